@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace entrain {
+
+/// How stored stamps become the times C that the correction starts from (clc.md, section 3).
+enum class Presync {
+  automatic,  ///< linear where the archive holds ClockOffset records, none otherwise
+  none,       ///< stamps as stored
+  linear,     ///< through the ClockOffset records, to the bit as an OTF2 reader does
+};
+
+/// What is done with Alltoallv and Alltoallw, of which a trace records only totals.
+enum class AlltoallvRule {
+  ignore,  ///< no edge; counted and reported
+  dense,   ///< every contributing begin before every receiving end, as the papers do
+};
+
+/// Where the minimum delay mu of an edge comes from.
+enum class MuSource {
+  automatic,   ///< the delays that the archive carries, else 0
+  round_trip,  ///< a quarter of the smallest round trip of opposite messages: a guess
+  one_tick,    ///< one tick for every class: separates ties
+  fixed,       ///< `MuOption::seconds` for every class
+};
+
+struct MuOption {
+  MuSource source = MuSource::automatic;
+  double seconds = 0;  ///< only for MuSource::fixed; >= 0
+};
+
+/// What the checker looks at. Shared by check and correct, so that both mean the same edges.
+struct CheckOptions {
+  Presync presync = Presync::automatic;
+  MuOption mu;
+  AlltoallvRule alltoallv = AlltoallvRule::ignore;
+  bool init_finalize = false;  ///< treat MPI_Init and MPI_Finalize as synchronising
+  unsigned threads = 0;        ///< worker threads; 0: all cores. The result does not depend on it.
+};
+
+/// How a corrected archive is stored.
+enum class WriteMode {
+  rewrite,  ///< self-contained: every stamp rewritten in place, no effective ClockOffset
+  overlay,  ///< the clock maps as ClockOffset records, event files linked to the original ones
+};
+
+/// How overlay refers to the original event files.
+enum class LinkKind {
+  automatic,  ///< reflink, else relative symbolic link, else hard link
+  reflink,    ///< copy on write; the original may be deleted
+  symbolic,   ///< relative symbolic link; the original must stay where it is
+  hard,       ///< hard link; the original may be deleted but must not be written to
+};
+
+/// A gamma or slope as an exact decimal fraction: `billionths` / 10^9.
+struct Decimal9 {
+  std::int64_t billionths = 0;
+};
+
+struct CorrectOptions {
+  CheckOptions check;
+  /// Control variable of forward amortization, in (0, 1]; empty: the control loop chooses.
+  std::optional<Decimal9> gamma;
+  /// Smallest distance in ticks of consecutive communication events that were at least as far
+  /// apart before (clc.md, section 4). >= 0.
+  std::int64_t delta_ticks = 0;
+  /// Slope of the ramps of backward amortization, local ticks per tick, > 0.
+  Decimal9 max_slope{10'000'000};
+  bool backward = true;
+  WriteMode mode = WriteMode::rewrite;
+  LinkKind link = LinkKind::automatic;
+  bool force = false;   ///< replace an existing output folder
+  bool verify = true;   ///< read the written archive back and check it
+};
+
+}  // namespace entrain

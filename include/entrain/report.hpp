@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace entrain {
+
+/// Kinds of happened-before edges (clc.md, section 7).
+enum class EdgeKind : std::uint8_t {
+  p2p,
+  one_to_n,
+  n_to_one,
+  n_to_n,
+  scan,
+  thread,
+  rma,
+  init_finalize,
+};
+inline constexpr std::size_t k_edge_kinds = 8;
+/// Name used in JSON and tables, e.g. "one_to_n".
+const char* name_of(EdgeKind kind);
+
+/// How far apart two locations are: each class has a minimum delay mu of its own.
+enum class LatencyClass : std::uint8_t { same_process, same_node, other };
+inline constexpr std::size_t k_latency_classes = 3;
+const char* name_of(LatencyClass latency_class);
+
+/// mu per class, in ticks, >= 0.
+using MuTicks = std::array<std::int64_t, k_latency_classes>;
+
+/// One end of an edge, for people.
+struct EdgeEnd {
+  std::uint64_t location = 0;  ///< OTF2 location id
+  std::string process;         ///< name of the location group, e.g. "MPI Rank 3"
+  std::string region;          ///< innermost region at the event; empty if unknown
+  std::uint64_t local_ticks = 0;  ///< stored stamp
+  std::int64_t ticks = 0;         ///< corrected time
+};
+
+/// The edge with the smallest LC(r) - LC(s) of its kind.
+struct WorstEdge {
+  std::int64_t margin_ticks = 0;  ///< LC(r) - LC(s); negative: violated
+  EdgeEnd send;
+  EdgeEnd receive;
+};
+
+struct EdgeStatistics {
+  std::uint64_t count = 0;          ///< pairs (s, r); a collective counts all of its pairs
+  std::uint64_t violations = 0;     ///< strict: LC(r) < LC(s)
+  std::uint64_t below_latency = 0;  ///< LC(r) < LC(s) + mu, violations included
+  std::optional<WorstEdge> worst;
+};
+
+/// Named counts in a fixed order, e.g. {"sends", 40}.
+using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
+
+struct CheckReport {
+  std::string archive;
+  std::uint64_t locations = 0;
+  std::uint64_t events = 0;
+  std::uint64_t communication_events = 0;
+  std::uint64_t resolution_hz = 0;
+  std::string presync;  ///< the method used: "none" or "linear"
+  std::array<EdgeStatistics, k_edge_kinds> edges;
+  std::uint64_t violations = 0;     ///< sum over kinds in force (init_finalize only when asked for)
+  std::uint64_t below_latency = 0;  ///< likewise
+  MuTicks mu_ticks{};
+  std::string mu_source;  ///< "none", "archive", "round trip (estimate)", "given"
+  Counters unmatched;     ///< operations without a partner
+  Counters skipped;       ///< operations left out on purpose, and anomalies of the files
+};
+
+/// One pass of the gamma control loop.
+struct AmortizationPass {
+  double gamma = 0;
+  std::int64_t error_ticks = 0;             ///< e: largest displacement of the pass
+  std::uint64_t violations = 0;             ///< jumps made in the pass
+  bool chosen = false;
+};
+
+/// Relative change of local intervals between consecutive communication events of a location.
+struct IntervalChange {
+  /// Bins: exactly 0; up to 0.01, 0.1, 1, 10, 100 %; above. Counted per interval.
+  std::array<std::uint64_t, 7> histogram{};
+  /// The same bins, weighted by the length of the interval before, in ticks.
+  std::array<std::uint64_t, 7> histogram_ticks{};
+  double max_share = 0;  ///< largest relative change, as a fraction
+};
+
+struct CorrectionStatistics {
+  std::uint64_t moved_events = 0;  ///< communication events (distinct stamps) that moved
+  std::uint64_t compared_events = 0;
+  double mean_ticks = 0;           ///< over moved events
+  std::int64_t p99_ticks = 0;      ///< over moved events
+  std::int64_t max_ticks = 0;
+  IntervalChange intervals;
+  /// Largest local stretch: (change of a local interval) / (its length in local ticks).
+  double max_slope = 0;
+  std::uint64_t moved_backward = 0;  ///< events earlier than before by more than a tick
+  std::uint64_t order_broken = 0;    ///< local pairs whose order was reversed
+};
+
+struct PhaseSeconds {
+  double scan = 0, match = 0, presync = 0, forward = 0, backward = 0, write = 0, verify = 0;
+};
+
+struct CorrectReport {
+  CheckReport before;
+  CheckReport after;     ///< of the archive as written; equals `before` in shape
+  bool verified = false;  ///< false with verify = off: `after` is empty then
+  std::string mode;
+  std::string link;  ///< how overlay linked event files; empty for rewrite
+  std::string output;  ///< path of the corrected archive's anchor file
+  std::vector<AmortizationPass> passes;
+  double gamma = 0;
+  double error_share = 0;  ///< e relative to the span of the trace
+  Counters cycles;         ///< components of equal stamps, dropped edges
+  CorrectionStatistics statistics;
+  PhaseSeconds phases;
+  std::uint64_t peak_memory_bytes = 0;
+};
+
+}  // namespace entrain

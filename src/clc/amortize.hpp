@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/options.hpp>
+#include <entrain/report.hpp>
+
+#include "match/graph.hpp"
+
+namespace entrain::clc {
+
+struct Options {
+  std::optional<Decimal9> gamma;  ///< empty: control loop
+  std::int64_t delta_ticks = 0;
+  Decimal9 max_slope{10'000'000};
+  bool backward = true;
+  MuTicks mu_ticks{};
+};
+
+/// What the correction does to every node of the graph.
+struct Amortization {
+  std::vector<std::int64_t> presync;    ///< C per node, ticks
+  std::vector<std::int64_t> forward;    ///< LC' per node
+  std::vector<std::int64_t> corrected;  ///< LC'' per node, as the clock maps give it
+  std::vector<ClockMap> maps;           ///< per location: local ticks -> LC''
+  std::vector<AmortizationPass> passes;
+  Decimal9 gamma;
+  std::uint64_t jumps = 0;  ///< receives that forward amortization had to push
+  Counters cycles;          ///< "components", "nodes", "dropped_components", "dropped_edges"
+  double forward_s = 0;     ///< seconds spent
+  double backward_s = 0;
+};
+
+/// Forward amortization with the gamma control loop, backward amortization, and the clock maps
+/// that carry the result (clc.md, sections 1, 4, 5).
+///
+/// `presync` holds one map per location, monotone; `trace` supplies first and last stamps and
+/// flush intervals. Locations that no jump touches get their presync map back, knot for knot.
+/// Deterministic. Errors: ErrorKind::input if a time leaves the range of +-2^62 ticks.
+Result<Amortization> amortize(const match::Graph& graph, const trace::Trace& trace,
+                              std::span<const ClockMap> presync, const Options& options);
+
+}  // namespace entrain::clc

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+
+namespace entrain::trace {
+
+struct ClockProperties {
+  std::uint64_t resolution_hz = 1;  ///< ticks per second, >= 1
+  std::uint64_t global_offset = 0;  ///< no event is earlier, ticks
+  std::uint64_t length = 0;         ///< span of the trace, ticks
+  std::uint64_t realtime_ns = ~std::uint64_t{0};  ///< of global_offset since 1970; ~0: unknown
+};
+
+/// OTF2_LocationType.
+enum class LocationType : std::uint8_t { unknown = 0, cpu_thread = 1, accelerator = 2, metric = 3 };
+
+struct Location {
+  std::uint64_t id = 0;  ///< OTF2 id, sparse 64 bit
+  std::string name;
+  LocationType type = LocationType::unknown;
+  std::uint64_t event_count = 0;  ///< as the definition claims; not trusted
+  std::uint32_t group = k_none;   ///< position in Definitions::location_groups
+};
+
+/// A process (or an accelerator context): OTF2's location group.
+struct LocationGroup {
+  std::uint32_t id = k_none;
+  std::string name;
+  std::uint32_t creating_group = k_none;  ///< position; accelerator contexts name their process
+  std::uint32_t tree_node = k_none;       ///< position in Definitions::tree_nodes
+};
+
+struct SystemTreeNode {
+  std::uint32_t id = k_none;
+  std::string name;
+  std::string class_name;
+  std::uint32_t parent = k_none;  ///< position in Definitions::tree_nodes
+  bool shared_memory = false;     ///< domain SHARED_MEMORY: one node of the machine
+};
+
+struct Region {
+  std::uint32_t id = k_none;
+  std::string name;
+  std::uint8_t role = 0;      ///< OTF2_RegionRole
+  std::uint8_t paradigm = 0;  ///< OTF2_Paradigm
+};
+
+/// A communicator with its members resolved. Rank i of an intra-communicator is group_a[i].
+struct Comm {
+  std::uint32_t id = k_none;
+  std::string name;
+  bool inter = false;  ///< inter-communicator: a rank names a member of the *other* group
+  bool self = false;   ///< MPI_COMM_SELF-like: every process is alone in its own instance
+  std::vector<LocationIndex> group_a;  ///< k_none where a member could not be resolved
+  std::vector<LocationIndex> group_b;  ///< only for inter-communicators
+};
+
+struct RmaWindow {
+  std::uint32_t id = k_none;
+  std::string name;
+  CommIndex comm = k_none;
+};
+
+/// A group of locations that records name directly (RmaGroupSync), members resolved.
+struct Group {
+  std::uint32_t id = k_none;
+  std::vector<LocationIndex> members;
+};
+
+/// Name and value of an archive property.
+struct Property {
+  std::string name;
+  std::string value;
+};
+
+/// What the global definitions say, resolved to positions. Immutable after reading.
+struct Definitions {
+  ClockProperties clock;
+  std::vector<Location> locations;  ///< in order of definition
+  std::vector<LocationGroup> location_groups;
+  std::vector<SystemTreeNode> tree_nodes;
+  std::vector<Region> regions;
+  std::vector<Comm> comms;
+  std::vector<RmaWindow> windows;
+  std::vector<Group> groups;
+  std::vector<Property> properties;
+
+  /// Per location: number of its process, dense from 0. Accelerator and metric locations belong
+  /// to the process that created them.
+  std::vector<std::uint32_t> process_of;
+  /// Per location: number of its node (nearest shared-memory ancestor), dense from 0.
+  std::vector<std::uint32_t> node_of;
+};
+
+}  // namespace entrain::trace

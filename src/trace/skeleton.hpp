@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+
+namespace entrain::trace {
+
+/// The records that take part in happened-before relations (clc.md, section 2). The comment names
+/// the OTF2 record and which fields of Event it fills.
+enum class EventKind : std::uint8_t {
+  send,               ///< MpiSend: comm, peer (receiver), tag
+  isend,              ///< MpiIsend: comm, peer (receiver), tag, id = request
+  recv,               ///< MpiRecv: comm, peer (sender), tag
+  irecv_request,      ///< MpiIrecvRequest: id = request
+  irecv,              ///< MpiIrecv (completion): comm, peer (sender), tag, id = request
+  request_cancelled,  ///< MpiRequestCancelled: id = request
+  collective_begin,   ///< MpiCollectiveBegin
+  collective_end,     ///< MpiCollectiveEnd: op, comm, peer (root), k_sent, k_received
+  nb_request,         ///< NonBlockingCollectiveRequest: id = request
+  nb_complete,        ///< NonBlockingCollectiveComplete: as collective_end, id = request
+  init_enter,         ///< Enter of MPI_Init or MPI_Init_thread
+  init_leave,
+  finalize_enter,     ///< Enter of MPI_Finalize
+  finalize_leave,
+  thread_fork,        ///< ThreadFork
+  thread_join,        ///< ThreadJoin
+  team_begin,         ///< ThreadTeamBegin: comm = team
+  team_end,           ///< ThreadTeamEnd: comm = team
+  thread_create,      ///< ThreadCreate: comm = contingent, id = sequence count
+  thread_begin,       ///< ThreadBegin: the same
+  thread_wait,        ///< ThreadWait: the same
+  thread_end,         ///< ThreadEnd: the same
+  lock_acquire,       ///< Thread/OmpAcquireLock: op = paradigm, peer = lock, tag = order
+  lock_release,       ///< Thread/OmpReleaseLock: the same
+  barrier_enter,      ///< Enter of a thread barrier region (role barrier, not MPI), inside a team
+  barrier_leave,
+  task_create,        ///< ThreadTaskCreate: comm = team, peer = creating thread, tag = generation
+  task_switch,        ///< ThreadTaskSwitch: the same
+  rma_collective_begin,  ///< RmaCollectiveBegin
+  rma_collective_end,  ///< RmaCollectiveEnd: op, comm = window, peer = root, tag = sync level, flags
+  rma_group_sync,     ///< RmaGroupSync: op = RmaGroupRole, comm = window, peer = group, tag = level
+  rma_notify,         ///< RmaSync: op = sync type, comm = window, peer = remote rank
+  rma_lock,           ///< Rma request/acquire/try/release lock: no order recorded; only counted
+};
+
+/// Which call of post-start-complete-wait wrote an RmaGroupSync, told by the enclosing region.
+enum class RmaGroupRole : std::uint8_t { unknown, post, start, complete, wait };
+
+/// Bits of Event::flags.
+inline constexpr std::uint8_t k_sent = 1;      ///< contributed more than 0 bytes
+inline constexpr std::uint8_t k_received = 2;  ///< received more than 0 bytes
+
+/// Roots of collectives that are no rank (OTF2_COLLECTIVE_ROOT_*).
+inline constexpr std::uint32_t k_root_none = 0xFFFFFFFFu;
+inline constexpr std::uint32_t k_root_self = 0xFFFFFFFEu;
+inline constexpr std::uint32_t k_root_this_group = 0xFFFFFFFDu;
+
+/// Codes of OTF2_CollectiveOp as stored.
+namespace op {
+inline constexpr std::uint8_t barrier = 0, bcast = 1, gather = 2, gatherv = 3, scatter = 4,
+                              scatterv = 5, allgather = 6, allgatherv = 7, alltoall = 8,
+                              alltoallv = 9, alltoallw = 10, allreduce = 11, reduce = 12,
+                              reduce_scatter = 13, scan = 14, exscan = 15,
+                              reduce_scatter_block = 16, create_handle = 17;
+}  // namespace op
+
+/// One communication event. 32 bytes; fields that the kind does not fill are 0 or k_none.
+struct Event {
+  std::uint64_t time = 0;  ///< stored stamp, ticks
+  std::uint64_t id = 0;    ///< request or sequence count
+  std::uint32_t comm = k_none;  ///< CommIndex (position, mapped to global), or window position
+  std::uint32_t peer = k_none;  ///< rank as stored, or see the kind
+  std::uint32_t tag = 0;
+  EventKind kind{};
+  std::uint8_t op = 0;
+  std::uint8_t flags = 0;
+};
+static_assert(sizeof(Event) == 32);
+
+/// [begin, end]: stamp and stop time of a BufferFlush, local ticks.
+struct FlushInterval {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// A ClockOffset record of the local definitions.
+struct ClockOffset {
+  std::uint64_t time = 0;    ///< local ticks
+  std::int64_t offset = 0;   ///< ticks to add
+  double stddev = 0;         ///< as stored
+};
+
+/// Everything one scan of a location's files yields.
+struct LocationSkeleton {
+  std::vector<Event> events;  ///< in stream order; times never decrease (else decreasing > 0)
+  std::uint64_t event_count = 0;  ///< all records of the stream
+  std::uint64_t first = 0;        ///< stamp of the first record; only if event_count > 0
+  std::uint64_t last = 0;         ///< stamp of the last record
+  std::uint64_t granule = 0;      ///< smallest distance of two different stamps; 0: unknown
+  std::vector<FlushInterval> flushes;
+  std::vector<ClockOffset> clock_offsets;  ///< as stored, in file order
+
+  // Anomalies, counted and not fatal.
+  std::uint64_t unknown_records = 0;     ///< record types this version does not know; skipped
+  std::uint64_t undefined_references = 0;  ///< events that name an undefined communicator etc.
+  bool event_file_missing = false;
+  bool definition_file_missing = false;
+  bool truncated = false;  ///< the event file ends early; what is there was read
+  /// Position in the stream of the first stamp below its predecessor; empty: none.
+  std::string decreasing;
+};
+
+}  // namespace entrain::trace
