@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace entrain {
+
+/// Differences of times over a set of events, seconds. Differences are B - A, errors trace - truth.
+struct DifferenceStatistics {
+  std::uint64_t events = 0;
+  double rms_s = 0;
+  double p99_s = 0;   ///< 99th percentile of the absolute value
+  double max_s = 0;   ///< largest absolute value
+  double mean_s = 0;  ///< signed
+};
+
+struct LocationDifference {
+  std::uint64_t id = 0;
+  DifferenceStatistics difference;
+};
+
+/// Error against the truth after removing one common affine function.
+struct TruthError {
+  DifferenceStatistics all;
+  DifferenceStatistics communication;
+  double affine_offset_s = 0;  ///< removed offset at the first event of the truth
+  double affine_ppm = 0;       ///< removed rate
+};
+
+struct CompareReport {
+  std::string a, b, truth;  ///< paths; truth empty without --truth
+  std::vector<LocationDifference> locations;
+  DifferenceStatistics all;
+  /// Sends, receives and ends of application collectives between the first and the last clock
+  /// session; `span_source` says where the span came from.
+  DifferenceStatistics communication;
+  std::string span_source;  ///< "clock offsets", "property", or "whole trace"
+  std::optional<TruthError> a_error, b_error;
+};
+
+struct CompareOptions {
+  unsigned threads = 0;
+  bool raw_a = false;  ///< take A's stamps as stored, ClockOffset records ignored
+};
+
+}  // namespace entrain

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/compare.hpp>
+#include <entrain/distort.hpp>
+#include <entrain/error.hpp>
+#include <entrain/info.hpp>
+#include <entrain/options.hpp>
+#include <entrain/progress.hpp>
+#include <entrain/report.hpp>
+
+/// Entrain: one time base for the event traces of parallel programs.
+///
+/// Every function takes the path of an OTF2 anchor file or of the folder that holds one, touches
+/// nothing but its output folder, neither prints nor exits, and may be called from several threads
+/// at once (with different outputs). `progress` may be null.
+namespace entrain {
+
+/// Reads an archive and says what is in it.
+Result<ArchiveInfo> inspect(const std::filesystem::path& archive, unsigned threads = 0,
+                            Progress* progress = nullptr);
+
+/// Looks for violations of the clock condition; changes nothing.
+Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptions& options,
+                          Progress* progress = nullptr);
+
+/// Writes a corrected copy of `archive` into the new folder `output`, and checks what it wrote.
+Result<CorrectReport> correct(const std::filesystem::path& archive,
+                              const std::filesystem::path& output, const CorrectOptions& options,
+                              Progress* progress = nullptr);
+
+/// The correction without writing: one clock map per location, in the order of `locations`.
+struct ClockMaps {
+  std::vector<std::uint64_t> locations;  ///< OTF2 location ids
+  std::vector<ClockMap> maps;            ///< stored stamp -> corrected time, ticks
+  std::uint64_t resolution_hz = 1;
+};
+Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
+                             Progress* progress = nullptr);
+
+/// Compares the times of two archives of the same trace, event for event.
+Result<CompareReport> compare(const std::filesystem::path& a, const std::filesystem::path& b,
+                              const std::optional<std::filesystem::path>& truth,
+                              const CompareOptions& options, Progress* progress = nullptr);
+
+/// Gives a trace wrong clocks: the original is the ground truth of the result.
+Result<DistortReport> distort(const std::filesystem::path& archive,
+                              const std::filesystem::path& output, const DistortOptions& options,
+                              Progress* progress = nullptr);
+
+/// Version of the library, e.g. "0.1.0".
+const char* version();
+
+}  // namespace entrain

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <entrain/report.hpp>
+
+namespace entrain {
+
+/// What is in an archive, as `entrain info` shows it.
+struct ArchiveInfo {
+  std::string archive;  ///< path of the anchor file
+  std::string machine, creator, description;
+  std::uint64_t trace_format = 0;
+  std::uint64_t locations = 0;
+  std::uint64_t empty_locations = 0;
+  std::uint64_t processes = 0;
+  std::uint64_t nodes = 0;  ///< machine nodes of the system tree
+  std::uint64_t events = 0;
+  std::uint64_t communication_events = 0;
+  Counters communication;   ///< records per kind, e.g. {"MpiSend", 814}
+  Counters collectives;     ///< ends per operation, e.g. {"MPI_Allreduce", 80}
+  std::uint64_t resolution_hz = 0;
+  std::uint64_t global_offset_ticks = 0;
+  std::uint64_t length_ticks = 0;
+  std::uint64_t clock_offset_records = 0;
+  std::uint64_t locations_with_clock_offsets = 0;
+  std::uint64_t first_ticks = 0;  ///< smallest stored stamp
+  std::uint64_t last_ticks = 0;   ///< largest stored stamp
+  std::uint64_t event_bytes = 0;  ///< size of all event files
+  std::vector<std::pair<std::string, std::string>> properties;
+  Counters anomalies;  ///< truncated or missing files, unknown records, ...
+};
+
+}  // namespace entrain
