@@ -35,7 +35,7 @@ class ClockMap {
   ClockMap() = default;
 
   /// Takes knots in strictly increasing order of local time. Errors: ErrorKind::input when local
-  /// times repeat or decrease, or when an offset exceeds 2^62 ticks in size.
+  /// times repeat or decrease, or when an offset exceeds 2^61 ticks in size.
   static Result<ClockMap> from_knots(std::vector<ClockKnot> knots);
 
   /// Corrected time of stamp `local`, in ticks. May be negative. O(log knots).
@@ -63,12 +63,16 @@ class ClockMap {
     std::int64_t operator()(std::uint64_t local);
 
    private:
+    static constexpr std::size_t k_unset = ~std::size_t{0};
     std::span<const ClockKnot> knots_;
-    std::size_t segment_ = 0;
+    std::size_t segment_ = k_unset;
+    std::uint64_t segment_end_ = 0;
+    double slope_ = 0;
   };
 
  private:
-  static std::int64_t at(const ClockKnot& begin, const ClockKnot& end, std::uint64_t local);
+  static double slope(const ClockKnot& begin, const ClockKnot& end);
+  static std::int64_t at(const ClockKnot& begin, double slope, std::uint64_t local);
   std::vector<ClockKnot> knots_;
 };
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <entrain/clock_map.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+namespace entrain {
+
+namespace {
+
+constexpr std::int64_t k_limit = std::int64_t{1} << 61;
+
+/// rint(x) as an integer, saturated well inside the range of int64.
+std::int64_t rounded(double x) {
+  constexpr double k_bound = 4.0e18;
+  return static_cast<std::int64_t>(std::rint(std::clamp(x, -k_bound, k_bound)));
+}
+
+/// a + b modulo 2^64: a stamp near 2^64 must not be undefined behaviour.
+std::int64_t wrapping_sum(std::uint64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(a + static_cast<std::uint64_t>(b));
+}
+
+}  // namespace
+
+Result<ClockMap> ClockMap::from_knots(std::vector<ClockKnot> knots) {
+  for (std::size_t i = 0; i < knots.size(); ++i) {
+    if (knots[i].offset > k_limit || knots[i].offset < -k_limit) {
+      return fail(ErrorKind::input,
+                  fmt::format("a clock offset of {} ticks at local time {} is out of range",
+                              knots[i].offset, knots[i].local));
+    }
+    if (i > 0 && knots[i].local <= knots[i - 1].local) {
+      return fail(ErrorKind::input,
+                  fmt::format("clock offsets are not in order of time: {} follows {}",
+                              knots[i].local, knots[i - 1].local));
+    }
+  }
+  ClockMap map;
+  map.knots_ = std::move(knots);
+  return map;
+}
+
+double ClockMap::slope(const ClockKnot& begin, const ClockKnot& end) {
+  return static_cast<double>(end.offset - begin.offset) /
+         static_cast<double>(end.local - begin.local);
+}
+
+std::int64_t ClockMap::at(const ClockKnot& begin, double slope, std::uint64_t local) {
+  // A reader extends the first segment to the left: the difference is negative there, but its
+  // size is taken as an unsigned integer first.
+  const double distance = local >= begin.local ? static_cast<double>(local - begin.local)
+                                               : -static_cast<double>(begin.local - local);
+  return wrapping_sum(local, begin.offset + rounded(slope * distance));
+}
+
+std::int64_t ClockMap::operator()(std::uint64_t local) const {
+  if (knots_.size() < 2) return static_cast<std::int64_t>(local);
+  const auto end = std::lower_bound(knots_.begin() + 1, knots_.end() - 1, local,
+                                    [](const ClockKnot& k, std::uint64_t t) { return k.local < t; });
+  return at(*(end - 1), slope(*(end - 1), *end), local);
+}
+
+std::int64_t ClockMap::Cursor::operator()(std::uint64_t local) {
+  if (knots_.size() < 2) return static_cast<std::int64_t>(local);
+  if (local > segment_end_ || segment_ == k_unset) {
+    segment_ = segment_ == k_unset ? 0 : segment_;
+    while (segment_ + 2 < knots_.size() && knots_[segment_ + 1].local < local) ++segment_;
+    slope_ = slope(knots_[segment_], knots_[segment_ + 1]);
+    segment_end_ = knots_[segment_ + 1].local;
+  }
+  return at(knots_[segment_], slope_, local);
+}
+
+bool ClockMap::is_identity() const {
+  return knots_.size() < 2 ||
+         std::all_of(knots_.begin(), knots_.end(), [](const ClockKnot& k) { return k.offset == 0; });
+}
+
+bool ClockMap::is_monotone() const {
+  if (knots_.size() < 2) return true;
+  for (std::size_t i = 1; i < knots_.size(); ++i) {
+    const std::int64_t fall = knots_[i - 1].offset - knots_[i].offset;
+    if (fall > 0 && static_cast<std::uint64_t>(fall) > knots_[i].local - knots_[i - 1].local) {
+      return false;
+    }
+  }
+  return true;
+}
+
+ClockMap ClockMap::shifted(std::int64_t shift) const {
+  ClockMap result = *this;
+  if (result.knots_.size() < 2) result.knots_ = {{0, 0}, {1, 0}};
+  for (ClockKnot& knot : result.knots_) knot.offset += shift;
+  return result;
+}
+
+}  // namespace entrain

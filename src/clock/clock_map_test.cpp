@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <entrain/clock_map.hpp>
+
+#include <gtest/gtest.h>
+
+namespace entrain {
+namespace {
+
+ClockMap map_of(std::vector<ClockKnot> knots) { return ClockMap::from_knots(std::move(knots)).value(); }
+
+TEST(ClockMap, fewer_than_two_knots_are_the_identity) {
+  EXPECT_EQ(ClockMap()(17), 17);
+  EXPECT_EQ(map_of({{10, 500}})(17), 17);
+  EXPECT_TRUE(map_of({{10, 500}}).is_identity());
+}
+
+TEST(ClockMap, interpolates_between_knots_and_extends_the_ends) {
+  const ClockMap map = map_of({{100, 0}, {200, 10}, {300, 0}});
+  EXPECT_EQ(map(100), 100);
+  EXPECT_EQ(map(150), 155);
+  EXPECT_EQ(map(200), 210);
+  EXPECT_EQ(map(250), 255);
+  EXPECT_EQ(map(50), 45);
+  EXPECT_EQ(map(400), 390);
+  EXPECT_TRUE(map.is_monotone());
+}
+
+TEST(ClockMap, ties_round_to_even_as_rint_does) {
+  const ClockMap map = map_of({{0, 0}, {2, 1}});
+  EXPECT_EQ(map(1), 1);   // 0.5 -> 0
+  EXPECT_EQ(map(3), 5);   // 1.5 -> 2
+}
+
+TEST(ClockMap, cursor_agrees_with_random_access) {
+  const ClockMap map = map_of({{10, 5}, {20, -3}, {21, 9}, {1000, 9}, {2000, -400}});
+  ClockMap::Cursor cursor(map);
+  for (std::uint64_t t = 0; t < 3000; ++t) ASSERT_EQ(cursor(t), map(t)) << t;
+}
+
+TEST(ClockMap, cursor_never_goes_back) {
+  const ClockMap map = map_of({{10, 0}, {20, 10}, {30, 0}});
+  ClockMap::Cursor cursor(map);
+  EXPECT_EQ(cursor(25), 30);
+  EXPECT_EQ(cursor(15), 30);  // second segment, extended to the left: 15 + 10 + 5
+}
+
+TEST(ClockMap, steep_falls_are_not_monotone) {
+  EXPECT_TRUE(map_of({{0, 100}, {100, 0}}).is_monotone());
+  EXPECT_FALSE(map_of({{0, 101}, {100, 0}}).is_monotone());
+}
+
+TEST(ClockMap, refuses_knots_out_of_order) {
+  EXPECT_FALSE(ClockMap::from_knots({{5, 0}, {5, 1}}));
+  EXPECT_FALSE(ClockMap::from_knots({{5, 0}, {4, 1}}));
+  EXPECT_FALSE(ClockMap::from_knots({{5, std::int64_t{1} << 61}, {6, 1ll + (std::int64_t{1} << 61)}}));
+}
+
+TEST(ClockMap, shift_moves_every_time) {
+  EXPECT_EQ(ClockMap().shifted(7)(100), 107);
+  EXPECT_EQ(map_of({{0, 1}, {10, 1}}).shifted(-1)(5), 5);
+}
+
+TEST(ClockMap, survives_extreme_values) {
+  const ClockMap map = map_of({{0, -(std::int64_t{1} << 61)}, {1, std::int64_t{1} << 61}});
+  (void)map(~std::uint64_t{0});
+  (void)map(std::uint64_t{1} << 63);
+  EXPECT_TRUE(ClockMap().is_monotone());
+}
+
+}  // namespace
+}  // namespace entrain
