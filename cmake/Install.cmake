@@ -1,0 +1,31 @@
+# Installation: headers, library, tool, CMake package and pkg-config file.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/entrain)
+
+install(
+  TARGETS entrain
+  EXPORT entrainTargets
+  FILE_SET HEADERS)
+if(TARGET entrain_cli)
+  install(TARGETS entrain_cli)
+endif()
+install(EXPORT entrainTargets NAMESPACE entrain:: DESTINATION ${package_dir})
+
+# A static library's own libraries become the business of whoever links it.
+get_target_property(entrain_type entrain TYPE)
+if(entrain_type STREQUAL "STATIC_LIBRARY")
+  set(ENTRAIN_STATIC_DEPENDENCIES "find_dependency(fmt)\nfind_dependency(Threads)")
+  set(ENTRAIN_PC_REQUIRES "fmt")
+  set(ENTRAIN_PC_LIBS "-pthread")
+endif()
+
+configure_package_config_file(cmake/entrainConfig.cmake.in entrainConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(entrainConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/entrainConfig.cmake
+              ${PROJECT_BINARY_DIR}/entrainConfigVersion.cmake DESTINATION ${package_dir})
+
+configure_file(cmake/entrain.pc.in entrain.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/entrain.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,93 @@
+# Rooms are the folders of src/. Each one is compiled as an object library entrain_<room>, so that
+# it builds, and its unit tests link and run, while a room above it is being rebuilt.
+
+# Sets ENTRAIN_ROOMS and, per room, ENTRAIN_<room>_USES from the table in `file`.
+function(entrain_read_rooms file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(STRINGS ${file} lines REGEX "^[a-z0-9]+:")
+  set(rooms)
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^([a-z0-9]+):(.*)$" unused "${line}")
+    set(room ${CMAKE_MATCH_1})
+    separate_arguments(uses UNIX_COMMAND "${CMAKE_MATCH_2}")
+    list(APPEND rooms ${room})
+    set(ENTRAIN_${room}_USES ${uses} PARENT_SCOPE)
+  endforeach()
+  set(ENTRAIN_ROOMS ${rooms} PARENT_SCOPE)
+endfunction()
+
+# Sets `result` to the object libraries among `rooms` (a room without sources has none).
+function(entrain_objects_of result)
+  set(targets)
+  foreach(room IN LISTS ARGN)
+    if(TARGET entrain_${room}_objects)
+      list(APPEND targets entrain_${room}_objects)
+    endif()
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
+# Object library entrain_<room>_objects of src/<room>/*.cpp without tests and main, and the target
+# entrain_<room> that builds it.
+function(entrain_add_room room)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  if(room STREQUAL "base")
+    list(APPEND sources ${PROJECT_BINARY_DIR}/version.cpp)
+  endif()
+  if(NOT sources)
+    return()
+  endif()
+  set(target entrain_${room}_objects)
+  add_library(${target} OBJECT ${sources})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include
+                                              ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PUBLIC standard_settings tl::expected fmt::fmt Threads::Threads
+                        PRIVATE standard_warnings)
+  if(room STREQUAL "report" OR room STREQUAL "cli")
+    target_link_libraries(${target} PUBLIC nlohmann_json::nlohmann_json)
+  endif()
+  if(room STREQUAL "cli")
+    target_link_libraries(${target} PUBLIC CLI11::CLI11 spdlog::spdlog)
+  else()
+    add_custom_target(entrain_${room} DEPENDS ${target})
+  endif()
+endfunction()
+
+# The library target `entrain`: all rooms but the tool's.
+function(entrain_add_library)
+  set(rooms ${ENTRAIN_ROOMS})
+  list(REMOVE_ITEM rooms cli)
+  entrain_objects_of(objects ${rooms})
+  list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/entrain/*.h*)
+
+  add_library(entrain ${objects})
+  add_library(entrain::entrain ALIAS entrain)
+  target_sources(entrain PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include
+                                FILES ${headers})
+  target_compile_features(entrain PUBLIC cxx_std_20)
+  target_link_libraries(
+    entrain
+    PUBLIC tl::expected
+    PRIVATE $<BUILD_INTERFACE:standard_settings> fmt::fmt Threads::Threads)
+  set_target_properties(entrain PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+                                           SOVERSION 0)
+endfunction()
+
+# The tool `entrain`, target entrain_cli, in bin/ of the build folder.
+function(entrain_add_tool)
+  set(main ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
+  file(GLOB found CONFIGURE_DEPENDS ${main})
+  if(NOT found)
+    return()
+  endif()
+  entrain_objects_of(objects cli)
+  add_executable(entrain_cli ${main})
+  target_include_directories(entrain_cli PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(
+    entrain_cli PRIVATE ${objects} entrain CLI11::CLI11 fmt::fmt spdlog::spdlog
+                        nlohmann_json::nlohmann_json standard_settings standard_warnings)
+  set_target_properties(entrain_cli PROPERTIES OUTPUT_NAME entrain RUNTIME_OUTPUT_DIRECTORY
+                                                                   ${PROJECT_BINARY_DIR}/bin)
+endfunction()

@@ -1,0 +1,29 @@
+# standard_settings: what every target of this project is compiled with, warnings aside.
+
+add_library(standard_settings INTERFACE)
+target_compile_features(standard_settings INTERFACE cxx_std_20)
+
+# A clock map must give to the bit what an OTF2 reader computes: no fused multiply-add, which would
+# round once where the reader rounds twice.
+target_compile_options(standard_settings INTERFACE -ffp-contract=off)
+
+if(ENTRAIN_SANITIZE)
+  target_compile_options(
+    standard_settings INTERFACE -fsanitize=${ENTRAIN_SANITIZE} -fno-sanitize-recover=all
+                                -fno-omit-frame-pointer)
+  target_link_options(standard_settings INTERFACE -fsanitize=${ENTRAIN_SANITIZE})
+endif()
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+if(BUILD_SHARED_LIBS)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Type of build" FORCE)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()

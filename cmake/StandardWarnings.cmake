@@ -1,0 +1,24 @@
+# standard_warnings: the warnings every target of this project is compiled with.
+#
+# -Wconversion is on because narrowing a tick is the kind of bug this program exists to repair in
+# others. -Wsign-conversion is not: differences of unsigned stamps are taken on purpose everywhere.
+
+add_library(standard_warnings INTERFACE)
+target_compile_options(
+  standard_warnings
+  INTERFACE -Wall
+            -Wextra
+            -Wpedantic
+            -Wcast-qual
+            -Wconversion
+            -Wdouble-promotion
+            -Wformat=2
+            -Wnon-virtual-dtor
+            -Wold-style-cast
+            -Woverloaded-virtual
+            -Wshadow
+            -Wundef
+            -Wunused)
+if(ENTRAIN_WERROR)
+  target_compile_options(standard_warnings INTERFACE -Werror)
+endif()
