@@ -27,5 +27,7 @@ write_basic_package_version_file(entrainConfigVersion.cmake COMPATIBILITY SameMi
 install(FILES ${PROJECT_BINARY_DIR}/entrainConfig.cmake
               ${PROJECT_BINARY_DIR}/entrainConfigVersion.cmake DESTINATION ${package_dir})
 
+# The prefix as seen from the pkg-config file, so that an installed tree can be moved.
+file(RELATIVE_PATH ENTRAIN_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/entrain.pc.in entrain.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/entrain.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

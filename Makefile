@@ -1,0 +1,57 @@
+# The front door. Everything here is a preset (CMakePresets.json) or a script (scripts/).
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+.PHONY: help demo test sanitize soak bench format lint install deps clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+demo: deps ## build, then check and correct the example trace, and show what changed
+	cmake --preset release --log-level=WARNING
+	cmake --build --preset release -j $(JOBS)
+	scripts/demo build/release/bin/entrain build/demo
+
+test: deps ## build with warnings as errors and run all quick tests
+	cmake --preset dev --log-level=WARNING
+	cmake --build --preset dev -j $(JOBS)
+	ctest --preset dev -j $(JOBS)
+
+sanitize: deps ## all quick tests under the address, undefined-behaviour and thread sanitizers
+	cmake --preset asan-ubsan --log-level=WARNING
+	cmake --build --preset asan-ubsan -j $(JOBS)
+	ctest --preset asan-ubsan -j $(JOBS)
+	cmake --preset tsan --log-level=WARNING
+	cmake --build --preset tsan -j $(JOBS)
+	ctest --preset tsan -j $(JOBS)
+
+soak: deps ## the long tests
+	cmake --preset dev --log-level=WARNING
+	cmake --build --preset dev -j $(JOBS)
+	ctest --preset soak
+
+bench: deps ## build and run the benchmarks
+	cmake --preset release --log-level=WARNING
+	cmake --build --preset release -j $(JOBS)
+	scripts/bench build/release/bench
+
+format: ## clang-format all sources
+	@scripts/install-deps clang-format
+	git ls-files '*.cpp' '*.hpp' '*.h' | xargs clang-format -i
+
+lint: deps ## clang-tidy all sources
+	@scripts/install-deps clang-tidy
+	cmake --preset dev --log-level=WARNING
+	run-clang-tidy -quiet -p build/dev -j $(JOBS) '/(src|tests)/.*\.cpp$$'
+
+install: deps ## install under PREFIX (default /usr/local)
+	cmake --preset release --log-level=WARNING
+	cmake --build --preset release -j $(JOBS)
+	cmake --install build/release --prefix $(PREFIX)
+
+deps: ## install the Debian packages that are missing
+	@scripts/install-deps
+
+clean: ## remove everything that was built
+	rm -rf build

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shows that check_docs.py finds what it is there to find, on a small tree."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from check_docs import DOCUMENTS, check_names, run_documents
+
+HEADER = """
+namespace entrain::match {
+/// Not to be confused with Phantom.
+struct Graph {
+  int size() const;
+  class Cursor {};
+};
+inline constexpr int k_none = 1;
+}  // namespace entrain::match
+"""
+
+
+class CheckDocs(unittest.TestCase):
+    def in_tree(self, readme, check):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            files = {name: "" for name in DOCUMENTS}
+            files |= {
+                "README.md": readme,
+                "Makefile": "test: deps\n\tctest\n",
+                "CMakePresets.json": '{"name": "dev"}',
+                "src/match/graph.hpp": HEADER,
+            }
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            return list(check(root))
+
+    def names(self, readme):
+        return self.in_tree(readme, check_names)
+
+    def run_readme(self, readme):
+        return self.in_tree(readme, lambda root: run_documents(root, root))
+
+    def test_accepts_what_exists(self):
+        text = (
+            "`src/match/` `src/*/graph.hpp` `entrain::match::Graph` `entrain::match::Graph::size()`"
+            " `entrain::match::Graph::Cursor` `entrain::match::k_none` [a](ARCHITECTURE.md) `make test`"
+            " `cmake --preset dev` `build/dev/` `std::vector`\n"
+        )
+        self.assertEqual(self.names(text), [])
+
+    def test_finds_what_does_not_exist(self):
+        for text in [
+            "`src/attic/`",
+            "`src/match/gone.hpp`",
+            "`src/*/gone.hpp`",
+            "`GONE.md`",
+            "`entrain::match::Phantom`",
+            "`entrain::clc::Graph`",
+            "[a](GONE.md)",
+            "`make coffee`",
+            "```sh\nmake coffee\n```",
+            "`cmake --preset gone`",
+        ]:
+            self.assertEqual(len(self.names(text + "\n")), 1, text)
+
+    def test_runs_blocks_in_one_scratch_folder(self):
+        text = "```sh run\ntest -d examples\necho x > y\n```\n```sh run exit=3\ncat y\n(exit 3)\n```\n"
+        self.assertEqual(self.run_readme(text), [])
+
+    def test_leaves_other_blocks_alone(self):
+        self.assertEqual(self.run_readme("```sh run\ntrue\n```\n```sh\nfalse\n```\n"), [])
+
+    def test_finds_commands_that_fail(self):
+        for text in ["false\ntrue\n", "no-such-command\n", "true | false\n"]:
+            self.assertEqual(len(self.run_readme(f"```sh run\n{text}```\n")), 1, text)
+        self.assertEqual(len(self.run_readme("```sh run exit=1\ntrue\n```\n")), 1)
+
+    def test_wants_at_least_one_runnable_block(self):
+        self.assertEqual(len(self.run_readme("nothing\n")), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
