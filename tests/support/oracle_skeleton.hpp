@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "support/library_reader.hpp"
+#include "support/oracle_definitions.hpp"
+#include "trace/skeleton.hpp"
+
+namespace entrain::test {
+
+/// Builds the skeleton of one location from the library's event callbacks.
+class SkeletonSink final : public EventSink {
+ public:
+  SkeletonSink(const OracleDefinitions& definitions, trace::LocationSkeleton& result)
+      : definitions_(&definitions), result_(&result) {}
+
+  void event(std::uint64_t time) override;
+  void flush(std::uint64_t time, std::uint64_t stop) override;
+
+  /// Appends a communication event; its kind's fields are filled by the caller.
+  void add(const trace::Event& event) { result_->events.push_back(event); }
+  /// Position of a communicator or window; counts undefined ones.
+  std::uint32_t comm(std::uint32_t id) { return checked(definitions_->comm(id)); }
+  std::uint32_t window(std::uint32_t id) { return checked(definitions_->window(id)); }
+  std::uint32_t group(std::uint32_t id) { return checked(definitions_->group(id)); }
+
+  void enter(std::uint64_t time, std::uint32_t region);
+  void leave(std::uint64_t time, std::uint32_t region);
+  void team_begin(std::uint32_t team) { teams_.push_back(team); }
+  void team_end();
+  [[nodiscard]] trace::RmaGroupRole group_role() const;
+
+ private:
+  std::uint32_t checked(std::uint32_t position);
+  void add_barrier(std::uint64_t time, trace::EventKind kind);
+
+  const OracleDefinitions* definitions_;
+  trace::LocationSkeleton* result_;
+  std::vector<std::uint32_t> regions_;  ///< open regions, innermost last
+  std::vector<std::uint32_t> teams_;    ///< open thread teams (positions), innermost last
+};
+
+/// Replaces the callbacks of the record types that the skeleton keeps. User data: EventSink* that
+/// is a SkeletonSink.
+void set_skeleton_callbacks(OTF2_EvtReaderCallbacks* callbacks);
+
+}  // namespace entrain::test
