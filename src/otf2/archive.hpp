@@ -7,26 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "otf2/anchor.hpp"
+#include "otf2/definitions.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::otf2 {
-
-/// The fields of an anchor file that matter here (otf2.md, section 2).
-struct Anchor {
-  std::uint8_t trace_format = 0;
-  std::uint64_t event_chunk_size = 0;
-  std::uint64_t definition_chunk_size = 0;
-  std::uint64_t location_count = 0;
-  std::uint64_t definition_count = 0;
-  std::string machine, creator, description;
-  std::vector<trace::Property> properties;
-  std::uint64_t trace_id = 0;
-  std::uint32_t snapshot_count = 0;
-  std::uint32_t thumbnail_count = 0;
-  std::uint64_t properties_offset = 0;  ///< position of the 4-byte property count in the file
-  std::uint64_t trace_id_offset = 0;    ///< position of the 8-byte trace id in the file
-  bool big_endian = false;
-};
 
 /// An OTF2 archive on disk, opened for reading by our own scanner: nothing of it is trusted, the
 /// OTF2 library never sees it. Const functions may be called from any thread.
@@ -55,9 +40,13 @@ class Archive final : public trace::Source {
 
  private:
   Archive() = default;
+  [[nodiscard]] std::filesystem::path location_file(LocationIndex location,
+                                                    const char* extension) const;
+
   std::string anchor_path_;
   Anchor anchor_;
   trace::Definitions definitions_;
+  References references_;
 };
 
 }  // namespace entrain::otf2

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+namespace entrain {
+
+/// An open file, closed on destruction. Movable, not copyable.
+class File {
+ public:
+  File() = default;
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  File(File&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+  File& operator=(File&& other) noexcept;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File();
+
+  /// Opens for reading. Errors: ErrorKind::input, naming the file and the reason.
+  static Result<File> open_for_reading(const std::filesystem::path& path);
+  /// Creates a new file for writing; it must not exist. Errors: ErrorKind::output.
+  static Result<File> create(const std::filesystem::path& path);
+
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+  /// Size in bytes of a regular file.
+  [[nodiscard]] Result<std::uint64_t> size() const;
+  /// Reads up to `bytes.size()` bytes at `offset`; returns how many there were (short at the end).
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
+  /// Writes all of `bytes` at the end. Errors: ErrorKind::output (no space, ...).
+  Result<void> write(std::span<const std::uint8_t> bytes);
+  /// Closes and reports a late write error. Errors: ErrorKind::output.
+  Result<void> close();
+
+ private:
+  int descriptor_ = -1;
+  std::filesystem::path path_;
+};
+
+/// Whole contents of a file of at most `limit` bytes. Errors: ErrorKind::input.
+Result<std::vector<std::uint8_t>> read_file(const std::filesystem::path& path, std::uint64_t limit);
+
+/// Creates `path` with these contents. Errors: ErrorKind::output.
+Result<void> write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
+
+/// Copies a file byte for byte, in the kernel where it can. Errors: ErrorKind::output / input.
+Result<void> copy_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// "No such file or directory" and the like, for messages.
+std::string reason(int error_number);
+
+}  // namespace entrain

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "trace/definitions.hpp"
+
+namespace entrain::otf2 {
+
+/// The fields of an anchor file that matter here.
+struct Anchor {
+  std::uint8_t trace_format = 0;
+  std::uint64_t event_chunk_size = 0;       ///< bytes, 256 KiB .. 16 MiB
+  std::uint64_t definition_chunk_size = 0;  ///< bytes, likewise
+  std::uint64_t location_count = 0;
+  std::uint64_t definition_count = 0;
+  std::string machine, creator, description;
+  std::vector<trace::Property> properties;
+  std::uint64_t trace_id = 0;
+  std::uint32_t snapshot_count = 0;
+  std::uint32_t thumbnail_count = 0;
+  bool big_endian = false;
+  std::size_t properties_begin = 0;  ///< position of the property count in the file
+  std::size_t properties_end = 0;    ///< position behind the last property
+};
+
+/// Decodes the bytes of an anchor file and refuses what this version cannot read (other
+/// substrates, compression, impossible chunk sizes). Errors: ErrorKind::input, naming `path`.
+Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes, const std::filesystem::path& path);
+
+/// The same anchor with `properties` set: those of the same name replaced, others appended.
+/// Everything else stays, byte for byte. Anchors without properties (format < 2) are returned
+/// unchanged.
+std::vector<std::uint8_t> with_properties(std::span<const std::uint8_t> bytes, const Anchor& anchor,
+                                          std::span<const trace::Property> properties);
+
+}  // namespace entrain::otf2

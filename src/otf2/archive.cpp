@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/archive.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "otf2/records.hpp"
+#include "otf2/scan.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t k_largest_anchor = std::uint64_t{64} << 20;
+
+/// The one anchor file of a folder.
+Result<fs::path> anchor_in(const fs::path& folder) {
+  std::vector<fs::path> anchors;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".otf2") anchors.push_back(it->path());
+  }
+  if (error) {
+    return fail(ErrorKind::input,
+                fmt::format("cannot read folder {}: {}", folder.string(), error.message()));
+  }
+  if (anchors.size() == 1) return anchors.front();
+  return fail(ErrorKind::input,
+              fmt::format("folder {} holds {} anchor files; name the .otf2 file of the archive",
+                          folder.string(), anchors.empty() ? "no" : "several"));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
+  std::error_code error;
+  fs::path anchor_path = path;
+  if (fs::is_directory(path, error)) {
+    TRY_ASSIGN(anchor_path, anchor_in(path));
+  }
+  std::unique_ptr<Archive> archive(new Archive());
+  archive->anchor_path_ = anchor_path.string();
+  TRY_ASSIGN(const auto bytes, read_file(anchor_path, k_largest_anchor));
+  TRY_ASSIGN(archive->anchor_, parse_anchor(bytes, anchor_path));
+  TRY_ASSIGN(auto globals, read_global_definitions(archive->global_definition_file(),
+                                                   archive->anchor_.definition_chunk_size));
+  archive->definitions_ = std::move(globals.definitions);
+  archive->definitions_.properties = archive->anchor_.properties;
+  archive->references_ = std::move(globals.references);
+  return archive;
+}
+
+fs::path Archive::folder() const {
+  const fs::path parent = fs::path(anchor_path_).parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+std::string Archive::name() const { return fs::path(anchor_path_).stem().string(); }
+
+fs::path Archive::location_file(LocationIndex location, const char* extension) const {
+  return folder() / name() / fmt::format("{}.{}", definitions_.locations[location].id, extension);
+}
+fs::path Archive::event_file(LocationIndex location) const { return location_file(location, "evt"); }
+fs::path Archive::definition_file(LocationIndex location) const {
+  return location_file(location, "def");
+}
+fs::path Archive::snapshot_file(LocationIndex location) const {
+  return location_file(location, "snap");
+}
+fs::path Archive::global_definition_file() const { return folder() / (name() + ".def"); }
+fs::path Archive::marker_file() const { return folder() / (name() + ".marker"); }
+fs::path Archive::thumbnail_file(std::uint32_t number) const {
+  return folder() / fmt::format("{}.{}.thumb", name(), number);
+}
+
+Result<trace::LocationSkeleton> Archive::scan(LocationIndex location) const {
+  trace::LocationSkeleton skeleton;
+  TRY_ASSIGN(LocalDefinitions local, read_local_definitions(definition_file(location),
+                                                            anchor_.definition_chunk_size));
+  skeleton.definition_file_missing = local.missing;
+  TRY(scan_events(event_file(location), anchor_.event_chunk_size, local, references_, skeleton));
+  skeleton.clock_offsets = std::move(local.clock_offsets);
+  if (skeleton.event_file_missing && definitions_.locations[location].event_count == 0) {
+    skeleton.event_file_missing = false;  // nothing is lost
+  }
+  return skeleton;
+}
+
+std::string Archive::region_at(LocationIndex location, std::uint64_t time) const {
+  const auto local =
+      read_local_definitions(definition_file(location), anchor_.definition_chunk_size);
+  if (!local) return {};
+  const std::uint32_t region =
+      find_region(event_file(location), anchor_.event_chunk_size, *local, references_, time);
+  return region == k_none ? std::string() : definitions_.regions[region].name;
+}
+
+}  // namespace entrain::otf2

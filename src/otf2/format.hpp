@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace entrain::otf2 {
+
+// Numbers and encodings of the OTF2 format on disk, trace format 2 and 3 (POSIX substrate).
+
+inline constexpr std::size_t k_chunk_header_size = 18;
+inline constexpr std::uint8_t k_little_endian = 0x42;
+inline constexpr std::uint8_t k_big_endian = 0x23;
+inline constexpr std::uint64_t k_min_chunk_size = 256 * 1024;
+inline constexpr std::uint64_t k_max_chunk_size = 16 * 1024 * 1024;
+
+/// Marks that stand where a record type would.
+namespace mark {
+inline constexpr std::uint8_t end_of_chunk = 0, end_of_buffer = 1, end_of_file = 2,
+                              chunk_header = 3, stamp = 5, attribute_list = 6;
+}
+
+/// Event record types that the scanner decodes; all others are passed over.
+namespace event {
+inline constexpr std::uint8_t buffer_flush = 10, enter = 12, leave = 13, mpi_send = 14,
+                              mpi_isend = 15, mpi_isend_complete = 16, mpi_irecv_request = 17,
+                              mpi_recv = 18, mpi_irecv = 19, mpi_request_test = 20,
+                              mpi_request_cancelled = 21, mpi_collective_begin = 22,
+                              mpi_collective_end = 23, omp_fork = 24, omp_acquire_lock = 26,
+                              omp_release_lock = 27, omp_task_create = 28, omp_task_switch = 29,
+                              omp_task_complete = 30, rma_collective_begin = 37,
+                              rma_collective_end = 38, rma_group_sync = 39, rma_request_lock = 40,
+                              rma_acquire_lock = 41, rma_try_lock = 42, rma_release_lock = 43,
+                              rma_sync = 44, thread_fork = 53, thread_join = 54,
+                              thread_team_begin = 55, thread_team_end = 56,
+                              thread_acquire_lock = 57, thread_release_lock = 58,
+                              thread_task_create = 59, thread_task_switch = 60, thread_create = 62,
+                              thread_begin = 63, thread_wait = 64, thread_end = 65,
+                              nb_collective_request = 85, nb_collective_complete = 86,
+                              last_known = 88;
+}  // namespace event
+
+/// Definition record types.
+namespace def {
+inline constexpr std::uint8_t clock_properties = 5, string = 10, system_tree_node = 12,
+                              location_group = 13, location = 14, region = 15, group = 18,
+                              comm = 22, rma_window = 24, tree_node_domain = 27, inter_comm = 43;
+inline constexpr std::uint8_t local_mapping_table = 5, local_clock_offset = 6;
+}  // namespace def
+
+/// Kinds of local mapping tables.
+namespace mapping {
+inline constexpr std::uint8_t region = 3, group = 4, comm = 6, rma_window = 8;
+}
+
+/// True for event records that are one bare compressed integer without a length byte.
+constexpr bool is_bare(std::uint8_t type) {
+  switch (type) {
+    case event::enter:
+    case event::leave:
+    case event::mpi_isend_complete:
+    case event::mpi_irecv_request:
+    case event::mpi_request_test:
+    case event::mpi_request_cancelled:
+    case event::omp_fork:
+    case event::omp_task_create:
+    case event::omp_task_switch:
+    case event::omp_task_complete:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// A fixed-size 64-bit value in the byte order of its chunk.
+inline std::uint64_t load_u64(const std::uint8_t* bytes, bool big_endian) {
+  std::uint64_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  const bool swap = big_endian == (std::endian::native == std::endian::little);
+  return swap ? __builtin_bswap64(value) : value;
+}
+
+inline void store_u64(std::uint8_t* bytes, std::uint64_t value, bool big_endian) {
+  const bool swap = big_endian == (std::endian::native == std::endian::little);
+  if (swap) value = __builtin_bswap64(value);
+  std::memcpy(bytes, &value, sizeof value);
+}
+
+/// Reads the fields of one record payload. Running past the end, or an integer longer than its
+/// type, turns `ok()` false and yields zeros from then on.
+class FieldReader {
+ public:
+  FieldReader(const std::uint8_t* begin, std::size_t size, bool big_endian)
+      : at_(begin), end_(begin + size), big_endian_(big_endian) {}
+
+  [[nodiscard]] bool ok() const { return ok_; }
+  [[nodiscard]] const std::uint8_t* position() const { return at_; }
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+
+  std::uint8_t u8() {
+    if (at_ == end_) return stop(), std::uint8_t{0};
+    return *at_++;
+  }
+  /// A compressed integer of up to 4 bytes; all ones if undefined.
+  std::uint32_t c32() { return static_cast<std::uint32_t>(compressed(4)); }
+  /// A compressed integer of up to 8 bytes; all ones if undefined.
+  std::uint64_t c64() { return compressed(8); }
+  /// A signed compressed integer.
+  std::int64_t s64() { return static_cast<std::int64_t>(compressed(8)); }
+  /// A fixed 8-byte value (stamps, doubles).
+  std::uint64_t fixed64() {
+    if (left() < 8) return stop(), std::uint64_t{0};
+    const std::uint64_t value = load_u64(at_, big_endian_);
+    at_ += 8;
+    return value;
+  }
+
+ private:
+  std::uint64_t compressed(unsigned widest) {
+    if (at_ == end_) return stop(), std::uint64_t{0};
+    const unsigned size = *at_++;
+    if (size == 0xFF) return ~std::uint64_t{0};
+    if (size > widest || size > left()) return stop(), std::uint64_t{0};
+    std::uint64_t value = 0;
+    if (big_endian_) {
+      for (unsigned i = 0; i < size; ++i) value = value << 8 | at_[i];
+    } else {
+      for (unsigned i = size; i-- > 0;) value = value << 8 | at_[i];
+    }
+    at_ += size;
+    return value;
+  }
+  void stop() {
+    ok_ = false;
+    at_ = end_;
+  }
+
+  const std::uint8_t* at_;
+  const std::uint8_t* end_;
+  bool big_endian_;
+  bool ok_ = true;
+};
+
+/// Writes `value` as a compressed integer; `bytes` must hold 9. Returns the bytes used.
+inline std::size_t store_compressed(std::uint8_t* bytes, std::uint64_t value, bool big_endian) {
+  std::size_t size = 0;
+  while (size < 8 && value >> (8 * size) != 0) ++size;
+  bytes[0] = static_cast<std::uint8_t>(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t shift = 8 * (big_endian ? size - 1 - i : i);
+    bytes[1 + i] = static_cast<std::uint8_t>(value >> shift);
+  }
+  return 1 + size;
+}
+
+}  // namespace entrain::otf2
