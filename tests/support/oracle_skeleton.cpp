@@ -31,14 +31,10 @@ U32 SkeletonSink::checked(U32 position) {
   return position;
 }
 
-void SkeletonSink::team_end() {
-  if (!teams_.empty()) teams_.pop_back();
-}
-
 namespace {
 
 bool is_thread_barrier(const trace::Region& region) {
-  return region.paradigm != OTF2_PARADIGM_MPI &&
+  return (region.paradigm == OTF2_PARADIGM_OPENMP || region.paradigm == OTF2_PARADIGM_PTHREAD) &&
          (region.role == OTF2_REGION_ROLE_BARRIER ||
           region.role == OTF2_REGION_ROLE_IMPLICIT_BARRIER);
 }
@@ -47,20 +43,13 @@ bool is_init(const std::string& name) { return name == "MPI_Init" || name == "MP
 
 }  // namespace
 
-void SkeletonSink::add_barrier(U64 time, EventKind kind) {
-  if (teams_.empty()) return;
-  Event event{.time = time, .kind = kind};
-  event.comm = teams_.back();
-  add(event);
-}
-
 void SkeletonSink::enter(U64 time, U32 id) {
   regions_.push_back(id);
   const auto* region = definitions_->region(id);
   if (region == nullptr) return;
   if (is_init(region->name)) add({.time = time, .kind = EventKind::init_enter});
   if (region->name == "MPI_Finalize") add({.time = time, .kind = EventKind::finalize_enter});
-  if (is_thread_barrier(*region)) add_barrier(time, EventKind::barrier_enter);
+  if (is_thread_barrier(*region)) add({.time = time, .kind = EventKind::barrier_enter});
 }
 
 void SkeletonSink::leave(U64 time, U32 id) {
@@ -69,17 +58,19 @@ void SkeletonSink::leave(U64 time, U32 id) {
   if (region == nullptr) return;
   if (is_init(region->name)) add({.time = time, .kind = EventKind::init_leave});
   if (region->name == "MPI_Finalize") add({.time = time, .kind = EventKind::finalize_leave});
-  if (is_thread_barrier(*region)) add_barrier(time, EventKind::barrier_leave);
+  if (is_thread_barrier(*region)) add({.time = time, .kind = EventKind::barrier_leave});
 }
 
 trace::RmaGroupRole SkeletonSink::group_role() const {
   using trace::RmaGroupRole;
-  const auto* region = regions_.empty() ? nullptr : definitions_->region(regions_.back());
-  if (region == nullptr) return RmaGroupRole::unknown;
-  if (region->name == "MPI_Win_post") return RmaGroupRole::post;
-  if (region->name == "MPI_Win_start") return RmaGroupRole::start;
-  if (region->name == "MPI_Win_complete") return RmaGroupRole::complete;
-  if (region->name == "MPI_Win_wait" || region->name == "MPI_Win_test") return RmaGroupRole::wait;
+  for (auto id = regions_.rbegin(); id != regions_.rend(); ++id) {
+    const auto* region = definitions_->region(*id);
+    if (region == nullptr) continue;
+    if (region->name == "MPI_Win_post") return RmaGroupRole::post;
+    if (region->name == "MPI_Win_start") return RmaGroupRole::start;
+    if (region->name == "MPI_Win_complete") return RmaGroupRole::complete;
+    if (region->name == "MPI_Win_wait" || region->name == "MPI_Win_test") return RmaGroupRole::wait;
+  }
   return RmaGroupRole::unknown;
 }
 
@@ -155,13 +146,7 @@ void set_mpi_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
 template <EventKind kind>
 OTF2_CallbackCode team(HEAD, U32 comm) {
   auto& me = sink(data, time);
-  const U32 position = me.comm(comm);
-  me.add({.time = time, .comm = position, .kind = kind});
-  if (kind == EventKind::team_begin) {
-    me.team_begin(position);
-  } else {
-    me.team_end();
-  }
+  me.add({.time = time, .comm = me.comm(comm), .kind = kind});
   return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -223,10 +208,8 @@ void set_thread_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
   });
 }
 
-OTF2_CallbackCode rma_lock(HEAD, U32 window, U32 remote, U64 id, OTF2_LockType) {
-  auto& me = sink(data, time);
-  me.add({.time = time, .id = id, .comm = me.window(window), .peer = remote,
-          .kind = EventKind::rma_lock});
+OTF2_CallbackCode rma_lock(HEAD, U32, U32, U64, OTF2_LockType) {
+  sink(data, time).add({.time = time, .kind = EventKind::rma_lock});
   return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -254,10 +237,8 @@ void set_rma_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
   SET(RmaRequestLock, rma_lock);
   SET(RmaAcquireLock, rma_lock);
   SET(RmaTryLock, rma_lock);
-  SET(RmaReleaseLock, [](HEAD, U32 window, U32 remote, U64 id) {
-    auto& me = sink(data, time);
-    me.add({.time = time, .id = id, .comm = me.window(window), .peer = remote,
-            .kind = EventKind::rma_lock});
+  SET(RmaReleaseLock, [](HEAD, U32, U32, U64) {
+    sink(data, time).add({.time = time, .kind = EventKind::rma_lock});
     return OTF2_CALLBACK_SUCCESS;
   });
 }

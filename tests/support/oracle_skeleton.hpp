@@ -28,18 +28,15 @@ class SkeletonSink final : public EventSink {
 
   void enter(std::uint64_t time, std::uint32_t region);
   void leave(std::uint64_t time, std::uint32_t region);
-  void team_begin(std::uint32_t team) { teams_.push_back(team); }
-  void team_end();
+  /// The window call (post, start, complete, wait) that is open now.
   [[nodiscard]] trace::RmaGroupRole group_role() const;
 
  private:
   std::uint32_t checked(std::uint32_t position);
-  void add_barrier(std::uint64_t time, trace::EventKind kind);
 
   const OracleDefinitions* definitions_;
   trace::LocationSkeleton* result_;
   std::vector<std::uint32_t> regions_;  ///< open regions, innermost last
-  std::vector<std::uint32_t> teams_;    ///< open thread teams (positions), innermost last
 };
 
 /// Replaces the callbacks of the record types that the skeleton keeps. User data: EventSink* that
