@@ -9,6 +9,9 @@ install(
   EXPORT entrainTargets
   FILE_SET HEADERS)
 if(TARGET entrain_cli)
+  # An installed tool finds a shared library beside it, wherever the tree lies.
+  file(RELATIVE_PATH tool_to_library /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(entrain_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${tool_to_library}")
   install(TARGETS entrain_cli)
 endif()
 install(EXPORT entrainTargets NAMESPACE entrain:: DESTINATION ${package_dir})
@@ -29,5 +32,6 @@ install(FILES ${PROJECT_BINARY_DIR}/entrainConfig.cmake
 
 # The prefix as seen from the pkg-config file, so that an installed tree can be moved.
 file(RELATIVE_PATH ENTRAIN_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" ENTRAIN_PC_PREFIX "${ENTRAIN_PC_PREFIX}")
 configure_file(cmake/entrain.pc.in entrain.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/entrain.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
