@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/check_report.hpp"
+
+#include <fmt/format.h>
+
+#include "report/parts.hpp"
+#include "report/units.hpp"
+
+namespace entrain::report {
+namespace {
+
+Table edge_table(const CheckReport& report, const Style& style) {
+  Table table;
+  table.column("kind", Align::left)
+      .column("edges")
+      .column("violations")
+      .column("share")
+      .column("below latency")
+      .column("worst margin");
+  for (std::size_t i = 0; i < k_edge_kinds; ++i) {
+    const EdgeStatistics& edges = report.edges[i];
+    if (edges.count == 0 && !style.verbose) continue;
+    const auto kind = static_cast<EdgeKind>(i);
+    const bool counted = is_counted(report, kind);
+    const Tone tone = edges.violations > 0 && counted ? Tone::bad : Tone::plain;
+    table.row({kind_text(kind, counted), format_count(edges.count),
+               Cell(format_count(edges.violations), tone),
+               Cell(format_share(violation_share(edges)), tone), format_count(edges.below_latency),
+               margin_text(edges, report.resolution_hz)});
+  }
+  return table;
+}
+
+std::string conclusion(const CheckReport& report, const Style& style) {
+  if (report.violations > 0) {
+    return toned(fmt::format("{}: the receive is earlier than the send.",
+                             format_number_of(report.violations, "violation", "violations")),
+                 Tone::bad, style);
+  }
+  std::string text = "No violations: no receive is earlier than its send";
+  if (report.below_latency > 0)
+    text += fmt::format("; {} closer than the minimum latency",
+                        format_number_of(report.below_latency, "edge is", "edges are"));
+  return toned(text + ".", Tone::good, style);
+}
+
+Json end_json(const EdgeEnd& end, std::uint64_t resolution_hz) {
+  return {{"location", end.location}, {"process", end.process},
+          {"region", end.region},     {"time_s", number(seconds_of(end.ticks, resolution_hz))},
+          {"ticks", end.ticks},       {"local_ticks", end.local_ticks}};
+}
+
+Json edge_json(const EdgeStatistics& edges, std::uint64_t resolution_hz) {
+  Json json = {{"count", edges.count},
+               {"violations", edges.violations},
+               {"below_latency", edges.below_latency},
+               {"worst_s", nullptr},
+               {"worst", nullptr}};
+  if (edges.worst) {
+    json["worst_s"] = number(seconds_of(edges.worst->margin_ticks, resolution_hz));
+    json["worst"] = {{"send", end_json(edges.worst->send, resolution_hz)},
+                     {"receive", end_json(edges.worst->receive, resolution_hz)}};
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string to_text(const CheckReport& report, const Style& style) {
+  FieldList about;
+  about.field("archive", report.archive)
+      .field("trace", trace_text(report))
+      .field("presync", presync_text(report))
+      .field("mu", mu_text(report));
+  std::string text = about.text(style) + "\n";
+
+  const Table edges = edge_table(report, style);
+  text += edges.empty() ? "No edges: nothing in this trace happens before something elsewhere.\n"
+                        : edges.text(style);
+  if (!is_counted(report, EdgeKind::init_finalize)) text += uncounted_text();
+  if (const Table worst = worst_edges(report, style); !worst.empty())
+    text +=
+        "\n" + toned("Worst edge of each kind", Tone::heading, style) + "\n" + worst.text(style);
+
+  FieldList left_out;
+  add_counters(left_out, "unmatched", report.unmatched, style);
+  add_counters(left_out, "skipped", report.skipped, style);
+  if (const std::string lines = left_out.text(style); !lines.empty()) text += "\n" + lines;
+  return text + "\n" + conclusion(report, style) + "\n";
+}
+
+Json to_json(const CheckReport& report) {
+  Json edges = Json::object();
+  for (std::size_t i = 0; i < k_edge_kinds; ++i)
+    edges[name_of(static_cast<EdgeKind>(i))] = edge_json(report.edges[i], report.resolution_hz);
+  Json mu = Json::object();
+  for (std::size_t i = 0; i < k_latency_classes; ++i)
+    mu[name_of(static_cast<LatencyClass>(i))] =
+        number(seconds_of(report.mu_ticks[i], report.resolution_hz));
+  return {{"schema", "entrain.check/1"},
+          {"archive", report.archive},
+          {"locations", report.locations},
+          {"events", report.events},
+          {"communication_events", report.communication_events},
+          {"resolution_hz", report.resolution_hz},
+          {"presync", report.presync},
+          {"edges", std::move(edges)},
+          {"violations", report.violations},
+          {"below_latency", report.below_latency},
+          {"mu_s", std::move(mu)},
+          {"mu_source", report.mu_source},
+          {"unmatched", counters(report.unmatched)},
+          {"skipped", counters(report.skipped)}};
+}
+
+}  // namespace entrain::report

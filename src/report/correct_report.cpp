@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/correct_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "report/check_report.hpp"
+#include "report/parts.hpp"
+#include "report/text.hpp"
+#include "report/units.hpp"
+
+namespace entrain::report {
+namespace {
+
+/// Upper limits of the bins of IntervalChange; the last bin has none.
+constexpr std::array<double, 6> k_bin_limits{0, 1e-4, 1e-3, 1e-2, 0.1, 1};
+
+double share_of(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+template <class Array>
+std::uint64_t sum_of(const Array& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+double ticks_to_seconds(const CorrectReport& report, double ticks) {
+  return ticks / static_cast<double>(std::max<std::uint64_t>(report.before.resolution_hz, 1));
+}
+
+std::string output_text(const CorrectReport& report) {
+  if (report.mode != "overlay") return fmt::format("{} ({})", report.output, report.mode);
+  return fmt::format("{} (overlay, event files linked: {})", report.output, report.link);
+}
+
+/// Same options, same edges: a kind that is not counted before is not counted after.
+bool is_counted(const CorrectReport& report, EdgeKind kind) {
+  return is_counted(report.before, kind) && is_counted(report.after, kind);
+}
+
+Table edge_table(const CorrectReport& report, const Style& style) {
+  Table table;
+  table.column("kind", Align::left).column("edges");
+  for (const char* what : {"violations", "share", "worst margin"}) {
+    table.column(what);
+    if (report.verified) table.column("").column("after");
+  }
+  for (std::size_t i = 0; i < k_edge_kinds; ++i) {
+    const EdgeStatistics& before = report.before.edges[i];
+    const EdgeStatistics& after = report.after.edges[i];
+    if (before.count == 0 && after.count == 0 && !style.verbose) continue;
+    const auto kind = static_cast<EdgeKind>(i);
+    const bool counted = is_counted(report, kind);
+    std::vector<Cell> cells{kind_text(kind, counted), format_count(before.count)};
+    const auto add = [&](std::string from, std::string to, Tone tone = Tone::plain) {
+      cells.emplace_back(std::move(from));
+      if (!report.verified) return;
+      cells.emplace_back("->", Tone::faint);
+      cells.emplace_back(std::move(to), tone);
+    };
+    const Tone tone = !counted                ? Tone::plain
+                      : after.violations > 0  ? Tone::bad
+                      : before.violations > 0 ? Tone::good
+                                              : Tone::plain;
+    add(format_count(before.violations), format_count(after.violations), tone);
+    add(format_share(violation_share(before)), format_share(violation_share(after)), tone);
+    add(margin_text(before, report.before.resolution_hz),
+        margin_text(after, report.after.resolution_hz));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+std::string change_text(const CorrectReport& report, const Style& style) {
+  const CorrectionStatistics& statistics = report.statistics;
+  const std::uint64_t hz = report.before.resolution_hz;
+  FieldList fields;
+  if (report.verified && report.before.below_latency + report.after.below_latency > 0)
+    fields.field("below latency", fmt::format("{} -> {} edges closer than mu",
+                                              format_count(report.before.below_latency),
+                                              format_count(report.after.below_latency)));
+  fields.field(
+      "moved",
+      fmt::format("{} of {} times of communication ({})", format_count(statistics.moved_events),
+                  format_count(statistics.compared_events),
+                  format_share(share_of(statistics.moved_events, statistics.compared_events))));
+  fields.field(
+      "displacement",
+      fmt::format("mean {}, 99th percentile {}, largest {} (of what moved)",
+                  format_duration(ticks_to_seconds(report, statistics.mean_ticks)),
+                  format_ticks(statistics.p99_ticks, hz), format_ticks(statistics.max_ticks, hz)));
+  fields.field("largest slope", fmt::format("{:.4g} ticks per tick", statistics.max_slope));
+  if (statistics.moved_backward > 0)
+    fields.field("moved back",
+                 format_number_of(statistics.moved_backward, "event is", "events are") +
+                     " earlier than before by more than a tick",
+                 Tone::bad);
+  if (statistics.order_broken > 0)
+    fields.field("order broken",
+                 format_number_of(statistics.order_broken, "pair", "pairs") +
+                     " of local events changed order",
+                 Tone::bad);
+  return fields.text(style);
+}
+
+Table interval_table(const CorrectReport& report) {
+  static constexpr std::array<const char*, 7> k_labels{"unchanged",  "up to 0.01 %", "up to 0.1 %",
+                                                       "up to 1 %",  "up to 10 %",   "up to 100 %",
+                                                       "above 100 %"};
+  const IntervalChange& change = report.statistics.intervals;
+  const std::uint64_t intervals = sum_of(change.histogram);
+  const std::uint64_t ticks = sum_of(change.histogram_ticks);
+  Table table;
+  table.column("change of local intervals", Align::left)
+      .column("intervals")
+      .column("share")
+      .column("their time")
+      .column("share");
+  for (std::size_t i = 0; i < k_labels.size(); ++i)
+    table.row({k_labels[i], format_count(change.histogram[i]),
+               format_share(share_of(change.histogram[i], intervals)),
+               format_duration(seconds_of(change.histogram_ticks[i], report.before.resolution_hz)),
+               format_share(share_of(change.histogram_ticks[i], ticks))});
+  return table;
+}
+
+Table pass_table(const CorrectReport& report) {
+  Table table;
+  table.column("pass")
+      .column("gamma")
+      .column("largest displacement e")
+      .column("jumps")
+      .column("", Align::left);
+  for (std::size_t i = 0; i < report.passes.size(); ++i) {
+    const AmortizationPass& pass = report.passes[i];
+    table.row(
+        {fmt::format("{}", i + 1), fmt::format("{:.9g}", pass.gamma),
+         format_ticks(pass.error_ticks, report.before.resolution_hz), format_count(pass.violations),
+         pass.chosen
+             ? Cell("taken: e is " + format_share(report.error_share) + " of the trace's span",
+                    Tone::good)
+             : Cell("")});
+  }
+  return table;
+}
+
+std::string phases_text(const CorrectReport& report) {
+  const PhaseSeconds& phases = report.phases;
+  return fmt::format(
+      "scan {}, match {}, presync {}, forward {}, backward {}, write {}, verify {}; memory {}",
+      format_duration(phases.scan), format_duration(phases.match), format_duration(phases.presync),
+      format_duration(phases.forward), format_duration(phases.backward),
+      format_duration(phases.write), format_duration(phases.verify),
+      format_bytes(report.peak_memory_bytes));
+}
+
+/// What an overlay still needs of the archive it was made from; "" for a rewrite.
+std::string keep_text(const CorrectReport& report) {
+  if (report.mode != "overlay") return "";
+  if (report.link.find("sym") != std::string::npos)
+    return fmt::format(
+        "The event files of {} must stay where they are, unchanged: the new archive points to "
+        "them. Move or copy both archives together.",
+        report.before.archive);
+  if (report.link.find("hard") != std::string::npos)
+    return fmt::format(
+        "The event files of {} are the same files as those of the new archive: it may be deleted, "
+        "but nothing may write to it.",
+        report.before.archive);
+  return fmt::format("The new archive needs nothing of {} any more.", report.before.archive);
+}
+
+std::string conclusion(const CorrectReport& report, const Style& style) {
+  if (!report.verified)
+    return toned("Written, but not verified: entrain check tells what remains.", Tone::faint,
+                 style);
+  if (report.after.violations > 0)
+    return toned(fmt::format("{} left in the archive as written.",
+                             format_number_of(report.after.violations, "violation", "violations")),
+                 Tone::bad, style);
+  if (report.before.violations == 0 && report.statistics.moved_events == 0)
+    return toned("There was nothing to correct; the archive as written has no violations.",
+                 Tone::good, style);
+  return toned("No violations remain: checked on the archive as written.", Tone::good, style);
+}
+
+std::string where_text(const char* heading, const CheckReport& report, const Style& style) {
+  const Table worst = worst_edges(report, style);
+  if (worst.empty()) return "";
+  return "\n" + toned(heading, Tone::heading, style) + "\n" + worst.text(style);
+}
+
+std::string left_out_text(const CorrectReport& report, const Style& style) {
+  FieldList fields;
+  add_counters(fields, "unmatched", report.before.unmatched, style);
+  add_counters(fields, "skipped", report.before.skipped, style);
+  add_counters(fields, "cyclic", report.cycles, style);
+  return fields.field("took", phases_text(report)).text(style);
+}
+
+/// Span of the trace in ticks, as the engine's share of the taken pass tells it.
+std::optional<double> span_ticks(const CorrectReport& report) {
+  for (const AmortizationPass& pass : report.passes) {
+    if (pass.chosen && pass.error_ticks > 0 && report.error_share > 0)
+      return static_cast<double>(pass.error_ticks) / report.error_share;
+  }
+  return std::nullopt;
+}
+
+Json passes_json(const CorrectReport& report) {
+  const std::optional<double> span = span_ticks(report);
+  Json passes = Json::array();
+  for (const AmortizationPass& pass : report.passes) {
+    Json error = nullptr;
+    if (pass.error_ticks == 0) {
+      error = 0.0;
+    } else if (span) {
+      error = number(static_cast<double>(pass.error_ticks) / *span);
+    }
+    passes.push_back(
+        {{"gamma", number(pass.gamma)},
+         {"error", std::move(error)},
+         {"max_displacement_s", number(seconds_of(pass.error_ticks, report.before.resolution_hz))},
+         {"violations", pass.violations},
+         {"chosen", pass.chosen}});
+  }
+  return passes;
+}
+
+Json intervals_json(const CorrectReport& report) {
+  const IntervalChange& change = report.statistics.intervals;
+  Json histogram = Json::array();
+  for (std::size_t i = 0; i < change.histogram.size(); ++i) {
+    const double time_s = seconds_of(change.histogram_ticks[i], report.before.resolution_hz);
+    histogram.push_back(
+        {{"up_to_share", i < k_bin_limits.size() ? Json(k_bin_limits[i]) : Json(nullptr)},
+         {"intervals", change.histogram[i]},
+         {"time_s", number(time_s)}});
+  }
+  return {{"histogram", std::move(histogram)}, {"max_share", number(change.max_share)}};
+}
+
+Json phases_json(const PhaseSeconds& phases) {
+  return {{"scan", number(phases.scan)},         {"match", number(phases.match)},
+          {"presync", number(phases.presync)},   {"forward", number(phases.forward)},
+          {"backward", number(phases.backward)}, {"write", number(phases.write)},
+          {"verify", number(phases.verify)}};
+}
+
+}  // namespace
+
+std::string to_text(const CorrectReport& report, const Style& style) {
+  FieldList about;
+  about.field("archive", report.before.archive)
+      .field("corrected", output_text(report))
+      .field("trace", trace_text(report.before))
+      .field("presync", presync_text(report.before))
+      .field("mu", mu_text(report.before));
+  std::string text = about.text(style) + "\n" + edge_table(report, style).text(style);
+  if (!is_counted(report, EdgeKind::init_finalize)) text += uncounted_text();
+  text += where_text("Worst edge of each kind, before", report.before, style);
+  if (report.verified) text += where_text("Worst edge of each kind, after", report.after, style);
+  text += "\n" + change_text(report, style);
+  text += "\n" + interval_table(report).text(style);
+  text += fmt::format("largest change {}\n", format_share(report.statistics.intervals.max_share));
+  if (!report.passes.empty()) text += "\n" + pass_table(report).text(style);
+  text += "\n" + left_out_text(report, style) + "\n" + conclusion(report, style) + "\n";
+  if (const std::string keep = keep_text(report); !keep.empty()) {
+    for (const std::string& line : wrapped(printable(keep), style.columns)) text += line + "\n";
+  }
+  return text;
+}
+
+Json to_json(const CorrectReport& report) {
+  const CorrectionStatistics& statistics = report.statistics;
+  const std::uint64_t hz = report.before.resolution_hz;
+  return {{"schema", "entrain.correct/1"},
+          {"output", report.output},
+          {"before", to_json(report.before)},
+          {"after", report.verified ? to_json(report.after) : Json(nullptr)},
+          {"verified", report.verified},
+          {"mode", report.mode},
+          {"link", report.link.empty() ? Json(nullptr) : Json(report.link)},
+          {"gamma", number(report.gamma)},
+          {"error_share", number(report.error_share)},
+          {"passes", passes_json(report)},
+          {"cycles", counters(report.cycles)},
+          {"moved_events", statistics.moved_events},
+          {"compared_events", statistics.compared_events},
+          {"displacement_s",
+           {{"mean", number(ticks_to_seconds(report, statistics.mean_ticks))},
+            {"p99", number(seconds_of(statistics.p99_ticks, hz))},
+            {"max", number(seconds_of(statistics.max_ticks, hz))}}},
+          {"interval_change", intervals_json(report)},
+          {"max_slope", number(statistics.max_slope)},
+          {"moved_backward", statistics.moved_backward},
+          {"order_broken", statistics.order_broken},
+          {"phases_s", phases_json(report.phases)},
+          {"peak_memory_bytes", report.peak_memory_bytes}};
+}
+
+}  // namespace entrain::report

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/distort_report.hpp"
+
+#include <fmt/format.h>
+
+#include "report/units.hpp"
+
+namespace entrain::report {
+
+std::string to_text(const DistortReport& report, const Style& style) {
+  return FieldList()
+      .field("archive", report.input + " (the ground truth)")
+      .field("distorted", report.output)
+      .field("trace", fmt::format("{}, {}, {} (seed {})",
+                                  format_number_of(report.locations, "location", "locations"),
+                                  format_number_of(report.events, "event", "events"),
+                                  format_number_of(report.clocks, "clock", "clocks"), report.seed))
+      .field("largest error", format_duration(report.largest_offset_s) + " of a clock as stored")
+      .field("residual", format_duration(report.largest_residual_s) +
+                             " at most after linear interpolation of the ClockOffset records")
+      .text(style);
+}
+
+Json to_json(const DistortReport& report) {
+  return {{"schema", "entrain.distort/1"},
+          {"archive", report.input},
+          {"output", report.output},
+          {"seed", report.seed},
+          {"locations", report.locations},
+          {"clocks", report.clocks},
+          {"events", report.events},
+          {"largest_offset_s", number(report.largest_offset_s)},
+          {"largest_residual_s", number(report.largest_residual_s)}};
+}
+
+}  // namespace entrain::report

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <entrain/distort.hpp>
+
+#include "report/json.hpp"
+#include "report/table.hpp"
+
+namespace entrain::report {
+
+/// What `distort` did to the clocks of a trace, for people.
+std::string to_text(const DistortReport& report, const Style& style);
+
+/// Schema entrain.distort/1: the members of DistortReport by name, the input as `archive`.
+Json to_json(const DistortReport& report);
+
+}  // namespace entrain::report

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/info_report.hpp"
+
+#include <fmt/format.h>
+
+#include "report/units.hpp"
+
+namespace entrain::report {
+namespace {
+
+std::uint64_t span_ticks(const ArchiveInfo& info) {
+  return info.last_ticks > info.first_ticks ? info.last_ticks - info.first_ticks : 0;
+}
+
+void add_text(FieldList& fields, const char* name, const std::string& value) {
+  if (!value.empty()) fields.field(name, value);
+}
+
+std::string locations_text(const ArchiveInfo& info) {
+  std::string text =
+      fmt::format("{} in {} on {}", format_number_of(info.locations, "location", "locations"),
+                  format_number_of(info.processes, "process", "processes"),
+                  format_number_of(info.nodes, "node", "nodes"));
+  if (info.empty_locations > 0)
+    text += fmt::format("; {} without events", format_count(info.empty_locations));
+  return text;
+}
+
+std::string clock_text(const ArchiveInfo& info) {
+  return fmt::format("{}, one tick is {}; starts at {} ticks", format_frequency(info.resolution_hz),
+                     format_duration(seconds_of(std::uint64_t{1}, info.resolution_hz)),
+                     format_count(info.global_offset_ticks));
+}
+
+std::string offsets_text(const ArchiveInfo& info) {
+  if (info.clock_offset_records == 0) return "no ClockOffset records";
+  return fmt::format(
+      "{} at {} of {}",
+      format_number_of(info.clock_offset_records, "ClockOffset record", "ClockOffset records"),
+      format_count(info.locations_with_clock_offsets),
+      format_number_of(info.locations, "location", "locations"));
+}
+
+Table counter_table(const char* heading, const Counters& counts, const Style& style) {
+  Table table;
+  table.column(heading, Align::left).column("records");
+  for (const auto& [name, count] : counts) {
+    if (count > 0 || style.verbose) table.row({name, format_count(count)});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string to_text(const ArchiveInfo& info, const Style& style) {
+  FieldList fields;
+  fields.field("archive", info.archive);
+  add_text(fields, "machine", info.machine);
+  add_text(fields, "creator", info.creator);
+  add_text(fields, "description", info.description);
+  fields.field("format", fmt::format("OTF2 trace format {}", info.trace_format))
+      .field("trace", locations_text(info))
+      .field("events",
+             fmt::format("{}, {} of communication; {} of event files", format_count(info.events),
+                         format_count(info.communication_events), format_bytes(info.event_bytes)))
+      .field("clock", clock_text(info))
+      .field("span",
+             fmt::format("{} from first to last event; {} by the definitions",
+                         format_duration(seconds_of(span_ticks(info), info.resolution_hz)),
+                         format_duration(seconds_of(info.length_ticks, info.resolution_hz))))
+      .field("offsets", offsets_text(info));
+  std::string text = fields.text(style);
+  for (const auto& [heading, counts] :
+       {std::pair{"communication", &info.communication}, {"collectives", &info.collectives}}) {
+    const Table table = counter_table(heading, *counts, style);
+    if (!table.empty()) text += "\n" + table.text(style);
+  }
+  FieldList properties;
+  for (const auto& [name, value] : info.properties) properties.field(name, value);
+  if (!info.properties.empty())
+    text += "\n" + toned("Properties", Tone::heading, style) + "\n" + properties.text(style);
+  FieldList anomalies;
+  for (const auto& [name, count] : info.anomalies) {
+    if (count > 0) anomalies.field(name, format_count(count), Tone::bad);
+  }
+  if (const std::string lines = anomalies.text(style); !lines.empty())
+    text += "\n" + toned("Anomalies", Tone::heading, style) + "\n" + lines;
+  return text;
+}
+
+Json to_json(const ArchiveInfo& info) {
+  Json properties = Json::object();
+  for (const auto& [name, value] : info.properties) properties[name] = value;
+  return {{"schema", "entrain.info/1"},
+          {"archive", info.archive},
+          {"machine", info.machine},
+          {"creator", info.creator},
+          {"description", info.description},
+          {"trace_format", info.trace_format},
+          {"locations", info.locations},
+          {"empty_locations", info.empty_locations},
+          {"processes", info.processes},
+          {"nodes", info.nodes},
+          {"events", info.events},
+          {"event_bytes", info.event_bytes},
+          {"communication_events", info.communication_events},
+          {"communication", counters(info.communication)},
+          {"collectives", counters(info.collectives)},
+          {"resolution_hz", info.resolution_hz},
+          {"global_offset_ticks", info.global_offset_ticks},
+          {"length_ticks", info.length_ticks},
+          {"length_s", number(seconds_of(info.length_ticks, info.resolution_hz))},
+          {"first_ticks", info.first_ticks},
+          {"last_ticks", info.last_ticks},
+          {"span_s", number(seconds_of(span_ticks(info), info.resolution_hz))},
+          {"clock_offset_records", info.clock_offset_records},
+          {"locations_with_clock_offsets", info.locations_with_clock_offsets},
+          {"properties", std::move(properties)},
+          {"anomalies", counters(info.anomalies)}};
+}
+
+}  // namespace entrain::report

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <entrain/report.hpp>
+#include <nlohmann/json.hpp>
+
+namespace entrain::report {
+
+using Json = nlohmann::ordered_json;
+
+/// The number, or null where it is not finite: JSON has no infinities.
+Json number(double value);
+
+/// An object with one member per counter, in their order; counters of one name are added up.
+Json counters(const Counters& counts);
+
+/// The document as text with a final newline. Strings of a trace may be any bytes: what is not
+/// UTF-8 is replaced by U+FFFD, so this does not throw.
+std::string dump(const Json& document);
+
+}  // namespace entrain::report

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <entrain/report.hpp>
+
+#include "report/table.hpp"
+
+namespace entrain::report {
+
+/// "8 locations, 131,216 events (33,104 of communication), timer 1 GHz".
+std::string trace_text(const CheckReport& report);
+
+/// "linear: through the ClockOffset records".
+std::string presync_text(const CheckReport& report);
+
+/// mu per class and where it came from.
+std::string mu_text(const CheckReport& report);
+
+/// "sends 40, receives 2"; counters at 0 only if `style` is verbose; "" if nothing is left.
+std::string counters_text(const Counters& counts, const Style& style);
+
+/// Adds a field with counters_text, unless that is empty.
+void add_counters(FieldList& fields, const char* name, const Counters& counts, const Style& style);
+
+/// False for the kind that is reported but not part of the totals (init_finalize, if not asked
+/// for) and has something to report.
+bool is_counted(const CheckReport& report, EdgeKind kind);
+
+/// Name of a kind as tables show it: in parentheses if it is not counted.
+std::string kind_text(EdgeKind kind, bool counted);
+
+/// The line below a table that explains the parentheses.
+std::string uncounted_text();
+
+/// Margin of the worst edge, "" if the kind has no edge.
+std::string margin_text(const EdgeStatistics& statistics, std::uint64_t resolution_hz);
+
+/// Share of the edges of a kind that are violated, 0 if it has none.
+double violation_share(const EdgeStatistics& statistics);
+
+/// Where the worst edge of each violated kind lies; with a verbose style also where nothing is
+/// violated. Two rows per edge: its send and its receive.
+Table worst_edges(const CheckReport& report, const Style& style);
+
+}  // namespace entrain::report

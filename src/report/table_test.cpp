@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/text.hpp"
+
+namespace entrain::report {
+namespace {
+
+TEST(Table, AlignsColumnsAndLeavesNoTrailingBlanks) {
+  Table table;
+  table.column("kind", Align::left).column("edges").column("note", Align::left);
+  table.row({"p2p", "10,856", "x"}).row({"n_to_n", "8"});
+  EXPECT_EQ(table.text({}),
+            "kind     edges  note\n"
+            "p2p     10,856  x\n"
+            "n_to_n       8\n");
+}
+
+TEST(Table, ShortensNamesButNeverNumbers) {
+  Table table;
+  table.column("name", Align::left).column("count");
+  table.row({std::string(80, 'a') + "end", "1,234,567"});
+  Style style;
+  style.columns = 40;
+  const std::string text = table.text(style);
+  EXPECT_EQ(width_of(text.substr(text.find('\n') + 1)), 40 + 1u);
+  EXPECT_NE(text.find("..."), std::string::npos);
+  EXPECT_NE(text.find("end"), std::string::npos);
+  EXPECT_NE(text.find("1,234,567"), std::string::npos);
+}
+
+TEST(Table, CountsCodePointsNotBytes) {
+  Table table;
+  table.column("name", Align::left).column("n");
+  table.row({"\xC3\xA4\xC3\xB6", "1"}).row({"ab", "2"});
+  EXPECT_EQ(table.text({}), "name  n\n\xC3\xA4\xC3\xB6    1\nab    2\n");
+}
+
+TEST(Table, ColoursOnlyWhenAsked) {
+  Table table;
+  table.column("n");
+  table.row({Cell("7", Tone::bad)});
+  EXPECT_EQ(table.text({}).find('\x1b'), std::string::npos);
+  Style style;
+  style.colour = true;
+  EXPECT_NE(table.text(style).find("\x1b[1;31m7\x1b[0m"), std::string::npos);
+}
+
+TEST(Table, MakesCellsPrintable) {
+  Table table;
+  table.column("name", Align::left);
+  table.row({"\x1b[2Jline\nbreak\xFF"});
+  EXPECT_EQ(table.text({}), "name\n?[2Jline?break\xEF\xBF\xBD\n");
+}
+
+TEST(FieldList, WrapsValuesUnderThemselves) {
+  Style style;
+  style.columns = 20;
+  EXPECT_EQ(FieldList().field("a", "one two three four").field("long", "x").text(style),
+            "a     one two three\n      four\nlong  x\n");
+}
+
+TEST(Printable, ReplacesWhatIsNotUtf8) {
+  EXPECT_EQ(printable("gr\xC3\xBC\xC3\x9F"), "gr\xC3\xBC\xC3\x9F");
+  EXPECT_EQ(printable("\xC3"), "\xEF\xBF\xBD");                       // cut short
+  EXPECT_EQ(printable("\xC0\xAF"), "\xEF\xBF\xBD\xEF\xBF\xBD");       // overlong
+  EXPECT_EQ(printable("\xED\xA0\x80").find("\xEF\xBF\xBD"), 0u);      // surrogate
+  EXPECT_EQ(printable("\xF4\x90\x80\x80").find("\xEF\xBF\xBD"), 0u);  // beyond U+10FFFF
+  EXPECT_EQ(printable("\xF0\x9F\x98\x80"), "\xF0\x9F\x98\x80");
+  EXPECT_EQ(printable("\xC2\x9B"), "?");  // C1: starts an escape
+}
+
+TEST(Shortened, KeepsBothEnds) {
+  EXPECT_EQ(shortened("MPI_Allreduce", 13), "MPI_Allreduce");
+  EXPECT_EQ(shortened("MPI_Allreduce", 10), "MPI_A...ce");
+  EXPECT_EQ(shortened("MPI_Allreduce", 2), "MP");
+  EXPECT_EQ(shortened("\xC3\xA4\xC3\xB6\xC3\xBC", 1), "\xC3\xA4");
+}
+
+TEST(Wrapped, BreaksAtBlanks) {
+  EXPECT_EQ(wrapped("one two three", 7), (std::vector<std::string>{"one two", "three"}));
+  EXPECT_EQ(wrapped("unbreakable it is", 4), (std::vector<std::string>{"unbreakable", "it", "is"}));
+  EXPECT_EQ(wrapped("", 4), std::vector<std::string>{""});
+}
+
+}  // namespace
+}  // namespace entrain::report

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <entrain/compare.hpp>
+#include <entrain/distort.hpp>
+#include <entrain/info.hpp>
+#include <entrain/report.hpp>
+
+/// Reports with every field filled, for the tests of tables and JSON. Invented numbers.
+namespace entrain::report::samples {
+
+inline EdgeEnd edge_end(std::uint64_t location, const char* region, std::int64_t ticks) {
+  return {location, "MPI Rank " + std::to_string(location), region,
+          static_cast<std::uint64_t>(ticks - 1000), ticks};
+}
+
+/// A timer of 1 GHz; messages and Allreduces violated, MPI_Init violated but not counted.
+inline CheckReport check() {
+  CheckReport report;
+  report.archive = "examples/traces/lulesh-8/traces.otf2";
+  report.locations = 8;
+  report.events = 131216;
+  report.communication_events = 33104;
+  report.resolution_hz = 1'000'000'000;
+  report.presync = "linear";
+  report.edges[0] = {10856, 461, 480,
+                     WorstEdge{-33959, edge_end(3, "MPI_Isend", 1'700'000'000'123'456'789),
+                               edge_end(4, "MPI_Wait", 1'700'000'000'123'422'830)}};
+  report.edges[1] = {56, 0, 0,
+                     WorstEdge{71500, edge_end(0, "MPI_Bcast", 1'700'000'001'000'000'000),
+                               edge_end(7, "MPI_Bcast", 1'700'000'001'000'071'500)}};
+  report.edges[3] = {44800, 12, 12,
+                     WorstEdge{-512, edge_end(1, "MPI_Allreduce", 1'700'000'002'000'000'512),
+                               edge_end(6, "MPI_Allreduce", 1'700'000'002'000'000'000)}};
+  report.edges[7] = {112, 2, 2,
+                     WorstEdge{-90, edge_end(1, "MPI_Init", 1'700'000'000'000'000'090),
+                               edge_end(2, "MPI_Init", 1'700'000'000'000'000'000)}};
+  report.violations = 473;
+  report.below_latency = 492;
+  report.mu_ticks = {0, 510, 1250};
+  report.mu_source = "round trip (estimate)";
+  report.unmatched = {{"sends", 40}, {"receives", 0}};
+  report.skipped = {{"alltoallv", 12}, {"cancelled requests", 3}};
+  return report;
+}
+
+inline CorrectReport correct() {
+  CorrectReport report;
+  report.before = check();
+  report.after = check();
+  report.after.archive = "out/traces.otf2";
+  for (EdgeStatistics& edges : report.after.edges) {
+    edges.violations = 0;
+    edges.below_latency = 0;
+    if (edges.worst && edges.worst->margin_ticks < 0) edges.worst->margin_ticks = 510;
+  }
+  report.after.violations = 0;
+  report.after.below_latency = 0;
+  report.verified = true;
+  report.mode = "rewrite";
+  report.output = "out/traces.otf2";
+  report.passes = {
+      {0.99999, 98000, 473, false}, {0.9999, 93000, 470, true}, {0.9, 92000, 469, false}};
+  report.gamma = 0.9999;
+  report.error_share = 0.000031;
+  report.cycles = {{"components of equal stamps", 2}, {"dropped edges", 0}};
+  report.statistics.moved_events = 2345;
+  report.statistics.compared_events = 30021;
+  report.statistics.mean_ticks = 8123.75;
+  report.statistics.p99_ticks = 61000;
+  report.statistics.max_ticks = 93000;
+  report.statistics.intervals = {
+      {27676, 1200, 800, 300, 30, 10, 5},
+      {2'500'000'000, 200'000'000, 90'000'000, 8'000'000, 900'000, 40'000, 512},
+      12.5};
+  report.statistics.max_slope = 0.0123;
+  report.phases = {0.25, 0.0125, 0.001, 0.03, 0.02, 0.4, 0.3};
+  report.peak_memory_bytes = 137'573'171;
+  return report;
+}
+
+inline CorrectReport overlay() {
+  CorrectReport report = correct();
+  report.mode = "overlay";
+  report.link = "symbolic";
+  return report;
+}
+
+/// 12 locations, and a truth.
+inline CompareReport compare() {
+  CompareReport report;
+  report.a = "skewed/traces.otf2";
+  report.b = "corrected/traces.otf2";
+  report.truth = "truth/traces.otf2";
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    const double scale = static_cast<double>((i * 5) % 12) * 1e-6;
+    report.locations.push_back({i, {1000 + i, 4 * scale, 9 * scale, 12 * scale, -scale}});
+  }
+  report.all = {12066, 21.5e-6, 99e-6, 132e-6, -5.5e-6};
+  report.communication = {8000, 20e-6, 98e-6, 121e-6, -5e-6};
+  report.span_source = "clock offsets";
+  report.a_error = TruthError{
+      {12066, 30e-6, 90e-6, 140e-6, 0.25e-9}, {8000, 29e-6, 88e-6, 139e-6, 1e-9}, -0.00425, 12.75};
+  report.b_error =
+      TruthError{{12066, 3e-6, 9e-6, 14e-6, 0}, {8000, 2.5e-6, 8e-6, 13e-6, 0}, 1e-7, -0.03};
+  return report;
+}
+
+inline DistortReport distort() {
+  return {"truth/traces.otf2", "skewed/traces.otf2", 42, 32, 8, 131216, 0.0049, 23.5e-6};
+}
+
+inline ArchiveInfo info() {
+  ArchiveInfo info;
+  info.archive = "examples/traces/lulesh-8/traces.otf2";
+  info.machine = "Linux";
+  info.creator = "Score-P 8.4";
+  info.trace_format = 3;
+  info.locations = 9;
+  info.empty_locations = 1;
+  info.processes = 8;
+  info.nodes = 1;
+  info.events = 131216;
+  info.communication_events = 33104;
+  info.communication = {{"MpiIsend", 10856}, {"MpiIrecv", 10856}, {"MpiSend", 0}};
+  info.collectives = {{"MPI_Allreduce", 800}, {"MPI_Bcast", 8}};
+  info.resolution_hz = 2'693'509'000;
+  info.global_offset_ticks = 12'345'678'901'234;
+  info.length_ticks = 8'080'527'000;
+  info.first_ticks = 12'345'678'901'240;
+  info.last_ticks = 12'353'759'428'234;
+  info.clock_offset_records = 16;
+  info.locations_with_clock_offsets = 8;
+  info.event_bytes = 3'456'789;
+  info.properties = {{"ENTRAIN::CORRECTION",
+                      "mode=rewrite presync=linear gamma=0.9999 delta=0 max-slope=0.01 backward=on "
+                      "alltoallv=ignore init-finalize=off mu=0,510,1250"},
+                     {"SCOREP::UNWINDING::ENABLED", "false"}};
+  info.anomalies = {{"truncated event files", 1}, {"unknown records", 0}};
+  return info;
+}
+
+}  // namespace entrain::report::samples

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The reports for people and machines, compared with the text files beside this one. After a
+// change that is meant, run with ENTRAIN_UPDATE_GOLDEN=1 and look at the difference.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "report/check_report.hpp"
+#include "report/compare_report.hpp"
+#include "report/correct_report.hpp"
+#include "report/distort_report.hpp"
+#include "report/info_report.hpp"
+#include "report/test_samples.hpp"
+#include "report/text.hpp"
+
+namespace entrain::report {
+namespace {
+
+void expect_golden(const std::string& name, const std::string& actual) {
+  const std::filesystem::path path =
+      std::filesystem::path(ENTRAIN_SOURCE_DIR) / "tests" / "golden" / name;
+  if (std::getenv("ENTRAIN_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path, std::ios::binary) << actual;
+    return;
+  }
+  std::ifstream file(path, std::ios::binary);
+  ASSERT_TRUE(file) << path << " is missing; ENTRAIN_UPDATE_GOLDEN=1 writes it";
+  std::stringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(actual, expected.str()) << "if this is meant, update with ENTRAIN_UPDATE_GOLDEN=1";
+}
+
+void expect_fits(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(width_of(line), 100u) << line;
+    EXPECT_FALSE(line.ends_with(' ')) << line;
+  }
+}
+
+template <class Report>
+void expect_golden_report(const std::string& name, const Report& report) {
+  Style verbose;
+  verbose.verbose = true;
+  expect_fits(to_text(report, {}));
+  expect_fits(to_text(report, verbose));
+  expect_golden(name + ".txt", to_text(report, {}));
+  expect_golden(name + ".json", dump(to_json(report)));
+}
+
+TEST(GoldenReport, Info) { expect_golden_report("info", samples::info()); }
+TEST(GoldenReport, Check) { expect_golden_report("check", samples::check()); }
+TEST(GoldenReport, Correct) { expect_golden_report("correct", samples::correct()); }
+TEST(GoldenReport, CorrectOverlay) { expect_golden_report("correct_overlay", samples::overlay()); }
+TEST(GoldenReport, Compare) { expect_golden_report("compare", samples::compare()); }
+TEST(GoldenReport, Distort) { expect_golden_report("distort", samples::distort()); }
+
+TEST(GoldenReport, CheckOfACleanTrace) {
+  CheckReport report = samples::check();
+  for (EdgeStatistics& edges : report.edges) {
+    edges.violations = edges.below_latency = 0;
+    if (edges.worst) edges.worst->margin_ticks = 512;
+  }
+  report.violations = report.below_latency = 0;
+  report.mu_ticks = {};
+  report.mu_source = "none";
+  report.unmatched = report.skipped = {};
+  expect_golden_report("check_clean", report);
+}
+
+TEST(GoldenReport, CheckOfAnEmptyTrace) {
+  CheckReport report;
+  report.archive = "empty/traces.otf2";
+  report.resolution_hz = 1;
+  report.presync = "none";
+  expect_golden_report("check_empty", report);
+}
+
+TEST(GoldenReport, CorrectThatFails) {
+  CorrectReport report = samples::overlay();
+  report.link = "hard";
+  report.after.edges[0].violations = report.after.violations = 1;
+  report.statistics.moved_backward = 3;
+  report.statistics.order_broken = 1;
+  expect_golden_report("correct_remaining", report);
+}
+
+TEST(GoldenReport, CorrectNotVerified) {
+  CorrectReport report = samples::correct();
+  report.verified = false;
+  report.after = {};
+  expect_golden_report("correct_not_verified", report);
+}
+
+TEST(GoldenReport, ColouredTextIsTheSameTextWithoutItsColours) {
+  Style colour;
+  colour.colour = true;
+  std::string text = to_text(samples::correct(), colour);
+  EXPECT_NE(text.find('\x1b'), std::string::npos);
+  for (std::size_t begin = 0; (begin = text.find('\x1b')) != std::string::npos;)
+    text.erase(begin, text.find('m', begin) + 1 - begin);
+  EXPECT_EQ(text, to_text(samples::correct(), {}));
+}
+
+}  // namespace
+}  // namespace entrain::report
