@@ -39,7 +39,7 @@ std::string output_text(const CorrectReport& report) {
 }
 
 /// Same options, same edges: a kind that is not counted before is not counted after.
-bool is_counted(const CorrectReport& report, EdgeKind kind) {
+bool is_counted_throughout(const CorrectReport& report, EdgeKind kind) {
   return is_counted(report.before, kind) && is_counted(report.after, kind);
 }
 
@@ -55,7 +55,7 @@ Table edge_table(const CorrectReport& report, const Style& style) {
     const EdgeStatistics& after = report.after.edges[i];
     if (before.count == 0 && after.count == 0 && !style.verbose) continue;
     const auto kind = static_cast<EdgeKind>(i);
-    const bool counted = is_counted(report, kind);
+    const bool counted = is_counted_throughout(report, kind);
     std::vector<Cell> cells{kind_text(kind, counted), format_count(before.count)};
     const auto add = [&](std::string from, std::string to, Tone tone = Tone::plain) {
       cells.emplace_back(std::move(from));
@@ -262,7 +262,7 @@ std::string to_text(const CorrectReport& report, const Style& style) {
       .field("presync", presync_text(report.before))
       .field("mu", mu_text(report.before));
   std::string text = about.text(style) + "\n" + edge_table(report, style).text(style);
-  if (!is_counted(report, EdgeKind::init_finalize)) text += uncounted_text();
+  if (!is_counted_throughout(report, EdgeKind::init_finalize)) text += uncounted_text();
   text += where_text("Worst edge of each kind, before", report.before, style);
   if (report.verified) text += where_text("Worst edge of each kind, after", report.after, style);
   text += "\n" + change_text(report, style);
