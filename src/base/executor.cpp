@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/executor.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/try.hpp"
+
+namespace entrain {
+
+unsigned worker_count(unsigned requested) {
+  return requested > 0 ? requested : std::max(1u, std::thread::hardware_concurrency());
+}
+
+Result<void> parallel_for(unsigned threads, std::size_t count,
+                          const std::function<Result<void>(std::size_t)>& body) {
+  const std::size_t workers = std::min<std::size_t>(worker_count(threads), count);
+  if (workers <= 1) {
+    for (std::size_t i = 0; i < count; ++i) TRY(body(i));
+    return {};
+  }
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  std::optional<Error> error;
+  std::size_t error_index = count;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count && !stop; i = next++) {
+      if (auto result = body(i); !result) {
+        const std::lock_guard lock(mutex);
+        if (i < error_index) {
+          error_index = i;
+          error = std::move(result).error();
+        }
+        stop = true;
+      }
+    }
+  };
+  std::vector<std::thread> pool;
+  for (std::size_t w = 1; w < workers; ++w) pool.emplace_back(work);
+  work();
+  for (std::thread& thread : pool) thread.join();
+  if (error) return tl::unexpected<Error>(std::move(*error));
+  return {};
+}
+
+}  // namespace entrain

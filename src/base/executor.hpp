@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include <entrain/error.hpp>
+
+namespace entrain {
+
+/// Number of worker threads meant by an option: 0 stands for all cores.
+unsigned worker_count(unsigned requested);
+
+/// Calls `body(i)` for every i in [0, count), on up to `threads` threads (0: all cores), in any
+/// order. Returns the first error seen by the smallest index among those that ran; after an error
+/// no further index is begun. `body` must be safe to call concurrently for different indices.
+Result<void> parallel_for(unsigned threads, std::size_t count,
+                          const std::function<Result<void>(std::size_t)>& body);
+
+}  // namespace entrain

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/executor.hpp"
+
+#include <atomic>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace entrain {
+namespace {
+
+TEST(ParallelFor, calls_every_index_once) {
+  for (const unsigned threads : {1u, 2u, 8u}) {
+    std::vector<std::atomic<int>> calls(1000);
+    ASSERT_TRUE(parallel_for(threads, calls.size(), [&](std::size_t i) {
+      ++calls[i];
+      return Result<void>();
+    }));
+    for (const auto& n : calls) EXPECT_EQ(n, 1);
+  }
+}
+
+TEST(ParallelFor, no_work_is_fine) {
+  EXPECT_TRUE(parallel_for(4, 0, [](std::size_t) { return Result<void>(); }));
+}
+
+TEST(ParallelFor, reports_an_error_and_stops) {
+  for (const unsigned threads : {1u, 4u}) {
+    std::atomic<std::size_t> calls{0};
+    const auto result = parallel_for(threads, 100000, [&](std::size_t i) -> Result<void> {
+      ++calls;
+      if (i == 3) return fail(ErrorKind::input, "three");
+      return {};
+    });
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().message, "three");
+    EXPECT_LT(calls, 100000u);
+  }
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+
+#include <entrain/error.hpp>
+
+namespace entrain {
+
+/// An output folder that appears under its final name only when it is complete.
+///
+/// Files are written into a hidden folder beside the final one; commit() renames it. Destruction
+/// without commit removes everything that was written. A killed process leaves the hidden folder
+/// (".NAME.partial-..."), never the final name.
+class StagedDirectory {
+ public:
+  /// `target` must not exist; with `replace` it may be an empty folder or one that holds an OTF2
+  /// anchor file. Creates missing parents. Errors: ErrorKind::output.
+  static Result<StagedDirectory> create(const std::filesystem::path& target, bool replace);
+
+  StagedDirectory(StagedDirectory&& other) noexcept;
+  StagedDirectory& operator=(StagedDirectory&&) = delete;
+  ~StagedDirectory();
+
+  /// Where to write.
+  [[nodiscard]] const std::filesystem::path& path() const { return staging_; }
+  /// Final name, absolute.
+  [[nodiscard]] const std::filesystem::path& target() const { return target_; }
+
+  /// Gives the folder its final name; an old folder there is removed after the exchange.
+  Result<void> commit();
+
+ private:
+  StagedDirectory() = default;
+  std::filesystem::path staging_;
+  std::filesystem::path target_;
+  bool replace_ = false;
+};
+
+}  // namespace entrain
