@@ -124,7 +124,7 @@ Result<void> write_file(const std::filesystem::path& path, std::span<const std::
   return file.close();
 }
 
-Result<void> copy_file(const std::filesystem::path& from, const std::filesystem::path& to) {
+Result<void> duplicate_file(const std::filesystem::path& from, const std::filesystem::path& to) {
   TRY_ASSIGN(const File source, File::open_for_reading(from));
   TRY_ASSIGN(File target, File::create(to));
   while (true) {

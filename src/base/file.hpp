@@ -55,7 +55,7 @@ Result<std::vector<std::uint8_t>> read_file(const std::filesystem::path& path, s
 Result<void> write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
 /// Copies a file byte for byte, in the kernel where it can. Errors: ErrorKind::output / input.
-Result<void> copy_file(const std::filesystem::path& from, const std::filesystem::path& to);
+Result<void> duplicate_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// "No such file or directory" and the like, for messages.
 std::string reason(int error_number);

@@ -8,6 +8,7 @@ namespace {
 /// Collects the records of one file.
 struct Collector {
   DefinitionFile& file;
+  std::uint64_t block_offset = 0;  ///< position of the current block in the file
   const std::uint8_t* block = nullptr;
 
   void chunk(const std::uint8_t* bytes, bool big_endian) {
@@ -18,7 +19,7 @@ struct Collector {
   }
   static bool stamp(std::size_t, std::uint64_t) { return true; }
   bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
-    file.records.push_back({type, {block + offset, block + offset + size}});
+    file.records.push_back({type, block_offset + offset, {block + offset, block + offset + size}});
     return true;
   }
 };
@@ -32,6 +33,7 @@ Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
   Collector collector{file};
   while (true) {
     TRY_ASSIGN(const std::span<std::uint8_t> block, reader.next());
+    collector.block_offset = reader.offset();
     const ChunkWalk walk = walk_chunk<Framing::plain>(block.data(), block.size(), collector);
     if (walk.end == ChunkEnd::end_of_file) return file;
     if (walk.end == ChunkEnd::ran_out) {

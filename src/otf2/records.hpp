@@ -91,6 +91,7 @@ Result<FileEnd> walk_file(BlockReader& reader, Visitor& visitor, OnBlock&& on_bl
 /// One definition record in memory.
 struct DefinitionRecord {
   std::uint8_t type = 0;
+  std::uint64_t file_offset = 0;  ///< of the payload in the file it was read from
   std::vector<std::uint8_t> payload;
 };
 

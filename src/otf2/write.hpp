@@ -2,12 +2,13 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <entrain/clock_map.hpp>
 #include <entrain/options.hpp>
+#include <entrain/progress.hpp>
 
 #include "otf2/archive.hpp"
 
@@ -18,13 +19,13 @@ struct WritePlan {
   /// Per location: stored stamp -> new time. In rewrite mode the new times are stored; in overlay
   /// mode the knots become the location's ClockOffset records.
   std::vector<ClockMap> maps;
-  /// Rewrite mode, per location: ClockOffset records to store in place of the old ones. Empty
-  /// vector of vectors: old records are neutralised in place (offset 0).
+  /// Rewrite mode: ClockOffset records to store per location in place of the old ones. Empty (no
+  /// location at all): old records are neutralised in place, offset 0.
   std::vector<std::vector<trace::ClockOffset>> clock_offsets;
-  /// How a time that belongs to no location (markers) moves; from the master location.
-  ClockMap common;
-  /// Smallest and largest new event time; ClockProperties is widened to hold both. Rewrite and
-  /// overlay both need it.
+  /// New time of a marker, given its location (k_none: not of one location) and its old time.
+  /// Unset: markers stay.
+  std::function<std::int64_t(LocationIndex, std::uint64_t)> marker_time;
+  /// Smallest and largest new event time; ClockProperties is widened to hold both.
   std::int64_t first_time = 0;
   std::int64_t last_time = 0;
   /// Archive properties to set (replacing those of the same name).
@@ -32,17 +33,19 @@ struct WritePlan {
   WriteMode mode = WriteMode::rewrite;
   LinkKind link = LinkKind::automatic;
   bool force = false;
-  unsigned threads = 1;
+  unsigned threads = 0;
+  Progress* progress = nullptr;  ///< counts locations
 };
 
 struct WriteSummary {
   std::filesystem::path anchor;  ///< of the new archive, under its final name
-  std::string link;              ///< "reflink", "symbolic link", "hard link", or "copy"; overlay
+  std::string link;  ///< "reflink", "symbolic link" or "hard link" for overlay, else empty
 };
 
 /// Writes the archive beside `directory` and renames it when it is complete; a failure leaves
 /// neither a half archive nor a changed input. `directory` must not exist unless plan.force.
-/// Errors: ErrorKind::output (no space, exists, permission), ErrorKind::input (damaged file).
+/// Errors: ErrorKind::output (no space, exists, permission), ErrorKind::input (damaged file),
+/// ErrorKind::interrupted.
 Result<WriteSummary> write_archive(const Archive& archive, const WritePlan& plan,
                                    const std::filesystem::path& directory);
 

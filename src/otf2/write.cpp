@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/write.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "base/executor.hpp"
+#include "base/file.hpp"
+#include "base/staging.hpp"
+#include "base/try.hpp"
+#include "otf2/link.hpp"
+#include "otf2/retime_definitions.hpp"
+#include "otf2/rewrite.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t k_largest_anchor = std::uint64_t{64} << 20;
+
+bool exists(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error) || error;
+}
+
+/// Refuses an output that is, holds, or lies in the place of the input's files.
+Result<void> check_apart(const Archive& archive, const fs::path& directory) {
+  std::error_code error;
+  const fs::path output = fs::weakly_canonical(fs::absolute(directory, error), error);
+  const fs::path folder = fs::canonical(archive.folder(), error);
+  const fs::path files = folder / archive.name();
+  const auto inside = [](const fs::path& inner, const fs::path& outer) {
+    const fs::path relative = inner.lexically_relative(outer);
+    return !relative.empty() && *relative.begin() != "..";
+  };
+  if (output == folder || inside(folder, output) || output == files || inside(output, files)) {
+    return fail(ErrorKind::usage,
+                fmt::format("the output {} would overwrite the input {}; choose another folder",
+                            directory.string(), archive.path()));
+  }
+  return {};
+}
+
+/// One run of write_archive.
+class Writer {
+ public:
+  Writer(const Archive& archive, const WritePlan& plan, const StagedDirectory& staged)
+      : archive_(archive), plan_(plan), staged_(staged) {}
+
+  Result<void> write_locations() {
+    std::error_code error;
+    fs::create_directory(folder(), error);
+    if (error) {
+      return fail(ErrorKind::output, fmt::format("cannot create folder {}: {}", folder().string(),
+                                                 error.message()));
+    }
+    const std::size_t count = archive_.definitions().locations.size();
+    if (plan_.progress != nullptr) plan_.progress->begin("write", count);
+    return parallel_for(plan_.threads, count, [&](std::size_t i) -> Result<void> {
+      if (plan_.progress != nullptr && plan_.progress->cancelled()) {
+        return fail(ErrorKind::interrupted, "interrupted; nothing was written");
+      }
+      const auto location = static_cast<LocationIndex>(i);
+      TRY(write_events(location));
+      TRY(write_definitions(location));
+      TRY(write_snapshots(location));
+      if (plan_.progress != nullptr) plan_.progress->advance(1);
+      return {};
+    });
+  }
+
+  Result<void> write_globals() {
+    TRY(write_global_definitions(archive_.global_definition_file(),
+                                 staged_.path() / archive_.global_definition_file().filename(),
+                                 archive_.anchor().definition_chunk_size, plan_.first_time,
+                                 plan_.last_time));
+    TRY(write_markers(archive_, staged_.path() / archive_.marker_file().filename(),
+                      plan_.marker_time));
+    for (std::uint32_t i = 0; i < archive_.anchor().thumbnail_count; ++i) {
+      const fs::path thumbnail = archive_.thumbnail_file(i);
+      if (!exists(thumbnail)) break;
+      TRY(duplicate_file(thumbnail, staged_.path() / thumbnail.filename()));
+    }
+    // The anchor comes last: without it nothing here looks like an archive.
+    TRY_ASSIGN(const auto anchor, read_file(archive_.path(), k_largest_anchor));
+    return write_file(staged_.path() / fs::path(archive_.path()).filename(),
+                      with_properties(anchor, archive_.anchor(), plan_.properties));
+  }
+
+  [[nodiscard]] std::string link() const { return name_of(link_made_.load()); }
+
+ private:
+  [[nodiscard]] fs::path folder() const { return staged_.path() / archive_.name(); }
+
+  Result<void> write_events(LocationIndex location) {
+    const fs::path from = archive_.event_file(location);
+    if (!exists(from)) return {};
+    const fs::path to = folder() / from.filename();
+    if (plan_.mode == WriteMode::rewrite) {
+      return retime_file(from, to, archive_.anchor().event_chunk_size, Framing::events,
+                         plan_.maps[location], plan_.progress);
+    }
+    TRY_ASSIGN(const LinkKind made,
+               link_file(from, to, staged_.target() / archive_.name(), plan_.link));
+    link_made_ = made;
+    return {};
+  }
+
+  Result<void> write_definitions(LocationIndex location) {
+    const fs::path from = archive_.definition_file(location);
+    const fs::path to = folder() / from.filename();
+    const std::uint64_t chunk_size = archive_.anchor().definition_chunk_size;
+    if (plan_.mode == WriteMode::rewrite && plan_.clock_offsets.empty()) {
+      return write_neutral_definitions(from, to, chunk_size);
+    }
+    if (plan_.mode == WriteMode::rewrite) {
+      return write_local_definitions(from, to, chunk_size, archive_.anchor().big_endian,
+                                     plan_.clock_offsets[location]);
+    }
+    return write_overlay_definitions(location, from, to);
+  }
+
+  Result<void> write_overlay_definitions(LocationIndex location, const fs::path& from,
+                                         const fs::path& to) {
+    const std::uint64_t chunk_size = archive_.anchor().definition_chunk_size;
+    const auto knots = plan_.maps[location].knots();
+    TRY_ASSIGN(const LocalDefinitions old, read_local_definitions(from, chunk_size));
+    const bool same = std::equal(knots.begin(), knots.end(), old.clock_offsets.begin(),
+                                 old.clock_offsets.end(), [](const ClockKnot& k, const auto& o) {
+                                   return k.local == o.time && k.offset == o.offset;
+                                 });
+    const bool both_identity = knots.size() < 2 && old.clock_offsets.size() < 2;
+    if (same || both_identity) return old.missing ? Result<void>() : duplicate_file(from, to);
+    double stddev = 0;  // no better statement than the worst measurement that went in
+    for (const trace::ClockOffset& offset : old.clock_offsets) {
+      if (std::isfinite(offset.stddev)) stddev = std::max(stddev, offset.stddev);
+    }
+    std::vector<trace::ClockOffset> offsets;
+    for (const ClockKnot& knot : knots) offsets.push_back({knot.local, knot.offset, stddev});
+    return write_local_definitions(from, to, chunk_size, archive_.anchor().big_endian, offsets);
+  }
+
+  Result<void> write_snapshots(LocationIndex location) {
+    const fs::path from = archive_.snapshot_file(location);
+    if (!exists(from)) return {};
+    return retime_file(from, folder() / from.filename(), archive_.anchor().event_chunk_size,
+                       Framing::snapshots, plan_.maps[location], plan_.progress);
+  }
+
+  const Archive& archive_;
+  const WritePlan& plan_;
+  const StagedDirectory& staged_;
+  std::atomic<LinkKind> link_made_{LinkKind::automatic};
+};
+
+}  // namespace
+
+Result<WriteSummary> write_archive(const Archive& archive, const WritePlan& plan,
+                                   const fs::path& directory) {
+  TRY(check_apart(archive, directory));
+  TRY_ASSIGN(StagedDirectory staged, StagedDirectory::create(directory, plan.force));
+  Writer writer(archive, plan, staged);
+  TRY(writer.write_locations());
+  TRY(writer.write_globals());
+  TRY(staged.commit());
+  return WriteSummary{staged.target() / fs::path(archive.path()).filename(), writer.link()};
+}
+
+}  // namespace entrain::otf2
