@@ -124,6 +124,11 @@ Result<void> write_file(const std::filesystem::path& path, std::span<const std::
   return file.close();
 }
 
+bool file_exists(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error) || error;
+}
+
 Result<void> duplicate_file(const std::filesystem::path& from, const std::filesystem::path& to) {
   TRY_ASSIGN(const File source, File::open_for_reading(from));
   TRY_ASSIGN(File target, File::create(to));

@@ -179,8 +179,7 @@ Result<GlobalDefinitions> read_global_definitions(const std::filesystem::path& p
 Result<LocalDefinitions> read_local_definitions(const std::filesystem::path& path,
                                                 std::uint64_t chunk_size) {
   LocalDefinitions local;
-  std::error_code status_error;
-  if (!std::filesystem::exists(path, status_error) && !status_error) {
+  if (!file_exists(path)) {
     local.missing = true;
     return local;
   }

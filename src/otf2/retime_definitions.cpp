@@ -130,11 +130,6 @@ Result<std::vector<std::uint8_t>> whole_file(const fs::path& path) {
   return read_file(path, k_undefined);
 }
 
-bool exists(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error) || error;
-}
-
 }  // namespace
 
 Result<void> write_global_definitions(const fs::path& from, const fs::path& to,
@@ -164,7 +159,7 @@ Result<void> write_global_definitions(const fs::path& from, const fs::path& to,
 
 Result<void> write_neutral_definitions(const fs::path& from, const fs::path& to,
                                        std::uint64_t chunk_size) {
-  if (!exists(from)) return {};
+  if (!file_exists(from)) return {};
   TRY_ASSIGN(const DefinitionFile file, read_definition_file(from, chunk_size));
   TRY_ASSIGN(auto bytes, whole_file(from));
   for (const DefinitionRecord& record : file.records) {
@@ -185,7 +180,7 @@ Result<void> write_local_definitions(const fs::path& from, const fs::path& to,
                                      std::span<const trace::ClockOffset> offsets) {
   DefinitionFile file;
   file.big_endian = big_endian;
-  if (exists(from)) {
+  if (file_exists(from)) {
     TRY_ASSIGN(file, read_definition_file(from, chunk_size));
   } else if (offsets.empty()) {
     return {};
@@ -197,7 +192,7 @@ Result<void> write_local_definitions(const fs::path& from, const fs::path& to,
   for (const DefinitionRecord& record : file.records) {
     if (is_offset(record)) old.push_back(record.payload);
   }
-  if (old == encoded && exists(from)) return duplicate_file(from, to);
+  if (old == encoded && file_exists(from)) return duplicate_file(from, to);
   std::erase_if(file.records, is_offset);
   for (auto& payload : encoded) {
     file.records.push_back({def::local_clock_offset, 0, std::move(payload)});
@@ -210,7 +205,7 @@ Result<void> write_markers(
     const Archive& archive, const fs::path& to,
     const std::function<std::int64_t(LocationIndex, std::uint64_t)>& marker_time) {
   const fs::path from = archive.marker_file();
-  if (!exists(from)) return {};
+  if (!file_exists(from)) return {};
   const std::uint64_t chunk_size = archive.anchor().definition_chunk_size;
   TRY_ASSIGN(DefinitionFile file, read_definition_file(from, chunk_size));
   std::unordered_map<std::uint64_t, LocationIndex> locations;

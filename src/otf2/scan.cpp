@@ -286,8 +286,7 @@ class RegionFinder {
 Result<void> scan_events(const std::filesystem::path& path, std::uint64_t chunk_size,
                          const LocalDefinitions& local, const References& references,
                          trace::LocationSkeleton& skeleton) {
-  std::error_code status_error;
-  if (!std::filesystem::exists(path, status_error) && !status_error) {
+  if (!file_exists(path)) {
     skeleton.event_file_missing = true;
     return {};
   }

@@ -23,11 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t k_largest_anchor = std::uint64_t{64} << 20;
 
-bool exists(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error) || error;
-}
-
 /// Refuses an output that is, holds, or lies in the place of the input's files.
 Result<void> check_apart(const Archive& archive, const fs::path& directory) {
   std::error_code error;
@@ -83,7 +78,7 @@ class Writer {
                       plan_.marker_time));
     for (std::uint32_t i = 0; i < archive_.anchor().thumbnail_count; ++i) {
       const fs::path thumbnail = archive_.thumbnail_file(i);
-      if (!exists(thumbnail)) break;
+      if (!file_exists(thumbnail)) break;
       TRY(duplicate_file(thumbnail, staged_.path() / thumbnail.filename()));
     }
     // The anchor comes last: without it nothing here looks like an archive.
@@ -99,7 +94,7 @@ class Writer {
 
   Result<void> write_events(LocationIndex location) {
     const fs::path from = archive_.event_file(location);
-    if (!exists(from)) return {};
+    if (!file_exists(from)) return {};
     const fs::path to = folder() / from.filename();
     if (plan_.mode == WriteMode::rewrite) {
       return retime_file(from, to, archive_.anchor().event_chunk_size, Framing::events,
@@ -147,7 +142,7 @@ class Writer {
 
   Result<void> write_snapshots(LocationIndex location) {
     const fs::path from = archive_.snapshot_file(location);
-    if (!exists(from)) return {};
+    if (!file_exists(from)) return {};
     return retime_file(from, folder() / from.filename(), archive_.anchor().event_chunk_size,
                        Framing::snapshots, plan_.maps[location], plan_.progress);
   }
