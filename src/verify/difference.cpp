@@ -21,8 +21,9 @@ std::size_t bin_of(double magnitude) {
   --exponent;                                                // [1, 2) * 2^exponent
   if (magnitude == 0 || exponent < k_smallest_exponent) return 0;
   if (exponent >= k_largest_exponent) return k_bins - 1;
+  const int octave = exponent - k_smallest_exponent;
   const int within = static_cast<int>((2 * mantissa - 1) * k_bins_per_octave);
-  return 1 + static_cast<std::size_t>((exponent - k_smallest_exponent) * k_bins_per_octave + within);
+  return 1 + static_cast<std::size_t>(octave * k_bins_per_octave + within);
 }
 
 double middle_of(std::size_t bin) {

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sim/clock_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "sim/random.hpp"
+
+namespace entrain::sim {
+
+namespace {
+
+constexpr double k_two_pi = 2 * std::numbers::pi;
+
+/// Largest error of straight lines between knots, ticks. Rounding of the knots and of the result
+/// add half a tick each: k_map_error_ticks.
+constexpr double k_chord_error_ticks = 0.25;
+
+/// Knots this close could make a slope of their rounding alone.
+constexpr std::uint64_t k_min_distance = 16;
+
+/// How far the first and the last segment reach beyond the outermost knot that matters.
+constexpr std::uint64_t k_margin = std::uint64_t{1} << 20;
+
+/// Smallest t in [low, high] with map(t) >= value; high if there is none.
+std::uint64_t preimage(const ClockMap& map, std::uint64_t value, std::uint64_t low,
+                       std::uint64_t high) {
+  const auto target = static_cast<std::int64_t>(value);
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (map(middle) >= target) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/// A stamp no later than any that `map` takes to `value` or above, found by doubling steps.
+std::uint64_t below(const ClockMap& map, std::uint64_t value) {
+  std::uint64_t t = value;
+  for (std::uint64_t step = k_margin; map(t) >= static_cast<std::int64_t>(value); step *= 2) {
+    if (t <= step) return 0;
+    t -= step;
+  }
+  return t;
+}
+
+/// A stamp that `map` takes to `value` or above.
+std::uint64_t above(const ClockMap& map, std::uint64_t value) {
+  constexpr std::uint64_t k_end = std::uint64_t{1} << 62;
+  std::uint64_t t = value;
+  for (std::uint64_t step = k_margin; map(t) < static_cast<std::int64_t>(value); step *= 2) {
+    if (step > k_end || t > k_end) return k_end;
+    t += step;
+  }
+  return t;
+}
+
+/// Where the composition bends: the knots of `inner`, and the stamps that it takes to the knots
+/// of `outer` unless one of its own is next to them.
+std::vector<std::uint64_t> bends(const ClockMap& inner, const ClockMap& outer) {
+  std::vector<std::uint64_t> own;
+  if (inner.knots().size() >= 2) {
+    for (const ClockKnot& knot : inner.knots()) own.push_back(knot.local);
+  }
+  std::uint64_t low = below(inner, outer.knots().front().local);
+  const std::uint64_t high = above(inner, outer.knots().back().local);
+  std::vector<std::uint64_t> result = own;
+  for (const ClockKnot& knot : outer.knots()) {
+    const std::uint64_t t = own.empty() ? knot.local : preimage(inner, knot.local, low, high);
+    low = t;
+    const auto next = std::lower_bound(own.begin(), own.end(), t);
+    const bool close = (next != own.end() && *next - t < k_min_distance) ||
+                       (next != own.begin() && t - *std::prev(next) < k_min_distance);
+    if (!close) result.push_back(t);
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+}  // namespace
+
+double SkewedClock::displacement(double x) const {
+  double sum = offset_ticks + drift * x;
+  for (const Wave& wave : waves) {
+    sum += wave.rate * wave.period_ticks / k_two_pi *
+           (std::sin(k_two_pi * x / wave.period_ticks + wave.phase) - std::sin(wave.phase));
+  }
+  return sum;
+}
+
+double SkewedClock::largest_curvature() const {
+  double sum = 0;
+  for (const Wave& wave : waves) sum += wave.rate * k_two_pi / wave.period_ticks;
+  return sum;
+}
+
+SkewedClock draw_clock(const SkewAmplitudes& amplitudes, std::uint64_t seed, std::uint64_t unit) {
+  RandomStream random(seed, unit);
+  SkewedClock clock;
+  clock.offset_ticks = random.uniform(-amplitudes.offset_ticks, amplitudes.offset_ticks);
+  clock.drift = random.uniform(-amplitudes.drift, amplitudes.drift);
+  const double share = random.uniform(0.5, 0.8);
+  const double period = amplitudes.wander_period_ticks;
+  clock.waves[0] = {amplitudes.wander * share, period * random.uniform(0.7, 1.3),
+                    random.uniform(0, k_two_pi)};
+  clock.waves[1] = {amplitudes.wander * (1 - share), period * random.uniform(0.35, 0.65),
+                    random.uniform(0, k_two_pi)};
+  return clock;
+}
+
+Result<ClockMap> sampled(const SkewedClock& clock, std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t span = std::max<std::uint64_t>(last - first, 1);
+  const double curvature = clock.largest_curvature();
+  const auto length = static_cast<double>(span);
+  // A chord over h of a curve with second derivative c is off by h^2 c / 8 at most.
+  double wanted = curvature > 0 ? length / std::sqrt(8 * k_chord_error_ticks / curvature) : 1;
+  if (wanted > static_cast<double>(k_max_knots - 1)) {
+    wanted = static_cast<double>(k_max_knots - 1);
+    for (const SkewedClock::Wave& wave : clock.waves) {
+      if (wave.rate > 0 && length / wanted > wave.period_ticks / 8) {
+        return fail(ErrorKind::usage, "the wander period is too short for a trace of this length: "
+                                      "choose a longer one");
+      }
+    }
+  }
+  const std::uint64_t most = std::max<std::uint64_t>(span / k_min_distance, 1);
+  const auto segments =
+      std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(wanted)), 1, most);
+  std::vector<ClockKnot> knots;
+  knots.reserve(segments + 1);
+  for (std::uint64_t i = 0; i <= segments; ++i) {
+    // span * i / segments without overflow
+    const std::uint64_t x = span / segments * i + span % segments * i / segments;
+    const double shown = std::rint(clock.displacement(static_cast<double>(x)));
+    knots.push_back({first + x, static_cast<std::int64_t>(shown)});
+  }
+  return ClockMap::from_knots(std::move(knots));
+}
+
+Result<ClockMap> composed(const ClockMap& inner, const ClockMap& outer) {
+  if (outer.knots().size() < 2) return inner;
+  std::vector<std::uint64_t> times = bends(inner, outer);
+  // The ends: wide segments, so that what is extended is a rate and not a rounding.
+  times.push_back(times.back() + k_margin);
+  if (times.front() > 0) {
+    times.insert(times.begin(), times.front() > k_margin ? times.front() - k_margin : 0);
+  }
+  std::vector<ClockKnot> knots;
+  knots.reserve(times.size());
+  for (const std::uint64_t t : times) {
+    const std::int64_t through = inner(t);
+    const std::int64_t shown = outer(through < 0 ? 0 : static_cast<std::uint64_t>(through));
+    knots.push_back({t, shown - static_cast<std::int64_t>(t)});
+  }
+  return ClockMap::from_knots(std::move(knots));
+}
+
+}  // namespace entrain::sim

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <entrain/clock_map.hpp>
+
+namespace entrain::sim {
+
+/// How wrong clocks may be. All >= 0.
+struct SkewAmplitudes {
+  double offset_ticks = 0;         ///< constant offsets are uniform in +-offset_ticks
+  double drift = 0;                ///< constant rates are uniform in +-drift, ticks per tick
+  double wander = 0;               ///< bound of the rate's slow change, ticks per tick
+  double wander_period_ticks = 1;  ///< > 0
+};
+
+/// A clock that is off, drifts, and wanders. At x true ticks after its start it shows
+///
+///     start + x + offset + drift * x + sum over waves (rate * period / (2 pi)) *
+///                                      (sin(2 pi x / period + phase) - sin(phase))
+///
+/// so its rate differs from 1 by drift plus the waves `rate * cos(2 pi x / period + phase)`.
+struct SkewedClock {
+  struct Wave {
+    double rate = 0;          ///< amplitude of the rate, ticks per tick
+    double period_ticks = 1;
+    double phase = 0;         ///< radians
+  };
+  double offset_ticks = 0;
+  double drift = 0;
+  std::array<Wave, 2> waves;
+
+  /// What the clock shows minus true time, `x` ticks after the start.
+  [[nodiscard]] double displacement(double x) const;
+
+  /// Largest |second derivative| of the displacement, 1 / ticks.
+  [[nodiscard]] double largest_curvature() const;
+};
+
+/// The clock of unit `unit` under `seed`; each pair gives one clock, whatever else is drawn.
+///
+/// The two waves share the amplitude `wander` (the first one gets 50 to 80 % of it); their periods
+/// are 0.7 to 1.3 and 0.35 to 0.65 of the wander period. Hence for all x >= 0
+///
+///     |displacement(x)| <= offset_ticks + drift * x + wander * min(x, 1.3 * period / pi)
+///     |rate - 1|        <= drift + wander
+SkewedClock draw_clock(const SkewAmplitudes& amplitudes, std::uint64_t seed, std::uint64_t unit);
+
+/// The clock as a strictly increasing piecewise-linear map from true to shown ticks, knots from
+/// `first` to `last` in equal distances. From here on the map *is* the clock: what is undone with
+/// it is undone exactly.
+///
+/// It differs from the formula by less than k_map_error_ticks within [first, last] as long as
+/// k_max_knots knots suffice; otherwise it is coarser, by wander * period / 80 at most. Errors:
+/// ErrorKind::usage when not even 8 knots per period are possible.
+inline constexpr double k_map_error_ticks = 1.25;
+inline constexpr std::uint64_t k_max_knots = std::uint64_t{1} << 16;
+Result<ClockMap> sampled(const SkewedClock& clock, std::uint64_t first, std::uint64_t last);
+
+/// outer(inner(t)) as one map, for increasing maps and times that inner does not make negative.
+///
+/// Exact at the knots of `inner`, and within two ticks elsewhere between the first and the last
+/// knot of `outer`: the composition of the maps rounds twice, one map only once, and a bend of
+/// `outer` may fall between two ticks. Increasing
+/// again, as far as one tick of rounding goes: with a rate below 1 two neighbouring ticks may
+/// become one, but never change order.
+Result<ClockMap> composed(const ClockMap& inner, const ClockMap& outer);
+
+}  // namespace entrain::sim

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sim/distort.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "sim/clock_model.hpp"
+#include "sim/random.hpp"
+
+namespace entrain::sim {
+
+namespace {
+
+constexpr double k_largest_rate = 0.1;
+constexpr double k_largest_seconds = 1e9;
+/// Where a clock that would start below is moved to: above 0 by more than any rounding.
+constexpr std::int64_t k_smallest_start = 16;
+constexpr std::int64_t k_largest_time = std::int64_t{1} << 61;
+
+/// A range of true time, ticks.
+struct Range {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  void include(const Range& other) {
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+  }
+};
+
+/// Extends `range` by `other`, which may be the first.
+void include(std::optional<Range>& range, const Range& other) {
+  if (range) {
+    range->include(other);
+  } else {
+    range = other;
+  }
+}
+
+struct Unit {
+  std::optional<Range> events;        ///< first and last event
+  std::optional<std::int64_t> begin;  ///< first end of MPI_Init
+  std::optional<std::int64_t> end;    ///< last begin of MPI_Finalize
+
+  /// When the tracer measured the offset of this unit; only with events.
+  [[nodiscard]] Range measured() const {
+    const Range between{begin.value_or(events->first), end.value_or(events->last)};
+    return between.first < between.last ? between : *events;
+  }
+};
+
+Result<void> check(const DistortOptions& options) {
+  const auto refuse = [](const char* name, double value) {
+    return fail(ErrorKind::usage, fmt::format("{} must be a number from 0 up and not absurdly "
+                                              "large, not {}", name, value));
+  };
+  const auto bad = [](double value, double largest) { return !(value >= 0 && value <= largest); };
+  if (bad(options.offset_s, k_largest_seconds)) return refuse("the offset", options.offset_s);
+  if (bad(options.drift_ppm, k_largest_rate * 1e6)) return refuse("the drift", options.drift_ppm);
+  if (bad(options.wander_ppm, k_largest_rate * 1e6)) {
+    return refuse("the wander", options.wander_ppm);
+  }
+  if (bad(options.wander_period_s, k_largest_seconds)) {
+    return refuse("the wander period", options.wander_period_s);
+  }
+  if (bad(options.offset_noise_s, k_largest_seconds)) {
+    return refuse("the noise of the offsets", options.offset_noise_s);
+  }
+  if (options.drift_ppm + options.wander_ppm > k_largest_rate * 1e6) {
+    return fail(ErrorKind::usage, "drift and wander together must stay below 100000 ppm");
+  }
+  return {};
+}
+
+/// Per location: number of the unit whose clock it reads.
+std::vector<std::uint32_t> units_of(const trace::Definitions& definitions, DistortUnit unit) {
+  if (unit == DistortUnit::process) return definitions.process_of;
+  if (unit == DistortUnit::node) return definitions.node_of;
+  std::vector<std::uint32_t> each(definitions.locations.size());
+  std::iota(each.begin(), each.end(), 0u);
+  return each;
+}
+
+/// Reads off the skeletons when each unit has events and when it would have been measured.
+Result<std::vector<Unit>> look_at_units(const trace::Trace& trace,
+                                        std::span<const ClockMap> presync,
+                                        const std::vector<std::uint32_t>& unit_of) {
+  std::vector<Unit> units;
+  for (std::size_t l = 0; l < trace.locations.size(); ++l) {
+    if (unit_of[l] >= units.size()) units.resize(unit_of[l] + 1);
+    const trace::LocationSkeleton& location = trace.locations[l];
+    if (location.event_count == 0) continue;
+    Unit& unit = units[unit_of[l]];
+    // A damaged stream may end before it began; its times are not trusted to be in order.
+    const auto [first, last] = std::minmax({presync[l](location.first), presync[l](location.last)});
+    const Range events{first, last};
+    if (events.first < 0 || events.last > k_largest_time) {
+      return fail(ErrorKind::input,
+                  fmt::format("the times of location {} of {} are out of range",
+                              trace.definitions.locations[l].id, trace.path));
+    }
+    include(unit.events, events);
+    for (const trace::Event& event : location.events) {
+      if (event.kind != trace::EventKind::init_leave &&
+          event.kind != trace::EventKind::finalize_enter) {
+        continue;
+      }
+      const std::int64_t t = presync[l](event.time);
+      if (event.kind == trace::EventKind::init_leave) {
+        unit.begin = std::min(unit.begin.value_or(t), t);
+      } else if (event.kind == trace::EventKind::finalize_enter) {
+        unit.end = std::max(unit.end.value_or(t), t);
+      }
+    }
+  }
+  return units;
+}
+
+double ticks(double seconds, const trace::Trace& trace) {
+  return seconds * static_cast<double>(trace.definitions.clock.resolution_hz);
+}
+
+/// One clock per unit; all were moved by `shift` ticks so that none shows a negative time.
+struct Clocks {
+  std::vector<ClockMap> maps;
+  std::int64_t shift = 0;
+};
+
+Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units,
+                           const Range& range, const DistortOptions& options) {
+  SkewAmplitudes amplitudes;
+  amplitudes.offset_ticks = ticks(options.offset_s, trace);
+  amplitudes.drift = options.drift_ppm * 1e-6;
+  amplitudes.wander = options.wander_ppm * 1e-6;
+  const double span = static_cast<double>(std::max<std::int64_t>(range.last - range.first, 1));
+  amplitudes.wander_period_ticks =
+      options.wander_period_s > 0 ? ticks(options.wander_period_s, trace) : span;
+
+  Clocks clocks;
+  for (std::size_t u = 0; u < units; ++u) {
+    TRY_ASSIGN(ClockMap clock, sampled(draw_clock(amplitudes, options.seed, u),
+                                       static_cast<std::uint64_t>(range.first),
+                                       static_cast<std::uint64_t>(range.last)));
+    const std::int64_t start = clock(static_cast<std::uint64_t>(range.first));
+    if (start < range.first) clocks.shift = std::max(clocks.shift, k_smallest_start - start);
+    clocks.maps.push_back(std::move(clock));
+  }
+  if (clocks.shift > 0) {
+    for (ClockMap& clock : clocks.maps) clock = clock.shifted(clocks.shift);
+  }
+  return clocks;
+}
+
+std::int64_t shown(const ClockMap& clock, std::int64_t true_time) {
+  return clock(static_cast<std::uint64_t>(true_time));
+}
+
+/// The clocks of a unit and of the master, and when they were compared.
+struct Comparison {
+  const ClockMap& master;
+  const ClockMap& own;
+  Range when;
+};
+
+/// What the tracer would have stored: both clocks read at the same true instant.
+std::vector<trace::ClockOffset> measure(const Comparison& unit, double noise_ticks,
+                                        RandomStream random) {
+  std::vector<trace::ClockOffset> records;
+  for (const std::int64_t t : {unit.when.first, unit.when.last}) {
+    trace::ClockOffset record;
+    const std::int64_t local = shown(unit.own, t);
+    const double noise = random.uniform(-noise_ticks, noise_ticks);
+    record.time = static_cast<std::uint64_t>(local);
+    record.offset = shown(unit.master, t) - local + static_cast<std::int64_t>(std::rint(noise));
+    record.stddev = noise_ticks;
+    // A reader refuses two records at one time.
+    if (!records.empty() && record.time <= records.back().time) {
+      record = records.back();
+      ++record.time;
+    }
+    records.push_back(record);
+  }
+  return records;
+}
+
+/// Calls `look` for every knot of `clock` inside `range`, and for its ends.
+template <class Look>
+void for_each_bend(const ClockMap& clock, const Range& range, const Look& look) {
+  look(range.first);
+  look(range.last);
+  for (const ClockKnot& knot : clock.knots()) {
+    const auto t = static_cast<std::int64_t>(knot.local);
+    if (t > range.first && t < range.last) look(t);
+  }
+}
+
+/// Largest |corrected - master| that the records leave between the two measurements, ticks.
+Result<std::int64_t> residual(const Comparison& unit,
+                              const std::vector<trace::ClockOffset>& records) {
+  std::vector<ClockKnot> knots;
+  for (const trace::ClockOffset& record : records) knots.push_back({record.time, record.offset});
+  TRY_ASSIGN(const ClockMap correction, ClockMap::from_knots(std::move(knots)));
+  std::int64_t largest = 0;
+  const auto look = [&](std::int64_t t) {
+    const std::int64_t corrected = correction(static_cast<std::uint64_t>(shown(unit.own, t)));
+    largest = std::max(largest, std::abs(corrected - shown(unit.master, t)));
+  };
+  for_each_bend(unit.master, unit.when, look);
+  for_each_bend(unit.own, unit.when, look);
+  return largest;
+}
+
+/// Largest |shown - true| of a clock within `range`, ticks, without the common shift.
+std::int64_t largest_error(const ClockMap& clock, const Range& range, std::int64_t shift) {
+  std::int64_t largest = 0;
+  for_each_bend(clock, range, [&](std::int64_t t) {
+    largest = std::max(largest, std::abs(shown(clock, t) - shift - t));
+  });
+  return largest;
+}
+
+/// Fills the records of all locations and the figures of the report.
+Result<void> measure_all(const std::vector<Unit>& units, const Clocks& clocks,
+                         const std::vector<std::uint32_t>& unit_of, const trace::Trace& trace,
+                         const DistortOptions& options, Distortion& result) {
+  const double tick_s = 1 / ticks(1, trace);
+  std::vector<std::vector<trace::ClockOffset>> records(units.size());
+  std::int64_t largest_offset = 0;
+  std::int64_t largest_residual = 0;
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    if (!units[u].events) continue;
+    const Comparison unit{clocks.maps[unit_of.front()], clocks.maps[u], units[u].measured()};
+    const double noise_ticks =
+        u == unit_of.front() ? 0 : ticks(options.offset_noise_s, trace);  // the master has none
+    // Streams of clocks count from 0 up, those of measurements from the other end down.
+    records[u] = measure(unit, noise_ticks, RandomStream(options.seed, ~std::uint64_t{u}));
+    TRY_ASSIGN(const std::int64_t left, residual(unit, records[u]));
+    largest_residual = std::max(largest_residual, left);
+    largest_offset =
+        std::max(largest_offset, largest_error(unit.own, *units[u].events, clocks.shift));
+  }
+  for (const std::uint32_t u : unit_of) result.clock_offsets.push_back(records[u]);
+  result.report.largest_offset_s = static_cast<double>(largest_offset) * tick_s;
+  result.report.largest_residual_s = static_cast<double>(largest_residual) * tick_s;
+  return {};
+}
+
+/// Fills the maps of all locations and the range of distorted time.
+Result<void> compose_all(const Clocks& clocks, const std::vector<std::uint32_t>& unit_of,
+                         const trace::Trace& trace, std::span<const ClockMap> presync,
+                         Distortion& result) {
+  std::optional<Range> range;
+  for (std::size_t l = 0; l < trace.locations.size(); ++l) {
+    TRY_ASSIGN(ClockMap map, composed(presync[l], clocks.maps[unit_of[l]]));
+    const trace::LocationSkeleton& location = trace.locations[l];
+    result.report.events += location.event_count;
+    if (location.event_count > 0) include(range, {map(location.first), map(location.last)});
+    result.maps.push_back(std::move(map));
+  }
+  if (range) {
+    result.first_time = range->first;
+    result.last_time = range->last;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Distortion> distort(const trace::Trace& trace, std::span<const ClockMap> presync,
+                           const DistortOptions& options) {
+  TRY(check(options));
+  const std::vector<std::uint32_t> unit_of = units_of(trace.definitions, options.unit);
+  TRY_ASSIGN(const std::vector<Unit> units, look_at_units(trace, presync, unit_of));
+
+  Distortion result;
+  result.report.seed = options.seed;
+  result.report.locations = trace.locations.size();
+  result.report.clocks = units.size();
+
+  std::optional<Range> whole;
+  for (const Unit& unit : units) {
+    if (unit.events) include(whole, *unit.events);
+  }
+  if (!whole) {  // nothing that a clock could be read at
+    result.maps.assign(presync.begin(), presync.end());
+    result.clock_offsets.resize(trace.locations.size());
+    return result;
+  }
+  TRY_ASSIGN(const Clocks clocks, draw_clocks(trace, units.size(), *whole, options));
+  TRY(measure_all(units, clocks, unit_of, trace, options, result));
+  TRY(compose_all(clocks, unit_of, trace, presync, result));
+  return result;
+}
+
+}  // namespace entrain::sim
