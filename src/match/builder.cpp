@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/builder.hpp"
+
+#include <algorithm>
+
+namespace entrain::match {
+
+namespace {
+
+void count(Counters& counters, std::string_view name, std::uint64_t n) {
+  if (n == 0) return;
+  for (auto& [known, value] : counters) {
+    if (known == name) {
+      value += n;
+      return;
+    }
+  }
+  counters.emplace_back(name, n);
+}
+
+}  // namespace
+
+Builder::Builder(const trace::Trace& trace, const Options& options)
+    : trace_(trace), options_(options) {
+  graph_.process_of = trace.definitions.process_of;
+  graph_.node_of = trace.definitions.node_of;
+  graph_.first_node.push_back(0);
+  std::size_t events = 0;
+  for (const auto& location : trace.locations) events += location.events.size();
+  node_of_event_.reserve(events);
+  for (const auto& location : trace.locations) {
+    first_event_.push_back(node_of_event_.size());
+    graph_.granule.push_back(location.granule);
+    const std::size_t begin = graph_.stamp.size();
+    for (const trace::Event& event : location.events) {
+      if (graph_.stamp.size() == begin || event.time != graph_.stamp.back()) {
+        graph_.stamp.push_back(event.time);
+      }
+      node_of_event_.push_back(static_cast<NodeIndex>(graph_.stamp.size() - 1));
+    }
+    graph_.first_node.push_back(static_cast<NodeIndex>(graph_.stamp.size()));
+  }
+  for (LocationIndex l = 0; l < graph_.process_of.size(); ++l) {
+    const std::uint32_t process = graph_.process_of[l];
+    if (process >= processes_.size()) processes_.resize(process + 1);
+    processes_[process].push_back(l);
+  }
+}
+
+bool Builder::in_first_group(const trace::Comm& comm, std::uint32_t process) const {
+  return std::any_of(comm.group_a.begin(), comm.group_a.end(), [&](LocationIndex member) {
+    return member != k_none && process_of(member) == process;
+  });
+}
+
+std::uint32_t Builder::process_of_peer(CommIndex comm_index, std::uint32_t self,
+                                       std::uint32_t rank) const {
+  if (comm_index == k_none) return k_none;
+  const trace::Comm& comm = definitions().comms[comm_index];
+  if (comm.self) return self;
+  const auto& group = comm.inter && in_first_group(comm, self) ? comm.group_b : comm.group_a;
+  const LocationIndex location = rank < group.size() ? group[rank] : k_none;
+  return location == k_none ? k_none : process_of(location);
+}
+
+void Builder::sort_as_process(std::vector<EventRef>& refs) const {
+  std::stable_sort(refs.begin(), refs.end(), [&](const EventRef& a, const EventRef& b) {
+    const std::uint64_t time_a = event(a).time, time_b = event(b).time;
+    if (time_a != time_b) return time_a < time_b;
+    return a.location != b.location ? a.location < b.location : a.index < b.index;
+  });
+}
+
+void Builder::add_edge(EdgeKind kind, EventRef send, EventRef receive) {
+  if (send.location == receive.location) return;
+  graph_.edges.push_back({node(send), node(receive), kind,
+                          graph_.latency_class(send.location, receive.location)});
+}
+
+void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Member> sends,
+                           std::span<const Member> receives) {
+  if (sends.empty() || receives.empty()) return;
+  if (sends.size() == 1 && receives.size() == 1 &&
+      sends[0].location == receives[0].location) {
+    return;
+  }
+  Exchange exchange{kind, ordered};
+  exchange.first_send = static_cast<std::uint32_t>(graph_.members.size());
+  exchange.send_count = static_cast<std::uint32_t>(sends.size());
+  graph_.members.insert(graph_.members.end(), sends.begin(), sends.end());
+  exchange.first_receive = static_cast<std::uint32_t>(graph_.members.size());
+  exchange.receive_count = static_cast<std::uint32_t>(receives.size());
+  graph_.members.insert(graph_.members.end(), receives.begin(), receives.end());
+  graph_.exchanges.push_back(exchange);
+}
+
+void Builder::count_unmatched(std::string_view name, std::uint64_t n) {
+  count(graph_.unmatched, name, n);
+}
+void Builder::count_skipped(std::string_view name, std::uint64_t n) {
+  count(graph_.skipped, name, n);
+}
+
+Graph Builder::finish() {
+  std::sort(graph_.edges.begin(), graph_.edges.end(), [](const Edge& a, const Edge& b) {
+    return a.receive != b.receive ? a.receive < b.receive : a.send < b.send;
+  });
+  return std::move(graph_);
+}
+
+Graph build_graph(const trace::Trace& trace, const Options& options) {
+  Builder builder(trace, options);
+  match_messages(builder);
+  match_collectives(builder);
+  match_init_finalize(builder);
+  match_threads(builder);
+  match_one_sided(builder);
+  return builder.finish();
+}
+
+}  // namespace entrain::match

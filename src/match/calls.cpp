@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/calls.hpp"
+
+#include <algorithm>
+
+namespace entrain::match {
+
+namespace {
+
+namespace op = trace::op;
+
+/// Which ends of which members an operation's edges connect.
+enum class Shape { none, everybody, all_to_all, from_root, to_root, prefix, totals_only };
+
+Shape shape_of(std::uint8_t code, bool one_sided) {
+  switch (code) {
+    case op::barrier: return Shape::everybody;
+    case op::bcast:
+    case op::scatter:
+    case op::scatterv: return Shape::from_root;
+    case op::gather:
+    case op::gatherv:
+    case op::reduce: return Shape::to_root;
+    case op::allgather:
+    case op::allgatherv:
+    case op::alltoall:
+    case op::allreduce:
+    case op::reduce_scatter:
+    case op::reduce_scatter_block: return Shape::all_to_all;
+    case op::alltoallv:
+    case op::alltoallw: return Shape::totals_only;
+    case op::scan:
+    case op::exscan: return Shape::prefix;
+    default:
+      // Creating or freeing a window synchronises its processes; a communicator need not.
+      return one_sided ? Shape::everybody : Shape::none;
+  }
+}
+
+bool has_root(std::uint8_t code) {
+  const Shape shape = shape_of(code, false);
+  return shape == Shape::from_root || shape == Shape::to_root;
+}
+
+bool roots_agree(std::uint32_t a, std::uint32_t b) {
+  return a == b || a == k_root_elsewhere || b == k_root_elsewhere;
+}
+
+EdgeKind kind_of(Shape shape, bool one_sided) {
+  if (one_sided) return EdgeKind::rma;
+  switch (shape) {
+    case Shape::from_root: return EdgeKind::one_to_n;
+    case Shape::to_root: return EdgeKind::n_to_one;
+    case Shape::prefix: return EdgeKind::scan;
+    default: return EdgeKind::n_to_n;
+  }
+}
+
+/// Collects the send and the receive members of one direction of an instance.
+class Sides {
+ public:
+  Sides(const Builder& builder, Shape shape, std::uint32_t root)
+      : builder_(builder), shape_(shape), root_(root) {}
+
+  void add_send(const Participant& member, const Call& call) {
+    const bool everybody = shape_ == Shape::everybody;
+    if ((!everybody && !call.sent) || call.begin.location == k_none) return;
+    if (shape_ == Shape::from_root && member.process != root_) return;
+    sends.push_back(builder_.member(call.begin, member.rank));
+  }
+  void add_receive(const Participant& member, const Call& call) {
+    const bool everybody = shape_ == Shape::everybody;
+    if ((!everybody && !call.received) || call.begin.location == k_none) return;
+    if (shape_ == Shape::to_root && member.process != root_) return;
+    receives.push_back(builder_.member(call.end, member.rank));
+  }
+
+  std::vector<Member> sends, receives;
+
+ private:
+  const Builder& builder_;
+  Shape shape_;
+  std::uint32_t root_;
+};
+
+/// The root of an instance: what any member says that knows.
+std::uint32_t common_root(std::span<const Call* const> calls) {
+  for (const Call* call : calls) {
+    if (call->root != k_root_elsewhere) return call->root;
+  }
+  return k_none;
+}
+
+/// True if the calls belong to one operation with one root.
+bool agree(std::span<const Call* const> calls) {
+  const std::uint32_t root = common_root(calls);
+  return std::all_of(calls.begin(), calls.end(), [&](const Call* call) {
+    return call->op == calls[0]->op && call->non_blocking == calls[0]->non_blocking &&
+           (!has_root(call->op) || roots_agree(call->root, root));
+  });
+}
+
+}  // namespace
+
+std::vector<Participant> participants(const Builder& builder, const trace::Comm& comm) {
+  std::vector<Participant> result;
+  const auto add = [&](const std::vector<LocationIndex>& group, bool second) {
+    for (std::uint32_t rank = 0; rank < group.size(); ++rank) {
+      if (group[rank] != k_none) {
+        result.push_back({builder.process_of(group[rank]), rank, second});
+      }
+    }
+  };
+  add(comm.group_a, false);
+  if (comm.inter) add(comm.group_b, true);
+  // A group that names several threads of a process counts the process once, at its first rank.
+  std::vector<std::uint32_t> order(result.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return result[a].process < result[b].process;
+  });
+  std::vector<bool> again(result.size(), false);
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    again[order[i]] = result[order[i]].process == result[order[i - 1]].process;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (!again[i]) result[kept++] = result[i];
+  }
+  result.resize(kept);
+  return result;
+}
+
+CallTable::CallTable(std::vector<Call> calls, std::size_t team_count)
+    : calls_(std::move(calls)), first_of_team_(team_count + 1, 0) {
+  std::erase_if(calls_, [&](const Call& call) { return call.team >= team_count; });
+  std::stable_sort(calls_.begin(), calls_.end(), [](const Call& a, const Call& b) {
+    return a.team != b.team ? a.team < b.team : a.process < b.process;
+  });
+  for (const Call& call : calls_) ++first_of_team_[call.team + 1];
+  for (std::size_t t = 0; t < team_count; ++t) first_of_team_[t + 1] += first_of_team_[t];
+}
+
+std::span<const Call> CallTable::of(std::uint32_t team, std::uint32_t process) const {
+  const auto begin = calls_.begin() + static_cast<std::ptrdiff_t>(first_of_team_[team]);
+  const auto end = calls_.begin() + static_cast<std::ptrdiff_t>(first_of_team_[team + 1]);
+  const auto before = [](const Call& call, std::uint32_t p) { return call.process < p; };
+  const auto first = std::lower_bound(begin, end, process, before);
+  const auto last = std::lower_bound(first, end, process + 1, before);
+  return {first, last};
+}
+
+void add_instance(Builder& builder, std::span<const Participant> members,
+                  std::span<const Call* const> calls, const trace::Comm& comm, bool one_sided) {
+  Shape shape = shape_of(calls[0]->op, one_sided);
+  if (shape == Shape::totals_only) {
+    if (!builder.options().dense_alltoallv) {
+      builder.count_skipped("alltoallv_instances");
+      return;
+    }
+    shape = Shape::all_to_all;
+  }
+  if (shape == Shape::none) return;
+  const std::uint32_t root = common_root(calls);
+  const EdgeKind kind = kind_of(shape, one_sided);
+  // An inter-communicator exchanges only between its groups: once in each direction.
+  for (const bool to_second : {true, false}) {
+    if (!to_second && !comm.inter) break;
+    Sides sides(builder, shape, root);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const bool in_second = members[i].second_group;
+      if (!comm.inter || in_second != to_second) sides.add_send(members[i], *calls[i]);
+      if (!comm.inter || in_second == to_second) sides.add_receive(members[i], *calls[i]);
+    }
+    builder.add_exchange(kind, shape == Shape::prefix, sides.sends, sides.receives);
+  }
+}
+
+void match_instances(Builder& builder, const CallTable& table, std::uint32_t team,
+                     const trace::Comm& comm, bool one_sided) {
+  if (comm.self) return;
+  std::vector<Participant> members;
+  std::vector<std::span<const Call>> calls;
+  std::size_t shortest = ~std::size_t{0}, total = 0;
+  for (const Participant& member : participants(builder, comm)) {
+    const std::span<const Call> own = table.of(team, member.process);
+    if (own.empty()) continue;  // its file is missing, or it never took part
+    members.push_back(member);
+    calls.push_back(own);
+    shortest = std::min(shortest, own.size());
+    total += own.size();
+  }
+  if (members.size() < 2) return;
+  std::vector<const Call*> instance(members.size());
+  std::size_t k = 0;
+  for (; k < shortest; ++k) {
+    for (std::size_t i = 0; i < members.size(); ++i) instance[i] = &calls[i][k];
+    if (!agree(instance)) break;
+    add_instance(builder, members, instance, comm, one_sided);
+  }
+  const std::size_t left = total - k * members.size();
+  const bool incomplete = k == shortest;
+  builder.count_unmatched(incomplete ? (one_sided ? "rma_incomplete" : "collectives_incomplete")
+                                     : (one_sided ? "rma_mismatched" : "collectives_mismatched"),
+                          left);
+}
+
+}  // namespace entrain::match

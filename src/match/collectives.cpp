@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include "base/flat_map.hpp"
+#include "match/calls.hpp"
+
+namespace entrain::match {
+
+namespace {
+
+using trace::Event;
+using trace::EventKind;
+
+/// Pairs begins with ends on every location and lists the calls in the order of their begins.
+class CallCollector {
+ public:
+  explicit CallCollector(Builder& builder) : builder_(builder) {}
+
+  void collect(std::uint32_t process) {
+    started_.clear();
+    for (const LocationIndex location : builder_.processes()[process]) collect_location(location);
+    if (builder_.processes()[process].size() > 1) {
+      std::stable_sort(started_.begin(), started_.end(), [&](const Started& x, const Started& y) {
+        return builder_.event(x.start).time < builder_.event(y.start).time;
+      });
+    }
+    for (const Started& call : started_) add(process, call);
+  }
+
+  std::vector<Call> calls;
+
+  void count_leftovers() {
+    builder_.count_unmatched("collective_ends_without_begin", ends_without_begin_);
+    builder_.count_unmatched("collective_requests_incomplete", open_requests_);
+  }
+
+ private:
+  struct Started {
+    EventRef start;           ///< begin or request; the end itself where that is missing
+    std::uint32_t end = 0;    ///< index of the end record
+    bool begun = false;       ///< there was a begin or request
+  };
+
+  void collect_location(LocationIndex location) {
+    const std::span<const Event> events = builder_.events(location);
+    FlatMap<std::uint64_t, std::uint32_t, IntegerHash> requests;
+    std::uint32_t begun = k_none;
+    const std::size_t first = started_.size();
+    for (std::uint32_t i = 0; i < events.size(); ++i) {
+      switch (events[i].kind) {
+        case EventKind::collective_begin: begun = i; break;
+        case EventKind::collective_end:
+          // Without a begin the call still takes its place in the order of calls.
+          started_.push_back({{location, begun == k_none ? i : begun}, i, begun != k_none});
+          begun = k_none;
+          break;
+        case EventKind::nb_request: *requests.insert(events[i].id, i).first = i; break;
+        case EventKind::nb_complete: {
+          const std::uint32_t* request = requests.find(events[i].id);
+          started_.push_back(
+              {{location, request == nullptr ? i : *request}, i, request != nullptr});
+          requests.erase(events[i].id);
+          break;
+        }
+        default: break;
+      }
+    }
+    open_requests_ += requests.size();
+    // Non-blocking calls complete in any order but count in the order of their requests.
+    std::sort(started_.begin() + static_cast<std::ptrdiff_t>(first), started_.end(),
+              [](const Started& a, const Started& b) { return a.start.index < b.start.index; });
+  }
+
+  void add(std::uint32_t process, const Started& started) {
+    const EventRef end{started.start.location, started.end};
+    const Event& event = builder_.event(end);
+    Call call;
+    if (started.begun) {
+      call.begin = started.start;
+    } else {
+      ++ends_without_begin_;
+    }
+    call.end = end;
+    call.team = event.comm;
+    call.process = process;
+    call.root = root_of(event, process);
+    call.op = event.op;
+    call.non_blocking = event.kind == EventKind::nb_complete;
+    call.sent = (event.flags & trace::k_sent) != 0;
+    call.received = (event.flags & trace::k_received) != 0;
+    calls.push_back(call);
+  }
+
+  [[nodiscard]] std::uint32_t root_of(const Event& event, std::uint32_t process) const {
+    if (event.peer == trace::k_root_self) return process;
+    if (event.peer == trace::k_root_this_group) return k_root_elsewhere;
+    if (event.peer == trace::k_root_none) return k_none;
+    return builder_.process_of_peer(event.comm, process, event.peer);
+  }
+
+  Builder& builder_;
+  std::vector<Started> started_;
+  std::uint64_t ends_without_begin_ = 0;
+  std::uint64_t open_requests_ = 0;
+};
+
+}  // namespace
+
+void match_collectives(Builder& builder) {
+  CallCollector collector(builder);
+  for (std::uint32_t p = 0; p < builder.processes().size(); ++p) collector.collect(p);
+  collector.count_leftovers();
+  const auto& comms = builder.definitions().comms;
+  const CallTable table(std::move(collector.calls), comms.size());
+  for (std::uint32_t c = 0; c < comms.size(); ++c) match_instances(builder, table, c, comms[c], false);
+}
+
+void match_init_finalize(Builder& builder) {
+  if (!builder.options().init_finalize) return;
+  const auto match = [&](EventKind enter, EventKind leave) {
+    std::vector<Member> sends, receives;
+    for (const auto& locations : builder.processes()) {
+      for (const LocationIndex location : locations) {
+        const auto events = builder.events(location);
+        const auto first = [&](EventKind kind) {
+          const auto found = std::find_if(events.begin(), events.end(),
+                                          [&](const Event& e) { return e.kind == kind; });
+          return static_cast<std::uint32_t>(found - events.begin());
+        };
+        const std::uint32_t begin = first(enter), end = first(leave);
+        if (begin == events.size() || end == events.size()) continue;
+        sends.push_back(builder.member({location, begin}));
+        receives.push_back(builder.member({location, end}));
+        break;  // one thread per process calls it
+      }
+    }
+    builder.add_exchange(EdgeKind::init_finalize, false, sends, receives);
+  };
+  match(EventKind::init_enter, EventKind::init_leave);
+  match(EventKind::finalize_enter, EventKind::finalize_leave);
+}
+
+}  // namespace entrain::match
