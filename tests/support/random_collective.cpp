@@ -299,6 +299,7 @@ void Collectives::post_start_complete_wait() {
   Event event;
   event.kind = EventKind::rma_group_sync;
   event.comm = 0;
+  event.tag = 1;  // synchronises processes, as Score-P writes it
   const auto sync = [&](LocationIndex location, trace::RmaGroupRole role, TrueTime earliest) {
     event.op = static_cast<std::uint8_t>(role);
     event.peer = location == target ? of_origins : of_target;
