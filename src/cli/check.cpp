@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/check.hpp"
+
+#include <entrain/entrain.hpp>
+
+#include "cli/check_options.hpp"
+#include "cli/common.hpp"
+
+namespace entrain::cli {
+namespace {
+
+class Check : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "check",
+        "[OPTIONS] ARCHIVE",
+        "look for violations of the clock condition",
+        {"Looks at every message, collective operation, thread operation and one-sided "
+         "synchronisation of a trace and tells where an effect has an earlier time than its "
+         "cause: a receive before its send. Per kind of operation it shows the number of edges "
+         "(pairs of a send and a receive; a collective counts all of its pairs), how many are "
+         "violated, how many are closer than the minimum latency, and the worst one with its "
+         "place. Changes nothing."},
+        {{"entrain check traces.otf2", "Are there violations in the times that a reader sees?"},
+         {"entrain check --presync none traces.otf2",
+          "The same for the time stamps as they were recorded."},
+         {"entrain check --mu 1e-6 --strict-latency traces.otf2",
+          "Ends with 1 if a message took less than a microsecond."},
+         {"entrain check --json traces.otf2 | jq .violations",
+          "The number of violations, for a script."}},
+        exit_codes({{"0", "no violations"},
+                    {"1",
+                     "violations found (with --strict-latency: or edges closer than the "
+                     "minimum latency)"}})};
+    return k_help;
+  }
+
+  void declare(CLI::App& app) override {
+    add_archive(app, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
+    check_.declare(app);
+    common_.declare(app);
+  }
+
+  int run() override {
+    check_.options.threads = common_.threads;
+    return run_and_report(
+        common_,
+        [&](Progress* progress) { return entrain::check(archive_, check_.options, progress); },
+        [&](const CheckReport& report) {
+          const bool close = check_.strict_latency && report.below_latency > 0;
+          return report.violations > 0 || close ? k_exit_violations : k_exit_fine;
+        });
+  }
+
+ private:
+  std::string archive_;
+  CheckArguments check_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_check() { return std::make_unique<Check>(); }
+
+}  // namespace entrain::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/check_options.hpp"
+
+#include "cli/values.hpp"
+
+namespace entrain::cli {
+namespace {
+
+constexpr const char* k_group = "OPTIONS OF THE CHECK";
+
+constexpr std::array<std::pair<const char*, AlltoallvRule>, 2> k_alltoallv_rules{
+    {{"ignore", AlltoallvRule::ignore}, {"dense", AlltoallvRule::dense}}};
+
+Result<AlltoallvRule> parse_alltoallv(std::string_view text) {
+  return parse_choice(text, k_alltoallv_rules);
+}
+
+}  // namespace
+
+void CheckArguments::declare(CLI::App& app) {
+  add_value(app, "--presync", options.presync, parse_presync, "METHOD",
+            "How stored time stamps become the times to start from. none: as stored. linear: "
+            "through the ClockOffset records, exactly as an OTF2 reader does. auto: linear where "
+            "the archive holds such records, none otherwise; the report names the choice. "
+            "Default: auto.")
+      ->group(k_group);
+  add_value(app, "--mu", options.mu, parse_mu, "auto|rtt|1tick|SECONDS",
+            "Minimum latency: how much later than its send a receive must be. auto: the delays "
+            "that the archive carries, else 0. rtt: a quarter of the smallest round trip, per "
+            "class of distance (same process, same node, other): a guess. 1tick: one tick of the "
+            "timer, which separates ties. A number: that many seconds, 0 to 1000, e.g. 1e-6. A mu "
+            "above the true latency invents violations. Default: auto.")
+      ->group(k_group);
+  add_value(app, "--alltoallv", options.alltoallv, parse_alltoallv, "ignore|dense",
+            "What Alltoallv and Alltoallw mean, of which a trace records only totals. ignore: no "
+            "edge, counted and reported. dense: everybody who sent precedes everybody who "
+            "received, which is wrong for a sparse exchange. Default: ignore.")
+      ->group(k_group);
+  add_value(app, "--init-finalize", options.init_finalize, parse_switch, "on|off",
+            "Whether MPI_Init and MPI_Finalize synchronise all processes. MPI does not promise it. "
+            "off: reported, but not counted. Default: off.")
+      ->group(k_group);
+  app.add_flag("--strict-latency", strict_latency,
+               "Also end with exit status 1 if a receive is not earlier than its send, but closer "
+               "to it than the minimum latency (see --mu). Default: such edges are only reported.")
+      ->group(k_group);
+}
+
+}  // namespace entrain::cli

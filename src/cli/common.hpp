@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <entrain/error.hpp>
+#include <entrain/progress.hpp>
+
+#include "cli/output.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/verb.hpp"
+#include "report/report.hpp"
+
+namespace entrain::cli {
+
+inline constexpr const char* k_general = "GENERAL OPTIONS";  ///< heading of common options
+
+/// Options that every verb has.
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  unsigned threads = 0;  ///< 0: all cores
+
+  void declare(CLI::App& app);
+};
+
+/// Adds a positional argument that names an archive.
+CLI::Option* add_archive(CLI::App& app, const std::string& name, std::string& target,
+                         const char* help);
+
+/// Adds -o, --output and --force of the verbs that write an archive.
+void add_output(CLI::App& app, std::string& target, bool& force);
+
+/// Does `work(Progress*)` under a progress bar, prints its report and returns the exit code:
+/// `verdict(report)` if all went well.
+template <class Work, class Verdict>
+int run_and_report(const CommonOptions& common, Work work, Verdict verdict) {
+  const auto result = [&] {
+    ProgressBar progress(common.quiet, common.verbose);
+    return work(static_cast<Progress*>(&progress));
+  }();
+  if (!result) return exit_code_of(result.error());
+  const bool written =
+      write_out(common.json ? report::dump(report::to_json(*result))
+                            : report::to_text(*result, output_style(common.verbose)));
+  return written ? verdict(*result) : k_exit_failure;
+}
+
+}  // namespace entrain::cli

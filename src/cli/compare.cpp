@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/compare.hpp"
+
+#include <entrain/entrain.hpp>
+
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+
+namespace entrain::cli {
+namespace {
+
+constexpr const char* k_group = "OPTIONS";
+constexpr double k_most_tolerance_s = 1e9;
+
+Result<std::optional<double>> parse_tolerance(std::string_view text) {
+  return parse_number(text, 0, k_most_tolerance_s, "seconds").map([](double seconds) {
+    return std::optional<double>(seconds);
+  });
+}
+
+class Compare : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "compare",
+        "[OPTIONS] A B",
+        "compare the times of two archives of one trace",
+        {"Compares two archives that hold the same events with different times, event for event: "
+         "root mean square, 99th percentile, largest and mean difference B - A, over all events, "
+         "over communication (sends, receives and ends of collectives of the application between "
+         "the first and the last clock session: the figure to quote), and per location. Times are "
+         "those that an OTF2 reader sees.",
+         "With --truth, a third archive of the same trace with true times, also the error of A and "
+         "of B against it, after removing one affine function common to all locations: the choice "
+         "of the master clock is free."},
+        {{"entrain compare traces.otf2 corrected", "What the correction changed."},
+         {"entrain compare traces.otf2 corrected --truth truth",
+          "Did it come closer to the truth?"},
+         {"entrain compare rewrite overlay --tolerance 0",
+          "Ends with 1 unless both have the same times."}},
+        exit_codes({{"0", "compared"}, {"1", "the largest difference B - A exceeds --tolerance"}})};
+    return k_help;
+  }
+
+  void declare(CLI::App& app) override {
+    add_archive(app, "A", a_, "OTF2 anchor file, or the folder that holds one.");
+    add_archive(app, "B", b_, "An archive of the same trace.");
+    app.add_option("--truth", truth_, "An archive of the same trace with the true times.")
+        ->type_name("T")
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->group(k_group);
+    add_value(app, "--tolerance", tolerance_s_, parse_tolerance, "SECONDS",
+              "Largest difference B - A of any event that is fine, in seconds, 0 to 1e9. Default: "
+              "any.")
+        ->group(k_group);
+    app.add_flag("--raw", options_.raw_a,
+                 "Take the time stamps of A as they are stored, without its ClockOffset records.")
+        ->group(k_group);
+    common_.declare(app);
+  }
+
+  int run() override {
+    options_.threads = common_.threads;
+    std::optional<std::filesystem::path> truth;
+    if (!truth_.empty()) truth = truth_;
+    return run_and_report(
+        common_,
+        [&](Progress* progress) { return entrain::compare(a_, b_, truth, options_, progress); },
+        [&](const CompareReport& report) {
+          const bool exceeded = tolerance_s_ && !(report.all.max_s <= *tolerance_s_);
+          return exceeded ? k_exit_violations : k_exit_fine;
+        });
+  }
+
+ private:
+  std::string a_, b_, truth_;
+  std::optional<double> tolerance_s_;
+  CompareOptions options_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_compare() { return std::make_unique<Compare>(); }
+
+}  // namespace entrain::cli

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/correct.hpp"
+
+#include <entrain/entrain.hpp>
+
+#include "cli/check_options.hpp"
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+
+namespace entrain::cli {
+namespace {
+
+constexpr const char* k_output_group = "OUTPUT OPTIONS";
+constexpr const char* k_method_group = "OPTIONS OF THE CORRECTION";
+constexpr std::uint64_t k_most_delta_ticks = 1'000'000'000'000;
+constexpr std::int64_t k_most_slope = 1000;
+
+constexpr std::array<std::pair<const char*, WriteMode>, 2> k_modes{
+    {{"rewrite", WriteMode::rewrite}, {"overlay", WriteMode::overlay}}};
+constexpr std::array<std::pair<const char*, LinkKind>, 4> k_links{{{"auto", LinkKind::automatic},
+                                                                   {"reflink", LinkKind::reflink},
+                                                                   {"symbolic", LinkKind::symbolic},
+                                                                   {"hard", LinkKind::hard}}};
+
+class Correct : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override;
+
+  void declare(CLI::App& app) override {
+    add_archive(app, "ARCHIVE", archive_,
+                "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    declare_output(app);
+    declare_method(app);
+    check_.declare(app);
+    common_.declare(app);
+  }
+
+  int run() override {
+    options_.check = check_.options;
+    options_.check.threads = common_.threads;
+    options_.verify = !no_verify_;
+    return run_and_report(
+        common_,
+        [&](Progress* progress) { return entrain::correct(archive_, output_, options_, progress); },
+        [&](const CorrectReport& report) { return verdict(report); });
+  }
+
+ private:
+  void declare_output(CLI::App& app);
+  void declare_method(CLI::App& app);
+
+  [[nodiscard]] int verdict(const CorrectReport& report) const {
+    const bool close = check_.strict_latency && report.after.below_latency > 0;
+    const bool violated = report.after.violations > 0 || report.statistics.order_broken > 0;
+    return violated || close ? k_exit_violations : k_exit_fine;
+  }
+
+  std::string archive_, output_;
+  CorrectOptions options_;
+  bool no_verify_ = false;
+  CheckArguments check_;
+  CommonOptions common_;
+};
+
+const HelpText& Correct::help() const {
+  static const HelpText k_help{
+      "correct",
+      "[OPTIONS] ARCHIVE -o DIR",
+      "write a corrected archive",
+      {"Repairs the times of a trace with the controlled logical clock: a receive that is earlier "
+       "than its send is moved behind it, what follows on its location moves along and returns to "
+       "its own time slowly (forward amortization), and what precedes is stretched smoothly "
+       "towards the jump (backward amortization). Times only ever move forward, the order of the "
+       "events of a location stays, and a trace without violations comes out untouched.",
+       "Then the new archive is read back and checked by code of its own. The report shows, per "
+       "kind of operation, violations before and after, how far events moved, and by how much "
+       "local intervals changed."},
+      {{"entrain correct traces.otf2 -o corrected",
+        "Corrects a trace; the result is corrected/traces.otf2."},
+       {"entrain correct traces.otf2 -o corrected --mode overlay",
+        "The same without copying the events: takes megabytes, whatever the trace weighs."},
+       {"entrain correct traces.otf2 -o corrected --gamma 0.99 --mu 1e-6",
+        "With a fixed control variable and a minimum latency of one microsecond."}},
+      exit_codes({{"0", "the archive is written and has no violations"},
+                  {"1",
+                   "the archive is written, but violations remain (with --strict-latency: or "
+                   "edges closer than the minimum latency)"}})};
+  return k_help;
+}
+
+void Correct::declare_output(CLI::App& app) {
+  add_output(app, output_, options_.force);
+  const auto parse_mode = [](std::string_view text) { return parse_choice(text, k_modes); };
+  const auto parse_link = [](std::string_view text) { return parse_choice(text, k_links); };
+  add_value(app, "--mode", options_.mode, parse_mode, "rewrite|overlay",
+            "How the correction is stored. rewrite: a self-contained archive, every time stamp "
+            "replaced, every other byte as it was. overlay: the event files of ARCHIVE are linked "
+            "and the correction is stored beside them as ClockOffset records, which every tool "
+            "built on the OTF2 library applies. Default: rewrite.")
+      ->group(k_output_group);
+  add_value(app, "--link", options_.link, parse_link, "auto|reflink|symbolic|hard",
+            "How overlay links event files. reflink: copy on write, if the file system can; "
+            "ARCHIVE may be deleted. symbolic: relative symbolic links; ARCHIVE must stay. hard: "
+            "hard links; ARCHIVE may be deleted, but must not be written to. auto: the first of "
+            "these that works; the report says which. Default: auto.")
+      ->group(k_output_group);
+  app.add_flag("--no-verify", no_verify_,
+               "Do not read the new archive back to check it. Default: check it.")
+      ->group(k_output_group);
+}
+
+void Correct::declare_method(CLI::App& app) {
+  const auto parse_delta = [](std::string_view text) {
+    return parse_count(text, 0, k_most_delta_ticks).map([](std::uint64_t ticks) {
+      return static_cast<std::int64_t>(ticks);
+    });
+  };
+  const auto parse_slope = [](std::string_view text) { return parse_decimal9(text, k_most_slope); };
+  add_value(
+      app, "--gamma", options_.gamma, parse_gamma, "auto|N",
+      "Control variable of forward amortization: the rate at which a clock that jumped runs "
+      "until it meets its own time again. A decimal number above 0 and at most 1, at most 9 "
+      "decimals. auto: tries 0.99999, 0.9999, 0.999, 0.99 and 0.9 and takes the largest whose "
+      "largest displacement is at most 1.1 times that of 0.9. Default: auto.")
+      ->group(k_method_group);
+  add_value(app, "--delta", options_.delta_ticks, parse_delta, "TICKS",
+            "Smallest distance of consecutive communication events of a location, in ticks of the "
+            "trace's timer, 0 to 1000000000000. Never more than they were apart before. "
+            "Default: 0.")
+      ->group(k_method_group);
+  add_value(
+      app, "--max-slope", options_.max_slope, parse_slope, "N",
+      "Slope of the ramps of backward amortization, ticks per tick: 0.01 spreads a jump of "
+      "1 us over the 100 us before it. Sends that may not move that far make a ramp flatter "
+      "first and steeper then. A decimal number above 0 and at most 1000, at most 9 decimals. "
+      "Default: 0.01.")
+      ->group(k_method_group);
+  add_value(app, "--backward", options_.backward, parse_switch, "on|off",
+            "Whether to build up jumps beforehand at all. off: a corrected receive jumps. "
+            "Default: on.")
+      ->group(k_method_group);
+}
+
+}  // namespace
+
+std::unique_ptr<Verb> make_correct() { return std::make_unique<Correct>(); }
+
+}  // namespace entrain::cli

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/distort.hpp"
+
+#include <limits>
+
+#include <entrain/entrain.hpp>
+
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+
+namespace entrain::cli {
+namespace {
+
+constexpr const char* k_group = "OPTIONS OF THE CLOCKS";
+constexpr double k_most_offset_s = 3600;
+constexpr double k_most_ppm = 100'000;
+constexpr double k_most_period_s = 1e9;
+
+constexpr std::array<std::pair<const char*, DistortUnit>, 3> k_units{
+    {{"location", DistortUnit::location},
+     {"process", DistortUnit::process},
+     {"node", DistortUnit::node}}};
+
+auto number_up_to(double most, const char* unit) {
+  return [most, unit](std::string_view text) { return parse_number(text, 0, most, unit); };
+}
+
+class Distort : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "distort",
+        "[OPTIONS] ARCHIVE -o DIR",
+        "give a trace wrong clocks, to test corrections",
+        {"The opposite of correct: writes an archive in which every process has a skewed, "
+         "drifting, wandering clock, together with the ClockOffset records that a tracer would "
+         "have measured at begin and end. The original is then the ground truth for compare. The "
+         "same seed gives the same archive."},
+        {{"entrain distort traces.otf2 -o skewed --seed 7", "A trace with wrong clocks."},
+         {"entrain distort traces.otf2 -o skewed --per node --offset-s 0.1 --drift-ppm 50",
+          "One clock per node, up to 100 ms and 50 ppm off."}},
+        exit_codes({{"0", "the archive is written"}})};
+    return k_help;
+  }
+
+  void declare(CLI::App& app) override {
+    add_archive(app, "ARCHIVE", archive_,
+                "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    add_output(app, output_, options_.force);
+    declare_clocks(app);
+    common_.declare(app);
+  }
+
+  int run() override {
+    options_.threads = common_.threads;
+    return run_and_report(
+        common_,
+        [&](Progress* progress) { return entrain::distort(archive_, output_, options_, progress); },
+        [](const DistortReport&) { return k_exit_fine; });
+  }
+
+ private:
+  void declare_clocks(CLI::App& app);
+
+  std::string archive_, output_;
+  DistortOptions options_;
+  CommonOptions common_;
+};
+
+void Distort::declare_clocks(CLI::App& app) {
+  const auto parse_seed = [](std::string_view text) {
+    return parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
+  };
+  const auto parse_unit = [](std::string_view text) { return parse_choice(text, k_units); };
+  add_value(app, "--seed", options_.seed, parse_seed, "N",
+            "Where the random numbers start, 0 to 2^64-1. Default: 1.")
+      ->group(k_group);
+  add_value(app, "--per", options_.unit, parse_unit, "location|process|node",
+            "What shares one clock. Default: process.")
+      ->group(k_group);
+  add_value(app, "--offset-s", options_.offset_s, number_up_to(k_most_offset_s, "seconds"),
+            "SECONDS",
+            "Offsets at the beginning are uniform between minus and plus this, seconds, 0 to 3600. "
+            "Default: 0.005.")
+      ->group(k_group);
+  add_value(app, "--drift-ppm", options_.drift_ppm, number_up_to(k_most_ppm, "ppm"), "PPM",
+            "Constant errors of the rate are uniform between minus and plus this, parts per "
+            "million, 0 to 100000. Default: 20.")
+      ->group(k_group);
+  add_value(app, "--wander-ppm", options_.wander_ppm, number_up_to(k_most_ppm, "ppm"), "PPM",
+            "Amplitude of the slow change of the rate, parts per million, 0 to 100000. Default: 5.")
+      ->group(k_group);
+  add_value(app, "--wander-period-s", options_.wander_period_s,
+            number_up_to(k_most_period_s, "seconds"), "SECONDS",
+            "Period of that change, seconds, 0 to 1e9; 0 means the span of the trace. Default: 0.")
+      ->group(k_group);
+  add_value(app, "--offset-noise-s", options_.offset_noise_s,
+            number_up_to(k_most_offset_s, "seconds"), "SECONDS",
+            "Errors of the offsets in the ClockOffset records are uniform between minus and plus "
+            "this, seconds, 0 to 3600. Default: 0.000001.")
+      ->group(k_group);
+}
+
+}  // namespace
+
+std::unique_ptr<Verb> make_distort() { return std::make_unique<Distort>(); }
+
+}  // namespace entrain::cli

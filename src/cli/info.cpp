@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/info.hpp"
+
+#include <entrain/entrain.hpp>
+
+#include "cli/common.hpp"
+
+namespace entrain::cli {
+namespace {
+
+class Info : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "info",
+        "[OPTIONS] ARCHIVE",
+        "say what is in an archive",
+        {"Shows what an OTF2 archive holds: locations, processes and nodes, events, records of "
+         "communication per kind, collective operations, the resolution of the clock, the "
+         "ClockOffset records with which a tracer measured the clocks, the span of the trace, its "
+         "properties (among them how a corrected archive came about), and anything odd about its "
+         "files. Changes nothing."},
+        {{"entrain info traces.otf2", "What is in this archive."},
+         {"entrain info --json run42/ | jq .events", "The number of events, for a script."}},
+        exit_codes({{"0", "the archive could be read"}})};
+    return k_help;
+  }
+
+  void declare(CLI::App& app) override {
+    add_archive(app, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
+    common_.declare(app);
+  }
+
+  int run() override {
+    return run_and_report(
+        common_, [&](Progress* progress) { return inspect(archive_, common_.threads, progress); },
+        [](const ArchiveInfo&) { return k_exit_fine; });
+  }
+
+ private:
+  std::string archive_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_info() { return std::make_unique<Info>(); }
+
+}  // namespace entrain::cli

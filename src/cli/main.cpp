@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <exception>
+#include <memory>
+#include <new>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <entrain/entrain.hpp>
+
+#include "cli/check.hpp"
+#include "cli/compare.hpp"
+#include "cli/correct.hpp"
+#include "cli/distort.hpp"
+#include "cli/info.hpp"
+#include "cli/output.hpp"
+#include "cli/parse.hpp"
+#include "cli/signals.hpp"
+
+namespace entrain::cli {
+namespace {
+
+using Verbs = std::vector<std::unique_ptr<Verb>>;
+
+Verbs all_verbs() {
+  Verbs verbs;
+  verbs.push_back(make_info());
+  verbs.push_back(make_check());
+  verbs.push_back(make_correct());
+  verbs.push_back(make_compare());
+  verbs.push_back(make_distort());
+  return verbs;
+}
+
+std::string overview_of(const Verbs& verbs) {
+  std::vector<HelpText> texts;
+  for (const auto& verb : verbs) texts.push_back(verb->help());
+  return overview(texts);
+}
+
+int show(const std::string& text) { return write_out(text) ? k_exit_fine : k_exit_failure; }
+
+int unknown_verb(std::string_view name, const Verbs& verbs) {
+  std::string names;
+  for (const auto& verb : verbs)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", verb->help().verb);
+  complain(fmt::format(
+      "there is no verb '{}'; the first argument is one of {} (see entrain --help).", name, names));
+  return k_exit_failure;
+}
+
+int run(int argc, char** argv) {
+  const Verbs verbs = all_verbs();
+  if (argc < 2) {
+    std::fputs(overview_of(verbs).c_str(), stderr);
+    return k_exit_failure;
+  }
+  const std::string_view first = argv[1];
+  if (first == "--help" || first == "-h" || first == "help") return show(overview_of(verbs));
+  if (first == "--version") return show(fmt::format("entrain {}\n", version()));
+  for (const auto& verb : verbs) {
+    if (first == verb->help().verb) return parse_and_run(*verb, argc - 1, argv + 1);
+  }
+  return unknown_verb(first, verbs);
+}
+
+}  // namespace
+}  // namespace entrain::cli
+
+int main(int argc, char** argv) {
+  using namespace entrain::cli;
+  occupy_standard_descriptors();
+  install_signal_handlers();
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    complain("there is not enough memory for this trace.");
+  } catch (const std::exception& exception) {
+    complain(fmt::format("internal error, please report it: {}", exception.what()));
+  }
+  return k_exit_failure;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string_view>
+
+#include <entrain/error.hpp>
+
+#include "report/table.hpp"
+
+namespace entrain::cli {
+
+/// Gives descriptors 0 to 2 something to refer to, if the caller closed them: a file of an archive
+/// must not become "standard output".
+void occupy_standard_descriptors();
+
+/// Writes the result of the run to standard output, all of it. False, with a sentence on standard
+/// error, if that fails (full disk, closed pipe).
+[[nodiscard]] bool write_out(std::string_view text);
+
+/// One line on standard error: "entrain: <sentence>".
+void complain(std::string_view sentence);
+
+/// Complains about `error` and returns the exit code that belongs to it.
+int exit_code_of(const Error& error);
+
+/// Colours if standard output is a terminal that has some and NO_COLOR is not set.
+report::Style output_style(bool verbose);
+
+/// True if `descriptor` is a terminal that understands escape sequences.
+bool is_capable_terminal(int descriptor);
+
+}  // namespace entrain::cli

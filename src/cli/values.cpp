@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace entrain::cli {
+namespace {
+
+constexpr std::int64_t k_billion = 1'000'000'000;
+constexpr double k_most_mu_s = 1000;
+constexpr const char* k_decimal_form = "with at most 9 decimals and no exponent";
+
+/// The whole text as a number of type T, or nothing.
+template <class T>
+std::optional<T> number_in(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool is_digits(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Billionths of a plain decimal fraction that has no more than 9 decimals.
+std::optional<std::int64_t> billionths_of(std::string_view text) {
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, point);
+  std::string decimals(text.substr(std::min(point + 1, text.size())));
+  if (!is_digits(whole) || !is_digits(decimals) || (whole.empty() && decimals.empty()))
+    return std::nullopt;
+  decimals.erase(decimals.find_last_not_of('0') + 1);
+  if (decimals.size() > 9 || whole.size() > 9) return std::nullopt;
+  decimals.resize(9, '0');
+  return number_in<std::int64_t>(whole).value_or(0) * k_billion +
+         *number_in<std::int64_t>(decimals);
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  const auto value = number_in<std::uint64_t>(text);
+  if (value && *value >= least && *value <= most) return *value;
+  return fail(ErrorKind::usage, fmt::format("is not a whole number from {} to {}", least, most));
+}
+
+Result<double> parse_number(std::string_view text, double least, double most, const char* unit) {
+  const auto value = number_in<double>(text);
+  if (value && *value >= least && *value <= most) return *value;
+  return fail(ErrorKind::usage,
+              fmt::format("is not a number of {} from {:g} to {:g}", unit, least, most));
+}
+
+Result<Decimal9> parse_decimal9(std::string_view text, std::int64_t most) {
+  const auto billionths = billionths_of(text);
+  if (billionths && *billionths > 0 && *billionths <= most * k_billion)
+    return Decimal9{*billionths};
+  return fail(ErrorKind::usage, fmt::format("is not a decimal number above 0 and at most {}, {}",
+                                            most, k_decimal_form));
+}
+
+Result<std::optional<Decimal9>> parse_gamma(std::string_view text) {
+  if (text == "auto") return std::optional<Decimal9>();
+  if (const auto value = parse_decimal9(text, 1)) return std::optional<Decimal9>(*value);
+  return fail(ErrorKind::usage,
+              fmt::format("is neither auto nor a decimal number above 0 and at most 1, {}",
+                          k_decimal_form));
+}
+
+Result<MuOption> parse_mu(std::string_view text) {
+  if (text == "auto") return MuOption{MuSource::automatic, 0};
+  if (text == "rtt") return MuOption{MuSource::round_trip, 0};
+  if (text == "1tick") return MuOption{MuSource::one_tick, 0};
+  const auto seconds = parse_number(text, 0, k_most_mu_s, "seconds");
+  if (seconds) return MuOption{MuSource::fixed, std::abs(*seconds)};
+  return fail(ErrorKind::usage, fmt::format("is not auto, rtt, 1tick or a number of seconds from 0 "
+                                            "to {:g}",
+                                            k_most_mu_s));
+}
+
+Result<Presync> parse_presync(std::string_view text) {
+  for (const char* planned : {"regression", "spline", "causal"}) {
+    if (text == planned)
+      return fail(ErrorKind::usage, "is not available yet: choose auto, none or linear");
+  }
+  static constexpr std::array<std::pair<const char*, Presync>, 3> k_methods{
+      {{"auto", Presync::automatic}, {"none", Presync::none}, {"linear", Presync::linear}}};
+  return parse_choice(text, k_methods);
+}
+
+Result<bool> parse_switch(std::string_view text) {
+  static constexpr std::array<std::pair<const char*, bool>, 2> k_states{
+      {{"on", true}, {"off", false}}};
+  return parse_choice(text, k_states);
+}
+
+}  // namespace entrain::cli

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <entrain/error.hpp>
+#include <entrain/options.hpp>
+
+/// Values of options. Every parser takes the whole text or nothing, whatever the locale; its error
+/// is the end of a sentence that begins with the option and the text: "is not a whole number ...".
+namespace entrain::cli {
+
+/// Integer from `least` to `most`, decimal.
+Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t least, std::uint64_t most);
+
+/// Number from `least` to `most`; `unit` is for the error, e.g. "seconds".
+Result<double> parse_number(std::string_view text, double least, double most, const char* unit);
+
+/// Decimal fraction above 0 and at most `most`, exact: no exponent, at most 9 decimals.
+Result<Decimal9> parse_decimal9(std::string_view text, std::int64_t most);
+
+/// "auto" (empty) or a number above 0 and at most 1.
+Result<std::optional<Decimal9>> parse_gamma(std::string_view text);
+
+/// "auto", "rtt", "1tick", or seconds from 0 to 1000.
+Result<MuOption> parse_mu(std::string_view text);
+
+/// "auto", "none" or "linear".
+Result<Presync> parse_presync(std::string_view text);
+
+/// "on" or "off".
+Result<bool> parse_switch(std::string_view text);
+
+/// One of a few words.
+template <class T, std::size_t N>
+Result<T> parse_choice(std::string_view text,
+                       const std::array<std::pair<const char*, T>, N>& choices) {
+  std::string names;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (text == choices[i].first) return choices[i].second;
+    names += fmt::format("{}{}", i == 0 ? "" : i + 1 == N ? " or " : ", ", choices[i].first);
+  }
+  return fail(ErrorKind::usage, "is not " + names);
+}
+
+/// Adds an option `names` whose value goes through `parse` into `target`. The last one counts if
+/// it is given more than once. `target` must outlive the app.
+template <class T, class Parse>
+CLI::Option* add_value(CLI::App& app, const std::string& names, T& target, Parse parse,
+                       const char* type, const char* help) {
+  const std::string name = names.substr(names.find("--"));
+  const auto store = [&target, parse, name](const std::string& text) {
+    const auto value = parse(std::string_view(text));
+    if (!value)
+      throw CLI::ValidationError(fmt::format("{} '{}' {}", name, text, value.error().message));
+    target = *value;
+  };
+  return app.add_option_function<std::string>(names, store, help)
+      ->type_name(type)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+}  // namespace entrain::cli

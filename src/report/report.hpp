@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Every report of the tool: `to_text(report, style)` for people, `to_json(report)` for programs.
+#include "report/check_report.hpp"
+#include "report/compare_report.hpp"
+#include "report/correct_report.hpp"
+#include "report/distort_report.hpp"
+#include "report/info_report.hpp"
