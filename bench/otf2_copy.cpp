@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 /// Every event record of OTF2 3.0: the names of reader callbacks and writer functions agree, and
 /// so do their arguments after the time.
+// clang-format off
 #define FOR_EACH_EVENT(X)                                                                      \
   X(BufferFlush) X(MeasurementOnOff) X(Enter) X(Leave) X(MpiSend) X(MpiIsend)                  \
   X(MpiIsendComplete) X(MpiIrecvRequest) X(MpiRecv) X(MpiIrecv) X(MpiRequestTest)              \
@@ -38,12 +39,13 @@ namespace fs = std::filesystem;
   X(IoOperationCancelled) X(IoAcquireLock) X(IoReleaseLock) X(IoTryLock) X(ProgramBegin)       \
   X(ProgramEnd) X(NonBlockingCollectiveRequest) X(NonBlockingCollectiveComplete) X(CommCreate) \
   X(CommDestroy)
+// clang-format on
 
 /// Turns a function of the writer into the reader callback that calls it.
 template <auto write>
 struct Forward;
-template <class... Fields, OTF2_ErrorCode (*write)(OTF2_EvtWriter*, OTF2_AttributeList*,
-                                                   OTF2_TimeStamp, Fields...)>
+template <class... Fields,
+          OTF2_ErrorCode (*write)(OTF2_EvtWriter*, OTF2_AttributeList*, OTF2_TimeStamp, Fields...)>
 struct Forward<write> {
   static OTF2_CallbackCode callback(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
                                     void* writer, OTF2_AttributeList* attributes,
@@ -56,9 +58,10 @@ struct Forward<write> {
 
 OTF2_EvtReaderCallbacks* event_callbacks() {
   OTF2_EvtReaderCallbacks* callbacks = OTF2_EvtReaderCallbacks_New();
-#define SET_CALLBACK(name)                      \
-  ok(OTF2_EvtReaderCallbacks_Set##name##Callback( \
-         callbacks, Forward<OTF2_EvtWriter_##name>::callback), #name);
+#define SET_CALLBACK(name)                                                                  \
+  ok(OTF2_EvtReaderCallbacks_Set##name##Callback(callbacks,                                 \
+                                                 Forward<OTF2_EvtWriter_##name>::callback), \
+     #name);
   FOR_EACH_EVENT(SET_CALLBACK)
 #undef SET_CALLBACK
   return callbacks;

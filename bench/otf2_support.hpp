@@ -28,11 +28,9 @@ inline OTF2_Archive* create_archive(const std::string& folder, const std::string
       OTF2_Archive_Open(folder.c_str(), name.c_str(), OTF2_FILEMODE_WRITE, event_chunk,
                         definition_chunk, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
   if (archive == nullptr) die("cannot create an archive in " + folder);
-  static const OTF2_FlushCallbacks flush = {
-      [](void*, OTF2_FileType, OTF2_LocationRef, void*, bool) -> OTF2_FlushType {
-        return OTF2_FLUSH;
-      },
-      nullptr};
+  static const OTF2_FlushCallbacks flush = {[](void*, OTF2_FileType, OTF2_LocationRef, void*,
+                                               bool) -> OTF2_FlushType { return OTF2_FLUSH; },
+                                            nullptr};
   ok(OTF2_Archive_SetFlushCallbacks(archive, &flush, nullptr), "flush callbacks");
   ok(OTF2_Archive_SetSerialCollectiveCallbacks(archive), "serial archive");
   ok(OTF2_Archive_OpenEvtFiles(archive), "event files");

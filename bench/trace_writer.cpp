@@ -110,8 +110,10 @@ class Clocks {
     }
     if (share == 0) amplitude_ = 0;
     if (std::fabs(reached() - share) > 0.01) {
-      die(fmt::format("a share of {} violated receives cannot be reached ({:.3f} can): ask for "
-                      "less, or for more events", share, reached()));
+      die(
+          fmt::format("a share of {} violated receives cannot be reached ({:.3f} can): ask for "
+                      "less, or for more events",
+                      share, reached()));
     }
   }
   [[nodiscard]] double violated(const std::vector<Received>& messages) const {
@@ -235,7 +237,8 @@ class Writer {
   void write_locations(const Options& options, const Survey& survey) {
     const auto machine = string("machine"), node = string("node"), thread = string("Master thread");
     ok(OTF2_GlobalDefWriter_WriteSystemTreeNode(definitions_, 0, machine, machine,
-                                                OTF2_UNDEFINED_SYSTEM_TREE_NODE), "machine");
+                                                OTF2_UNDEFINED_SYSTEM_TREE_NODE),
+       "machine");
     for (std::uint32_t l = 0; l < options.locations; ++l) {
       ok(OTF2_GlobalDefWriter_WriteSystemTreeNode(definitions_, 1 + l,
                                                   string("node" + std::to_string(l)), node, 0),
@@ -245,17 +248,19 @@ class Writer {
          "node");
       ok(OTF2_GlobalDefWriter_WriteLocationGroup(
              definitions_, l, string("MPI Rank " + std::to_string(l)),
-             OTF2_LOCATION_GROUP_TYPE_PROCESS, 1 + l, OTF2_UNDEFINED_LOCATION_GROUP), "process");
+             OTF2_LOCATION_GROUP_TYPE_PROCESS, 1 + l, OTF2_UNDEFINED_LOCATION_GROUP),
+         "process");
       ok(OTF2_GlobalDefWriter_WriteLocation(definitions_, l, thread, OTF2_LOCATION_TYPE_CPU_THREAD,
-                                            survey.events[l], l), "location");
+                                            survey.events[l], l),
+         "location");
     }
   }
 
   void write_regions() {
     static constexpr const char* names[k_region_count] = {
-        "main", "step", "gather_stress", "update_nodes", "equation_of_state", "MPI_Init",
-        "MPI_Finalize", "MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Send", "MPI_Recv",
-        "MPI_Allreduce"};
+        "main",     "step",         "gather_stress", "update_nodes", "equation_of_state",
+        "MPI_Init", "MPI_Finalize", "MPI_Isend",     "MPI_Irecv",    "MPI_Waitall",
+        "MPI_Send", "MPI_Recv",     "MPI_Allreduce"};
     for (std::uint32_t r = 0; r < k_region_count; ++r) {
       const bool mpi = r >= k_mpi_init;
       const auto name = string(names[r]);
@@ -264,7 +269,8 @@ class Writer {
                                                         : OTF2_REGION_ROLE_FUNCTION;
       ok(OTF2_GlobalDefWriter_WriteRegion(definitions_, r, name, name, empty_, role,
                                           mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER,
-                                          OTF2_REGION_FLAG_NONE, empty_, 0, 0), "region");
+                                          OTF2_REGION_FLAG_NONE, empty_, 0, 0),
+         "region");
     }
   }
 
@@ -273,12 +279,15 @@ class Writer {
     for (std::uint32_t l = 0; l < options.locations; ++l) ranks[l] = l;
     ok(OTF2_GlobalDefWriter_WriteGroup(definitions_, 0, empty_, OTF2_GROUP_TYPE_COMM_LOCATIONS,
                                        OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, options.locations,
-                                       ranks.data()), "group");
+                                       ranks.data()),
+       "group");
     ok(OTF2_GlobalDefWriter_WriteGroup(definitions_, 1, empty_, OTF2_GROUP_TYPE_COMM_GROUP,
                                        OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, options.locations,
-                                       ranks.data()), "group");
+                                       ranks.data()),
+       "group");
     ok(OTF2_GlobalDefWriter_WriteComm(definitions_, 0, string("MPI_COMM_WORLD"), 1,
-                                      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE), "communicator");
+                                      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE),
+       "communicator");
   }
 
   const Clocks& clocks_;
@@ -341,9 +350,10 @@ int main(int argc, char** argv) {
 
   std::uint64_t events = 0;
   for (const std::uint64_t n : survey.events) events += n;
-  fmt::print("{{\"events\": {}, \"locations\": {}, \"receives\": {}, \"violated_share\": {:.4f}, "
-             "\"span_s\": {:.3f}, \"wander_s\": {:.9f}}}\n",
-             events, options.locations, survey.receives, clocks.violated(survey.sample),
-             static_cast<double>(last) * 1e-9, clocks.amplitude() * 1e-9);
+  fmt::print(
+      "{{\"events\": {}, \"locations\": {}, \"receives\": {}, \"violated_share\": {:.4f}, "
+      "\"span_s\": {:.3f}, \"wander_s\": {:.9f}}}\n",
+      events, options.locations, survey.receives, clocks.violated(survey.sample),
+      static_cast<double>(last) * 1e-9, clocks.amplitude() * 1e-9);
   return 0;
 }

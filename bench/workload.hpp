@@ -13,9 +13,20 @@ namespace bench {
 
 /// Regions of the made-up program, in the order of their definition.
 enum Region : std::uint32_t {
-  k_main, k_step, k_gather_stress, k_update_nodes, k_equation_of_state,
-  k_mpi_init, k_mpi_finalize, k_mpi_isend, k_mpi_irecv, k_mpi_waitall, k_mpi_send, k_mpi_recv,
-  k_mpi_allreduce, k_region_count
+  k_main,
+  k_step,
+  k_gather_stress,
+  k_update_nodes,
+  k_equation_of_state,
+  k_mpi_init,
+  k_mpi_finalize,
+  k_mpi_isend,
+  k_mpi_irecv,
+  k_mpi_waitall,
+  k_mpi_send,
+  k_mpi_recv,
+  k_mpi_allreduce,
+  k_region_count
 };
 
 /// A halo exchange in a ring: per step three kernels, two MPI_Irecv, two MPI_Isend, MPI_Waitall;

@@ -125,8 +125,9 @@ Result<ClockMap> sampled(const SkewedClock& clock, std::uint64_t first, std::uin
     wanted = static_cast<double>(k_max_knots - 1);
     for (const SkewedClock::Wave& wave : clock.waves) {
       if (wave.rate > 0 && length / wanted > wave.period_ticks / 8) {
-        return fail(ErrorKind::usage, "the wander period is too short for a trace of this length: "
-                                      "choose a longer one");
+        return fail(ErrorKind::usage,
+                    "the wander period is too short for a trace of this length: "
+                    "choose a longer one");
       }
     }
   }

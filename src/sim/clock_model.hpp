@@ -24,9 +24,9 @@ struct SkewAmplitudes {
 /// so its rate differs from 1 by drift plus the waves `rate * cos(2 pi x / period + phase)`.
 struct SkewedClock {
   struct Wave {
-    double rate = 0;          ///< amplitude of the rate, ticks per tick
+    double rate = 0;  ///< amplitude of the rate, ticks per tick
     double period_ticks = 1;
-    double phase = 0;         ///< radians
+    double phase = 0;  ///< radians
   };
   double offset_ticks = 0;
   double drift = 0;

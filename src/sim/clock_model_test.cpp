@@ -18,7 +18,9 @@ constexpr std::uint64_t k_first = 1'800'000'000'000;
 constexpr std::uint64_t k_span = 60'000'000'000;  // a minute of nanoseconds
 
 SkewAmplitudes usual() {
-  return {.offset_ticks = 5e6, .drift = 20e-6, .wander = 5e-6,
+  return {.offset_ticks = 5e6,
+          .drift = 20e-6,
+          .wander = 5e-6,
           .wander_period_ticks = static_cast<double>(k_span)};
 }
 
@@ -153,8 +155,7 @@ ClockMap wavy_inner(std::uint64_t seed) {
 TEST(Composed, is_one_map_after_the_other) {
   for (std::uint64_t seed = 0; seed < k_seeds; ++seed) {
     const ClockMap inner = seed % 4 == 0 ? ClockMap() : wavy_inner(seed);
-    const ClockMap outer =
-        sampled(draw_clock(usual(), seed, 1), k_first, k_first + k_span).value();
+    const ClockMap outer = sampled(draw_clock(usual(), seed, 1), k_first, k_first + k_span).value();
     const ClockMap both = composed(inner, outer).value();
     ASSERT_TRUE(both.is_monotone());
     for (std::uint64_t x = 0; x <= k_span; x += k_span / 499) {

@@ -58,7 +58,8 @@ struct Unit {
 Result<void> check(const DistortOptions& options) {
   const auto refuse = [](const char* name, double value) {
     return fail(ErrorKind::usage, fmt::format("{} must be a number from 0 up and not absurdly "
-                                              "large, not {}", name, value));
+                                              "large, not {}",
+                                              name, value));
   };
   const auto bad = [](double value, double largest) { return !(value >= 0 && value <= largest); };
   if (bad(options.offset_s, k_largest_seconds)) return refuse("the offset", options.offset_s);
@@ -101,9 +102,8 @@ Result<std::vector<Unit>> look_at_units(const trace::Trace& trace,
     const auto [first, last] = std::minmax({presync[l](location.first), presync[l](location.last)});
     const Range events{first, last};
     if (events.first < 0 || events.last > k_largest_time) {
-      return fail(ErrorKind::input,
-                  fmt::format("the times of location {} of {} are out of range",
-                              trace.definitions.locations[l].id, trace.path));
+      return fail(ErrorKind::input, fmt::format("the times of location {} of {} are out of range",
+                                                trace.definitions.locations[l].id, trace.path));
     }
     include(unit.events, events);
     for (const trace::Event& event : location.events) {
@@ -132,8 +132,8 @@ struct Clocks {
   std::int64_t shift = 0;
 };
 
-Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units,
-                           const Range& range, const DistortOptions& options) {
+Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, const Range& range,
+                           const DistortOptions& options) {
   SkewAmplitudes amplitudes;
   amplitudes.offset_ticks = ticks(options.offset_s, trace);
   amplitudes.drift = options.drift_ppm * 1e-6;

@@ -125,8 +125,8 @@ DifferenceStatistics Distribution::statistics(std::uint64_t resolution_hz) const
 // ---- AffineFit -----------------------------------------------------------------------------
 
 AffineFit::Moments AffineFit::moments_of(const Batch& batch) {
-  Moments result{.points = batch.points, .first_t = batch.first_t,
-                 .first_error = batch.first_error};
+  Moments result{
+      .points = batch.points, .first_t = batch.first_t, .first_error = batch.first_error};
   if (batch.points == 0) return result;
   const auto n = static_cast<long double>(batch.points);
   result.mean_t = batch.x / n;
