@@ -35,6 +35,25 @@ PointToPoint::Route PointToPoint::route() {
   return {index, ranks[s], ranks[r], s, r};
 }
 
+/// The thread of a process that sends or receives messages of a tag; the master unless several
+/// threads call MPI. The two ends use different threads, so that a self message may be an edge.
+LocationIndex PointToPoint::actor(LocationIndex master, std::uint32_t tag, bool sends) const {
+  if (!world_.plan.mpi_threads) return master;
+  const auto& threads = world_.members[world_.definitions.process_of[master]];
+  return threads[(tag + (sends ? 0 : 1)) % threads.size()];
+}
+
+LocationIndex PointToPoint::any_actor() {
+  if (!world_.plan.mpi_threads) return world_.rng.pick(world_.master);
+  return world_.rng.pick(world_.rng.pick(world_.members));
+}
+
+PointToPoint::PointToPoint(World& world) : world_(world), inbox_(world.now.size()) {
+  for (const auto& threads : world.members) {
+    for (std::size_t i = 0; i < threads.size(); ++i) inbox_[threads[i]].next_id += i * 100'000;
+  }
+}
+
 bool PointToPoint::fits(const Request& request, const Message& message) {
   const auto& [sender, receiver, comm, tag] = message.channel;
   return !request.matched && request.comm == comm &&
@@ -60,10 +79,12 @@ void PointToPoint::send(bool immediate) {
   event.comm = way.comm;
   event.peer = way.receiver_rank;
   event.tag = tag;
-  if (immediate) event.id = inbox_[way.sender].next_id++;
-  const Ref ref = world_.append(way.sender, event);
-  deliver({ref, {way.sender, way.receiver, way.comm, tag}, way.sender_rank,
-           world_.time(ref) + world_.latency(way.sender, way.receiver)});
+  const LocationIndex sender = actor(way.sender, tag, true);
+  const LocationIndex receiver = actor(way.receiver, tag, false);
+  if (immediate) event.id = inbox_[sender].next_id++;
+  const Ref ref = world_.append(sender, event);
+  deliver({ref, {sender, receiver, way.comm, tag}, way.sender_rank,
+           world_.time(ref) + world_.latency(sender, receiver)});
 }
 
 void PointToPoint::deliver(Message message) {
@@ -104,19 +125,17 @@ void PointToPoint::receive(LocationIndex location) {
   matched(message, world_.append(location, event, message.arrival));
 }
 
-void PointToPoint::post(LocationIndex location) {
+void PointToPoint::post() {
   Rng& rng = world_.rng;
+  const Route way = route();
+  const auto tag = static_cast<std::uint32_t>(rng.below(world_.plan.tags));
+  const LocationIndex location = actor(way.receiver, tag, false);
   Inbox& inbox = inbox_[location];
   Request request;
   request.id = take_id(location);
-  Route way = route();
-  for (int attempt = 0; attempt < 8 && way.receiver != location; ++attempt) way = route();
-  request.comm = way.receiver == location ? way.comm : world_.mpi_comms.front();
-  request.source = rng.chance(world_.plan.wildcard) || way.receiver != location ? k_none
-                                                                                : way.sender;
-  request.tag = rng.chance(world_.plan.wildcard)
-                    ? k_none
-                    : static_cast<std::uint32_t>(rng.below(world_.plan.tags));
+  request.comm = way.comm;
+  if (!rng.chance(world_.plan.wildcard)) request.source = actor(way.sender, tag, true);
+  if (world_.plan.mpi_threads || !rng.chance(world_.plan.wildcard)) request.tag = tag;
   Event event;
   event.kind = EventKind::irecv_request;
   event.id = request.id;
@@ -160,7 +179,7 @@ bool PointToPoint::complete_any(LocationIndex location) {
 }
 
 void PointToPoint::blocking() {
-  const LocationIndex location = world_.rng.pick(world_.master);
+  const LocationIndex location = any_actor();
   if (world_.rng.chance(0.5) && !inbox_[location].unexpected.empty()) {
     receive(location);
   } else {
@@ -169,17 +188,16 @@ void PointToPoint::blocking() {
 }
 
 void PointToPoint::nonblocking() {
-  const LocationIndex location = world_.rng.pick(world_.master);
   switch (world_.rng.below(3)) {
     case 0: send(true); break;
-    case 1: post(location); break;
+    case 1: post(); break;
     default:
-      if (!complete_any(location)) post(location);
+      if (!complete_any(any_actor())) post();
   }
 }
 
 void PointToPoint::cancel() {
-  const LocationIndex location = world_.rng.pick(world_.master);
+  const LocationIndex location = any_actor();
   Inbox& inbox = inbox_[location];
   Event event;
   event.kind = EventKind::request_cancelled;

@@ -38,6 +38,7 @@ inline rc::Gen<TracePlan> any_plan(int max_processes = 12, int max_steps = 250) 
       gen::set(&TracePlan::sub_comms, count(0, 3)), gen::set(&TracePlan::inter_comms, count(0, 3)),
       gen::set(&TracePlan::steps, count(0, max_steps)),
       gen::set(&TracePlan::tags, count(1, 4)),
+      gen::set(&TracePlan::mpi_threads, flag()),
       gen::set(&TracePlan::wildcard, number({0, 0.2, 0.7})),
       gen::set(&TracePlan::persistent, number({0, 0.5})),
       gen::set(&TracePlan::shuffle_locations, flag()),

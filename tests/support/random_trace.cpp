@@ -161,6 +161,7 @@ std::ostream& operator<<(std::ostream& out, const TracePlan& p) {
              << ", .steps = " << p.steps << ",\n .mix = {" << m.blocking << ", " << m.nonblocking
              << ", " << m.cancel << ", " << m.collective << ", " << m.nb_collective << ", "
              << m.team << ", " << m.create << ", " << m.rma << "}, .tags = " << p.tags
+             << ", .mpi_threads = " << p.mpi_threads
              << ", .wildcard = " << p.wildcard << ", .persistent = " << p.persistent
              << ", .shuffle_locations = " << p.shuffle_locations
              << ", .init_finalize = " << p.init_finalize

@@ -40,6 +40,7 @@ struct TracePlan {
   OperationMix mix;
   std::uint32_t tags = 2;             ///< number of different tags, >= 1
   double wildcard = 0.2;              ///< share of posted receives with any source or any tag
+  bool mpi_threads = false;           ///< messages of every thread, told apart by their tags
   double persistent = 0.2;            ///< share of requests that use a persistent request's id
   bool shuffle_locations = false;     ///< definition order differs from rank order
   bool init_finalize = false;         ///< MPI_Init and MPI_Finalize calls, with edges

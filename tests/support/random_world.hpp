@@ -116,7 +116,7 @@ class World {
 /// Messages: MPI's matching rules, with unexpected messages and posted receives.
 class PointToPoint {
  public:
-  explicit PointToPoint(World& world) : world_(world), inbox_(world.now.size()) {}
+  explicit PointToPoint(World& world);
 
   void blocking();     ///< one blocking send, or receives of what has been sent
   void nonblocking();  ///< one of isend, irecv, completion
@@ -161,7 +161,9 @@ class PointToPoint {
   void send(bool immediate);
   void deliver(Message message);
   void receive(LocationIndex location);
-  void post(LocationIndex location);
+  void post();
+  LocationIndex actor(LocationIndex master, std::uint32_t tag, bool sends) const;
+  LocationIndex any_actor();
   void complete(LocationIndex location, std::size_t request);
   bool complete_any(LocationIndex location);
   void matched(const Message& message, Ref receive);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The graph holds exactly the edges that the random program knows to be true.
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "property/corrected.hpp"
+
+namespace entrain::test {
+namespace {
+
+std::uint64_t counter(const Counters& counters, const std::string& name) {
+  for (const auto& [key, value] : counters) {
+    if (key == name) return value;
+  }
+  return 0;
+}
+
+RC_GTEST_PROP(Match, FindsTheTrueEdges, ()) {
+  const TracePlan plan = *any_plan();
+  const RandomTrace random = random_trace(plan);
+  const match::Graph graph = graph_of(random, plan);
+  RC_ASSERT(expanded(graph) == random.edges);
+  RC_ASSERT(counter(graph.unmatched, "sends") == random.unmatched_sends);
+  RC_ASSERT(counter(graph.unmatched, "receives") == random.unmatched_receives);
+}
+
+RC_GTEST_PROP(Match, LeavesOutACommunicatorFromTheFirstDisagreement, ()) {
+  TracePlan plan = *any_plan();
+  plan.mismatched_collective = true;
+  plan.mix = {3, 3, 0, 10, 4, 0, 0, 0};
+  const RandomTrace random = random_trace(plan);
+  RC_ASSERT(expanded(graph_of(random, plan)) == random.edges);
+}
+
+RC_GTEST_PROP(Match, NodesAreTheDistinctStamps, ()) {
+  const TracePlan plan = *any_plan();
+  const RandomTrace random = random_trace(plan);
+  const match::Graph graph = graph_of(random, plan);
+  const ReferenceProblem problem = reference_problem(random);
+  RC_ASSERT(graph.first_node == problem.first_node);
+  RC_ASSERT(graph.stamp == problem.stamp);
+  RC_ASSERT(graph.granule == problem.granule);
+  RC_ASSERT(graph.process_of == random.trace.definitions.process_of);
+  RC_ASSERT(graph.node_of == random.trace.definitions.node_of);
+}
+
+RC_GTEST_PROP(Match, EdgesAreSortedAndKnowTheirClass, ()) {
+  const TracePlan plan = *any_plan();
+  const RandomTrace random = random_trace(plan);
+  const match::Graph graph = graph_of(random, plan);
+  RC_ASSERT(std::is_sorted(
+      graph.edges.begin(), graph.edges.end(),
+      [](const match::Edge& a, const match::Edge& b) { return a.receive < b.receive; }));
+  std::vector<LocationIndex> location_of;
+  for (LocationIndex l = 0; l < graph.location_count(); ++l) {
+    location_of.insert(location_of.end(), graph.first_node[l + 1] - graph.first_node[l], l);
+  }
+  for (const match::Edge& edge : graph.edges) {
+    const LocationIndex s = location_of[edge.send], r = location_of[edge.receive];
+    RC_ASSERT(s != r);
+    RC_ASSERT(edge.latency_class == graph.latency_class(s, r));
+  }
+}
+
+RC_GTEST_PROP(Match, DoesNotDependOnTheOrderOfLocations, ()) {
+  const TracePlan plan = *any_plan();
+  const RandomTrace random = random_trace(plan);
+  std::vector<LocationIndex> position(random.trace.locations.size());
+  for (LocationIndex i = 0; i < position.size(); ++i) {
+    position[i] = static_cast<LocationIndex>(position.size()) - 1 - i;
+  }
+  const RandomTrace moved = permuted(random, position);
+  RC_ASSERT(expanded(graph_of(moved, plan)) == moved.edges);
+}
+
+TEST(Match, HundredsOfLocations) {
+  TracePlan plan;
+  plan.seed = 11;
+  plan.processes = 100;
+  plan.threads = 3;
+  plan.sub_comms = 3;
+  plan.inter_comms = 2;
+  plan.steps = 150;
+  plan.shuffle_locations = true;
+  plan.init_finalize = true;
+  const RandomTrace random = random_trace(plan);
+  EXPECT_EQ(expanded(graph_of(random, plan)), random.edges);
+}
+
+}  // namespace
+}  // namespace entrain::test
