@@ -130,6 +130,11 @@ double ticks(double seconds, const trace::Trace& trace) {
 struct Clocks {
   std::vector<ClockMap> maps;
   std::int64_t shift = 0;
+
+  void move(std::int64_t by) {
+    shift += by;
+    for (ClockMap& map : maps) map = map.shifted(by);
+  }
 };
 
 Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, const Range& range,
@@ -143,17 +148,16 @@ Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, const R
       options.wander_period_s > 0 ? ticks(options.wander_period_s, trace) : span;
 
   Clocks clocks;
+  std::int64_t needed = 0;
   for (std::size_t u = 0; u < units; ++u) {
     TRY_ASSIGN(ClockMap clock, sampled(draw_clock(amplitudes, options.seed, u),
                                        static_cast<std::uint64_t>(range.first),
                                        static_cast<std::uint64_t>(range.last)));
     const std::int64_t start = clock(static_cast<std::uint64_t>(range.first));
-    if (start < range.first) clocks.shift = std::max(clocks.shift, k_smallest_start - start);
+    if (start < range.first) needed = std::max(needed, k_smallest_start - start);
     clocks.maps.push_back(std::move(clock));
   }
-  if (clocks.shift > 0) {
-    for (ClockMap& clock : clocks.maps) clock = clock.shifted(clocks.shift);
-  }
+  if (needed > 0) clocks.move(needed);
   return clocks;
 }
 
@@ -200,12 +204,17 @@ void for_each_bend(const ClockMap& clock, const Range& range, const Look& look) 
   }
 }
 
+/// What a reader makes of the records.
+Result<ClockMap> correction_of(const std::vector<trace::ClockOffset>& records) {
+  std::vector<ClockKnot> knots;
+  for (const trace::ClockOffset& record : records) knots.push_back({record.time, record.offset});
+  return ClockMap::from_knots(std::move(knots));
+}
+
 /// Largest |corrected - master| that the records leave between the two measurements, ticks.
 Result<std::int64_t> residual(const Comparison& unit,
                               const std::vector<trace::ClockOffset>& records) {
-  std::vector<ClockKnot> knots;
-  for (const trace::ClockOffset& record : records) knots.push_back({record.time, record.offset});
-  TRY_ASSIGN(const ClockMap correction, ClockMap::from_knots(std::move(knots)));
+  TRY_ASSIGN(const ClockMap correction, correction_of(records));
   std::int64_t largest = 0;
   const auto look = [&](std::int64_t t) {
     const std::int64_t corrected = correction(static_cast<std::uint64_t>(shown(unit.own, t)));
@@ -251,7 +260,7 @@ Result<void> measure_all(const std::vector<Unit>& units, const Clocks& clocks,
   return {};
 }
 
-/// Fills the maps of all locations and the range of distorted time.
+/// Fills the maps of all locations and the range of their times; measure_all comes first.
 Result<void> compose_all(const Clocks& clocks, const std::vector<std::uint32_t>& unit_of,
                          const trace::Trace& trace, std::span<const ClockMap> presync,
                          Distortion& result) {
@@ -260,7 +269,14 @@ Result<void> compose_all(const Clocks& clocks, const std::vector<std::uint32_t>&
     TRY_ASSIGN(ClockMap map, composed(presync[l], clocks.maps[unit_of[l]]));
     const trace::LocationSkeleton& location = trace.locations[l];
     result.report.events += location.event_count;
-    if (location.event_count > 0) include(range, {map(location.first), map(location.last)});
+    if (location.event_count > 0) {
+      TRY_ASSIGN(const ClockMap correction, correction_of(result.clock_offsets[l]));
+      const std::int64_t first = map(location.first);
+      const std::int64_t last = map(location.last);
+      include(range, {first, last});
+      include(range, {correction(static_cast<std::uint64_t>(first)),
+                      correction(static_cast<std::uint64_t>(last))});
+    }
     result.maps.push_back(std::move(map));
   }
   if (range) {
@@ -268,6 +284,31 @@ Result<void> compose_all(const Clocks& clocks, const std::vector<std::uint32_t>&
     result.last_time = range->last;
   }
   return {};
+}
+
+/// Everything that follows from the clocks.
+Result<Distortion> apply(const Clocks& clocks, const std::vector<Unit>& units,
+                         const std::vector<std::uint32_t>& unit_of, const trace::Trace& trace,
+                         std::span<const ClockMap> presync, const DistortOptions& options) {
+  Distortion result;
+  result.report.seed = options.seed;
+  result.report.locations = trace.locations.size();
+  result.report.clocks = units.size();
+  TRY(measure_all(units, clocks, unit_of, trace, options, result));
+  TRY(compose_all(clocks, unit_of, trace, presync, result));
+  return result;
+}
+
+/// A trace in which no clock could be read: nothing changes.
+Distortion nothing_to_distort(std::size_t clocks, const trace::Trace& trace,
+                              std::span<const ClockMap> presync, const DistortOptions& options) {
+  Distortion result;
+  result.report.seed = options.seed;
+  result.report.locations = trace.locations.size();
+  result.report.clocks = clocks;
+  result.maps.assign(presync.begin(), presync.end());
+  result.clock_offsets.resize(trace.locations.size());
+  return result;
 }
 
 }  // namespace
@@ -278,23 +319,18 @@ Result<Distortion> distort(const trace::Trace& trace, std::span<const ClockMap> 
   const std::vector<std::uint32_t> unit_of = units_of(trace.definitions, options.unit);
   TRY_ASSIGN(const std::vector<Unit> units, look_at_units(trace, presync, unit_of));
 
-  Distortion result;
-  result.report.seed = options.seed;
-  result.report.locations = trace.locations.size();
-  result.report.clocks = units.size();
-
   std::optional<Range> whole;
   for (const Unit& unit : units) {
     if (unit.events) include(whole, *unit.events);
   }
-  if (!whole) {  // nothing that a clock could be read at
-    result.maps.assign(presync.begin(), presync.end());
-    result.clock_offsets.resize(trace.locations.size());
-    return result;
+  if (!whole) return nothing_to_distort(units.size(), trace, presync, options);
+
+  TRY_ASSIGN(Clocks clocks, draw_clocks(trace, units.size(), *whole, options));
+  TRY_ASSIGN(Distortion result, apply(clocks, units, unit_of, trace, presync, options));
+  if (result.first_time < 0) {  // the records lead further down than any clock
+    clocks.move(k_smallest_start - result.first_time);
+    return apply(clocks, units, unit_of, trace, presync, options);
   }
-  TRY_ASSIGN(const Clocks clocks, draw_clocks(trace, units.size(), *whole, options));
-  TRY(measure_all(units, clocks, unit_of, trace, options, result));
-  TRY(compose_all(clocks, unit_of, trace, presync, result));
   return result;
 }
 

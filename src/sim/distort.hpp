@@ -19,9 +19,11 @@ struct Distortion {
   /// Per location: the records that a tracer would have stored in the distorted trace; empty for
   /// a location whose unit has no events.
   std::vector<std::vector<trace::ClockOffset>> clock_offsets;
-  std::int64_t first_time = 0;  ///< smallest distorted event time, >= 0
-  std::int64_t last_time = 0;   ///< largest distorted event time
-  DistortReport report;         ///< all but the paths
+  /// Smallest and largest event time of the distorted trace, as stored or as a reader returns it
+  /// after applying the records; first_time >= 0.
+  std::int64_t first_time = 0;
+  std::int64_t last_time = 0;
+  DistortReport report;  ///< all but the paths
 };
 
 /// Gives every unit (location, process or node) of `trace` a clock of its own.
