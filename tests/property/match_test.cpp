@@ -25,6 +25,13 @@ RC_GTEST_PROP(Match, FindsTheTrueEdges, ()) {
   RC_ASSERT(expanded(graph) == random.edges);
   RC_ASSERT(counter(graph.unmatched, "sends") == random.unmatched_sends);
   RC_ASSERT(counter(graph.unmatched, "receives") == random.unmatched_receives);
+  RC_ASSERT(counter(graph.skipped, "cancelled_sends") +
+                counter(graph.skipped, "cancelled_receives") ==
+            random.cancelled);
+  // What is not counted here found its partners.
+  for (const auto& [name, count] : graph.unmatched) {
+    RC_ASSERT(count == 0u || name == "sends" || name == "receives");
+  }
 }
 
 RC_GTEST_PROP(Match, LeavesOutACommunicatorFromTheFirstDisagreement, ()) {
