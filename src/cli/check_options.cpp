@@ -40,9 +40,9 @@ void CheckArguments::declare(CLI::App& app) {
             "Whether MPI_Init and MPI_Finalize synchronise all processes. MPI does not promise it. "
             "off: reported, but not counted. Default: off.")
       ->group(k_group);
-  app.add_flag("--strict-latency", strict_latency,
-               "Also end with exit status 1 if a receive is not earlier than its send, but closer "
-               "to it than the minimum latency (see --mu). Default: such edges are only reported.")
+  add_switch(app, "--strict-latency", strict_latency,
+             "Also end with exit status 1 if a receive is not earlier than its send, but closer "
+             "to it than the minimum latency (see --mu). Default: such edges are only reported.")
       ->group(k_group);
 }
 

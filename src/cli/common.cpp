@@ -16,21 +16,21 @@ void CommonOptions::declare(CLI::App& app) {
       return static_cast<unsigned>(count);
     });
   };
-  app.add_flag("--json", json,
-               "Print one JSON document on standard output and nothing else there: durations in "
-               "seconds (_s), ticks as integers (_ticks), shares as fractions (_share).")
+  add_switch(app, "--json", json,
+             "Print one JSON document on standard output and nothing else there: durations in "
+             "seconds (_s), ticks as integers (_ticks), shares as fractions (_share).")
       ->group(k_general);
   add_value(app, "--threads", threads, parse_threads, "N",
             "Worker threads, 0 to 4096; 0 means all cores. The result does not depend on it. "
             "Default: 0.")
       ->group(k_general);
-  app.add_flag("-q,--quiet", quiet,
-               "No progress bar and no messages but errors. (The bar only ever shows on a "
-               "terminal, and after the first second.)")
+  add_switch(app, "-q,--quiet", quiet,
+             "No progress bar and no messages but errors. (The bar only ever shows on a "
+             "terminal, and after the first second.)")
       ->group(k_general);
-  app.add_flag("-v,--verbose", verbose,
-               "Say on standard error how long each phase took, and show rows of the tables that "
-               "are left out as unremarkable.")
+  add_switch(app, "-v,--verbose", verbose,
+             "Say on standard error how long each phase took, and show rows of the tables that "
+             "are left out as unremarkable.")
       ->group(k_general);
 }
 
@@ -47,7 +47,7 @@ void add_output(CLI::App& app, std::string& target, bool& force) {
       ->required()
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->group("OUTPUT OPTIONS");
-  app.add_flag("--force", force, "Replace DIR if it exists. Default: refuse.")
+  add_switch(app, "--force", force, "Replace DIR if it exists. Default: refuse.")
       ->group("OUTPUT OPTIONS");
 }
 

@@ -26,7 +26,8 @@ class Compare : public Verb {
         "[OPTIONS] A B",
         "compare the times of two archives of one trace",
         {"Compares two archives that hold the same events with different times, event for event: "
-         "root mean square, 99th percentile, largest and mean difference B - A, over all events, "
+         "root mean square, 99th percentile, largest and mean difference of B from A, over all "
+         "events, "
          "over communication (sends, receives and ends of collectives of the application between "
          "the first and the last clock session: the figure to quote), and per location. Times are "
          "those that an OTF2 reader sees.",
@@ -38,7 +39,8 @@ class Compare : public Verb {
           "Did it come closer to the truth?"},
          {"entrain compare rewrite overlay --tolerance 0",
           "Ends with 1 unless both have the same times."}},
-        exit_codes({{"0", "compared"}, {"1", "the largest difference B - A exceeds --tolerance"}})};
+        exit_codes(
+            {{"0", "compared"}, {"1", "the largest difference of B from A exceeds --tolerance"}})};
     return k_help;
   }
 
@@ -49,12 +51,13 @@ class Compare : public Verb {
         ->type_name("T")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group(k_group);
-    add_value(app, "--tolerance", tolerance_s_, parse_tolerance, "SECONDS",
-              "Largest difference B - A of any event that is fine, in seconds, 0 to 1e9. Default: "
-              "any.")
+    add_value(
+        app, "--tolerance", tolerance_s_, parse_tolerance, "SECONDS",
+        "Largest difference of B from A for any event that is fine, in seconds, 0 to 1e9. Default: "
+        "any.")
         ->group(k_group);
-    app.add_flag("--raw", options_.raw_a,
-                 "Take the time stamps of A as they are stored, without its ClockOffset records.")
+    add_switch(app, "--raw", options_.raw_a,
+               "Take the time stamps of A as they are stored, without its ClockOffset records.")
         ->group(k_group);
     common_.declare(app);
   }

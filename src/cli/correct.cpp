@@ -104,8 +104,8 @@ void Correct::declare_output(CLI::App& app) {
             "hard links; ARCHIVE may be deleted, but must not be written to. auto: the first of "
             "these that works; the report says which. Default: auto.")
       ->group(k_output_group);
-  app.add_flag("--no-verify", no_verify_,
-               "Do not read the new archive back to check it. Default: check it.")
+  add_switch(app, "--no-verify", no_verify_,
+             "Do not read the new archive back to check it. Default: check it.")
       ->group(k_output_group);
 }
 

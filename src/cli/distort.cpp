@@ -37,8 +37,8 @@ class Distort : public Verb {
          "have measured at begin and end. The original is then the ground truth for compare. The "
          "same seed gives the same archive."},
         {{"entrain distort traces.otf2 -o skewed --seed 7", "A trace with wrong clocks."},
-         {"entrain distort traces.otf2 -o skewed --per node --offset-s 0.1 --drift-ppm 50",
-          "One clock per node, up to 100 ms and 50 ppm off."}},
+         {"entrain distort traces.otf2 -o skewed --per node --drift-ppm 50",
+          "One clock per node, up to 50 ppm too fast or too slow."}},
         exit_codes({{"0", "the archive is written"}})};
     return k_help;
   }

@@ -25,10 +25,11 @@ std::string leftover_of(const CLI::App& app) {
 std::string reason_of(const CLI::ParseError& error, const CLI::App& app) {
   const std::string text = error.what();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return leftover_of(app);
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    if (text.find("override") != std::string::npos)
+      return fmt::format("option '{}' takes no value", text.substr(0, text.find(' ')));
     return text.substr(0, text.find(':')) + " needs a value";
-  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr)  // only flags convert
-    return "an option without value was given one: " + text.substr(text.find(": ") + 2);
+  }
   return text;
 }
 

@@ -67,4 +67,10 @@ CLI::Option* add_value(CLI::App& app, const std::string& names, T& target, Parse
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
+/// Adds an option without value that sets `target`, which must outlive the app.
+inline CLI::Option* add_switch(CLI::App& app, const std::string& names, bool& target,
+                               const char* help) {
+  return app.add_flag(names, target, help)->disable_flag_override();
+}
+
 }  // namespace entrain::cli

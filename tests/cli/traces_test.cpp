@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The verbs on recorded traces, as a user calls them.
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include "cli/tool.hpp"
+#include "support/files.hpp"
+
+namespace entrain::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::vector<std::string> k_kinds{"p2p",  "one_to_n", "n_to_one", "n_to_n",
+                                       "scan", "thread",   "rma",      "init_finalize"};
+
+void expect_check(const Json& json) {
+  EXPECT_EQ(json["schema"], "entrain.check/1");
+  expect_members(json, {"archive", "locations", "events", "resolution_hz", "presync", "edges",
+                        "violations", "below_latency", "mu_s", "unmatched", "skipped"});
+  ASSERT_EQ(json["edges"].size(), k_kinds.size());
+  for (const std::string& kind : k_kinds) {
+    const Json& edges = json["edges"][kind];
+    expect_members(edges, {"count", "violations", "below_latency", "worst_s", "worst"});
+    EXPECT_EQ(edges["count"] == 0, edges["worst"].is_null()) << kind;
+    EXPECT_LE(edges["violations"], edges["below_latency"]) << kind;
+    if (edges["worst"].is_null()) continue;
+    for (const char* end : {"send", "receive"})
+      expect_members(edges["worst"][end], {"location", "process", "region", "time_s", "ticks"});
+  }
+}
+
+TEST(Info, TellsWhatIsInAnArchive) {
+  const ChildOutcome outcome = run_tool({"info", "--json", example("lulesh-8")});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  EXPECT_EQ(outcome.err, "");
+  const Json json = json_of(outcome);
+  EXPECT_EQ(json["schema"], "entrain.info/1");
+  EXPECT_EQ(json["locations"], 8);
+  EXPECT_EQ(json["events"], 131216);
+  EXPECT_GT(json["clock_offset_records"], 0);
+  EXPECT_THAT(run_tool({"info", example("lulesh-8")}).out, HasSubstr("131,216"));
+}
+
+TEST(Info, TakesTheAnchorFileOrItsFolder) {
+  const std::string anchor = anchor_in(example("allops-4")).string();
+  EXPECT_EQ(json_of(run_tool({"info", "--json", anchor})),
+            json_of(run_tool({"info", "--json", example("allops-4")})));
+}
+
+TEST(Check, FindsViolations) {
+  const ChildOutcome outcome = run_tool({"check", "--json", example("lulesh-8")});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.summary();
+  EXPECT_EQ(outcome.err, "");
+  const Json json = json_of(outcome);
+  expect_check(json);
+  EXPECT_EQ(json["presync"], "linear");
+  EXPECT_EQ(json["edges"]["p2p"]["count"], 10856);
+  EXPECT_EQ(json["edges"]["p2p"]["violations"], 461);
+  EXPECT_NEAR(json["edges"]["p2p"]["worst_s"].get<double>(), -33.959e-6, 1e-9);
+}
+
+TEST(Check, FindsNoneWhereThereAreNone) {
+  for (const char* name : {"lulesh-8.truth", "amg-8.truth", "allops-4.truth"}) {
+    const ChildOutcome outcome = run_tool({"check", "--json", example(name)});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+    const Json json = json_of(outcome);
+    expect_check(json);
+    EXPECT_EQ(json["presync"], "none");
+    EXPECT_EQ(json["violations"], 0) << name;
+  }
+}
+
+TEST(Check, StrictLatencyCountsWhatIsTooClose) {
+  const std::vector<std::string> loose{"check", "--mu", "1e-3", example("lulesh-8.truth")};
+  EXPECT_EQ(run_tool(loose).exit_code, 0);
+  std::vector<std::string> strict = loose;
+  strict.push_back("--strict-latency");
+  EXPECT_EQ(run_tool(strict).exit_code, 1);
+}
+
+TEST(Check, PrintsATableForPeople) {
+  const ChildOutcome outcome = run_tool({"check", "-q", example("lulesh-8")});
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, HasSubstr("p2p"));
+  EXPECT_THAT(outcome.out, HasSubstr("-33.96 us"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("\x1b")));  // no terminal, no colours
+}
+
+TEST(Check, DoesNotDependOnThreads) {
+  const Json one = json_of(run_tool({"check", "--json", "--threads", "1", example("allops-4")}));
+  const Json many = json_of(run_tool({"check", "--json", "--threads", "7", example("allops-4")}));
+  EXPECT_EQ(one, many);
+}
+
+TEST(Check, RefusesWhatIsNoArchive) {
+  const TempDir folder;
+  expect_refusal(run_tool({"check", (folder / "none").string()}), (folder / "none").string());
+  expect_refusal(run_tool({"check", folder.path().string()}), folder.path().string());
+  write_bytes(folder / "traces.otf2", {'n', 'o'});
+  expect_refusal(run_tool({"check", "--json", folder.path().string()}), "traces.otf2");
+  expect_refusal(run_tool({"check", ""}), "");
+}
+
+TEST(Check, FailsIfItsReportCannotBeWritten) {
+  expect_refusal(run_shell("\"$0\" check --json '" + example("allops-4") + "' > /dev/full"),
+                 "standard output");
+}
+
+class CorrectMode : public testing::TestWithParam<std::string> {};
+
+TEST_P(CorrectMode, LeavesNoViolationsAndTheInputAlone) {
+  const TempDir folder;
+  const std::string output = (folder / "out").string();
+  const auto before = digest_tree(example("lulesh-8"));
+  const ChildOutcome outcome =
+      run_tool({"correct", "--json", example("lulesh-8"), "-o", output, "--mode", GetParam()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(digest_tree(example("lulesh-8")), before);
+  EXPECT_EQ(entries_of(folder.path()), std::vector<std::string>{"out"});
+
+  const Json json = json_of(outcome);
+  EXPECT_EQ(json["schema"], "entrain.correct/1");
+  expect_members(json, {"before", "after", "mode", "passes", "moved_events", "displacement_s",
+                        "interval_change", "max_slope", "phases_s", "peak_memory_bytes"});
+  expect_check(json["before"]);
+  expect_check(json["after"]);
+  EXPECT_EQ(json["mode"], GetParam());
+  EXPECT_GT(json["before"]["violations"], 0);
+  EXPECT_EQ(json["after"]["violations"], 0);
+  EXPECT_EQ(json["order_broken"], 0);
+  EXPECT_EQ(json["passes"].size(), 5u);
+  for (const Json& pass : json["passes"])
+    expect_members(pass, {"gamma", "error", "max_displacement_s", "violations"});
+  EXPECT_EQ(run_tool({"check", output}).exit_code, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, CorrectMode, testing::Values("rewrite", "overlay"));
+
+TEST(Correct, RefusesAnExistingFolderUnlessForced) {
+  const TempDir folder;
+  const std::string output = (folder / "out").string();
+  write_bytes(folder / "file", {'x'});
+  ASSERT_EQ(run_tool({"correct", example("allops-4"), "-o", output}).exit_code, 0);
+  const auto before = digest_tree(output);
+  expect_refusal(run_tool({"correct", example("allops-4"), "-o", output}), output);
+  EXPECT_EQ(digest_tree(output), before);
+  const ChildOutcome forced = run_tool({"correct", example("allops-4"), "-o", output, "--force"});
+  EXPECT_EQ(forced.exit_code, 0) << forced.summary();
+  EXPECT_EQ(digest_tree(output), before);
+}
+
+TEST(Correct, NeverWritesIntoItsInput) {
+  const TempDir folder;
+  copy_tree(example("allops-4"), folder / "in");
+  const auto before = digest_tree(folder / "in");
+  const std::string input = (folder / "in").string();
+  const ChildOutcome outcome = run_tool({"correct", input, "-o", input, "--force"});
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.summary();
+  EXPECT_EQ(digest_tree(folder / "in"), before);
+}
+
+TEST(Correct, TellsWhatAnOverlayNeeds) {
+  const TempDir folder;
+  const ChildOutcome outcome =
+      run_tool({"correct", example("allops-4"), "-o", (folder / "out").string(), "--mode",
+                "overlay", "--link", "symbolic"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  EXPECT_THAT(outcome.out, HasSubstr("must stay where they are"));
+}
+
+TEST(Correct, TakesAFixedGammaWithoutVerification) {
+  const TempDir folder;
+  const ChildOutcome outcome =
+      run_tool({"correct", "--json", example("allops-4"), "-o", (folder / "out").string(),
+                "--gamma", "0.99", "--backward", "off", "--no-verify"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  const Json json = json_of(outcome);
+  ASSERT_EQ(json["passes"].size(), 1u);
+  EXPECT_EQ(json["passes"][0]["gamma"], 0.99);
+  EXPECT_TRUE(json["after"].is_null());
+}
+
+TEST(Correct, InterruptedLeavesNothingBehind) {
+  for (const int delay_ms : {0, 5, 10, 20, 40, 80, 160}) {
+    const TempDir folder;
+    const std::string output = (folder / "out").string();
+    const pid_t child = start_program({ENTRAIN_BINARY, "correct", example("amg-8"), "-o", output});
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    ::kill(child, SIGTERM);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    if (WIFSIGNALED(status)) continue;  // before the tool had a handler, so before any output
+    if (WEXITSTATUS(status) == 0) {     // too late: it was done
+      EXPECT_EQ(run_tool({"check", output}).exit_code, 0);
+      continue;
+    }
+    EXPECT_EQ(WEXITSTATUS(status), 130) << delay_ms;
+    EXPECT_EQ(entries_of(folder.path()), std::vector<std::string>{}) << delay_ms;
+  }
+}
+
+TEST(Compare, OfATraceWithItselfIsZero) {
+  const ChildOutcome outcome =
+      run_tool({"compare", "--json", example("lulesh-8"), example("lulesh-8"), "--tolerance", "0"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  const Json json = json_of(outcome);
+  EXPECT_EQ(json["schema"], "entrain.compare/1");
+  EXPECT_EQ(json["locations"].size(), 8u);
+  for (const Json& location : json["locations"])
+    expect_members(location, {"id", "rms_s", "p99_s", "max_s", "mean_s"});
+  EXPECT_EQ(json["all"]["max_s"], 0.0);
+  EXPECT_EQ(json["all"]["events"], 131216);
+  EXPECT_TRUE(json["a_error"].is_null());
+}
+
+TEST(Compare, ExceedsAToleranceOrMeetsIt) {
+  const std::vector<std::string> both{"compare", example("lulesh-8"), example("lulesh-8.truth"),
+                                      "--tolerance"};
+  auto exact = both, generous = both;
+  exact.push_back("1e-9");
+  generous.push_back("1e9");
+  EXPECT_EQ(run_tool(exact).exit_code, 1);
+  EXPECT_EQ(run_tool(generous).exit_code, 0);
+}
+
+TEST(Compare, TellsTheErrorAgainstTheTruth) {
+  const Json json =
+      json_of(run_tool({"compare", "--json", example("lulesh-8"), example("lulesh-8.truth"),
+                        "--truth", example("lulesh-8.truth")}));
+  expect_members(json["a_error"], {"all", "communication"});
+  EXPECT_NEAR(json["a_error"]["communication"]["rms_s"].get<double>(), 8.57e-6, 0.1e-6);
+  EXPECT_LT(json["b_error"]["all"]["max_s"], 2e-9);
+  const std::string raw =
+      run_tool({"compare", "--raw", example("lulesh-8"), example("lulesh-8")}).out;
+  EXPECT_THAT(raw, HasSubstr(" ms"));  // offsets of milliseconds, seen only without the records
+}
+
+TEST(Compare, RefusesDifferentTraces) {
+  expect_refusal(run_tool({"compare", example("lulesh-8"), example("amg-8")}), "amg-8");
+}
+
+TEST(Distort, MakesATraceThatCorrectRepairs) {
+  const TempDir folder;
+  const std::string skewed = (folder / "skewed").string();
+  const ChildOutcome outcome = run_tool({"distort", "--json", example("lulesh-8.truth"), "-o",
+                                         skewed, "--seed", "7", "--wander-ppm", "2000"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  const Json json = json_of(outcome);
+  EXPECT_EQ(json["schema"], "entrain.distort/1");
+  EXPECT_EQ(json["seed"], 7);
+  EXPECT_EQ(json["clocks"], 8);
+  EXPECT_EQ(run_tool({"check", skewed}).exit_code, 1);
+  const std::string corrected = (folder / "corrected").string();
+  EXPECT_EQ(run_tool({"correct", skewed, "-o", corrected}).exit_code, 0);
+}
+
+TEST(Distort, IsDeterminedByItsSeed) {
+  const TempDir folder;
+  for (const char* name : {"a", "b"}) {
+    const ChildOutcome outcome = run_tool(
+        {"distort", example("allops-4.truth"), "-o", (folder / name).string(), "--seed", "5"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
+  }
+  EXPECT_EQ(digest_tree(folder / "a"), digest_tree(folder / "b"));
+}
+
+}  // namespace
+}  // namespace entrain::test

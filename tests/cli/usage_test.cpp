@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the tool says about itself, and how it refuses what it cannot do.
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "cli/tool.hpp"
+
+namespace entrain::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::vector<std::string> k_verbs{"info", "check", "correct", "compare", "distort"};
+
+/// Options that every help of a verb must explain.
+const std::map<std::string, std::vector<std::string>> k_options{
+    {"info", {}},
+    {"check", {"--presync", "--mu", "--alltoallv", "--init-finalize", "--strict-latency"}},
+    {"correct",
+     {"-o, --output", "--mode", "--link", "--force", "--no-verify", "--gamma", "--delta",
+      "--max-slope", "--backward", "--presync", "--mu", "--alltoallv", "--init-finalize",
+      "--strict-latency"}},
+    {"compare", {"--truth", "--tolerance", "--raw"}},
+    {"distort",
+     {"-o, --output", "--force", "--seed", "--per", "--offset-s", "--drift-ppm", "--wander-ppm",
+      "--wander-period-s", "--offset-noise-s"}}};
+
+TEST(Usage, WithoutArgumentsShowsTheVerbsAndFails) {
+  const ChildOutcome outcome = run_tool({});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.out, "");
+  for (const std::string& verb : k_verbs) EXPECT_THAT(outcome.err, HasSubstr("\n  " + verb + " "));
+}
+
+TEST(Usage, HelpAndVersionGoToStandardOutput) {
+  for (const char* option : {"--help", "-h", "help"}) {
+    const ChildOutcome outcome = run_tool({option});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.err, "");
+    for (const std::string& verb : k_verbs) EXPECT_THAT(outcome.out, HasSubstr(verb));
+  }
+  const ChildOutcome outcome = run_tool({"--version"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, testing::MatchesRegex("entrain [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(Usage, EveryVerbHasAManualPage) {
+  for (const auto& [verb, options] : k_options) {
+    const ChildOutcome outcome = run_tool({verb, "--help"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(outcome.out, testing::StartsWith("NAME\n    entrain " + verb + " - "));
+    for (const char* part : {"SYNOPSIS", "DESCRIPTION", "EXAMPLES", "EXIT STATUS"})
+      EXPECT_THAT(outcome.out, HasSubstr("\n" + std::string(part) + "\n    "));
+    for (const char* common : {"--json", "--threads", "-q, --quiet", "-v, --verbose", "-h, --help"})
+      EXPECT_THAT(outcome.out, HasSubstr(std::string("\n    ") + common));
+    for (const std::string& option : options) EXPECT_THAT(outcome.out, HasSubstr("    " + option));
+    for (const char* code : {"\n      0  ", "\n      2  ", "\n    130  "})
+      EXPECT_THAT(outcome.out, HasSubstr(code));
+  }
+}
+
+TEST(Usage, ManualPagesFitATerminal) {
+  for (const std::string& verb : k_verbs) {
+    std::istringstream page(run_tool({verb, "--help"}).out);
+    for (std::string line; std::getline(page, line);) EXPECT_LE(line.size(), 80u) << line;
+  }
+}
+
+TEST(Usage, EveryOptionThatTakesAValueNamesItsDefault) {
+  for (const std::string verb : {"check", "correct", "distort"}) {
+    const std::string page = run_tool({verb, "--help"}).out;
+    for (const std::string& option : k_options.at(verb)) {
+      const std::size_t begin = page.find("\n    " + option);
+      ASSERT_NE(begin, std::string::npos) << option;
+      const std::string text = page.substr(begin, page.find("\n\n", begin) - begin);
+      if (option == "-o, --output") continue;  // required
+      EXPECT_THAT(text, HasSubstr("Default:")) << verb;
+    }
+  }
+}
+
+TEST(Usage, WhatIsNoVerbIsRefused) {
+  expect_refusal(run_tool({"frobnicate"}), "'frobnicate'");
+  expect_refusal(run_tool({"--json", "check", "x"}), "'--json'");
+  expect_refusal(run_tool({""}), "''");
+}
+
+struct BadUsage {
+  std::vector<std::string> arguments;
+  std::string part;  ///< of the sentence
+};
+
+void PrintTo(const BadUsage& usage, std::ostream* out) {
+  for (const std::string& argument : usage.arguments) *out << argument << ' ';
+}
+
+class Refusal : public testing::TestWithParam<BadUsage> {};
+
+TEST_P(Refusal, IsOneSentence) { expect_refusal(run_tool(GetParam().arguments), GetParam().part); }
+
+INSTANTIATE_TEST_SUITE_P(Arguments, Refusal,
+                         testing::ValuesIn(std::vector<BadUsage>{
+                             {{"info"}, "ARCHIVE is required"},
+                             {{"check"}, "ARCHIVE is required"},
+                             {{"check", "a", "b"}, "'b' is one argument too many"},
+                             {{"check", "--frob", "a"}, "'--frob'"},
+                             {{"check", "a\nb", "c\nd"}, "too many"},
+                             {{"check", "a", "--json=7"}, "'json' takes no value"},
+                             {{"correct", "a"}, "--output is required"},
+                             {{"correct", "a", "-o"}, "--output needs a value"},
+                             {{"compare", "a"}, "B is required"},
+                             {{"compare", "a", "b", "--truth"}, "--truth needs a value"},
+                             {{"distort", "a"}, "--output is required"},
+                             {{"synth"}, "'synth'"},
+                         }));
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, Refusal,
+    testing::ValuesIn(std::vector<BadUsage>{
+        {{"check", "a", "--presync", "regression"},
+         "not available yet: choose auto, none or linear"},
+        {{"check", "a", "--presync", "spline"}, "not available yet"},
+        {{"check", "a", "--presync", "causal"}, "not available yet"},
+        {{"check", "a", "--presync", "Linear"}, "auto, none or linear"},
+        {{"check", "a", "--mu", "-1e-6"}, "--mu '-1e-6'"},
+        {{"check", "a", "--mu", "nan"}, "--mu 'nan'"},
+        {{"check", "a", "--mu", "inf"}, "--mu 'inf'"},
+        {{"check", "a", "--mu", "1us"}, "--mu '1us'"},
+        {{"check", "a", "--mu", "1001"}, "0 to 1000"},
+        {{"check", "a", "--mu", ""}, "--mu"},
+        {{"check", "a", "--alltoallv", "sparse"}, "ignore or dense"},
+        {{"check", "a", "--init-finalize", "yes"}, "on or off"},
+        {{"check", "a", "--threads", "-1"}, "0 to 4096"},
+        {{"check", "a", "--threads", "4097"}, "0 to 4096"},
+        {{"check", "a", "--threads", "two"}, "0 to 4096"},
+        {{"correct", "a", "-o", "b", "--gamma", "0"}, "above 0"},
+        {{"correct", "a", "-o", "b", "--gamma", "1.000000001"}, "at most 1"},
+        {{"correct", "a", "-o", "b", "--gamma", "0.9999999999"}, "9 decimals"},
+        {{"correct", "a", "-o", "b", "--gamma", "1e-1"}, "no exponent"},
+        {{"correct", "a", "-o", "b", "--gamma", "."}, "--gamma '.'"},
+        {{"correct", "a", "-o", "b", "--gamma", "-0.5"}, "--gamma '-0.5'"},
+        {{"correct", "a", "-o", "b", "--max-slope", "0"}, "above 0"},
+        {{"correct", "a", "-o", "b", "--max-slope", "1000.1"}, "at most 1000"},
+        {{"correct", "a", "-o", "b", "--max-slope", "99999999999999999999"}, "at most 1000"},
+        {{"correct", "a", "-o", "b", "--delta", "-1"}, "--delta '-1'"},
+        {{"correct", "a", "-o", "b", "--delta", "1.5"}, "whole number"},
+        {{"correct", "a", "-o", "b", "--mode", "copy"}, "rewrite or overlay"},
+        {{"correct", "a", "-o", "b", "--link", "soft"}, "auto, reflink, symbolic or hard"},
+        {{"correct", "a", "-o", "b", "--backward", "1"}, "on or off"},
+        {{"compare", "a", "b", "--tolerance", "-1"}, "--tolerance '-1'"},
+        {{"distort", "a", "-o", "b", "--per", "rank"}, "location, process or node"},
+        {{"distort", "a", "-o", "b", "--seed", "18446744073709551616"}, "--seed"},
+        {{"distort", "a", "-o", "b", "--offset-s", "1e6"}, "0 to 3600"},
+        {{"distort", "a", "-o", "b", "--drift-ppm", "-5"}, "--drift-ppm"},
+    }));
+
+TEST(Output, ThatCannotBeWrittenIsAFailure) {
+  expect_refusal(run_shell("\"$0\" --help > /dev/full"), "standard output");
+  expect_refusal(run_shell("\"$0\" check --help >&-"), "standard output");
+  expect_refusal(run_shell("\"$0\" --version > /dev/full"), "standard output");
+}
+
+TEST(Output, ToAClosedPipeIsAFailureNotASignal) {
+  // The reader is gone before the tool starts.
+  const ChildOutcome outcome =
+      run_shell("{ sleep 0.2; \"$0\" --help; echo \"code $?\" >&2; } | true; sleep 0.4");
+  EXPECT_THAT(outcome.err, HasSubstr("standard output"));
+  EXPECT_THAT(outcome.err, HasSubstr("code 2"));
+}
+
+}  // namespace
+}  // namespace entrain::test
