@@ -5,23 +5,34 @@ namespace entrain {
 
 const char* name_of(EdgeKind kind) {
   switch (kind) {
-    case EdgeKind::p2p: return "p2p";
-    case EdgeKind::one_to_n: return "one_to_n";
-    case EdgeKind::n_to_one: return "n_to_one";
-    case EdgeKind::n_to_n: return "n_to_n";
-    case EdgeKind::scan: return "scan";
-    case EdgeKind::thread: return "thread";
-    case EdgeKind::rma: return "rma";
-    case EdgeKind::init_finalize: return "init_finalize";
+    case EdgeKind::p2p:
+      return "p2p";
+    case EdgeKind::one_to_n:
+      return "one_to_n";
+    case EdgeKind::n_to_one:
+      return "n_to_one";
+    case EdgeKind::n_to_n:
+      return "n_to_n";
+    case EdgeKind::scan:
+      return "scan";
+    case EdgeKind::thread:
+      return "thread";
+    case EdgeKind::rma:
+      return "rma";
+    case EdgeKind::init_finalize:
+      return "init_finalize";
   }
   return "unknown";
 }
 
 const char* name_of(LatencyClass latency_class) {
   switch (latency_class) {
-    case LatencyClass::same_process: return "same_process";
-    case LatencyClass::same_node: return "same_node";
-    case LatencyClass::other: return "other";
+    case LatencyClass::same_process:
+      return "same_process";
+    case LatencyClass::same_node:
+      return "same_node";
+    case LatencyClass::other:
+      return "other";
   }
   return "unknown";
 }

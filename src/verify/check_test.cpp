@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "verify/check.hpp"
+
+#include <gtest/gtest.h>
+
+#include "verify/testing.hpp"
+
+namespace entrain::verify {
+namespace {
+
+using testing::edges;
+using testing::TraceBuilder;
+using K = trace::EventKind;
+
+/// Knows a region for every event.
+class NamedRegions final : public trace::Source {
+ public:
+  [[nodiscard]] const std::string& path() const override { return path_; }
+  [[nodiscard]] const trace::Definitions& definitions() const override { return definitions_; }
+  [[nodiscard]] Result<trace::LocationSkeleton> scan(LocationIndex /*location*/) const override {
+    return trace::LocationSkeleton{};
+  }
+  [[nodiscard]] std::string region_at(LocationIndex location, std::uint64_t time) const override {
+    return "region " + std::to_string(location) + " at " + std::to_string(time);
+  }
+
+ private:
+  std::string path_;
+  trace::Definitions definitions_;
+};
+
+TEST(Check, TimesComeThroughTheClockMaps) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 1000, 1);
+  b.message(K::recv, 1, 500, 0);
+  EXPECT_EQ(b.check().violations, 1);
+  const std::vector<ClockMap> maps{{}, *ClockMap::from_knots({{0, 600}, {1000, 600}})};
+  const NamedRegions source;
+  const CheckReport report = check(b.trace(), maps, {}, {}, &source);
+  EXPECT_EQ(report.violations, 0);
+  const auto& worst = edges(report, EdgeKind::p2p).worst;
+  ASSERT_TRUE(worst);
+  EXPECT_EQ(worst->margin_ticks, 100);
+  EXPECT_EQ(worst->receive.local_ticks, 500);
+  EXPECT_EQ(worst->receive.ticks, 1100);
+  EXPECT_EQ(worst->receive.region, "region 1 at 500");
+  EXPECT_EQ(worst->send.region, "region 0 at 1000");
+}
+
+TEST(Check, FillsTheHeadOfTheReport) {
+  TraceBuilder b(3);
+  b.message(K::send, 0, 1000, 1);
+  b.message(K::recv, 1, 1500, 0);
+  b.trace().locations[2].event_count = 40;  // nothing of it communicates
+  const CheckReport report = b.check({}, MuTicks{1, 2, 3});
+  EXPECT_EQ(report.archive, "hand-made");
+  EXPECT_EQ(report.locations, 3);
+  EXPECT_EQ(report.events, 42);
+  EXPECT_EQ(report.communication_events, 2);
+  EXPECT_EQ(report.resolution_hz, 1'000'000);
+  EXPECT_EQ(report.mu_ticks, (MuTicks{1, 2, 3}));
+}
+
+TEST(Check, AnomaliesOfTheFilesAreCountedInFixedOrder) {
+  TraceBuilder b(3);
+  auto& locations = b.trace().locations;
+  locations[0].unknown_records = 2;
+  locations[1].unknown_records = 3;
+  locations[1].undefined_references = 1;
+  locations[1].event_file_missing = true;
+  locations[2].definition_file_missing = true;
+  locations[0].definition_file_missing = true;
+  locations[2].truncated = true;
+  b.add(0, 1, K::rma_lock);
+  EXPECT_EQ(b.check().skipped, (Counters{{"rma_locks", 1},
+                                         {"unknown_records", 5},
+                                         {"undefined_references", 1},
+                                         {"missing_event_files", 1},
+                                         {"missing_definition_files", 2},
+                                         {"truncated_event_files", 1}}));
+}
+
+TEST(Check, TotalsAreSumsOverKinds) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::recv, 1, 90, 0);
+  b.collective(0, 200, 205, trace::op::barrier);
+  b.collective(1, 210, 215, trace::op::barrier);
+  const CheckReport report = b.check({}, MuTicks{0, 0, 20});
+  EXPECT_EQ(report.violations, 2);
+  EXPECT_EQ(report.below_latency, 3);
+}
+
+TEST(Check, EmptyTrace) {
+  TraceBuilder b(0);
+  EXPECT_EQ(b.check().violations, 0);
+  TraceBuilder quiet(2);
+  EXPECT_EQ(quiet.check().communication_events, 0);
+}
+
+TEST(Check, ADecreasingStampIsNoCrash) {
+  TraceBuilder b(2, 2);
+  b.message(K::send, 0, 1000, 1);
+  b.message(K::send, 0, 10, 1);
+  b.message(K::send, 1, 500, 1);
+  b.message(K::recv, 2, 20, 0);
+  b.message(K::recv, 2, 30, 0);
+  b.message(K::recv, 2, 5, 0);
+  const std::vector<ClockMap> maps(4, *ClockMap::from_knots({{0, 0}, {100, 50}, {2000, 0}}));
+  EXPECT_EQ(edges(check(b.trace(), maps, {}, {}, nullptr), EdgeKind::p2p).count, 3);
+}
+
+}  // namespace
+}  // namespace entrain::verify

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "verify/testing.hpp"
+
+namespace entrain::verify {
+namespace {
+
+using testing::count;
+using testing::edges;
+using testing::TraceBuilder;
+using K = trace::EventKind;
+
+const EdgeStatistics& p2p(const CheckReport& report) { return edges(report, EdgeKind::p2p); }
+
+TEST(Messages, OneMessageInOrder) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::recv, 1, 140, 0);
+  const CheckReport report = b.check();
+  EXPECT_EQ(p2p(report).count, 1);
+  EXPECT_EQ(report.violations, 0);
+  ASSERT_TRUE(p2p(report).worst);
+  EXPECT_EQ(p2p(report).worst->margin_ticks, 40);
+  EXPECT_EQ(p2p(report).worst->send.location, 100);
+  EXPECT_EQ(p2p(report).worst->receive.process, "MPI Rank 1");
+  EXPECT_EQ(p2p(report).worst->receive.local_ticks, 140);
+  EXPECT_TRUE(report.unmatched.empty());
+  EXPECT_TRUE(report.skipped.empty());
+}
+
+TEST(Messages, ViolationsAreStrictAndLatencyIsSeparate) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::send, 0, 200, 1);
+  b.message(K::send, 0, 300, 1);
+  b.message(K::recv, 1, 99, 0);   // violates
+  b.message(K::recv, 1, 200, 0);  // equal: fine without latency
+  b.message(K::recv, 1, 304, 0);  // short of a latency of 5
+  const CheckReport report = b.check({}, MuTicks{0, 0, 5});
+  EXPECT_EQ(p2p(report).violations, 1);
+  EXPECT_EQ(p2p(report).below_latency, 3);
+  EXPECT_EQ(b.check({}, MuTicks{0, 0, 4}).below_latency, 2);  // 304 is no longer short
+  EXPECT_EQ(b.check({}, MuTicks{9, 9, 0}).below_latency, 1);  // other classes do not matter
+}
+
+TEST(Messages, KeyIsCommunicatorTagAndBothProcesses) {
+  TraceBuilder b(3);
+  const auto other = b.comm({0, 1, 2});
+  b.message(K::send, 0, 10, 1, 1);
+  b.message(K::send, 0, 20, 1, 2);
+  b.message(K::send, 0, 30, 2, 1);
+  b.message(K::send, 0, 40, 1, 1, 0, other);
+  // Each in another order: a matcher that ignores any part of the key finds violations.
+  b.message(K::recv, 1, 41, 0, 1, 0, other);
+  b.message(K::recv, 1, 42, 0, 2);
+  b.message(K::recv, 1, 43, 0, 1);
+  b.message(K::recv, 2, 31, 0, 1);
+  const CheckReport report = b.check();
+  EXPECT_EQ(p2p(report).count, 4);
+  EXPECT_EQ(p2p(report).violations, 0);
+  EXPECT_EQ(p2p(report).worst->margin_ticks, 1);
+  EXPECT_TRUE(report.unmatched.empty());
+}
+
+TEST(Messages, ReceivesMatchInPostingOrderNotInCompletionOrder) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::send, 0, 200, 1);
+  b.request(K::irecv_request, 1, 10, 7);
+  b.request(K::irecv_request, 1, 11, 8);
+  b.message(K::irecv, 1, 205, 0, 0, 8);  // the second one completes first
+  b.message(K::irecv, 1, 206, 0, 0, 7);
+  const CheckReport report = b.check();
+  EXPECT_EQ(p2p(report).count, 2);
+  EXPECT_EQ(p2p(report).violations, 0);
+  EXPECT_EQ(p2p(report).worst->margin_ticks, 5);  // completion order would give 6 and 105
+}
+
+TEST(Messages, PostedReceiveComesBeforeLaterBlockingReceive) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::send, 0, 200, 1);
+  b.request(K::irecv_request, 1, 10, 7);
+  b.message(K::recv, 1, 205, 0);
+  b.message(K::irecv, 1, 300, 0, 0, 7);
+  EXPECT_EQ(p2p(b.check()).worst->margin_ticks, 5);
+}
+
+TEST(Messages, PersistentRequestIsPostedAgain) {
+  TraceBuilder b(2);
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    b.message(K::send, 0, 100 * round + 50, 1);
+    b.request(K::irecv_request, 1, 100 * round + 10, 7);
+    b.message(K::irecv, 1, 100 * round + 60, 0, 0, 7);
+  }
+  const CheckReport report = b.check();
+  EXPECT_EQ(p2p(report).count, 3);
+  EXPECT_EQ(p2p(report).worst->margin_ticks, 10);
+}
+
+TEST(Messages, CompletionWithoutRequestCountsWhereItStands) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::send, 0, 200, 1);
+  b.message(K::irecv, 1, 101, 0, 0, 7);
+  b.message(K::recv, 1, 201, 0);
+  EXPECT_EQ(p2p(b.check()).violations, 0);
+  EXPECT_EQ(p2p(b.check()).count, 2);
+}
+
+TEST(Messages, CancelledSendTakesNoReceive) {
+  TraceBuilder b(2);
+  b.message(K::isend, 0, 100, 1, 0, 5);
+  b.request(K::request_cancelled, 0, 110, 5);
+  b.message(K::isend, 0, 120, 1, 0, 5);  // the id is used again
+  b.message(K::recv, 1, 121, 0);
+  const CheckReport report = b.check();
+  EXPECT_EQ(p2p(report).count, 1);
+  EXPECT_EQ(p2p(report).worst->margin_ticks, 1);
+  EXPECT_EQ(count(report.skipped, "cancelled_sends"), 1);
+  EXPECT_TRUE(report.unmatched.empty());
+}
+
+TEST(Messages, CancelAfterReuseOfTheIdHitsTheLaterOperation) {
+  TraceBuilder b(2);
+  b.message(K::isend, 0, 100, 1, 0, 5);
+  b.request(K::irecv_request, 0, 110, 5);
+  b.request(K::request_cancelled, 0, 120, 5);
+  b.message(K::recv, 1, 130, 0);
+  const CheckReport report = b.check();
+  EXPECT_EQ(p2p(report).count, 1);
+  EXPECT_EQ(count(report.skipped, "cancelled_receives"), 1);
+  EXPECT_EQ(count(report.skipped, "cancelled_sends"), 0);
+}
+
+TEST(Messages, CancelledAndOpenReceivesTakeNoMessage) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.request(K::irecv_request, 1, 10, 1);
+  b.request(K::irecv_request, 1, 11, 2);  // never completes
+  b.request(K::request_cancelled, 1, 12, 1);
+  b.message(K::recv, 1, 101, 0);
+  const CheckReport report = b.check();
+  EXPECT_EQ(p2p(report).count, 1);
+  EXPECT_EQ(p2p(report).worst->margin_ticks, 1);
+  EXPECT_EQ(count(report.skipped, "cancelled_receives"), 1);
+}
+
+TEST(Messages, UnmatchedAreCounted) {
+  TraceBuilder b(3);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::send, 0, 110, 1);
+  b.message(K::send, 0, 120, 9);            // no such rank
+  b.message(K::send, 0, 130, 1, 0, 0, 77);  // no such communicator
+  b.message(K::recv, 1, 140, 0);
+  b.message(K::recv, 2, 150, 1);
+  const CheckReport report = b.check();
+  EXPECT_EQ(p2p(report).count, 1);
+  EXPECT_EQ(report.unmatched, (Counters{{"sends", 3}, {"receives", 1}}));
+}
+
+TEST(Messages, OwnMessageIsNoEdge) {
+  TraceBuilder b(1);
+  const auto self = b.self_comm();
+  b.message(K::isend, 0, 100, 0, 0, 1, self);
+  b.message(K::recv, 0, 110, 0, 0, 0, self);
+  b.message(K::isend, 0, 120, 0, 0, 1);
+  b.message(K::recv, 0, 130, 0);
+  const CheckReport report = b.check();
+  EXPECT_EQ(p2p(report).count, 0);
+  EXPECT_FALSE(p2p(report).worst);
+  EXPECT_TRUE(report.unmatched.empty());
+}
+
+TEST(Messages, InterCommunicatorRanksNameTheOtherGroup) {
+  TraceBuilder b(4);
+  const auto inter = b.inter_comm({0, 1}, {2, 3});
+  b.message(K::send, 0, 100, 1, 0, 0, inter);  // to process 3
+  b.message(K::recv, 3, 110, 0, 0, 0, inter);  // from process 0
+  b.message(K::send, 2, 200, 1, 0, 0, inter);  // to process 1
+  b.message(K::recv, 1, 220, 0, 0, 0, inter);  // from process 2
+  const CheckReport report = b.check();
+  EXPECT_EQ(p2p(report).count, 2);
+  EXPECT_TRUE(report.unmatched.empty());
+  EXPECT_EQ(p2p(report).worst->receive.process, "MPI Rank 3");
+}
+
+TEST(Messages, ThreadsOfAProcessAreOneRank) {
+  TraceBuilder b(2, 2);  // locations 0, 1 of process 0; 2, 3 of process 1
+  b.message(K::send, 1, 100, 1);
+  b.message(K::send, 0, 200, 1);
+  b.message(K::recv, 3, 201, 0);
+  b.message(K::recv, 2, 102, 0);
+  // Order of stamps, not of locations: 100 -> 102 and 200 -> 201.
+  const CheckReport report = b.check();
+  EXPECT_EQ(p2p(report).count, 2);
+  EXPECT_EQ(p2p(report).violations, 0);
+  EXPECT_EQ(p2p(report).worst->margin_ticks, 1);
+}
+
+TEST(Messages, ClassesFollowProcessAndNode) {
+  TraceBuilder b(3, 2, 2);  // processes 0 and 1 share a node
+  b.message(K::send, 0, 100, 0);
+  b.message(K::recv, 1, 100, 0);  // same process, other thread
+  b.message(K::send, 0, 100, 1, 1);
+  b.message(K::recv, 2, 100, 0, 1);  // same node
+  b.message(K::send, 0, 100, 2, 2);
+  b.message(K::recv, 4, 100, 0, 2);  // other node
+  EXPECT_EQ(b.check({}, MuTicks{1, 0, 0}).below_latency, 1);
+  EXPECT_EQ(b.check({}, MuTicks{0, 1, 0}).below_latency, 1);
+  EXPECT_EQ(b.check({}, MuTicks{0, 0, 1}).below_latency, 1);
+  EXPECT_EQ(b.check({}, MuTicks{1, 1, 1}).below_latency, 3);
+}
+
+TEST(Messages, RoundTripGivesMuPerClass) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 1000, 1);
+  b.message(K::recv, 1, 520, 0);  // clock 1 is 500 behind: true delay 20
+  b.message(K::send, 1, 600, 0);
+  b.message(K::recv, 0, 1124, 1);  // true delay 24
+  const std::vector<ClockMap> maps(2);
+  EXPECT_EQ(round_trip_mu(b.trace(), maps), (MuTicks{0, 0, 11}));
+}
+
+}  // namespace
+}  // namespace entrain::verify

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "verify/testing.hpp"
+
+namespace entrain::verify {
+namespace {
+
+using testing::edges;
+using testing::TraceBuilder;
+using trace::RmaGroupRole;
+using K = trace::EventKind;
+namespace op = trace::op;
+
+const EdgeStatistics& rma(const CheckReport& report) { return edges(report, EdgeKind::rma); }
+
+void fence(TraceBuilder& b, LocationIndex l, std::uint64_t begin, std::uint64_t end,
+           std::uint32_t window, std::uint8_t operation, std::uint32_t level,
+           std::uint32_t root = trace::k_root_none) {
+  b.add(l, begin, K::rma_collective_begin);
+  b.collective_end(K::rma_collective_end, l, end, operation, root, window).tag = level;
+}
+
+void group_sync(TraceBuilder& b, LocationIndex l, std::uint64_t time, RmaGroupRole role,
+                std::uint32_t window, std::uint32_t group, std::uint32_t level = 1) {
+  trace::Event& event = b.add(l, time, K::rma_group_sync);
+  event.op = static_cast<std::uint8_t>(role);
+  event.comm = window;
+  event.peer = group;
+  event.tag = level;
+}
+
+void notify(TraceBuilder& b, LocationIndex l, std::uint64_t time, std::uint8_t type,
+            std::uint32_t window, std::uint32_t remote) {
+  trace::Event& event = b.add(l, time, K::rma_notify);
+  event.op = type;
+  event.comm = window;
+  event.peer = remote;
+}
+
+TEST(Rma, FencesAndWindowCreationSynchroniseEverybody) {
+  TraceBuilder b(3);
+  const auto window = b.window(0);
+  for (LocationIndex l = 0; l < 3; ++l) {
+    fence(b, l, 10, 20, window, op::create_handle, 1);
+    fence(b, l, 30, 40, window, op::barrier, 3);
+    fence(b, l, 50, 60, window, op::bcast, 1, 2);
+  }
+  const CheckReport report = b.check();
+  EXPECT_EQ(rma(report).count, 6 + 6 + 2);
+  EXPECT_EQ(edges(report, EdgeKind::n_to_n).count, 0);
+  EXPECT_TRUE(report.skipped.empty());
+}
+
+TEST(Rma, MemoryLevelAloneMakesNoEdge) {
+  TraceBuilder b(2);
+  const auto window = b.window(0);
+  fence(b, 0, 10, 20, window, op::barrier, 2);
+  fence(b, 1, 30, 40, window, op::barrier, 2);
+  const CheckReport report = b.check();
+  EXPECT_EQ(rma(report).count, 0);
+  EXPECT_EQ(report.skipped, (Counters{{"rma_without_process_sync", 1}}));
+}
+
+TEST(Rma, InstancesAreCountedPerWindow) {
+  TraceBuilder b(2);
+  const auto first = b.window(0), second = b.window(0);
+  fence(b, 0, 10, 20, first, op::barrier, 1);
+  fence(b, 0, 30, 40, second, op::barrier, 1);
+  fence(b, 1, 35, 45, second, op::barrier, 1);  // not the partner of 0's first fence
+  const CheckReport report = b.check();
+  EXPECT_EQ(rma(report).count, 2);
+  EXPECT_EQ(rma(report).violations, 0);
+}
+
+TEST(Rma, PostStartCompleteWait) {
+  TraceBuilder b(3);
+  const auto window = b.window(0);
+  const auto origins = b.group({1, 2}), target = b.group({0});
+  group_sync(b, 0, 10, RmaGroupRole::post, window, origins);
+  for (LocationIndex l = 1; l < 3; ++l) {
+    group_sync(b, l, 10 + l, RmaGroupRole::start, window, target);
+    group_sync(b, l, 20 + l, RmaGroupRole::complete, window, target);
+  }
+  group_sync(b, 0, 21, RmaGroupRole::wait, window, origins);  // before complete of process 2
+  const CheckReport report = b.check();
+  EXPECT_EQ(rma(report).count, 4);
+  EXPECT_EQ(rma(report).violations, 1);
+  EXPECT_EQ(rma(report).worst->margin_ticks, -1);
+  EXPECT_TRUE(report.unmatched.empty());
+}
+
+TEST(Rma, GroupSyncWithoutRoleOrProcessLevelIsSkipped) {
+  TraceBuilder b(2);
+  const auto window = b.window(0);
+  const auto both = b.group({0, 1});
+  group_sync(b, 0, 10, RmaGroupRole::unknown, window, both);
+  group_sync(b, 0, 11, RmaGroupRole::post, window, both, 2);
+  group_sync(b, 1, 12, RmaGroupRole::start, window, both);
+  const CheckReport report = b.check();
+  EXPECT_EQ(rma(report).count, 0);
+  EXPECT_EQ(report.skipped, (Counters{{"rma_group_sync", 2}}));
+  EXPECT_EQ(report.unmatched, (Counters{{"rma_group_sync", 2}}));  // start: on 0 and on itself
+}
+
+TEST(Rma, NotificationsPairPerWindowAndProcess) {
+  TraceBuilder b(3);
+  const auto window = b.window(0), other = b.window(0);
+  notify(b, 0, 100, 2, window, 1);
+  notify(b, 0, 200, 2, window, 1);
+  notify(b, 0, 300, 2, other, 1);
+  notify(b, 0, 400, 0, window, 1);  // memory only
+  notify(b, 1, 301, 1, other, 0);
+  notify(b, 1, 302, 1, window, 0);
+  notify(b, 1, 303, 1, window, 0);
+  notify(b, 2, 304, 1, window, 0);  // nobody notified process 2
+  const CheckReport report = b.check();
+  EXPECT_EQ(rma(report).count, 3);
+  EXPECT_EQ(rma(report).worst->margin_ticks, 1);
+  EXPECT_EQ(report.unmatched, (Counters{{"rma_notify", 1}}));
+}
+
+TEST(Rma, LocksAreOnlyCounted) {
+  TraceBuilder b(1);
+  b.add(0, 10, K::rma_lock);
+  b.add(0, 20, K::rma_lock);
+  EXPECT_EQ(b.check().skipped, (Counters{{"rma_locks", 2}}));
+}
+
+}  // namespace
+}  // namespace entrain::verify

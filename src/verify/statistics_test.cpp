@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "verify/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include "verify/testing.hpp"
+
+namespace entrain::verify {
+namespace {
+
+using testing::TraceBuilder;
+using K = trace::EventKind;
+
+/// One location with an event at every stamp.
+trace::Trace at_stamps(const std::vector<std::uint64_t>& stamps) {
+  TraceBuilder b(1);
+  for (const std::uint64_t stamp : stamps) b.message(K::send, 0, stamp, 0);
+  return b.trace();
+}
+
+CorrectionStatistics statistics(const std::vector<std::uint64_t>& before,
+                                const std::vector<std::uint64_t>& after) {
+  const std::vector<ClockMap> identity(1);
+  return *correction_statistics(at_stamps(before), identity, at_stamps(after), identity);
+}
+
+TEST(Statistics, UntouchedTrace) {
+  const auto s = statistics({100, 200, 200, 300}, {100, 200, 200, 300});
+  EXPECT_EQ(s.compared_events, 3);  // distinct stamps
+  EXPECT_EQ(s.moved_events, 0);
+  EXPECT_EQ(s.mean_ticks, 0);
+  EXPECT_EQ(s.max_ticks, 0);
+  EXPECT_EQ(s.max_slope, 0);
+  EXPECT_EQ(s.intervals.histogram, (std::array<std::uint64_t, 7>{2, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(s.intervals.histogram_ticks[0], 200);
+}
+
+TEST(Statistics, Displacements) {
+  const auto s = statistics({100, 200, 300, 400}, {100, 210, 330, 420});
+  EXPECT_EQ(s.moved_events, 3);
+  EXPECT_DOUBLE_EQ(s.mean_ticks, 20);
+  EXPECT_EQ(s.max_ticks, 30);
+  EXPECT_EQ(s.p99_ticks, 30);
+  EXPECT_DOUBLE_EQ(s.max_slope, 0.2);  // 200 .. 300 became 210 .. 330
+  EXPECT_DOUBLE_EQ(s.intervals.max_share, 0.2);
+  EXPECT_EQ(s.moved_backward, 0);
+  EXPECT_EQ(s.order_broken, 0);
+}
+
+TEST(Statistics, NinetyNinthPercentileLeavesOutOnePercent) {
+  std::vector<std::uint64_t> before, after;
+  for (std::uint64_t i = 1; i <= 200; ++i) {
+    before.push_back(1000 * i);
+    after.push_back(1000 * i + i);
+  }
+  EXPECT_EQ(statistics(before, after).p99_ticks, 198);
+  EXPECT_EQ(statistics(before, after).max_ticks, 200);
+}
+
+TEST(Statistics, HistogramEdgesBelongToTheLowerBin) {
+  // Intervals of 100,000 ticks, each one longer by: 0, 10 (0.01 %), 11, 100, 1,000, 10,000,
+  // 100,000 (100 %), 100,001.
+  std::vector<std::uint64_t> before{0}, after{0};
+  for (const std::uint64_t change : {0, 10, 11, 100, 1'000, 10'000, 100'000, 100'001}) {
+    before.push_back(before.back() + 100'000);
+    after.push_back(after.back() + 100'000 + change);
+  }
+  const auto s = statistics(before, after);
+  EXPECT_EQ(s.intervals.histogram, (std::array<std::uint64_t, 7>{1, 1, 2, 1, 1, 1, 1}));
+  EXPECT_EQ(s.intervals.histogram_ticks[2], 200'000);
+  EXPECT_DOUBLE_EQ(s.intervals.max_share, 1.00001);
+}
+
+TEST(Statistics, ShorterIntervalsChangeButDoNotStretch) {
+  const auto s = statistics({100, 200, 300}, {150, 200, 300});
+  EXPECT_DOUBLE_EQ(s.intervals.max_share, 0.5);
+  EXPECT_EQ(s.max_slope, 0);
+  EXPECT_EQ(s.intervals.histogram, (std::array<std::uint64_t, 7>{1, 0, 0, 0, 0, 1, 0}));
+}
+
+TEST(Statistics, BackwardMovesAndBrokenOrder) {
+  const auto s = statistics({100, 200, 300, 400}, {100, 199, 298, 297});
+  EXPECT_EQ(s.moved_backward, 2);  // 199 is within a tick
+  EXPECT_EQ(s.order_broken, 1);    // 298 > 297
+  EXPECT_EQ(s.max_ticks, 103);
+}
+
+TEST(Statistics, EventsOfOneInstantMayBeTornApartInOrderOnly) {
+  EXPECT_EQ(statistics({100, 100}, {101, 102}).order_broken, 0);
+  EXPECT_EQ(statistics({100, 100}, {102, 101}).order_broken, 1);
+  EXPECT_EQ(statistics({100, 100}, {102, 101}).compared_events, 1);
+}
+
+TEST(Statistics, TimesComeThroughTheClockMaps) {
+  const auto stamps = at_stamps({100, 200});
+  const std::vector<ClockMap> late{*ClockMap::from_knots({{100, 1000}, {200, 1050}})};
+  const std::vector<ClockMap> later{*ClockMap::from_knots({{100, 1000}, {200, 1080}})};
+  const auto s = *correction_statistics(stamps, late, stamps, later);
+  EXPECT_EQ(s.moved_events, 1);
+  EXPECT_EQ(s.max_ticks, 30);
+  EXPECT_DOUBLE_EQ(s.max_slope, 0.3);            // 30 in 100 local ticks
+  EXPECT_DOUBLE_EQ(s.intervals.max_share, 0.2);  // 150 became 180
+  EXPECT_EQ(s.intervals.histogram_ticks[5], 150);
+}
+
+TEST(Statistics, LocationsAreKeptApart) {
+  TraceBuilder before(2), after(2);
+  before.message(K::send, 0, 1000, 1);
+  after.message(K::send, 0, 1000, 1);
+  before.message(K::recv, 1, 10, 0);
+  after.message(K::recv, 1, 12, 0);
+  const std::vector<ClockMap> maps(2);
+  const auto s = *correction_statistics(before.trace(), maps, after.trace(), maps);
+  EXPECT_EQ(s.compared_events, 2);
+  EXPECT_EQ(s.moved_events, 1);
+  EXPECT_EQ(s.order_broken, 0);
+  EXPECT_EQ(s.intervals.histogram, (std::array<std::uint64_t, 7>{}));
+}
+
+TEST(Statistics, DifferentTracesAreRefused) {
+  const std::vector<ClockMap> maps(2);
+  const auto count = correction_statistics(at_stamps({1, 2}), maps, at_stamps({1}), maps);
+  ASSERT_FALSE(count);
+  EXPECT_EQ(count.error().kind, ErrorKind::input);
+  EXPECT_NE(count.error().message.find("location 100"), std::string::npos);
+  trace::Trace other = at_stamps({1, 2});
+  other.locations[0].events[1].kind = K::recv;
+  EXPECT_FALSE(correction_statistics(at_stamps({1, 2}), maps, other, maps));
+  TraceBuilder more(2);
+  EXPECT_FALSE(correction_statistics(at_stamps({}), maps, more.trace(), maps));
+}
+
+}  // namespace
+}  // namespace entrain::verify

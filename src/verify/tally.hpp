@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <entrain/report.hpp>
+
+#include "base/ids.hpp"
+#include "verify/pairing.hpp"
+
+namespace entrain::verify {
+
+/// One side of a call of a collective operation, with all that decides about its pairs.
+struct Moment {
+  std::int64_t time = 0;  ///< corrected, ticks
+  EventRef event;
+  std::uint32_t process = 0;
+  std::uint32_t node = 0;            ///< machine node
+  std::uint32_t rank = 0;            ///< only for ordered instances
+  std::uint32_t component = k_none;  ///< cycle, see Cycles; k_none: none
+};
+
+/// Numbers of pairs. As in EdgeStatistics.
+struct PairCounts {
+  std::uint64_t count = 0;
+  std::uint64_t violations = 0;
+  std::uint64_t below_latency = 0;
+
+  PairCounts& operator+=(const PairCounts& other);
+  PairCounts& operator-=(const PairCounts& other);
+};
+
+/// a - b, without overflow.
+inline std::int64_t margin(std::int64_t a, std::int64_t b) {
+  std::int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return a < b ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
+/// Counts the pairs of an instance in O(n log n): sends x receives without those inside one
+/// location; if ordered, only those whose send has the lower rank. Cycles are not looked at.
+///
+/// Both sides in order of location, or of rank if ordered, as Pairing keeps them.
+PairCounts count_pairs(std::span<const Moment> sends, std::span<const Moment> receives,
+                       bool ordered, const MuTicks& mu);
+
+/// A pair of an instance, as positions in its two sides.
+struct WorstPair {
+  std::int64_t margin_ticks = 0;
+  std::size_t send = 0;
+  std::size_t receive = 0;
+};
+
+/// The pair with the smallest receive - send; nothing if there is none below `limit`. Pairs inside
+/// a component for which `dropped` holds are no pairs. The first one of equals. O(n log n), but
+/// O(n^2) for sides that lie in dropped components.
+std::optional<WorstPair> worst_pair(std::span<const Moment> sends, std::span<const Moment> receives,
+                                    bool ordered, const std::vector<bool>& dropped,
+                                    std::int64_t limit);
+
+}  // namespace entrain::verify

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "verify/records.hpp"
+
+namespace entrain::verify {
+
+using trace::Event;
+using trace::EventKind;
+
+namespace {
+
+/// The k-th time that a process opens a thread team.
+struct TeamKey {
+  std::uint32_t process = k_none;
+  std::uint32_t team = k_none;
+  std::uint32_t ordinal = 0;
+
+  friend auto operator<=>(const TeamKey&, const TeamKey&) = default;
+};
+
+/// One thread's part of a team. Events that are not there are k_none.
+struct TeamCall {
+  TeamKey key;
+  LocationIndex location = k_none;
+  std::uint32_t fork = k_none;  ///< only on the location that forked
+  std::uint32_t begin = k_none;
+  std::uint32_t end = k_none;
+  std::uint32_t join = k_none;  ///< only on the location that forked
+};
+
+/// One thread's part of the j-th barrier of a team.
+struct BarrierCall {
+  TeamKey key;
+  std::uint32_t index = 0;  ///< j
+  LocationIndex location = k_none;
+  std::uint32_t enter = k_none;
+  std::uint32_t leave = k_none;
+};
+
+/// Follows the teams of one location, innermost last.
+class TeamWalk {
+ public:
+  TeamWalk(const trace::Trace& trace, LocationIndex location, std::vector<TeamCall>& calls,
+           std::vector<BarrierCall>& barriers)
+      : trace_(trace), location_(location), calls_(calls), barriers_(barriers) {}
+
+  void walk() {
+    const auto& events = trace_.locations[location_].events;
+    for (std::uint32_t e = 0; e < events.size(); ++e) {
+      switch (events[e].kind) {
+        case EventKind::thread_fork:
+          fork_ = e;
+          break;
+        case EventKind::thread_join:
+          join(e);
+          break;
+        case EventKind::team_begin:
+          begin(e, events[e].comm);
+          break;
+        case EventKind::team_end:
+          end(e, events[e].comm);
+          break;
+        case EventKind::barrier_enter:
+          enter(e);
+          break;
+        case EventKind::barrier_leave:
+          leave(e);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+ private:
+  struct Open {
+    std::size_t call = 0;                ///< in calls_
+    std::uint32_t barrier_count = 0;     ///< barriers entered so far
+    std::size_t barrier = k_no_barrier;  ///< in barriers_, the one that is entered and not left
+  };
+  static constexpr std::size_t k_no_barrier = ~std::size_t{0};
+
+  void begin(std::uint32_t event, std::uint32_t team) {
+    open_.push_back({calls_.size()});
+    calls_.push_back({{trace_.definitions.process_of[location_], team, ordinals_[team]++},
+                      location_,
+                      fork_,
+                      event});
+    fork_ = k_none;
+  }
+
+  void end(std::uint32_t event, std::uint32_t team) {
+    const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& open) {
+      return calls_[open.call].key.team == team;
+    });
+    if (found == open_.rend()) return;
+    TeamCall& call = calls_[found->call];
+    call.end = event;
+    if (call.fork != k_none) joining_.push_back(found->call);
+    open_.erase(std::next(found).base(), open_.end());
+  }
+
+  void join(std::uint32_t event) {
+    for (const std::size_t call : joining_) calls_[call].join = event;
+    joining_.clear();
+  }
+
+  void enter(std::uint32_t event) {
+    if (open_.empty()) return;  // serial code: nobody else is there
+    Open& team = open_.back();
+    team.barrier = barriers_.size();
+    barriers_.push_back({calls_[team.call].key, team.barrier_count++, location_, event});
+  }
+
+  void leave(std::uint32_t event) {
+    if (open_.empty() || open_.back().barrier == k_no_barrier) return;
+    barriers_[open_.back().barrier].leave = event;
+    open_.back().barrier = k_no_barrier;
+  }
+
+  const trace::Trace& trace_;
+  LocationIndex location_;
+  std::vector<TeamCall>& calls_;
+  std::vector<BarrierCall>& barriers_;
+  std::vector<Open> open_;
+  std::vector<std::size_t> joining_;                 ///< ended teams whose join is still to come
+  std::map<std::uint32_t, std::uint32_t> ordinals_;  ///< per team: begins so far
+  std::uint32_t fork_ = k_none;
+};
+
+/// fork -> begins and ends -> join of one team instance.
+void add_team(std::span<const TeamCall> team, Pairing& out) {
+  for (const TeamCall& master : team) {
+    if (master.fork == k_none) continue;
+    std::vector<Participant> fork{{{master.location, master.fork}}}, begins, ends;
+    for (const TeamCall& call : team) {
+      if (call.location == master.location) continue;
+      begins.push_back({{call.location, call.begin}});
+      if (call.end != k_none) ends.push_back({{call.location, call.end}});
+    }
+    out.add_instance(EdgeKind::thread, false, fork, begins);
+    if (master.join == k_none) continue;
+    std::vector<Participant> join{{{master.location, master.join}}};
+    out.add_instance(EdgeKind::thread, false, ends, join);
+  }
+}
+
+/// One barrier of a team of `size` threads: everybody or nobody.
+void add_barrier(std::span<const BarrierCall> barrier, std::size_t size, Pairing& out) {
+  std::vector<Participant> enters, leaves;
+  for (const BarrierCall& call : barrier) {
+    if (call.leave == k_none) continue;
+    enters.push_back({{call.location, call.enter}});
+    leaves.push_back({{call.location, call.leave}});
+  }
+  if (enters.size() == size) {
+    out.add_instance(EdgeKind::thread, false, enters, leaves);
+  } else {
+    ++out.unmatched.thread_barriers_incomplete;
+  }
+}
+
+void pair_teams(const trace::Trace& trace, Pairing& out) {
+  std::vector<TeamCall> calls;
+  std::vector<BarrierCall> barriers;
+  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
+    TeamWalk(trace, l, calls, barriers).walk();
+  }
+  std::sort(calls.begin(), calls.end(), [](const TeamCall& a, const TeamCall& b) {
+    return std::tie(a.key, a.location) < std::tie(b.key, b.location);
+  });
+  std::sort(barriers.begin(), barriers.end(), [](const BarrierCall& a, const BarrierCall& b) {
+    return std::tie(a.key, a.index, a.location) < std::tie(b.key, b.index, b.location);
+  });
+  auto barrier = barriers.cbegin();
+  for (auto first = calls.cbegin(); first != calls.cend();) {
+    const auto last = std::find_if(first, calls.cend(),
+                                   [&](const TeamCall& call) { return call.key != first->key; });
+    add_team({first, last}, out);
+    // Every barrier stands in a team, and both lists are in order of teams.
+    while (barrier != barriers.cend() && barrier->key == first->key) {
+      const auto next = std::find_if(barrier, barriers.cend(), [&](const BarrierCall& call) {
+        return call.key != barrier->key || call.index != barrier->index;
+      });
+      add_barrier({barrier, next}, static_cast<std::size_t>(last - first), out);
+      barrier = next;
+    }
+    first = last;
+  }
+}
+
+/// An event of a thread operation with whatever names the operation inside its process.
+struct ThreadItem {
+  std::uint32_t process = k_none;
+  std::uint32_t a = 0, b = 0;
+  std::uint64_t c = 0;
+  EventKind kind{};
+  std::uint32_t order = 0;
+  EventRef event;
+
+  [[nodiscard]] auto operation() const { return std::tuple(process, a, b); }
+};
+
+using Items = std::vector<ThreadItem>;
+
+/// Calls `use` with every run of items of the same operation and c, in order of time.
+template <class Use>
+void for_each_group(Items& items, Use use) {
+  std::sort(items.begin(), items.end(), [](const ThreadItem& x, const ThreadItem& y) {
+    return std::tuple(x.operation(), x.c, x.order) < std::tuple(y.operation(), y.c, y.order);
+  });
+  const std::span<const ThreadItem> all(items);
+  for (auto first = all.begin(); first != all.end();) {
+    const auto last = std::find_if(first, all.end(), [&](const ThreadItem& item) {
+      return item.operation() != first->operation() || item.c != first->c;
+    });
+    use(std::span<const ThreadItem>(first, last));
+    first = last;
+  }
+}
+
+/// The k-th item of kind `from` precedes the k-th of kind `to`. Returns what is left over.
+Leftover pair_in_order(std::span<const ThreadItem> group, EventKind from, EventKind to,
+                       Pairing& out) {
+  std::vector<EventRef> sends, receives;
+  for (const ThreadItem& item : group) {
+    if (item.kind == from) sends.push_back(item.event);
+    if (item.kind == to) receives.push_back(item.event);
+  }
+  const std::size_t pairs = std::min(sends.size(), receives.size());
+  for (std::size_t i = 0; i < pairs; ++i) out.add_pair(sends[i], receives[i], EdgeKind::thread);
+  return {sends.size() - pairs, receives.size() - pairs};
+}
+
+/// create -> begin, end -> wait.
+void pair_creations(Items& items, Pairing& out) {
+  for_each_group(items, [&](std::span<const ThreadItem> thread) {
+    const Leftover starts =
+        pair_in_order(thread, EventKind::thread_create, EventKind::thread_begin, out);
+    const Leftover stops =
+        pair_in_order(thread, EventKind::thread_end, EventKind::thread_wait, out);
+    // An end that nobody waits for is a detached thread, no defect.
+    out.unmatched.threads += starts.sends + starts.receives + stops.receives;
+  });
+}
+
+/// Last release of order n -> first acquire of order n + 1. Numbers wrap at 2^32.
+void pair_locks(Items& items, Pairing& out) {
+  struct Holding {
+    std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> lock;
+    std::uint32_t order = 0;
+    EventRef acquire, release;
+  };
+  std::vector<Holding> holdings;
+  for_each_group(items, [&](std::span<const ThreadItem> nested) {
+    Holding holding{nested[0].operation(), static_cast<std::uint32_t>(nested[0].c), {}, {}};
+    for (const ThreadItem& item : nested) {
+      if (item.kind == EventKind::lock_release) {
+        holding.release = item.event;
+      } else if (holding.acquire.location == k_none) {
+        holding.acquire = item.event;
+      }
+    }
+    holdings.push_back(holding);
+  });
+  const auto before = [](const Holding& x, const Holding& y) {
+    return std::tie(x.lock, x.order) < std::tie(y.lock, y.order);
+  };
+  for (const Holding& held : holdings) {  // already in this order
+    const Holding wanted{held.lock, held.order + 1, {}, {}};
+    const auto next = std::lower_bound(holdings.begin(), holdings.end(), wanted, before);
+    if (next == holdings.end() || before(wanted, *next)) continue;
+    if (held.release.location == k_none || next->acquire.location == k_none) continue;
+    out.add_pair(held.release, next->acquire, EdgeKind::thread);
+  }
+}
+
+/// The creation of a task -> the first time that another thread runs it.
+void pair_tasks(Items& items, Pairing& out) {
+  for_each_group(items, [&](std::span<const ThreadItem> task) {
+    const auto create = std::find_if(task.begin(), task.end(), [](const ThreadItem& item) {
+      return item.kind == EventKind::task_create;
+    });
+    if (create == task.end()) return;
+    const auto run = std::find_if(task.begin(), task.end(), [&](const ThreadItem& item) {
+      return item.kind == EventKind::task_switch && item.event.location != create->event.location;
+    });
+    if (run != task.end()) out.add_pair(create->event, run->event, EdgeKind::thread);
+  });
+}
+
+}  // namespace
+
+void pair_threads(const trace::Trace& trace, const ProcessOrder& order, Pairing& out) {
+  pair_teams(trace, out);
+  Items creations, locks, tasks;
+  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
+    const std::uint32_t process = trace.definitions.process_of[l];
+    const auto& events = trace.locations[l].events;
+    for (std::uint32_t e = 0; e < events.size(); ++e) {
+      const Event& event = events[e];
+      ThreadItem item{process, event.comm, 0, event.id, event.kind, order(l, e), {l, e}};
+      switch (event.kind) {
+        case EventKind::thread_create:
+        case EventKind::thread_begin:
+        case EventKind::thread_wait:
+        case EventKind::thread_end:
+          creations.push_back(item);
+          break;
+        case EventKind::lock_acquire:
+        case EventKind::lock_release:
+          item.a = event.op;
+          item.b = event.peer;
+          item.c = event.tag;
+          locks.push_back(item);
+          break;
+        case EventKind::task_create:
+        case EventKind::task_switch:
+          item.b = event.peer;
+          item.c = event.tag;
+          tasks.push_back(item);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  pair_creations(creations, out);
+  pair_locks(locks, out);
+  pair_tasks(tasks, out);
+}
+
+}  // namespace entrain::verify
