@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/amortize.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include <fmt/core.h>
+
+#include "base/exact.hpp"
+#include "base/try.hpp"
+#include "clc/backward.hpp"
+#include "clc/curve.hpp"
+#include "clc/forward.hpp"
+#include "clc/refine.hpp"
+#include "clc/schedule.hpp"
+
+namespace entrain::clc {
+
+namespace {
+
+constexpr std::int64_t k_time_limit = std::int64_t{1} << 61;
+
+/// gamma of the control loop, from the least to the most distorting (clc.md, section 4).
+constexpr std::array<Decimal9, 5> k_gammas{{{999'990'000}, {999'900'000}, {999'000'000},
+                                            {990'000'000}, {900'000'000}}};
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// One run of amortize().
+class Corrector {
+ public:
+  Corrector(match::Graph graph, const trace::Trace& trace, std::span<const ClockMap> presync,
+            const Options& options)
+      : graph_(std::move(graph)),
+        trace_(trace),
+        presync_(presync),
+        options_(options),
+        incidence_(graph_) {}
+
+  Result<void> read_times() {
+    result_.presync.resize(graph_.node_count());
+    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+      ClockMap::Cursor cursor(presync_[l]);
+      for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
+        const std::int64_t time = cursor(graph_.stamp[n]);
+        if (time > k_time_limit || time < -k_time_limit) {
+          return fail(ErrorKind::input,
+                      fmt::format("location {} of {} has a time out of range ({} ticks); its clock "
+                                  "offsets cannot be right, try --presync none",
+                                  trace_.definitions.locations[l].id, trace_.path, time));
+        }
+        result_.presync[n] = time;
+      }
+    }
+    return {};
+  }
+
+  void forward() {
+    const Stopwatch watch;
+    schedule_ = make_schedule(graph_, incidence_);
+    count_cycles();
+    ForwardPass pass(graph_, incidence_, schedule_, result_.presync, options_.mu_ticks,
+                     options_.delta_ticks);
+    if (options_.gamma) {
+      run_pass(pass, *options_.gamma);
+      result_.passes.back().chosen = true;
+    } else {
+      control_gamma(pass);
+    }
+    result_.jumps = forward_.jumps;
+    result_.forward_s = watch.seconds();
+  }
+
+  void backward() {
+    const Stopwatch watch;
+    displacement_.resize(graph_.node_count());
+    for (NodeIndex n = 0; n < displacement_.size(); ++n) {
+      displacement_[n] = forward_.times[n] - result_.presync[n];
+    }
+    curves_.assign(graph_.location_count(), {});
+    if (forward_.jumps > 0) {
+      build_curves();
+      follow_processes();
+    }
+    const RefineInput input{&graph_,  &incidence_,     &schedule_,    &trace_,
+                            presync_, result_.presync, displacement_, options_.mu_ticks,
+                            options_.delta_ticks};
+    result_.maps = refine_maps(input, curves_, result_.corrected);
+    result_.forward = std::move(forward_.times);
+    result_.backward_s = watch.seconds();
+  }
+
+  Amortization take() { return std::move(result_); }
+
+ private:
+  void count_cycles() {
+    std::uint64_t nodes = 0;
+    for (const TiedNodes& component : schedule_.tied) nodes += component.nodes.size();
+    const auto add = [&](const char* name, std::uint64_t n) {
+      if (n > 0) result_.cycles.emplace_back(name, n);
+    };
+    add("tied_components", schedule_.tied.size());
+    add("tied_nodes", nodes);
+    add("dropped_components", schedule_.dropped_components);
+    add("dropped_edges", schedule_.dropped_edges);
+  }
+
+  void run_pass(ForwardPass& pass, Decimal9 gamma) {
+    forward_ = pass.run(gamma);
+    result_.gamma = gamma;
+    AmortizationPass report;
+    report.gamma = static_cast<double>(gamma.billionths) / static_cast<double>(k_billion);
+    report.error_ticks = forward_.error;
+    report.violations = forward_.jumps;
+    result_.passes.push_back(report);
+  }
+
+  /// Takes the largest gamma whose error is at most 1.1 times that of the smallest one. A pass
+  /// with gamma too near 1 may run away under clocks whose drift changes sign. The smallest gamma
+  /// goes first, so that the others can be compared as they come.
+  void control_gamma(ForwardPass& pass) {
+    run_pass(pass, k_gammas.back());
+    if (forward_.jumps == 0) {
+      result_.gamma = k_gammas.front();  // nothing decays
+      result_.passes.back().chosen = true;
+      return;
+    }
+    const Int128 reference = forward_.error;
+    for (std::size_t i = 0; i + 1 < k_gammas.size(); ++i) {
+      run_pass(pass, k_gammas[i]);
+      if (Int128{forward_.error} * 10 <= reference * 11) {
+        result_.passes.back().chosen = true;
+        return;
+      }
+    }
+    run_pass(pass, k_gammas.back());
+    result_.passes.pop_back();
+    result_.passes.front().chosen = true;
+  }
+
+  void build_curves() {
+    const std::vector<std::int64_t> limits =
+        options_.backward ? send_limits(graph_, schedule_, forward_.times, options_.mu_ticks)
+                          : std::vector<std::int64_t>();
+    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+      const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
+      if (std::find(jump_at(begin), jump_at(end), true) == jump_at(end)) continue;
+      const std::vector<std::int64_t> lower(displacement_.begin() + begin,
+                                            displacement_.begin() + end);
+      const std::span stamps(graph_.stamp.data() + begin, end - begin);
+      const std::span<const std::int64_t> presync(result_.presync.data() + begin, end - begin);
+      const CurveInput input{stamps,     presync, lower,           &forward_.jump,
+                             begin,      &presync_[l], result_.gamma};
+      curves_[l] = options_.backward ? curve_of_ramps(input, ramps_of(l, lower, limits))
+                                     : curve_of_jumps(input);
+    }
+  }
+
+  [[nodiscard]] std::vector<bool>::const_iterator jump_at(NodeIndex node) const {
+    return forward_.jump.begin() + node;
+  }
+
+  std::vector<Ramp> ramps_of(LocationIndex l, const std::vector<std::int64_t>& lower,
+                             const std::vector<std::int64_t>& limits) {
+    const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
+    std::vector<std::int64_t> limit(limits.begin() + begin, limits.begin() + end);
+    for (std::size_t n = 0; n < limit.size(); ++n) {
+      if (limit[n] < k_no_limit) limit[n] -= result_.presync[begin + n];
+    }
+    BackwardInput input;
+    input.stamps = {graph_.stamp.data() + begin, end - begin};
+    input.lower = lower;
+    input.limit = limit;
+    input.jump = &forward_.jump;
+    input.first_node = begin;
+    input.first_stamp = trace_.locations[l].first;
+    input.max_slope = options_.max_slope;
+    input.gamma = result_.gamma;
+    return build_ramps(input, {displacement_.data() + begin, end - begin});
+  }
+
+  /// Locations without any edge follow the first location of their process that has edges.
+  void follow_processes() {
+    std::vector<bool> connected(graph_.location_count(), false);
+    for (const match::Edge& edge : graph_.edges) {
+      connected[incidence_.location_of[edge.send]] = true;
+      connected[incidence_.location_of[edge.receive]] = true;
+    }
+    for (const match::Exchange& exchange : graph_.exchanges) {
+      for (const match::Member& m : graph_.sends(exchange)) connected[m.location] = true;
+      for (const match::Member& m : graph_.receives(exchange)) connected[m.location] = true;
+    }
+    std::vector<LocationIndex> leader(graph_.location_count(), k_none);  // by process
+    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+      LocationIndex& first = leader[graph_.process_of[l]];
+      if (connected[l] && first == k_none) first = l;
+    }
+    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+      const LocationIndex first = leader[graph_.process_of[l]];
+      if (connected[l] || first == k_none || curves_[first].empty()) continue;
+      curves_[l] = curves_[first];
+      follow_curve(l);
+    }
+  }
+
+  /// Displacements of the nodes of a location that took over another one's curve.
+  void follow_curve(LocationIndex l) {
+    const ClockMap map = make_map(presync_[l], curves_[l], trace_.locations[l]);
+    for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
+      displacement_[n] =
+          std::max<std::int64_t>(0, map(graph_.stamp[n]) - result_.presync[n]);
+    }
+  }
+
+  match::Graph graph_;
+  const trace::Trace& trace_;
+  std::span<const ClockMap> presync_;
+  const Options& options_;
+  Incidence incidence_;
+  Schedule schedule_;
+  Forward forward_;
+  std::vector<std::int64_t> displacement_;  ///< e per node
+  std::vector<Curve> curves_;               ///< per location; empty: not touched
+  Amortization result_;
+};
+
+}  // namespace
+
+Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
+                              std::span<const ClockMap> presync, const Options& options) {
+  Corrector corrector(std::move(graph), trace, presync, options);
+  TRY(corrector.read_times());
+  corrector.forward();
+  corrector.backward();
+  return corrector.take();
+}
+
+}  // namespace entrain::clc

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <entrain/options.hpp>
+
+#include "clc/forward.hpp"
+#include "clc/incidence.hpp"
+#include "clc/schedule.hpp"
+#include "match/graph.hpp"
+
+namespace entrain::clc {
+
+/// "No receiver": a node that may move as far as it likes.
+inline constexpr std::int64_t k_no_limit = -k_no_demand;
+
+/// Latest time that each node may move to without violating an edge: the minimum over its receivers
+/// of LC' - mu, k_no_limit without receivers. Never earlier than LC' itself. O(edges + members).
+std::vector<std::int64_t> send_limits(const match::Graph& graph,
+                                      const Schedule& schedule,
+                                      std::span<const std::int64_t> forward, const MuTicks& mu);
+
+/// A point where the displacement curve of a location bends: local ticks, ticks.
+struct Bend {
+  std::uint64_t stamp = 0;
+  std::int64_t displacement = 0;
+};
+
+/// One ramp, left to right: it ends at the top of a jump (the last bend).
+using Ramp = std::vector<Bend>;
+
+/// What backward amortization looks at in one location; all spans have one entry per node.
+struct BackwardInput {
+  std::span<const std::uint64_t> stamps;   ///< local ticks, strictly increasing
+  std::span<const std::int64_t> lower;     ///< d: displacement after forward amortization, >= 0
+  std::span<const std::int64_t> limit;     ///< largest displacement allowed; >= lower
+  const std::vector<bool>* jump = nullptr; ///< of all nodes; this location's begin at first_node
+  NodeIndex first_node = 0;
+  std::uint64_t first_stamp = 0;           ///< of the location's first event: ramps end here
+  Decimal9 max_slope;
+  Decimal9 gamma;                          ///< d decays with slope 1 - gamma
+};
+
+/// Builds up every jump by a ramp before it (clc.md, section 5) and returns the ramps from right to
+/// left; `displacement` (one per node, preset to d) is raised to max(d, ramp), rounded down.
+///
+/// A ramp falls from the top of its jump to the left with slope `max_slope` until it meets d. Where
+/// a limit lies under it, it is the lower convex hull of the limits and the top; where that hull
+/// would be pressed under an earlier top, it has met d there: it rests on that top and goes on as
+/// that top's ramp. Of all curves between d and the limits this is the shortest one, found by the
+/// funnel algorithm (Lee and Preparata 1984) in one pass from right to left, linear in nodes.
+std::vector<Ramp> build_ramps(const BackwardInput& input, std::span<std::int64_t> displacement);
+
+}  // namespace entrain::clc

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "clc/incidence.hpp"
+#include "clc/schedule.hpp"
+#include "match/graph.hpp"
+
+namespace entrain::clc {
+
+/// Strongly connected components of edges and local order, with more than one node.
+struct Components {
+  std::vector<TiedNodes> tied;    ///< span at most two granules on every location
+  std::vector<TiedNodes> errors;  ///< wider: no timer explains them
+};
+
+/// Searches the nodes at and behind `cursor` (one per location). Components are ordered by their
+/// first node.
+Components find_components(const match::Graph& graph, const Incidence& incidence,
+                           std::span<const NodeIndex> cursor);
+
+/// Takes every pair with both ends in one of `components` out of the graph; returns how many.
+std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> components);
+
+/// Position of the first member with order >= `order`; members sorted by order.
+std::size_t first_not_below(std::span<const match::Member> members, std::uint32_t order);
+
+}  // namespace entrain::clc

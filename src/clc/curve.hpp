@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+
+#include "clc/backward.hpp"
+#include "clc/forward.hpp"
+#include "trace/skeleton.hpp"
+
+namespace entrain::clc {
+
+/// Displacement of one location over local time, as bends in increasing order of stamp: linear
+/// between them, constant outside.
+using Curve = std::vector<Bend>;
+
+/// What a curve is made of; spans have one entry per node of the location.
+struct CurveInput {
+  std::span<const std::uint64_t> stamps;
+  std::span<const std::int64_t> presync;  ///< C
+  std::span<const std::int64_t> lower;    ///< d after forward amortization
+  const std::vector<bool>* jump = nullptr;
+  NodeIndex first_node = 0;
+  const ClockMap* presync_map = nullptr;
+  Decimal9 gamma;
+};
+
+/// The natural bends of a corrected location: its ramps (as build_ramps returns them) and the
+/// decays between them.
+Curve curve_of_ramps(const CurveInput& input, std::span<const Ramp> ramps);
+
+/// The same without backward amortization: every jump is a step of one tick's width.
+Curve curve_of_jumps(const CurveInput& input);
+
+/// Adds bends, replacing those with the same stamp. `bends` need not be sorted.
+void insert_bends(Curve& curve, std::vector<Bend> bends);
+
+/// The clock map presync + curve of a location: knots at the bends and at the presync knots between
+/// the first and the last event, at these two, and one tick behind the last with the same offset.
+/// No knot falls strictly inside a buffer flush: one there is replaced by two at its ends.
+ClockMap make_map(const ClockMap& presync, const Curve& curve,
+                  const trace::LocationSkeleton& location);
+
+}  // namespace entrain::clc

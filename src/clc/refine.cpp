@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/refine.hpp"
+
+#include <algorithm>
+
+#include "clc/extremes.hpp"
+
+namespace entrain::clc {
+
+namespace {
+
+/// After so many rounds every node of a location that is still broken gets a knot.
+constexpr int k_patient_rounds = 6;
+constexpr int k_last_round = 12;
+
+class Refiner {
+ public:
+  Refiner(const RefineInput& input, std::vector<Curve>& curves, std::vector<std::int64_t>& times)
+      : input_(input), graph_(*input.graph), curves_(curves), times_(times) {
+    times_.assign(input.presync.begin(), input.presync.end());
+    maps_.assign(input.presync_maps.begin(), input.presync_maps.end());
+  }
+
+  std::vector<ClockMap> run() {
+    for (LocationIndex l = 0; l < curves_.size(); ++l) evaluate(l);
+    for (int round = 0; round < k_last_round; ++round) {
+      broken_.assign(graph_.node_count(), false);
+      any_broken_ = false;
+      look_at_locations();
+      look_at_edges();
+      look_at_exchanges();
+      if (!any_broken_) break;
+      repair(round >= k_patient_rounds);
+    }
+    return std::move(maps_);
+  }
+
+ private:
+  [[nodiscard]] bool touched(LocationIndex location) const { return !curves_[location].empty(); }
+  [[nodiscard]] LocationIndex location_of(NodeIndex node) const {
+    return input_.incidence->location_of[node];
+  }
+  void mark(NodeIndex node) {
+    if (!touched(location_of(node))) return;
+    broken_[node] = true;
+    any_broken_ = true;
+  }
+
+  void evaluate(LocationIndex l) {
+    if (!touched(l)) return;
+    maps_[l] = make_map(input_.presync_maps[l], curves_[l], input_.trace->locations[l]);
+    ClockMap::Cursor cursor(maps_[l]);
+    for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
+      times_[n] = cursor(graph_.stamp[n]);
+    }
+  }
+
+  void look_at_locations() {
+    for (LocationIndex l = 0; l < curves_.size(); ++l) {
+      if (!touched(l)) continue;
+      for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
+        const std::int64_t moved = times_[n] - input_.presync[n];
+        const bool corrected = input_.displacement[n] > 0;
+        if (corrected ? moved < 0 : moved < -1 || moved > 1) mark(n);
+        if (n == graph_.first_node[l]) continue;
+        const std::int64_t gap = std::min(input_.delta, input_.presync[n] - input_.presync[n - 1]);
+        if (times_[n] - times_[n - 1] < gap) {
+          mark(n);
+          mark(n - 1);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool tied(NodeIndex a, NodeIndex b) const {
+    const auto& tied_of = input_.schedule->tied_of;
+    return !tied_of.empty() && tied_of[a] != k_none && tied_of[a] == tied_of[b];
+  }
+  [[nodiscard]] std::int64_t mu(NodeIndex send, NodeIndex receive, LatencyClass c) const {
+    return tied(send, receive) ? 0 : input_.mu[static_cast<std::size_t>(c)];
+  }
+
+  void look_at_edges() {
+    for (const match::Edge& edge : graph_.edges) {
+      if (times_[edge.receive] < times_[edge.send] + mu(edge.send, edge.receive, edge.latency_class)) {
+        mark(edge.receive);
+        mark(edge.send);
+      }
+    }
+  }
+
+  void look_at_exchanges() {
+    Extremes extremes(graph_, input_.mu);
+    for (const match::Exchange& exchange : graph_.exchanges) {
+      const auto sends = graph_.sends(exchange);
+      extremes.clear();
+      std::size_t added = 0;
+      for (const match::Member& receive : graph_.receives(exchange)) {
+        while (added < sends.size() &&
+               (!exchange.ordered || sends[added].order < receive.order)) {
+          extremes.add(sends[added].location, times_[sends[added].node]);
+          ++added;
+        }
+        if (times_[receive.node] < extremes.demand(receive.location)) {
+          look_at_pairs(exchange, receive);
+        }
+      }
+    }
+  }
+
+  /// Finds the senders behind an unmet demand; those tied to the receiver demand less.
+  void look_at_pairs(const match::Exchange& exchange, const match::Member& receive) {
+    for (const match::Member& send : graph_.sends(exchange)) {
+      if (exchange.ordered && send.order >= receive.order) break;
+      if (send.location == receive.location) continue;
+      const LatencyClass c = graph_.latency_class(send.location, receive.location);
+      if (times_[receive.node] < times_[send.node] + mu(send.node, receive.node, c)) {
+        mark(send.node);
+        mark(receive.node);
+      }
+    }
+  }
+
+  void repair(bool everything) {
+    for (LocationIndex l = 0; l < curves_.size(); ++l) {
+      if (!touched(l)) continue;
+      const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
+      std::vector<Bend> bends;
+      const auto add = [&](NodeIndex n) {
+        bends.push_back({graph_.stamp[n], input_.displacement[n]});
+      };
+      for (NodeIndex n = begin; n < end; ++n) {
+        if (!broken_[n]) continue;
+        if (n > begin) add(n - 1);
+        add(n);
+        if (n + 1 < end) add(n + 1);
+      }
+      if (bends.empty()) continue;
+      if (everything) {
+        bends.clear();
+        for (NodeIndex n = begin; n < end; ++n) add(n);
+      }
+      insert_bends(curves_[l], std::move(bends));
+      evaluate(l);
+    }
+  }
+
+  const RefineInput& input_;
+  const match::Graph& graph_;
+  std::vector<Curve>& curves_;
+  std::vector<std::int64_t>& times_;
+  std::vector<ClockMap> maps_;
+  std::vector<bool> broken_;
+  bool any_broken_ = false;
+};
+
+}  // namespace
+
+std::vector<ClockMap> refine_maps(const RefineInput& input, std::vector<Curve>& curves,
+                                  std::vector<std::int64_t>& times) {
+  return Refiner(input, curves, times).run();
+}
+
+}  // namespace entrain::clc

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "clc/incidence.hpp"
+#include "match/graph.hpp"
+
+namespace entrain::clc {
+
+/// Nodes of different locations that equal stamps tie into a cycle: they get one common time.
+/// Nodes of one location are consecutive; sorted.
+struct TiedNodes {
+  std::vector<NodeIndex> nodes;
+};
+
+/// One step of a forward pass.
+struct Step {
+  enum class Kind : std::uint8_t {
+    run,       ///< nodes [begin, end) of one location, in order
+    exchange,  ///< receive members [begin, end) (indices into Graph::members) of exchange `index`
+    tied,      ///< component `index`
+  };
+  Kind kind = Kind::run;
+  std::uint32_t index = 0;  ///< location, exchange or component
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+
+/// An order in which every time that a node waits for is known before the node.
+struct Schedule {
+  std::vector<Step> steps;
+  std::vector<TiedNodes> tied;
+  /// Per node of a tied component: its number. Empty if there is none.
+  std::vector<std::uint32_t> tied_of;
+  std::uint64_t dropped_components = 0;  ///< cycles that equal stamps cannot explain
+  std::uint64_t dropped_edges = 0;       ///< edges and exchanges left out to break them
+};
+
+/// Orders the nodes, location by location as far as each can go. Where happened-before edges and
+/// local order close a cycle, equal stamps of a coarse timer are the reason as long as the cycle
+/// spans at most two granules of the timer on every location; larger ones are matching errors,
+/// whose edges are taken out of `graph` (`incidence` follows). Deterministic.
+Schedule make_schedule(match::Graph& graph, Incidence& incidence);
+
+}  // namespace entrain::clc
