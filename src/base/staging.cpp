@@ -33,25 +33,30 @@ bool is_replaceable(const fs::path& folder) {
 
 }  // namespace
 
+Result<void> StagedDirectory::check(const fs::path& target, bool replace) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(target, error))) return {};
+  if (!replace) {
+    return fail(ErrorKind::output, fmt::format("{} exists already; choose another folder or use "
+                                               "--force to replace it",
+                                               target.string()));
+  }
+  if (!is_replaceable(target)) {
+    return fail(ErrorKind::output,
+                fmt::format("{} is neither empty nor an OTF2 archive and is not replaced; remove "
+                            "it or choose another folder",
+                            target.string()));
+  }
+  return {};
+}
+
 Result<StagedDirectory> StagedDirectory::create(const fs::path& target, bool replace) {
   StagedDirectory staged;
   std::error_code error;
   staged.target_ = fs::absolute(target, error).lexically_normal();
   if (staged.target_.filename().empty()) staged.target_ = staged.target_.parent_path();
   staged.replace_ = replace;
-  if (fs::exists(fs::symlink_status(staged.target_, error))) {
-    if (!replace) {
-      return fail(ErrorKind::output, fmt::format("{} exists already; choose another folder or use "
-                                                 "--force to replace it",
-                                                 target.string()));
-    }
-    if (!is_replaceable(staged.target_)) {
-      return fail(ErrorKind::output,
-                  fmt::format("{} is neither empty nor an OTF2 archive and is not replaced; remove "
-                              "it or choose another folder",
-                              target.string()));
-    }
-  }
+  TRY(check(staged.target_, replace));
   const fs::path parent = staged.target_.parent_path();
   fs::create_directories(parent, error);
   if (error) {

@@ -14,6 +14,9 @@ namespace entrain {
 /// (".NAME.partial-..."), never the final name.
 class StagedDirectory {
  public:
+  /// Whether create() would accept `target`, for use before long work. Errors: ErrorKind::output.
+  static Result<void> check(const std::filesystem::path& target, bool replace);
+
   /// `target` must not exist; with `replace` it may be an empty folder or one that holds an OTF2
   /// anchor file. Creates missing parents. Errors: ErrorKind::output.
   static Result<StagedDirectory> create(const std::filesystem::path& target, bool replace);

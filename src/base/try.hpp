@@ -7,20 +7,22 @@
 
 #define ENTRAIN_CONCAT_(a, b) a##b
 #define ENTRAIN_CONCAT(a, b) ENTRAIN_CONCAT_(a, b)
+#define ENTRAIN_UNIQUE(name) ENTRAIN_CONCAT(name, __COUNTER__)
 
-/// Evaluates an expression that gives a Result<void>; returns its error from this function.
-#define TRY(expression)                                                            \
+#define ENTRAIN_TRY_(name, expression)                                             \
   do {                                                                             \
-    if (auto result_ = (expression); !result_) {                                   \
-      return ::tl::unexpected<::entrain::Error>(std::move(result_).error());       \
+    if (auto name = (expression); !name) {                                         \
+      return ::tl::unexpected<::entrain::Error>(std::move(name).error());          \
     }                                                                              \
   } while (false)
+#define ENTRAIN_TRY_ASSIGN_(name, declaration, expression)                         \
+  auto name = (expression);                                                        \
+  if (!name) return ::tl::unexpected<::entrain::Error>(std::move(name).error());   \
+  declaration = std::move(*name)
+
+/// Evaluates an expression that gives a Result<void>; returns its error from this function.
+#define TRY(...) ENTRAIN_TRY_(ENTRAIN_UNIQUE(try_), (__VA_ARGS__))
 
 /// `TRY_ASSIGN(auto x, f());` declares x from the value of a Result, or returns its error.
-#define TRY_ASSIGN(declaration, expression)                                        \
-  auto ENTRAIN_CONCAT(try_, __LINE__) = (expression);                              \
-  if (!ENTRAIN_CONCAT(try_, __LINE__)) {                                           \
-    return ::tl::unexpected<::entrain::Error>(                                     \
-        std::move(ENTRAIN_CONCAT(try_, __LINE__)).error());                        \
-  }                                                                                \
-  declaration = std::move(*ENTRAIN_CONCAT(try_, __LINE__))
+#define TRY_ASSIGN(declaration, ...) \
+  ENTRAIN_TRY_ASSIGN_(ENTRAIN_UNIQUE(try_), declaration, (__VA_ARGS__))

@@ -155,6 +155,10 @@ class Writer {
 
 }  // namespace
 
+Result<void> check_target(const fs::path& directory, bool force) {
+  return StagedDirectory::check(directory, force);
+}
+
 Result<WriteSummary> write_archive(const Archive& archive, const WritePlan& plan,
                                    const fs::path& directory) {
   TRY(check_apart(archive, directory));

@@ -42,6 +42,9 @@ struct WriteSummary {
   std::string link;  ///< "reflink", "symbolic link" or "hard link" for overlay, else empty
 };
 
+/// Refuses an output folder that exists already and may not be replaced, before any work is done.
+Result<void> check_target(const std::filesystem::path& directory, bool force);
+
 /// Writes the archive beside `directory` and renames it when it is complete; a failure leaves
 /// neither a half archive nor a changed input. `directory` must not exist unless plan.force.
 /// Errors: ErrorKind::output (no space, exists, permission), ErrorKind::input (damaged file),

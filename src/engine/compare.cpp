@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include <entrain/entrain.hpp>
+
+#include "base/executor.hpp"
+#include "base/try.hpp"
+#include "engine/load.hpp"
+#include "engine/session_span.hpp"
+#include "otf2/stamps.hpp"
+#include "verify/difference.hpp"
+
+namespace entrain {
+
+namespace {
+
+/// One of the archives compared, with what a reader does to its stamps.
+struct Side {
+  engine::LoadedTrace loaded;
+  std::vector<ClockMap> maps;
+};
+
+Result<Side> open_side(const std::filesystem::path& path, bool raw, unsigned threads,
+                       Progress* progress) {
+  Side side;
+  TRY_ASSIGN(side.loaded, engine::load(path, threads, progress));
+  TRY_ASSIGN(engine::Presynchronised presync,
+             engine::presynchronise(side.loaded.trace, raw ? Presync::none : Presync::linear));
+  side.maps = std::move(presync.maps);
+  return side;
+}
+
+/// Times of all events of one location as a reader returns them.
+std::vector<std::int64_t> times_of(const otf2::EventStamps& events, const ClockMap& map) {
+  std::vector<std::int64_t> times;
+  times.reserve(events.stamps.size());
+  ClockMap::Cursor cursor(map);
+  for (const std::uint64_t stamp : events.stamps) times.push_back(cursor(stamp));
+  return times;
+}
+
+/// Where communication events count: per location between its first and last ClockOffset record
+/// (stored stamps of one side), or in a span of global time, or everywhere.
+class Span {
+ public:
+  Span(const Side& a, const Side& b) {
+    for (const Side* side : {&a, &b}) {
+      const trace::Trace& trace = side->loaded.trace;
+      if (engine::find_property(trace.definitions, engine::k_property_session_span) == nullptr &&
+          has_offsets(trace)) {
+        by_records_ = side;
+        source_ = "clock offsets";
+        return;
+      }
+    }
+    for (const Side* side : {&a, &b}) {
+      if (const auto span = engine::session_span(side->loaded.trace, side->maps)) {
+        global_ = span;
+        by_time_ = side;
+        source_ = "property";
+        return;
+      }
+    }
+  }
+
+  [[nodiscard]] const std::string& source() const { return source_; }
+  /// The side by whose events the span is told; null if it is everything.
+  [[nodiscard]] const Side* side() const { return by_records_ != nullptr ? by_records_ : by_time_; }
+
+  [[nodiscard]] bool holds(LocationIndex l, std::uint64_t stamp, std::int64_t time) const {
+    if (by_records_ != nullptr) {
+      const auto& offsets = by_records_->loaded.trace.locations[l].clock_offsets;
+      return offsets.size() >= 2 && stamp >= offsets.front().time && stamp <= offsets.back().time;
+    }
+    return !global_ || (time >= global_->begin && time <= global_->end);
+  }
+
+ private:
+  static bool has_offsets(const trace::Trace& trace) {
+    for (const auto& location : trace.locations) {
+      if (location.clock_offsets.size() >= 2) return true;
+    }
+    return false;
+  }
+
+  const Side* by_records_ = nullptr;
+  const Side* by_time_ = nullptr;
+  std::optional<engine::SessionSpan> global_;
+  std::string source_ = "whole trace";
+};
+
+/// One run of compare().
+class Comparison {
+ public:
+  Comparison(const Side& a, const Side& b, const Side* truth, unsigned threads)
+      : a_(a), b_(b), truth_(truth), threads_(threads), span_(a, b) {}
+
+  Result<void> check_same_locations() const {
+    TRY(check_same_locations(b_));
+    return truth_ != nullptr ? check_same_locations(*truth_) : Result<void>();
+  }
+
+  Result<CompareReport> run() {
+    std::optional<verify::TruthFit> fit;
+    if (truth_ != nullptr) {
+      TRY_ASSIGN(fit, merged<verify::TruthFit>([] { return verify::TruthFit(); }, nullptr));
+    }
+    CompareReport report;
+    const auto make = [&] { return fit ? verify::DifferenceSums(*fit) : verify::DifferenceSums(); };
+    TRY_ASSIGN(const verify::DifferenceSums sums, merged<verify::DifferenceSums>(make, &report));
+    sums.fill(report, resolution());
+    report.a = a_.loaded.trace.path;
+    report.b = b_.loaded.trace.path;
+    if (truth_ != nullptr) report.truth = truth_->loaded.trace.path;
+    report.span_source = span_.source();
+    return report;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t resolution() const {
+    return a_.loaded.trace.definitions.clock.resolution_hz;
+  }
+
+  Result<void> check_same_locations(const Side& other) const {
+    const trace::Definitions& mine = a_.loaded.trace.definitions;
+    const trace::Definitions& theirs = other.loaded.trace.definitions;
+    const auto different = [&](const std::string& what) {
+      return fail(ErrorKind::input,
+                  fmt::format("{} and {} are not the same trace: {}", a_.loaded.trace.path,
+                              other.loaded.trace.path, what));
+    };
+    if (mine.clock.resolution_hz != theirs.clock.resolution_hz) {
+      return different("their clocks have different resolutions");
+    }
+    if (mine.locations.size() != theirs.locations.size()) {
+      return different(fmt::format("{} and {} locations", mine.locations.size(),
+                                   theirs.locations.size()));
+    }
+    for (LocationIndex l = 0; l < mine.locations.size(); ++l) {
+      if (mine.locations[l].id != theirs.locations[l].id) {
+        return different(fmt::format("location {} is not in the second one",
+                                     mine.locations[l].id));
+      }
+    }
+    return {};
+  }
+
+  /// Feeds every location into a fresh accumulator and merges them in order of the locations.
+  template <class Sums, class Make>
+  Result<Sums> merged(Make make, CompareReport* report) {
+    const std::size_t count = a_.maps.size();
+    Sums total = make();
+    std::mutex mutex;
+    std::size_t next = 0;
+    std::vector<std::optional<Sums>> waiting(count);
+    if (report != nullptr) report->locations.resize(count);
+    TRY(parallel_for(threads_, count, [&](std::size_t i) -> Result<void> {
+      Sums sums = make();
+      TRY(feed(static_cast<LocationIndex>(i), sums));
+      if constexpr (std::is_same_v<Sums, verify::DifferenceSums>) {
+        report->locations[i] = {a_.loaded.trace.definitions.locations[i].id,
+                                sums.difference(resolution())};
+      }
+      const std::lock_guard lock(mutex);
+      waiting[i] = std::move(sums);
+      for (; next < count && waiting[next]; ++next) {
+        total.merge(*waiting[next]);
+        waiting[next].reset();
+      }
+      return {};
+    }));
+    return total;
+  }
+
+  template <class Sums>
+  Result<void> feed(LocationIndex l, Sums& sums) const {
+    TRY_ASSIGN(const otf2::EventStamps a, otf2::read_stamps(*a_.loaded.archive, l));
+    TRY_ASSIGN(const otf2::EventStamps b, otf2::read_stamps(*b_.loaded.archive, l));
+    TRY(check_same_events(l, a, b, b_));
+    const std::vector<std::int64_t> times_a = times_of(a, a_.maps[l]);
+    const std::vector<std::int64_t> times_b = times_of(b, b_.maps[l]);
+    std::vector<std::int64_t> times_truth;
+    if (truth_ != nullptr) {
+      TRY_ASSIGN(const otf2::EventStamps truth, otf2::read_stamps(*truth_->loaded.archive, l));
+      TRY(check_same_events(l, a, truth, *truth_));
+      times_truth = times_of(truth, truth_->maps[l]);
+    }
+    const bool by_b = span_.side() == &b_;
+    std::vector<std::uint8_t> flags(a.stamps.size(), 0);
+    for (std::size_t i = 0; i < flags.size(); ++i) {
+      const bool inside = span_.holds(l, by_b ? b.stamps[i] : a.stamps[i],
+                                      by_b ? times_b[i] : times_a[i]);
+      if (a.communication[i] != 0 && inside) flags[i] = verify::k_in_communication;
+    }
+    sums.add({times_a, times_b, times_truth, flags});
+    return {};
+  }
+
+  Result<void> check_same_events(LocationIndex l, const otf2::EventStamps& mine,
+                                 const otf2::EventStamps& theirs, const Side& other) const {
+    if (mine.types == theirs.types) return {};
+    return fail(ErrorKind::input,
+                fmt::format("{} and {} are not the same trace: location {} has {} and {} events, "
+                            "or events of different kinds",
+                            a_.loaded.trace.path, other.loaded.trace.path,
+                            a_.loaded.trace.definitions.locations[l].id, mine.types.size(),
+                            theirs.types.size()));
+  }
+
+  const Side& a_;
+  const Side& b_;
+  const Side* truth_;
+  unsigned threads_;
+  Span span_;
+};
+
+}  // namespace
+
+Result<CompareReport> compare(const std::filesystem::path& a, const std::filesystem::path& b,
+                              const std::optional<std::filesystem::path>& truth,
+                              const CompareOptions& options, Progress* progress) {
+  TRY_ASSIGN(const Side side_a, open_side(a, options.raw_a, options.threads, progress));
+  TRY_ASSIGN(const Side side_b, open_side(b, false, options.threads, progress));
+  std::optional<Side> side_truth;
+  if (truth) {
+    TRY_ASSIGN(side_truth, open_side(*truth, false, options.threads, progress));
+  }
+  Comparison comparison(side_a, side_b, side_truth ? &*side_truth : nullptr, options.threads);
+  TRY(comparison.check_same_locations());
+  return comparison.run();
+}
+
+}  // namespace entrain

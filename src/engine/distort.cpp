@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <entrain/entrain.hpp>
+
+#include "base/try.hpp"
+#include "engine/load.hpp"
+#include "otf2/write.hpp"
+#include "sim/distort.hpp"
+
+namespace entrain {
+
+Result<DistortReport> distort(const std::filesystem::path& archive,
+                              const std::filesystem::path& output, const DistortOptions& options,
+                              Progress* progress) {
+  TRY(otf2::check_target(output, options.force));
+  TRY_ASSIGN(const engine::LoadedTrace loaded, engine::load(archive, options.threads, progress));
+  TRY_ASSIGN(const engine::Presynchronised presync,
+             engine::presynchronise(loaded.trace, Presync::linear));
+  TRY_ASSIGN(sim::Distortion distortion, sim::distort(loaded.trace, presync.maps, options));
+  otf2::WritePlan plan;
+  plan.maps = std::move(distortion.maps);
+  plan.clock_offsets = std::move(distortion.clock_offsets);
+  plan.first_time = distortion.first_time;
+  plan.last_time = distortion.last_time;
+  plan.force = options.force;
+  plan.threads = options.threads;
+  plan.progress = progress;
+  TRY_ASSIGN(const otf2::WriteSummary summary,
+             otf2::write_archive(*loaded.archive, plan, output));
+  DistortReport report = std::move(distortion.report);
+  report.input = loaded.trace.path;
+  report.output = summary.anchor.string();
+  return report;
+}
+
+}  // namespace entrain

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/load.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "base/executor.hpp"
+#include "base/try.hpp"
+#include "verify/check.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+std::string name_of(const trace::Trace& trace, LocationIndex l) {
+  return fmt::format("location {} of {}", trace.definitions.locations[l].id, trace.path);
+}
+
+Result<ClockMap> linear_map(const trace::Trace& trace, LocationIndex l) {
+  std::vector<ClockKnot> knots;
+  for (const trace::ClockOffset& offset : trace.locations[l].clock_offsets) {
+    knots.push_back({offset.time, offset.offset});
+  }
+  auto map = ClockMap::from_knots(std::move(knots));
+  if (!map) {
+    return fail(ErrorKind::input, fmt::format("{}: {}; try --presync none", name_of(trace, l),
+                                              map.error().message));
+  }
+  if (!map->is_monotone()) {
+    return fail(ErrorKind::input,
+                fmt::format("{}: its clock offsets make time run backward; try --presync none",
+                            name_of(trace, l)));
+  }
+  return map;
+}
+
+/// mu of an earlier correction: "... mu_ticks=1/2/3 ...".
+std::optional<MuTicks> mu_of_property(const trace::Definitions& definitions) {
+  const std::string* value = find_property(definitions, k_property_correction);
+  if (value == nullptr) return std::nullopt;
+  constexpr std::string_view k_key = "mu_ticks=";
+  const std::size_t begin = value->find(k_key);
+  if (begin == std::string::npos) return std::nullopt;
+  MuTicks mu{};
+  const char* at = value->data() + begin + k_key.size();
+  const char* const end = value->data() + value->size();
+  for (std::size_t c = 0; c < mu.size(); ++c) {
+    const auto [next, error] = std::from_chars(at, end, mu[c]);
+    if (error != std::errc() || mu[c] < 0) return std::nullopt;
+    at = next;
+    if (c + 1 < mu.size()) {
+      if (at == end || *at != '/') return std::nullopt;
+      ++at;
+    }
+  }
+  return mu;
+}
+
+}  // namespace
+
+Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress) {
+  LoadedTrace loaded;
+  TRY_ASSIGN(loaded.archive, otf2::Archive::open(path));
+  loaded.trace.path = loaded.archive->path();
+  loaded.trace.definitions = loaded.archive->definitions();
+  const std::size_t count = loaded.trace.definitions.locations.size();
+  loaded.trace.locations.resize(count);
+  if (progress != nullptr) progress->begin("scan", count);
+  TRY(parallel_for(threads, count, [&](std::size_t l) -> Result<void> {
+    if (progress != nullptr && progress->cancelled()) {
+      return fail(ErrorKind::interrupted, "interrupted while reading");
+    }
+    TRY_ASSIGN(loaded.trace.locations[l], loaded.archive->scan(static_cast<LocationIndex>(l)));
+    if (progress != nullptr) progress->advance(1);
+    return {};
+  }));
+  return loaded;
+}
+
+Result<Presynchronised> presynchronise(const trace::Trace& trace, Presync method) {
+  Presynchronised result;
+  const bool any_offset = std::any_of(trace.locations.begin(), trace.locations.end(),
+                                      [](const auto& l) { return !l.clock_offsets.empty(); });
+  const bool linear = method == Presync::linear || (method == Presync::automatic && any_offset);
+  result.method = linear ? "linear" : "none";
+  std::int64_t earliest = 0;
+  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
+    const trace::LocationSkeleton& location = trace.locations[l];
+    if (!location.decreasing.empty()) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: time runs backward in its event file ({}); no correction can be "
+                              "based on that clock",
+                              name_of(trace, l), location.decreasing));
+    }
+    ClockMap map;
+    if (linear) {
+      TRY_ASSIGN(map, linear_map(trace, l));
+    }
+    if (location.event_count > 0) earliest = std::min(earliest, map(location.first));
+    result.maps.push_back(std::move(map));
+  }
+  if (earliest < 0) {
+    for (ClockMap& map : result.maps) map = map.shifted(-earliest);
+  }
+  return result;
+}
+
+ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
+                   const MuOption& option) {
+  switch (option.source) {
+    case MuSource::round_trip: return {verify::round_trip_mu(trace, maps), "round trip (estimate)"};
+    case MuSource::one_tick: return {{1, 1, 1}, "given"};
+    case MuSource::fixed: {
+      const double ticks =
+          option.seconds * static_cast<double>(trace.definitions.clock.resolution_hz);
+      const auto rounded = static_cast<std::int64_t>(std::llround(std::clamp(ticks, 0.0, 1e18)));
+      return {{rounded, rounded, rounded}, "given"};
+    }
+    case MuSource::automatic: break;
+  }
+  const auto carried = mu_of_property(trace.definitions);
+  if (carried && *carried != MuTicks{}) return {*carried, "archive"};
+  return {{}, "none"};
+}
+
+const std::string* find_property(const trace::Definitions& definitions, std::string_view name) {
+  for (const trace::Property& property : definitions.properties) {
+    if (property.name == name) return &property.value;
+  }
+  return nullptr;
+}
+
+}  // namespace entrain::engine
