@@ -31,10 +31,10 @@ soak: deps ## the long tests
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset soak
 
-bench: deps ## build and run the benchmarks
+bench: deps ## measure against cp and the OTF2 library: minutes, 2 GB of disk
 	cmake --preset release --log-level=WARNING
 	cmake --build --preset release -j $(JOBS)
-	scripts/bench build/release/bench
+	bench/run
 
 format: ## clang-format all sources
 	@scripts/install-deps clang-format

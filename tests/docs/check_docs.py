@@ -18,7 +18,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "examples/traces/README.md"]
+DOCUMENTS = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "bench/README.md",
+    "examples/traces/README.md",
+]
 RUNNABLE = ["README.md"]
 
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)

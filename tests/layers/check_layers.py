@@ -26,7 +26,6 @@ LIBRARIES = {
     "gtest/": ["tests", "unit"],
     "gmock/": ["tests", "unit"],
     "rapidcheck": ["tests", "unit"],
-    "benchmark/": ["bench"],
 }
 
 # What the public headers may include beside the standard library and each other.
