@@ -37,31 +37,83 @@ void append(Curve& curve, Bend bend) {
   if (curve.empty() || bend.stamp > curve.back().stamp) curve.push_back(bend);
 }
 
-/// Decay behind a jump: level down to 0, then flat, until `end`.
+constexpr std::uint64_t k_endless = ~std::uint64_t{0};
+
+/// Decays behind jumps: down to 0 with slope 1 - gamma in presynchronised time, then flat.
 class DecayWriter {
  public:
   explicit DecayWriter(const CurveInput& input) : input_(input) {}
 
-  [[nodiscard]] Decay behind(std::size_t node) const {
-    return {input_.lower[node], input_.presync[node]};
+  /// Appends the bends of the decay that begins at `node`, strictly before `end`. A node that does
+  /// not lie on it (the later ones of a tied component fall faster) begins a decay of its own;
+  /// returns the node where the last one began.
+  std::size_t append_to(Curve& curve, std::size_t node, std::uint64_t end) const {
+    const std::size_t count = input_.stamps.size();
+    for (std::size_t n = node + 1; n < count && input_.stamps[n] < end; ++n) {
+      if (input_.lower[n] == decayed(node, input_.presync[n])) continue;
+      append_piece(curve, node, input_.stamps[n]);
+      append(curve, {input_.stamps[n], input_.lower[n]});
+      node = n;
+    }
+    append_piece(curve, node, end);
+    return node;
   }
 
-  /// The bend at which a decay from `node` reaches 0, if that lies before `end`.
-  void append_foot(Curve& curve, std::size_t node, std::uint64_t end) const {
-    const std::int64_t rate = k_billion - input_.gamma.billionths;
-    if (rate == 0 || input_.lower[node] == 0) return;
-    // Length in presync time; its rate differs from local time by parts per million.
-    const Int128 length = ceil_div(Int128{input_.lower[node]} * k_billion, rate);
-    const Int128 foot = Int128{input_.stamps[node]} + length;
-    if (foot < Int128{end}) append(curve, {static_cast<std::uint64_t>(foot), 0});
-  }
-
+  /// Displacement at `stamp` of the decay that begins at `node`; never so much that time would run
+  /// backwards until the next node.
   [[nodiscard]] std::int64_t value(std::size_t node, std::uint64_t stamp) const {
-    return behind(node).at(std::max((*input_.presync_map)(stamp), input_.presync[node]),
-                           input_.gamma);
+    const std::int64_t c = std::max((*input_.presync_map)(stamp), input_.presync[node]);
+    const auto found = std::lower_bound(input_.stamps.begin(), input_.stamps.end(), stamp);
+    const auto next = static_cast<std::size_t>(found - input_.stamps.begin());
+    const std::int64_t own = decayed(node, c);
+    if (found == input_.stamps.end()) return own;
+    return std::min(own, input_.presync[next] + input_.lower[next] - c);
   }
 
  private:
+  [[nodiscard]] std::int64_t decayed(std::size_t node, std::int64_t c) const {
+    return Decay{input_.lower[node], input_.presync[node]}.at(c, input_.gamma);
+  }
+
+  /// Presync knots, at which the decay bends in local time, and the foot.
+  void append_piece(Curve& curve, std::size_t node, std::uint64_t end) const {
+    const std::int64_t rate = k_billion - input_.gamma.billionths;
+    if (rate == 0 || input_.lower[node] == 0) return;
+    const Int128 foot_time =
+        input_.presync[node] + ceil_div(Int128{input_.lower[node]} * k_billion, rate);
+    const auto knots = input_.presync_map->knots();
+    auto knot =
+        std::upper_bound(knots.begin(), knots.end(), input_.stamps[node],
+                         [](std::uint64_t stamp, const ClockKnot& k) { return stamp < k.local; });
+    for (; knot != knots.end() && knot->local < end; ++knot) {
+      if ((*input_.presync_map)(knot->local) >= foot_time) break;
+      append(curve, {knot->local, value(node, knot->local)});
+    }
+    const std::uint64_t foot = first_stamp_at(foot_time, input_.stamps[node], end);
+    if (foot < end) append(curve, {foot, 0});
+  }
+
+  /// First stamp behind `begin` whose presynchronised time is at least `time`; `end` if there is
+  /// none before it.
+  [[nodiscard]] std::uint64_t first_stamp_at(Int128 time, std::uint64_t begin,
+                                             std::uint64_t end) const {
+    constexpr std::uint64_t k_longest = std::uint64_t{1} << 61;
+    const auto reached = [&](std::uint64_t stamp) { return (*input_.presync_map)(stamp) >= time; };
+    std::uint64_t step = 1;
+    while (step < k_longest && step < end - begin && !reached(begin + step)) step *= 2;
+    std::uint64_t high = begin + std::min(step, end - begin);
+    if (high == end || !reached(high)) {
+      if (end == k_endless || !reached(end)) return end;
+      high = end;
+    }
+    std::uint64_t low = begin;  // not reached, high is
+    while (high - low > 1) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      (reached(middle) ? high : low) = middle;
+    }
+    return high;
+  }
+
   const CurveInput& input_;
 };
 
@@ -70,36 +122,64 @@ std::size_t node_at(const CurveInput& input, std::uint64_t stamp) {
   return static_cast<std::size_t>(found - input.stamps.begin());
 }
 
-constexpr std::uint64_t k_endless = ~std::uint64_t{0};
+/// Rounding may turn time back by a tick from knot to knot. The bends of the curve are right; the
+/// other knots give way.
+void keep_order(std::vector<ClockKnot>& knots, const Curve& curve) {
+  const auto is_bend = [&](const ClockKnot& knot) {
+    const auto found =
+        std::lower_bound(curve.begin(), curve.end(), knot.local,
+                         [](const Bend& bend, std::uint64_t stamp) { return bend.stamp < stamp; });
+    return found != curve.end() && found->stamp == knot.local;
+  };
+  const auto excess = [&](std::size_t i) {  // of knot i over knot i + 1
+    return knots[i].offset - knots[i + 1].offset -
+           static_cast<std::int64_t>(knots[i + 1].local - knots[i].local);
+  };
+  for (std::size_t i = 0; i + 1 < knots.size(); ++i) {
+    const std::int64_t e = excess(i);
+    if (e > 0 && !is_bend(knots[i + 1])) knots[i + 1].offset += e;
+  }
+  for (std::size_t i = knots.size() - 1; i-- > 0;) {
+    const std::int64_t e = excess(i);
+    if (e > 0 && !is_bend(knots[i])) knots[i].offset -= e;
+  }
+}
 
 }  // namespace
 
 Curve curve_of_ramps(const CurveInput& input, std::span<const Ramp> ramps) {
   Curve curve;
   const DecayWriter decay(input);
-  std::size_t top = input.stamps.size();  // node of the last jump written
-  const auto write_decay = [&](std::uint64_t end) {
-    if (top < input.stamps.size()) decay.append_foot(curve, top, end);
+  const std::size_t nobody = input.stamps.size();
+  std::size_t top = nobody;  // node where the last decay written began
+  const auto least_behind = [&](const Bend& bend, std::uint64_t stamp) {  // time stands still
+    return bend.displacement + (*input.presync_map)(bend.stamp) - (*input.presync_map)(stamp);
   };
   for (std::size_t r = ramps.size(); r-- > 0;) {
     const Ramp& ramp = ramps[r];
-    write_decay(ramp.front().stamp);
+    Bend foot = ramp.front();
+    if (top != nobody) {
+      top = decay.append_to(curve, top, foot.stamp);
+      foot.displacement = std::max(foot.displacement, least_behind(curve.back(), foot.stamp));
+    }
+    append(curve, foot);
     for (const Bend& bend : ramp) append(curve, bend);
     top = node_at(input, ramp.back().stamp);
   }
-  write_decay(k_endless);
+  if (top != nobody) decay.append_to(curve, top, k_endless);
   return curve;
 }
 
 Curve curve_of_jumps(const CurveInput& input) {
   Curve curve;
   const DecayWriter decay(input);
-  std::size_t top = input.stamps.size();
+  const std::size_t nobody = input.stamps.size();
+  std::size_t top = nobody;
   for (std::size_t n = 0; n < input.stamps.size(); ++n) {
     if (!(*input.jump)[input.first_node + n]) continue;
     const std::uint64_t before = input.stamps[n] == 0 ? 0 : input.stamps[n] - 1;
-    if (top < input.stamps.size()) {
-      decay.append_foot(curve, top, before);
+    if (top != nobody) {
+      top = decay.append_to(curve, top, before);
       append(curve, {before, decay.value(top, before)});
     } else {
       append(curve, {before, 0});
@@ -107,7 +187,7 @@ Curve curve_of_jumps(const CurveInput& input) {
     append(curve, {input.stamps[n], input.lower[n]});
     top = n;
   }
-  if (top < input.stamps.size()) decay.append_foot(curve, top, k_endless);
+  if (top != nobody) decay.append_to(curve, top, k_endless);
   return curve;
 }
 
@@ -148,7 +228,8 @@ ClockMap make_map(const ClockMap& presync, const Curve& curve,
     if (begin == end) continue;
     const bool last_too = std::find(begin, end, location.last) != end;
     const auto at = stamps.erase(begin, end);
-    const std::uint64_t ends[] = {flush.begin, last_too ? std::max(flush.end, location.last) : flush.end};
+    const std::uint64_t ends[] = {flush.begin,
+                                  last_too ? std::max(flush.end, location.last) : flush.end};
     stamps.insert(at, std::begin(ends), std::end(ends));
   }
   std::sort(stamps.begin(), stamps.end());
@@ -162,6 +243,7 @@ ClockMap make_map(const ClockMap& presync, const Curve& curve,
     const std::int64_t offset = presync(stamp) - static_cast<std::int64_t>(stamp);
     knots.push_back({stamp, offset + displacement(stamp)});
   }
+  keep_order(knots, curve);
   knots.back().offset = knots[knots.size() - 2].offset;
   auto map = ClockMap::from_knots(std::move(knots));
   return map ? *std::move(map) : presync;

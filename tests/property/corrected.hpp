@@ -78,8 +78,8 @@ inline Corrected correct(const TracePlan& plan, const clc::Options& options) {
   corrected.problem = reference_problem(corrected.random, options.mu_ticks);
   corrected.cycles = reference_cycles(corrected.problem);
   corrected.options = options;
-  auto result = clc::amortize(corrected.graph, corrected.random.trace, corrected.random.presync,
-                              options);
+  auto result =
+      clc::amortize(corrected.graph, corrected.random.trace, corrected.random.presync, options);
   if (!result) RC_FAIL(result.error().message);
   corrected.result = std::move(*result);
   return corrected;

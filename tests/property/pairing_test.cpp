@@ -17,8 +17,8 @@ std::vector<TrueEdge> expanded(const verify::Pairing& pairing, const trace::Trac
   std::vector<TrueEdge> edges;
   const auto add = [&](verify::EventRef s, verify::EventRef r, EdgeKind kind) {
     if (s.location == r.location || (kind == EdgeKind::init_finalize && !init_finalize)) return;
-    edges.push_back({s.location, verify::at(trace, s).time, r.location,
-                     verify::at(trace, r).time, kind});
+    edges.push_back(
+        {s.location, verify::at(trace, s).time, r.location, verify::at(trace, r).time, kind});
   };
   for (const verify::Pair& pair : pairing.pairs) add(pair.send, pair.receive, pair.kind);
   for (const verify::Instance& instance : pairing.instances) {

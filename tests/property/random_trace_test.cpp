@@ -84,8 +84,7 @@ TEST(RandomTrace, MostReceivesCanBeViolated) {
   plan.offset_ticks = 100'000;
   const RandomTrace trace = random_trace(plan);
   EXPECT_GT(trace.edges.size(), 400u);
-  EXPECT_GT(static_cast<double>(violations(trace)),
-            0.9 * static_cast<double>(trace.edges.size()));
+  EXPECT_GT(static_cast<double>(violations(trace)), 0.9 * static_cast<double>(trace.edges.size()));
 }
 
 TEST(RandomTrace, CoarseTimersCloseCycles) {

@@ -143,15 +143,15 @@ TEST(ReferenceRamps, TwoLimitsMakeAHull) {
   const std::vector<std::int64_t> lower{0, 0, 0, 0, 0, 0, 30};
   const std::vector<bool> jump{false, false, false, false, false, false, true};
   // Slopes 0.02, 0.012, 0.01 from right to left.
-  EXPECT_THAT(reference_ramps(stamp, lower, std::vector<std::int64_t>{k_u, k_u, 4, k_u, 10, k_u,
-                                                                      k_u},
-                              jump, k_one_percent),
-              ElementsAre(0, 2, 4, 7, 10, 20, 30));
+  EXPECT_THAT(
+      reference_ramps(stamp, lower, std::vector<std::int64_t>{k_u, k_u, 4, k_u, 10, k_u, k_u}, jump,
+                      k_one_percent),
+      ElementsAre(0, 2, 4, 7, 10, 20, 30));
   // The farther limit is the lower one: the nearer no longer counts.
-  EXPECT_THAT(reference_ramps(stamp, lower, std::vector<std::int64_t>{k_u, k_u, 0, k_u, 12, k_u,
-                                                                      k_u},
-                              jump, k_one_percent),
-              ElementsAre(0, 0, 0, 5, 10, 20, 30));
+  EXPECT_THAT(
+      reference_ramps(stamp, lower, std::vector<std::int64_t>{k_u, k_u, 0, k_u, 12, k_u, k_u}, jump,
+                      k_one_percent),
+      ElementsAre(0, 0, 0, 5, 10, 20, 30));
 }
 
 TEST(ReferenceRamps, OverlappingRampsTakeTheMaximum) {
@@ -166,9 +166,9 @@ TEST(ReferenceRamps, PressedUnderAnEarlierTopRestsOnIt) {
   const std::vector<std::uint64_t> stamp{3000, 3500, 3750, 4000, 4500, 5000};
   const std::vector<std::int64_t> lower{0, 0, 0, 20, 0, 35}, limit{k_u, 2, k_u, k_u, k_u, k_u};
   // The straight line from (5000, 35) to (3500, 2) would pass under (4000, 20).
-  EXPECT_THAT(reference_ramps(stamp, lower, limit, {false, false, false, true, false, true},
-                              k_one_percent),
-              ElementsAre(0, 2, 11, 20, 27, 35));
+  EXPECT_THAT(
+      reference_ramps(stamp, lower, limit, {false, false, false, true, false, true}, k_one_percent),
+      ElementsAre(0, 2, 11, 20, 27, 35));
 }
 
 TEST(ReferenceRamps, LimitOfAMovedReceiveHolds) {

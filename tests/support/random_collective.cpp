@@ -41,10 +41,10 @@ Collectives::Call Collectives::choose() {
     call.members.insert(call.members.end(), comm.group_b.begin(), comm.group_b.end());
   }
   static constexpr std::uint8_t k_ops[] = {
-      op::barrier,  op::bcast,     op::gather,    op::gatherv,        op::scatter,
-      op::scatterv, op::allgather, op::allgatherv, op::alltoall,      op::alltoallv,
-      op::alltoallw, op::allreduce, op::reduce,   op::reduce_scatter, op::reduce_scatter_block,
-      op::scan,     op::exscan};
+      op::barrier,   op::bcast,     op::gather,     op::gatherv,        op::scatter,
+      op::scatterv,  op::allgather, op::allgatherv, op::alltoall,       op::alltoallv,
+      op::alltoallw, op::allreduce, op::reduce,     op::reduce_scatter, op::reduce_scatter_block,
+      op::scan,      op::exscan};
   call.op = k_ops[rng.below(std::size(k_ops) - (call.inter ? 2 : 0))];
   call.root = rng.below(call.members.size());
   choose_flags(call);
@@ -109,7 +109,8 @@ Event Collectives::end_event(const Call& call, std::size_t member, bool blocking
     if (!call.inter) {
       event.peer = static_cast<std::uint32_t>(call.root);
     } else if (call.in_b(member) != call.in_b(call.root)) {
-      event.peer = static_cast<std::uint32_t>(call.root - (call.in_b(call.root) ? call.first_b : 0));
+      event.peer =
+          static_cast<std::uint32_t>(call.root - (call.in_b(call.root) ? call.first_b : 0));
     } else {
       event.peer = member == call.root ? trace::k_root_self : trace::k_root_this_group;
     }
@@ -120,9 +121,8 @@ Event Collectives::end_event(const Call& call, std::size_t member, bool blocking
 std::vector<TrueTime> Collectives::earliest_ends(const Instance& instance) {
   std::vector<TrueTime> earliest(instance.call.members.size(), 0);
   for (const auto& [s, r] : pairs(instance.call)) {
-    const TrueTime arrival =
-        world_.time(instance.begin[s]) +
-        world_.latency(instance.call.members[s], instance.call.members[r]);
+    const TrueTime arrival = world_.time(instance.begin[s]) +
+                             world_.latency(instance.call.members[s], instance.call.members[r]);
     earliest[r] = std::max(earliest[r], arrival);
   }
   return earliest;
@@ -146,8 +146,7 @@ void Collectives::blocking() {
   }
   const std::vector<TrueTime> earliest = earliest_ends(instance);
   for (std::size_t i = 0; i < call.members.size(); ++i) {
-    instance.end.push_back(
-        world_.append(call.members[i], end_event(call, i, true), earliest[i]));
+    instance.end.push_back(world_.append(call.members[i], end_event(call, i, true), earliest[i]));
   }
   add_edges(instance);
   instances_.push_back(std::move(instance));
@@ -246,17 +245,22 @@ void Collectives::lose_record() {
 
 void Collectives::rma() {
   switch (world_.rng.below(3)) {
-    case 0: fence(); break;
-    case 1: post_start_complete_wait(); break;
-    default: notify();
+    case 0:
+      fence();
+      break;
+    case 1:
+      post_start_complete_wait();
+      break;
+    default:
+      notify();
   }
 }
 
 void Collectives::fence() {
   constexpr std::uint32_t k_process = 1, k_memory = 2;
-  const auto window = static_cast<std::uint32_t>(world_.rng.below(world_.definitions.windows.size()));
-  const auto& ranks =
-      world_.definitions.comms[world_.definitions.windows[window].comm].group_a;
+  const auto window =
+      static_cast<std::uint32_t>(world_.rng.below(world_.definitions.windows.size()));
+  const auto& ranks = world_.definitions.comms[world_.definitions.windows[window].comm].group_a;
   const bool synchronises = world_.rng.chance(0.7);
   std::vector<Ref> begin, end;
   Event event;
@@ -313,8 +317,8 @@ void Collectives::post_start_complete_wait() {
                            world_.time(post) + world_.latency(target, origin));
     world_.edge(post, start, EdgeKind::rma);
     completes.push_back(sync(origin, trace::RmaGroupRole::complete, 0));
-    all_complete = std::max(all_complete,
-                            world_.time(completes.back()) + world_.latency(origin, target));
+    all_complete =
+        std::max(all_complete, world_.time(completes.back()) + world_.latency(origin, target));
   }
   const Ref wait = sync(target, trace::RmaGroupRole::wait, all_complete);
   for (const Ref& complete : completes) world_.edge(complete, wait, EdgeKind::rma);

@@ -83,7 +83,9 @@ void PointToPoint::send(bool immediate) {
   const LocationIndex receiver = actor(way.receiver, tag, false);
   if (immediate) event.id = inbox_[sender].next_id++;
   const Ref ref = world_.append(sender, event);
-  deliver({ref, {sender, receiver, way.comm, tag}, way.sender_rank,
+  deliver({ref,
+           {sender, receiver, way.comm, tag},
+           way.sender_rank,
            world_.time(ref) + world_.latency(sender, receiver)});
 }
 
@@ -189,8 +191,12 @@ void PointToPoint::blocking() {
 
 void PointToPoint::nonblocking() {
   switch (world_.rng.below(3)) {
-    case 0: send(true); break;
-    case 1: post(); break;
+    case 0:
+      send(true);
+      break;
+    case 1:
+      post();
+      break;
     default:
       if (!complete_any(any_actor())) post();
   }

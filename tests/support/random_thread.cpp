@@ -24,9 +24,14 @@ void Threads::parallel_region() {
   }
   for (std::uint64_t inner = world_.rng.below(4); inner > 0; --inner) {
     switch (world_.rng.below(3)) {
-      case 0: barrier(threads); break;
-      case 1: lock(process, world_.rng.pick(threads)); break;
-      default: task(process, threads);
+      case 0:
+        barrier(threads);
+        break;
+      case 1:
+        lock(process, world_.rng.pick(threads));
+        break;
+      default:
+        task(process, threads);
     }
   }
   event.kind = EventKind::team_end;

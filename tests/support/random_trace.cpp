@@ -31,14 +31,29 @@ void run_program(World& world) {
     std::size_t operation = 0;
     while (choice >= weights[operation]) choice -= weights[operation++];
     switch (operation) {
-      case 0: p2p.blocking(); break;
-      case 1: p2p.nonblocking(); break;
-      case 2: p2p.cancel(); break;
-      case 3: collectives.blocking(); break;
-      case 4: collectives.nonblocking(); break;
-      case 5: threads.parallel_region(); break;
-      case 6: threads.create_and_wait(); break;
-      default: collectives.rma();
+      case 0:
+        p2p.blocking();
+        break;
+      case 1:
+        p2p.nonblocking();
+        break;
+      case 2:
+        p2p.cancel();
+        break;
+      case 3:
+        collectives.blocking();
+        break;
+      case 4:
+        collectives.nonblocking();
+        break;
+      case 5:
+        threads.parallel_region();
+        break;
+      case 6:
+        threads.create_and_wait();
+        break;
+      default:
+        collectives.rma();
     }
   }
   p2p.finish();
@@ -58,8 +73,8 @@ void observe(World& world, RandomTrace& result) {
     trace::LocationSkeleton& skeleton = result.trace.locations[location];
     for (const World::Stored& stored : world.streams[location]) {
       // Far enough above zero for the slowest clock, exact far from the epoch.
-      const double shown = world.clock(location, stored.time) +
-                           static_cast<double>(plan.offset_ticks + 1000);
+      const double shown =
+          world.clock(location, stored.time) + static_cast<double>(plan.offset_ticks + 1000);
       const auto ticks = static_cast<std::uint64_t>(std::floor(shown));
       stamps[location].push_back(base + ticks / granule * granule);
       if (stored.deleted) continue;
@@ -96,7 +111,8 @@ ClockMap measured(World& world, LocationIndex location, TrueTime end) {
     const double error =
         world.clock(location, time) - static_cast<double>(time) / static_cast<double>(k_tick);
     const double noise = static_cast<double>(plan.presync_noise_ticks) * world.rng.symmetric();
-    const double shown = world.clock(location, time) + static_cast<double>(plan.offset_ticks + 1000);
+    const double shown =
+        world.clock(location, time) + static_cast<double>(plan.offset_ticks + 1000);
     knots.push_back({static_cast<std::uint64_t>(plan.base_ticks) +
                          static_cast<std::uint64_t>(std::floor(shown)),
                      static_cast<std::int64_t>(std::llround(noise - error))});
@@ -161,8 +177,8 @@ std::ostream& operator<<(std::ostream& out, const TracePlan& p) {
              << ", .steps = " << p.steps << ",\n .mix = {" << m.blocking << ", " << m.nonblocking
              << ", " << m.cancel << ", " << m.collective << ", " << m.nb_collective << ", "
              << m.team << ", " << m.create << ", " << m.rma << "}, .tags = " << p.tags
-             << ", .mpi_threads = " << p.mpi_threads
-             << ", .wildcard = " << p.wildcard << ", .persistent = " << p.persistent
+             << ", .mpi_threads = " << p.mpi_threads << ", .wildcard = " << p.wildcard
+             << ", .persistent = " << p.persistent
              << ", .shuffle_locations = " << p.shuffle_locations
              << ", .init_finalize = " << p.init_finalize
              << ", .dense_alltoallv = " << p.dense_alltoallv << ", .unmatched = " << p.unmatched

@@ -31,21 +31,21 @@ struct OperationMix {
 /// Size and manner of a random program and of the clocks that observe it. Ticks are local ticks.
 struct TracePlan {
   std::uint64_t seed = 1;
-  std::uint32_t processes = 4;          ///< >= 1
-  std::uint32_t threads = 1;            ///< locations per process, >= 1
+  std::uint32_t processes = 4;           ///< >= 1
+  std::uint32_t threads = 1;             ///< locations per process, >= 1
   std::uint32_t processes_per_node = 2;  ///< >= 1
   std::uint32_t sub_comms = 1;
   std::uint32_t inter_comms = 0;  ///< only with >= 2 processes
   std::uint32_t steps = 100;      ///< number of operations
   OperationMix mix;
-  std::uint32_t tags = 2;             ///< number of different tags, >= 1
-  double wildcard = 0.2;              ///< share of posted receives with any source or any tag
-  bool mpi_threads = false;           ///< messages of every thread, told apart by their tags
-  double persistent = 0.2;            ///< share of requests that use a persistent request's id
-  bool shuffle_locations = false;     ///< definition order differs from rank order
-  bool init_finalize = false;         ///< MPI_Init and MPI_Finalize calls, with edges
-  bool dense_alltoallv = false;       ///< Alltoallv and Alltoallw give edges
-  bool unmatched = false;             ///< records of sends and receives are missing
+  std::uint32_t tags = 2;              ///< number of different tags, >= 1
+  double wildcard = 0.2;               ///< share of posted receives with any source or any tag
+  bool mpi_threads = false;            ///< messages of every thread, told apart by their tags
+  double persistent = 0.2;             ///< share of requests that use a persistent request's id
+  bool shuffle_locations = false;      ///< definition order differs from rank order
+  bool init_finalize = false;          ///< MPI_Init and MPI_Finalize calls, with edges
+  bool dense_alltoallv = false;        ///< Alltoallv and Alltoallw give edges
+  bool unmatched = false;              ///< records of sends and receives are missing
   bool mismatched_collective = false;  ///< one communicator loses a member's record
 
   std::int64_t gap_ticks = 10;     ///< mean distance of a location's operations, true time

@@ -80,9 +80,12 @@ void World::define_comms() {
     const std::size_t a = 1 + rng.below(ranks.size() - 1);
     const std::size_t b = 1 + rng.below(ranks.size() - a);
     const auto middle = ranks.begin() + static_cast<std::ptrdiff_t>(a);
-    inter_comms.push_back(
-        add_comm({k_none, "inter", true, false, {ranks.begin(), middle},
-                  {middle, middle + static_cast<std::ptrdiff_t>(b)}}));
+    inter_comms.push_back(add_comm({k_none,
+                                    "inter",
+                                    true,
+                                    false,
+                                    {ranks.begin(), middle},
+                                    {middle, middle + static_cast<std::ptrdiff_t>(b)}}));
   }
   for (std::uint32_t process = 0; process < plan.processes; ++process) {
     team.push_back(add_comm({k_none, "team", false, false, members[process], {}}));
@@ -112,15 +115,18 @@ TrueTime World::latency(LocationIndex a, LocationIndex b) {
   } else if (definitions.node_of[a] == definitions.node_of[b]) {
     least /= 2;
   }
-  return least + static_cast<TrueTime>(rng.below(
-                     static_cast<std::uint64_t>(plan.latency_ticks * k_tick) + 1));
+  return least + static_cast<TrueTime>(
+                     rng.below(static_cast<std::uint64_t>(plan.latency_ticks * k_tick) + 1));
 }
 
 std::size_t World::domain_of(LocationIndex location) const {
   switch (plan.domain) {
-    case ClockDomain::location: return location;
-    case ClockDomain::process: return definitions.process_of[location];
-    case ClockDomain::node: return definitions.node_of[location];
+    case ClockDomain::location:
+      return location;
+    case ClockDomain::process:
+      return definitions.process_of[location];
+    case ClockDomain::node:
+      return definitions.node_of[location];
   }
   return location;
 }
@@ -132,8 +138,8 @@ double World::clock_offset(LocationIndex location) const {
 double World::clock(LocationIndex location, TrueTime time) const {
   const Clock& clock = clocks_[domain_of(location)];
   const double x = static_cast<double>(time) / static_cast<double>(k_tick);
-  const double omega =
-      2 * std::numbers::pi / static_cast<double>(std::max<std::int64_t>(plan.wander_period_ticks, 1));
+  const double omega = 2 * std::numbers::pi /
+                       static_cast<double>(std::max<std::int64_t>(plan.wander_period_ticks, 1));
   const double wander =
       clock.wander / omega * (std::sin(omega * x + clock.phase) - std::sin(clock.phase));
   return x + clock.offset + clock.drift * x + wander;

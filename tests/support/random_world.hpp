@@ -193,9 +193,9 @@ class Collectives {
     CommIndex comm = 0;
     std::uint8_t op = 0;
     bool inter = false;
-    std::vector<LocationIndex> members;   ///< group A, then group B
-    std::size_t first_b = 0;              ///< position of group B's first member
-    std::size_t root = 0;                 ///< position in members
+    std::vector<LocationIndex> members;  ///< group A, then group B
+    std::size_t first_b = 0;             ///< position of group B's first member
+    std::size_t root = 0;                ///< position in members
     std::vector<std::uint8_t> flags;
     [[nodiscard]] bool in_b(std::size_t member) const { return inter && member >= first_b; }
   };

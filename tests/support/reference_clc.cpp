@@ -40,8 +40,7 @@ NodeIndex ReferenceProblem::node(LocationIndex location, std::uint64_t at) const
   const auto begin = stamp.begin() + first_node[location];
   const auto end = stamp.begin() + first_node[location + 1];
   const auto found = std::lower_bound(begin, end, at);
-  return found == end || *found != at ? k_none
-                                      : static_cast<NodeIndex>(found - stamp.begin());
+  return found == end || *found != at ? k_none : static_cast<NodeIndex>(found - stamp.begin());
 }
 
 ReferenceProblem reference_problem(const RandomTrace& source, const MuTicks& mu) {
@@ -215,8 +214,7 @@ ReferenceForward reference_forward(const ReferenceProblem& problem, const Refere
       decayed[k] = problem.c[j] + static_cast<std::int64_t>(b > 0 ? ceil_divide(b, k_one) : 0);
       common = std::max(common, decayed[k]);
       if (p != k_none && !inside) {
-        common = std::max(common,
-                          result.time[p] + std::min(delta, problem.c[j] - problem.c[p]));
+        common = std::max(common, result.time[p] + std::min(delta, problem.c[j] - problem.c[p]));
       }
       for (const ReferencePair* pair : incoming[j]) {
         if (cycles.component[pair->send] == cycles.component[j]) continue;
@@ -253,8 +251,8 @@ std::vector<std::int64_t> reference_limits(const ReferenceProblem& problem,
     if (cycles.dropped[k]) continue;
     const ReferencePair& pair = problem.pairs[k];
     const bool inside = cycles.component[pair.send] == cycles.component[pair.receive];
-    limit[pair.send] = std::min(limit[pair.send], forward[pair.receive] - (inside ? 0 : pair.mu) -
-                                                      problem.c[pair.send]);
+    limit[pair.send] = std::min(
+        limit[pair.send], forward[pair.receive] - (inside ? 0 : pair.mu) - problem.c[pair.send]);
   }
   return limit;
 }
@@ -274,8 +272,8 @@ std::vector<std::int64_t> reference_ramps(std::span<const std::uint64_t> stamp,
     // Raises the nodes [from, c) to the line of slope m that ends at (c, y).
     const auto draw = [&](std::size_t from, const Fraction& m) {
       for (std::size_t i = from; i < c; ++i) {
-        const Wide line = floor_divide(
-            y * m.denominator - m.numerator * Wide{stamp[c] - stamp[i]}, m.denominator);
+        const Wide line = floor_divide(y * m.denominator - m.numerator * Wide{stamp[c] - stamp[i]},
+                                       m.denominator);
         e[i] = std::max(e[i], static_cast<std::int64_t>(line));
       }
     };
@@ -335,9 +333,9 @@ std::vector<std::int64_t> reference_backward(const ReferenceProblem& problem,
     std::vector<std::int64_t> lower;
     for (NodeIndex i = begin; i < end; ++i) lower.push_back(forward.time[i] - problem.c[i]);
     const std::vector<bool> jump(forward.jump.begin() + begin, forward.jump.begin() + end);
-    const std::vector<std::int64_t> e = reference_ramps(
-        std::span(problem.stamp).subspan(begin, end - begin), lower,
-        std::span(limit).subspan(begin, end - begin), jump, slope_billionths);
+    const std::vector<std::int64_t> e =
+        reference_ramps(std::span(problem.stamp).subspan(begin, end - begin), lower,
+                        std::span(limit).subspan(begin, end - begin), jump, slope_billionths);
     for (NodeIndex i = begin; i < end; ++i) result.push_back(problem.c[i] + e[i - begin]);
   }
   return result;
