@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "support/files.hpp"
 #include "support/library_reader.hpp"
 
 namespace entrain::test {
@@ -59,21 +58,6 @@ class Encoder {
   Bytes bytes_;
 };
 
-Bytes event_file(std::uint32_t rank, std::uint32_t count) {
-  constexpr unsigned k_enter = 12, k_leave = 13, k_send = 14, k_recv = 18;
-  const std::uint64_t start = 1'000'000 + rank % 7;
-  Encoder file(1, 4);
-  file.stamp(start);
-  file.region(k_enter, 0);
-  file.stamp(start + 100);
-  file.message(k_send, (rank + 1) % count, 8);
-  file.stamp(start + 200);
-  file.message(k_recv, (rank + count - 1) % count, 8);
-  file.stamp(start + 300);
-  file.region(k_leave, 0);
-  return std::move(file).finish();
-}
-
 Bytes definition_file(std::uint32_t rank) {
   Encoder file(1, 0);
   file.clock_offset(999'000, rank % 5);
@@ -109,6 +93,21 @@ OTF2_FlushType flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { retu
 
 }  // namespace
 
+Bytes many_event_file(std::uint32_t rank, std::uint32_t count, std::uint64_t shift) {
+  constexpr unsigned k_enter = 12, k_leave = 13, k_send = 14, k_recv = 18;
+  const std::uint64_t start = 1'000'000 + rank % 7 + shift;
+  Encoder file(1, 4);
+  file.stamp(start);
+  file.region(k_enter, 0);
+  file.stamp(start + 100);
+  file.message(k_send, (rank + 1) % count, 8);
+  file.stamp(start + 200);
+  file.message(k_recv, (rank + count - 1) % count, 8);
+  file.stamp(start + 300);
+  file.region(k_leave, 0);
+  return std::move(file).finish();
+}
+
 std::filesystem::path write_many_locations(const std::filesystem::path& directory,
                                            std::uint32_t count, bool local_definitions) {
   constexpr std::uint64_t k_chunk = 4 * 1024 * 1024;  // one group record must fit
@@ -128,7 +127,7 @@ std::filesystem::path write_many_locations(const std::filesystem::path& director
   std::filesystem::create_directories(folder);
   for (std::uint32_t rank = 0; rank < count; ++rank) {
     const std::string name = std::to_string(many_location_id(rank));
-    write_bytes(folder / (name + ".evt"), event_file(rank, count));
+    write_bytes(folder / (name + ".evt"), many_event_file(rank, count));
     if (local_definitions) write_bytes(folder / (name + ".def"), definition_file(rank));
   }
   return directory / "traces.otf2";

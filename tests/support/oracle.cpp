@@ -17,7 +17,10 @@ namespace {
 struct TimesSink final : EventSink {
   LocationTimes result;
   void event(std::uint64_t time) override { result.times.push_back(time); }
-  void flush(std::uint64_t, std::uint64_t stop) override { result.flush_stops.push_back(stop); }
+  void flush(std::uint64_t, std::uint64_t stop) override {
+    result.flush_stops.push_back(stop);
+    result.flush_events.push_back(result.times.size() - 1);
+  }
 };
 
 std::vector<LocationTimes> read_times(LibraryReader& reader,

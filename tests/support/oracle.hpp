@@ -19,6 +19,7 @@ struct LocationTimes {
   std::uint64_t id = 0;
   std::vector<std::uint64_t> times;        ///< one per event record, in stream order, ticks
   std::vector<std::uint64_t> flush_stops;  ///< stop times of BufferFlush records, in order
+  std::vector<std::size_t> flush_events;   ///< position in `times` of each BufferFlush
 
   friend bool operator==(const LocationTimes&, const LocationTimes&) = default;
 };

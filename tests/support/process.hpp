@@ -17,7 +17,7 @@ struct ChildLimits {
   rlim_t address_space = 0;      ///< RLIMIT_AS, bytes
   rlim_t open_files = 0;         ///< RLIMIT_NOFILE
   rlim_t file_size = 0;          ///< RLIMIT_FSIZE, bytes
-  std::optional<uid_t> uid;      ///< become this user (root only)
+  std::optional<uid_t> uid{};    ///< become this user (root only)
 };
 
 /// How a child process ended and what it said.

@@ -8,7 +8,7 @@ namespace entrain::test {
 
 struct SmallTraceOptions {
   unsigned rounds = 20;          ///< of a ring message, a non-blocking pair and an Allreduce
-  unsigned filler_pairs = 9000;  ///< Enter/Leave pairs on location 0: more than one chunk of them
+  unsigned filler_pairs = 15'000;  ///< Enter/Leave pairs on location 0: more than one chunk of them
   bool clock_offsets = true;     ///< two records per location
 };
 
