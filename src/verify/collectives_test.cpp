@@ -338,6 +338,12 @@ TEST(Collectives, InterCommunicatorRootsOnDifferentSidesAreAMismatch) {
   b.collective(0, 10, 20, op::bcast, k_root_self, inter);
   b.collective(1, 10, 20, op::bcast, k_root_self, inter);
   EXPECT_EQ(count(b.check().unmatched, "collectives_mismatched"), 2);
+
+  TraceBuilder nobody(2);  // each says that the root is in its own group
+  const auto other = nobody.inter_comm({0}, {1});
+  nobody.collective(0, 10, 20, op::bcast, k_root_this_group, other);
+  nobody.collective(1, 10, 20, op::bcast, k_root_this_group, other);
+  EXPECT_EQ(count(nobody.check().unmatched, "collectives_mismatched"), 2);
 }
 
 TEST(Collectives, ThreadsOfAProcessShareItsPosition) {

@@ -90,6 +90,25 @@ TEST(Rma, PostStartCompleteWait) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
+TEST(Rma, PostIsNeverTakenForComplete) {
+  TraceBuilder b(2);
+  const auto window = b.window(0);
+  const auto zero = b.group({0}), one = b.group({1});
+  // Process 0 exposes its window and accesses the other one at once, process 1 in turn.
+  group_sync(b, 0, 10, RmaGroupRole::post, window, one);
+  group_sync(b, 0, 20, RmaGroupRole::start, window, one);
+  group_sync(b, 0, 30, RmaGroupRole::complete, window, one);
+  group_sync(b, 0, 80, RmaGroupRole::wait, window, one);
+  group_sync(b, 1, 15, RmaGroupRole::post, window, zero);
+  group_sync(b, 1, 31, RmaGroupRole::wait, window, zero);
+  group_sync(b, 1, 50, RmaGroupRole::start, window, zero);
+  group_sync(b, 1, 60, RmaGroupRole::complete, window, zero);
+  const CheckReport report = b.check();
+  EXPECT_EQ(rma(report).count, 4);
+  EXPECT_EQ(rma(report).worst->margin_ticks, 1);  // complete at 30 -> wait at 31
+  EXPECT_TRUE(report.unmatched.empty());
+}
+
 TEST(Rma, GroupSyncWithoutRoleOrProcessLevelIsSkipped) {
   TraceBuilder b(2);
   const auto window = b.window(0);

@@ -181,6 +181,7 @@ TEST(Threads, LocksFollowTheOrderOfAcquisition) {
   lock(b, 0, 45, K::lock_acquire, 4);
   lock(b, 0, 46, K::lock_acquire, 5, 2);    // another lock
   lock(b, 1, 1, K::lock_release, 4, 1, 4);  // another paradigm
+  lock(b, 0, 47, K::lock_acquire, 5);       // order 4 was not released yet
   const CheckReport report = b.check();
   EXPECT_EQ(thread(report).count, 2);
   EXPECT_EQ(thread(report).violations, 1);
@@ -226,8 +227,11 @@ TEST(Threads, TaskRunsAfterItsCreation) {
   task(b, 1, 130, K::task_switch, 0, 1);  // resumed elsewhere: the first switch counts
   task(b, 0, 111, K::task_create, 0, 3);
   task(b, 0, 112, K::task_switch, 0, 3);  // by its creator
+  task(b, 0, 113, K::task_create, 0, 4);
+  task(b, 0, 114, K::task_switch, 0, 4);
+  task(b, 2, 150, K::task_switch, 0, 4);  // resumed by another thread
   const CheckReport report = b.check();
-  EXPECT_EQ(thread(report).count, 2);
+  EXPECT_EQ(thread(report).count, 3);
   EXPECT_EQ(thread(report).violations, 1);
   EXPECT_EQ(thread(report).worst->margin_ticks, -5);
 }
