@@ -247,5 +247,62 @@ RC_GTEST_PROP(Clc, CheckerFindsNothingAfterwards, ()) {
   RC_ASSERT(report.below_latency == 0u);
 }
 
+TEST(Clc, DecaysFollowPresynchronisedTime) {
+  // A clock that is measured to run twice too fast between two sessions: displacement falls half
+  // as fast there in local ticks, and time must not run back at the knots.
+  ReferenceProblem problem;
+  problem.add_location({10'000});
+  problem.add_location({5'000, 5'100, 5'300, 5'500, 9'000, 20'000});
+  trace::Trace trace;
+  trace.locations.resize(2);
+  match::Graph graph;
+  graph.first_node = problem.first_node;
+  graph.stamp = problem.stamp;
+  graph.edges = {{0, 1, EdgeKind::p2p, LatencyClass::other}};
+  graph.process_of = graph.node_of = {0, 1};
+  graph.granule = {1, 1};
+  for (LocationIndex l = 0; l < 2; ++l) {
+    trace.locations[l].event_count = 6;
+    trace.locations[l].first = problem.stamp[problem.first_node[l]];
+    trace.locations[l].last = problem.stamp[problem.first_node[l + 1] - 1];
+  }
+  const ClockMap map =
+      *ClockMap::from_knots({{5'000, 0}, {5'200, -100}, {5'400, -100}, {5'600, -200}});
+  const std::vector<ClockMap> presync{ClockMap(), map};
+  problem = reference_problem(graph, presync);
+  clc::Options options;
+  options.gamma = Decimal9{100'000'000};
+  for (const bool backward : {false, true}) {
+    options.backward = backward;
+    const auto result = clc::amortize(graph, trace, presync, options);
+    ASSERT_TRUE(result.has_value());
+    const ReferenceForward forward =
+        reference_forward(problem, reference_cycles(problem), options.gamma->billionths, 0);
+    EXPECT_EQ(result->forward, forward.time);
+    EXPECT_TRUE(result->maps[1].is_monotone());
+    for (std::size_t i = 0; i < forward.time.size(); ++i) {
+      EXPECT_NEAR(static_cast<double>(result->corrected[i] - forward.time[i]), 0, 2) << i;
+    }
+  }
+}
+
+TEST(Clc, HundredsOfLocations) {
+  TracePlan plan;
+  plan.seed = 7;
+  plan.processes = 100;
+  plan.threads = 3;
+  plan.steps = 120;
+  plan.shuffle_locations = true;
+  plan.offset_ticks = 2000;
+  plan.granule_ticks = 5;
+  clc::Options options;
+  options.mu_ticks = {0, 1, 3};
+  const Corrected c = correct(plan, options);
+  EXPECT_GT(c.result.jumps, 100u);
+  EXPECT_EQ(c.result.forward,
+            reference_forward(c.problem, c.cycles, c.result.gamma.billionths, 0).time);
+  EXPECT_EQ(reference_violations(c.problem, c.cycles, c.result.corrected), 0u);
+}
+
 }  // namespace
 }  // namespace entrain::test
