@@ -152,15 +152,12 @@ Curve curve_of_ramps(const CurveInput& input, std::span<const Ramp> ramps) {
   const DecayWriter decay(input);
   const std::size_t nobody = input.stamps.size();
   std::size_t top = nobody;  // node where the last decay written began
-  const auto least_behind = [&](const Bend& bend, std::uint64_t stamp) {  // time stands still
-    return bend.displacement + (*input.presync_map)(bend.stamp) - (*input.presync_map)(stamp);
-  };
   for (std::size_t r = ramps.size(); r-- > 0;) {
     const Ramp& ramp = ramps[r];
     Bend foot = ramp.front();
     if (top != nobody) {
       top = decay.append_to(curve, top, foot.stamp);
-      foot.displacement = std::max(foot.displacement, least_behind(curve.back(), foot.stamp));
+      foot.displacement = std::max(foot.displacement, decay.value(top, foot.stamp));
     }
     append(curve, foot);
     for (const Bend& bend : ramp) append(curve, bend);
