@@ -174,8 +174,10 @@ Curve curve_of_jumps(const CurveInput& input) {
   std::size_t top = nobody;
   for (std::size_t n = 0; n < input.stamps.size(); ++n) {
     if (!(*input.jump)[input.first_node + n]) continue;
-    const std::uint64_t before = input.stamps[n] == 0 ? 0 : input.stamps[n] - 1;
-    if (top != nobody) {
+    const std::uint64_t before = input.stamps[n] - 1;
+    if (input.stamps[n] == 0) {
+      // Nothing is before it.
+    } else if (top != nobody) {
       top = decay.append_to(curve, top, before);
       append(curve, {before, decay.value(top, before)});
     } else {
