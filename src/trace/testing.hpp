@@ -101,8 +101,8 @@ class TraceBuilder {
     add(location, begin, EventKind::collective_begin);
     collective_end(EventKind::collective_end, location, end, op, root, comm, flags);
   }
-  Event& collective_end(EventKind kind, LocationIndex location, std::uint64_t time,
-                        std::uint8_t op, std::uint32_t root = k_root_none, std::uint32_t comm = 0,
+  Event& collective_end(EventKind kind, LocationIndex location, std::uint64_t time, std::uint8_t op,
+                        std::uint32_t root = k_root_none, std::uint32_t comm = 0,
                         std::uint8_t flags = k_sent | k_received) {
     Event& event = add(location, time, kind);
     event.op = op;

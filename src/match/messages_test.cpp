@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "match/testing.hpp"
+
+namespace entrain::match {
+namespace {
+
+using ::testing::IsEmpty;
+using testing::pair_count;
+using testing::Pairs;
+using testing::pairs_of;
+using testing::TraceBuilder;
+using K = trace::EventKind;
+
+Pairs messages(const TraceBuilder& b) { return pairs_of(b, EdgeKind::p2p); }
+
+TEST(Messages, send_happens_before_receive) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::recv, 1, 140, 0);
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::p2p), (Pairs{{{0, 100}, {1, 140}}}));
+  EXPECT_EQ(pair_count(graph), 1u);
+  EXPECT_THAT(graph.unmatched, IsEmpty());
+  EXPECT_THAT(graph.skipped, IsEmpty());
+}
+
+TEST(Messages, stamps_decide_nothing) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::send, 0, 200, 1);
+  b.message(K::recv, 1, 10, 0);
+  b.message(K::recv, 1, 1'000, 0);
+  EXPECT_EQ(messages(b), (Pairs{{{0, 100}, {1, 10}}, {{0, 200}, {1, 1'000}}}));
+}
+
+TEST(Messages, channel_is_sender_receiver_communicator_and_tag) {
+  TraceBuilder b(3);
+  const auto other = b.comm({2, 1, 0});  // ranks the other way round
+  b.message(K::send, 0, 1, 1, 7);
+  b.message(K::send, 0, 2, 1, 8);
+  b.message(K::send, 0, 3, 1, 7, 0, other);
+  b.message(K::send, 2, 4, 1, 7);
+  b.message(K::recv, 1, 14, 2, 7);
+  b.message(K::recv, 1, 13, 2, 7, 0, other);
+  b.message(K::recv, 1, 12, 0, 8);
+  b.message(K::recv, 1, 11, 0, 7);
+  EXPECT_EQ(messages(b),
+            (Pairs{{{0, 1}, {1, 11}}, {{0, 2}, {1, 12}}, {{0, 3}, {1, 13}}, {{2, 4}, {1, 14}}}));
+}
+
+TEST(Messages, receives_match_in_posting_order_and_end_at_completion) {
+  TraceBuilder b(2);
+  b.message(K::isend, 0, 1, 1, 0, 5);
+  b.message(K::isend, 0, 2, 1, 0, 6);
+  b.request(K::irecv_request, 1, 10, 70);
+  b.request(K::irecv_request, 1, 11, 71);
+  b.message(K::irecv, 1, 20, 0, 0, 71);  // posted second, completed first
+  b.message(K::irecv, 1, 21, 0, 0, 70);
+  EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {1, 21}}, {{0, 2}, {1, 20}}}));
+}
+
+TEST(Messages, a_posted_receive_comes_before_later_blocking_ones) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 1, 1);
+  b.message(K::send, 0, 2, 1);
+  b.request(K::irecv_request, 1, 10, 70);
+  b.message(K::recv, 1, 11, 0);
+  b.message(K::irecv, 1, 12, 0, 0, 70);
+  EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {1, 12}}, {{0, 2}, {1, 11}}}));
+}
+
+TEST(Messages, a_persistent_request_is_posted_again_and_again) {
+  TraceBuilder b(2);
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    b.message(K::isend, 0, round, 1, 0, 5);
+    b.request(K::irecv_request, 1, 10 + 10 * round, 70);
+    b.message(K::irecv, 1, 15 + 10 * round, 0, 0, 70);
+  }
+  EXPECT_EQ(messages(b), (Pairs{{{0, 0}, {1, 15}}, {{0, 1}, {1, 25}}, {{0, 2}, {1, 35}}}));
+}
+
+TEST(Messages, a_completion_without_request_counts_where_it_stands) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 1, 1);
+  b.message(K::send, 0, 2, 1);
+  b.message(K::irecv, 1, 10, 0, 0, 70);  // its request was lost
+  b.message(K::recv, 1, 11, 0);
+  EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {1, 10}}, {{0, 2}, {1, 11}}}));
+}
+
+TEST(Messages, cancelled_operations_take_no_message) {
+  TraceBuilder b(2);
+  b.message(K::isend, 0, 1, 1, 0, 5);
+  b.request(K::request_cancelled, 0, 2, 5);
+  b.message(K::send, 0, 3, 1);
+  b.request(K::irecv_request, 1, 10, 70);
+  b.request(K::request_cancelled, 1, 11, 70);
+  b.message(K::recv, 1, 12, 0);
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::p2p), (Pairs{{{0, 3}, {1, 12}}}));
+  EXPECT_EQ(graph.skipped, (Counters{{"cancelled_sends", 1}, {"cancelled_receives", 1}}));
+  EXPECT_THAT(graph.unmatched, IsEmpty());
+}
+
+TEST(Messages, cancelling_hits_the_latest_use_of_a_request) {
+  TraceBuilder b(2);
+  b.message(K::isend, 0, 1, 1, 0, 5);
+  b.message(K::isend, 0, 2, 1, 0, 5);  // the first one was completed in between
+  b.request(K::request_cancelled, 0, 3, 5);
+  b.message(K::recv, 1, 10, 0);
+  EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {1, 10}}}));
+}
+
+TEST(Messages, a_request_never_completed_takes_no_message) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 1, 1);
+  b.request(K::irecv_request, 1, 10, 70);
+  b.message(K::recv, 1, 11, 0);
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::p2p), (Pairs{{{0, 1}, {1, 11}}}));
+  EXPECT_THAT(graph.unmatched, IsEmpty());
+}
+
+TEST(Messages, what_is_left_over_is_counted) {
+  TraceBuilder b(3);
+  b.message(K::send, 0, 1, 1);
+  b.message(K::send, 0, 2, 1);
+  b.message(K::recv, 1, 10, 0);
+  b.message(K::recv, 1, 11, 2);
+  b.message(K::send, 0, 3, 9);                 // no such rank
+  b.message(K::recv, 1, 12, 0, 0, 0, k_none);  // undefined communicator
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::p2p), (Pairs{{{0, 1}, {1, 10}}}));
+  EXPECT_EQ(graph.unmatched, (Counters{{"sends", 2}, {"receives", 2}}));
+}
+
+TEST(Messages, a_message_to_oneself_is_matched_but_no_edge) {
+  TraceBuilder b(2);
+  const auto self = b.self_comm();
+  b.message(K::isend, 1, 1, 1, 0, 5);
+  b.message(K::recv, 1, 2, 1);
+  b.message(K::isend, 1, 3, 0, 0, 6, self);
+  b.message(K::recv, 1, 4, 0, 0, 0, self);
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pair_count(graph), 0u);
+  EXPECT_THAT(graph.unmatched, IsEmpty());
+}
+
+TEST(Messages, ranks_of_an_inter_communicator_name_the_other_group) {
+  TraceBuilder b(4);
+  const auto inter = b.inter_comm({0, 1}, {2, 3});
+  b.message(K::send, 0, 1, 1, 0, 0, inter);   // to location 3
+  b.message(K::recv, 3, 10, 0, 0, 0, inter);  // from location 0
+  b.message(K::send, 2, 2, 1, 0, 0, inter);   // to location 1
+  b.message(K::recv, 1, 11, 0, 0, 0, inter);
+  EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {3, 10}}, {{2, 2}, {1, 11}}}));
+}
+
+TEST(Messages, threads_of_a_process_share_its_channels) {
+  TraceBuilder b(2, 2);  // locations 2 and 3: process 1
+  b.message(K::send, 0, 1, 1);
+  b.message(K::send, 1, 2, 1);
+  b.message(K::recv, 3, 10, 0);  // the earlier one by the process's common clock
+  b.message(K::recv, 2, 11, 0);
+  EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {3, 10}}, {{1, 2}, {2, 11}}}));
+}
+
+TEST(Messages, posting_order_holds_across_threads) {
+  TraceBuilder b(2, 2);
+  b.message(K::send, 0, 1, 1);
+  b.message(K::send, 0, 2, 1);
+  b.message(K::recv, 2, 11, 0);
+  b.request(K::irecv_request, 3, 10, 70);  // posted first
+  b.message(K::irecv, 3, 12, 0, 0, 70);
+  EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {3, 12}}, {{0, 2}, {2, 11}}}));
+}
+
+TEST(Graph, one_node_per_distinct_stamp) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::recv, 0, 100, 1);
+  b.message(K::send, 0, 101, 1);
+  b.message(K::send, 1, 100, 0);
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(graph.first_node, (std::vector<NodeIndex>{0, 2, 3}));
+  EXPECT_EQ(graph.stamp, (std::vector<std::uint64_t>{100, 101, 100}));
+}
+
+TEST(Graph, edges_know_their_latency_class) {
+  TraceBuilder b(3, 2, 2);  // two threads per process, two processes per node
+  b.message(K::send, 1, 10, 0);
+  b.message(K::send, 0, 11, 1);
+  b.message(K::send, 0, 12, 2);
+  b.message(K::recv, 0, 20, 0);
+  b.message(K::recv, 2, 21, 0);
+  b.message(K::recv, 4, 22, 0);
+  const Graph graph = build_graph(b.trace(), {});
+  ASSERT_EQ(graph.edges.size(), 3u);  // sorted by receive node
+  EXPECT_EQ(graph.edges[0].latency_class, LatencyClass::same_process);
+  EXPECT_EQ(graph.edges[1].latency_class, LatencyClass::same_node);
+  EXPECT_EQ(graph.edges[2].latency_class, LatencyClass::other);
+}
+
+}  // namespace
+}  // namespace entrain::match
