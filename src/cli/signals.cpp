@@ -22,6 +22,7 @@ void install_signal_handlers() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // `ulimit -f`: the write fails and is reported
 }
 
 bool interrupted() { return asked_to_stop.load(std::memory_order_relaxed); }

@@ -117,7 +117,9 @@ Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes,
     anchor.snapshot_count = in.u32();
     anchor.thumbnail_count = in.u32();
   }
-  if (!in.ok()) return problem("the anchor file ends too early; restore it");
+  // Other readers refuse an anchor without its end mark, so a copy of it would be no archive.
+  const bool whole = in.u8() == mark::end_of_file;
+  if (!in.ok() || !whole) return problem("the anchor file ends too early; restore it");
   return anchor;
 }
 

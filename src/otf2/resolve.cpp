@@ -23,7 +23,7 @@ RegionRole role_of(const std::string& name, const RawDefinitions::Region& region
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   while (!lower.empty() && lower.back() == '_') lower.pop_back();
-  static constexpr std::array<std::pair<std::string_view, RegionRole>, 7> k_names{{
+  static constexpr std::array<std::pair<std::string_view, RegionRole>, 8> k_names{{
       {"mpi_init", RegionRole::mpi_init},
       {"mpi_init_thread", RegionRole::mpi_init},
       {"mpi_finalize", RegionRole::mpi_finalize},
@@ -31,6 +31,7 @@ RegionRole role_of(const std::string& name, const RawDefinitions::Region& region
       {"mpi_win_start", RegionRole::win_start},
       {"mpi_win_complete", RegionRole::win_complete},
       {"mpi_win_wait", RegionRole::win_wait},
+      {"mpi_win_test", RegionRole::win_wait},
   }};
   for (const auto& [known, role] : k_names) {
     if (lower == known) return role;

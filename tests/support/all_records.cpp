@@ -105,7 +105,8 @@ DefinitionCounts define(ArchiveBuilder& archive, const std::vector<Stream>& stre
   archive.region("!$omp barrier", Role::barrier, Paradigm::openmp);
   archive.region("MPI_Barrier", Role::barrier, Paradigm::mpi);
   counts.first_window_region = 6;
-  for (const char* name : {"MPI_Win_post", "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait"}) {
+  for (const char* name : {"MPI_Win_post", "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait",
+                           "MPI_Win_test"}) {
     counts.regions = archive.region(name) + 1;
   }
   const auto world = archive.comm("MPI_COMM_WORLD", {0, 7});
