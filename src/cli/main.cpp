@@ -45,7 +45,7 @@ int unknown_verb(std::string_view name, const Verbs& verbs) {
   for (const auto& verb : verbs)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", verb->help().verb);
   complain(fmt::format(
-      "there is no verb '{}'; the first argument is one of {} (see entrain --help).", name, names));
+      "there is no verb '{}'; the first argument is one of {} (see entrain --help)", name, names));
   return k_exit_failure;
 }
 
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
-    complain("there is not enough memory for this trace.");
+    complain("there is not enough memory for this trace");
   } catch (const std::exception& exception) {
     complain(fmt::format("internal error, please report it: {}", exception.what()));
   }

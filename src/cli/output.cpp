@@ -29,7 +29,7 @@ bool write_out(std::string_view text) {
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
     return true;
-  complain(fmt::format("cannot write to standard output: {}.", std::strerror(errno)));
+  complain(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   return false;
 }
 

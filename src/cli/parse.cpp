@@ -46,7 +46,7 @@ int parse_and_run(Verb& verb, int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     return write_out(app.help()) ? k_exit_fine : k_exit_failure;
   } catch (const CLI::ParseError& error) {
-    complain(fmt::format("{} (see entrain {} --help).", reason_of(error, app), help.verb));
+    complain(fmt::format("{} (see entrain {} --help)", reason_of(error, app), help.verb));
     return k_exit_failure;
   }
   return verb.run();

@@ -80,7 +80,8 @@ std::string change_text(const CorrectReport& report, const Style& style) {
   const CorrectionStatistics& statistics = report.statistics;
   const std::uint64_t hz = report.before.resolution_hz;
   FieldList fields;
-  if (report.verified && report.before.below_latency + report.after.below_latency > 0)
+  const MuTicks& mu = report.before.mu_ticks;
+  if (report.verified && std::any_of(mu.begin(), mu.end(), [](auto ticks) { return ticks > 0; }))
     fields.field("below latency", fmt::format("{} -> {} edges closer than mu",
                                               format_count(report.before.below_latency),
                                               format_count(report.after.below_latency)));

@@ -73,7 +73,6 @@ TEST(Check, FindsNoneWhereThereAreNone) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
     const Json json = json_of(outcome);
     expect_check(json);
-    EXPECT_EQ(json["presync"], "none");
     EXPECT_EQ(json["violations"], 0) << name;
   }
 }
@@ -137,9 +136,12 @@ TEST_P(CorrectMode, LeavesNoViolationsAndTheInputAlone) {
   EXPECT_GT(json["before"]["violations"], 0);
   EXPECT_EQ(json["after"]["violations"], 0);
   EXPECT_EQ(json["order_broken"], 0);
-  EXPECT_EQ(json["passes"].size(), 5u);
-  for (const Json& pass : json["passes"])
+  int chosen = 0;
+  for (const Json& pass : json["passes"]) {
     expect_members(pass, {"gamma", "error", "max_displacement_s", "violations"});
+    if (pass["chosen"] == true) ++chosen;
+  }
+  EXPECT_EQ(chosen, 1) << json["passes"];
   EXPECT_EQ(run_tool({"check", output}).exit_code, 0);
 }
 
@@ -189,7 +191,7 @@ TEST(Correct, TakesAFixedGammaWithoutVerification) {
   EXPECT_TRUE(json["after"].is_null());
 }
 
-TEST(Correct, InterruptedLeavesNothingBehind) {
+TEST(Correct, InterruptedLeavesNothingIncompleteBehind) {
   for (const int delay_ms : {0, 5, 10, 20, 40, 80, 160}) {
     const TempDir folder;
     const std::string output = (folder / "out").string();
@@ -199,12 +201,14 @@ TEST(Correct, InterruptedLeavesNothingBehind) {
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     if (WIFSIGNALED(status)) continue;  // before the tool had a handler, so before any output
-    if (WEXITSTATUS(status) == 0) {     // too late: it was done
-      EXPECT_EQ(run_tool({"check", output}).exit_code, 0);
-      continue;
+    EXPECT_THAT(WEXITSTATUS(status), testing::AnyOf(0, 130)) << delay_ms;
+    if (!std::filesystem::exists(output)) {
+      EXPECT_EQ(WEXITSTATUS(status), 130) << delay_ms;
+      EXPECT_EQ(entries_of(folder.path()), std::vector<std::string>{}) << delay_ms;
+    } else {  // it was written, and at most its verification was interrupted
+      EXPECT_EQ(run_tool({"check", output}).exit_code, 0) << delay_ms;
+      EXPECT_EQ(entries_of(folder.path()), std::vector<std::string>{"out"}) << delay_ms;
     }
-    EXPECT_EQ(WEXITSTATUS(status), 130) << delay_ms;
-    EXPECT_EQ(entries_of(folder.path()), std::vector<std::string>{}) << delay_ms;
   }
 }
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/progress_bar.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "cli/output.hpp"
+#include "cli/signals.hpp"
+#include "cli/verb.hpp"
+
+namespace entrain::cli {
+namespace {
+
+TEST(ProgressLine, ShowsPhaseBarPercentRateAndRemainingTime) {
+  EXPECT_EQ(progress_line({"scan", 250, 1000, 5}, 60),
+            "scan      [====               ]  25 %       50 /s  0:15 left");
+}
+
+TEST(ProgressLine, FitsEveryTerminal) {
+  for (std::size_t columns = 0; columns < 120; ++columns) {
+    EXPECT_LE(progress_line({"backward", 1, 3, 1e5}, columns).size(), columns);
+    EXPECT_LE(progress_line({"backward", 123456789, 0, 0}, columns).size(), columns);
+  }
+  EXPECT_EQ(progress_line({"scan", 500, 1000, 1}, 32).find('['), std::string::npos);
+}
+
+TEST(ProgressLine, SurvivesOddNumbers) {
+  EXPECT_NE(progress_line({"scan", 0, 10, 0}, 80).find("  0 %"), std::string::npos);
+  EXPECT_NE(progress_line({"scan", 20, 10, 1}, 80).find("100 %"), std::string::npos);
+  EXPECT_NE(progress_line({"scan", 1, ~std::uint64_t{0}, 1e9}, 80).find("99:59:59"),
+            std::string::npos);
+}
+
+TEST(ProgressBar, SaysNothingWithoutATerminal) {
+  testing::internal::CaptureStderr();
+  {
+    ProgressBar bar(false, false);
+    bar.begin("scan", 10);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back([&bar] { bar.advance(1); });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_FALSE(bar.cancelled());
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+/// Makes standard error a terminal while it exists.
+class TerminalAsStderr {
+ public:
+  TerminalAsStderr() : saved_(::dup(STDERR_FILENO)), master_(::posix_openpt(O_RDWR | O_NOCTTY)) {
+    ::setenv("TERM", "xterm", 1);
+    if (::grantpt(master_) != 0 || ::unlockpt(master_) != 0) return;
+    const int slave = ::open(::ptsname(master_), O_RDWR | O_NOCTTY);
+    if (slave < 0) return;
+    ready_ = ::dup2(slave, STDERR_FILENO) == STDERR_FILENO;
+    ::close(slave);
+  }
+  ~TerminalAsStderr() {
+    ::dup2(saved_, STDERR_FILENO);
+    ::close(saved_);
+    ::close(master_);
+  }
+  [[nodiscard]] bool ready() const { return ready_; }
+  /// What was written to the terminal so far.
+  [[nodiscard]] std::string text() const {
+    ::fcntl(master_, F_SETFL, O_NONBLOCK);
+    std::string text(1 << 16, '\0');
+    const ssize_t count = ::read(master_, text.data(), text.size());
+    text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+    return text;
+  }
+
+ private:
+  int saved_, master_;
+  bool ready_ = false;
+};
+
+TEST(ProgressBar, IsDrawnOnATerminalAfterASecondAndRemoved) {
+  const TerminalAsStderr terminal;
+  ASSERT_TRUE(terminal.ready());
+  {
+    ProgressBar bar(false, false);
+    ProgressBar quiet(true, false);
+    bar.begin("scan", 100);
+    quiet.begin("quiet", 100);
+    bar.advance(10);
+    EXPECT_EQ(terminal.text(), "");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+    quiet.advance(10);
+    bar.advance(15);
+    bar.advance(1);  // too soon after the last time
+  }
+  const std::string text = terminal.text();
+  EXPECT_EQ(text.find("\rscan "), 0u) << text;
+  EXPECT_NE(text.find(" 25 % "), std::string::npos) << text;
+  EXPECT_EQ(text.find(" 26 % "), std::string::npos) << text;
+  EXPECT_EQ(text.find("quiet"), std::string::npos) << text;
+  EXPECT_EQ(text.substr(text.rfind('\r')), "\r\x1b[K");
+}
+
+TEST(ProgressBar, VerboseTellsTheTimeOfEveryPhase) {
+  testing::internal::CaptureStderr();
+  {
+    ProgressBar bar(false, true);
+    bar.begin("scan", 10);
+    bar.begin("write", 0);
+  }
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(text.find("entrain: scan took "), 0u) << text;
+  EXPECT_NE(text.find("\nentrain: write took "), std::string::npos) << text;
+
+  testing::internal::CaptureStderr();
+  { ProgressBar(true, true).begin("scan", 10); }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "quiet wins";
+}
+
+TEST(ProgressBarDeathTest, SignalsAskToStopOnceAndEndTheSecondTime) {
+  const auto signal_once = [] {
+    install_signal_handlers();
+    const bool before = ProgressBar(true, false).cancelled();
+    std::raise(SIGTERM);
+    std::_Exit(!before && ProgressBar(true, false).cancelled() ? 0 : 1);
+  };
+  EXPECT_EXIT(signal_once(), testing::ExitedWithCode(0), "");
+  const auto signal_twice = [] {
+    install_signal_handlers();
+    std::raise(SIGINT);
+    std::raise(SIGINT);
+  };
+  EXPECT_EXIT(signal_twice(), testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(ExitCode, DependsOnTheKindOfError) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(exit_code_of({ErrorKind::interrupted, "stopped"}), 130);
+  EXPECT_EQ(exit_code_of({ErrorKind::usage, "no"}), 2);
+  EXPECT_EQ(exit_code_of({ErrorKind::input, "bad\nnews"}), 2);
+  EXPECT_EQ(exit_code_of({ErrorKind::output, "full"}), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "entrain: stopped\nentrain: no\nentrain: bad?news\nentrain: full\n");
+}
+
+}  // namespace
+}  // namespace entrain::cli

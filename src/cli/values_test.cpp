@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/values.hpp"
+
+#include <gtest/gtest.h>
+
+namespace entrain::cli {
+namespace {
+
+std::int64_t billionths(std::string_view text, std::int64_t most = 1000) {
+  const auto value = parse_decimal9(text, most);
+  return value ? value->billionths : -1;
+}
+
+TEST(ParseDecimal9, IsExact) {
+  EXPECT_EQ(billionths("0.99999"), 999'990'000);
+  EXPECT_EQ(billionths("0.01"), 10'000'000);
+  EXPECT_EQ(billionths("0.000000001"), 1);
+  EXPECT_EQ(billionths("0.123456789"), 123'456'789);
+  EXPECT_EQ(billionths("1"), 1'000'000'000);
+  EXPECT_EQ(billionths("1."), 1'000'000'000);
+  EXPECT_EQ(billionths(".5"), 500'000'000);
+  EXPECT_EQ(billionths("0.50000000000000"), 500'000'000);
+  EXPECT_EQ(billionths("1000"), 1'000'000'000'000);
+}
+
+TEST(ParseDecimal9, RefusesWhatItCannotHold) {
+  for (const char* text :
+       {"", ".", "-1", "+1", "0", "0.0", "1e-3", "0.1234567891", "1000.000000001",
+        "99999999999999999999", "0x1", " 1", "1 ", "1,5", "1.2.3", "inf", "nan"})
+    EXPECT_EQ(billionths(text), -1) << text;
+}
+
+TEST(ParseGamma, TakesAutoAndTheUnitInterval) {
+  EXPECT_FALSE(parse_gamma("auto")->has_value());
+  EXPECT_EQ(parse_gamma("1.0")->value().billionths, 1'000'000'000);
+  EXPECT_FALSE(parse_gamma("1.000000001").has_value());
+  EXPECT_EQ(parse_gamma("2").error().kind, ErrorKind::usage);
+}
+
+TEST(ParseMu, TakesWordsAndSeconds) {
+  EXPECT_EQ(parse_mu("auto")->source, MuSource::automatic);
+  EXPECT_EQ(parse_mu("rtt")->source, MuSource::round_trip);
+  EXPECT_EQ(parse_mu("1tick")->source, MuSource::one_tick);
+  EXPECT_EQ(parse_mu("1e-6")->source, MuSource::fixed);
+  EXPECT_EQ(parse_mu("1e-6")->seconds, 1e-6);
+  EXPECT_FALSE(std::signbit(parse_mu("-0")->seconds));
+  EXPECT_FALSE(parse_mu("2tick").has_value());
+  EXPECT_FALSE(parse_mu("1e4").has_value());
+}
+
+TEST(ParseNumber, KeepsToItsRange) {
+  EXPECT_EQ(*parse_number("0.25", 0, 1, "seconds"), 0.25);
+  EXPECT_EQ(*parse_number("1", 0, 1, "seconds"), 1);
+  for (const char* text : {"1.1", "-0.1", "nan", "inf", "", "1s", " 1", "1e999"})
+    EXPECT_FALSE(parse_number(text, 0, 1, "seconds").has_value()) << text;
+}
+
+TEST(ParseCount, KeepsToItsRange) {
+  EXPECT_EQ(*parse_count("4096", 0, 4096), 4096u);
+  for (const char* text : {"4097", "-1", "1.0", "", "99999999999999999999"})
+    EXPECT_FALSE(parse_count(text, 0, 4096).has_value()) << text;
+}
+
+TEST(ParsePresync, NamesWhatIsAvailable) {
+  EXPECT_EQ(*parse_presync("auto"), Presync::automatic);
+  EXPECT_EQ(*parse_presync("none"), Presync::none);
+  EXPECT_EQ(*parse_presync("linear"), Presync::linear);
+  EXPECT_EQ(parse_presync("spline").error().message,
+            "is not available yet: choose auto, none or linear");
+  EXPECT_EQ(parse_presync("foo").error().message, "is not auto, none or linear");
+}
+
+}  // namespace
+}  // namespace entrain::cli
