@@ -27,6 +27,8 @@ std::vector<std::int64_t> send_limits(const match::Graph& graph,
 struct Bend {
   std::uint64_t stamp = 0;
   std::int64_t displacement = 0;
+
+  friend bool operator==(const Bend&, const Bend&) = default;
 };
 
 /// One ramp, left to right: it ends at the top of a jump (the last bend).

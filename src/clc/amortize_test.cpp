@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/amortize.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trace/testing.hpp"
+
+namespace entrain::clc {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using trace::testing::TraceBuilder;
+using K = trace::EventKind;
+
+ClockMap map_of(std::vector<ClockKnot> knots) { return *ClockMap::from_knots(std::move(knots)); }
+
+Options fixed_gamma(std::int64_t billionths = 900'000'000) {
+  Options options;
+  options.gamma = Decimal9{billionths};
+  return options;
+}
+
+Result<Amortization> try_amortize(const TraceBuilder& b, const Options& options,
+                                  std::vector<ClockMap> presync = {}) {
+  presync.resize(b.trace().locations.size());
+  return amortize(match::build_graph(b.trace(), {}), b.trace(), presync, options);
+}
+
+Amortization amortize(const TraceBuilder& b, const Options& options = fixed_gamma(),
+                      std::vector<ClockMap> presync = {}) {
+  auto result = try_amortize(b, options, std::move(presync));
+  if (!result) throw std::runtime_error(result.error().message);
+  return *std::move(result);
+}
+
+/// Process 0 sends at 10,000; process 1 receives at 9,900: 100 ticks too early.
+TraceBuilder one_violation(std::uint32_t processes = 2, std::uint32_t threads = 1) {
+  TraceBuilder b(processes, threads);
+  b.request(K::irecv_request, 0, 1'000, 9);
+  b.message(K::send, 0, 10'000, 1);
+  b.request(K::irecv_request, threads, 0, 9);
+  b.message(K::recv, threads, 9'900, 0);
+  b.request(K::irecv_request, threads, 20'000, 10);
+  return b;
+}
+
+TEST(Amortize, jump_ramp_and_decay_of_one_violation) {
+  const Amortization a = amortize(one_violation());
+  EXPECT_EQ(a.jumps, 1u);
+  EXPECT_THAT(a.presync, ElementsAre(1'000, 10'000, 0, 9'900, 20'000));
+  EXPECT_THAT(a.forward, ElementsAre(1'000, 10'000, 0, 10'000, 20'000));
+  EXPECT_THAT(a.corrected, ElementsAre(1'000, 10'000, 1, 10'000, 20'000));  // 100 - 0.01 * 9900
+  // The ramp is cut off by the first event; the decay ends 100 / 0.1 ticks behind the jump.
+  EXPECT_THAT(a.maps[1].knots(),
+              ElementsAre(ClockKnot{0, 1}, ClockKnot{9'900, 100}, ClockKnot{10'900, 0},
+                          ClockKnot{20'000, 0}, ClockKnot{20'001, 0}));
+}
+
+TEST(Amortize, without_backward_the_jump_stays_a_jump) {
+  Options options = fixed_gamma();
+  options.backward = false;
+  const Amortization a = amortize(one_violation(), options);
+  EXPECT_EQ(a.corrected, a.forward);
+  EXPECT_THAT(a.maps[1].knots(),
+              ElementsAre(ClockKnot{0, 0}, ClockKnot{9'899, 0}, ClockKnot{9'900, 100},
+                          ClockKnot{10'900, 0}, ClockKnot{20'000, 0}, ClockKnot{20'001, 0}));
+}
+
+TEST(Amortize, untouched_location_keeps_its_presync_map_verbatim) {
+  const ClockMap presync = map_of({{5, 10}, {7'000, 17}, {90'000, -3}});
+  const Amortization a = amortize(one_violation(), fixed_gamma(), {presync, {}});
+  EXPECT_EQ(a.maps[0], presync);
+  EXPECT_FALSE(a.maps[1].is_identity());
+}
+
+TEST(Amortize, without_violation_nothing_is_touched) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::recv, 1, 100, 0);  // equal is enough
+  const std::vector<ClockMap> presync{map_of({{0, 1}, {500, 2}}), map_of({{0, 3}, {500, 3}})};
+  Options options;
+  options.delta_ticks = 1'000;
+  const Amortization a = amortize(b, options, presync);
+  EXPECT_EQ(a.maps, presync);
+  EXPECT_EQ(a.jumps, 0u);
+  EXPECT_EQ(a.passes.size(), 1u);
+}
+
+TEST(Amortize, location_without_edges_follows_its_process) {
+  // Location 2 is process 1's first thread, location 3 a metric location without any event of the
+  // skeleton, location 1 belongs to process 0.
+  TraceBuilder b = one_violation(2, 2);
+  for (const LocationIndex l : {1u, 3u}) {
+    b.trace().locations[l].event_count = 2;
+    b.trace().locations[l].first = 5'000;
+    b.trace().locations[l].last = 15'000;
+  }
+  const Amortization a = amortize(b);
+  EXPECT_TRUE(a.maps[1].is_identity());
+  EXPECT_EQ(a.maps[3](9'900), 10'000);
+  EXPECT_EQ(a.maps[3](9'900), a.maps[2](9'900));
+  EXPECT_EQ(a.maps[3](5'000), a.maps[2](5'000));
+  EXPECT_EQ(a.maps[3](15'000), 15'000);
+  EXPECT_THAT(a.maps[3].knots(),
+              ElementsAre(ClockKnot{5'000, 51}, ClockKnot{9'900, 100}, ClockKnot{10'900, 0},
+                          ClockKnot{15'000, 0}, ClockKnot{15'001, 0}));
+}
+
+TEST(Amortize, thread_with_edges_of_its_own_follows_nobody) {
+  // Location 3 sends to process 0 and is not violated, though its process is.
+  TraceBuilder b = one_violation(2, 2);
+  b.message(K::send, 3, 5'000, 0, 7);
+  b.message(K::recv, 0, 50'000, 1, 7);
+  const Amortization a = amortize(b);
+  EXPECT_TRUE(a.maps[3].is_identity());
+}
+
+TEST(Amortize, location_of_one_event_gets_two_knots) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::recv, 1, 40, 0);
+  const Amortization a = amortize(b);
+  EXPECT_THAT(a.maps[1].knots(), ElementsAre(ClockKnot{40, 60}, ClockKnot{41, 60}));
+  EXPECT_TRUE(a.maps[0].is_identity());
+}
+
+TEST(Amortize, empty_locations_and_traces) {
+  TraceBuilder b = one_violation(3);
+  const ClockMap presync = map_of({{0, 4}, {1, 4}});
+  const Amortization a = amortize(b, fixed_gamma(), {{}, {}, presync});
+  EXPECT_EQ(a.maps[2], presync);
+  EXPECT_EQ(a.maps.size(), 3u);
+  EXPECT_TRUE(amortize(TraceBuilder(0)).maps.empty());
+}
+
+TEST(Amortize, times_may_be_negative_in_between) {
+  // Both clocks are 50,000 ticks ahead of global time.
+  const ClockMap early = map_of({{0, -50'000}, {1'000'000, -50'000}});
+  const Amortization a = amortize(one_violation(), fixed_gamma(), {early, early});
+  EXPECT_THAT(a.presync, ElementsAre(-49'000, -40'000, -50'000, -40'100, -30'000));
+  EXPECT_THAT(a.corrected, ElementsAre(-49'000, -40'000, -49'999, -40'000, -30'000));
+}
+
+TEST(Amortize, a_limit_holds_back_the_ramp) {
+  // Process 1 sends 20 ticks before its violated receive, and that message is just in time.
+  TraceBuilder b(2);
+  b.message(K::send, 0, 10'000, 1);
+  b.message(K::recv, 0, 10'050, 1, 1);
+  b.request(K::irecv_request, 1, 0, 1);
+  b.message(K::send, 1, 9'880, 0, 1);
+  b.message(K::recv, 1, 9'900, 0);
+  Options options = fixed_gamma();
+  options.mu_ticks = {100, 100, 100};
+  const Amortization a = amortize(b, options);
+  EXPECT_THAT(a.forward, ElementsAre(10'000, 10'050, 0, 9'880, 10'100));
+  EXPECT_EQ(a.corrected[3], 9'950);  // no further than 10,050 - mu
+  EXPECT_EQ(a.corrected[4], 10'100);
+}
+
+TEST(Amortize, given_gamma_takes_one_pass) {
+  const Amortization a = amortize(one_violation(), fixed_gamma(990'000'000));
+  ASSERT_EQ(a.passes.size(), 1u);
+  EXPECT_DOUBLE_EQ(a.passes[0].gamma, 0.99);
+  EXPECT_EQ(a.passes[0].error_ticks, 100);
+  EXPECT_EQ(a.passes[0].violations, 1u);
+  EXPECT_TRUE(a.passes[0].chosen);
+  EXPECT_EQ(a.gamma.billionths, 990'000'000);
+}
+
+TEST(Amortize, control_loop_takes_the_largest_gamma_that_costs_little) {
+  const Amortization a = amortize(one_violation(), Options());
+  EXPECT_EQ(a.gamma.billionths, 999'990'000);  // one jump costs the same whatever gamma is
+  ASSERT_EQ(a.passes.size(), 2u);
+  EXPECT_DOUBLE_EQ(a.passes[0].gamma, 0.9);  // what the others are measured by
+  EXPECT_FALSE(a.passes[0].chosen);
+  EXPECT_TRUE(a.passes[1].chosen);
+}
+
+TEST(Amortize, control_loop_falls_back_to_the_smallest_gamma) {
+  // Two clocks push each other, 100 ticks every 1,000: only gamma = 0.9 lets the error decay.
+  TraceBuilder b(2);
+  for (std::uint64_t k = 1; k < 40; ++k) {
+    const LocationIndex from = k % 2, to = 1 - from;
+    b.message(K::send, from, 1'000 * k + 100, to);
+    b.message(K::recv, to, 1'000 * k, from);
+  }
+  const Amortization a = amortize(b, Options());
+  EXPECT_EQ(a.gamma.billionths, 900'000'000);
+  ASSERT_EQ(a.passes.size(), 5u);
+  EXPECT_TRUE(a.passes[0].chosen);
+  EXPECT_EQ(a.passes[0].error_ticks, 100);
+  EXPECT_GT(a.passes[1].error_ticks, 3'000);
+  // The result is that of the chosen pass, not of the last one tried.
+  EXPECT_EQ(a.jumps, a.passes[0].violations);
+}
+
+TEST(Amortize, cycles_are_counted) {
+  TraceBuilder b(2);
+  for (LocationIndex l = 0; l < 2; ++l) {
+    b.message(K::send, l, 100, 1 - l);
+    b.message(K::recv, l, 100, 1 - l);
+  }
+  using Count = std::pair<std::string, std::uint64_t>;
+  EXPECT_THAT(amortize(b).cycles, ElementsAre(Count{"tied_components", 1}, Count{"tied_nodes", 2}));
+  for (LocationIndex l = 0; l < 2; ++l) {
+    b.message(K::recv, l, 1'000, 1 - l, 1);
+    b.message(K::send, l, 2'000, 1 - l, 1);
+  }
+  EXPECT_THAT(amortize(b).cycles,
+              ElementsAre(Count{"tied_components", 1}, Count{"tied_nodes", 2},
+                          Count{"dropped_components", 1}, Count{"dropped_edges", 2}));
+}
+
+TEST(Amortize, absurd_offsets_are_refused_by_name) {
+  const ClockMap absurd = map_of({{0, std::int64_t{1} << 61}, {1'000'000, std::int64_t{1} << 61}});
+  const auto result = try_amortize(one_violation(), fixed_gamma(), {{}, absurd});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, ErrorKind::input);
+  EXPECT_THAT(result.error().message, HasSubstr("location 101 of hand-made"));
+}
+
+}  // namespace
+}  // namespace entrain::clc
