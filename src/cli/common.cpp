@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::uint64_t k_most_threads = 4096;
 
+std::string reject_empty(const std::string& path) {
+  return path.empty() ? "the path is empty" : "";
+}
+
 }  // namespace
 
 void CommonOptions::declare(CLI::App& app) {
@@ -36,7 +40,7 @@ void CommonOptions::declare(CLI::App& app) {
 
 CLI::Option* add_archive(CLI::App& app, const std::string& name, std::string& target,
                          const char* help) {
-  return app.add_option(name, target, help)->required()->group("ARGUMENTS");
+  return app.add_option(name, target, help)->required()->check(reject_empty)->group("ARGUMENTS");
 }
 
 void add_output(CLI::App& app, std::string& target, bool& force) {
@@ -45,6 +49,7 @@ void add_output(CLI::App& app, std::string& target, bool& force) {
                  "only when it is complete, and it must not exist yet (but see --force).")
       ->type_name("DIR")
       ->required()
+      ->check(reject_empty)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->group("OUTPUT OPTIONS");
   add_switch(app, "--force", force, "Replace DIR if it exists. Default: refuse.")

@@ -105,7 +105,18 @@ TEST(Check, RefusesWhatIsNoArchive) {
   expect_refusal(run_tool({"check", folder.path().string()}), folder.path().string());
   write_bytes(folder / "traces.otf2", {'n', 'o'});
   expect_refusal(run_tool({"check", "--json", folder.path().string()}), "traces.otf2");
-  expect_refusal(run_tool({"check", ""}), "");
+}
+
+TEST(Check, SurvivesNamesThatAreNotUtf8) {
+  const TempDir folder;
+  const std::string odd = (folder / "caf\xE9\x1b[2J").string();
+  expect_refusal(run_tool({"check", odd}), "caf\xEF\xBF\xBD?[2J");
+  copy_tree(example("allops-4"), odd);
+  const Json json = json_of(run_tool({"check", "--json", odd}));
+  EXPECT_THAT(json["archive"].get<std::string>(), HasSubstr("caf\xEF\xBF\xBD"));
+  const std::string table = run_tool({"check", odd}).out;
+  EXPECT_THAT(table, HasSubstr("caf\xEF\xBF\xBD?[2J"));
+  EXPECT_THAT(table, Not(HasSubstr("\x1b")));
 }
 
 TEST(Check, FailsIfItsReportCannotBeWritten) {

@@ -105,6 +105,8 @@ INSTANTIATE_TEST_SUITE_P(Arguments, Refusal,
                          testing::ValuesIn(std::vector<BadUsage>{
                              {{"info"}, "ARCHIVE is required"},
                              {{"check"}, "ARCHIVE is required"},
+                             {{"check", ""}, "ARCHIVE: the path is empty"},
+                             {{"correct", "a", "-o", ""}, "--output: the path is empty"},
                              {{"check", "a", "b"}, "'b' is one argument too many"},
                              {{"check", "--frob", "a"}, "'--frob'"},
                              {{"check", "a\nb", "c\nd"}, "too many"},
