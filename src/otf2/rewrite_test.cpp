@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/rewrite.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "otf2/testing.hpp"
+
+namespace entrain::otf2 {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Bytes;
+using testing::ChunkBuilder;
+using testing::contents;
+using ::testing::HasSubstr;
+using testing::TempFolder;
+using testing::operator+;
+
+constexpr std::uint64_t k_chunk = 256;
+
+ClockMap map_of(std::vector<ClockKnot> knots) { return *ClockMap::from_knots(std::move(knots)); }
+ClockMap shifted(std::int64_t ticks) { return ClockMap().shifted(ticks); }
+
+class Retime : public ::testing::Test {
+ protected:
+  Result<Bytes> try_retimed(const Bytes& before, const ClockMap& map,
+                            Framing framing = Framing::events, const Progress* progress = nullptr) {
+    const std::string number = std::to_string(++files_);
+    const fs::path from = folder_.put("from" + number, before), to = folder_ / ("to" + number);
+    const Result<void> done = retime_file(from, to, k_chunk, framing, map, progress);
+    if (!done) return tl::unexpected(done.error());
+    EXPECT_EQ(contents(from), before) << "the input was changed";
+    return contents(to);
+  }
+  Bytes retimed(const Bytes& before, const ClockMap& map, Framing framing = Framing::events) {
+    auto after = try_retimed(before, map, framing);
+    EXPECT_TRUE(after) << after.error().message;
+    return after.value_or(Bytes());
+  }
+
+  TempFolder folder_;
+
+ private:
+  int files_ = 0;
+};
+
+TEST_F(Retime, stamps_move_and_nothing_else) {
+  const auto file = [](std::uint64_t a, std::uint64_t b) {
+    return ChunkBuilder()
+        .stamp(a)
+        .enter(5)
+        .record(mark::attribute_list, {5, 0, 0})
+        .record(14, {1, 5, 1, 5, 1, 5, 1, 5})
+        .stamp(b)
+        .raw({40, 0xFF})
+        .fixed(9)
+        .raw({5, 5, 5, 5, 5, 5, 5, 5, 5})
+        .record(200, {5, 1})
+        .end()
+        .bytes();
+  };
+  EXPECT_EQ(retimed(file(100, 200), map_of({{0, 0}, {1000, 1000}})), file(200, 400));
+}
+
+TEST_F(Retime, identity_is_a_copy_byte_for_byte) {
+  const Bytes nonsense{1, 2, 3};  // not even looked at
+  EXPECT_EQ(retimed(nonsense, {}), nonsense);
+  EXPECT_EQ(retimed(nonsense, map_of({{0, 0}, {1000, 0}})), nonsense);
+  EXPECT_EQ(retimed(nonsense, map_of({{0, 7}})), nonsense);  // a lone knot counts for nothing
+}
+
+TEST_F(Retime, stop_time_of_a_flush_moves_too) {
+  const auto file = [](std::uint64_t a, std::uint64_t stop, std::uint64_t b) {
+    return ChunkBuilder().stamp(a).flush(stop).enter(1).stamp(b).enter(2).end().bytes();
+  };
+  EXPECT_EQ(retimed(file(100, 180, 200), shifted(50)), file(150, 230, 250));
+}
+
+TEST_F(Retime, stop_time_is_never_before_the_flush) {
+  const auto file = [](std::uint64_t a, std::uint64_t stop) {
+    return ChunkBuilder().stamp(a).flush(stop).end().bytes();
+  };
+  EXPECT_EQ(retimed(file(100, 90), shifted(50)), file(150, 150));
+}
+
+TEST_F(Retime, a_stop_time_moves_the_segment_forward_as_it_does_for_a_reader) {
+  // Behind the stop time 180 the reader is in the segment from 150 on, also for the event at 120.
+  const ClockMap map = map_of({{0, 0}, {150, 0}, {250, 100}});
+  const auto file = [](std::uint64_t a, std::uint64_t stop, std::uint64_t b) {
+    return ChunkBuilder().stamp(a).flush(stop).stamp(b).enter(2).end().bytes();
+  };
+  EXPECT_EQ(retimed(file(100, 180, 120), map), file(100, 210, 90));
+}
+
+TEST_F(Retime, byte_order_is_that_of_each_chunk) {
+  const auto file = [](std::uint64_t shift) {
+    ChunkBuilder little(false), big(true);
+    little.stamp(100 + shift).enter(1).next_chunk(k_chunk);
+    big.stamp(0x10203 + shift).flush(0x10300 + shift).enter(0x1234).end();
+    return little.bytes() + big.bytes();
+  };
+  EXPECT_EQ(retimed(file(0), shifted(1)), file(1));
+}
+
+TEST_F(Retime, what_follows_the_end_mark_is_kept) {
+  const Bytes tail(3 * k_chunk + 17, mark::stamp);
+  const auto file = [&](std::uint64_t time) {
+    return ChunkBuilder().stamp(time).enter(1).end().bytes() + tail;
+  };
+  EXPECT_EQ(retimed(file(100), shifted(1)), file(101));
+}
+
+TEST_F(Retime, fill_of_a_chunk_and_header_numbers_are_kept) {
+  const auto file = [](std::uint64_t time) {
+    Bytes first = ChunkBuilder().stamp(time).enter(1).raw({mark::end_of_chunk}).bytes();
+    first.resize(k_chunk, mark::stamp);  // anything behind the mark
+    first[3] = 0x77;                     // number of the first event
+    return first + ChunkBuilder().stamp(time + 5).enter(1).end().bytes();
+  };
+  EXPECT_EQ(retimed(file(100), shifted(1)), file(101));
+}
+
+TEST_F(Retime, a_truncated_file_is_moved_as_far_as_it_goes) {
+  const auto file = [](std::uint64_t time) {
+    return ChunkBuilder().stamp(time).enter(1).raw({mark::stamp, 1, 2}).bytes();
+  };
+  EXPECT_EQ(retimed(file(100), shifted(1)), file(101));
+}
+
+TEST_F(Retime, negative_times_are_refused) {
+  const auto refused =
+      try_retimed(ChunkBuilder().stamp(200).stamp(100).end().bytes(), shifted(-101));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::input);
+  EXPECT_THAT(refused.error().message, HasSubstr("from1"));
+  EXPECT_THAT(refused.error().message, HasSubstr("a time stamp out of range"));
+  const Bytes at_zero = ChunkBuilder().stamp(0).end().bytes();
+  EXPECT_EQ(retimed(ChunkBuilder().stamp(100).end().bytes(), shifted(-100)), at_zero);
+}
+
+TEST_F(Retime, damage_is_refused_with_its_place) {
+  const auto refused =
+      try_retimed(ChunkBuilder().stamp(200).raw({mark::chunk_header}).end().bytes(), shifted(1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::input);
+  EXPECT_THAT(refused.error().message, HasSubstr("damaged at byte 27"));
+  EXPECT_FALSE(try_retimed(ChunkBuilder().stamp(1).record(10, {1, 2, 3}).end().bytes(),
+                           shifted(1)));  // a flush without room for its time
+}
+
+TEST_F(Retime, snapshots_repeat_times_of_earlier_events) {
+  const auto file = [](std::uint64_t stamp, std::uint64_t original) {
+    const Bytes time = ChunkBuilder().fixed(original).bytes();
+    Bytes event(time.begin() + k_chunk_header_size, time.end());
+    event.push_back(7);
+    ChunkBuilder chunk;
+    chunk.stamp(stamp).record(10, {1, 3});  // start: a number, no time
+    chunk.record(12, event).record(29, event);
+    return chunk.record(11, {1, 3}).record(30, {9, 9, 9, 9, 9, 9, 9, 9}).end().bytes();
+  };
+  // The original event lies in an earlier segment than the snapshot.
+  EXPECT_EQ(retimed(file(300, 100), map_of({{0, 0}, {200, 0}, {300, 100}}), Framing::snapshots),
+            file(400, 100));
+}
+
+TEST_F(Retime, can_be_interrupted) {
+  struct Cancelled : Progress {
+    void begin(std::string_view, std::uint64_t) override {}
+    void advance(std::uint64_t) override {}
+    [[nodiscard]] bool cancelled() const override { return true; }
+  } progress;
+  const auto refused =
+      try_retimed(ChunkBuilder().stamp(1).end().bytes(), shifted(1), Framing::events, &progress);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::interrupted);
+}
+
+}  // namespace
+}  // namespace entrain::otf2
