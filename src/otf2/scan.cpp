@@ -168,6 +168,11 @@ class Scanner {
   }
   void window_call(trace::RmaGroupRole role, bool enter) {
     group_role_ = enter ? role : trace::RmaGroupRole::unknown;
+    for (const Event& waiting : waiting_syncs_) {
+      skeleton_.events.push_back(waiting);
+      skeleton_.events.back().time = time_;
+    }
+    waiting_syncs_.clear();
   }
   void message(EventKind kind, FieldReader& in, bool with_request) {
     Event& event = add(kind);
@@ -219,7 +224,13 @@ class Scanner {
     volume(event, in);
   }
   void group_sync(FieldReader& in) {
-    Event& event = add(EventKind::rma_group_sync);
+    using trace::RmaGroupRole;
+    // Tracers stamp the record with the begin of its call. What start and wait have waited for is
+    // certain only at their end.
+    const bool waits = group_role_ == RmaGroupRole::start || group_role_ == RmaGroupRole::wait;
+    Event& event =
+        waits ? waiting_syncs_.emplace_back() : add(EventKind::rma_group_sync);
+    event.kind = EventKind::rma_group_sync;
     event.op = static_cast<std::uint8_t>(group_role_);
     event.tag = in.c32();
     event.comm = position(windows_, in.c32());
@@ -241,6 +252,7 @@ class Scanner {
   bool has_time_ = false;
   std::uint64_t time_ = 0;
   trace::RmaGroupRole group_role_ = trace::RmaGroupRole::unknown;
+  std::vector<Event> waiting_syncs_;  ///< of a start or wait that has not ended
 };
 
 /// Follows Enter and Leave up to a given time.

@@ -42,7 +42,8 @@ enum class EventKind : std::uint8_t {
   task_switch,        ///< ThreadTaskSwitch: the same
   rma_collective_begin,  ///< RmaCollectiveBegin
   rma_collective_end,  ///< RmaCollectiveEnd: op, comm = window, peer = root, tag = sync level, flags
-  rma_group_sync,     ///< RmaGroupSync: op = RmaGroupRole, comm = window, peer = group, tag = level
+  rma_group_sync,     ///< RmaGroupSync: op = RmaGroupRole, comm = window, peer = group, tag = level;
+                      ///< of start and wait at the Leave of the call, of post and complete as stored
   rma_notify,         ///< RmaSync: op = sync type, comm = window, peer = remote rank
   rma_lock,           ///< Rma request/acquire/try/release lock: no order recorded; only counted
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/oracle_skeleton.hpp"
 
+#include <utility>
+
 #include <string>
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -33,6 +35,11 @@ U32 SkeletonSink::checked(U32 position) {
 
 namespace {
 
+/// Calls whose synchronisation is complete only when they end.
+bool waits(trace::RmaGroupRole role) {
+  return role == trace::RmaGroupRole::start || role == trace::RmaGroupRole::wait;
+}
+
 bool is_thread_barrier(const trace::Region& region) {
   return (region.paradigm == OTF2_PARADIGM_OPENMP || region.paradigm == OTF2_PARADIGM_PTHREAD) &&
          (region.role == OTF2_REGION_ROLE_BARRIER ||
@@ -52,8 +59,23 @@ void SkeletonSink::enter(U64 time, U32 id) {
   if (is_thread_barrier(*region)) add({.time = time, .kind = EventKind::barrier_enter});
 }
 
+void SkeletonSink::add_group_sync(const trace::Event& event) {
+  if (waits(group_role())) {
+    waiting_syncs_.push_back(event);
+  } else {
+    add(event);
+  }
+}
+
 void SkeletonSink::leave(U64 time, U32 id) {
+  const bool waited = waits(group_role());
   if (!regions_.empty()) regions_.pop_back();
+  if (waited && !waits(group_role())) {
+    for (trace::Event event : std::exchange(waiting_syncs_, {})) {
+      event.time = time;
+      add(event);
+    }
+  }
   const auto* region = definitions_->region(id);
   if (region == nullptr) return;
   if (is_init(region->name)) add({.time = time, .kind = EventKind::init_leave});
@@ -102,8 +124,8 @@ OTF2_CallbackCode message(HEAD, U32 peer, U32 comm, U32 tag, U64) {
 template <EventKind kind>
 OTF2_CallbackCode message_with_request(HEAD, U32 peer, U32 comm, U32 tag, U64, U64 request) {
   auto& me = sink(data, time);
-  me.add({.time = time, .id = request, .comm = me.comm(comm), .peer = peer, .tag = tag,
-          .kind = kind});
+  me.add(
+      {.time = time, .id = request, .comm = me.comm(comm), .peer = peer, .tag = tag, .kind = kind});
   return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -130,17 +152,26 @@ void set_mpi_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
   SET(MpiCollectiveBegin, bare<EventKind::collective_begin>);
   SET(MpiCollectiveEnd, [](HEAD, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent, U64 received) {
     auto& me = sink(data, time);
-    me.add({.time = time, .comm = me.comm(comm), .peer = root,
-            .kind = EventKind::collective_end, .op = op, .flags = flags(sent, received)});
+    me.add({.time = time,
+            .comm = me.comm(comm),
+            .peer = root,
+            .kind = EventKind::collective_end,
+            .op = op,
+            .flags = flags(sent, received)});
     return OTF2_CALLBACK_SUCCESS;
   });
-  SET(NonBlockingCollectiveComplete, [](HEAD, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
-                                        U64 received, U64 request) {
-    auto& me = sink(data, time);
-    me.add({.time = time, .id = request, .comm = me.comm(comm), .peer = root,
-            .kind = EventKind::nb_complete, .op = op, .flags = flags(sent, received)});
-    return OTF2_CALLBACK_SUCCESS;
-  });
+  SET(NonBlockingCollectiveComplete,
+      [](HEAD, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent, U64 received, U64 request) {
+        auto& me = sink(data, time);
+        me.add({.time = time,
+                .id = request,
+                .comm = me.comm(comm),
+                .peer = root,
+                .kind = EventKind::nb_complete,
+                .op = op,
+                .flags = flags(sent, received)});
+        return OTF2_CALLBACK_SUCCESS;
+      });
 }
 
 template <EventKind kind>
@@ -172,8 +203,8 @@ OTF2_CallbackCode lock(HEAD, OTF2_Paradigm model, U32 id, U32 order) {
 
 template <EventKind kind>
 OTF2_CallbackCode omp_lock(HEAD, U32 id, U32 order) {
-  sink(data, time).add(
-      {.time = time, .peer = id, .tag = order, .kind = kind, .op = OTF2_PARADIGM_OPENMP});
+  sink(data, time)
+      .add({.time = time, .peer = id, .tag = order, .kind = kind, .op = OTF2_PARADIGM_OPENMP});
   return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -218,20 +249,32 @@ void set_rma_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
   SET(RmaCollectiveEnd, [](HEAD, OTF2_CollectiveOp op, OTF2_RmaSyncLevel level, U32 window,
                            U32 root, U64 sent, U64 received) {
     auto& me = sink(data, time);
-    me.add({.time = time, .comm = me.window(window), .peer = root, .tag = level,
-            .kind = EventKind::rma_collective_end, .op = op, .flags = flags(sent, received)});
+    me.add({.time = time,
+            .comm = me.window(window),
+            .peer = root,
+            .tag = level,
+            .kind = EventKind::rma_collective_end,
+            .op = op,
+            .flags = flags(sent, received)});
     return OTF2_CALLBACK_SUCCESS;
   });
   SET(RmaGroupSync, [](HEAD, OTF2_RmaSyncLevel level, U32 window, U32 group) {
     auto& me = sink(data, time);
-    me.add({.time = time, .comm = me.window(window), .peer = me.group(group), .tag = level,
-            .kind = EventKind::rma_group_sync, .op = static_cast<std::uint8_t>(me.group_role())});
+    me.add_group_sync({.time = time,
+                       .comm = me.window(window),
+                       .peer = me.group(group),
+                       .tag = level,
+                       .kind = EventKind::rma_group_sync,
+                       .op = static_cast<std::uint8_t>(me.group_role())});
     return OTF2_CALLBACK_SUCCESS;
   });
   SET(RmaSync, [](HEAD, U32 window, U32 remote, OTF2_RmaSyncType type) {
     auto& me = sink(data, time);
-    me.add({.time = time, .comm = me.window(window), .peer = remote,
-            .kind = EventKind::rma_notify, .op = type});
+    me.add({.time = time,
+            .comm = me.window(window),
+            .peer = remote,
+            .kind = EventKind::rma_notify,
+            .op = type});
     return OTF2_CALLBACK_SUCCESS;
   });
   SET(RmaRequestLock, rma_lock);

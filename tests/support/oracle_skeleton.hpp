@@ -28,6 +28,8 @@ class SkeletonSink final : public EventSink {
 
   void enter(std::uint64_t time, std::uint32_t region);
   void leave(std::uint64_t time, std::uint32_t region);
+  /// Adds an RmaGroupSync: at once, or when the call that waits is left.
+  void add_group_sync(const trace::Event& event);
   /// The window call (post, start, complete, wait) that is open now.
   [[nodiscard]] trace::RmaGroupRole group_role() const;
 
@@ -37,6 +39,7 @@ class SkeletonSink final : public EventSink {
   const OracleDefinitions* definitions_;
   trace::LocationSkeleton* result_;
   std::vector<std::uint32_t> regions_;  ///< open regions, innermost last
+  std::vector<trace::Event> waiting_syncs_;
 };
 
 /// Replaces the callbacks of the record types that the skeleton keeps. User data: EventSink* that
