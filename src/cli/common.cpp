@@ -8,11 +8,11 @@ namespace {
 
 constexpr std::uint64_t k_most_threads = 4096;
 
+}  // namespace
+
 std::string reject_empty(const std::string& path) {
   return path.empty() ? "the path is empty" : "";
 }
-
-}  // namespace
 
 void CommonOptions::declare(CLI::App& app) {
   const auto parse_threads = [](std::string_view text) {

@@ -23,6 +23,9 @@ struct CommonOptions {
   void declare(CLI::App& app);
 };
 
+/// Check of an option that takes a path.
+std::string reject_empty(const std::string& path);
+
 /// Adds a positional argument that names an archive.
 CLI::Option* add_archive(CLI::App& app, const std::string& name, std::string& target,
                          const char* help);

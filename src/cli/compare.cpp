@@ -49,6 +49,7 @@ class Compare : public Verb {
     add_archive(app, "B", b_, "An archive of the same trace.");
     app.add_option("--truth", truth_, "An archive of the same trace with the true times.")
         ->type_name("T")
+        ->check(reject_empty)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group(k_group);
     add_value(
