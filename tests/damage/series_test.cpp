@@ -68,7 +68,8 @@ TEST_P(Truncated, files_are_refused_or_counted) {
 
 INSTANTIATE_TEST_SUITE_P(Files, Truncated, testing::ValuesIn(k_files), [](const auto& test) {
   std::string name = test.param;
-  std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 });
 
@@ -81,8 +82,8 @@ TEST(Flipped, bits_are_survived) {
     std::string what = file + ", bits";
     for (std::uint64_t flips = 1 + random.below(3); flips > 0; --flips) {
       // Half of the flips hit the first 200 bytes: headers, and what decides about the rest.
-      const std::size_t range = random.one_in(2) ? std::min<std::size_t>(200, bytes.size())
-                                                 : bytes.size();
+      const std::size_t range =
+          random.one_in(2) ? std::min<std::size_t>(200, bytes.size()) : bytes.size();
       const auto at = random.below(range);
       const auto bit = random.below(8);
       bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ (1u << bit));
@@ -103,8 +104,8 @@ TEST(Overwritten, bytes_are_survived) {
     Random random(77'000 + seed);
     const std::string& file = k_files[seed % k_files.size()];
     Bytes bytes = archive.files().at(file);
-    const auto at = random.below(std::min<std::size_t>(
-        random.one_in(2) ? 400 : bytes.size(), bytes.size()));
+    const auto at =
+        random.below(std::min<std::size_t>(random.one_in(2) ? 400 : bytes.size(), bytes.size()));
     const auto length = std::min<std::size_t>(1 + random.below(9), bytes.size() - at);
     const auto value = static_cast<std::uint8_t>(random.one_in(2) ? 0xFF : random.below(256));
     std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), length, value);

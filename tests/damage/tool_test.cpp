@@ -51,9 +51,13 @@ class Tool : public testing::Test {
     const auto before = digest_tree(archive_.folder());
     const std::string input = archive_.folder().string(), out = output().string();
     for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"info", input}, {"check", input}, {"check", "--json", input},
-          {"correct", input, "-o", out}, {"correct", input, "-o", out, "--mode", "overlay"},
-          {"distort", input, "-o", out}, {"compare", input, input}}) {
+         {std::vector<std::string>{"info", input},
+          {"check", input},
+          {"check", "--json", input},
+          {"correct", input, "-o", out},
+          {"correct", input, "-o", out, "--mode", "overlay"},
+          {"distort", input, "-o", out},
+          {"compare", input, input}}) {
       SCOPED_TRACE(arguments[0]);
       expect_refused(run(arguments), name);
       EXPECT_EQ(entries_of(scratch_ / "work"), std::vector<std::string>());
@@ -169,7 +173,8 @@ ChildLimits as_nobody() {
 
 TEST_F(Tool, refuses_files_it_may_not_read) {
   // The folders themselves are open to that user.
-  for (const fs::path& folder : {scratch_.path(), archive_.folder(), archive_.folder() / "traces"}) {
+  for (const fs::path& folder :
+       {scratch_.path(), archive_.folder(), archive_.folder() / "traces"}) {
     fs::permissions(folder, fs::perms::all);
   }
   ASSERT_NE(check(as_nobody()).exit_code, 2) << check(as_nobody()).summary();
@@ -218,8 +223,7 @@ TEST_F(Tool, refuses_an_output_that_touches_the_input) {
 TEST_F(Tool, refuses_a_full_disk) {
   const fs::path disk = scratch_ / "disk";
   fs::create_directory(disk);
-  if (::geteuid() != 0 ||
-      ::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=256k") != 0) {
+  if (::geteuid() != 0 || ::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=256k") != 0) {
     std::puts("skipped: only root can mount a small disk here");
     GTEST_SKIP() << "only root can mount a small disk here";
   }
@@ -266,8 +270,8 @@ TEST_F(Tool, leaves_nothing_that_looks_whole_when_killed) {
   }
   EXPECT_GT(killed, 0u);
   // A later run is not hindered by the remains.
-  const auto again = run({"correct", input.string(), "-o", output().string(), "--force"},
-                         {.timeout_s = 60});
+  const auto again =
+      run({"correct", input.string(), "-o", output().string(), "--force"}, {.timeout_s = 60});
   EXPECT_EQ(again.exit_code, 0) << again.summary();
 }
 

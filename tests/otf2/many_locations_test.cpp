@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// 20,000 locations with 1,024 open files allowed. (100,000 work as well: 4 s to scan, 15 s to write,
-// and a minute for the files around it.)
+// 20,000 locations with 1,024 open files allowed. (100,000 work as well: 4 s to scan, 15 s to
+// write, and a minute for the files around it.)
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -17,12 +17,12 @@ namespace {
 constexpr std::uint32_t k_count = 20'000;
 constexpr ChildLimits k_limits{.timeout_s = 100, .open_files = 1024};
 
-#define ENSURE(condition)                              \
-  do {                                                 \
-    if (!(condition)) {                                \
+#define ENSURE(condition)                               \
+  do {                                                  \
+    if (!(condition)) {                                 \
       std::fprintf(stderr, "not so: %s\n", #condition); \
-      return 1;                                        \
-    }                                                  \
+      return 1;                                         \
+    }                                                   \
   } while (false)
 
 /// Scans everything; 0 if it is all there.
@@ -62,8 +62,7 @@ TEST(ManyLocations, are_scanned_and_written_with_few_open_files) {
   const auto anchor = write_many_locations(scratch / "many", k_count, false);
   const auto scanned = run_in_child([&] { return scan_all(anchor); }, k_limits);
   ASSERT_EQ(scanned.exit_code, 0) << scanned.summary();
-  const auto written =
-      run_in_child([&] { return write_all(anchor, scratch / "out"); }, k_limits);
+  const auto written = run_in_child([&] { return write_all(anchor, scratch / "out"); }, k_limits);
   ASSERT_EQ(written.exit_code, 0) << written.summary();
 
   for (std::uint32_t rank = 0; rank < k_count; rank += 999) {

@@ -62,7 +62,8 @@ TEST_P(Scan, clock_offsets_give_the_times_of_the_library) {
     const auto skeleton = archive_->scan(i);
     ASSERT_TRUE(skeleton) << skeleton.error().message;
     std::vector<ClockKnot> knots;
-    for (const auto& offset : skeleton->clock_offsets) knots.push_back({offset.time, offset.offset});
+    for (const auto& offset : skeleton->clock_offsets)
+      knots.push_back({offset.time, offset.offset});
     const auto map = ClockMap::from_knots(std::move(knots));
     ASSERT_TRUE(map) << map.error().message;
     ClockMap::Cursor cursor(*map);

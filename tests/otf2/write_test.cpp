@@ -30,13 +30,12 @@ ClockMap random_map(Random& random, const trace::LocationSkeleton& skeleton) {
   auto offset = static_cast<std::int64_t>(random.below(span));
   while (knots.size() < 2 || local < skeleton.last) {
     const bool in_flush =
-        std::any_of(skeleton.flushes.begin(), skeleton.flushes.end(), [&](const auto& flush) {
-          return flush.begin < local && local < flush.end;
-        });
+        std::any_of(skeleton.flushes.begin(), skeleton.flushes.end(),
+                    [&](const auto& flush) { return flush.begin < local && local < flush.end; });
     if (!in_flush) knots.push_back({local, offset});
     const std::uint64_t step = 2 + random.below(span / 20 + 2);
-    const auto change = static_cast<std::int64_t>(random.below(step)) -
-                        static_cast<std::int64_t>(step / 2);
+    const auto change =
+        static_cast<std::int64_t>(random.below(step)) - static_cast<std::int64_t>(step / 2);
     local += step;
     if (offset + change >= 0) offset += change;
   }
@@ -276,7 +275,8 @@ TEST_P(Write, markers_and_snapshots_move_with_their_location) {
   auto markers = library_markers(anchor_);
   for (auto& marker : markers) {
     const auto at = marker.scope == 1 ? position(marker.scope_ref) : k_none;
-    const auto end = static_cast<std::uint64_t>(plan.marker_time(at, marker.time + marker.duration));
+    const auto end =
+        static_cast<std::uint64_t>(plan.marker_time(at, marker.time + marker.duration));
     marker.time = static_cast<std::uint64_t>(plan.marker_time(at, marker.time));
     marker.duration = end - marker.time;
   }

@@ -34,8 +34,8 @@ std::vector<Stream> make_streams(bool mappings) {
   std::vector<Stream> streams;
   streams.push_back({0, IdStyle::global, OTF2_LOCATION_TYPE_CPU_THREAD, false, nullptr});
   streams.push_back({7, style(IdStyle::dense), OTF2_LOCATION_TYPE_CPU_THREAD, false, nullptr});
-  streams.push_back({(U64{1} << 32) + 7, style(IdStyle::sparse), OTF2_LOCATION_TYPE_CPU_THREAD,
-                     false, nullptr});
+  streams.push_back(
+      {(U64{1} << 32) + 7, style(IdStyle::sparse), OTF2_LOCATION_TYPE_CPU_THREAD, false, nullptr});
   streams.push_back({5'000'000'000'000'000'000u, IdStyle::global,
                      OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, false, nullptr});
   streams.push_back({12, IdStyle::global, OTF2_LOCATION_TYPE_CPU_THREAD, true, nullptr});
@@ -72,8 +72,7 @@ void write_io_definitions(OTF2_GlobalDefWriter* writer, U32 name) {
 /// Everything the events name that the builder has no function for.
 void write_further_definitions(OTF2_GlobalDefWriter* writer, U32 name) {
   for (U32 i = 0; i < k_attributes; ++i) {
-    OTF2_GlobalDefWriter_WriteAttribute(writer, i, name, name,
-                                        static_cast<OTF2_Type>(1 + i % 25));
+    OTF2_GlobalDefWriter_WriteAttribute(writer, i, name, name, static_cast<OTF2_Type>(1 + i % 25));
   }
   write_metric_definitions(writer, name);
   write_io_definitions(writer, name);
@@ -105,8 +104,8 @@ DefinitionCounts define(ArchiveBuilder& archive, const std::vector<Stream>& stre
   archive.region("!$omp barrier", Role::barrier, Paradigm::openmp);
   archive.region("MPI_Barrier", Role::barrier, Paradigm::mpi);
   counts.first_window_region = 6;
-  for (const char* name : {"MPI_Win_post", "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait",
-                           "MPI_Win_test"}) {
+  for (const char* name :
+       {"MPI_Win_post", "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait", "MPI_Win_test"}) {
     counts.regions = archive.region(name) + 1;
   }
   const auto world = archive.comm("MPI_COMM_WORLD", {0, 7});
@@ -123,9 +122,8 @@ DefinitionCounts define(ArchiveBuilder& archive, const std::vector<Stream>& stre
   archive.string("an argument");
   counts.strings = 2;
   archive.property("TESTS::PURPOSE", "all records");
-  archive.definitions([name](OTF2_GlobalDefWriter* writer) {
-    write_further_definitions(writer, name);
-  });
+  archive.definitions(
+      [name](OTF2_GlobalDefWriter* writer) { write_further_definitions(writer, name); });
   return counts;
 }
 
@@ -137,14 +135,15 @@ void write_mappings(ArchiveBuilder& archive, const Stream& stream, const Definit
     return result;
   };
   archive.mapping(stream.id, OTF2_MAPPING_REGION, table(counts.regions));
-  archive.mapping(stream.id, OTF2_MAPPING_GROUP, table(counts.groups, ArchiveBuilder::k_first_group));
+  archive.mapping(stream.id, OTF2_MAPPING_GROUP,
+                  table(counts.groups, ArchiveBuilder::k_first_group));
   archive.mapping(stream.id, OTF2_MAPPING_COMM, table(counts.comms));
   archive.mapping(stream.id, OTF2_MAPPING_RMA_WIN, table(counts.windows));
 }
 
 /// Location number n gets n % 4 records, a lone one among them; slopes of both signs.
-void write_clock_offsets(ArchiveBuilder& archive, const std::vector<Stream>& streams,
-                         U64 base, U64 end) {
+void write_clock_offsets(ArchiveBuilder& archive, const std::vector<Stream>& streams, U64 base,
+                         U64 end) {
   const U64 span = end - base;
   for (std::size_t n = 0; n < streams.size(); ++n) {
     const U64 id = streams[n].id;
@@ -169,9 +168,9 @@ void write_events(ArchiveBuilder& archive, std::vector<Stream>& streams, unsigne
         stream.events->write_metric(stream.time);
       } else {
         const bool all_types_first = i < k_event_record_types;
-        stream.events->write(all_types_first ? order[i]
-                                             : static_cast<unsigned>(random.below(order.size())),
-                             stream.time);
+        stream.events->write(
+            all_types_first ? order[i] : static_cast<unsigned>(random.below(order.size())),
+            stream.time);
       }
     }
   }

@@ -11,11 +11,11 @@ inline constexpr unsigned k_event_record_types = 79;
 
 struct AllRecordsOptions {
   unsigned events_per_location = 45'000;  ///< enough for several chunks of 256 KiB
-  std::uint64_t base_time = 0;  ///< stamp of the first event; 0: several events at time 0
-  bool clock_offsets = true;    ///< 0, 1, 2, 3 records on different locations
-  bool mappings = true;         ///< dense, sparse and no mapping tables
-  bool side_files = true;       ///< markers, snapshots, thumbnails
-  bool buffer_flushes = true;   ///< flushes by the library, beside those the generator writes
+  std::uint64_t base_time = 0;            ///< stamp of the first event; 0: several events at time 0
+  bool clock_offsets = true;              ///< 0, 1, 2, 3 records on different locations
+  bool mappings = true;                   ///< dense, sparse and no mapping tables
+  bool side_files = true;                 ///< markers, snapshots, thumbnails
+  bool buffer_flushes = true;  ///< flushes by the library, beside those the generator writes
 };
 
 /// Writes an archive with everything the format knows: all 79 event record types, attribute lists

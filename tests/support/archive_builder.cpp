@@ -133,8 +133,8 @@ std::uint32_t ArchiveBuilder::accelerator(const std::string& name, std::uint32_t
   const std::uint32_t id = processes_++;
   const auto text = string(name);
   before_groups_.push_back([=, this] {
-    OTF2_GlobalDefWriter_WriteLocationGroup(
-        global_, id, text, OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, node, process);
+    OTF2_GlobalDefWriter_WriteLocationGroup(global_, id, text, OTF2_LOCATION_GROUP_TYPE_ACCELERATOR,
+                                            node, process);
   });
   return id;
 }
@@ -186,8 +186,7 @@ std::uint32_t ArchiveBuilder::group(const std::vector<std::uint64_t>& locations,
 }
 
 std::uint32_t ArchiveBuilder::comm(const std::string& name,
-                                   const std::vector<std::uint64_t>& locations,
-                                   Paradigm paradigm) {
+                                   const std::vector<std::uint64_t>& locations, Paradigm paradigm) {
   const std::uint32_t members = group(locations, paradigm), id = comms_++;
   const auto text = string(name);
   after_groups_.push_back([=, this] {
@@ -296,8 +295,8 @@ void ArchiveBuilder::write_local_definitions() {
     OTF2_DefWriter* local = OTF2_Archive_GetDefWriter(archive_, place->id);
     for (const auto& [kind, table] : place->mappings) {
       const bool dense = table.empty() || table.rbegin()->first == table.size() - 1;
-      OTF2_IdMap* map = OTF2_IdMap_Create(dense ? OTF2_ID_MAP_DENSE : OTF2_ID_MAP_SPARSE,
-                                          table.size() + 2);
+      OTF2_IdMap* map =
+          OTF2_IdMap_Create(dense ? OTF2_ID_MAP_DENSE : OTF2_ID_MAP_SPARSE, table.size() + 2);
       for (const auto& [from, to] : table) OTF2_IdMap_AddIdPair(map, from, to);
       require(OTF2_DefWriter_WriteMappingTable(local, kind, map), "a mapping table");
       OTF2_IdMap_Free(map);
@@ -314,10 +313,10 @@ void ArchiveBuilder::write_local_definitions() {
 void ArchiveBuilder::write_global_definitions() {
   global_ = OTF2_Archive_GetGlobalDefWriter(archive_);
   const bool any = first_ <= last_;
-  require(OTF2_GlobalDefWriter_WriteClockProperties(global_, options_.resolution_hz,
-                                                    any ? first_ : 0, any ? last_ - first_ : 0,
-                                                    OTF2_UNDEFINED_TIMESTAMP),
-          "clock properties");
+  require(
+      OTF2_GlobalDefWriter_WriteClockProperties(global_, options_.resolution_hz, any ? first_ : 0,
+                                                any ? last_ - first_ : 0, OTF2_UNDEFINED_TIMESTAMP),
+      "clock properties");
   const auto machine = string("machine");
   const auto empty = string("");
   std::vector<const char*> texts(strings_.size());  // by id: readers expect ascending ids
@@ -336,8 +335,7 @@ void ArchiveBuilder::write_global_definitions() {
     const auto& locations = ranks_[paradigm];
     OTF2_GlobalDefWriter_WriteGroup(global_, list++, empty, OTF2_GROUP_TYPE_COMM_LOCATIONS,
                                     code(paradigm), OTF2_GROUP_FLAG_NONE,
-                                    static_cast<std::uint32_t>(locations.size()),
-                                    locations.data());
+                                    static_cast<std::uint32_t>(locations.size()), locations.data());
   }
   for (const auto& write : groups_) write();
   for (const auto& write : after_groups_) write();

@@ -29,7 +29,12 @@ struct BuilderOptions {
 };
 
 /// Regions and paradigms by their OTF2 numbers, as far as hand-made traces need them.
-enum class Role : std::uint8_t { function = 1, barrier = 15, implicit_barrier = 16, artificial = 31 };
+enum class Role : std::uint8_t {
+  function = 1,
+  barrier = 15,
+  implicit_barrier = 16,
+  artificial = 31
+};
 enum class Paradigm : std::uint8_t { user = 1, openmp = 3, mpi = 4, pthread = 7 };
 
 /// Writes a small test archive with the OTF2 library.
@@ -97,8 +102,8 @@ class ArchiveBuilder {
                  std::uint64_t bytes = 8);
     Events& recv(std::uint64_t time, std::uint32_t sender, std::uint32_t comm, std::uint32_t tag,
                  std::uint64_t bytes = 8);
-    Events& isend(std::uint64_t time, std::uint32_t receiver, std::uint32_t comm,
-                  std::uint32_t tag, std::uint64_t request, std::uint64_t bytes = 8);
+    Events& isend(std::uint64_t time, std::uint32_t receiver, std::uint32_t comm, std::uint32_t tag,
+                  std::uint64_t request, std::uint64_t bytes = 8);
     Events& isend_complete(std::uint64_t time, std::uint64_t request);
     Events& irecv_request(std::uint64_t time, std::uint64_t request);
     Events& irecv(std::uint64_t time, std::uint32_t sender, std::uint32_t comm, std::uint32_t tag,
@@ -109,9 +114,8 @@ class ArchiveBuilder {
     Events& collective_end(std::uint64_t time, std::uint8_t op, std::uint32_t comm,
                            std::uint32_t root, std::uint64_t sent = 8, std::uint64_t received = 8);
     Events& nb_request(std::uint64_t time, std::uint64_t request);
-    Events& nb_complete(std::uint64_t time, std::uint8_t op, std::uint32_t comm,
-                        std::uint32_t root, std::uint64_t request, std::uint64_t sent = 8,
-                        std::uint64_t received = 8);
+    Events& nb_complete(std::uint64_t time, std::uint8_t op, std::uint32_t comm, std::uint32_t root,
+                        std::uint64_t request, std::uint64_t sent = 8, std::uint64_t received = 8);
     Events& fork(std::uint64_t time, std::uint32_t threads = 2);
     Events& join(std::uint64_t time);
     Events& team_begin(std::uint64_t time, std::uint32_t team);

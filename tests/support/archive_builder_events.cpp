@@ -10,11 +10,11 @@ using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
 /// Writes one record without attributes through the library.
-#define WRITE(name, ...)                                                                   \
-  do {                                                                                     \
-    builder->note_time(location, time);                                                    \
+#define WRITE(name, ...)                                                                     \
+  do {                                                                                       \
+    builder->note_time(location, time);                                                      \
     require(OTF2_EvtWriter_##name(writer, nullptr, time __VA_OPT__(, ) __VA_ARGS__), #name); \
-    return *this;                                                                          \
+    return *this;                                                                            \
   } while (false)
 
 Events& Events::enter(U64 time, U32 region) { WRITE(Enter, region); }

@@ -22,8 +22,8 @@ std::string text(const trace::LocationGroup& g) {
                      g.tree_node);
 }
 std::string text(const trace::SystemTreeNode& n) {
-  return fmt::format("tree node {} '{}' class '{}' parent {} shared {}", n.id, n.name,
-                     n.class_name, n.parent, n.shared_memory);
+  return fmt::format("tree node {} '{}' class '{}' parent {} shared {}", n.id, n.name, n.class_name,
+                     n.parent, n.shared_memory);
 }
 std::string text(const trace::Region& r) {
   return fmt::format("region {} '{}' role {} paradigm {}", r.id, r.name, r.role, r.paradigm);
@@ -75,33 +75,31 @@ std::string first_of(std::initializer_list<std::string> differences) {
 }  // namespace
 
 std::string difference(const trace::Definitions& a, const trace::Definitions& b) {
-  return first_of(
-      {number_difference("resolution", a.clock.resolution_hz, b.clock.resolution_hz),
-       number_difference("global offset", a.clock.global_offset, b.clock.global_offset),
-       number_difference("length", a.clock.length, b.clock.length),
-       number_difference("realtime", a.clock.realtime_ns, b.clock.realtime_ns),
-       list_difference("locations", a.locations, b.locations),
-       list_difference("location groups", a.location_groups, b.location_groups),
-       list_difference("tree nodes", a.tree_nodes, b.tree_nodes),
-       list_difference("regions", a.regions, b.regions),
-       list_difference("comms", a.comms, b.comms),
-       list_difference("windows", a.windows, b.windows),
-       list_difference("groups", a.groups, b.groups),
-       list_difference("properties", a.properties, b.properties),
-       list_difference("processes", a.process_of, b.process_of),
-       list_difference("nodes", a.node_of, b.node_of)});
+  return first_of({number_difference("resolution", a.clock.resolution_hz, b.clock.resolution_hz),
+                   number_difference("global offset", a.clock.global_offset, b.clock.global_offset),
+                   number_difference("length", a.clock.length, b.clock.length),
+                   number_difference("realtime", a.clock.realtime_ns, b.clock.realtime_ns),
+                   list_difference("locations", a.locations, b.locations),
+                   list_difference("location groups", a.location_groups, b.location_groups),
+                   list_difference("tree nodes", a.tree_nodes, b.tree_nodes),
+                   list_difference("regions", a.regions, b.regions),
+                   list_difference("comms", a.comms, b.comms),
+                   list_difference("windows", a.windows, b.windows),
+                   list_difference("groups", a.groups, b.groups),
+                   list_difference("properties", a.properties, b.properties),
+                   list_difference("processes", a.process_of, b.process_of),
+                   list_difference("nodes", a.node_of, b.node_of)});
 }
 
 std::string difference(const trace::LocationSkeleton& a, const trace::LocationSkeleton& b) {
-  return first_of({number_difference("event count", a.event_count, b.event_count),
-                   list_difference("events", a.events, b.events),
-                   number_difference("first", a.first, b.first),
-                   number_difference("last", a.last, b.last),
-                   number_difference("granule", a.granule, b.granule),
-                   list_difference("flushes", a.flushes, b.flushes),
-                   list_difference("clock offsets", a.clock_offsets, b.clock_offsets),
-                   number_difference("undefined references", a.undefined_references,
-                                     b.undefined_references)});
+  return first_of(
+      {number_difference("event count", a.event_count, b.event_count),
+       list_difference("events", a.events, b.events), number_difference("first", a.first, b.first),
+       number_difference("last", a.last, b.last),
+       number_difference("granule", a.granule, b.granule),
+       list_difference("flushes", a.flushes, b.flushes),
+       list_difference("clock offsets", a.clock_offsets, b.clock_offsets),
+       number_difference("undefined references", a.undefined_references, b.undefined_references)});
 }
 
 }  // namespace entrain::test

@@ -114,10 +114,9 @@ namespace {
 
 /// One child's share of a series. Standard error tells the case in work, standard output the
 /// results: a line "refused diagnosed" of numbers, then complaints.
-int run_share(unsigned begin, unsigned end,
+int run_share(const fs::path& scratch, unsigned begin, unsigned end,
               const std::function<std::string(DamagedArchive&, unsigned)>& damage) {
-  const TempDir scratch;
-  DamagedArchive archive(scratch.path());
+  DamagedArchive archive(scratch);
   unsigned refused = 0, diagnosed = 0;
   std::string complaints;
   for (unsigned n = begin; n < end; ++n) {
@@ -148,7 +147,8 @@ SeriesOutcome run_series(unsigned count,
   SeriesOutcome total;
   for (unsigned begin = 0; begin < count; begin += k_cases_per_child) {
     const unsigned end = std::min(count, begin + k_cases_per_child);
-    const auto outcome = run_in_child([&] { return run_share(begin, end, damage); },
+    const TempDir scratch;  // here, so that it goes even if the child crashes
+    const auto outcome = run_in_child([&] { return run_share(scratch.path(), begin, end, damage); },
                                       {.timeout_s = 100, .address_space = k_memory});
     total.cases += end - begin;
     if (outcome.exit_code != 0) {

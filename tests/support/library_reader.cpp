@@ -69,8 +69,7 @@ void LibraryReader::read_global_definitions(const OTF2_GlobalDefReaderCallbacks*
   require(OTF2_Reader_RegisterGlobalDefCallbacks(reader_, definitions, callbacks, user_data),
           "global definitions");
   std::uint64_t read = 0;
-  require(OTF2_Reader_ReadAllGlobalDefinitions(reader_, definitions, &read),
-          "global definitions");
+  require(OTF2_Reader_ReadAllGlobalDefinitions(reader_, definitions, &read), "global definitions");
   OTF2_Reader_CloseGlobalDefReader(reader_, definitions);
 }
 
@@ -85,25 +84,85 @@ std::vector<std::uint64_t> LibraryReader::locations() {
 void set_all_event_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
   OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks, flush_event);
 #define SET(name) require(OTF2_EvtReaderCallbacks_Set##name##Callback(callbacks, any_event), #name)
-  SET(Unknown); SET(MeasurementOnOff); SET(Enter); SET(Leave); SET(MpiSend); SET(MpiIsend);
-  SET(MpiIsendComplete); SET(MpiIrecvRequest); SET(MpiRecv); SET(MpiIrecv); SET(MpiRequestTest);
-  SET(MpiRequestCancelled); SET(MpiCollectiveBegin); SET(MpiCollectiveEnd); SET(OmpFork);
-  SET(OmpJoin); SET(OmpAcquireLock); SET(OmpReleaseLock); SET(OmpTaskCreate); SET(OmpTaskSwitch);
-  SET(OmpTaskComplete); SET(Metric); SET(ParameterString); SET(ParameterInt);
-  SET(ParameterUnsignedInt); SET(RmaWinCreate); SET(RmaWinDestroy); SET(RmaCollectiveBegin);
-  SET(RmaCollectiveEnd); SET(RmaGroupSync); SET(RmaRequestLock); SET(RmaAcquireLock);
-  SET(RmaTryLock); SET(RmaReleaseLock); SET(RmaSync); SET(RmaWaitChange); SET(RmaPut);
-  SET(RmaGet); SET(RmaAtomic); SET(RmaOpCompleteBlocking); SET(RmaOpCompleteNonBlocking);
-  SET(RmaOpTest); SET(RmaOpCompleteRemote); SET(ThreadFork); SET(ThreadJoin);
-  SET(ThreadTeamBegin); SET(ThreadTeamEnd); SET(ThreadAcquireLock); SET(ThreadReleaseLock);
-  SET(ThreadTaskCreate); SET(ThreadTaskSwitch); SET(ThreadTaskComplete); SET(ThreadCreate);
-  SET(ThreadBegin); SET(ThreadWait); SET(ThreadEnd); SET(CallingContextEnter);
-  SET(CallingContextLeave); SET(CallingContextSample); SET(IoCreateHandle); SET(IoDestroyHandle);
-  SET(IoDuplicateHandle); SET(IoSeek); SET(IoChangeStatusFlags); SET(IoDeleteFile);
-  SET(IoOperationBegin); SET(IoOperationTest); SET(IoOperationIssued); SET(IoOperationComplete);
-  SET(IoOperationCancelled); SET(IoAcquireLock); SET(IoReleaseLock); SET(IoTryLock);
-  SET(ProgramBegin); SET(ProgramEnd); SET(NonBlockingCollectiveRequest);
-  SET(NonBlockingCollectiveComplete); SET(CommCreate); SET(CommDestroy);
+  SET(Unknown);
+  SET(MeasurementOnOff);
+  SET(Enter);
+  SET(Leave);
+  SET(MpiSend);
+  SET(MpiIsend);
+  SET(MpiIsendComplete);
+  SET(MpiIrecvRequest);
+  SET(MpiRecv);
+  SET(MpiIrecv);
+  SET(MpiRequestTest);
+  SET(MpiRequestCancelled);
+  SET(MpiCollectiveBegin);
+  SET(MpiCollectiveEnd);
+  SET(OmpFork);
+  SET(OmpJoin);
+  SET(OmpAcquireLock);
+  SET(OmpReleaseLock);
+  SET(OmpTaskCreate);
+  SET(OmpTaskSwitch);
+  SET(OmpTaskComplete);
+  SET(Metric);
+  SET(ParameterString);
+  SET(ParameterInt);
+  SET(ParameterUnsignedInt);
+  SET(RmaWinCreate);
+  SET(RmaWinDestroy);
+  SET(RmaCollectiveBegin);
+  SET(RmaCollectiveEnd);
+  SET(RmaGroupSync);
+  SET(RmaRequestLock);
+  SET(RmaAcquireLock);
+  SET(RmaTryLock);
+  SET(RmaReleaseLock);
+  SET(RmaSync);
+  SET(RmaWaitChange);
+  SET(RmaPut);
+  SET(RmaGet);
+  SET(RmaAtomic);
+  SET(RmaOpCompleteBlocking);
+  SET(RmaOpCompleteNonBlocking);
+  SET(RmaOpTest);
+  SET(RmaOpCompleteRemote);
+  SET(ThreadFork);
+  SET(ThreadJoin);
+  SET(ThreadTeamBegin);
+  SET(ThreadTeamEnd);
+  SET(ThreadAcquireLock);
+  SET(ThreadReleaseLock);
+  SET(ThreadTaskCreate);
+  SET(ThreadTaskSwitch);
+  SET(ThreadTaskComplete);
+  SET(ThreadCreate);
+  SET(ThreadBegin);
+  SET(ThreadWait);
+  SET(ThreadEnd);
+  SET(CallingContextEnter);
+  SET(CallingContextLeave);
+  SET(CallingContextSample);
+  SET(IoCreateHandle);
+  SET(IoDestroyHandle);
+  SET(IoDuplicateHandle);
+  SET(IoSeek);
+  SET(IoChangeStatusFlags);
+  SET(IoDeleteFile);
+  SET(IoOperationBegin);
+  SET(IoOperationTest);
+  SET(IoOperationIssued);
+  SET(IoOperationComplete);
+  SET(IoOperationCancelled);
+  SET(IoAcquireLock);
+  SET(IoReleaseLock);
+  SET(IoTryLock);
+  SET(ProgramBegin);
+  SET(ProgramEnd);
+  SET(NonBlockingCollectiveRequest);
+  SET(NonBlockingCollectiveComplete);
+  SET(CommCreate);
+  SET(CommDestroy);
 #undef SET
 }
 

@@ -90,12 +90,11 @@ class Callbacks {
  private:
   T* pointer_;
 };
-using EventCallbacks = Callbacks<OTF2_EvtReaderCallbacks, OTF2_EvtReaderCallbacks_New,
-                                 OTF2_EvtReaderCallbacks_Delete>;
-using LocalCallbacks = Callbacks<OTF2_DefReaderCallbacks, OTF2_DefReaderCallbacks_New,
-                                 OTF2_DefReaderCallbacks_Delete>;
-using GlobalCallbacks = Callbacks<OTF2_GlobalDefReaderCallbacks,
-                                  OTF2_GlobalDefReaderCallbacks_New,
+using EventCallbacks =
+    Callbacks<OTF2_EvtReaderCallbacks, OTF2_EvtReaderCallbacks_New, OTF2_EvtReaderCallbacks_Delete>;
+using LocalCallbacks =
+    Callbacks<OTF2_DefReaderCallbacks, OTF2_DefReaderCallbacks_New, OTF2_DefReaderCallbacks_Delete>;
+using GlobalCallbacks = Callbacks<OTF2_GlobalDefReaderCallbacks, OTF2_GlobalDefReaderCallbacks_New,
                                   OTF2_GlobalDefReaderCallbacks_Delete>;
 using MarkerCallbacks = Callbacks<OTF2_MarkerReaderCallbacks, OTF2_MarkerReaderCallbacks_New,
                                   OTF2_MarkerReaderCallbacks_Delete>;

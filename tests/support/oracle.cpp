@@ -29,8 +29,9 @@ std::vector<LocationTimes> read_times(LibraryReader& reader,
   std::map<std::uint64_t, TimesSink> sinks;
   const EventCallbacks callbacks;
   set_all_event_callbacks(callbacks.get());
-  reader.read_events(locations, callbacks.get(), apply,
-                     [&](std::uint64_t id) -> void* { return static_cast<EventSink*>(&sinks[id]); });
+  reader.read_events(locations, callbacks.get(), apply, [&](std::uint64_t id) -> void* {
+    return static_cast<EventSink*>(&sinks[id]);
+  });
   std::vector<LocationTimes> all;
   for (const auto id : locations) {
     all.push_back(std::move(sinks[id].result));

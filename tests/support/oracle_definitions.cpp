@@ -40,11 +40,11 @@ void OracleDefinitions::register_callbacks(OTF2_GlobalDefReaderCallbacks* callba
     }
     return OTF2_CALLBACK_SUCCESS;
   });
-  SET(LocationGroup, [](void* data, U32 self, U32 name, OTF2_LocationGroupType type, U32 parent,
-                        U32 creator) {
-    static_cast<Self*>(data)->location_groups_.push_back({self, name, parent, creator, type});
-    return OTF2_CALLBACK_SUCCESS;
-  });
+  SET(LocationGroup,
+      [](void* data, U32 self, U32 name, OTF2_LocationGroupType type, U32 parent, U32 creator) {
+        static_cast<Self*>(data)->location_groups_.push_back({self, name, parent, creator, type});
+        return OTF2_CALLBACK_SUCCESS;
+      });
   SET(Location, [](void* data, U64 self, U32 name, OTF2_LocationType type, U64 events, U32 group) {
     static_cast<Self*>(data)->locations_.push_back({self, events, name, group, type});
     return OTF2_CALLBACK_SUCCESS;
@@ -190,9 +190,8 @@ trace::Definitions OracleDefinitions::resolve() const {
   result.properties = properties_;
   result.regions = regions_;
   for (const auto& raw : locations_) {
-    result.locations.push_back({raw.id, text(raw.name),
-                                static_cast<trace::LocationType>(raw.type), raw.events,
-                                find(location_group_position_, raw.group)});
+    result.locations.push_back({raw.id, text(raw.name), static_cast<trace::LocationType>(raw.type),
+                                raw.events, find(location_group_position_, raw.group)});
   }
   for (const auto& raw : location_groups_) {
     result.location_groups.push_back({raw.id, text(raw.name),

@@ -13,11 +13,11 @@ namespace entrain::test {
 
 /// What a child process may use. 0: not limited.
 struct ChildLimits {
-  unsigned timeout_s = 10;       ///< SIGALRM after that many seconds of wall time
-  rlim_t address_space = 0;      ///< RLIMIT_AS, bytes
-  rlim_t open_files = 0;         ///< RLIMIT_NOFILE
-  rlim_t file_size = 0;          ///< RLIMIT_FSIZE, bytes
-  std::optional<uid_t> uid{};    ///< become this user (root only)
+  unsigned timeout_s = 10;     ///< SIGALRM after that many seconds of wall time
+  rlim_t address_space = 0;    ///< RLIMIT_AS, bytes
+  rlim_t open_files = 0;       ///< RLIMIT_NOFILE
+  rlim_t file_size = 0;        ///< RLIMIT_FSIZE, bytes
+  std::optional<uid_t> uid{};  ///< become this user (root only)
 };
 
 /// How a child process ended and what it said.
@@ -38,8 +38,7 @@ struct ChildOutcome {
 ChildOutcome run_in_child(const std::function<int()>& function, const ChildLimits& limits = {});
 
 /// Runs a program (arguments[0], looked up in PATH) to its end.
-ChildOutcome run_program(const std::vector<std::string>& arguments,
-                         const ChildLimits& limits = {});
+ChildOutcome run_program(const std::vector<std::string>& arguments, const ChildLimits& limits = {});
 
 /// Starts a program with its output thrown away and returns its process id; the caller waits.
 pid_t start_program(const std::vector<std::string>& arguments);

@@ -26,9 +26,12 @@ U32 Random::any32() {
 
 U32 stored_id(IdStyle style, U32 count, U32 global) {
   switch (style) {
-    case IdStyle::global: return global;
-    case IdStyle::dense: return count - 1 - global;
-    case IdStyle::sparse: return 3 * global + 5;
+    case IdStyle::global:
+      return global;
+    case IdStyle::dense:
+      return count - 1 - global;
+    case IdStyle::sparse:
+      return 3 * global + 5;
   }
   return global;
 }
@@ -75,7 +78,8 @@ void RandomEvents::fill_attributes() {
     // References are translated by readers: only ids that exist on every location.
     if (type >= OTF2_TYPE_STRING) value.uint64 = 0;
     if (type == OTF2_TYPE_LOCATION) value.locationRef = location_;
-    if (type == OTF2_TYPE_GROUP && style_ == IdStyle::global) value.groupRef = ArchiveBuilder::k_first_group;
+    if (type == OTF2_TYPE_GROUP && style_ == IdStyle::global)
+      value.groupRef = ArchiveBuilder::k_first_group;
     if (style_ == IdStyle::sparse && (type == OTF2_TYPE_REGION || type == OTF2_TYPE_GROUP ||
                                       type == OTF2_TYPE_COMM || type == OTF2_TYPE_RMA_WIN)) {
       value.uint64 = 5;  // the local id of global 0
@@ -114,9 +118,9 @@ OTF2_ErrorCode RandomEvents::metric(U64 time) {
 }
 
 /// Appends one record type; the arguments are evaluated for every event.
-#define TYPE(name, ...)                                                                      \
-  types_.push_back([this](U64 time) {                                                        \
-    return OTF2_EvtWriter_##name(writer_, attributes_, time __VA_OPT__(, ) __VA_ARGS__);     \
+#define TYPE(name, ...)                                                                  \
+  types_.push_back([this](U64 time) {                                                    \
+    return OTF2_EvtWriter_##name(writer_, attributes_, time __VA_OPT__(, ) __VA_ARGS__); \
   })
 #define N32 random_.any32()
 #define N64 random_.any64()

@@ -7,9 +7,9 @@
 namespace entrain::test {
 
 struct SmallTraceOptions {
-  unsigned rounds = 20;          ///< of a ring message, a non-blocking pair and an Allreduce
+  unsigned rounds = 20;            ///< of a ring message, a non-blocking pair and an Allreduce
   unsigned filler_pairs = 15'000;  ///< Enter/Leave pairs on location 0: more than one chunk of them
-  bool clock_offsets = true;     ///< two records per location
+  bool clock_offsets = true;       ///< two records per location
 };
 
 /// Four MPI processes with skewed clocks, so that messages and collectives violate the clock

@@ -28,11 +28,12 @@ std::vector<TestArchive> generated_archives() {
   all.push_back(all_records("all_records_late", 2,
                             {.base_time = 7'123'456'789'012'345, .buffer_flushes = false}));
   all.push_back(all_records("all_records_plain", 3,
-                            {.events_per_location = 2000, .clock_offsets = false,
-                             .mappings = false, .side_files = false}));
-  all.push_back({"small", [](const fs::path& scratch) {
-                   return write_small_trace(scratch / "small");
-                 }});
+                            {.events_per_location = 2000,
+                             .clock_offsets = false,
+                             .mappings = false,
+                             .side_files = false}));
+  all.push_back(
+      {"small", [](const fs::path& scratch) { return write_small_trace(scratch / "small"); }});
   all.push_back({"many_60", [](const fs::path& scratch) {
                    return write_many_locations(scratch / "many", 60, true);
                  }});
@@ -44,7 +45,8 @@ std::vector<TestArchive> generated_archives() {
 
 std::string test_name(const fs::path& folder) {
   std::string name = folder.filename().string();
-  std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 }
 
