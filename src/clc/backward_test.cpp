@@ -216,10 +216,11 @@ TEST(SendLimits, never_earlier_than_the_node_itself) {
 TEST(SendLimits, tied_nodes_may_not_move) {
   TraceBuilder b(2);
   for (const LocationIndex l : {0u, 1u}) {
-    b.message(K::send, l, 100, 1 - l);
+    b.trace().locations[l].granule = 10;
     b.message(K::recv, l, 100, 1 - l);
+    b.message(K::send, l, 120, 1 - l);
   }
-  EXPECT_THAT(limits_of(b), ElementsAre(100, 100));
+  EXPECT_THAT(limits_of(b), ElementsAre(100, 120, 100, 120));  // receives too
 }
 
 }  // namespace

@@ -131,11 +131,11 @@ TEST(ForwardPass, barrier_end_waits_for_the_last_of_the_others) {
 TEST(ForwardPass, scan_waits_for_lower_ranks_only) {
   for (const MuTicks& mu : {MuTicks{5, 5, 5}, MuTicks{1, 2, 5}}) {
     TraceBuilder b(3);
-    b.collective(0, 300, 310, trace::op::scan);
+    b.collective(0, 300, 302, trace::op::scan);  // shorter than mu: it does not wait for itself
     b.collective(1, 100, 110, trace::op::scan);
     b.collective(2, 200, 210, trace::op::scan);
     const Pass r = run(b, k_gamma_09, mu);
-    EXPECT_EQ(r.times(0), (Times{300, 310}));
+    EXPECT_EQ(r.times(0), (Times{300, 302}));
     EXPECT_EQ(r.times(1), (Times{100, 305}));
     EXPECT_EQ(r.times(2), (Times{200, 305}));
   }
@@ -193,6 +193,21 @@ TEST(ForwardPass, tied_nodes_get_one_time) {
   const Pass r = run(b, k_gamma_09, {7, 7, 7});
   EXPECT_EQ(r.times(0), (Times{507}));
   EXPECT_EQ(r.times(1), (Times{507, 516}));  // no latency inside the component
+}
+
+TEST(ForwardPass, decay_behind_tied_nodes_begins_at_the_last_one) {
+  TraceBuilder b(3);
+  b.message(K::send, 2, 500, 0);
+  for (LocationIndex l = 0; l < 2; ++l) {
+    b.trace().locations[l].granule = 10;  // a tie may span 20 ticks
+    b.message(K::recv, l, 100, 1 - l);
+    if (l == 0) b.message(K::recv, l, 100, 2);
+    b.message(K::send, l, 120, 1 - l);
+    internal(b, l, 130);
+  }
+  const Pass r = run(b, k_gamma_09);
+  EXPECT_EQ(r.times(0), (Times{500, 500, 509}));
+  EXPECT_EQ(r.times(1), (Times{500, 500, 509}));
 }
 
 TEST(ForwardPass, passes_do_not_depend_on_each_other) {
