@@ -41,7 +41,8 @@ struct Amortization {
 ///
 /// `presync` holds one map per location, monotone; `trace` supplies first and last stamps and
 /// flush intervals. Locations that no jump touches get their presync map back, knot for knot.
-/// The graph is taken over (cycles may cost it edges). Deterministic. Errors: ErrorKind::input if a time leaves the range of +-2^62 ticks.
+/// The graph is taken over (cycles may cost it edges). Deterministic. Errors: ErrorKind::input if a
+/// time leaves the range of +-2^61 ticks.
 Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
                               std::span<const ClockMap> presync, const Options& options);
 

@@ -19,8 +19,9 @@ struct SessionSpan {
   std::int64_t end = 0;
 };
 
-/// Latest first and earliest last ClockOffset record over all locations that have two or more,
-/// through `maps`; otherwise what the archive's property says; otherwise nothing.
+/// What the archive's property says (behind a rewrite its records are those of the old clocks);
+/// otherwise latest first and earliest last ClockOffset record over all locations that have two or
+/// more, through `maps`; otherwise nothing.
 std::optional<SessionSpan> session_span(const trace::Trace& trace, std::span<const ClockMap> maps);
 
 /// "BEGIN END", the form of the property ENTRAIN::SESSION_SPAN.

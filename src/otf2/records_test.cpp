@@ -62,6 +62,16 @@ TEST(DefinitionFile, blocks_are_of_the_chunk_size_and_the_last_one_is_cut) {
   EXPECT_EQ(bytes[k_chunk], mark::chunk_header);
 }
 
+TEST(DefinitionFile, a_block_is_filled_up_to_its_mark) {
+  DefinitionFile file = of_twenty_bytes(3);
+  file.records[1].payload.push_back(0);  // 18 + 22 + 23: one byte is left
+  const Bytes bytes = pack(file);
+  EXPECT_EQ(bytes.size(), k_chunk + 18 + 22 + 2);
+  EXPECT_EQ(bytes[k_chunk - 1], mark::end_of_chunk);
+  file.records[1].payload.push_back(0);  // no room for the mark
+  EXPECT_EQ(pack(file).size(), 2 * k_chunk + 18 + 22 + 2);
+}
+
 TEST(DefinitionFile, what_is_packed_is_read_back) {
   const TempFolder folder;
   for (const bool big_endian : {false, true}) {
