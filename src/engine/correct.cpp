@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -95,14 +96,15 @@ class Correction {
     plan.threads = options_.check.threads;
     plan.progress = progress_;
     std::tie(plan.first_time, plan.last_time) = range();
-    TRY_ASSIGN(const otf2::WriteSummary summary,
-               otf2::write_archive(*loaded_.archive, plan, output));
-    report_.output = summary.anchor.string();
-    report_.link = summary.link;
+    TRY_ASSIGN(otf2::StagedArchive staged,
+               otf2::stage_archive(*loaded_.archive, plan, output));
+    report_.output = staged.final_anchor().string();
+    report_.link = staged.link();
+    staged_.emplace(std::move(staged));
     return {};
   }
 
-  /// Checks the trace before, and the archive as written after.
+  /// Checks the trace before, and after it the archive as written, which has no name yet.
   Result<void> verify() {
     const PhaseTimer timer(report_.phases.verify);
     begin("verify");
@@ -110,20 +112,23 @@ class Correction {
     report_.before.presync = presync_.method;
     if (!options_.verify) return {};
     TRY_ASSIGN(const engine::LoadedTrace written,
-               engine::load(report_.output, options_.check.threads, progress_));
+               engine::load(staged_->anchor(), options_.check.threads, progress_));
     // What a reader makes of it is what counts.
     TRY_ASSIGN(const engine::Presynchronised as_read,
                engine::presynchronise(written.trace, Presync::linear));
     begin("verify");
     report_.after = check(written, as_read.maps);
     report_.after.presync = as_read.method;
+    report_.after.archive = report_.output;
     TRY_ASSIGN(report_.statistics,
                verify::correction_statistics(loaded_.trace, presync_.maps, written.trace,
                                              as_read.maps));
     if (options_.mode == WriteMode::rewrite) TRY(compare_records(*written.archive));
     report_.verified = true;
-    return {};
+    return stop_if_cancelled();
   }
+
+  Result<void> commit() { return staged_->commit(); }
 
   CorrectReport take_report() {
     report_.mode = options_.mode == WriteMode::rewrite ? "rewrite" : "overlay";
@@ -189,7 +194,11 @@ class Correction {
       last = std::max(last, map(location.last));
       for (const trace::FlushInterval& flush : location.flushes) last = std::max(last, map(flush.end));
     }
-    return {std::min(first, last), last};
+    if (first > last) {  // no event: nothing asks for another range
+      const auto begin = static_cast<std::int64_t>(loaded_.trace.definitions.clock.global_offset);
+      return {begin, begin};
+    }
+    return {first, last};
   }
 
   /// New time of a marker at C-time `time`: it moves with its location, or with the first one.
@@ -241,6 +250,7 @@ class Correction {
   engine::Presynchronised presync_;
   engine::ChosenMu mu_;
   clc::Amortization result_;
+  std::optional<otf2::StagedArchive> staged_;
   CorrectReport report_;
 };
 
@@ -268,6 +278,7 @@ Result<CorrectReport> correct(const std::filesystem::path& archive,
   TRY(correction.compute(archive));
   TRY(correction.write(output));
   TRY(correction.verify());
+  TRY(correction.commit());
   return correction.take_report();
 }
 
