@@ -48,7 +48,7 @@ function(entrain_add_room room)
     target_link_libraries(${target} PUBLIC nlohmann_json::nlohmann_json)
   endif()
   if(room STREQUAL "cli")
-    target_link_libraries(${target} PUBLIC CLI11::CLI11 spdlog::spdlog)
+    target_link_libraries(${target} PUBLIC CLI11::CLI11)
   else()
     add_custom_target(entrain_${room} DEPENDS ${target})
   endif()
@@ -86,7 +86,7 @@ function(entrain_add_tool)
   add_executable(entrain_cli ${main})
   target_include_directories(entrain_cli PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(
-    entrain_cli PRIVATE ${objects} entrain CLI11::CLI11 fmt::fmt spdlog::spdlog
+    entrain_cli PRIVATE ${objects} entrain CLI11::CLI11 fmt::fmt
                         nlohmann_json::nlohmann_json standard_settings standard_warnings)
   set_target_properties(entrain_cli PROPERTIES OUTPUT_NAME entrain RUNTIME_OUTPUT_DIRECTORY
                                                                    ${PROJECT_BINARY_DIR}/bin)

@@ -125,26 +125,35 @@ class Corrector {
   }
 
   /// Takes the largest gamma whose error is at most 1.1 times that of the smallest one. A pass
-  /// with gamma too near 1 may run away under clocks whose drift changes sign. The smallest gamma
-  /// goes first, so that the others can be compared as they come.
+  /// with gamma too near 1 may run away under clocks whose drift changes sign.
   void control_gamma(ForwardPass& pass) {
-    run_pass(pass, k_gammas.back());
-    if (forward_.jumps == 0) {
-      result_.gamma = k_gammas.front();  // nothing decays
+    run_pass(pass, k_gammas.front());
+    if (forward_.jumps == 0) {  // nothing decays: every gamma gives the same
       result_.passes.back().chosen = true;
       return;
     }
+    Forward largest = std::move(forward_);
+    run_pass(pass, k_gammas.back());
     const Int128 reference = forward_.error;
-    for (std::size_t i = 0; i + 1 < k_gammas.size(); ++i) {
+    const auto good = [&](std::int64_t error) { return Int128{error} * 10 <= reference * 11; };
+    if (good(largest.error)) {
+      forward_ = std::move(largest);
+      result_.gamma = k_gammas.front();
+      result_.passes.front().chosen = true;
+      return;
+    }
+    largest = {};
+    Forward smallest = std::move(forward_);
+    for (std::size_t i = 1; i + 1 < k_gammas.size(); ++i) {
       run_pass(pass, k_gammas[i]);
-      if (Int128{forward_.error} * 10 <= reference * 11) {
+      if (good(forward_.error)) {
         result_.passes.back().chosen = true;
         return;
       }
     }
-    run_pass(pass, k_gammas.back());
-    result_.passes.pop_back();
-    result_.passes.front().chosen = true;
+    forward_ = std::move(smallest);
+    result_.gamma = k_gammas.back();
+    result_.passes[1].chosen = true;
   }
 
   void build_curves() {

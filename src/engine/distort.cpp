@@ -24,11 +24,11 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
   plan.force = options.force;
   plan.threads = options.threads;
   plan.progress = progress;
-  TRY_ASSIGN(const otf2::WriteSummary summary,
+  TRY_ASSIGN(const std::filesystem::path anchor,
              otf2::write_archive(*loaded.archive, plan, output));
   DistortReport report = std::move(distortion.report);
   report.input = loaded.trace.path;
-  report.output = summary.anchor.string();
+  report.output = anchor.string();
   return report;
 }
 

@@ -30,7 +30,7 @@ class ThreadMatcher {
     add_teams();
     add_pairs(creations_);
     add_pairs(ends_);
-    add_pairs(tasks_);
+    add_tasks();
     add_locks();
   }
 
@@ -105,7 +105,7 @@ class ThreadMatcher {
         case EventKind::thread_end: ends_[{event.comm, 0, event.id}].source = at; break;
         case EventKind::thread_wait: ends_[{event.comm, 0, event.id}].targets.push_back(at); break;
         case EventKind::task_create: task(event).source = at; break;
-        case EventKind::task_switch: task_switch(event, at); break;
+        case EventKind::task_switch: task(event).targets.push_back(at); break;
         case EventKind::lock_acquire: acquire(locks_[lock_key(event)], at); break;
         case EventKind::lock_release: release(locks_[lock_key(event)], at); break;
         default: break;
@@ -121,13 +121,19 @@ class ThreadMatcher {
   }
 
   OneToOne& task(const Event& event) { return tasks_[{event.comm, event.peer, event.tag}]; }
-  /// Only the first switch to a task, over all threads, is its start.
-  void task_switch(const Event& event, EventRef at) {
-    OneToOne& relation = task(event);
-    if (relation.targets.empty()) {
-      relation.targets.push_back(at);
-    } else if (event.time < builder_.event(relation.targets[0]).time) {
-      relation.targets[0] = at;
+
+  /// The first switch to a task on another thread than its creator's is its start there.
+  void add_tasks() {
+    for (const auto& [key, relation] : tasks_) {
+      if (!relation.source) continue;
+      const EventRef* first = nullptr;
+      for (const EventRef& target : relation.targets) {
+        if (target.location == relation.source->location) continue;
+        if (first == nullptr || builder_.event(target).time < builder_.event(*first).time) {
+          first = &target;
+        }
+      }
+      if (first != nullptr) builder_.add_edge(EdgeKind::thread, *relation.source, *first);
     }
   }
 

@@ -53,7 +53,7 @@ ChunkWalk walk_chunk(std::uint8_t* chunk, std::size_t size, Visitor& visitor) {
     if (framing != Framing::plain && type == mark::stamp) {
       if (size - at < 9) return {ChunkEnd::ran_out, at, ""};
       if (!visitor.stamp(at + 1, load_u64(chunk + at + 1, big_endian))) {
-        return {ChunkEnd::damaged, at, "a time stamp out of range"};
+        return {ChunkEnd::damaged, at, "a time stamp out of range, before or after the correction"};
       }
       at += 9;
       continue;

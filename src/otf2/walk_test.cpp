@@ -190,7 +190,7 @@ TEST(WalkChunk, the_visitor_may_refuse) {
   const ChunkWalk late = walk(ChunkBuilder().stamp(100).stamp(101).end().bytes(), visitor);
   EXPECT_EQ(late.end, ChunkEnd::damaged);
   EXPECT_EQ(late.offset, k_chunk_header_size + 9);
-  EXPECT_STREQ(late.problem, "a time stamp out of range");
+  EXPECT_STREQ(late.problem, "a time stamp out of range, before or after the correction");
 }
 
 TEST(WalkChunk, changes_by_the_visitor_stay) {

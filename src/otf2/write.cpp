@@ -159,15 +159,22 @@ Result<void> check_target(const fs::path& directory, bool force) {
   return StagedDirectory::check(directory, force);
 }
 
-Result<WriteSummary> write_archive(const Archive& archive, const WritePlan& plan,
-                                   const fs::path& directory) {
+Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
+                                    const fs::path& directory) {
   TRY(check_apart(archive, directory));
   TRY_ASSIGN(StagedDirectory staged, StagedDirectory::create(directory, plan.force));
   Writer writer(archive, plan, staged);
   TRY(writer.write_locations());
   TRY(writer.write_globals());
+  std::string link = writer.link();
+  return StagedArchive(std::move(staged), fs::path(archive.path()).filename(), std::move(link));
+}
+
+Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,
+                               const fs::path& directory) {
+  TRY_ASSIGN(StagedArchive staged, stage_archive(archive, plan, directory));
   TRY(staged.commit());
-  return WriteSummary{staged.target() / fs::path(archive.path()).filename(), writer.link()};
+  return staged.final_anchor();
 }
 
 }  // namespace entrain::otf2

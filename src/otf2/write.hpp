@@ -10,6 +10,7 @@
 #include <entrain/options.hpp>
 #include <entrain/progress.hpp>
 
+#include "base/staging.hpp"
 #include "otf2/archive.hpp"
 
 namespace entrain::otf2 {
@@ -37,19 +38,46 @@ struct WritePlan {
   Progress* progress = nullptr;  ///< counts locations
 };
 
-struct WriteSummary {
-  std::filesystem::path anchor;  ///< of the new archive, under its final name
-  std::string link;  ///< "reflink", "symbolic link" or "hard link" for overlay, else empty
-};
-
 /// Refuses an output folder that exists already and may not be replaced, before any work is done.
 Result<void> check_target(const std::filesystem::path& directory, bool force);
 
-/// Writes the archive beside `directory` and renames it when it is complete; a failure leaves
-/// neither a half archive nor a changed input. `directory` must not exist unless plan.force.
-/// Errors: ErrorKind::output (no space, exists, permission), ErrorKind::input (damaged file),
+/// A complete archive that has not got its final name yet. Destroyed without commit() it vanishes.
+class StagedArchive {
+ public:
+  /// Of the archive as it lies now, beside its final place.
+  [[nodiscard]] std::filesystem::path anchor() const { return directory_.path() / anchor_name_; }
+  /// Of the archive after commit().
+  [[nodiscard]] std::filesystem::path final_anchor() const {
+    return directory_.target() / anchor_name_;
+  }
+  /// "reflink", "symbolic link" or "hard link" for overlay, else empty.
+  [[nodiscard]] const std::string& link() const { return link_; }
+
+  /// Gives the archive its final name. Errors: ErrorKind::output.
+  Result<void> commit() { return directory_.commit(); }
+
+ private:
+  friend Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
+                                             const std::filesystem::path& directory);
+  StagedArchive(StagedDirectory directory, std::filesystem::path anchor_name, std::string link)
+      : directory_(std::move(directory)),
+        anchor_name_(std::move(anchor_name)),
+        link_(std::move(link)) {}
+
+  StagedDirectory directory_;
+  std::filesystem::path anchor_name_;
+  std::string link_;
+};
+
+/// Writes the archive beside `directory`, whose name it gets by commit(); a failure leaves neither
+/// a half archive nor a changed input. `directory` must not exist unless plan.force. Errors:
+/// ErrorKind::output (no space, exists, permission), ErrorKind::input (damaged file),
 /// ErrorKind::interrupted.
-Result<WriteSummary> write_archive(const Archive& archive, const WritePlan& plan,
-                                   const std::filesystem::path& directory);
+Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
+                                    const std::filesystem::path& directory);
+
+/// stage_archive() and commit(); returns the path of the new anchor file.
+Result<std::filesystem::path> write_archive(const Archive& archive, const WritePlan& plan,
+                                            const std::filesystem::path& directory);
 
 }  // namespace entrain::otf2

@@ -36,7 +36,7 @@ enum class EventKind : std::uint8_t {
   thread_end,         ///< ThreadEnd: the same
   lock_acquire,       ///< Thread/OmpAcquireLock: op = paradigm, peer = lock, tag = order
   lock_release,       ///< Thread/OmpReleaseLock: the same
-  barrier_enter,      ///< Enter of a thread barrier region (role barrier, not MPI), inside a team
+  barrier_enter,      ///< Enter of a barrier region of OpenMP or Pthreads, in whatever team is open
   barrier_leave,
   task_create,        ///< ThreadTaskCreate: comm = team, peer = creating thread, tag = generation
   task_switch,        ///< ThreadTaskSwitch: the same

@@ -87,7 +87,7 @@ class Write : public testing::TestWithParam<TestArchive> {
     plan.threads = 1;
     const auto written = otf2::write_archive(*archive_, plan, scratch_ / name);
     if (!written) throw std::runtime_error(written.error().message);
-    return written->anchor;
+    return *written;
   }
 
   TempDir scratch_;
