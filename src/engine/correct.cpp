@@ -104,27 +104,13 @@ class Correction {
     return {};
   }
 
-  /// Checks the trace before, and after it the archive as written, which has no name yet.
+  /// Checks the trace as it was and the archive as written, which has no name yet, side by side.
   Result<void> verify() {
     const PhaseTimer timer(report_.phases.verify);
     begin("verify");
-    report_.before = check(loaded_, presync_.maps);
-    report_.before.presync = presync_.method;
-    if (!options_.verify) return {};
-    TRY_ASSIGN(const engine::LoadedTrace written,
-               engine::load(staged_->anchor(), options_.check.threads, progress_));
-    // What a reader makes of it is what counts.
-    TRY_ASSIGN(const engine::Presynchronised as_read,
-               engine::presynchronise(written.trace, Presync::linear));
-    begin("verify");
-    report_.after = check(written, as_read.maps);
-    report_.after.presync = as_read.method;
-    report_.after.archive = report_.output;
-    TRY_ASSIGN(report_.statistics,
-               verify::correction_statistics(loaded_.trace, presync_.maps, written.trace,
-                                             as_read.maps));
-    if (options_.mode == WriteMode::rewrite) TRY(compare_records(*written.archive));
-    report_.verified = true;
+    TRY(parallel_for(options_.check.threads, 2, [&](std::size_t i) {
+      return i == 0 ? verify_before() : verify_after();
+    }));
     return stop_if_cancelled();
   }
 
@@ -164,6 +150,30 @@ class Correction {
     if (progress_ != nullptr && progress_->cancelled()) {
       return fail(ErrorKind::interrupted, "interrupted; nothing was written");
     }
+    return {};
+  }
+
+  Result<void> verify_before() {
+    report_.before = check(loaded_, presync_.maps);
+    report_.before.presync = presync_.method;
+    return {};
+  }
+
+  Result<void> verify_after() {
+    if (!options_.verify) return {};
+    TRY_ASSIGN(const engine::LoadedTrace written,
+               engine::load(staged_->anchor(), options_.check.threads, nullptr));
+    // What a reader makes of it is what counts.
+    TRY_ASSIGN(const engine::Presynchronised as_read,
+               engine::presynchronise(written.trace, Presync::linear));
+    report_.after = check(written, as_read.maps);
+    report_.after.presync = as_read.method;
+    report_.after.archive = report_.output;
+    TRY_ASSIGN(report_.statistics,
+               verify::correction_statistics(loaded_.trace, presync_.maps, written.trace,
+                                             as_read.maps));
+    if (options_.mode == WriteMode::rewrite) TRY(compare_records(*written.archive));
+    report_.verified = true;
     return {};
   }
 
