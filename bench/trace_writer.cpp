@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 #include <otf2/otf2.h>
 
+#include "base/flat_map.hpp"
 #include "otf2_support.hpp"
 #include "workload.hpp"
 
@@ -61,7 +62,8 @@ struct Survey {
   }
   void recv(std::uint32_t l, std::uint64_t t, std::uint32_t from, std::uint64_t sent) {
     count(l, t);
-    if (receives++ % every == 0) sample.push_back({sent, t, from, l});
+    // Not every n-th: the program is periodic, and the sample would show only some of its messages.
+    if (entrain::mix(receives++) % every == 0) sample.push_back({sent, t, from, l});
   }
   void count(std::uint32_t l, std::uint64_t t) {
     ++events[l];

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "base/exact.hpp"
+#include "base/executor.hpp"
 #include "base/try.hpp"
 #include "clc/backward.hpp"
 #include "clc/curve.hpp"
@@ -68,13 +69,12 @@ class Corrector {
     const Stopwatch watch;
     schedule_ = make_schedule(graph_, incidence_);
     count_cycles();
-    ForwardPass pass(graph_, incidence_, schedule_, result_.presync, options_.mu_ticks,
-                     options_.delta_ticks);
     if (options_.gamma) {
-      run_pass(pass, *options_.gamma);
-      result_.passes.back().chosen = true;
+      Forward pass = run_pass(*options_.gamma);
+      report_pass(pass, *options_.gamma);
+      take_pass(std::move(pass), *options_.gamma, 0);
     } else {
-      control_gamma(pass);
+      control_gamma();
     }
     result_.jumps = forward_.jumps;
     result_.forward_s = watch.seconds();
@@ -93,7 +93,7 @@ class Corrector {
     }
     const RefineInput input{&graph_,  &incidence_,     &schedule_,    &trace_,
                             presync_, result_.presync, displacement_, options_.mu_ticks,
-                            options_.delta_ticks};
+                            options_.delta_ticks, options_.threads};
     result_.maps = refine_maps(input, curves_, result_.corrected);
     result_.forward = std::move(forward_.times);
     result_.backward_s = watch.seconds();
@@ -114,64 +114,83 @@ class Corrector {
     add("dropped_edges", schedule_.dropped_edges);
   }
 
-  void run_pass(ForwardPass& pass, Decimal9 gamma) {
-    forward_ = pass.run(gamma);
-    result_.gamma = gamma;
+  [[nodiscard]] Forward run_pass(Decimal9 gamma) const {
+    return ForwardPass(graph_, incidence_, schedule_, result_.presync, options_.mu_ticks,
+                       options_.delta_ticks)
+        .run(gamma);
+  }
+
+  void report_pass(const Forward& pass, Decimal9 gamma) {
     AmortizationPass report;
     report.gamma = static_cast<double>(gamma.billionths) / static_cast<double>(k_billion);
-    report.error_ticks = forward_.error;
-    report.violations = forward_.jumps;
+    report.error_ticks = pass.error;
+    report.violations = pass.jumps;
     result_.passes.push_back(report);
+  }
+
+  void take_pass(Forward pass, Decimal9 gamma, std::size_t reported) {
+    forward_ = std::move(pass);
+    result_.gamma = gamma;
+    result_.passes[reported].chosen = true;
   }
 
   /// Takes the largest gamma whose error is at most 1.1 times that of the smallest one. A pass
   /// with gamma too near 1 may run away under clocks whose drift changes sign.
-  void control_gamma(ForwardPass& pass) {
-    run_pass(pass, k_gammas.front());
-    if (forward_.jumps == 0) {  // nothing decays: every gamma gives the same
-      result_.passes.back().chosen = true;
+  void control_gamma() {
+    // The two ends decide in most cases: they run side by side.
+    Forward largest, smallest;
+    const bool both = worker_count(options_.threads) > 1;
+    static_cast<void>(parallel_for(options_.threads, both ? 2 : 1, [&](std::size_t i) {
+      (i == 0 ? largest : smallest) = run_pass(i == 0 ? k_gammas.front() : k_gammas.back());
+      return Result<void>();
+    }));
+    report_pass(largest, k_gammas.front());
+    if (largest.jumps == 0) {  // nothing decays: every gamma gives the same
+      take_pass(std::move(largest), k_gammas.front(), 0);
       return;
     }
-    Forward largest = std::move(forward_);
-    run_pass(pass, k_gammas.back());
-    const Int128 reference = forward_.error;
+    if (!both) smallest = run_pass(k_gammas.back());
+    report_pass(smallest, k_gammas.back());
+    const Int128 reference = smallest.error;
     const auto good = [&](std::int64_t error) { return Int128{error} * 10 <= reference * 11; };
     if (good(largest.error)) {
-      forward_ = std::move(largest);
-      result_.gamma = k_gammas.front();
-      result_.passes.front().chosen = true;
+      take_pass(std::move(largest), k_gammas.front(), 0);
       return;
     }
     largest = {};
-    Forward smallest = std::move(forward_);
     for (std::size_t i = 1; i + 1 < k_gammas.size(); ++i) {
-      run_pass(pass, k_gammas[i]);
-      if (good(forward_.error)) {
-        result_.passes.back().chosen = true;
+      Forward pass = run_pass(k_gammas[i]);
+      report_pass(pass, k_gammas[i]);
+      if (good(pass.error)) {
+        take_pass(std::move(pass), k_gammas[i], i + 1);
         return;
       }
     }
-    forward_ = std::move(smallest);
-    result_.gamma = k_gammas.back();
-    result_.passes[1].chosen = true;
+    take_pass(std::move(smallest), k_gammas.back(), 1);
   }
 
   void build_curves() {
     const std::vector<std::int64_t> limits =
         options_.backward ? send_limits(graph_, schedule_, forward_.times, options_.mu_ticks)
                           : std::vector<std::int64_t>();
-    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
-      const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
-      if (std::find(jump_at(begin), jump_at(end), true) == jump_at(end)) continue;
-      const std::vector<std::int64_t> lower(displacement_.begin() + begin,
-                                            displacement_.begin() + end);
-      const std::span stamps(graph_.stamp.data() + begin, end - begin);
-      const std::span<const std::int64_t> presync(result_.presync.data() + begin, end - begin);
-      const CurveInput input{stamps,     presync, lower,           &forward_.jump,
-                             begin,      &presync_[l], result_.gamma};
-      curves_[l] = options_.backward ? curve_of_ramps(input, ramps_of(l, lower, limits))
-                                     : curve_of_jumps(input);
-    }
+    static_cast<void>(
+        parallel_for(options_.threads, graph_.location_count(), [&](std::size_t l) {
+          build_curve(static_cast<LocationIndex>(l), limits);
+          return Result<void>();
+        }));
+  }
+
+  void build_curve(LocationIndex l, const std::vector<std::int64_t>& limits) {
+    const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
+    if (std::find(jump_at(begin), jump_at(end), true) == jump_at(end)) return;
+    const std::vector<std::int64_t> lower(displacement_.begin() + begin,
+                                          displacement_.begin() + end);
+    const std::span stamps(graph_.stamp.data() + begin, end - begin);
+    const std::span<const std::int64_t> presync(result_.presync.data() + begin, end - begin);
+    const CurveInput input{stamps,     presync, lower,           &forward_.jump,
+                           begin,      &presync_[l], result_.gamma};
+    curves_[l] = options_.backward ? curve_of_ramps(input, ramps_of(l, lower, limits))
+                                   : curve_of_jumps(input);
   }
 
   [[nodiscard]] std::vector<bool>::const_iterator jump_at(NodeIndex node) const {

@@ -20,6 +20,7 @@ struct Options {
   Decimal9 max_slope{10'000'000};
   bool backward = true;
   MuTicks mu_ticks{};
+  unsigned threads = 1;  ///< 0: all cores; the result does not depend on it
 };
 
 /// What the correction does to every node of the graph.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/executor.hpp"
 #include "clc/extremes.hpp"
 
 namespace entrain::clc {
@@ -22,7 +23,7 @@ class Refiner {
   }
 
   std::vector<ClockMap> run() {
-    for (LocationIndex l = 0; l < curves_.size(); ++l) evaluate(l);
+    for_locations([&](LocationIndex l) { evaluate(l); });
     for (int round = 0; round < k_last_round; ++round) {
       broken_.assign(graph_.node_count(), false);
       any_broken_ = false;
@@ -36,6 +37,15 @@ class Refiner {
   }
 
  private:
+  /// Calls `body(l)` for every location; calls may run at the same time.
+  template <class Body>
+  void for_locations(Body body) const {
+    static_cast<void>(parallel_for(input_.threads, curves_.size(), [&](std::size_t l) {
+      body(static_cast<LocationIndex>(l));
+      return Result<void>();
+    }));
+  }
+
   [[nodiscard]] bool touched(LocationIndex location) const { return !curves_[location].empty(); }
   [[nodiscard]] LocationIndex location_of(NodeIndex node) const {
     return input_.incidence->location_of[node];
@@ -122,27 +132,29 @@ class Refiner {
   }
 
   void repair(bool everything) {
-    for (LocationIndex l = 0; l < curves_.size(); ++l) {
-      if (!touched(l)) continue;
-      const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
-      std::vector<Bend> bends;
-      const auto add = [&](NodeIndex n) {
-        bends.push_back({graph_.stamp[n], input_.displacement[n]});
-      };
-      for (NodeIndex n = begin; n < end; ++n) {
-        if (!broken_[n]) continue;
-        if (n > begin) add(n - 1);
-        add(n);
-        if (n + 1 < end) add(n + 1);
-      }
-      if (bends.empty()) continue;
-      if (everything) {
-        bends.clear();
-        for (NodeIndex n = begin; n < end; ++n) add(n);
-      }
-      insert_bends(curves_[l], std::move(bends));
-      evaluate(l);
+    for_locations([&](LocationIndex l) { repair(l, everything); });
+  }
+
+  void repair(LocationIndex l, bool everything) {
+    if (!touched(l)) return;
+    const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
+    std::vector<Bend> bends;
+    const auto add = [&](NodeIndex n) {
+      bends.push_back({graph_.stamp[n], input_.displacement[n]});
+    };
+    for (NodeIndex n = begin; n < end; ++n) {
+      if (!broken_[n]) continue;
+      if (n > begin) add(n - 1);
+      add(n);
+      if (n + 1 < end) add(n + 1);
     }
+    if (bends.empty()) return;
+    if (everything) {
+      bends.clear();
+      for (NodeIndex n = begin; n < end; ++n) add(n);
+    }
+    insert_bends(curves_[l], std::move(bends));
+    evaluate(l);
   }
 
   const RefineInput& input_;

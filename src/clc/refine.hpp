@@ -23,6 +23,7 @@ struct RefineInput {
   std::span<const std::int64_t> displacement;    ///< e per node, >= 0
   MuTicks mu{};
   std::int64_t delta = 0;
+  unsigned threads = 1;  ///< 0: all cores
 };
 
 /// Evaluates the maps of the touched locations (those with a curve) at every node, puts bends where

@@ -54,8 +54,8 @@ class Correction {
   Correction(const CorrectOptions& options, Progress* progress)
       : options_(options), progress_(progress) {}
 
-  /// Reads the archive and computes its clock maps.
-  Result<void> compute(const std::filesystem::path& archive) {
+  /// Reads the archive and computes its clock maps; with `report` also how it was before.
+  Result<void> compute(const std::filesystem::path& archive, bool report) {
     {
       const PhaseTimer timer(report_.phases.scan);
       TRY_ASSIGN(loaded_, engine::load(archive, options_.check.threads, progress_));
@@ -65,6 +65,14 @@ class Correction {
       TRY_ASSIGN(presync_, engine::presynchronise(loaded_.trace, options_.check.presync));
       mu_ = engine::choose_mu(loaded_.trace, presync_.maps, options_.check.mu);
     }
+    // The report on the trace as it was is nobody's input: it is made meanwhile.
+    TRY(parallel_for(options_.check.threads, report ? 2 : 1, [&](std::size_t i) {
+      return i == 0 ? compute_maps() : verify_before();
+    }));
+    return stop_if_cancelled();
+  }
+
+  Result<void> compute_maps() {
     match::Graph graph;
     {
       const PhaseTimer timer(report_.phases.match);
@@ -75,13 +83,13 @@ class Correction {
     }
     TRY(stop_if_cancelled());
     begin("correct");
-    clc::Options clc_options{options_.gamma,     options_.delta_ticks, options_.max_slope,
-                             options_.backward, mu_.ticks};
+    const clc::Options clc_options{options_.gamma,    options_.delta_ticks, options_.max_slope,
+                                   options_.backward, mu_.ticks,            options_.check.threads};
     TRY_ASSIGN(result_,
                clc::amortize(std::move(graph), loaded_.trace, presync_.maps, clc_options));
     report_.phases.forward = result_.forward_s;
     report_.phases.backward = result_.backward_s;
-    return stop_if_cancelled();
+    return {};
   }
 
   Result<void> write(const std::filesystem::path& output) {
@@ -104,13 +112,12 @@ class Correction {
     return {};
   }
 
-  /// Checks the trace as it was and the archive as written, which has no name yet, side by side.
+  /// Checks the archive as written, which has no name yet.
   Result<void> verify() {
+    if (!options_.verify) return {};
     const PhaseTimer timer(report_.phases.verify);
     begin("verify");
-    TRY(parallel_for(options_.check.threads, 2, [&](std::size_t i) {
-      return i == 0 ? verify_before() : verify_after();
-    }));
+    TRY(verify_after());
     return stop_if_cancelled();
   }
 
@@ -160,7 +167,6 @@ class Correction {
   }
 
   Result<void> verify_after() {
-    if (!options_.verify) return {};
     TRY_ASSIGN(const engine::LoadedTrace written,
                engine::load(staged_->anchor(), options_.check.threads, nullptr));
     // What a reader makes of it is what counts.
@@ -285,7 +291,7 @@ Result<CorrectReport> correct(const std::filesystem::path& archive,
   TRY(check_options(options));
   TRY(otf2::check_target(output, options.force));
   Correction correction(options, progress);
-  TRY(correction.compute(archive));
+  TRY(correction.compute(archive, true));
   TRY(correction.write(output));
   TRY(correction.verify());
   TRY(correction.commit());
@@ -296,7 +302,7 @@ Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const Correct
                              Progress* progress) {
   TRY(check_options(options));
   Correction correction(options, progress);
-  TRY(correction.compute(archive));
+  TRY(correction.compute(archive, false));
   return correction.take_maps();
 }
 

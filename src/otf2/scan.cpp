@@ -304,9 +304,15 @@ Result<void> scan_events(const std::filesystem::path& path, std::uint64_t chunk_
   }
   TRY_ASSIGN(BlockReader reader, BlockReader::open(path, chunk_size));
   Scanner scanner(local, references, skeleton);
-  TRY_ASSIGN(const FileEnd end, walk_file<Framing::events>(reader, scanner, [](auto) {
-               return Result<void>();
-             }));
+  // The first block tells how many events to expect: growing the vector copies it again and again.
+  const auto reserve = [&](std::span<const std::uint8_t> block) {
+    if (reader.offset() == 0 && !block.empty()) {
+      const std::uint64_t blocks = reader.file_size() / block.size();
+      skeleton.events.reserve(skeleton.events.size() * blocks + skeleton.events.size() * blocks / 16);
+    }
+    return Result<void>();
+  };
+  TRY_ASSIGN(const FileEnd end, walk_file<Framing::events>(reader, scanner, reserve));
   skeleton.truncated = end.truncated;
   skeleton.events.shrink_to_fit();
   return {};
