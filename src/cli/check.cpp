@@ -39,7 +39,9 @@ class Check : public Verb {
   void declare(CLI::App& app) override {
     add_archive(app, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
     check_.declare(app);
-    common_.declare(app);
+    common_.declare(app,
+                    "kinds of operation without edges, the worst edge also of kinds without "
+                    "violations, and counters at 0");
   }
 
   int run() override {

@@ -14,7 +14,7 @@ std::string reject_empty(const std::string& path) {
   return path.empty() ? "the path is empty" : "";
 }
 
-void CommonOptions::declare(CLI::App& app) {
+void CommonOptions::declare(CLI::App& app, const std::string& rows) {
   const auto parse_threads = [](std::string_view text) {
     return parse_count(text, 0, k_most_threads).map([](std::uint64_t count) {
       return static_cast<unsigned>(count);
@@ -32,10 +32,9 @@ void CommonOptions::declare(CLI::App& app) {
              "No progress bar and no messages but errors. (The bar only ever shows on a "
              "terminal, and after the first second.)")
       ->group(k_general);
-  add_switch(app, "-v,--verbose", verbose,
-             "Say on standard error how long each phase took, and show rows of the tables that "
-             "are left out as unremarkable.")
-      ->group(k_general);
+  const std::string also = rows.empty() ? "" : ", and show in the report " + rows;
+  const std::string help = "Say on standard error how long each phase took" + also + ".";
+  add_switch(app, "-v,--verbose", verbose, help.c_str())->group(k_general);
 }
 
 CLI::Option* add_archive(CLI::App& app, const std::string& name, std::string& target,

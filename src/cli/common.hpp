@@ -20,7 +20,8 @@ struct CommonOptions {
   bool verbose = false;
   unsigned threads = 0;  ///< 0: all cores
 
-  void declare(CLI::App& app);
+  /// `rows` tells what -v adds to the report; "" if nothing.
+  void declare(CLI::App& app, const std::string& rows);
 };
 
 /// Check of an option that takes a path.

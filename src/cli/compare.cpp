@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/compare.hpp"
 
+#include <utility>
+
 #include <entrain/entrain.hpp>
 
 #include "cli/common.hpp"
@@ -60,7 +62,7 @@ class Compare : public Verb {
     add_switch(app, "--raw", options_.raw_a,
                "Take the time stamps of A as they are stored, without its ClockOffset records.")
         ->group(k_group);
-    common_.declare(app);
+    common_.declare(app, "all locations instead of the ten that differ most");
   }
 
   int run() override {
@@ -69,7 +71,11 @@ class Compare : public Verb {
     if (!truth_.empty()) truth = truth_;
     return run_and_report(
         common_,
-        [&](Progress* progress) { return entrain::compare(a_, b_, truth, options_, progress); },
+        [&](Progress* progress) {
+          return entrain::compare(a_, b_, truth, options_, progress).map([&](CompareReport report) {
+            return marked(std::move(report));
+          });
+        },
         [&](const CompareReport& report) {
           const bool exceeded = tolerance_s_ && !(report.all.max_s <= *tolerance_s_);
           return exceeded ? k_exit_violations : k_exit_fine;
@@ -77,6 +83,12 @@ class Compare : public Verb {
   }
 
  private:
+  /// With a note for people on where the times of A come from.
+  [[nodiscard]] CompareReport marked(CompareReport report) const {
+    if (options_.raw_a && !common_.json) report.a += " (as stored)";
+    return report;
+  }
+
   std::string a_, b_, truth_;
   std::optional<double> tolerance_s_;
   CompareOptions options_;

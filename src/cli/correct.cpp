@@ -32,7 +32,10 @@ class Correct : public Verb {
     declare_output(app);
     declare_method(app);
     check_.declare(app);
-    common_.declare(app);
+    common_.declare(app,
+                    "kinds of operation without edges, the worst edge also of kinds without "
+                    "violations, and counters at 0");
+    app.callback([this, &app] { refuse_useless_options(app); });
   }
 
   int run() override {
@@ -48,6 +51,9 @@ class Correct : public Verb {
  private:
   void declare_output(CLI::App& app);
   void declare_method(CLI::App& app);
+
+  /// Refuses options that others make meaningless.
+  void refuse_useless_options(const CLI::App& app) const;
 
   [[nodiscard]] int verdict(const CorrectReport& report) const {
     const bool close = check_.strict_latency && report.after.below_latency > 0;
@@ -70,8 +76,9 @@ const HelpText& Correct::help() const {
       {"Repairs the times of a trace with the controlled logical clock: a receive that is earlier "
        "than its send is moved behind it, what follows on its location moves along and returns to "
        "its own time slowly (forward amortization), and what precedes is stretched smoothly "
-       "towards the jump (backward amortization). Times only ever move forward, the order of the "
-       "events of a location stays, and a trace without violations comes out untouched.",
+       "towards the jump (backward amortization). But for one tick of rounding times only ever "
+       "move forward, the order of the events of a location stays, and a trace without violations "
+       "comes out untouched.",
        "Then the new archive is read back and checked by code of its own. The report shows, per "
        "kind of operation, violations before and after, how far events moved, and by how much "
        "local intervals changed."},
@@ -88,6 +95,13 @@ const HelpText& Correct::help() const {
   return k_help;
 }
 
+void Correct::refuse_useless_options(const CLI::App& app) const {
+  if (app.count("--link") > 0 && options_.mode != WriteMode::overlay)
+    throw CLI::ValidationError("--link needs --mode overlay: a rewrite links nothing");
+  if (app.count("--max-slope") > 0 && !options_.backward)
+    throw CLI::ValidationError("--max-slope is of no use with --backward off: there are no ramps");
+}
+
 void Correct::declare_output(CLI::App& app) {
   add_output(app, output_, options_.force);
   const auto parse_mode = [](std::string_view text) { return parse_choice(text, k_modes); };
@@ -99,13 +113,15 @@ void Correct::declare_output(CLI::App& app) {
             "built on the OTF2 library applies. Default: rewrite.")
       ->group(k_output_group);
   add_value(app, "--link", options_.link, parse_link, "auto|reflink|symbolic|hard",
-            "How overlay links event files. reflink: copy on write, if the file system can; "
+            "How overlay links event files; only with --mode overlay. reflink: copy on write, if "
+            "the file system can; "
             "ARCHIVE may be deleted. symbolic: relative symbolic links; ARCHIVE must stay. hard: "
             "hard links; ARCHIVE may be deleted, but must not be written to. auto: the first of "
             "these that works; the report says which. Default: auto.")
       ->group(k_output_group);
   add_switch(app, "--no-verify", no_verify_,
-             "Do not read the new archive back to check it. Default: check it.")
+             "Do not read the new archive back to check it. The report then does not tell what "
+             "changed. Default: check it.")
       ->group(k_output_group);
 }
 
@@ -128,12 +144,12 @@ void Correct::declare_method(CLI::App& app) {
             "trace's timer, 0 to 1000000000000. Never more than they were apart before. "
             "Default: 0.")
       ->group(k_method_group);
-  add_value(
-      app, "--max-slope", options_.max_slope, parse_slope, "N",
-      "Slope of the ramps of backward amortization, ticks per tick: 0.01 spreads a jump of "
-      "1 us over the 100 us before it. Sends that may not move that far make a ramp flatter "
-      "first and steeper then. A decimal number above 0 and at most 1000, at most 9 decimals. "
-      "Default: 0.01.")
+  add_value(app, "--max-slope", options_.max_slope, parse_slope, "N",
+            "Slope of the ramps of backward amortization, ticks per tick: 0.01 spreads a jump of "
+            "1 us over the 100 us before it. Sends that may not move that far make a ramp flatter "
+            "first and steeper then. Not with --backward off. A decimal number above 0 and at most "
+            "1000, at most 9 decimals. "
+            "Default: 0.01.")
       ->group(k_method_group);
   add_value(app, "--backward", options_.backward, parse_switch, "on|off",
             "Whether to build up jumps beforehand at all. off: a corrected receive jumps. "

@@ -48,7 +48,7 @@ class Distort : public Verb {
                 "OTF2 anchor file, or the folder that holds one. It is never touched.");
     add_output(app, output_, options_.force);
     declare_clocks(app);
-    common_.declare(app);
+    common_.declare(app, "");
   }
 
   int run() override {
@@ -85,14 +85,19 @@ void Distort::declare_clocks(CLI::App& app) {
       ->group(k_group);
   add_value(app, "--drift-ppm", options_.drift_ppm, number_up_to(k_most_ppm, "ppm"), "PPM",
             "Constant errors of the rate are uniform between minus and plus this, parts per "
-            "million, 0 to 100000. Default: 20.")
+            "million, 0 to 100000; together with --wander-ppm not above 100000. Default: 20.")
       ->group(k_group);
-  add_value(app, "--wander-ppm", options_.wander_ppm, number_up_to(k_most_ppm, "ppm"), "PPM",
-            "Amplitude of the slow change of the rate, parts per million, 0 to 100000. Default: 5.")
+  add_value(
+      app, "--wander-ppm", options_.wander_ppm, number_up_to(k_most_ppm, "ppm"), "PPM",
+      "Amplitude of the slow change of the rate, parts per million, 0 to 100000; together with "
+      "--drift-ppm not above 100000. Default: 5.")
       ->group(k_group);
-  add_value(app, "--wander-period-s", options_.wander_period_s,
-            number_up_to(k_most_period_s, "seconds"), "SECONDS",
-            "Period of that change, seconds, 0 to 1e9; 0 means the span of the trace. Default: 0.")
+  add_value(
+      app, "--wander-period-s", options_.wander_period_s, number_up_to(k_most_period_s, "seconds"),
+      "SECONDS",
+      "Period of that change, seconds, 0 to 1e9; 0 means the span of the trace. Less than about "
+      "a 2800th of the span may be refused: clocks are drawn with at most 65536 points. "
+      "Default: 0.")
       ->group(k_group);
   add_value(app, "--offset-noise-s", options_.offset_noise_s,
             number_up_to(k_most_offset_s, "seconds"), "SECONDS",

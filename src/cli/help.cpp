@@ -91,7 +91,7 @@ std::string overview(const std::vector<HelpText>& verbs) {
   std::string text =
       "entrain - one time base for the event traces of parallel programs\n\n"
       "Usage: entrain VERB [OPTIONS] ...\n"
-      "       entrain VERB --help\n"
+      "       entrain VERB --help (or: entrain help VERB)\n"
       "       entrain --version\n\n"
       "Verbs:\n";
   for (const HelpText& verb : verbs)

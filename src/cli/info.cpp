@@ -28,7 +28,7 @@ class Info : public Verb {
 
   void declare(CLI::App& app) override {
     add_archive(app, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
-    common_.declare(app);
+    common_.declare(app, "records and operations that do not occur");
   }
 
   int run() override {

@@ -2,6 +2,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,9 +45,25 @@ int unknown_verb(std::string_view name, const Verbs& verbs) {
   std::string names;
   for (const auto& verb : verbs)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", verb->help().verb);
-  complain(fmt::format(
-      "there is no verb '{}'; the first argument is one of {} (see entrain --help)", name, names));
+  complain(
+      fmt::format("there is no verb '{}'; the verbs are {} (see entrain --help)", name, names));
   return k_exit_failure;
+}
+
+Verb* find_verb(std::string_view name, const Verbs& verbs) {
+  for (const auto& verb : verbs) {
+    if (name == verb->help().verb) return verb.get();
+  }
+  return nullptr;
+}
+
+/// `entrain help VERB`.
+int help_on(std::string_view name, const Verbs& verbs) {
+  Verb* const verb = find_verb(name, verbs);
+  if (verb == nullptr) return unknown_verb(name, verbs);
+  std::string own = verb->help().verb, help = "--help";
+  char* arguments[] = {own.data(), help.data(), nullptr};
+  return parse_and_run(*verb, 2, arguments);
 }
 
 int run(int argc, char** argv) {
@@ -56,11 +73,10 @@ int run(int argc, char** argv) {
     return k_exit_failure;
   }
   const std::string_view first = argv[1];
+  if (first == "help" && argc > 2) return help_on(argv[2], verbs);
   if (first == "--help" || first == "-h" || first == "help") return show(overview_of(verbs));
   if (first == "--version") return show(fmt::format("entrain {}\n", version()));
-  for (const auto& verb : verbs) {
-    if (first == verb->help().verb) return parse_and_run(*verb, argc - 1, argv + 1);
-  }
+  if (Verb* const verb = find_verb(first, verbs)) return parse_and_run(*verb, argc - 1, argv + 1);
   return unknown_verb(first, verbs);
 }
 

@@ -32,16 +32,20 @@ Table edge_table(const CheckReport& report, const Style& style) {
 }
 
 std::string conclusion(const CheckReport& report, const Style& style) {
+  const std::string unread = unread_text(report);
   if (report.violations > 0) {
-    return toned(fmt::format("{}: the receive is earlier than the send.",
-                             format_number_of(report.violations, "violation", "violations")),
-                 Tone::bad, style);
+    std::string text = fmt::format("{}: the receive is earlier than the send.",
+                                   format_number_of(report.violations, "violation", "violations"));
+    if (!unread.empty()) text += fmt::format(" Not everything could be read: {}.", unread);
+    return toned(text, Tone::bad, style);
   }
-  std::string text = "No violations: no receive is earlier than its send";
+  std::string text = unread.empty()
+                         ? "No violations: no receive is earlier than its send"
+                         : fmt::format("No violations found in what could be read: {}", unread);
   if (report.below_latency > 0)
     text += fmt::format("; {} closer than the minimum latency",
                         format_number_of(report.below_latency, "edge is", "edges are"));
-  return toned(text + ".", Tone::good, style);
+  return toned(text + ".", unread.empty() ? Tone::good : Tone::bad, style);
 }
 
 Json end_json(const EdgeEnd& end, std::uint64_t resolution_hz) {

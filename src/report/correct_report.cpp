@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -76,12 +77,13 @@ Table edge_table(const CorrectReport& report, const Style& style) {
   return table;
 }
 
+/// How far events moved. Only of a verified archive: it is the verification that measures it.
 std::string change_text(const CorrectReport& report, const Style& style) {
   const CorrectionStatistics& statistics = report.statistics;
   const std::uint64_t hz = report.before.resolution_hz;
   FieldList fields;
   const MuTicks& mu = report.before.mu_ticks;
-  if (report.verified && std::any_of(mu.begin(), mu.end(), [](auto ticks) { return ticks > 0; }))
+  if (std::any_of(mu.begin(), mu.end(), [](auto ticks) { return ticks > 0; }))
     fields.field("below latency", fmt::format("{} -> {} edges closer than mu",
                                               format_count(report.before.below_latency),
                                               format_count(report.after.below_latency)));
@@ -176,13 +178,28 @@ std::string keep_text(const CorrectReport& report) {
   return fmt::format("The new archive needs nothing of {} any more.", report.before.archive);
 }
 
+/// What could not be read of the archive or, if that is whole, of the new one.
+std::string unread_of(const CorrectReport& report) {
+  const std::string before = unread_text(report.before);
+  return before.empty() ? unread_text(report.after) : before;
+}
+
 std::string conclusion(const CorrectReport& report, const Style& style) {
+  const std::string unread = unread_of(report);
+  const std::string warning =
+      unread.empty() ? "" : fmt::format(" Not everything could be read: {}.", unread);
   if (!report.verified)
-    return toned("Written, but not verified: entrain check tells what remains.", Tone::faint,
-                 style);
+    return toned("Written, but not verified: entrain check tells what remains." + warning,
+                 unread.empty() ? Tone::faint : Tone::bad, style);
   if (report.after.violations > 0)
     return toned(fmt::format("{} left in the archive as written.",
-                             format_number_of(report.after.violations, "violation", "violations")),
+                             format_number_of(report.after.violations, "violation", "violations")) +
+                     warning,
+                 Tone::bad, style);
+  if (!unread.empty())
+    return toned(fmt::format("No violations found in what could be read: {}. Checked on the "
+                             "archive as written.",
+                             unread),
                  Tone::bad, style);
   if (report.before.violations == 0 && report.statistics.moved_events == 0)
     return toned("There was nothing to correct; the archive as written has no violations.",
@@ -246,6 +263,14 @@ Json intervals_json(const CorrectReport& report) {
   return {{"histogram", std::move(histogram)}, {"max_share", number(change.max_share)}};
 }
 
+Json displacement_json(const CorrectReport& report) {
+  const CorrectionStatistics& statistics = report.statistics;
+  const std::uint64_t hz = report.before.resolution_hz;
+  return {{"mean", number(ticks_to_seconds(report, statistics.mean_ticks))},
+          {"p99", number(seconds_of(statistics.p99_ticks, hz))},
+          {"max", number(seconds_of(statistics.max_ticks, hz))}};
+}
+
 Json phases_json(const PhaseSeconds& phases) {
   return {{"scan", number(phases.scan)},         {"match", number(phases.match)},
           {"presync", number(phases.presync)},   {"forward", number(phases.forward)},
@@ -266,9 +291,11 @@ std::string to_text(const CorrectReport& report, const Style& style) {
   if (!is_counted_throughout(report, EdgeKind::init_finalize)) text += uncounted_text();
   text += where_text("Worst edge of each kind, before", report.before, style);
   if (report.verified) text += where_text("Worst edge of each kind, after", report.after, style);
-  text += "\n" + change_text(report, style);
-  text += "\n" + interval_table(report).text(style);
-  text += fmt::format("largest change {}\n", format_share(report.statistics.intervals.max_share));
+  if (report.verified) {
+    text += "\n" + change_text(report, style);
+    text += "\n" + interval_table(report).text(style);
+    text += fmt::format("largest change {}\n", format_share(report.statistics.intervals.max_share));
+  }
   if (!report.passes.empty()) text += "\n" + pass_table(report).text(style);
   text += "\n" + left_out_text(report, style) + "\n" + conclusion(report, style) + "\n";
   if (const std::string keep = keep_text(report); !keep.empty()) {
@@ -279,7 +306,7 @@ std::string to_text(const CorrectReport& report, const Style& style) {
 
 Json to_json(const CorrectReport& report) {
   const CorrectionStatistics& statistics = report.statistics;
-  const std::uint64_t hz = report.before.resolution_hz;
+  const auto measured = [&](Json value) { return report.verified ? std::move(value) : Json(); };
   return {{"schema", "entrain.correct/1"},
           {"output", report.output},
           {"before", to_json(report.before)},
@@ -291,16 +318,13 @@ Json to_json(const CorrectReport& report) {
           {"error_share", number(report.error_share)},
           {"passes", passes_json(report)},
           {"cycles", counters(report.cycles)},
-          {"moved_events", statistics.moved_events},
-          {"compared_events", statistics.compared_events},
-          {"displacement_s",
-           {{"mean", number(ticks_to_seconds(report, statistics.mean_ticks))},
-            {"p99", number(seconds_of(statistics.p99_ticks, hz))},
-            {"max", number(seconds_of(statistics.max_ticks, hz))}}},
-          {"interval_change", intervals_json(report)},
-          {"max_slope", number(statistics.max_slope)},
-          {"moved_backward", statistics.moved_backward},
-          {"order_broken", statistics.order_broken},
+          {"moved_events", measured(statistics.moved_events)},
+          {"compared_events", measured(statistics.compared_events)},
+          {"displacement_s", measured(displacement_json(report))},
+          {"interval_change", measured(intervals_json(report))},
+          {"max_slope", measured(number(statistics.max_slope))},
+          {"moved_backward", measured(statistics.moved_backward)},
+          {"order_broken", measured(statistics.order_broken)},
           {"phases_s", phases_json(report.phases)},
           {"peak_memory_bytes", report.peak_memory_bytes}};
 }

@@ -96,6 +96,11 @@ TEST(Json, AfterIsNullWithoutVerification) {
   report.verified = false;
   EXPECT_TRUE(to_json(report)["after"].is_null());
   EXPECT_EQ(to_json(report)["verified"], false);
+  for (const char* measured : {"moved_events", "compared_events", "displacement_s",
+                               "interval_change", "max_slope", "moved_backward", "order_broken"}) {
+    EXPECT_TRUE(to_json(report)[measured].is_null()) << measured;
+    EXPECT_FALSE(to_json(samples::correct())[measured].is_null()) << measured;
+  }
 }
 
 TEST(Json, CompareHasTheDocumentedMembers) {

@@ -57,6 +57,19 @@ void add_counters(FieldList& fields, const char* name, const Counters& counts, c
   if (!text.empty()) fields.field(name, std::move(text));
 }
 
+std::string unread_text(const CheckReport& report) {
+  std::string text;
+  for (const auto& [name, count] : report.skipped) {
+    const char* what = name == "missing_event_files"     ? "missing"
+                       : name == "truncated_event_files" ? "truncated"
+                                                         : nullptr;
+    if (what == nullptr || count == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
+                        format_number_of(count, "event file is", "event files are"), what);
+  }
+  return text;
+}
+
 bool is_counted(const CheckReport& report, EdgeKind kind) {
   if (kind != EdgeKind::init_finalize) return true;
   std::uint64_t violations = 0, below_latency = 0;

@@ -24,6 +24,9 @@ std::string counters_text(const Counters& counts, const Style& style);
 /// Adds a field with counters_text, unless that is empty.
 void add_counters(FieldList& fields, const char* name, const Counters& counts, const Style& style);
 
+/// "1 event file is missing, 2 event files are truncated"; "" if all of the trace could be read.
+std::string unread_text(const CheckReport& report);
+
 /// False for the kind that is reported but not part of the totals (init_finalize, if not asked
 /// for) and has something to report.
 bool is_counted(const CheckReport& report, EdgeKind kind);

@@ -65,7 +65,7 @@ std::string format_duration(double seconds) {
     const double nearest = std::round(value);
     if (smallest && nearest >= 1 && std::abs(value - nearest) < 1e-6)
       return fmt::format("{}{:.0f} ns", sign, nearest);
-    if (smallest && value < 0.0005) return seconds < 0 ? ">-0.001 ns" : "<0.001 ns";
+    if (smallest && value < 0.0005) return "~0 s";
     return fmt::format("{}{:.{}f} {}", sign, value, decimals_of(value), unit.name);
   }
   return "n/a";

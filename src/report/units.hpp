@@ -11,7 +11,7 @@ double seconds_of(std::int64_t ticks, std::uint64_t resolution_hz);
 double seconds_of(std::uint64_t ticks, std::uint64_t resolution_hz);
 
 /// A duration with three to four significant digits and the unit that suits it: s, ms, us or ns.
-/// E.g. "-92.10 us". Not finite: "n/a".
+/// E.g. "-92.10 us". Below half a picosecond, but not 0: "~0 s". Not finite: "n/a".
 std::string format_duration(double seconds);
 
 /// The same for a duration in ticks.

@@ -26,8 +26,9 @@ TEST(FormatDuration, RoundsIntoTheNextUnit) {
 }
 
 TEST(FormatDuration, NeverShowsSomethingAsNothing) {
-  EXPECT_EQ(format_duration(1e-15), "<0.001 ns");
-  EXPECT_EQ(format_duration(-1e-15), ">-0.001 ns");
+  EXPECT_EQ(format_duration(1e-15), "~0 s");
+  EXPECT_EQ(format_duration(-1e-15), "~0 s");
+  EXPECT_EQ(format_duration(-0.6e-12), "-0.001 ns");
   EXPECT_EQ(format_duration(std::numeric_limits<double>::infinity()), "n/a");
   EXPECT_EQ(format_duration(std::numeric_limits<double>::quiet_NaN()), "n/a");
 }

@@ -199,7 +199,23 @@ TEST(Correct, TakesAFixedGammaWithoutVerification) {
   const Json json = json_of(outcome);
   ASSERT_EQ(json["passes"].size(), 1u);
   EXPECT_EQ(json["passes"][0]["gamma"], 0.99);
-  EXPECT_TRUE(json["after"].is_null());
+  for (const char* unknown :
+       {"after", "moved_events", "displacement_s", "interval_change", "max_slope"})
+    EXPECT_TRUE(json[unknown].is_null()) << unknown;
+}
+
+TEST(Correct, TellsLoudlyWhatItCouldNotRead) {
+  const TempDir folder;
+  const std::string input = (folder / "in").string();
+  copy_tree(example("allops-4.truth"), input);
+  const std::string sentence = "No violations found in what could be read: 1 event file is missing";
+  std::filesystem::remove(folder / "in" / "traces" / "2.evt");
+  const ChildOutcome checked = run_tool({"check", input});
+  EXPECT_EQ(checked.exit_code, 0) << checked.summary();
+  EXPECT_THAT(checked.out, HasSubstr(sentence));
+  const ChildOutcome corrected = run_tool({"correct", input, "-o", (folder / "out").string()});
+  EXPECT_EQ(corrected.exit_code, 0) << corrected.summary();
+  EXPECT_THAT(corrected.out, HasSubstr(sentence));
 }
 
 TEST(Correct, InterruptedLeavesNothingIncompleteBehind) {
@@ -257,6 +273,7 @@ TEST(Compare, TellsTheErrorAgainstTheTruth) {
   EXPECT_LT(json["b_error"]["all"]["max_s"], 2e-9);
   const std::string raw =
       run_tool({"compare", "--raw", example("lulesh-8"), example("lulesh-8")}).out;
+  EXPECT_THAT(raw, HasSubstr(" (as stored)\nB "));
   EXPECT_THAT(raw, HasSubstr(" ms"));  // offsets of milliseconds, seen only without the records
 }
 

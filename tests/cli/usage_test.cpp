@@ -62,6 +62,16 @@ TEST(Usage, EveryVerbHasAManualPage) {
   }
 }
 
+TEST(Usage, HelpOnAVerbIsItsManualPage) {
+  for (const std::string& verb : k_verbs) {
+    const ChildOutcome outcome = run_tool({"help", verb});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(outcome.out, run_tool({verb, "--help"}).out);
+  }
+  expect_refusal(run_tool({"help", "frobnicate"}), "'frobnicate'");
+}
+
 TEST(Usage, ManualPagesFitATerminal) {
   for (const std::string& verb : k_verbs) {
     std::istringstream page(run_tool({verb, "--help"}).out);
@@ -153,6 +163,9 @@ INSTANTIATE_TEST_SUITE_P(
         {{"correct", "a", "-o", "b", "--mode", "copy"}, "rewrite or overlay"},
         {{"correct", "a", "-o", "b", "--link", "soft"}, "auto, reflink, symbolic or hard"},
         {{"correct", "a", "-o", "b", "--backward", "1"}, "on or off"},
+        {{"correct", "a", "-o", "b", "--link", "hard"}, "--link needs --mode overlay"},
+        {{"correct", "a", "-o", "b", "--link", "hard", "--mode", "rewrite"}, "--mode overlay"},
+        {{"correct", "a", "-o", "b", "--max-slope", "0.1", "--backward", "off"}, "--backward off"},
         {{"compare", "a", "b", "--tolerance", "-1"}, "--tolerance '-1'"},
         {{"distort", "a", "-o", "b", "--per", "rank"}, "location, process or node"},
         {{"distort", "a", "-o", "b", "--seed", "18446744073709551616"}, "--seed"},

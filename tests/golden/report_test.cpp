@@ -81,6 +81,31 @@ TEST(GoldenReport, CheckOfAnEmptyTrace) {
   expect_golden_report("check_empty", report);
 }
 
+TEST(GoldenReport, WhatCouldNotBeReadIsPartOfTheConclusion) {
+  const auto last_line = [](std::string text) {
+    text.pop_back();
+    return text.substr(text.rfind('\n') + 1);
+  };
+  CheckReport check = samples::check();
+  check.skipped = {{"missing_event_files", 1}, {"truncated_event_files", 2}};
+  EXPECT_EQ(last_line(to_text(check, {})),
+            "473 violations: the receive is earlier than the send. Not everything could be read: "
+            "1 event file is missing, 2 event files are truncated.");
+  check.violations = check.below_latency = 0;
+  EXPECT_EQ(last_line(to_text(check, {})),
+            "No violations found in what could be read: 1 event file is missing, 2 event files "
+            "are truncated.");
+  CorrectReport correct = samples::correct();
+  correct.before.skipped = {{"missing_event_files", 1}};
+  EXPECT_EQ(last_line(to_text(correct, {})),
+            "No violations found in what could be read: 1 event file is missing. Checked on the "
+            "archive as written.");
+  correct.verified = false;
+  EXPECT_EQ(last_line(to_text(correct, {})),
+            "Written, but not verified: entrain check tells what remains. Not everything could "
+            "be read: 1 event file is missing.");
+}
+
 TEST(GoldenReport, CorrectThatFails) {
   CorrectReport report = samples::overlay();
   report.link = "hard";
