@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -28,22 +30,34 @@ Result<void> parallel_for(unsigned threads, std::size_t count,
   std::mutex mutex;
   std::optional<Error> error;
   std::size_t error_index = count;
+  std::exception_ptr exception;
   const auto work = [&] {
     for (std::size_t i = next++; i < count && !stop; i = next++) {
-      if (auto result = body(i); !result) {
-        const std::lock_guard lock(mutex);
-        if (i < error_index) {
-          error_index = i;
-          error = std::move(result).error();
+      try {
+        if (auto result = body(i); !result) {
+          const std::lock_guard lock(mutex);
+          if (i < error_index) {
+            error_index = i;
+            error = std::move(result).error();
+          }
+          stop = true;
         }
+      } catch (...) {  // out of memory: for the caller's thread to deal with
+        const std::lock_guard lock(mutex);
+        exception = std::current_exception();
         stop = true;
       }
     }
   };
   std::vector<std::thread> pool;
-  for (std::size_t w = 1; w < workers; ++w) pool.emplace_back(work);
+  pool.reserve(workers);
+  try {
+    while (pool.size() + 1 < workers) pool.emplace_back(work);
+  } catch (const std::system_error&) {  // no more threads to be had: go on with these
+  }
   work();
   for (std::thread& thread : pool) thread.join();
+  if (exception) std::rethrow_exception(exception);
   if (error) return tl::unexpected<Error>(std::move(*error));
   return {};
 }

@@ -2,6 +2,7 @@
 #include "base/executor.hpp"
 
 #include <atomic>
+#include <new>
 #include <numeric>
 #include <vector>
 
@@ -36,6 +37,17 @@ TEST(ParallelFor, reports_an_error_and_stops) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().message, "three");
     EXPECT_LT(calls, 100000u);
+  }
+}
+
+TEST(ParallelFor, passes_an_exception_on) {
+  for (const unsigned threads : {1u, 4u}) {
+    EXPECT_THROW(static_cast<void>(parallel_for(threads, 100,
+                                                [](std::size_t i) -> Result<void> {
+                                                  if (i == 7) throw std::bad_alloc();
+                                                  return {};
+                                                })),
+                 std::bad_alloc);
   }
 }
 

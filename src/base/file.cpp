@@ -39,7 +39,13 @@ Result<File> File::open_for_reading(const std::filesystem::path& path) {
   File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   file.path_ = path;
   if (!file.is_open()) {
-    return fail(ErrorKind::input, fmt::format("cannot open {}: {}", path.string(), reason(errno)));
+    const int error_number = errno;
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    return fail(ErrorKind::input,
+                fmt::format("cannot open {}{}: {}", path.string(),
+                            error ? "" : fmt::format(" (a link to {})", target.string()),
+                            reason(error_number)));
   }
   struct stat status {};
   if (::fstat(file.descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -126,7 +132,8 @@ Result<void> write_file(const std::filesystem::path& path, std::span<const std::
 
 bool file_exists(const std::filesystem::path& path) {
   std::error_code error;
-  return std::filesystem::exists(path, error) || error;
+  return std::filesystem::symlink_status(path, error).type() !=
+         std::filesystem::file_type::not_found;
 }
 
 Result<void> duplicate_file(const std::filesystem::path& from, const std::filesystem::path& to) {

@@ -57,7 +57,8 @@ Result<void> write_file(const std::filesystem::path& path, std::span<const std::
 /// Copies a file byte for byte, in the kernel where it can. Errors: ErrorKind::output / input.
 Result<void> duplicate_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// True if something has this name, or if that cannot be told (so that opening it says why not).
+/// True if something has this name, even a link that leads nowhere, or if that cannot be told: then
+/// opening it says why not.
 bool file_exists(const std::filesystem::path& path);
 
 /// "No such file or directory" and the like, for messages.

@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -20,15 +22,49 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// True for a folder that may be replaced: empty, or visibly an archive.
-bool is_replaceable(const fs::path& folder) {
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// True for an entry of the folder NAME beside NAME.otf2.
+bool is_location_file(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  return (extension == ".evt" || extension == ".def" || extension == ".snap") &&
+         is_number(path.stem().string());
+}
+
+/// True for an entry that belongs to the archive `name` in its folder.
+bool belongs_to(const fs::path& path, const std::string& name) {
+  const std::string file = path.filename().string();
   std::error_code error;
-  if (!fs::is_directory(folder, error)) return false;
-  if (fs::is_empty(folder, error)) return true;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".otf2") return true;
+  if (file == name) {
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+      if (!is_location_file(it->path())) return false;
+    }
+    return !error;
   }
-  return false;
+  for (const char* extension : {".otf2", ".def", ".marker"}) {
+    if (file == name + extension) return true;
+  }
+  return path.extension() == ".thumb" && file.starts_with(name + ".");
+}
+
+/// What stands against replacing a folder: an entry that is no part of its one archive, or the
+/// folder itself. Empty: nothing.
+fs::path obstacle(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(folder, error))) return folder;
+  std::vector<fs::path> entries;
+  std::string name;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    entries.push_back(it->path());
+    if (it->path().extension() == ".otf2" && name.empty()) name = it->path().stem().string();
+  }
+  if (error) return folder;
+  for (const fs::path& entry : entries) {
+    if (!belongs_to(entry, name)) return entry;
+  }
+  return {};
 }
 
 }  // namespace
@@ -41,11 +77,11 @@ Result<void> StagedDirectory::check(const fs::path& target, bool replace) {
                                                "--force to replace it",
                                                target.string()));
   }
-  if (!is_replaceable(target)) {
+  if (const fs::path entry = obstacle(target); !entry.empty()) {
     return fail(ErrorKind::output,
-                fmt::format("{} is neither empty nor an OTF2 archive and is not replaced; remove "
-                            "it or choose another folder",
-                            target.string()));
+                fmt::format("{} is not replaced, because {} is no part of an OTF2 archive; remove it "
+                            "or choose another folder",
+                            target.string(), entry.string()));
   }
   return {};
 }

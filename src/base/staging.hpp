@@ -17,8 +17,8 @@ class StagedDirectory {
   /// Whether create() would accept `target`, for use before long work. Errors: ErrorKind::output.
   static Result<void> check(const std::filesystem::path& target, bool replace);
 
-  /// `target` must not exist; with `replace` it may be an empty folder or one that holds an OTF2
-  /// anchor file. Creates missing parents. Errors: ErrorKind::output.
+  /// `target` must not exist; with `replace` it may be an empty folder or one that holds one OTF2
+  /// archive and nothing else. Creates missing parents. Errors: ErrorKind::output.
   static Result<StagedDirectory> create(const std::filesystem::path& target, bool replace);
 
   StagedDirectory(StagedDirectory&& other) noexcept;

@@ -60,6 +60,13 @@ TEST_F(Staging, replaces_only_archives) {
   put(root_ / "out" / "thesis.tex");
   EXPECT_FALSE(StagedDirectory::create(root_ / "out", true));
   put(root_ / "out" / "traces.otf2");
+  EXPECT_FALSE(StagedDirectory::create(root_ / "out", true));
+  fs::remove(root_ / "out" / "thesis.tex");
+  fs::create_directory(root_ / "out" / "traces");
+  put(root_ / "out" / "traces" / "0.evt");
+  put(root_ / "out" / "traces" / "notes.txt");
+  EXPECT_FALSE(StagedDirectory::create(root_ / "out", true));
+  fs::remove(root_ / "out" / "traces" / "notes.txt");
   {
     auto staged = StagedDirectory::create(root_ / "out", true);
     ASSERT_TRUE(staged);

@@ -20,8 +20,6 @@ namespace entrain::clc {
 
 namespace {
 
-constexpr std::int64_t k_time_limit = std::int64_t{1} << 61;
-
 /// gamma of the control loop, from the least to the most distorting (clc.md, section 4).
 constexpr std::array<Decimal9, 5> k_gammas{{{999'990'000}, {999'900'000}, {999'000'000},
                                             {990'000'000}, {900'000'000}}};
@@ -53,7 +51,7 @@ class Corrector {
       ClockMap::Cursor cursor(presync_[l]);
       for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
         const std::int64_t time = cursor(graph_.stamp[n]);
-        if (time > k_time_limit || time < -k_time_limit) {
+        if (time > k_latest_time || time < -k_latest_time) {
           return fail(ErrorKind::input,
                       fmt::format("location {} of {} has a time out of range ({} ticks); its clock "
                                   "offsets cannot be right, try --presync none",
@@ -65,7 +63,7 @@ class Corrector {
     return {};
   }
 
-  void forward() {
+  Result<void> forward() {
     const Stopwatch watch;
     schedule_ = make_schedule(graph_, incidence_);
     count_cycles();
@@ -76,8 +74,15 @@ class Corrector {
     } else {
       control_gamma();
     }
+    if (forward_.overflow) {
+      return fail(ErrorKind::input,
+                  fmt::format("the correction of {} runs out of the range of times; its minimum "
+                              "delays (mu) cannot be right",
+                              trace_.path));
+    }
     result_.jumps = forward_.jumps;
     result_.forward_s = watch.seconds();
+    return {};
   }
 
   void backward() {
@@ -267,7 +272,7 @@ Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
                               std::span<const ClockMap> presync, const Options& options) {
   Corrector corrector(std::move(graph), trace, presync, options);
   TRY(corrector.read_times());
-  corrector.forward();
+  TRY(corrector.forward());
   corrector.backward();
   return corrector.take();
 }

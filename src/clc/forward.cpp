@@ -61,6 +61,10 @@ std::int64_t ForwardPass::undisturbed(LocationIndex location, NodeIndex node) co
 
 void ForwardPass::settle(LocationIndex location, NodeIndex node, std::int64_t time,
                          std::int64_t undisturbed) {
+  if (time > k_latest_time) {
+    time = k_latest_time;
+    result_.overflow = true;
+  }
   result_.times[node] = time;
   const std::int64_t displacement = time - presync_[node];
   if (time > undisturbed) {

@@ -20,7 +20,11 @@ struct Forward {
   std::vector<bool> jump;           ///< per node: pushed by a sender (or by delta)
   std::uint64_t jumps = 0;
   std::int64_t error = 0;           ///< e: largest LC' - C
+  bool overflow = false;            ///< a time passed k_latest_time: the result is worthless
 };
+
+/// No time of a trace may be later, ticks: far enough from 2^63 for sums.
+inline constexpr std::int64_t k_latest_time = std::int64_t{1} << 61;
 
 /// How far a displacement has decayed: `top` ticks at time `since`, falling by 1 - gamma per tick.
 ///

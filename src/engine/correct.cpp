@@ -89,6 +89,10 @@ class Correction {
                clc::amortize(std::move(graph), loaded_.trace, presync_.maps, clc_options));
     report_.phases.forward = result_.forward_s;
     report_.phases.backward = result_.backward_s;
+    // The maps carry the result; the times of the nodes are not needed any more.
+    result_.presync = {};
+    result_.forward = {};
+    result_.corrected = {};
     return {};
   }
 
@@ -103,7 +107,7 @@ class Correction {
     plan.force = options_.force;
     plan.threads = options_.check.threads;
     plan.progress = progress_;
-    std::tie(plan.first_time, plan.last_time) = range();
+    std::tie(plan.first_time, plan.last_time) = range(result_.maps);
     TRY_ASSIGN(otf2::StagedArchive staged,
                otf2::stage_archive(*loaded_.archive, plan, output));
     report_.output = staged.final_anchor().string();
@@ -129,7 +133,7 @@ class Correction {
     report_.gamma = static_cast<double>(result_.gamma.billionths) / static_cast<double>(k_billion);
     report_.cycles = result_.cycles;
     for (const AmortizationPass& pass : result_.passes) {
-      const auto [first, last] = range();
+      const auto [first, last] = range(presync_.maps);
       if (pass.chosen && last > first) {
         report_.error_share =
             static_cast<double>(pass.error_ticks) / static_cast<double>(last - first);
@@ -198,14 +202,14 @@ class Correction {
                         });
   }
 
-  /// Smallest and largest corrected time of any event.
-  [[nodiscard]] std::pair<std::int64_t, std::int64_t> range() const {
+  /// Smallest and largest time of any event through `maps`.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> range(std::span<const ClockMap> maps) const {
     auto first = std::numeric_limits<std::int64_t>::max();
     std::int64_t last = 0;
     for (std::size_t l = 0; l < loaded_.trace.locations.size(); ++l) {
       const trace::LocationSkeleton& location = loaded_.trace.locations[l];
       if (location.event_count == 0) continue;
-      const ClockMap& map = result_.maps[l];
+      const ClockMap& map = maps[l];
       first = std::min(first, map(location.first));
       last = std::max(last, map(location.last));
       for (const trace::FlushInterval& flush : location.flushes) last = std::max(last, map(flush.end));
@@ -236,6 +240,21 @@ class Correction {
     return old + result_.maps[l](low) - presync_.maps[l](low);
   }
 
+  /// The session span in corrected times. That of an earlier correction moves like the locations.
+  [[nodiscard]] std::optional<engine::SessionSpan> new_session_span() const {
+    const std::string* old =
+        engine::find_property(loaded_.trace.definitions, engine::k_property_session_span);
+    const auto span = old != nullptr ? engine::span_of_property(*old) : std::nullopt;
+    if (!span) return engine::session_span(loaded_.trace, result_.maps);
+    const auto time = [](std::int64_t t) { return static_cast<std::uint64_t>(std::max<std::int64_t>(t, 0)); };
+    engine::SessionSpan moved{marker(0, time(span->begin)), marker(0, time(span->end))};
+    for (LocationIndex l = 1; l < result_.maps.size(); ++l) {
+      moved.begin = std::max(moved.begin, marker(l, time(span->begin)));
+      moved.end = std::min(moved.end, marker(l, time(span->end)));
+    }
+    return moved;
+  }
+
   [[nodiscard]] std::vector<trace::Property> properties() const {
     const auto decimal = [](std::int64_t billionths) {
       std::string text = fmt::format("{}.{:09}", billionths / k_billion, billionths % k_billion);
@@ -254,7 +273,7 @@ class Correction {
         options_.check.init_finalize ? "on" : "off");
     std::vector<trace::Property> properties{{engine::k_property_version, version()},
                                             {engine::k_property_correction, correction}};
-    if (const auto span = engine::session_span(loaded_.trace, result_.maps)) {
+    if (const auto span = new_session_span()) {
       properties.push_back({engine::k_property_session_span, engine::to_property(*span)});
     }
     return properties;

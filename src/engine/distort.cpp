@@ -16,11 +16,22 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
   TRY_ASSIGN(const engine::Presynchronised presync,
              engine::presynchronise(loaded.trace, Presync::linear));
   TRY_ASSIGN(sim::Distortion distortion, sim::distort(loaded.trace, presync.maps, options));
+  for (const auto& offsets : distortion.clock_offsets) {
+    std::vector<ClockKnot> knots;
+    for (const trace::ClockOffset& offset : offsets) knots.push_back({offset.time, offset.offset});
+    const auto map = ClockMap::from_knots(std::move(knots));
+    if (!map || !map->is_monotone()) {
+      return fail(ErrorKind::usage,
+                  "the noise of the clock offsets is so large that time would run backward between "
+                  "them; ask for less");
+    }
+  }
   otf2::WritePlan plan;
   plan.maps = std::move(distortion.maps);
   plan.clock_offsets = std::move(distortion.clock_offsets);
   plan.first_time = distortion.first_time;
   plan.last_time = distortion.last_time;
+  plan.removed_properties = engine::k_property_prefix;  // no longer true of these clocks
   plan.force = options.force;
   plan.threads = options.threads;
   plan.progress = progress;

@@ -37,6 +37,19 @@ Result<ClockMap> linear_map(const trace::Trace& trace, LocationIndex l) {
   return map;
 }
 
+/// Refuses a trace of which no event file exists although there should be some.
+Result<void> check_anything_there(const trace::Trace& trace) {
+  const auto missing = [](const auto& location) { return location.event_file_missing; };
+  const auto present = [](const auto& location) { return location.event_count > 0; };
+  if (std::any_of(trace.locations.begin(), trace.locations.end(), missing) &&
+      std::none_of(trace.locations.begin(), trace.locations.end(), present)) {
+    return fail(ErrorKind::input,
+                fmt::format("none of the event files of {} exists; was the archive moved without them?",
+                            trace.path));
+  }
+  return {};
+}
+
 /// mu of an earlier correction: "... mu_ticks=1/2/3 ...".
 std::optional<MuTicks> mu_of_property(const trace::Definitions& definitions) {
   const std::string* value = find_property(definitions, k_property_correction);
@@ -49,7 +62,7 @@ std::optional<MuTicks> mu_of_property(const trace::Definitions& definitions) {
   const char* const end = value->data() + value->size();
   for (std::size_t c = 0; c < mu.size(); ++c) {
     const auto [next, error] = std::from_chars(at, end, mu[c]);
-    if (error != std::errc() || mu[c] < 0) return std::nullopt;
+    if (error != std::errc() || mu[c] < 0 || mu[c] > k_largest_mu) return std::nullopt;
     at = next;
     if (c + 1 < mu.size()) {
       if (at == end || *at != '/') return std::nullopt;
@@ -77,6 +90,7 @@ Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Pr
     if (progress != nullptr) progress->advance(1);
     return {};
   }));
+  TRY(check_anything_there(loaded.trace));
   return loaded;
 }
 
@@ -116,7 +130,7 @@ ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
     case MuSource::fixed: {
       const double ticks =
           option.seconds * static_cast<double>(trace.definitions.clock.resolution_hz);
-      const auto rounded = static_cast<std::int64_t>(std::llround(std::clamp(ticks, 0.0, 1e18)));
+      const auto rounded = static_cast<std::int64_t>(std::llround(std::clamp(ticks, 0.0, static_cast<double>(k_largest_mu))));
       return {{rounded, rounded, rounded}, "given"};
     }
     case MuSource::automatic: break;

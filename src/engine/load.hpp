@@ -43,10 +43,15 @@ struct ChosenMu {
   std::string source;
 };
 
-/// Decides mu by `option`; `maps` give C.
+/// Largest mu accepted, ticks: two months of nanoseconds.
+inline constexpr std::int64_t k_largest_mu = std::int64_t{1} << 52;
+
+/// Decides mu by `option`; `maps` give C. Values above k_largest_mu are cut to it, those that an
+/// archive carries are not believed.
 ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps, const MuOption& option);
 
 // Names of the archive properties that a corrected archive carries.
+inline constexpr const char* k_property_prefix = "ENTRAIN::";
 inline constexpr const char* k_property_version = "ENTRAIN::VERSION";
 inline constexpr const char* k_property_correction = "ENTRAIN::CORRECTION";
 inline constexpr const char* k_property_session_span = "ENTRAIN::SESSION_SPAN";

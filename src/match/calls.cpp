@@ -196,6 +196,11 @@ void match_instances(Builder& builder, const CallTable& table, std::uint32_t tea
   for (; k < shortest; ++k) {
     for (std::size_t i = 0; i < members.size(); ++i) instance[i] = &calls[i][k];
     if (!agree(instance)) break;
+    if (!std::all_of(instance.begin(), instance.end(),
+                     [](const Call* call) { return call->synchronises; })) {
+      builder.count_skipped("rma_without_process_sync");
+      continue;
+    }
     add_instance(builder, members, instance, comm, one_sided);
   }
   const std::size_t left = total - k * members.size();

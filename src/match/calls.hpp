@@ -20,6 +20,10 @@ struct Call {
   bool non_blocking = false;
   bool sent = false;
   bool received = false;
+  bool synchronises = true;  ///< one-sided: the sync level includes the processes
+
+  /// Where the call stands in the order of calls: its begin, or its end if that is missing.
+  [[nodiscard]] EventRef place() const { return begin.location == k_none ? end : begin; }
 };
 
 /// Root of an inter-communicator's call whose own group holds the root: some other process.

@@ -31,7 +31,7 @@ class OneSidedMatcher {
       builder_.sort_as_process(refs);
       std::stable_sort(calls_.begin() + static_cast<std::ptrdiff_t>(first_call), calls_.end(),
                        [&](const Call& a, const Call& b) {
-                         return builder_.event(a.begin).time < builder_.event(b.begin).time;
+                         return builder_.event(a.place()).time < builder_.event(b.place()).time;
                        });
     }
     for (const EventRef ref : refs) synchronise(process, ref);
@@ -52,7 +52,6 @@ class OneSidedMatcher {
       builder_.count_unmatched("rma_synchronisations",
                                pairs.sources.size() + pairs.targets.size() - 2 * both);
     }
-    builder_.count_skipped("rma_without_process_sync", unsynchronised_);
     builder_.count_skipped("rma_group_sync", group_syncs_);
     builder_.count_skipped("rma_locks", locks_);
   }
@@ -73,7 +72,7 @@ class OneSidedMatcher {
       switch (events[i].kind) {
         case EventKind::rma_collective_begin: begun = i; break;
         case EventKind::rma_collective_end:
-          if (begun != k_none) add_call(process, {location, begun}, {location, i});
+          add_call(process, begun == k_none ? EventRef() : EventRef{location, begun}, {location, i});
           begun = k_none;
           break;
         case EventKind::rma_group_sync:
@@ -86,11 +85,9 @@ class OneSidedMatcher {
 
   void add_call(std::uint32_t process, EventRef begin, EventRef end) {
     const Event& event = builder_.event(end);
-    if ((event.tag & k_level_process) == 0) {
-      ++unsynchronised_;
-      return;
-    }
+    if (begin.location == k_none) builder_.count_unmatched("rma_ends_without_begin");
     Call call;
+    call.synchronises = (event.tag & k_level_process) != 0;
     call.begin = begin;
     call.end = end;
     call.team = event.comm;
@@ -150,7 +147,7 @@ class OneSidedMatcher {
   Builder& builder_;
   std::vector<Call> calls_;
   std::map<PairKey, Pairs> pairs_;
-  std::uint64_t unsynchronised_ = 0, group_syncs_ = 0, locks_ = 0;
+  std::uint64_t group_syncs_ = 0, locks_ = 0;
 };
 
 }  // namespace

@@ -124,10 +124,15 @@ Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes,
 }
 
 std::vector<std::uint8_t> with_properties(std::span<const std::uint8_t> bytes, const Anchor& anchor,
-                                          std::span<const trace::Property> properties) {
+                                          std::span<const trace::Property> properties,
+                                          const std::string& removed) {
   std::vector<std::uint8_t> result(bytes.begin(), bytes.end());
-  if (anchor.properties_end == 0 || properties.empty()) return result;
+  if (anchor.properties_end == 0) return result;
   std::vector<trace::Property> all = anchor.properties;
+  if (!removed.empty()) {
+    std::erase_if(all, [&](const auto& property) { return property.name.starts_with(removed); });
+  }
+  if (properties.empty() && all.size() == anchor.properties.size()) return result;
   for (const trace::Property& property : properties) {
     const auto same = std::find_if(all.begin(), all.end(),
                                    [&](const auto& old) { return old.name == property.name; });

@@ -34,10 +34,12 @@ struct Anchor {
 /// substrates, compression, impossible chunk sizes). Errors: ErrorKind::input, naming `path`.
 Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes, const std::filesystem::path& path);
 
-/// The same anchor with `properties` set: those of the same name replaced, others appended.
+/// The same anchor with `properties` set: those of the same name replaced, others appended, after
+/// those were removed whose names begin with `removed` (unless that is empty).
 /// Everything else stays, byte for byte. Anchors without properties (format < 2) are returned
 /// unchanged.
 std::vector<std::uint8_t> with_properties(std::span<const std::uint8_t> bytes, const Anchor& anchor,
-                                          std::span<const trace::Property> properties);
+                                          std::span<const trace::Property> properties,
+                                          const std::string& removed = {});
 
 }  // namespace entrain::otf2

@@ -41,6 +41,11 @@ Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
   if (fs::is_directory(path, error)) {
     TRY_ASSIGN(anchor_path, anchor_in(path));
   }
+  // A link to an anchor stands for the archive where that lies.
+  if (fs::is_symlink(fs::symlink_status(anchor_path, error))) {
+    const fs::path target = fs::canonical(anchor_path, error);
+    if (!error) anchor_path = target;
+  }
   std::unique_ptr<Archive> archive(new Archive());
   archive->anchor_path_ = anchor_path.string();
   TRY_ASSIGN(const auto bytes, read_file(anchor_path, k_largest_anchor));

@@ -33,9 +33,20 @@ Result<void> check_apart(const Archive& archive, const fs::path& directory) {
     const fs::path relative = inner.lexically_relative(outer);
     return !relative.empty() && *relative.begin() != "..";
   };
-  if (output == folder || inside(folder, output) || output == files || inside(output, files)) {
+  bool overlap = output == folder || inside(folder, output) || output == files ||
+                 inside(output, files);
+  // The event files of an overlay lie elsewhere: behind its links.
+  const std::size_t count = archive.definitions().locations.size();
+  for (LocationIndex l = 0; l < count && !overlap; ++l) {
+    const fs::path file = archive.event_file(l);
+    if (fs::is_symlink(fs::symlink_status(file, error))) {
+      overlap = inside(fs::weakly_canonical(file, error), output);
+    }
+  }
+  if (overlap) {
     return fail(ErrorKind::usage,
-                fmt::format("the output {} would overwrite the input {}; choose another folder",
+                fmt::format("the output {} would overwrite files of the input {}; choose another "
+                            "folder",
                             directory.string(), archive.path()));
   }
   return {};
@@ -84,7 +95,8 @@ class Writer {
     // The anchor comes last: without it nothing here looks like an archive.
     TRY_ASSIGN(const auto anchor, read_file(archive_.path(), k_largest_anchor));
     return write_file(staged_.path() / fs::path(archive_.path()).filename(),
-                      with_properties(anchor, archive_.anchor(), plan_.properties));
+                      with_properties(anchor, archive_.anchor(), plan_.properties,
+                                      plan_.removed_properties));
   }
 
   [[nodiscard]] std::string link() const { return name_of(link_made_.load()); }

@@ -31,6 +31,8 @@ struct WritePlan {
   std::int64_t last_time = 0;
   /// Archive properties to set (replacing those of the same name).
   std::vector<trace::Property> properties;
+  /// Properties whose names begin so are removed first; empty: none.
+  std::string removed_properties;
   WriteMode mode = WriteMode::rewrite;
   LinkKind link = LinkKind::automatic;
   bool force = false;

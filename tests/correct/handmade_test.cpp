@@ -183,5 +183,73 @@ TEST_F(HandMade, links_of_an_overlay_are_of_the_kind_asked_for) {
             library_times(scratch_ / "hard/traces.otf2"));
 }
 
+TEST_F(HandMade, force_never_replaces_files_behind_the_links_of_the_input) {
+  {
+    ArchiveBuilder archive(scratch_ / "in");
+    begin_ring(archive, 1'000'000);
+    archive.finish();
+  }
+  CorrectOptions options;
+  options.mode = WriteMode::overlay;
+  options.link = LinkKind::symbolic;
+  ASSERT_TRUE(correct(anchor(), scratch_ / "overlay", options));
+  const auto before = digest_tree(scratch_ / "in");
+  options.force = true;
+  for (const WriteMode mode : {WriteMode::rewrite, WriteMode::overlay}) {
+    options.mode = mode;
+    const auto report = correct(scratch_ / "overlay", scratch_ / "in", options);
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().kind, ErrorKind::usage);
+  }
+  EXPECT_EQ(digest_tree(scratch_ / "in"), before);
+}
+
+TEST_F(HandMade, an_overlay_whose_original_is_gone_is_refused) {
+  {
+    ArchiveBuilder archive(scratch_ / "in");
+    begin_ring(archive, 1'000'000);
+    archive.finish();
+  }
+  CorrectOptions options;
+  options.mode = WriteMode::overlay;
+  options.link = LinkKind::symbolic;
+  ASSERT_TRUE(correct(anchor(), scratch_ / "overlay", options));
+  fs::rename(scratch_ / "in", scratch_ / "elsewhere");
+  const auto report = check(scratch_ / "overlay", {});
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().message.find("a link to"), std::string::npos) << report.error().message;
+  fs::remove_all(scratch_ / "elsewhere/traces");
+  EXPECT_FALSE(check(scratch_ / "elsewhere", {}));  // nothing left to look at
+}
+
+TEST_F(HandMade, distorted_traces_do_not_pass_for_corrected_ones) {
+  {
+    ArchiveBuilder archive(scratch_ / "in");
+    begin_ring(archive, 1'000'000);
+    archive.property("SITE::NAME", "kept");
+    archive.finish();
+  }
+  CorrectOptions options;
+  options.check.mu = {MuSource::fixed, 1e-6};
+  ASSERT_TRUE(correct(anchor(), scratch_ / "corrected", options));
+  ASSERT_TRUE(distort(scratch_ / "corrected", scratch_ / "distorted", {}));
+  const auto info = inspect(scratch_ / "distorted");
+  ASSERT_TRUE(info);
+  EXPECT_EQ(info->properties, (decltype(info->properties){{"SITE::NAME", "kept"}}));
+}
+
+TEST_F(HandMade, latencies_out_of_range_are_not_believed) {
+  {
+    ArchiveBuilder archive(scratch_ / "in");
+    begin_ring(archive, 1'000'000);
+    archive.property("ENTRAIN::CORRECTION", "mu_ticks=9223372036854775807/1/1");
+    archive.finish();
+  }
+  const auto report = check(anchor(), {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->mu_ticks, MuTicks{});
+  expect_corrected(anchor(), scratch_.path());
+}
+
 }  // namespace
 }  // namespace entrain::test
