@@ -40,22 +40,6 @@ double distance(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-bool is_communication(const trace::Event& event) {
-  using trace::EventKind;
-  switch (event.kind) {
-    case EventKind::send:
-    case EventKind::isend:
-    case EventKind::recv:
-    case EventKind::irecv:
-      return true;
-    case EventKind::collective_end:
-    case EventKind::nb_complete:
-      return event.op < trace::op::create_handle;
-    default:
-      return false;
-  }
-}
-
 // ---- Distribution --------------------------------------------------------------------------
 
 void Distribution::add(double value) {

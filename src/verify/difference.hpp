@@ -8,7 +8,6 @@
 
 #include <entrain/compare.hpp>
 
-#include "trace/skeleton.hpp"
 
 /// Statistics of compare: how far the times of two traces of one run are apart, and how far each
 /// is from the truth. Streams; memory does not grow with the trace.
@@ -18,13 +17,9 @@
 /// order makes the result independent of the number of threads.
 namespace entrain::verify {
 
-/// Whether an event counts as communication in compare: sends, receives, and ends of blocking and
-/// non-blocking collectives of the application (operation codes below 17). Not: requests, begins,
-/// one-sided operations, MPI_Init and MPI_Finalize.
-bool is_communication(const trace::Event& event);
-
 /// Bits of EventTimes::flags.
-inline constexpr std::uint8_t k_in_communication = 1;  ///< is_communication() and inside the span
+/// Communication inside the span: sends, receives, and ends of the application's collectives.
+inline constexpr std::uint8_t k_in_communication = 1;
 
 /// A block of consecutive events of one location. All spans have the same size, except that
 /// `truth` may be empty. Times are ticks of the common resolution, as a reader returns them.

@@ -222,26 +222,5 @@ TEST(Difference, size_of_blocks_does_not_matter) {
   EXPECT_EQ(x.all.mean_s, y.all.mean_s);
 }
 
-TEST(Difference, communication_is_sends_receives_and_ends_of_collectives) {
-  using trace::EventKind;
-  const auto counts = [](EventKind kind, std::uint8_t operation) {
-    trace::Event event;
-    event.kind = kind;
-    event.op = operation;
-    return is_communication(event);
-  };
-  EXPECT_TRUE(counts(EventKind::send, 0));
-  EXPECT_TRUE(counts(EventKind::isend, 0));
-  EXPECT_TRUE(counts(EventKind::recv, 0));
-  EXPECT_TRUE(counts(EventKind::irecv, 0));
-  EXPECT_TRUE(counts(EventKind::collective_end, trace::op::reduce_scatter_block));
-  EXPECT_TRUE(counts(EventKind::nb_complete, trace::op::barrier));
-  EXPECT_FALSE(counts(EventKind::collective_end, trace::op::create_handle));
-  EXPECT_FALSE(counts(EventKind::collective_begin, trace::op::barrier));
-  EXPECT_FALSE(counts(EventKind::irecv_request, 0));
-  EXPECT_FALSE(counts(EventKind::init_leave, 0));
-  EXPECT_FALSE(counts(EventKind::finalize_enter, 0));
-}
-
 }  // namespace
 }  // namespace entrain::verify

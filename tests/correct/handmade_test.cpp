@@ -30,6 +30,11 @@ class HandMade : public testing::Test {
     archive.at(1).enter(begin, region_).recv(begin + 15'000, 0, world_, 1);
     archive.at(1).leave(begin + 90'000, region_);
   }
+  void write_ring() {
+    ArchiveBuilder archive(scratch_ / "in");
+    begin_ring(archive, 1'000'000);
+    archive.finish();
+  }
   [[nodiscard]] fs::path anchor() const { return scratch_ / "in/traces.otf2"; }
 
   TempDir scratch_;
@@ -140,11 +145,7 @@ TEST_F(HandMade, clock_offsets_that_run_backward_are_refused_by_name) {
 }
 
 TEST_F(HandMade, mu_separates_ties_and_is_found_again_in_the_archive) {
-  {
-    ArchiveBuilder archive(scratch_ / "in");
-    begin_ring(archive, 1'000'000);
-    archive.finish();
-  }
+  write_ring();
   CorrectOptions options;
   options.check.mu = {MuSource::fixed, 2e-6};
   const auto report = correct(anchor(), scratch_ / "out", options);
@@ -158,11 +159,7 @@ TEST_F(HandMade, mu_separates_ties_and_is_found_again_in_the_archive) {
 }
 
 TEST_F(HandMade, links_of_an_overlay_are_of_the_kind_asked_for) {
-  {
-    ArchiveBuilder archive(scratch_ / "in");
-    begin_ring(archive, 1'000'000);
-    archive.finish();
-  }
+  write_ring();
   CorrectOptions options;
   options.mode = WriteMode::overlay;
   options.link = LinkKind::symbolic;
@@ -184,11 +181,7 @@ TEST_F(HandMade, links_of_an_overlay_are_of_the_kind_asked_for) {
 }
 
 TEST_F(HandMade, force_never_replaces_files_behind_the_links_of_the_input) {
-  {
-    ArchiveBuilder archive(scratch_ / "in");
-    begin_ring(archive, 1'000'000);
-    archive.finish();
-  }
+  write_ring();
   CorrectOptions options;
   options.mode = WriteMode::overlay;
   options.link = LinkKind::symbolic;
@@ -205,11 +198,7 @@ TEST_F(HandMade, force_never_replaces_files_behind_the_links_of_the_input) {
 }
 
 TEST_F(HandMade, an_overlay_whose_original_is_gone_is_refused) {
-  {
-    ArchiveBuilder archive(scratch_ / "in");
-    begin_ring(archive, 1'000'000);
-    archive.finish();
-  }
+  write_ring();
   CorrectOptions options;
   options.mode = WriteMode::overlay;
   options.link = LinkKind::symbolic;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/stamps.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "otf2/format.hpp"
+
+namespace entrain::otf2 {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::unique_ptr<Archive> example(const char* name) {
+  auto archive = Archive::open(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / name);
+  EXPECT_TRUE(archive) << archive.error().message;
+  return archive ? std::move(*archive) : nullptr;
+}
+
+TEST(Stamps, are_those_of_all_events_with_their_kinds) {
+  const auto archive = example("allops-4");
+  ASSERT_NE(archive, nullptr);
+  const auto events = read_stamps(*archive, 1);
+  ASSERT_TRUE(events) << events.error().message;
+  ASSERT_EQ(events->stamps.size(), archive->definitions().locations[1].event_count);
+  EXPECT_TRUE(std::is_sorted(events->stamps.begin(), events->stamps.end()));
+  std::map<std::uint8_t, std::pair<int, int>> counts;  // by type: all, communication
+  for (std::size_t i = 0; i < events->types.size(); ++i) {
+    auto& [all, communication] = counts[events->types[i]];
+    ++all;
+    communication += events->communication[i];
+  }
+  for (const std::uint8_t type : {event::mpi_send, event::mpi_isend, event::mpi_recv,
+                                  event::mpi_irecv, event::nb_collective_complete}) {
+    EXPECT_GT(counts[type].first, 0) << int{type};
+    EXPECT_EQ(counts[type].second, counts[type].first) << int{type};
+  }
+  // Communicators are created and freed by collectives that are none of the application.
+  EXPECT_GT(counts[event::mpi_collective_end].second, 0);
+  EXPECT_LT(counts[event::mpi_collective_end].second, counts[event::mpi_collective_end].first);
+  EXPECT_EQ(counts[event::enter].second, 0);
+  EXPECT_EQ(counts[event::mpi_irecv_request].second, 0);
+}
+
+TEST(Stamps, records_are_compared_but_for_times) {
+  const auto skewed = example("lulesh-8"), truth = example("lulesh-8.truth");
+  const auto other = example("amg-8");
+  ASSERT_TRUE(skewed && truth && other);
+  EXPECT_TRUE(check_same_records(*skewed, *truth, 3));
+  const auto different = check_same_records(*skewed, *other, 3);
+  ASSERT_FALSE(different);
+  EXPECT_EQ(different.error().kind, ErrorKind::output);
+}
+
+}  // namespace
+}  // namespace entrain::otf2
