@@ -157,11 +157,12 @@ TEST_F(Tool, counts_the_partners_of_a_missing_location) {
   EXPECT_GE(unmatched, 20u) << json["unmatched"].dump();
 }
 
-TEST_F(Tool, survives_the_loss_of_every_location) {
+TEST_F(Tool, refuses_an_archive_without_any_location) {
   archive_.remove("traces");
   const auto checked = check();
-  EXPECT_EQ(checked.exit_code, 0) << checked.summary();
-  EXPECT_EQ(nlohmann::json::parse(checked.out)["skipped"].value("missing_event_files", 0u), 4u);
+  EXPECT_EQ(checked.exit_code, 2) << checked.summary();
+  EXPECT_EQ(line_count(checked.err), 1u) << checked.err;
+  EXPECT_EQ(checked.out, "");
 }
 
 /// A user id that is nobody's, for root, who may read everything.
