@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/team.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/executor.hpp"
+
+namespace entrain {
+
+namespace {
+
+/// What the threads of a team share.
+class Meeting {
+ public:
+  explicit Meeting(unsigned members)
+      : members_(members), parcels_(members), values_(members) {}
+
+  [[nodiscard]] unsigned members() const { return members_; }
+
+  /// Returns when all members are here. Throws TeamBroken once one has left for good.
+  void wait() {
+    std::unique_lock lock(mutex_);
+    if (broken_) throw TeamBroken();
+    const std::uint64_t round = round_;
+    if (++arrived_ == members_) {
+      arrived_ = 0;
+      ++round_;
+      lock.unlock();
+      all_here_.notify_all();
+      return;
+    }
+    all_here_.wait(lock, [&] { return broken_ || round_ != round; });
+    if (round_ == round) throw TeamBroken();
+  }
+  void leave() {
+    {
+      const std::lock_guard lock(mutex_);
+      broken_ = true;
+    }
+    all_here_.notify_all();
+  }
+
+  /// By sender, then receiver; between two waits only the sender writes its row.
+  std::vector<std::vector<Team::Bytes>>& parcels() { return parcels_; }
+  std::vector<std::vector<std::int64_t>>& values() { return values_; }
+
+ private:
+  unsigned members_;
+  std::vector<std::vector<Team::Bytes>> parcels_;
+  std::vector<std::vector<std::int64_t>> values_;
+  std::mutex mutex_;
+  std::condition_variable all_here_;
+  unsigned arrived_ = 0;
+  std::uint64_t round_ = 0;
+  bool broken_ = false;
+};
+
+std::int64_t combine(Team::Reduction reduction, std::int64_t a, std::int64_t b) {
+  switch (reduction) {
+    case Team::Reduction::sum: return a + b;
+    case Team::Reduction::min: return std::min(a, b);
+    case Team::Reduction::max: return std::max(a, b);
+  }
+  return a;
+}
+
+class Threads final : public Team {
+ public:
+  Threads(Meeting& meeting, unsigned rank) : meeting_(meeting), rank_(rank) {}
+
+  [[nodiscard]] unsigned rank() const override { return rank_; }
+  [[nodiscard]] unsigned size() const override { return meeting_.members(); }
+
+  std::vector<Bytes> exchange(std::vector<Bytes> outgoing) override {
+    meeting_.parcels()[rank_] = std::move(outgoing);
+    meeting_.wait();
+    std::vector<Bytes> received(size());
+    for (unsigned r = 0; r < size(); ++r) received[r] = std::move(meeting_.parcels()[r][rank_]);
+    meeting_.wait();
+    return received;
+  }
+
+  void reduce(Reduction reduction, std::span<std::int64_t> values) override {
+    meeting_.values()[rank_].assign(values.begin(), values.end());
+    meeting_.wait();
+    for (unsigned r = 0; r < size(); ++r) {
+      if (r == rank_) continue;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = combine(reduction, values[i], meeting_.values()[r][i]);
+      }
+    }
+    meeting_.wait();
+  }
+  using Team::reduce;
+
+ private:
+  Meeting& meeting_;
+  unsigned rank_;
+};
+
+}  // namespace
+
+Result<void> Team::agree(Result<void> result) {
+  const auto failed = [&](unsigned r) { return result ? size() : r; };
+  const auto first =
+      static_cast<unsigned>(reduce(Reduction::min, static_cast<std::int64_t>(failed(rank()))));
+  if (first == size()) return {};
+  // Kind and message of the first one travel to all.
+  std::vector<std::vector<char>> parcels(size());
+  if (first == rank()) {
+    std::vector<char> text{static_cast<char>(result.error().kind)};
+    text.insert(text.end(), result.error().message.begin(), result.error().message.end());
+    std::fill(parcels.begin(), parcels.end(), text);
+  }
+  const auto received = entrain::exchange(*this, std::move(parcels));
+  const std::vector<char>& text = received[first];
+  Error error{static_cast<ErrorKind>(text.front()), std::string(text.begin() + 1, text.end())};
+  return tl::unexpected<Error>(std::move(error));
+}
+
+Result<void> run_team(unsigned members, const std::function<Result<void>(Team&)>& body) {
+  const unsigned count = worker_count(members);
+  if (count == 1) {
+    Solo solo;
+    return body(solo);
+  }
+  Meeting meeting(count);
+  std::vector<std::optional<Error>> errors(count);
+  std::vector<std::exception_ptr> exceptions(count);
+  const auto work = [&](unsigned rank) {
+    try {
+      Threads team(meeting, rank);
+      if (auto result = body(team); !result) {
+        errors[rank] = std::move(result).error();
+        meeting.leave();
+      }
+    } catch (const TeamBroken&) {  // the one that broke it tells why
+    } catch (...) {
+      exceptions[rank] = std::current_exception();
+      meeting.leave();
+    }
+  };
+  std::vector<std::thread> threads;
+  threads.reserve(count);
+  try {
+    for (unsigned r = 1; r < count; ++r) threads.emplace_back(work, r);
+    work(0);
+  } catch (...) {  // no more threads to be had
+    exceptions[0] = std::current_exception();
+    meeting.leave();
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& exception : exceptions) {
+    if (exception) std::rethrow_exception(exception);
+  }
+  for (std::optional<Error>& error : errors) {
+    if (error) return tl::unexpected<Error>(std::move(*error));
+  }
+  return {};
+}
+
+}  // namespace entrain

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace/partition.hpp"
+
+#include <algorithm>
+
+namespace entrain::trace {
+
+Partition undivided(const Definitions& definitions) {
+  return {std::vector<std::uint32_t>(definitions.locations.size(), 0)};
+}
+
+Partition divide(const Definitions& definitions, std::span<const std::uint64_t> weight,
+                 unsigned members) {
+  const std::size_t locations = definitions.locations.size();
+  std::vector<std::uint64_t> of_process;
+  std::vector<std::uint32_t> order;  // processes by first location
+  std::uint64_t total = 0;
+  for (LocationIndex l = 0; l < locations; ++l) {
+    const std::uint32_t process = definitions.process_of[l];
+    if (process >= of_process.size()) of_process.resize(process + 1, 0);
+    if (of_process[process] == 0) order.push_back(process);
+    of_process[process] += weight[l] + 1;  // a location costs something even without events
+    total += weight[l] + 1;
+  }
+  std::vector<std::uint32_t> owner_of_process(of_process.size(), 0);
+  std::uint64_t before = 0;
+  for (const std::uint32_t process : order) {
+    // The member in whose share of the whole the middle of this process lies.
+    const double middle = static_cast<double>(before) + static_cast<double>(of_process[process]) / 2;
+    const auto member = static_cast<std::uint32_t>(middle / static_cast<double>(total) * members);
+    owner_of_process[process] = std::min(member, members - 1);
+    before += of_process[process];
+  }
+  Partition partition;
+  partition.owner.reserve(locations);
+  for (LocationIndex l = 0; l < locations; ++l) {
+    partition.owner.push_back(owner_of_process[definitions.process_of[l]]);
+  }
+  return partition;
+}
+
+}  // namespace entrain::trace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "trace/definitions.hpp"
+
+namespace entrain::trace {
+
+/// Which member of a team works on which location. All locations of one process belong to one
+/// member, as its threads share channels, calls and locks.
+struct Partition {
+  std::vector<std::uint32_t> owner;  ///< per location: rank in the team
+
+  [[nodiscard]] bool owns(std::uint32_t rank, LocationIndex location) const {
+    return owner[location] == rank;
+  }
+};
+
+/// Everything to rank 0.
+Partition undivided(const Definitions& definitions);
+
+/// Cuts the processes, in order of their first location, into `members` blocks of about equal
+/// weight: neighbours in rank mostly talk to each other, so they stay together. `weight` has one
+/// entry per location (bytes of its event file). Deterministic; members may own nothing.
+Partition divide(const Definitions& definitions, std::span<const std::uint64_t> weight,
+                 unsigned members);
+
+}  // namespace entrain::trace
