@@ -20,31 +20,54 @@ void count(Counters& counters, std::string_view name, std::uint64_t n) {
 
 }  // namespace
 
-Builder::Builder(const trace::Trace& trace, const Options& options)
-    : trace_(trace), options_(options) {
+Builder::Builder(Team& team, const trace::Partition& partition, const trace::Trace& trace,
+                 const Options& options)
+    : team_(team), partition_(partition), trace_(trace), options_(options) {
   graph_.process_of = trace.definitions.process_of;
   graph_.node_of = trace.definitions.node_of;
-  graph_.first_node.push_back(0);
+  for (LocationIndex l = 0; l < graph_.process_of.size(); ++l) {
+    const std::uint32_t process = graph_.process_of[l];
+    if (process >= processes_.size()) {
+      processes_.resize(process + 1);
+      owner_of_process_.resize(process + 1, 0);
+    }
+    owner_of_process_[process] = partition.owner[l];
+    if (partition.owns(team.rank(), l)) processes_[process].push_back(l);
+  }
+  number_nodes();
+}
+
+void Builder::number_nodes() {
+  const auto owns = [&](LocationIndex l) { return partition_.owns(team_.rank(), l); };
   std::size_t events = 0;
-  for (const auto& location : trace.locations) events += location.events.size();
+  for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
+    if (owns(l)) events += trace_.locations[l].events.size();
+  }
   node_of_event_.reserve(events);
-  for (const auto& location : trace.locations) {
+  graph_.first_node.push_back(0);
+  for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
     first_event_.push_back(node_of_event_.size());
-    graph_.granule.push_back(location.granule);
-    const std::size_t begin = graph_.stamp.size();
-    for (const trace::Event& event : location.events) {
-      if (graph_.stamp.size() == begin || event.time != graph_.stamp.back()) {
-        graph_.stamp.push_back(event.time);
+    graph_.granule.push_back(owns(l) ? trace_.locations[l].granule : 0);
+    if (owns(l)) {
+      const std::size_t begin = graph_.stamp.size();
+      for (const trace::Event& event : trace_.locations[l].events) {
+        if (graph_.stamp.size() == begin || event.time != graph_.stamp.back()) {
+          graph_.stamp.push_back(event.time);
+        }
+        node_of_event_.push_back(static_cast<NodeIndex>(graph_.stamp.size() - 1));
       }
-      node_of_event_.push_back(static_cast<NodeIndex>(graph_.stamp.size() - 1));
     }
     graph_.first_node.push_back(static_cast<NodeIndex>(graph_.stamp.size()));
   }
-  for (LocationIndex l = 0; l < graph_.process_of.size(); ++l) {
-    const std::uint32_t process = graph_.process_of[l];
-    if (process >= processes_.size()) processes_.resize(process + 1);
-    processes_[process].push_back(l);
-  }
+}
+
+NodeIndex Builder::here(NodeRef ref) {
+  if (partition_.owns(team_.rank(), ref.location)) return ref.node;
+  const std::uint64_t key = std::uint64_t{ref.location} << 32 | ref.node;
+  const auto next = static_cast<NodeIndex>(graph_.node_count());
+  const auto [number, is_new] = ghosts_.insert(key, next);
+  if (is_new) graph_.halo.ghosts.push_back({ref.location, ref.node});
+  return *number;
 }
 
 bool Builder::in_first_group(const trace::Comm& comm, std::uint32_t process) const {
@@ -71,9 +94,9 @@ void Builder::sort_as_process(std::vector<EventRef>& refs) const {
   });
 }
 
-void Builder::add_edge(EdgeKind kind, EventRef send, EventRef receive) {
+void Builder::add_edge(EdgeKind kind, NodeRef send, NodeRef receive) {
   if (send.location == receive.location) return;
-  graph_.edges.push_back({node(send), node(receive), kind,
+  graph_.edges.push_back({here(send), receive.node, kind,
                           graph_.latency_class(send.location, receive.location)});
 }
 
@@ -101,21 +124,40 @@ void Builder::count_skipped(std::string_view name, std::uint64_t n) {
   count(graph_.skipped, name, n);
 }
 
+void Builder::show_ghosts() {
+  Halo& halo = graph_.halo;
+  halo.ghosts_of.resize(team_.size());
+  std::vector<std::vector<NodeIndex>> wanted(team_.size());
+  for (std::size_t g = 0; g < halo.ghosts.size(); ++g) {
+    const std::uint32_t owner = partition_.owner[halo.ghosts[g].location];
+    halo.ghosts_of[owner].push_back(static_cast<NodeIndex>(graph_.own_count() + g));
+    wanted[owner].push_back(halo.ghosts[g].node);
+  }
+  halo.shown_to = exchange(team_, std::move(wanted));
+}
+
 Graph Builder::finish() {
   std::sort(graph_.edges.begin(), graph_.edges.end(), [](const Edge& a, const Edge& b) {
     return a.receive != b.receive ? a.receive < b.receive : a.send < b.send;
   });
+  show_ghosts();
   return std::move(graph_);
 }
 
-Graph build_graph(const trace::Trace& trace, const Options& options) {
-  Builder builder(trace, options);
+Graph build_graph(Team& team, const trace::Partition& partition, const trace::Trace& trace,
+                  const Options& options) {
+  Builder builder(team, partition, trace, options);
   match_messages(builder);
   match_collectives(builder);
   match_init_finalize(builder);
   match_threads(builder);
   match_one_sided(builder);
   return builder.finish();
+}
+
+Graph build_graph(const trace::Trace& trace, const Options& options) {
+  Solo solo;
+  return build_graph(solo, trace::undivided(trace.definitions), trace, options);
 }
 
 }  // namespace entrain::match

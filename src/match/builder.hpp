@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/flat_map.hpp"
 #include "match/graph.hpp"
 
 namespace entrain::match {
@@ -18,11 +19,20 @@ struct EventRef {
   std::uint32_t index = k_none;
 };
 
-/// What the matchers share: the trace, its nodes, its processes, and the graph under construction.
+/// A node as the owner of its location numbers it: means the same to every member of the team.
+struct NodeRef {
+  LocationIndex location = k_none;
+  NodeIndex node = k_none;
+};
+
+/// What the matchers share: the team, the trace, its nodes, its processes, and this member's part
+/// of the graph under construction.
 class Builder {
  public:
-  Builder(const trace::Trace& trace, const Options& options);
+  Builder(Team& team, const trace::Partition& partition, const trace::Trace& trace,
+          const Options& options);
 
+  [[nodiscard]] Team& team() const { return team_; }
   [[nodiscard]] const trace::Trace& trace() const { return trace_; }
   [[nodiscard]] const trace::Definitions& definitions() const { return trace_.definitions; }
   [[nodiscard]] const Options& options() const { return options_; }
@@ -33,16 +43,22 @@ class Builder {
   [[nodiscard]] const trace::Event& event(EventRef ref) const {
     return trace_.locations[ref.location].events[ref.index];
   }
-  [[nodiscard]] NodeIndex node(EventRef ref) const {
-    return node_of_event_[first_event_[ref.location] + ref.index];
+  /// Of an event of this member.
+  [[nodiscard]] NodeRef ref(EventRef event) const {
+    return {event.location, node_of_event_[first_event_[event.location] + event.index]};
   }
-  [[nodiscard]] Member member(EventRef ref, std::uint32_t order = 0) const {
-    return {node(ref), ref.location, order};
+  [[nodiscard]] Member member(NodeRef ref, std::uint32_t order = 0) {
+    return {here(ref), ref.location, order};
   }
+  [[nodiscard]] Member member(EventRef event) { return member(ref(event)); }
 
-  /// Locations of each process, in order of definition.
+  /// Locations of each process of this member, in order of definition; empty for other processes.
   [[nodiscard]] const std::vector<std::vector<LocationIndex>>& processes() const {
     return processes_;
+  }
+  /// Rank of the member that has the locations of a process.
+  [[nodiscard]] std::uint32_t owner_of_process(std::uint32_t process) const {
+    return owner_of_process_[process];
   }
   [[nodiscard]] std::uint32_t process_of(LocationIndex location) const {
     return graph_.process_of[location];
@@ -56,8 +72,11 @@ class Builder {
   /// Orders positions as the process saw them: by stamp, then location, then stream order.
   void sort_as_process(std::vector<EventRef>& refs) const;
 
-  /// Adds an edge unless both ends are on one location.
-  void add_edge(EdgeKind kind, EventRef send, EventRef receive);
+  /// Adds an edge unless both ends are on one location. The receive is of this member.
+  void add_edge(EdgeKind kind, NodeRef send, NodeRef receive);
+  void add_edge(EdgeKind kind, EventRef send, EventRef receive) {
+    add_edge(kind, ref(send), ref(receive));
+  }
   /// Adds an exchange unless it has no pair of different locations.
   void add_exchange(EdgeKind kind, bool ordered, std::span<const Member> sends,
                     std::span<const Member> receives);
@@ -65,16 +84,26 @@ class Builder {
   void count_unmatched(std::string_view name, std::uint64_t n = 1);
   void count_skipped(std::string_view name, std::uint64_t n = 1);
 
-  /// Sorts the edges and hands the graph over.
+  /// Sorts the edges, tells the owners of all ghosts, and hands the graph over.
   Graph finish();
 
  private:
+  /// Number of a node here: that of a ghost if another member owns it.
+  [[nodiscard]] NodeIndex here(NodeRef ref);
+  void number_nodes();
+  void show_ghosts();
+
+  Team& team_;
+  const trace::Partition& partition_;
   const trace::Trace& trace_;
   Options options_;
   Graph graph_;
   std::vector<std::size_t> first_event_;
   std::vector<NodeIndex> node_of_event_;
   std::vector<std::vector<LocationIndex>> processes_;
+  std::vector<std::uint32_t> owner_of_process_;
+  /// (location, node) of another member -> number of the ghost here.
+  FlatMap<std::uint64_t, NodeIndex, IntegerHash> ghosts_;
 };
 
 // The matchers, each for one family of records. They only add to the builder.

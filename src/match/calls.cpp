@@ -59,7 +59,7 @@ EdgeKind kind_of(Shape shape, bool one_sided) {
 /// Collects the send and the receive members of one direction of an instance.
 class Sides {
  public:
-  Sides(const Builder& builder, Shape shape, std::uint32_t root)
+  Sides(Builder& builder, Shape shape, std::uint32_t root)
       : builder_(builder), shape_(shape), root_(root) {}
 
   void add_send(const Participant& member, const Call& call) {
@@ -78,29 +78,28 @@ class Sides {
   std::vector<Member> sends, receives;
 
  private:
-  const Builder& builder_;
+  Builder& builder_;
   Shape shape_;
   std::uint32_t root_;
 };
 
 /// The root of an instance: what any member says that knows.
-std::uint32_t common_root(std::span<const Call* const> calls) {
-  for (const Call* call : calls) {
-    if (call->root != k_root_elsewhere) return call->root;
+std::uint32_t common_root(std::span<const Call> calls) {
+  for (const Call& call : calls) {
+    if (call.root != k_root_elsewhere) return call.root;
   }
   return k_none;
 }
 
-/// True if the calls belong to one operation with one root.
-bool agree(std::span<const Call* const> calls) {
+}  // namespace
+
+bool agree(std::span<const Call> calls) {
   const std::uint32_t root = common_root(calls);
-  return std::all_of(calls.begin(), calls.end(), [&](const Call* call) {
-    return call->op == calls[0]->op && call->non_blocking == calls[0]->non_blocking &&
-           (!has_root(call->op) || roots_agree(call->root, root));
+  return std::all_of(calls.begin(), calls.end(), [&](const Call& call) {
+    return call.op == calls[0].op && call.non_blocking == calls[0].non_blocking &&
+           (!has_root(call.op) || roots_agree(call.root, root));
   });
 }
-
-}  // namespace
 
 std::vector<Participant> participants(const Builder& builder, const trace::Comm& comm) {
   std::vector<Participant> result;
@@ -131,28 +130,9 @@ std::vector<Participant> participants(const Builder& builder, const trace::Comm&
   return result;
 }
 
-CallTable::CallTable(std::vector<Call> calls, std::size_t team_count)
-    : calls_(std::move(calls)), first_of_team_(team_count + 1, 0) {
-  std::erase_if(calls_, [&](const Call& call) { return call.team >= team_count; });
-  std::stable_sort(calls_.begin(), calls_.end(), [](const Call& a, const Call& b) {
-    return a.team != b.team ? a.team < b.team : a.process < b.process;
-  });
-  for (const Call& call : calls_) ++first_of_team_[call.team + 1];
-  for (std::size_t t = 0; t < team_count; ++t) first_of_team_[t + 1] += first_of_team_[t];
-}
-
-std::span<const Call> CallTable::of(std::uint32_t team, std::uint32_t process) const {
-  const auto begin = calls_.begin() + static_cast<std::ptrdiff_t>(first_of_team_[team]);
-  const auto end = calls_.begin() + static_cast<std::ptrdiff_t>(first_of_team_[team + 1]);
-  const auto before = [](const Call& call, std::uint32_t p) { return call.process < p; };
-  const auto first = std::lower_bound(begin, end, process, before);
-  const auto last = std::lower_bound(first, end, process + 1, before);
-  return {first, last};
-}
-
 void add_instance(Builder& builder, std::span<const Participant> members,
-                  std::span<const Call* const> calls, const trace::Comm& comm, bool one_sided) {
-  Shape shape = shape_of(calls[0]->op, one_sided);
+                  std::span<const Call> calls, const trace::Comm& comm, bool one_sided) {
+  Shape shape = shape_of(calls[0].op, one_sided);
   if (shape == Shape::totals_only) {
     if (!builder.options().dense_alltoallv) {
       builder.count_skipped("alltoallv_instances");
@@ -169,45 +149,11 @@ void add_instance(Builder& builder, std::span<const Participant> members,
     Sides sides(builder, shape, root);
     for (std::size_t i = 0; i < members.size(); ++i) {
       const bool in_second = members[i].second_group;
-      if (!comm.inter || in_second != to_second) sides.add_send(members[i], *calls[i]);
-      if (!comm.inter || in_second == to_second) sides.add_receive(members[i], *calls[i]);
+      if (!comm.inter || in_second != to_second) sides.add_send(members[i], calls[i]);
+      if (!comm.inter || in_second == to_second) sides.add_receive(members[i], calls[i]);
     }
     builder.add_exchange(kind, shape == Shape::prefix, sides.sends, sides.receives);
   }
-}
-
-void match_instances(Builder& builder, const CallTable& table, std::uint32_t team,
-                     const trace::Comm& comm, bool one_sided) {
-  if (comm.self) return;
-  std::vector<Participant> members;
-  std::vector<std::span<const Call>> calls;
-  std::size_t shortest = ~std::size_t{0}, total = 0;
-  for (const Participant& member : participants(builder, comm)) {
-    const std::span<const Call> own = table.of(team, member.process);
-    if (own.empty()) continue;  // its file is missing, or it never took part
-    members.push_back(member);
-    calls.push_back(own);
-    shortest = std::min(shortest, own.size());
-    total += own.size();
-  }
-  if (members.size() < 2) return;
-  std::vector<const Call*> instance(members.size());
-  std::size_t k = 0;
-  for (; k < shortest; ++k) {
-    for (std::size_t i = 0; i < members.size(); ++i) instance[i] = &calls[i][k];
-    if (!agree(instance)) break;
-    if (!std::all_of(instance.begin(), instance.end(),
-                     [](const Call* call) { return call->synchronises; })) {
-      builder.count_skipped("rma_without_process_sync");
-      continue;
-    }
-    add_instance(builder, members, instance, comm, one_sided);
-  }
-  const std::size_t left = total - k * members.size();
-  const bool incomplete = k == shortest;
-  builder.count_unmatched(incomplete ? (one_sided ? "rma_incomplete" : "collectives_incomplete")
-                                     : (one_sided ? "rma_mismatched" : "collectives_mismatched"),
-                          left);
 }
 
 }  // namespace entrain::match

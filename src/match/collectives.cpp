@@ -76,11 +76,11 @@ class CallCollector {
     const Event& event = builder_.event(end);
     Call call;
     if (started.begun) {
-      call.begin = started.start;
+      call.begin = builder_.ref(started.start);
     } else {
       ++ends_without_begin_;
     }
-    call.end = end;
+    call.end = builder_.ref(end);
     call.team = event.comm;
     call.process = process;
     call.root = root_of(event, process);
@@ -110,28 +110,48 @@ void match_collectives(Builder& builder) {
   CallCollector collector(builder);
   for (std::uint32_t p = 0; p < builder.processes().size(); ++p) collector.collect(p);
   collector.count_leftovers();
-  const auto& comms = builder.definitions().comms;
-  const CallTable table(std::move(collector.calls), comms.size());
-  for (std::uint32_t c = 0; c < comms.size(); ++c) match_instances(builder, table, c, comms[c], false);
+  match_calls(builder, std::move(collector.calls), CallSpace::comms);
 }
+
+namespace {
+
+/// First call of MPI_Init or MPI_Finalize of one process.
+struct GlobalCall {
+  NodeRef enter, leave;
+};
+
+/// Of those processes of this member that have one. One thread per process calls it.
+std::vector<GlobalCall> global_calls(const Builder& builder, EventKind enter, EventKind leave) {
+  std::vector<GlobalCall> calls;
+  for (const auto& locations : builder.processes()) {
+    for (const LocationIndex location : locations) {
+      const auto events = builder.events(location);
+      const auto first = [&](EventKind kind) {
+        const auto found = std::find_if(events.begin(), events.end(),
+                                        [&](const Event& e) { return e.kind == kind; });
+        return static_cast<std::uint32_t>(found - events.begin());
+      };
+      const std::uint32_t begin = first(enter), end = first(leave);
+      if (begin == events.size() || end == events.size()) continue;
+      calls.push_back({builder.ref({location, begin}), builder.ref({location, end})});
+      break;
+    }
+  }
+  return calls;
+}
+
+}  // namespace
 
 void match_init_finalize(Builder& builder) {
   if (!builder.options().init_finalize) return;
   const auto match = [&](EventKind enter, EventKind leave) {
+    std::vector<std::vector<GlobalCall>> parcels(builder.team().size());
+    parcels[0] = global_calls(builder, enter, leave);
     std::vector<Member> sends, receives;
-    for (const auto& locations : builder.processes()) {
-      for (const LocationIndex location : locations) {
-        const auto events = builder.events(location);
-        const auto first = [&](EventKind kind) {
-          const auto found = std::find_if(events.begin(), events.end(),
-                                          [&](const Event& e) { return e.kind == kind; });
-          return static_cast<std::uint32_t>(found - events.begin());
-        };
-        const std::uint32_t begin = first(enter), end = first(leave);
-        if (begin == events.size() || end == events.size()) continue;
-        sends.push_back(builder.member({location, begin}));
-        receives.push_back(builder.member({location, end}));
-        break;  // one thread per process calls it
+    for (const auto& parcel : exchange(builder.team(), std::move(parcels))) {
+      for (const GlobalCall& call : parcel) {
+        sends.push_back(builder.member(call.enter));
+        receives.push_back(builder.member(call.leave));
       }
     }
     builder.add_exchange(EdgeKind::init_finalize, false, sends, receives);

@@ -8,6 +8,8 @@
 #include <entrain/report.hpp>
 
 #include "base/ids.hpp"
+#include "base/team.hpp"
+#include "trace/partition.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::match {
@@ -36,11 +38,29 @@ struct Exchange {
   std::uint32_t first_receive = 0, receive_count = 0;  ///< range of Graph::members
 };
 
+/// A node of another member of the team that edges or exchanges of this one touch.
+struct Ghost {
+  LocationIndex location = k_none;
+  NodeIndex node = k_none;  ///< as its owner numbers it
+};
+
+/// How the parts of a graph hang together. Empty in a team of one.
+struct Halo {
+  std::vector<Ghost> ghosts;  ///< ghost g has the node number own_count() + g here
+  /// Per rank: numbers of its nodes here, and of this member's nodes that are ghosts there. The
+  /// first list of one member and the second one of the other are in the same order.
+  std::vector<std::vector<NodeIndex>> ghosts_of, shown_to;
+};
+
 /// The happened-before relation of a trace, on nodes. Built by match::build_graph.
 ///
 /// A node is a distinct stamp of a location that at least one edge or exchange touches, or that
 /// any communication event carries; nodes of location l are [first_node[l], first_node[l + 1]),
 /// in increasing order of stamp. Immutable after building.
+///
+/// In a team every member has the part that concerns it: the nodes of its own locations (others
+/// have none), all edges that end there, and its share of the exchanges. Nodes of other members
+/// in these follow its own ones as ghosts; they are only numbers and have no stamp.
 struct Graph {
   std::vector<NodeIndex> first_node;      ///< one per location, plus the end
   std::vector<std::uint64_t> stamp;       ///< per node: stored stamp, local ticks
@@ -51,10 +71,17 @@ struct Graph {
   std::vector<std::uint32_t> node_of;     ///< per location: machine node, from the definitions
   std::vector<std::uint64_t> granule;     ///< per location, from the skeleton
 
+  Halo halo;
+
+  // Counted at this member; the sum over the team is the number of the trace.
   Counters unmatched;
   Counters skipped;
 
-  [[nodiscard]] std::size_t node_count() const { return stamp.size(); }
+  /// Nodes of this member's locations.
+  [[nodiscard]] std::size_t own_count() const { return stamp.size(); }
+  /// These and the ghosts.
+  [[nodiscard]] std::size_t node_count() const { return stamp.size() + halo.ghosts.size(); }
+  [[nodiscard]] bool is_ghost(NodeIndex node) const { return node >= stamp.size(); }
   [[nodiscard]] std::size_t location_count() const { return first_node.size() - 1; }
   [[nodiscard]] std::span<const Member> sends(const Exchange& exchange) const {
     return {members.data() + exchange.first_send, exchange.send_count};
@@ -77,7 +104,14 @@ struct Options {
 
 /// Matches sends with receives and collective calls with each other (clc.md, section 2).
 ///
-/// Deterministic. Unmatched and skipped operations are counted in the result, never an error.
+/// Deterministic. Unmatched and skipped operations are counted in the result, never an error. Every
+/// member of the team calls it and looks only at the skeletons of its own locations. Sends travel
+/// to the member that owns the receiver, calls of collectives to one that is chosen by communicator
+/// and number of the call, in one parcel per pair of members and family of operations.
+Graph build_graph(Team& team, const trace::Partition& partition, const trace::Trace& trace,
+                  const Options& options);
+
+/// The whole graph in one piece.
 Graph build_graph(const trace::Trace& trace, const Options& options);
 
 }  // namespace entrain::match

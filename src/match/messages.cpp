@@ -26,10 +26,16 @@ struct ChannelHash {
   }
 };
 
-/// A send, or the place where a receive was posted together with its completion.
+/// A send, or a completed receive at the place where it was posted.
 struct Operation {
   std::uint32_t channel = 0;
-  EventRef end;  ///< the send record, or the record of the completed receive
+  NodeRef end;  ///< of the send record, or of the completion of the receive
+};
+
+/// Operations of one process, with the stamps at which they were started.
+struct Started {
+  Operation operation;
+  std::uint64_t time = 0;
 };
 
 /// Requests of one location: which receive a posted request ended as, what was cancelled.
@@ -86,21 +92,41 @@ class MessageMatcher {
   explicit MessageMatcher(Builder& builder) : builder_(builder) {}
 
   void collect(std::uint32_t process) {
+    started_sends_.clear();
+    started_receives_.clear();
     const auto& locations = builder_.processes()[process];
-    if (locations.size() == 1) {
-      collect_location(process, locations[0], sends_, receives_);
-      return;
+    for (const LocationIndex location : locations) collect_location(process, location);
+    append(started_sends_, locations.size() > 1, sends_);
+    append(started_receives_, locations.size() > 1, receives_);
+  }
+
+  /// Sends whose receiver another member has go there, channel by channel.
+  void ship() {
+    Team& team = builder_.team();
+    if (team.size() == 1) return;
+    const std::vector<std::uint32_t> begin = sort_by_channel(sends_);
+    std::vector<std::vector<std::uint32_t>> parcels(team.size());
+    std::vector<Operation> kept;
+    for (std::size_t c = 0; c + 1 < begin.size(); ++c) {
+      const std::span<const Operation> own(sends_.data() + begin[c], begin[c + 1] - begin[c]);
+      if (own.empty()) continue;
+      const Channel& key = keys_[c];
+      const std::uint32_t owner = builder_.owner_of_process(key.receiver);
+      if (owner == team.rank()) {
+        kept.insert(kept.end(), own.begin(), own.end());
+        continue;
+      }
+      std::vector<std::uint32_t>& parcel = parcels[owner];
+      parcel.insert(parcel.end(), {key.comm, key.sender, key.receiver, key.tag,
+                                   static_cast<std::uint32_t>(own.size())});
+      for (const Operation& send : own) {
+        parcel.insert(parcel.end(), {send.end.location, send.end.node});
+      }
     }
-    // Threads of one process share its channels: merge in the order of their common clock. An
-    // operation counts from the record at which it was started.
-    std::vector<Operation> sends, receives;
-    for (const LocationIndex location : locations) {
-      collect_location(process, location, sends, receives);
+    sends_.swap(kept);
+    for (const std::vector<std::uint32_t>& parcel : exchange(team, std::move(parcels))) {
+      unpack(parcel);
     }
-    append_in_order(sends, send_starts_, sends_);
-    append_in_order(receives, receive_starts_, receives_);
-    send_starts_.clear();
-    receive_starts_.clear();
   }
 
   void pair() {
@@ -125,8 +151,7 @@ class MessageMatcher {
   }
 
  private:
-  void collect_location(std::uint32_t process, LocationIndex location,
-                        std::vector<Operation>& sends, std::vector<Operation>& receives) {
+  void collect_location(std::uint32_t process, LocationIndex location) {
     const std::span<const Event> events = builder_.events(location);
     const Requests requests(events);
     for (std::uint32_t i = 0; i < events.size(); ++i) {
@@ -136,20 +161,18 @@ class MessageMatcher {
           if (requests.cancelled(i)) {
             ++cancelled_sends_;
           } else {
-            add_send(process, {location, i}, sends);
+            add_send(process, {location, i});
           }
           break;
-        case EventKind::recv: add_receive(process, {location, i}, {location, i}, receives); break;
+        case EventKind::recv: add_receive(process, {location, i}, {location, i}); break;
         case EventKind::irecv:
-          if (!requests.was_posted(i)) {
-            add_receive(process, {location, i}, {location, i}, receives);
-          }
+          if (!requests.was_posted(i)) add_receive(process, {location, i}, {location, i});
           break;
         case EventKind::irecv_request:
           if (requests.cancelled(i)) {
             ++cancelled_receives_;
           } else if (requests.completion(i) != k_none) {
-            add_receive(process, {location, i}, {location, requests.completion(i)}, receives);
+            add_receive(process, {location, i}, {location, requests.completion(i)});
           }
           break;
         default: break;
@@ -157,46 +180,57 @@ class MessageMatcher {
     }
   }
 
-  void add_send(std::uint32_t process, EventRef at, std::vector<Operation>& sends) {
+  void add_send(std::uint32_t process, EventRef at) {
     const Event& event = builder_.event(at);
     const std::uint32_t peer = builder_.process_of_peer(event.comm, process, event.peer);
     if (peer == k_none) {
       ++unresolved_sends_;
       return;
     }
-    sends.push_back({channel({event.comm, process, peer, event.tag}), at});
-    if (&sends != &sends_) send_starts_.push_back(at);
+    started_sends_.push_back(
+        {{channel({event.comm, process, peer, event.tag}), builder_.ref(at)}, event.time});
   }
-  void add_receive(std::uint32_t process, EventRef start, EventRef end,
-                   std::vector<Operation>& receives) {
+  void add_receive(std::uint32_t process, EventRef start, EventRef end) {
     const Event& event = builder_.event(end);
     const std::uint32_t peer = builder_.process_of_peer(event.comm, process, event.peer);
     if (peer == k_none) {
       ++unresolved_receives_;
       return;
     }
-    receives.push_back({channel({event.comm, peer, process, event.tag}), end});
-    if (&receives != &receives_) receive_starts_.push_back(start);
+    started_receives_.push_back({{channel({event.comm, peer, process, event.tag}), builder_.ref(end)},
+                                 builder_.event(start).time});
   }
 
   std::uint32_t channel(const Channel& key) {
-    return *channels_.insert(key, static_cast<std::uint32_t>(channels_.size())).first;
+    const auto [number, is_new] = channels_.insert(key, static_cast<std::uint32_t>(keys_.size()));
+    if (is_new) keys_.push_back(key);
+    return *number;
   }
 
-  /// Appends operations in process order of their start records.
-  void append_in_order(const std::vector<Operation>& operations,
-                       const std::vector<EventRef>& starts, std::vector<Operation>& target) {
-    std::vector<std::uint32_t> order(operations.size());
-    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return builder_.event(starts[a]).time < builder_.event(starts[b]).time;
-    });
-    for (const std::uint32_t i : order) target.push_back(operations[i]);
+  /// Threads of one process share its channels: they merge in the order of their common clock. An
+  /// operation counts from the record at which it was started.
+  static void append(std::vector<Started>& started, bool threads, std::vector<Operation>& target) {
+    if (threads) {
+      std::stable_sort(started.begin(), started.end(),
+                       [](const Started& a, const Started& b) { return a.time < b.time; });
+    }
+    for (const Started& one : started) target.push_back(one.operation);
+  }
+
+  void unpack(std::span<const std::uint32_t> parcel) {
+    while (!parcel.empty()) {
+      const std::uint32_t number = channel({parcel[0], parcel[1], parcel[2], parcel[3]});
+      const std::size_t count = parcel[4];
+      for (std::size_t i = 0; i < count; ++i) {
+        sends_.push_back({number, {parcel[5 + 2 * i], parcel[6 + 2 * i]}});
+      }
+      parcel = parcel.subspan(5 + 2 * count);
+    }
   }
 
   /// Stable counting sort; returns where each channel begins, and the end.
   std::vector<std::uint32_t> sort_by_channel(std::vector<Operation>& operations) const {
-    std::vector<std::uint32_t> begin(channels_.size() + 1, 0);
+    std::vector<std::uint32_t> begin(keys_.size() + 1, 0);
     for (const Operation& operation : operations) ++begin[operation.channel + 1];
     for (std::size_t c = 1; c < begin.size(); ++c) begin[c] += begin[c - 1];
     std::vector<std::uint32_t> next(begin.begin(), begin.end());
@@ -208,8 +242,9 @@ class MessageMatcher {
 
   Builder& builder_;
   FlatMap<Channel, std::uint32_t, ChannelHash> channels_;
+  std::vector<Channel> keys_;  ///< by number
   std::vector<Operation> sends_, receives_;
-  std::vector<EventRef> send_starts_, receive_starts_;
+  std::vector<Started> started_sends_, started_receives_;  ///< of the process in work
   std::uint64_t unresolved_sends_ = 0, unresolved_receives_ = 0;
   std::uint64_t cancelled_sends_ = 0, cancelled_receives_ = 0;
 };
@@ -219,6 +254,7 @@ class MessageMatcher {
 void match_messages(Builder& builder) {
   MessageMatcher matcher(builder);
   for (std::uint32_t p = 0; p < builder.processes().size(); ++p) matcher.collect(p);
+  matcher.ship();
   matcher.pair();
 }
 

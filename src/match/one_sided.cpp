@@ -19,30 +19,31 @@ constexpr std::uint8_t k_notify_in = 1, k_notify_out = 2;
 /// Synchronisation through windows.
 class OneSidedMatcher {
  public:
-  explicit OneSidedMatcher(Builder& builder) : builder_(builder) {}
+  explicit OneSidedMatcher(Builder& builder)
+      : builder_(builder), sources_(builder.team().size()) {}
 
   void collect(std::uint32_t process) {
     std::vector<EventRef> refs;
-    const std::size_t first_call = calls_.size();
     for (const LocationIndex location : builder_.processes()[process]) {
       collect_location(process, location, refs);
     }
     if (builder_.processes()[process].size() > 1) {
       builder_.sort_as_process(refs);
-      std::stable_sort(calls_.begin() + static_cast<std::ptrdiff_t>(first_call), calls_.end(),
-                       [&](const Call& a, const Call& b) {
-                         return builder_.event(a.place()).time < builder_.event(b.place()).time;
-                       });
+      std::stable_sort(
+          placed_.begin(), placed_.end(),
+          [](const PlacedCall& a, const PlacedCall& b) { return a.time < b.time; });
     }
+    for (const PlacedCall& placed : placed_) calls_.push_back(placed.call);
+    placed_.clear();
     for (const EventRef ref : refs) synchronise(process, ref);
   }
 
   void finish() {
-    const auto& windows = builder_.definitions().windows;
-    const CallTable table(std::move(calls_), windows.size());
-    for (std::uint32_t w = 0; w < windows.size(); ++w) {
-      if (windows[w].comm == k_none) continue;
-      match_instances(builder_, table, w, builder_.definitions().comms[windows[w].comm], true);
+    match_calls(builder_, std::move(calls_), CallSpace::windows);
+    for (const auto& parcel : exchange(builder_.team(), std::move(sources_))) {
+      for (const Source& s : parcel) {
+        pairs_[{s.window, s.relation, s.process, s.peer}].sources.push_back(s.node);
+      }
     }
     for (const auto& [key, pairs] : pairs_) {
       const std::size_t both = std::min(pairs.sources.size(), pairs.targets.size());
@@ -60,7 +61,19 @@ class OneSidedMatcher {
   enum class Relation : std::uint8_t { post_start, complete_wait, notify };
   /// k-th source belongs to k-th target.
   struct Pairs {
-    std::vector<EventRef> sources, targets;
+    std::vector<NodeRef> sources, targets;
+  };
+  /// One on its way to the owner of the process that waits for it.
+  struct Source {
+    std::uint32_t window;
+    Relation relation;
+    std::uint32_t process, peer;
+    NodeRef node;
+  };
+  /// A call with the stamp of its begin, or of its end if that is missing.
+  struct PlacedCall {
+    Call call;
+    std::uint64_t time = 0;
   };
   using PairKey = std::tuple<std::uint32_t, Relation, std::uint32_t, std::uint32_t>;
 
@@ -88,15 +101,15 @@ class OneSidedMatcher {
     if (begin.location == k_none) builder_.count_unmatched("rma_ends_without_begin");
     Call call;
     call.synchronises = (event.tag & k_level_process) != 0;
-    call.begin = begin;
-    call.end = end;
+    if (begin.location != k_none) call.begin = builder_.ref(begin);
+    call.end = builder_.ref(end);
     call.team = event.comm;
     call.process = process;
     call.root = event.peer == trace::k_root_none ? k_none : peer_of(event.comm, process, event.peer);
     call.op = event.op;
     call.sent = (event.flags & trace::k_sent) != 0;
     call.received = (event.flags & trace::k_received) != 0;
-    calls_.push_back(call);
+    placed_.push_back({call, begin.location == k_none ? event.time : builder_.event(begin).time});
   }
 
   [[nodiscard]] std::uint32_t peer_of(std::uint32_t window, std::uint32_t process,
@@ -110,11 +123,8 @@ class OneSidedMatcher {
     if (event.kind == EventKind::rma_notify) {
       const std::uint32_t peer = peer_of(event.comm, process, event.peer);
       if (peer == k_none) return;
-      if (event.op == k_notify_out) {
-        pairs_[{event.comm, Relation::notify, process, peer}].sources.push_back(ref);
-      } else if (event.op == k_notify_in) {
-        pairs_[{event.comm, Relation::notify, peer, process}].targets.push_back(ref);
-      }
+      if (event.op == k_notify_out) add_source(event.comm, Relation::notify, process, peer, ref);
+      if (event.op == k_notify_in) add_target(event.comm, Relation::notify, peer, process, ref);
       return;
     }
     group_sync(process, ref);
@@ -137,15 +147,27 @@ class OneSidedMatcher {
       if (member == k_none) continue;
       const std::uint32_t peer = builder_.process_of(member);
       if (source) {
-        pairs_[{event.comm, relation, process, peer}].sources.push_back(ref);
+        add_source(event.comm, relation, process, peer, ref);
       } else {
-        pairs_[{event.comm, relation, peer, process}].targets.push_back(ref);
+        add_target(event.comm, relation, peer, process, ref);
       }
     }
   }
 
+  void add_source(std::uint32_t window, Relation relation, std::uint32_t process,
+                  std::uint32_t peer, EventRef ref) {
+    sources_[builder_.owner_of_process(peer)].push_back(
+        {window, relation, process, peer, builder_.ref(ref)});
+  }
+  void add_target(std::uint32_t window, Relation relation, std::uint32_t peer,
+                  std::uint32_t process, EventRef ref) {
+    pairs_[{window, relation, peer, process}].targets.push_back(builder_.ref(ref));
+  }
+
   Builder& builder_;
   std::vector<Call> calls_;
+  std::vector<PlacedCall> placed_;              ///< of the process in work
+  std::vector<std::vector<Source>> sources_;    ///< per member of the team
   std::map<PairKey, Pairs> pairs_;
   std::uint64_t group_syncs_ = 0, locks_ = 0;
 };

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <numeric>
+
+#include "match/calls.hpp"
+
+namespace entrain::match {
+
+namespace {
+
+/// So many consecutive instances of a communicator are matched by one member.
+constexpr std::uint32_t k_block = 256;
+
+/// Matches the calls of all communicators, or of all windows.
+class InstanceMatcher {
+ public:
+  InstanceMatcher(Builder& builder, CallSpace space)
+      : builder_(builder), team_(builder.team()), space_(space) {
+    const trace::Definitions& definitions = builder.definitions();
+    const std::size_t count =
+        space == CallSpace::comms ? definitions.comms.size() : definitions.windows.size();
+    for (std::uint32_t t = 0; t < count; ++t) {
+      const CommIndex c = space == CallSpace::comms ? t : definitions.windows[t].comm;
+      comms_.push_back(c == k_none ? nullptr : &definitions.comms[c]);
+    }
+  }
+
+  void run(std::vector<Call> calls) {
+    std::erase_if(calls, [&](const Call& call) { return !is_member(call); });
+    number(calls);
+    take_census(calls);
+    ship(std::move(calls));
+    find_disagreements();
+    add_instances();
+    count_leftovers();
+  }
+
+ private:
+  /// What all members together know about the calls on one communicator.
+  struct Census {
+    std::int64_t processes = 0;  ///< that call at all
+    std::int64_t calls = 0;
+    std::int64_t shortest = 0;   ///< calls of the process with the fewest
+    std::int64_t end = 0;        ///< first instance whose calls disagree, or `shortest`
+  };
+
+  [[nodiscard]] bool one_sided() const { return space_ == CallSpace::windows; }
+
+  /// Members of a communicator sorted by process; position: in order of rank.
+  struct Seat {
+    Participant participant;
+    std::uint32_t position = 0;
+  };
+  const std::vector<Seat>& seats(std::uint32_t t) {
+    if (seats_.empty()) seats_.resize(comms_.size());
+    if (seats_[t].empty()) {
+      for (const Participant& p : participants(builder_, *comms_[t])) {
+        seats_[t].push_back({p, static_cast<std::uint32_t>(seats_[t].size())});
+      }
+      std::sort(seats_[t].begin(), seats_[t].end(), [](const Seat& a, const Seat& b) {
+        return a.participant.process < b.participant.process;
+      });
+    }
+    return seats_[t];
+  }
+  const Seat* seat_of(const Call& call) {
+    const std::vector<Seat>& all = seats(call.team);
+    const auto found = std::lower_bound(
+        all.begin(), all.end(), call.process,
+        [](const Seat& seat, std::uint32_t p) { return seat.participant.process < p; });
+    return found != all.end() && found->participant.process == call.process ? &*found : nullptr;
+  }
+  bool is_member(const Call& call) {
+    return call.team < comms_.size() && comms_[call.team] != nullptr && !comms_[call.team]->self &&
+           seat_of(call) != nullptr;
+  }
+
+  /// Numbers the calls of every process on every communicator, and sorts them by these.
+  void number(std::vector<Call>& calls) const {
+    std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
+      return a.team != b.team ? a.team < b.team : a.process < b.process;
+    });
+    for (std::size_t i = 1; i < calls.size(); ++i) {
+      const bool same = calls[i].team == calls[i - 1].team && calls[i].process == calls[i - 1].process;
+      calls[i].number = same ? calls[i - 1].number + 1 : 0;
+    }
+  }
+
+  void take_census(const std::vector<Call>& calls) {
+    std::vector<std::int64_t> sums(2 * comms_.size(), 0);
+    std::vector<std::int64_t> shortest(comms_.size(), k_many);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const Call& call = calls[i];
+      const bool last = i + 1 == calls.size() || calls[i + 1].team != call.team ||
+                        calls[i + 1].process != call.process;
+      if (!last) continue;
+      ++sums[2 * call.team];
+      sums[2 * call.team + 1] += call.number + 1;
+      shortest[call.team] = std::min<std::int64_t>(shortest[call.team], call.number + 1);
+    }
+    team_.reduce(Team::Reduction::sum, sums);
+    team_.reduce(Team::Reduction::min, shortest);
+    for (std::size_t t = 0; t < comms_.size(); ++t) {
+      Census census{sums[2 * t], sums[2 * t + 1], shortest[t], shortest[t]};
+      if (census.processes < 2) census = {};
+      census_.push_back(census);
+    }
+  }
+
+  [[nodiscard]] std::uint32_t home(const Call& call) const {
+    return (call.number / k_block + call.team) % team_.size();
+  }
+
+  /// Takes every call that can be part of an instance to its home, and sorts them there.
+  void ship(std::vector<Call> calls) {
+    std::vector<std::vector<Call>> parcels(team_.size());
+    for (const Call& call : calls) {
+      if (call.number < census_[call.team].shortest) parcels[home(call)].push_back(call);
+    }
+    calls = {};
+    for (std::vector<Call>& parcel : exchange(team_, std::move(parcels))) {
+      if (calls_.empty()) {
+        calls_ = std::move(parcel);
+      } else {
+        calls_.insert(calls_.end(), parcel.begin(), parcel.end());
+      }
+    }
+    sort_calls();
+  }
+
+  /// By communicator, number, rank. Calls of one process are sorted already, so the numbers are
+  /// counted instead of compared.
+  void sort_calls() {
+    std::vector<std::size_t> first_number(comms_.size() + 1, 0);
+    for (std::size_t t = 0; t < comms_.size(); ++t) {
+      first_number[t + 1] = first_number[t] + own_instances(static_cast<std::uint32_t>(t));
+    }
+    std::vector<std::size_t> next(first_number.back() + 1, 0);
+    const auto instance = [&](const Call& call) {
+      return first_number[call.team] + call.number / k_block / team_.size() * k_block +
+             call.number % k_block;
+    };
+    for (const Call& call : calls_) ++next[instance(call) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::vector<Call> sorted(calls_.size());
+    for (const Call& call : calls_) sorted[next[instance(call)]++] = call;
+    calls_.swap(sorted);
+  }
+  /// Upper bound of the instances of a communicator that are at home here.
+  [[nodiscard]] std::size_t own_instances(std::uint32_t t) const {
+    const auto blocks = static_cast<std::size_t>((census_[t].shortest + k_block - 1) / k_block);
+    return (blocks + team_.size() - 1) / team_.size() * k_block;
+  }
+
+  /// Calls `body(team, calls)` for every instance that is at home here, calls in order of rank.
+  template <class Body>
+  void for_instances(Body body) {
+    std::size_t begin = 0;
+    while (begin < calls_.size()) {
+      std::size_t end = begin + 1;
+      while (end < calls_.size() && calls_[end].team == calls_[begin].team &&
+             calls_[end].number == calls_[begin].number) {
+        ++end;
+      }
+      body(calls_[begin].team, std::span<Call>(calls_.data() + begin, end - begin));
+      begin = end;
+    }
+  }
+
+  void find_disagreements() {
+    std::vector<std::int64_t> first_bad(comms_.size(), k_many);
+    for_instances([&](std::uint32_t t, std::span<Call> calls) {
+      const auto by_rank = [&](const Call& a, const Call& b) {
+        return seat_of(a)->position < seat_of(b)->position;
+      };
+      if (!std::is_sorted(calls.begin(), calls.end(), by_rank)) {
+        std::sort(calls.begin(), calls.end(), by_rank);
+      }
+      if (!agree(calls)) first_bad[t] = std::min<std::int64_t>(first_bad[t], calls[0].number);
+    });
+    team_.reduce(Team::Reduction::min, first_bad);
+    for (std::size_t t = 0; t < comms_.size(); ++t) {
+      census_[t].end = std::min(census_[t].end, first_bad[t]);
+    }
+  }
+
+  void add_instances() {
+    std::vector<Participant> members;
+    for_instances([&](std::uint32_t t, std::span<const Call> calls) {
+      if (calls[0].number >= census_[t].end) return;
+      if (!std::all_of(calls.begin(), calls.end(), [](const Call& c) { return c.synchronises; })) {
+        builder_.count_skipped("rma_without_process_sync");
+        return;
+      }
+      members.clear();
+      for (const Call& call : calls) members.push_back(seat_of(call)->participant);
+      add_instance(builder_, members, calls, *comms_[t], one_sided());
+    });
+  }
+
+  void count_leftovers() {
+    if (team_.rank() != 0) return;
+    for (const Census& census : census_) {
+      const bool incomplete = census.end == census.shortest;
+      builder_.count_unmatched(
+          incomplete ? (one_sided() ? "rma_incomplete" : "collectives_incomplete")
+                     : (one_sided() ? "rma_mismatched" : "collectives_mismatched"),
+          static_cast<std::uint64_t>(census.calls - census.end * census.processes));
+    }
+  }
+
+  static constexpr std::int64_t k_many = std::int64_t{1} << 62;
+  Builder& builder_;
+  Team& team_;
+  CallSpace space_;
+  std::vector<const trace::Comm*> comms_;  ///< per communicator or window; null: undefined
+  std::vector<std::vector<Seat>> seats_;   ///< the same, on demand
+  std::vector<Census> census_;
+  std::vector<Call> calls_;                ///< at home here
+};
+
+}  // namespace
+
+void match_calls(Builder& builder, std::vector<Call> calls, CallSpace space) {
+  InstanceMatcher(builder, space).run(std::move(calls));
+}
+
+}  // namespace entrain::match
