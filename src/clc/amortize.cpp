@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <chrono>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -14,7 +16,9 @@
 #include "clc/curve.hpp"
 #include "clc/forward.hpp"
 #include "clc/refine.hpp"
+#include "clc/rounds.hpp"
 #include "clc/schedule.hpp"
+#include "clc/team_cycles.hpp"
 
 namespace entrain::clc {
 
@@ -37,16 +41,19 @@ class Stopwatch {
 /// One run of amortize().
 class Corrector {
  public:
-  Corrector(match::Graph graph, const trace::Trace& trace, std::span<const ClockMap> presync,
-            const Options& options)
-      : graph_(std::move(graph)),
+  Corrector(Team& team, const trace::Partition& partition, match::Graph graph,
+            const trace::Trace& trace, std::span<const ClockMap> presync, const Options& options)
+      : team_(team),
+        partition_(partition),
+        graph_(std::move(graph)),
         trace_(trace),
         presync_(presync),
         options_(options),
-        incidence_(graph_) {}
+        incidence_(graph_),
+        halo_(team, graph_) {}
 
   Result<void> read_times() {
-    result_.presync.resize(graph_.node_count());
+    result_.presync.resize(graph_.own_count());
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
       ClockMap::Cursor cursor(presync_[l]);
       for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
@@ -65,8 +72,7 @@ class Corrector {
 
   Result<void> forward() {
     const Stopwatch watch;
-    schedule_ = make_schedule(graph_, incidence_);
-    count_cycles();
+    order();
     if (options_.gamma) {
       Forward pass = run_pass(*options_.gamma);
       report_pass(pass, *options_.gamma);
@@ -74,6 +80,8 @@ class Corrector {
     } else {
       control_gamma();
     }
+    rounds_.reset();
+    count_cycles();
     if (forward_.overflow) {
       return fail(ErrorKind::input,
                   fmt::format("the correction of {} runs out of the range of times; its minimum "
@@ -87,7 +95,7 @@ class Corrector {
 
   void backward() {
     const Stopwatch watch;
-    displacement_.resize(graph_.node_count());
+    displacement_.resize(graph_.own_count());
     for (NodeIndex n = 0; n < displacement_.size(); ++n) {
       displacement_[n] = forward_.times[n] - result_.presync[n];
     }
@@ -96,9 +104,9 @@ class Corrector {
       build_curves();
       follow_processes();
     }
-    const RefineInput input{&graph_,  &incidence_,     &schedule_,    &trace_,
+    const RefineInput input{&team_,   &graph_,         &incidence_,   &schedule_,        &trace_,
                             presync_, result_.presync, displacement_, options_.mu_ticks,
-                            options_.delta_ticks, options_.threads};
+                            options_.delta_ticks,      options_.threads};
     result_.maps = refine_maps(input, curves_, result_.corrected);
     result_.forward = std::move(forward_.times);
     result_.backward_s = watch.seconds();
@@ -107,22 +115,73 @@ class Corrector {
   Amortization take() { return std::move(result_); }
 
  private:
+  [[nodiscard]] bool alone() const { return team_.size() == 1; }
+
+  /// Finds the order of the nodes, as far as this member can tell.
+  void order() {
+    if (alone()) {
+      schedule_ = make_schedule(graph_, incidence_);
+      for (const TiedNodes& component : schedule_.tied) tied_nodes_ += component.nodes.size();
+      return;
+    }
+    std::optional<Schedule> schedule = order_nodes(graph_, incidence_);
+    if (team_.any(!schedule)) {
+      settle(std::vector<bool>(graph_.node_count(), true));
+    } else {
+      schedule_ = std::move(*schedule);
+    }
+  }
+
+  /// Ties or cuts the cycles among `suspects`; true if there are any.
+  bool settle(const std::vector<bool>& suspects) {
+    cycles_settled_ = true;
+    rounds_.reset();
+    TeamCycles cycles = settle_cycles(team_, partition_, graph_, incidence_, suspects);
+    const bool any = !cycles.tied.empty() || cycles.dropped_components > 0;
+    if (!any && !schedule_.steps.empty()) return false;
+    tied_nodes_ = cycles.tied_nodes;
+    std::optional<Schedule> schedule =
+        order_nodes(graph_, incidence_, std::move(cycles.tied), std::move(cycles.tied_of));
+    assert(schedule);
+    schedule_ = std::move(*schedule);
+    schedule_.dropped_components = cycles.dropped_components;
+    schedule_.dropped_edges = cycles.dropped_edges;
+    return any;
+  }
+
   void count_cycles() {
-    std::uint64_t nodes = 0;
-    for (const TiedNodes& component : schedule_.tied) nodes += component.nodes.size();
     const auto add = [&](const char* name, std::uint64_t n) {
       if (n > 0) result_.cycles.emplace_back(name, n);
     };
     add("tied_components", schedule_.tied.size());
-    add("tied_nodes", nodes);
+    add("tied_nodes", tied_nodes_);
     add("dropped_components", schedule_.dropped_components);
     add("dropped_edges", schedule_.dropped_edges);
   }
 
-  [[nodiscard]] Forward run_pass(Decimal9 gamma) const {
-    return ForwardPass(graph_, incidence_, schedule_, result_.presync, options_.mu_ticks,
-                       options_.delta_ticks)
-        .run(gamma);
+  [[nodiscard]] Forward run_pass(Decimal9 gamma) {
+    if (alone()) {
+      return ForwardPass(graph_, incidence_, schedule_, result_.presync, options_.mu_ticks,
+                         options_.delta_ticks)
+          .run(gamma);
+    }
+    while (true) {
+      if (!rounds_) {
+        rounds_.emplace(team_, graph_, incidence_, schedule_, result_.presync, options_.mu_ticks,
+                        options_.delta_ticks);
+      }
+      std::optional<Forward> pass = rounds_->run(gamma, cycles_settled_ ? 0 : k_patient_rounds);
+      if (cycles_settled_) return std::move(*pass);
+      // A cycle that crosses members shows in that the times never settle, or in a ring of equal
+      // times.
+      const std::vector<bool> suspects =
+          pass ? cycle_suspects(team_, graph_, incidence_, pass->times)
+               : std::vector<bool>(graph_.node_count(), true);
+      const bool any =
+          team_.any(std::find(suspects.begin(), suspects.end(), true) != suspects.end());
+      cycles_settled_ = true;
+      if ((!any || !settle(suspects)) && pass) return std::move(*pass);
+    }
   }
 
   void report_pass(const Forward& pass, Decimal9 gamma) {
@@ -144,7 +203,7 @@ class Corrector {
   void control_gamma() {
     // The two ends decide in most cases: they run side by side.
     Forward largest, smallest;
-    const bool both = worker_count(options_.threads) > 1;
+    const bool both = alone() && worker_count(options_.threads) > 1;
     static_cast<void>(parallel_for(options_.threads, both ? 2 : 1, [&](std::size_t i) {
       (i == 0 ? largest : smallest) = run_pass(i == 0 ? k_gammas.front() : k_gammas.back());
       return Result<void>();
@@ -176,7 +235,8 @@ class Corrector {
 
   void build_curves() {
     const std::vector<std::int64_t> limits =
-        options_.backward ? send_limits(graph_, schedule_, forward_.times, options_.mu_ticks)
+        options_.backward
+            ? send_limits(halo_, graph_, schedule_, forward_.times, options_.mu_ticks)
                           : std::vector<std::int64_t>();
     static_cast<void>(
         parallel_for(options_.threads, graph_.location_count(), [&](std::size_t l) {
@@ -223,14 +283,19 @@ class Corrector {
 
   /// Locations without any edge follow the first location of their process that has edges.
   void follow_processes() {
-    std::vector<bool> connected(graph_.location_count(), false);
+    std::vector<bool> touched(graph_.node_count(), false);
     for (const match::Edge& edge : graph_.edges) {
-      connected[incidence_.location_of[edge.send]] = true;
-      connected[incidence_.location_of[edge.receive]] = true;
+      touched[edge.send] = true;
+      touched[edge.receive] = true;
     }
     for (const match::Exchange& exchange : graph_.exchanges) {
-      for (const match::Member& m : graph_.sends(exchange)) connected[m.location] = true;
-      for (const match::Member& m : graph_.receives(exchange)) connected[m.location] = true;
+      for (const match::Member& m : graph_.sends(exchange)) touched[m.node] = true;
+      for (const match::Member& m : graph_.receives(exchange)) touched[m.node] = true;
+    }
+    halo_.share_marks(touched);
+    std::vector<bool> connected(graph_.location_count(), false);
+    for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
+      if (touched[n]) connected[incidence_.location_of[n]] = true;
     }
     std::vector<LocationIndex> leader(graph_.location_count(), k_none);  // by process
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
@@ -254,12 +319,21 @@ class Corrector {
     }
   }
 
+  /// Rounds after which a forward pass is asked whether it goes in circles.
+  static constexpr std::uint64_t k_patient_rounds = 1000;
+
+  Team& team_;
+  const trace::Partition& partition_;
   match::Graph graph_;
   const trace::Trace& trace_;
   std::span<const ClockMap> presync_;
   const Options& options_;
   Incidence incidence_;
+  HaloExchange halo_;
   Schedule schedule_;
+  std::optional<ForwardRounds> rounds_;  ///< in a team
+  bool cycles_settled_ = false;          ///< in a team: all are known
+  std::uint64_t tied_nodes_ = 0;
   Forward forward_;
   std::vector<std::int64_t> displacement_;  ///< e per node
   std::vector<Curve> curves_;               ///< per location; empty: not touched
@@ -268,13 +342,21 @@ class Corrector {
 
 }  // namespace
 
-Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
-                              std::span<const ClockMap> presync, const Options& options) {
-  Corrector corrector(std::move(graph), trace, presync, options);
-  TRY(corrector.read_times());
+Result<Amortization> amortize(Team& team, const trace::Partition& partition, match::Graph graph,
+                              const trace::Trace& trace, std::span<const ClockMap> presync,
+                              const Options& options) {
+  Corrector corrector(team, partition, std::move(graph), trace, presync, options);
+  TRY(team.agree(corrector.read_times()));
   TRY(corrector.forward());
   corrector.backward();
   return corrector.take();
+}
+
+Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
+                              std::span<const ClockMap> presync, const Options& options) {
+  Solo solo;
+  const trace::Partition whole{std::vector<std::uint32_t>(trace.locations.size(), 0)};
+  return amortize(solo, whole, std::move(graph), trace, presync, options);
 }
 
 }  // namespace entrain::clc

@@ -23,12 +23,13 @@ struct Options {
   unsigned threads = 1;  ///< 0: all cores; the result does not depend on it
 };
 
-/// What the correction does to every node of the graph.
+/// What the correction does to every node of the graph. In a team: to this member's nodes; passes,
+/// gamma, jumps and cycles are those of the whole.
 struct Amortization {
   std::vector<std::int64_t> presync;    ///< C per node, ticks
   std::vector<std::int64_t> forward;    ///< LC' per node
   std::vector<std::int64_t> corrected;  ///< LC'' per node, as the clock maps give it
-  std::vector<ClockMap> maps;           ///< per location: local ticks -> LC''
+  std::vector<ClockMap> maps;           ///< per location: local ticks -> LC''; of others: presync
   std::vector<AmortizationPass> passes;
   Decimal9 gamma;
   std::uint64_t jumps = 0;  ///< receives that forward amortization had to push
@@ -41,9 +42,15 @@ struct Amortization {
 /// that carry the result (clc.md, sections 1, 4, 5).
 ///
 /// `presync` holds one map per location, monotone; `trace` supplies first and last stamps and
-/// flush intervals. Locations that no jump touches get their presync map back, knot for knot.
-/// The graph is taken over (cycles may cost it edges). Deterministic. Errors: ErrorKind::input if a
-/// time leaves the range of +-2^61 ticks.
+/// flush intervals; in a team both only need to be there for this member's locations. Locations
+/// that no jump touches get their presync map back, knot for knot. The graph is taken over (cycles
+/// may cost it edges). Bit-identical for every team. Errors, told to all members: ErrorKind::input
+/// if a time leaves the range of +-2^61 ticks.
+Result<Amortization> amortize(Team& team, const trace::Partition& partition, match::Graph graph,
+                              const trace::Trace& trace, std::span<const ClockMap> presync,
+                              const Options& options);
+
+/// The same of a whole graph.
 Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
                               std::span<const ClockMap> presync, const Options& options);
 

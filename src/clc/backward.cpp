@@ -189,7 +189,7 @@ std::vector<Ramp> build_ramps(const BackwardInput& input, std::span<std::int64_t
   return ramps;
 }
 
-std::vector<std::int64_t> send_limits(const match::Graph& graph,
+std::vector<std::int64_t> send_limits(HaloExchange& halo, const match::Graph& graph,
                                       const Schedule& schedule,
                                       std::span<const std::int64_t> forward, const MuTicks& mu) {
   std::vector<std::int64_t> limit(graph.node_count(), k_no_limit);
@@ -217,6 +217,8 @@ std::vector<std::int64_t> send_limits(const match::Graph& graph,
       if (latest < k_no_limit) limit[send.node] = std::min(limit[send.node], latest);
     }
   }
+  halo.collect_smallest(limit);
+  limit.resize(graph.own_count());
   // Inside a tied component mu is 0 and nothing may move.
   for (const TiedNodes& component : schedule.tied) {
     for (const NodeIndex n : component.nodes) limit[n] = forward[n];

@@ -8,6 +8,7 @@
 #include <entrain/options.hpp>
 
 #include "clc/forward.hpp"
+#include "clc/halo.hpp"
 #include "clc/incidence.hpp"
 #include "clc/schedule.hpp"
 #include "match/graph.hpp"
@@ -17,9 +18,10 @@ namespace entrain::clc {
 /// "No receiver": a node that may move as far as it likes.
 inline constexpr std::int64_t k_no_limit = -k_no_demand;
 
-/// Latest time that each node may move to without violating an edge: the minimum over its receivers
-/// of LC' - mu, k_no_limit without receivers. Never earlier than LC' itself. O(edges + members).
-std::vector<std::int64_t> send_limits(const match::Graph& graph,
+/// Latest time that each node of this member may move to without violating an edge: the minimum
+/// over its receivers of LC' - mu, k_no_limit without receivers. Never earlier than LC' itself.
+/// `forward` has the times of ghosts too. O(edges + members). Collective.
+std::vector<std::int64_t> send_limits(HaloExchange& halo, const match::Graph& graph,
                                       const Schedule& schedule,
                                       std::span<const std::int64_t> forward, const MuTicks& mu);
 

@@ -173,7 +173,9 @@ Times limits_of(const TraceBuilder& b, const MuTicks& mu = {}) {
   Incidence incidence(graph);
   const Schedule schedule = make_schedule(graph, incidence);
   const Times times(graph.stamp.begin(), graph.stamp.end());
-  return send_limits(graph, schedule, times, mu);
+  Solo solo;
+  HaloExchange halo(solo, graph);
+  return send_limits(halo, graph, schedule, times, mu);
 }
 
 TEST(SendLimits, a_send_may_move_to_its_receive_less_latency) {

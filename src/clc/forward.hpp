@@ -7,6 +7,7 @@
 
 #include <entrain/options.hpp>
 
+#include "base/flat_map.hpp"
 #include "clc/extremes.hpp"
 #include "clc/incidence.hpp"
 #include "clc/schedule.hpp"
@@ -35,6 +36,32 @@ struct Decay {
 
   /// ceil(max(0, top - (1 - gamma) * (c - since))), c >= since.
   [[nodiscard]] std::int64_t at(std::int64_t c, Decimal9 gamma) const;
+
+  friend bool operator==(const Decay&, const Decay&) = default;
+};
+
+/// Who wants to know what a pass changes, and may add demands from outside: see ForwardRounds.
+class ForwardListener {
+ public:
+  virtual ~ForwardListener() = default;
+  /// The time of a node has changed.
+  virtual void time_changed(NodeIndex node) = 0;
+  /// What an exchange demands of a member has changed.
+  virtual void demand_changed(std::uint32_t member) = 0;
+  /// A step has to be evaluated again: the one before it in its location ends in another state.
+  virtual void start_changed(std::uint32_t step) = 0;
+  /// What other members of the team demand of a node, or k_no_demand.
+  [[nodiscard]] virtual std::int64_t remote_demand(NodeIndex node) const = 0;
+  /// Common time that other members propose for a tied component after hearing `own`.
+  virtual std::int64_t common_time(std::uint32_t component, std::int64_t own) = 0;
+};
+
+/// Which steps touch a node or an exchange.
+struct StepLinks {
+  StepLinks(const match::Graph& graph, const Schedule& schedule);
+
+  std::vector<std::uint32_t> step_of_node;  ///< per node of this member
+  NodeLists steps_of_exchange;              ///< by exchange, in order
 };
 
 /// One pass of equation (3') of Becker, Rabenseifner, Wolf (2007) in displacement form (clc.md,
@@ -44,22 +71,45 @@ class ForwardPass {
   ForwardPass(const match::Graph& graph, const Incidence& incidence, const Schedule& schedule,
               std::span<const std::int64_t> presync, const MuTicks& mu, std::int64_t delta);
 
+  /// All steps from the beginning. For a graph without ghosts.
   Forward run(Decimal9 gamma);
+
+  // The same bit by bit: begin(), then every step in order, then any steps again whose input
+  // changed, in order, as the listener hears of it.
+
+  /// Ghosts begin with their presynchronised times. The listener must outlive the pass.
+  void begin(Decimal9 gamma, const StepLinks& links, ForwardListener& listener);
+  void evaluate(std::uint32_t step);
+  void set_ghost(NodeIndex ghost, std::int64_t time) { result_.times[ghost] = time; }
+  [[nodiscard]] std::int64_t time(NodeIndex node) const { return result_.times[node]; }
+  /// What the exchanges of this member demand of a ghost.
+  [[nodiscard]] std::int64_t demand_on_ghost(NodeIndex ghost);
+  /// Counts jumps and the error over this member's nodes and hands the result over.
+  Forward finish();
 
  private:
   /// How far the running maximum of an ordered exchange has come.
   struct Prefix {
     std::int64_t largest = k_no_demand;
     std::uint32_t added = 0;  ///< send members seen
+    friend bool operator==(const Prefix&, const Prefix&) = default;
   };
 
+  void reset(Decimal9 gamma);
   void run_nodes(LocationIndex location, NodeIndex begin, NodeIndex end);
   void run_exchange(std::uint32_t exchange, std::uint32_t begin, std::uint32_t end);
   void run_tied(const TiedNodes& component);
+  void demand(std::uint32_t member, std::int64_t demand);
   [[nodiscard]] std::int64_t demand_on(NodeIndex node) const;
   [[nodiscard]] std::int64_t demand_from_outside(NodeIndex node, std::uint32_t component);
   [[nodiscard]] std::int64_t undisturbed(LocationIndex location, NodeIndex node) const;
-  void settle(LocationIndex location, NodeIndex node, std::int64_t time, std::int64_t undisturbed);
+  /// True if the time is another one than before.
+  bool settle(LocationIndex location, NodeIndex node, std::int64_t time, std::int64_t undisturbed);
+  void run_ordered(std::uint32_t exchange, std::uint32_t begin, std::uint32_t end);
+  void enter_tied(const TiedNodes& component);
+  /// Hands the state behind `node` on to the step that goes on from there.
+  void pass_on(LocationIndex location, NodeIndex node, bool time_changed);
+  void pass_on_prefix(std::uint32_t exchange);
 
   const match::Graph& graph_;
   const Incidence& incidence_;
@@ -73,6 +123,15 @@ class ForwardPass {
   std::vector<Decay> decay_;           ///< per location
   std::vector<std::int64_t> demand_;   ///< per receive member
   std::vector<Prefix> prefix_;         ///< per exchange
+
+  // Only with a listener: the state in which every step was begun.
+  const StepLinks* links_ = nullptr;
+  ForwardListener* listener_ = nullptr;
+  std::uint32_t step_ = 0;                ///< in work
+  std::uint32_t frontier_ = 0;            ///< steps below were evaluated before
+  std::vector<Decay> decay_before_;       ///< per step that runs nodes
+  std::vector<Prefix> prefix_before_;     ///< per step of an ordered exchange
+  FlatMap<NodeIndex, Decay, IntegerHash> tied_before_;  ///< by node of a tied component
 };
 
 }  // namespace entrain::clc

@@ -43,6 +43,9 @@ Incidence::Incidence(const match::Graph& graph) : exchange_of(graph.members.size
   for (LocationIndex l = 0; l < graph.location_count(); ++l) {
     for (NodeIndex n = graph.first_node[l]; n < graph.first_node[l + 1]; ++n) location_of[n] = l;
   }
+  for (std::size_t g = 0; g < graph.halo.ghosts.size(); ++g) {
+    location_of[graph.own_count() + g] = graph.halo.ghosts[g].location;
+  }
 }
 
 }  // namespace entrain::clc

@@ -5,6 +5,7 @@
 
 #include "base/executor.hpp"
 #include "clc/extremes.hpp"
+#include "clc/halo.hpp"
 
 namespace entrain::clc {
 
@@ -17,22 +18,28 @@ constexpr int k_last_round = 12;
 class Refiner {
  public:
   Refiner(const RefineInput& input, std::vector<Curve>& curves, std::vector<std::int64_t>& times)
-      : input_(input), graph_(*input.graph), curves_(curves), times_(times) {
+      : input_(input),
+        graph_(*input.graph),
+        halo_(*input.team, graph_),
+        curves_(curves),
+        times_(times) {
     times_.assign(input.presync.begin(), input.presync.end());
+    times_.resize(graph_.node_count());
     maps_.assign(input.presync_maps.begin(), input.presync_maps.end());
   }
 
   std::vector<ClockMap> run() {
     for_locations([&](LocationIndex l) { evaluate(l); });
     for (int round = 0; round < k_last_round; ++round) {
+      halo_.publish(times_);
       broken_.assign(graph_.node_count(), false);
-      any_broken_ = false;
       look_at_locations();
       look_at_edges();
       look_at_exchanges();
-      if (!any_broken_) break;
+      if (!any_broken()) break;
       repair(round >= k_patient_rounds);
     }
+    times_.resize(graph_.own_count());
     return std::move(maps_);
   }
 
@@ -50,10 +57,18 @@ class Refiner {
   [[nodiscard]] LocationIndex location_of(NodeIndex node) const {
     return input_.incidence->location_of[node];
   }
-  void mark(NodeIndex node) {
-    if (!touched(location_of(node))) return;
-    broken_[node] = true;
-    any_broken_ = true;
+  void mark(NodeIndex node) { broken_[node] = true; }
+
+  /// Tells the owners of marked nodes; true if any member has one that can be repaired.
+  bool any_broken() {
+    halo_.share_marks(broken_);
+    bool any = false;
+    for (LocationIndex l = 0; l < curves_.size() && !any; ++l) {
+      const auto node = [&](NodeIndex n) { return broken_.begin() + n; };
+      const auto end = node(graph_.first_node[l + 1]);
+      any = touched(l) && std::find(node(graph_.first_node[l]), end, true) != end;
+    }
+    return input_.team->any(any);
   }
 
   void evaluate(LocationIndex l) {
@@ -159,11 +174,11 @@ class Refiner {
 
   const RefineInput& input_;
   const match::Graph& graph_;
+  HaloExchange halo_;
   std::vector<Curve>& curves_;
   std::vector<std::int64_t>& times_;
   std::vector<ClockMap> maps_;
   std::vector<bool> broken_;
-  bool any_broken_ = false;
 };
 
 }  // namespace

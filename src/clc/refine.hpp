@@ -14,6 +14,7 @@ namespace entrain::clc {
 
 /// The times that clock maps must give, and what they must respect.
 struct RefineInput {
+  Team* team = nullptr;
   const match::Graph* graph = nullptr;
   const Incidence* incidence = nullptr;
   const Schedule* schedule = nullptr;
@@ -28,7 +29,7 @@ struct RefineInput {
 
 /// Evaluates the maps of the touched locations (those with a curve) at every node, puts bends where
 /// rounding broke an edge, an order or a bound, and looks again until nothing is broken. Returns
-/// the maps of all locations; `times` receives their values at the nodes.
+/// the maps of all locations; `times` receives their values at this member's nodes. Collective.
 std::vector<ClockMap> refine_maps(const RefineInput& input, std::vector<Curve>& curves,
                                   std::vector<std::int64_t>& times);
 

@@ -16,32 +16,28 @@ namespace {
 /// Follows the locations through the graph as a data-flow.
 class Scheduler {
  public:
-  Scheduler(match::Graph& graph, Incidence& incidence) : graph_(graph), incidence_(incidence) {}
-
-  Schedule run() {
-    start();
-    drain();
-    if (finished()) return std::move(schedule_);
-    // What is left depends on itself. Tie or cut the cycles, then begin anew.
-    const Components components = find_components(graph_, incidence_, cursor_);
-    schedule_.steps.clear();
-    schedule_.tied = components.tied;
-    if (!components.errors.empty()) {
-      schedule_.dropped_components = components.errors.size();
-      schedule_.dropped_edges = drop_inner_edges(graph_, components.errors);
-      incidence_ = Incidence(graph_);
-    }
-    if (!schedule_.tied.empty()) {
-      schedule_.tied_of.assign(graph_.node_count(), k_none);
-      for (std::uint32_t c = 0; c < schedule_.tied.size(); ++c) {
-        for (const NodeIndex n : schedule_.tied[c].nodes) schedule_.tied_of[n] = c;
-      }
-    }
-    start();
-    drain();
-    assert(finished());
-    return std::move(schedule_);
+  Scheduler(const match::Graph& graph, const Incidence& incidence, std::vector<TiedNodes> tied,
+            std::vector<std::uint32_t> tied_of)
+      : graph_(graph), incidence_(incidence) {
+    schedule_.tied = std::move(tied);
+    schedule_.tied_of = std::move(tied_of);
   }
+
+  /// False if nodes are left that depend on themselves.
+  bool run() {
+    start();
+    while (!runnable_.empty()) {
+      const LocationIndex location = runnable_.front();
+      runnable_.pop_front();
+      queued_[location] = false;
+      advance(location);
+    }
+    return finished();
+  }
+
+  Schedule take() { return std::move(schedule_); }
+  /// Per location: its first node that is left.
+  [[nodiscard]] const std::vector<NodeIndex>& cursor() const { return cursor_; }
 
  private:
   struct ExchangeState {
@@ -54,14 +50,16 @@ class Scheduler {
 
   void start() {
     done_.assign(graph_.node_count(), false);
+    std::fill(done_.begin() + static_cast<std::ptrdiff_t>(graph_.own_count()), done_.end(), true);
     cursor_.assign(graph_.first_node.begin(), graph_.first_node.end() - 1);
     waits_next_.assign(graph_.location_count(), k_none);
     queued_.assign(graph_.location_count(), false);
-    waiters_.clear();
     exchanges_.assign(graph_.exchanges.size(), {});
     for (std::uint32_t x = 0; x < exchanges_.size(); ++x) {
-      exchanges_[x].pending = graph_.exchanges[x].send_count;
-      if (!graph_.exchanges[x].ordered && exchanges_[x].pending == 1) release_self(x);
+      for (const match::Member& send : graph_.sends(graph_.exchanges[x])) {
+        if (!done_[send.node]) ++exchanges_[x].pending;
+      }
+      release(x);
     }
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) enqueue(l);
   }
@@ -77,15 +75,6 @@ class Scheduler {
       if (cursor_[l] < graph_.first_node[l + 1]) return false;
     }
     return true;
-  }
-
-  void drain() {
-    while (!runnable_.empty()) {
-      const LocationIndex location = runnable_.front();
-      runnable_.pop_front();
-      queued_[location] = false;
-      advance(location);
-    }
   }
 
   void advance(LocationIndex location) {
@@ -249,8 +238,8 @@ class Scheduler {
     return true;
   }
 
-  match::Graph& graph_;
-  Incidence& incidence_;
+  const match::Graph& graph_;
+  const Incidence& incidence_;
   Schedule schedule_;
   std::vector<bool> done_;
   std::vector<NodeIndex> cursor_;
@@ -263,8 +252,40 @@ class Scheduler {
 
 }  // namespace
 
+std::optional<Schedule> order_nodes(const match::Graph& graph, const Incidence& incidence,
+                                    std::vector<TiedNodes> tied,
+                                    std::vector<std::uint32_t> tied_of) {
+  Scheduler scheduler(graph, incidence, std::move(tied), std::move(tied_of));
+  if (!scheduler.run()) return std::nullopt;
+  return scheduler.take();
+}
+
 Schedule make_schedule(match::Graph& graph, Incidence& incidence) {
-  return Scheduler(graph, incidence).run();
+  Components components;
+  {
+    Scheduler scheduler(graph, incidence, {}, {});
+    if (scheduler.run()) return scheduler.take();
+    // What is left depends on itself. Tie or cut the cycles, then begin anew.
+    components = find_components(graph, incidence, scheduler.cursor());
+  }
+  std::uint64_t dropped = 0;
+  if (!components.errors.empty()) {
+    dropped = drop_inner_edges(graph, components.errors);
+    incidence = Incidence(graph);
+  }
+  std::vector<std::uint32_t> tied_of;
+  if (!components.tied.empty()) {
+    tied_of.assign(graph.node_count(), k_none);
+    for (std::uint32_t c = 0; c < components.tied.size(); ++c) {
+      for (const NodeIndex n : components.tied[c].nodes) tied_of[n] = c;
+    }
+  }
+  std::optional<Schedule> schedule =
+      order_nodes(graph, incidence, std::move(components.tied), std::move(tied_of));
+  assert(schedule);
+  schedule->dropped_components = components.errors.size();
+  schedule->dropped_edges = dropped;
+  return std::move(*schedule);
 }
 
 }  // namespace entrain::clc

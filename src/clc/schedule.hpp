@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "clc/incidence.hpp"
@@ -12,7 +13,8 @@ namespace entrain::clc {
 /// Nodes of different locations that equal stamps tie into a cycle: they get one common time.
 /// Nodes of one location are consecutive; sorted.
 struct TiedNodes {
-  std::vector<NodeIndex> nodes;
+  std::vector<NodeIndex> nodes;      ///< in a team: those of this member
+  std::vector<std::uint32_t> peers;  ///< ranks of other members that have nodes of it
 };
 
 /// One step of a forward pass.
@@ -32,7 +34,7 @@ struct Step {
 struct Schedule {
   std::vector<Step> steps;
   std::vector<TiedNodes> tied;
-  /// Per node of a tied component: its number. Empty if there is none.
+  /// Per node of a tied component, ghosts too: its number. Empty if there is none.
   std::vector<std::uint32_t> tied_of;
   std::uint64_t dropped_components = 0;  ///< cycles that equal stamps cannot explain
   std::uint64_t dropped_edges = 0;       ///< edges and exchanges left out to break them
@@ -41,7 +43,13 @@ struct Schedule {
 /// Orders the nodes, location by location as far as each can go. Where happened-before edges and
 /// local order close a cycle, equal stamps of a coarse timer are the reason as long as the cycle
 /// spans at most two granules of the timer on every location; larger ones are matching errors,
-/// whose edges are taken out of `graph` (`incidence` follows). Deterministic.
+/// whose edges are taken out of `graph` (`incidence` follows). Deterministic. For a whole graph.
 Schedule make_schedule(match::Graph& graph, Incidence& incidence);
+
+/// Orders the nodes of this member of a team; ghosts count as known. `tied` are all components,
+/// `tied_of` as in Schedule. Nothing if there are more cycles than these.
+std::optional<Schedule> order_nodes(const match::Graph& graph, const Incidence& incidence,
+                                    std::vector<TiedNodes> tied = {},
+                                    std::vector<std::uint32_t> tied_of = {});
 
 }  // namespace entrain::clc

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/team_cycles.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/flat_map.hpp"
+#include "clc/components.hpp"
+#include "clc/halo.hpp"
+
+namespace entrain::clc {
+
+namespace {
+
+/// A node as all members name it.
+struct Name {
+  LocationIndex location = k_none;
+  NodeIndex node = k_none;  ///< as the location's owner numbers it
+
+  [[nodiscard]] std::uint64_t key() const { return std::uint64_t{location} << 32 | node; }
+  friend auto operator<=>(const Name&, const Name&) = default;
+};
+struct StampedName {
+  Name name;
+  std::uint64_t stamp = 0;
+};
+struct NamedEdge {
+  Name send, receive;
+};
+
+Name name_of(const match::Graph& graph, const Incidence& incidence, NodeIndex node) {
+  if (!graph.is_ghost(node)) return {incidence.location_of[node], node};
+  const match::Ghost& ghost = graph.halo.ghosts[node - graph.own_count()];
+  return {ghost.location, ghost.node};
+}
+
+template <class T>
+std::vector<std::vector<T>> at_root(Team& team, std::vector<T> values) {
+  std::vector<std::vector<T>> parcels(team.size());
+  parcels[0] = std::move(values);
+  return exchange(team, std::move(parcels));
+}
+
+/// The part of the graph between suspects, put together at rank 0.
+class Gathering {
+ public:
+  Gathering(Team& team, const match::Graph& graph, const Incidence& incidence,
+            const std::vector<bool>& suspects)
+      : team_(team), graph_(graph), incidence_(incidence), suspects_(suspects) {}
+
+  /// Components by the names of their nodes; empty but at rank 0.
+  struct Found {
+    std::vector<std::vector<Name>> tied, errors;
+  };
+  Found search() {
+    gather_nodes();
+    gather_edges();
+    gather_exchanges();
+    std::vector<std::int64_t> granules(graph_.granule.begin(), graph_.granule.end());
+    team_.reduce(Team::Reduction::max, granules);
+    whole_.granule.assign(granules.begin(), granules.end());
+    if (team_.rank() != 0) return {};
+    const Incidence incidence(whole_);
+    const std::vector<NodeIndex> begin(whole_.first_node.begin(), whole_.first_node.end() - 1);
+    const Components components = find_components(whole_, incidence, begin);
+    return {named(components.tied), named(components.errors)};
+  }
+
+ private:
+  [[nodiscard]] Name name(NodeIndex node) const { return name_of(graph_, incidence_, node); }
+
+  void gather_nodes() {
+    std::vector<StampedName> own;
+    for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
+      if (suspects_[n]) own.push_back({name(n), graph_.stamp[n]});
+    }
+    std::vector<StampedName> all;
+    for (const auto& part : at_root(team_, std::move(own))) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    std::sort(all.begin(), all.end(),
+              [](const StampedName& a, const StampedName& b) { return a.name < b.name; });
+    whole_.first_node.assign(graph_.location_count() + 1, 0);
+    for (const StampedName& node : all) {
+      numbers_.insert(node.name.key(), static_cast<NodeIndex>(names_.size()));
+      names_.push_back(node.name);
+      whole_.stamp.push_back(node.stamp);
+      ++whole_.first_node[node.name.location + 1];
+    }
+    for (std::size_t l = 0; l < graph_.location_count(); ++l) {
+      whole_.first_node[l + 1] += whole_.first_node[l];
+    }
+  }
+
+  void gather_edges() {
+    std::vector<NamedEdge> own;
+    for (const match::Edge& edge : graph_.edges) {
+      if (suspects_[edge.send] && suspects_[edge.receive]) {
+        own.push_back({name(edge.send), name(edge.receive)});
+      }
+    }
+    for (const auto& part : at_root(team_, std::move(own))) {
+      for (const NamedEdge& edge : part) {
+        whole_.edges.push_back({number(edge.send), number(edge.receive)});
+      }
+    }
+  }
+
+  /// An exchange travels as: ordered, number of sends, of receives, then their members.
+  void gather_exchanges() {
+    std::vector<std::uint32_t> words;
+    for (const match::Exchange& exchange : graph_.exchanges) {
+      const std::vector<match::Member> sends = suspected(graph_.sends(exchange));
+      const std::vector<match::Member> receives = suspected(graph_.receives(exchange));
+      if (sends.empty() || receives.empty()) continue;
+      words.insert(words.end(), {exchange.ordered ? 1u : 0u, static_cast<std::uint32_t>(sends.size()),
+                                 static_cast<std::uint32_t>(receives.size())});
+      for (const auto& side : {sends, receives}) {
+        for (const match::Member& m : side) {
+          const Name n = name(m.node);
+          words.insert(words.end(), {n.location, n.node, m.order});
+        }
+      }
+    }
+    for (const std::vector<std::uint32_t>& part : at_root(team_, std::move(words))) {
+      std::span<const std::uint32_t> rest(part);
+      while (!rest.empty()) rest = take_exchange(rest);
+    }
+  }
+
+  [[nodiscard]] std::vector<match::Member> suspected(std::span<const match::Member> side) const {
+    std::vector<match::Member> result;
+    std::copy_if(side.begin(), side.end(), std::back_inserter(result),
+                 [&](const match::Member& m) { return suspects_[m.node]; });
+    return result;
+  }
+
+  std::span<const std::uint32_t> take_exchange(std::span<const std::uint32_t> words) {
+    match::Exchange exchange{EdgeKind::n_to_n, words[0] != 0};
+    exchange.first_send = static_cast<std::uint32_t>(whole_.members.size());
+    exchange.send_count = words[1];
+    exchange.first_receive = exchange.first_send + exchange.send_count;
+    exchange.receive_count = words[2];
+    const std::size_t members = std::size_t{words[1]} + words[2];
+    words = words.subspan(3);
+    for (std::size_t i = 0; i < members; ++i) {
+      whole_.members.push_back(
+          {number({words[3 * i], words[3 * i + 1]}), words[3 * i], words[3 * i + 2]});
+    }
+    whole_.exchanges.push_back(exchange);
+    return words.subspan(3 * members);
+  }
+
+  NodeIndex number(Name name) { return *numbers_.find(name.key()); }
+
+  [[nodiscard]] std::vector<std::vector<Name>> named(const std::vector<TiedNodes>& components) const {
+    std::vector<std::vector<Name>> result;
+    for (const TiedNodes& component : components) {
+      std::vector<Name>& nodes = result.emplace_back();
+      for (const NodeIndex n : component.nodes) nodes.push_back(names_[n]);
+    }
+    return result;
+  }
+
+  Team& team_;
+  const match::Graph& graph_;
+  const Incidence& incidence_;
+  const std::vector<bool>& suspects_;
+  match::Graph whole_;
+  std::vector<Name> names_;  ///< by number in whole_
+  FlatMap<std::uint64_t, NodeIndex, IntegerHash> numbers_;
+};
+
+/// Lists of components go to everybody: number of nodes, then the nodes.
+std::vector<std::vector<Name>> broadcast(Team& team, const std::vector<std::vector<Name>>& lists) {
+  std::vector<std::uint32_t> words;
+  for (const std::vector<Name>& list : lists) {
+    words.push_back(static_cast<std::uint32_t>(list.size()));
+    for (const Name& name : list) words.insert(words.end(), {name.location, name.node});
+  }
+  std::vector<std::vector<std::uint32_t>> parcels(team.size());
+  if (team.rank() == 0) std::fill(parcels.begin(), parcels.end(), words);
+  const std::vector<std::uint32_t> received = exchange(team, std::move(parcels))[0];
+  std::vector<std::vector<Name>> result;
+  for (std::size_t i = 0; i < received.size();) {
+    std::vector<Name>& list = result.emplace_back();
+    const std::size_t end = i + 1 + 2 * std::size_t{received[i]};
+    for (++i; i < end; i += 2) list.push_back({received[i], received[i + 1]});
+  }
+  return result;
+}
+
+/// Translates names into numbers of this member.
+class Numbering {
+ public:
+  Numbering(Team& team, const trace::Partition& partition, const match::Graph& graph)
+      : team_(team), partition_(partition) {
+    for (std::size_t g = 0; g < graph.halo.ghosts.size(); ++g) {
+      const match::Ghost& ghost = graph.halo.ghosts[g];
+      ghosts_.insert(Name{ghost.location, ghost.node}.key(),
+                     static_cast<NodeIndex>(graph.own_count() + g));
+    }
+  }
+  [[nodiscard]] bool is_own(Name name) const {
+    return partition_.owns(team_.rank(), name.location);
+  }
+  [[nodiscard]] std::uint32_t owner(Name name) const { return partition_.owner[name.location]; }
+  /// k_none if the node is not known here.
+  NodeIndex operator()(Name name) {
+    if (is_own(name)) return name.node;
+    const NodeIndex* ghost = ghosts_.find(name.key());
+    return ghost == nullptr ? k_none : *ghost;
+  }
+
+ private:
+  Team& team_;
+  const trace::Partition& partition_;
+  FlatMap<std::uint64_t, NodeIndex, IntegerHash> ghosts_;
+};
+
+void tie(const std::vector<std::vector<Name>>& components, Numbering& number,
+         std::size_t node_count, unsigned rank, TeamCycles& result) {
+  if (components.empty()) return;
+  result.tied_of.assign(node_count, k_none);
+  for (std::uint32_t c = 0; c < components.size(); ++c) {
+    TiedNodes& tied = result.tied.emplace_back();
+    for (const Name& name : components[c]) {
+      const NodeIndex n = number(name);
+      if (n != k_none) result.tied_of[n] = c;
+      if (number.is_own(name)) tied.nodes.push_back(n);
+      if (number.owner(name) != rank) tied.peers.push_back(number.owner(name));
+    }
+    std::sort(tied.nodes.begin(), tied.nodes.end());
+    std::sort(tied.peers.begin(), tied.peers.end());
+    tied.peers.erase(std::unique(tied.peers.begin(), tied.peers.end()), tied.peers.end());
+    if (tied.nodes.empty()) tied.peers.clear();  // nothing to propose, nobody to tell
+    result.tied_nodes += components[c].size();
+  }
+}
+
+}  // namespace
+
+std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph, const Incidence& incidence,
+                                 std::span<const std::int64_t> times) {
+  std::vector<bool> entered(graph.node_count(), false), left(graph.node_count(), false);
+  for (const match::Edge& edge : graph.edges) {
+    if (times[edge.send] < times[edge.receive]) continue;
+    left[edge.send] = true;
+    entered[edge.receive] = true;
+  }
+  for (const match::Exchange& exchange : graph.exchanges) {
+    std::int64_t latest_send = std::numeric_limits<std::int64_t>::min();
+    std::int64_t first_receive = std::numeric_limits<std::int64_t>::max();
+    for (const match::Member& m : graph.sends(exchange)) {
+      latest_send = std::max(latest_send, times[m.node]);
+    }
+    for (const match::Member& m : graph.receives(exchange)) {
+      first_receive = std::min(first_receive, times[m.node]);
+    }
+    for (const match::Member& m : graph.sends(exchange)) {
+      if (times[m.node] >= first_receive) left[m.node] = true;
+    }
+    for (const match::Member& m : graph.receives(exchange)) {
+      if (times[m.node] <= latest_send) entered[m.node] = true;
+    }
+  }
+  HaloExchange halo(team, graph);
+  halo.share_marks(entered);
+  halo.share_marks(left);
+  std::vector<bool> suspects(graph.node_count(), false);
+  NodeIndex end = 0;
+  for (NodeIndex begin = 0; begin < graph.own_count(); begin = end) {
+    for (end = begin + 1; end < graph.own_count() && times[end] == times[begin] &&
+                          incidence.location_of[end] == incidence.location_of[begin];) {
+      ++end;
+    }
+    NodeIndex first = begin, last = end;
+    while (first < end && !entered[first]) ++first;
+    while (last > first && !left[last - 1]) --last;
+    for (NodeIndex n = first; n < last; ++n) suspects[n] = true;
+  }
+  halo.share_marks(suspects);
+  return suspects;
+}
+
+TeamCycles settle_cycles(Team& team, const trace::Partition& partition, match::Graph& graph,
+                         Incidence& incidence, const std::vector<bool>& suspects) {
+  Gathering::Found found = Gathering(team, graph, incidence, suspects).search();
+  found.tied = broadcast(team, found.tied);
+  found.errors = broadcast(team, found.errors);
+  TeamCycles result;
+  Numbering number(team, partition, graph);
+  tie(found.tied, number, graph.node_count(), team.rank(), result);
+  result.dropped_components = found.errors.size();
+  if (found.errors.empty()) return result;
+  std::vector<TiedNodes> errors;
+  for (const std::vector<Name>& component : found.errors) {
+    TiedNodes& nodes = errors.emplace_back();
+    for (const Name& name : component) {
+      const NodeIndex n = number(name);
+      if (n != k_none) nodes.nodes.push_back(n);
+    }
+  }
+  result.dropped_edges = static_cast<std::uint64_t>(
+      team.reduce(Team::Reduction::sum,
+                  static_cast<std::int64_t>(drop_inner_edges(graph, errors))));
+  incidence = Incidence(graph);
+  return result;
+}
+
+}  // namespace entrain::clc
