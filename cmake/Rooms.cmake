@@ -75,6 +75,22 @@ function(entrain_add_library)
                                            SOVERSION 0)
 endfunction()
 
+# Object library entrain_mpi_objects: the processes of a run, with MPI or (ENTRAIN_MPI=OFF, or none
+# found) without. Only the tool links it, so that the library depends on no MPI.
+function(entrain_add_mpi)
+  set(folder ${PROJECT_SOURCE_DIR}/src/engine/mpi)
+  if(MPI_C_FOUND)
+    add_library(entrain_mpi_objects OBJECT ${folder}/processes.cpp)
+    target_link_libraries(entrain_mpi_objects PUBLIC MPI::MPI_C)
+    target_compile_definitions(entrain_mpi_objects PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  else()
+    add_library(entrain_mpi_objects OBJECT ${folder}/none.cpp)
+  endif()
+  target_include_directories(entrain_mpi_objects PUBLIC ${PROJECT_SOURCE_DIR}/include
+                                                        ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(entrain_mpi_objects PUBLIC standard_settings tl::expected)
+endfunction()
+
 # The tool `entrain`, target entrain_cli, in bin/ of the build folder.
 function(entrain_add_tool)
   set(main ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
@@ -82,11 +98,12 @@ function(entrain_add_tool)
   if(NOT found)
     return()
   endif()
+  entrain_add_mpi()
   entrain_objects_of(objects cli)
   add_executable(entrain_cli ${main})
   target_include_directories(entrain_cli PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(
-    entrain_cli PRIVATE ${objects} entrain CLI11::CLI11 fmt::fmt
+    entrain_cli PRIVATE ${objects} entrain_mpi_objects entrain CLI11::CLI11 fmt::fmt
                         nlohmann_json::nlohmann_json standard_settings standard_warnings)
   set_target_properties(entrain_cli PROPERTIES OUTPUT_NAME entrain RUNTIME_OUTPUT_DIRECTORY
                                                                    ${PROJECT_BINARY_DIR}/bin)

@@ -117,11 +117,20 @@ Result<StagedDirectory> StagedDirectory::create(const fs::path& target, bool rep
 StagedDirectory::StagedDirectory(StagedDirectory&& other) noexcept
     : staging_(std::exchange(other.staging_, {})),
       target_(std::move(other.target_)),
-      replace_(other.replace_) {}
+      replace_(other.replace_),
+      owned_(other.owned_) {}
+
+StagedDirectory StagedDirectory::attach(fs::path staging, fs::path target) {
+  StagedDirectory staged;
+  staged.staging_ = std::move(staging);
+  staged.target_ = std::move(target);
+  staged.owned_ = false;
+  return staged;
+}
 
 StagedDirectory::~StagedDirectory() {
   std::error_code ignored;
-  if (!staging_.empty()) fs::remove_all(staging_, ignored);
+  if (owned_ && !staging_.empty()) fs::remove_all(staging_, ignored);
 }
 
 Result<void> StagedDirectory::commit() {

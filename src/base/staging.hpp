@@ -21,6 +21,9 @@ class StagedDirectory {
   /// archive and nothing else. Creates missing parents. Errors: ErrorKind::output.
   static Result<StagedDirectory> create(const std::filesystem::path& target, bool replace);
 
+  /// The folder that another process has created and will commit or remove: a helper's view of it.
+  static StagedDirectory attach(std::filesystem::path staging, std::filesystem::path target);
+
   StagedDirectory(StagedDirectory&& other) noexcept;
   StagedDirectory& operator=(StagedDirectory&&) = delete;
   ~StagedDirectory();
@@ -38,6 +41,7 @@ class StagedDirectory {
   std::filesystem::path staging_;
   std::filesystem::path target_;
   bool replace_ = false;
+  bool owned_ = true;  ///< removed by the destructor
 };
 
 }  // namespace entrain

@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <entrain/error.hpp>
@@ -89,6 +90,17 @@ std::vector<T> gather_everywhere(Team& team, const std::vector<T>& values) {
   std::vector<T> all;
   for (const std::vector<T>& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;
+}
+
+/// The result of a step that may fail on some members only: its value if it failed on none.
+template <class T>
+Result<T> agree(Team& team, Result<T> result) {
+  Result<void> status;
+  if (!result) status = tl::unexpected<Error>(result.error());
+  if (auto all = team.agree(std::move(status)); !all) {
+    return tl::unexpected<Error>(std::move(all).error());
+  }
+  return result;
 }
 
 /// A team of one.

@@ -5,6 +5,7 @@
 
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
+#include "engine/parallel.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -44,11 +45,15 @@ class Check : public Verb {
                     "violations, and counters at 0");
   }
 
+  [[nodiscard]] bool in_common() const override { return true; }
+
   int run() override {
-    check_.options.threads = common_.threads;
+    check_.options.threads = common_.own_threads();
     return run_and_report(
         common_,
-        [&](Progress* progress) { return entrain::check(archive_, check_.options, progress); },
+        [&](Progress* progress) {
+          return engine::check(processes(), archive_, check_.options, progress);
+        },
         [&](const CheckReport& report) {
           const bool close = check_.strict_latency && report.below_latency > 0;
           return report.violations > 0 || close ? k_exit_violations : k_exit_fine;

@@ -25,8 +25,8 @@ void CommonOptions::declare(CLI::App& app, const std::string& rows) {
              "seconds (_s), ticks as integers (_ticks), shares as fractions (_share).")
       ->group(k_general);
   add_value(app, "--threads", threads, parse_threads, "N",
-            "Worker threads, 0 to 4096; 0 means all cores. The result does not depend on it. "
-            "Default: 0.")
+            "Worker threads, 0 to 4096; 0 means all cores, or one for each of several processes "
+            "that an MPI launcher started. The result does not depend on it. Default: 0.")
       ->group(k_general);
   add_switch(app, "-q,--quiet", quiet,
              "No progress bar and no messages but errors. (The bar only ever shows on a "

@@ -5,6 +5,7 @@
 #include <entrain/progress.hpp>
 
 #include "cli/output.hpp"
+#include "cli/processes.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/verb.hpp"
 #include "report/report.hpp"
@@ -19,6 +20,11 @@ struct CommonOptions {
   bool quiet = false;
   bool verbose = false;
   unsigned threads = 0;  ///< 0: all cores
+
+  /// Threads of this process: if several processes share a machine, one is the default.
+  [[nodiscard]] unsigned own_threads() const {
+    return threads == 0 && processes().size() > 1 ? 1 : threads;
+  }
 
   /// `rows` tells what -v adds to the report; "" if nothing.
   void declare(CLI::App& app, const std::string& rows);
@@ -39,10 +45,11 @@ void add_output(CLI::App& app, std::string& target, bool& force);
 template <class Work, class Verdict>
 int run_and_report(const CommonOptions& common, Work work, Verdict verdict) {
   const auto result = [&] {
-    ProgressBar progress(common.quiet, common.verbose);
+    ProgressBar progress(common.quiet || !speaks(), common.verbose && speaks());
     return work(static_cast<Progress*>(&progress));
   }();
   if (!result) return exit_code_of(result.error());
+  if (!speaks()) return verdict(*result);
   const bool written =
       write_out(common.json ? report::dump(report::to_json(*result))
                             : report::to_text(*result, output_style(common.verbose)));

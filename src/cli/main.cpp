@@ -16,7 +16,9 @@
 #include "cli/info.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
+#include "cli/processes.hpp"
 #include "cli/signals.hpp"
+#include "engine/mpi/processes.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -86,13 +88,21 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace entrain::cli;
   occupy_standard_descriptors();
+  entrain::engine::MpiProcesses mpi;
+  set_processes(mpi.team());
   install_signal_handlers();
+  if (entrain::engine::MpiProcesses::launched_in_vain()) {
+    complain("an MPI launcher started several processes, but this entrain was built without MPI; "
+             "start one, or build it where MPI is found");
+    return k_exit_failure;
+  }
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
-    complain("there is not enough memory for this trace");
+    complain_alone("there is not enough memory for this trace");
   } catch (const std::exception& exception) {
-    complain(fmt::format("internal error, please report it: {}", exception.what()));
+    complain_alone(fmt::format("internal error, please report it: {}", exception.what()));
   }
+  mpi.abandon(k_exit_failure);
   return k_exit_failure;
 }

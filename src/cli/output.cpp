@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/verb.hpp"
+#include "cli/processes.hpp"
 #include "report/text.hpp"
 
 namespace entrain::cli {
@@ -34,6 +35,10 @@ bool write_out(std::string_view text) {
 }
 
 void complain(std::string_view sentence) {
+  if (speaks()) complain_alone(sentence);
+}
+
+void complain_alone(std::string_view sentence) {
   const std::string line = fmt::format("entrain: {}\n", report::printable(sentence));
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);

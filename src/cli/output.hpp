@@ -17,8 +17,10 @@ void occupy_standard_descriptors();
 /// error, if that fails (full disk, closed pipe).
 [[nodiscard]] bool write_out(std::string_view text);
 
-/// One line on standard error: "entrain: <sentence>".
+/// One line on standard error: "entrain: <sentence>". Only from the process that speaks for all.
 void complain(std::string_view sentence);
+/// The same from any process: for what happens to this one alone.
+void complain_alone(std::string_view sentence);
 
 /// Complains about `error` and returns the exit code that belongs to it.
 int exit_code_of(const Error& error);

@@ -49,6 +49,7 @@ int parse_and_run(Verb& verb, int argc, char** argv) {
     complain(fmt::format("{} (see entrain {} --help)", reason_of(error, app), help.verb));
     return k_exit_failure;
   }
+  if (!speaks() && !verb.in_common()) return k_exit_fine;
   return verb.run();
 }
 

@@ -28,6 +28,8 @@ class Verb {
   virtual void declare(CLI::App& app) = 0;
   /// Does the work with the options as parsed and returns the exit code.
   virtual int run() = 0;
+  /// True if several processes do the work together; otherwise the first one does it alone.
+  [[nodiscard]] virtual bool in_common() const { return false; }
 };
 
 }  // namespace entrain::cli

@@ -15,8 +15,10 @@
 #include "base/try.hpp"
 #include "clc/amortize.hpp"
 #include "engine/load.hpp"
+#include "engine/parallel.hpp"
 #include "engine/session_span.hpp"
 #include "match/graph.hpp"
+#include "otf2/retime_definitions.hpp"
 #include "otf2/stamps.hpp"
 #include "otf2/write.hpp"
 #include "verify/check.hpp"
@@ -48,66 +50,90 @@ std::uint64_t peak_memory_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-/// The correction of one archive, phase by phase.
+/// The correction of one archive, phase by phase. All processes of a run go through the phases
+/// together; what can fail on one of them only is agreed upon.
 class Correction {
  public:
-  Correction(const CorrectOptions& options, Progress* progress)
-      : options_(options), progress_(progress) {}
+  Correction(Team& processes, const CorrectOptions& options, Progress* progress)
+      : options_(options),
+        progress_(progress),
+        workers_(processes, options.check.threads),
+        processes_(processes) {}
 
   /// Reads the archive and computes its clock maps; with `report` also how it was before.
   Result<void> compute(const std::filesystem::path& archive, bool report) {
     {
       const PhaseTimer timer(report_.phases.scan);
-      TRY_ASSIGN(loaded_, engine::load(archive, options_.check.threads, progress_));
+      TRY_ASSIGN(loaded_, engine::load(workers_, archive, progress_));
+      own_ = loaded_.own(processes_);
     }
     {
       const PhaseTimer timer(report_.phases.presync);
-      TRY_ASSIGN(presync_, engine::presynchronise(loaded_.trace, options_.check.presync));
-      mu_ = engine::choose_mu(loaded_.trace, presync_.maps, options_.check.mu);
+      TRY_ASSIGN(presync_,
+                 engine::presynchronise(processes_, loaded_, options_.check.presync));
+      mu_ = engine::choose_mu(workers_, loaded_, presync_.maps, options_.check.mu);
     }
-    // The report on the trace as it was is nobody's input: it is made meanwhile.
-    TRY(parallel_for(options_.check.threads, report ? 2 : 1, [&](std::size_t i) {
-      return i == 0 ? compute_maps() : verify_before();
-    }));
+    if (report) {
+      begin("check");
+      TRY(verify_before());
+      TRY(stop_if_cancelled());
+    }
+    TRY(compute_maps());
     return stop_if_cancelled();
   }
 
   Result<void> compute_maps() {
+    begin("correct");
+    maps_ = presync_.maps;
+    return workers_.run(
+        loaded_.trace, loaded_.partition,
+        [&](Team& team, const trace::Partition& partition, unsigned threads) {
+          return compute_maps(team, partition, threads);
+        });
+  }
+
+  /// Part of one member of a team.
+  Result<void> compute_maps(Team& team, const trace::Partition& partition, unsigned threads) {
+    double match_s = 0;
     match::Graph graph;
     {
-      const PhaseTimer timer(report_.phases.match);
-      begin("match");
-      graph = match::build_graph(loaded_.trace,
+      const PhaseTimer timer(match_s);
+      graph = match::build_graph(team, partition, loaded_.trace,
                                  {options_.check.alltoallv == AlltoallvRule::dense,
                                   options_.check.init_finalize});
     }
-    TRY(stop_if_cancelled());
-    begin("correct");
+    TRY(team.agree(cancelled()));
     const clc::Options clc_options{options_.gamma,    options_.delta_ticks, options_.max_slope,
-                                   options_.backward, mu_.ticks,            options_.check.threads};
-    TRY_ASSIGN(result_,
-               clc::amortize(std::move(graph), loaded_.trace, presync_.maps, clc_options));
-    report_.phases.forward = result_.forward_s;
-    report_.phases.backward = result_.backward_s;
-    // The maps carry the result; the times of the nodes are not needed any more.
-    result_.presync = {};
-    result_.forward = {};
-    result_.corrected = {};
+                                   options_.backward, mu_.ticks,            threads};
+    TRY_ASSIGN(clc::Amortization result, clc::amortize(team, partition, std::move(graph),
+                                                       loaded_.trace, presync_.maps, clc_options));
+    for (LocationIndex l = 0; l < maps_.size(); ++l) {
+      if (partition.owns(team.rank(), l)) maps_[l] = std::move(result.maps[l]);
+    }
+    if (team.rank() != (workers_.alone() ? 0 : processes_.rank())) return {};
+    report_.phases.match = match_s;
+    report_.phases.forward = result.forward_s;
+    report_.phases.backward = result.backward_s;
+    report_.passes = result.passes;
+    report_.cycles = result.cycles;
+    gamma_ = result.gamma;
     return {};
   }
 
   Result<void> write(const std::filesystem::path& output) {
     const PhaseTimer timer(report_.phases.write);
     otf2::WritePlan plan;
-    plan.maps = result_.maps;
-    plan.marker_time = [this](LocationIndex l, std::uint64_t time) { return marker(l, time); };
+    plan.maps = maps_;
+    TRY_ASSIGN(plan.marker_times, move_markers());
     plan.properties = properties();
     plan.mode = options_.mode;
     plan.link = options_.link;
     plan.force = options_.force;
     plan.threads = options_.check.threads;
     plan.progress = progress_;
-    std::tie(plan.first_time, plan.last_time) = range(result_.maps);
+    plan.team = &processes_;
+    plan.partition = &loaded_.partition;
+    std::tie(plan.first_time, plan.last_time) = range(maps_);
     TRY_ASSIGN(otf2::StagedArchive staged,
                otf2::stage_archive(*loaded_.archive, plan, output));
     report_.output = staged.final_anchor().string();
@@ -125,21 +151,22 @@ class Correction {
     return stop_if_cancelled();
   }
 
-  Result<void> commit() { return staged_->commit(); }
+  Result<void> commit() {
+    return processes_.agree(workers_.first() ? staged_->commit() : Result<void>());
+  }
 
   CorrectReport take_report() {
     report_.mode = options_.mode == WriteMode::rewrite ? "rewrite" : "overlay";
-    report_.passes = result_.passes;
-    report_.gamma = static_cast<double>(result_.gamma.billionths) / static_cast<double>(k_billion);
-    report_.cycles = result_.cycles;
-    for (const AmortizationPass& pass : result_.passes) {
-      const auto [first, last] = range(presync_.maps);
+    report_.gamma = static_cast<double>(gamma_.billionths) / static_cast<double>(k_billion);
+    const auto [first, last] = range(presync_.maps);
+    for (const AmortizationPass& pass : report_.passes) {
       if (pass.chosen && last > first) {
         report_.error_share =
             static_cast<double>(pass.error_ticks) / static_cast<double>(last - first);
       }
     }
-    report_.peak_memory_bytes = peak_memory_bytes();
+    report_.peak_memory_bytes = static_cast<std::uint64_t>(processes_.reduce(
+        Team::Reduction::max, static_cast<std::int64_t>(peak_memory_bytes())));
     return std::move(report_);
   }
 
@@ -148,7 +175,7 @@ class Correction {
     for (const trace::Location& location : loaded_.trace.definitions.locations) {
       maps.locations.push_back(location.id);
     }
-    maps.maps = std::move(result_.maps);
+    maps.maps = std::move(maps_);
     maps.resolution_hz = loaded_.trace.definitions.clock.resolution_hz;
     return maps;
   }
@@ -157,12 +184,13 @@ class Correction {
   void begin(std::string_view phase) {
     if (progress_ != nullptr) progress_->begin(phase, 0);
   }
-  Result<void> stop_if_cancelled() {
+  [[nodiscard]] Result<void> cancelled() const {
     if (progress_ != nullptr && progress_->cancelled()) {
       return fail(ErrorKind::interrupted, "interrupted; nothing was written");
     }
     return {};
   }
+  Result<void> stop_if_cancelled() { return processes_.agree(cancelled()); }
 
   Result<void> verify_before() {
     report_.before = check(loaded_, presync_.maps);
@@ -172,17 +200,19 @@ class Correction {
 
   Result<void> verify_after() {
     TRY_ASSIGN(const engine::LoadedTrace written,
-               engine::load(staged_->anchor(), options_.check.threads, nullptr));
+               engine::load(workers_, staged_->anchor(), nullptr));
     // What a reader makes of it is what counts.
     TRY_ASSIGN(const engine::Presynchronised as_read,
-               engine::presynchronise(written.trace, Presync::linear));
+               engine::presynchronise(processes_, written, Presync::linear));
     report_.after = check(written, as_read.maps);
     report_.after.presync = as_read.method;
     report_.after.archive = report_.output;
     TRY_ASSIGN(report_.statistics,
                verify::correction_statistics(loaded_.trace, presync_.maps, written.trace,
                                              as_read.maps));
-    if (options_.mode == WriteMode::rewrite) TRY(compare_records(*written.archive));
+    if (options_.mode == WriteMode::rewrite) {
+      TRY(processes_.agree(compare_records(*written.archive)));
+    }
     report_.verified = true;
     return {};
   }
@@ -195,18 +225,16 @@ class Correction {
   }
 
   Result<void> compare_records(const otf2::Archive& written) {
-    return parallel_for(options_.check.threads, loaded_.trace.locations.size(),
-                        [&](std::size_t l) {
-                          return otf2::check_same_records(*loaded_.archive, written,
-                                                          static_cast<LocationIndex>(l));
-                        });
+    return parallel_for(options_.check.threads, own_.size(), [&](std::size_t i) {
+      return otf2::check_same_records(*loaded_.archive, written, own_[i]);
+    });
   }
 
   /// Smallest and largest time of any event through `maps`.
-  [[nodiscard]] std::pair<std::int64_t, std::int64_t> range(std::span<const ClockMap> maps) const {
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> range(std::span<const ClockMap> maps) {
     auto first = std::numeric_limits<std::int64_t>::max();
     std::int64_t last = 0;
-    for (std::size_t l = 0; l < loaded_.trace.locations.size(); ++l) {
+    for (const LocationIndex l : own_) {
       const trace::LocationSkeleton& location = loaded_.trace.locations[l];
       if (location.event_count == 0) continue;
       const ClockMap& map = maps[l];
@@ -214,6 +242,8 @@ class Correction {
       last = std::max(last, map(location.last));
       for (const trace::FlushInterval& flush : location.flushes) last = std::max(last, map(flush.end));
     }
+    first = processes_.reduce(Team::Reduction::min, first);
+    last = processes_.reduce(Team::Reduction::max, last);
     if (first > last) {  // no event: nothing asks for another range
       const auto begin = static_cast<std::int64_t>(loaded_.trace.definitions.clock.global_offset);
       return {begin, begin};
@@ -221,13 +251,12 @@ class Correction {
     return {first, last};
   }
 
-  /// New time of a marker at C-time `time`: it moves with its location, or with the first one.
-  [[nodiscard]] std::int64_t marker(LocationIndex location, std::uint64_t time) const {
-    const LocationIndex l = location == k_none ? 0 : location;
+  /// New time of something at C-time `time` of a location of this process.
+  [[nodiscard]] std::int64_t moved(LocationIndex l, std::uint64_t time) const {
     const auto old = static_cast<std::int64_t>(
         std::min<std::uint64_t>(time, std::uint64_t{1} << 61));
-    if (l >= result_.maps.size() || result_.maps[l] == presync_.maps[l]) return old;
-    // The smallest stamp that presync takes to the marker's time or later.
+    if (maps_[l] == presync_.maps[l]) return old;
+    // The smallest stamp that presync takes to that time or later.
     std::uint64_t low = 0, high = std::uint64_t{1} << 61;
     while (low < high) {
       const std::uint64_t middle = low + (high - low) / 2;
@@ -237,25 +266,49 @@ class Correction {
         high = middle;
       }
     }
-    return old + result_.maps[l](low) - presync_.maps[l](low);
+    return old + maps_[l](low) - presync_.maps[l](low);
+  }
+
+  /// New times of all markers: each moves with its location, or with the first one. Every process
+  /// knows those of its own locations.
+  Result<std::vector<std::int64_t>> move_markers() {
+    TRY_ASSIGN(const std::vector<otf2::MarkerTime> markers,
+               agree(processes_, otf2::read_marker_times(*loaded_.archive)));
+    std::vector<std::int64_t> times;
+    for (const otf2::MarkerTime& marker : markers) {
+      const LocationIndex l = marker.location == k_none ? 0 : marker.location;
+      if (l >= maps_.size()) {
+        times.push_back(static_cast<std::int64_t>(
+            std::min<std::uint64_t>(marker.time, std::uint64_t{1} << 61)));
+      } else if (loaded_.partition.owns(processes_.rank(), l)) {
+        times.push_back(moved(l, marker.time));
+      } else {
+        times.push_back(std::numeric_limits<std::int64_t>::min());
+      }
+    }
+    processes_.reduce(Team::Reduction::max, times);
+    return times;
   }
 
   /// The session span in corrected times. That of an earlier correction moves like the locations.
-  [[nodiscard]] std::optional<engine::SessionSpan> new_session_span() const {
+  [[nodiscard]] std::optional<engine::SessionSpan> new_session_span() {
     const std::string* old =
         engine::find_property(loaded_.trace.definitions, engine::k_property_session_span);
     const auto span = old != nullptr ? engine::span_of_property(*old) : std::nullopt;
-    if (!span) return engine::session_span(loaded_.trace, result_.maps);
+    if (!span) return engine::session_span(processes_, loaded_.trace, maps_);
     const auto time = [](std::int64_t t) { return static_cast<std::uint64_t>(std::max<std::int64_t>(t, 0)); };
-    engine::SessionSpan moved{marker(0, time(span->begin)), marker(0, time(span->end))};
-    for (LocationIndex l = 1; l < result_.maps.size(); ++l) {
-      moved.begin = std::max(moved.begin, marker(l, time(span->begin)));
-      moved.end = std::min(moved.end, marker(l, time(span->end)));
+    engine::SessionSpan result{std::numeric_limits<std::int64_t>::min(),
+                               std::numeric_limits<std::int64_t>::max()};
+    for (const LocationIndex l : own_) {
+      result.begin = std::max(result.begin, moved(l, time(span->begin)));
+      result.end = std::min(result.end, moved(l, time(span->end)));
     }
-    return moved;
+    result.begin = processes_.reduce(Team::Reduction::max, result.begin);
+    result.end = processes_.reduce(Team::Reduction::min, result.end);
+    return result.begin == std::numeric_limits<std::int64_t>::min() ? *span : result;
   }
 
-  [[nodiscard]] std::vector<trace::Property> properties() const {
+  [[nodiscard]] std::vector<trace::Property> properties() {
     const auto decimal = [](std::int64_t billionths) {
       std::string text = fmt::format("{}.{:09}", billionths / k_billion, billionths % k_billion);
       text.erase(text.find_last_not_of('0') + 1);
@@ -266,7 +319,7 @@ class Correction {
         "mode={} presync={} gamma={} delta_ticks={} max_slope={} backward={} mu_ticks={}/{}/{} "
         "mu_source={} alltoallv={} init_finalize={}",
         options_.mode == WriteMode::rewrite ? "rewrite" : "overlay", presync_.method,
-        decimal(result_.gamma.billionths), options_.delta_ticks,
+        decimal(gamma_.billionths), options_.delta_ticks,
         decimal(options_.max_slope.billionths), options_.backward ? "on" : "off", mu_.ticks[0],
         mu_.ticks[1], mu_.ticks[2], mu_.source,
         options_.check.alltoallv == AlltoallvRule::dense ? "dense" : "ignore",
@@ -281,10 +334,14 @@ class Correction {
 
   const CorrectOptions& options_;
   Progress* progress_;
+  engine::Workers workers_;
+  Team& processes_;
   engine::LoadedTrace loaded_;
+  std::vector<LocationIndex> own_;  ///< locations of this process
   engine::Presynchronised presync_;
   engine::ChosenMu mu_;
-  clc::Amortization result_;
+  std::vector<ClockMap> maps_;      ///< per location: stored stamp -> corrected time
+  Decimal9 gamma_;
   std::optional<otf2::StagedArchive> staged_;
   CorrectReport report_;
 };
@@ -307,20 +364,29 @@ Result<void> check_options(const CorrectOptions& options) {
 Result<CorrectReport> correct(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const CorrectOptions& options,
                               Progress* progress) {
+  Solo solo;
+  return engine::correct(solo, archive, output, options, progress);
+}
+
+Result<CorrectReport> engine::correct(Team& processes, const std::filesystem::path& archive,
+                                      const std::filesystem::path& output,
+                                      const CorrectOptions& options, Progress* progress) {
   TRY(check_options(options));
-  TRY(otf2::check_target(output, options.force));
-  Correction correction(options, progress);
+  TRY(processes.agree(otf2::check_target(output, options.force)));
+  Correction correction(processes, options, progress);
   TRY(correction.compute(archive, true));
   TRY(correction.write(output));
   TRY(correction.verify());
+  CorrectReport report = correction.take_report();
   TRY(correction.commit());
-  return correction.take_report();
+  return report;
 }
 
 Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
                              Progress* progress) {
   TRY(check_options(options));
-  Correction correction(options, progress);
+  Solo solo;
+  Correction correction(solo, options, progress);
   TRY(correction.compute(archive, false));
   return correction.take_maps();
 }

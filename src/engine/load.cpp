@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/core.h>
 
@@ -38,11 +39,12 @@ Result<ClockMap> linear_map(const trace::Trace& trace, LocationIndex l) {
 }
 
 /// Refuses a trace of which no event file exists although there should be some.
-Result<void> check_anything_there(const trace::Trace& trace) {
+Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
   const auto missing = [](const auto& location) { return location.event_file_missing; };
   const auto present = [](const auto& location) { return location.event_count > 0; };
-  if (std::any_of(trace.locations.begin(), trace.locations.end(), missing) &&
-      std::none_of(trace.locations.begin(), trace.locations.end(), present)) {
+  const bool any_missing = std::any_of(trace.locations.begin(), trace.locations.end(), missing);
+  const bool any_present = std::any_of(trace.locations.begin(), trace.locations.end(), present);
+  if (processes.any(any_missing) && !processes.any(any_present)) {
     return fail(ErrorKind::input,
                 fmt::format("none of the event files of {} exists; was the archive moved without them?",
                             trace.path));
@@ -74,52 +76,105 @@ std::optional<MuTicks> mu_of_property(const trace::Definitions& definitions) {
 
 }  // namespace
 
+std::vector<LocationIndex> LoadedTrace::own(const Team& processes) const {
+  std::vector<LocationIndex> own;
+  for (LocationIndex l = 0; l < partition.owner.size(); ++l) {
+    if (partition.owns(processes.rank(), l)) own.push_back(l);
+  }
+  return own;
+}
+
 Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress) {
+  Workers workers(threads);
+  return load(workers, path, progress);
+}
+
+Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress) {
+  Team& processes = workers.processes();
   LoadedTrace loaded;
-  TRY_ASSIGN(loaded.archive, otf2::Archive::open(path));
+  TRY_ASSIGN(loaded.archive, agree(processes, otf2::Archive::open(path)));
   loaded.trace.path = loaded.archive->path();
   loaded.trace.definitions = loaded.archive->definitions();
-  const std::size_t count = loaded.trace.definitions.locations.size();
-  loaded.trace.locations.resize(count);
-  if (progress != nullptr) progress->begin("scan", count);
-  TRY(parallel_for(threads, count, [&](std::size_t l) -> Result<void> {
+  TRY_ASSIGN(loaded.partition,
+             workers.share_out(loaded.trace.definitions, [&](LocationIndex l) {
+               std::error_code missing;
+               const auto size = std::filesystem::file_size(loaded.archive->event_file(l), missing);
+               return missing ? 0 : size;
+             }));
+  const std::vector<LocationIndex> own = loaded.own(processes);
+  loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
+  if (progress != nullptr) progress->begin("scan", own.size());
+  TRY(processes.agree(parallel_for(workers.threads(), own.size(), [&](std::size_t i) -> Result<void> {
     if (progress != nullptr && progress->cancelled()) {
       return fail(ErrorKind::interrupted, "interrupted while reading");
     }
-    TRY_ASSIGN(loaded.trace.locations[l], loaded.archive->scan(static_cast<LocationIndex>(l)));
+    TRY_ASSIGN(loaded.trace.locations[own[i]], loaded.archive->scan(own[i]));
     if (progress != nullptr) progress->advance(1);
     return {};
-  }));
-  TRY(check_anything_there(loaded.trace));
+  })));
+  TRY(check_anything_there(processes, loaded.trace));
   return loaded;
 }
 
-Result<Presynchronised> presynchronise(const trace::Trace& trace, Presync method) {
+namespace {
+
+Result<ClockMap> presync_map(const trace::Trace& trace, LocationIndex l, bool linear) {
+  const trace::LocationSkeleton& location = trace.locations[l];
+  if (!location.decreasing.empty()) {
+    return fail(ErrorKind::input,
+                fmt::format("{}: time runs backward in its event file ({}); no correction can be "
+                            "based on that clock",
+                            name_of(trace, l), location.decreasing));
+  }
+  return linear ? linear_map(trace, l) : ClockMap();
+}
+
+Result<Presynchronised> presynchronise(Team& processes, const trace::Trace& trace,
+                                       const std::vector<LocationIndex>& own, Presync method) {
   Presynchronised result;
-  const bool any_offset = std::any_of(trace.locations.begin(), trace.locations.end(),
-                                      [](const auto& l) { return !l.clock_offsets.empty(); });
+  const bool any_offset = processes.any(
+      std::any_of(trace.locations.begin(), trace.locations.end(),
+                  [](const auto& l) { return !l.clock_offsets.empty(); }));
   const bool linear = method == Presync::linear || (method == Presync::automatic && any_offset);
   result.method = linear ? "linear" : "none";
+  result.maps.resize(trace.locations.size());
   std::int64_t earliest = 0;
-  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
-    const trace::LocationSkeleton& location = trace.locations[l];
-    if (!location.decreasing.empty()) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: time runs backward in its event file ({}); no correction can be "
-                              "based on that clock",
-                              name_of(trace, l), location.decreasing));
+  Result<void> good;
+  for (const LocationIndex l : own) {
+    auto map = presync_map(trace, l, linear);
+    if (!map) {
+      good = tl::unexpected<Error>(std::move(map).error());
+      break;
     }
-    ClockMap map;
-    if (linear) {
-      TRY_ASSIGN(map, linear_map(trace, l));
+    if (trace.locations[l].event_count > 0) {
+      earliest = std::min(earliest, (*map)(trace.locations[l].first));
     }
-    if (location.event_count > 0) earliest = std::min(earliest, map(location.first));
-    result.maps.push_back(std::move(map));
+    result.maps[l] = std::move(*map);
   }
+  TRY(processes.agree(std::move(good)));
+  earliest = processes.reduce(Team::Reduction::min, earliest);
   if (earliest < 0) {
     for (ClockMap& map : result.maps) map = map.shifted(-earliest);
   }
   return result;
+}
+
+}  // namespace
+
+Result<Presynchronised> presynchronise(Team& processes, const LoadedTrace& loaded, Presync method) {
+  return presynchronise(processes, loaded.trace, loaded.own(processes), method);
+}
+
+Result<Presynchronised> presynchronise(const trace::Trace& trace, Presync method) {
+  Solo solo;
+  std::vector<LocationIndex> all(trace.locations.size());
+  std::iota(all.begin(), all.end(), LocationIndex{0});
+  return presynchronise(solo, trace, all, method);
+}
+
+ChosenMu choose_mu(Workers&, const LoadedTrace& loaded, std::span<const ClockMap> maps,
+                   const MuOption& option) {
+  return choose_mu(loaded.trace, maps, option);
 }
 
 ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,

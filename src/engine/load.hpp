@@ -11,7 +11,9 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
+#include "engine/workers.hpp"
 #include "otf2/archive.hpp"
+#include "trace/partition.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::engine {
@@ -19,22 +21,30 @@ namespace entrain::engine {
 /// An archive with everything that the correction works on.
 struct LoadedTrace {
   std::unique_ptr<otf2::Archive> archive;
-  trace::Trace trace;
+  trace::Trace trace;           ///< skeletons of this process's locations; those of others are empty
+  trace::Partition partition;   ///< over the processes of the run
+
+  /// The locations of this process.
+  [[nodiscard]] std::vector<LocationIndex> own(const Team& processes) const;
 };
 
-/// Opens an archive and scans all locations on `threads` threads. Errors: ErrorKind::input,
-/// ErrorKind::interrupted.
+/// Opens an archive and scans the locations of this process on its threads. Collective over the
+/// processes. Errors: ErrorKind::input, ErrorKind::interrupted.
+Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress);
+/// In this process alone.
 Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress);
 
 /// The pre-synchronisation of a trace: stored stamp -> C.
 struct Presynchronised {
-  std::vector<ClockMap> maps;  ///< one per location
+  std::vector<ClockMap> maps;  ///< one per location; of other processes: the identity
   std::string method;          ///< "none" or "linear"
 };
 
 /// Builds the presync maps. If a time would be negative, all locations are moved by the same amount.
 /// Errors: ErrorKind::input for clock offsets out of order or a map that decreases, and for local
-/// stamps that decrease, naming the location.
+/// stamps that decrease, naming the location. Collective over the processes.
+Result<Presynchronised> presynchronise(Team& processes, const LoadedTrace& loaded, Presync method);
+/// Of a trace that is in this process as a whole.
 Result<Presynchronised> presynchronise(const trace::Trace& trace, Presync method);
 
 /// mu per class with a word on where it comes from.
@@ -49,6 +59,9 @@ inline constexpr std::int64_t k_largest_mu = std::int64_t{1} << 52;
 /// Decides mu by `option`; `maps` give C. Values above k_largest_mu are cut to it, those that an
 /// archive carries are not believed.
 ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps, const MuOption& option);
+/// The same of a trace that the processes of a run share. Collective.
+ChosenMu choose_mu(Workers& workers, const LoadedTrace& loaded, std::span<const ClockMap> maps,
+                   const MuOption& option);
 
 // Names of the archive properties that a corrected archive carries.
 inline constexpr const char* k_property_prefix = "ENTRAIN::";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include <fmt/core.h>
 
@@ -11,19 +12,28 @@
 namespace entrain::engine {
 
 std::optional<SessionSpan> session_span(const trace::Trace& trace, std::span<const ClockMap> maps) {
+  Solo solo;
+  return session_span(solo, trace, maps);
+}
+
+std::optional<SessionSpan> session_span(Team& processes, const trace::Trace& trace,
+                                        std::span<const ClockMap> maps) {
   // Behind a rewrite the records still carry the times of the old clocks; the property counts.
   if (const std::string* text = find_property(trace.definitions, k_property_session_span)) {
     if (const auto span = span_of_property(*text)) return span;
   }
-  std::optional<SessionSpan> span;
+  bool any = false;
+  SessionSpan span{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
   for (std::size_t l = 0; l < trace.locations.size(); ++l) {
     const auto& offsets = trace.locations[l].clock_offsets;
     if (offsets.size() < 2) continue;
-    const SessionSpan own{maps[l](offsets.front().time), maps[l](offsets.back().time)};
-    if (!span) span = own;
-    span->begin = std::max(span->begin, own.begin);
-    span->end = std::min(span->end, own.end);
+    any = true;
+    span.begin = std::max(span.begin, maps[l](offsets.front().time));
+    span.end = std::min(span.end, maps[l](offsets.back().time));
   }
+  if (!processes.any(any)) return std::nullopt;
+  span.begin = processes.reduce(Team::Reduction::max, span.begin);
+  span.end = processes.reduce(Team::Reduction::min, span.end);
   return span;
 }
 

@@ -8,6 +8,7 @@
 
 #include <entrain/clock_map.hpp>
 
+#include "base/team.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::engine {
@@ -23,6 +24,9 @@ struct SessionSpan {
 /// otherwise latest first and earliest last ClockOffset record over all locations that have two or
 /// more, through `maps`; otherwise nothing.
 std::optional<SessionSpan> session_span(const trace::Trace& trace, std::span<const ClockMap> maps);
+/// The same over all processes of a run, which have skeletons and maps of their locations only.
+std::optional<SessionSpan> session_span(Team& processes, const trace::Trace& trace,
+                                        std::span<const ClockMap> maps);
 
 /// "BEGIN END", the form of the property ENTRAIN::SESSION_SPAN.
 std::string to_property(const SessionSpan& span);

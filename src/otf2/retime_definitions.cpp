@@ -201,46 +201,84 @@ Result<void> write_local_definitions(const fs::path& from, const fs::path& to,
   return write_file(to, bytes);
 }
 
-Result<void> write_markers(
-    const Archive& archive, const fs::path& to,
-    const std::function<std::int64_t(LocationIndex, std::uint64_t)>& marker_time) {
-  const fs::path from = archive.marker_file();
-  if (!file_exists(from)) return {};
-  const std::uint64_t chunk_size = archive.anchor().definition_chunk_size;
-  TRY_ASSIGN(DefinitionFile file, read_definition_file(from, chunk_size));
-  std::unordered_map<std::uint64_t, LocationIndex> locations;
-  for (const trace::Location& location : archive.definitions().locations) {
-    locations.emplace(location.id, static_cast<LocationIndex>(locations.size()));
+namespace {
+
+struct Marker {
+  LocationIndex location = k_none;
+  std::uint64_t time = 0, duration = 0;
+  std::span<const std::uint8_t> rest;  ///< payload behind the times
+};
+
+/// Decodes the markers of an archive.
+class MarkerReader {
+ public:
+  explicit MarkerReader(const Archive& archive) : path_(archive.marker_file()) {
+    for (const trace::Location& location : archive.definitions().locations) {
+      locations_.emplace(location.id, static_cast<LocationIndex>(locations_.size()));
+    }
   }
-  bool changed = false;
-  for (DefinitionRecord& record : file.records) {
-    if (record.type != k_marker_record || !marker_time) continue;
-    FieldReader in(record.payload.data(), record.payload.size(), file.big_endian);
-    const std::uint64_t time = in.c64();
-    const std::uint64_t duration = in.c64();
-    const std::uint8_t* const rest = in.position();
-    const std::size_t rest_size = in.left();
+
+  Result<Marker> operator()(const DefinitionRecord& record, bool big_endian) const {
+    FieldReader in(record.payload.data(), record.payload.size(), big_endian);
+    Marker marker;
+    marker.time = in.c64();
+    marker.duration = in.c64();
+    marker.rest = {in.position(), in.left()};
     in.c32();  // marker
     const std::uint8_t scope = in.u8();
     const std::uint64_t reference = in.c64();
     if (!in.ok()) {
       return fail(ErrorKind::input, fmt::format("{} is damaged: a marker record is too short; "
                                                 "restore the file",
-                                                from.string()));
+                                                path_.string()));
     }
-    const auto found = locations.find(reference);
-    const LocationIndex location =
-        scope == k_scope_location && found != locations.end() ? found->second : k_none;
-    const auto begin = static_cast<std::uint64_t>(
-        std::max<std::int64_t>(marker_time(location, time), 0));
-    const auto end = static_cast<std::uint64_t>(
-        std::max<std::int64_t>(marker_time(location, time + duration), 0));
-    const std::uint64_t new_duration = duration == 0 ? 0 : std::max(end, begin) - begin;
-    if (begin == time && new_duration == duration) continue;
+    const auto found = locations_.find(reference);
+    if (scope == k_scope_location && found != locations_.end()) marker.location = found->second;
+    return marker;
+  }
+
+ private:
+  fs::path path_;
+  std::unordered_map<std::uint64_t, LocationIndex> locations_;
+};
+
+}  // namespace
+
+Result<std::vector<MarkerTime>> read_marker_times(const Archive& archive) {
+  std::vector<MarkerTime> times;
+  if (!file_exists(archive.marker_file())) return times;
+  TRY_ASSIGN(const DefinitionFile file, read_definition_file(archive.marker_file(),
+                                                             archive.anchor().definition_chunk_size));
+  const MarkerReader read(archive);
+  for (const DefinitionRecord& record : file.records) {
+    if (record.type != k_marker_record) continue;
+    TRY_ASSIGN(const Marker marker, read(record, file.big_endian));
+    times.push_back({marker.location, marker.time});
+    times.push_back({marker.location, marker.time + marker.duration});
+  }
+  return times;
+}
+
+Result<void> write_markers(const Archive& archive, const fs::path& to,
+                           std::span<const std::int64_t> times) {
+  const fs::path from = archive.marker_file();
+  if (!file_exists(from)) return {};
+  const std::uint64_t chunk_size = archive.anchor().definition_chunk_size;
+  TRY_ASSIGN(DefinitionFile file, read_definition_file(from, chunk_size));
+  const MarkerReader read(archive);
+  bool changed = false;
+  std::size_t next = 0;
+  for (DefinitionRecord& record : file.records) {
+    if (record.type != k_marker_record || next + 2 > times.size()) continue;
+    TRY_ASSIGN(const Marker marker, read(record, file.big_endian));
+    const auto begin = static_cast<std::uint64_t>(std::max<std::int64_t>(times[next++], 0));
+    const auto end = static_cast<std::uint64_t>(std::max<std::int64_t>(times[next++], 0));
+    const std::uint64_t duration = marker.duration == 0 ? 0 : std::max(end, begin) - begin;
+    if (begin == marker.time && duration == marker.duration) continue;
     std::vector<std::uint8_t> payload;
     append_compressed(payload, begin, file.big_endian);
-    append_compressed(payload, new_duration, file.big_endian);
-    payload.insert(payload.end(), rest, rest + rest_size);
+    append_compressed(payload, duration, file.big_endian);
+    payload.insert(payload.end(), marker.rest.begin(), marker.rest.end());
     record.payload = std::move(payload);
     changed = true;
   }

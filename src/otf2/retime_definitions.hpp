@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
+#include <vector>
 
 #include <entrain/error.hpp>
 
@@ -29,9 +29,18 @@ Result<void> write_local_definitions(const std::filesystem::path& from,
                                      const std::filesystem::path& to, std::uint64_t chunk_size,
                                      bool big_endian, std::span<const trace::ClockOffset> offsets);
 
-/// Copies a marker file with times mapped by `marker_time` (see WritePlan).
-Result<void> write_markers(
-    const Archive& archive, const std::filesystem::path& to,
-    const std::function<std::int64_t(LocationIndex, std::uint64_t)>& marker_time);
+/// A time that a marker carries; `location` is k_none if it is not of one location.
+struct MarkerTime {
+  LocationIndex location = k_none;
+  std::uint64_t time = 0;
+};
+
+/// Begin and end of every marker, in the order of the file. None without a marker file.
+Result<std::vector<MarkerTime>> read_marker_times(const Archive& archive);
+
+/// Copies the marker file with the times that read_marker_times() gave replaced by `times`; empty:
+/// as they are.
+Result<void> write_markers(const Archive& archive, const std::filesystem::path& to,
+                           std::span<const std::int64_t> times);
 
 }  // namespace entrain::otf2

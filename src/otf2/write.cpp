@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -59,25 +60,30 @@ class Writer {
       : archive_(archive), plan_(plan), staged_(staged) {}
 
   Result<void> write_locations() {
-    std::error_code error;
-    fs::create_directory(folder(), error);
-    if (error) {
-      return fail(ErrorKind::output, fmt::format("cannot create folder {}: {}", folder().string(),
-                                                 error.message()));
-    }
+    std::vector<LocationIndex> own;
     const std::size_t count = archive_.definitions().locations.size();
-    if (plan_.progress != nullptr) plan_.progress->begin("write", count);
-    return parallel_for(plan_.threads, count, [&](std::size_t i) -> Result<void> {
+    for (LocationIndex l = 0; l < count; ++l) {
+      if (plan_.team == nullptr || plan_.partition->owns(plan_.team->rank(), l)) own.push_back(l);
+    }
+    if (plan_.progress != nullptr) plan_.progress->begin("write", own.size());
+    return parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
       if (plan_.progress != nullptr && plan_.progress->cancelled()) {
         return fail(ErrorKind::interrupted, "interrupted; nothing was written");
       }
-      const auto location = static_cast<LocationIndex>(i);
-      TRY(write_events(location));
-      TRY(write_definitions(location));
-      TRY(write_snapshots(location));
+      TRY(write_events(own[i]));
+      TRY(write_definitions(own[i]));
+      TRY(write_snapshots(own[i]));
       if (plan_.progress != nullptr) plan_.progress->advance(1);
       return {};
     });
+  }
+
+  Result<void> create_folder() const {
+    std::error_code error;
+    fs::create_directory(folder(), error);
+    if (!error) return {};
+    return fail(ErrorKind::output, fmt::format("cannot create folder {}: {}", folder().string(),
+                                               error.message()));
   }
 
   Result<void> write_globals() {
@@ -86,7 +92,7 @@ class Writer {
                                  archive_.anchor().definition_chunk_size, plan_.first_time,
                                  plan_.last_time));
     TRY(write_markers(archive_, staged_.path() / archive_.marker_file().filename(),
-                      plan_.marker_time));
+                      plan_.marker_times));
     for (std::uint32_t i = 0; i < archive_.anchor().thumbnail_count; ++i) {
       const fs::path thumbnail = archive_.thumbnail_file(i);
       if (!file_exists(thumbnail)) break;
@@ -99,7 +105,8 @@ class Writer {
                                       plan_.removed_properties));
   }
 
-  [[nodiscard]] std::string link() const { return name_of(link_made_.load()); }
+  /// The kind of links that this process has made.
+  [[nodiscard]] LinkKind link() const { return link_made_.load(); }
 
  private:
   [[nodiscard]] fs::path folder() const { return staged_.path() / archive_.name(); }
@@ -171,15 +178,48 @@ Result<void> check_target(const fs::path& directory, bool force) {
   return StagedDirectory::check(directory, force);
 }
 
+namespace {
+
+/// Rank 0 creates the folder, the others learn where it is.
+Result<StagedDirectory> create_in_common(Team& team, const fs::path& directory, bool force) {
+  std::optional<StagedDirectory> staged;
+  Result<void> created;
+  std::vector<std::vector<char>> parcels(team.size());
+  if (team.rank() == 0) {
+    auto result = StagedDirectory::create(directory, force);
+    if (result) {
+      staged.emplace(std::move(*result));
+      std::string names = staged->path().string();
+      names += '\0';
+      names += staged->target().string();
+      std::fill(parcels.begin(), parcels.end(), std::vector<char>(names.begin(), names.end()));
+    } else {
+      created = tl::unexpected<Error>(std::move(result).error());
+    }
+  }
+  TRY(team.agree(std::move(created)));
+  const std::vector<char> names = exchange(team, std::move(parcels))[0];
+  if (staged) return std::move(*staged);
+  const auto middle = std::find(names.begin(), names.end(), '\0');
+  return StagedDirectory::attach(fs::path(names.begin(), middle),
+                                 fs::path(middle + 1, names.end()));
+}
+
+}  // namespace
+
 Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
                                     const fs::path& directory) {
-  TRY(check_apart(archive, directory));
-  TRY_ASSIGN(StagedDirectory staged, StagedDirectory::create(directory, plan.force));
+  Solo solo;
+  Team& team = plan.team == nullptr ? solo : *plan.team;
+  TRY(team.agree(check_apart(archive, directory)));
+  TRY_ASSIGN(StagedDirectory staged, create_in_common(team, directory, plan.force));
   Writer writer(archive, plan, staged);
-  TRY(writer.write_locations());
-  TRY(writer.write_globals());
-  std::string link = writer.link();
-  return StagedArchive(std::move(staged), fs::path(archive.path()).filename(), std::move(link));
+  TRY(team.agree(team.rank() == 0 ? writer.create_folder() : Result<void>()));
+  TRY(team.agree(writer.write_locations()));
+  TRY(team.agree(team.rank() == 0 ? writer.write_globals() : Result<void>()));
+  const auto link = static_cast<LinkKind>(
+      team.reduce(Team::Reduction::max, static_cast<std::int64_t>(writer.link())));
+  return StagedArchive(std::move(staged), fs::path(archive.path()).filename(), name_of(link));
 }
 
 Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,7 +10,9 @@
 #include <entrain/progress.hpp>
 
 #include "base/staging.hpp"
+#include "base/team.hpp"
 #include "otf2/archive.hpp"
+#include "trace/partition.hpp"
 
 namespace entrain::otf2 {
 
@@ -23,9 +24,8 @@ struct WritePlan {
   /// Rewrite mode: ClockOffset records to store per location in place of the old ones. Empty (no
   /// location at all): old records are neutralised in place, offset 0.
   std::vector<std::vector<trace::ClockOffset>> clock_offsets;
-  /// New time of a marker, given its location (k_none: not of one location) and its old time.
-  /// Unset: markers stay.
-  std::function<std::int64_t(LocationIndex, std::uint64_t)> marker_time;
+  /// New times in place of those that read_marker_times() gives, one for each. Empty: markers stay.
+  std::vector<std::int64_t> marker_times;
   /// Smallest and largest new event time; ClockProperties is widened to hold both.
   std::int64_t first_time = 0;
   std::int64_t last_time = 0;
@@ -38,6 +38,10 @@ struct WritePlan {
   bool force = false;
   unsigned threads = 0;
   Progress* progress = nullptr;  ///< counts locations
+  /// Processes that write together; null: this one alone. `maps` and `clock_offsets` are needed
+  /// only for the locations of this process, all else is the same everywhere.
+  Team* team = nullptr;
+  const trace::Partition* partition = nullptr;  ///< with team: whose location is whose
 };
 
 /// Refuses an output folder that exists already and may not be replaced, before any work is done.
@@ -55,7 +59,8 @@ class StagedArchive {
   /// "reflink", "symbolic link" or "hard link" for overlay, else empty.
   [[nodiscard]] const std::string& link() const { return link_; }
 
-  /// Gives the archive its final name. Errors: ErrorKind::output.
+  /// Gives the archive its final name; in a team, of the process that created it (rank 0) only.
+  /// Errors: ErrorKind::output.
   Result<void> commit() { return directory_.commit(); }
 
  private:
@@ -72,13 +77,14 @@ class StagedArchive {
 };
 
 /// Writes the archive beside `directory`, whose name it gets by commit(); a failure leaves neither
-/// a half archive nor a changed input. `directory` must not exist unless plan.force. Errors:
+/// a half archive nor a changed input. `directory` must not exist unless plan.force. A team writes
+/// in common: rank 0 the files of the whole archive, everybody those of his locations. Errors:
 /// ErrorKind::output (no space, exists, permission), ErrorKind::input (damaged file),
 /// ErrorKind::interrupted.
 Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
                                     const std::filesystem::path& directory);
 
-/// stage_archive() and commit(); returns the path of the new anchor file.
+/// stage_archive() and commit(); returns the path of the new anchor file. Not for a team.
 Result<std::filesystem::path> write_archive(const Archive& archive, const WritePlan& plan,
                                             const std::filesystem::path& directory);
 

@@ -8,6 +8,7 @@
 
 #include <entrain/clock_map.hpp>
 
+#include "otf2/retime_definitions.hpp"
 #include "otf2/archive.hpp"
 #include "otf2/write.hpp"
 #include "support/compare_traces.hpp"
@@ -72,12 +73,16 @@ class Write : public testing::TestWithParam<TestArchive> {
       plan.first_time = std::min(plan.first_time, plan.maps.back()(skeleton.first));
       plan.last_time = std::max(plan.last_time, plan.maps.back()(skeleton.last));
     }
-    const auto maps = plan.maps;
-    plan.marker_time = [maps](LocationIndex location, std::uint64_t time) {
-      return maps[location == k_none ? 0 : location](time) + (location == k_none ? 5 : 0);
-    };
+    for (const otf2::MarkerTime& marker : *otf2::read_marker_times(*archive_)) {
+      plan.marker_times.push_back(marker_time(plan, marker.location, marker.time));
+    }
     plan.properties = {{"ENTRAIN::TEST", "yes"}};
     return plan;
+  }
+
+  static std::int64_t marker_time(const otf2::WritePlan& plan, LocationIndex location,
+                                  std::uint64_t time) {
+    return plan.maps[location == k_none ? 0 : location](time) + (location == k_none ? 5 : 0);
   }
 
   std::filesystem::path write(otf2::WritePlan plan, WriteMode mode, const char* name,
@@ -224,9 +229,9 @@ TEST_P(Write, an_identity_plan_copies_byte_for_byte) {
   }
   plan.first_time = static_cast<std::int64_t>(archive_->definitions().clock.global_offset);
   plan.last_time = plan.first_time;
-  plan.marker_time = [](LocationIndex, std::uint64_t time) {
-    return static_cast<std::int64_t>(time);
-  };
+  for (const otf2::MarkerTime& marker : *otf2::read_marker_times(*archive_)) {
+    plan.marker_times.push_back(static_cast<std::int64_t>(marker.time));
+  }
   const auto written = write(plan, WriteMode::rewrite, "copy");
   auto expected = input_before_;
   std::erase_if(expected, [&](const auto& entry) {  // other things in the folder
@@ -276,8 +281,8 @@ TEST_P(Write, markers_and_snapshots_move_with_their_location) {
   for (auto& marker : markers) {
     const auto at = marker.scope == 1 ? position(marker.scope_ref) : k_none;
     const auto end =
-        static_cast<std::uint64_t>(plan.marker_time(at, marker.time + marker.duration));
-    marker.time = static_cast<std::uint64_t>(plan.marker_time(at, marker.time));
+        static_cast<std::uint64_t>(marker_time(plan, at, marker.time + marker.duration));
+    marker.time = static_cast<std::uint64_t>(marker_time(plan, at, marker.time));
     marker.duration = end - marker.time;
   }
   auto snapshots = library_snapshots(anchor_);
