@@ -104,7 +104,7 @@ class Corrector {
       build_curves();
       follow_processes();
     }
-    const RefineInput input{&team_,   &graph_,         &incidence_,   &schedule_,        &trace_,
+    const RefineInput input{&team_,   &graph_,         &schedule_,    &trace_,
                             presync_, result_.presync, displacement_, options_.mu_ticks,
                             options_.delta_ticks,      options_.threads};
     result_.maps = refine_maps(input, curves_, result_.corrected);
@@ -175,7 +175,7 @@ class Corrector {
       // A cycle that crosses members shows in that the times never settle, or in a ring of equal
       // times.
       const std::vector<bool> suspects =
-          pass ? cycle_suspects(team_, graph_, incidence_, pass->times)
+          pass ? cycle_suspects(team_, graph_, pass->times)
                : std::vector<bool>(graph_.node_count(), true);
       const bool any =
           team_.any(std::find(suspects.begin(), suspects.end(), true) != suspects.end());
@@ -295,7 +295,7 @@ class Corrector {
     halo_.share_marks(touched);
     std::vector<bool> connected(graph_.location_count(), false);
     for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
-      if (touched[n]) connected[incidence_.location_of[n]] = true;
+      if (touched[n]) connected[graph_.location_of(n)] = true;
     }
     std::vector<LocationIndex> leader(graph_.location_count(), k_none);  // by process
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) {

@@ -96,7 +96,7 @@ class Search {
 
   [[nodiscard]] std::uint32_t child_of_node(NodeIndex node, std::uint32_t k) const {
     if (k == 0) {
-      const bool last = node + 1 == graph_.first_node[incidence_.location_of[node] + 1];
+      const bool last = node + 1 == graph_.first_node[graph_.location_of(node) + 1];
       return last ? k_skip : node + 1;
     }
     const auto edges = incidence_.out_edges.of(node);
@@ -125,7 +125,7 @@ class Search {
   }
 
   [[nodiscard]] std::uint32_t searched(NodeIndex node) const {
-    return node < cursor_[incidence_.location_of[node]] ? k_skip : node;
+    return node < cursor_[graph_.location_of(node)] ? k_skip : node;
   }
 
   static constexpr std::uint32_t k_skip = k_none - 1;
@@ -140,12 +140,12 @@ class Search {
   std::uint32_t counter_ = 0;
 };
 
-bool is_tie(const match::Graph& graph, const Incidence& incidence, const TiedNodes& component) {
+bool is_tie(const match::Graph& graph, const TiedNodes& component) {
   for (std::size_t i = 0; i < component.nodes.size();) {
-    const LocationIndex location = incidence.location_of[component.nodes[i]];
+    const LocationIndex location = graph.location_of(component.nodes[i]);
     std::size_t end = i;
     while (end < component.nodes.size() &&
-           incidence.location_of[component.nodes[end]] == location) {
+           graph.location_of(component.nodes[end]) == location) {
       ++end;
     }
     const std::uint64_t span =
@@ -162,7 +162,7 @@ Components find_components(const match::Graph& graph, const Incidence& incidence
                            std::span<const NodeIndex> cursor) {
   Components result;
   for (TiedNodes& component : Search(graph, incidence, cursor).run()) {
-    auto& target = is_tie(graph, incidence, component) ? result.tied : result.errors;
+    auto& target = is_tie(graph, component) ? result.tied : result.errors;
     target.push_back(std::move(component));
   }
   return result;

@@ -28,20 +28,23 @@ ForwardPass::ForwardPass(const match::Graph& graph, const Incidence& incidence,
 
 StepLinks::StepLinks(const match::Graph& graph, const Schedule& schedule)
     : step_of_node(graph.own_count(), k_none) {
-  std::vector<std::pair<NodeIndex, std::uint32_t>> exchange_steps;
   for (std::uint32_t s = 0; s < schedule.steps.size(); ++s) {
     const Step& step = schedule.steps[s];
     switch (step.kind) {
       case Step::Kind::run:
         for (NodeIndex n = step.begin; n < step.end; ++n) step_of_node[n] = s;
         break;
-      case Step::Kind::exchange: exchange_steps.emplace_back(step.index, s); break;
+      case Step::Kind::exchange: break;
       case Step::Kind::tied:
         for (const NodeIndex n : schedule.tied[step.index].nodes) step_of_node[n] = s;
         break;
     }
   }
-  steps_of_exchange = NodeLists(graph.exchanges.size(), exchange_steps);
+  steps_of_exchange = NodeLists(graph.exchanges.size(), [&](auto body) {
+    for (std::uint32_t s = 0; s < schedule.steps.size(); ++s) {
+      if (schedule.steps[s].kind == Step::Kind::exchange) body(schedule.steps[s].index, s);
+    }
+  });
 }
 
 void ForwardPass::reset(Decimal9 gamma) {
@@ -233,7 +236,7 @@ void ForwardPass::enter_tied(const TiedNodes& component) {
   const bool again = step_ < frontier_;
   LocationIndex previous = k_none;
   for (const NodeIndex n : component.nodes) {
-    const LocationIndex location = incidence_.location_of[n];
+    const LocationIndex location = graph_.location_of(n);
     if (std::exchange(previous, location) == location) continue;
     Decay* before = tied_before_.insert(n, decay_[location]).first;
     if (again) {
@@ -249,7 +252,7 @@ void ForwardPass::run_tied(const TiedNodes& component) {
   const std::uint32_t number = schedule_.tied_of[component.nodes[0]];
   std::int64_t common = k_no_demand;
   for (const NodeIndex n : component.nodes) {
-    const LocationIndex location = incidence_.location_of[n];
+    const LocationIndex location = graph_.location_of(n);
     common = std::max({common, undisturbed(location, n), demand_from_outside(n, number)});
     if (delta_ > 0 && n > graph_.first_node[location] && schedule_.tied_of[n - 1] != number) {
       const std::int64_t gap = std::min(delta_, presync_[n] - presync_[n - 1]);
@@ -259,13 +262,13 @@ void ForwardPass::run_tied(const TiedNodes& component) {
   if (listener_ != nullptr) common = listener_->common_time(number, common);
   for (std::size_t i = 0; i < component.nodes.size(); ++i) {
     const NodeIndex n = component.nodes[i];
-    const LocationIndex location = incidence_.location_of[n];
+    const LocationIndex location = graph_.location_of(n);
     // The decay goes on from the location's last node of the component: its earlier ones stand
     // still at the common time.
     const Decay before = decay_[location];
     const bool changed = settle(location, n, common, undisturbed(location, n));
     const bool last = i + 1 == component.nodes.size() ||
-                      incidence_.location_of[component.nodes[i + 1]] != location;
+                      graph_.location_of(component.nodes[i + 1]) != location;
     if (!last) {
       decay_[location] = before;
     } else if (listener_ != nullptr) {

@@ -54,9 +54,6 @@ class Refiner {
   }
 
   [[nodiscard]] bool touched(LocationIndex location) const { return !curves_[location].empty(); }
-  [[nodiscard]] LocationIndex location_of(NodeIndex node) const {
-    return input_.incidence->location_of[node];
-  }
   void mark(NodeIndex node) { broken_[node] = true; }
 
   /// Tells the owners of marked nodes; true if any member has one that can be repaired.

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "clc/curve.hpp"
-#include "clc/incidence.hpp"
 #include "clc/schedule.hpp"
 #include "match/graph.hpp"
 
@@ -16,7 +15,6 @@ namespace entrain::clc {
 struct RefineInput {
   Team* team = nullptr;
   const match::Graph* graph = nullptr;
-  const Incidence* incidence = nullptr;
   const Schedule* schedule = nullptr;
   const trace::Trace* trace = nullptr;
   std::span<const ClockMap> presync_maps;        ///< per location

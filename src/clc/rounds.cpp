@@ -19,19 +19,19 @@ ForwardRounds::ForwardRounds(Team& team, const match::Graph& graph, const Incide
       presync_(presync),
       links_(graph, schedule),
       pass_(graph, incidence, schedule, presync, mu, delta),
-      is_shown_(graph.own_count(), false),
       ghosts_(graph.halo.ghosts.size()),
       dirty_(schedule.steps.size() / 64 + 1, 0) {
-  std::vector<std::pair<NodeIndex, std::uint32_t>> shown;
   for (std::uint32_t r = 0; r < team.size(); ++r) {
     for (std::uint32_t i = 0; i < graph.halo.shown_to[r].size(); ++i) {
-      const NodeIndex n = graph.halo.shown_to[r][i];
-      shown.emplace_back(n, static_cast<std::uint32_t>(shown_.size()));
       shown_.push_back({r, i});
-      is_shown_[n] = true;
     }
   }
-  shown_of_node_ = NodeLists(graph.own_count(), shown);
+  shown_of_node_ = NodeLists(graph.own_count(), [&](auto body) {
+    std::uint32_t s = 0;
+    for (const std::vector<NodeIndex>& nodes : graph.halo.shown_to) {
+      for (const NodeIndex n : nodes) body(n, s++);
+    }
+  });
   std::vector<std::int64_t> times(presync.begin(), presync.end());
   times.resize(graph.node_count());
   HaloExchange(team, graph).publish(times);
@@ -84,7 +84,7 @@ void ForwardRounds::begin(Decimal9 gamma) {
   for (std::uint32_t s = 0; s < schedule_.steps.size(); ++s) pass_.evaluate(s);
   first_sweep_ = false;
   for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
-    if (is_shown_[n] && pass_.time(n) != presync_[n]) changed_nodes_.push_back(n);
+    if (shown_of_node_.has(n) && pass_.time(n) != presync_[n]) changed_nodes_.push_back(n);
   }
 }
 
@@ -103,7 +103,7 @@ void ForwardRounds::mark(std::uint32_t step) { dirty_[step / 64] |= std::uint64_
 
 void ForwardRounds::time_changed(NodeIndex node) {
   if (first_sweep_) return;
-  if (is_shown_[node]) changed_nodes_.push_back(node);
+  if (shown_of_node_.has(node)) changed_nodes_.push_back(node);
   mark_dependents(node, step_);
 }
 
@@ -151,7 +151,7 @@ void ForwardRounds::note_ghost(NodeIndex ghost) {
 
 std::int64_t ForwardRounds::remote_demand(NodeIndex node) const {
   std::int64_t demand = k_no_demand;
-  if (!is_shown_[node]) return demand;
+  if (!shown_of_node_.has(node)) return demand;
   for (const std::uint32_t s : shown_of_node_.of(node)) demand = std::max(demand, shown_[s].demand);
   return demand;
 }

@@ -89,7 +89,6 @@ class ForwardRounds final : private ForwardListener {
   ForwardPass pass_;
   std::vector<Shown> shown_;          ///< all entries of Halo::shown_to
   NodeLists shown_of_node_;           ///< indices into shown_
-  std::vector<bool> is_shown_;        ///< per own node
   std::vector<GhostState> ghosts_;
   std::vector<Proposal> proposals_;   ///< per tied component
   std::vector<std::uint64_t> dirty_;  ///< one bit per step

@@ -222,17 +222,17 @@ class Scheduler {
     const std::vector<NodeIndex>& nodes = schedule_.tied[c].nodes;
     LocationIndex previous = k_none;
     for (const NodeIndex n : nodes) {
-      const LocationIndex l = incidence_.location_of[n];
+      const LocationIndex l = graph_.location_of(n);
       // A location that is not there yet calls again when it arrives.
       if (l != previous && cursor_[l] != n) return false;
       previous = l;
       if (!ready(n, location, c)) return false;
     }
     schedule_.steps.push_back({Step::Kind::tied, c, 0, 0});
-    for (const NodeIndex n : nodes) cursor_[incidence_.location_of[n]] = n + 1;
+    for (const NodeIndex n : nodes) cursor_[graph_.location_of(n)] = n + 1;
     for (const NodeIndex n : nodes) complete(n);
     for (const NodeIndex n : nodes) {
-      const LocationIndex l = incidence_.location_of[n];
+      const LocationIndex l = graph_.location_of(n);
       if (l != location && cursor_[l] == n + 1) enqueue(l);
     }
     return true;

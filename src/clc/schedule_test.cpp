@@ -56,7 +56,7 @@ class Follower {
 
   void visit(NodeIndex n, std::uint32_t component) {
     EXPECT_FALSE(done_[n]) << "node " << n << " twice";
-    const LocationIndex l = s_.incidence.location_of[n];
+    const LocationIndex l = s_.graph.location_of(n);
     if (n > s_.graph.first_node[l]) {
       EXPECT_TRUE(done_[n - 1]) << "node " << n << " before its predecessor";
     }

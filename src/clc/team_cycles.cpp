@@ -28,8 +28,8 @@ struct NamedEdge {
   Name send, receive;
 };
 
-Name name_of(const match::Graph& graph, const Incidence& incidence, NodeIndex node) {
-  if (!graph.is_ghost(node)) return {incidence.location_of[node], node};
+Name name_of(const match::Graph& graph, NodeIndex node) {
+  if (!graph.is_ghost(node)) return {graph.location_of(node), node};
   const match::Ghost& ghost = graph.halo.ghosts[node - graph.own_count()];
   return {ghost.location, ghost.node};
 }
@@ -44,9 +44,8 @@ std::vector<std::vector<T>> at_root(Team& team, std::vector<T> values) {
 /// The part of the graph between suspects, put together at rank 0.
 class Gathering {
  public:
-  Gathering(Team& team, const match::Graph& graph, const Incidence& incidence,
-            const std::vector<bool>& suspects)
-      : team_(team), graph_(graph), incidence_(incidence), suspects_(suspects) {}
+  Gathering(Team& team, const match::Graph& graph, const std::vector<bool>& suspects)
+      : team_(team), graph_(graph), suspects_(suspects) {}
 
   /// Components by the names of their nodes; empty but at rank 0.
   struct Found {
@@ -67,7 +66,7 @@ class Gathering {
   }
 
  private:
-  [[nodiscard]] Name name(NodeIndex node) const { return name_of(graph_, incidence_, node); }
+  [[nodiscard]] Name name(NodeIndex node) const { return name_of(graph_, node); }
 
   void gather_nodes() {
     std::vector<StampedName> own;
@@ -164,7 +163,6 @@ class Gathering {
 
   Team& team_;
   const match::Graph& graph_;
-  const Incidence& incidence_;
   const std::vector<bool>& suspects_;
   match::Graph whole_;
   std::vector<Name> names_;  ///< by number in whole_
@@ -240,7 +238,7 @@ void tie(const std::vector<std::vector<Name>>& components, Numbering& number,
 
 }  // namespace
 
-std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph, const Incidence& incidence,
+std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
                                  std::span<const std::int64_t> times) {
   std::vector<bool> entered(graph.node_count(), false), left(graph.node_count(), false);
   for (const match::Edge& edge : graph.edges) {
@@ -268,16 +266,17 @@ std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph, const In
   halo.share_marks(entered);
   halo.share_marks(left);
   std::vector<bool> suspects(graph.node_count(), false);
-  NodeIndex end = 0;
-  for (NodeIndex begin = 0; begin < graph.own_count(); begin = end) {
-    for (end = begin + 1; end < graph.own_count() && times[end] == times[begin] &&
-                          incidence.location_of[end] == incidence.location_of[begin];) {
-      ++end;
+  for (LocationIndex l = 0; l < graph.location_count(); ++l) {
+    const NodeIndex last_node = graph.first_node[l + 1];
+    NodeIndex end = 0;
+    for (NodeIndex begin = graph.first_node[l]; begin < last_node; begin = end) {
+      end = begin + 1;
+      while (end < last_node && times[end] == times[begin]) ++end;
+      NodeIndex first = begin, last = end;
+      while (first < end && !entered[first]) ++first;
+      while (last > first && !left[last - 1]) --last;
+      for (NodeIndex n = first; n < last; ++n) suspects[n] = true;
     }
-    NodeIndex first = begin, last = end;
-    while (first < end && !entered[first]) ++first;
-    while (last > first && !left[last - 1]) --last;
-    for (NodeIndex n = first; n < last; ++n) suspects[n] = true;
   }
   halo.share_marks(suspects);
   return suspects;
@@ -285,7 +284,7 @@ std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph, const In
 
 TeamCycles settle_cycles(Team& team, const trace::Partition& partition, match::Graph& graph,
                          Incidence& incidence, const std::vector<bool>& suspects) {
-  Gathering::Found found = Gathering(team, graph, incidence, suspects).search();
+  Gathering::Found found = Gathering(team, graph, suspects).search();
   found.tied = broadcast(team, found.tied);
   found.errors = broadcast(team, found.errors);
   TeamCycles result;

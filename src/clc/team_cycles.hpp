@@ -25,7 +25,7 @@ struct TeamCycles {
 /// Nodes that can lie on a cycle, given the final times of a forward pass over all nodes, ghosts
 /// too. Times do not fall along edges and local order, so they are all equal on a cycle: only runs
 /// of equal times in a location that are entered and left by edges between equal times count.
-std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph, const Incidence& incidence,
+std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
                                  std::span<const std::int64_t> times);
 
 /// Finds the strongly connected components among the nodes marked in `suspects` (one per node,

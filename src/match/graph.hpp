@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -82,6 +83,12 @@ struct Graph {
   /// These and the ghosts.
   [[nodiscard]] std::size_t node_count() const { return stamp.size() + halo.ghosts.size(); }
   [[nodiscard]] bool is_ghost(NodeIndex node) const { return node >= stamp.size(); }
+  /// O(log locations).
+  [[nodiscard]] LocationIndex location_of(NodeIndex node) const {
+    if (is_ghost(node)) return halo.ghosts[node - stamp.size()].location;
+    const auto next = std::upper_bound(first_node.begin(), first_node.end(), node);
+    return static_cast<LocationIndex>(next - first_node.begin() - 1);
+  }
   [[nodiscard]] std::size_t location_count() const { return first_node.size() - 1; }
   [[nodiscard]] std::span<const Member> sends(const Exchange& exchange) const {
     return {members.data() + exchange.first_send, exchange.send_count};
