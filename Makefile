@@ -3,10 +3,10 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: help demo test sanitize soak bench format lint install deps clean
+.PHONY: help demo test test-mpich sanitize soak bench format lint install deps clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 demo: deps ## build, then check and correct the example trace, and show what changed
 	cmake --preset release --log-level=WARNING
@@ -17,6 +17,12 @@ test: deps ## build with warnings as errors and run all quick tests
 	cmake --preset dev --log-level=WARNING
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset dev -j $(JOBS)
+
+test-mpich: ## build with MPICH instead of Open MPI and run the tests of several processes
+	@scripts/install-deps libmpich-dev mpich
+	cmake --preset mpich --log-level=WARNING
+	cmake --build --preset mpich -j $(JOBS) --target tests_mpi entrain_cli
+	ctest --preset mpich
 
 sanitize: deps ## all quick tests under the address, undefined-behaviour and thread sanitizers
 	cmake --preset asan-ubsan --log-level=WARNING

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several processes and several threads give the archive that one gives, byte by byte.
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "support/archive_builder.hpp"
+#include "support/files.hpp"
+#include "support/process.hpp"
+#include "support/test_archives.hpp"
+
+namespace entrain::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Arguments = std::vector<std::string>;
+
+constexpr unsigned k_timeout_s = 100;
+
+#ifdef ENTRAIN_MPIEXEC
+/// Several processes of the tool on this machine, however few cores it has.
+ChildOutcome run_processes(unsigned count, const Arguments& arguments) {
+  // Open MPI refuses root and more processes than cores unless told otherwise; MPICH knows neither.
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
+  ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
+  ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 1);
+  Arguments command{ENTRAIN_MPIEXEC, "-n", std::to_string(count), ENTRAIN_BINARY};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_program(command, {.timeout_s = k_timeout_s});
+}
+#endif
+
+ChildOutcome run_alone(const Arguments& arguments) {
+  Arguments command{ENTRAIN_BINARY};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_program(command, {.timeout_s = k_timeout_s});
+}
+
+/// A report without what differs from run to run.
+nlohmann::json comparable(const std::string& text, const fs::path& output) {
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return text;
+  json.erase("phases_s");
+  json.erase("peak_memory_bytes");
+  std::string plain = json.dump();
+  const std::string name = output.string();
+  for (std::size_t at = plain.find(name); at != std::string::npos; at = plain.find(name, at)) {
+    plain.replace(at, name.size(), "OUTPUT");
+  }
+  return nlohmann::json::parse(plain);
+}
+
+#ifdef ENTRAIN_MPIEXEC
+/// Lines of the tool itself: launchers add some of their own when a process fails.
+std::vector<std::string> own_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (text.compare(begin, 9, "entrain: ") == 0) lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+#endif
+
+class Workers : public testing::TestWithParam<TestArchive> {
+ protected:
+  void SetUp() override { anchor_ = GetParam().make(scratch_ / "in"); }
+
+  Arguments correct(const fs::path& output, const char* mode) const {
+    return {"correct", anchor_.string(), "-o", output.string(), "--mode", mode, "--json"};
+  }
+
+  TempDir scratch_;
+  fs::path anchor_;
+};
+
+#ifdef ENTRAIN_MPIEXEC
+TEST_P(Workers, any_number_of_processes_writes_the_same_archive) {
+  for (const char* mode : {"rewrite", "overlay"}) {
+    const fs::path alone = scratch_ / fmt::format("{}-alone", mode);
+    const ChildOutcome expected = run_alone(correct(alone, mode));
+    ASSERT_EQ(expected.exit_code, 0) << expected.summary();
+    for (const unsigned count : {1u, 2u, 3u, 4u, 7u}) {
+      const fs::path output = scratch_ / fmt::format("{}-{}", mode, count);
+      const ChildOutcome outcome = run_processes(count, correct(output, mode));
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
+      EXPECT_EQ(digest_tree(output), digest_tree(alone)) << count << " processes, " << mode;
+      EXPECT_EQ(comparable(outcome.out, output), comparable(expected.out, alone)) << count;
+    }
+  }
+}
+
+#endif
+
+TEST_P(Workers, any_number_of_threads_writes_the_same_archive) {
+  const fs::path alone = scratch_ / "alone";
+  Arguments arguments = correct(alone, "rewrite");
+  arguments.insert(arguments.end(), {"--threads", "1"});
+  const ChildOutcome expected = run_alone(arguments);
+  ASSERT_EQ(expected.exit_code, 0) << expected.summary();
+  for (const char* threads : {"2", "3", "8"}) {
+    const fs::path output = scratch_ / threads;
+    arguments = correct(output, "rewrite");
+    arguments.insert(arguments.end(), {"--threads", threads});
+    const ChildOutcome outcome = run_alone(arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
+    EXPECT_EQ(digest_tree(output), digest_tree(alone)) << threads;
+    EXPECT_EQ(comparable(outcome.out, output), comparable(expected.out, alone)) << threads;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Archives, Workers, testing::ValuesIn(test_archives()),
+                         [](const auto& info) { return info.param.name; });
+
+#ifdef ENTRAIN_MPIEXEC
+
+class Failures : public testing::Test {
+ protected:
+  void SetUp() override {
+    copy_tree(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces/lulesh-8", scratch_ / "in");
+  }
+  /// One sentence of the tool, exit code 2, nothing left behind.
+  void expect_refused(const ChildOutcome& outcome, const std::string& sentence) {
+    EXPECT_NE(outcome.exit_code, 0) << outcome.summary();
+    EXPECT_FALSE(outcome.timed_out) << outcome.summary();
+    const std::vector<std::string> lines = own_lines(outcome.err);
+    ASSERT_EQ(lines.size(), 1u) << outcome.err;
+    EXPECT_NE(lines[0].find(sentence), std::string::npos) << lines[0];
+    EXPECT_EQ(entries_of(scratch_.path()), (std::vector<std::string>{"in"}));
+  }
+  ChildOutcome correct(unsigned count) {
+    return run_processes(count, {"correct", (scratch_ / "in").string(), "-o",
+                                 (scratch_ / "out").string()});
+  }
+
+  TempDir scratch_;
+};
+
+TEST_F(Failures, a_missing_archive) {
+  expect_refused(run_processes(3, {"correct", (scratch_ / "none").string(), "-o",
+                                   (scratch_ / "out").string()}),
+                 "none");
+}
+
+TEST_F(Failures, damage_that_one_process_sees) {
+  for (const char* victim : {"0.evt", "5.evt", "7.evt"}) {
+    const fs::path file = scratch_ / "in/traces" / victim;
+    const Bytes good = read_bytes(file);
+    Bytes bad = good;
+    for (std::size_t i = 3000; i < 3400; ++i) bad[i] = static_cast<std::uint8_t>(i * 37);
+    write_bytes(file, bad);
+    expect_refused(correct(4), victim);
+    write_bytes(file, good);
+  }
+}
+
+TEST_F(Failures, a_file_that_one_process_may_not_read) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  fs::permissions(scratch_ / "in/traces/6.evt", fs::perms::none);
+  expect_refused(correct(4), "6.evt");
+}
+
+TEST_F(Failures, an_existing_output_is_not_touched) {
+  write_bytes(scratch_ / "out", {1, 2, 3});
+  const ChildOutcome outcome = correct(3);
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_EQ(own_lines(outcome.err).size(), 1u) << outcome.err;
+  EXPECT_EQ(read_bytes(scratch_ / "out"), (Bytes{1, 2, 3}));
+}
+
+TEST_F(Failures, wrong_usage_is_told_once) {
+  const ChildOutcome outcome = run_processes(3, {"correct", "--frobnicate"});
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_EQ(own_lines(outcome.err).size(), 1u) << outcome.err;
+}
+
+TEST_F(Failures, unmatched_and_truncated_traces_do_not_block) {
+  fs::remove(scratch_ / "in/traces/2.evt");
+  fs::resize_file(scratch_ / "in/traces/4.evt", fs::file_size(scratch_ / "in/traces/4.evt") / 3);
+  const Arguments arguments{"correct", (scratch_ / "in").string(), "-o"};
+  Arguments alone = arguments, shared = arguments;
+  alone.push_back((scratch_ / "alone").string());
+  shared.push_back((scratch_ / "shared").string());
+  const ChildOutcome expected = run_alone(alone);
+  const ChildOutcome outcome = run_processes(4, shared);
+  EXPECT_EQ(outcome.exit_code, expected.exit_code) << outcome.summary();
+  EXPECT_EQ(digest_tree(scratch_ / "shared"), digest_tree(scratch_ / "alone"));
+}
+
+TEST(OtherVerbs, are_done_by_one_process) {
+  const std::string archive = (fs::path(ENTRAIN_EXAMPLES_DIR) / "traces/lulesh-8").string();
+  const ChildOutcome expected = run_alone({"info", archive, "--json"});
+  const ChildOutcome outcome = run_processes(3, {"info", archive, "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  EXPECT_EQ(outcome.out, expected.out);
+}
+
+TEST(OtherVerbs, check_is_done_by_all_and_told_by_one) {
+  const std::string archive = (fs::path(ENTRAIN_EXAMPLES_DIR) / "traces/amg-8").string();
+  const ChildOutcome expected = run_alone({"check", archive, "--json"});
+  for (const unsigned count : {2u, 5u}) {
+    const ChildOutcome outcome = run_processes(count, {"check", archive, "--json"});
+    EXPECT_NE(outcome.exit_code, 0) << outcome.summary();
+    EXPECT_EQ(outcome.out, expected.out);
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace entrain::test
