@@ -234,10 +234,10 @@ class Corrector {
   }
 
   void build_curves() {
-    const std::vector<std::int64_t> limits =
+    const BigVector<std::int64_t> limits =
         options_.backward
             ? send_limits(halo_, graph_, schedule_, forward_.times, options_.mu_ticks)
-                          : std::vector<std::int64_t>();
+                          : BigVector<std::int64_t>();
     static_cast<void>(
         parallel_for(options_.threads, graph_.location_count(), [&](std::size_t l) {
           build_curve(static_cast<LocationIndex>(l), limits);
@@ -245,7 +245,7 @@ class Corrector {
         }));
   }
 
-  void build_curve(LocationIndex l, const std::vector<std::int64_t>& limits) {
+  void build_curve(LocationIndex l, const BigVector<std::int64_t>& limits) {
     const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
     if (std::find(jump_at(begin), jump_at(end), true) == jump_at(end)) return;
     const std::vector<std::int64_t> lower(displacement_.begin() + begin,
@@ -263,7 +263,7 @@ class Corrector {
   }
 
   std::vector<Ramp> ramps_of(LocationIndex l, const std::vector<std::int64_t>& lower,
-                             const std::vector<std::int64_t>& limits) {
+                             const BigVector<std::int64_t>& limits) {
     const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
     std::vector<std::int64_t> limit(limits.begin() + begin, limits.begin() + end);
     for (std::size_t n = 0; n < limit.size(); ++n) {
@@ -335,7 +335,7 @@ class Corrector {
   bool cycles_settled_ = false;          ///< in a team: all are known
   std::uint64_t tied_nodes_ = 0;
   Forward forward_;
-  std::vector<std::int64_t> displacement_;  ///< e per node
+  BigVector<std::int64_t> displacement_;  ///< e per node
   std::vector<Curve> curves_;               ///< per location; empty: not touched
   Amortization result_;
 };

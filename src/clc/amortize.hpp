@@ -26,9 +26,9 @@ struct Options {
 /// What the correction does to every node of the graph. In a team: to this member's nodes; passes,
 /// gamma, jumps and cycles are those of the whole.
 struct Amortization {
-  std::vector<std::int64_t> presync;    ///< C per node, ticks
-  std::vector<std::int64_t> forward;    ///< LC' per node
-  std::vector<std::int64_t> corrected;  ///< LC'' per node, as the clock maps give it
+  BigVector<std::int64_t> presync;    ///< C per node, ticks
+  BigVector<std::int64_t> forward;    ///< LC' per node
+  BigVector<std::int64_t> corrected;  ///< LC'' per node, as the clock maps give it
   std::vector<ClockMap> maps;           ///< per location: local ticks -> LC''; of others: presync
   std::vector<AmortizationPass> passes;
   Decimal9 gamma;

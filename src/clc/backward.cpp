@@ -189,10 +189,10 @@ std::vector<Ramp> build_ramps(const BackwardInput& input, std::span<std::int64_t
   return ramps;
 }
 
-std::vector<std::int64_t> send_limits(HaloExchange& halo, const match::Graph& graph,
+BigVector<std::int64_t> send_limits(HaloExchange& halo, const match::Graph& graph,
                                       const Schedule& schedule,
                                       std::span<const std::int64_t> forward, const MuTicks& mu) {
-  std::vector<std::int64_t> limit(graph.node_count(), k_no_limit);
+  BigVector<std::int64_t> limit(graph.node_count(), k_no_limit);
   for (const match::Edge& edge : graph.edges) {
     const std::int64_t latest =
         forward[edge.receive] - mu[static_cast<std::size_t>(edge.latency_class)];

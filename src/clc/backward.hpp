@@ -21,7 +21,7 @@ inline constexpr std::int64_t k_no_limit = -k_no_demand;
 /// Latest time that each node of this member may move to without violating an edge: the minimum
 /// over its receivers of LC' - mu, k_no_limit without receivers. Never earlier than LC' itself.
 /// `forward` has the times of ghosts too. O(edges + members). Collective.
-std::vector<std::int64_t> send_limits(HaloExchange& halo, const match::Graph& graph,
+BigVector<std::int64_t> send_limits(HaloExchange& halo, const match::Graph& graph,
                                       const Schedule& schedule,
                                       std::span<const std::int64_t> forward, const MuTicks& mu);
 

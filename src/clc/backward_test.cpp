@@ -175,7 +175,8 @@ Times limits_of(const TraceBuilder& b, const MuTicks& mu = {}) {
   const Times times(graph.stamp.begin(), graph.stamp.end());
   Solo solo;
   HaloExchange halo(solo, graph);
-  return send_limits(halo, graph, schedule, times, mu);
+  const auto limits = send_limits(halo, graph, schedule, times, mu);
+  return {limits.begin(), limits.end()};
 }
 
 TEST(SendLimits, a_send_may_move_to_its_receive_less_latency) {

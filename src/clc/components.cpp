@@ -179,7 +179,7 @@ std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> c
   });
   // An exchange of S and R of which some members lie in component c becomes all of S before the R
   // outside, and the S outside of c before the R inside.
-  std::vector<match::Exchange> exchanges;
+  BigVector<match::Exchange> exchanges;
   for (const match::Exchange& exchange : graph.exchanges) {
     const auto sends = graph.sends(exchange);
     const auto receives = graph.receives(exchange);

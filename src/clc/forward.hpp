@@ -17,7 +17,7 @@ namespace entrain::clc {
 
 /// Result of one pass of forward amortization.
 struct Forward {
-  std::vector<std::int64_t> times;  ///< LC' per node, ticks, >= C
+  BigVector<std::int64_t> times;  ///< LC' per node, ticks, >= C
   std::vector<bool> jump;           ///< per node: pushed by a sender (or by delta)
   std::uint64_t jumps = 0;
   std::int64_t error = 0;           ///< e: largest LC' - C
@@ -60,7 +60,7 @@ class ForwardListener {
 struct StepLinks {
   StepLinks(const match::Graph& graph, const Schedule& schedule);
 
-  std::vector<std::uint32_t> step_of_node;  ///< per node of this member
+  BigVector<std::uint32_t> step_of_node;  ///< per node of this member
   NodeLists steps_of_exchange;              ///< by exchange, in order
 };
 
@@ -121,16 +121,16 @@ class ForwardPass {
   Decimal9 gamma_;
   Forward result_;
   std::vector<Decay> decay_;           ///< per location
-  std::vector<std::int64_t> demand_;   ///< per receive member
-  std::vector<Prefix> prefix_;         ///< per exchange
+  BigVector<std::int64_t> demand_;   ///< per receive member
+  BigVector<Prefix> prefix_;         ///< per exchange
 
   // Only with a listener: the state in which every step was begun.
   const StepLinks* links_ = nullptr;
   ForwardListener* listener_ = nullptr;
   std::uint32_t step_ = 0;                ///< in work
   std::uint32_t frontier_ = 0;            ///< steps below were evaluated before
-  std::vector<Decay> decay_before_;       ///< per step that runs nodes
-  std::vector<Prefix> prefix_before_;     ///< per step of an ordered exchange
+  BigVector<Decay> decay_before_;       ///< per step that runs nodes
+  BigVector<Prefix> prefix_before_;     ///< per step of an ordered exchange
   FlatMap<NodeIndex, Decay, IntegerHash> tied_before_;  ///< by node of a tied component
 };
 

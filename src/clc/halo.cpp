@@ -26,13 +26,13 @@ void carry(Team& team, const Lists& from, const Lists& to, Value value, Take tak
 
 }  // namespace
 
-void HaloExchange::publish(std::vector<std::int64_t>& values) {
+void HaloExchange::publish(std::span<std::int64_t> values) {
   carry<std::int64_t>(
       team_, graph_.halo.shown_to, graph_.halo.ghosts_of, [&](NodeIndex n) { return values[n]; },
       [&](NodeIndex n, std::int64_t value) { values[n] = value; });
 }
 
-void HaloExchange::collect_smallest(std::vector<std::int64_t>& values) {
+void HaloExchange::collect_smallest(std::span<std::int64_t> values) {
   carry<std::int64_t>(
       team_, graph_.halo.ghosts_of, graph_.halo.shown_to, [&](NodeIndex n) { return values[n]; },
       [&](NodeIndex n, std::int64_t value) { values[n] = std::min(values[n], value); });

@@ -44,9 +44,9 @@ class NodeLists {
                               block.filled & ((std::uint64_t{1} << node % 64) - 1)));
   }
 
-  std::vector<Block> blocks_;
-  std::vector<std::uint32_t> begin_;  ///< of those that have values, and the end
-  std::vector<std::uint32_t> values_;
+  BigVector<Block> blocks_;
+  BigVector<std::uint32_t> begin_;  ///< of those that have values, and the end
+  BigVector<std::uint32_t> values_;
 };
 
 template <class ForEach>
@@ -79,7 +79,7 @@ struct Incidence {
   NodeLists out_edges;    ///< by send node
   NodeLists receives;     ///< indices into Graph::members that are receive members, by node
   NodeLists sends;        ///< indices into Graph::members that are send members, by node
-  std::vector<std::uint32_t> exchange_of;    ///< per member: its exchange
+  BigVector<std::uint32_t> exchange_of;    ///< per member: its exchange
 };
 
 }  // namespace entrain::clc

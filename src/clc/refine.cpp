@@ -17,7 +17,7 @@ constexpr int k_last_round = 12;
 
 class Refiner {
  public:
-  Refiner(const RefineInput& input, std::vector<Curve>& curves, std::vector<std::int64_t>& times)
+  Refiner(const RefineInput& input, std::vector<Curve>& curves, BigVector<std::int64_t>& times)
       : input_(input),
         graph_(*input.graph),
         halo_(*input.team, graph_),
@@ -173,7 +173,7 @@ class Refiner {
   const match::Graph& graph_;
   HaloExchange halo_;
   std::vector<Curve>& curves_;
-  std::vector<std::int64_t>& times_;
+  BigVector<std::int64_t>& times_;
   std::vector<ClockMap> maps_;
   std::vector<bool> broken_;
 };
@@ -181,7 +181,7 @@ class Refiner {
 }  // namespace
 
 std::vector<ClockMap> refine_maps(const RefineInput& input, std::vector<Curve>& curves,
-                                  std::vector<std::int64_t>& times) {
+                                  BigVector<std::int64_t>& times) {
   return Refiner(input, curves, times).run();
 }
 

@@ -29,6 +29,6 @@ struct RefineInput {
 /// rounding broke an edge, an order or a bound, and looks again until nothing is broken. Returns
 /// the maps of all locations; `times` receives their values at this member's nodes. Collective.
 std::vector<ClockMap> refine_maps(const RefineInput& input, std::vector<Curve>& curves,
-                                  std::vector<std::int64_t>& times);
+                                  BigVector<std::int64_t>& times);
 
 }  // namespace entrain::clc

@@ -32,7 +32,7 @@ ForwardRounds::ForwardRounds(Team& team, const match::Graph& graph, const Incide
       for (const NodeIndex n : nodes) body(n, s++);
     }
   });
-  std::vector<std::int64_t> times(presync.begin(), presync.end());
+  BigVector<std::int64_t> times(presync.begin(), presync.end());
   times.resize(graph.node_count());
   HaloExchange(team, graph).publish(times);
   for (std::uint32_t r = 0; r < team.size(); ++r) {

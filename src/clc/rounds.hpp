@@ -87,9 +87,9 @@ class ForwardRounds final : private ForwardListener {
   std::span<const std::int64_t> presync_;
   StepLinks links_;
   ForwardPass pass_;
-  std::vector<Shown> shown_;          ///< all entries of Halo::shown_to
+  BigVector<Shown> shown_;          ///< all entries of Halo::shown_to
   NodeLists shown_of_node_;           ///< indices into shown_
-  std::vector<GhostState> ghosts_;
+  BigVector<GhostState> ghosts_;
   std::vector<Proposal> proposals_;   ///< per tied component
   std::vector<std::uint64_t> dirty_;  ///< one bit per step
   std::vector<NodeIndex> changed_nodes_;

@@ -32,7 +32,7 @@ struct Step {
 
 /// An order in which every time that a node waits for is known before the node.
 struct Schedule {
-  std::vector<Step> steps;
+  BigVector<Step> steps;
   std::vector<TiedNodes> tied;
   /// Per node of a tied component, ghosts too: its number. Empty if there is none.
   std::vector<std::uint32_t> tied_of;

@@ -99,7 +99,7 @@ class Builder {
   Options options_;
   Graph graph_;
   std::vector<std::size_t> first_event_;
-  std::vector<NodeIndex> node_of_event_;
+  BigVector<NodeIndex> node_of_event_;
   std::vector<std::vector<LocationIndex>> processes_;
   std::vector<std::uint32_t> owner_of_process_;
   /// (location, node) of another member -> number of the ghost here.

@@ -8,6 +8,7 @@
 
 #include <entrain/report.hpp>
 
+#include "base/big_vector.hpp"
 #include "base/ids.hpp"
 #include "base/team.hpp"
 #include "trace/partition.hpp"
@@ -47,7 +48,7 @@ struct Ghost {
 
 /// How the parts of a graph hang together. Empty in a team of one.
 struct Halo {
-  std::vector<Ghost> ghosts;  ///< ghost g has the node number own_count() + g here
+  BigVector<Ghost> ghosts;  ///< ghost g has the node number own_count() + g here
   /// Per rank: numbers of its nodes here, and of this member's nodes that are ghosts there. The
   /// first list of one member and the second one of the other are in the same order.
   std::vector<std::vector<NodeIndex>> ghosts_of, shown_to;
@@ -64,10 +65,10 @@ struct Halo {
 /// in these follow its own ones as ghosts; they are only numbers and have no stamp.
 struct Graph {
   std::vector<NodeIndex> first_node;      ///< one per location, plus the end
-  std::vector<std::uint64_t> stamp;       ///< per node: stored stamp, local ticks
-  std::vector<Edge> edges;                ///< sorted by receive node
-  std::vector<Exchange> exchanges;
-  std::vector<Member> members;
+  BigVector<std::uint64_t> stamp;       ///< per node: stored stamp, local ticks
+  BigVector<Edge> edges;                ///< sorted by receive node
+  BigVector<Exchange> exchanges;
+  BigVector<Member> members;
   std::vector<std::uint32_t> process_of;  ///< per location, from the definitions
   std::vector<std::uint32_t> node_of;     ///< per location: machine node, from the definitions
   std::vector<std::uint64_t> granule;     ///< per location, from the skeleton

@@ -106,7 +106,7 @@ class MessageMatcher {
     if (team.size() == 1) return;
     const std::vector<std::uint32_t> begin = sort_by_channel(sends_);
     std::vector<std::vector<std::uint32_t>> parcels(team.size());
-    std::vector<Operation> kept;
+    BigVector<Operation> kept;
     for (std::size_t c = 0; c + 1 < begin.size(); ++c) {
       const std::span<const Operation> own(sends_.data() + begin[c], begin[c + 1] - begin[c]);
       if (own.empty()) continue;
@@ -209,7 +209,7 @@ class MessageMatcher {
 
   /// Threads of one process share its channels: they merge in the order of their common clock. An
   /// operation counts from the record at which it was started.
-  static void append(std::vector<Started>& started, bool threads, std::vector<Operation>& target) {
+  static void append(std::vector<Started>& started, bool threads, BigVector<Operation>& target) {
     if (threads) {
       std::stable_sort(started.begin(), started.end(),
                        [](const Started& a, const Started& b) { return a.time < b.time; });
@@ -229,12 +229,12 @@ class MessageMatcher {
   }
 
   /// Stable counting sort; returns where each channel begins, and the end.
-  std::vector<std::uint32_t> sort_by_channel(std::vector<Operation>& operations) const {
+  std::vector<std::uint32_t> sort_by_channel(BigVector<Operation>& operations) const {
     std::vector<std::uint32_t> begin(keys_.size() + 1, 0);
     for (const Operation& operation : operations) ++begin[operation.channel + 1];
     for (std::size_t c = 1; c < begin.size(); ++c) begin[c] += begin[c - 1];
     std::vector<std::uint32_t> next(begin.begin(), begin.end());
-    std::vector<Operation> sorted(operations.size());
+    BigVector<Operation> sorted(operations.size());
     for (const Operation& operation : operations) sorted[next[operation.channel]++] = operation;
     operations.swap(sorted);
     return begin;
@@ -243,7 +243,7 @@ class MessageMatcher {
   Builder& builder_;
   FlatMap<Channel, std::uint32_t, ChannelHash> channels_;
   std::vector<Channel> keys_;  ///< by number
-  std::vector<Operation> sends_, receives_;
+  BigVector<Operation> sends_, receives_;
   std::vector<Started> started_sends_, started_receives_;  ///< of the process in work
   std::uint64_t unresolved_sends_ = 0, unresolved_receives_ = 0;
   std::uint64_t cancelled_sends_ = 0, cancelled_receives_ = 0;

@@ -77,7 +77,7 @@ rc::Gen<TracePlan> uncorrected_plan() {
 /// by a tick for each of the three roundings involved (presync, displacement, bend).
 constexpr std::int64_t k_rounding = 3;
 
-void expect_near(const Corrected& c, const std::vector<std::int64_t>& reference) {
+void expect_near(const Corrected& c, std::span<const std::int64_t> reference) {
   const std::vector<bool> connected = connected_locations(c);
   for (LocationIndex l = 0; l < c.problem.locations(); ++l) {
     if (!connected[l]) continue;

@@ -342,7 +342,7 @@ std::vector<std::int64_t> reference_backward(const ReferenceProblem& problem,
 }
 
 std::uint64_t reference_violations(const ReferenceProblem& problem, const ReferenceCycles& cycles,
-                                   const std::vector<std::int64_t>& time) {
+                                   std::span<const std::int64_t> time) {
   std::uint64_t count = 0;
   for (std::size_t k = 0; k < problem.pairs.size(); ++k) {
     const ReferencePair& pair = problem.pairs[k];

@@ -97,6 +97,6 @@ std::vector<std::int64_t> reference_backward(const ReferenceProblem& problem,
 /// Pairs with time(receive) < time(send) + mu. Pairs inside a cycle count without mu; dropped
 /// pairs not at all.
 std::uint64_t reference_violations(const ReferenceProblem& problem, const ReferenceCycles& cycles,
-                                   const std::vector<std::int64_t>& time);
+                                   std::span<const std::int64_t> time);
 
 }  // namespace entrain::test

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/big_vector.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <string>
+#include <unordered_set>
+
+namespace entrain {
+
+namespace {
+
+constexpr std::size_t k_huge_page = std::size_t{2} << 20;
+
+struct State {
+  std::mutex mutex;
+  std::uint64_t limit = 0;
+  std::filesystem::path folder;
+  std::uint64_t anonymous = 0;
+  std::uint64_t spilled = 0;
+  std::uint64_t most_spilled = 0;
+  std::unordered_set<void*> in_files;
+};
+
+State& state() {
+  static State* const k_state = new State;  // blocks may outlive other statics
+  return *k_state;
+}
+
+/// A file without a name in `folder`, or -1.
+int unnamed_file(const std::filesystem::path& folder) {
+  const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (file >= 0) return file;
+  std::string name = (folder / ".entrain-XXXXXX").string();
+  const int named = ::mkostemp(name.data(), O_CLOEXEC);
+  if (named >= 0) ::unlink(name.c_str());
+  return named;
+}
+
+void* map_file(const std::filesystem::path& folder, std::size_t bytes) {
+  const int file = unnamed_file(folder);
+  if (file < 0) return MAP_FAILED;
+  // Room is reserved now: a page that finds none later would end the process.
+  void* block = MAP_FAILED;
+  if (::posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0) {
+    block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
+  ::close(file);
+  return block;
+}
+
+void* map_memory(std::size_t bytes) {
+  void* const block =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (block != MAP_FAILED && bytes >= 2 * k_huge_page) ::madvise(block, bytes, MADV_HUGEPAGE);
+  return block;
+}
+
+}  // namespace
+
+void BigMemory::set_limit(std::uint64_t bytes, std::filesystem::path folder) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.limit = bytes;
+  s.folder = std::move(folder);
+}
+
+void* BigMemory::allocate(std::size_t bytes) {
+  if (bytes < k_smallest) return ::operator new(bytes);
+  State& s = state();
+  bool to_file = false;
+  std::filesystem::path folder;
+  {
+    const std::lock_guard lock(s.mutex);
+    to_file = s.limit != 0 && s.anonymous + bytes > s.limit;
+    (to_file ? s.spilled : s.anonymous) += bytes;
+    s.most_spilled = std::max(s.most_spilled, s.spilled);
+    if (to_file) folder = s.folder;
+  }
+  void* const block = to_file ? map_file(folder, bytes) : map_memory(bytes);
+  const std::lock_guard lock(s.mutex);
+  if (block == MAP_FAILED) {
+    (to_file ? s.spilled : s.anonymous) -= bytes;
+    throw std::bad_alloc();
+  }
+  if (to_file) s.in_files.insert(block);
+  return block;
+}
+
+void BigMemory::free(void* block, std::size_t bytes) noexcept {
+  if (bytes < k_smallest) {
+    ::operator delete(block);
+    return;
+  }
+  State& s = state();
+  {
+    const std::lock_guard lock(s.mutex);
+    (s.in_files.erase(block) > 0 ? s.spilled : s.anonymous) -= bytes;
+  }
+  ::munmap(block, bytes);
+}
+
+std::uint64_t BigMemory::most_spilled() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.most_spilled;
+}
+
+}  // namespace entrain

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace entrain {
+
+/// Where the large arrays of this process lie. They are anonymous memory until all of them together
+/// would pass a limit; those that come then lie in mapped files without a name, which the system
+/// writes out when it needs the room. All functions may be called from any thread.
+class BigMemory {
+ public:
+  /// Blocks below this size are ordinary memory and not counted, bytes.
+  static constexpr std::size_t k_smallest = std::size_t{64} << 10;
+
+  /// Limit of the anonymous part in bytes, 0: none, and the folder for the files. Blocks that exist
+  /// stay where they are.
+  static void set_limit(std::uint64_t bytes, std::filesystem::path folder);
+
+  /// Throws std::bad_alloc if there is no memory, or no room in the folder.
+  static void* allocate(std::size_t bytes);
+  static void free(void* block, std::size_t bytes) noexcept;
+
+  /// Largest sum of the blocks in files at any time, bytes.
+  static std::uint64_t most_spilled();
+};
+
+/// Allocator of BigMemory.
+template <class T>
+class BigAllocator {
+ public:
+  using value_type = T;
+  BigAllocator() = default;
+  template <class U>
+  explicit(false) BigAllocator(const BigAllocator<U>&) {}  // as the standard asks
+  T* allocate(std::size_t n) { return static_cast<T*>(BigMemory::allocate(n * sizeof(T))); }
+  void deallocate(T* block, std::size_t n) noexcept { BigMemory::free(block, n * sizeof(T)); }
+  template <class U>
+  friend bool operator==(const BigAllocator&, const BigAllocator<U>&) {
+    return true;
+  }
+};
+
+/// An array whose size grows with the trace.
+template <class T>
+using BigVector = std::vector<T, BigAllocator<T>>;
+
+template <class T>
+bool operator==(const BigVector<T>& a, const std::vector<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+}  // namespace entrain
