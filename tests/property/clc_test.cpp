@@ -253,7 +253,7 @@ TEST(Clc, DecaysFollowPresynchronisedTime) {
   trace.locations.resize(2);
   match::Graph graph;
   graph.first_node = problem.first_node;
-  graph.stamp = problem.stamp;
+  graph.stamp.assign(problem.stamp.begin(), problem.stamp.end());
   graph.edges = {{0, 1, EdgeKind::p2p, LatencyClass::other}};
   graph.process_of = graph.node_of = {0, 1};
   graph.granule = {1, 1};

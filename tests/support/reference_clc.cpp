@@ -72,7 +72,7 @@ ReferenceProblem reference_problem(const match::Graph& graph, std::span<const Cl
                                    const MuTicks& mu) {
   ReferenceProblem problem;
   problem.first_node = graph.first_node;
-  problem.stamp = graph.stamp;
+  problem.stamp.assign(graph.stamp.begin(), graph.stamp.end());
   problem.granule = graph.granule;
   std::vector<LocationIndex> location_of;
   for (LocationIndex l = 0; l < problem.locations(); ++l) {
