@@ -8,7 +8,6 @@
 
 #include <fmt/core.h>
 
-#include "base/executor.hpp"
 #include "base/try.hpp"
 #include "verify/check.hpp"
 
@@ -103,15 +102,11 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
              }));
   const std::vector<LocationIndex> own = loaded.own(processes);
   loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
-  if (progress != nullptr) progress->begin("scan", own.size());
-  TRY(processes.agree(parallel_for(workers.threads(), own.size(), [&](std::size_t i) -> Result<void> {
-    if (progress != nullptr && progress->cancelled()) {
-      return fail(ErrorKind::interrupted, "interrupted while reading");
-    }
-    TRY_ASSIGN(loaded.trace.locations[own[i]], loaded.archive->scan(own[i]));
-    if (progress != nullptr) progress->advance(1);
-    return {};
-  })));
+  TRY_ASSIGN(std::vector<trace::LocationSkeleton> skeletons,
+             agree(processes, loaded.archive->scan_all(own, workers.threads(), progress)));
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    loaded.trace.locations[own[i]] = std::move(skeletons[i]);
+  }
   TRY(check_anything_there(processes, loaded.trace));
   return loaded;
 }

@@ -7,6 +7,7 @@
 
 #include "otf2/records.hpp"
 #include "otf2/scan.hpp"
+#include "otf2/scan_all.hpp"
 
 namespace entrain::otf2 {
 
@@ -15,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t k_largest_anchor = std::uint64_t{64} << 20;
+constexpr std::uint64_t k_part_bytes = std::uint64_t{64} << 20;  ///< some 20 ms of scanning
 
 /// The one anchor file of a folder.
 Result<fs::path> anchor_in(const fs::path& folder) {
@@ -82,24 +84,40 @@ fs::path Archive::thumbnail_file(std::uint32_t number) const {
 }
 
 Result<trace::LocationSkeleton> Archive::scan(LocationIndex location) const {
-  trace::LocationSkeleton skeleton;
+  return scan(location, nullptr);
+}
+
+Result<trace::LocationSkeleton> Archive::scan(LocationIndex location,
+                                              const Progress* progress) const {
   TRY_ASSIGN(LocalDefinitions local, read_local_definitions(definition_file(location),
                                                             anchor_.definition_chunk_size));
+  TRY_ASSIGN(trace::LocationSkeleton skeleton,
+             scan_events({event_file(location), anchor_.event_chunk_size, local, references_},
+                         progress));
+  complete(skeleton, location, local);
+  return skeleton;
+}
+
+Result<std::vector<trace::LocationSkeleton>> Archive::scan_all(
+    std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const {
+  return ParallelScan(*this, locations, threads, progress, k_part_bytes).run();
+}
+
+void Archive::complete(trace::LocationSkeleton& skeleton, LocationIndex location,
+                       LocalDefinitions& local) const {
   skeleton.definition_file_missing = local.missing;
-  TRY(scan_events(event_file(location), anchor_.event_chunk_size, local, references_, skeleton));
   skeleton.clock_offsets = std::move(local.clock_offsets);
   if (skeleton.event_file_missing && definitions_.locations[location].event_count == 0) {
     skeleton.event_file_missing = false;  // nothing is lost
   }
-  return skeleton;
 }
 
 std::string Archive::region_at(LocationIndex location, std::uint64_t time) const {
   const auto local =
       read_local_definitions(definition_file(location), anchor_.definition_chunk_size);
   if (!local) return {};
-  const std::uint32_t region =
-      find_region(event_file(location), anchor_.event_chunk_size, *local, references_, time);
+  const std::uint32_t region = find_region(
+      {event_file(location), anchor_.event_chunk_size, *local, references_}, time);
   return region == k_none ? std::string() : definitions_.regions[region].name;
 }
 

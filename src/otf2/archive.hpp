@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
+
+#include <entrain/progress.hpp>
 
 #include "otf2/anchor.hpp"
 #include "otf2/definitions.hpp"
@@ -24,6 +27,14 @@ class Archive final : public trace::Source {
   const std::string& path() const override { return anchor_path_; }
   const trace::Definitions& definitions() const override { return definitions_; }
   Result<trace::LocationSkeleton> scan(LocationIndex location) const override;
+  /// As above, and gives up with ErrorKind::interrupted when `progress`, which may be null, says so.
+  Result<trace::LocationSkeleton> scan(LocationIndex location, const Progress* progress) const;
+  /// Scans these locations on `threads` threads (0: all cores) and counts them in `progress`, which
+  /// may be null; large event files are shared among the threads. One skeleton per location named,
+  /// in that order. Errors: as of scan(), and ErrorKind::interrupted.
+  Result<std::vector<trace::LocationSkeleton>> scan_all(std::span<const LocationIndex> locations,
+                                                        unsigned threads,
+                                                        Progress* progress) const;
   std::string region_at(LocationIndex location, std::uint64_t time) const override;
 
   [[nodiscard]] const Anchor& anchor() const { return anchor_; }
@@ -39,9 +50,13 @@ class Archive final : public trace::Source {
   [[nodiscard]] std::filesystem::path thumbnail_file(std::uint32_t number) const;
 
  private:
+  friend class ParallelScan;
   Archive() = default;
   [[nodiscard]] std::filesystem::path location_file(LocationIndex location,
                                                     const char* extension) const;
+  /// Adds to a scanned skeleton what does not stand in the event file.
+  void complete(trace::LocationSkeleton& skeleton, LocationIndex location,
+                LocalDefinitions& local) const;
 
   std::string anchor_path_;
   Anchor anchor_;

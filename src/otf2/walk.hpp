@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,6 +30,20 @@ struct ChunkWalk {
   const char* problem = "";   ///< for ChunkEnd::damaged, a phrase
 };
 
+/// Bytes that can be read behind the position where a hurrying visitor may begin an event: a stamp,
+/// the longest record with a length of one byte, and an integer that seems to follow.
+inline constexpr std::size_t k_hurry_margin = 9 + 2 + 254 + 16;
+
+/// A visitor that can pass over ordinary events by itself, with
+///   std::size_t hurry(std::size_t at, std::size_t limit);
+/// It takes up stamps and records of a little-endian chunk of events from offset `at` on as its
+/// stamp() and record() would, begins none at or behind `limit`, and returns where it stopped: at
+/// whatever is not plain. Up to k_hurry_margin bytes behind `limit` may be read.
+template <class Visitor>
+concept Hurries = requires(Visitor visitor, std::size_t at) {
+  { visitor.hurry(at, at) } -> std::same_as<std::size_t>;
+};
+
 /// Visits every record of one chunk, `size` bytes at `chunk` (the last one may be shorter than the
 /// chunk size). Never reads outside.
 ///
@@ -49,6 +64,12 @@ ChunkWalk walk_chunk(std::uint8_t* chunk, std::size_t size, Visitor& visitor) {
   visitor.chunk(chunk, big_endian);
   std::size_t at = k_chunk_header_size;
   while (at < size) {
+    if constexpr (framing == Framing::events && Hurries<Visitor>) {
+      // What follows here is the one judge of everything that the visitor would not hurry over.
+      if (!big_endian && size > k_hurry_margin && at < size - k_hurry_margin) {
+        at = visitor.hurry(at, size - k_hurry_margin);
+      }
+    }
     const std::uint8_t type = chunk[at];
     if (framing != Framing::plain && type == mark::stamp) {
       if (size - at < 9) return {ChunkEnd::ran_out, at, ""};
