@@ -29,7 +29,14 @@ constexpr LengthLimits k_uninteresting = [] {
   return limits;
 }();
 
-constexpr bool is_region_record(std::uint8_t type) { return type >> 1 == event::enter >> 1; }
+/// The same where no region has a role.
+constexpr LengthLimits k_uninteresting_without_roles = [] {
+  LengthLimits limits = k_uninteresting;
+  limits[event::enter] = limits[event::leave] = k_plain_records[event::enter];
+  return limits;
+}();
+
+constexpr bool is_region_record(std::size_t type) { return type >> 1 == event::enter >> 1; }
 static_assert(event::leave == event::enter + 1 && event::enter % 2 == 0);
 
 }  // namespace
@@ -66,9 +73,30 @@ std::size_t Scanner::hurry(std::size_t at, std::size_t limit) {
   if (!part_.has_stamp) return at;
   const std::uint8_t* p = chunk_ + at;
   const std::uint8_t* const end = chunk_ + limit;
-  const bool regions_matter = references_.any_region_role;
-  const std::uint8_t* dull = dull_regions_.data();
-  std::size_t dull_count = dull_regions_.size();
+  while ((p = pass_over(p, end)) < end) {
+    const std::uint8_t type = p[0], length = p[1];
+    if (length >= k_plain_records[type]) break;
+    if (type != mark::attribute_list) {
+      const std::size_t size_byte = is_bare(type) ? 1 : 0;  // is part of the payload
+      QuickFields in(p + 2 - size_byte, length + size_byte);
+      decode(type, in);
+      if (!in.ok()) break;
+      ++skeleton_.event_count;
+      skeleton_.last = std::max(skeleton_.last, time_);
+    }
+    p += 2 + length;
+  }
+  part_.last_stamp = time_;
+  return static_cast<std::size_t>(p - chunk_);
+}
+
+/// Takes up stamps, and events of which only the number counts. Nothing is called in here, so that
+/// all numbers stay in registers.
+const std::uint8_t* Scanner::pass_over(const std::uint8_t* p, const std::uint8_t* end) {
+  const std::uint16_t* const uninteresting =
+      (references_.any_region_role ? k_uninteresting : k_uninteresting_without_roles).data();
+  const std::uint8_t* const dull = dull_regions_.data();
+  const std::size_t dull_count = dull_regions_.size();
   // One less than the granule: "none yet" and "no step" both wrap around to the largest number.
   std::uint64_t granule_less_1 = skeleton_.granule - 1;
   std::uint64_t time = time_, last = skeleton_.last, count = 0;
@@ -81,26 +109,11 @@ std::size_t Scanner::hurry(std::size_t at, std::size_t limit) {
       time = next;
       p += 9;
     }
-    const std::uint8_t type = p[0], length = p[1];
-    if (is_region_record(type)) {
-      if (regions_matter) {
-        if (length > 4) break;
-        const std::uint64_t id = load_u64(p + 2, false) & k_low_bytes[length];
-        if (id >= dull_count || dull[id] == 0) {
-          if (!decode_quickly(p, time)) break;
-          dull = dull_regions_.data();
-          dull_count = dull_regions_.size();
-        }
-      } else if (length >= k_plain_records[type]) {
-        break;
-      }
-    } else if (length >= k_uninteresting[type]) {
-      if (length >= k_plain_records[type]) break;
-      if (type == mark::attribute_list) {
-        p += 2 + length;
-        continue;
-      }
-      if (!decode_quickly(p, time)) break;
+    const std::size_t type = p[0], length = p[1];
+    if (length >= uninteresting[type]) {
+      if (!is_region_record(type) || length > 4) break;
+      const std::uint64_t id = load_u64(p + 2, false) & k_low_bytes[length];
+      if (id >= dull_count || dull[id] == 0) break;
     }
     ++count;
     last = time;
@@ -109,16 +122,8 @@ std::size_t Scanner::hurry(std::size_t at, std::size_t limit) {
   skeleton_.event_count += count;
   skeleton_.granule = granule_less_1 + 1;
   skeleton_.last = std::max(skeleton_.last, last);
-  part_.last_stamp = time_ = time;
-  return static_cast<std::size_t>(p - chunk_);
-}
-
-[[gnu::noinline]] bool Scanner::decode_quickly(const std::uint8_t* record, std::uint64_t time) {
   time_ = time;
-  const std::size_t in_payload = is_bare(record[0]) ? 1 : 0;  // a bare record's size byte
-  QuickFields in(record + 2 - in_payload, record[1] + in_payload);
-  decode(record[0], in);
-  return in.ok();
+  return p;
 }
 
 template <class Fields>

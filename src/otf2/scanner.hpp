@@ -91,7 +91,7 @@ class Scanner {
   static constexpr std::uint32_t k_remembered_regions = 1u << 16;
   static constexpr std::uint8_t k_openmp = 3;  ///< OTF2_PARADIGM_OPENMP
 
-  bool decode_quickly(const std::uint8_t* record, std::uint64_t time);
+  const std::uint8_t* pass_over(const std::uint8_t* p, const std::uint8_t* end);
   template <class Fields>
   void decode(std::uint8_t type, Fields& in);
 
