@@ -102,6 +102,21 @@ Result<void> File::write(std::span<const std::uint8_t> bytes) {
   return {};
 }
 
+Result<void> File::write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes) const {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done,
+                               static_cast<off_t>(offset + done));
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return fail(ErrorKind::output,
+                  fmt::format("cannot write {}: {}", path_.string(), reason(errno)));
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
 Result<void> File::close() {
   if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0) {
     return fail(ErrorKind::output,

@@ -40,6 +40,8 @@ class File {
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
   /// Writes all of `bytes` at the end. Errors: ErrorKind::output (no space, ...).
   Result<void> write(std::span<const std::uint8_t> bytes);
+  /// Writes all of `bytes` at `offset`; may be called from several threads. Errors as above.
+  Result<void> write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes) const;
   /// Closes and reports a late write error. Errors: ErrorKind::output.
   Result<void> close();
 

@@ -19,4 +19,11 @@ Result<void> retime_file(const std::filesystem::path& from, const std::filesyste
                          std::uint64_t chunk_size, Framing framing, const ClockMap& map,
                          const Progress* progress);
 
+/// The same for an event file on several threads (0: all cores), each of which takes the next
+/// `part_chunks` chunks when it has done the ones before.
+Result<void> retime_in_parts(const std::filesystem::path& from, const std::filesystem::path& to,
+                             std::uint64_t chunk_size, const ClockMap& map,
+                             const Progress* progress, unsigned threads,
+                             std::uint64_t part_chunks);
+
 }  // namespace entrain::otf2
