@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "otf2/rewrite.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "otf2/random_events.hpp"
 #include "otf2/testing.hpp"
 
 namespace entrain::otf2 {
@@ -165,6 +167,85 @@ TEST_F(Retime, snapshots_repeat_times_of_earlier_events) {
   // The original event lies in an earlier segment than the snapshot.
   EXPECT_EQ(retimed(file(300, 100), map_of({{0, 0}, {200, 0}, {300, 100}}), Framing::snapshots),
             file(400, 100));
+}
+
+/// Retimes event by event, as the definition of the clock map says.
+class PlainRetimer {
+ public:
+  explicit PlainRetimer(const ClockMap& map) : cursor_(map) {}
+  void chunk(std::uint8_t* bytes, bool big_endian) {
+    chunk_ = bytes;
+    big_endian_ = big_endian;
+  }
+  bool stamp(std::size_t offset, std::uint64_t time) {
+    time_ = cursor_(time);
+    store_u64(chunk_ + offset, static_cast<std::uint64_t>(time_), big_endian_);
+    return time_ >= 0;
+  }
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
+    if (type != event::buffer_flush) return true;
+    if (size < 8) return false;
+    const std::int64_t stop = cursor_(load_u64(chunk_ + offset, big_endian_));
+    store_u64(chunk_ + offset, static_cast<std::uint64_t>(std::max(stop, time_)), big_endian_);
+    return true;
+  }
+
+ private:
+  ClockMap::Cursor cursor_;
+  std::uint8_t* chunk_ = nullptr;
+  bool big_endian_ = false;
+  std::int64_t time_ = 0;
+};
+
+ClockMap random_map(testing::RandomEvents& random) {
+  std::vector<ClockKnot> knots;
+  std::uint64_t time = random.below(2000);
+  for (std::uint64_t i = 2 + random.below(20); i > 0; --i) {
+    knots.push_back({time, static_cast<std::int64_t>(random.below(2000)) - 300});
+    time += 1 + random.below(random.one_in(2) ? 100'000 : 1000);
+  }
+  return map_of(std::move(knots));
+}
+
+TEST_F(Retime, in_a_hurry_or_in_parts_it_writes_the_same) {
+  constexpr std::size_t k_large = 2048;
+  testing::RandomEvents random(1);
+  int refused = 0;
+  for (int round = 0; round < 1500; ++round) {
+    Bytes bytes = random.file(k_large, 1 + random.below(6));
+    if (random.one_in(3)) bytes = random.damaged(bytes);
+    const ClockMap map = random_map(random);
+    const fs::path from = folder_ / "from", to = folder_ / "to";
+    fs::remove(from);
+    folder_.put("from", bytes);
+    PlainRetimer plain(map);
+    bool good = true, in_records = true;
+    for (std::size_t at = 0; in_records && at < bytes.size(); at += k_large) {
+      const std::size_t size = std::min(k_large, bytes.size() - at);
+      const ChunkWalk walk = walk_chunk<Framing::events>(bytes.data() + at, size, plain);
+      in_records = walk.end == ChunkEnd::next_chunk;
+      good = walk.end != ChunkEnd::damaged &&
+             (walk.end != ChunkEnd::ran_out || at + size == bytes.size());
+    }
+    refused += good ? 0 : 1;
+    fs::remove(to);
+    const auto whole = retime_file(from, to, k_large, Framing::events, map, nullptr);
+    ASSERT_EQ(whole.has_value(), good) << "round " << round;
+    if (good) {
+      ASSERT_EQ(contents(to), bytes) << "round " << round;
+    }
+    fs::remove(to);
+    const auto parts =
+        retime_in_parts(from, to, k_large, map, nullptr, 1, 1 + random.below(3));
+    ASSERT_EQ(parts.has_value(), good) << "round " << round;
+    if (good) {
+      ASSERT_EQ(contents(to), bytes) << "round " << round;
+    } else {
+      ASSERT_EQ(parts.error().message, whole.error().message);
+    }
+  }
+  EXPECT_GT(refused, 100);
+  EXPECT_LT(refused, 1200);
 }
 
 TEST_F(Retime, can_be_interrupted) {
