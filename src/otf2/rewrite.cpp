@@ -16,9 +16,6 @@ namespace {
 /// First and last record type of a snapshot file that begin with the time of the original event.
 constexpr std::uint8_t k_first_snapshot_event = 12, k_last_snapshot_event = 29;
 
-/// Types whose records hold no time.
-constexpr LengthLimits k_timeless = except(k_plain_records, {event::buffer_flush});
-
 /// What the retiming of a part depends on, beside its bytes.
 struct RetimeState {
   std::size_t segment = QuickClock::k_unset;  ///< of the clock map: the furthest one so far
@@ -65,7 +62,7 @@ class EventRetimer {
         p += 9;
       }
       const std::size_t type = p[0], length = p[1];
-      if (length >= k_timeless[type]) break;
+      if (length >= k_timeless_records[type]) break;
       p += 2 + length;
     }
     time_ = last;
@@ -161,6 +158,7 @@ class PartsRetimer {
   Result<void> run(std::uint64_t file_size, unsigned threads, std::uint64_t part_chunks) {
     const std::uint64_t chunks = file_size / chunk_size_ + 1;
     std::vector<Part> parts;
+    part_chunks = std::max<std::uint64_t>(part_chunks, 1);
     for (std::uint64_t first = 0; first < chunks; first += part_chunks) {
       parts.emplace_back().range = {first, part_chunks};
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <mutex>
 #include <optional>
 
 #include <fmt/core.h>
@@ -23,6 +24,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t k_largest_anchor = std::uint64_t{64} << 20;
+/// Event files from here on are retimed by all threads together, in parts of this size.
+constexpr std::uint64_t k_large_file = std::uint64_t{256} << 20;
+constexpr std::uint64_t k_part_bytes = std::uint64_t{32} << 20;
 
 /// Refuses an output that is, holds, or lies in the place of the input's files.
 Result<void> check_apart(const Archive& archive, const fs::path& directory) {
@@ -66,16 +70,18 @@ class Writer {
       if (plan_.team == nullptr || plan_.partition->owns(plan_.team->rank(), l)) own.push_back(l);
     }
     if (plan_.progress != nullptr) plan_.progress->begin("write", own.size());
-    return parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
+    TRY(parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
       if (plan_.progress != nullptr && plan_.progress->cancelled()) {
         return fail(ErrorKind::interrupted, "interrupted; nothing was written");
       }
-      TRY(write_events(own[i]));
       TRY(write_definitions(own[i]));
       TRY(write_snapshots(own[i]));
+      if (set_aside(own[i])) return {};
+      TRY(write_events(own[i]));
       if (plan_.progress != nullptr) plan_.progress->advance(1);
       return {};
-    });
+    }));
+    return retime_large_files();
   }
 
   Result<void> create_folder() const {
@@ -125,6 +131,28 @@ class Writer {
     return {};
   }
 
+  /// True for an event file that is so large that all threads shall work on it, later.
+  bool set_aside(LocationIndex location) {
+    if (plan_.mode != WriteMode::rewrite || worker_count(plan_.threads) == 1) return false;
+    std::error_code error;
+    const std::uint64_t bytes = fs::file_size(archive_.event_file(location), error);
+    if (error || bytes < k_large_file) return false;
+    const std::lock_guard lock(mutex_);
+    large_files_.push_back(location);
+    return true;
+  }
+
+  Result<void> retime_large_files() {
+    const std::uint64_t chunk_size = archive_.anchor().event_chunk_size;
+    for (const LocationIndex location : large_files_) {
+      const fs::path from = archive_.event_file(location);
+      TRY(retime_in_parts(from, folder() / from.filename(), chunk_size, plan_.maps[location],
+                          plan_.progress, plan_.threads, k_part_bytes / chunk_size));
+      if (plan_.progress != nullptr) plan_.progress->advance(1);
+    }
+    return {};
+  }
+
   Result<void> write_definitions(LocationIndex location) {
     const fs::path from = archive_.definition_file(location);
     const fs::path to = folder() / from.filename();
@@ -170,6 +198,8 @@ class Writer {
   const WritePlan& plan_;
   const StagedDirectory& staged_;
   std::atomic<LinkKind> link_made_{LinkKind::automatic};
+  std::mutex mutex_;
+  std::vector<LocationIndex> large_files_;  ///< event files that are still to be retimed
 };
 
 }  // namespace
