@@ -70,8 +70,8 @@ std::uint64_t read_with_library(const fs::path& anchor, const entrain::otf2::Arc
   ok(OTF2_Reader_OpenEvtFiles(reader), "event files");
   OTF2_EvtReaderCallbacks* callbacks = OTF2_EvtReaderCallbacks_New();
   const auto region = [](OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* sum,
-                         OTF2_AttributeList*, OTF2_RegionRef region) -> OTF2_CallbackCode {
-    *static_cast<std::uint64_t*>(sum) += time + region;
+                         OTF2_AttributeList*, OTF2_RegionRef entered) -> OTF2_CallbackCode {
+    *static_cast<std::uint64_t*>(sum) += time + entered;
     return OTF2_CALLBACK_SUCCESS;
   };
   const auto message = [](OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* sum,

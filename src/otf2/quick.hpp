@@ -36,6 +36,9 @@ constexpr LengthLimits except(LengthLimits limits, std::initializer_list<std::ui
 }
 
 inline constexpr LengthLimits k_plain_records = plain_records();
+/// Those that hold no time.
+inline constexpr LengthLimits k_timeless_records =
+    except(k_plain_records, {event::buffer_flush});
 
 /// The lowest n bytes of an integer, for n up to 8.
 inline constexpr std::array<std::uint64_t, 9> k_low_bytes = {
