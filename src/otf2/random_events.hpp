@@ -72,6 +72,7 @@ class RandomEvents {
   void any(ChunkBuilder& chunk) {
     auto type = static_cast<std::uint8_t>(7 + below(one_in(20) ? 249 : 82));
     if (one_in(8)) type = event::rma_group_sync;
+    if (one_in(12)) type = event::buffer_flush;
     if (one_in(8)) type = mark::attribute_list;
     if (is_bare(type)) {
       chunk.raw({type}).compressed(below(1u << below(20)));
@@ -88,7 +89,7 @@ class RandomEvents {
   /// Enough integers for any type; a byte that means a size where there is one byte.
   Bytes fields(bool big_endian, std::uint8_t type) {
     ChunkBuilder fields(big_endian);
-    if (type == event::buffer_flush) fields.fixed(time_ + below(300));
+    if (type == event::buffer_flush) fields.fixed(time_ - time_ / 8 + below(one_in(4) ? 99'999 : 99));
     if (type == event::mpi_collective_end || type == event::nb_collective_complete ||
         type == event::rma_collective_end) {
       fields.raw({static_cast<int>(below(25))});

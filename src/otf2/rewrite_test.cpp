@@ -248,6 +248,16 @@ TEST_F(Retime, in_a_hurry_or_in_parts_it_writes_the_same) {
   EXPECT_LT(refused, 1200);
 }
 
+TEST_F(Retime, a_part_without_a_stamp_has_the_time_of_the_one_before) {
+  const auto file = [](std::uint64_t a, std::uint64_t stop) {
+    return ChunkBuilder().stamp(a).next_chunk(k_chunk).bytes() +
+           ChunkBuilder().flush(stop).end().bytes();
+  };
+  const fs::path from = folder_.put("from", file(100, 90)), to = folder_ / "to";
+  ASSERT_TRUE(retime_in_parts(from, to, k_chunk, shifted(50), nullptr, 2, 1));
+  EXPECT_EQ(contents(to), file(150, 150));
+}
+
 TEST_F(Retime, can_be_interrupted) {
   struct Cancelled : Progress {
     void begin(std::string_view, std::uint64_t) override {}

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "otf2/format.hpp"
+#include "otf2/records.hpp"
 
 namespace entrain::otf2 {
 namespace {
@@ -42,6 +43,42 @@ TEST(Stamps, are_those_of_all_events_with_their_kinds) {
   EXPECT_LT(counts[event::mpi_collective_end].second, counts[event::mpi_collective_end].first);
   EXPECT_EQ(counts[event::enter].second, 0);
   EXPECT_EQ(counts[event::mpi_irecv_request].second, 0);
+}
+
+/// What every event holds, told one record after the other.
+struct EventLister {
+  EventStamps events;
+  std::uint64_t time = 0;
+
+  void chunk(const std::uint8_t*, bool) {}
+  bool stamp(std::size_t, std::uint64_t t) {
+    time = t;
+    return true;
+  }
+  bool record(std::uint8_t type, std::size_t, std::size_t) {
+    events.stamps.push_back(time);
+    events.types.push_back(type);
+    return true;
+  }
+};
+
+TEST(Stamps, none_is_left_out_in_a_hurry) {
+  for (const char* name : {"allops-4", "lulesh-8"}) {
+    const auto archive = example(name);
+    ASSERT_NE(archive, nullptr);
+    for (LocationIndex l = 0; l < archive->definitions().locations.size(); ++l) {
+      auto reader = BlockReader::open(archive->event_file(l), archive->anchor().event_chunk_size);
+      ASSERT_TRUE(reader);
+      EventLister lister;
+      ASSERT_TRUE(
+          walk_file<Framing::events>(*reader, lister, [](auto) { return Result<void>(); }));
+      const auto events = read_stamps(*archive, l);
+      ASSERT_TRUE(events) << events.error().message;
+      EXPECT_EQ(events->stamps, lister.events.stamps);
+      EXPECT_EQ(events->types, lister.events.types);
+      EXPECT_EQ(events->communication.size(), events->types.size());
+    }
+  }
 }
 
 TEST(Stamps, records_are_compared_but_for_times) {

@@ -7,6 +7,7 @@
 #include <entrain/clock_map.hpp>
 
 #include "otf2/archive.hpp"
+#include "otf2/scan_all.hpp"
 #include "support/all_records.hpp"
 #include "support/compare_traces.hpp"
 #include "support/files.hpp"
@@ -51,6 +52,21 @@ TEST_P(Scan, skeletons_are_those_of_the_library) {
     EXPECT_FALSE(skeleton->event_file_missing);
     EXPECT_EQ(skeleton->unknown_records, 0u);
     EXPECT_EQ(skeleton->decreasing, "");
+  }
+}
+
+TEST_P(Scan, large_files_may_be_scanned_in_parts) {
+  for (const std::uint64_t part_bytes : {std::uint64_t{1}, ~std::uint64_t{0}}) {
+    const auto together = otf2::ParallelScan(*archive_, 3, nullptr, part_bytes).run();
+    ASSERT_TRUE(together) << together.error().message;
+    ASSERT_EQ(together->size(), location_count());
+    for (LocationIndex i = 0; i < location_count(); ++i) {
+      const auto alone = archive_->scan(i);
+      ASSERT_TRUE(alone) << alone.error().message;
+      EXPECT_EQ(difference((*together)[i], *alone), "") << "location " << i;
+      EXPECT_EQ((*together)[i].definition_file_missing, alone->definition_file_missing);
+      EXPECT_EQ((*together)[i].event_file_missing, alone->event_file_missing);
+    }
   }
 }
 
