@@ -20,46 +20,8 @@ constexpr std::uint64_t k_most_foreseen = std::uint64_t{1} << 24;
 /// Vectors below this are cut to their size.
 constexpr std::size_t k_small = 1 << 13;
 
-/// Follows Enter and Leave up to a given time.
-class RegionFinder {
- public:
-  RegionFinder(const LocalDefinitions& local, const References& references, std::uint64_t time)
-      : regions_(local.regions, references.regions), wanted_(time) {}
-
-  void chunk(const std::uint8_t* bytes, bool big_endian) {
-    chunk_ = bytes;
-    big_endian_ = big_endian;
-  }
-  bool stamp(std::size_t, std::uint64_t time) {
-    if (found_ && time > wanted_) return false;  // ends the walk
-    found_ = time >= wanted_;
-    return true;
-  }
-  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
-    if (type != event::enter && type != event::leave) return !found_;
-    if (type == event::leave && found_) return false;
-    FieldReader in(chunk_ + offset, size, big_endian_);
-    const std::uint32_t region = regions_(in.c32());
-    if (type == event::enter) {
-      stack_.push_back(region);
-    } else if (!stack_.empty()) {
-      stack_.pop_back();
-    }
-    return true;
-  }
-  [[nodiscard]] std::uint32_t innermost() const { return stack_.empty() ? k_none : stack_.back(); }
-
- private:
-  Resolver regions_;
-  std::uint64_t wanted_;
-  bool found_ = false;
-  const std::uint8_t* chunk_ = nullptr;
-  bool big_endian_ = false;
-  std::vector<std::uint32_t> stack_;
-};
-
-/// Makes room for events, of which first-time use of fresh pages would otherwise take more time than
-/// reading them does.
+/// Makes room for so many events. Their pages are wanted large: the first use of a small one takes
+/// longer than reading the events for it.
 void make_room(std::vector<trace::Event>& events, std::uint64_t count) {
   events.reserve(count);
   constexpr std::uintptr_t k_huge_page = std::uintptr_t{2} << 20;
@@ -251,15 +213,6 @@ Result<trace::LocationSkeleton> scan_events(const EventFile& file, const Progres
   ScannedPart all;
   scan_part(file, progress, all);
   return join_parts(file, progress, {&all, 1});
-}
-
-std::uint32_t find_region(const EventFile& file, std::uint64_t time) {
-  auto reader = BlockReader::open(file.path, file.chunk_size);
-  if (!reader) return k_none;
-  RegionFinder finder(file.local, file.references, time);
-  // The finder ends the walk when it is done, which walk_file reports as damage: no matter here.
-  (void)walk_file<Framing::events>(*reader, finder, [](auto) { return Result<void>(); });
-  return finder.innermost();
 }
 
 }  // namespace entrain::otf2

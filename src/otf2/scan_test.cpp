@@ -161,6 +161,56 @@ TEST_F(ScanParts, tell_the_first_stamp_that_decreases) {
             "event 4 at 5 after 12");
 }
 
+/// Region ids of the calls that are open at stamp `wanted`, told in the plainest way.
+struct PlainFinder {
+  std::uint64_t wanted;
+  std::vector<std::uint32_t> open;
+  std::uint64_t time = 0;
+  const std::uint8_t* bytes = nullptr;
+  bool big_endian = false;
+
+  void chunk(const std::uint8_t* b, bool big) {
+    bytes = b;
+    big_endian = big;
+  }
+  bool stamp(std::size_t, std::uint64_t t) {
+    const bool passed = time == wanted && t > wanted;
+    time = t;
+    return !passed && t <= wanted;
+  }
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
+    if (type == event::enter) open.push_back(FieldReader(bytes + offset, size, big_endian).c32());
+    if (time == wanted) return type == event::enter;
+    if (type == event::leave && !open.empty()) open.pop_back();
+    return true;
+  }
+};
+
+TEST(FindRegion, in_a_hurry_it_finds_the_same) {
+  RandomEvents random(5);
+  const References references = some_references(true);
+  const TempFolder folder;
+  std::size_t found = 0;
+  for (int round = 0; round < 500; ++round) {
+    std::filesystem::remove(folder / "x.evt");
+    Bytes bytes = random.file(k_chunk, 1);
+    const auto path = folder.put("x.evt", bytes);
+    ScannedPart all;
+    const LocalDefinitions local;
+    scan_part({path, k_chunk, local, references}, nullptr, all);
+    if (!all.verdict || all.part.decrease || all.part.skeleton.events.empty()) continue;
+    const trace::Event& event =
+        all.part.skeleton.events[random.below(all.part.skeleton.events.size())];
+    PlainFinder finder{event.time, {}};
+    walk_chunk<Framing::events>(bytes.data(), bytes.size(), finder);
+    const std::uint32_t expected =
+        finder.open.empty() || finder.open.back() >= 100 ? k_none : finder.open.back();
+    EXPECT_EQ(find_region({path, k_chunk, local, references}, event.time), expected) << round;
+    ++found;
+  }
+  EXPECT_GT(found, 50u);
+}
+
 TEST_F(ScanParts, can_be_interrupted) {
   struct Cancelled : Progress {
     void begin(std::string_view, std::uint64_t) override {}
