@@ -40,6 +40,10 @@ struct CheckOptions {
   AlltoallvRule alltoallv = AlltoallvRule::ignore;
   bool init_finalize = false;  ///< treat MPI_Init and MPI_Finalize as synchronising
   unsigned threads = 0;        ///< worker threads; 0: all cores. The result does not depend on it.
+  /// Anonymous memory that the large arrays of a run may take, bytes; what is beyond lies in mapped
+  /// files without a name under $TMPDIR (else /var/tmp). 0: no limit. It holds for the whole
+  /// process: of several runs at the same time the last one to begin decides.
+  std::uint64_t memory_limit_bytes = 0;
 };
 
 /// How a corrected archive is stored.

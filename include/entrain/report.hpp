@@ -123,7 +123,8 @@ struct CorrectReport {
   Counters cycles;         ///< components of equal stamps, dropped edges
   CorrectionStatistics statistics;
   PhaseSeconds phases;
-  std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t peak_memory_bytes = 0;  ///< resident set, mapped files included
+  std::uint64_t spilled_bytes = 0;      ///< largest size of the files used instead of memory
 };
 
 }  // namespace entrain

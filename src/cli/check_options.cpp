@@ -40,6 +40,12 @@ void CheckArguments::declare(CLI::App& app) {
             "Whether MPI_Init and MPI_Finalize synchronise all processes. MPI does not promise it. "
             "off: reported, but not counted. Default: off.")
       ->group(k_group);
+  add_value(app, "--memory", options.memory_limit_bytes, parse_size, "BYTES",
+            "Memory that the arrays of the work may take, e.g. 500M or 16G (powers of 1024). What "
+            "does not fit lies in files without a name in the folder TMPDIR, or /var/tmp, which "
+            "is slower; the result is the same. About 140 bytes per communication event are "
+            "needed in all. Of several processes each has that much. Default: no limit.")
+      ->group(k_group);
   add_switch(app, "--strict-latency", strict_latency,
              "Also end with exit status 1 if a receive is not earlier than its send, but closer "
              "to it than the minimum latency (see --mu). Default: such edges are only reported.")

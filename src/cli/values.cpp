@@ -47,6 +47,20 @@ Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t least, st
   return fail(ErrorKind::usage, fmt::format("is not a whole number from {} to {}", least, most));
 }
 
+Result<std::uint64_t> parse_size(std::string_view text) {
+  constexpr std::string_view k_units = "KMGT";
+  constexpr std::uint64_t k_most = std::uint64_t{1} << 50;
+  std::uint64_t unit = 1;
+  std::string_view digits = text;
+  if (const auto at = text.empty() ? text.npos : k_units.find(text.back()); at != text.npos) {
+    unit = std::uint64_t{1} << 10 * (at + 1);
+    digits.remove_suffix(1);
+  }
+  const auto count = parse_count(digits, 1, k_most / unit);
+  if (!count) return fail(ErrorKind::usage, "is not a size such as 500M or 16G, 1 to 1024T");
+  return *count * unit;
+}
+
 Result<double> parse_number(std::string_view text, double least, double most, const char* unit) {
   const auto value = number_in<double>(text);
   if (value && *value >= least && *value <= most) return *value;

@@ -20,6 +20,9 @@ namespace entrain::cli {
 /// Integer from `least` to `most`, decimal.
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t least, std::uint64_t most);
 
+/// Bytes: a whole number, alone or with K, M, G or T (powers of 1024) behind it; at least 1.
+Result<std::uint64_t> parse_size(std::string_view text);
+
 /// Number from `least` to `most`; `unit` is for the error, e.g. "seconds".
 Result<double> parse_number(std::string_view text, double least, double most, const char* unit);
 

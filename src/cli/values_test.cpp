@@ -61,6 +61,16 @@ TEST(ParseCount, KeepsToItsRange) {
     EXPECT_FALSE(parse_count(text, 0, 4096).has_value()) << text;
 }
 
+TEST(ParseSize, HasUnits) {
+  EXPECT_EQ(*parse_size("1"), 1u);
+  EXPECT_EQ(*parse_size("500M"), 500u << 20);
+  EXPECT_EQ(*parse_size("16G"), std::uint64_t{16} << 30);
+  EXPECT_EQ(*parse_size("1024T"), std::uint64_t{1} << 50);
+  for (const char* text : {"", "M", "0", "0K", "-1", "1.5G", "12m", "1025T", "5GB", " 5", "5 G"}) {
+    EXPECT_FALSE(parse_size(text).has_value()) << text;
+  }
+}
+
 TEST(ParsePresync, NamesWhatIsAvailable) {
   EXPECT_EQ(*parse_presync("auto"), Presync::automatic);
   EXPECT_EQ(*parse_presync("none"), Presync::none);

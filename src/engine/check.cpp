@@ -16,6 +16,7 @@ Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptio
 
 Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& archive,
                                   const CheckOptions& options, Progress* progress) {
+  const MemoryLimit limit(options.memory_limit_bytes);
   Workers workers(processes, options.threads);
   TRY_ASSIGN(const LoadedTrace loaded, load(workers, archive, progress));
   TRY_ASSIGN(const Presynchronised presync, presynchronise(processes, loaded, options.presync));

@@ -10,6 +10,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/big_vector.hpp"
 #include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
@@ -167,6 +168,8 @@ class Correction {
     }
     report_.peak_memory_bytes = static_cast<std::uint64_t>(processes_.reduce(
         Team::Reduction::max, static_cast<std::int64_t>(peak_memory_bytes())));
+    report_.spilled_bytes = static_cast<std::uint64_t>(processes_.reduce(
+        Team::Reduction::max, static_cast<std::int64_t>(BigMemory::most_spilled())));
     return std::move(report_);
   }
 
@@ -373,6 +376,7 @@ Result<CorrectReport> engine::correct(Team& processes, const std::filesystem::pa
                                       const CorrectOptions& options, Progress* progress) {
   TRY(check_options(options));
   TRY(processes.agree(otf2::check_target(output, options.force)));
+  const MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(processes, options, progress);
   TRY(correction.compute(archive, true));
   TRY(correction.write(output));
@@ -385,6 +389,7 @@ Result<CorrectReport> engine::correct(Team& processes, const std::filesystem::pa
 Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
                              Progress* progress) {
   TRY(check_options(options));
+  const engine::MemoryLimit limit(options.check.memory_limit_bytes);
   Solo solo;
   Correction correction(solo, options, progress);
   TRY(correction.compute(archive, false));

@@ -2,7 +2,9 @@
 #include "engine/workers.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "base/big_vector.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
 
@@ -40,6 +42,24 @@ Result<void> Workers::run(const trace::Trace& trace, const trace::Partition& pro
       std::min<std::uint64_t>({worker_count(threads_), most, events / k_events_per_member + 1}));
   const trace::Partition partition = trace::divide(trace.definitions, weight, members);
   return run_team(members, [&](Team& team) { return body(team, partition, 1); });
+}
+
+namespace {
+
+/// What a run needs beside its large arrays.
+constexpr std::uint64_t k_reserve = std::uint64_t{32} << 20;
+
+}  // namespace
+
+MemoryLimit::MemoryLimit(std::uint64_t bytes) : active_(bytes > 0) {
+  if (!active_) return;
+  const char* folder = std::getenv("TMPDIR");
+  BigMemory::set_limit(bytes > 2 * k_reserve ? bytes - k_reserve : bytes / 2,
+                       folder != nullptr && *folder != '\0' ? folder : "/var/tmp");
+}
+
+MemoryLimit::~MemoryLimit() {
+  if (active_) BigMemory::set_limit(0, {});
 }
 
 }  // namespace entrain::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include <entrain/error.hpp>
@@ -53,6 +54,18 @@ class Workers {
   Solo solo_;
   Team* processes_;
   unsigned threads_;
+};
+
+/// Limits the anonymous memory of large arrays while it lives (CheckOptions::memory_limit_bytes).
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(std::uint64_t bytes);
+  ~MemoryLimit();
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+ private:
+  bool active_;
 };
 
 }  // namespace entrain::engine

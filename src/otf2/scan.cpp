@@ -22,7 +22,7 @@ constexpr std::size_t k_small = 1 << 13;
 
 /// Makes room for so many events. Their pages are wanted large: the first use of a small one takes
 /// longer than reading the events for it.
-void make_room(std::vector<trace::Event>& events, std::uint64_t count) {
+void make_room(BigVector<trace::Event>& events, std::uint64_t count) {
   events.reserve(count);
   constexpr std::uintptr_t k_huge_page = std::uintptr_t{2} << 20;
   const auto begin = reinterpret_cast<std::uintptr_t>(events.data() + events.size());
@@ -35,7 +35,7 @@ void make_room(std::vector<trace::Event>& events, std::uint64_t count) {
 /// Foresees how many events a part holds from its blocks so far, as growing a vector copies it.
 class Forecast {
  public:
-  Forecast(const BlockReader& reader, ChunkRange range, std::vector<trace::Event>& events)
+  Forecast(const BlockReader& reader, ChunkRange range, BigVector<trace::Event>& events)
       : reader_(reader), range_(range), events_(events) {}
 
   void block_is_done(std::uint64_t block_bytes) {
@@ -54,7 +54,7 @@ class Forecast {
  private:
   const BlockReader& reader_;
   ChunkRange range_;
-  std::vector<trace::Event>& events_;
+  BigVector<trace::Event>& events_;
   std::uint64_t blocks_ = 0;
   std::size_t size_before_ = 0;
 };
@@ -142,8 +142,8 @@ void PartJoiner::note_decrease(const ScanPart::Decrease& decrease) {
 
 void PartJoiner::append_events(ScanPart& part) {
   using trace::RmaGroupRole;
-  std::vector<trace::Event>& from = part.skeleton.events;
-  std::vector<trace::Event>& to = result_.events;
+  BigVector<trace::Event>& from = part.skeleton.events;
+  BigVector<trace::Event>& to = result_.events;
   std::size_t taken = 0;
   const auto take_until = [&](std::size_t end) {
     if (taken == 0 && end == from.size() && to.capacity() == 0) {

@@ -50,7 +50,7 @@ constexpr bool waits(trace::RmaGroupRole role) {
 }
 
 /// Moves waiting syncs to the end of `events`: their call ends at `time`.
-inline void append_syncs(std::vector<trace::Event>& events, std::vector<trace::Event>& waiting,
+inline void append_syncs(BigVector<trace::Event>& events, std::vector<trace::Event>& waiting,
                          std::uint64_t time) {
   for (trace::Event& sync : waiting) {
     sync.time = time;

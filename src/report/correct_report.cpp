@@ -159,7 +159,10 @@ std::string phases_text(const CorrectReport& report) {
       format_duration(phases.scan), format_duration(phases.match), format_duration(phases.presync),
       format_duration(phases.forward), format_duration(phases.backward),
       format_duration(phases.write), format_duration(phases.verify),
-      format_bytes(report.peak_memory_bytes));
+      format_bytes(report.peak_memory_bytes)) +
+         (report.spilled_bytes > 0
+              ? fmt::format(", in files instead {}", format_bytes(report.spilled_bytes))
+              : "");
 }
 
 /// What an overlay still needs of the archive it was made from; "" for a rewrite.
@@ -326,7 +329,8 @@ Json to_json(const CorrectReport& report) {
           {"moved_backward", measured(statistics.moved_backward)},
           {"order_broken", measured(statistics.order_broken)},
           {"phases_s", phases_json(report.phases)},
-          {"peak_memory_bytes", report.peak_memory_bytes}};
+          {"peak_memory_bytes", report.peak_memory_bytes},
+          {"spilled_bytes", report.spilled_bytes}};
 }
 
 }  // namespace entrain::report

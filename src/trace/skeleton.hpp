@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/big_vector.hpp"
 #include "base/ids.hpp"
 
 namespace entrain::trace {
@@ -97,7 +98,7 @@ struct ClockOffset {
 
 /// Everything one scan of a location's files yields.
 struct LocationSkeleton {
-  std::vector<Event> events;  ///< in stream order; times never decrease (else decreasing > 0)
+  BigVector<Event> events;  ///< in stream order; times never decrease (else decreasing > 0)
   std::uint64_t event_count = 0;  ///< all records of the stream
   std::uint64_t first = 0;        ///< stamp of the first record; only if event_count > 0
   std::uint64_t last = 0;         ///< stamp of the last record

@@ -50,8 +50,8 @@ std::string text(const trace::ClockOffset& o) {
                      std::bit_cast<std::uint64_t>(o.stddev));
 }
 
-template <class T>
-std::string list_difference(const char* what, const std::vector<T>& a, const std::vector<T>& b) {
+template <class List>
+std::string list_difference(const char* what, const List& a, const List& b) {
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (const auto left = text(a[i]), right = text(b[i]); left != right) {
       return fmt::format("{} {}: {} | {}", what, i, left, right);
