@@ -34,7 +34,8 @@ class FlatMap {
     return {&slots_[i].value, true};
   }
 
-  Value* find(const Key& key) {
+  Value* find(const Key& key) { return const_cast<Value*>(std::as_const(*this).find(key)); }
+  const Value* find(const Key& key) const {
     if (slots_.empty()) return nullptr;
     for (std::size_t i = home(key); slots_[i].used; i = next(i)) {
       if (slots_[i].key == key) return &slots_[i].value;

@@ -4,257 +4,322 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "clock/latency.hpp"
+#include "base/try.hpp"
+#include "verify/clusters.hpp"
 #include "verify/cycles.hpp"
-#include "verify/pairing.hpp"
+#include "verify/relation.hpp"
 #include "verify/tally.hpp"
-#include "verify/times.hpp"
+#include "verify/worst.hpp"
 
 namespace entrain::verify {
 
 namespace {
 
-LatencyClass class_of(const trace::Definitions& definitions, LocationIndex a, LocationIndex b) {
-  if (definitions.process_of[a] == definitions.process_of[b]) return LatencyClass::same_process;
-  return definitions.node_of[a] == definitions.node_of[b] ? LatencyClass::same_node
-                                                          : LatencyClass::other;
-}
+constexpr std::uint32_t k_poll = 1 << 16;  // edges between two looks whether the user wants to stop
 
-/// Leaves out counters of value 0.
-Counters nonzero(std::initializer_list<std::pair<const char*, std::uint64_t>> counts) {
-  Counters counters;
-  for (const auto& [name, value] : counts) {
-    if (value > 0) counters.emplace_back(name, value);
-  }
-  return counters;
-}
+/// What the edges of one member amount to.
+struct Sums {
+  std::array<PairCounts, k_edge_kinds> edges{};
+  WorstEdges worst;
+  std::uint64_t dropped_edges = 0;
+};
 
-/// Walks over all edges and fills the statistics of a report.
-class Checker {
+/// Walks over the edges of one member.
+class Tally {
  public:
-  Checker(const trace::Trace& trace, std::span<const ClockMap> maps, const CheckOptions& options,
-          const MuTicks& mu, const trace::Source* source, CheckReport& report)
-      : trace_(trace),
-        source_(source),
+  /// `backward`: where the intervals of backward edges go; may be null.
+  Tally(const Relation& relation, const Cycles& cycles, const MuTicks& mu, bool init_finalize,
+        IntervalUnion* backward)
+      : relation_(relation),
+        cycles_(cycles),
         mu_(mu),
-        init_finalize_(options.init_finalize),
-        report_(report),
-        times_(trace, maps),
-        pairing_(pair_events(trace, options.alltoallv)),
-        cycles_(find_cycles(trace, pairing_, options.init_finalize)) {
-    worst_margin_.fill(std::numeric_limits<std::int64_t>::max());
-  }
+        init_finalize_(init_finalize),
+        backward_(backward) {}
 
-  void run() {
-    for (const Pair& pair : pairing_.pairs) check_pair(pair);
-    for (const Instance& instance : pairing_.instances) check_instance(instance);
-    for (std::size_t kind = 0; kind < k_edge_kinds; ++kind) {
-      if (!in_force(static_cast<EdgeKind>(kind))) continue;
-      report_.violations += report_.edges[kind].violations;
-      report_.below_latency += report_.edges[kind].below_latency;
+  /// Ends early if the user wants to stop.
+  void run(const Progress* progress) {
+    for (const MatchedChannel& channel : relation_.channels()) {
+      if (!stop_if_cancelled(progress)) return;
+      add(channel, progress);
     }
-    describe_worst();
-    count_unmatched();
-    count_skipped();
+    relation_.for_each_thread_pair([&](const Pair& pair) { add(pair); });
+    std::uint32_t instances = 0;
+    bool stopped = false;
+    relation_.for_each_instance([&](Instance& instance) {
+      if (++instances % 64 == 0) stopped = stopped || !stop_if_cancelled(progress);
+      if (!stopped) add(instance);
+    });
   }
+  Sums& sums() { return sums_; }
 
  private:
   [[nodiscard]] bool in_force(EdgeKind kind) const {
     return kind != EdgeKind::init_finalize || init_finalize_;
   }
-
-  EdgeStatistics& statistics(EdgeKind kind) {
-    return report_.edges[static_cast<std::size_t>(kind)];
+  PairCounts& counts(EdgeKind kind) { return sums_.edges[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] std::int64_t mu(LocationIndex from, LocationIndex to) const {
+    return mu_[static_cast<std::size_t>(relation_.places().latency_class(from, to))];
   }
 
-  void check_pair(const Pair& pair) {
-    const std::uint32_t component = cycles_.of(pair.send);
-    const bool inside = component != k_none && component == cycles_.of(pair.receive);
-    if (inside && cycles_.dropped[component]) {
-      ++dropped_edges_;
+  void add(const MatchedChannel& channel, const Progress* progress) {
+    const Places& places = relation_.places();
+    const ChannelKey& key = channel.key;
+    if (channel.pairs > 0 && !cycles_.any() && places.is_single(key.sender) &&
+        places.is_single(key.receiver)) {
+      const LocationIndex from = places.event(key.sender, 0).location;
+      const LocationIndex to = places.event(key.receiver, 0).location;
+      if (from != to) add(channel, mu(from, to), progress);
       return;
     }
-    const std::int64_t ticks = margin(times_(pair.receive), times_(pair.send));
-    const LatencyClass latency_class =
-        class_of(trace_.definitions, pair.send.location, pair.receive.location);
-    const std::int64_t mu = inside ? 0 : mu_[static_cast<std::size_t>(latency_class)];
-    EdgeStatistics& edges = statistics(pair.kind);
-    ++edges.count;
-    if (ticks < 0) ++edges.violations;
-    if (ticks < mu) ++edges.below_latency;
-    note(pair.kind, ticks, pair.send, pair.receive);
-  }
-
-  void check_instance(const Instance& instance) {
-    fill(pairing_.sends(instance), sends_);
-    fill(pairing_.receives(instance), receives_);
-    PairCounts counts = count_pairs(sends_, receives_, instance.ordered, mu_);
-    if (cycles_.any()) treat_components(instance, counts);
-    EdgeStatistics& edges = statistics(instance.kind);
-    edges.count += counts.count;
-    edges.violations += counts.violations;
-    edges.below_latency += counts.below_latency;
-    const std::int64_t limit = worst_margin_[static_cast<std::size_t>(instance.kind)];
-    const auto worst = worst_pair(sends_, receives_, instance.ordered, cycles_.dropped, limit);
-    if (!worst) return;
-    note(instance.kind, worst->margin_ticks, sends_[worst->send].event,
-         receives_[worst->receive].event);
-  }
-
-  void fill(std::span<const Participant> side, std::vector<Moment>& moments) const {
-    moments.clear();
-    for (const Participant& p : side) {
-      const LocationIndex l = p.event.location;
-      moments.push_back({times_(p.event), p.event, trace_.definitions.process_of[l],
-                         trace_.definitions.node_of[l], p.rank, cycles_.of(p.event)});
+    Pair pair;
+    for (std::uint32_t k = 0; k < channel.pairs; ++k) {
+      if (k % k_poll == 0 && !stop_if_cancelled(progress)) return;
+      if (relation_.pair(channel, k, pair)) add(pair);
     }
+  }
+
+  /// All pairs lead from one location to one other, and there are no cycles.
+  void add(const MatchedChannel& channel, std::int64_t mu, const Progress* progress) {
+    PairCounts& sum = counts(channel.kind());
+    std::int64_t worst = std::numeric_limits<std::int64_t>::max();
+    std::uint32_t worst_at = k_none;
+    for (std::uint32_t k = 0; k < channel.pairs; ++k) {
+      if (k % k_poll == 0 && !stop_if_cancelled(progress)) return;
+      const std::int64_t sent = channel.sends.time(k), received = channel.receives.time(k);
+      const std::int64_t ticks = margin(received, sent);
+      sum.violations += ticks < 0 ? 1 : 0;
+      sum.below_latency += ticks < mu ? 1 : 0;
+      if (ticks < worst || worst_at == k_none) {
+        worst = ticks;
+        worst_at = k;
+      }
+      if (ticks <= 0 && backward_ != nullptr) backward_->add(received, sent);
+    }
+    sum.count += channel.pairs;
+    Pair pair;
+    if (worst > sums_.worst.limit(channel.kind()) || !relation_.pair(channel, worst_at, pair)) {
+      return;
+    }
+    sums_.worst.note(pair.kind, worst, pair.order, pair.send, pair.receive);
+  }
+
+  void add(const Pair& pair) {
+    const std::uint32_t component = cycles_.of(pair.send);
+    const bool inside = component != k_none && component == cycles_.of(pair.receive);
+    if (inside && cycles_.dropped()[component]) {
+      ++sums_.dropped_edges;
+      return;
+    }
+    const std::int64_t ticks = margin(pair.receive_time, pair.send_time);
+    PairCounts& sum = counts(pair.kind);
+    ++sum.count;
+    if (ticks < 0) ++sum.violations;
+    if (ticks < (inside ? 0 : mu(pair.send.location, pair.receive.location))) ++sum.below_latency;
+    sums_.worst.note(pair.kind, ticks, pair.order, pair.send, pair.receive);
+    if (ticks <= 0 && backward_ != nullptr) backward_->add(pair.receive_time, pair.send_time);
+  }
+
+  void add(Instance& instance) {
+    PairCounts sum = count_pairs(instance.sends, instance.receives, instance.ordered, mu_);
+    if (cycles_.any()) treat_components(instance, sum);
+    counts(instance.kind) += sum;
+    if (backward_ != nullptr && in_force(instance.kind)) add_backward(instance, *backward_);
+    const auto worst = worst_pair(instance.sends, instance.receives, instance.ordered,
+                                  cycles_.dropped(), sums_.worst.limit(instance.kind));
+    if (!worst) return;
+    EdgeOrder order = instance.order;
+    order.back() = std::uint64_t{worst->receive} << 32 | worst->send;
+    sums_.worst.note(instance.kind, worst->margin_ticks, order, instance.sends[worst->send].event,
+                     instance.receives[worst->receive].event);
   }
 
   /// Pairs inside a cycle were counted with a latency that they do not have, or are no pairs.
-  void treat_components(const Instance& instance, PairCounts& counts) {
-    std::vector<std::uint32_t> components;
-    for (const Moment& moment : sends_) components.push_back(moment.component);
-    std::sort(components.begin(), components.end());
-    components.erase(std::unique(components.begin(), components.end()), components.end());
-    for (const std::uint32_t component : components) {
-      if (component == k_none) continue;
-      const auto inside = [component](const std::vector<Moment>& side) {
-        std::vector<Moment> part;
-        std::copy_if(side.begin(), side.end(), std::back_inserter(part),
-                     [component](const Moment& m) { return m.component == component; });
-        return part;
-      };
-      const PairCounts part = count_pairs(inside(sends_), inside(receives_), instance.ordered, mu_);
-      if (cycles_.dropped[component]) {
-        counts -= part;
-        if (in_force(instance.kind)) dropped_edges_ += part.count;
+  void treat_components(Instance& instance, PairCounts& sum) {
+    for (auto* side : {&instance.sends, &instance.receives}) {
+      for (Moment& moment : *side) moment.component = cycles_.of(moment.event);
+    }
+    by_component(instance.sends, sends_);
+    by_component(instance.receives, receives_);
+    auto receive = receives_.begin();
+    for (auto send = sends_.begin(); send != sends_.end();) {
+      const std::uint32_t component = send->component;
+      const auto is_other = [component](const Moment& m) { return m.component != component; };
+      while (receive != receives_.end() && receive->component < component) ++receive;
+      const auto send_end = std::find_if(send, sends_.end(), is_other);
+      const auto receive_end = std::find_if(receive, receives_.end(), is_other);
+      const PairCounts part =
+          count_pairs({send, send_end}, {receive, receive_end}, instance.ordered, mu_);
+      if (cycles_.dropped()[component]) {
+        sum -= part;
+        if (in_force(instance.kind)) sums_.dropped_edges += part.count;
       } else {
-        counts.below_latency -= part.below_latency - part.violations;
+        sum.below_latency -= part.below_latency - part.violations;
       }
+      send = send_end;
+      receive = receive_end;
     }
   }
 
-  void note(EdgeKind kind, std::int64_t ticks, EventRef send, EventRef receive) {
-    const auto k = static_cast<std::size_t>(kind);
-    if (worst_[k].send.location != k_none && ticks >= worst_margin_[k]) return;
-    worst_margin_[k] = ticks;
-    worst_[k] = {send, receive, kind};
-  }
-
-  EdgeEnd describe(EventRef ref) const {
-    const trace::Definitions& definitions = trace_.definitions;
-    const trace::Location& location = definitions.locations[ref.location];
-    EdgeEnd end;
-    end.location = location.id;
-    if (location.group < definitions.location_groups.size()) {
-      end.process = definitions.location_groups[location.group].name;
+  /// The moments that lie in components, one component after the other.
+  static void by_component(const std::vector<Moment>& side, std::vector<Moment>& inside) {
+    inside.clear();
+    for (const Moment& moment : side) {
+      if (moment.component != k_none) inside.push_back(moment);
     }
-    end.local_ticks = at(trace_, ref).time;
-    end.ticks = times_(ref);
-    if (source_ != nullptr) end.region = source_->region_at(ref.location, end.local_ticks);
-    return end;
-  }
-
-  void describe_worst() {
-    for (std::size_t k = 0; k < k_edge_kinds; ++k) {
-      if (worst_[k].send.location == k_none) continue;
-      report_.edges[k].worst =
-          WorstEdge{worst_margin_[k], describe(worst_[k].send), describe(worst_[k].receive)};
-    }
-  }
-
-  void count_unmatched() {
-    const Unmatched& u = pairing_.unmatched;
-    report_.unmatched = nonzero({
-        {"sends", u.sends},
-        {"receives", u.receives},
-        {"collectives_mismatched", u.collectives_mismatched},
-        {"collectives_incomplete", u.collectives_incomplete},
-        {"collective_ends_without_begin", u.collective_ends_without_begin},
-        {"thread_barriers_incomplete", u.thread_barriers_incomplete},
-        {"threads", u.threads},
-        {"rma_group_sync", u.rma_group_sync},
-        {"rma_notify", u.rma_notify},
+    std::stable_sort(inside.begin(), inside.end(), [](const Moment& a, const Moment& b) {
+      return a.component < b.component;
     });
   }
 
-  void count_skipped() {
-    const Skipped& s = pairing_.skipped;
-    trace::LocationSkeleton sum;
-    std::uint64_t no_events = 0, no_definitions = 0, truncated = 0;
-    for (const trace::LocationSkeleton& location : trace_.locations) {
-      sum.unknown_records += location.unknown_records;
-      sum.undefined_references += location.undefined_references;
-      if (location.event_file_missing) ++no_events;
-      if (location.definition_file_missing) ++no_definitions;
-      if (location.truncated) ++truncated;
-    }
-    report_.skipped = nonzero({
-        {"cancelled_sends", s.cancelled_sends},
-        {"cancelled_receives", s.cancelled_receives},
-        {"alltoallv_instances", s.alltoallv_instances},
-        {"rma_without_process_sync", s.rma_without_process_sync},
-        {"rma_group_sync", s.rma_group_sync},
-        {"rma_locks", s.rma_locks},
-        {"cyclic_components", cycles_.dropped.size()},
-        {"dropped_components", static_cast<std::uint64_t>(std::count(cycles_.dropped.begin(),
-                                                                     cycles_.dropped.end(), true))},
-        {"dropped_edges", dropped_edges_},
-        {"unknown_records", sum.unknown_records},
-        {"undefined_references", sum.undefined_references},
-        {"missing_event_files", no_events},
-        {"missing_definition_files", no_definitions},
-        {"truncated_event_files", truncated},
-    });
-  }
-
-  const trace::Trace& trace_;
-  const trace::Source* source_;
-  MuTicks mu_;
+  const Relation& relation_;
+  const Cycles& cycles_;
+  const MuTicks& mu_;
   bool init_finalize_;
-  CheckReport& report_;
-  Times times_;
-  Pairing pairing_;
-  Cycles cycles_;
-  std::array<std::int64_t, k_edge_kinds> worst_margin_{};
-  std::array<Pair, k_edge_kinds> worst_{};
-  std::uint64_t dropped_edges_ = 0;
-  std::vector<Moment> sends_, receives_;  ///< of the instance in work
+  IntervalUnion* backward_;
+  Sums sums_;
+  std::vector<Moment> sends_, receives_;  ///< of the instance in work, in components
 };
+
+/// Leaves out counters of value 0.
+Counters nonzero(std::initializer_list<std::pair<const char*, std::int64_t>> counts) {
+  Counters counters;
+  for (const auto& [name, value] : counts) {
+    if (value > 0) counters.emplace_back(name, static_cast<std::uint64_t>(value));
+  }
+  return counters;
+}
+
+/// Sums over the locations of all members.
+struct Totals {
+  std::int64_t events = 0, communication_events = 0;
+  std::int64_t unknown_records = 0, undefined_references = 0;
+  std::int64_t no_events = 0, no_definitions = 0, truncated = 0;
+};
+
+Totals sum_locations(Team& team, const trace::Partition& partition, const trace::Trace& trace) {
+  std::array<std::int64_t, 7> sum{};
+  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
+    if (!partition.owns(team.rank(), l)) continue;
+    const trace::LocationSkeleton& location = trace.locations[l];
+    sum[0] += static_cast<std::int64_t>(location.event_count);
+    sum[1] += static_cast<std::int64_t>(location.events.size());
+    sum[2] += static_cast<std::int64_t>(location.unknown_records);
+    sum[3] += static_cast<std::int64_t>(location.undefined_references);
+    sum[4] += location.event_file_missing ? 1 : 0;
+    sum[5] += location.definition_file_missing ? 1 : 0;
+    sum[6] += location.truncated ? 1 : 0;
+  }
+  team.reduce(Team::Reduction::sum, sum);
+  return {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5], sum[6]};
+}
+
+/// Adds up the edges of all members.
+void fill_edges(Team& team, const Sums& sums, bool init_finalize, CheckReport& report) {
+  std::array<std::int64_t, 3 * k_edge_kinds> values{};
+  for (std::size_t k = 0; k < k_edge_kinds; ++k) {
+    values[3 * k] = static_cast<std::int64_t>(sums.edges[k].count);
+    values[3 * k + 1] = static_cast<std::int64_t>(sums.edges[k].violations);
+    values[3 * k + 2] = static_cast<std::int64_t>(sums.edges[k].below_latency);
+  }
+  team.reduce(Team::Reduction::sum, values);
+  for (std::size_t k = 0; k < k_edge_kinds; ++k) {
+    EdgeStatistics& edges = report.edges[k];
+    edges.count = static_cast<std::uint64_t>(values[3 * k]);
+    edges.violations = static_cast<std::uint64_t>(values[3 * k + 1]);
+    edges.below_latency = static_cast<std::uint64_t>(values[3 * k + 2]);
+    if (static_cast<EdgeKind>(k) == EdgeKind::init_finalize && !init_finalize) continue;
+    report.violations += edges.violations;
+    report.below_latency += edges.below_latency;
+  }
+}
+
+void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t dropped_edges,
+                   const Totals& totals, CheckReport& report) {
+  const Unmatched& u = relation.unmatched();
+  report.unmatched = nonzero({
+      {"sends", u.sends},
+      {"receives", u.receives},
+      {"collectives_mismatched", u.collectives_mismatched},
+      {"collectives_incomplete", u.collectives_incomplete},
+      {"collective_ends_without_begin", u.collective_ends_without_begin},
+      {"thread_barriers_incomplete", u.thread_barriers_incomplete},
+      {"threads", u.threads},
+      {"rma_group_sync", u.rma_group_sync},
+      {"rma_notify", u.rma_notify},
+  });
+  const Skipped& s = relation.skipped();
+  report.skipped = nonzero({
+      {"cancelled_sends", s.cancelled_sends},
+      {"cancelled_receives", s.cancelled_receives},
+      {"alltoallv_instances", s.alltoallv_instances},
+      {"rma_without_process_sync", s.rma_without_process_sync},
+      {"rma_group_sync", s.rma_group_sync},
+      {"rma_locks", s.rma_locks},
+      {"cyclic_components", static_cast<std::int64_t>(cycles.dropped().size())},
+      {"dropped_components",
+       std::count(cycles.dropped().begin(), cycles.dropped().end(), true)},
+      {"dropped_edges", dropped_edges},
+      {"unknown_records", totals.unknown_records},
+      {"undefined_references", totals.undefined_references},
+      {"missing_event_files", totals.no_events},
+      {"missing_definition_files", totals.no_definitions},
+      {"truncated_event_files", totals.truncated},
+  });
+}
 
 }  // namespace
 
-CheckReport check(const trace::Trace& trace, std::span<const ClockMap> maps,
-                  const CheckOptions& options, const MuTicks& mu, const trace::Source* source) {
+Result<CheckReport> check(Team& team, const trace::Partition& partition, const trace::Trace& trace,
+                          std::span<const ClockMap> maps, const CheckOptions& options,
+                          const MuTicks& mu, const trace::Source* source,
+                          const Progress* progress) {
+  TRY_ASSIGN(const Relation relation, Relation::build(team, partition, trace, maps,
+                                                      options.alltoallv, Scope::everything,
+                                                      progress));
+  IntervalUnion backward(Clusters::most_per_member(team));
+  if (relation.decreasing()) {  // then a cycle may be anywhere
+    backward.add(std::numeric_limits<std::int64_t>::min(),
+                 std::numeric_limits<std::int64_t>::max());
+  }
+  const Cycles none;
+  Tally tally(relation, none, mu, options.init_finalize, &backward);
+  tally.run(progress);
+  TRY(team.agree(stop_if_cancelled(progress)));
+  const Clusters clusters = Clusters::merge(team, std::move(backward));
+  TRY_ASSIGN(const Cycles cycles, Cycles::find(team, partition, trace, relation, clusters,
+                                               options.init_finalize, progress));
+  Sums sums = std::move(tally.sums());
+  if (cycles.any()) {  // some edges demand less than was thought
+    Tally again(relation, cycles, mu, options.init_finalize, nullptr);
+    again.run(progress);
+    TRY(team.agree(stop_if_cancelled(progress)));
+    sums = std::move(again.sums());
+  }
   CheckReport report;
   report.archive = trace.path;
   report.locations = trace.locations.size();
-  for (const trace::LocationSkeleton& location : trace.locations) {
-    report.events += location.event_count;
-    report.communication_events += location.events.size();
-  }
   report.resolution_hz = trace.definitions.clock.resolution_hz;
   report.mu_ticks = mu;
-  Checker(trace, maps, options, mu, source, report).run();
+  const Totals totals = sum_locations(team, partition, trace);
+  report.events = static_cast<std::uint64_t>(totals.events);
+  report.communication_events = static_cast<std::uint64_t>(totals.communication_events);
+  fill_edges(team, sums, options.init_finalize, report);
+  const std::int64_t dropped_edges =
+      team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(sums.dropped_edges));
+  fill_counters(relation, cycles, dropped_edges, totals, report);
+  sums.worst.describe(team, partition, trace, maps, source, report);
   return report;
 }
 
-MuTicks round_trip_mu(const trace::Trace& trace, std::span<const ClockMap> maps) {
-  const Pairing pairing = pair_events(trace, AlltoallvRule::ignore, PairingScope::messages);
-  const Times times(trace, maps);
-  std::vector<clock::OneWayDelay> delays;
-  delays.reserve(pairing.pairs.size());
-  for (const Pair& pair : pairing.pairs) {
-    const LocationIndex from = pair.send.location, to = pair.receive.location;
-    delays.push_back({from, to, class_of(trace.definitions, from, to),
-                      margin(times(pair.receive), times(pair.send))});
-  }
-  return clock::estimate_round_trip_mu(std::move(delays));
+CheckReport check(const trace::Trace& trace, std::span<const ClockMap> maps,
+                  const CheckOptions& options, const MuTicks& mu, const trace::Source* source) {
+  Solo solo;
+  auto report = check(solo, trace::undivided(trace.definitions), trace, maps, options, mu, source);
+  return report ? std::move(*report) : CheckReport{};
 }
 
 }  // namespace entrain::verify

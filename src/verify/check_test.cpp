@@ -36,7 +36,7 @@ TEST(Check, TimesComeThroughTheClockMaps) {
   EXPECT_EQ(b.check().violations, 1);
   const std::vector<ClockMap> maps{{}, *ClockMap::from_knots({{0, 600}, {1000, 600}})};
   const NamedRegions source;
-  const CheckReport report = check(b.trace(), maps, {}, {}, &source);
+  const CheckReport report = testing::check_by_teams(b.trace(), maps, {}, {}, &source);
   EXPECT_EQ(report.violations, 0);
   const auto& worst = edges(report, EdgeKind::p2p).worst;
   ASSERT_TRUE(worst);
@@ -107,7 +107,8 @@ TEST(Check, ADecreasingStampIsNoCrash) {
   b.message(K::recv, 2, 30, 0);
   b.message(K::recv, 2, 5, 0);
   const std::vector<ClockMap> maps(4, *ClockMap::from_knots({{0, 0}, {100, 50}, {2000, 0}}));
-  EXPECT_EQ(edges(check(b.trace(), maps, {}, {}, nullptr), EdgeKind::p2p).count, 3);
+  EXPECT_EQ(edges(testing::check_by_teams(b.trace(), maps, {}, {}, nullptr), EdgeKind::p2p).count,
+            3);
 }
 
 }  // namespace

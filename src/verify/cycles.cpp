@@ -3,272 +3,284 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
+#include <span>
+#include <tuple>
+
+#include "base/try.hpp"
+#include "verify/order_graph.hpp"
 
 namespace entrain::verify {
 
 namespace {
 
-using Vertex = std::uint32_t;
+/// An edge inside a cluster, as it travels to the member that looks at the cluster.
+struct Edge {
+  std::uint32_t cluster = k_none;
+  EventRef from, to;
+};
 
-/// Distinct stamps per location, and one vertex per instance to go through, so that an instance
-/// costs as many arcs as it has participants. An ordered instance gets a chain of vertices, one
-/// per sender. Going through an instance also leads from a location's own begin to its own end,
-/// which the stream orders anyway.
-class OrderGraph {
+/// What of an instance lies inside a cluster.
+struct PartHead {
+  std::uint32_t cluster = k_none;
+  std::uint32_t ordered = 0;
+  std::uint32_t sends = 0;
+  std::uint32_t receives = 0;
+};
+struct PartEnd {
+  EventRef event;
+  std::uint32_t rank = 0;
+};
+
+/// An instant of a component. Components are numbered by the member that found them.
+struct Member {
+  std::uint64_t key = 0;
+  std::uint32_t component = 0;
+};
+
+/// Brings the edges inside each cluster to one member.
+class Shipment {
  public:
-  OrderGraph(const trace::Trace& trace, const Pairing& pairing, bool init_finalize)
-      : trace_(trace), pairing_(pairing), init_finalize_(init_finalize) {
-    number_nodes();
-    Vertex vertices = node_count_;
-    for_each_arc([&](Vertex from, Vertex to) {
-      vertices = std::max({vertices, from + 1, to + 1});
+  Shipment(unsigned members, const Clusters& clusters)
+      : clusters_(clusters), edges_(members), parts_(members) {}
+
+  void add(const Relation& relation, bool init_finalize) {
+    for (const MatchedChannel& channel : relation.channels()) add(relation, channel);
+    Clusters::Finder find_send(clusters_), find_receive(clusters_);
+    relation.for_each_thread_pair([&](const Pair& pair) {
+      const std::uint32_t cluster = find_send(pair.send_time);
+      if (cluster != k_none && cluster == find_receive(pair.receive_time)) {
+        edges_[cluster % edges_.size()].push_back({cluster, pair.send, pair.receive});
+      }
     });
-    first_arc_.assign(std::size_t{vertices} + 1, 0);
-    incoming_.assign(vertices, 0);
-    for_each_arc([&](Vertex from, Vertex to) {
-      ++first_arc_[from + 1];
-      ++incoming_[to];
+    relation.for_each_instance([&](const Instance& instance) {
+      if (instance.kind == EdgeKind::init_finalize && !init_finalize) return;
+      add(instance);
     });
-    for (std::size_t v = 1; v < first_arc_.size(); ++v) first_arc_[v] += first_arc_[v - 1];
-    targets_.resize(first_arc_.back());
-    std::vector<std::uint32_t> filled(first_arc_.begin(), first_arc_.end() - 1);
-    for_each_arc([&](Vertex from, Vertex to) { targets_[filled[from]++] = to; });
-    for (Vertex v = 0; v < node_count_; ++v) {
-      if (follows_[v]) ++incoming_[v];
+  }
+
+  std::vector<Edge> exchange_edges(Team& team) { return flatten(team, edges_); }
+  std::vector<PartEnd> exchange_parts(Team& team) { return flatten(team, parts_); }
+
+ private:
+  template <class T>
+  static std::vector<T> flatten(Team& team, std::vector<std::vector<T>>& outgoing) {
+    auto received = exchange(team, std::move(outgoing));
+    std::vector<T> all = std::move(received.front());
+    for (std::size_t r = 1; r < received.size(); ++r) {
+      all.insert(all.end(), received[r].begin(), received[r].end());
+      received[r] = {};
+    }
+    return all;
+  }
+
+  void add(const Relation& relation, const MatchedChannel& channel) {
+    Clusters::Finder find_send(clusters_), find_receive(clusters_);
+    Pair pair;
+    for (std::uint32_t k = 0; k < channel.pairs; ++k) {
+      const std::uint32_t cluster = find_send(channel.sends.time(k));
+      if (cluster == k_none || cluster != find_receive(channel.receives.time(k))) continue;
+      if (!relation.pair(channel, k, pair)) continue;
+      edges_[cluster % edges_.size()].push_back({cluster, pair.send, pair.receive});
     }
   }
 
-  [[nodiscard]] Vertex vertex_count() const { return static_cast<Vertex>(incoming_.size()); }
-  [[nodiscard]] Vertex node_count() const { return node_count_; }
-  [[nodiscard]] Vertex node(std::size_t event_number) const { return node_of_event_[event_number]; }
-  [[nodiscard]] const std::vector<std::size_t>& first_event() const { return first_event_; }
-  [[nodiscard]] const std::vector<std::uint32_t>& incoming() const { return incoming_; }
-
-  /// The k-th successor of a vertex; false after the last one. The next node of the location is
-  /// the last successor and not stored.
-  bool successor(Vertex v, std::uint32_t k, Vertex& to) const {
-    const std::uint32_t stored = first_arc_[v + 1] - first_arc_[v];
-    if (k < stored) {
-      to = targets_[first_arc_[v] + k];
-      return true;
+  struct Placed {
+    std::uint32_t cluster = k_none;
+    PartEnd end;
+  };
+  static void place(const std::vector<Moment>& side, Clusters::Finder& find,
+                    std::vector<Placed>& placed) {
+    placed.clear();
+    for (const Moment& moment : side) {
+      const std::uint32_t cluster = find(moment.time);
+      if (cluster != k_none) placed.push_back({cluster, {moment.event, moment.rank}});
     }
-    if (k > stored || v + 1 >= node_count_ || !follows_[v + 1]) return false;
-    to = v + 1;
-    return true;
+    std::stable_sort(placed.begin(), placed.end(),
+                     [](const Placed& a, const Placed& b) { return a.cluster < b.cluster; });
+  }
+
+  void add(const Instance& instance) {
+    place(instance.sends, find_, sends_);
+    place(instance.receives, find_, receives_);
+    auto receive = receives_.begin();
+    for (auto send = sends_.begin(); send != sends_.end();) {
+      const std::uint32_t cluster = send->cluster;
+      const auto of = [&](auto first, auto last) {
+        return std::find_if(first, last, [&](const Placed& p) { return p.cluster != cluster; });
+      };
+      while (receive != receives_.end() && receive->cluster < cluster) ++receive;
+      const auto send_end = of(send, sends_.end());
+      const auto receive_end = of(receive, receives_.end());
+      if (receive != receive_end) {
+        auto& to = parts_[cluster % parts_.size()];
+        // The head takes two entries of the same list.
+        to.push_back({{cluster, instance.ordered ? 1U : 0U}, 0});
+        to.push_back({{static_cast<std::uint32_t>(send_end - send),
+                       static_cast<std::uint32_t>(receive_end - receive)}, 0});
+        for (auto end = send; end != send_end; ++end) to.push_back(end->end);
+        for (auto end = receive; end != receive_end; ++end) to.push_back(end->end);
+      }
+      send = send_end;
+      receive = receive_end;
+    }
+  }
+
+  const Clusters& clusters_;
+  std::vector<std::vector<Edge>> edges_;     ///< by member
+  std::vector<std::vector<PartEnd>> parts_;  ///< by member
+  Clusters::Finder find_{clusters_};
+  std::vector<Placed> sends_, receives_;
+};
+
+/// A part of an instance, where it lies among those received.
+struct Part {
+  PartHead head;
+  std::span<const PartEnd> ends;
+
+  void add_to(OrderGraph& graph) const {
+    const auto sends = ends.first(head.sends), receives = ends.subspan(head.sends);
+    if (head.ordered != 0) {
+      add_chain(graph, sends, receives);
+      return;
+    }
+    const std::uint64_t hub = graph.add_vertex();
+    for (const PartEnd& send : sends) graph.add_edge(key_of(send.event), hub);
+    for (const PartEnd& receive : receives) graph.add_edge(hub, key_of(receive.event));
   }
 
  private:
-  void number_nodes() {
-    std::size_t events = 0;
-    for (const auto& location : trace_.locations) {
-      first_event_.push_back(events);
-      events += location.events.size();
-    }
-    node_of_event_.reserve(events);
-    for (const auto& location : trace_.locations) {
-      for (std::size_t e = 0; e < location.events.size(); ++e) {
-        if (e == 0 || location.events[e].time != location.events[e - 1].time) {
-          follows_.push_back(e > 0);
-          ++node_count_;
-        }
-        node_of_event_.push_back(node_count_ - 1);
+  /// The i-th vertex stands for "the senders 0 .. i have begun".
+  static void add_chain(OrderGraph& graph, std::span<const PartEnd> sends,
+                        std::span<const PartEnd> receives) {
+    std::uint64_t link = 0;
+    auto send = sends.begin();
+    for (const PartEnd& receive : receives) {
+      for (; send != sends.end() && send->rank < receive.rank; ++send) {
+        const std::uint64_t next = graph.add_vertex();
+        graph.add_edge(key_of(send->event), next);
+        if (send != sends.begin()) graph.add_edge(link, next);
+        link = next;
       }
+      if (send != sends.begin()) graph.add_edge(link, key_of(receive.event));
     }
   }
-
-  [[nodiscard]] Vertex node(EventRef event) const {
-    return node_of_event_[first_event_[event.location] + event.event];
-  }
-
-  template <class Use>
-  void for_each_arc(Use use) const {
-    for (const Pair& pair : pairing_.pairs) use(node(pair.send), node(pair.receive));
-    Vertex next = node_count_;
-    for (const Instance& instance : pairing_.instances) {
-      if (instance.kind == EdgeKind::init_finalize && !init_finalize_) continue;
-      if (instance.ordered) {
-        use_chain(instance, next, use);
-        next += instance.send_count;
-        continue;
-      }
-      for (const Participant& p : pairing_.sends(instance)) use(node(p.event), next);
-      for (const Participant& p : pairing_.receives(instance)) use(next, node(p.event));
-      ++next;
-    }
-  }
-
-  /// Vertex first + i stands for "the senders 0 .. i have begun".
-  template <class Use>
-  void use_chain(const Instance& instance, Vertex first, Use use) const {
-    const auto sends = pairing_.sends(instance);
-    for (Vertex i = 0; i < sends.size(); ++i) {
-      use(node(sends[i].event), first + i);
-      if (i > 0) use(first + i - 1, first + i);
-    }
-    Vertex below = 0;  // senders of lower rank
-    for (const Participant& receive : pairing_.receives(instance)) {
-      while (below < sends.size() && sends[below].rank < receive.rank) ++below;
-      if (below > 0) use(first + below - 1, node(receive.event));
-    }
-  }
-
-  const trace::Trace& trace_;
-  const Pairing& pairing_;
-  bool init_finalize_;
-  Vertex node_count_ = 0;
-  std::vector<std::size_t> first_event_;  ///< per location
-  std::vector<Vertex> node_of_event_;     ///< per event number
-  std::vector<bool> follows_;             ///< per node: not the first one of its location
-  std::vector<std::uint32_t> first_arc_;  ///< per vertex, in targets_
-  std::vector<Vertex> targets_;
-  std::vector<std::uint32_t> incoming_;  ///< per vertex, local order included
 };
 
-/// Takes away vertices without predecessor until none is left. True for those that stay: the
-/// cycles, and what comes after them.
-std::vector<bool> peel(const OrderGraph& graph) {
-  std::vector<std::uint32_t> incoming = graph.incoming();
-  std::vector<bool> stays(incoming.size(), true);
-  std::vector<Vertex> ready;
-  for (Vertex v = 0; v < graph.vertex_count(); ++v) {
-    if (incoming[v] == 0) ready.push_back(v);
+std::vector<Part> parts_of(std::span<const PartEnd> entries) {
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < entries.size();) {
+    const EventRef what = entries[i].event, size = entries[i + 1].event;
+    const PartHead head{what.location, what.event, size.location, size.event};
+    parts.push_back({head, entries.subspan(i + 2, std::size_t{head.sends} + head.receives)});
+    i += 2 + std::size_t{head.sends} + head.receives;
   }
-  while (!ready.empty()) {
-    const Vertex v = ready.back();
-    ready.pop_back();
-    stays[v] = false;
-    Vertex to = 0;
-    for (std::uint32_t k = 0; graph.successor(v, k, to); ++k) {
-      if (--incoming[to] == 0) ready.push_back(to);
-    }
-  }
-  return stays;
+  std::sort(parts.begin(), parts.end(),
+            [](const Part& a, const Part& b) { return a.head.cluster < b.head.cluster; });
+  return parts;
 }
 
-/// Tarjan's algorithm without recursion, on the vertices that `stays` leaves.
-class Components {
- public:
-  Components(const OrderGraph& graph, const std::vector<bool>& stays)
-      : graph_(graph),
-        stays_(stays),
-        index_(graph.vertex_count(), 0),
-        low_(graph.vertex_count(), 0),
-        of_node_(graph.node_count(), k_none) {
-    for (Vertex v = 0; v < graph.vertex_count(); ++v) {
-      if (stays_[v] && index_[v] == 0) search(v);
+/// Looks at the clusters of this member, one after the other.
+std::vector<Member> search(std::vector<Edge>& edges, std::span<const PartEnd> entries,
+                           const Progress* progress) {
+  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+    return std::tie(a.cluster, a.from, a.to) < std::tie(b.cluster, b.from, b.to);
+  });
+  const std::vector<Part> parts = parts_of(entries);
+  std::vector<Member> found;
+  OrderGraph graph;
+  std::uint32_t components = 0;
+  auto edge = edges.cbegin();
+  auto part = parts.cbegin();
+  while (edge != edges.cend() || part != parts.cend()) {
+    if (!stop_if_cancelled(progress)) break;
+    const std::uint32_t cluster =
+        std::min(edge != edges.cend() ? edge->cluster : k_none,
+                 part != parts.cend() ? part->head.cluster : k_none);
+    graph.clear();
+    std::size_t size = 0;
+    for (; edge != edges.cend() && edge->cluster == cluster; ++edge, ++size) {
+      graph.add_edge(key_of(edge->from), key_of(edge->to));
     }
-  }
-
-  [[nodiscard]] const std::vector<std::uint32_t>& of_node() const { return of_node_; }
-  [[nodiscard]] std::uint32_t count() const { return count_; }
-
- private:
-  static constexpr std::uint32_t k_closed = k_none;  ///< index of vertices of finished components
-  struct Frame {
-    Vertex vertex;
-    std::uint32_t successor;
-  };
-
-  void open(Vertex v) {
-    index_[v] = low_[v] = ++clock_;
-    path_.push_back(v);
-    frames_.push_back({v, 0});
-  }
-
-  void search(Vertex root) {
-    open(root);
-    while (!frames_.empty()) {
-      const Vertex v = frames_.back().vertex;
-      Vertex to = 0;
-      if (graph_.successor(v, frames_.back().successor, to)) {
-        ++frames_.back().successor;
-        if (!stays_[to] || index_[to] == k_closed) continue;
-        if (index_[to] == 0) {
-          open(to);
-        } else {
-          low_[v] = std::min(low_[v], index_[to]);
-        }
-        continue;
-      }
-      frames_.pop_back();
-      if (!frames_.empty()) {
-        Vertex parent = frames_.back().vertex;
-        low_[parent] = std::min(low_[parent], low_[v]);
-      }
-      if (low_[v] == index_[v]) close(v);
+    for (; part != parts.cend() && part->head.cluster == cluster; ++part, size += 2) {
+      part->add_to(graph);
     }
+    if (size < 2) continue;  // one edge alone is no cycle
+    graph.for_each_component(components, [&](std::uint64_t key, std::uint32_t component) {
+      found.push_back({key, component});
+    });
   }
+  return found;
+}
 
-  /// Everything on the path from v on is one component; one with a single node is no cycle.
-  void close(Vertex v) {
-    auto first = path_.end();
-    std::uint32_t nodes = 0;
-    do {
-      --first;
-      index_[*first] = k_closed;
-      if (*first < graph_.node_count()) ++nodes;
-    } while (*first != v);
-    if (nodes > 1) {
-      for (auto member = first; member != path_.end(); ++member) {
-        if (*member < graph_.node_count()) of_node_[*member] = count_;
-      }
-      ++count_;
-    }
-    path_.erase(first, path_.end());
+/// Gives components numbers that all members agree on.
+std::uint32_t number_components(Team& team, std::vector<Member>& found) {
+  std::vector<std::int64_t> counts(team.size(), 0);
+  for (const Member& m : found) {
+    counts[team.rank()] = std::max<std::int64_t>(counts[team.rank()], m.component + 1);
   }
-
-  const OrderGraph& graph_;
-  const std::vector<bool>& stays_;
-  std::vector<std::uint32_t> index_, low_;  ///< index 0: not seen yet
-  std::vector<std::uint32_t> of_node_;
-  std::vector<Vertex> path_;
-  std::vector<Frame> frames_;
-  std::uint32_t clock_ = 0;
-  std::uint32_t count_ = 0;
-};
-
-/// Marks components whose stamps lie more than two granules apart on a location.
-void drop_wide_components(const trace::Trace& trace, Cycles& cycles) {
-  std::vector<LocationIndex> seen_on(cycles.dropped.size(), k_none);
-  std::vector<std::uint64_t> since(cycles.dropped.size(), 0);
-  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
-    const auto& location = trace.locations[l];
-    const std::uint64_t granule = std::max<std::uint64_t>(location.granule, 1);
-    const std::uint64_t limit =
-        granule > std::numeric_limits<std::uint64_t>::max() / 2 ? granule : 2 * granule;
-    for (std::uint32_t e = 0; e < location.events.size(); ++e) {
-      const std::uint32_t component = cycles.of({l, e});
-      if (component == k_none) continue;
-      const std::uint64_t time = location.events[e].time;
-      if (seen_on[component] != l) {
-        seen_on[component] = l;
-        since[component] = time;
-      } else if (time > since[component] && time - since[component] > limit) {
-        cycles.dropped[component] = true;
-      }
-    }
+  team.reduce(Team::Reduction::sum, counts);
+  std::uint32_t before = 0, all = 0;
+  for (unsigned r = 0; r < team.size(); ++r) {
+    if (r == team.rank()) before = all;
+    all += static_cast<std::uint32_t>(counts[r]);
   }
+  for (Member& m : found) m.component += before;
+  return all;
+}
+
+/// Whether the events from one instant to another of a location lie further apart than two
+/// granules of its timer, seen from the first.
+bool is_wide(const trace::LocationSkeleton& location, std::uint32_t first, std::uint32_t last) {
+  const std::uint64_t granule = std::max<std::uint64_t>(location.granule, 1);
+  const std::uint64_t limit =
+      granule > std::numeric_limits<std::uint64_t>::max() / 2 ? granule : 2 * granule;
+  const std::uint64_t since = location.events[first].time;
+  for (std::uint32_t e = first; e <= last; ++e) {
+    const std::uint64_t time = location.events[e].time;
+    if (time > since && time - since > limit) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-Cycles find_cycles(const trace::Trace& trace, const Pairing& pairing, bool init_finalize) {
+Result<Cycles> Cycles::find(Team& team, const trace::Partition& partition,
+                            const trace::Trace& trace, const Relation& relation,
+                            const Clusters& clusters, bool init_finalize,
+                            const Progress* progress) {
   Cycles cycles;
-  const OrderGraph graph(trace, pairing, init_finalize);
-  const std::vector<bool> stays = peel(graph);
-  if (std::find(stays.begin(), stays.end(), true) == stays.end()) return cycles;
-  const Components components(graph, stays);
-  if (components.count() == 0) return cycles;  // only an instance's own begin and end
-  cycles.first = graph.first_event();
-  std::size_t events = 0;
-  for (const auto& location : trace.locations) events += location.events.size();
-  cycles.component.resize(events);
-  for (std::size_t e = 0; e < events; ++e) {
-    cycles.component[e] = components.of_node()[graph.node(e)];
+  if (clusters.empty()) return cycles;
+  std::vector<Member> found;
+  {
+    Shipment shipment(team.size(), clusters);
+    shipment.add(relation, init_finalize);
+    std::vector<Edge> edges = shipment.exchange_edges(team);
+    const std::vector<PartEnd> parts = shipment.exchange_parts(team);
+    found = search(edges, parts, progress);
+    TRY(team.agree(stop_if_cancelled(progress)));
   }
-  cycles.dropped.assign(components.count(), false);
-  drop_wide_components(trace, cycles);
+  const std::uint32_t components = number_components(team, found);
+  if (components == 0) return cycles;
+  std::vector<Member> members = gather_everywhere(team, found);
+  std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
+    return std::tie(a.component, a.key) < std::tie(b.component, b.key);
+  });
+  std::vector<std::int64_t> wide(components, 0);
+  for (auto first = members.begin(); first != members.end();) {
+    const auto location = static_cast<LocationIndex>(first->key >> 32);
+    const auto end = std::find_if(first, members.end(), [&](const Member& m) {
+      return m.component != first->component || m.key >> 32 != location;
+    });
+    if (partition.owns(team.rank(), location) &&
+        is_wide(trace.locations[location], static_cast<std::uint32_t>(first->key),
+                static_cast<std::uint32_t>((end - 1)->key))) {
+      wide[first->component] = 1;
+    }
+    first = end;
+  }
+  team.reduce(Team::Reduction::max, wide);
+  cycles.dropped_.assign(wide.begin(), wide.end());
+  for (const Member& m : members) cycles.component_.insert(m.key, m.component);
   return cycles;
 }
 

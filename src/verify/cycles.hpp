@@ -4,7 +4,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "verify/pairing.hpp"
+#include <entrain/error.hpp>
+#include <entrain/progress.hpp>
+
+#include "base/flat_map.hpp"
+#include "base/team.hpp"
+#include "trace/partition.hpp"
+#include "trace/trace.hpp"
+#include "verify/clusters.hpp"
+#include "verify/relation.hpp"
 
 namespace entrain::verify {
 
@@ -14,21 +22,32 @@ namespace entrain::verify {
 /// instant, a node; edges and local order can then close a cycle. Edges inside a component (a
 /// strongly connected one with two nodes or more) carry no latency; those inside a dropped
 /// component are a matching error and demand nothing.
-struct Cycles {
-  std::vector<std::size_t> first;        ///< per location: number of its first event
-  std::vector<std::uint32_t> component;  ///< per event number; k_none: in no cycle
-  std::vector<bool> dropped;             ///< per component
+///
+/// The same at every member. Components are numbered from 0.
+class Cycles {
+ public:
+  /// Finds the cycles of edges and local order inside the clusters; each cluster is looked at by
+  /// one member. Instances of EdgeKind::init_finalize take part only if `init_finalize`. A
+  /// component is dropped if it spans more than two timer granules of any location (an unknown
+  /// granule is taken as one tick). Linear in the events, O(n log n) in those inside clusters. A
+  /// common call of the team. Errors, the same at every member: ErrorKind::interrupted.
+  static Result<Cycles> find(Team& team, const trace::Partition& partition,
+                             const trace::Trace& trace, const Relation& relation,
+                             const Clusters& clusters, bool init_finalize,
+                             const Progress* progress);
 
-  /// Component of an event; k_none if it is in no cycle.
+  /// Component of an event that is an end of some edge; k_none if it is in no cycle.
   [[nodiscard]] std::uint32_t of(EventRef event) const {
-    return component.empty() ? k_none : component[first[event.location] + event.event];
+    const std::uint32_t* found = any() ? component_.find(key_of(event)) : nullptr;
+    return found == nullptr ? k_none : *found;
   }
-  [[nodiscard]] bool any() const { return !dropped.empty(); }
-};
+  [[nodiscard]] bool any() const { return !dropped_.empty(); }
+  /// Per component.
+  [[nodiscard]] const std::vector<bool>& dropped() const { return dropped_; }
 
-/// Finds the cycles of edges and local order. Instances of EdgeKind::init_finalize take part only
-/// if `init_finalize`. A component is dropped if it spans more than two timer granules of any
-/// location (an unknown granule is taken as one tick). Linear in events and participants.
-Cycles find_cycles(const trace::Trace& trace, const Pairing& pairing, bool init_finalize);
+ private:
+  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> component_;
+  std::vector<bool> dropped_;
+};
 
 }  // namespace entrain::verify

@@ -152,12 +152,24 @@ TEST(Cycles, TwoComponentsAreTwo) {
       b.message(K::send, l, time, 1 - l);
     }
   }
-  const Pairing pairing = pair_events(b.trace(), AlltoallvRule::ignore);
-  const Cycles cycles = find_cycles(b.trace(), pairing, false);
-  ASSERT_EQ(cycles.dropped.size(), 2);
-  EXPECT_EQ(cycles.of({0, 0}), cycles.of({1, 1}));
-  EXPECT_EQ(cycles.of({0, 2}), cycles.of({1, 3}));
-  EXPECT_NE(cycles.of({0, 0}), cycles.of({0, 2}));
+  EXPECT_EQ(b.check().skipped, (Counters{{"cyclic_components", 2}}));
+  const std::vector<ClockMap> maps(2);
+  Solo solo;
+  const trace::Partition partition = trace::undivided(b.trace().definitions);
+  const auto relation = Relation::build(solo, partition, b.trace(), maps, AlltoallvRule::ignore,
+                                        Scope::everything, nullptr);
+  ASSERT_TRUE(relation);
+  IntervalUnion ties(100);
+  ties.add(100, 100);
+  ties.add(200, 200);
+  const Clusters clusters = Clusters::merge(solo, std::move(ties));
+  const auto cycles =
+      Cycles::find(solo, partition, b.trace(), *relation, clusters, false, nullptr);
+  ASSERT_TRUE(cycles);
+  ASSERT_EQ(cycles->dropped().size(), 2);
+  EXPECT_EQ(cycles->of({0, 0}), cycles->of({1, 0}));  // an instant goes by its first event
+  EXPECT_EQ(cycles->of({0, 2}), cycles->of({1, 2}));
+  EXPECT_NE(cycles->of({0, 0}), cycles->of({0, 2}));
 }
 
 }  // namespace

@@ -2,11 +2,15 @@
 #include "verify/statistics.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <vector>
 
 #include <fmt/core.h>
 
+#include "base/exact.hpp"
 #include "base/try.hpp"
+#include "verify/relation.hpp"
 #include "verify/tally.hpp"
 #include "verify/times.hpp"
 
@@ -14,28 +18,29 @@ namespace entrain::verify {
 
 namespace {
 
-Result<void> require_same_events(const trace::Trace& before, const trace::Trace& after) {
-  if (before.locations.size() != after.locations.size()) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{} has {} locations but {} has {}: these are not the same trace", before.path,
-                    before.locations.size(), after.path, after.locations.size()));
+Result<void> require_same_locations(const trace::Trace& before, const trace::Trace& after) {
+  if (before.locations.size() == after.locations.size()) return {};
+  return fail(
+      ErrorKind::input,
+      fmt::format("{} has {} locations but {} has {}: these are not the same trace", before.path,
+                  before.locations.size(), after.path, after.locations.size()));
+}
+
+Result<void> require_same_events(const trace::Trace& before, const trace::Trace& after,
+                                 LocationIndex l) {
+  const auto& a = before.locations[l].events;
+  const auto& b = after.locations[l].events;
+  const auto id = before.definitions.locations[l].id;
+  if (a.size() != b.size()) {
+    return fail(ErrorKind::input,
+                fmt::format("location {} has {} communication events in {} but {} in {}", id,
+                            a.size(), before.path, b.size(), after.path));
   }
-  for (std::size_t l = 0; l < before.locations.size(); ++l) {
-    const auto& a = before.locations[l].events;
-    const auto& b = after.locations[l].events;
-    const auto id = before.definitions.locations[l].id;
-    if (a.size() != b.size()) {
-      return fail(ErrorKind::input,
-                  fmt::format("location {} has {} communication events in {} but {} in {}", id,
-                              a.size(), before.path, b.size(), after.path));
-    }
-    for (std::size_t e = 0; e < a.size(); ++e) {
-      if (a[e].kind == b[e].kind) continue;
-      return fail(ErrorKind::input,
-                  fmt::format("communication event {} of location {} is not the same in {} and {}",
-                              e + 1, id, before.path, after.path));
-    }
+  for (std::size_t e = 0; e < a.size(); ++e) {
+    if (a[e].kind == b[e].kind) continue;
+    return fail(ErrorKind::input,
+                fmt::format("communication event {} of location {} is not the same in {} and {}",
+                            e + 1, id, before.path, after.path));
   }
   return {};
 }
@@ -51,17 +56,16 @@ std::size_t bin_of(std::int64_t change, std::int64_t length) {
   return bin;
 }
 
-/// Adds up over locations.
+/// Adds up over the locations of one member, then over the members.
 class Collector {
  public:
   /// One location: an interval between every two distinct stamps.
   void add(std::span<const trace::Event> before, const ClockMap& before_map,
            std::span<const trace::Event> after, const ClockMap& after_map) {
-    const std::vector<std::int64_t> c = corrected_times(before, before_map);
-    const std::vector<std::int64_t> lc = corrected_times(after, after_map);
+    StreamTimes c(before_map), lc(after_map);
     Instant last;
     for (std::size_t e = 0; e < before.size(); ++e) {
-      const Instant now{before[e].time, c[e], lc[e]};
+      const Instant now{before[e].time, c(before[e].time), lc(after[e].time)};
       if (e > 0 && now.after < last.after) ++result_.order_broken;
       if (e > 0 && now.stamp == last.stamp) {
         last.after = std::max(last.after, now.after);
@@ -73,17 +77,17 @@ class Collector {
     }
   }
 
-  CorrectionStatistics finish() && {
+  CorrectionStatistics finish(Team& team) {
     result_.moved_events = sizes_.size();
-    if (sizes_.empty()) return result_;
-    double sum = 0;
-    for (const std::int64_t size : sizes_) sum += static_cast<double>(size);
-    result_.mean_ticks = sum / static_cast<double>(sizes_.size());
+    merge(team);
+    if (result_.moved_events == 0) return result_;
+    result_.mean_ticks =
+        static_cast<double>(sum_of_sizes(team)) / static_cast<double>(result_.moved_events);
     // The smallest size that is not exceeded by 99 % of the moved events.
-    const auto p99 = sizes_.begin() + static_cast<std::ptrdiff_t>((sizes_.size() * 99 - 1) / 100);
-    std::nth_element(sizes_.begin(), p99, sizes_.end());
-    result_.p99_ticks = *p99;
-    result_.max_ticks = *std::max_element(p99, sizes_.end());
+    result_.p99_ticks = size_of_rank(team, (result_.moved_events * 99 - 1) / 100);
+    std::int64_t largest = 0;
+    for (const std::int64_t size : sizes_) largest = std::max(largest, size);
+    result_.max_ticks = team.reduce(Team::Reduction::max, largest);
     return result_;
   }
 
@@ -112,6 +116,7 @@ class Collector {
     ++result_.intervals.histogram[bin];
     result_.intervals.histogram_ticks[bin] +=
         static_cast<std::uint64_t>(std::max<std::int64_t>(before, 0));
+    if (size == 0) return;
     result_.intervals.max_share = std::max(result_.intervals.max_share,
                                            static_cast<double>(size) / static_cast<double>(length));
     if (now.stamp <= last.stamp) return;  // a damaged stream
@@ -120,23 +125,104 @@ class Collector {
                  static_cast<double>(change) / static_cast<double>(now.stamp - last.stamp));
   }
 
+  void merge(Team& team) {
+    CorrectionStatistics& r = result_;
+    std::vector<std::uint64_t*> sums{&r.moved_events, &r.compared_events, &r.moved_backward,
+                                     &r.order_broken};
+    for (std::uint64_t& bin : r.intervals.histogram) sums.push_back(&bin);
+    for (std::uint64_t& bin : r.intervals.histogram_ticks) sums.push_back(&bin);
+    std::vector<std::int64_t> values;
+    for (const std::uint64_t* sum : sums) values.push_back(static_cast<std::int64_t>(*sum));
+    team.reduce(Team::Reduction::sum, values);
+    for (std::size_t i = 0; i < sums.size(); ++i) *sums[i] = static_cast<std::uint64_t>(values[i]);
+    // Doubles that are not negative stand in the order of their bits.
+    for (double* largest : {&r.intervals.max_share, &r.max_slope}) {
+      const auto bits = std::bit_cast<std::int64_t>(std::max(*largest, 0.0));
+      *largest = std::bit_cast<double>(team.reduce(Team::Reduction::max, bits));
+    }
+  }
+
+  /// Exact, so that it does not matter who adds up what.
+  [[nodiscard]] Int128 sum_of_sizes(Team& team) const {
+    Int128 sum = 0;
+    for (const std::int64_t size : sizes_) sum += size;
+    constexpr int k_bits = 48;  // leaves room for the sum over the members
+    std::array<std::int64_t, 3> digits{};
+    for (std::int64_t& digit : digits) {
+      digit = static_cast<std::int64_t>(sum & ((Int128{1} << k_bits) - 1));
+      sum >>= k_bits;
+    }
+    team.reduce(Team::Reduction::sum, digits);
+    return digits[0] + (Int128{digits[1]} << k_bits) + (Int128{digits[2]} << (2 * k_bits));
+  }
+
+  /// The size with `rank` others before it in ascending order, of all members: 11 bits at a time,
+  /// from the highest ones.
+  std::int64_t size_of_rank(Team& team, std::uint64_t rank) {
+    constexpr int k_bits = 11;
+    constexpr std::size_t k_digits = std::size_t{1} << k_bits;
+    std::uint64_t found = 0;  // the digits known so far
+    for (int shift = 66 - k_bits; shift >= 0; shift -= k_bits) {
+      const auto is_candidate = [&](std::uint64_t size) {
+        return shift + k_bits >= 64 || size >> (shift + k_bits) == found;
+      };
+      std::vector<std::int64_t> counts(k_digits, 0);
+      for (const std::int64_t size : sizes_) {
+        const auto bits = static_cast<std::uint64_t>(size);
+        if (is_candidate(bits)) ++counts[bits >> shift & (k_digits - 1)];
+      }
+      team.reduce(Team::Reduction::sum, counts);
+      std::size_t digit = 0;
+      while (digit + 1 < k_digits && rank >= static_cast<std::uint64_t>(counts[digit])) {
+        rank -= static_cast<std::uint64_t>(counts[digit++]);
+      }
+      found = found << k_bits | digit;
+    }
+    return static_cast<std::int64_t>(found);
+  }
+
   CorrectionStatistics result_;
   std::vector<std::int64_t> sizes_;  ///< displacement of every moved event
 };
 
 }  // namespace
 
+Result<CorrectionStatistics> correction_statistics(
+    Team& team, const trace::Partition& partition, const trace::Trace& before,
+    std::span<const ClockMap> before_maps, const trace::Trace& after,
+    std::span<const ClockMap> after_maps, const Progress* progress) {
+  TRY(require_same_locations(before, after));  // the same outcome at every member
+  Collector collector;
+  Result<void> result;
+  auto differs = static_cast<std::int64_t>(before.locations.size());
+  for (LocationIndex l = 0; l < before.locations.size(); ++l) {
+    if (!partition.owns(team.rank(), l)) continue;
+    result = require_same_events(before, after, l);
+    if (!result) {
+      differs = l;
+      break;
+    }
+    result = stop_if_cancelled(progress);
+    if (!result) break;
+    collector.add(before.locations[l].events, before_maps[l], after.locations[l].events,
+                  after_maps[l]);
+  }
+  // The first location that differs is the one to name, whoever looked at it.
+  const std::int64_t first = team.reduce(Team::Reduction::min, differs);
+  if (!result && differs != first && first < static_cast<std::int64_t>(before.locations.size())) {
+    result = {};
+  }
+  TRY(team.agree(std::move(result)));
+  return collector.finish(team);
+}
+
 Result<CorrectionStatistics> correction_statistics(const trace::Trace& before,
                                                    std::span<const ClockMap> before_maps,
                                                    const trace::Trace& after,
                                                    std::span<const ClockMap> after_maps) {
-  TRY(require_same_events(before, after));
-  Collector collector;
-  for (std::size_t l = 0; l < before.locations.size(); ++l) {
-    collector.add(before.locations[l].events, before_maps[l], after.locations[l].events,
-                  after_maps[l]);
-  }
-  return std::move(collector).finish();
+  Solo solo;
+  return correction_statistics(solo, trace::undivided(before.definitions), before, before_maps,
+                               after, after_maps);
 }
 
 }  // namespace entrain::verify

@@ -5,8 +5,11 @@
 
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
+#include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
+#include "base/team.hpp"
+#include "trace/partition.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::verify {
@@ -19,8 +22,19 @@ namespace entrain::verify {
 /// Relative changes refer to the interval in C, at least one tick; slopes, of which only stretches
 /// count, to the interval in stored stamps of `before`.
 ///
-/// Errors: ErrorKind::input, naming the location, if the events of the traces do not agree in
-/// number or kind.
+/// A common call of the team. Every member needs skeletons and maps only of the locations that it
+/// owns; every member returns the same statistics, whatever the team and the partition: they are
+/// counts, exact sums and maxima, and the percentile is that of all displacements.
+///
+/// Errors, the same at every member: ErrorKind::input, naming the location, if the events of the
+/// traces do not agree in number or kind; ErrorKind::interrupted when `progress` (may be null)
+/// says so.
+Result<CorrectionStatistics> correction_statistics(
+    Team& team, const trace::Partition& partition, const trace::Trace& before,
+    std::span<const ClockMap> before_maps, const trace::Trace& after,
+    std::span<const ClockMap> after_maps, const Progress* progress = nullptr);
+
+/// The same on the calling thread alone; all locations must be there.
 Result<CorrectionStatistics> correction_statistics(const trace::Trace& before,
                                                    std::span<const ClockMap> before_maps,
                                                    const trace::Trace& after,

@@ -2,7 +2,7 @@
 #include "verify/tally.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -144,13 +144,89 @@ std::int64_t earliest(Side side) {
       ->time;
 }
 
-bool is_pair(const Moment& send, const Moment& receive, bool ordered,
-             const std::vector<bool>& dropped) {
-  if (send.event.location == receive.event.location) return false;
-  if (ordered && send.rank >= receive.rank) return false;
-  return send.component == k_none || send.component != receive.component ||
-         !dropped[send.component];
-}
+/// The latest of the sends seen so far that is a partner of a given receive.
+///
+/// What is no partner: the send of the receive's own location, and all sends of its dropped
+/// component. So it is enough to keep the two latest sends of the three groups that have the
+/// latest ones, where a dropped component is a group and any other send is one by itself: take away
+/// one group and one send, and the latest of the rest is still there.
+class LatestSends {
+ public:
+  explicit LatestSends(const std::vector<bool>& dropped) : dropped_(dropped) {}
+
+  /// Sends in order of position: of equal times the first one counts as the latest.
+  void add(const Moment& send, std::size_t position) {
+    const Entry entry{&send, position, group_of(send)};
+    std::size_t at = size_;
+    while (at > 0 && entries_[at - 1].send->time < send.time) --at;
+    if (!worth_keeping(entry, at)) return;
+    if (size_ == entries_.size()) --size_;
+    std::move_backward(entries_.begin() + static_cast<std::ptrdiff_t>(at),
+                       entries_.begin() + static_cast<std::ptrdiff_t>(size_),
+                       entries_.begin() + static_cast<std::ptrdiff_t>(size_) + 1);
+    entries_[at] = entry;
+    ++size_;
+    prune();
+  }
+
+  /// Position of the latest partner; nothing if there is none.
+  [[nodiscard]] std::optional<std::size_t> partner_of(const Moment& receive) const {
+    const std::uint64_t group = group_of(receive);
+    for (std::size_t i = 0; i < size_; ++i) {
+      const Entry& entry = entries_[i];
+      if (entry.send->event.location == receive.event.location) continue;
+      if (is_component(group) && entry.group == group) continue;
+      return entry.position;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Entry {
+    const Moment* send = nullptr;
+    std::size_t position = 0;
+    std::uint64_t group = 0;
+  };
+  static constexpr std::uint64_t k_component = std::uint64_t{1} << 32;
+
+  static bool is_component(std::uint64_t group) { return group >= k_component; }
+  [[nodiscard]] std::uint64_t group_of(const Moment& m) const {
+    const bool dropped = m.component != k_none && dropped_[m.component];
+    return dropped ? k_component | m.component : m.event.location;
+  }
+
+  /// Whether fewer than two sends of its group and fewer than three groups stand before it.
+  [[nodiscard]] bool worth_keeping(const Entry& entry, std::size_t at) const {
+    std::size_t of_group = 0, others = 0;
+    for (std::size_t i = 0; i < at; ++i) {
+      if (entries_[i].group == entry.group) {
+        ++of_group;
+      } else if (is_first_of_group(i)) {
+        ++others;
+      }
+    }
+    return of_group < 2 && others < 3;
+  }
+  [[nodiscard]] bool is_first_of_group(std::size_t i) const {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (entries_[j].group == entries_[i].group) return false;
+    }
+    return true;
+  }
+  /// Drops what the last addition made needless.
+  void prune() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      const Entry entry = entries_[i];
+      if (worth_keeping(entry, kept)) entries_[kept++] = entry;
+    }
+    size_ = kept;
+  }
+
+  const std::vector<bool>& dropped_;
+  std::array<Entry, 8> entries_{};  ///< latest first; six are enough
+  std::size_t size_ = 0;
+};
 
 }  // namespace
 
@@ -185,38 +261,21 @@ PairCounts count_pairs(Side sends, Side receives, bool ordered, const MuTicks& m
 std::optional<WorstPair> worst_pair(Side sends, Side receives, bool ordered,
                                     const std::vector<bool>& dropped, std::int64_t limit) {
   if (sends.empty() || receives.empty()) return std::nullopt;
-  if (margin(earliest(receives), latest(sends)) >= limit) return std::nullopt;
-  const auto later = [&](std::size_t a, std::size_t b) { return sends[a].time > sends[b].time; };
-  std::vector<std::size_t> latest_first(sends.size());
-  std::iota(latest_first.begin(), latest_first.end(), std::size_t{0});
-  std::stable_sort(latest_first.begin(), latest_first.end(), later);
-
+  if (margin(earliest(receives), latest(sends)) > limit) return std::nullopt;
+  LatestSends seen(dropped);
+  std::size_t next = 0;
   std::optional<WorstPair> worst;
-  std::size_t lower = 0;  // ordered: sends of lower rank than the receive
-  std::size_t best = latest_first.front();
   for (std::size_t r = 0; r < receives.size(); ++r) {
-    const auto is_partner = [&](std::size_t s) {
-      return is_pair(sends[s], receives[r], ordered, dropped);
-    };
-    if (ordered) {
-      if (lower == 0) best = 0;
-      for (; lower < sends.size() && sends[lower].rank < receives[r].rank; ++lower) {
-        if (later(lower, best)) best = lower;
-      }
+    while (next < sends.size() && (!ordered || sends[next].rank < receives[r].rank)) {
+      seen.add(sends[next], next);
+      ++next;
     }
-    // `best` bounds all partners from above; only if it is none itself they must be looked for.
-    if (margin(receives[r].time, sends[best].time) >= limit) continue;
-    std::size_t send = best;
-    if (!is_partner(send)) {
-      if (ordered && lower == 0) continue;
-      const auto found = std::find_if(latest_first.begin(), latest_first.end(), is_partner);
-      if (found == latest_first.end()) continue;
-      send = *found;
-    }
-    const std::int64_t ticks = margin(receives[r].time, sends[send].time);
-    if (ticks >= limit) continue;
+    const auto send = seen.partner_of(receives[r]);
+    if (!send) continue;
+    const std::int64_t ticks = margin(receives[r].time, sends[*send].time);
+    if (ticks > limit || (worst && ticks == limit)) continue;
     limit = ticks;
-    worst = WorstPair{ticks, send, r};
+    worst = WorstPair{ticks, *send, r};
   }
   return worst;
 }

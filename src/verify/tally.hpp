@@ -9,20 +9,9 @@
 
 #include <entrain/report.hpp>
 
-#include "base/ids.hpp"
-#include "verify/pairing.hpp"
+#include "verify/instance.hpp"
 
 namespace entrain::verify {
-
-/// One side of a call of a collective operation, with all that decides about its pairs.
-struct Moment {
-  std::int64_t time = 0;  ///< corrected, ticks
-  EventRef event;
-  std::uint32_t process = 0;
-  std::uint32_t node = 0;            ///< machine node
-  std::uint32_t rank = 0;            ///< only for ordered instances
-  std::uint32_t component = k_none;  ///< cycle, see Cycles; k_none: none
-};
 
 /// Numbers of pairs. As in EdgeStatistics.
 struct PairCounts {
@@ -45,7 +34,7 @@ inline std::int64_t margin(std::int64_t a, std::int64_t b) {
 /// Counts the pairs of an instance in O(n log n): sends x receives without those inside one
 /// location; if ordered, only those whose send has the lower rank. Cycles are not looked at.
 ///
-/// Both sides in order of location, or of rank if ordered, as Pairing keeps them.
+/// Both sides in order of location, or of rank if ordered, as Instance keeps them.
 PairCounts count_pairs(std::span<const Moment> sends, std::span<const Moment> receives,
                        bool ordered, const MuTicks& mu);
 
@@ -56,9 +45,9 @@ struct WorstPair {
   std::size_t receive = 0;
 };
 
-/// The pair with the smallest receive - send; nothing if there is none below `limit`. Pairs inside
-/// a component for which `dropped` holds are no pairs. The first one of equals. O(n log n), but
-/// O(n^2) for sides that lie in dropped components.
+/// The pair with the smallest receive - send; nothing if there is none up to `limit`. Pairs inside
+/// a component for which `dropped` holds are no pairs. Of equals the first receive, and of its
+/// sends the first. O(n).
 std::optional<WorstPair> worst_pair(std::span<const Moment> sends, std::span<const Moment> receives,
                                     bool ordered, const std::vector<bool>& dropped,
                                     std::int64_t limit);

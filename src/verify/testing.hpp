@@ -1,28 +1,125 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <entrain/clock_map.hpp>
 #include <entrain/report.hpp>
 
+#include "base/team.hpp"
+#include "trace/partition.hpp"
 #include "trace/testing.hpp"
 #include "verify/check.hpp"
 
-/// Hand-made traces for the tests of this folder.
+/// Hand-made traces for the tests of this folder, and reports by teams of every size.
 namespace entrain::verify::testing {
+
+inline std::string text_of(const EdgeEnd& end) {
+  return fmt::format("{} {:?} {:?} {} {}", end.location, end.process, end.region, end.local_ticks,
+                     end.ticks);
+}
+
+/// Everything that a report says, one thing per line.
+inline std::string text_of(const CheckReport& report) {
+  std::string text = fmt::format("{} {} {} {} {} mu {}\n", report.archive, report.locations,
+                                 report.events, report.communication_events, report.resolution_hz,
+                                 report.mu_ticks);
+  for (const EdgeStatistics& e : report.edges) {
+    text += fmt::format("{} {} {}", e.count, e.violations, e.below_latency);
+    if (e.worst) {
+      text += fmt::format(" worst {}: {} -> {}", e.worst->margin_ticks, text_of(e.worst->send),
+                          text_of(e.worst->receive));
+    }
+    text += '\n';
+  }
+  return text + fmt::format("{} {}\nunmatched {}\nskipped {}\n", report.violations,
+                            report.below_latency, report.unmatched, report.skipped);
+}
+
+/// Deals processes out to members: in a row, or like cards.
+inline trace::Partition dealt(const trace::Definitions& definitions, unsigned members,
+                              bool in_a_row) {
+  const std::vector<std::uint64_t> weight(definitions.locations.size(), 1);
+  trace::Partition partition = trace::divide(definitions, weight, members);
+  if (!in_a_row) {
+    for (LocationIndex l = 0; l < partition.owner.size(); ++l) {
+      partition.owner[l] = (definitions.process_of[l] * 5 + 3) % members;
+    }
+  }
+  return partition;
+}
+
+/// What a process of a distributed run holds of a trace: the skeletons of its own locations.
+inline trace::Trace part_of(const trace::Trace& trace, const trace::Partition& partition,
+                            unsigned rank) {
+  trace::Trace part;
+  part.path = trace.path;
+  part.definitions = trace.definitions;
+  part.locations.resize(trace.locations.size());
+  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
+    if (partition.owns(rank, l)) part.locations[l] = trace.locations[l];
+  }
+  return part;
+}
+inline std::vector<ClockMap> part_of(std::span<const ClockMap> maps,
+                                     const trace::Partition& partition, unsigned rank) {
+  std::vector<ClockMap> part(maps.size());
+  for (LocationIndex l = 0; l < maps.size(); ++l) {
+    if (partition.owns(rank, l)) part[l] = maps[l];
+  }
+  return part;
+}
+
+inline constexpr unsigned k_team_sizes[] = {2, 3, 7};
+
+/// The report of one thread. Throws std::logic_error if a team of any size, each member with its
+/// own part of the trace, or with the whole one in common, comes to another one.
+inline CheckReport check_by_teams(const trace::Trace& trace, std::span<const ClockMap> maps,
+                                  const CheckOptions& options, const MuTicks& mu,
+                                  const trace::Source* source) {
+  const CheckReport report = check(trace, maps, options, mu, source);
+  const std::string expected = text_of(report);
+  for (const unsigned members : k_team_sizes) {
+    const bool shared = members == 3;
+    const trace::Partition partition = dealt(trace.definitions, members, members == 2);
+    std::vector<std::string> found(members);
+    const auto result = run_team(members, [&](Team& team) -> Result<void> {
+      const auto by_team =
+          shared ? check(team, partition, trace, maps, options, mu, source)
+                 : check(team, partition, part_of(trace, partition, team.rank()),
+                         part_of(maps, partition, team.rank()), options, mu, source);
+      if (!by_team) return tl::unexpected<Error>(by_team.error());
+      found[team.rank()] = text_of(*by_team);
+      return {};
+    });
+    if (!result) throw std::logic_error(result.error().message);
+    for (const std::string& text : found) {
+      if (text == expected) continue;
+      throw std::logic_error(
+          fmt::format("{} members report\n{}\ninstead of\n{}", members, text, expected));
+    }
+  }
+  return report;
+}
 
 /// A hand-made trace that can be checked.
 class TraceBuilder : public trace::testing::TraceBuilder {
  public:
   using trace::testing::TraceBuilder::TraceBuilder;
 
-  /// Checks with the identity as clock map of every location.
+  /// Checks with the identity as clock map of every location, in teams of every size.
   [[nodiscard]] CheckReport check(const CheckOptions& options = {}, const MuTicks& mu = {}) const {
     const std::vector<ClockMap> maps(trace().locations.size());
-    return verify::check(trace(), maps, options, mu, nullptr);
+    return check_by_teams(trace(), maps, options, mu, nullptr);
   }
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "verify/threads.hpp"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
-
-#include "verify/records.hpp"
 
 namespace entrain::verify {
 
@@ -12,16 +12,17 @@ using trace::EventKind;
 
 namespace {
 
+constexpr std::uint32_t k_creations = 0, k_locks = 1, k_tasks = 2;  // ThreadPair::stage
+
 /// The k-th time that a process opens a thread team.
 struct TeamKey {
-  std::uint32_t process = k_none;
   std::uint32_t team = k_none;
   std::uint32_t ordinal = 0;
 
   friend auto operator<=>(const TeamKey&, const TeamKey&) = default;
 };
 
-/// One thread's part of a team. Events that are not there are k_none.
+/// One thread's part of a team. Instants by their first event; those that are not there: k_none.
 struct TeamCall {
   TeamKey key;
   LocationIndex location = k_none;
@@ -49,25 +50,27 @@ class TeamWalk {
 
   void walk() {
     const auto& events = trace_.locations[location_].events;
+    std::uint32_t instant = 0;
     for (std::uint32_t e = 0; e < events.size(); ++e) {
+      if (events[e].time != events[instant].time) instant = e;
       switch (events[e].kind) {
         case EventKind::thread_fork:
-          fork_ = e;
+          fork_ = instant;
           break;
         case EventKind::thread_join:
-          join(e);
+          join(instant);
           break;
         case EventKind::team_begin:
-          begin(e, events[e].comm);
+          begin(instant, events[e].comm);
           break;
         case EventKind::team_end:
-          end(e, events[e].comm);
+          end(instant, events[e].comm);
           break;
         case EventKind::barrier_enter:
-          enter(e);
+          enter(instant);
           break;
         case EventKind::barrier_leave:
-          leave(e);
+          leave(instant);
           break;
         default:
           break;
@@ -85,10 +88,7 @@ class TeamWalk {
 
   void begin(std::uint32_t event, std::uint32_t team) {
     open_.push_back({calls_.size()});
-    calls_.push_back({{trace_.definitions.process_of[location_], team, ordinals_[team]++},
-                      location_,
-                      fork_,
-                      event});
+    calls_.push_back({{team, ordinals_[team]++}, location_, fork_, event});
     fork_ = k_none;
   }
 
@@ -132,43 +132,43 @@ class TeamWalk {
 };
 
 /// fork -> begins and ends -> join of one team instance.
-void add_team(std::span<const TeamCall> team, Pairing& out) {
+void add_team(std::span<const TeamCall> team, ThreadRelation& out) {
   for (const TeamCall& master : team) {
     if (master.fork == k_none) continue;
-    std::vector<Participant> fork{{{master.location, master.fork}}}, begins, ends;
+    std::vector<EventRef> fork{{master.location, master.fork}}, begins, ends;
     for (const TeamCall& call : team) {
       if (call.location == master.location) continue;
-      begins.push_back({{call.location, call.begin}});
-      if (call.end != k_none) ends.push_back({{call.location, call.end}});
+      begins.push_back({call.location, call.begin});
+      if (call.end != k_none) ends.push_back({call.location, call.end});
     }
-    out.add_instance(EdgeKind::thread, false, fork, begins);
+    out.add_instance(fork, begins);
     if (master.join == k_none) continue;
-    std::vector<Participant> join{{{master.location, master.join}}};
-    out.add_instance(EdgeKind::thread, false, ends, join);
+    std::vector<EventRef> join{{master.location, master.join}};
+    out.add_instance(ends, join);
   }
 }
 
 /// One barrier of a team of `size` threads: everybody or nobody.
-void add_barrier(std::span<const BarrierCall> barrier, std::size_t size, Pairing& out) {
-  std::vector<Participant> enters, leaves;
+void add_barrier(std::span<const BarrierCall> barrier, std::size_t size, ThreadRelation& out,
+                 Unmatched& unmatched) {
+  std::vector<EventRef> enters, leaves;
   for (const BarrierCall& call : barrier) {
     if (call.leave == k_none) continue;
-    enters.push_back({{call.location, call.enter}});
-    leaves.push_back({{call.location, call.leave}});
+    enters.push_back({call.location, call.enter});
+    leaves.push_back({call.location, call.leave});
   }
   if (enters.size() == size) {
-    out.add_instance(EdgeKind::thread, false, enters, leaves);
+    out.add_instance(enters, leaves);
   } else {
-    ++out.unmatched.thread_barriers_incomplete;
+    ++unmatched.thread_barriers_incomplete;
   }
 }
 
-void pair_teams(const trace::Trace& trace, Pairing& out) {
+void pair_teams(const trace::Trace& trace, std::span<const LocationIndex> locations,
+                ThreadRelation& out, Unmatched& unmatched) {
   std::vector<TeamCall> calls;
   std::vector<BarrierCall> barriers;
-  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
-    TeamWalk(trace, l, calls, barriers).walk();
-  }
+  for (const LocationIndex l : locations) TeamWalk(trace, l, calls, barriers).walk();
   std::sort(calls.begin(), calls.end(), [](const TeamCall& a, const TeamCall& b) {
     return std::tie(a.key, a.location) < std::tie(b.key, b.location);
   });
@@ -185,32 +185,32 @@ void pair_teams(const trace::Trace& trace, Pairing& out) {
       const auto next = std::find_if(barrier, barriers.cend(), [&](const BarrierCall& call) {
         return call.key != barrier->key || call.index != barrier->index;
       });
-      add_barrier({barrier, next}, static_cast<std::size_t>(last - first), out);
+      add_barrier({barrier, next}, static_cast<std::size_t>(last - first), out, unmatched);
       barrier = next;
     }
     first = last;
   }
 }
 
-/// An event of a thread operation with whatever names the operation inside its process.
+/// An event of a thread operation with whatever names the operation in the process.
 struct ThreadItem {
-  std::uint32_t process = k_none;
   std::uint32_t a = 0, b = 0;
   std::uint64_t c = 0;
+  std::uint32_t number = 0;  ///< of the event in its process
   EventKind kind{};
-  std::uint32_t order = 0;
-  EventRef event;
+  EventRef event;  ///< its instant
 
-  [[nodiscard]] auto operation() const { return std::tuple(process, a, b); }
+  [[nodiscard]] auto operation() const { return std::tuple(a, b); }
 };
 
 using Items = std::vector<ThreadItem>;
 
 /// Calls `use` with every run of items of the same operation and c, in order of time.
 template <class Use>
-void for_each_group(Items& items, Use use) {
-  std::sort(items.begin(), items.end(), [](const ThreadItem& x, const ThreadItem& y) {
-    return std::tuple(x.operation(), x.c, x.order) < std::tuple(y.operation(), y.c, y.order);
+void for_each_group(Items& items, const ProcessOrder& before, Use use) {
+  std::sort(items.begin(), items.end(), [&](const ThreadItem& x, const ThreadItem& y) {
+    const auto a = std::tuple(x.operation(), x.c), b = std::tuple(y.operation(), y.c);
+    return a != b ? a < b : before(x.number, y.number);
   });
   const std::span<const ThreadItem> all(items);
   for (auto first = all.begin(); first != all.end();) {
@@ -222,40 +222,48 @@ void for_each_group(Items& items, Use use) {
   }
 }
 
+/// How many ends found no partner.
+struct Leftover {
+  std::uint64_t sends = 0;
+  std::uint64_t receives = 0;
+};
+
 /// The k-th item of kind `from` precedes the k-th of kind `to`. Returns what is left over.
 Leftover pair_in_order(std::span<const ThreadItem> group, EventKind from, EventKind to,
-                       Pairing& out) {
+                       ThreadRelation& out) {
   std::vector<EventRef> sends, receives;
   for (const ThreadItem& item : group) {
     if (item.kind == from) sends.push_back(item.event);
     if (item.kind == to) receives.push_back(item.event);
   }
   const std::size_t pairs = std::min(sends.size(), receives.size());
-  for (std::size_t i = 0; i < pairs; ++i) out.add_pair(sends[i], receives[i], EdgeKind::thread);
+  for (std::size_t i = 0; i < pairs; ++i) out.add_pair(sends[i], receives[i], k_creations);
   return {sends.size() - pairs, receives.size() - pairs};
 }
 
 /// create -> begin, end -> wait.
-void pair_creations(Items& items, Pairing& out) {
-  for_each_group(items, [&](std::span<const ThreadItem> thread) {
+void pair_creations(Items& items, const ProcessOrder& before, ThreadRelation& out,
+                    Unmatched& unmatched) {
+  for_each_group(items, before, [&](std::span<const ThreadItem> thread) {
     const Leftover starts =
         pair_in_order(thread, EventKind::thread_create, EventKind::thread_begin, out);
     const Leftover stops =
         pair_in_order(thread, EventKind::thread_end, EventKind::thread_wait, out);
     // An end that nobody waits for is a detached thread, no defect.
-    out.unmatched.threads += starts.sends + starts.receives + stops.receives;
+    unmatched.threads +=
+        static_cast<std::int64_t>(starts.sends + starts.receives + stops.receives);
   });
 }
 
 /// Last release of order n -> first acquire of order n + 1. Numbers wrap at 2^32.
-void pair_locks(Items& items, Pairing& out) {
+void pair_locks(Items& items, const ProcessOrder& before, ThreadRelation& out) {
   struct Holding {
-    std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> lock;
+    std::tuple<std::uint32_t, std::uint32_t> lock;
     std::uint32_t order = 0;
     EventRef acquire, release;
   };
   std::vector<Holding> holdings;
-  for_each_group(items, [&](std::span<const ThreadItem> nested) {
+  for_each_group(items, before, [&](std::span<const ThreadItem> nested) {
     Holding holding{nested[0].operation(), static_cast<std::uint32_t>(nested[0].c), {}, {}};
     for (const ThreadItem& item : nested) {
       if (item.kind == EventKind::lock_release) {
@@ -266,21 +274,21 @@ void pair_locks(Items& items, Pairing& out) {
     }
     holdings.push_back(holding);
   });
-  const auto before = [](const Holding& x, const Holding& y) {
+  const auto lower = [](const Holding& x, const Holding& y) {
     return std::tie(x.lock, x.order) < std::tie(y.lock, y.order);
   };
   for (const Holding& held : holdings) {  // already in this order
     const Holding wanted{held.lock, held.order + 1, {}, {}};
-    const auto next = std::lower_bound(holdings.begin(), holdings.end(), wanted, before);
-    if (next == holdings.end() || before(wanted, *next)) continue;
+    const auto next = std::lower_bound(holdings.begin(), holdings.end(), wanted, lower);
+    if (next == holdings.end() || lower(wanted, *next)) continue;
     if (held.release.location == k_none || next->acquire.location == k_none) continue;
-    out.add_pair(held.release, next->acquire, EdgeKind::thread);
+    out.add_pair(held.release, next->acquire, k_locks);
   }
 }
 
 /// The creation of a task -> the first time that another thread runs it.
-void pair_tasks(Items& items, Pairing& out) {
-  for_each_group(items, [&](std::span<const ThreadItem> task) {
+void pair_tasks(Items& items, const ProcessOrder& before, ThreadRelation& out) {
+  for_each_group(items, before, [&](std::span<const ThreadItem> task) {
     const auto create = std::find_if(task.begin(), task.end(), [](const ThreadItem& item) {
       return item.kind == EventKind::task_create;
     });
@@ -288,49 +296,97 @@ void pair_tasks(Items& items, Pairing& out) {
     const auto run = std::find_if(task.begin(), task.end(), [&](const ThreadItem& item) {
       return item.kind == EventKind::task_switch && item.event.location != create->event.location;
     });
-    if (run != task.end()) out.add_pair(create->event, run->event, EdgeKind::thread);
+    if (run != task.end()) out.add_pair(create->event, run->event, k_tasks);
   });
 }
 
-}  // namespace
-
-void pair_threads(const trace::Trace& trace, const ProcessOrder& order, Pairing& out) {
-  pair_teams(trace, out);
+/// Events of thread operations of one process, by kind of operation.
+struct Operations {
   Items creations, locks, tasks;
-  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
-    const std::uint32_t process = trace.definitions.process_of[l];
-    const auto& events = trace.locations[l].events;
-    for (std::uint32_t e = 0; e < events.size(); ++e) {
-      const Event& event = events[e];
-      ThreadItem item{process, event.comm, 0, event.id, event.kind, order(l, e), {l, e}};
-      switch (event.kind) {
-        case EventKind::thread_create:
-        case EventKind::thread_begin:
-        case EventKind::thread_wait:
-        case EventKind::thread_end:
-          creations.push_back(item);
-          break;
-        case EventKind::lock_acquire:
-        case EventKind::lock_release:
-          item.a = event.op;
-          item.b = event.peer;
-          item.c = event.tag;
-          locks.push_back(item);
-          break;
-        case EventKind::task_create:
-        case EventKind::task_switch:
-          item.b = event.peer;
-          item.c = event.tag;
-          tasks.push_back(item);
-          break;
-        default:
-          break;
-      }
+
+  void collect(const Event& event, std::uint32_t number, EventRef instant) {
+    ThreadItem item{event.comm, 0, event.id, number, event.kind, instant};
+    switch (event.kind) {
+      case EventKind::thread_create:
+      case EventKind::thread_begin:
+      case EventKind::thread_wait:
+      case EventKind::thread_end:
+        creations.push_back(item);
+        break;
+      case EventKind::lock_acquire:
+      case EventKind::lock_release:
+        item.a = event.op;
+        item.b = event.peer;
+        item.c = event.tag;
+        locks.push_back(item);
+        break;
+      case EventKind::task_create:
+      case EventKind::task_switch:
+        item.b = event.peer;
+        item.c = event.tag;
+        tasks.push_back(item);
+        break;
+      default:
+        break;
     }
   }
-  pair_creations(creations, out);
-  pair_locks(locks, out);
-  pair_tasks(tasks, out);
+};
+
+}  // namespace
+
+void ThreadRelation::add_pair(EventRef send, EventRef receive, std::uint32_t stage) {
+  if (send.location == receive.location) return;  // the stream orders those
+  pairs_.push_back({send, receive, time(send), time(receive), stage, process_});
+}
+
+void ThreadRelation::add_instance(std::vector<EventRef>& sends, std::vector<EventRef>& receives) {
+  if (sends.empty() || receives.empty()) return;
+  for (auto* side : {&sends, &receives}) {
+    std::sort(side->begin(), side->end());
+    for (const EventRef event : *side) participants_.push_back({time(event), event});
+  }
+  instances_.push_back({process_, static_cast<std::uint32_t>(sends.size()),
+                        static_cast<std::uint32_t>(receives.size())});
+}
+
+void ThreadRelation::add_process(std::uint32_t process, Unmatched& unmatched) {
+  process_ = process;
+  const auto locations = places_->locations(process);
+  pair_teams(*trace_, locations, *this, unmatched);
+  Operations operations;
+  for (const LocationIndex l : locations) {
+    const auto& events = trace_->locations[l].events;
+    EventRef instant{l, 0};
+    for (std::uint32_t e = 0; e < events.size(); ++e) {
+      if (events[e].time != events[instant.event].time) instant.event = e;
+      operations.collect(events[e], places_->first_number(l) + e, instant);
+    }
+  }
+  const ProcessOrder before(*trace_, *places_, process);
+  pair_creations(operations.creations, before, *this, unmatched);
+  pair_locks(operations.locks, before, *this);
+  pair_tasks(operations.tasks, before, *this);
+}
+
+void ThreadRelation::for_each_instance(const std::function<void(Instance&)>& use) const {
+  Instance instance;
+  instance.kind = EdgeKind::thread;
+  auto participant = participants_.begin();
+  std::uint64_t sequence = 0;
+  for (const Shape& shape : instances_) {
+    const auto fill = [&](std::vector<Moment>& side, std::uint32_t count) {
+      side.clear();
+      for (; count > 0; --count, ++participant) {
+        const EventRef event = participant->event;
+        side.push_back({participant->time, event, shape.process,
+                        trace_->definitions.node_of[event.location], 0});
+      }
+    };
+    fill(instance.sends, shape.sends);
+    fill(instance.receives, shape.receives);
+    instance.order = {std::uint64_t{1} << 32, shape.process, sequence++, 0};
+    use(instance);
+  }
 }
 
 }  // namespace entrain::verify

@@ -2,34 +2,27 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include <entrain/clock_map.hpp>
 
-#include "trace/trace.hpp"
-#include "verify/pairing.hpp"
-
 namespace entrain::verify {
 
-/// Times of the events of one location as its clock map gives them, ticks.
-std::vector<std::int64_t> corrected_times(std::span<const trace::Event> events,
-                                          const ClockMap& map);
-
-/// Corrected times of all events of a trace.
-class Times {
+/// Evaluates a map at the stamps of one stream in about constant time each, as long as they do not
+/// decrease: a cursor never goes back, so where a damaged stream does, it is not asked.
+class StreamTimes {
  public:
-  /// `maps`: one per location.
-  Times(const trace::Trace& trace, std::span<const ClockMap> maps) {
-    for (std::size_t l = 0; l < trace.locations.size(); ++l) {
-      of_.push_back(corrected_times(trace.locations[l].events, maps[l]));
-    }
+  explicit StreamTimes(const ClockMap& map) : map_(&map), cursor_(map) {}
+
+  std::int64_t operator()(std::uint64_t stamp) {
+    if (stamp < latest_) return (*map_)(stamp);
+    latest_ = stamp;
+    return cursor_(stamp);
   }
 
-  std::int64_t operator()(EventRef ref) const { return of_[ref.location][ref.event]; }
-
  private:
-  std::vector<std::vector<std::int64_t>> of_;
+  const ClockMap* map_;
+  ClockMap::Cursor cursor_;
+  std::uint64_t latest_ = 0;
 };
 
 }  // namespace entrain::verify

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "verify/calls.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace entrain::verify {
+
+namespace op = trace::op;
+
+namespace {
+
+/// Calls of MPI on communicators, or one-sided ones on windows.
+enum class CallFamily { mpi, rma };
+
+/// Who waits for whom in an operation.
+enum class Shape { none, everybody, one_to_n, n_to_one, n_to_n, scan };
+
+Shape shape_of(std::uint8_t operation, CallFamily family) {
+  switch (operation) {
+    case op::barrier:
+      return Shape::everybody;
+    case op::bcast:
+    case op::scatter:
+    case op::scatterv:
+      return Shape::one_to_n;
+    case op::gather:
+    case op::gatherv:
+    case op::reduce:
+      return Shape::n_to_one;
+    case op::scan:
+    case op::exscan:
+      return Shape::scan;
+    default:
+      break;
+  }
+  if (operation < op::create_handle) return Shape::n_to_n;
+  // Creating or freeing a window synchronises; what a library does for MPI handles is its own
+  // affair.
+  return family == CallFamily::rma ? Shape::everybody : Shape::none;
+}
+
+EdgeKind kind_of(Shape shape, CallFamily family) {
+  if (family == CallFamily::rma) return EdgeKind::rma;
+  switch (shape) {
+    case Shape::one_to_n:
+      return EdgeKind::one_to_n;
+    case Shape::n_to_one:
+      return EdgeKind::n_to_one;
+    case Shape::scan:
+      return EdgeKind::scan;
+    default:
+      return EdgeKind::n_to_n;
+  }
+}
+
+bool is_rooted(Shape shape) { return shape == Shape::one_to_n || shape == Shape::n_to_one; }
+
+/// The root as one call sees it.
+struct Root {
+  std::uint32_t group = 0;
+  std::uint32_t process = k_none;  ///< k_none: names no member
+};
+/// Root::process of a call that only knows that the root is in its own group.
+constexpr std::uint32_t k_somebody = k_none - 1;
+
+}  // namespace
+
+void sort_sides(Instance& instance) {
+  const auto before = [&](const Moment& a, const Moment& b) {
+    return instance.ordered ? a.rank < b.rank : a.event.location < b.event.location;
+  };
+  for (auto* side : {&instance.sends, &instance.receives}) {
+    if (!std::is_sorted(side->begin(), side->end(), before)) {
+      std::sort(side->begin(), side->end(), before);
+    }
+  }
+}
+
+/// Forms the instances of one block, one after the other.
+struct CallBlocks::Form {
+  Form(const CallBlocks& blocks, Slices block)
+      : trace(blocks.trace_),
+        places(blocks.places_),
+        alltoallv(blocks.alltoallv_),
+        slices(block),
+        calls(block.size()) {
+    const auto& definitions = trace.definitions;
+    const SpaceIndex space = block[0].head.space;
+    const auto comms = static_cast<SpaceIndex>(definitions.comms.size());
+    family = space < comms ? CallFamily::mpi : CallFamily::rma;
+    comm = &definitions.comms[space < comms ? space : definitions.windows[space - comms].comm];
+  }
+
+  /// Takes the calls with this ordinal; false if they contradict each other. Finds the root as
+  /// well as anybody knows it.
+  bool take(std::uint32_t ordinal) {
+    at = ordinal;
+    const std::size_t offset = (ordinal % k_block) * sizeof(CallRecord);
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      calls[i] = load<CallRecord>(slices[i].calls + offset);
+    }
+    shape = shape_of(calls[0].operation, family);
+    root = {};
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      if (calls[i].operation != calls[0].operation || calls[i].blocking != calls[0].blocking) {
+        return false;
+      }
+      if (is_rooted(shape) && !agree_on_root(i)) return false;
+    }
+    return true;
+  }
+
+  bool agree_on_root(std::size_t i) {
+    const Root seen = resolve_root(calls[i].root, slices[i].head.process, slices[i].head.seat);
+    if (i == 0) root = seen;
+    if (seen.group != root.group) return false;
+    if (root.process == k_somebody) root.process = seen.process;
+    return seen.process == k_somebody || seen.process == root.process;
+  }
+
+  [[nodiscard]] Root resolve_root(std::uint32_t stored, std::uint32_t process, Seat seat) const {
+    if (stored == trace::k_root_self) return {seat.group, process};
+    if (!comm->inter) return {0, process_at(trace.definitions, *comm, 0, stored)};
+    if (stored == trace::k_root_this_group) return {seat.group, k_somebody};
+    return {1 - seat.group, process_at(trace.definitions, *comm, 1 - seat.group, stored)};
+  }
+
+  /// Whether the options and the synchronisation level make edges of it; counts if not.
+  bool in_force(Skipped& skipped) const {
+    if (shape == Shape::none) return false;
+    if (family == CallFamily::rma &&
+        std::any_of(calls.begin(), calls.end(), [](const auto& c) { return !c.synchronises; })) {
+      ++skipped.rma_without_process_sync;
+      return false;
+    }
+    const bool totals_only =
+        calls[0].operation == op::alltoallv || calls[0].operation == op::alltoallw;
+    if (totals_only && alltoallv == AlltoallvRule::ignore) {
+      ++skipped.alltoallv_instances;
+      return false;
+    }
+    return true;
+  }
+
+  /// Edges from the begins of group `from` to the ends of group `to`.
+  void direction(std::uint32_t from, std::uint32_t to, Instance& out) const {
+    out.kind = kind_of(shape, family);
+    out.ordered = shape == Shape::scan;
+    // Channels stand before instances, communicators before windows.
+    out.order = {std::uint64_t{1} << 32, slices[0].head.space, std::uint64_t{at} * 2 + from, 0};
+    out.sends.clear();
+    out.receives.clear();
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      const CallRecord& call = calls[i];
+      const CallsHead& head = slices[i].head;
+      if (call.begin == k_none) continue;
+      const bool is_root = head.seat.group == root.group && head.process == root.process;
+      const bool sent = shape == Shape::everybody || (call.flags & trace::k_sent) != 0;
+      const bool received = shape == Shape::everybody || (call.flags & trace::k_received) != 0;
+      if (head.seat.group == from && sent && (shape != Shape::one_to_n || is_root)) {
+        out.sends.push_back(moment(head, call.begin, call.begin_time));
+      }
+      if (head.seat.group == to && received && (shape != Shape::n_to_one || is_root)) {
+        out.receives.push_back(moment(head, call.end, call.end_time));
+      }
+    }
+    sort_sides(out);
+  }
+
+  [[nodiscard]] Moment moment(const CallsHead& head, std::uint32_t number,
+                              std::int64_t time) const {
+    const EventRef event = places.event(head.process, number);
+    return {time, event, head.process, trace.definitions.node_of[event.location], head.seat.rank};
+  }
+
+  const trace::Trace& trace;
+  const Places& places;
+  AlltoallvRule alltoallv;
+  Slices slices;
+  CallFamily family{};
+  const trace::Comm* comm = nullptr;
+  std::vector<CallRecord> calls;  ///< of the instance in work, one per slice
+  std::uint32_t at = 0;           ///< its ordinal
+  Shape shape{};
+  Root root;
+};
+
+CallBlocks::CallBlocks(const trace::Trace& trace, const Places& places, AlltoallvRule alltoallv,
+                       std::vector<Team::Bytes>&& parcels)
+    : trace_(trace), places_(places), alltoallv_(alltoallv), parcels_(std::move(parcels)) {
+  for (const Team::Bytes& parcel : parcels_) {
+    for (const std::byte *at = parcel.data(), *end = at + parcel.size(); at != end;) {
+      const auto head = load<CallsHead>(at);
+      slices_.push_back({head, at + sizeof(CallsHead)});
+      at += sizeof(CallsHead) + head.count * sizeof(CallRecord);
+    }
+  }
+  std::sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
+    return std::tuple(a.head.space, a.head.block, a.head.process) <
+           std::tuple(b.head.space, b.head.block, b.head.process);
+  });
+}
+
+template <class Use>
+void CallBlocks::for_each_block(Use use) const {
+  const Slices all(slices_);
+  for (auto first = all.begin(); first != all.end();) {
+    const auto last = std::find_if(first, all.end(), [&](const Slice& slice) {
+      return slice.head.space != first->head.space || slice.head.block != first->head.block;
+    });
+    use(Slices(first, last));
+    first = last;
+  }
+}
+
+std::vector<SpaceCounts::Disagreement> CallBlocks::disagreements(
+    std::span<const std::uint32_t> limits, Skipped& skipped) const {
+  std::vector<SpaceCounts::Disagreement> found;
+  for_each_block([&](Slices block) {
+    const CallsHead& head = block[0].head;
+    if (!found.empty() && found.back().space == head.space) return;  // an earlier one decides
+    Form form(*this, block);
+    const std::uint32_t begin = head.block * k_block;
+    for (std::uint32_t k = begin; k < std::min(begin + k_block, limits[head.space]); ++k) {
+      if (form.take(k)) {
+        form.in_force(skipped);
+        continue;
+      }
+      found.push_back({head.space, k});
+      return;
+    }
+  });
+  return found;
+}
+
+void CallBlocks::for_each(std::span<const std::uint32_t> limits,
+                          const std::function<void(Instance&)>& use) const {
+  Instance instance;
+  Skipped counted;  // before
+  const auto one_direction = [&](const Form& form, std::uint32_t from, std::uint32_t to) {
+    form.direction(from, to, instance);
+    if (!instance.sends.empty() && !instance.receives.empty()) use(instance);
+  };
+  for_each_block([&](Slices block) {
+    Form form(*this, block);
+    const CallsHead& head = block[0].head;
+    const std::uint32_t begin = head.block * k_block;
+    for (std::uint32_t k = begin; k < std::min(begin + k_block, limits[head.space]); ++k) {
+      if (!form.take(k) || !form.in_force(counted)) continue;
+      if (!form.comm->inter) {
+        one_direction(form, 0, 0);
+      } else if (form.shape != Shape::scan) {  // MPI has no scan between groups
+        one_direction(form, 0, 1);
+        one_direction(form, 1, 0);
+      }
+    }
+  });
+}
+
+}  // namespace entrain::verify

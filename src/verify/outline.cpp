@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "verify/outline.hpp"
+
+#include <utility>
+
+#include "base/flat_map.hpp"
+#include "verify/requests.hpp"
+
+namespace entrain::verify {
+
+using trace::Event;
+using trace::EventKind;
+using trace::RmaGroupRole;
+
+namespace {
+
+constexpr std::uint32_t k_process_sync = 1;  // OTF2_RMA_SYNC_LEVEL_PROCESS
+constexpr std::uint8_t k_notify_in = 1;      // OTF2_RMA_SYNC_TYPE_NOTIFY_IN
+constexpr std::uint8_t k_notify_out = 2;     // OTF2_RMA_SYNC_TYPE_NOTIFY_OUT
+
+// The two synchronisations of an epoch must not be mixed up: they get tags of their own.
+constexpr std::uint32_t k_tag_open = 0;   // post -> start
+constexpr std::uint32_t k_tag_close = 1;  // complete -> wait
+
+/// A channel as one process writes it down.
+struct LocalKey {
+  std::uint32_t peer = k_none;  ///< rank or process
+  std::uint32_t space = k_none;
+  std::uint32_t tag = 0;
+  std::uint32_t what = 0;  ///< stage and direction
+
+  friend bool operator==(const LocalKey&, const LocalKey&) = default;
+};
+struct LocalKeyHash {
+  std::uint64_t operator()(const LocalKey& k) const {
+    return mix((std::uint64_t{k.peer} << 32 | k.space) ^
+               mix(std::uint64_t{k.tag} << 32 | k.what));
+  }
+};
+
+constexpr std::uint32_t what(Stage stage, bool send) {
+  return static_cast<std::uint32_t>(stage) * 2 + (send ? 1 : 0);
+}
+
+class Walk {
+ public:
+  Walk(const trace::Trace& trace, const Places& places, std::uint32_t process, bool messages_only,
+       Memberships& memberships, Unmatched& unmatched, Skipped& skipped)
+      : trace_(trace),
+        places_(places),
+        messages_only_(messages_only),
+        memberships_(memberships),
+        unmatched_(unmatched),
+        skipped_(skipped),
+        before_(trace, places, process) {
+    out_.process = process;
+  }
+
+  Outline run() && {
+    for (const LocationIndex l : places_.locations(out_.process)) walk(l);
+    return std::move(out_);
+  }
+
+ private:
+  void walk(LocationIndex l) {
+    const auto& events = trace_.locations[l].events;
+    Requests requests(events);
+    begin_ = rma_begin_ = {};
+    number_ = places_.first_number(l);
+    for (std::size_t e = 0; e < events.size(); ++e, ++number_) {
+      if (e == 0 || events[e].time != events[e - 1].time) {
+        node_ = number_;
+        if (e > 0 && events[e].time < events[e - 1].time) out_.decreasing = true;
+      }
+      if (!names_peer_or_request(events[e], requests) && !messages_only_) other(events[e]);
+    }
+  }
+
+  /// Messages, and whatever opens or closes a request. False for all other events.
+  bool names_peer_or_request(const Event& event, Requests& requests) {
+    switch (event.kind) {
+      case EventKind::send:
+        message(event, true, number_);
+        return true;
+      case EventKind::isend:
+        message(event, true, number_);
+        requests.open(event.id, {event.kind, number_, node_, out_.posts.size() - 1});
+        return true;
+      case EventKind::recv:
+        message(event, false, number_);
+        return true;
+      case EventKind::irecv_request:
+        requests.open(event.id, {event.kind, number_, node_});
+        return true;
+      case EventKind::irecv: {
+        const std::uint32_t posted = requests.complete_receive(event.id).number;
+        message(event, false, posted == k_none ? number_ : posted);
+        return true;
+      }
+      case EventKind::request_cancelled:
+        cancel(requests.cancel(event.id));
+        return true;
+      case EventKind::nb_request:  // may share its id with messages
+        requests.open(event.id, {event.kind, number_, node_});
+        return true;
+      case EventKind::nb_complete: {
+        const Requests::Open request = requests.complete_collective(event.id);
+        if (!messages_only_) call(event.comm, {request.number, request.node});
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  void other(const Event& event) {
+    switch (event.kind) {
+      case EventKind::collective_begin:
+        begin_ = {number_, node_};
+        break;
+      case EventKind::collective_end:
+        call(event.comm, std::exchange(begin_, {}));
+        break;
+      case EventKind::rma_collective_begin:
+        rma_begin_ = {number_, node_};
+        break;
+      case EventKind::rma_collective_end:
+        rma_call(event.comm, std::exchange(rma_begin_, {}));
+        break;
+      case EventKind::rma_group_sync:
+        group_sync(event);
+        break;
+      case EventKind::rma_notify:
+        notify(event);
+        break;
+      case EventKind::rma_lock:
+        ++skipped_.rma_locks;
+        break;
+      case EventKind::init_enter:
+        world(out_.world[0]);
+        break;
+      case EventKind::init_leave:
+        world(out_.world[1]);
+        break;
+      case EventKind::finalize_enter:
+        world(out_.world[2]);
+        break;
+      case EventKind::finalize_leave:
+        world(out_.world[3]);
+        break;
+      default:
+        out_.has_threads = true;
+    }
+  }
+
+  void world(Outline::World& first) const {
+    if (first.number == k_none || before_(number_, first.number)) first = {number_, node_};
+  }
+
+  void message(const Event& event, bool send, std::uint32_t order) {
+    const LocalKey key{event.peer, event.comm, event.tag, what(Stage::message, send)};
+    auto [channel, is_new] = by_rank_.insert(key, k_none);
+    if (is_new) {
+      const std::uint32_t peer =
+          memberships_.peer_process(event.comm, out_.process, event.peer);
+      if (peer != k_none) *channel = channel_of(Stage::message, send, peer, event.comm, event.tag);
+    }
+    if (*channel == k_none) ++(send ? unmatched_.sends : unmatched_.receives);
+    post(*channel, order);
+  }
+
+  /// Number of the channel with a process. Several ranks may mean the same one.
+  std::uint32_t channel_of(Stage stage, bool send, std::uint32_t peer, std::uint32_t space,
+                           std::uint32_t tag) {
+    const auto [channel, is_new] =
+        by_process_.insert({peer, space, tag, what(stage, send)},
+                           static_cast<std::uint32_t>(out_.channels.size()));
+    if (is_new) {
+      const std::uint32_t own = out_.process;
+      out_.channels.push_back(
+          {{stage, send ? own : peer, send ? peer : own, space, tag}, send, false, 0, 0});
+    }
+    return *channel;
+  }
+
+  void post(std::uint32_t channel, std::uint32_t order) {
+    out_.posts.push_back({channel, order, node_});
+    if (channel == k_none) return;
+    Outline::Channel& to = out_.channels[channel];
+    if (to.count++ > 0 && before_(order, to.latest)) to.disordered = true;
+    to.latest = order;
+  }
+
+  void cancel(const Requests::Open& operation) {
+    if (operation.kind == EventKind::isend && operation.number != k_none) {
+      Outline::Post& post = out_.posts[operation.post];
+      if (post.channel == k_none) {
+        --unmatched_.sends;
+      } else {
+        --out_.channels[post.channel].count;
+        post.channel = k_none;
+      }
+      ++skipped_.cancelled_sends;
+    } else if (operation.number != k_none) {
+      ++skipped_.cancelled_receives;
+    }
+  }
+
+  struct Begin {
+    std::uint32_t number = k_none;
+    std::uint32_t node = k_none;
+  };
+
+  void call(CommIndex comm, Begin begin) {
+    if (begin.number == k_none) ++unmatched_.collective_ends_without_begin;
+    add_call(comm < trace_.definitions.comms.size() ? comm : k_none, comm, begin);
+  }
+
+  void rma_call(std::uint32_t window, Begin begin) {
+    if (begin.number == k_none) ++unmatched_.collective_ends_without_begin;
+    const auto& definitions = trace_.definitions;
+    CommIndex comm = window < definitions.windows.size() ? definitions.windows[window].comm : k_none;
+    if (comm >= definitions.comms.size()) comm = k_none;
+    add_call(comm, static_cast<SpaceIndex>(definitions.comms.size()) + window, begin);
+  }
+
+  void add_call(CommIndex comm, SpaceIndex space, Begin begin) {
+    const std::uint32_t order = begin.number == k_none ? number_ : begin.number;
+    if (comm == k_none) {
+      ++unmatched_.collectives_mismatched;
+      return;
+    }
+    if (trace_.definitions.comms[comm].self) return;  // alone, a process waits for nobody
+    auto [column, is_new] = by_space_.insert(space, k_none);
+    if (is_new) {
+      if (const auto seat = memberships_.seat_of(comm, out_.process)) {
+        *column = static_cast<std::uint32_t>(out_.columns.size());
+        out_.columns.push_back({space, *seat, false, 0, 0});
+      }
+    }
+    if (*column == k_none) {
+      ++unmatched_.collectives_mismatched;
+      return;
+    }
+    Outline::Column& to = out_.columns[*column];
+    if (to.count++ > 0 && before_(order, to.latest)) to.disordered = true;
+    to.latest = order;
+    out_.calls.push_back({*column, order, begin.node, node_, number_});
+  }
+
+  void group_sync(const Event& event) {
+    const auto role = static_cast<RmaGroupRole>(event.op);
+    const bool known = role >= RmaGroupRole::post && role <= RmaGroupRole::wait;
+    if (!known || (event.tag & k_process_sync) == 0) {
+      ++skipped_.rma_group_sync;
+      return;
+    }
+    const bool send = role == RmaGroupRole::post || role == RmaGroupRole::complete;
+    const bool open = role == RmaGroupRole::post || role == RmaGroupRole::start;
+    for (const std::uint32_t peer : memberships_.processes_of(event.peer)) {
+      post(channel_of(Stage::group_sync, send, peer, event.comm, open ? k_tag_open : k_tag_close),
+           number_);
+    }
+  }
+
+  void notify(const Event& event) {
+    if (event.op != k_notify_in && event.op != k_notify_out) return;
+    const auto& definitions = trace_.definitions;
+    const CommIndex comm =
+        event.comm < definitions.windows.size() ? definitions.windows[event.comm].comm : k_none;
+    const std::uint32_t peer =
+        comm < definitions.comms.size()
+            ? process_at(definitions, definitions.comms[comm], 0, event.peer)
+            : k_none;
+    if (peer == k_none) {
+      ++unmatched_.rma_notify;
+    } else {
+      post(channel_of(Stage::notification, event.op == k_notify_out, peer, event.comm, 0),
+           number_);
+    }
+  }
+
+  const trace::Trace& trace_;
+  const Places& places_;
+  bool messages_only_;
+  Memberships& memberships_;
+  Unmatched& unmatched_;
+  Skipped& skipped_;
+  ProcessOrder before_;
+  Outline out_;
+  FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_rank_, by_process_;
+  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
+  Begin begin_, rma_begin_;   ///< of the blocking call that is open
+  std::uint32_t number_ = 0;  ///< of the event in work
+  std::uint32_t node_ = 0;    ///< of its instant
+};
+
+}  // namespace
+
+Outline outline_process(const trace::Trace& trace, const Places& places, std::uint32_t process,
+                        bool messages_only, Memberships& memberships, Unmatched& unmatched,
+                        Skipped& skipped) {
+  return Walk(trace, places, process, messages_only, memberships, unmatched, skipped).run();
+}
+
+}  // namespace entrain::verify

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/flat_map.hpp"
+#include "base/ids.hpp"
+#include "trace/skeleton.hpp"
+
+namespace entrain::verify {
+
+/// Links the completions and cancellations of one location with the latest use of their request
+/// id, while its events pass by in stream order. Remembers open operations only.
+class Requests {
+ public:
+  /// An operation that a request id stands for.
+  struct Open {
+    trace::EventKind kind{};
+    std::uint32_t number = k_none;  ///< of its event
+    std::uint32_t node = k_none;    ///< of its instant
+    std::size_t post = 0;           ///< isend: whatever the caller wants to know again
+  };
+
+  /// `events`: of the location, all of them.
+  explicit Requests(std::span<const trace::Event> events);
+
+  /// An isend, irecv_request or nb_request takes the id over.
+  void open(std::uint64_t id, const Open& operation);
+  /// The irecv_request that an irecv completes; number k_none if nobody posted it.
+  Open complete_receive(std::uint64_t id);
+  /// The nb_request of an nb_complete; number k_none if there is none.
+  Open complete_collective(std::uint64_t id);
+  /// What a request_cancelled withdraws; number k_none if nothing.
+  Open cancel(std::uint64_t id);
+
+ private:
+  FlatMap<std::uint64_t, Open, IntegerHash> open_;
+  /// Ids that are cancelled somewhere: only for these must an isend, which never completes here,
+  /// be remembered.
+  FlatMap<std::uint64_t, bool, IntegerHash> cancelled_;
+};
+
+}  // namespace entrain::verify

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include "verify/calls.hpp"
+
+namespace entrain::verify {
+
+void SpaceCounts::merge(std::vector<Sum>& sums) {
+  std::sort(sums.begin(), sums.end(),
+            [](const Sum& a, const Sum& b) { return a.space < b.space; });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (kept == 0 || sums[kept - 1].space != sums[i].space) {
+      sums[kept++] = sums[i];
+      continue;
+    }
+    Sum& to = sums[kept - 1];
+    to.columns += sums[i].columns;
+    to.shortest = std::min(to.shortest, sums[i].shortest);
+    to.longest = std::max(to.longest, sums[i].longest);
+    to.calls += sums[i].calls;
+  }
+  sums.resize(kept);
+}
+
+SpaceCounts::SpaceCounts(Team& team, const trace::Definitions& definitions,
+                         std::span<const Outline> outlines)
+    : limits_(definitions.comms.size() + definitions.windows.size(), 0) {
+  std::vector<Sum> mine;
+  for (const Outline& outline : outlines) {
+    for (const Outline::Column& column : outline.columns) {
+      mine.push_back({column.space, 1, column.count, column.count, column.count});
+    }
+    if (mine.size() > 2 * limits_.size() + 1024) merge(mine);
+  }
+  merge(mine);
+  std::vector<std::vector<Sum>> by_counter(team.size());
+  for (const Sum& sum : mine) by_counter[sum.space % team.size()].push_back(sum);
+  for (const auto& part : exchange(team, std::move(by_counter))) {
+    own_.insert(own_.end(), part.begin(), part.end());
+  }
+  merge(own_);
+  std::vector<Disagreement> limits;
+  for (const Sum& sum : own_) {
+    if (sum.columns > 1) limits.push_back({sum.space, sum.shortest});  // one alone has no partner
+  }
+  for (const Disagreement& limit : gather_everywhere(team, limits)) {
+    limits_[limit.space] = limit.ordinal;
+  }
+}
+
+void SpaceCounts::cut(Team& team, const std::vector<Disagreement>& found, Unmatched& unmatched) {
+  const std::vector<std::uint32_t> complete = limits_;
+  for (const Disagreement& d : gather_everywhere(team, found)) {
+    limits_[d.space] = std::min(limits_[d.space], d.ordinal);
+  }
+  for (const Sum& sum : own_) {
+    const std::uint64_t used = limits_[sum.space];
+    if (used < complete[sum.space]) {
+      unmatched.collectives_mismatched += static_cast<std::int64_t>(sum.calls - used * sum.columns);
+    } else {
+      unmatched.collectives_incomplete += sum.longest - sum.shortest;
+    }
+  }
+}
+
+}  // namespace entrain::verify
