@@ -62,7 +62,7 @@ std::vector<LocationTimes> library_times_of(const std::filesystem::path& anchor,
   return read_times(reader, locations, true);
 }
 
-trace::Trace library_trace(const std::filesystem::path& anchor) {
+trace::Trace library_trace(const std::filesystem::path& anchor, bool apply_clock_offsets) {
   LibraryReader reader(anchor);
   trace::Trace trace;
   trace.path = anchor.string();
@@ -86,7 +86,7 @@ trace::Trace library_trace(const std::filesystem::path& anchor) {
   const EventCallbacks callbacks;
   set_all_event_callbacks(callbacks.get());
   set_skeleton_callbacks(callbacks.get());
-  reader.read_events(ids, callbacks.get(), false, [&](std::uint64_t id) -> void* {
+  reader.read_events(ids, callbacks.get(), apply_clock_offsets, [&](std::uint64_t id) -> void* {
     return static_cast<EventSink*>(&sinks[position(id)]);
   });
   return trace;

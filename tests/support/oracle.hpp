@@ -34,8 +34,9 @@ std::vector<LocationTimes> library_times_of(const std::filesystem::path& anchor,
                                             const std::vector<std::uint64_t>& locations);
 
 /// Definitions and skeletons, built from library callbacks only: stored stamps, ids mapped to
-/// global ones by the library, positions as in the product.
-trace::Trace library_trace(const std::filesystem::path& anchor);
+/// global ones by the library, positions as in the product. With `apply_clock_offsets` stamps are
+/// the corrected times, as a reader returns them.
+trace::Trace library_trace(const std::filesystem::path& anchor, bool apply_clock_offsets = false);
 
 struct LibraryMarker {
   std::uint64_t time = 0;
