@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "verify/check.hpp"
 
+#include <atomic>
+
 #include <gtest/gtest.h>
 
 #include "verify/testing.hpp"
@@ -89,6 +91,44 @@ TEST(Check, TotalsAreSumsOverKinds) {
   const CheckReport report = b.check({}, MuTicks{0, 0, 20});
   EXPECT_EQ(report.violations, 2);
   EXPECT_EQ(report.below_latency, 3);
+}
+
+/// A user who has had enough from the n-th look on.
+class Impatient final : public Progress {
+ public:
+  explicit Impatient(int looks) : looks_(looks) {}
+  void begin(std::string_view /*phase*/, std::uint64_t /*total*/) override {}
+  void advance(std::uint64_t /*units*/) override {}
+  [[nodiscard]] bool cancelled() const override { return --looks_ < 0; }
+
+ private:
+  mutable std::atomic<int> looks_;
+};
+
+TEST(Check, StopsWhereverItIsWhenTheUserWantsToStop) {
+  TraceBuilder b(4);
+  for (LocationIndex l = 0; l < 4; ++l) {
+    b.message(K::recv, l, 100, 3 - l);
+    b.message(K::send, l, 100, 3 - l);
+    b.collective(l, 200, 200, trace::op::barrier);
+  }
+  const std::vector<ClockMap> maps(4);
+  for (const unsigned members : {1U, 3U}) {
+    const trace::Partition partition = testing::dealt(b.trace().definitions, members, true);
+    int stopped = 0;
+    for (int looks = 0;; ++looks) {
+      const Impatient user(looks);
+      const auto result = run_team(members, [&](Team& team) -> Result<void> {
+        const auto report = check(team, partition, b.trace(), maps, {}, {}, nullptr, &user);
+        if (!report) return tl::unexpected<Error>(report.error());
+        return {};
+      });
+      if (result) break;
+      EXPECT_EQ(result.error().kind, ErrorKind::interrupted);
+      ++stopped;
+    }
+    EXPECT_GT(stopped, 5) << members;
+  }
 }
 
 TEST(Check, EmptyTrace) {

@@ -13,12 +13,6 @@ namespace entrain::verify {
 
 namespace {
 
-/// An edge inside a cluster, as it travels to the member that looks at the cluster.
-struct Edge {
-  std::uint32_t cluster = k_none;
-  EventRef from, to;
-};
-
 /// What of an instance lies inside a cluster.
 struct PartHead {
   std::uint32_t cluster = k_none;
@@ -58,7 +52,7 @@ class Shipment {
     });
   }
 
-  std::vector<Edge> exchange_edges(Team& team) { return flatten(team, edges_); }
+  std::vector<ClusterEdge> exchange_edges(Team& team) { return flatten(team, edges_); }
   std::vector<PartEnd> exchange_parts(Team& team) { return flatten(team, parts_); }
 
  private:
@@ -126,7 +120,7 @@ class Shipment {
   }
 
   const Clusters& clusters_;
-  std::vector<std::vector<Edge>> edges_;     ///< by member
+  std::vector<std::vector<ClusterEdge>> edges_;     ///< by member
   std::vector<std::vector<PartEnd>> parts_;  ///< by member
   Clusters::Finder find_{clusters_};
   std::vector<Placed> sends_, receives_;
@@ -143,25 +137,25 @@ struct Part {
       add_chain(graph, sends, receives);
       return;
     }
-    const std::uint64_t hub = graph.add_vertex();
-    for (const PartEnd& send : sends) graph.add_edge(key_of(send.event), hub);
-    for (const PartEnd& receive : receives) graph.add_edge(hub, key_of(receive.event));
+    const std::uint32_t hub = graph.add_vertex();
+    for (const PartEnd& send : sends) graph.add_entry(send.event, hub);
+    for (const PartEnd& receive : receives) graph.add_exit(hub, receive.event);
   }
 
  private:
   /// The i-th vertex stands for "the senders 0 .. i have begun".
   static void add_chain(OrderGraph& graph, std::span<const PartEnd> sends,
                         std::span<const PartEnd> receives) {
-    std::uint64_t link = 0;
+    std::uint32_t link = 0;
     auto send = sends.begin();
     for (const PartEnd& receive : receives) {
       for (; send != sends.end() && send->rank < receive.rank; ++send) {
-        const std::uint64_t next = graph.add_vertex();
-        graph.add_edge(key_of(send->event), next);
-        if (send != sends.begin()) graph.add_edge(link, next);
+        const std::uint32_t next = graph.add_vertex();
+        graph.add_entry(send->event, next);
+        if (send != sends.begin()) graph.add_link(link, next);
         link = next;
       }
-      if (send != sends.begin()) graph.add_edge(link, key_of(receive.event));
+      if (send != sends.begin()) graph.add_exit(link, receive.event);
     }
   }
 };
@@ -179,15 +173,26 @@ std::vector<Part> parts_of(std::span<const PartEnd> entries) {
   return parts;
 }
 
+/// Vertices and arcs are numbered by 32 bits.
+Result<void> require_countable(std::size_t edges) {
+  if (edges < std::size_t{1} << 30) return {};
+  return fail(ErrorKind::input,
+              "the clocks are so far apart that cycles could be anywhere, and the trace is too "
+              "large to look for them; synchronise it first (--presync)");
+}
+
 /// Looks at the clusters of this member, one after the other.
-std::vector<Member> search(std::vector<Edge>& edges, std::span<const PartEnd> entries,
-                           const Progress* progress) {
-  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
-    return std::tie(a.cluster, a.from, a.to) < std::tie(b.cluster, b.from, b.to);
-  });
+std::vector<Member> search(std::vector<ClusterEdge>& edges, std::span<const PartEnd> entries,
+                           const Places& places, const Progress* progress) {
+  const auto before = [](const ClusterEdge& a, const ClusterEdge& b) {
+    return a.cluster < b.cluster;
+  };
+  if (!std::is_sorted(edges.begin(), edges.end(), before)) {
+    std::sort(edges.begin(), edges.end(), before);  // the order inside a cluster does not matter
+  }
   const std::vector<Part> parts = parts_of(entries);
   std::vector<Member> found;
-  OrderGraph graph;
+  OrderGraph graph(places);
   std::uint32_t components = 0;
   auto edge = edges.cbegin();
   auto part = parts.cbegin();
@@ -196,17 +201,15 @@ std::vector<Member> search(std::vector<Edge>& edges, std::span<const PartEnd> en
     const std::uint32_t cluster =
         std::min(edge != edges.cend() ? edge->cluster : k_none,
                  part != parts.cend() ? part->head.cluster : k_none);
-    graph.clear();
-    std::size_t size = 0;
-    for (; edge != edges.cend() && edge->cluster == cluster; ++edge, ++size) {
-      graph.add_edge(key_of(edge->from), key_of(edge->to));
-    }
-    for (; part != parts.cend() && part->head.cluster == cluster; ++part, size += 2) {
-      part->add_to(graph);
-    }
-    if (size < 2) continue;  // one edge alone is no cycle
-    graph.for_each_component(components, [&](std::uint64_t key, std::uint32_t component) {
-      found.push_back({key, component});
+    const auto first = edge;
+    edge = std::find_if(edge, edges.cend(),
+                        [&](const ClusterEdge& other) { return other.cluster != cluster; });
+    const bool any_part = part != parts.cend() && part->head.cluster == cluster;
+    if (edge - first < 2 && !any_part) continue;  // one edge alone is no cycle
+    graph.begin({first, edge});
+    for (; part != parts.cend() && part->head.cluster == cluster; ++part) part->add_to(graph);
+    graph.for_each_component(components, [&](EventRef instant, std::uint32_t component) {
+      found.push_back({key_of(instant), component});
     });
   }
   return found;
@@ -254,9 +257,10 @@ Result<Cycles> Cycles::find(Team& team, const trace::Partition& partition,
   {
     Shipment shipment(team.size(), clusters);
     shipment.add(relation, init_finalize);
-    std::vector<Edge> edges = shipment.exchange_edges(team);
+    std::vector<ClusterEdge> edges = shipment.exchange_edges(team);
     const std::vector<PartEnd> parts = shipment.exchange_parts(team);
-    found = search(edges, parts, progress);
+    TRY(team.agree(require_countable(edges.size() + parts.size())));
+    found = search(edges, parts, relation.places(), progress);
     TRY(team.agree(stop_if_cancelled(progress)));
   }
   const std::uint32_t components = number_components(team, found);

@@ -222,7 +222,13 @@ TEST(Messages, RoundTripGivesMuPerClass) {
   b.message(K::send, 1, 600, 0);
   b.message(K::recv, 0, 1124, 1);  // true delay 24
   const std::vector<ClockMap> maps(2);
-  EXPECT_EQ(round_trip_mu(b.trace(), maps), (MuTicks{0, 0, 11}));
+  const MuTicks mu = round_trip_mu(b.trace(), maps);
+  EXPECT_EQ(mu, (MuTicks{0, 0, 11}));
+  testing::expect_by_teams(
+      b.trace().definitions, fmt::format("{}", mu),
+      [&](Team& team, const trace::Partition& partition, unsigned /*rank*/) {
+        return fmt::format("{}", *round_trip_mu(team, partition, b.trace(), maps));
+      });
 }
 
 }  // namespace

@@ -7,54 +7,95 @@ namespace entrain::verify {
 
 namespace {
 
+constexpr std::size_t k_many = 1 << 10;          ///< instants that may get bits
 constexpr std::uint32_t k_peeled = 0xFFFFFFFFu;  ///< in incoming_
 constexpr std::uint32_t k_closed = 0xFFFFFFFFu;  ///< index of vertices of finished components
 
 }  // namespace
 
-void OrderGraph::clear() {
-  named_.clear();
+void InstantNumbers::begin(std::size_t count) {
+  dense_ = count > k_many && count > places_->position_count() / 64;  // bits cost no more than it
+  count_ = 0;
+  few_.clear();
+  if (dense_) bits_.assign((places_->position_count() + 63) / 64, 0);
+}
+
+void InstantNumbers::add(EventRef instant) {
+  if (dense_) {
+    bits_[position(instant) / 64] |= std::uint64_t{1} << position(instant) % 64;
+  } else {
+    few_.push_back(instant);
+  }
+}
+
+void InstantNumbers::finish() {
+  if (!dense_) {
+    std::sort(few_.begin(), few_.end());
+    few_.erase(std::unique(few_.begin(), few_.end()), few_.end());
+    count_ = static_cast<std::uint32_t>(few_.size());
+    return;
+  }
+  before_.clear();
+  for (const std::uint64_t word : bits_) {
+    before_.push_back(count_);
+    count_ += static_cast<std::uint32_t>(__builtin_popcountll(word));
+  }
+}
+
+std::uint32_t InstantNumbers::operator[](EventRef instant) const {
+  if (!dense_) {
+    return static_cast<std::uint32_t>(std::lower_bound(few_.begin(), few_.end(), instant) -
+                                      few_.begin());
+  }
+  const std::uint64_t at = position(instant);
+  const std::uint64_t lower = bits_[at / 64] & ((std::uint64_t{1} << at % 64) - 1);
+  return before_[at / 64] + static_cast<std::uint32_t>(__builtin_popcountll(lower));
+}
+
+void OrderGraph::begin(std::span<const ClusterEdge> edges) {
+  edges_ = edges;
+  entries_.clear();
+  exits_.clear();
+  links_.clear();
   extra_ = 0;
 }
 
-std::uint64_t OrderGraph::add_vertex() { return k_vertex_bit | extra_++; }
-
-OrderGraph::Vertex OrderGraph::vertex_of(std::uint64_t key) const {
-  if ((key & k_vertex_bit) != 0) {
-    return static_cast<Vertex>(nodes_.size() + (key & ~k_vertex_bit));
-  }
-  return static_cast<Vertex>(std::lower_bound(nodes_.begin(), nodes_.end(), key) -
-                             nodes_.begin());
-}
-
-bool OrderGraph::follows(Vertex v) const {
-  return v > 0 && v < nodes_.size() && nodes_[v] >> 32 == nodes_[v - 1] >> 32;
+template <class Use>
+void OrderGraph::for_each_arc(Use use) const {
+  const std::uint32_t instants = numbers_.count();
+  for (const ClusterEdge& edge : edges_) use(numbers_[edge.from], numbers_[edge.to]);
+  for (const auto& [from, vertex] : entries_) use(numbers_[from], instants + vertex);
+  for (const auto& [to, vertex] : exits_) use(instants + vertex, numbers_[to]);
+  for (const auto& [from, to] : links_) use(instants + from, instants + to);
 }
 
 void OrderGraph::build() {
-  nodes_.clear();
-  for (const auto& [from, to] : named_) {
-    if ((from & k_vertex_bit) == 0) nodes_.push_back(from);
-    if ((to & k_vertex_bit) == 0) nodes_.push_back(to);
+  numbers_.begin(2 * edges_.size() + entries_.size() + exits_.size());
+  for (const ClusterEdge& edge : edges_) {
+    numbers_.add(edge.from);
+    numbers_.add(edge.to);
   }
-  std::sort(nodes_.begin(), nodes_.end());
-  nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
-  const std::size_t vertices = nodes_.size() + extra_;
-  arcs_.clear();
+  for (const auto& [from, vertex] : entries_) numbers_.add(from);
+  for (const auto& [to, vertex] : exits_) numbers_.add(to);
+  numbers_.finish();
+  const std::size_t vertices = std::size_t{numbers_.count()} + extra_;
   first_.assign(vertices + 1, 0);
   incoming_.assign(vertices, 0);
-  for (const auto& [from, to] : named_) {
-    arcs_.push_back({vertex_of(from), vertex_of(to)});
-    ++first_[arcs_.back().first + 1];
-    ++incoming_[arcs_.back().second];
-  }
+  for_each_arc([&](Vertex from, Vertex to) {
+    ++first_[from + 1];
+    ++incoming_[to];
+  });
   for (std::size_t v = 0; v < vertices; ++v) first_[v + 1] += first_[v];
-  targets_.resize(arcs_.size());
+  targets_.resize(first_.back());
   low_.assign(first_.begin(), first_.end() - 1);  // how far each vertex is filled
-  for (const auto& [from, to] : arcs_) targets_[low_[from]++] = to;
-  for (Vertex v = 0; v < nodes_.size(); ++v) {
-    if (follows(v)) ++incoming_[v];
-  }
+  for_each_arc([&](Vertex from, Vertex to) { targets_[low_[from]++] = to; });
+  follows_.assign(numbers_.count(), false);
+  LocationIndex last = k_none;
+  numbers_.for_each([&](Vertex v, EventRef instant) {
+    follows_[v] = instant.location == last;
+    if (follows_[v]) ++incoming_[v];
+    last = instant.location;
+  });
 }
 
 /// The k-th successor of a vertex; false after the last one. The next instant of the location is
@@ -66,7 +107,7 @@ bool OrderGraph::successor(Vertex v, std::uint32_t k, Vertex& to) const {
     return true;
   }
   to = v + 1;
-  return k == stored && v < nodes_.size() && follows(to);
+  return k == stored && to < follows_.size() && follows_[to];
 }
 
 /// Takes away vertices without predecessor until none is left. True if some stay: the cycles, and
@@ -94,7 +135,7 @@ bool OrderGraph::peel() {
 void OrderGraph::search_all(std::uint32_t& next) {
   index_.assign(incoming_.size(), 0);  // 0: not seen yet
   low_.assign(incoming_.size(), 0);
-  component_.assign(nodes_.size(), k_open);
+  component_.assign(numbers_.count(), k_open);
   clock_ = 0;
   for (Vertex v = 0; v < incoming_.size(); ++v) {
     if (incoming_[v] != k_peeled && index_[v] == 0) search(v, next);
@@ -138,11 +179,11 @@ void OrderGraph::close(Vertex v, std::uint32_t& next) {
   do {
     --first;
     index_[*first] = k_closed;
-    if (*first < nodes_.size()) ++instants;
+    if (*first < numbers_.count()) ++instants;
   } while (*first != v);
   if (instants > 1) {
     for (auto member = first; member != path_.end(); ++member) {
-      if (*member < nodes_.size()) component_[*member] = next;
+      if (*member < numbers_.count()) component_[*member] = next;
     }
     ++next;
   }

@@ -1,11 +1,68 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "verify/places.hpp"
+
 namespace entrain::verify {
+
+/// An edge inside a cluster, as it travels to the member that looks at the cluster.
+struct ClusterEdge {
+  std::uint32_t cluster = k_none;
+  EventRef from, to;
+};
+
+/// Numbers some instants of a trace in the order of locations and streams. Few are sorted; of many
+/// each sets a bit, so that it is found at once.
+class InstantNumbers {
+ public:
+  explicit InstantNumbers(const Places& places) : places_(&places) {}
+
+  /// Forgets all; about `count` instants will be added.
+  void begin(std::size_t count);
+  void add(EventRef instant);
+  /// To be called when all are there.
+  void finish();
+
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  [[nodiscard]] std::uint32_t operator[](EventRef instant) const;
+  /// Calls `use(number, instant)` for all, ascending.
+  template <class Use>
+  void for_each(Use use) const {
+    if (!dense_) {
+      for (std::uint32_t n = 0; n < count_; ++n) use(n, few_[n]);
+      return;
+    }
+    std::uint32_t number = 0;
+    LocationIndex l = 0;
+    for (std::size_t word = 0; word < bits_.size(); ++word) {
+      for (std::uint64_t left = bits_[word]; left != 0; left &= left - 1) {
+        const std::uint64_t position =
+            word * 64 + static_cast<unsigned>(__builtin_ctzll(left));
+        while (places_->first_position(l + 1) <= position) ++l;
+        use(number++,
+            EventRef{l, static_cast<std::uint32_t>(position - places_->first_position(l))});
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t position(EventRef instant) const {
+    return places_->first_position(instant.location) + instant.event;
+  }
+
+  const Places* places_;
+  bool dense_ = false;
+  std::uint32_t count_ = 0;
+  std::vector<EventRef> few_;
+  std::vector<std::uint64_t> bits_;    ///< by position in the trace
+  std::vector<std::uint32_t> before_;  ///< per word: bits in all words before it
+};
 
 /// Edges and local order among some instants, and the components of that graph. Made to be used
 /// for many small graphs one after the other: it keeps its memory.
@@ -16,29 +73,30 @@ class OrderGraph {
  public:
   using Vertex = std::uint32_t;
 
-  void clear();
+  explicit OrderGraph(const Places& places) : numbers_(places) {}
 
-  /// An edge between two instants, given as keys (key_of).
-  void add_edge(std::uint64_t from, std::uint64_t to) { named_.push_back({from, to}); }
-  /// A new vertex that is no instant; ends below name it like a key.
-  std::uint64_t add_vertex();
+  /// Begins a new graph with these edges, which must outlive it.
+  void begin(std::span<const ClusterEdge> edges);
+  /// A new vertex that is no instant.
+  std::uint32_t add_vertex() { return extra_++; }
+  void add_entry(EventRef from, std::uint32_t vertex) { entries_.push_back({from, vertex}); }
+  void add_exit(std::uint32_t vertex, EventRef to) { exits_.push_back({to, vertex}); }
+  void add_link(std::uint32_t from, std::uint32_t to) { links_.push_back({from, to}); }
 
-  /// Finds strongly connected components of two instants or more. Calls `use(key, component)` for
-  /// each of their instants, components numbered from `next` on, which is raised.
+  /// Finds strongly connected components of two instants or more. Calls `use(instant, component)`
+  /// for each of their instants, components numbered from `next` on, which is raised.
   template <class Use>
   void for_each_component(std::uint32_t& next, Use use) {
     build();
     if (!peel()) return;
     search_all(next);
-    for (Vertex v = 0; v < nodes_.size(); ++v) {
-      if (component_[v] != k_open) use(nodes_[v], component_[v]);
-    }
+    numbers_.for_each([&](Vertex v, EventRef instant) {
+      if (component_[v] != k_open) use(instant, component_[v]);
+    });
   }
 
  private:
   static constexpr std::uint32_t k_open = 0xFFFFFFFFu;
-  /// Keys of vertices that are no instants have this bit, which no location reaches.
-  static constexpr std::uint64_t k_vertex_bit = std::uint64_t{1} << 63;
 
   struct Frame {
     Vertex vertex;
@@ -46,8 +104,8 @@ class OrderGraph {
   };
 
   void build();
-  [[nodiscard]] Vertex vertex_of(std::uint64_t key) const;
-  [[nodiscard]] bool follows(Vertex v) const;
+  template <class Use>
+  void for_each_arc(Use use) const;
   bool successor(Vertex v, std::uint32_t k, Vertex& to) const;
   bool peel();
   void search_all(std::uint32_t& next);
@@ -55,10 +113,12 @@ class OrderGraph {
   void open(Vertex v);
   void close(Vertex v, std::uint32_t& next);
 
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> named_;
-  std::uint32_t extra_ = 0;            ///< vertices that are no instants
-  std::vector<std::uint64_t> nodes_;   ///< the instants, ascending: their vertices come first
-  std::vector<std::pair<Vertex, Vertex>> arcs_;
+  std::span<const ClusterEdge> edges_;
+  std::vector<std::pair<EventRef, std::uint32_t>> entries_, exits_;  ///< of vertices of instances
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> links_;
+  std::uint32_t extra_ = 0;  ///< vertices that are no instants; they come after the instants
+  InstantNumbers numbers_;
+  std::vector<bool> follows_;          ///< per instant: its location has one before it
   std::vector<std::uint32_t> first_;   ///< per vertex and the end, in targets_
   std::vector<Vertex> targets_;
   std::vector<std::uint32_t> incoming_;  ///< local order included

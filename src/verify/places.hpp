@@ -57,6 +57,10 @@ class Places {
   /// Number of the first event of a location.
   [[nodiscard]] std::uint32_t first_number(LocationIndex l) const { return first_[l]; }
 
+  /// Position of the first event of a location, or of the end, among those of the whole trace.
+  [[nodiscard]] std::uint64_t first_position(LocationIndex l) const { return position_[l]; }
+  [[nodiscard]] std::uint64_t position_count() const { return position_.back(); }
+
   [[nodiscard]] EventRef event(std::uint32_t process, std::uint32_t number) const {
     const LocationIndex l = is_single(process) ? only_[process] : search(process, number);
     return {l, number - first_[l]};
@@ -82,6 +86,7 @@ class Places {
   std::vector<LocationIndex> locations_;  ///< process after process
   std::vector<LocationIndex> only_;       ///< per process: its location with events; k_many: several
   std::vector<std::uint32_t> first_;      ///< per location
+  std::vector<std::uint64_t> position_;   ///< per location and the end
 };
 
 }  // namespace entrain::verify

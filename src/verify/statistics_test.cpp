@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/ranges.h>
+
 #include "verify/testing.hpp"
 
 namespace entrain::verify {
@@ -18,10 +20,36 @@ trace::Trace at_stamps(const std::vector<std::uint64_t>& stamps) {
   return b.trace();
 }
 
+std::string text_of(const Result<CorrectionStatistics>& result) {
+  if (!result) return result.error().message;
+  const CorrectionStatistics& s = *result;
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", s.moved_events, s.compared_events,
+                     s.mean_ticks, s.p99_ticks, s.max_ticks, s.intervals.histogram,
+                     s.intervals.histogram_ticks, s.intervals.max_share, s.max_slope,
+                     s.moved_backward, s.order_broken);
+}
+
+/// Of one thread, which must be those of teams as well, each member with its part of the traces.
+Result<CorrectionStatistics> statistics_by_teams(const trace::Trace& before,
+                                                 const std::vector<ClockMap>& before_maps,
+                                                 const trace::Trace& after,
+                                                 const std::vector<ClockMap>& after_maps) {
+  auto result = correction_statistics(before, before_maps, after, after_maps);
+  testing::expect_by_teams(
+      before.definitions, text_of(result),
+      [&](Team& team, const trace::Partition& partition, unsigned rank) {
+        return text_of(correction_statistics(team, partition,
+                                             testing::part_of(before, partition, rank),
+                                             before_maps, testing::part_of(after, partition, rank),
+                                             after_maps));
+      });
+  return result;
+}
+
 CorrectionStatistics statistics(const std::vector<std::uint64_t>& before,
                                 const std::vector<std::uint64_t>& after) {
   const std::vector<ClockMap> identity(1);
-  return *correction_statistics(at_stamps(before), identity, at_stamps(after), identity);
+  return *statistics_by_teams(at_stamps(before), identity, at_stamps(after), identity);
 }
 
 TEST(Statistics, UntouchedTrace) {
@@ -95,7 +123,7 @@ TEST(Statistics, TimesComeThroughTheClockMaps) {
   const auto stamps = at_stamps({100, 200});
   const std::vector<ClockMap> late{*ClockMap::from_knots({{100, 1000}, {200, 1050}})};
   const std::vector<ClockMap> later{*ClockMap::from_knots({{100, 1000}, {200, 1080}})};
-  const auto s = *correction_statistics(stamps, late, stamps, later);
+  const auto s = *statistics_by_teams(stamps, late, stamps, later);
   EXPECT_EQ(s.moved_events, 1);
   EXPECT_EQ(s.max_ticks, 30);
   EXPECT_DOUBLE_EQ(s.max_slope, 0.3);            // 30 in 100 local ticks
@@ -110,22 +138,52 @@ TEST(Statistics, LocationsAreKeptApart) {
   before.message(K::recv, 1, 10, 0);
   after.message(K::recv, 1, 12, 0);
   const std::vector<ClockMap> maps(2);
-  const auto s = *correction_statistics(before.trace(), maps, after.trace(), maps);
+  const auto s = *statistics_by_teams(before.trace(), maps, after.trace(), maps);
   EXPECT_EQ(s.compared_events, 2);
   EXPECT_EQ(s.moved_events, 1);
   EXPECT_EQ(s.order_broken, 0);
   EXPECT_EQ(s.intervals.histogram, (std::array<std::uint64_t, 7>{}));
 }
 
+TEST(Statistics, ExactOverManyLocationsAndSizes) {
+  TraceBuilder before(9), after(9);
+  std::vector<std::int64_t> sizes;
+  std::uint64_t state = 1;
+  for (LocationIndex l = 0; l < 9; ++l) {
+    for (std::uint64_t e = 1; e <= 300; ++e) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      const std::uint64_t moved = state >> (20 + state % 43);  // all magnitudes
+      before.message(K::send, l, e << 45, l);
+      after.message(K::send, l, (e << 45) + moved, l);
+      if (moved > 0) sizes.push_back(static_cast<std::int64_t>(moved));
+    }
+  }
+  const std::vector<ClockMap> maps(9);
+  const auto s = *statistics_by_teams(before.trace(), maps, after.trace(), maps);
+  std::sort(sizes.begin(), sizes.end());
+  EXPECT_EQ(s.moved_events, sizes.size());
+  EXPECT_EQ(s.p99_ticks, sizes[(sizes.size() * 99 - 1) / 100]);
+  EXPECT_EQ(s.max_ticks, sizes.back());
+}
+
+TEST(Statistics, TheFirstLocationThatDiffersIsNamed) {
+  TraceBuilder before(6), after(6);
+  for (const LocationIndex l : {2U, 4U}) before.message(K::send, l, 10, 0);
+  const std::vector<ClockMap> maps(6);
+  const auto result = statistics_by_teams(before.trace(), maps, after.trace(), maps);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("location 102"), std::string::npos);
+}
+
 TEST(Statistics, DifferentTracesAreRefused) {
   const std::vector<ClockMap> maps(2);
-  const auto count = correction_statistics(at_stamps({1, 2}), maps, at_stamps({1}), maps);
+  const auto count = statistics_by_teams(at_stamps({1, 2}), maps, at_stamps({1}), maps);
   ASSERT_FALSE(count);
   EXPECT_EQ(count.error().kind, ErrorKind::input);
   EXPECT_NE(count.error().message.find("location 100"), std::string::npos);
   trace::Trace other = at_stamps({1, 2});
   other.locations[0].events[1].kind = K::recv;
-  EXPECT_FALSE(correction_statistics(at_stamps({1, 2}), maps, other, maps));
+  EXPECT_FALSE(statistics_by_teams(at_stamps({1, 2}), maps, other, maps));
   TraceBuilder more(2);
   EXPECT_FALSE(correction_statistics(at_stamps({}), maps, more.trace(), maps));
 }

@@ -79,35 +79,47 @@ inline std::vector<ClockMap> part_of(std::span<const ClockMap> maps,
   return part;
 }
 
-inline constexpr unsigned k_team_sizes[] = {2, 3, 7};
+/// Throws std::logic_error unless teams of every size come to the text `expected` at every member:
+/// `body(team, partition, rank)` makes it. Processes are dealt out in a row and like cards.
+template <class Body>
+void expect_by_teams(const trace::Definitions& definitions, const std::string& expected,
+                     Body body) {
+  for (const unsigned members : {2U, 3U, 7U}) {
+    for (const bool in_a_row : {true, false}) {
+      const trace::Partition partition = dealt(definitions, members, in_a_row);
+      std::vector<std::string> found(members);
+      const auto result = run_team(members, [&](Team& team) -> Result<void> {
+        found[team.rank()] = body(team, partition, team.rank());
+        return {};
+      });
+      if (!result) throw std::logic_error(result.error().message);
+      for (const std::string& text : found) {
+        if (text == expected) continue;
+        throw std::logic_error(
+            fmt::format("{} members report\n{}\ninstead of\n{}", members, text, expected));
+      }
+    }
+  }
+}
 
-/// The report of one thread. Throws std::logic_error if a team of any size, each member with its
-/// own part of the trace, or with the whole one in common, comes to another one.
+/// The report of one thread, which must be that of teams as well: of threads that share the trace,
+/// and of processes that hold their own part of it.
 inline CheckReport check_by_teams(const trace::Trace& trace, std::span<const ClockMap> maps,
                                   const CheckOptions& options, const MuTicks& mu,
                                   const trace::Source* source) {
   const CheckReport report = check(trace, maps, options, mu, source);
-  const std::string expected = text_of(report);
-  for (const unsigned members : k_team_sizes) {
-    const bool shared = members == 3;
-    const trace::Partition partition = dealt(trace.definitions, members, members == 2);
-    std::vector<std::string> found(members);
-    const auto result = run_team(members, [&](Team& team) -> Result<void> {
-      const auto by_team =
-          shared ? check(team, partition, trace, maps, options, mu, source)
-                 : check(team, partition, part_of(trace, partition, team.rank()),
-                         part_of(maps, partition, team.rank()), options, mu, source);
-      if (!by_team) return tl::unexpected<Error>(by_team.error());
-      found[team.rank()] = text_of(*by_team);
-      return {};
-    });
-    if (!result) throw std::logic_error(result.error().message);
-    for (const std::string& text : found) {
-      if (text == expected) continue;
-      throw std::logic_error(
-          fmt::format("{} members report\n{}\ninstead of\n{}", members, text, expected));
-    }
-  }
+  const auto text = [](const Result<CheckReport>& by_team) {
+    return by_team ? text_of(*by_team) : by_team.error().message;
+  };
+  expect_by_teams(trace.definitions, text_of(report),
+                  [&](Team& team, const trace::Partition& partition, unsigned /*rank*/) {
+                    return text(check(team, partition, trace, maps, options, mu, source));
+                  });
+  expect_by_teams(trace.definitions, text_of(report),
+                  [&](Team& team, const trace::Partition& partition, unsigned rank) {
+                    return text(check(team, partition, part_of(trace, partition, rank),
+                                      part_of(maps, partition, rank), options, mu, source));
+                  });
   return report;
 }
 
