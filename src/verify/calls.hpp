@@ -19,8 +19,7 @@ namespace entrain::verify {
 class SpaceCounts {
  public:
   /// A common call of the team.
-  SpaceCounts(Team& team, const trace::Definitions& definitions,
-              std::span<const Outline> outlines);
+  SpaceCounts(Team& team, const trace::Definitions& definitions, std::span<const Outline> outlines);
 
   /// Per space: ordinals below this can be complete instances. The same at every member.
   [[nodiscard]] std::span<const std::uint32_t> limits() const { return limits_; }

@@ -170,9 +170,8 @@ class Tally {
     for (const Moment& moment : side) {
       if (moment.component != k_none) inside.push_back(moment);
     }
-    std::stable_sort(inside.begin(), inside.end(), [](const Moment& a, const Moment& b) {
-      return a.component < b.component;
-    });
+    std::stable_sort(inside.begin(), inside.end(),
+                     [](const Moment& a, const Moment& b) { return a.component < b.component; });
   }
 
   const Relation& relation_;
@@ -260,8 +259,7 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t 
       {"rma_group_sync", s.rma_group_sync},
       {"rma_locks", s.rma_locks},
       {"cyclic_components", static_cast<std::int64_t>(cycles.dropped().size())},
-      {"dropped_components",
-       std::count(cycles.dropped().begin(), cycles.dropped().end(), true)},
+      {"dropped_components", std::count(cycles.dropped().begin(), cycles.dropped().end(), true)},
       {"dropped_edges", dropped_edges},
       {"unknown_records", totals.unknown_records},
       {"undefined_references", totals.undefined_references},
@@ -277,9 +275,9 @@ Result<CheckReport> check(Team& team, const trace::Partition& partition, const t
                           std::span<const ClockMap> maps, const CheckOptions& options,
                           const MuTicks& mu, const trace::Source* source,
                           const Progress* progress) {
-  TRY_ASSIGN(const Relation relation, Relation::build(team, partition, trace, maps,
-                                                      options.alltoallv, Scope::everything,
-                                                      progress));
+  TRY_ASSIGN(const Relation relation,
+             Relation::build(team, partition, trace, maps, options.alltoallv, Scope::everything,
+                             progress));
   IntervalUnion backward(Clusters::most_per_member(team));
   if (relation.decreasing()) {  // then a cycle may be anywhere
     backward.add(std::numeric_limits<std::int64_t>::min(),

@@ -37,8 +37,8 @@ void close_gaps(std::vector<Interval>& pieces, std::size_t most) {
   std::size_t kept = 0;
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     // pieces[kept] has not been overtaken: gap(i) reads what was not written yet, or its end.
-    const auto between = static_cast<std::uint64_t>(pieces[i].begin) -
-                         static_cast<std::uint64_t>(pieces[kept].end);
+    const auto between =
+        static_cast<std::uint64_t>(pieces[i].begin) - static_cast<std::uint64_t>(pieces[kept].end);
     if (between <= *limit) {
       pieces[kept].end = pieces[i].end;
     } else {

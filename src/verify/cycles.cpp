@@ -110,7 +110,8 @@ class Shipment {
         // The head takes two entries of the same list.
         to.push_back({{cluster, instance.ordered ? 1U : 0U}, 0});
         to.push_back({{static_cast<std::uint32_t>(send_end - send),
-                       static_cast<std::uint32_t>(receive_end - receive)}, 0});
+                       static_cast<std::uint32_t>(receive_end - receive)},
+                      0});
         for (auto end = send; end != send_end; ++end) to.push_back(end->end);
         for (auto end = receive; end != receive_end; ++end) to.push_back(end->end);
       }
@@ -120,8 +121,8 @@ class Shipment {
   }
 
   const Clusters& clusters_;
-  std::vector<std::vector<ClusterEdge>> edges_;     ///< by member
-  std::vector<std::vector<PartEnd>> parts_;  ///< by member
+  std::vector<std::vector<ClusterEdge>> edges_;  ///< by member
+  std::vector<std::vector<PartEnd>> parts_;      ///< by member
   Clusters::Finder find_{clusters_};
   std::vector<Placed> sends_, receives_;
 };
@@ -198,9 +199,8 @@ std::vector<Member> search(std::vector<ClusterEdge>& edges, std::span<const Part
   auto part = parts.cbegin();
   while (edge != edges.cend() || part != parts.cend()) {
     if (!stop_if_cancelled(progress)) break;
-    const std::uint32_t cluster =
-        std::min(edge != edges.cend() ? edge->cluster : k_none,
-                 part != parts.cend() ? part->head.cluster : k_none);
+    const std::uint32_t cluster = std::min(edge != edges.cend() ? edge->cluster : k_none,
+                                           part != parts.cend() ? part->head.cluster : k_none);
     const auto first = edge;
     edge = std::find_if(edge, edges.cend(),
                         [&](const ClusterEdge& other) { return other.cluster != cluster; });

@@ -163,8 +163,7 @@ TEST(Cycles, TwoComponentsAreTwo) {
   ties.add(100, 100);
   ties.add(200, 200);
   const Clusters clusters = Clusters::merge(solo, std::move(ties));
-  const auto cycles =
-      Cycles::find(solo, partition, b.trace(), *relation, clusters, false, nullptr);
+  const auto cycles = Cycles::find(solo, partition, b.trace(), *relation, clusters, false, nullptr);
   ASSERT_TRUE(cycles);
   ASSERT_EQ(cycles->dropped().size(), 2);
   EXPECT_EQ(cycles->of({0, 0}), cycles->of({1, 0}));  // an instant goes by its first event

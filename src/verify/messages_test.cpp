@@ -224,11 +224,11 @@ TEST(Messages, RoundTripGivesMuPerClass) {
   const std::vector<ClockMap> maps(2);
   const MuTicks mu = round_trip_mu(b.trace(), maps);
   EXPECT_EQ(mu, (MuTicks{0, 0, 11}));
-  testing::expect_by_teams(
-      b.trace().definitions, fmt::format("{}", mu),
-      [&](Team& team, const trace::Partition& partition, unsigned /*rank*/) {
-        return fmt::format("{}", *round_trip_mu(team, partition, b.trace(), maps));
-      });
+  testing::expect_by_teams(b.trace().definitions, fmt::format("{}", mu),
+                           [&](Team& team, const trace::Partition& partition, unsigned /*rank*/) {
+                             return fmt::format("{}",
+                                                *round_trip_mu(team, partition, b.trace(), maps));
+                           });
 }
 
 }  // namespace

@@ -42,8 +42,7 @@ class InstantNumbers {
     LocationIndex l = 0;
     for (std::size_t word = 0; word < bits_.size(); ++word) {
       for (std::uint64_t left = bits_[word]; left != 0; left &= left - 1) {
-        const std::uint64_t position =
-            word * 64 + static_cast<unsigned>(__builtin_ctzll(left));
+        const std::uint64_t position = word * 64 + static_cast<unsigned>(__builtin_ctzll(left));
         while (places_->first_position(l + 1) <= position) ++l;
         use(number++,
             EventRef{l, static_cast<std::uint32_t>(position - places_->first_position(l))});
@@ -118,8 +117,8 @@ class OrderGraph {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> links_;
   std::uint32_t extra_ = 0;  ///< vertices that are no instants; they come after the instants
   InstantNumbers numbers_;
-  std::vector<bool> follows_;          ///< per instant: its location has one before it
-  std::vector<std::uint32_t> first_;   ///< per vertex and the end, in targets_
+  std::vector<bool> follows_;         ///< per instant: its location has one before it
+  std::vector<std::uint32_t> first_;  ///< per vertex and the end, in targets_
   std::vector<Vertex> targets_;
   std::vector<std::uint32_t> incoming_;  ///< local order included
   std::vector<Vertex> path_;

@@ -33,8 +33,7 @@ struct LocalKey {
 };
 struct LocalKeyHash {
   std::uint64_t operator()(const LocalKey& k) const {
-    return mix((std::uint64_t{k.peer} << 32 | k.space) ^
-               mix(std::uint64_t{k.tag} << 32 | k.what));
+    return mix((std::uint64_t{k.peer} << 32 | k.space) ^ mix(std::uint64_t{k.tag} << 32 | k.what));
   }
 };
 
@@ -161,8 +160,7 @@ class Walk {
     const LocalKey key{event.peer, event.comm, event.tag, what(Stage::message, send)};
     auto [channel, is_new] = by_rank_.insert(key, k_none);
     if (is_new) {
-      const std::uint32_t peer =
-          memberships_.peer_process(event.comm, out_.process, event.peer);
+      const std::uint32_t peer = memberships_.peer_process(event.comm, out_.process, event.peer);
       if (peer != k_none) *channel = channel_of(Stage::message, send, peer, event.comm, event.tag);
     }
     if (*channel == k_none) ++(send ? unmatched_.sends : unmatched_.receives);
@@ -172,9 +170,8 @@ class Walk {
   /// Number of the channel with a process. Several ranks may mean the same one.
   std::uint32_t channel_of(Stage stage, bool send, std::uint32_t peer, std::uint32_t space,
                            std::uint32_t tag) {
-    const auto [channel, is_new] =
-        by_process_.insert({peer, space, tag, what(stage, send)},
-                           static_cast<std::uint32_t>(out_.channels.size()));
+    const auto [channel, is_new] = by_process_.insert(
+        {peer, space, tag, what(stage, send)}, static_cast<std::uint32_t>(out_.channels.size()));
     if (is_new) {
       const std::uint32_t own = out_.process;
       out_.channels.push_back(
@@ -219,7 +216,8 @@ class Walk {
   void rma_call(std::uint32_t window, Begin begin) {
     if (begin.number == k_none) ++unmatched_.collective_ends_without_begin;
     const auto& definitions = trace_.definitions;
-    CommIndex comm = window < definitions.windows.size() ? definitions.windows[window].comm : k_none;
+    CommIndex comm =
+        window < definitions.windows.size() ? definitions.windows[window].comm : k_none;
     if (comm >= definitions.comms.size()) comm = k_none;
     add_call(comm, static_cast<SpaceIndex>(definitions.comms.size()) + window, begin);
   }
@@ -268,15 +266,13 @@ class Walk {
     const auto& definitions = trace_.definitions;
     const CommIndex comm =
         event.comm < definitions.windows.size() ? definitions.windows[event.comm].comm : k_none;
-    const std::uint32_t peer =
-        comm < definitions.comms.size()
-            ? process_at(definitions, definitions.comms[comm], 0, event.peer)
-            : k_none;
+    const std::uint32_t peer = comm < definitions.comms.size()
+                                   ? process_at(definitions, definitions.comms[comm], 0, event.peer)
+                                   : k_none;
     if (peer == k_none) {
       ++unmatched_.rma_notify;
     } else {
-      post(channel_of(Stage::notification, event.op == k_notify_out, peer, event.comm, 0),
-           number_);
+      post(channel_of(Stage::notification, event.op == k_notify_out, peer, event.comm, 0), number_);
     }
   }
 

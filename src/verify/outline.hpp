@@ -54,10 +54,10 @@ struct Outline {
   };
   struct Call {
     std::uint32_t column = 0;
-    std::uint32_t order = 0;        ///< number of its begin, or of its end without begin
-    std::uint32_t begin = k_none;   ///< number of the instant; k_none: not in the trace
-    std::uint32_t end = 0;          ///< number of the instant
-    std::uint32_t event = 0;        ///< number of the end event
+    std::uint32_t order = 0;       ///< number of its begin, or of its end without begin
+    std::uint32_t begin = k_none;  ///< number of the instant; k_none: not in the trace
+    std::uint32_t end = 0;         ///< number of the instant
+    std::uint32_t event = 0;       ///< number of the end event
   };
 
   std::uint32_t process = k_none;
@@ -67,7 +67,8 @@ struct Outline {
   std::vector<Call> calls;   ///< by location, in stream order of their ends
   bool has_threads = false;  ///< there are events for ThreadRelation
   bool decreasing = false;   ///< a stamp is below the one before it
-  /// First enter and leave of MPI_Init, then of MPI_Finalize: MPI is initialised and finalized once.
+  /// First enter and leave of MPI_Init, then of MPI_Finalize: MPI is initialised and finalized
+  /// once.
   struct World {
     std::uint32_t number = k_none;  ///< of the event; k_none: not in the trace
     std::uint32_t node = k_none;    ///< of its instant

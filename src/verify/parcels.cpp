@@ -126,8 +126,7 @@ void Parcels::write_posts(Outline& outline) {
       if (post->channel == k_none) continue;
       const std::uint32_t slot = slots(*post);
       std::byte* const times = places[post->channel];
-      std::byte* const nodes =
-          times + outline.channels[post->channel].count * sizeof(std::int64_t);
+      std::byte* const nodes = times + outline.channels[post->channel].count * sizeof(std::int64_t);
       store(times + slot * sizeof(std::int64_t), time(events[post->node - first].time));
       store(nodes + slot * sizeof(std::uint32_t), post->node);
     }
@@ -135,7 +134,7 @@ void Parcels::write_posts(Outline& outline) {
 }
 
 void Parcels::write_calls(Outline& outline) {
-  std::vector<std::byte*> places;           // of the first call of each block
+  std::vector<std::byte*> places;            // of the first call of each block
   std::vector<std::size_t> first_of_column;  // in places
   for (const Outline::Column& column : outline.columns) {
     first_of_column.push_back(places.size());

@@ -43,15 +43,15 @@ class ChannelEnds {
 
 /// A call of a collective operation, as it travels.
 struct CallRecord {
-  std::int64_t begin_time = 0;     ///< corrected
+  std::int64_t begin_time = 0;  ///< corrected
   std::int64_t end_time = 0;
-  std::uint32_t begin = k_none;    ///< number of the instant; k_none: not in the trace
+  std::uint32_t begin = k_none;  ///< number of the instant; k_none: not in the trace
   std::uint32_t end = 0;
-  std::uint32_t root = 0;          ///< as stored
+  std::uint32_t root = 0;  ///< as stored
   std::uint8_t operation = 0;
-  std::uint8_t flags = 0;          ///< trace::k_sent, k_received
+  std::uint8_t flags = 0;  ///< trace::k_sent, k_received
   bool blocking = true;
-  bool synchronises = true;        ///< processes, not only memory
+  bool synchronises = true;  ///< processes, not only memory
 };
 static_assert(sizeof(CallRecord) == 32);
 
@@ -62,7 +62,7 @@ inline constexpr std::uint32_t k_block = 64;
 /// Head of the calls of one process in one block of ordinals of a space, in a parcel.
 struct CallsHead {
   SpaceIndex space = k_none;
-  std::uint32_t block = 0;    ///< the first call has the ordinal block * k_block
+  std::uint32_t block = 0;  ///< the first call has the ordinal block * k_block
   std::uint32_t process = k_none;
   Seat seat;
   std::uint32_t count = 0;

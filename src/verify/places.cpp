@@ -67,9 +67,9 @@ Result<Places> Places::agree(Team& team, const trace::Partition& partition,
 LocationIndex Places::search(std::uint32_t process, std::uint32_t number) const {
   const auto all = locations(process);
   // Locations without events share their number with the next one: the last of equals has it.
-  const auto after = std::upper_bound(
-      all.begin(), all.end(), number,
-      [this](std::uint32_t n, LocationIndex l) { return n < first_[l]; });
+  const auto after =
+      std::upper_bound(all.begin(), all.end(), number,
+                       [this](std::uint32_t n, LocationIndex l) { return n < first_[l]; });
   return *std::prev(after);
 }
 

@@ -26,9 +26,7 @@ struct EventRef {
 };
 
 /// The instant as a key.
-inline std::uint64_t key_of(EventRef ref) {
-  return std::uint64_t{ref.location} << 32 | ref.event;
-}
+inline std::uint64_t key_of(EventRef ref) { return std::uint64_t{ref.location} << 32 | ref.event; }
 
 /// Which process, member and machine node everything belongs to, and the numbers of the
 /// communication events: those of a process count through its locations, one after the other.
@@ -84,9 +82,9 @@ class Places {
   std::vector<std::uint32_t> owner_;      ///< per process
   std::vector<std::size_t> begin_;        ///< per process and the end, in locations_
   std::vector<LocationIndex> locations_;  ///< process after process
-  std::vector<LocationIndex> only_;       ///< per process: its location with events; k_many: several
-  std::vector<std::uint32_t> first_;      ///< per location
-  std::vector<std::uint64_t> position_;   ///< per location and the end
+  std::vector<LocationIndex> only_;      ///< per process: its location with events; k_many: several
+  std::vector<std::uint32_t> first_;     ///< per location
+  std::vector<std::uint64_t> position_;  ///< per location and the end
 };
 
 }  // namespace entrain::verify

@@ -102,8 +102,12 @@ class Relation {
   void for_each_thread_pair(Use use) const {
     std::uint64_t sequence = 0;
     for (const ThreadPair& p : threads_.pairs()) {
-      use(Pair{EdgeKind::thread, {p.stage, p.process, sequence++, 0}, p.send_time, p.receive_time,
-               p.send, p.receive});
+      use(Pair{EdgeKind::thread,
+               {p.stage, p.process, sequence++, 0},
+               p.send_time,
+               p.receive_time,
+               p.send,
+               p.receive});
     }
   }
   /// Calls `use` with each instance of this member; both its sides hold something.

@@ -42,9 +42,8 @@ std::vector<OneWayDelay> smallest_round_trips(std::vector<OneWayDelay> delays) {
   const auto between = [](const OneWayDelay& d) {
     return std::tuple(d.latency_class, std::min(d.from, d.to), std::max(d.from, d.to));
   };
-  std::sort(delays.begin(), delays.end(), [&](const OneWayDelay& a, const OneWayDelay& b) {
-    return between(a) < between(b);
-  });
+  std::sort(delays.begin(), delays.end(),
+            [&](const OneWayDelay& a, const OneWayDelay& b) { return between(a) < between(b); });
   struct Best {
     std::int64_t there_and_back = std::numeric_limits<std::int64_t>::max();
     std::size_t at = 0;

@@ -6,8 +6,7 @@
 namespace entrain::verify {
 
 void SpaceCounts::merge(std::vector<Sum>& sums) {
-  std::sort(sums.begin(), sums.end(),
-            [](const Sum& a, const Sum& b) { return a.space < b.space; });
+  std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.space < b.space; });
   std::size_t kept = 0;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     if (kept == 0 || sums[kept - 1].space != sums[i].space) {

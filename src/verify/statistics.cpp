@@ -187,10 +187,12 @@ class Collector {
 
 }  // namespace
 
-Result<CorrectionStatistics> correction_statistics(
-    Team& team, const trace::Partition& partition, const trace::Trace& before,
-    std::span<const ClockMap> before_maps, const trace::Trace& after,
-    std::span<const ClockMap> after_maps, const Progress* progress) {
+Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Partition& partition,
+                                                   const trace::Trace& before,
+                                                   std::span<const ClockMap> before_maps,
+                                                   const trace::Trace& after,
+                                                   std::span<const ClockMap> after_maps,
+                                                   const Progress* progress) {
   TRY(require_same_locations(before, after));  // the same outcome at every member
   Collector collector;
   Result<void> result;

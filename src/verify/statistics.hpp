@@ -29,10 +29,12 @@ namespace entrain::verify {
 /// Errors, the same at every member: ErrorKind::input, naming the location, if the events of the
 /// traces do not agree in number or kind; ErrorKind::interrupted when `progress` (may be null)
 /// says so.
-Result<CorrectionStatistics> correction_statistics(
-    Team& team, const trace::Partition& partition, const trace::Trace& before,
-    std::span<const ClockMap> before_maps, const trace::Trace& after,
-    std::span<const ClockMap> after_maps, const Progress* progress = nullptr);
+Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Partition& partition,
+                                                   const trace::Trace& before,
+                                                   std::span<const ClockMap> before_maps,
+                                                   const trace::Trace& after,
+                                                   std::span<const ClockMap> after_maps,
+                                                   const Progress* progress = nullptr);
 
 /// The same on the calling thread alone; all locations must be there.
 Result<CorrectionStatistics> correction_statistics(const trace::Trace& before,

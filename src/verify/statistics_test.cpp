@@ -39,9 +39,8 @@ Result<CorrectionStatistics> statistics_by_teams(const trace::Trace& before,
       before.definitions, text_of(result),
       [&](Team& team, const trace::Partition& partition, unsigned rank) {
         return text_of(correction_statistics(team, partition,
-                                             testing::part_of(before, partition, rank),
-                                             before_maps, testing::part_of(after, partition, rank),
-                                             after_maps));
+                                             testing::part_of(before, partition, rank), before_maps,
+                                             testing::part_of(after, partition, rank), after_maps));
       });
   return result;
 }

@@ -30,9 +30,9 @@ inline std::string text_of(const EdgeEnd& end) {
 
 /// Everything that a report says, one thing per line.
 inline std::string text_of(const CheckReport& report) {
-  std::string text = fmt::format("{} {} {} {} {} mu {}\n", report.archive, report.locations,
-                                 report.events, report.communication_events, report.resolution_hz,
-                                 report.mu_ticks);
+  std::string text =
+      fmt::format("{} {} {} {} {} mu {}\n", report.archive, report.locations, report.events,
+                  report.communication_events, report.resolution_hz, report.mu_ticks);
   for (const EdgeStatistics& e : report.edges) {
     text += fmt::format("{} {} {}", e.count, e.violations, e.below_latency);
     if (e.worst) {

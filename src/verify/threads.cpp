@@ -250,8 +250,7 @@ void pair_creations(Items& items, const ProcessOrder& before, ThreadRelation& ou
     const Leftover stops =
         pair_in_order(thread, EventKind::thread_end, EventKind::thread_wait, out);
     // An end that nobody waits for is a detached thread, no defect.
-    unmatched.threads +=
-        static_cast<std::int64_t>(starts.sends + starts.receives + stops.receives);
+    unmatched.threads += static_cast<std::int64_t>(starts.sends + starts.receives + stops.receives);
   });
 }
 

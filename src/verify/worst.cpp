@@ -60,9 +60,9 @@ void WorstEdges::agree(Team& team) {
   }
 }
 
-void WorstEdges::describe(Team& team, const trace::Partition& partition,
-                          const trace::Trace& trace, std::span<const ClockMap> maps,
-                          const trace::Source* source, CheckReport& report) {
+void WorstEdges::describe(Team& team, const trace::Partition& partition, const trace::Trace& trace,
+                          std::span<const ClockMap> maps, const trace::Source* source,
+                          CheckReport& report) {
   agree(team);
   Team::Bytes mine;
   for (std::uint32_t k = 0; k < k_edge_kinds; ++k) {
@@ -80,8 +80,7 @@ void WorstEdges::describe(Team& team, const trace::Partition& partition,
       append(mine, {k, receive, stamp, maps[ref.location](stamp), region.size()}, region);
     }
   }
-  for (const Team::Bytes& parcel :
-       team.exchange(std::vector<Team::Bytes>(team.size(), mine))) {
+  for (const Team::Bytes& parcel : team.exchange(std::vector<Team::Bytes>(team.size(), mine))) {
     for (const std::byte *at = parcel.data(), *end = at + parcel.size(); at != end;) {
       const auto head = load<EndHead>(at);
       WorstEdge& worst = *report.edges[head.kind].worst;

@@ -51,8 +51,7 @@ RC_GTEST_PROP(CheckTeam, ReportsAreTheSame, ()) {
   const MuTicks mu = *rc::gen::element(MuTicks{0, 0, 0}, MuTicks{1, 1, 1}, MuTicks{0, 2, 7});
   const auto members = *rc::gen::inRange(1U, 6U);
   const RandomTrace random = random_trace(plan);
-  const trace::Partition partition =
-      random_partition(random.trace.definitions, members, plan.seed);
+  const trace::Partition partition = random_partition(random.trace.definitions, members, plan.seed);
   CheckOptions options;
   options.alltoallv = plan.dense_alltoallv ? AlltoallvRule::dense : AlltoallvRule::ignore;
   options.init_finalize = plan.init_finalize;
@@ -71,8 +70,7 @@ RC_GTEST_PROP(CheckTeam, RoundTripsAreTheSame, ()) {
   plan.mix = {10, 10, 1, 0, 0, 0, 0, 0};
   const auto members = *rc::gen::inRange(1U, 6U);
   const RandomTrace random = random_trace(plan);
-  const trace::Partition partition =
-      random_partition(random.trace.definitions, members, plan.seed);
+  const trace::Partition partition = random_partition(random.trace.definitions, members, plan.seed);
   const std::string expected =
       fmt::format("{}", verify::round_trip_mu(random.trace, random.presync));
   expect_same(members, partition, random.trace, random.presync, expected,
@@ -95,10 +93,9 @@ RC_GTEST_PROP(CheckTeam, StatisticsAreTheSame, ()) {
   const auto members = *rc::gen::inRange(1U, 6U);
   const RandomTrace random = random_trace(plan);
   const std::vector<ClockMap> stored(random.presync.size());
-  const trace::Partition partition =
-      random_partition(random.trace.definitions, members, plan.seed);
-  const std::string expected = text_of(
-      *verify::correction_statistics(random.trace, stored, random.trace, random.presync));
+  const trace::Partition partition = random_partition(random.trace.definitions, members, plan.seed);
+  const std::string expected =
+      text_of(*verify::correction_statistics(random.trace, stored, random.trace, random.presync));
   expect_same(members, partition, random.trace, random.presync, expected,
               [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
                 const auto statistics =

@@ -41,10 +41,10 @@ std::vector<TrueEdge> expanded(const verify::Relation& relation, const trace::Tr
 verify::Relation pair_events(const trace::Trace& trace, const TracePlan& plan) {
   static const std::vector<ClockMap> maps(10'000);
   Solo solo;
-  return std::move(*verify::Relation::build(
-      solo, trace::undivided(trace.definitions), trace, maps,
-      plan.dense_alltoallv ? AlltoallvRule::dense : AlltoallvRule::ignore,
-      verify::Scope::everything, nullptr));
+  return std::move(
+      *verify::Relation::build(solo, trace::undivided(trace.definitions), trace, maps,
+                               plan.dense_alltoallv ? AlltoallvRule::dense : AlltoallvRule::ignore,
+                               verify::Scope::everything, nullptr));
 }
 
 RC_GTEST_PROP(Pairing, FindsTheTrueEdges, ()) {
@@ -52,10 +52,8 @@ RC_GTEST_PROP(Pairing, FindsTheTrueEdges, ()) {
   const RandomTrace random = random_trace(plan);
   const verify::Relation pairing = pair_events(random.trace, plan);
   RC_ASSERT(expanded(pairing, random.trace, plan.init_finalize) == random.edges);
-  RC_ASSERT(pairing.unmatched().sends ==
-            static_cast<std::int64_t>(random.unmatched_sends));
-  RC_ASSERT(pairing.unmatched().receives ==
-            static_cast<std::int64_t>(random.unmatched_receives));
+  RC_ASSERT(pairing.unmatched().sends == static_cast<std::int64_t>(random.unmatched_sends));
+  RC_ASSERT(pairing.unmatched().receives == static_cast<std::int64_t>(random.unmatched_receives));
   RC_ASSERT(pairing.unmatched().collectives_mismatched == 0);
   RC_ASSERT(pairing.unmatched().collectives_incomplete == 0);
   RC_ASSERT(pairing.unmatched().threads == 0);

@@ -42,7 +42,9 @@ class Order {
     find_components();
   }
 
-  [[nodiscard]] Node node(LibraryEvent event) const { return node_of_[event.location][event.event]; }
+  [[nodiscard]] Node node(LibraryEvent event) const {
+    return node_of_[event.location][event.event];
+  }
   [[nodiscard]] std::size_t component(LibraryEvent event) const { return component_[node(event)]; }
 
  private:
@@ -122,7 +124,8 @@ VerifiedKinds verify_with_library(const std::filesystem::path& anchor, const Che
     const bool inside = order.component(pair.send) == order.component(pair.receive);
     if (inside && wide.contains(order.component(pair.send))) continue;
     const auto time = [&](LibraryEvent event) {
-      return static_cast<std::int64_t>(corrected.locations[event.location].events[event.event].time);
+      return static_cast<std::int64_t>(
+          corrected.locations[event.location].events[event.event].time);
     };
     const LocationIndex a = pair.send.location, b = pair.receive.location;
     const std::size_t latency = definitions.process_of[a] == definitions.process_of[b] ? 0
