@@ -4,7 +4,6 @@
 #include "base/try.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
-#include "verify/check.hpp"
 
 namespace entrain {
 
@@ -20,11 +19,10 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
   Workers workers(processes, options.threads);
   TRY_ASSIGN(const LoadedTrace loaded, load(workers, archive, progress));
   TRY_ASSIGN(const Presynchronised presync, presynchronise(processes, loaded, options.presync));
-  const ChosenMu mu = choose_mu(workers, loaded, presync.maps, options.mu);
-  CheckReport report =
-      verify::check(loaded.trace, presync.maps, options, mu.ticks, loaded.archive.get());
+  TRY_ASSIGN(const ChosenMu mu, choose_mu(workers, loaded, presync.maps, options.mu, progress));
+  if (progress != nullptr) progress->begin("check", 0);
+  TRY_ASSIGN(CheckReport report, check(workers, loaded, presync.maps, options, mu, progress));
   report.presync = presync.method;
-  report.mu_source = mu.source;
   return report;
 }
 

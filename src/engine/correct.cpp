@@ -22,7 +22,6 @@
 #include "otf2/retime_definitions.hpp"
 #include "otf2/stamps.hpp"
 #include "otf2/write.hpp"
-#include "verify/check.hpp"
 #include "verify/statistics.hpp"
 
 namespace entrain {
@@ -72,7 +71,8 @@ class Correction {
       const PhaseTimer timer(report_.phases.presync);
       TRY_ASSIGN(presync_,
                  engine::presynchronise(processes_, loaded_, options_.check.presync));
-      mu_ = engine::choose_mu(workers_, loaded_, presync_.maps, options_.check.mu);
+      TRY_ASSIGN(mu_, engine::choose_mu(workers_, loaded_, presync_.maps, options_.check.mu,
+                                        progress_));
     }
     if (report) {
       begin("check");
@@ -111,7 +111,7 @@ class Correction {
     for (LocationIndex l = 0; l < maps_.size(); ++l) {
       if (partition.owns(team.rank(), l)) maps_[l] = std::move(result.maps[l]);
     }
-    if (team.rank() != (workers_.alone() ? 0 : processes_.rank())) return {};
+    if (!workers_.speaks(team)) return {};
     report_.phases.match = match_s;
     report_.phases.forward = result.forward_s;
     report_.phases.backward = result.backward_s;
@@ -196,34 +196,45 @@ class Correction {
   Result<void> stop_if_cancelled() { return processes_.agree(cancelled()); }
 
   Result<void> verify_before() {
-    report_.before = check(loaded_, presync_.maps);
+    TRY_ASSIGN(report_.before, check(loaded_, presync_.maps));
     report_.before.presync = presync_.method;
     return {};
   }
 
   Result<void> verify_after() {
-    TRY_ASSIGN(const engine::LoadedTrace written,
-               engine::load(workers_, staged_->anchor(), nullptr));
+    // The events of an overlay are those of the original: reading them again would tell nothing.
+    const bool events_shared = options_.mode == WriteMode::overlay;
+    TRY_ASSIGN(engine::LoadedTrace written,
+               events_shared ? engine::load_overlay(workers_, staged_->anchor(), loaded_)
+                             : engine::load(workers_, staged_->anchor(), nullptr));
     // What a reader makes of it is what counts.
     TRY_ASSIGN(const engine::Presynchronised as_read,
                engine::presynchronise(processes_, written, Presync::linear));
-    report_.after = check(written, as_read.maps);
+    TRY_ASSIGN(report_.after, check(written, as_read.maps));
     report_.after.presync = as_read.method;
     report_.after.archive = report_.output;
-    TRY_ASSIGN(report_.statistics,
-               verify::correction_statistics(loaded_.trace, presync_.maps, written.trace,
-                                             as_read.maps));
-    if (options_.mode == WriteMode::rewrite) {
+    const trace::Trace& before = events_shared ? written.trace : loaded_.trace;
+    TRY(workers_.run(
+        written.trace, written.partition,
+        [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
+          TRY_ASSIGN(CorrectionStatistics statistics,
+                     verify::correction_statistics(team, partition, before, presync_.maps,
+                                                   written.trace, as_read.maps, progress_));
+          if (workers_.speaks(team)) report_.statistics = std::move(statistics);
+          return {};
+        }));
+    if (events_shared) {
+      loaded_.trace.locations = std::move(written.trace.locations);
+    } else {
       TRY(processes_.agree(compare_records(*written.archive)));
     }
     report_.verified = true;
     return {};
   }
 
-  CheckReport check(const engine::LoadedTrace& trace, std::span<const ClockMap> maps) {
-    CheckReport report =
-        verify::check(trace.trace, maps, options_.check, mu_.ticks, trace.archive.get());
-    report.mu_source = mu_.source;
+  Result<CheckReport> check(const engine::LoadedTrace& trace, std::span<const ClockMap> maps) {
+    TRY_ASSIGN(CheckReport report,
+               engine::check(workers_, trace, maps, options_.check, mu_, progress_));
     return report;
   }
 

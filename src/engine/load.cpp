@@ -8,12 +8,16 @@
 
 #include <fmt/core.h>
 
+#include "base/executor.hpp"
 #include "base/try.hpp"
+#include "otf2/adopt.hpp"
 #include "verify/check.hpp"
 
 namespace entrain::engine {
 
 namespace {
+
+constexpr const char* k_round_trip = "round trip (estimate)";
 
 std::string name_of(const trace::Trace& trace, LocationIndex l) {
   return fmt::format("location {} of {}", trace.definitions.locations[l].id, trace.path);
@@ -167,15 +171,67 @@ Result<Presynchronised> presynchronise(const trace::Trace& trace, Presync method
   return presynchronise(solo, trace, all, method);
 }
 
-ChosenMu choose_mu(Workers&, const LoadedTrace& loaded, std::span<const ClockMap> maps,
-                   const MuOption& option) {
-  return choose_mu(loaded.trace, maps, option);
+Result<LoadedTrace> load_overlay(Workers& workers, const std::filesystem::path& path,
+                                 LoadedTrace& original) {
+  Team& processes = workers.processes();
+  LoadedTrace loaded;
+  TRY_ASSIGN(loaded.archive, agree(processes, otf2::Archive::open(path)));
+  loaded.trace.path = loaded.archive->path();
+  loaded.trace.definitions = loaded.archive->definitions();
+  loaded.partition = original.partition;
+  const std::vector<LocationIndex> own = original.own(processes);
+  loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
+  TRY(processes.agree(parallel_for(workers.threads(), own.size(), [&](std::size_t i) -> Result<void> {
+    const LocationIndex l = own[i];
+    trace::LocationSkeleton skeleton = std::move(original.trace.locations[l]);
+    TRY_ASSIGN(const bool adopted,
+               otf2::adopt_skeleton(*original.archive, *loaded.archive, l, skeleton));
+    if (!adopted) {
+      skeleton = {};
+      TRY_ASSIGN(skeleton, loaded.archive->scan(l));
+    }
+    loaded.trace.locations[l] = std::move(skeleton);
+    return {};
+  })));
+  return loaded;
+}
+
+Result<CheckReport> check(Workers& workers, const LoadedTrace& loaded,
+                          std::span<const ClockMap> maps, const CheckOptions& options,
+                          const ChosenMu& mu, const Progress* progress) {
+  CheckReport report;
+  TRY(workers.run(loaded.trace, loaded.partition,
+                  [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
+                    TRY_ASSIGN(CheckReport own,
+                               verify::check(team, partition, loaded.trace, maps, options, mu.ticks,
+                                             loaded.archive.get(), progress));
+                    if (workers.speaks(team)) report = std::move(own);
+                    return {};
+                  }));
+  report.mu_source = mu.source;
+  return report;
+}
+
+Result<ChosenMu> choose_mu(Workers& workers, const LoadedTrace& loaded,
+                           std::span<const ClockMap> maps, const MuOption& option,
+                           const Progress* progress) {
+  if (option.source != MuSource::round_trip) return choose_mu(loaded.trace, maps, option);
+  ChosenMu mu{{}, k_round_trip};
+  TRY(workers.run(loaded.trace, loaded.partition,
+                  [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
+                    TRY_ASSIGN(const MuTicks ticks, verify::round_trip_mu(team, partition,
+                                                                          loaded.trace, maps,
+                                                                          progress));
+                    if (workers.speaks(team)) mu.ticks = ticks;
+                    return {};
+                  }));
+  return mu;
 }
 
 ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
                    const MuOption& option) {
   switch (option.source) {
-    case MuSource::round_trip: return {verify::round_trip_mu(trace, maps), "round trip (estimate)"};
+    case MuSource::round_trip: return {verify::round_trip_mu(trace, maps), k_round_trip};
     case MuSource::one_tick: return {{1, 1, 1}, "given"};
     case MuSource::fixed: {
       const double ticks =

@@ -31,6 +31,10 @@ struct LoadedTrace {
 /// Opens an archive and scans the locations of this process on its threads. Collective over the
 /// processes. Errors: ErrorKind::input, ErrorKind::interrupted.
 Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress);
+/// Opens an overlay of `original`, whose events it takes over where both share the event files: the
+/// skeletons of `original` are gone then. It keeps what else it has. Collective; errors as load().
+Result<LoadedTrace> load_overlay(Workers& workers, const std::filesystem::path& path,
+                                 LoadedTrace& original);
 /// In this process alone.
 Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress);
 
@@ -56,12 +60,18 @@ struct ChosenMu {
 /// Largest mu accepted, ticks: two months of nanoseconds.
 inline constexpr std::int64_t k_largest_mu = std::int64_t{1} << 52;
 
+/// verify::check() by a team of all workers, with a word on mu. Collective.
+Result<CheckReport> check(Workers& workers, const LoadedTrace& loaded,
+                          std::span<const ClockMap> maps, const CheckOptions& options,
+                          const ChosenMu& mu, const Progress* progress);
+
 /// Decides mu by `option`; `maps` give C. Values above k_largest_mu are cut to it, those that an
 /// archive carries are not believed.
 ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps, const MuOption& option);
 /// The same of a trace that the processes of a run share. Collective.
-ChosenMu choose_mu(Workers& workers, const LoadedTrace& loaded, std::span<const ClockMap> maps,
-                   const MuOption& option);
+Result<ChosenMu> choose_mu(Workers& workers, const LoadedTrace& loaded,
+                           std::span<const ClockMap> maps, const MuOption& option,
+                           const Progress* progress);
 
 // Names of the archive properties that a corrected archive carries.
 inline constexpr const char* k_property_prefix = "ENTRAIN::";

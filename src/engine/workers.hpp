@@ -33,6 +33,9 @@ class Workers {
   /// True in the process that speaks for all.
   [[nodiscard]] bool first() const { return processes_->rank() == 0; }
 
+  /// True for one member of a team that works in run(): the one that speaks for its process.
+  [[nodiscard]] bool speaks(const Team& team) const { return !alone() || team.rank() == 0; }
+
   /// Whose location is whose among the processes. Collective; event files are weighed by size.
   [[nodiscard]] Result<trace::Partition> share_out(
       const trace::Definitions& definitions,
