@@ -64,6 +64,15 @@ Result<File> File::create(const std::filesystem::path& path) {
   return file;
 }
 
+Result<File> File::open_for_writing(const std::filesystem::path& path) {
+  File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  file.path_ = path;
+  if (!file.is_open()) {
+    return fail(ErrorKind::output, fmt::format("cannot write {}: {}", path.string(), reason(errno)));
+  }
+  return file;
+}
+
 Result<std::uint64_t> File::size() const {
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) {
@@ -92,6 +101,21 @@ Result<void> File::write(std::span<const std::uint8_t> bytes) {
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t n = ::write(descriptor_, bytes.data() + done, bytes.size() - done);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return fail(ErrorKind::output,
+                  fmt::format("cannot write {}: {}", path_.string(), reason(errno)));
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+Result<void> File::write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done,
+                               static_cast<off_t>(offset + done));
     if (n < 0) {
       if (errno == EINTR) continue;
       return fail(ErrorKind::output,

@@ -29,6 +29,8 @@ class File {
   static Result<File> open_for_reading(const std::filesystem::path& path);
   /// Creates a new file for writing; it must not exist. Errors: ErrorKind::output.
   static Result<File> create(const std::filesystem::path& path);
+  /// Opens an existing file for write_at(). Errors: ErrorKind::output.
+  static Result<File> open_for_writing(const std::filesystem::path& path);
 
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
@@ -40,6 +42,8 @@ class File {
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
   /// Writes all of `bytes` at the end. Errors: ErrorKind::output (no space, ...).
   Result<void> write(std::span<const std::uint8_t> bytes);
+  /// Writes all of `bytes` at `offset`. Errors: ErrorKind::output (no space, ...).
+  Result<void> write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes);
   /// Closes and reports a late write error. Errors: ErrorKind::output.
   Result<void> close();
 
