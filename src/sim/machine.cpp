@@ -65,12 +65,14 @@ std::uint64_t Quota::next() {
     sum_ -= slots_;
     ++pairs;
   }
-  // Every second call gets what the one before went without.
+  // Of every two calls one gets what the other goes without.
   if (give_back_) {
-    pairs += owed_;
-  } else if (dealt_ + 1 < slots_) {
-    owed_ = pairs / 2 * (random_.next() >> 56) >> 8;
-    pairs -= owed_;
+    pairs += static_cast<std::uint64_t>(owed_);
+  } else if (owed_ = 0; dealt_ + 1 < slots_) {
+    const std::uint64_t bits = random_.next();
+    const auto part = static_cast<std::int64_t>((share_ / 2 * (bits >> 56)) >> 8);
+    owed_ = (bits & 1) != 0 ? part : -part;
+    pairs -= static_cast<std::uint64_t>(owed_);
   }
   give_back_ = !give_back_;
   ++dealt_;

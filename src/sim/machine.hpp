@@ -34,7 +34,7 @@ class Quota {
   std::uint64_t slots_, share_, rest_;
   std::uint64_t dealt_ = 0;  ///< calls so far
   std::uint64_t sum_ = 0;    ///< multiple of slots_ still owed, in pairs / slots_
-  std::uint64_t owed_ = 0;   ///< taken from the call before
+  std::int64_t owed_ = 0;    ///< what the call before got less than its share
   bool give_back_ = false;
   RandomStream random_;
 };

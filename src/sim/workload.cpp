@@ -117,8 +117,9 @@ class Survey {
     machine.start();
     pattern->begin(machine);
     upto_.push_back(counter.counts(machine));
-    // What comes after more events than there shall be is of no interest.
-    while (upto_.size() <= 2 * period_ && upto_.back().events <= options.events) {
+    // What comes after more events than there shall be is of no interest, but for the first one.
+    while (upto_.size() <= 2 * period_ &&
+           (upto_.size() == 1 || upto_.back().events <= options.events)) {
       pattern->iteration(machine, upto_.size() - 1);
       upto_.push_back(counter.counts(machine));
     }
