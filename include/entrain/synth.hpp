@@ -32,7 +32,8 @@ struct SynthOptions {
   /// byte.
   std::uint64_t seed = 1;
   /// Share of the events that take part in communication, 0.0001 to 1; the others are Enter and
-  /// Leave. Met as closely as the pattern allows: every MPI call has its own Enter and Leave.
+  /// Leave. As every MPI call has its own Enter and Leave, no pattern gets beyond 0.3 to 0.35; a
+  /// short trace stays below what is asked for, as it has whole iterations only.
   double communication_share = 0.1;
   /// Least time from the send of a message (begin of a collective) to its receive (end), seconds,
   /// 1e-9 to 1.
@@ -40,8 +41,8 @@ struct SynthOptions {
   /// What comes on top of it on average: small mostly, many times as much now and then; seconds,
   /// 0 to 1.
   double tail_s = 0.3e-6;
-  /// Time that a process computes per iteration on average, seconds, 1e-7 to 1000. More if the
-  /// functions of an iteration need more: they take 8 ns each at least.
+  /// Time that a process computes per iteration (or task) on average, seconds, 1e-7 to 1000. More
+  /// if the functions of an iteration need more: a call takes 16 ns at least.
   double iteration_s = 1e-3;
   /// How much compute times vary between processes and from time to time, as a fraction of their
   /// mean, 0 to 1.

@@ -57,7 +57,7 @@ class Synth : public Verb {
         {{"entrain synth -o ring", "A million events of 8 processes in a ring."},
          {"entrain synth -o big --pattern stencil2d --locations 512 --events 1000000000",
           "A billion events: 14 GB."},
-         {"entrain synth -o x --pattern mixed --communication-share 0.4 --seed 7",
+         {"entrain synth -o x --pattern mixed --communication-share 0.3 --seed 7",
           "Much communication, other random numbers."}},
         exit_codes({{"0", "the archive is written"}})};
     return k_help;
@@ -105,8 +105,8 @@ void Synth::declare_program(CLI::App& app) {
   add_value(app, "--communication-share", options_.communication_share, fraction_from(1e-4),
             "SHARE",
             "Share of the events that take part in communication, 0.0001 to 1. The others are "
-            "Enter and Leave of functions; as every call of MPI has its own, more than 0.2 to 0.4 "
-            "cannot be reached. Default: 0.1.")
+            "Enter and Leave of functions; as every call of MPI has its own, no pattern gets "
+            "beyond 0.3 to 0.35. Default: 0.1.")
       ->group(k_program);
   add_value(app, "--locations-per-node", options_.locations_per_node,
             count_up_to(k_most_synth_locations), "N",
