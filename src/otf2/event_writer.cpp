@@ -51,9 +51,10 @@ void EventWriter::end_chunk_header() {
     store_u64(buffer_.get() + (field - flushed_), events_, false);
     return;
   }
+  if (error_) return;
   std::uint8_t number[8];
   store_u64(number, events_, false);
-  if (auto written = write_out(field, number); !written && !error_) error_ = written.error();
+  if (auto written = write_out(field, number); !written) error_ = written.error();
 }
 
 void EventWriter::make_room() {
