@@ -13,6 +13,7 @@
 #include <entrain/options.hpp>
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
+#include <entrain/synth.hpp>
 
 /// Entrain: one time base for the event traces of parallel programs.
 ///
@@ -52,6 +53,11 @@ Result<CompareReport> compare(const std::filesystem::path& a, const std::filesys
 Result<DistortReport> distort(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const DistortOptions& options,
                               Progress* progress = nullptr);
+
+/// Writes a synthetic trace into the new folder `output`: valid, with true clocks, the same for the
+/// same options. Memory does not grow with the number of events.
+Result<SynthReport> synth(const std::filesystem::path& output, const SynthOptions& options,
+                          Progress* progress = nullptr);
 
 /// Version of the library, e.g. "0.1.0".
 const char* version();

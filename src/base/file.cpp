@@ -64,6 +64,15 @@ Result<File> File::create(const std::filesystem::path& path) {
   return file;
 }
 
+Result<File> File::open_for_writing(const std::filesystem::path& path) {
+  File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  file.path_ = path;
+  if (!file.is_open()) {
+    return fail(ErrorKind::output, fmt::format("cannot write {}: {}", path.string(), reason(errno)));
+  }
+  return file;
+}
+
 Result<std::uint64_t> File::size() const {
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) {

@@ -29,6 +29,8 @@ class File {
   static Result<File> open_for_reading(const std::filesystem::path& path);
   /// Creates a new file for writing; it must not exist. Errors: ErrorKind::output.
   static Result<File> create(const std::filesystem::path& path);
+  /// Opens an existing file for write_at(). Errors: ErrorKind::output.
+  static Result<File> open_for_writing(const std::filesystem::path& path);
 
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
   [[nodiscard]] int descriptor() const { return descriptor_; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <entrain/report.hpp>
+#include <entrain/synth.hpp>
 
 namespace entrain {
 
@@ -33,6 +34,22 @@ const char* name_of(LatencyClass latency_class) {
       return "same_node";
     case LatencyClass::other:
       return "other";
+  }
+  return "unknown";
+}
+
+const char* name_of(SynthPattern pattern) {
+  switch (pattern) {
+    case SynthPattern::ring:
+      return "ring";
+    case SynthPattern::stencil2d:
+      return "stencil2d";
+    case SynthPattern::allreduce:
+      return "allreduce";
+    case SynthPattern::master_worker:
+      return "master-worker";
+    case SynthPattern::mixed:
+      return "mixed";
   }
   return "unknown";
 }

@@ -18,6 +18,7 @@
 #include "cli/parse.hpp"
 #include "cli/processes.hpp"
 #include "cli/signals.hpp"
+#include "cli/synth.hpp"
 #include "engine/mpi/processes.hpp"
 
 namespace entrain::cli {
@@ -32,6 +33,7 @@ Verbs all_verbs() {
   verbs.push_back(make_correct());
   verbs.push_back(make_compare());
   verbs.push_back(make_distort());
+  verbs.push_back(make_synth());
   return verbs;
 }
 

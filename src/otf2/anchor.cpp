@@ -2,7 +2,9 @@
 #include "otf2/anchor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -15,6 +17,9 @@ namespace {
 
 constexpr std::uint8_t k_posix_substrate = 1;
 constexpr std::uint8_t k_no_compression = 1;
+constexpr std::uint8_t k_newest_format = 3;
+/// Of OTF2 that wrote the archive: the release whose records are written here.
+constexpr std::array<std::uint8_t, 3> k_otf2_version{3, 0, 0};
 
 /// Reads the fixed-size fields of an anchor.
 class AnchorReader {
@@ -56,6 +61,27 @@ class AnchorReader {
   std::span<const std::uint8_t> bytes_;
   std::size_t at_ = 0;
   bool big_endian_;
+};
+
+/// Writes the fields of a little-endian anchor.
+class AnchorWriter {
+ public:
+  AnchorWriter& number(std::uint64_t value, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i)
+      bytes_.push_back(static_cast<std::uint8_t>(value >> 8 * i));
+    return *this;
+  }
+  AnchorWriter& text(const std::string& value) {
+    good_ = good_ && value.find('\0') == std::string::npos;
+    bytes_.insert(bytes_.end(), value.begin(), value.end());
+    return number(0, 1);
+  }
+  [[nodiscard]] bool good() const { return good_; }
+  std::vector<std::uint8_t> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+  bool good_ = true;
 };
 
 bool is_chunk_size(std::uint64_t size) {
@@ -121,6 +147,27 @@ Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes,
   const bool whole = in.u8() == mark::end_of_file;
   if (!in.ok() || !whole) return problem("the anchor file ends too early; restore it");
   return anchor;
+}
+
+Result<std::vector<std::uint8_t>> pack_anchor(const Anchor& anchor) {
+  AnchorWriter out;
+  out.number(mark::chunk_header, 1).number(k_little_endian, 1).text("OTF2");
+  out.number(k_newest_format, 1).number(anchor.trace_format, 1);
+  for (const std::uint8_t part : k_otf2_version) out.number(part, 1);
+  out.number(anchor.event_chunk_size, 8).number(anchor.definition_chunk_size, 8);
+  out.number(k_posix_substrate, 1).number(k_no_compression, 1);
+  out.number(anchor.location_count, 8).number(anchor.definition_count, 8);
+  out.text(anchor.machine).text(anchor.creator).text(anchor.description);
+  out.number(anchor.properties.size(), 4);
+  for (const trace::Property& property : anchor.properties) {
+    out.text(property.name).text(property.value);
+  }
+  out.number(anchor.trace_id, 8).number(anchor.snapshot_count, 4).number(anchor.thumbnail_count, 4);
+  out.number(mark::end_of_file, 1).number(mark::end_of_buffer, 1).number(mark::end_of_chunk, 1);
+  if (!out.good()) {
+    return fail(ErrorKind::output, "a text of the archive holds a zero byte; leave it out");
+  }
+  return out.take();
 }
 
 std::vector<std::uint8_t> with_properties(std::span<const std::uint8_t> bytes, const Anchor& anchor,

@@ -34,6 +34,10 @@ struct Anchor {
 /// substrates, compression, impossible chunk sizes). Errors: ErrorKind::input, naming `path`.
 Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes, const std::filesystem::path& path);
 
+/// The bytes of a little-endian anchor file with these fields, in the newest format. Errors:
+/// ErrorKind::output for a text that holds a zero byte.
+Result<std::vector<std::uint8_t>> pack_anchor(const Anchor& anchor);
+
 /// The same anchor with `properties` set: those of the same name replaced, others appended, after
 /// those were removed whose names begin with `removed` (unless that is empty).
 /// Everything else stays, byte for byte. Anchors without properties (format < 2) are returned

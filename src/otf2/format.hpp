@@ -143,15 +143,13 @@ class FieldReader {
   bool ok_ = true;
 };
 
-/// Writes `value` as a compressed integer; `bytes` must hold 9. Returns the bytes used.
+/// Writes `value` as a compressed integer; `bytes` must hold 9, of which those behind the end of
+/// the integer become undefined. Returns the bytes used.
 inline std::size_t store_compressed(std::uint8_t* bytes, std::uint64_t value, bool big_endian) {
-  std::size_t size = 0;
-  while (size < 8 && value >> (8 * size) != 0) ++size;
+  const std::size_t size = (static_cast<std::size_t>(std::bit_width(value)) + 7) / 8;
   bytes[0] = static_cast<std::uint8_t>(size);
-  for (std::size_t i = 0; i < size; ++i) {
-    const std::size_t shift = 8 * (big_endian ? size - 1 - i : i);
-    bytes[1 + i] = static_cast<std::uint8_t>(value >> shift);
-  }
+  if (big_endian && size > 0) value <<= 8 * (8 - size);
+  store_u64(bytes + 1, value, big_endian);
   return 1 + size;
 }
 

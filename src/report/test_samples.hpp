@@ -5,6 +5,7 @@
 #include <entrain/distort.hpp>
 #include <entrain/info.hpp>
 #include <entrain/report.hpp>
+#include <entrain/synth.hpp>
 
 /// Reports with every field filled, for the tests of tables and JSON. Invented numbers.
 namespace entrain::report::samples {
@@ -108,6 +109,23 @@ inline CompareReport compare() {
 
 inline DistortReport distort() {
   return {"truth/traces.otf2", "skewed/traces.otf2", 42, 32, 8, 131216, 0.0049, 23.5e-6};
+}
+
+inline SynthReport synth() {
+  SynthReport report;
+  report.archive = "out/traces.otf2";
+  report.pattern = SynthPattern::master_worker;
+  report.seed = 42;
+  report.locations = 64;
+  report.iterations = 1234;
+  report.events = 30'000'000;
+  report.communication_events = 2'999'998;
+  report.messages = 1'400'000;
+  report.collectives = 2;
+  report.event_bytes = 400 << 20;
+  report.span_s = 12.5;
+  report.seconds = 0.5;
+  return report;
 }
 
 inline ArchiveInfo info() {

@@ -155,9 +155,10 @@ Result<ClockMap> composed(const ClockMap& inner, const ClockMap& outer) {
   }
   std::vector<ClockKnot> knots;
   knots.reserve(times.size());
+  ClockMap::Cursor through_inner(inner), through_outer(outer);
   for (const std::uint64_t t : times) {
-    const std::int64_t through = inner(t);
-    const std::int64_t shown = outer(through < 0 ? 0 : static_cast<std::uint64_t>(through));
+    const std::int64_t through = through_inner(t);
+    const std::int64_t shown = through_outer(through < 0 ? 0 : static_cast<std::uint64_t>(through));
     knots.push_back({t, shown - static_cast<std::int64_t>(t)});
   }
   return ClockMap::from_knots(std::move(knots));

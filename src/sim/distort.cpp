@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "base/executor.hpp"
 #include "base/try.hpp"
 #include "sim/clock_model.hpp"
 #include "sim/random.hpp"
@@ -148,14 +149,17 @@ Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, const R
       options.wander_period_s > 0 ? ticks(options.wander_period_s, trace) : span;
 
   Clocks clocks;
-  std::int64_t needed = 0;
-  for (std::size_t u = 0; u < units; ++u) {
-    TRY_ASSIGN(ClockMap clock, sampled(draw_clock(amplitudes, options.seed, u),
+  clocks.maps.resize(units);
+  TRY(parallel_for(options.threads, units, [&](std::size_t u) -> Result<void> {
+    TRY_ASSIGN(clocks.maps[u], sampled(draw_clock(amplitudes, options.seed, u),
                                        static_cast<std::uint64_t>(range.first),
                                        static_cast<std::uint64_t>(range.last)));
+    return {};
+  }));
+  std::int64_t needed = 0;
+  for (const ClockMap& clock : clocks.maps) {
     const std::int64_t start = clock(static_cast<std::uint64_t>(range.first));
     if (start < range.first) needed = std::max(needed, k_smallest_start - start);
-    clocks.maps.push_back(std::move(clock));
   }
   if (needed > 0) clocks.move(needed);
   return clocks;
@@ -193,15 +197,15 @@ std::vector<trace::ClockOffset> measure(const Comparison& unit, double noise_tic
   return records;
 }
 
-/// Calls `look` for every knot of `clock` inside `range`, and for its ends.
+/// Calls `look` for the ends of `range` and every knot of `clock` inside it, in order.
 template <class Look>
 void for_each_bend(const ClockMap& clock, const Range& range, const Look& look) {
-  look(range.first);
-  look(range.last);
+  look(static_cast<std::uint64_t>(range.first));
   for (const ClockKnot& knot : clock.knots()) {
     const auto t = static_cast<std::int64_t>(knot.local);
-    if (t > range.first && t < range.last) look(t);
+    if (t > range.first && t < range.last) look(knot.local);
   }
+  look(static_cast<std::uint64_t>(range.last));
 }
 
 /// What a reader makes of the records.
@@ -216,68 +220,93 @@ Result<std::int64_t> residual(const Comparison& unit,
                               const std::vector<trace::ClockOffset>& records) {
   TRY_ASSIGN(const ClockMap correction, correction_of(records));
   std::int64_t largest = 0;
-  const auto look = [&](std::int64_t t) {
-    const std::int64_t corrected = correction(static_cast<std::uint64_t>(shown(unit.own, t)));
-    largest = std::max(largest, std::abs(corrected - shown(unit.master, t)));
-  };
-  for_each_bend(unit.master, unit.when, look);
-  for_each_bend(unit.own, unit.when, look);
+  for (const ClockMap* bends : {&unit.master, &unit.own}) {
+    ClockMap::Cursor master(unit.master), own(unit.own), reader(correction);
+    for_each_bend(*bends, unit.when, [&](std::uint64_t t) {
+      const std::int64_t corrected = reader(static_cast<std::uint64_t>(own(t)));
+      largest = std::max(largest, std::abs(corrected - master(t)));
+    });
+  }
   return largest;
 }
 
 /// Largest |shown - true| of a clock within `range`, ticks, without the common shift.
 std::int64_t largest_error(const ClockMap& clock, const Range& range, std::int64_t shift) {
   std::int64_t largest = 0;
-  for_each_bend(clock, range, [&](std::int64_t t) {
-    largest = std::max(largest, std::abs(shown(clock, t) - shift - t));
+  ClockMap::Cursor shown(clock);
+  for_each_bend(clock, range, [&](std::uint64_t t) {
+    largest = std::max(largest, std::abs(shown(t) - shift - static_cast<std::int64_t>(t)));
   });
   return largest;
 }
+
+/// What the tracer would have stored for one unit, and what is worth reporting of it, ticks.
+struct Measured {
+  std::vector<trace::ClockOffset> records;
+  std::int64_t residual = 0;
+  std::int64_t error = 0;
+};
 
 /// Fills the records of all locations and the figures of the report.
 Result<void> measure_all(const std::vector<Unit>& units, const Clocks& clocks,
                          const std::vector<std::uint32_t>& unit_of, const trace::Trace& trace,
                          const DistortOptions& options, Distortion& result) {
   const double tick_s = 1 / ticks(1, trace);
-  std::vector<std::vector<trace::ClockOffset>> records(units.size());
-  std::int64_t largest_offset = 0;
-  std::int64_t largest_residual = 0;
-  for (std::size_t u = 0; u < units.size(); ++u) {
-    if (!units[u].events) continue;
+  std::vector<Measured> measured(units.size());
+  TRY(parallel_for(options.threads, units.size(), [&](std::size_t u) -> Result<void> {
+    if (!units[u].events) return {};
     const Comparison unit{clocks.maps[unit_of.front()], clocks.maps[u], units[u].measured()};
     const double noise_ticks =
         u == unit_of.front() ? 0 : ticks(options.offset_noise_s, trace);  // the master has none
     // Streams of clocks count from 0 up, those of measurements from the other end down.
-    records[u] = measure(unit, noise_ticks, RandomStream(options.seed, ~std::uint64_t{u}));
-    TRY_ASSIGN(const std::int64_t left, residual(unit, records[u]));
-    largest_residual = std::max(largest_residual, left);
-    largest_offset =
-        std::max(largest_offset, largest_error(unit.own, *units[u].events, clocks.shift));
+    Measured& found = measured[u];
+    found.records = measure(unit, noise_ticks, RandomStream(options.seed, ~std::uint64_t{u}));
+    TRY_ASSIGN(found.residual, residual(unit, found.records));
+    found.error = largest_error(unit.own, *units[u].events, clocks.shift);
+    return {};
+  }));
+  std::int64_t largest_error = 0;
+  std::int64_t largest_residual = 0;
+  for (const Measured& found : measured) {
+    largest_error = std::max(largest_error, found.error);
+    largest_residual = std::max(largest_residual, found.residual);
   }
-  for (const std::uint32_t u : unit_of) result.clock_offsets.push_back(records[u]);
-  result.report.largest_offset_s = static_cast<double>(largest_offset) * tick_s;
+  for (const std::uint32_t u : unit_of) result.clock_offsets.push_back(measured[u].records);
+  result.report.largest_offset_s = static_cast<double>(largest_error) * tick_s;
   result.report.largest_residual_s = static_cast<double>(largest_residual) * tick_s;
   return {};
+}
+
+/// Times of a location as stored in the distorted trace and as a reader returns them.
+Result<Range> range_of(const trace::LocationSkeleton& location, const ClockMap& map,
+                       const std::vector<trace::ClockOffset>& records) {
+  TRY_ASSIGN(const ClockMap correction, correction_of(records));
+  const std::int64_t first = map(location.first);
+  const std::int64_t last = map(location.last);
+  Range range{first, last};
+  range.include({correction(static_cast<std::uint64_t>(first)),
+                 correction(static_cast<std::uint64_t>(last))});
+  return range;
 }
 
 /// Fills the maps of all locations and the range of their times; measure_all comes first.
 Result<void> compose_all(const Clocks& clocks, const std::vector<std::uint32_t>& unit_of,
                          const trace::Trace& trace, std::span<const ClockMap> presync,
-                         Distortion& result) {
-  std::optional<Range> range;
-  for (std::size_t l = 0; l < trace.locations.size(); ++l) {
-    TRY_ASSIGN(ClockMap map, composed(presync[l], clocks.maps[unit_of[l]]));
+                         unsigned threads, Distortion& result) {
+  const std::size_t count = trace.locations.size();
+  result.maps.resize(count);
+  std::vector<std::optional<Range>> ranges(count);
+  TRY(parallel_for(threads, count, [&](std::size_t l) -> Result<void> {
+    TRY_ASSIGN(result.maps[l], composed(presync[l], clocks.maps[unit_of[l]]));
     const trace::LocationSkeleton& location = trace.locations[l];
-    result.report.events += location.event_count;
-    if (location.event_count > 0) {
-      TRY_ASSIGN(const ClockMap correction, correction_of(result.clock_offsets[l]));
-      const std::int64_t first = map(location.first);
-      const std::int64_t last = map(location.last);
-      include(range, {first, last});
-      include(range, {correction(static_cast<std::uint64_t>(first)),
-                      correction(static_cast<std::uint64_t>(last))});
-    }
-    result.maps.push_back(std::move(map));
+    if (location.event_count == 0) return {};
+    TRY_ASSIGN(ranges[l], range_of(location, result.maps[l], result.clock_offsets[l]));
+    return {};
+  }));
+  std::optional<Range> range;
+  for (std::size_t l = 0; l < count; ++l) {
+    result.report.events += trace.locations[l].event_count;
+    if (ranges[l]) include(range, *ranges[l]);
   }
   if (range) {
     result.first_time = range->first;
@@ -295,7 +324,7 @@ Result<Distortion> apply(const Clocks& clocks, const std::vector<Unit>& units,
   result.report.locations = trace.locations.size();
   result.report.clocks = units.size();
   TRY(measure_all(units, clocks, unit_of, trace, options, result));
-  TRY(compose_all(clocks, unit_of, trace, presync, result));
+  TRY(compose_all(clocks, unit_of, trace, presync, options.threads, result));
   return result;
 }
 

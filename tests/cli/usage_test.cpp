@@ -12,7 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::string> k_verbs{"info", "check", "correct", "compare", "distort"};
+const std::vector<std::string> k_verbs{"info", "check", "correct", "compare", "distort",
+                                       "synth"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
@@ -25,7 +26,11 @@ const std::map<std::string, std::vector<std::string>> k_options{
     {"compare", {"--truth", "--tolerance", "--raw"}},
     {"distort",
      {"-o, --output", "--force", "--seed", "--per", "--offset-s", "--drift-ppm", "--wander-ppm",
-      "--wander-period-s", "--offset-noise-s"}}};
+      "--wander-period-s", "--offset-noise-s"}},
+    {"synth",
+     {"-o, --output", "--force", "--pattern", "--locations", "--events", "--communication-share",
+      "--locations-per-node", "--seed", "--latency-s", "--tail-s", "--iteration-s",
+      "--imbalance"}}};
 
 TEST(Usage, WithoutArgumentsShowsTheVerbsAndFails) {
   const ChildOutcome outcome = run_tool({});
@@ -80,7 +85,7 @@ TEST(Usage, ManualPagesFitATerminal) {
 }
 
 TEST(Usage, EveryOptionThatTakesAValueNamesItsDefault) {
-  for (const std::string verb : {"check", "correct", "distort"}) {
+  for (const std::string verb : {"check", "correct", "distort", "synth"}) {
     const std::string page = run_tool({verb, "--help"}).out;
     for (const std::string& option : k_options.at(verb)) {
       const std::size_t begin = page.find("\n    " + option);
@@ -127,7 +132,8 @@ INSTANTIATE_TEST_SUITE_P(Arguments, Refusal,
                              {{"compare", "a"}, "B is required"},
                              {{"compare", "a", "b", "--truth"}, "--truth needs a value"},
                              {{"distort", "a"}, "--output is required"},
-                             {{"synth"}, "'synth'"},
+                             {{"synth"}, "--output is required"},
+                             {{"record"}, "'record'"},
                          }));
 
 INSTANTIATE_TEST_SUITE_P(

@@ -15,6 +15,7 @@
 #include "report/correct_report.hpp"
 #include "report/distort_report.hpp"
 #include "report/info_report.hpp"
+#include "report/synth_report.hpp"
 #include "report/test_samples.hpp"
 #include "report/text.hpp"
 
@@ -59,6 +60,7 @@ TEST(GoldenReport, Correct) { expect_golden_report("correct", samples::correct()
 TEST(GoldenReport, CorrectOverlay) { expect_golden_report("correct_overlay", samples::overlay()); }
 TEST(GoldenReport, Compare) { expect_golden_report("compare", samples::compare()); }
 TEST(GoldenReport, Distort) { expect_golden_report("distort", samples::distort()); }
+TEST(GoldenReport, Synth) { expect_golden_report("synth", samples::synth()); }
 
 TEST(GoldenReport, CheckOfACleanTrace) {
   CheckReport report = samples::check();

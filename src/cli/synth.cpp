@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/synth.hpp"
+
+#include <limits>
+
+#include <entrain/entrain.hpp>
+
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+
+namespace entrain::cli {
+namespace {
+
+constexpr const char* k_program = "OPTIONS OF THE PROGRAM";
+constexpr const char* k_times = "OPTIONS OF ITS TIMES";
+
+constexpr std::array<std::pair<const char*, SynthPattern>, k_synth_patterns> k_patterns{
+    {{"ring", SynthPattern::ring},
+     {"stencil2d", SynthPattern::stencil2d},
+     {"allreduce", SynthPattern::allreduce},
+     {"master-worker", SynthPattern::master_worker},
+     {"mixed", SynthPattern::mixed}}};
+
+auto count_up_to(std::uint64_t most) {
+  return [most](std::string_view text) { return parse_count(text, 1, most); };
+}
+
+auto seconds_between(double least, double most) {
+  return [=](std::string_view text) { return parse_number(text, least, most, "seconds"); };
+}
+
+auto fraction_from(double least) {
+  return [=](std::string_view text) -> Result<double> {
+    auto value = parse_number(text, least, 1, "");
+    if (value) return value;
+    return fail(ErrorKind::usage, fmt::format("is not a fraction from {:g} to 1", least));
+  };
+}
+
+class Synth : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "synth",
+        "[OPTIONS] -o DIR",
+        "write a synthetic trace of a known pattern",
+        {"Simulates a message-passing program and writes the archive that a tracer with perfect "
+         "clocks would have recorded: check finds no violation in it, and distort gives it wrong "
+         "clocks. Its time stamps are nanoseconds. Memory does not grow with the number of events. "
+         "The same options give the same archive, byte for byte.",
+         "ring: every process exchanges messages with two neighbours without blocking, and passes "
+         "one on to the right now and then. stencil2d: halo exchange with up to four neighbours on "
+         "a grid, collectives on its rows and columns. allreduce: compute, then combine. "
+         "master-worker: process 0 hands a new task to whoever is the first to return one. mixed: "
+         "messages of both kinds, empty ones too, and sixteen kinds of collectives, blocking or "
+         "not, on all processes or on either half, some with empty contributions."},
+        {{"entrain synth -o ring", "A million events of 8 processes in a ring."},
+         {"entrain synth -o big --pattern stencil2d --locations 512 --events 1000000000",
+          "A billion events: 14 GB."},
+         {"entrain synth -o x --pattern mixed --communication-share 0.3 --seed 7",
+          "Much communication, other random numbers."}},
+        exit_codes({{"0", "the archive is written"}})};
+    return k_help;
+  }
+
+  void declare(CLI::App& app) override {
+    add_output(app, output_, options_.force);
+    declare_program(app);
+    declare_times(app);
+    common_.declare(app, "");
+  }
+
+  int run() override {
+    options_.threads = common_.threads;
+    return run_and_report(
+        common_, [&](Progress* progress) { return entrain::synth(output_, options_, progress); },
+        [](const SynthReport&) { return k_exit_fine; });
+  }
+
+ private:
+  void declare_program(CLI::App& app);
+  void declare_times(CLI::App& app);
+
+  std::string output_;
+  SynthOptions options_;
+  CommonOptions common_;
+};
+
+void Synth::declare_program(CLI::App& app) {
+  const auto parse_pattern = [](std::string_view text) { return parse_choice(text, k_patterns); };
+  const auto parse_seed = [](std::string_view text) {
+    return parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
+  };
+  add_value(app, "--pattern", options_.pattern, parse_pattern,
+            "ring|stencil2d|allreduce|master-worker|mixed",
+            "Who communicates with whom; see above. Default: ring.")
+      ->group(k_program);
+  add_value(app, "--locations", options_.locations, count_up_to(k_most_synth_locations), "N",
+            "Processes of one location each, 1 to 1000000. Default: 8.")
+      ->group(k_program);
+  add_value(app, "--events", options_.events, count_up_to(k_most_synth_events), "N",
+            "Events of all locations together, met to within one, 1 to 10^14; fewer than one "
+            "iteration has are refused. Default: 1000000.")
+      ->group(k_program);
+  add_value(app, "--communication-share", options_.communication_share, fraction_from(1e-4),
+            "SHARE",
+            "Share of the events that take part in communication, 0.0001 to 1. The others are "
+            "Enter and Leave of functions; as every call of MPI has its own, no pattern gets "
+            "beyond 0.3 to 0.35. Default: 0.1.")
+      ->group(k_program);
+  add_value(app, "--locations-per-node", options_.locations_per_node,
+            count_up_to(k_most_synth_locations), "N",
+            "Processes on one node of the machine, 1 to 1000000. Default: 8.")
+      ->group(k_program);
+  add_value(app, "--seed", options_.seed, parse_seed, "N",
+            "Where the random numbers start, 0 to 2^64-1. Default: 1.")
+      ->group(k_program);
+}
+
+void Synth::declare_times(CLI::App& app) {
+  add_value(app, "--latency-s", options_.latency_s, seconds_between(1e-9, 1), "SECONDS",
+            "Least time from the send of a message, or the begin of a collective, to its receive, "
+            "or end, seconds, 1e-9 to 1. Default: 0.000001.")
+      ->group(k_times);
+  add_value(app, "--tail-s", options_.tail_s, seconds_between(0, 1), "SECONDS",
+            "What comes on top of the latency on average, with an exponential tail, seconds, 0 to "
+            "1. Default: 0.0000003.")
+      ->group(k_times);
+  add_value(app, "--iteration-s", options_.iteration_s, seconds_between(1e-7, 1000), "SECONDS",
+            "Time that a process computes per iteration (master-worker: per task) on average, "
+            "seconds, 1e-7 to 1000; more where its functions would be shorter than 16 ns. "
+            "Default: 0.001.")
+      ->group(k_times);
+  add_value(app, "--imbalance", options_.imbalance, fraction_from(0), "SHARE",
+            "How much that time varies, between processes and with an exponential tail from "
+            "iteration to iteration, as a fraction of its mean, 0 to 1. Default: 0.2.")
+      ->group(k_times);
+}
+
+}  // namespace
+
+std::unique_ptr<Verb> make_synth() { return std::make_unique<Synth>(); }
+
+}  // namespace entrain::cli

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include <fmt/core.h>
+#include <entrain/entrain.hpp>
+
+#include "base/executor.hpp"
+#include "base/try.hpp"
+#include "otf2/event_writer.hpp"
+#include "otf2/new_archive.hpp"
+#include "sim/workload.hpp"
+
+namespace entrain {
+
+namespace {
+
+constexpr std::uint64_t k_resolution_hz = 1'000'000'000;
+/// Of all buffers together, as far as there need not be more for many locations.
+constexpr std::size_t k_buffer_memory = std::size_t{128} << 20;
+/// Larger ones would not stay in the cache.
+constexpr std::size_t k_largest_buffer = std::size_t{64} << 10;
+/// Events of a worker between two looks at progress and errors.
+constexpr std::uint64_t k_batch = std::uint64_t{1} << 18;
+
+/// Writes what one process does.
+class Recorder final : public sim::EventSink {
+ public:
+  Recorder(std::filesystem::path path, std::size_t buffer_size)
+      : file_(std::move(path), otf2::NewArchive::k_event_chunk, buffer_size) {}
+
+  void enter(std::uint64_t t, std::uint32_t region) override { file_.enter(t, region); }
+  void leave(std::uint64_t t, std::uint32_t region) override { file_.leave(t, region); }
+  void send(std::uint64_t t, const sim::Message& m) override { file_.mpi_send(t, record(m)); }
+  void receive(std::uint64_t t, const sim::Message& m) override { file_.mpi_recv(t, record(m)); }
+  void isend(std::uint64_t t, const sim::Message& m, std::uint64_t request) override {
+    file_.mpi_isend(t, record(m), request);
+  }
+  void isend_complete(std::uint64_t t, std::uint64_t request) override {
+    file_.mpi_isend_complete(t, request);
+  }
+  void irecv_request(std::uint64_t t, std::uint64_t request) override {
+    file_.mpi_irecv_request(t, request);
+  }
+  void irecv(std::uint64_t t, const sim::Message& m, std::uint64_t request) override {
+    file_.mpi_irecv(t, record(m), request);
+  }
+  void collective_begin(std::uint64_t t) override { file_.mpi_collective_begin(t); }
+  void collective_end(std::uint64_t t, const sim::Collective& c) override {
+    file_.mpi_collective_end(t, record(c));
+  }
+  void nb_request(std::uint64_t t, std::uint64_t request) override {
+    file_.nb_collective_request(t, request);
+  }
+  void nb_complete(std::uint64_t t, const sim::Collective& c, std::uint64_t request) override {
+    file_.nb_collective_complete(t, record(c), request);
+  }
+
+  otf2::EventWriter& file() { return file_; }
+
+ private:
+  static otf2::EventWriter::Message record(const sim::Message& m) {
+    return {m.peer, m.comm, m.tag, m.length};
+  }
+  static otf2::EventWriter::Collective record(const sim::Collective& c) {
+    return {c.op, c.comm, c.root, c.sent, c.received};
+  }
+  otf2::EventWriter file_;
+};
+
+/// One run of synth.
+class Generator {
+ public:
+  Generator(const sim::Workload& workload, const otf2::NewArchive& archive,
+            const SynthOptions& options, Progress* progress)
+      : workload_(workload),
+        archive_(archive),
+        progress_(progress),
+        definitions_(workload.layout().definitions),
+        blocks_(std::min<std::size_t>(worker_count(options.threads), workload.layout().processes)),
+        threads_(options.threads) {}
+
+  /// Writes the files of all locations: a block of neighbours per thread, each with a run of the
+  /// program of its own, so that no thread waits for another one.
+  Result<void> write() {
+    if (progress_ != nullptr) progress_->begin("write", workload_.counts().events);
+    return parallel_for(threads_, blocks_, [&](std::size_t block) -> Result<void> {
+      const std::uint64_t processes = workload_.layout().processes;
+      return write_block(static_cast<std::uint32_t>(processes * block / blocks_),
+                         static_cast<std::uint32_t>(processes * (block + 1) / blocks_));
+    });
+  }
+
+  /// Of the archive as written: numbers of events, and the range of times.
+  const trace::Definitions& definitions() {
+    definitions_.clock.resolution_hz = k_resolution_hz;
+    definitions_.clock.global_offset = span_.first;
+    definitions_.clock.length = span_.last - span_.first;
+    return definitions_;
+  }
+  [[nodiscard]] std::uint64_t event_bytes() const { return event_bytes_; }
+
+ private:
+  Result<void> write_block(std::uint32_t first, std::uint32_t last) {
+    const std::size_t buffer =
+        std::clamp<std::size_t>(k_buffer_memory / workload_.layout().processes,
+                                otf2::EventWriter::k_least_buffer, k_largest_buffer);
+    std::vector<std::unique_ptr<Recorder>> recorders;
+    std::vector<sim::EventSink*> sinks;
+    for (std::uint32_t l = first; l < last; ++l) {
+      recorders.push_back(std::make_unique<Recorder>(archive_.event_file(l), buffer));
+      sinks.push_back(recorders.back().get());
+    }
+    const std::uint64_t each =
+        std::max<std::uint64_t>(workload_.counts().events / workload_.layout().processes *
+                                    (last - first) / workload_.iterations(),
+                                1);
+    std::uint64_t since = 0;
+    const auto look = [&]() -> Result<void> {
+      since += each;
+      return since < k_batch ? Result<void>() : report(recorders, since);
+    };
+    TRY_ASSIGN(const sim::WorkloadSpan span, workload_.run(first, sinks, look));
+    TRY(report(recorders, since));
+    return finish_block(first, recorders, span);
+  }
+
+  /// Tells of `events` more and sets it back to 0. Errors: interrupted; that of a file is found
+  /// when it is closed.
+  Result<void> report(const std::vector<std::unique_ptr<Recorder>>& recorders,
+                      std::uint64_t& events) {
+    if (progress_ != nullptr) {
+      progress_->advance(events);
+      if (progress_->cancelled()) {
+        return fail(ErrorKind::interrupted, "interrupted; nothing was written");
+      }
+    }
+    events = 0;
+    for (const auto& recorder : recorders) {
+      if (!recorder->file().ok()) return recorder->file().close();
+    }
+    return {};
+  }
+
+  Result<void> finish_block(std::uint32_t first,
+                            const std::vector<std::unique_ptr<Recorder>>& recorders,
+                            const sim::WorkloadSpan& span) {
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = 0; i < recorders.size(); ++i) {
+      otf2::EventWriter& file = recorders[i]->file();
+      TRY(file.close());
+      TRY(archive_.write_local_definitions(first + i));
+      definitions_.locations[first + i].event_count = file.events();
+      bytes += file.size();
+    }
+    const std::lock_guard lock(mutex_);
+    span_ = span;  // the same for every block
+    event_bytes_ += bytes;
+    return {};
+  }
+
+  const sim::Workload& workload_;
+  const otf2::NewArchive& archive_;
+  Progress* progress_;
+  trace::Definitions definitions_;
+  std::size_t blocks_;
+  unsigned threads_;
+  std::mutex mutex_;
+  sim::WorkloadSpan span_;
+  std::uint64_t event_bytes_ = 0;
+};
+
+std::string description_of(const SynthOptions& options) {
+  return fmt::format("synthetic trace: pattern {}, seed {}", name_of(options.pattern),
+                     options.seed);
+}
+
+}  // namespace
+
+Result<SynthReport> synth(const std::filesystem::path& output, const SynthOptions& options,
+                          Progress* progress) {
+  const auto start = std::chrono::steady_clock::now();
+  TRY(StagedDirectory::check(output, options.force));
+  TRY_ASSIGN(const sim::Workload workload, sim::Workload::plan(options));
+  TRY_ASSIGN(otf2::NewArchive archive, otf2::NewArchive::create(output, options.force));
+  Generator generator(workload, archive, options, progress);
+  TRY(generator.write());
+  const trace::Definitions& definitions = generator.definitions();
+  TRY_ASSIGN(const std::filesystem::path anchor,
+             archive.commit(definitions, fmt::format("entrain synth {}", version()),
+                            description_of(options)));
+  SynthReport report;
+  report.archive = anchor.string();
+  report.pattern = options.pattern;
+  report.seed = options.seed;
+  report.locations = options.locations;
+  report.iterations = workload.iterations();
+  report.events = workload.counts().events;
+  report.communication_events = workload.counts().communication;
+  report.messages = workload.counts().messages;
+  report.collectives = workload.counts().collectives;
+  report.event_bytes = generator.event_bytes();
+  report.span_s =
+      static_cast<double>(definitions.clock.length) / static_cast<double>(k_resolution_hz);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+}  // namespace entrain

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/synth_report.hpp"
+
+#include <fmt/format.h>
+
+#include "report/units.hpp"
+
+namespace entrain::report {
+namespace {
+
+double share_of(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+double per_second(const SynthReport& report) {
+  return report.seconds > 0 ? static_cast<double>(report.events) / report.seconds : 0;
+}
+
+}  // namespace
+
+std::string to_text(const SynthReport& report, const Style& style) {
+  return FieldList()
+      .field("archive", fmt::format("{} ({})", report.archive, format_bytes(report.event_bytes)))
+      .field("pattern", fmt::format("{}, {}, {} (seed {})", name_of(report.pattern),
+                                    format_number_of(report.locations, "location", "locations"),
+                                    format_number_of(report.iterations, "iteration", "iterations"),
+                                    report.seed))
+      .field("trace",
+             fmt::format("{} ({} of communication, {}), {}",
+                         format_number_of(report.events, "event", "events"),
+                         format_count(report.communication_events),
+                         format_share(share_of(report.communication_events, report.events)),
+                         format_duration(report.span_s)))
+      .field("communication",
+             fmt::format("{}, {}", format_number_of(report.messages, "message", "messages"),
+                         format_number_of(report.collectives, "collective", "collectives")))
+      .field("time", fmt::format("{}, {:.1f} million events per second",
+                                 format_duration(report.seconds), per_second(report) * 1e-6))
+      .text(style);
+}
+
+Json to_json(const SynthReport& report) {
+  return {{"schema", "entrain.synth/1"},
+          {"archive", report.archive},
+          {"pattern", name_of(report.pattern)},
+          {"seed", report.seed},
+          {"locations", report.locations},
+          {"iterations", report.iterations},
+          {"events", report.events},
+          {"communication_events", report.communication_events},
+          {"messages", report.messages},
+          {"collectives", report.collectives},
+          {"event_bytes", report.event_bytes},
+          {"span_s", number(report.span_s)},
+          {"seconds", number(report.seconds)}};
+}
+
+}  // namespace entrain::report

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <entrain/synth.hpp>
+
+#include "sim/event_sink.hpp"
+#include "sim/layout.hpp"
+#include "sim/random.hpp"
+
+namespace entrain::sim {
+
+/// Times of a synthetic program, ticks.
+struct Timing {
+  std::uint64_t latency = 1000;  ///< least time from a send to its receive
+  double tail = 300;             ///< mean of what comes on top
+  double iteration = 1e6;        ///< mean time computed per iteration
+  double imbalance = 0.2;        ///< variation of that, 0 to 1
+};
+
+/// Deals out `total` pairs of Enter and Leave to `slots` calls of next(): unevenly, but together
+/// exactly.
+class Quota {
+ public:
+  Quota(std::uint64_t total, std::uint64_t slots, std::uint64_t seed);
+  std::uint64_t next();
+
+ private:
+  std::uint64_t slots_, share_, rest_;
+  std::uint64_t dealt_ = 0;  ///< calls so far
+  std::uint64_t sum_ = 0;    ///< multiple of slots_ still owed, in pairs / slots_
+  std::int64_t owed_ = 0;    ///< what the call before got less than its share
+  bool give_back_ = false;
+  RandomStream random_;
+};
+
+/// An operation of all members of a communicator.
+struct CollectiveKind {
+  enum class Shape : std::uint8_t { one_to_n, n_to_one, n_to_n, scan };
+  std::uint8_t op;  ///< see trace::op
+  Shape shape;
+  Region region;
+  bool no_data = false;     ///< a barrier
+  bool some_empty = false;  ///< some members contribute nothing
+};
+
+/// The processes of a synthetic program, in true time. Each operation below is done by all of them
+/// unless it names one; operations on the same process must come in the order in which it does
+/// them. State is proportional to the number of processes, whatever the length of the run.
+///
+/// All is causally valid: no receive is earlier than its send plus the latency, no end of a
+/// collective earlier than the begins it depends on plus the latency, and time grows from event to
+/// event of a process but for the Enter of a call and what its begin records.
+///
+/// Events of the processes from `first` on go to `sinks`, one per process; those of others are
+/// simulated and not reported. Times do not depend on who is reported.
+class Machine {
+ public:
+  Machine(const Layout& layout, const Timing& timing, std::uint64_t seed, Quota quota,
+          std::uint32_t first, std::span<EventSink* const> sinks);
+
+  void start();
+  void finish();
+  void enter_iteration();
+  void leave_iteration();
+
+  /// Computes for `share` of the time of an iteration.
+  void compute(double share);
+  void compute(std::uint32_t process, double share);
+
+  /// Non-blocking exchange with all neighbours: receives and sends are posted, later waited for.
+  void post_exchange(std::uint64_t bytes);
+  void wait_exchange(std::uint64_t bytes);
+  /// Blocking send to the neighbour in direction 0, blocking receive from the opposite one.
+  void shift(std::uint64_t bytes);
+
+  /// Sends a message and returns when it arrives.
+  std::uint64_t send(std::uint32_t process, const Message& message);
+  /// Receives a message that arrives at `arrival`.
+  void receive(std::uint32_t process, const Message& message, std::uint64_t arrival);
+
+  /// A call of all members of every communicator of `partition`; rank `turn` modulo size is root.
+  void collective(const CollectiveKind& kind, const Partition& partition, std::uint64_t bytes,
+                  std::uint64_t turn = 0);
+  /// The same in two steps, non-blocking; one at a time.
+  void post_collective(const CollectiveKind& kind, const Partition& partition, std::uint64_t turn);
+  void wait_collective(const CollectiveKind& kind, const Partition& partition, std::uint64_t bytes,
+                       std::uint64_t turn);
+
+  [[nodiscard]] const Layout& layout() const { return layout_; }
+  /// Shares of the Quota dealt out, and collective operations, so far.
+  [[nodiscard]] std::uint64_t slots() const { return slots_; }
+  [[nodiscard]] std::uint64_t collectives() const { return collectives_; }
+  /// When the earliest process began, and how far the latest one is.
+  [[nodiscard]] std::uint64_t first_time() const { return first_time_; }
+  [[nodiscard]] std::uint64_t last_time() const;
+
+ private:
+  struct Process {
+    std::uint64_t now;
+    RandomStream random;                                ///< of what others can see: times
+    RandomStream functions;                             ///< of what happens while it computes
+    double pace;                                        ///< how long it takes for the same work
+    std::uint64_t begin = 0;                            ///< of the collective under way
+    std::uint64_t nb_begin = 0;                         ///< of the non-blocking one
+    std::array<std::uint64_t, k_directions> arrival{};  ///< of its messages at the neighbours
+  };
+  /// Begins of one collective operation.
+  struct Round {
+    std::uint64_t last = 0;  ///< of all members, or of those passed already (scan)
+    std::uint64_t root = 0;
+  };
+
+  [[nodiscard]] EventSink* sink(std::uint32_t l) const {
+    return l - first_ < sinks_.size() ? sinks_[l - first_] : nullptr;
+  }
+  std::uint64_t delay(Process& process) const;
+  void start_round(std::vector<Round>& rounds, const Partition& partition) const;
+  std::uint64_t end_of(const CollectiveKind& kind, const Partition& partition, std::uint64_t turn,
+                       std::vector<Round>& rounds, std::uint32_t l, std::uint64_t begin);
+  void functions(EventSink& out, Process& process, std::uint64_t length, std::uint64_t pairs);
+
+  const Layout& layout_;
+  Timing timing_;
+  Quota quota_;
+  std::uint32_t first_;
+  std::span<EventSink* const> sinks_;
+  std::vector<Process> processes_;
+  std::vector<Round> rounds_, nb_rounds_;
+  std::uint64_t slots_ = 0;
+  std::uint64_t collectives_ = 0;
+  std::uint64_t first_time_ = 0;
+};
+
+}  // namespace entrain::sim
