@@ -37,13 +37,18 @@ constexpr LengthLimits except(LengthLimits limits, std::initializer_list<std::ui
 
 inline constexpr LengthLimits k_plain_records = plain_records();
 /// Those that hold no time.
-inline constexpr LengthLimits k_timeless_records =
-    except(k_plain_records, {event::buffer_flush});
+inline constexpr LengthLimits k_timeless_records = except(k_plain_records, {event::buffer_flush});
 
 /// The lowest n bytes of an integer, for n up to 8.
-inline constexpr std::array<std::uint64_t, 9> k_low_bytes = {
-    0,           0xFF,          0xFFFF,          0xFFFFFF,          0xFFFFFFFF,
-    0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF};
+inline constexpr std::array<std::uint64_t, 9> k_low_bytes = {0,
+                                                             0xFF,
+                                                             0xFFFF,
+                                                             0xFFFFFF,
+                                                             0xFFFFFFFF,
+                                                             0xFFFFFFFFFF,
+                                                             0xFFFFFFFFFFFF,
+                                                             0xFFFFFFFFFFFFFF,
+                                                             0xFFFFFFFFFFFFFFFF};
 
 /// FieldReader for little-endian payloads behind which much more can be read: up to 9 bytes per
 /// field. Yields other nonsense than that one when the payload is wrong, but the same `ok()`, in

@@ -89,7 +89,8 @@ class RandomEvents {
   /// Enough integers for any type; a byte that means a size where there is one byte.
   Bytes fields(bool big_endian, std::uint8_t type) {
     ChunkBuilder fields(big_endian);
-    if (type == event::buffer_flush) fields.fixed(time_ - time_ / 8 + below(one_in(4) ? 99'999 : 99));
+    if (type == event::buffer_flush)
+      fields.fixed(time_ - time_ / 8 + below(one_in(4) ? 99'999 : 99));
     if (type == event::mpi_collective_end || type == event::nb_collective_complete ||
         type == event::rma_collective_end) {
       fields.raw({static_cast<int>(below(25))});

@@ -190,8 +190,8 @@ class PartsRetimer {
         continue;
       }
       const bool evaluated = part.first_segment != QuickClock::k_unset;
-      const bool behind = evaluated && state.segment != QuickClock::k_unset &&
-                          part.first_segment < state.segment;
+      const bool behind =
+          evaluated && state.segment != QuickClock::k_unset && part.first_segment < state.segment;
       const bool again = part.range.first > 0 && (behind || part.needs_time);
       if (again) part.verdict = retime_part(part, state);
       TRY(std::move(part.verdict));

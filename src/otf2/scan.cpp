@@ -135,9 +135,9 @@ void PartJoiner::append_stamps(const ScanPart& part) {
 /// Only the first one counts.
 void PartJoiner::note_decrease(const ScanPart::Decrease& decrease) {
   if (!result_.decreasing.empty()) return;
-  result_.decreasing = fmt::format("event {} at {} after {}",
-                                   result_.event_count + decrease.record + 1, decrease.time,
-                                   decrease.previous);
+  result_.decreasing =
+      fmt::format("event {} at {} after {}", result_.event_count + decrease.record + 1,
+                  decrease.time, decrease.previous);
 }
 
 void PartJoiner::append_events(ScanPart& part) {
@@ -193,8 +193,8 @@ Result<trace::LocationSkeleton> join_parts(const EventFile& file, const Progress
   PartJoiner joiner(parts.size() > 1 ? events : 0);
   for (ScannedPart& scanned : parts) {
     if (!scanned.verdict && scanned.part.needs_time && joiner.last_stamp()) {
-      scanned.verdict = try_scan_part(file, scanned.range, joiner.last_stamp(), progress,
-                                      scanned.part);
+      scanned.verdict =
+          try_scan_part(file, scanned.range, joiner.last_stamp(), progress, scanned.part);
     }
     TRY(std::move(scanned.verdict));
     const bool goes_on = scanned.part.goes_on;

@@ -83,8 +83,8 @@ Result<void> ParallelScan::scan_part_of(const Task& task) {
   TRY_ASSIGN(LocalDefinitions local,
              read_local_definitions(archive_.definition_file(location),
                                     archive_.anchor_.definition_chunk_size));
-  const EventFile events{archive_.event_file(location), archive_.anchor_.event_chunk_size,
-                         local, archive_.references_};
+  const EventFile events{archive_.event_file(location), archive_.anchor_.event_chunk_size, local,
+                         archive_.references_};
   scan_part(events, progress_, file.parts[task.part]);
   if (--file.parts_left > 0) return {};
   TRY_ASSIGN(trace::LocationSkeleton skeleton, join_parts(events, progress_, file.parts));

@@ -21,7 +21,8 @@ class ParallelScan {
   ParallelScan(const Archive& archive, std::span<const LocationIndex> locations, unsigned threads,
                Progress* progress, std::uint64_t part_bytes);
 
-  /// One skeleton per location named, in that order. Errors: as of Archive::scan, of one of the locations.
+  /// One skeleton per location named, in that order. Errors: as of Archive::scan, of one of the
+  /// locations.
   Result<std::vector<trace::LocationSkeleton>> run();
 
  private:

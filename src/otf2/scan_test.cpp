@@ -63,9 +63,9 @@ std::string scan_chunk(Bytes bytes, const References& references, bool hurried) 
   ScanPart part;
   Scanner scanner(local, references, part, std::nullopt);
   Unhurried<Scanner> unhurried{scanner};
-  const ChunkWalk walk =
-      hurried ? walk_chunk<Framing::events>(bytes.data(), bytes.size(), scanner)
-              : walk_chunk<Framing::events>(bytes.data(), bytes.size(), unhurried);
+  const ChunkWalk walk = hurried
+                             ? walk_chunk<Framing::events>(bytes.data(), bytes.size(), scanner)
+                             : walk_chunk<Framing::events>(bytes.data(), bytes.size(), unhurried);
   const std::string end =
       fmt::format("end {} at {} {}\n", static_cast<int>(walk.end), walk.offset, walk.problem);
   // What a damaged file yields is thrown away.
@@ -129,19 +129,21 @@ TEST_F(ScanParts, a_window_call_may_reach_over_several_chunks) {
     return builder;
   };
   RandomEvents random(3);
-  const Bytes bytes = chunk(10).enter(start).record(event::rma_group_sync, sync).next_chunk(k_chunk).bytes() +
-                      chunk(20).next_chunk(k_chunk).bytes() +
-                      chunk(30).raw({event::leave}).compressed(start).next_chunk(k_chunk).bytes() +
-                      chunk(40).end().bytes();
+  const Bytes bytes =
+      chunk(10).enter(start).record(event::rma_group_sync, sync).next_chunk(k_chunk).bytes() +
+      chunk(20).next_chunk(k_chunk).bytes() +
+      chunk(30).raw({event::leave}).compressed(start).next_chunk(k_chunk).bytes() +
+      chunk(40).end().bytes();
   for (int round = 0; round < 20; ++round) check(bytes, references, random);
 }
 
 TEST_F(ScanParts, a_chunk_that_begins_without_a_stamp_has_the_time_of_the_one_before) {
   const References references = some_references(true);
   RandomEvents random(4);
-  const Bytes bytes = ChunkBuilder().stamp(10).enter(9).next_chunk(k_chunk).bytes() +
-                      ChunkBuilder().record(event::mpi_collective_begin, {}).next_chunk(k_chunk).bytes() +
-                      ChunkBuilder().enter(9).stamp(5).enter(9).end().bytes();
+  const Bytes bytes =
+      ChunkBuilder().stamp(10).enter(9).next_chunk(k_chunk).bytes() +
+      ChunkBuilder().record(event::mpi_collective_begin, {}).next_chunk(k_chunk).bytes() +
+      ChunkBuilder().enter(9).stamp(5).enter(9).end().bytes();
   for (int round = 0; round < 20; ++round) check(bytes, references, random);
 }
 

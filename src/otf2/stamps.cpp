@@ -18,10 +18,9 @@ namespace {
 constexpr std::uint8_t k_first_handle_operation = 17;
 
 /// Types of records that never communicate.
-constexpr LengthLimits k_silent =
-    except(k_plain_records,
-           {mark::attribute_list, event::mpi_send, event::mpi_isend, event::mpi_recv,
-            event::mpi_irecv, event::mpi_collective_end, event::nb_collective_complete});
+constexpr LengthLimits k_silent = except(
+    k_plain_records, {mark::attribute_list, event::mpi_send, event::mpi_isend, event::mpi_recv,
+                      event::mpi_irecv, event::mpi_collective_end, event::nb_collective_complete});
 
 /// Collects stamps and types, in batches: a vector that grows by one event after the other costs
 /// more than the reading.
@@ -86,11 +85,13 @@ class StampReader {
       case event::mpi_send:
       case event::mpi_isend:
       case event::mpi_recv:
-      case event::mpi_irecv: return true;
+      case event::mpi_irecv:
+        return true;
       case event::mpi_collective_end:
       case event::nb_collective_complete:
         return size > 0 && payload[0] < k_first_handle_operation;
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -144,8 +145,8 @@ Result<EventStamps> read_stamps(const Archive& archive, LocationIndex location) 
   if (!file_exists(path)) return result;
   TRY_ASSIGN(BlockReader reader, BlockReader::open(path, archive.anchor().event_chunk_size));
   // As many as the definition says, if the file can hold them: no event has less than 2 bytes.
-  const std::size_t expected = std::min(archive.definitions().locations[location].event_count,
-                                        reader.file_size() / 2);
+  const std::size_t expected =
+      std::min(archive.definitions().locations[location].event_count, reader.file_size() / 2);
   result.stamps.reserve(expected);
   result.types.reserve(expected);
   result.communication.reserve(expected);

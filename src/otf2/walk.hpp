@@ -26,8 +26,8 @@ enum class ChunkEnd {
 
 struct ChunkWalk {
   ChunkEnd end = ChunkEnd::damaged;
-  std::size_t offset = 0;     ///< in the chunk: behind the mark, or where the trouble is
-  const char* problem = "";   ///< for ChunkEnd::damaged, a phrase
+  std::size_t offset = 0;    ///< in the chunk: behind the mark, or where the trouble is
+  const char* problem = "";  ///< for ChunkEnd::damaged, a phrase
 };
 
 /// Bytes that can be read behind the position where a hurrying visitor may begin an event: a stamp,
