@@ -310,7 +310,7 @@ std::string to_text(const CorrectReport& report, const Style& style) {
 Json to_json(const CorrectReport& report) {
   const CorrectionStatistics& statistics = report.statistics;
   const auto measured = [&](Json value) { return report.verified ? std::move(value) : Json(); };
-  return {{"schema", "entrain.correct/1"},
+  Json json = {{"schema", "entrain.correct/1"},
           {"output", report.output},
           {"before", to_json(report.before)},
           {"after", report.verified ? to_json(report.after) : Json(nullptr)},
@@ -329,8 +329,9 @@ Json to_json(const CorrectReport& report) {
           {"moved_backward", measured(statistics.moved_backward)},
           {"order_broken", measured(statistics.order_broken)},
           {"phases_s", phases_json(report.phases)},
-          {"peak_memory_bytes", report.peak_memory_bytes},
-          {"spilled_bytes", report.spilled_bytes}};
+          {"peak_memory_bytes", report.peak_memory_bytes}};
+  if (report.spilled_bytes > 0) json["spilled_bytes"] = report.spilled_bytes;
+  return json;
 }
 
 }  // namespace entrain::report

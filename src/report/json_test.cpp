@@ -52,8 +52,7 @@ TEST(Json, CorrectHasTheDocumentedMembers) {
   const Json json = to_json(samples::correct());
   EXPECT_EQ(json["schema"], "entrain.correct/1");
   expect_members(json, {"before", "after", "mode", "passes", "moved_events", "displacement_s",
-                        "interval_change", "max_slope", "phases_s", "peak_memory_bytes",
-                        "spilled_bytes"});
+                        "interval_change", "max_slope", "phases_s", "peak_memory_bytes"});
   EXPECT_EQ(json["before"]["schema"], "entrain.check/1");
   EXPECT_EQ(json["after"]["violations"], 0);
   expect_members(json["displacement_s"], {"mean", "p99", "max"});

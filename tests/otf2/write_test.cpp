@@ -73,7 +73,8 @@ class Write : public testing::TestWithParam<TestArchive> {
       plan.first_time = std::min(plan.first_time, plan.maps.back()(skeleton.first));
       plan.last_time = std::max(plan.last_time, plan.maps.back()(skeleton.last));
     }
-    for (const otf2::MarkerTime& marker : *otf2::read_marker_times(*archive_)) {
+    const auto markers = otf2::read_marker_times(*archive_);
+    for (const otf2::MarkerTime& marker : *markers) {
       plan.marker_times.push_back(marker_time(plan, marker.location, marker.time));
     }
     plan.properties = {{"ENTRAIN::TEST", "yes"}};
@@ -229,7 +230,8 @@ TEST_P(Write, an_identity_plan_copies_byte_for_byte) {
   }
   plan.first_time = static_cast<std::int64_t>(archive_->definitions().clock.global_offset);
   plan.last_time = plan.first_time;
-  for (const otf2::MarkerTime& marker : *otf2::read_marker_times(*archive_)) {
+  const auto old_marker = otf2::read_marker_times(*archive_);
+  for (const otf2::MarkerTime& marker : *old_marker) {
     plan.marker_times.push_back(static_cast<std::int64_t>(marker.time));
   }
   const auto written = write(plan, WriteMode::rewrite, "copy");
