@@ -18,7 +18,7 @@ FORBIDDEN = [("verify", "clc"), ("verify", "match"), ("sim", "otf2"), ("net", "o
 
 # Headers of libraries -> the folders that may include them. "unit" stands for src/*/*_test.cpp.
 LIBRARIES = {
-    "otf2/": ["src/otf2", "tests", "bench"],
+    "otf2/": ["src/otf2", "tests", "fuzz", "bench"],
     "mpi.h": ["src/engine", "src/record", "tests"],
     "CLI/": ["src/cli"],
     "spdlog/": ["src/cli"],

@@ -44,12 +44,16 @@ fs::path foreign_twin(const fs::path& anchor, const fs::path& folder) {
 class LibraryCopies : public testing::Test {
  protected:
   void SetUp() override {
+#if !ENTRAIN_HAS_OTF2_LIBRARY
+    GTEST_SKIP() << "this build reads nothing with the OTF2 library";
+#endif
     fs::create_directory(temporary());
     const char* old = std::getenv("TMPDIR");
     old_ = old == nullptr ? "" : old;
     ::setenv("TMPDIR", temporary().c_str(), 1);
   }
   void TearDown() override {
+    if (IsSkipped()) return;
     EXPECT_EQ(entries_of(temporary()), std::vector<std::string>());
     old_.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", old_.c_str(), 1);
   }
