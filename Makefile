@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: help demo test test-mpich sanitize soak bench format lint install deps clean
+.PHONY: help demo test test-mpich sanitize fuzz soak bench format lint install deps clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -31,6 +31,12 @@ sanitize: deps ## all quick tests under the address, undefined-behaviour and thr
 	cmake --preset tsan --log-level=WARNING
 	cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan -j $(JOBS)
+
+fuzz: ## every fuzzer for FUZZ_SECONDS (default 60), with clang
+	@scripts/install-deps clang libclang-rt-dev
+	cmake --preset fuzz --log-level=WARNING
+	cmake --build --preset fuzz -j $(JOBS)
+	scripts/fuzz build/fuzz
 
 soak: deps ## the long tests
 	cmake --preset dev --log-level=WARNING

@@ -22,6 +22,11 @@ if(entrain_type STREQUAL "STATIC_LIBRARY")
   set(ENTRAIN_STATIC_DEPENDENCIES "find_dependency(fmt)\nfind_dependency(Threads)")
   set(ENTRAIN_PC_REQUIRES "fmt")
   set(ENTRAIN_PC_LIBS "-pthread")
+  if(ENTRAIN_HAS_OTF2_LIBRARY)
+    string(APPEND ENTRAIN_STATIC_DEPENDENCIES
+           "\nfind_dependency(PkgConfig)\npkg_check_modules(otf2 REQUIRED QUIET IMPORTED_TARGET otf2)")
+    string(APPEND ENTRAIN_PC_REQUIRES " otf2")
+  endif()
 endif()
 
 configure_package_config_file(cmake/entrainConfig.cmake.in entrainConfig.cmake

@@ -211,8 +211,9 @@ std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> c
     add(all_sends, outside);
     for (const auto& [c, members] : inside) {
       std::vector<match::Member> other = all_sends;
-      const std::size_t removed = std::erase_if(
-          other, [&](const match::Member& send) { return component_of[send.node] == c; });
+      const std::size_t removed = std::erase_if(other, [&, own = c](const match::Member& send) {
+        return component_of[send.node] == own;
+      });
       dropped += removed * members.size();
       add(other, members);
     }

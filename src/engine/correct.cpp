@@ -67,6 +67,7 @@ class Correction {
       TRY_ASSIGN(loaded_, engine::load(workers_, archive, progress_));
       own_ = loaded_.own(processes_);
     }
+    if (report) TRY(otf2::check_writable(*loaded_.archive));  // before long work
     {
       const PhaseTimer timer(report_.phases.presync);
       TRY_ASSIGN(presync_,

@@ -13,6 +13,7 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
                               Progress* progress) {
   TRY(otf2::check_target(output, options.force));
   TRY_ASSIGN(const engine::LoadedTrace loaded, engine::load(archive, options.threads, progress));
+  TRY(otf2::check_writable(*loaded.archive));
   TRY_ASSIGN(const engine::Presynchronised presync,
              engine::presynchronise(loaded.trace, Presync::linear));
   TRY_ASSIGN(sim::Distortion distortion, sim::distort(loaded.trace, presync.maps, options));

@@ -15,9 +15,9 @@ namespace entrain::otf2 {
 
 namespace {
 
-constexpr std::uint8_t k_posix_substrate = 1;
+constexpr std::uint8_t k_posix_substrate = 1, k_sion_substrate = 2;
 constexpr std::uint8_t k_no_compression = 1;
-constexpr std::uint8_t k_newest_format = 3;
+constexpr std::uint8_t k_oldest_trace_format = 2, k_newest_format = 3;
 /// Of OTF2 that wrote the archive: the release whose records are written here.
 constexpr std::array<std::uint8_t, 3> k_otf2_version{3, 0, 0};
 
@@ -88,6 +88,17 @@ bool is_chunk_size(std::uint64_t size) {
   return size >= k_min_chunk_size && size <= k_max_chunk_size;
 }
 
+/// What is beyond our own scanner; empty: nothing.
+std::string foreign(std::uint8_t format, std::uint8_t trace_format, std::uint8_t substrate) {
+  if (substrate == k_sion_substrate) return "uses the SIONlib substrate";
+  if (substrate != k_posix_substrate) return fmt::format("uses substrate {}", substrate);
+  if (format > k_newest_format) return fmt::format("has anchor format {}", format);
+  if (trace_format < k_oldest_trace_format || trace_format > k_newest_format) {
+    return fmt::format("has trace format {}", trace_format);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes,
@@ -117,15 +128,11 @@ Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes,
   anchor.creator = in.string();
   anchor.description = in.string();
   if (!in.ok()) return problem("the anchor file ends too early; restore it");
-  if (format > 3) {
-    return problem(fmt::format("anchor format {} is newer than this version can read", format));
-  }
-  if (substrate != k_posix_substrate) {
-    return problem("the archive uses a substrate other than POSIX (SIONlib?); convert it first");
-  }
   if (compression != k_no_compression) {
     return problem("the archive is compressed, which no version of OTF2 can read back");
   }
+  anchor.foreign = foreign(format, anchor.trace_format, substrate);
+  if (!anchor.foreign.empty()) return anchor;
   if (!is_chunk_size(anchor.event_chunk_size) || !is_chunk_size(anchor.definition_chunk_size)) {
     return problem("the anchor file is damaged: impossible chunk sizes; restore it");
   }

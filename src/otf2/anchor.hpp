@@ -26,12 +26,15 @@ struct Anchor {
   std::uint32_t snapshot_count = 0;
   std::uint32_t thumbnail_count = 0;
   bool big_endian = false;
+  /// What about the archive only the OTF2 library may know, as the end of a sentence ("has trace
+  /// format 4"); empty: nothing. Then properties, trace id and counts are not read here.
+  std::string foreign;
   std::size_t properties_begin = 0;  ///< position of the property count in the file
   std::size_t properties_end = 0;    ///< position behind the last property
 };
 
-/// Decodes the bytes of an anchor file and refuses what this version cannot read (other
-/// substrates, compression, impossible chunk sizes). Errors: ErrorKind::input, naming `path`.
+/// Decodes the bytes of an anchor file and refuses what nobody can read (compression, impossible
+/// chunk sizes). Errors: ErrorKind::input, naming `path`.
 Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes, const std::filesystem::path& path);
 
 /// The bytes of a little-endian anchor file with these fields, in the newest format. Errors:

@@ -17,7 +17,7 @@ using testing::Bytes;
 using ::testing::HasSubstr;
 
 // Positions of fields in the file.
-constexpr std::size_t k_format_at = 7, k_event_chunk_at = 12, k_definition_chunk_at = 20,
+constexpr std::size_t k_format_at = 7, k_trace_format_at = 8, k_event_chunk_at = 12, k_definition_chunk_at = 20,
                       k_substrate_at = 28, k_compression_at = 29;
 
 struct AnchorFields {
@@ -119,16 +119,26 @@ TEST(ParseAnchor, refuses_what_is_no_anchor) {
   }
 }
 
-TEST(ParseAnchor, refuses_newer_formats) {
+/// What parse_anchor says is beyond the scanner when one byte has this value.
+std::string foreign(std::size_t at, std::uint8_t value) {
   Bytes bytes = anchor_bytes();
-  bytes[k_format_at] = 4;
-  EXPECT_THAT(refusal(bytes), HasSubstr("anchor format 4"));
+  bytes[at] = value;
+  const auto anchor = parse_anchor(bytes, "a.otf2");
+  return anchor ? anchor->foreign : anchor.error().message;
 }
 
-TEST(ParseAnchor, refuses_other_substrates_and_compression) {
-  Bytes sion = anchor_bytes();
-  sion[k_substrate_at] = 2;
-  EXPECT_THAT(refusal(sion), HasSubstr("POSIX"));
+TEST(ParseAnchor, tells_what_only_the_library_knows) {
+  EXPECT_EQ(foreign(k_format_at, 3), "");
+  EXPECT_EQ(foreign(k_format_at, 4), "has anchor format 4");
+  EXPECT_EQ(foreign(k_trace_format_at, 1), "has trace format 1");
+  EXPECT_EQ(foreign(k_trace_format_at, 2), "");
+  EXPECT_EQ(foreign(k_trace_format_at, 3), "");
+  EXPECT_EQ(foreign(k_trace_format_at, 4), "has trace format 4");
+  EXPECT_EQ(foreign(k_substrate_at, 2), "uses the SIONlib substrate");
+  EXPECT_EQ(foreign(k_substrate_at, 3), "uses substrate 3");
+}
+
+TEST(ParseAnchor, refuses_compression) {
   Bytes zlib = anchor_bytes();
   zlib[k_compression_at] = 2;
   EXPECT_THAT(refusal(zlib), HasSubstr("compressed"));

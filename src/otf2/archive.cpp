@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "otf2/library_child.hpp"
 #include "otf2/records.hpp"
 #include "otf2/scan.hpp"
 #include "otf2/scan_all.hpp"
@@ -35,6 +36,22 @@ Result<fs::path> anchor_in(const fs::path& folder) {
                           folder.string(), anchors.empty() ? "no" : "several"));
 }
 
+/// What stands in the anchor of an ordinary archive.
+Result<void> read_copy_properties(const fs::path& folder, Anchor& anchor) {
+  anchor.event_chunk_size = k_copy_event_chunk_size;
+  anchor.definition_chunk_size = k_copy_definition_chunk_size;
+  TRY_ASSIGN(const DefinitionFile file,
+             read_definition_file(folder / k_properties_file, k_copy_definition_chunk_size));
+  for (const DefinitionRecord& record : file.records) {
+    const auto name_end = std::find(record.payload.begin(), record.payload.end(), 0);
+    if (name_end == record.payload.end()) continue;
+    const auto value_end = std::find(name_end + 1, record.payload.end(), 0);
+    anchor.properties.push_back(
+        {{record.payload.begin(), name_end}, {name_end + 1, value_end}});
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
@@ -52,6 +69,10 @@ Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
   archive->anchor_path_ = anchor_path.string();
   TRY_ASSIGN(const auto bytes, read_file(anchor_path, k_largest_anchor));
   TRY_ASSIGN(archive->anchor_, parse_anchor(bytes, anchor_path));
+  if (!archive->anchor_.foreign.empty()) {
+    TRY_ASSIGN(archive->copy_, LibraryCopy::make(anchor_path, archive->anchor_.foreign));
+    TRY(read_copy_properties(archive->copy_->folder(), archive->anchor_));
+  }
   TRY_ASSIGN(auto globals, read_global_definitions(archive->global_definition_file(),
                                                    archive->anchor_.definition_chunk_size));
   archive->definitions_ = std::move(globals.definitions);
@@ -61,6 +82,7 @@ Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
 }
 
 fs::path Archive::folder() const {
+  if (copy_ != nullptr) return copy_->folder();
   const fs::path parent = fs::path(anchor_path_).parent_path();
   return parent.empty() ? fs::path(".") : parent;
 }

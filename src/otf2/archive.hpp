@@ -12,12 +12,14 @@
 
 #include "otf2/anchor.hpp"
 #include "otf2/definitions.hpp"
+#include "otf2/library_source.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::otf2 {
 
-/// An OTF2 archive on disk, opened for reading by our own scanner: nothing of it is trusted, the
-/// OTF2 library never sees it. Const functions may be called from any thread.
+/// An OTF2 archive on disk, opened for reading by our own scanner: nothing of it is trusted. Only
+/// what the scanner does not know goes through the OTF2 library first, in a process of its own
+/// (LibraryCopy); the files below are those of the copy then. Const functions may be called from any thread.
 class Archive final : public trace::Source {
  public:
   /// `path` is an anchor file or the folder that holds exactly one. Reads anchor and global
@@ -38,6 +40,9 @@ class Archive final : public trace::Source {
   std::string region_at(LocationIndex location, std::uint64_t time) const override;
 
   [[nodiscard]] const Anchor& anchor() const { return anchor_; }
+  /// True if what is read is a copy that the OTF2 library made: fit for reading, but it lacks what
+  /// the correction does not need, so that no corrected archive can be written from it.
+  [[nodiscard]] bool is_copy() const { return copy_ != nullptr; }
   /// Folder that holds the anchor, and the archive's name ("traces" for traces.otf2).
   [[nodiscard]] std::filesystem::path folder() const;
   [[nodiscard]] std::string name() const;
@@ -59,6 +64,7 @@ class Archive final : public trace::Source {
                 LocalDefinitions& local) const;
 
   std::string anchor_path_;
+  std::unique_ptr<LibraryCopy> copy_;
   Anchor anchor_;
   trace::Definitions definitions_;
   References references_;

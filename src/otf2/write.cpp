@@ -237,8 +237,17 @@ Result<StagedDirectory> create_in_common(Team& team, const fs::path& directory, 
 
 }  // namespace
 
+Result<void> check_writable(const Archive& archive) {
+  if (!archive.is_copy()) return {};
+  return fail(ErrorKind::input,
+              fmt::format("{} {}: such an archive can be checked, but no other one be written from "
+                          "it; convert it to the POSIX substrate and trace format 2 or 3",
+                          archive.path(), archive.anchor().foreign));
+}
+
 Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
                                     const fs::path& directory) {
+  TRY(check_writable(archive));
   Solo solo;
   Team& team = plan.team == nullptr ? solo : *plan.team;
   TRY(team.agree(check_apart(archive, directory)));

@@ -76,6 +76,10 @@ class StagedArchive {
   std::string link_;
 };
 
+/// Whether archives can be written from this one; not from a copy that the OTF2 library made.
+/// Errors: ErrorKind::input with a sentence that says what can.
+Result<void> check_writable(const Archive& archive);
+
 /// Writes the archive beside `directory`, whose name it gets by commit(); a failure leaves neither
 /// a half archive nor a changed input. `directory` must not exist unless plan.force. A team writes
 /// in common: rank 0 the files of the whole archive, everybody those of his locations. Errors:

@@ -18,7 +18,7 @@ FORBIDDEN = [("verify", "clc"), ("verify", "match"), ("sim", "otf2"), ("net", "o
 
 # Headers of libraries -> the folders that may include them. "unit" stands for src/*/*_test.cpp.
 LIBRARIES = {
-    "otf2/": ["src/otf2", "tests", "bench"],
+    "otf2/": ["src/otf2", "tests", "fuzz", "bench"],
     "mpi.h": ["src/engine", "src/record", "tests"],
     "CLI/": ["src/cli"],
     "spdlog/": ["src/cli"],
@@ -121,7 +121,7 @@ def check_tree(root):
         errors.append(f"include: {len(headers)} headers, at most {MAX_PUBLIC_HEADERS} are allowed")
     for path in headers:
         errors.extend(check_public_header(root, path))
-    for folder in ("tests", "bench", "examples"):
+    for folder in ("tests", "fuzz", "bench", "examples"):
         for path in sources(root / folder):
             for _, name in includes(path):
                 problem = check_library(root, path, name)

@@ -99,7 +99,21 @@ std::string difference(const trace::LocationSkeleton& a, const trace::LocationSk
        number_difference("granule", a.granule, b.granule),
        list_difference("flushes", a.flushes, b.flushes),
        list_difference("clock offsets", a.clock_offsets, b.clock_offsets),
-       number_difference("undefined references", a.undefined_references, b.undefined_references)});
+       number_difference("undefined references", a.undefined_references, b.undefined_references),
+       number_difference("unknown records", a.unknown_records, b.unknown_records),
+       a.decreasing == b.decreasing
+           ? ""
+           : fmt::format("decreasing: {} | {}", a.decreasing, b.decreasing)});
+}
+
+std::string difference(const trace::Trace& a, const trace::Trace& b) {
+  std::string result = difference(a.definitions, b.definitions);
+  if (result.empty() && a.locations.size() != b.locations.size()) result = "number of skeletons";
+  for (std::size_t l = 0; result.empty() && l < a.locations.size(); ++l) {
+    result = difference(a.locations[l], b.locations[l]);
+    if (!result.empty()) result = fmt::format("location {}: {}", l, result);
+  }
+  return result;
 }
 
 }  // namespace entrain::test

@@ -10,8 +10,11 @@ namespace entrain::test {
 /// First difference of two sets of definitions as text; empty if there is none.
 std::string difference(const trace::Definitions& a, const trace::Definitions& b);
 
-/// First difference of two skeletons; empty if there is none. Counters of missing files, which
-/// the library does not tell, are left out.
+/// First difference of two skeletons; empty if there is none. What the library does not tell is
+/// left out: missing files, truncation. The order of events of one stamp counts.
 std::string difference(const trace::LocationSkeleton& a, const trace::LocationSkeleton& b);
+
+/// First difference of definitions and skeletons of two traces; empty if there is none.
+std::string difference(const trace::Trace& a, const trace::Trace& b);
 
 }  // namespace entrain::test

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace entrain::test {
 
@@ -57,9 +58,10 @@ void OracleDefinitions::register_callbacks(OTF2_GlobalDefReaderCallbacks* callba
     return OTF2_CALLBACK_SUCCESS;
   });
   SET(Group, [](void* data, U32 self, U32, OTF2_GroupType type, OTF2_Paradigm paradigm,
-                OTF2_GroupFlag, U32 count, const U64* members) {
-    static_cast<Self*>(data)->groups_.push_back(
-        {self, type, paradigm, std::vector<U64>(members, members + count)});
+                OTF2_GroupFlag flags, U32 count, const U64* members) {
+    static_cast<Self*>(data)->groups_.push_back({self, type, paradigm,
+                                                 (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0,
+                                                 std::vector<U64>(members, members + count)});
     return OTF2_CALLBACK_SUCCESS;
   });
   SET(Comm, [](void* data, U32 self, U32 name, U32 group, U32, OTF2_CommFlag) {
@@ -137,13 +139,19 @@ std::vector<std::uint32_t> OracleDefinitions::members(const RawGroup& group) con
   if (group.type == OTF2_GROUP_TYPE_LOCATIONS || group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS) {
     for (const auto id : group.members) result.push_back(location(id));
   }
-  if (group.type == OTF2_GROUP_TYPE_COMM_GROUP) {
-    const auto all = std::find_if(groups_.begin(), groups_.end(), [&](const RawGroup& other) {
-      return other.type == OTF2_GROUP_TYPE_COMM_LOCATIONS && other.paradigm == group.paradigm;
-    });
-    for (const auto rank : group.members) {
-      const bool known = all != groups_.end() && rank < all->members.size();
-      result.push_back(known ? location(all->members[rank]) : k_none);
+  // The last list of a paradigm counts, as the last definition of every id does.
+  const auto all = std::find_if(groups_.rbegin(), groups_.rend(), [&](const RawGroup& other) {
+    return other.type == OTF2_GROUP_TYPE_COMM_LOCATIONS && other.paradigm == group.paradigm;
+  });
+  if (group.type != OTF2_GROUP_TYPE_COMM_GROUP || all == groups_.rend()) return result;
+  if (group.global_members) result.assign(all->members.size(), k_none);
+  for (const auto rank : group.members) {
+    const bool known = rank < all->members.size();
+    const auto member = known ? location(all->members[rank]) : k_none;
+    if (!group.global_members) {
+      result.push_back(member);
+    } else if (known) {
+      result[rank] = member;
     }
   }
   return result;
@@ -164,23 +172,53 @@ trace::Comm OracleDefinitions::resolve(const RawComm& raw) const {
   return comm;
 }
 
-/// Processes and machine nodes, numbered in the order of their first location.
+namespace {
+
+/// The process of a location group: who created it, as far as that goes on.
+std::uint32_t process_of(const trace::Definitions& definitions, std::uint32_t group) {
+  const auto& groups = definitions.location_groups;
+  for (std::size_t steps = 0; group != k_none && steps < groups.size(); ++steps) {
+    if (groups[group].creating_group == k_none) return group;
+    group = groups[group].creating_group;
+  }
+  return group;
+}
+
+/// The machine node of a place in the system tree: where memory is shared, else what is called a
+/// node, else the place itself.
+std::uint32_t node_of(const trace::Definitions& definitions, std::uint32_t place) {
+  const auto& nodes = definitions.tree_nodes;
+  std::vector<std::uint32_t> above;  // no longer than the tree, which damage may make a circle
+  for (auto at = place; at != k_none && above.size() <= nodes.size(); at = nodes[at].parent) {
+    above.push_back(at);
+  }
+  const auto shared = std::find_if(above.begin(), above.end(),
+                                   [&](std::uint32_t at) { return nodes[at].shared_memory; });
+  if (shared != above.end()) return *shared;
+  const auto called = std::find_if(
+      above.begin(), above.end(), [&](std::uint32_t at) { return nodes[at].class_name == "node"; });
+  return called != above.end() ? *called : place;
+}
+
+}  // namespace
+
+/// Processes and machine nodes, numbered in the order of their first location. What belongs to
+/// nothing is one of its own.
 void OracleDefinitions::resolve_places(trace::Definitions& definitions) const {
-  std::map<std::uint64_t, std::uint32_t> processes, nodes;
-  for (const auto& location : definitions.locations) {
-    std::uint32_t group = location.group;
-    while (group != k_none && definitions.location_groups[group].creating_group != k_none &&
-           definitions.location_groups[group].creating_group != group) {
-      group = definitions.location_groups[group].creating_group;
-    }
-    std::uint32_t node = group == k_none ? k_none : definitions.location_groups[group].tree_node;
-    while (node != k_none && !definitions.tree_nodes[node].shared_memory) {
-      node = definitions.tree_nodes[node].parent;
-    }
-    definitions.process_of.push_back(
-        processes.emplace(group, static_cast<std::uint32_t>(processes.size())).first->second);
+  using Key = std::pair<bool, std::uint32_t>;  // false: a number of a process or of a location
+  std::map<Key, std::uint32_t> processes, nodes;
+  const auto dense = [](auto& numbers, Key key) {
+    return numbers.emplace(key, static_cast<std::uint32_t>(numbers.size())).first->second;
+  };
+  for (std::uint32_t l = 0; l < definitions.locations.size(); ++l) {
+    const std::uint32_t group = process_of(definitions, definitions.locations[l].group);
+    const auto process = dense(processes, group == k_none ? Key{false, l} : Key{true, group});
+    const std::uint32_t node =
+        group == k_none ? k_none
+                        : node_of(definitions, definitions.location_groups[group].tree_node);
+    definitions.process_of.push_back(process);
     definitions.node_of.push_back(
-        nodes.emplace(node, static_cast<std::uint32_t>(nodes.size())).first->second);
+        dense(nodes, node == k_none ? Key{false, process} : Key{true, node}));
   }
 }
 

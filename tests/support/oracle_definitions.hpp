@@ -31,6 +31,7 @@ class OracleDefinitions {
   struct RawGroup {
     std::uint32_t id;
     std::uint8_t type, paradigm;
+    bool global_members;  ///< members keep the ranks of the paradigm's list
     std::vector<std::uint64_t> members;
   };
   struct RawComm {

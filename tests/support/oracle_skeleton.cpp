@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/oracle_skeleton.hpp"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
-#include <string>
+#include <fmt/core.h>
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -16,17 +19,22 @@ using U64 = std::uint64_t;
 
 void SkeletonSink::event(U64 time) {
   auto& result = *result_;
-  if (result.event_count == 0) {
-    result.first = time;
-  } else if (time > result.last) {
-    const U64 distance = time - result.last;
-    if (result.granule == 0 || distance < result.granule) result.granule = distance;
-  }
-  result.last = time;
   ++result.event_count;
+  if (result.event_count == 1) {
+    result.first = time;
+  } else if (time > previous_) {
+    const U64 distance = time - previous_;
+    if (result.granule == 0 || distance < result.granule) result.granule = distance;
+  } else if (time < previous_ && result.decreasing.empty()) {
+    result.decreasing = fmt::format("event {} at {} after {}", result.event_count, time, previous_);
+  }
+  previous_ = time;
+  result.last = std::max(result.last, time);
 }
 
-void SkeletonSink::flush(U64 time, U64 stop) { result_->flushes.push_back({time, stop}); }
+void SkeletonSink::flush(U64 time, U64 stop) {
+  result_->flushes.push_back({time, std::max(time, stop)});
+}
 
 U32 SkeletonSink::checked(U32 position) {
   if (position == k_none) ++result_->undefined_references;
@@ -46,17 +54,43 @@ bool is_thread_barrier(const trace::Region& region) {
           region.role == OTF2_REGION_ROLE_IMPLICIT_BARRIER);
 }
 
-bool is_init(const std::string& name) { return name == "MPI_Init" || name == "MPI_Init_thread"; }
+/// In small letters and without underscores at the end, as Fortran wrappers name the calls.
+bool is_call(const std::string& region, std::string_view call) {
+  const auto end = region.find_last_not_of('_');
+  const std::string_view name(region.data(), end == std::string::npos ? 0 : end + 1);
+  return std::equal(name.begin(), name.end(), call.begin(), call.end(), [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+  });
+}
+
+bool is_init(const std::string& name) {
+  return is_call(name, "mpi_init") || is_call(name, "mpi_init_thread");
+}
 
 }  // namespace
 
 void SkeletonSink::enter(U64 time, U32 id) {
-  regions_.push_back(id);
   const auto* region = definitions_->region(id);
   if (region == nullptr) return;
+  if (role_of(id) != trace::RmaGroupRole::unknown) window_call(time, role_of(id));
   if (is_init(region->name)) add({.time = time, .kind = EventKind::init_enter});
-  if (region->name == "MPI_Finalize") add({.time = time, .kind = EventKind::finalize_enter});
+  if (is_call(region->name, "mpi_finalize")) {
+    add({.time = time, .kind = EventKind::finalize_enter});
+  }
   if (is_thread_barrier(*region)) add({.time = time, .kind = EventKind::barrier_enter});
+}
+
+void SkeletonSink::leave(U64 time, U32 id) {
+  const auto* region = definitions_->region(id);
+  if (region == nullptr) return;
+  if (role_of(id) != trace::RmaGroupRole::unknown) {
+    window_call(time, trace::RmaGroupRole::unknown);
+  }
+  if (is_init(region->name)) add({.time = time, .kind = EventKind::init_leave});
+  if (is_call(region->name, "mpi_finalize")) {
+    add({.time = time, .kind = EventKind::finalize_leave});
+  }
+  if (is_thread_barrier(*region)) add({.time = time, .kind = EventKind::barrier_leave});
 }
 
 void SkeletonSink::add_group_sync(const trace::Event& event) {
@@ -67,32 +101,21 @@ void SkeletonSink::add_group_sync(const trace::Event& event) {
   }
 }
 
-void SkeletonSink::leave(U64 time, U32 id) {
-  const bool waited = waits(group_role());
-  if (!regions_.empty()) regions_.pop_back();
-  if (waited && !waits(group_role())) {
-    for (trace::Event event : std::exchange(waiting_syncs_, {})) {
-      event.time = time;
-      add(event);
-    }
+void SkeletonSink::window_call(U64 time, trace::RmaGroupRole role) {
+  role_ = role;
+  for (trace::Event event : std::exchange(waiting_syncs_, {})) {
+    event.time = time;
+    add(event);
   }
-  const auto* region = definitions_->region(id);
-  if (region == nullptr) return;
-  if (is_init(region->name)) add({.time = time, .kind = EventKind::init_leave});
-  if (region->name == "MPI_Finalize") add({.time = time, .kind = EventKind::finalize_leave});
-  if (is_thread_barrier(*region)) add({.time = time, .kind = EventKind::barrier_leave});
 }
 
-trace::RmaGroupRole SkeletonSink::group_role() const {
+trace::RmaGroupRole SkeletonSink::role_of(U32 id) const {
   using trace::RmaGroupRole;
-  for (auto id = regions_.rbegin(); id != regions_.rend(); ++id) {
-    const auto* region = definitions_->region(*id);
-    if (region == nullptr) continue;
-    if (region->name == "MPI_Win_post") return RmaGroupRole::post;
-    if (region->name == "MPI_Win_start") return RmaGroupRole::start;
-    if (region->name == "MPI_Win_complete") return RmaGroupRole::complete;
-    if (region->name == "MPI_Win_wait" || region->name == "MPI_Win_test") return RmaGroupRole::wait;
-  }
+  const std::string& name = definitions_->region(id)->name;
+  if (is_call(name, "mpi_win_post")) return RmaGroupRole::post;
+  if (is_call(name, "mpi_win_start")) return RmaGroupRole::start;
+  if (is_call(name, "mpi_win_complete")) return RmaGroupRole::complete;
+  if (is_call(name, "mpi_win_wait") || is_call(name, "mpi_win_test")) return RmaGroupRole::wait;
   return RmaGroupRole::unknown;
 }
 
@@ -295,6 +318,11 @@ void set_skeleton_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
   set_mpi_callbacks(callbacks);
   set_thread_callbacks(callbacks);
   set_rma_callbacks(callbacks);
+  OTF2_EvtReaderCallbacks_SetUnknownCallback(
+      callbacks, [](OTF2_LocationRef, OTF2_TimeStamp time, U64, void* data, OTF2_AttributeList*) {
+        sink(data, time).unknown();
+        return OTF2_CALLBACK_SUCCESS;
+      });
 }
 
 }  // namespace entrain::test

@@ -31,14 +31,21 @@ class SkeletonSink final : public EventSink {
   /// Adds an RmaGroupSync: at once, or when the call that waits is left.
   void add_group_sync(const trace::Event& event);
   /// The window call (post, start, complete, wait) that is open now.
-  [[nodiscard]] trace::RmaGroupRole group_role() const;
+  [[nodiscard]] trace::RmaGroupRole group_role() const { return role_; }
+  /// A record of a type that the library does not know.
+  void unknown() { ++result_->unknown_records; }
 
  private:
   std::uint32_t checked(std::uint32_t position);
+  /// Role of a window call by its region; `unknown` for every other region.
+  [[nodiscard]] trace::RmaGroupRole role_of(std::uint32_t region) const;
+  /// A window call begins or ends: what waited for that is certain now.
+  void window_call(std::uint64_t time, trace::RmaGroupRole role);
 
   const OracleDefinitions* definitions_;
   trace::LocationSkeleton* result_;
-  std::vector<std::uint32_t> regions_;  ///< open regions, innermost last
+  trace::RmaGroupRole role_ = trace::RmaGroupRole::unknown;
+  std::uint64_t previous_ = 0;  ///< stamp of the event before
   std::vector<trace::Event> waiting_syncs_;
 };
 

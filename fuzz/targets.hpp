@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+/// What the fuzzers do with their bytes. Everything here is plain C++, so that tests/regress can
+/// run the same code over stored inputs without a fuzzer.
+namespace entrain::fuzz {
+
+using Input = std::span<const std::uint8_t>;
+
+/// How often a target asks the OTF2 library, which takes a child process each time.
+enum class Compare { sometimes, always };
+
+/// An input is one event file, cut into chunks where it says k_cut: every piece but the last is
+/// filled up to the chunk size. It is read as the event file of two locations, one of which maps
+/// its ids. The scan must end in an error that names the file or in a plausible skeleton, the
+/// same one that the library reads if that can read the input.
+void event_file(Input input, Compare compare);
+
+/// The first byte chooses: global definitions, local definitions or anchor. The rest is the file.
+void definitions(Input input, Compare compare);
+
+/// A little program of 5-byte instructions that writes events of three processes; or, if it begins
+/// with k_raw, two event files separated by k_cut. The archive is checked, corrected in both modes
+/// and checked again: a correction without an error leaves no violation. (Of two raw files it need
+/// not be so: records that make no sense may be paired in one way here and in another one there.)
+void correction(Input input, Compare compare);
+
+inline constexpr char k_cut[] = "CHNK";
+inline constexpr std::uint8_t k_raw = 0xFF;
+
+/// A target by its name: "event_file", "definitions", "correction"; nullptr for others.
+using Target = void (*)(Input, Compare);
+Target target_of(const std::string& name);
+
+/// First inputs for the targets: name of target / name of input -> bytes. `examples` is the folder
+/// of recorded traces.
+std::map<std::filesystem::path, std::vector<std::uint8_t>> seeds(
+    const std::filesystem::path& examples);
+
+}  // namespace entrain::fuzz
