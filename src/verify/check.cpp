@@ -108,8 +108,8 @@ class Tally {
   }
 
   void add(const Pair& pair) {
-    const std::uint32_t component = cycles_.of(pair.send);
-    const bool inside = component != k_none && component == cycles_.of(pair.receive);
+    const std::uint32_t component = cycles_.any() ? cycles_.of(pair.send, near_send_) : k_none;
+    const bool inside = component != k_none && component == cycles_.of(pair.receive, near_receive_);
     if (inside && cycles_.dropped()[component]) {
       ++sums_.dropped_edges;
       return;
@@ -140,7 +140,8 @@ class Tally {
   /// Pairs inside a cycle were counted with a latency that they do not have, or are no pairs.
   void treat_components(Instance& instance, PairCounts& sum) {
     for (auto* side : {&instance.sends, &instance.receives}) {
-      for (Moment& moment : *side) moment.component = cycles_.of(moment.event);
+      std::size_t near = 0;
+      for (Moment& moment : *side) moment.component = cycles_.of(moment.event, near);
     }
     by_component(instance.sends, sends_);
     by_component(instance.receives, receives_);
@@ -180,7 +181,8 @@ class Tally {
   bool init_finalize_;
   IntervalUnion* backward_;
   Sums sums_;
-  std::vector<Moment> sends_, receives_;  ///< of the instance in work, in components
+  std::size_t near_send_ = 0, near_receive_ = 0;  ///< hints for Cycles::of
+  std::vector<Moment> sends_, receives_;          ///< of the instance in work, in components
 };
 
 /// Leaves out counters of value 0.

@@ -26,10 +26,7 @@ struct PartEnd {
 };
 
 /// An instant of a component. Components are numbered by the member that found them.
-struct Member {
-  std::uint64_t key = 0;
-  std::uint32_t component = 0;
-};
+using Member = std::pair<std::uint32_t, EventRef>;
 
 /// Brings the edges inside each cluster to one member.
 class Shipment {
@@ -209,26 +206,24 @@ std::vector<Member> search(std::vector<ClusterEdge>& edges, std::span<const Part
     graph.begin({first, edge});
     for (; part != parts.cend() && part->head.cluster == cluster; ++part) part->add_to(graph);
     graph.for_each_component(components, [&](EventRef instant, std::uint32_t component) {
-      found.push_back({key_of(instant), component});
+      found.push_back({component, instant});
     });
   }
   return found;
 }
 
-/// Gives components numbers that all members agree on.
-std::uint32_t number_components(Team& team, std::vector<Member>& found) {
+/// Gives components numbers that all members agree on: how many stand before those of this one,
+/// and how many there are.
+std::pair<std::uint32_t, std::uint32_t> number_components(Team& team, std::uint32_t own) {
   std::vector<std::int64_t> counts(team.size(), 0);
-  for (const Member& m : found) {
-    counts[team.rank()] = std::max<std::int64_t>(counts[team.rank()], m.component + 1);
-  }
+  counts[team.rank()] = own;
   team.reduce(Team::Reduction::sum, counts);
   std::uint32_t before = 0, all = 0;
   for (unsigned r = 0; r < team.size(); ++r) {
     if (r == team.rank()) before = all;
     all += static_cast<std::uint32_t>(counts[r]);
   }
-  for (Member& m : found) m.component += before;
-  return all;
+  return {before, all};
 }
 
 /// Whether the events from one instant to another of a location lie further apart than two
@@ -247,44 +242,78 @@ bool is_wide(const trace::LocationSkeleton& location, std::uint32_t first, std::
 
 }  // namespace
 
+std::vector<Cycles::Range> Cycles::ranges_of(std::vector<Member>&& members) {
+  std::sort(members.begin(), members.end());
+  std::vector<Range> ranges;
+  for (const auto& [component, instant] : members) {
+    if (!ranges.empty() && ranges.back().component == component &&
+        ranges.back().first.location == instant.location) {
+      ranges.back().last = instant.event;
+    } else {
+      ranges.push_back({instant, instant.event, component});
+    }
+  }
+  return ranges;
+}
+
+void Cycles::find_wide(Team& team, const trace::Partition& partition, const trace::Trace& trace) {
+  std::vector<std::int64_t> wide(dropped_.size(), 0);
+  for (const Range& range : ranges_) {
+    const LocationIndex l = range.first.location;
+    if (partition.owns(team.rank(), l) &&
+        is_wide(trace.locations[l], range.first.event, range.last)) {
+      wide[range.component] = 1;
+    }
+  }
+  team.reduce(Team::Reduction::max, wide);
+  dropped_.assign(wide.begin(), wide.end());
+}
+
+std::uint32_t Cycles::of(EventRef event, std::size_t& hint) const {
+  const auto begins_after = [&](std::size_t i) {
+    return i == ranges_.size() || event < ranges_[i].first;
+  };
+  // The range wanted is the last one that does not begin after the event.
+  if (begins_after(hint) || !begins_after(hint + 1)) {
+    if (!begins_after(hint) && !begins_after(hint + 1) && begins_after(hint + 2)) {
+      ++hint;
+    } else {
+      const auto after =
+          std::upper_bound(ranges_.begin(), ranges_.end(), event,
+                           [](const EventRef& e, const Range& range) { return e < range.first; });
+      if (after == ranges_.begin()) return k_none;
+      hint = static_cast<std::size_t>(after - ranges_.begin()) - 1;
+    }
+  }
+  const Range& range = ranges_[hint];
+  const bool inside = range.first.location == event.location && event.event <= range.last;
+  return inside ? range.component : k_none;
+}
+
 Result<Cycles> Cycles::find(Team& team, const trace::Partition& partition,
                             const trace::Trace& trace, const Relation& relation,
                             const Clusters& clusters, bool init_finalize,
                             const Progress* progress) {
   Cycles cycles;
   if (clusters.empty()) return cycles;
-  std::vector<Member> found;
+  std::vector<Range> own;
   {
     Shipment shipment(team.size(), clusters);
     shipment.add(relation, init_finalize);
     std::vector<ClusterEdge> edges = shipment.exchange_edges(team);
     const std::vector<PartEnd> parts = shipment.exchange_parts(team);
     TRY(team.agree(require_countable(edges.size() + parts.size())));
-    found = search(edges, parts, relation.places(), progress);
+    own = ranges_of(search(edges, parts, relation.places(), progress));
     TRY(team.agree(stop_if_cancelled(progress)));
   }
-  const std::uint32_t components = number_components(team, found);
-  if (components == 0) return cycles;
-  std::vector<Member> members = gather_everywhere(team, found);
-  std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
-    return std::tie(a.component, a.key) < std::tie(b.component, b.key);
-  });
-  std::vector<std::int64_t> wide(components, 0);
-  for (auto first = members.begin(); first != members.end();) {
-    const auto location = static_cast<LocationIndex>(first->key >> 32);
-    const auto end = std::find_if(first, members.end(), [&](const Member& m) {
-      return m.component != first->component || m.key >> 32 != location;
-    });
-    if (partition.owns(team.rank(), location) &&
-        is_wide(trace.locations[location], static_cast<std::uint32_t>(first->key),
-                static_cast<std::uint32_t>((end - 1)->key))) {
-      wide[first->component] = 1;
-    }
-    first = end;
-  }
-  team.reduce(Team::Reduction::max, wide);
-  cycles.dropped_.assign(wide.begin(), wide.end());
-  for (const Member& m : members) cycles.component_.insert(m.key, m.component);
+  const auto [before, all] = number_components(team, own.empty() ? 0 : own.back().component + 1);
+  if (all == 0) return cycles;
+  for (Range& range : own) range.component += before;
+  cycles.ranges_ = gather_everywhere(team, own);
+  std::sort(cycles.ranges_.begin(), cycles.ranges_.end(),
+            [](const Range& a, const Range& b) { return a.first < b.first; });
+  cycles.dropped_.assign(all, false);
+  cycles.find_wide(team, partition, trace);
   return cycles;
 }
 

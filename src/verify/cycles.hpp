@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
-#include "base/flat_map.hpp"
 #include "base/team.hpp"
 #include "trace/partition.hpp"
 #include "trace/trace.hpp"
@@ -36,17 +37,25 @@ class Cycles {
                              const Clusters& clusters, bool init_finalize,
                              const Progress* progress);
 
-  /// Component of an event that is an end of some edge; k_none if it is in no cycle.
-  [[nodiscard]] std::uint32_t of(EventRef event) const {
-    const std::uint32_t* found = any() ? component_.find(key_of(event)) : nullptr;
-    return found == nullptr ? k_none : *found;
-  }
+  /// Component of an event; k_none if it is in no cycle. `hint`: 0 at first, then as the last call
+  /// left it; near events are found at once.
+  std::uint32_t of(EventRef event, std::size_t& hint) const;
   [[nodiscard]] bool any() const { return !dropped_.empty(); }
   /// Per component.
   [[nodiscard]] const std::vector<bool>& dropped() const { return dropped_; }
 
  private:
-  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> component_;
+  /// Where a location is inside a component: local order lets nothing between two of its instants
+  /// be outside.
+  struct Range {
+    EventRef first;
+    std::uint32_t last = 0;  ///< instant
+    std::uint32_t component = 0;
+  };
+  static std::vector<Range> ranges_of(std::vector<std::pair<std::uint32_t, EventRef>>&& members);
+  void find_wide(Team& team, const trace::Partition& partition, const trace::Trace& trace);
+
+  std::vector<Range> ranges_;  ///< by location and event, disjoint
   std::vector<bool> dropped_;
 };
 

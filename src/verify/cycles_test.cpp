@@ -166,9 +166,25 @@ TEST(Cycles, TwoComponentsAreTwo) {
   const auto cycles = Cycles::find(solo, partition, b.trace(), *relation, clusters, false, nullptr);
   ASSERT_TRUE(cycles);
   ASSERT_EQ(cycles->dropped().size(), 2);
-  EXPECT_EQ(cycles->of({0, 0}), cycles->of({1, 0}));  // an instant goes by its first event
-  EXPECT_EQ(cycles->of({0, 2}), cycles->of({1, 2}));
-  EXPECT_NE(cycles->of({0, 0}), cycles->of({0, 2}));
+  std::size_t hint = 0;
+  const auto of = [&](LocationIndex l, std::uint32_t e) { return cycles->of({l, e}, hint); };
+  EXPECT_EQ(of(0, 0), of(1, 0));  // an instant goes by its first event
+  EXPECT_EQ(of(0, 2), of(1, 2));
+  EXPECT_NE(of(0, 0), of(0, 2));
+}
+
+// Whatever lies inside a component takes part, even where its edges close no cycle.
+TEST(Cycles, EdgesNotInForceAreDroppedWithTheirComponent) {
+  TraceBuilder b(2);
+  for (LocationIndex l = 0; l < 2; ++l) {
+    b.message(K::recv, l, 100, 1 - l);
+    b.add(l, 110, K::finalize_enter);
+    b.add(l, 120, K::finalize_leave);
+    b.message(K::send, l, 200, 1 - l);
+  }
+  const CheckReport report = b.check();
+  EXPECT_EQ(edges(report, EdgeKind::init_finalize).count, 0);
+  EXPECT_EQ(count(report.skipped, "dropped_edges"), 2);  // those not in force are not counted
 }
 
 }  // namespace

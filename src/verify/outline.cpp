@@ -65,6 +65,7 @@ class Walk {
     const auto& events = trace_.locations[l].events;
     Requests requests(events);
     begin_ = rma_begin_ = {};
+    world_seen_ = {};
     number_ = places_.first_number(l);
     for (std::size_t e = 0; e < events.size(); ++e, ++number_) {
       if (e == 0 || events[e].time != events[e - 1].time) {
@@ -136,23 +137,25 @@ class Walk {
         ++skipped_.rma_locks;
         break;
       case EventKind::init_enter:
-        world(out_.world[0]);
+        world(0);
         break;
       case EventKind::init_leave:
-        world(out_.world[1]);
+        world(1);
         break;
       case EventKind::finalize_enter:
-        world(out_.world[2]);
+        world(2);
         break;
       case EventKind::finalize_leave:
-        world(out_.world[3]);
+        world(3);
         break;
       default:
         out_.has_threads = true;
     }
   }
 
-  void world(Outline::World& first) const {
+  void world(std::size_t what) {
+    if (std::exchange(world_seen_[what], true)) return;  // only the first one of each location
+    Outline::World& first = out_.world[what];
     if (first.number == k_none || before_(number_, first.number)) first = {number_, node_};
   }
 
@@ -286,9 +289,10 @@ class Walk {
   Outline out_;
   FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_rank_, by_process_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
-  Begin begin_, rma_begin_;   ///< of the blocking call that is open
-  std::uint32_t number_ = 0;  ///< of the event in work
-  std::uint32_t node_ = 0;    ///< of its instant
+  std::array<bool, 4> world_seen_{};  ///< as Outline::world, in the location in work
+  Begin begin_, rma_begin_;           ///< of the blocking call that is open
+  std::uint32_t number_ = 0;          ///< of the event in work
+  std::uint32_t node_ = 0;            ///< of its instant
 };
 
 }  // namespace
