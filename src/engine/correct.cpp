@@ -207,7 +207,7 @@ class Correction {
     const bool events_shared = options_.mode == WriteMode::overlay;
     TRY_ASSIGN(engine::LoadedTrace written,
                events_shared ? engine::load_overlay(workers_, staged_->anchor(), loaded_)
-                             : engine::load(workers_, staged_->anchor(), nullptr));
+                             : engine::load(workers_, staged_->anchor(), progress_));
     // What a reader makes of it is what counts.
     TRY_ASSIGN(const engine::Presynchronised as_read,
                engine::presynchronise(processes_, written, Presync::linear));
