@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include <fmt/core.h>
 #include <otf2/otf2.h>
 
-namespace bench {
+#include "arguments.hpp"
 
-/// Ends the program: a benchmark that cannot run must not look like one that did.
-[[noreturn]] inline void die(const std::string& why) {
-  fmt::print(stderr, "{}: {}\n", program_invocation_short_name, why);
-  std::exit(2);
-}
+namespace bench {
 
 inline void ok(OTF2_ErrorCode code, const char* what) {
   if (code != OTF2_SUCCESS) die(fmt::format("{}: {}", what, OTF2_Error_GetDescription(code)));

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <ctime>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -32,10 +32,10 @@ std::vector<fs::path> event_files(const entrain::otf2::Archive& archive) {
   return files;
 }
 
-/// Reads all bytes; the sum keeps the compiler from dropping anything.
+/// Reads all bytes and returns their number.
 std::uint64_t read_bytes(const std::vector<fs::path>& files) {
   std::vector<std::uint8_t> buffer(std::size_t{1} << 20);
-  std::uint64_t sum = 0;
+  std::uint64_t total = 0;
   for (const fs::path& path : files) {
     auto file = entrain::File::open_for_reading(path);
     if (!file) die(file.error().message);
@@ -44,10 +44,10 @@ std::uint64_t read_bytes(const std::vector<fs::path>& files) {
       if (!n) die(n.error().message);
       if (*n == 0) break;
       at += *n;
-      sum += buffer[0];
+      total += *n;
     }
   }
-  return sum;
+  return total;
 }
 
 std::uint64_t scan(const entrain::otf2::Archive& archive, unsigned threads) {
@@ -100,51 +100,54 @@ std::uint64_t read_with_library(const fs::path& anchor, const entrain::otf2::Arc
   return events;
 }
 
+/// What is measured: the work, which returns how many events it met (0: it does not know).
 struct Contestant {
-  std::string name;
-  std::function<std::uint64_t()> run;
-  std::vector<double> wall_s, cpu_s;  ///< per round; CPU time is that of all threads
-
-  void run_once() {
-    const std::clock_t cpu_begin = std::clock();
-    const auto begin = std::chrono::steady_clock::now();
-    if (run() == 0) die(name + " found nothing");
-    const auto end = std::chrono::steady_clock::now();
-    wall_s.push_back(std::chrono::duration<double>(end - begin).count());
-    cpu_s.push_back(static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC);
-  }
+  Series series;
+  std::function<std::uint64_t()> work;
 };
+
+void run_once(Contestant& contestant, std::uint64_t events) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::uint64_t met = contestant.work();
+  contestant.series.seconds.push_back(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  if (met != 0 && met != events) {
+    die(fmt::format("{} found {} of {} events", contestant.series.name, met, events));
+  }
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) die("usage: scan_speed traces.otf2 [ROUNDS]");
-  const int rounds = argc > 2 ? std::max(std::atoi(argv[2]), 1) : 11;
-  auto archive = entrain::otf2::Archive::open(argv[1]);
+  const Arguments arguments(
+      argc, argv, "scan_speed traces.otf2 [--threads 1,2] [--rounds N] [--seed N] --json", 1);
+  const fs::path anchor = arguments.paths[0];
+  auto archive = entrain::otf2::Archive::open(anchor);
   if (!archive) die(archive.error().message);
   const std::vector<fs::path> files = event_files(**archive);
-  double bytes = 0;
-  for (const fs::path& file : files) bytes += static_cast<double>(fs::file_size(file));
-  std::vector<Contestant> contestants = {
-      {"read", [&] { return read_bytes(files); }, {}, {}},
-      {"scan, 1 thread", [&] { return scan(**archive, 1); }, {}, {}},
-      {"scan, 2 threads", [&] { return scan(**archive, 2); }, {}, {}},
-      {"OTF2 library", [&] { return read_with_library(argv[1], **archive); }, {}, {}},
-  };
-  const auto events = static_cast<double>(scan(**archive, 1));
-  for (int round = 0; round < rounds; ++round) {
-    for (Contestant& contestant : contestants) contestant.run_once();
+  std::uint64_t bytes = 0;
+  for (const fs::path& file : files) bytes += fs::file_size(file);
+  std::vector<Contestant> contestants;
+  contestants.push_back({{"read", 1, {}}, [&] {
+                           if (read_bytes(files) != bytes) die("files changed");
+                           return std::uint64_t{0};
+                         }});
+  for (const unsigned threads : arguments.threads) {
+    contestants.push_back(
+        {{"scan", threads, {}}, [&, threads] { return scan(**archive, threads); }});
   }
-  fmt::print("{:.1f} million events, {:.0f} MB, {} rounds\n", events / 1e6, bytes / 1e6, rounds);
-  fmt::print("{:16} {:>10} {:>10} {:>10} {:>10} {:>12}\n", "", "wall: min", "median ms",
-             "Mevents/s", "GB/s", "CPU: min ms");
-  for (Contestant& contestant : contestants) {
-    std::sort(contestant.wall_s.begin(), contestant.wall_s.end());
-    const double least = contestant.wall_s.front();
-    const double median = contestant.wall_s[contestant.wall_s.size() / 2];
-    const double cpu = *std::min_element(contestant.cpu_s.begin(), contestant.cpu_s.end());
-    fmt::print("{:16} {:10.2f} {:10.2f} {:10.1f} {:10.2f} {:12.2f}\n", contestant.name, least * 1e3,
-               median * 1e3, events / median / 1e6, bytes / median / 1e9, cpu * 1e3);
+  contestants.push_back(
+      {{"otf2_reader", 1, {}}, [&] { return read_with_library(anchor, **archive); }});
+  const std::uint64_t events = scan(**archive, 1);  // not measured: warms everything up
+  std::mt19937 random(arguments.seed);
+  for (unsigned round = 0; round < arguments.rounds; ++round) {
+    std::vector<std::size_t> order(contestants.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::size_t i : order) run_once(contestants[i], events);
   }
+  std::vector<Series> all;
+  for (Contestant& contestant : contestants) all.push_back(std::move(contestant.series));
+  print(all, {{"events", static_cast<double>(events)}, {"bytes", static_cast<double>(bytes)}});
   return 0;
 }

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is measured: groups of programs that run in turns and may be compared with each other."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .measuring import TARGET, Contestant
+from .traces import TraceSpec
+
+SHARES = (0.0, 0.01, 0.5)
+PROCESSES = (1, 2, 4)
+OPEN_FILES = 1024
+
+
+@dataclass
+class Sizes:
+    """How large everything is."""
+
+    base: int = 24_000_000
+    locations: tuple[int, ...] = (8, 64, 512, 4096)
+    many_locations: int = 100_000
+    runs: int = 11
+    runs_of_many: int = 3  # of the group "files": hundreds of thousands of files each
+
+    @property
+    def small(self) -> int:
+        return self.base // 10
+
+    @property
+    def large(self) -> int:
+        return self.base * 10
+
+
+QUICK = Sizes(base=480_000, locations=(8, 64), many_locations=2_000, runs=3, runs_of_many=1)
+
+
+@dataclass
+class Group:
+    """Contestants that take turns."""
+
+    name: str
+    about: str
+    runs: int
+    contestants: list[Contestant] = field(default_factory=list)
+    specs: list[TraceSpec] = field(default_factory=list)
+    skipped: str = ""  # why nothing is measured
+
+    def trace(self, spec: TraceSpec) -> str:
+        if spec not in self.specs:
+            self.specs.append(spec)
+        return spec.name
+
+
+@dataclass
+class Programs:
+    """Paths of what is measured."""
+
+    entrain: Path
+    otf2_copy: Path
+    scan_speed: Path
+    stream_copy: Path
+    data: Path
+
+    def anchor(self, spec: TraceSpec) -> str:
+        return str(self.data / spec.name / "archive" / "traces.otf2")
+
+    def cp(self, group: Group, spec: TraceSpec, name: str = "cp") -> None:
+        group.contestants.append(Contestant(
+            name, ["cp", "-r", "--reflink=never", str(self.data / spec.name / "archive"), TARGET],
+            trace=group.trace(spec), memory=False))
+
+    def copy(self, group: Group, spec: TraceSpec, name: str = "otf2_copy") -> None:
+        group.contestants.append(Contestant(
+            name, [str(self.otf2_copy), self.anchor(spec), TARGET], trace=group.trace(spec)))
+
+    def check(self, group: Group, spec: TraceSpec, name: str, threads: int = 2) -> None:
+        group.contestants.append(Contestant(
+            name, [str(self.entrain), "check", self.anchor(spec), "--json", "-q", "--threads",
+                   str(threads)],
+            trace=group.trace(spec), exit_codes=(0, 1), report="check", threads=threads))
+
+    def correct(self, group: Group, spec: TraceSpec, name: str, mode: str, verify: bool = False,
+                threads: int = 2, **more: object) -> Contestant:
+        command = [str(self.entrain), "correct", self.anchor(spec), "-o", TARGET, "--mode", mode,
+                   "--json", "-q", "--threads", str(threads)]
+        contestant = Contestant(name, command + ([] if verify else ["--no-verify"]),
+                                trace=group.trace(spec), report="correct", threads=threads, **more)
+        group.contestants.append(contestant)
+        return contestant
+
+    def scan(self, group: Group, spec: TraceSpec, name: str = "scan_speed") -> None:
+        group.contestants.append(Contestant(
+            name, [str(self.scan_speed), self.anchor(spec), "--threads", "1,2", "--json"],
+            trace=group.trace(spec), report="scan", memory=False))
+
+
+def main_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("main", "every program on one trace, with one and two threads", sizes.runs)
+    spec = TraceSpec(sizes.base)
+    programs.cp(group, spec)
+    programs.copy(group, spec)
+    programs.scan(group, spec)
+    group.contestants.append(Contestant(
+        "stream_copy", [str(programs.stream_copy), "--threads", "1,2", "--rounds", "3", "--json"],
+        report="stream", memory=False))
+    for threads in (2, 1):
+        programs.check(group, spec, f"check, {threads} thr", threads)
+        for mode in ("overlay", "rewrite"):
+            programs.correct(group, spec, f"{mode}, {threads} thr", mode, threads=threads)
+            programs.correct(group, spec, f"{mode} + verify, {threads} thr", mode, verify=True,
+                             threads=threads)
+    return group
+
+
+def violations_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("violations", "the same trace with none, few and half of the receives violated",
+                  sizes.runs)
+    programs.cp(group, TraceSpec(sizes.base))
+    for share in SHARES:
+        spec = TraceSpec(sizes.base, share=share)
+        programs.check(group, spec, f"check, {share:.0%}")
+        programs.correct(group, spec, f"overlay, {share:.0%}", "overlay")
+        programs.correct(group, spec, f"rewrite, {share:.0%}", "rewrite")
+    return group
+
+
+def locations_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("locations", "the same number of events on more and more locations", sizes.runs)
+    for locations in sizes.locations:
+        spec = TraceSpec(sizes.base, locations=locations)
+        programs.cp(group, spec, f"cp, {locations} loc")
+        programs.scan(group, spec, f"scan_speed, {locations} loc")
+        programs.check(group, spec, f"check, {locations} loc")
+        programs.correct(group, spec, f"overlay, {locations} loc", "overlay")
+        programs.correct(group, spec, f"rewrite, {locations} loc", "rewrite")
+    return group
+
+
+def growth_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("growth", "ten times and a hundred times the events, on 8 locations", sizes.runs)
+    for events in (sizes.small, sizes.base, sizes.large):
+        spec, label = TraceSpec(events), count_text(events)
+        programs.cp(group, spec, f"cp, {label}")
+        programs.copy(group, spec, f"otf2_copy, {label}")
+        programs.scan(group, spec, f"scan_speed, {label}")
+        programs.check(group, spec, f"check, {label}")
+        programs.correct(group, spec, f"overlay, {label}", "overlay")
+        programs.correct(group, spec, f"rewrite + verify, {label}", "rewrite", verify=True)
+    return group
+
+
+def large_group(programs: Programs, sizes: Sizes) -> Group:
+    locations = max(sizes.locations)
+    group = Group("large", "the largest trace on the most locations, and half violated",
+                  sizes.runs)
+    for spec, label in ((TraceSpec(sizes.large, locations=locations), f"{locations} loc"),
+                        (TraceSpec(sizes.large, share=0.5), "50%")):
+        programs.cp(group, spec, f"cp, {label}")
+        programs.scan(group, spec, f"scan_speed, {label}")
+        programs.check(group, spec, f"check, {label}")
+        programs.correct(group, spec, f"overlay, {label}", "overlay")
+        programs.correct(group, spec, f"rewrite, {label}", "rewrite")
+    return group
+
+
+def processes_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("processes", "several MPI processes of one thread each", sizes.runs)
+    launcher, environment, why_not = find_launcher(programs.entrain)
+    if why_not:
+        group.skipped = why_not
+        return group
+    spec = TraceSpec(sizes.base)
+    programs.cp(group, spec)
+    for mode in ("overlay", "rewrite"):
+        programs.correct(group, spec, f"{mode}, no mpirun", mode, threads=1)
+        for processes in PROCESSES:
+            contestant = programs.correct(group, spec, f"{mode}, {processes} proc", mode,
+                                          threads=1, processes=processes, environment=environment)
+            contestant.command = [*launcher, "-n", str(processes), *contestant.command]
+    return group
+
+
+def memory_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("memory", "ten times the events around the same number of communication events; "
+                  "only memory is measured", 1)
+    for spec, label in ((TraceSpec(sizes.base), "10 % communication"),
+                        (TraceSpec(sizes.large, communication=0.01), "1 % communication")):
+        programs.check(group, spec, f"check, {label}")
+        programs.correct(group, spec, f"overlay, {label}", "overlay")
+        programs.correct(group, spec, f"rewrite + verify, {label}", "rewrite", verify=True)
+    for contestant in group.contestants:
+        contestant.timed = False
+    return group
+
+
+def files_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("files", f"very many locations, with a soft limit of {OPEN_FILES} open files",
+                  sizes.runs_of_many)
+    spec = TraceSpec(160 * sizes.many_locations, locations=sizes.many_locations, communication=0.2)
+    programs.cp(group, spec)
+    programs.check(group, spec, "check")
+    programs.correct(group, spec, "overlay", "overlay")
+    programs.correct(group, spec, "rewrite + verify", "rewrite", verify=True)
+    for contestant in group.contestants:
+        contestant.most_open_files = OPEN_FILES
+    return group
+
+
+GROUPS = {
+    "main": main_group, "violations": violations_group, "locations": locations_group,
+    "growth": growth_group, "large": large_group, "processes": processes_group,
+    "memory": memory_group, "files": files_group,
+}
+
+
+def find_launcher(entrain: Path) -> tuple[list[str], dict[str, str], str]:
+    """Words that start MPI processes, their environment, or why that is not possible."""
+    if shutil.which("mpirun") is None:
+        return [], {}, "mpirun is not installed"
+    linked = subprocess.run(["ldd", str(entrain)], capture_output=True, text=True, check=False)
+    if "libmpi" not in linked.stdout:
+        return [], {}, "entrain was built without MPI"
+    version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False)
+    if "Open MPI" not in version.stdout:
+        return ["mpirun"], {}, ""
+    environment = {}
+    if os.geteuid() == 0:
+        environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return ["mpirun", "--oversubscribe", "--bind-to", "none"], environment, ""
+
+
+def count_text(events: int) -> str:
+    """24000000 as 24M."""
+    for unit, name in ((1_000_000, "M"), (1_000, "k")):
+        if events >= unit:
+            return f"{events / unit:g}{name}"
+    return str(events)

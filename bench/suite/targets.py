@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was aimed at, and whether the session shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .stats import median
+from .summary import Session
+
+MIB = 1 << 20
+WANTED_LOCATIONS = 100_000
+
+
+@dataclass
+class Target:
+    """One row: `met` is None if the session does not tell."""
+
+    what: str
+    wanted: str
+    measured: str
+    met: bool | None
+
+    def as_json(self) -> dict[str, Any]:
+        return vars(self)
+
+
+def all_targets(session: Session) -> list[Target]:
+    return [*scan_targets(session), *copy_targets(session), *memory_targets(session),
+            violation_target(session), files_target(session), *growth_targets(session)]
+
+
+def at_most(what: str, limit: float, value: float | None, unit: str) -> Target:
+    return bounded(what, f"<= {limit:g} {unit}", value, unit, value is not None and value <= limit)
+
+
+def at_least(what: str, limit: float, value: float | None, unit: str) -> Target:
+    return bounded(what, f">= {limit:g} {unit}", value, unit, value is not None and value >= limit)
+
+
+def bounded(what: str, wanted: str, value: float | None, unit: str, met: bool) -> Target:
+    if value is None:
+        return Target(what, wanted, "not measured", None)
+    return Target(what, wanted, f"{value:.2f} {unit}", met)
+
+
+def scan_targets(session: Session) -> list[Target]:
+    rates = {threads: session.scan_rate("main", "scan_speed", threads) for threads in (1, 2)}
+    library = session.scan_rate("main", "scan_speed", 1, "otf2_reader")
+    rows = [at_least(f"scan with skeleton, {threads} thr", 100,
+                     rate / threads / 1e6 if rate else None, "M events/s/thr")
+            for threads, rate in rates.items()]
+    both = rates[1] / library if rates[1] and library else None
+    rows.append(at_least("scan, 1 thr, against OTF2 callback reader", 3, both, "times"))
+    return rows
+
+
+def copy_targets(session: Session) -> list[Target]:
+    def cost(name: str) -> float | None:
+        return session.ratio("main", name, "cp")
+
+    rewrites = [("rewrite against OTF2 read + write", "rewrite, 2 thr"),
+                ("rewrite with verification against the same", "rewrite + verify, 2 thr")]
+    faster = []
+    for what, name in rewrites:
+        ratio = session.ratio("main", name, "otf2_copy")
+        faster.append(at_least(what, 3, 1 / ratio if ratio else None, "times"))
+    return [
+        at_most("overlay with verification", 1.0, cost("overlay + verify, 2 thr"), "x cp"),
+        at_most("overlay --no-verify", 0.7, cost("overlay, 2 thr"), "x cp"),
+        at_most("rewrite with verification", 2.0, cost("rewrite + verify, 2 thr"), "x cp"),
+        at_most("rewrite --no-verify", 1.6, cost("rewrite, 2 thr"), "x cp"),
+        *faster,
+    ]
+
+
+def allowed_bytes(trace: dict[str, Any]) -> int:
+    return 40 * trace["communication_events"] + 1024 * trace["locations"] + 64 * MIB
+
+
+def memory_targets(session: Session) -> list[Target]:
+    """The worst of all corrections by one process, and the growth with other events."""
+    worst: tuple[float, str] | None = None
+    for group in session.result["groups"]:
+        for name, contestant in session.group(group).items():
+            is_correction = name.startswith(("overlay", "rewrite"))
+            anon = session.anon_bytes(group, name)
+            if not is_correction or anon is None or contestant["processes"] > 1:
+                continue
+            trace = session.trace_of(contestant)
+            share = anon / allowed_bytes(trace)
+            bytes_each = anon / trace["communication_events"]
+            text = f"{share:.2f} of it, {bytes_each:.0f} B/event"
+            if worst is None or share > worst[0]:
+                worst = (share, text)
+    limit = Target("anonymous memory: 40 B/comm. event + 1 KiB/loc. + 64 MiB", "<= 1 of it",
+                   worst[1] if worst else "not measured", worst[0] <= 1 if worst else None)
+    grown = []
+    for program in ("overlay", "rewrite + verify"):
+        few = session.anon_bytes("memory", f"{program}, 10 % communication")
+        many = session.anon_bytes("memory", f"{program}, 1 % communication")
+        if few and many:
+            grown.append((many / few, program))
+    flat = at_most("anonymous memory, 10 x the other events", 1.1,
+                   max(grown)[0] if grown else None, "times")
+    return [limit, flat]
+
+
+def violation_target(session: Session) -> Target:
+    phases = ["forward", "backward"]
+    half = session.phase_s("violations", "rewrite, 50%", phases)
+    clean = session.phase_s("violations", "rewrite, 0%", phases)
+    ratio = half / clean if half and clean else None
+    return at_most("forward + backward, 50 % violated against clean", 2,
+                   ratio, "times")
+
+
+def files_target(session: Session) -> Target:
+    what = f"{WANTED_LOCATIONS:,} locations, 1,024 open files"
+    done = session.contestant("files", "rewrite + verify")
+    if done is None or not done["runs"]:
+        return Target(what, "works", "not measured", None)
+    locations = session.trace_of(done)["locations"]
+    walls = median(session.walls("files", "rewrite + verify"))
+    return Target(what, "works", f"{locations:,} locations in {walls:.1f} s",
+                  True if locations >= WANTED_LOCATIONS else None)
+
+
+def growth_targets(session: Session) -> list[Target]:
+    """Largest cost per event divided by the smallest, over all sizes."""
+    lines = session.growth()
+    rows = []
+    for label in ("scan alone, 2 thr", "check", "overlay", "rewrite + verify"):
+        rows.append(at_most(f"cost per event, trace 10 x twice: {label}", 1.2,
+                            spread(lines.get(label, [])), "times"))
+    phases = {k: spread(v) for k, v in lines.items() if k.startswith("phase")}
+    known = {k: v for k, v in phases.items() if v is not None}
+    if known:
+        label = max(known, key=lambda k: known[k])
+        rows.append(at_most(f"cost per event, worst phase: {label[6:]}", 1.2, known[label],
+                            "times"))
+    return rows
+
+
+def spread(points: list[tuple[int, float]]) -> float | None:
+    costs = [cost for _, cost in points]
+    return max(costs) / min(costs) if len(costs) > 1 else None
