@@ -37,6 +37,7 @@ class Contestant:
     processes: int = 1
     timed: bool = True  # False: only its memory is measured
     memory: bool = True  # False: its memory is not
+    both: bool = False  # True: its runs take so long that time and memory come from the same ones
     most_open_files: int = 0  # soft limit; 0: as it is
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -83,16 +84,21 @@ def start(contestant: Contestant, target: Path, out: IO[bytes], err: IO[bytes]) 
                             preexec_fn=limit_files if limit else None)
 
 
-def finish(contestant: Contestant, code: int, out: IO[bytes], err: IO[bytes]) -> dict[str, Any]:
-    """What the program said, if it ended well."""
+def outcome(contestant: Contestant, child: subprocess.Popen, begin: float, status: int,
+            usage: resource.struct_rusage, out: IO[bytes], err: IO[bytes]) -> dict[str, Any]:
+    """Times of a program that has just ended, and what it said, if it ended well."""
+    wall = time.perf_counter() - begin
+    child.returncode = os.waitstatus_to_exitcode(status)
     out.seek(0)
     err.seek(0)
-    if code not in contestant.exit_codes:
-        raise CannotRun(f"{contestant.name}: {' '.join(contestant.command)} ended with {code}: "
-                        f"{err.read().decode(errors='replace').strip()}")
-    if not contestant.report:
-        return {}
-    return kept_of(json.loads(out.read()), contestant)
+    if child.returncode not in contestant.exit_codes:
+        raise CannotRun(f"{contestant.name}: {' '.join(contestant.command)} ended with "
+                        f"{child.returncode}: {err.read().decode(errors='replace').strip()}")
+    run = {"wall_s": round(wall, 6), "user_s": round(usage.ru_utime, 4),
+           "system_s": round(usage.ru_stime, 4), "max_rss_bytes": usage.ru_maxrss * 1024}
+    if contestant.report:
+        run.update(kept_of(json.loads(out.read()), contestant))
+    return run
 
 
 def measure_time(contestant: Contestant, target: Path) -> dict[str, Any]:
@@ -106,25 +112,23 @@ def measure_time(contestant: Contestant, target: Path) -> dict[str, Any]:
         except BaseException:
             stop(child)
             raise
-        wall = time.perf_counter() - begin
-        child.returncode = os.waitstatus_to_exitcode(status)
-        run = {"wall_s": round(wall, 6), "user_s": round(usage.ru_utime, 4),
-               "system_s": round(usage.ru_stime, 4), "max_rss_bytes": usage.ru_maxrss * 1024}
-        run.update(finish(contestant, child.returncode, out, err))
+        run = outcome(contestant, child, begin, status, usage, out, err)
     shutil.rmtree(target, ignore_errors=True)
     return run
 
 
-def measure_memory(contestant: Contestant, target: Path) -> dict[str, Any]:
-    """One run under observation: the largest values seen of each kind of memory."""
+def measure_memory(contestant: Contestant, target: Path
+                   ) -> tuple[dict[str, Any], dict[str, int]]:
+    """One run under observation: its time, and the largest values seen of each kind of memory."""
     prepare(target)
     peak = MemoryPeak()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        begin = time.perf_counter()
         child = start(contestant, target, out, err)
         look_for_spill = 0.0
         try:
             while True:
-                ended, status = os.waitpid(child.pid, os.WNOHANG)
+                ended, status, usage = os.wait4(child.pid, os.WNOHANG)
                 if ended:
                     break
                 now = time.perf_counter()
@@ -137,10 +141,9 @@ def measure_memory(contestant: Contestant, target: Path) -> dict[str, Any]:
         except BaseException:
             stop(child)
             raise
-        child.returncode = os.waitstatus_to_exitcode(status)
-        finish(contestant, child.returncode, out, err)
+        run = outcome(contestant, child, begin, status, usage, out, err)
     shutil.rmtree(target, ignore_errors=True)
-    return peak.values
+    return run, peak.values
 
 
 def stop(child: subprocess.Popen) -> None:

@@ -52,7 +52,7 @@ def measure_group(group: Group, data: Path) -> dict[str, Any]:
     """All rounds of a group: every contestant once per round, in a new random order."""
     target = data / "target"
     timed = [c for c in group.contestants if c.timed]
-    watched = [c for c in group.contestants if c.memory]
+    watched = [c for c in group.contestants if c.memory and not c.both]
     entries = {c.name: describe(c) for c in group.contestants}
     shuffled = random.Random(1)
     load_before = load()
@@ -60,16 +60,20 @@ def measure_group(group: Group, data: Path) -> dict[str, Any]:
         for spec in group.specs if timed else []:
             warm(data / spec.name / "archive")
         for place, contestant in enumerate(shuffled.sample(timed, len(timed))):
-            run = {"place": place, **measure_time(contestant, target)}
-            entries[contestant.name]["runs"].append(run)
+            if contestant.both:
+                run, peak = measure_memory(contestant, target)
+                entries[contestant.name]["memory"].append(peak)
+            else:
+                run = measure_time(contestant, target)
+            entries[contestant.name]["runs"].append({"place": place, **run})
             say(f"{group.name} {round_number}/{group.runs}  {contestant.name:28} "
                 f"{run['wall_s']:9.3f} s")
     for _ in range(max(1, group.runs // 5)):
         for contestant in shuffled.sample(watched, len(watched)):
-            peak = measure_memory(contestant, target)
+            _, peak = measure_memory(contestant, target)
             entries[contestant.name]["memory"].append(peak)
             say(f"{group.name} memory  {contestant.name:28} {peak['anon_bytes'] / 1e6:9.1f} MB")
-    return {"about": group.about, "load_before": load_before, "load_after": load(),
+    return {"about": group.about, "judged": group.judged, "load_before": load_before, "load_after": load(),
             "contestants": entries}
 
 

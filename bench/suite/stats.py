@@ -7,7 +7,7 @@ import random
 import statistics
 from collections.abc import Sequence
 
-RESAMPLES = 2000
+RESAMPLES = 1000
 CONFIDENCE = 0.95
 
 

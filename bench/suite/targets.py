@@ -32,11 +32,11 @@ def all_targets(session: Session) -> list[Target]:
 
 
 def at_most(what: str, limit: float, value: float | None, unit: str) -> Target:
-    return bounded(what, f"<= {limit:g} {unit}", value, unit, value is not None and value <= limit)
+    return bounded(what, f"<= {limit:g}", value, unit, value is not None and value <= limit)
 
 
 def at_least(what: str, limit: float, value: float | None, unit: str) -> Target:
-    return bounded(what, f">= {limit:g} {unit}", value, unit, value is not None and value >= limit)
+    return bounded(what, f">= {limit:g}", value, unit, value is not None and value >= limit)
 
 
 def bounded(what: str, wanted: str, value: float | None, unit: str, met: bool) -> Target:
@@ -91,10 +91,10 @@ def memory_targets(session: Session) -> list[Target]:
             trace = session.trace_of(contestant)
             share = anon / allowed_bytes(trace)
             bytes_each = anon / trace["communication_events"]
-            text = f"{share:.2f} of it, {bytes_each:.0f} B/event"
+            text = f"{share:.2f}, {bytes_each:.0f} B/event"
             if worst is None or share > worst[0]:
                 worst = (share, text)
-    limit = Target("anonymous memory: 40 B/comm. event + 1 KiB/loc. + 64 MiB", "<= 1 of it",
+    limit = Target("anonymous memory / 40 B/event + 1 KiB/loc. + 64 MiB", "<= 1",
                    worst[1] if worst else "not measured", worst[0] <= 1 if worst else None)
     grown = []
     for program in ("overlay", "rewrite + verify"):

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the benchmark suite's arithmetic and of bench/gate, on made-up results."""
+
+import copy
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+sys.path.insert(0, str(BENCH))
+
+from suite import stats, svg  # noqa: E402
+from suite.plots import all_plots  # noqa: E402
+from suite.summary import Session  # noqa: E402
+from suite.tables import as_markdown  # noqa: E402
+from suite.targets import all_targets  # noqa: E402
+
+MIB = 1 << 20
+CORRECTIONS = {"overlay": 0.5, "overlay + verify": 0.9, "rewrite": 1.2, "rewrite + verify": 1.8}
+
+
+def made_up(seed=1, runs=11, noise=0.02, slower=1.0, anon=80 * MIB, rewrite=1.2):
+    """A session in which cp takes about a second and the machine's speed varies by half."""
+    draw = random.Random(seed)
+    speeds = [draw.uniform(1, 1.5) for _ in range(runs)]
+
+    def run(share, **more):
+        return [{"place": 0, "wall_s": share * speed * draw.uniform(1, 1 + noise), "user_s": 1.0,
+                 "system_s": 0.1, "max_rss_bytes": MIB, **more} for speed in speeds]
+
+    def entry(trace, measured, memory=None):
+        return {"trace": trace, "threads": 2, "processes": 1, "most_open_files": 0,
+                "runs": measured, "memory": [] if memory is None else
+                [{"anon_bytes": memory, "anon_sum_bytes": memory, "file_bytes": 0,
+                  "shared_bytes": 0, "spill_bytes": 0, "samples": 9}]}
+
+    phases = dict.fromkeys(["scan", "match", "presync", "forward", "backward", "write", "verify"],
+                           0.1)
+    main = {"cp": entry("t", run(1.0)), "otf2_copy": entry("t", run(4.0))}
+    for threads in (1, 2):
+        for name, share in {**CORRECTIONS, "rewrite": rewrite}.items():
+            main[f"{name}, {threads} thr"] = entry(
+                "t", run(share * slower * 2 / threads, phases_s=phases), anon)
+    series = [{"name": "scan", "threads": 1, "seconds": [0.2]},
+              {"name": "scan", "threads": 2, "seconds": [0.1]},
+              {"name": "otf2_reader", "threads": 1, "seconds": [0.8]}]
+    main["scan_speed"] = entry("t", run(1.0, events=24_000_000, bytes=300_000_000, series=series))
+    half = {**phases, "forward": 0.25}
+    violations = {"cp": entry("t", run(1.0)),
+                  "rewrite, 0%": entry("clean", run(1.0, phases_s=phases)),
+                  "rewrite, 50%": entry("half", run(1.2, phases_s=half))}
+    trace = {"events": 24_000_000, "locations": 8, "communication_events": 2_400_000,
+             "bytes": 300_000_000, "files": 18, "violated_share": 0.01, "offset_noise_s": 1e-6}
+    return {
+        "schema": "entrain.bench/2", "date": "2020-01-01", "revision": "abc",
+        "machine": {"cpu": "some", "cores": 2, "memory_gb": 8, "file_system": "ext4",
+                    "system": "Linux"},
+        "load_before": 0.1, "load_after": 0.2, "seconds": 60.0, "sizes": {},
+        "traces": {"t": trace, "clean": {**trace, "violated_share": 0.0},
+                   "half": {**trace, "violated_share": 0.49}},
+        "groups": {"main": {"about": "all", "judged": True, "contestants": main},
+                   "violations": {"about": "some", "judged": True, "contestants": violations},
+                   "processes": {"about": "several", "skipped": "mpirun is not installed"}},
+    }
+
+
+class StatisticsTest(unittest.TestCase):
+    def test_ratios_of_rounds_cancel_a_slow_machine(self):
+        self.assertEqual(stats.paired_ratio([2.0, 20.0], [1.0, 10.0]), [2.0, 2.0])
+        with self.assertRaises(ValueError):
+            stats.paired_ratio([1.0], [1.0, 2.0])
+
+    def test_bootstrap_covers_the_true_change(self):
+        draw = random.Random(7)
+        before = [draw.gauss(1, 0.02) for _ in range(11)]
+        after = [draw.gauss(1.1, 0.02) for _ in range(11)]
+        change, low, high = stats.bootstrap_change(before, after)
+        self.assertLess(low, 1.1)
+        self.assertGreater(high, 1.1)
+        self.assertLess(high - low, 0.1)
+        self.assertAlmostEqual(change, 1.1, delta=0.03)
+        self.assertEqual((change, low, high), stats.bootstrap_change(before, after))
+
+    def test_equal_samples_have_not_changed(self):
+        self.assertEqual(stats.bootstrap_change([1.0] * 5, [1.0] * 5), (1.0, 1.0, 1.0))
+
+
+class SummaryTest(unittest.TestCase):
+    def verdicts(self, **made):
+        return {t.what: t for t in all_targets(Session(made_up(**made)))}
+
+    def test_targets_met_and_missed(self):
+        good = self.verdicts()
+        self.assertTrue(good["rewrite --no-verify"].met)
+        self.assertTrue(good["scan with skeleton, 1 thr"].met)
+        self.assertTrue(good["rewrite against OTF2 read + write"].met)
+        self.assertTrue(good["forward + backward, 50 % violated against clean"].met)
+        bad = self.verdicts(rewrite=2.5, anon=4000 * MIB)
+        self.assertFalse(bad["rewrite --no-verify"].met)
+        self.assertFalse(bad["rewrite against OTF2 read + write"].met)
+        memory = [t for what, t in bad.items() if what.startswith("anonymous memory / ")]
+        self.assertFalse(memory[0].met)
+
+    def test_what_was_not_measured_is_not_met(self):
+        missing = self.verdicts()["100,000 locations, 1,024 open files"]
+        self.assertIsNone(missing.met)
+        self.assertEqual(missing.measured, "not measured")
+
+    def test_tables_and_plots(self):
+        session = Session(made_up())
+        plots = all_plots(session)
+        self.assertIn("ratios", plots)
+        for text in plots.values():
+            xml.dom.minidom.parseString(text)
+        document = as_markdown(session, "x", list(plots))
+        self.assertIn("mpirun is not installed", document)
+        for line in document.splitlines():
+            self.assertLessEqual(len(line), 100, line)
+
+    def test_line_chart_of_a_single_point(self):
+        xml.dom.minidom.parseString(svg.line_chart("<&>", "x", "y", [svg.Line("a", [(8, 2)])]))
+
+
+class GateTest(unittest.TestCase):
+    def gate(self, before, after, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = []
+            for name, content in (("a.json", before), ("b.json", after)):
+                path = Path(folder) / name
+                if content is not None:
+                    path.write_text(content if isinstance(content, str) else json.dumps(content))
+                paths.append(str(path))
+            done = subprocess.run([str(BENCH / "gate"), *paths, *options], capture_output=True,
+                                  text=True, check=False)
+            return done.returncode, done.stdout + done.stderr
+
+    def changed(self, edit):
+        result = made_up(seed=2)
+        edit(result)
+        return result
+
+    def test_same_build_is_fine_on_a_machine_half_as_fast(self):
+        code, text = self.gate(made_up(), made_up(seed=2))
+        self.assertEqual(code, 0, text)
+        self.assertIn("main: rewrite, 2 thr / otf2_copy", text)
+
+    def test_slower_build_is_found(self):
+        code, text = self.gate(made_up(), made_up(seed=2, slower=1.1))
+        self.assertEqual(code, 1, text)
+        self.assertEqual(self.gate(made_up(), made_up(seed=2, slower=1.1), "--tolerance", "0.2")[0],
+                         0)
+
+    def test_faster_build_is_fine(self):
+        code, text = self.gate(made_up(), made_up(seed=2, slower=0.8))
+        self.assertEqual(code, 0, text)
+        self.assertIn("better", text)
+
+    def test_hungrier_build_is_found(self):
+        code, text = self.gate(made_up(), made_up(seed=2, anon=100 * MIB))
+        self.assertEqual(code, 1, text)
+        self.assertEqual(self.gate(made_up(), made_up(seed=2, anon=82 * MIB))[0], 0)
+
+    def test_noise_is_no_pass(self):
+        code, text = self.gate(made_up(noise=3), made_up(seed=2, noise=3))
+        self.assertEqual(code, 2, text)
+
+    def test_too_few_runs(self):
+        code, text = self.gate(made_up(runs=3), made_up(seed=2, runs=3))
+        self.assertEqual(code, 2, text)
+        self.assertIn("are needed", text)
+        self.assertEqual(self.gate(made_up(runs=3), made_up(runs=3), "--least-runs", "3")[0], 0)
+
+    def test_files_that_are_missing_or_something_else(self):
+        for other in (None, "", "{", "[]", '{"schema": "entrain.bench/1"}',
+                      '{"schema": "entrain.bench/2"}'):
+            self.assertEqual(self.gate(made_up(), other)[0], 2, other)
+            self.assertEqual(self.gate(other, made_up())[0], 2, other)
+
+    def test_different_machines_cases_and_traces(self):
+        def other_machine(result):
+            result["machine"]["cpu"] = "other"
+
+        def fewer_groups(result):
+            del result["groups"]["violations"]
+
+        def fewer_contestants(result):
+            del result["groups"]["main"]["contestants"]["rewrite, 2 thr"]
+
+        def no_longer_skipped(result):
+            result["groups"]["processes"] = copy.deepcopy(result["groups"]["violations"])
+
+        def larger_trace(result):
+            result["traces"]["t"]["bytes"] *= 2
+
+        def other_share(result):
+            result["traces"]["t"]["violated_share"] = 0.1
+
+        def no_memory(result):
+            result["groups"]["main"]["contestants"]["rewrite, 2 thr"]["memory"] = []
+
+        def no_floor(result):
+            result["groups"]["main"]["contestants"]["otf2_copy"]["runs"].pop()
+
+        for edit in (other_machine, fewer_groups, fewer_contestants, no_longer_skipped,
+                     larger_trace, other_share, no_memory, no_floor):
+            code, text = self.gate(made_up(), self.changed(edit))
+            self.assertEqual(code, 2, f"{edit.__name__}: {text}")
+            self.assertIn("cannot compare", text)
+
+    def test_nothing_to_compare(self):
+        empty = self.changed(lambda result: result.update(groups={}))
+        self.assertEqual(self.gate(empty, empty)[0], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
