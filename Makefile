@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: help demo test test-mpich sanitize fuzz soak bench format lint install deps clean
+.PHONY: help demo test test-mpich sanitize fuzz soak bench bench-gate format lint install deps clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -43,10 +43,13 @@ soak: deps ## the long tests
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset soak
 
-bench: deps ## measure against cp and the OTF2 library: minutes, 2 GB of disk
+bench: deps ## measure against cp, the OTF2 library and memory: hours, 20 GB of disk
 	cmake --preset release --log-level=WARNING
 	cmake --build --preset release -j $(JOBS)
-	bench/run
+	bench/run $(BENCH_FLAGS)
+
+bench-gate: ## compare results A=old.json with B=new.json; fails if B is slower or hungrier
+	bench/gate $(A) $(B)
 
 format: ## clang-format all sources
 	@scripts/install-deps clang-format

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 TARGET = "{target}"  # in a command: the folder that it writes
 SAMPLE_INTERVAL_S = 0.002
-SPILL_INTERVAL_S = 0.05  # looking through open files costs more than reading one status
+SPILL_INTERVAL_S = 0.05  # looking through all mappings costs more than reading one status
 
 
 class CannotRun(Exception):
@@ -172,15 +172,17 @@ class MemoryPeak:
         self.values["samples"] += 1
 
     def look_for_spill(self, pids: list[int]) -> None:
-        """Files without a name that a process holds open, but for its own standard streams."""
+        """Mapped files without a name: arrays that did not fit into memory."""
         total = 0
         for pid in pids:
             try:
-                for entry in os.scandir(f"/proc/{pid}/fd"):
-                    if int(entry.name) > 2 and os.readlink(entry.path).endswith(" (deleted)"):
-                        total += os.stat(entry.path).st_size
+                with open(f"/proc/{pid}/maps", "rb") as file:
+                    for line in file:
+                        if line.endswith(b" (deleted)\n") and b" /dev/shm/" not in line:
+                            begin, end = line.split(b" ", 1)[0].split(b"-")
+                            total += int(end, 16) - int(begin, 16)
             except OSError:
-                continue  # it has ended meanwhile, or closed the file
+                continue  # it has ended meanwhile
         self.values["spill_bytes"] = max(self.values["spill_bytes"], total)
 
 
@@ -227,6 +229,9 @@ def kept_of(report: dict[str, Any], contestant: Contestant) -> dict[str, Any]:
                             "violated_receives": p2p["violations"]}
     if contestant.report == "correct":
         kept["phases_s"] = report["phases_s"]
+        kept["passes"] = len(report["passes"])
+        if report["verified"]:
+            kept["moved_share"] = report["moved_events"] / max(report["compared_events"], 1)
         after = report.get("after") or {}
         if after.get("violations"):
             raise CannotRun(f"{contestant.name}: {after['violations']} violations remain after "

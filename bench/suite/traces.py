@@ -87,8 +87,10 @@ class TraceMaker:
             "communication_events": program["communication_events"],
             "messages": program["messages"], "collectives": program["collectives"],
             "bytes": sum(f.stat().st_size for f in files), "files": len(files),
-            "event_bytes": program["event_bytes"], "span_s": program["span_s"],
-            "wanted_share": spec.share, "violated_share": share, "offset_noise_s": noise,
+            "event_bytes": program["event_bytes"],
+            "global_definition_bytes": (partial / "archive" / "traces.def").stat().st_size,
+            "span_s": program["span_s"], "wanted_share": spec.share,
+            "violated_share": share, "offset_noise_s": noise,
             "edges": {kind: {"count": edge["count"], "violations": edge["violations"]}
                       for kind, edge in check["edges"].items() if edge["count"]},
             "synth": self.synth_options(spec.events, spec), "distort": clocks,

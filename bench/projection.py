@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Projects a correction onto many nodes, from constants that bench/run measured.
+
+projection.py RESULTS.json [--update docs/scaling.md]
+
+Prints Markdown tables, or puts them between the marks in a document. Formulas and assumptions are
+explained in docs/scaling.md. Exit codes: 0 fine, 2 the results lack something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE))
+
+from suite.summary import Session  # noqa: E402
+from suite.tables import table  # noqa: E402
+
+EVENTS = 10**12
+LOCATIONS = 10**5
+NODES = (16, 128, 1024)
+BEGIN, END = "<!-- projection: begin -->", "<!-- projection: end -->"
+MOST_NODE_NUMBERS = 2**32 - 1  # NodeIndex has 32 bits
+
+
+@dataclass
+class Constant:
+    value: float
+    unit: str
+    about: str
+    origin: str  # measured, counted (from the source), assumed
+
+
+def constants_of(session: Session) -> dict[str, Constant]:
+    """What the formulas need; KeyError or TypeError if the results lack it."""
+    trace = session.trace_of(session.group("main")["cp"])
+    widest = max(session.result["traces"].values(), key=lambda t: t["locations"])
+    events = trace["events"]
+    single = "overlay, 1 thr"
+
+    def cost(name: str, phase: str) -> float:
+        return session.phase_s("main", name, [phase]) / events * 1e9
+
+    def measured(value: float, unit: str, about: str) -> Constant:
+        return Constant(value, unit, about, "measured")
+
+    def counted(value: float, unit: str, about: str) -> Constant:
+        return Constant(value, unit, about, "counted")
+
+    def assumed(value: float, unit: str, about: str) -> Constant:
+        return Constant(value, unit, about, "assumed")
+
+    verified = session.group("main")["rewrite + verify, 2 thr"]["runs"][0]
+    anon = session.anon_bytes("main", "rewrite, 1 thr")
+    return {
+        "b": measured(trace["event_bytes"] / events, "B", "event file per event"),
+        "c": measured(trace["communication_events"] / events, "", "communication events per event"),
+        "s": measured(trace["messages"] / events, "", "messages per event"),
+        "k": measured(trace["collectives"] * trace["locations"] / events, "",
+                      "calls of collectives per event"),
+        "d": measured(widest["global_definition_bytes"] / widest["locations"], "B",
+                      "global definitions per location"),
+        "scan": measured(session.scan_rate("main", "scan_speed", 1), "1/s",
+                         "events scanned per thread"),
+        "match": measured(cost(single, "match"), "ns", "match per event, one thread"),
+        "forward": measured(cost(single, "forward"), "ns", "forward per event, one thread"),
+        "backward": measured(cost(single, "backward"), "ns", "backward per event, one thread"),
+        "m": measured(anon / trace["communication_events"], "B",
+                      "peak anonymous memory per communication event"),
+        "v": measured(verified["moved_share"], "", "share of communication events that move"),
+        "g": measured(verified["passes"], "", "passes with different gamma"),
+        "event": counted(32, "B", "skeleton per communication event"),
+        "send": counted(8, "B", "parcel per message to another member"),
+        "call": counted(40, "B", "parcel per call of a collective"),
+        "update": counted(16, "B", "parcel per changed value of a round"),
+        "ghost": counted(120, "B", "memory per node of another member"),
+        "location": counted(600, "B", "memory per location at every member"),
+        "rounds": assumed(20, "", "rounds per pass"),
+        "changes": assumed(2, "", "times that a moved value changes in a pass"),
+        "refine": assumed(4, "", "rounds of refinement"),
+        "threads": assumed(32, "", "threads of a node that scan and write"),
+        "io": assumed(200e9, "B/s", "file system, all nodes together"),
+        "io_node": assumed(10e9, "B/s", "file system, one node"),
+        "net": assumed(10e9, "B/s", "network, one node"),
+        "latency": assumed(5e-6, "s", "time per parcel"),
+        "files": assumed(20e3, "1/s", "files created or opened by all nodes together"),
+    }
+
+
+def crossing_share(nodes: int) -> float:
+    """Messages between members: a 3-D stencil, its ranks numbered row by row, cut into blocks."""
+    block, side = LOCATIONS / nodes, LOCATIONS ** (1 / 3)
+    return sum(min(1.0, distance / block) for distance in (1, side, side * side)) / 3
+
+
+def project(k: dict[str, float], nodes: int) -> list[tuple[str, str]]:
+    """(quantity, value) for one number of nodes; per node unless it says otherwise."""
+    events = EVENTS / nodes
+    elsewhere = (nodes - 1) / nodes
+    crossing = crossing_share(nodes)
+    input_bytes = events * k["b"]
+    communication = events * k["c"]
+    messages = events * k["s"] * crossing
+    calls = events * k["k"] * elsewhere
+    ghosts = messages + 2 * calls
+    match_bytes = k["send"] * messages + k["call"] * calls + 4 * ghosts
+    round_bytes = k["update"] * k["changes"] * k["v"] * ghosts * k["g"]
+    forward_bytes = 8 * ghosts + round_bytes
+    backward_bytes = 8 * ghosts + k["refine"] * (8 + 2) * ghosts
+    exchanges = 5 + 1 + k["g"] * k["rounds"] + 1 + 3 * k["refine"]
+    parcels = exchanges * (nodes - 1)
+    memory = max(k["m"], k["event"]) * communication + k["ghost"] * ghosts
+    replicated = (k["location"] + k["d"]) * LOCATIONS
+    bandwidth = min(k["io"] / nodes, k["io_node"])
+    compute = events * (k["match"] + k["forward"] + k["backward"]) / 1e9
+    traffic = (match_bytes + forward_bytes + backward_bytes) / k["net"] + parcels * k["latency"]
+    files = 2 * LOCATIONS / k["files"]
+    scan = max(input_bytes / bandwidth, events / (k["scan"] * k["threads"]))
+    fits = communication + ghosts <= MOST_NODE_NUMBERS
+    return [
+        ("events", amount(events)),
+        ("event files, bytes", size(input_bytes)),
+        ("read and written: overlay / with verify", f"{size(input_bytes)} / {size(2 * input_bytes)}"),
+        ("read and written: rewrite / with verify",
+         f"{size(3 * input_bytes)} / {size(6 * input_bytes)}"),
+        ("global definitions read, all nodes", size(k["d"] * LOCATIONS * nodes)),
+        ("skeleton", size(k["event"] * communication)),
+        ("messages to other members", f"{crossing:.1%}"),
+        ("nodes and ghosts, of 2^32 - 1", f"{(communication + ghosts) / MOST_NODE_NUMBERS:.2f}"),
+        ("fits into 32-bit node numbers", "yes" if fits else "no"),
+        ("parcels of matching", size(match_bytes)),
+        ("parcels of forward amortization", size(forward_bytes)),
+        ("parcels of backward and refinement", size(backward_bytes)),
+        ("exchanges", amount(exchanges)),
+        ("parcels at most", amount(parcels)),
+        ("counts per exchange, all nodes", amount(nodes * nodes)),
+        ("memory: corrector and ghosts", size(memory)),
+        ("memory: replicated definitions", size(replicated)),
+        ("time of files: create, open", seconds(files)),
+        ("time of scan", seconds(scan)),
+        ("time of match, forward, backward", seconds(compute)),
+        ("time of parcels", seconds(traffic)),
+        ("time of writing (rewrite)", seconds(2 * input_bytes / bandwidth)),
+        ("overlay, no verify", seconds(files + scan + compute + traffic)),
+        ("rewrite, no verify", seconds(files + scan + compute + traffic +
+                                       2 * input_bytes / bandwidth)),
+    ]
+
+
+def size(value: float) -> str:
+    for power, name in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if value >= power:
+            return f"{value / power:.3g} {name}"
+    return f"{value:.0f} B"
+
+
+def amount(value: float) -> str:
+    return f"{value:,.0f}" if value < 1e6 else f"{value:.3g}"
+
+
+def seconds(value: float) -> str:
+    return f"{value:.0f} s" if value >= 10 else f"{value:.2g} s"
+
+
+def tables(session: Session) -> str:
+    constants = constants_of(session)
+    values = {name: constant.value for name, constant in constants.items()}
+    columns = [project(values, nodes) for nodes in NODES]
+    rows = [[columns[0][i][0], *(column[i][1] for column in columns)]
+            for i in range(len(columns[0]))]
+    of = session.result
+    lines = [f"{EVENTS:.0e} events on {LOCATIONS:,} locations; per node, one process each; "
+             f"constants of {of['date']}, {of['revision']}.", "",
+             *table(["", *(f"{nodes:,} nodes" for nodes in NODES)], rows), "",
+             *table(["constant", "meaning", "from", "value"],
+                    [[name, c.about, c.origin, f"{c.value:.4g} {c.unit}".strip()]
+                     for name, c in constants.items()], left=3)]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("results", type=Path, help="JSON of bench/run, with its group main")
+    parser.add_argument("--update", type=Path, metavar="DOCUMENT",
+                        help="replace what stands between the marks there")
+    options = parser.parse_args()
+    text = tables(Session(json.loads(options.results.read_text())))
+    if options.update is None:
+        print(text, end="")
+        return 0
+    document = options.update.read_text()
+    begin, end = document.index(BEGIN) + len(BEGIN), document.index(END)
+    options.update.write_text(document[:begin] + "\n\n" + text + "\n" + document[end:])
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        print(f"bench/projection.py: {type(error).__name__}: {error}", file=sys.stderr)
+        sys.exit(2)
