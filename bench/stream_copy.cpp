@@ -39,7 +39,8 @@ double on_threads(unsigned threads, Body body) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bench::Arguments arguments(argc, argv, "stream_copy [--threads 1,2] [--rounds N] --json", 0);
+  const bench::Arguments arguments(argc, argv, "stream_copy [--threads 1,2] [--rounds N] --json",
+                                   0);
   const std::unique_ptr<std::uint64_t[]> from(new std::uint64_t[k_words]);
   const std::unique_ptr<std::uint64_t[]> to(new std::uint64_t[k_words]);
   std::vector<bench::Series> all;

@@ -73,8 +73,8 @@ def measure_group(group: Group, data: Path) -> dict[str, Any]:
             _, peak = measure_memory(contestant, target)
             entries[contestant.name]["memory"].append(peak)
             say(f"{group.name} memory  {contestant.name:28} {peak['anon_bytes'] / 1e6:9.1f} MB")
-    return {"about": group.about, "judged": group.judged, "load_before": load_before, "load_after": load(),
-            "contestants": entries}
+    return {"about": group.about, "judged": group.judged, "load_before": load_before,
+            "load_after": load(), "contestants": entries}
 
 
 def describe(contestant: Contestant) -> dict[str, Any]:

@@ -128,9 +128,9 @@ def memory_table(session: Session, group: str) -> list[str]:
 def scan_table(session: Session, group: str) -> list[str]:
     rows = []
     for name, contestant in session.group(group).items():
-        if not contestant["runs"] or "series" not in contestant["runs"][0] or not contestant["trace"]:
+        first = contestant["runs"][0] if contestant["runs"] else {}
+        if "series" not in first or not contestant["trace"]:
             continue
-        first = contestant["runs"][0]
         for entry in first["series"]:
             seconds = median(session.series_s(group, name, entry["name"], entry["threads"]))
             rows.append([name, entry["name"], str(entry["threads"]),

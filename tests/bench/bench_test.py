@@ -15,6 +15,7 @@ from pathlib import Path
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
+import projection  # noqa: E402
 from suite import stats, svg  # noqa: E402
 from suite.plots import all_plots  # noqa: E402
 from suite.summary import Session  # noqa: E402
@@ -46,7 +47,8 @@ def made_up(seed=1, runs=11, noise=0.02, slower=1.0, anon=80 * MIB, rewrite=1.2)
     for threads in (1, 2):
         for name, share in {**CORRECTIONS, "rewrite": rewrite}.items():
             main[f"{name}, {threads} thr"] = entry(
-                "t", run(share * slower * 2 / threads, phases_s=phases), anon)
+                "t", run(share * slower * 2 / threads, phases_s=phases, passes=5,
+                         moved_share=0.3), anon)
     series = [{"name": "scan", "threads": 1, "seconds": [0.2]},
               {"name": "scan", "threads": 2, "seconds": [0.1]},
               {"name": "otf2_reader", "threads": 1, "seconds": [0.8]}]
@@ -56,7 +58,9 @@ def made_up(seed=1, runs=11, noise=0.02, slower=1.0, anon=80 * MIB, rewrite=1.2)
                   "rewrite, 0%": entry("clean", run(1.0, phases_s=phases)),
                   "rewrite, 50%": entry("half", run(1.2, phases_s=half))}
     trace = {"events": 24_000_000, "locations": 8, "communication_events": 2_400_000,
-             "bytes": 300_000_000, "files": 18, "violated_share": 0.01, "offset_noise_s": 1e-6}
+             "bytes": 300_000_000, "files": 18, "violated_share": 0.01, "offset_noise_s": 1e-6,
+             "event_bytes": 290_000_000, "global_definition_bytes": 4000, "messages": 800_000,
+             "collectives": 2_800}
     return {
         "schema": "entrain.bench/2", "date": "2020-01-01", "revision": "abc",
         "machine": {"cpu": "some", "cores": 2, "memory_gb": 8, "file_system": "ext4",
@@ -125,6 +129,27 @@ class SummaryTest(unittest.TestCase):
 
     def test_line_chart_of_a_single_point(self):
         xml.dom.minidom.parseString(svg.line_chart("<&>", "x", "y", [svg.Line("a", [(8, 2)])]))
+
+
+class ProjectionTest(unittest.TestCase):
+    def test_more_nodes_have_less_to_do(self):
+        constants = {k: c.value for k, c in projection.constants_of(Session(made_up())).items()}
+        few, many = (dict(projection.project(constants, nodes)) for nodes in (16, 1024))
+        self.assertEqual(few["fits into 32-bit node numbers"], "no")
+        self.assertEqual(many["fits into 32-bit node numbers"], "yes")
+        self.assertEqual(few["skeleton"], "200 GB")
+        self.assertEqual(few["memory: replicated definitions"],
+                         many["memory: replicated definitions"])
+
+    def test_crossing_messages(self):
+        shares = [projection.crossing_share(nodes) for nodes in (1, 16, 128, 1024, 10**5)]
+        self.assertEqual(shares, sorted(shares))
+        self.assertLess(shares[0], 0.01)
+        self.assertEqual(shares[-1], 1.0)
+
+    def test_document_has_a_place_for_it(self):
+        text = (BENCH.parent / "docs" / "scaling.md").read_text()
+        self.assertLess(text.index(projection.BEGIN), text.index(projection.END))
 
 
 class GateTest(unittest.TestCase):

@@ -23,6 +23,7 @@ DOCUMENTS = [
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "bench/README.md",
+    "docs/scaling.md",
     "fuzz/README.md",
     "examples/traces/README.md",
 ]
