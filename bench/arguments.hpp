@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,21 +71,41 @@ struct Series {
   std::string name;
   unsigned threads = 1;
   std::vector<double> seconds;
+  std::vector<double> cpu_seconds;  ///< of all threads
+
+  /// Runs `work` and notes how long it took.
+  template <class Work>
+  void measure(Work work) {
+    const std::clock_t cpu_begin = std::clock();
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    const auto end = std::chrono::steady_clock::now();
+    seconds.push_back(std::chrono::duration<double>(end - begin).count());
+    cpu_seconds.push_back(static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC);
+  }
 };
 
-/// One JSON document: {NAME: VALUE, ..., "series": [{"name", "threads", "seconds"}]}.
+/// "[0.1, 0.2]"
+inline std::string as_list(const std::vector<double>& values) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    text += fmt::format("{}{:.6f}", i == 0 ? "" : ", ", values[i]);
+  }
+  return text + "]";
+}
+
+/// One JSON document: {NAME: VALUE, ..., "series": [{"name", "threads", "seconds",
+/// "cpu_seconds"}]}.
 inline void print(const std::vector<Series>& all,
                   const std::vector<std::pair<std::string, double>>& values) {
   std::string text = "{";
   for (const auto& [name, value] : values) text += fmt::format("\"{}\": {:.0f}, ", name, value);
   text += "\"series\": [";
   for (const Series& series : all) {
-    text += fmt::format("{}\n  {{\"name\": \"{}\", \"threads\": {}, \"seconds\": [",
-                        &series == &all.front() ? "" : ",", series.name, series.threads);
-    for (std::size_t i = 0; i < series.seconds.size(); ++i) {
-      text += fmt::format("{}{:.6f}", i == 0 ? "" : ", ", series.seconds[i]);
-    }
-    text += "]}";
+    text += fmt::format(
+        "{}\n  {{\"name\": \"{}\", \"threads\": {}, \"seconds\": {}, \"cpu_seconds\": {}}}",
+        &series == &all.front() ? "" : ",", series.name, series.threads, as_list(series.seconds),
+        as_list(series.cpu_seconds));
   }
   fmt::print("{}]}}\n", text);
 }

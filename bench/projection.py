@@ -127,8 +127,7 @@ def project(k: dict[str, float], nodes: int) -> list[tuple[str, str]]:
     return [
         ("events", amount(events)),
         ("event files, bytes", size(input_bytes)),
-        ("read and written: overlay / with verify",
-         f"{size(input_bytes)} / {size(2 * input_bytes)}"),
+        ("read by overlay, verified or not", size(input_bytes)),
         ("read and written: rewrite / with verify",
          f"{size(3 * input_bytes)} / {size(6 * input_bytes)}"),
         ("global definitions read, all nodes", size(k["d"] * LOCATIONS * nodes)),

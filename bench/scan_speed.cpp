@@ -4,7 +4,6 @@
 // the OTF2 library's local readers: see bench/README.md.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -107,10 +106,8 @@ struct Contestant {
 };
 
 void run_once(Contestant& contestant, std::uint64_t events) {
-  const auto begin = std::chrono::steady_clock::now();
-  const std::uint64_t met = contestant.work();
-  contestant.series.seconds.push_back(
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  std::uint64_t met = 0;
+  contestant.series.measure([&] { met = contestant.work(); });
   if (met != 0 && met != events) {
     die(fmt::format("{} found {} of {} events", contestant.series.name, met, events));
   }
@@ -128,16 +125,16 @@ int main(int argc, char** argv) {
   std::uint64_t bytes = 0;
   for (const fs::path& file : files) bytes += fs::file_size(file);
   std::vector<Contestant> contestants;
-  contestants.push_back({{"read", 1, {}}, [&] {
+  contestants.push_back({{"read", 1, {}, {}}, [&] {
                            if (read_bytes(files) != bytes) die("files changed");
                            return std::uint64_t{0};
                          }});
   for (const unsigned threads : arguments.threads) {
     contestants.push_back(
-        {{"scan", threads, {}}, [&, threads] { return scan(**archive, threads); }});
+        {{"scan", threads, {}, {}}, [&, threads] { return scan(**archive, threads); }});
   }
   contestants.push_back(
-      {{"otf2_reader", 1, {}}, [&] { return read_with_library(anchor, **archive); }});
+      {{"otf2_reader", 1, {}, {}}, [&] { return read_with_library(anchor, **archive); }});
   const std::uint64_t events = scan(**archive, 1);  // not measured: warms everything up
   std::mt19937 random(arguments.seed);
   for (unsigned round = 0; round < arguments.rounds; ++round) {

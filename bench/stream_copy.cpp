@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <barrier>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,9 +18,9 @@ namespace {
 /// Words of each of the two arrays: 256 MiB.
 constexpr std::size_t k_words = std::size_t{32} << 20;
 
-/// Calls `body(begin, end)` on `threads` threads that begin together; returns the seconds.
+/// Calls `body(begin, end)` on `threads` threads that begin together.
 template <class Body>
-double on_threads(unsigned threads, Body body) {
+void on_threads(unsigned threads, Body body) {
   std::barrier start(threads + 1);
   std::vector<std::thread> workers;
   for (unsigned t = 0; t < threads; ++t) {
@@ -30,10 +29,8 @@ double on_threads(unsigned threads, Body body) {
       body(k_words * t / threads, k_words * (t + 1) / threads);
     });
   }
-  const auto begin = std::chrono::steady_clock::now();
   start.arrive_and_wait();
   for (std::thread& worker : workers) worker.join();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 }  // namespace
@@ -53,9 +50,11 @@ int main(int argc, char** argv) {
     series.name = "copy";
     series.threads = threads;
     for (unsigned round = 0; round < arguments.rounds; ++round) {
-      series.seconds.push_back(on_threads(threads, [&](std::size_t begin, std::size_t end) {
-        std::copy(from.get() + begin, from.get() + end, to.get() + begin);
-      }));
+      series.measure([&] {
+        on_threads(threads, [&](std::size_t begin, std::size_t end) {
+          std::copy(from.get() + begin, from.get() + end, to.get() + begin);
+        });
+      });
     }
     if (to[k_words / 2] != from[k_words / 2]) bench::die("the copy is wrong");
   }

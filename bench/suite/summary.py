@@ -59,14 +59,15 @@ class Session:
             return None
         return median([sum(run["phases_s"].get(p, 0.0) for p in phases) for run in found["runs"]])
 
-    def series_s(self, group: str, name: str, series: str, threads: int) -> list[float]:
-        """All seconds of one thing that scan_speed or stream_copy measured."""
+    def series_s(self, group: str, name: str, series: str, threads: int,
+                 clock: str = "seconds") -> list[float]:
+        """All seconds ("cpu_seconds": of all threads) of one thing that scan_speed measured."""
         found = self.contestant(group, name)
         seconds: list[float] = []
         for run in found["runs"] if found else []:
             for entry in run["series"]:
                 if entry["name"] == series and entry["threads"] == threads:
-                    seconds += entry["seconds"]
+                    seconds += entry[clock]
         return seconds
 
     def scan_rate(self, group: str, name: str, threads: int, series: str = "scan") -> float | None:

@@ -133,8 +133,11 @@ def scan_table(session: Session, group: str) -> list[str]:
             continue
         for entry in first["series"]:
             seconds = median(session.series_s(group, name, entry["name"], entry["threads"]))
+            cpu = median(session.series_s(group, name, entry["name"], entry["threads"],
+                                          "cpu_seconds"))
             rows.append([name, entry["name"], str(entry["threads"]),
                          f"{first['events'] / seconds / 1e6:.1f}",
-                         f"{first['bytes'] / seconds / 1e9:.2f}"])
-    return [*table(["in one process", "what", "threads", "M events/s", "GB/s"], rows, left=2),
-            ""] if rows else []
+                         f"{first['bytes'] / seconds / 1e9:.2f}",
+                         f"{first['events'] / cpu / 1e6:.1f}" if cpu > 0 else "-"])
+    head = ["in one process", "what", "threads", "M events/s", "GB/s", "per CPU s"]
+    return [*table(head, rows, left=2), ""] if rows else []

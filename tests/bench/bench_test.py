@@ -49,9 +49,8 @@ def made_up(seed=1, runs=11, noise=0.02, slower=1.0, anon=80 * MIB, rewrite=1.2)
             main[f"{name}, {threads} thr"] = entry(
                 "t", run(share * slower * 2 / threads, phases_s=phases, passes=5,
                          moved_share=0.3), anon)
-    series = [{"name": "scan", "threads": 1, "seconds": [0.2]},
-              {"name": "scan", "threads": 2, "seconds": [0.1]},
-              {"name": "otf2_reader", "threads": 1, "seconds": [0.8]}]
+    series = [{"name": name, "threads": threads, "seconds": [s], "cpu_seconds": [s * threads]}
+              for name, threads, s in (("scan", 1, 0.2), ("scan", 2, 0.1), ("otf2_reader", 1, 0.8))]
     main["scan_speed"] = entry("t", run(1.0, events=24_000_000, bytes=300_000_000, series=series))
     half = {**phases, "forward": 0.25}
     violations = {"cp": entry("t", run(1.0)),
