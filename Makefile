@@ -43,7 +43,7 @@ soak: deps ## the long tests
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset soak
 
-bench: deps ## measure against cp, the OTF2 library and memory: hours, 20 GB of disk
+bench: deps ## measure against cp, the OTF2 library and memory: hours, 24 GB of disk
 	cmake --preset release --log-level=WARNING
 	cmake --build --preset release -j $(JOBS)
 	bench/run $(BENCH_FLAGS)
