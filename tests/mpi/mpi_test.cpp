@@ -118,7 +118,7 @@ TEST_P(Workers, any_number_of_threads_writes_the_same_archive) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Archives, Workers, testing::ValuesIn(test_archives()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& archive) { return archive.param.name; });
 
 #ifdef ENTRAIN_MPIEXEC
 
