@@ -6,25 +6,53 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <new>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace entrain {
 
 namespace {
 
 constexpr std::size_t k_huge_page = std::size_t{2} << 20;
+/// Freed memory that is kept, bytes, and how much larger than wanted a kept block may be.
+constexpr std::uint64_t k_most_kept = std::uint64_t{128} << 20;
+constexpr std::size_t k_largest_waste = 2;
+
+struct Block {
+  std::size_t bytes = 0;
+  bool in_file = false;
+};
 
 struct State {
   std::mutex mutex;
   std::uint64_t limit = 0;
   std::filesystem::path folder;
-  std::uint64_t anonymous = 0;
+  std::uint64_t anonymous = 0;  ///< bytes in use
   std::uint64_t spilled = 0;
   std::uint64_t most_spilled = 0;
-  std::unordered_set<void*> in_files;
+  std::unordered_map<void*, Block> blocks;
+  std::multimap<std::size_t, void*> kept;  ///< by size
+  std::uint64_t kept_bytes = 0;
+
+  /// A kept block of at least `bytes`, or null.
+  void* reuse(std::size_t bytes) {
+    const auto found = kept.lower_bound(bytes);
+    if (found == kept.end() || found->first > k_largest_waste * bytes) return nullptr;
+    void* const block = found->second;
+    blocks[block] = {found->first, false};
+    anonymous += found->first;
+    kept_bytes -= found->first;
+    kept.erase(found);
+    return block;
+  }
+  void drop_kept() {
+    for (const auto& [bytes, block] : kept) ::munmap(block, bytes);
+    kept.clear();
+    kept_bytes = 0;
+  }
 };
 
 State& state() {
@@ -68,6 +96,7 @@ void BigMemory::set_limit(std::uint64_t bytes, std::filesystem::path folder) {
   const std::lock_guard lock(s.mutex);
   s.limit = bytes;
   s.folder = std::move(folder);
+  if (bytes != 0) s.drop_kept();
 }
 
 void* BigMemory::allocate(std::size_t bytes) {
@@ -77,6 +106,7 @@ void* BigMemory::allocate(std::size_t bytes) {
   std::filesystem::path folder;
   {
     const std::lock_guard lock(s.mutex);
+    if (void* const block = s.reuse(bytes)) return block;
     to_file = s.limit != 0 && s.anonymous + bytes > s.limit;
     (to_file ? s.spilled : s.anonymous) += bytes;
     s.most_spilled = std::max(s.most_spilled, s.spilled);
@@ -88,7 +118,7 @@ void* BigMemory::allocate(std::size_t bytes) {
     (to_file ? s.spilled : s.anonymous) -= bytes;
     throw std::bad_alloc();
   }
-  if (to_file) s.in_files.insert(block);
+  s.blocks[block] = {bytes, to_file};
   return block;
 }
 
@@ -98,11 +128,21 @@ void BigMemory::free(void* block, std::size_t bytes) noexcept {
     return;
   }
   State& s = state();
+  std::size_t mapped = 0;
   {
     const std::lock_guard lock(s.mutex);
-    (s.in_files.erase(block) > 0 ? s.spilled : s.anonymous) -= bytes;
+    const auto found = s.blocks.find(block);
+    const Block known = found->second;
+    s.blocks.erase(found);
+    (known.in_file ? s.spilled : s.anonymous) -= known.bytes;
+    mapped = known.bytes;
+    if (!known.in_file && s.limit == 0 && s.kept_bytes + mapped <= k_most_kept) {
+      s.kept.emplace(mapped, block);
+      s.kept_bytes += mapped;
+      return;
+    }
   }
-  ::munmap(block, bytes);
+  ::munmap(block, mapped);
 }
 
 std::uint64_t BigMemory::most_spilled() {

@@ -182,6 +182,13 @@ class Refiner {
 
 std::vector<ClockMap> refine_maps(const RefineInput& input, std::vector<Curve>& curves,
                                   BigVector<std::int64_t>& times) {
+  // Where nothing was corrected, nothing was rounded.
+  const bool touched = std::any_of(curves.begin(), curves.end(),
+                                   [](const Curve& curve) { return !curve.empty(); });
+  if (!input.team->any(touched)) {
+    times.assign(input.presync.begin(), input.presync.end());
+    return {input.presync_maps.begin(), input.presync_maps.end()};
+  }
   return Refiner(input, curves, times).run();
 }
 

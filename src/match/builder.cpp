@@ -2,10 +2,19 @@
 #include "match/builder.hpp"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 namespace entrain::match {
 
 namespace {
+
+bool is_send(trace::EventKind kind) {
+  return kind == trace::EventKind::send || kind == trace::EventKind::isend;
+}
+bool is_receive(trace::EventKind kind) {
+  return kind == trace::EventKind::recv || kind == trace::EventKind::irecv;
+}
 
 void count(Counters& counters, std::string_view name, std::uint64_t n) {
   if (n == 0) return;
@@ -39,11 +48,19 @@ Builder::Builder(Team& team, const trace::Partition& partition, const trace::Tra
 
 void Builder::number_nodes() {
   const auto owns = [&](LocationIndex l) { return partition_.owns(team_.rank(), l); };
+  // Arrays that grow step by step would touch twice the memory.
   std::size_t events = 0;
   for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
-    if (owns(l)) events += trace_.locations[l].events.size();
+    if (!owns(l)) continue;
+    events += trace_.locations[l].events.size();
+    for (const trace::Event& event : trace_.locations[l].events) {
+      message_counts_.sends += is_send(event.kind) ? 1 : 0;
+      message_counts_.receives += is_receive(event.kind) ? 1 : 0;
+    }
   }
   node_of_event_.reserve(events);
+  graph_.stamp.reserve(events);
+  graph_.edges.reserve(message_counts_.receives);
   graph_.first_node.push_back(0);
   for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
     first_event_.push_back(node_of_event_.size());
@@ -136,10 +153,30 @@ void Builder::show_ghosts() {
   halo.shown_to = exchange(team_, std::move(wanted));
 }
 
+/// By receive, then send. Edges come channel by channel: their receives are counted, not compared.
+void Builder::sort_edges() {
+  constexpr unsigned k_digit_bits = 11;
+  constexpr std::size_t k_digits = std::size_t{1} << k_digit_bits;
+  BigVector<Edge>& edges = graph_.edges;
+  BigVector<Edge> sorted(edges.size());
+  for (unsigned shift = 0; shift < 32 && graph_.own_count() >> shift != 0; shift += k_digit_bits) {
+    std::array<std::size_t, k_digits + 1> next{};
+    const auto digit = [&](const Edge& edge) { return edge.receive >> shift & (k_digits - 1); };
+    for (const Edge& edge : edges) ++next[digit(edge) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (const Edge& edge : edges) sorted[next[digit(edge)]++] = edge;
+    edges.swap(sorted);
+  }
+  const auto same = [](const Edge& a, const Edge& b) { return a.receive == b.receive; };
+  for (auto begin = edges.begin(); (begin = std::adjacent_find(begin, edges.end(), same)) != edges.end();) {
+    const auto end = std::find_if_not(begin, edges.end(), [&](const Edge& e) { return same(e, *begin); });
+    std::sort(begin, end, [](const Edge& a, const Edge& b) { return a.send < b.send; });
+    begin = end;
+  }
+}
+
 Graph Builder::finish() {
-  std::sort(graph_.edges.begin(), graph_.edges.end(), [](const Edge& a, const Edge& b) {
-    return a.receive != b.receive ? a.receive < b.receive : a.send < b.send;
-  });
+  sort_edges();
   show_ghosts();
   return std::move(graph_);
 }

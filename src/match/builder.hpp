@@ -52,6 +52,12 @@ class Builder {
   }
   [[nodiscard]] Member member(EventRef event) { return member(ref(event)); }
 
+  /// Records of messages sent and received on this member's locations.
+  struct MessageCounts {
+    std::size_t sends = 0, receives = 0;
+  };
+  [[nodiscard]] const MessageCounts& message_counts() const { return message_counts_; }
+
   /// Locations of each process of this member, in order of definition; empty for other processes.
   [[nodiscard]] const std::vector<std::vector<LocationIndex>>& processes() const {
     return processes_;
@@ -91,6 +97,7 @@ class Builder {
   /// Number of a node here: that of a ghost if another member owns it.
   [[nodiscard]] NodeIndex here(NodeRef ref);
   void number_nodes();
+  void sort_edges();
   void show_ghosts();
 
   Team& team_;
@@ -98,6 +105,7 @@ class Builder {
   const trace::Trace& trace_;
   Options options_;
   Graph graph_;
+  MessageCounts message_counts_;
   std::vector<std::size_t> first_event_;
   BigVector<NodeIndex> node_of_event_;
   std::vector<std::vector<LocationIndex>> processes_;

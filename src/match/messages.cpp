@@ -89,7 +89,10 @@ class Requests {
 /// Collects sends and receives of all processes and pairs them channel by channel.
 class MessageMatcher {
  public:
-  explicit MessageMatcher(Builder& builder) : builder_(builder) {}
+  explicit MessageMatcher(Builder& builder) : builder_(builder) {
+    sends_.reserve(builder.message_counts().sends);
+    receives_.reserve(builder.message_counts().receives);
+  }
 
   void collect(std::uint32_t process) {
     started_sends_.clear();
