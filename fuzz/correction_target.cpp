@@ -233,6 +233,7 @@ class Discipline {
                      (is_region && i.a % k_regions >= k_init && i.a % k_regions != k_barrier);
     if (mpi && i.place % k_locations.size() == k_second_thread) return false;
     if (is_region) return allows_region(thread, i.a % k_regions, kind == 10);
+    if (kind == 12 && i.place % k_locations.size() == k_second_thread) return false;
     if (kind >= 12 && kind <= 15) return !thread.in_barrier && allows_team(thread, i, kind);
     if (kind == 16 || kind == 17) return once({kind, i.a % 8, i.a % 4, i.b});
     if (kind == 18) return once({kind, (i.a >> 2) % k_comms, i.a % 4, i.b % 8});

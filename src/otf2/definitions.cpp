@@ -25,7 +25,7 @@ class GlobalReader {
     FieldReader in(record.payload.data(), record.payload.size(), big_endian);
     switch (record.type) {
       case def::clock_properties: clock(in); break;
-      case def::string: string(in); break;
+      case def::string: return string(in);
       case def::system_tree_node: tree_node(in); break;
       case def::location_group: location_group(in); break;
       case def::location: location(in); break;
@@ -48,11 +48,14 @@ class GlobalReader {
     if (in.left() > 0) raw_.clock.realtime_ns = in.c64();
     raw_.has_clock = true;
   }
-  void string(FieldReader& in) {
+  /// False also for a text without an end: readers that trust the end mark read on behind it.
+  bool string(FieldReader& in) {
     const std::uint32_t self = in.c32();
     const auto* begin = in.position();
     const auto* end = std::find(begin, begin + in.left(), std::uint8_t{0});
+    if (end == begin + in.left()) return false;
     raw_.strings[self] = {begin, end};
+    return in.ok();
   }
   void tree_node(FieldReader& in) {
     RawDefinitions::TreeNode node;

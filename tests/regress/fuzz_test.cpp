@@ -3,8 +3,8 @@
 // rule broken, no disagreement with the OTF2 library.
 #include <gtest/gtest.h>
 
-#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "fuzz/targets.hpp"
 #include "support/files.hpp"
@@ -34,8 +34,10 @@ Inputs inputs_of(const std::string& target) {
 
 /// Runs the inputs in a child process, whose last line on standard error names the one in work.
 test::ChildOutcome replay(const std::string& target, const Inputs& inputs) {
+  const test::TempDir scratch;  // here, so that it goes even if the child crashes
   return test::run_in_child(
       [&] {
+        ::setenv("TMPDIR", scratch.path().c_str(), 1);
         for (const auto& [name, bytes] : inputs) {
           std::fprintf(stderr, "%s %s\n", target.c_str(), name.c_str());
           target_of(target)(bytes, Compare::always);

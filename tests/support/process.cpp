@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/process.hpp"
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -93,7 +94,11 @@ ChildOutcome run_in_child(const std::function<int()>& function, const ChildLimit
     ::_exit(code);
   }
   int status = 0;
-  if (::waitpid(child, &status, 0) != child) throw std::runtime_error("waitpid failed");
+  pid_t ended = -1;
+  do {
+    ended = ::waitpid(child, &status, 0);
+  } while (ended < 0 && errno == EINTR);  // the fuzzers have a timer
+  if (ended != child) throw std::runtime_error("waitpid failed");
   ChildOutcome outcome;
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
