@@ -108,7 +108,7 @@ void Parcels::write_posts(Outline& outline) {
   std::vector<std::byte*> places;  // of the first time of each channel
   for (const Outline::Channel& channel : outline.channels) {
     auto& next = channel.send ? next_send_[places_.owner(channel.key.receiver)] : next_receive_;
-    places.push_back(next + ChannelEnds::k_head);
+    places.push_back(channel.count == 0 ? nullptr : next + ChannelEnds::k_head);
     if (channel.count == 0) continue;  // all cancelled
     store(next, channel.key);
     store(next + sizeof(ChannelKey), channel.count);
