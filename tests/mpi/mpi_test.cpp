@@ -122,6 +122,34 @@ INSTANTIATE_TEST_SUITE_P(Archives, Workers, testing::ValuesIn(test_archives()),
 
 #ifdef ENTRAIN_MPIEXEC
 
+/// Half a thousand locations with collectives on sub-communicators and messages of every kind.
+TEST(ManyLocations, any_number_of_processes_writes_the_same_archive) {
+  TempDir scratch;
+  const std::string truth = scratch / "truth", skewed = scratch / "skewed";
+  ASSERT_EQ(run_alone({"synth", "-o", truth, "--pattern", "mixed", "--locations", "512", "--events",
+                       "200000", "--seed", "3"})
+                .exit_code,
+            0);
+  ASSERT_EQ(run_alone({"distort", truth, "-o", skewed, "--seed", "3", "--wander-ppm", "500",
+                       "--wander-period-s", "0.01"})
+                .exit_code,
+            0);
+  const auto correct = [&](const fs::path& output) {
+    return Arguments{"correct", skewed, "-o", output.string(), "--json"};
+  };
+  const fs::path alone = scratch / "alone";
+  const ChildOutcome expected = run_alone(correct(alone));
+  ASSERT_EQ(expected.exit_code, 0) << expected.summary();
+  EXPECT_GT(nlohmann::json::parse(expected.out)["before"]["violations"], 0);
+  for (const unsigned count : {2u, 3u, 4u, 7u}) {
+    const fs::path output = scratch / std::to_string(count);
+    const ChildOutcome outcome = run_processes(count, correct(output));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
+    EXPECT_EQ(digest_tree(output), digest_tree(alone)) << count;
+    EXPECT_EQ(comparable(outcome.out, output), comparable(expected.out, alone)) << count;
+  }
+}
+
 class Failures : public testing::Test {
  protected:
   void SetUp() override {
