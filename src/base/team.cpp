@@ -2,6 +2,7 @@
 #include "base/team.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -34,6 +35,9 @@ class Meeting {
       all_here_.notify_all();
       return;
     }
+    lock.unlock();
+    for (int i = 0; i < k_looks && round_ == round; ++i) relax();
+    lock.lock();
     all_here_.wait(lock, [&] { return broken_ || round_ != round; });
     if (round_ == round) throw TeamBroken();
   }
@@ -50,13 +54,22 @@ class Meeting {
   std::vector<std::vector<std::int64_t>>& values() { return values_; }
 
  private:
+  /// The others are often about to come: sleeping and being woken would take longer than so many
+  /// looks, some microseconds.
+  static constexpr int k_looks = 500;
+  static void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+
   unsigned members_;
   std::vector<std::vector<Team::Bytes>> parcels_;
   std::vector<std::vector<std::int64_t>> values_;
   std::mutex mutex_;
   std::condition_variable all_here_;
   unsigned arrived_ = 0;
-  std::uint64_t round_ = 0;
+  std::atomic<std::uint64_t> round_ = 0;  ///< changes under the mutex
   bool broken_ = false;
 };
 

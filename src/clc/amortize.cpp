@@ -6,6 +6,7 @@
 #include <cassert>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -14,6 +15,7 @@
 #include "base/try.hpp"
 #include "clc/backward.hpp"
 #include "clc/curve.hpp"
+#include "clc/first_pass.hpp"
 #include "clc/forward.hpp"
 #include "clc/refine.hpp"
 #include "clc/rounds.hpp"
@@ -53,28 +55,31 @@ class Corrector {
         halo_(team, graph_) {}
 
   Result<void> read_times() {
-    result_.presync.resize(graph_.own_count());
-    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
-      ClockMap::Cursor cursor(presync_[l]);
-      for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
-        const std::int64_t time = cursor(graph_.stamp[n]);
-        if (time > k_latest_time || time < -k_latest_time) {
-          return fail(ErrorKind::input,
-                      fmt::format("location {} of {} has a time out of range ({} ticks); its clock "
-                                  "offsets cannot be right, try --presync none",
-                                  trace_.definitions.locations[l].id, trace_.path, time));
-        }
-        result_.presync[n] = time;
+    presync_times_.resize(graph_.node_count());
+    return parallel_for(options_.threads, graph_.location_count(), [&](std::size_t l) {
+      return read_times(static_cast<LocationIndex>(l));
+    });
+  }
+
+  Result<void> read_times(LocationIndex l) {
+    ClockMap::Cursor cursor(presync_[l]);
+    for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
+      const std::int64_t time = cursor(graph_.stamp[n]);
+      if (time > k_latest_time || time < -k_latest_time) {
+        return fail(ErrorKind::input,
+                    fmt::format("location {} of {} has a time out of range ({} ticks); its clock "
+                                "offsets cannot be right, try --presync none",
+                                trace_.definitions.locations[l].id, trace_.path, time));
       }
+      presync_times_[n] = time;
     }
     return {};
   }
 
   Result<void> forward() {
-    const Stopwatch watch;
-    order();
+    halo_.publish(presync_times_);
     if (options_.gamma) {
-      Forward pass = run_pass(*options_.gamma);
+      Forward pass = first_pass(*options_.gamma);
       report_pass(pass, *options_.gamma);
       take_pass(std::move(pass), *options_.gamma, 0);
     } else {
@@ -89,26 +94,36 @@ class Corrector {
                               trace_.path));
     }
     result_.jumps = forward_.jumps;
-    result_.forward_s = watch.seconds();
+    result_.forward_s = since_begin_.seconds();
     return {};
   }
 
   void backward() {
     const Stopwatch watch;
-    displacement_.resize(graph_.own_count());
-    for (NodeIndex n = 0; n < displacement_.size(); ++n) {
-      displacement_[n] = forward_.times[n] - result_.presync[n];
+    if (options_.keep_times) {
+      result_.presync.assign(presync_times_.begin(), presync_times_.begin() + own_count());
+      result_.forward.assign(forward_.times.begin(), forward_.times.begin() + own_count());
     }
+    BigVector<std::int64_t> limits;
+    if (forward_.jumps > 0 && options_.backward) {
+      limits = send_limits(halo_, graph_, schedule_, forward_.times, options_.mu_ticks);
+    }
+    displacement_ = std::move(forward_.times);
+    displacement_.resize(graph_.own_count());
+    for (NodeIndex n = 0; n < displacement_.size(); ++n) displacement_[n] -= presync_times_[n];
     curves_.assign(graph_.location_count(), {});
     if (forward_.jumps > 0) {
-      build_curves();
+      build_curves(limits);
+      limits = {};
       follow_processes();
     }
-    const RefineInput input{&team_,   &graph_,         &schedule_,    &trace_,
-                            presync_, result_.presync, displacement_, options_.mu_ticks,
-                            options_.delta_ticks,      options_.threads};
-    result_.maps = refine_maps(input, curves_, result_.corrected);
-    result_.forward = std::move(forward_.times);
+    const std::span presync(std::as_const(presync_times_).data(), graph_.own_count());
+    const RefineInput input{&team_,   &graph_, &schedule_,    &trace_,
+                            presync_, presync, displacement_, options_.mu_ticks,
+                            options_.delta_ticks,             options_.threads};
+    BigVector<std::int64_t> corrected;
+    result_.maps = refine_maps(input, curves_, corrected);
+    if (options_.keep_times) result_.corrected = std::move(corrected);
     result_.backward_s = watch.seconds();
   }
 
@@ -116,6 +131,9 @@ class Corrector {
 
  private:
   [[nodiscard]] bool alone() const { return team_.size() == 1; }
+  [[nodiscard]] std::ptrdiff_t own_count() const {
+    return static_cast<std::ptrdiff_t>(graph_.own_count());
+  }
 
   /// Finds the order of the nodes, as far as this member can tell.
   void order() {
@@ -159,15 +177,29 @@ class Corrector {
     add("dropped_edges", schedule_.dropped_edges);
   }
 
-  [[nodiscard]] Forward run_pass(Decimal9 gamma) {
+  /// A pass over a whole graph whose order is known. Several may run at the same time.
+  [[nodiscard]] Forward pass_alone(Decimal9 gamma) const {
+    return ForwardPass(graph_, incidence_, schedule_, presync_times_, options_.mu_ticks,
+                       options_.delta_ticks)
+        .run(gamma);
+  }
+
+  [[nodiscard]] Forward first_pass(Decimal9 gamma) {
     if (alone()) {
-      return ForwardPass(graph_, incidence_, schedule_, result_.presync, options_.mu_ticks,
-                         options_.delta_ticks)
-          .run(gamma);
+      FirstPass first(graph_, incidence_, presync_times_, options_.mu_ticks, options_.delta_ticks);
+      if (std::optional<Forward> pass = first.run(gamma)) {
+        schedule_ = first.take();
+        return std::move(*pass);
+      }
     }
+    order();
+    return alone() ? pass_alone(gamma) : pass_together(gamma);
+  }
+
+  [[nodiscard]] Forward pass_together(Decimal9 gamma) {
     while (true) {
       if (!rounds_) {
-        rounds_.emplace(team_, graph_, incidence_, schedule_, result_.presync, options_.mu_ticks,
+        rounds_.emplace(team_, graph_, incidence_, schedule_, presync_times_, options_.mu_ticks,
                         options_.delta_ticks);
       }
       std::optional<Forward> pass = rounds_->run(gamma, cycles_settled_ ? 0 : k_patient_rounds);
@@ -201,43 +233,75 @@ class Corrector {
   /// Takes the largest gamma whose error is at most 1.1 times that of the smallest one. A pass
   /// with gamma too near 1 may run away under clocks whose drift changes sign.
   void control_gamma() {
-    // The two ends decide in most cases: they run side by side.
-    Forward largest, smallest;
-    const bool both = alone() && worker_count(options_.threads) > 1;
-    static_cast<void>(parallel_for(options_.threads, both ? 2 : 1, [&](std::size_t i) {
-      (i == 0 ? largest : smallest) = run_pass(i == 0 ? k_gammas.front() : k_gammas.back());
-      return Result<void>();
-    }));
+    Forward largest = first_pass(k_gammas.front());
     report_pass(largest, k_gammas.front());
-    if (largest.jumps == 0) {  // nothing decays: every gamma gives the same
+    // Without jumps nothing decays: every gamma gives the same.
+    if (largest.jumps == 0 || good(largest.error, least_error())) {
       take_pass(std::move(largest), k_gammas.front(), 0);
       return;
     }
-    if (!both) smallest = run_pass(k_gammas.back());
-    report_pass(smallest, k_gammas.back());
-    const Int128 reference = smallest.error;
-    const auto good = [&](std::int64_t error) { return Int128{error} * 10 <= reference * 11; };
-    if (good(largest.error)) {
-      take_pass(std::move(largest), k_gammas.front(), 0);
-      return;
-    }
-    largest = {};
-    for (std::size_t i = 1; i + 1 < k_gammas.size(); ++i) {
-      Forward pass = run_pass(k_gammas[i]);
-      report_pass(pass, k_gammas[i]);
-      if (good(pass.error)) {
-        take_pass(std::move(pass), k_gammas[i], i + 1);
+    // The smallest one is what all are compared with.
+    std::vector<Decimal9> order{k_gammas.back()};
+    order.insert(order.end(), k_gammas.begin() + 1, k_gammas.end() - 1);
+    std::vector<Forward> passes(order.size());
+    std::size_t ready = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (i >= ready) ready = run_some(order, i, passes);
+      report_pass(passes[i], order[i]);
+      const std::int64_t reference = passes[0].error;
+      if (i == 0 && good(largest.error, reference)) {
+        take_pass(std::move(largest), k_gammas.front(), 0);
         return;
       }
+      if (i == 0) largest = {};
+      if (i > 0 && good(passes[i].error, reference)) {
+        take_pass(std::move(passes[i]), order[i], i + 1);
+        return;
+      }
+      if (i > 0) passes[i] = {};
     }
-    take_pass(std::move(smallest), k_gammas.back(), 1);
+    take_pass(std::move(passes[0]), order[0], 1);
   }
 
-  void build_curves() {
-    const BigVector<std::int64_t> limits =
-        options_.backward
-            ? send_limits(halo_, graph_, schedule_, forward_.times, options_.mu_ticks)
-                          : BigVector<std::int64_t>();
+  /// Runs passes[begin]; alone with threads to spare also those after it. Returns where it stopped.
+  std::size_t run_some(std::span<const Decimal9> gammas, std::size_t begin, std::vector<Forward>& passes) {
+    if (!alone()) {
+      passes[begin] = pass_together(gammas[begin]);
+      return begin + 1;
+    }
+    const std::size_t count =
+        std::min<std::size_t>(worker_count(options_.threads), gammas.size() - begin);
+    static_cast<void>(parallel_for(options_.threads, count, [&](std::size_t i) {
+      passes[begin + i] = pass_alone(gammas[begin + i]);
+      return Result<void>();
+    }));
+    return begin + count;
+  }
+
+  /// True if `error` is at most 1.1 times `reference`.
+  static bool good(std::int64_t error, std::int64_t reference) {
+    return Int128{error} * 10 <= Int128{reference} * 11;
+  }
+
+  /// No pass has a smaller error: some receive has to move by so much, whatever its sender does. 0
+  /// where cycles make this hard to tell.
+  [[nodiscard]] std::int64_t least_error() {
+    if (!schedule_.tied.empty()) return 0;
+    const BigVector<std::int64_t>& times = presync_times_;
+    std::int64_t least = 0;
+    for (const match::Edge& edge : graph_.edges) {
+      const auto mu = options_.mu_ticks[static_cast<std::size_t>(edge.latency_class)];
+      least = std::max(least, times[edge.send] + mu - times[edge.receive]);
+    }
+    for_demands(graph_, options_.mu_ticks, times,
+                [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
+                  if (demand != k_no_demand) least = std::max(least, demand - times[receive.node]);
+                });
+    return team_.reduce(Team::Reduction::max, least);
+  }
+
+  /// `limits`: latest times of the nodes, empty without backward amortization.
+  void build_curves(std::span<std::int64_t> limits) {
     static_cast<void>(
         parallel_for(options_.threads, graph_.location_count(), [&](std::size_t l) {
           build_curve(static_cast<LocationIndex>(l), limits);
@@ -245,13 +309,13 @@ class Corrector {
         }));
   }
 
-  void build_curve(LocationIndex l, const BigVector<std::int64_t>& limits) {
+  void build_curve(LocationIndex l, std::span<std::int64_t> limits) {
     const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
     if (std::find(jump_at(begin), jump_at(end), true) == jump_at(end)) return;
     const std::vector<std::int64_t> lower(displacement_.begin() + begin,
                                           displacement_.begin() + end);
     const std::span stamps(graph_.stamp.data() + begin, end - begin);
-    const std::span<const std::int64_t> presync(result_.presync.data() + begin, end - begin);
+    const std::span<const std::int64_t> presync(presync_times_.data() + begin, end - begin);
     const CurveInput input{stamps,     presync, lower,           &forward_.jump,
                            begin,      &presync_[l], result_.gamma};
     curves_[l] = options_.backward ? curve_of_ramps(input, ramps_of(l, lower, limits))
@@ -262,17 +326,16 @@ class Corrector {
     return forward_.jump.begin() + node;
   }
 
-  std::vector<Ramp> ramps_of(LocationIndex l, const std::vector<std::int64_t>& lower,
-                             const BigVector<std::int64_t>& limits) {
+  std::vector<Ramp> ramps_of(LocationIndex l, std::span<const std::int64_t> lower,
+                             std::span<std::int64_t> limits) {
     const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
-    std::vector<std::int64_t> limit(limits.begin() + begin, limits.begin() + end);
-    for (std::size_t n = 0; n < limit.size(); ++n) {
-      if (limit[n] < k_no_limit) limit[n] -= result_.presync[begin + n];
+    for (NodeIndex n = begin; n < end; ++n) {
+      if (limits[n] < k_no_limit) limits[n] -= presync_times_[n];
     }
     BackwardInput input;
     input.stamps = {graph_.stamp.data() + begin, end - begin};
     input.lower = lower;
-    input.limit = limit;
+    input.limit = limits.subspan(begin, end - begin);
     input.jump = &forward_.jump;
     input.first_node = begin;
     input.first_stamp = trace_.locations[l].first;
@@ -315,13 +378,14 @@ class Corrector {
     const ClockMap map = make_map(presync_[l], curves_[l], trace_.locations[l]);
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
       displacement_[n] =
-          std::max<std::int64_t>(0, map(graph_.stamp[n]) - result_.presync[n]);
+          std::max<std::int64_t>(0, map(graph_.stamp[n]) - presync_times_[n]);
     }
   }
 
   /// Rounds after which a forward pass is asked whether it goes in circles.
   static constexpr std::uint64_t k_patient_rounds = 1000;
 
+  const Stopwatch since_begin_;
   Team& team_;
   const trace::Partition& partition_;
   match::Graph graph_;
@@ -334,6 +398,7 @@ class Corrector {
   std::optional<ForwardRounds> rounds_;  ///< in a team
   bool cycles_settled_ = false;          ///< in a team: all are known
   std::uint64_t tied_nodes_ = 0;
+  BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost
   Forward forward_;
   BigVector<std::int64_t> displacement_;  ///< e per node
   std::vector<Curve> curves_;               ///< per location; empty: not touched

@@ -21,14 +21,17 @@ struct Options {
   bool backward = true;
   MuTicks mu_ticks{};
   unsigned threads = 1;  ///< 0: all cores; the result does not depend on it
+  bool keep_times = false;  ///< hand out the times of the nodes too
 };
 
 /// What the correction does to every node of the graph. In a team: to this member's nodes; passes,
 /// gamma, jumps and cycles are those of the whole.
 struct Amortization {
+  // With Options::keep_times, else empty:
   BigVector<std::int64_t> presync;    ///< C per node, ticks
   BigVector<std::int64_t> forward;    ///< LC' per node
   BigVector<std::int64_t> corrected;  ///< LC'' per node, as the clock maps give it
+
   std::vector<ClockMap> maps;           ///< per location: local ticks -> LC''; of others: presync
   std::vector<AmortizationPass> passes;
   Decimal9 gamma;

@@ -22,6 +22,7 @@ ClockMap map_of(std::vector<ClockKnot> knots) { return *ClockMap::from_knots(std
 
 Options fixed_gamma(std::int64_t billionths = 900'000'000) {
   Options options;
+  options.keep_times = true;
   options.gamma = Decimal9{billionths};
   return options;
 }
@@ -85,6 +86,7 @@ TEST(Amortize, without_violation_nothing_is_touched) {
   b.message(K::recv, 1, 100, 0);  // equal is enough
   const std::vector<ClockMap> presync{map_of({{0, 1}, {500, 2}}), map_of({{0, 3}, {500, 3}})};
   Options options;
+  options.keep_times = true;
   options.delta_ticks = 1'000;
   const Amortization a = amortize(b, options, presync);
   EXPECT_EQ(a.maps, presync);

@@ -14,7 +14,7 @@ namespace {
 class Search {
  public:
   Search(const match::Graph& graph, const Incidence& incidence, std::span<const NodeIndex> cursor)
-      : graph_(graph), incidence_(incidence), cursor_(cursor) {
+      : graph_(graph), incidence_(incidence), out_edges_(out_edges(graph)), cursor_(cursor) {
     std::uint32_t next = static_cast<std::uint32_t>(graph.node_count());
     for (const match::Exchange& exchange : graph.exchanges) {
       first_virtual_.push_back(next);
@@ -99,7 +99,7 @@ class Search {
       const bool last = node + 1 == graph_.first_node[graph_.location_of(node) + 1];
       return last ? k_skip : node + 1;
     }
-    const auto edges = incidence_.out_edges.of(node);
+    const auto edges = out_edges_.of(node);
     if (k - 1 < edges.size()) return searched(graph_.edges[edges[k - 1]].receive);
     const auto sends = incidence_.sends.of(node);
     const std::size_t i = k - 1 - edges.size();
@@ -131,6 +131,7 @@ class Search {
   static constexpr std::uint32_t k_skip = k_none - 1;
   const match::Graph& graph_;
   const Incidence& incidence_;
+  NodeLists out_edges_;
   std::span<const NodeIndex> cursor_;
   std::vector<std::uint32_t> first_virtual_;
   std::vector<std::uint32_t> number_, low_, stack_;

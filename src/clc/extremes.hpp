@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "match/graph.hpp"
@@ -105,5 +106,25 @@ class Extremes {
   std::vector<Entry> of_process_;
   std::vector<Entry> of_node_;
 };
+
+/// Calls body(exchange, receive, demand) for every receive member of every exchange, with what the
+/// `times` of its senders demand of it; k_no_demand if it has none of another location.
+template <class Body>
+void for_demands(const match::Graph& graph, const MuTicks& mu, std::span<const std::int64_t> times,
+                 Body body) {
+  Extremes extremes(graph, mu);
+  for (const match::Exchange& exchange : graph.exchanges) {
+    const auto sends = graph.sends(exchange);
+    extremes.clear();
+    std::size_t added = 0;
+    for (const match::Member& receive : graph.receives(exchange)) {
+      while (added < sends.size() && (!exchange.ordered || sends[added].order < receive.order)) {
+        extremes.add(sends[added].location, times[sends[added].node]);
+        ++added;
+      }
+      body(exchange, receive, extremes.demand(receive.location));
+    }
+  }
+}
 
 }  // namespace entrain::clc

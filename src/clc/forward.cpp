@@ -2,6 +2,7 @@
 #include "clc/forward.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/exact.hpp"
@@ -47,8 +48,10 @@ StepLinks::StepLinks(const match::Graph& graph, const Schedule& schedule)
   });
 }
 
-void ForwardPass::reset(Decimal9 gamma) {
+void ForwardPass::start(Decimal9 gamma) {
   gamma_ = gamma;
+  links_ = nullptr;
+  listener_ = nullptr;
   result_ = {};
   result_.times.assign(graph_.node_count(), k_no_demand);
   result_.jump.assign(graph_.own_count(), false);
@@ -58,13 +61,13 @@ void ForwardPass::reset(Decimal9 gamma) {
 }
 
 Forward ForwardPass::run(Decimal9 gamma) {
-  reset(gamma);
-  for (std::uint32_t s = 0; s < schedule_.steps.size(); ++s) evaluate(s);
+  start(gamma);
+  for (const Step& step : schedule_.steps) evaluate(step);
   return finish();
 }
 
 void ForwardPass::begin(Decimal9 gamma, const StepLinks& links, ForwardListener& listener) {
-  reset(gamma);
+  start(gamma);
   links_ = &links;
   listener_ = &listener;
   frontier_ = 0;
@@ -74,14 +77,17 @@ void ForwardPass::begin(Decimal9 gamma, const StepLinks& links, ForwardListener&
   prefix_before_.assign(any_ordered ? schedule_.steps.size() : 0, {});
 }
 
-void ForwardPass::evaluate(std::uint32_t s) {
-  const Step& step = schedule_.steps[s];
-  step_ = s;
+void ForwardPass::evaluate(const Step& step) {
   switch (step.kind) {
     case Step::Kind::run: run_nodes(step.index, step.begin, step.end); break;
     case Step::Kind::exchange: run_exchange(step.index, step.begin, step.end); break;
     case Step::Kind::tied: run_tied(schedule_.tied[step.index]); break;
   }
+}
+
+void ForwardPass::evaluate_again(std::uint32_t s) {
+  step_ = s;
+  evaluate(schedule_.steps[s]);
   frontier_ = std::max(frontier_, s + 1);
 }
 
@@ -92,6 +98,15 @@ Forward ForwardPass::finish() {
     if (result_.jump[n]) ++result_.jumps;
   }
   return std::move(result_);
+}
+
+void agree_on_counts(Team& team, Forward& pass) {
+  std::array<std::int64_t, 2> largest{pass.error, pass.overflow ? 1 : 0};
+  team.reduce(Team::Reduction::max, largest);
+  pass.error = largest[0];
+  pass.overflow = largest[1] != 0;
+  pass.jumps = static_cast<std::uint64_t>(
+      team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(pass.jumps)));
 }
 
 void ForwardPass::run_nodes(LocationIndex location, NodeIndex begin, NodeIndex end) {
@@ -141,8 +156,7 @@ bool ForwardPass::settle(LocationIndex location, NodeIndex node, std::int64_t ti
 
 std::int64_t ForwardPass::demand_on(NodeIndex node) const {
   std::int64_t demand = listener_ == nullptr ? k_no_demand : listener_->remote_demand(node);
-  for (const std::uint32_t e : incidence_.in_edges.of(node)) {
-    const match::Edge& edge = graph_.edges[e];
+  for (const match::Edge& edge : incidence_.in_edges.of(node)) {
     const auto mu = mu_[static_cast<std::size_t>(edge.latency_class)];
     demand = std::max(demand, result_.times[edge.send] + mu);
   }
@@ -213,8 +227,7 @@ std::int64_t ForwardPass::demand_from_outside(NodeIndex node, std::uint32_t comp
   std::int64_t demand = k_no_demand;
   const auto outside = [&](NodeIndex n) { return schedule_.tied_of[n] != component; };
   if (listener_ != nullptr && !graph_.is_ghost(node)) demand = listener_->remote_demand(node);
-  for (const std::uint32_t e : incidence_.in_edges.of(node)) {
-    const match::Edge& edge = graph_.edges[e];
+  for (const match::Edge& edge : incidence_.in_edges.of(node)) {
     if (!outside(edge.send)) continue;
     const auto mu = mu_[static_cast<std::size_t>(edge.latency_class)];
     demand = std::max(demand, result_.times[edge.send] + mu);

@@ -8,6 +8,7 @@
 #include <entrain/options.hpp>
 
 #include "base/flat_map.hpp"
+#include "base/team.hpp"
 #include "clc/extremes.hpp"
 #include "clc/incidence.hpp"
 #include "clc/schedule.hpp"
@@ -64,6 +65,9 @@ struct StepLinks {
   NodeLists steps_of_exchange;              ///< by exchange, in order
 };
 
+/// Makes what the members of a team counted, each over its own nodes, numbers of the team.
+void agree_on_counts(Team& team, Forward& pass);
+
 /// One pass of equation (3') of Becker, Rabenseifner, Wolf (2007) in displacement form (clc.md,
 /// section 4), along `schedule`. Linear in nodes, edges and members.
 class ForwardPass {
@@ -74,12 +78,16 @@ class ForwardPass {
   /// All steps from the beginning. For a graph without ghosts.
   Forward run(Decimal9 gamma);
 
+  // The same step by step: start(), then every step in an order that the graph allows, finish().
+  void start(Decimal9 gamma);
+  void evaluate(const Step& step);
+
   // The same bit by bit: begin(), then every step in order, then any steps again whose input
   // changed, in order, as the listener hears of it.
 
   /// Ghosts begin with their presynchronised times. The listener must outlive the pass.
   void begin(Decimal9 gamma, const StepLinks& links, ForwardListener& listener);
-  void evaluate(std::uint32_t step);
+  void evaluate_again(std::uint32_t step);
   void set_ghost(NodeIndex ghost, std::int64_t time) { result_.times[ghost] = time; }
   [[nodiscard]] std::int64_t time(NodeIndex node) const { return result_.times[node]; }
   /// What the exchanges of this member demand of a ghost.
@@ -95,7 +103,6 @@ class ForwardPass {
     friend bool operator==(const Prefix&, const Prefix&) = default;
   };
 
-  void reset(Decimal9 gamma);
   void run_nodes(LocationIndex location, NodeIndex begin, NodeIndex end);
   void run_exchange(std::uint32_t exchange, std::uint32_t begin, std::uint32_t end);
   void run_tied(const TiedNodes& component);

@@ -3,14 +3,26 @@
 
 namespace entrain::clc {
 
-Incidence::Incidence(const match::Graph& graph) : exchange_of(graph.members.size(), k_none) {
+InEdges::InEdges(const match::Graph& graph)
+    : edges_(graph.edges.data()), filled_(graph.node_count()) {
+  for (const match::Edge& edge : graph.edges) filled_.set(edge.receive);
+  filled_.seal();
+  begin_.reserve(filled_.count() + 1);
+  for (std::uint32_t e = 0; e < graph.edges.size(); ++e) {
+    if (e == 0 || graph.edges[e].receive != graph.edges[e - 1].receive) begin_.push_back(e);
+  }
+  begin_.push_back(static_cast<std::uint32_t>(graph.edges.size()));
+}
+
+NodeLists out_edges(const match::Graph& graph) {
+  return {graph.node_count(), [&](auto body) {
+            for (std::uint32_t e = 0; e < graph.edges.size(); ++e) body(graph.edges[e].send, e);
+          }};
+}
+
+Incidence::Incidence(const match::Graph& graph)
+    : in_edges(graph), exchange_of(graph.members.size(), k_none) {
   const std::size_t nodes = graph.node_count();
-  in_edges = NodeLists(nodes, [&](auto body) {
-    for (std::uint32_t e = 0; e < graph.edges.size(); ++e) body(graph.edges[e].receive, e);
-  });
-  out_edges = NodeLists(nodes, [&](auto body) {
-    for (std::uint32_t e = 0; e < graph.edges.size(); ++e) body(graph.edges[e].send, e);
-  });
   const auto for_members = [&](std::uint32_t first, std::uint32_t count, auto body) {
     for (std::uint32_t m = first; m < first + count; ++m) body(graph.members[m].node, m);
   };

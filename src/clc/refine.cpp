@@ -112,22 +112,11 @@ class Refiner {
   }
 
   void look_at_exchanges() {
-    Extremes extremes(graph_, input_.mu);
-    for (const match::Exchange& exchange : graph_.exchanges) {
-      const auto sends = graph_.sends(exchange);
-      extremes.clear();
-      std::size_t added = 0;
-      for (const match::Member& receive : graph_.receives(exchange)) {
-        while (added < sends.size() &&
-               (!exchange.ordered || sends[added].order < receive.order)) {
-          extremes.add(sends[added].location, times_[sends[added].node]);
-          ++added;
-        }
-        if (times_[receive.node] < extremes.demand(receive.location)) {
-          look_at_pairs(exchange, receive);
-        }
-      }
-    }
+    for_demands(graph_, input_.mu, times_,
+                [&](const match::Exchange& exchange, const match::Member& receive,
+                    std::int64_t demand) {
+                  if (times_[receive.node] < demand) look_at_pairs(exchange, receive);
+                });
   }
 
   /// Finds the senders behind an unmet demand; those tied to the receiver demand less.

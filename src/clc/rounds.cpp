@@ -2,10 +2,7 @@
 #include "clc/rounds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-
-#include "clc/halo.hpp"
 
 namespace entrain::clc {
 
@@ -17,6 +14,7 @@ ForwardRounds::ForwardRounds(Team& team, const match::Graph& graph, const Incide
       incidence_(incidence),
       schedule_(schedule),
       presync_(presync),
+      out_edges_(out_edges(graph)),
       links_(graph, schedule),
       pass_(graph, incidence, schedule, presync, mu, delta),
       ghosts_(graph.halo.ghosts.size()),
@@ -32,13 +30,10 @@ ForwardRounds::ForwardRounds(Team& team, const match::Graph& graph, const Incide
       for (const NodeIndex n : nodes) body(n, s++);
     }
   });
-  BigVector<std::int64_t> times(presync.begin(), presync.end());
-  times.resize(graph.node_count());
-  HaloExchange(team, graph).publish(times);
   for (std::uint32_t r = 0; r < team.size(); ++r) {
     for (std::uint32_t i = 0; i < graph.halo.ghosts_of[r].size(); ++i) {
       const NodeIndex n = graph.halo.ghosts_of[r][i];
-      ghosts_[n - graph.own_count()] = {r, i, times[n], k_no_demand, false};
+      ghosts_[n - graph.own_count()] = {r, i, presync[n], k_no_demand, false};
     }
   }
 }
@@ -50,12 +45,7 @@ std::optional<Forward> ForwardRounds::run(Decimal9 gamma, std::uint64_t most_rou
     sweep();
   }
   Forward result = pass_.finish();
-  std::array<std::int64_t, 2> largest{result.error, result.overflow ? 1 : 0};
-  team_.reduce(Team::Reduction::max, largest);
-  result.error = largest[0];
-  result.overflow = largest[1] != 0;
-  result.jumps = static_cast<std::uint64_t>(
-      team_.reduce(Team::Reduction::sum, static_cast<std::int64_t>(result.jumps)));
+  agree_on_counts(team_, result);
   return result;
 }
 
@@ -81,7 +71,7 @@ void ForwardRounds::begin(Decimal9 gamma) {
   changed_ghosts_.clear();
   std::fill(dirty_.begin(), dirty_.end(), 0);
   first_sweep_ = true;
-  for (std::uint32_t s = 0; s < schedule_.steps.size(); ++s) pass_.evaluate(s);
+  for (std::uint32_t s = 0; s < schedule_.steps.size(); ++s) pass_.evaluate_again(s);
   first_sweep_ = false;
   for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
     if (shown_of_node_.has(n) && pass_.time(n) != presync_[n]) changed_nodes_.push_back(n);
@@ -94,7 +84,7 @@ void ForwardRounds::sweep() {
       const int bit = std::countr_zero(dirty_[w]);
       dirty_[w] &= ~(std::uint64_t{1} << bit);
       step_ = static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(bit);
-      pass_.evaluate(step_);
+      pass_.evaluate_again(step_);
     }
   }
 }
@@ -109,7 +99,7 @@ void ForwardRounds::time_changed(NodeIndex node) {
 
 /// Marks the steps behind `behind` that look at the time of `node`.
 void ForwardRounds::mark_dependents(NodeIndex node, std::uint32_t behind) {
-  for (const std::uint32_t e : incidence_.out_edges.of(node)) {
+  for (const std::uint32_t e : out_edges_.of(node)) {
     const std::uint32_t step = links_.step_of_node[graph_.edges[e].receive];
     if (step != behind) mark(step);  // a tied component looks at none of its own
   }

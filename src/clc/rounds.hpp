@@ -23,7 +23,7 @@ namespace entrain::clc {
 /// has decayed or meets a larger one.
 class ForwardRounds final : private ForwardListener {
  public:
-  /// All references must outlive this. Collective.
+  /// All references must outlive this. `presync` has the times of ghosts too.
   ForwardRounds(Team& team, const match::Graph& graph, const Incidence& incidence,
                 const Schedule& schedule, std::span<const std::int64_t> presync, const MuTicks& mu,
                 std::int64_t delta);
@@ -85,6 +85,7 @@ class ForwardRounds final : private ForwardListener {
   const Incidence& incidence_;
   const Schedule& schedule_;
   std::span<const std::int64_t> presync_;
+  NodeLists out_edges_;
   StepLinks links_;
   ForwardPass pass_;
   BigVector<Shown> shown_;          ///< all entries of Halo::shown_to

@@ -60,8 +60,8 @@ class Follower {
     if (n > s_.graph.first_node[l]) {
       EXPECT_TRUE(done_[n - 1]) << "node " << n << " before its predecessor";
     }
-    for (const std::uint32_t e : s_.incidence.in_edges.of(n)) {
-      const NodeIndex send = s_.graph.edges[e].send;
+    for (const match::Edge& edge : s_.incidence.in_edges.of(n)) {
+      const NodeIndex send = edge.send;
       EXPECT_TRUE(done_[send] || tied_to(send, component)) << send << " -> " << n;
     }
     for (const std::uint32_t m : s_.incidence.receives.of(n)) {

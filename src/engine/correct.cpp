@@ -87,33 +87,25 @@ class Correction {
   Result<void> compute_maps() {
     begin("correct");
     maps_ = presync_.maps;
-    return workers_.run(
-        loaded_.trace, loaded_.partition,
-        [&](Team& team, const trace::Partition& partition, unsigned threads) {
-          return compute_maps(team, partition, threads);
-        });
-  }
-
-  /// Part of one member of a team.
-  Result<void> compute_maps(Team& team, const trace::Partition& partition, unsigned threads) {
-    double match_s = 0;
     match::Graph graph;
     {
-      const PhaseTimer timer(match_s);
-      graph = match::build_graph(team, partition, loaded_.trace,
-                                 {options_.check.alltoallv == AlltoallvRule::dense,
-                                  options_.check.init_finalize});
+      const PhaseTimer timer(report_.phases.match);
+      graph = match::build_graph(
+          processes_, loaded_.partition, loaded_.trace,
+          {options_.check.alltoallv == AlltoallvRule::dense, options_.check.init_finalize,
+           options_.delta_ticks > 0, workers_.threads()});
     }
-    TRY(team.agree(cancelled()));
+    TRY(stop_if_cancelled());
+    return amortize(std::move(graph));
+  }
+
+  Result<void> amortize(match::Graph graph) {
     const clc::Options clc_options{options_.gamma,    options_.delta_ticks, options_.max_slope,
-                                   options_.backward, mu_.ticks,            threads};
-    TRY_ASSIGN(clc::Amortization result, clc::amortize(team, partition, std::move(graph),
-                                                       loaded_.trace, presync_.maps, clc_options));
-    for (LocationIndex l = 0; l < maps_.size(); ++l) {
-      if (partition.owns(team.rank(), l)) maps_[l] = std::move(result.maps[l]);
-    }
-    if (!workers_.speaks(team)) return {};
-    report_.phases.match = match_s;
+                                   options_.backward, mu_.ticks,            workers_.threads()};
+    TRY_ASSIGN(clc::Amortization result,
+               clc::amortize(processes_, loaded_.partition, std::move(graph), loaded_.trace,
+                             presync_.maps, clc_options));
+    for (const LocationIndex l : own_) maps_[l] = std::move(result.maps[l]);
     report_.phases.forward = result.forward_s;
     report_.phases.backward = result.backward_s;
     report_.passes = result.passes;

@@ -43,45 +43,39 @@ Builder::Builder(Team& team, const trace::Partition& partition, const trace::Tra
     owner_of_process_[process] = partition.owner[l];
     if (partition.owns(team.rank(), l)) processes_[process].push_back(l);
   }
-  number_nodes();
+  number_instants();
 }
 
-void Builder::number_nodes() {
-  const auto owns = [&](LocationIndex l) { return partition_.owns(team_.rank(), l); };
-  // Arrays that grow step by step would touch twice the memory.
+void Builder::number_instants() {
   std::size_t events = 0;
   for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
+    first_event_.push_back(events);
+    if (owns(l)) events += trace_.locations[l].events.size();
+    graph_.granule.push_back(owns(l) ? trace_.locations[l].granule : 0);
+  }
+  first_event_.push_back(events);
+  instants_ = RankedBits(events);
+  std::size_t number = 0;
+  for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
     if (!owns(l)) continue;
-    events += trace_.locations[l].events.size();
+    const trace::Event* previous = nullptr;
     for (const trace::Event& event : trace_.locations[l].events) {
+      if (previous == nullptr || event.time != previous->time) instants_.set(number);
       message_counts_.sends += is_send(event.kind) ? 1 : 0;
       message_counts_.receives += is_receive(event.kind) ? 1 : 0;
+      previous = &event;
+      ++number;
     }
   }
-  node_of_event_.reserve(events);
-  graph_.stamp.reserve(events);
+  instants_.seal();
+  // An array that grows step by step would touch twice the memory.
   graph_.edges.reserve(message_counts_.receives);
-  graph_.first_node.push_back(0);
-  for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
-    first_event_.push_back(node_of_event_.size());
-    graph_.granule.push_back(owns(l) ? trace_.locations[l].granule : 0);
-    if (owns(l)) {
-      const std::size_t begin = graph_.stamp.size();
-      for (const trace::Event& event : trace_.locations[l].events) {
-        if (graph_.stamp.size() == begin || event.time != graph_.stamp.back()) {
-          graph_.stamp.push_back(event.time);
-        }
-        node_of_event_.push_back(static_cast<NodeIndex>(graph_.stamp.size() - 1));
-      }
-    }
-    graph_.first_node.push_back(static_cast<NodeIndex>(graph_.stamp.size()));
-  }
 }
 
 NodeIndex Builder::here(NodeRef ref) {
-  if (partition_.owns(team_.rank(), ref.location)) return ref.node;
+  if (owns(ref.location)) return ref.node;
   const std::uint64_t key = std::uint64_t{ref.location} << 32 | ref.node;
-  const auto next = static_cast<NodeIndex>(graph_.node_count());
+  const auto next = static_cast<NodeIndex>(instants_.count() + graph_.halo.ghosts.size());
   const auto [number, is_new] = ghosts_.insert(key, next);
   if (is_new) graph_.halo.ghosts.push_back({ref.location, ref.node});
   return *number;
@@ -147,10 +141,58 @@ void Builder::show_ghosts() {
   std::vector<std::vector<NodeIndex>> wanted(team_.size());
   for (std::size_t g = 0; g < halo.ghosts.size(); ++g) {
     const std::uint32_t owner = partition_.owner[halo.ghosts[g].location];
-    halo.ghosts_of[owner].push_back(static_cast<NodeIndex>(graph_.own_count() + g));
+    halo.ghosts_of[owner].push_back(static_cast<NodeIndex>(instants_.count() + g));
     wanted[owner].push_back(halo.ghosts[g].node);
   }
   halo.shown_to = exchange(team_, std::move(wanted));
+}
+
+/// Keeps the instants that matter and gives everything the new numbers.
+void Builder::number_nodes() {
+  const std::size_t instants = instants_.count();
+  RankedBits nodes(instants);
+  const auto keep = [&](NodeIndex n) {
+    if (n < instants) nodes.set(n);
+  };
+  for (const Edge& edge : graph_.edges) {
+    keep(edge.send);
+    keep(edge.receive);
+  }
+  for (const Member& member : graph_.members) keep(member.node);
+  for (const auto& shown : graph_.halo.shown_to) std::for_each(shown.begin(), shown.end(), keep);
+  if (options_.every_event) {
+    for (std::size_t n = 0; n < instants; ++n) nodes.set(n);
+  }
+  nodes.seal();
+  const auto own = static_cast<NodeIndex>(nodes.count());
+  const auto renumber = [&](NodeIndex& n) {
+    n = static_cast<NodeIndex>(n < instants ? nodes.rank(n) : own + (n - instants));
+  };
+  for (Edge& edge : graph_.edges) {
+    renumber(edge.send);
+    renumber(edge.receive);
+  }
+  for (Member& member : graph_.members) renumber(member.node);
+  for (auto& shown : graph_.halo.shown_to) std::for_each(shown.begin(), shown.end(), renumber);
+  for (auto& ghosts : graph_.halo.ghosts_of) std::for_each(ghosts.begin(), ghosts.end(), renumber);
+  const auto numbers = exchange(team_, std::vector(graph_.halo.shown_to));
+  for (std::size_t r = 0; r < numbers.size(); ++r) {
+    for (std::size_t i = 0; i < numbers[r].size(); ++i) {
+      graph_.halo.ghosts[graph_.halo.ghosts_of[r][i] - own].node = numbers[r][i];
+    }
+  }
+
+  graph_.stamp.reserve(own);
+  graph_.first_node.push_back(0);
+  std::size_t number = 0, instant = 0;
+  for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
+    if (owns(l)) {
+      for (const trace::Event& event : trace_.locations[l].events) {
+        if (instants_.test(number++) && nodes.test(instant++)) graph_.stamp.push_back(event.time);
+      }
+    }
+    graph_.first_node.push_back(static_cast<NodeIndex>(graph_.stamp.size()));
+  }
 }
 
 /// By receive, then send. Edges come channel by channel: their receives are counted, not compared.
@@ -176,8 +218,9 @@ void Builder::sort_edges() {
 }
 
 Graph Builder::finish() {
-  sort_edges();
   show_ghosts();
+  number_nodes();
+  sort_edges();
   return std::move(graph_);
 }
 

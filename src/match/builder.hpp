@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/flat_map.hpp"
+#include "base/ranked_bits.hpp"
 #include "match/graph.hpp"
 
 namespace entrain::match {
@@ -20,6 +21,7 @@ struct EventRef {
 };
 
 /// A node as the owner of its location numbers it: means the same to every member of the team.
+/// While the graph is built, every distinct stamp of the owner's events has a number.
 struct NodeRef {
   LocationIndex location = k_none;
   NodeIndex node = k_none;
@@ -45,7 +47,8 @@ class Builder {
   }
   /// Of an event of this member.
   [[nodiscard]] NodeRef ref(EventRef event) const {
-    return {event.location, node_of_event_[first_event_[event.location] + event.index]};
+    const std::size_t number = first_event_[event.location] + event.index;
+    return {event.location, static_cast<NodeIndex>(instants_.rank(number + 1) - 1)};
   }
   [[nodiscard]] Member member(NodeRef ref, std::uint32_t order = 0) {
     return {here(ref), ref.location, order};
@@ -90,15 +93,18 @@ class Builder {
   void count_unmatched(std::string_view name, std::uint64_t n = 1);
   void count_skipped(std::string_view name, std::uint64_t n = 1);
 
-  /// Sorts the edges, tells the owners of all ghosts, and hands the graph over.
+  /// Tells the owners of all ghosts, gives the nodes their final numbers, sorts the edges, and hands
+  /// the graph over.
   Graph finish();
 
  private:
   /// Number of a node here: that of a ghost if another member owns it.
   [[nodiscard]] NodeIndex here(NodeRef ref);
+  [[nodiscard]] bool owns(LocationIndex l) const { return partition_.owns(team_.rank(), l); }
+  void number_instants();
+  void show_ghosts();
   void number_nodes();
   void sort_edges();
-  void show_ghosts();
 
   Team& team_;
   const trace::Partition& partition_;
@@ -106,8 +112,9 @@ class Builder {
   Options options_;
   Graph graph_;
   MessageCounts message_counts_;
+  /// Per location, and the end; other members' locations have no events here.
   std::vector<std::size_t> first_event_;
-  BigVector<NodeIndex> node_of_event_;
+  RankedBits instants_;  ///< events of this member with another stamp than the one before
   std::vector<std::vector<LocationIndex>> processes_;
   std::vector<std::uint32_t> owner_of_process_;
   /// (location, node) of another member -> number of the ghost here.

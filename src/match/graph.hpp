@@ -56,9 +56,9 @@ struct Halo {
 
 /// The happened-before relation of a trace, on nodes. Built by match::build_graph.
 ///
-/// A node is a distinct stamp of a location that at least one edge or exchange touches, or that
-/// any communication event carries; nodes of location l are [first_node[l], first_node[l + 1]),
-/// in increasing order of stamp. Immutable after building.
+/// A node is a distinct stamp of a location that at least one edge or exchange touches
+/// (Options::every_event: or that any communication event carries); nodes of location l are
+/// [first_node[l], first_node[l + 1]), in increasing order of stamp. Immutable after building.
 ///
 /// In a team every member has the part that concerns it: the nodes of its own locations (others
 /// have none), all edges that end there, and its share of the exchanges. Nodes of other members
@@ -108,6 +108,8 @@ struct Graph {
 struct Options {
   bool dense_alltoallv = false;
   bool init_finalize = false;  ///< edges between MPI_Init / MPI_Finalize calls
+  bool every_event = false;    ///< a node for every communication event, also those without edges
+  unsigned threads = 1;        ///< of this member, 0: all cores; the graph does not depend on it
 };
 
 /// Matches sends with receives and collective calls with each other (clc.md, section 2).

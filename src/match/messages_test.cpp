@@ -184,9 +184,21 @@ TEST(Graph, one_node_per_distinct_stamp) {
   b.message(K::recv, 0, 100, 1);
   b.message(K::send, 0, 101, 1);
   b.message(K::send, 1, 100, 0);
+  b.message(K::recv, 1, 107, 0);
+  Options options;
+  options.every_event = true;
+  const Graph every = build_graph(b.trace(), options);
+  EXPECT_EQ(every.first_node, (std::vector<NodeIndex>{0, 2, 4}));
+  EXPECT_EQ(every.stamp, (std::vector<std::uint64_t>{100, 101, 100, 107}));
+  // Both messages of number 0 have one channel; the second one has no receive.
   const Graph graph = build_graph(b.trace(), {});
-  EXPECT_EQ(graph.first_node, (std::vector<NodeIndex>{0, 2, 3}));
-  EXPECT_EQ(graph.stamp, (std::vector<std::uint64_t>{100, 101, 100}));
+  EXPECT_EQ(graph.first_node, (std::vector<NodeIndex>{0, 1, 3}));
+  EXPECT_EQ(graph.stamp, (std::vector<std::uint64_t>{100, 100, 107}));
+  ASSERT_EQ(graph.edges.size(), 2u);
+  EXPECT_EQ(graph.edges[0].receive, 0u);
+  EXPECT_EQ(graph.edges[0].send, 1u);
+  EXPECT_EQ(graph.edges[1].receive, 2u);
+  EXPECT_EQ(graph.edges[1].send, 0u);
 }
 
 TEST(Graph, edges_know_their_latency_class) {

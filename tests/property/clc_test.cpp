@@ -14,6 +14,7 @@ namespace {
 
 clc::Options any_options() {
   clc::Options options;
+  options.keep_times = true;
   options.gamma = Decimal9{*any_gamma()};
   options.delta_ticks = *rc::gen::element<std::int64_t>(0, 0, 1, 10, 100'000);
   options.max_slope = Decimal9{*any_slope()};
@@ -232,6 +233,7 @@ RC_GTEST_PROP(Clc, WrongEdgesAreDroppedOrObeyed, ()) {
 RC_GTEST_PROP(Clc, CheckerFindsNothingAfterwards, ()) {
   const TracePlan plan = *skewed_plan();
   clc::Options options;
+  options.keep_times = true;
   options.mu_ticks = *any_mu();
   const Corrected c = correct(plan, options);
   CheckOptions check_options;
@@ -267,6 +269,7 @@ TEST(Clc, DecaysFollowPresynchronisedTime) {
   const std::vector<ClockMap> presync{ClockMap(), map};
   problem = reference_problem(graph, presync);
   clc::Options options;
+  options.keep_times = true;
   options.gamma = Decimal9{100'000'000};
   for (const bool backward : {false, true}) {
     options.backward = backward;
@@ -292,6 +295,7 @@ TEST(Clc, HundredsOfLocations) {
   plan.offset_ticks = 2000;
   plan.granule_ticks = 5;
   clc::Options options;
+  options.keep_times = true;
   options.mu_ticks = {0, 1, 3};
   const Corrected c = correct(plan, options);
   EXPECT_GT(c.result.jumps, 100u);

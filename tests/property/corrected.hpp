@@ -17,7 +17,7 @@
 namespace entrain::test {
 
 inline match::Graph graph_of(const RandomTrace& random, const TracePlan& plan) {
-  return match::build_graph(random.trace, {plan.dense_alltoallv, plan.init_finalize});
+  return match::build_graph(random.trace, {plan.dense_alltoallv, plan.init_finalize, true});
 }
 
 /// All happened-before pairs of a graph, exchanges expanded; sorted.

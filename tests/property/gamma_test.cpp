@@ -55,6 +55,7 @@ TEST(Gamma, TooLargeRunsAwayUnderCyclicDrift) {
 RC_GTEST_PROP(Gamma, IsTheReferencesChoice, ()) {
   const TracePlan plan = *skewed_plan(6, 150);
   clc::Options options;
+  options.keep_times = true;
   options.mu_ticks = *any_mu();
   const Corrected c = correct(plan, options);
   const std::int64_t gamma = reference_gamma(c.problem, c.cycles, 0);

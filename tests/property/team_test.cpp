@@ -99,6 +99,7 @@ Outcome outcome_of(const TracePlan& plan, const RandomTrace& random, const clc::
 
 clc::Options any_team_options() {
   clc::Options options;
+  options.keep_times = true;
   if (*flag()) options.gamma = Decimal9{*any_gamma()};
   options.delta_ticks = *rc::gen::element<std::int64_t>(0, 0, 0, 1, 10, 100'000);
   options.max_slope = Decimal9{*any_slope()};
