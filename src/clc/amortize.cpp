@@ -28,6 +28,9 @@ namespace {
 constexpr std::array<Decimal9, 5> k_gammas{{{999'990'000}, {999'900'000}, {999'000'000},
                                             {990'000'000}, {900'000'000}}};
 
+/// Offsets of neighbouring knots that differ by less are met to the tick: slopes are doubles.
+constexpr std::int64_t k_largest_exact_shift = std::int64_t{1} << 50;
+
 class Stopwatch {
  public:
   double seconds() const {
@@ -93,7 +96,7 @@ class Corrector {
     return {};
   }
 
-  void backward() {
+  Result<void> backward() {
     const Stopwatch watch;
     displacement_.resize(graph_.own_count());
     for (NodeIndex n = 0; n < displacement_.size(); ++n) {
@@ -106,10 +109,20 @@ class Corrector {
     }
     const RefineInput input{&team_,   &graph_,         &schedule_,    &trace_,
                             presync_, result_.presync, displacement_, options_.mu_ticks,
-                            options_.delta_ticks,      options_.threads};
-    result_.maps = refine_maps(input, curves_, result_.corrected);
+                            options_.delta_ticks,      options_.threads,
+                            options_.split_flushes};
+    RefinedMaps refined = refine_maps(input, curves_, result_.corrected);
+    if (!refined.settled && forward_.error > k_largest_exact_shift) {
+      return fail(ErrorKind::input,
+                  fmt::format("clocks of {} are {} ticks apart, which is more than a clock map can "
+                              "tell to the tick; only offsets measured by the tracer can bring "
+                              "them together",
+                              trace_.path, forward_.error));
+    }
+    result_.maps = std::move(refined.maps);
     result_.forward = std::move(forward_.times);
     result_.backward_s = watch.seconds();
+    return {};
   }
 
   Amortization take() { return std::move(result_); }
@@ -312,7 +325,7 @@ class Corrector {
 
   /// Displacements of the nodes of a location that took over another one's curve.
   void follow_curve(LocationIndex l) {
-    const ClockMap map = make_map(presync_[l], curves_[l], trace_.locations[l]);
+    const ClockMap map = make_map(presync_[l], curves_[l], trace_.locations[l], options_.split_flushes);
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
       displacement_[n] =
           std::max<std::int64_t>(0, map(graph_.stamp[n]) - result_.presync[n]);
@@ -348,7 +361,7 @@ Result<Amortization> amortize(Team& team, const trace::Partition& partition, mat
   Corrector corrector(team, partition, std::move(graph), trace, presync, options);
   TRY(team.agree(corrector.read_times()));
   TRY(corrector.forward());
-  corrector.backward();
+  TRY(corrector.backward());
   return corrector.take();
 }
 

@@ -47,6 +47,8 @@ class Builder {
   [[nodiscard]] NodeRef ref(EventRef event) const {
     return {event.location, node_of_event_[first_event_[event.location] + event.index]};
   }
+  /// Stored stamp of a node of this member.
+  [[nodiscard]] std::uint64_t stamp(NodeRef own) const { return graph_.stamp[own.node]; }
   [[nodiscard]] Member member(NodeRef ref, std::uint32_t order = 0) {
     return {here(ref), ref.location, order};
   }
@@ -62,6 +64,8 @@ class Builder {
   [[nodiscard]] const std::vector<std::vector<LocationIndex>>& processes() const {
     return processes_;
   }
+  /// True if some process of the trace has several locations.
+  [[nodiscard]] bool has_threads() const { return owner_of_process_.size() < graph_.process_of.size(); }
   /// Rank of the member that has the locations of a process.
   [[nodiscard]] std::uint32_t owner_of_process(std::uint32_t process) const {
     return owner_of_process_[process];

@@ -32,13 +32,14 @@ struct Operation {
   NodeRef end;  ///< of the send record, or of the completion of the receive
 };
 
-/// Operations of one process, with the stamps at which they were started.
-struct Started {
+/// Sends of one process, with their stamps.
+struct Sent {
   Operation operation;
   std::uint64_t time = 0;
 };
 
-/// Requests of one location: which receive a posted request ended as, what was cancelled.
+/// Requests of one location: which receive a posted request ended as, what was cancelled. All
+/// non-blocking operations share the ids; an id means its latest use.
 class Requests {
  public:
   explicit Requests(std::span<const Event> events) : fate_(events.size(), k_none) {
@@ -47,8 +48,10 @@ class Requests {
       switch (event.kind) {
         case EventKind::isend:
         case EventKind::irecv_request:
+        case EventKind::nb_request:
           *open_.insert(event.id, i).first = i;
           break;
+        case EventKind::nb_complete: open_.erase(event.id); break;
         case EventKind::irecv:
           if (const std::uint32_t* posted = posted_receive(events, event.id)) {
             fate_[*posted] = i;
@@ -95,12 +98,15 @@ class MessageMatcher {
   }
 
   void collect(std::uint32_t process) {
-    started_sends_.clear();
-    started_receives_.clear();
+    sent_.clear();
     const auto& locations = builder_.processes()[process];
     for (const LocationIndex location : locations) collect_location(process, location);
-    append(started_sends_, locations.size() > 1, sends_);
-    append(started_receives_, locations.size() > 1, receives_);
+    // The sends of threads merge in the order of their common clock.
+    if (locations.size() > 1) {
+      std::stable_sort(sent_.begin(), sent_.end(),
+                       [](const Sent& a, const Sent& b) { return a.time < b.time; });
+    }
+    for (const Sent& one : sent_) sends_.push_back(one.operation);
   }
 
   /// Sends whose receiver another member has go there, channel by channel.
@@ -135,20 +141,23 @@ class MessageMatcher {
   void pair() {
     const std::vector<std::uint32_t> send_begin = sort_by_channel(sends_);
     const std::vector<std::uint32_t> receive_begin = sort_by_channel(receives_);
-    std::uint64_t lost_sends = 0, lost_receives = 0;
     for (std::size_t c = 0; c + 1 < send_begin.size(); ++c) {
-      const std::uint32_t sent = send_begin[c + 1] - send_begin[c];
-      const std::uint32_t received = receive_begin[c + 1] - receive_begin[c];
-      const std::uint32_t both = std::min(sent, received);
-      for (std::uint32_t k = 0; k < both; ++k) {
-        builder_.add_edge(EdgeKind::p2p, sends_[send_begin[c] + k].end,
-                          receives_[receive_begin[c] + k].end);
+      const std::span<Operation> sent(sends_.data() + send_begin[c],
+                                      send_begin[c + 1] - send_begin[c]);
+      std::span<Operation> received(receives_.data() + receive_begin[c],
+                                    receive_begin[c + 1] - receive_begin[c]);
+      if (builder_.has_threads() && (by_several_threads(sent) || by_several_threads(received))) {
+        received = in_doubt(keys_[c], sent.size(), received);
       }
-      lost_sends += sent - both;
-      lost_receives += received - both;
+      const std::size_t both = std::min(sent.size(), received.size());
+      for (std::size_t k = 0; k < both; ++k) {
+        builder_.add_edge(EdgeKind::p2p, sent[k].end, received[k].end);
+      }
+      lost_sends_ += sent.size() - both;
+      lost_receives_ += received.size() - both;
     }
-    builder_.count_unmatched("sends", lost_sends + unresolved_sends_);
-    builder_.count_unmatched("receives", lost_receives + unresolved_receives_);
+    builder_.count_unmatched("sends", lost_sends_);
+    builder_.count_unmatched("receives", lost_receives_);
     builder_.count_skipped("cancelled_sends", cancelled_sends_);
     builder_.count_skipped("cancelled_receives", cancelled_receives_);
   }
@@ -167,15 +176,15 @@ class MessageMatcher {
             add_send(process, {location, i});
           }
           break;
-        case EventKind::recv: add_receive(process, {location, i}, {location, i}); break;
+        case EventKind::recv: add_receive(process, {location, i}); break;
         case EventKind::irecv:
-          if (!requests.was_posted(i)) add_receive(process, {location, i}, {location, i});
+          if (!requests.was_posted(i)) add_receive(process, {location, i});
           break;
         case EventKind::irecv_request:
           if (requests.cancelled(i)) {
             ++cancelled_receives_;
           } else if (requests.completion(i) != k_none) {
-            add_receive(process, {location, i}, {location, requests.completion(i)});
+            add_receive(process, {location, requests.completion(i)});
           }
           break;
         default: break;
@@ -187,37 +196,51 @@ class MessageMatcher {
     const Event& event = builder_.event(at);
     const std::uint32_t peer = builder_.process_of_peer(event.comm, process, event.peer);
     if (peer == k_none) {
-      ++unresolved_sends_;
+      ++lost_sends_;
       return;
     }
-    started_sends_.push_back(
+    sent_.push_back(
         {{channel({event.comm, process, peer, event.tag}), builder_.ref(at)}, event.time});
   }
-  void add_receive(std::uint32_t process, EventRef start, EventRef end) {
+  /// Called in the order in which the receives of a location were posted.
+  void add_receive(std::uint32_t process, EventRef end) {
     const Event& event = builder_.event(end);
     const std::uint32_t peer = builder_.process_of_peer(event.comm, process, event.peer);
     if (peer == k_none) {
-      ++unresolved_receives_;
+      ++lost_receives_;
       return;
     }
-    started_receives_.push_back({{channel({event.comm, peer, process, event.tag}), builder_.ref(end)},
-                                 builder_.event(start).time});
+    receives_.push_back({channel({event.comm, peer, process, event.tag}), builder_.ref(end)});
+  }
+
+  static bool by_several_threads(std::span<const Operation> operations) {
+    return std::any_of(operations.begin(), operations.end(), [&](const Operation& o) {
+      return o.end.location != operations[0].end.location;
+    });
+  }
+
+  /// Where threads share a side, nothing records whose operation came first. But whoever it was:
+  /// if every message precedes its receive, then the k-th send in order of time precedes the k-th
+  /// receive in order of time, and of more receives than sends the last ones are those for which
+  /// this is certain. Returns the receives to be paired.
+  std::span<Operation> in_doubt(const Channel& key, std::size_t sent,
+                                std::span<Operation> received) {
+    if (key.sender == key.receiver) {  // on one thread the stream would have to tell the order
+      lost_receives_ += received.size();
+      return {};
+    }
+    std::stable_sort(received.begin(), received.end(), [&](const Operation& a, const Operation& b) {
+      return builder_.stamp(a.end) < builder_.stamp(b.end);
+    });
+    const std::size_t surplus = received.size() - std::min(received.size(), sent);
+    lost_receives_ += surplus;
+    return received.subspan(surplus);
   }
 
   std::uint32_t channel(const Channel& key) {
     const auto [number, is_new] = channels_.insert(key, static_cast<std::uint32_t>(keys_.size()));
     if (is_new) keys_.push_back(key);
     return *number;
-  }
-
-  /// Threads of one process share its channels: they merge in the order of their common clock. An
-  /// operation counts from the record at which it was started.
-  static void append(std::vector<Started>& started, bool threads, BigVector<Operation>& target) {
-    if (threads) {
-      std::stable_sort(started.begin(), started.end(),
-                       [](const Started& a, const Started& b) { return a.time < b.time; });
-    }
-    for (const Started& one : started) target.push_back(one.operation);
   }
 
   void unpack(std::span<const std::uint32_t> parcel) {
@@ -247,8 +270,8 @@ class MessageMatcher {
   FlatMap<Channel, std::uint32_t, ChannelHash> channels_;
   std::vector<Channel> keys_;  ///< by number
   BigVector<Operation> sends_, receives_;
-  std::vector<Started> started_sends_, started_receives_;  ///< of the process in work
-  std::uint64_t unresolved_sends_ = 0, unresolved_receives_ = 0;
+  std::vector<Sent> sent_;  ///< by the process in work
+  std::uint64_t lost_sends_ = 0, lost_receives_ = 0;
   std::uint64_t cancelled_sends_ = 0, cancelled_receives_ = 0;
 };
 
