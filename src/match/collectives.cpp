@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <tuple>
 
 #include "base/flat_map.hpp"
 #include "match/calls.hpp"
@@ -72,25 +73,32 @@ class CallCollector {
               [](const Started& a, const Started& b) { return a.start.index < b.start.index; });
   }
 
-  /// By begin; of several begun together the one first that ended first, but in stream order.
+  /// By begin. Of several begun together requests come first, as they take no time, and then the
+  /// one that ended first; but every thread's are in stream order.
   void merge_threads() {
     struct Timed {
-      std::uint64_t begin = 0, until = 0;
+      std::uint64_t begin = 0;
+      std::uint64_t over = 0;  ///< when another thread may call
+      std::uint64_t until = 0;
       Started call;
+
+      [[nodiscard]] auto place() const { return std::tie(begin, over, until); }
     };
     std::vector<Timed> timed;
     for (const Started& call : started_) {
       const LocationIndex location = call.start.location;
-      Timed one{builder_.event(call.start).time, builder_.event({location, call.end}).time, call};
+      const Event& end = builder_.event({location, call.end});
+      Timed one{builder_.event(call.start).time, end.time, end.time, call};
+      if (end.kind == EventKind::nb_complete) one.over = one.begin;
       if (!timed.empty() && timed.back().begin == one.begin &&
           timed.back().call.start.location == location) {
+        one.over = std::max(one.over, timed.back().over);
         one.until = std::max(one.until, timed.back().until);
       }
       timed.push_back(one);
     }
-    std::stable_sort(timed.begin(), timed.end(), [](const Timed& a, const Timed& b) {
-      return a.begin != b.begin ? a.begin < b.begin : a.until < b.until;
-    });
+    std::stable_sort(timed.begin(), timed.end(),
+                     [](const Timed& a, const Timed& b) { return a.place() < b.place(); });
     for (std::size_t i = 0; i < timed.size(); ++i) started_[i] = timed[i].call;
   }
 

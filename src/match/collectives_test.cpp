@@ -331,6 +331,14 @@ TEST(Collectives, of_calls_begun_together_the_one_that_ended_first_is_first) {
       (Pairs{{{0, 15}, {3, 30}}, {{0, 35}, {2, 40}}, {{2, 10}, {0, 60}}, {{3, 10}, {0, 50}}}));
 }
 
+TEST(Collectives, of_calls_begun_together_a_request_is_first) {
+  TraceBuilder b(1, 2);
+  b.collective(0, 10, 12, op::barrier);
+  b.request(K::nb_request, 1, 10, 1);
+  b.collective_end(K::nb_complete, 1, 40, op::barrier).id = 1;
+  EXPECT_EQ(pairs_of(b, EdgeKind::thread), (Pairs{{{1, 10}, {0, 10}}}));
+}
+
 TEST(Collectives, a_request_id_that_was_taken_over_completes_no_collective) {
   TraceBuilder b(2);
   b.request(K::nb_request, 0, 10, 1);

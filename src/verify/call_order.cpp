@@ -12,12 +12,14 @@ namespace {
 struct Timed {
   std::uint32_t column = 0;
   std::uint64_t begin = 0;
-  std::uint64_t until = 0;  ///< latest end of the calls of its thread that began at the same time
-  bool request = false;     ///< which takes no time: another thread may call next
+  // The latest ones of the calls of its thread that began at the same time:
+  std::uint64_t over = 0;   ///< when another thread may call: a request takes no time
+  std::uint64_t until = 0;  ///< end
+  bool request = false;
   LocationIndex location = k_none;
   std::uint32_t call = 0;   ///< in Outline::calls
 
-  [[nodiscard]] auto place() const { return std::tuple(column, begin, until); }
+  [[nodiscard]] auto place() const { return std::tuple(column, begin, over, until); }
 };
 
 /// The calls of columns in which something is to be done, each thread's in stream order.
@@ -28,7 +30,7 @@ std::vector<Timed> calls_to_order(const trace::Trace& trace, const Places& place
     const Outline::Call& call = outline.calls[i];
     const Outline::Column& column = outline.columns[call.column];
     if (!column.several && !column.disordered) continue;
-    Timed timed{call.column, 0, 0, false, k_none, i};
+    Timed timed{call.column, 0, 0, 0, false, k_none, i};
     if (column.several) {
       const EventRef end = places.event(outline.process, call.event);
       const auto& events = trace.locations[end.location].events;
@@ -36,6 +38,7 @@ std::vector<Timed> calls_to_order(const trace::Trace& trace, const Places& place
       timed.begin = events[call.order - places.first_number(end.location)].time;
       timed.until = events[end.event].time;
       timed.request = events[end.event].kind == trace::EventKind::nb_complete;
+      timed.over = timed.request ? timed.begin : timed.until;
     }
     calls.push_back(timed);
   }
@@ -56,6 +59,7 @@ void order_calls(const trace::Trace& trace, const Places& places, Outline& outli
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (same_column(i) && calls[i].location == calls[i - 1].location &&
         calls[i].begin == calls[i - 1].begin) {
+      calls[i].over = std::max(calls[i].over, calls[i - 1].over);
       calls[i].until = std::max(calls[i].until, calls[i - 1].until);
     }
   }

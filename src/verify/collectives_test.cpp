@@ -415,6 +415,16 @@ TEST(Collectives, OfCallsBegunTogetherTheOneThatEndedFirstIsFirst) {
   EXPECT_EQ(edges(report, EdgeKind::n_to_n).violations, 0);  // 25 -> 30, 35 -> 40
 }
 
+TEST(Collectives, OfCallsBegunTogetherARequestIsFirst) {
+  TraceBuilder b(1, 2);
+  b.collective(0, 10, 12, op::barrier);
+  b.request(K::nb_request, 1, 10, 1);
+  b.collective_end(K::nb_complete, 1, 40, op::barrier).id = 1;
+  const CheckReport report = b.check();
+  EXPECT_EQ(edges(report, EdgeKind::thread).count, 1);
+  EXPECT_EQ(edges(report, EdgeKind::thread).violations, 0);
+}
+
 TEST(Collectives, MixedClassesCountByInclusionAndExclusion) {
   TraceBuilder b(4, 1, 2);  // nodes {0, 1} and {2, 3}
   for (LocationIndex l = 0; l < 4; ++l) b.collective(l, 100, 105, op::barrier);

@@ -95,7 +95,7 @@ Outline outline_process(const trace::Trace& trace, const Places& places, std::ui
                         Skipped& skipped);
 
 /// Puts the calls of a process in the order in which it made them: by begin, of those begun
-/// together the one first that ended first, but every thread's in stream order. Notes where one
+/// together requests first, then the one that ended first, but every thread's in stream order. Notes where one
 /// thread follows another: MPI forbids them to call at once, whatever the stamps say.
 void order_calls(const trace::Trace& trace, const Places& places, Outline& outline);
 
