@@ -45,13 +45,15 @@ class Stopwatch {
 class Corrector {
  public:
   Corrector(Team& team, const trace::Partition& partition, match::Graph graph,
-            const trace::Trace& trace, std::span<const ClockMap> presync, const Options& options)
+            const trace::Trace& trace, std::span<const ClockMap> presync, const Options& options,
+            const Progress* progress)
       : team_(team),
         partition_(partition),
         graph_(std::move(graph)),
         trace_(trace),
         presync_(presync),
         options_(options),
+        progress_(progress),
         incidence_(graph_),
         halo_(team, graph_) {}
 
@@ -76,12 +78,14 @@ class Corrector {
   Result<void> forward() {
     const Stopwatch watch;
     order();
+    TRY(go_on());
     if (options_.gamma) {
       Forward pass = run_pass(*options_.gamma);
+      TRY(go_on());
       report_pass(pass, *options_.gamma);
       take_pass(std::move(pass), *options_.gamma, 0);
     } else {
-      control_gamma();
+      TRY(control_gamma());
     }
     rounds_.reset();
     count_cycles();
@@ -105,13 +109,15 @@ class Corrector {
     curves_.assign(graph_.location_count(), {});
     if (forward_.jumps > 0) {
       build_curves();
+      TRY(go_on());
       follow_processes();
     }
     const RefineInput input{&team_,   &graph_,         &schedule_,    &trace_,
                             presync_, result_.presync, displacement_, options_.mu_ticks,
                             options_.delta_ticks,      options_.threads,
-                            options_.split_flushes};
+                            options_.split_flushes,    progress_};
     RefinedMaps refined = refine_maps(input, curves_, result_.corrected);
+    TRY(go_on());
     if (!refined.settled && forward_.error > k_largest_exact_shift) {
       return fail(ErrorKind::input,
                   fmt::format("clocks of {} are {} ticks apart, which is more than a clock map can "
@@ -130,14 +136,24 @@ class Corrector {
  private:
   [[nodiscard]] bool alone() const { return team_.size() == 1; }
 
+  /// True when the user wants to stop: then steps end early, at any member by itself.
+  [[nodiscard]] bool stopped() const { return progress_ != nullptr && progress_->cancelled(); }
+  /// Ends the work of all members if one is stopped.
+  Result<void> go_on() const {
+    const bool any = team_.any(stopped());
+    if (any) return fail(ErrorKind::interrupted, "interrupted; nothing was written");
+    return {};
+  }
+
   /// Finds the order of the nodes, as far as this member can tell.
   void order() {
     if (alone()) {
-      schedule_ = make_schedule(graph_, incidence_);
+      schedule_ = make_schedule(graph_, incidence_, progress_);
       for (const TiedNodes& component : schedule_.tied) tied_nodes_ += component.nodes.size();
       return;
     }
-    std::optional<Schedule> schedule = order_nodes(graph_, incidence_);
+    std::optional<Schedule> schedule = order_nodes(graph_, incidence_, {}, {}, progress_);
+    if (team_.any(stopped())) return;
     if (team_.any(!schedule)) {
       settle(std::vector<bool>(graph_.node_count(), true));
     } else {
@@ -176,14 +192,15 @@ class Corrector {
     if (alone()) {
       return ForwardPass(graph_, incidence_, schedule_, result_.presync, options_.mu_ticks,
                          options_.delta_ticks)
-          .run(gamma);
+          .run(gamma, progress_);
     }
     while (true) {
       if (!rounds_) {
         rounds_.emplace(team_, graph_, incidence_, schedule_, result_.presync, options_.mu_ticks,
                         options_.delta_ticks);
       }
-      std::optional<Forward> pass = rounds_->run(gamma, cycles_settled_ ? 0 : k_patient_rounds);
+      std::optional<Forward> pass = rounds_->run(gamma, cycles_settled_ ? 0 : k_patient_rounds, progress_);
+      if (team_.any(stopped())) return {};
       if (cycles_settled_) return std::move(*pass);
       // A cycle that crosses members shows in that the times never settle, or in a ring of equal
       // times.
@@ -213,7 +230,7 @@ class Corrector {
 
   /// Takes the largest gamma whose error is at most 1.1 times that of the smallest one. A pass
   /// with gamma too near 1 may run away under clocks whose drift changes sign.
-  void control_gamma() {
+  Result<void> control_gamma() {
     // The two ends decide in most cases: they run side by side.
     Forward largest, smallest;
     const bool both = alone() && worker_count(options_.threads) > 1;
@@ -221,29 +238,33 @@ class Corrector {
       (i == 0 ? largest : smallest) = run_pass(i == 0 ? k_gammas.front() : k_gammas.back());
       return Result<void>();
     }));
+    TRY(go_on());
     report_pass(largest, k_gammas.front());
     if (largest.jumps == 0) {  // nothing decays: every gamma gives the same
       take_pass(std::move(largest), k_gammas.front(), 0);
-      return;
+      return {};
     }
     if (!both) smallest = run_pass(k_gammas.back());
+    TRY(go_on());
     report_pass(smallest, k_gammas.back());
     const Int128 reference = smallest.error;
     const auto good = [&](std::int64_t error) { return Int128{error} * 10 <= reference * 11; };
     if (good(largest.error)) {
       take_pass(std::move(largest), k_gammas.front(), 0);
-      return;
+      return {};
     }
     largest = {};
     for (std::size_t i = 1; i + 1 < k_gammas.size(); ++i) {
       Forward pass = run_pass(k_gammas[i]);
+      TRY(go_on());
       report_pass(pass, k_gammas[i]);
       if (good(pass.error)) {
         take_pass(std::move(pass), k_gammas[i], i + 1);
-        return;
+        return {};
       }
     }
     take_pass(std::move(smallest), k_gammas.back(), 1);
+    return {};
   }
 
   void build_curves() {
@@ -253,7 +274,7 @@ class Corrector {
                           : BigVector<std::int64_t>();
     static_cast<void>(
         parallel_for(options_.threads, graph_.location_count(), [&](std::size_t l) {
-          build_curve(static_cast<LocationIndex>(l), limits);
+          if (!stopped()) build_curve(static_cast<LocationIndex>(l), limits);
           return Result<void>();
         }));
   }
@@ -341,6 +362,7 @@ class Corrector {
   const trace::Trace& trace_;
   std::span<const ClockMap> presync_;
   const Options& options_;
+  const Progress* progress_;
   Incidence incidence_;
   HaloExchange halo_;
   Schedule schedule_;
@@ -357,8 +379,8 @@ class Corrector {
 
 Result<Amortization> amortize(Team& team, const trace::Partition& partition, match::Graph graph,
                               const trace::Trace& trace, std::span<const ClockMap> presync,
-                              const Options& options) {
-  Corrector corrector(team, partition, std::move(graph), trace, presync, options);
+                              const Options& options, const Progress* progress) {
+  Corrector corrector(team, partition, std::move(graph), trace, presync, options, progress);
   TRY(team.agree(corrector.read_times()));
   TRY(corrector.forward());
   TRY(corrector.backward());

@@ -8,6 +8,7 @@
 
 #include <entrain/clock_map.hpp>
 #include <entrain/options.hpp>
+#include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
 #include "match/graph.hpp"
@@ -49,12 +50,12 @@ struct Amortization {
 /// that no jump touches get their presync map back, knot for knot. The graph is taken over (cycles
 /// may cost it edges). Bit-identical for every team. Errors, told to all members: ErrorKind::input
 /// if a time leaves the range of +-2^61 ticks, or if clocks are so far apart (more than 2^50 ticks)
-/// that rounding leaves violations.
+/// that rounding leaves violations; ErrorKind::interrupted when `progress` (may be null) says so.
 Result<Amortization> amortize(Team& team, const trace::Partition& partition, match::Graph graph,
                               const trace::Trace& trace, std::span<const ClockMap> presync,
-                              const Options& options);
+                              const Options& options, const Progress* progress = nullptr);
 
-/// The same of a whole graph.
+/// The same of a whole graph; never interrupted.
 Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
                               std::span<const ClockMap> presync, const Options& options);
 

@@ -57,9 +57,14 @@ void ForwardPass::reset(Decimal9 gamma) {
   prefix_.assign(graph_.exchanges.size(), {});
 }
 
-Forward ForwardPass::run(Decimal9 gamma) {
+Forward ForwardPass::run(Decimal9 gamma, const Progress* progress) {
+  constexpr std::uint32_t k_poll = 1 << 14;  // steps
   reset(gamma);
-  for (std::uint32_t s = 0; s < schedule_.steps.size(); ++s) evaluate(s);
+  const auto count = static_cast<std::uint32_t>(schedule_.steps.size());
+  for (std::uint32_t s = 0; s < count;) {
+    if (progress != nullptr && progress->cancelled()) return {};
+    for (const std::uint32_t end = s + std::min(k_poll, count - s); s < end; ++s) evaluate(s);
+  }
   return finish();
 }
 

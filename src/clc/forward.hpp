@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <entrain/options.hpp>
+#include <entrain/progress.hpp>
 
 #include "base/flat_map.hpp"
 #include "clc/extremes.hpp"
@@ -71,8 +72,9 @@ class ForwardPass {
   ForwardPass(const match::Graph& graph, const Incidence& incidence, const Schedule& schedule,
               std::span<const std::int64_t> presync, const MuTicks& mu, std::int64_t delta);
 
-  /// All steps from the beginning. For a graph without ghosts.
-  Forward run(Decimal9 gamma);
+  /// All steps from the beginning. For a graph without ghosts. Nothing of use, soon, when
+  /// `progress` (may be null) says that the user wants to stop.
+  Forward run(Decimal9 gamma, const Progress* progress = nullptr);
 
   // The same bit by bit: begin(), then every step in order, then any steps again whose input
   // changed, in order, as the listener hears of it.

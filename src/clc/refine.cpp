@@ -32,6 +32,7 @@ class Refiner {
     bool settled = false;
     for_locations([&](LocationIndex l) { evaluate(l); });
     for (int round = 0; round < k_last_round; ++round) {
+      if (input_.team->any(stopped())) break;
       halo_.publish(times_);
       broken_.assign(graph_.node_count(), false);
       look_at_locations();
@@ -55,6 +56,9 @@ class Refiner {
     }));
   }
 
+  [[nodiscard]] bool stopped() const {
+    return input_.progress != nullptr && input_.progress->cancelled();
+  }
   [[nodiscard]] bool touched(LocationIndex location) const { return !curves_[location].empty(); }
   void mark(NodeIndex node) { broken_[node] = true; }
 
@@ -71,7 +75,7 @@ class Refiner {
   }
 
   void evaluate(LocationIndex l) {
-    if (!touched(l)) return;
+    if (!touched(l) || stopped()) return;
     maps_[l] = make_map(input_.presync_maps[l], curves_[l], input_.trace->locations[l],
                         input_.split_flushes);
     ClockMap::Cursor cursor(maps_[l]);

@@ -24,6 +24,7 @@ struct RefineInput {
   std::int64_t delta = 0;
   unsigned threads = 1;  ///< 0: all cores
   bool split_flushes = false;  ///< see make_map
+  const Progress* progress = nullptr;  ///< when it says so, the maps are of no use
 };
 
 /// Clock maps of all locations.

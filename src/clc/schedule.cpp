@@ -23,10 +23,12 @@ class Scheduler {
     schedule_.tied_of = std::move(tied_of);
   }
 
-  /// False if nodes are left that depend on themselves.
-  bool run() {
+  /// False if nodes are left that depend on themselves, or if the user wants to stop.
+  bool run(const Progress* progress) {
+    constexpr std::uint32_t k_poll = 1 << 10;  // turns of a location
     start();
-    while (!runnable_.empty()) {
+    for (std::uint32_t turn = 0; !runnable_.empty(); ++turn) {
+      if (turn % k_poll == 0 && progress != nullptr && progress->cancelled()) return false;
       const LocationIndex location = runnable_.front();
       runnable_.pop_front();
       queued_[location] = false;
@@ -254,17 +256,19 @@ class Scheduler {
 
 std::optional<Schedule> order_nodes(const match::Graph& graph, const Incidence& incidence,
                                     std::vector<TiedNodes> tied,
-                                    std::vector<std::uint32_t> tied_of) {
+                                    std::vector<std::uint32_t> tied_of,
+                                    const Progress* progress) {
   Scheduler scheduler(graph, incidence, std::move(tied), std::move(tied_of));
-  if (!scheduler.run()) return std::nullopt;
+  if (!scheduler.run(progress)) return std::nullopt;
   return scheduler.take();
 }
 
-Schedule make_schedule(match::Graph& graph, Incidence& incidence) {
+Schedule make_schedule(match::Graph& graph, Incidence& incidence, const Progress* progress) {
   Components components;
   {
     Scheduler scheduler(graph, incidence, {}, {});
-    if (scheduler.run()) return scheduler.take();
+    if (scheduler.run(progress)) return scheduler.take();
+    if (progress != nullptr && progress->cancelled()) return {};
     // What is left depends on itself. Tie or cut the cycles, then begin anew.
     components = find_components(graph, incidence, scheduler.cursor());
   }

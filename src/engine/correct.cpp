@@ -100,16 +100,17 @@ class Correction {
     match::Graph graph;
     {
       const PhaseTimer timer(match_s);
-      graph = match::build_graph(team, partition, loaded_.trace,
-                                 {options_.check.alltoallv == AlltoallvRule::dense,
-                                  options_.check.init_finalize});
+      TRY_ASSIGN(graph, match::build_graph(team, partition, loaded_.trace,
+                                           {options_.check.alltoallv == AlltoallvRule::dense,
+                                            options_.check.init_finalize},
+                                           progress_));
     }
-    TRY(team.agree(cancelled()));
     const clc::Options clc_options{options_.gamma,    options_.delta_ticks, options_.max_slope,
                                    options_.backward, mu_.ticks,            threads,
                                    options_.mode == WriteMode::rewrite};
     TRY_ASSIGN(clc::Amortization result, clc::amortize(team, partition, std::move(graph),
-                                                       loaded_.trace, presync_.maps, clc_options));
+                                                       loaded_.trace, presync_.maps, clc_options,
+                                                       progress_));
     for (LocationIndex l = 0; l < maps_.size(); ++l) {
       if (partition.owns(team.rank(), l)) maps_[l] = std::move(result.maps[l]);
     }

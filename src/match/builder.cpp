@@ -5,6 +5,10 @@
 #include <array>
 #include <numeric>
 
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+
 namespace entrain::match {
 
 namespace {
@@ -15,6 +19,9 @@ bool is_send(trace::EventKind kind) {
 bool is_receive(trace::EventKind kind) {
   return kind == trace::EventKind::recv || kind == trace::EventKind::irecv;
 }
+
+/// Some numbers at the end stand for something else.
+constexpr std::uint64_t k_most_numbers = k_none - 256;
 
 void count(Counters& counters, std::string_view name, std::uint64_t n) {
   if (n == 0) return;
@@ -29,9 +36,21 @@ void count(Counters& counters, std::string_view name, std::uint64_t n) {
 
 }  // namespace
 
+Result<void> require_countable(const GraphSize& size, const std::string& path) {
+  const std::uint64_t vertices = std::max(size.nodes, std::max(size.exchanges, size.members));
+  if (size.events <= k_most_numbers && size.edges <= k_most_numbers &&
+      vertices <= k_most_numbers && size.nodes + size.exchanges + size.members <= k_most_numbers) {
+    return {};
+  }
+  return fail(ErrorKind::input,
+              fmt::format("{} has more than {} communication events, or relations between them, on "
+                          "one worker; share them out among more threads or processes",
+                          path, k_most_numbers));
+}
+
 Builder::Builder(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                 const Options& options)
-    : team_(team), partition_(partition), trace_(trace), options_(options) {
+                 const Options& options, const Progress* progress)
+    : team_(team), partition_(partition), trace_(trace), options_(options), progress_(progress) {
   graph_.process_of = trace.definitions.process_of;
   graph_.node_of = trace.definitions.node_of;
   for (LocationIndex l = 0; l < graph_.process_of.size(); ++l) {
@@ -65,7 +84,7 @@ void Builder::number_nodes() {
   for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
     first_event_.push_back(node_of_event_.size());
     graph_.granule.push_back(owns(l) ? trace_.locations[l].granule : 0);
-    if (owns(l)) {
+    if (owns(l) && !stopped()) {
       const std::size_t begin = graph_.stamp.size();
       for (const trace::Event& event : trace_.locations[l].events) {
         if (graph_.stamp.size() == begin || event.time != graph_.stamp.back()) {
@@ -84,6 +103,7 @@ NodeIndex Builder::here(NodeRef ref) {
   const auto next = static_cast<NodeIndex>(graph_.node_count());
   const auto [number, is_new] = ghosts_.insert(key, next);
   if (is_new) graph_.halo.ghosts.push_back({ref.location, ref.node});
+  full_ = full_ || graph_.node_count() > k_most_numbers;
   return *number;
 }
 
@@ -119,6 +139,10 @@ void Builder::add_edge(EdgeKind kind, NodeRef send, NodeRef receive) {
 
 void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Member> sends,
                            std::span<const Member> receives) {
+  if (graph_.members.size() + sends.size() + receives.size() > k_most_numbers) {
+    full_ = true;
+    return;
+  }
   if (sends.empty() || receives.empty()) return;
   if (sends.size() == 1 && receives.size() == 1 &&
       sends[0].location == receives[0].location) {
@@ -132,6 +156,20 @@ void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Member> 
   exchange.receive_count = static_cast<std::uint32_t>(receives.size());
   graph_.members.insert(graph_.members.end(), receives.begin(), receives.end());
   graph_.exchanges.push_back(exchange);
+}
+
+GraphSize Builder::size() const {
+  return {most_operations_, graph_.node_count(), graph_.edges.size(), graph_.exchanges.size(),
+          graph_.members.size()};
+}
+
+Result<void> Builder::agree() {
+  if (stopped()) {
+    return team_.agree(fail(ErrorKind::interrupted, "interrupted while matching events"));
+  }
+  GraphSize all = size();
+  if (full_) all.nodes = ~std::uint64_t{0};
+  return team_.agree(require_countable(all, trace_.path));
 }
 
 void Builder::count_unmatched(std::string_view name, std::uint64_t n) {
@@ -181,20 +219,37 @@ Graph Builder::finish() {
   return std::move(graph_);
 }
 
-Graph build_graph(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                  const Options& options) {
-  Builder builder(team, partition, trace, options);
-  match_messages(builder);
-  match_collectives(builder);
-  match_init_finalize(builder);
-  match_threads(builder);
-  match_one_sided(builder);
+namespace {
+
+/// Communication events of this member's locations.
+std::uint64_t own_events(const Team& team, const trace::Partition& partition,
+                         const trace::Trace& trace) {
+  std::uint64_t events = 0;
+  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
+    if (partition.owns(team.rank(), l)) events += trace.locations[l].events.size();
+  }
+  return events;
+}
+
+}  // namespace
+
+Result<Graph> build_graph(Team& team, const trace::Partition& partition, const trace::Trace& trace,
+                          const Options& options, const Progress* progress) {
+  TRY(team.agree(require_countable({.events = own_events(team, partition, trace)}, trace.path)));
+  Builder builder(team, partition, trace, options, progress);
+  TRY(builder.agree());
+  for (const auto match : {match_messages, match_collectives, match_init_finalize, match_threads,
+                           match_one_sided}) {
+    match(builder);
+    TRY(builder.agree());
+  }
   return builder.finish();
 }
 
 Graph build_graph(const trace::Trace& trace, const Options& options) {
   Solo solo;
-  return build_graph(solo, trace::undivided(trace.definitions), trace, options);
+  auto graph = build_graph(solo, trace::undivided(trace.definitions), trace, options);
+  return graph ? std::move(*graph) : Graph{};
 }
 
 }  // namespace entrain::match

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,21 @@ struct NodeRef {
 class Builder {
  public:
   Builder(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-          const Options& options);
+          const Options& options, const Progress* progress);
+
+  /// True when the user wants to stop. Then a matcher may leave work undone, but not a common call
+  /// of the team. To be asked about every 100 ms.
+  bool stopped() {
+    stopped_ = stopped_ || (progress_ != nullptr && progress_->cancelled());
+    return stopped_;
+  }
+  /// What was asked and found so far: interrupted, or too much for 32 bits. A common call.
+  Result<void> agree();
+  /// False if `operations` cannot be numbered; agree() tells.
+  bool countable(std::uint64_t operations) {
+    most_operations_ = std::max(most_operations_, operations);
+    return require_countable({.events = operations}, "").has_value();
+  }
 
   [[nodiscard]] Team& team() const { return team_; }
   [[nodiscard]] const trace::Trace& trace() const { return trace_; }
@@ -100,6 +115,7 @@ class Builder {
  private:
   /// Number of a node here: that of a ghost if another member owns it.
   [[nodiscard]] NodeIndex here(NodeRef ref);
+  [[nodiscard]] GraphSize size() const;
   void number_nodes();
   void sort_edges();
   void show_ghosts();
@@ -108,6 +124,10 @@ class Builder {
   const trace::Partition& partition_;
   const trace::Trace& trace_;
   Options options_;
+  const Progress* progress_;
+  bool stopped_ = false;
+  bool full_ = false;  ///< something was left out that has no number
+  std::uint64_t most_operations_ = 0;
   Graph graph_;
   MessageCounts message_counts_;
   std::vector<std::size_t> first_event_;

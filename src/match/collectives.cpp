@@ -139,7 +139,9 @@ class CallCollector {
 
 void match_collectives(Builder& builder) {
   CallCollector collector(builder);
-  for (std::uint32_t p = 0; p < builder.processes().size(); ++p) collector.collect(p);
+  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.stopped(); ++p) {
+    collector.collect(p);
+  }
   collector.count_leftovers();
   match_calls(builder, std::move(collector.calls), CallSpace::comms);
 }

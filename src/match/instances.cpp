@@ -168,7 +168,9 @@ class InstanceMatcher {
   template <class Body>
   void for_instances(Body body) {
     std::size_t begin = 0;
+    std::uint32_t instances = 0;
     while (begin < calls_.size()) {
+      if (++instances % k_block == 0 && builder_.stopped()) return;
       std::size_t end = begin + 1;
       while (end < calls_.size() && calls_[end].team == calls_[begin].team &&
              calls_[end].number == calls_[begin].number) {

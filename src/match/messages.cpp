@@ -11,6 +11,8 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
+constexpr std::uint64_t k_poll = 1 << 20;  // pairs between two looks whether the user wants to stop
+
 /// Messages of one channel do not overtake each other.
 struct Channel {
   CommIndex comm = k_none;
@@ -139,6 +141,8 @@ class MessageMatcher {
   }
 
   void pair() {
+    if (!builder_.countable(sends_.size())) return;
+    std::uint64_t pairs = 0;
     const std::vector<std::uint32_t> send_begin = sort_by_channel(sends_);
     const std::vector<std::uint32_t> receive_begin = sort_by_channel(receives_);
     for (std::size_t c = 0; c + 1 < send_begin.size(); ++c) {
@@ -150,6 +154,8 @@ class MessageMatcher {
         received = in_doubt(keys_[c], sent.size(), received);
       }
       const std::size_t both = std::min(sent.size(), received.size());
+      if ((pairs / k_poll != (pairs + both) / k_poll) && builder_.stopped()) return;
+      pairs += both;
       for (std::size_t k = 0; k < both; ++k) {
         builder_.add_edge(EdgeKind::p2p, sent[k].end, received[k].end);
       }
@@ -279,7 +285,9 @@ class MessageMatcher {
 
 void match_messages(Builder& builder) {
   MessageMatcher matcher(builder);
-  for (std::uint32_t p = 0; p < builder.processes().size(); ++p) matcher.collect(p);
+  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.stopped(); ++p) {
+    matcher.collect(p);
+  }
   matcher.ship();
   matcher.pair();
 }

@@ -236,6 +236,24 @@ TEST(Graph, one_node_per_distinct_stamp) {
   EXPECT_EQ(graph.stamp, (std::vector<std::uint64_t>{100, 101, 100}));
 }
 
+TEST(Graph, what_32_bits_cannot_number_is_refused) {
+  constexpr std::uint64_t k_fits = 0xFFFF'0000u, k_too_much = std::uint64_t{1} << 32;
+  EXPECT_TRUE(require_countable({}, "traces.otf2"));
+  EXPECT_TRUE(require_countable({.events = k_fits, .nodes = k_fits, .edges = k_fits}, ""));
+  for (const GraphSize& size :
+       {GraphSize{.events = k_too_much}, GraphSize{.nodes = k_too_much},
+        GraphSize{.edges = k_too_much}, GraphSize{.exchanges = k_too_much},
+        GraphSize{.members = k_too_much}, GraphSize{.nodes = k_fits, .members = k_fits},
+        GraphSize{.events = ~std::uint64_t{0}}, GraphSize{.nodes = ~std::uint64_t{0}, .members = 1}}) {
+    const auto result = require_countable(size, "traces.otf2");
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().kind, ErrorKind::input);
+    EXPECT_EQ(result.error().message,
+              "traces.otf2 has more than 4294967039 communication events, or relations between "
+              "them, on one worker; share them out among more threads or processes");
+  }
+}
+
 TEST(Graph, edges_know_their_latency_class) {
   TraceBuilder b(3, 2, 2);  // two threads per process, two processes per node
   b.message(K::send, 1, 10, 0);

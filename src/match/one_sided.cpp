@@ -203,7 +203,9 @@ class OneSidedMatcher {
 
 void match_one_sided(Builder& builder) {
   OneSidedMatcher matcher(builder);
-  for (std::uint32_t p = 0; p < builder.processes().size(); ++p) matcher.collect(p);
+  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.stopped(); ++p) {
+    matcher.collect(p);
+  }
   matcher.finish();
 }
 

@@ -257,7 +257,9 @@ class ThreadMatcher {
 
 void match_threads(Builder& builder) {
   ThreadMatcher matcher(builder);
-  for (std::uint32_t p = 0; p < builder.processes().size(); ++p) matcher.match(p);
+  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.stopped(); ++p) {
+    matcher.match(p);
+  }
 }
 
 }  // namespace entrain::match

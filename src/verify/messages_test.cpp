@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include "verify/outline.hpp"
 #include "verify/testing.hpp"
 
 namespace entrain::verify {
@@ -264,6 +265,16 @@ TEST(Messages, MovingOneThreadMakesNoViolation) {
   EXPECT_EQ(p2p(report).count, 2);
   EXPECT_EQ(p2p(report).violations, 0);
   EXPECT_EQ(p2p(report).worst->margin_ticks, 35);  // 100 -> 135, 110 -> 155
+}
+
+TEST(Messages, WhatCannotBeNumberedIsRefused) {
+  EXPECT_TRUE(require_countable(0xFFFF'FFFEu, "traces.otf2"));
+  const auto refused = require_countable(0xFFFF'FFFFu, "traces.otf2");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::input);
+  EXPECT_EQ(refused.error().message,
+            "a process of traces.otf2 has 4294967295 messages and one-sided synchronisations with "
+            "its partners, which is more than can be checked");
 }
 
 TEST(Messages, ClassesFollowProcessAndNode) {

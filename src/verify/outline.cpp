@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "base/flat_map.hpp"
 #include "verify/requests.hpp"
 
@@ -299,6 +301,14 @@ class Walk {
 };
 
 }  // namespace
+
+Result<void> require_countable(std::uint64_t posts, const std::string& path) {
+  if (posts < k_none) return {};
+  return fail(ErrorKind::input,
+              fmt::format("a process of {} has {} messages and one-sided synchronisations with its "
+                          "partners, which is more than can be checked",
+                          path, posts));
+}
 
 Outline outline_process(const trace::Trace& trace, const Places& places, std::uint32_t process,
                         bool messages_only, Memberships& memberships, Unmatched& unmatched,

@@ -3,8 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include <entrain/error.hpp>
 
 #include "verify/counts.hpp"
 #include "verify/membership.hpp"
@@ -93,6 +96,10 @@ struct Outline {
 Outline outline_process(const trace::Trace& trace, const Places& places, std::uint32_t process,
                         bool messages_only, Memberships& memberships, Unmatched& unmatched,
                         Skipped& skipped);
+
+/// ErrorKind::input if a process has more ends of operations than 32 bits can number: a synchronisation
+/// through a window has one for every partner. `path` names the trace.
+Result<void> require_countable(std::uint64_t posts, const std::string& path);
 
 /// Puts the calls of a process in the order in which it made them: by begin, of those begun
 /// together requests first, then the one that ended first, but every thread's in stream order. Notes where one

@@ -52,6 +52,9 @@ Result<Relation> Relation::build(Team& team, const trace::Partition& partition,
   Relation relation(trace, maps, std::move(places));
   std::vector<Outline> outlines = relation.outline(team, scope, progress);
   TRY(team.agree(stop_if_cancelled(progress)));
+  std::size_t most_posts = 0;
+  for (const Outline& outline : outlines) most_posts = std::max(most_posts, outline.posts.size());
+  TRY(team.agree(require_countable(most_posts, trace.path)));
   if (scope == Scope::everything) relation.gather_world(team, outlines);
   relation.send_everything(team, std::move(outlines), alltoallv);
   TRY(team.agree(stop_if_cancelled(progress)));
