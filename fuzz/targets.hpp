@@ -29,8 +29,8 @@ void definitions(Input input, Compare compare);
 
 /// A little program of 5-byte instructions that writes events of three processes; or, if it begins
 /// with k_raw, two event files separated by k_cut. The archive is checked, corrected in both modes
-/// and checked again: a correction without an error leaves no violation. (Of two raw files it need
-/// not be so: records that make no sense may be paired in one way here and in another one there.)
+/// and checked again: a correction without an error leaves no violation (README.md says when it
+/// may). Of two raw files it need not be so.
 void correction(Input input, Compare compare);
 
 inline constexpr char k_cut[] = "CHNK";

@@ -14,7 +14,8 @@ class Progress {
   virtual void begin(std::string_view phase, std::uint64_t total) = 0;
   /// `units` more are done.
   virtual void advance(std::uint64_t units) = 0;
-  /// True when the user asked to stop: work ends soon with ErrorKind::interrupted, cleanly.
+  /// True when the user asked to stop, from then on: work ends soon with ErrorKind::interrupted,
+  /// cleanly.
   [[nodiscard]] virtual bool cancelled() const { return false; }
 };
 

@@ -30,6 +30,9 @@ namespace {
 constexpr std::array<Decimal9, 5> k_gammas{{{999'990'000}, {999'900'000}, {999'000'000},
                                             {990'000'000}, {900'000'000}}};
 
+/// Offsets of neighbouring knots that differ by less are met to the tick: slopes are doubles.
+constexpr std::int64_t k_largest_exact_shift = std::int64_t{1} << 50;
+
 class Stopwatch {
  public:
   double seconds() const {
@@ -44,13 +47,15 @@ class Stopwatch {
 class Corrector {
  public:
   Corrector(Team& team, const trace::Partition& partition, match::Graph graph,
-            const trace::Trace& trace, std::span<const ClockMap> presync, const Options& options)
+            const trace::Trace& trace, std::span<const ClockMap> presync, const Options& options,
+            const Progress* progress)
       : team_(team),
         partition_(partition),
         graph_(std::move(graph)),
         trace_(trace),
         presync_(presync),
         options_(options),
+        progress_(progress),
         incidence_(graph_),
         halo_(team, graph_) {}
 
@@ -80,10 +85,11 @@ class Corrector {
     halo_.publish(presync_times_);
     if (options_.gamma) {
       Forward pass = first_pass(*options_.gamma);
+      TRY(go_on());
       report_pass(pass, *options_.gamma);
       take_pass(std::move(pass), *options_.gamma, 0);
     } else {
-      control_gamma();
+      TRY(control_gamma());
     }
     rounds_.reset();
     count_cycles();
@@ -98,7 +104,7 @@ class Corrector {
     return {};
   }
 
-  void backward() {
+  Result<void> backward() {
     const Stopwatch watch;
     if (options_.keep_times) {
       result_.presync.assign(presync_times_.begin(), presync_times_.begin() + own_count());
@@ -114,17 +120,29 @@ class Corrector {
     curves_.assign(graph_.location_count(), {});
     if (forward_.jumps > 0) {
       build_curves(limits);
+      TRY(go_on());
       limits = {};
       follow_processes();
     }
     const std::span presync(std::as_const(presync_times_).data(), graph_.own_count());
     const RefineInput input{&team_,   &graph_, &schedule_,    &trace_,
                             presync_, presync, displacement_, options_.mu_ticks,
-                            options_.delta_ticks,             options_.threads};
+                            options_.delta_ticks,             options_.threads,
+                            options_.split_flushes,           progress_};
     BigVector<std::int64_t> corrected;
-    result_.maps = refine_maps(input, curves_, corrected);
+    RefinedMaps refined = refine_maps(input, curves_, corrected);
+    TRY(go_on());
+    if (!refined.settled && forward_.error > k_largest_exact_shift) {
+      return fail(ErrorKind::input,
+                  fmt::format("clocks of {} are {} ticks apart, which is more than a clock map can "
+                              "tell to the tick; only offsets measured by the tracer can bring "
+                              "them together",
+                              trace_.path, forward_.error));
+    }
+    result_.maps = std::move(refined.maps);
     if (options_.keep_times) result_.corrected = std::move(corrected);
     result_.backward_s = watch.seconds();
+    return {};
   }
 
   Amortization take() { return std::move(result_); }
@@ -135,14 +153,24 @@ class Corrector {
     return static_cast<std::ptrdiff_t>(graph_.own_count());
   }
 
+  /// True when the user wants to stop: then steps end early, at any member by itself.
+  [[nodiscard]] bool stopped() const { return progress_ != nullptr && progress_->cancelled(); }
+  /// Ends the work of all members if one is stopped.
+  Result<void> go_on() const {
+    const bool any = team_.any(stopped());
+    if (any) return fail(ErrorKind::interrupted, "interrupted; nothing was written");
+    return {};
+  }
+
   /// Finds the order of the nodes, as far as this member can tell.
   void order() {
     if (alone()) {
-      schedule_ = make_schedule(graph_, incidence_);
+      schedule_ = make_schedule(graph_, incidence_, progress_);
       for (const TiedNodes& component : schedule_.tied) tied_nodes_ += component.nodes.size();
       return;
     }
-    std::optional<Schedule> schedule = order_nodes(graph_, incidence_);
+    std::optional<Schedule> schedule = order_nodes(graph_, incidence_, {}, {}, progress_);
+    if (team_.any(stopped())) return;
     if (team_.any(!schedule)) {
       settle(std::vector<bool>(graph_.node_count(), true));
     } else {
@@ -181,16 +209,17 @@ class Corrector {
   [[nodiscard]] Forward pass_alone(Decimal9 gamma) const {
     return ForwardPass(graph_, incidence_, schedule_, presync_times_, options_.mu_ticks,
                        options_.delta_ticks)
-        .run(gamma);
+        .run(gamma, progress_);
   }
 
   [[nodiscard]] Forward first_pass(Decimal9 gamma) {
     if (alone()) {
       FirstPass first(graph_, incidence_, presync_times_, options_.mu_ticks, options_.delta_ticks);
-      if (std::optional<Forward> pass = first.run(gamma)) {
+      if (std::optional<Forward> pass = first.run(gamma, progress_)) {
         schedule_ = first.take();
         return std::move(*pass);
       }
+      if (stopped()) return {};
     }
     order();
     return alone() ? pass_alone(gamma) : pass_together(gamma);
@@ -202,7 +231,8 @@ class Corrector {
         rounds_.emplace(team_, graph_, incidence_, schedule_, presync_times_, options_.mu_ticks,
                         options_.delta_ticks);
       }
-      std::optional<Forward> pass = rounds_->run(gamma, cycles_settled_ ? 0 : k_patient_rounds);
+      std::optional<Forward> pass = rounds_->run(gamma, cycles_settled_ ? 0 : k_patient_rounds, progress_);
+      if (team_.any(stopped())) return {};
       if (cycles_settled_) return std::move(*pass);
       // A cycle that crosses members shows in that the times never settle, or in a ring of equal
       // times.
@@ -232,13 +262,14 @@ class Corrector {
 
   /// Takes the largest gamma whose error is at most 1.1 times that of the smallest one. A pass
   /// with gamma too near 1 may run away under clocks whose drift changes sign.
-  void control_gamma() {
+  Result<void> control_gamma() {
     Forward largest = first_pass(k_gammas.front());
+    TRY(go_on());
     report_pass(largest, k_gammas.front());
     // Without jumps nothing decays: every gamma gives the same.
     if (largest.jumps == 0 || good(largest.error, least_error())) {
       take_pass(std::move(largest), k_gammas.front(), 0);
-      return;
+      return {};
     }
     // The smallest one is what all are compared with.
     std::vector<Decimal9> order{k_gammas.back()};
@@ -247,24 +278,27 @@ class Corrector {
     std::size_t ready = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (i >= ready) ready = run_some(order, i, passes);
+      TRY(go_on());
       report_pass(passes[i], order[i]);
       const std::int64_t reference = passes[0].error;
       if (i == 0 && good(largest.error, reference)) {
         take_pass(std::move(largest), k_gammas.front(), 0);
-        return;
+        return {};
       }
       if (i == 0) largest = {};
       if (i > 0 && good(passes[i].error, reference)) {
         take_pass(std::move(passes[i]), order[i], i + 1);
-        return;
+        return {};
       }
       if (i > 0) passes[i] = {};
     }
     take_pass(std::move(passes[0]), order[0], 1);
+    return {};
   }
 
   /// Runs passes[begin]; alone with threads to spare also those after it. Returns where it stopped.
-  std::size_t run_some(std::span<const Decimal9> gammas, std::size_t begin, std::vector<Forward>& passes) {
+  std::size_t run_some(std::span<const Decimal9> gammas, std::size_t begin,
+                       std::vector<Forward>& passes) {
     if (!alone()) {
       passes[begin] = pass_together(gammas[begin]);
       return begin + 1;
@@ -304,7 +338,7 @@ class Corrector {
   void build_curves(std::span<std::int64_t> limits) {
     static_cast<void>(
         parallel_for(options_.threads, graph_.location_count(), [&](std::size_t l) {
-          build_curve(static_cast<LocationIndex>(l), limits);
+          if (!stopped()) build_curve(static_cast<LocationIndex>(l), limits);
           return Result<void>();
         }));
   }
@@ -375,7 +409,7 @@ class Corrector {
 
   /// Displacements of the nodes of a location that took over another one's curve.
   void follow_curve(LocationIndex l) {
-    const ClockMap map = make_map(presync_[l], curves_[l], trace_.locations[l]);
+    const ClockMap map = make_map(presync_[l], curves_[l], trace_.locations[l], options_.split_flushes);
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
       displacement_[n] =
           std::max<std::int64_t>(0, map(graph_.stamp[n]) - presync_times_[n]);
@@ -392,6 +426,7 @@ class Corrector {
   const trace::Trace& trace_;
   std::span<const ClockMap> presync_;
   const Options& options_;
+  const Progress* progress_;
   Incidence incidence_;
   HaloExchange halo_;
   Schedule schedule_;
@@ -409,11 +444,11 @@ class Corrector {
 
 Result<Amortization> amortize(Team& team, const trace::Partition& partition, match::Graph graph,
                               const trace::Trace& trace, std::span<const ClockMap> presync,
-                              const Options& options) {
-  Corrector corrector(team, partition, std::move(graph), trace, presync, options);
+                              const Options& options, const Progress* progress) {
+  Corrector corrector(team, partition, std::move(graph), trace, presync, options, progress);
   TRY(team.agree(corrector.read_times()));
   TRY(corrector.forward());
-  corrector.backward();
+  TRY(corrector.backward());
   return corrector.take();
 }
 

@@ -8,6 +8,7 @@
 
 #include <entrain/clock_map.hpp>
 #include <entrain/options.hpp>
+#include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
 #include "match/graph.hpp"
@@ -21,6 +22,9 @@ struct Options {
   bool backward = true;
   MuTicks mu_ticks{};
   unsigned threads = 1;  ///< 0: all cores; the result does not depend on it
+  /// The maps will be applied to events and flushes one by one, not by an OTF2 reader: events that
+  /// the trace places inside a buffer flush can be moved by themselves.
+  bool split_flushes = false;
   bool keep_times = false;  ///< hand out the times of the nodes too
 };
 
@@ -48,12 +52,13 @@ struct Amortization {
 /// flush intervals; in a team both only need to be there for this member's locations. Locations
 /// that no jump touches get their presync map back, knot for knot. The graph is taken over (cycles
 /// may cost it edges). Bit-identical for every team. Errors, told to all members: ErrorKind::input
-/// if a time leaves the range of +-2^61 ticks.
+/// if a time leaves the range of +-2^61 ticks, or if clocks are so far apart (more than 2^50 ticks)
+/// that rounding leaves violations; ErrorKind::interrupted when `progress` (may be null) says so.
 Result<Amortization> amortize(Team& team, const trace::Partition& partition, match::Graph graph,
                               const trace::Trace& trace, std::span<const ClockMap> presync,
-                              const Options& options);
+                              const Options& options, const Progress* progress = nullptr);
 
-/// The same of a whole graph.
+/// The same of a whole graph; never interrupted.
 Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
                               std::span<const ClockMap> presync, const Options& options);
 

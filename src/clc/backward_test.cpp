@@ -169,7 +169,7 @@ TEST(BuildRamps, stamps_since_the_epoch_do_not_overflow) {
 
 /// Latest times of all nodes, LC' being the stored stamps.
 Times limits_of(const TraceBuilder& b, const MuTicks& mu = {}) {
-  match::Graph graph = match::build_graph(b.trace(), {});
+  match::Graph graph = match::build_graph(b.trace(), {.every_event = true});
   Incidence incidence(graph);
   const Schedule schedule = make_schedule(graph, incidence);
   const Times times(graph.stamp.begin(), graph.stamp.end());

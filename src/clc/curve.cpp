@@ -207,7 +207,7 @@ void insert_bends(Curve& curve, std::vector<Bend> bends) {
 }
 
 ClockMap make_map(const ClockMap& presync, const Curve& curve,
-                  const trace::LocationSkeleton& location) {
+                  const trace::LocationSkeleton& location, bool split_flushes) {
   if (location.event_count == 0) return presync;
   std::vector<std::uint64_t> stamps{location.first, location.last};
   const auto inside = [&](std::uint64_t stamp) {
@@ -224,7 +224,7 @@ ClockMap make_map(const ClockMap& presync, const Curve& curve,
   for (const trace::FlushInterval& flush : location.flushes) {
     const auto begin = std::upper_bound(stamps.begin(), stamps.end(), flush.begin);
     const auto end = std::lower_bound(begin, stamps.end(), flush.end);
-    if (begin == end) continue;
+    if (begin == end || (split_flushes && trace::events_inside(location, flush) > 0)) continue;
     const bool last_too = std::find(begin, end, location.last) != end;
     const auto at = stamps.erase(begin, end);
     const std::uint64_t ends[] = {flush.begin,

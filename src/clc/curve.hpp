@@ -40,8 +40,10 @@ void insert_bends(Curve& curve, std::vector<Bend> bends);
 
 /// The clock map presync + curve of a location: knots at the bends and at the presync knots between
 /// the first and the last event, at these two, and one tick behind the last with the same offset.
-/// No knot falls strictly inside a buffer flush: one there is replaced by two at its ends.
+/// No knot falls strictly inside a buffer flush: one there is replaced by two at its ends. With
+/// `split_flushes` this does not hold for a flush with communication events strictly inside; then
+/// only a reader whose segment can go back after the stop time gets these right.
 ClockMap make_map(const ClockMap& presync, const Curve& curve,
-                  const trace::LocationSkeleton& location);
+                  const trace::LocationSkeleton& location, bool split_flushes = false);
 
 }  // namespace entrain::clc

@@ -75,6 +75,22 @@ TEST(MakeMap, no_knot_inside_a_buffer_flush) {
                           ClockKnot{1000, 10}, ClockKnot{2000, 10}, ClockKnot{2001, 10}));
 }
 
+TEST(MakeMap, a_flush_is_split_only_for_events_inside_and_on_demand) {
+  trace::LocationSkeleton skeleton = location(100, 2000);
+  skeleton.flushes.push_back({450, 700});
+  for (const std::uint64_t time : {450, 700}) {  // its ends are not inside
+    skeleton.events.push_back({});
+    skeleton.events.back().time = time;
+  }
+  const ClockMap whole = make_map({}, {{500, 0}, {1000, 10}}, skeleton);
+  EXPECT_EQ(make_map({}, {{500, 0}, {1000, 10}}, skeleton, true), whole);
+  skeleton.events.insert(skeleton.events.begin() + 1, trace::Event{.time = 500});
+  EXPECT_EQ(make_map({}, {{500, 0}, {1000, 10}}, skeleton), whole);
+  EXPECT_THAT(make_map({}, {{500, 0}, {1000, 10}}, skeleton, true).knots(),
+              ElementsAre(ClockKnot{100, 0}, ClockKnot{500, 0}, ClockKnot{1000, 10},
+                          ClockKnot{2000, 10}, ClockKnot{2001, 10}));
+}
+
 TEST(MakeMap, knots_at_the_ends_of_a_flush_may_stay) {
   trace::LocationSkeleton skeleton = location(100, 2000);
   skeleton.flushes = {{500, 1000}, {1000, 1200}};

@@ -7,9 +7,9 @@ FirstPass::FirstPass(const match::Graph& graph, const Incidence& incidence,
                      std::span<const std::int64_t> presync, const MuTicks& mu, std::int64_t delta)
     : Scheduler(graph, incidence, {}, {}), pass_(graph, incidence, schedule_, presync, mu, delta) {}
 
-std::optional<Forward> FirstPass::run(Decimal9 gamma) {
+std::optional<Forward> FirstPass::run(Decimal9 gamma, const Progress* progress) {
   pass_.start(gamma);
-  if (!Scheduler::run()) return std::nullopt;
+  if (!Scheduler::run(progress)) return std::nullopt;
   return pass_.finish();
 }
 

@@ -17,8 +17,9 @@ class FirstPass final : private Scheduler {
   FirstPass(const match::Graph& graph, const Incidence& incidence,
             std::span<const std::int64_t> presync, const MuTicks& mu, std::int64_t delta);
 
-  /// As ForwardPass::run(). Nothing if the graph has cycles.
-  std::optional<Forward> run(Decimal9 gamma);
+  /// As ForwardPass::run(). Nothing if the graph has cycles, or if the user wants
+  /// to stop.
+  std::optional<Forward> run(Decimal9 gamma, const Progress* progress);
   /// The order, after a run.
   using Scheduler::take;
 

@@ -60,9 +60,16 @@ void ForwardPass::start(Decimal9 gamma) {
   prefix_.assign(graph_.exchanges.size(), {});
 }
 
-Forward ForwardPass::run(Decimal9 gamma) {
+Forward ForwardPass::run(Decimal9 gamma, const Progress* progress) {
+  constexpr std::size_t k_poll = 1 << 14;  // steps
   start(gamma);
-  for (const Step& step : schedule_.steps) evaluate(step);
+  const std::size_t count = schedule_.steps.size();
+  for (std::size_t s = 0; s < count;) {
+    if (progress != nullptr && progress->cancelled()) return {};
+    for (const std::size_t end = s + std::min(k_poll, count - s); s < end; ++s) {
+      evaluate(schedule_.steps[s]);
+    }
+  }
   return finish();
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <entrain/options.hpp>
+#include <entrain/progress.hpp>
 
 #include "base/flat_map.hpp"
 #include "base/team.hpp"
@@ -75,8 +76,9 @@ class ForwardPass {
   ForwardPass(const match::Graph& graph, const Incidence& incidence, const Schedule& schedule,
               std::span<const std::int64_t> presync, const MuTicks& mu, std::int64_t delta);
 
-  /// All steps from the beginning. For a graph without ghosts.
-  Forward run(Decimal9 gamma);
+  /// All steps from the beginning. For a graph without ghosts. Nothing of use, soon, when
+  /// `progress` (may be null) says that the user wants to stop.
+  Forward run(Decimal9 gamma, const Progress* progress = nullptr);
 
   // The same step by step: start(), then every step in an order that the graph allows, finish().
   void start(Decimal9 gamma);

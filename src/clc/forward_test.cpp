@@ -33,7 +33,7 @@ struct Pass {
 
 /// One pass with the stored stamps as C.
 Pass run(const TraceBuilder& b, Decimal9 gamma, const MuTicks& mu = {}, std::int64_t delta = 0) {
-  Pass pass{match::build_graph(b.trace(), {}), {}};
+  Pass pass{match::build_graph(b.trace(), {.every_event = true}), {}};
   Incidence incidence(pass.graph);
   const Schedule schedule = make_schedule(pass.graph, incidence);
   const Times presync(pass.graph.stamp.begin(), pass.graph.stamp.end());
@@ -215,7 +215,7 @@ TEST(ForwardPass, passes_do_not_depend_on_each_other) {
   b.message(K::send, 0, 100, 1);
   b.message(K::recv, 1, 60, 0);
   internal(b, 1, 160);
-  match::Graph graph = match::build_graph(b.trace(), {});
+  match::Graph graph = match::build_graph(b.trace(), {.every_event = true});
   Incidence incidence(graph);
   const Schedule schedule = make_schedule(graph, incidence);
   const Times presync(graph.stamp.begin(), graph.stamp.end());

@@ -28,19 +28,22 @@ class Refiner {
     maps_.assign(input.presync_maps.begin(), input.presync_maps.end());
   }
 
-  std::vector<ClockMap> run() {
+  RefinedMaps run() {
+    bool settled = false;
     for_locations([&](LocationIndex l) { evaluate(l); });
     for (int round = 0; round < k_last_round; ++round) {
+      if (input_.team->any(stopped())) break;
       halo_.publish(times_);
       broken_.assign(graph_.node_count(), false);
       look_at_locations();
       look_at_edges();
       look_at_exchanges();
-      if (!any_broken()) break;
+      settled = !any_broken();
+      if (settled) break;
       repair(round >= k_patient_rounds);
     }
     times_.resize(graph_.own_count());
-    return std::move(maps_);
+    return {std::move(maps_), settled};
   }
 
  private:
@@ -53,6 +56,9 @@ class Refiner {
     }));
   }
 
+  [[nodiscard]] bool stopped() const {
+    return input_.progress != nullptr && input_.progress->cancelled();
+  }
   [[nodiscard]] bool touched(LocationIndex location) const { return !curves_[location].empty(); }
   void mark(NodeIndex node) { broken_[node] = true; }
 
@@ -69,8 +75,9 @@ class Refiner {
   }
 
   void evaluate(LocationIndex l) {
-    if (!touched(l)) return;
-    maps_[l] = make_map(input_.presync_maps[l], curves_[l], input_.trace->locations[l]);
+    if (!touched(l) || stopped()) return;
+    maps_[l] = make_map(input_.presync_maps[l], curves_[l], input_.trace->locations[l],
+                        input_.split_flushes);
     ClockMap::Cursor cursor(maps_[l]);
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
       times_[n] = cursor(graph_.stamp[n]);
@@ -169,14 +176,14 @@ class Refiner {
 
 }  // namespace
 
-std::vector<ClockMap> refine_maps(const RefineInput& input, std::vector<Curve>& curves,
-                                  BigVector<std::int64_t>& times) {
+RefinedMaps refine_maps(const RefineInput& input, std::vector<Curve>& curves,
+                        BigVector<std::int64_t>& times) {
   // Where nothing was corrected, nothing was rounded.
   const bool touched = std::any_of(curves.begin(), curves.end(),
                                    [](const Curve& curve) { return !curve.empty(); });
   if (!input.team->any(touched)) {
     times.assign(input.presync.begin(), input.presync.end());
-    return {input.presync_maps.begin(), input.presync_maps.end()};
+    return {{input.presync_maps.begin(), input.presync_maps.end()}};
   }
   return Refiner(input, curves, times).run();
 }

@@ -6,6 +6,12 @@
 
 namespace entrain::clc {
 
+namespace {
+
+constexpr std::uint32_t k_poll = 1 << 14;  // steps between two looks whether the user wants to stop
+
+}  // namespace
+
 ForwardRounds::ForwardRounds(Team& team, const match::Graph& graph, const Incidence& incidence,
                              const Schedule& schedule, std::span<const std::int64_t> presync,
                              const MuTicks& mu, std::int64_t delta)
@@ -38,10 +44,14 @@ ForwardRounds::ForwardRounds(Team& team, const match::Graph& graph, const Incide
   }
 }
 
-std::optional<Forward> ForwardRounds::run(Decimal9 gamma, std::uint64_t most_rounds) {
+std::optional<Forward> ForwardRounds::run(Decimal9 gamma, std::uint64_t most_rounds,
+                                          const Progress* progress) {
+  progress_ = progress;
   begin(gamma);
-  for (std::uint64_t round = 0; talk(); ++round) {
-    if (most_rounds != 0 && round >= most_rounds) return std::nullopt;
+  for (std::uint64_t round = 0;; ++round) {
+    const Talk talked = talk();
+    if (talked == Talk::no_news) break;
+    if (talked == Talk::stopped || (most_rounds != 0 && round >= most_rounds)) return std::nullopt;
     sweep();
   }
   Forward result = pass_.finish();
@@ -71,7 +81,10 @@ void ForwardRounds::begin(Decimal9 gamma) {
   changed_ghosts_.clear();
   std::fill(dirty_.begin(), dirty_.end(), 0);
   first_sweep_ = true;
-  for (std::uint32_t s = 0; s < schedule_.steps.size(); ++s) pass_.evaluate_again(s);
+  for (std::uint32_t s = 0; s < schedule_.steps.size(); ++s) {
+    if (s % k_poll == 0 && stopped()) break;
+    pass_.evaluate_again(s);
+  }
   first_sweep_ = false;
   for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
     if (shown_of_node_.has(n) && pass_.time(n) != presync_[n]) changed_nodes_.push_back(n);
@@ -80,6 +93,7 @@ void ForwardRounds::begin(Decimal9 gamma) {
 
 void ForwardRounds::sweep() {
   for (std::size_t w = 0; w < dirty_.size(); ++w) {
+    if (w % (k_poll / 64) == 0 && stopped()) return;
     while (dirty_[w] != 0) {
       const int bit = std::countr_zero(dirty_[w]);
       dirty_[w] &= ~(std::uint64_t{1} << bit);
@@ -153,18 +167,21 @@ std::int64_t ForwardRounds::common_time(std::uint32_t component, std::int64_t ow
   return own;
 }
 
-bool ForwardRounds::talk() {
+ForwardRounds::Talk ForwardRounds::talk() {
   std::vector<std::vector<Update>> parcels(team_.size());
   collect_times(parcels);
   collect_demands(parcels);
   collect_proposals(parcels);
   const bool news = std::any_of(parcels.begin(), parcels.end(), [](const auto& p) { return !p.empty(); });
-  if (!team_.any(news)) return false;
+  const Talk own = stopped() ? Talk::stopped : news ? Talk::news : Talk::no_news;
+  const auto all = static_cast<Talk>(
+      team_.reduce(Team::Reduction::max, static_cast<std::int64_t>(own)));
+  if (all != Talk::news) return all;
   parcels = exchange(team_, std::move(parcels));
   for (std::uint32_t r = 0; r < parcels.size(); ++r) {
     for (const Update& update : parcels[r]) hear(r, update);
   }
-  return true;
+  return Talk::news;
 }
 
 void ForwardRounds::collect_times(std::vector<std::vector<Update>>& parcels) {

@@ -30,8 +30,10 @@ class ForwardRounds final : private ForwardListener {
 
   /// One pass. Collective; jumps, error and overflow are those of the team, times and jump flags
   /// of this member, with the final times of its ghosts. Nothing if it takes more than
-  /// `most_rounds` rounds (0: as many as it needs).
-  std::optional<Forward> run(Decimal9 gamma, std::uint64_t most_rounds);
+  /// `most_rounds` rounds (0: as many as it needs), or when `progress` (may be null) tells some
+  /// member that the user wants to stop.
+  std::optional<Forward> run(Decimal9 gamma, std::uint64_t most_rounds,
+                             const Progress* progress = nullptr);
 
  private:
   enum class About : std::uint32_t { time, demand, proposal };
@@ -69,8 +71,10 @@ class ForwardRounds final : private ForwardListener {
 
   void begin(Decimal9 gamma);
   void sweep();
-  /// Sends all news; false if nobody had any.
-  bool talk();
+  [[nodiscard]] bool stopped() const { return progress_ != nullptr && progress_->cancelled(); }
+  enum class Talk { no_news, news, stopped };
+  /// Sends all news; tells what the team has.
+  Talk talk();
   void collect_times(std::vector<std::vector<Update>>& parcels);
   void collect_demands(std::vector<std::vector<Update>>& parcels);
   void collect_proposals(std::vector<std::vector<Update>>& parcels);
@@ -96,6 +100,7 @@ class ForwardRounds final : private ForwardListener {
   std::vector<NodeIndex> changed_nodes_;
   std::vector<std::uint32_t> changed_ghosts_;
   bool first_sweep_ = true;
+  const Progress* progress_ = nullptr;
   std::uint32_t step_ = 0;            ///< in work
 };
 

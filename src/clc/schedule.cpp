@@ -11,17 +11,19 @@ namespace entrain::clc {
 
 std::optional<Schedule> order_nodes(const match::Graph& graph, const Incidence& incidence,
                                     std::vector<TiedNodes> tied,
-                                    std::vector<std::uint32_t> tied_of) {
+                                    std::vector<std::uint32_t> tied_of,
+                                    const Progress* progress) {
   Scheduler scheduler(graph, incidence, std::move(tied), std::move(tied_of));
-  if (!scheduler.run()) return std::nullopt;
+  if (!scheduler.run(progress)) return std::nullopt;
   return scheduler.take();
 }
 
-Schedule make_schedule(match::Graph& graph, Incidence& incidence) {
+Schedule make_schedule(match::Graph& graph, Incidence& incidence, const Progress* progress) {
   Components components;
   {
     Scheduler scheduler(graph, incidence, {}, {});
-    if (scheduler.run()) return scheduler.take();
+    if (scheduler.run(progress)) return scheduler.take();
+    if (progress != nullptr && progress->cancelled()) return {};
     // What is left depends on itself. Tie or cut the cycles, then begin anew.
     components = find_components(graph, incidence, scheduler.cursor());
   }

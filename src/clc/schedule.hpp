@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include <entrain/progress.hpp>
+
 #include "clc/incidence.hpp"
 #include "match/graph.hpp"
 
@@ -43,13 +45,17 @@ struct Schedule {
 /// Orders the nodes, location by location as far as each can go. Where happened-before edges and
 /// local order close a cycle, equal stamps of a coarse timer are the reason as long as the cycle
 /// spans at most two granules of the timer on every location; larger ones are matching errors,
-/// whose edges are taken out of `graph` (`incidence` follows). Deterministic. For a whole graph.
-Schedule make_schedule(match::Graph& graph, Incidence& incidence);
+/// whose edges are taken out of `graph` (`incidence` follows). Deterministic. For a whole graph. Nothing
+/// of use when `progress` (may be null) says that the user wants to stop.
+Schedule make_schedule(match::Graph& graph, Incidence& incidence,
+                       const Progress* progress = nullptr);
 
 /// Orders the nodes of this member of a team; ghosts count as known. `tied` are all components,
-/// `tied_of` as in Schedule. Nothing if there are more cycles than these.
+/// `tied_of` as in Schedule. Nothing if there are more cycles than these, or if the user wants to
+/// stop.
 std::optional<Schedule> order_nodes(const match::Graph& graph, const Incidence& incidence,
                                     std::vector<TiedNodes> tied = {},
-                                    std::vector<std::uint32_t> tied_of = {});
+                                    std::vector<std::uint32_t> tied_of = {},
+                                    const Progress* progress = nullptr);
 
 }  // namespace entrain::clc

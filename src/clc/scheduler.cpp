@@ -33,9 +33,11 @@ void Scheduler::start() {
   }
 }
 
-bool Scheduler::run() {
+bool Scheduler::run(const Progress* progress) {
+  constexpr std::uint32_t k_poll = 1 << 10;  // turns of a location
   start();
-  while (!runnable_.empty()) {
+  for (std::uint32_t turn = 0; !runnable_.empty(); ++turn) {
+    if (turn % k_poll == 0 && progress != nullptr && progress->cancelled()) return false;
     const LocationIndex location = runnable_.front();
     runnable_.pop_front();
     queued_[location] = false;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <entrain/progress.hpp>
+
 #include "base/flat_map.hpp"
 #include "clc/incidence.hpp"
 #include "clc/schedule.hpp"
@@ -24,8 +26,8 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
   virtual ~Scheduler() = default;
 
-  /// False if nodes are left that depend on themselves.
-  bool run();
+  /// False if nodes are left that depend on themselves, or if the user wants to stop.
+  bool run(const Progress* progress);
 
   Schedule take() { return std::move(schedule_); }
   /// Per location: its first node that is left.

@@ -90,21 +90,23 @@ class Correction {
     match::Graph graph;
     {
       const PhaseTimer timer(report_.phases.match);
-      graph = match::build_graph(
-          processes_, loaded_.partition, loaded_.trace,
-          {options_.check.alltoallv == AlltoallvRule::dense, options_.check.init_finalize,
-           options_.delta_ticks > 0, workers_.threads()});
+      TRY_ASSIGN(graph, match::build_graph(
+                            processes_, loaded_.partition, loaded_.trace,
+                            {options_.check.alltoallv == AlltoallvRule::dense,
+                             options_.check.init_finalize, options_.delta_ticks > 0,
+                             workers_.threads()},
+                            progress_));
     }
-    TRY(stop_if_cancelled());
     return amortize(std::move(graph));
   }
 
   Result<void> amortize(match::Graph graph) {
     const clc::Options clc_options{options_.gamma,    options_.delta_ticks, options_.max_slope,
-                                   options_.backward, mu_.ticks,            workers_.threads()};
+                                   options_.backward, mu_.ticks,            workers_.threads(),
+                                   options_.mode == WriteMode::rewrite};
     TRY_ASSIGN(clc::Amortization result,
                clc::amortize(processes_, loaded_.partition, std::move(graph), loaded_.trace,
-                             presync_.maps, clc_options));
+                             presync_.maps, clc_options, progress_));
     for (const LocationIndex l : own_) maps_[l] = std::move(result.maps[l]);
     report_.phases.forward = result.forward_s;
     report_.phases.backward = result.backward_s;
@@ -119,6 +121,10 @@ class Correction {
     otf2::WritePlan plan;
     plan.maps = maps_;
     TRY_ASSIGN(plan.marker_times, move_markers());
+    // A location that was left alone keeps the times that a reader sees, also inside a flush.
+    for (LocationIndex l = 0; l < maps_.size(); ++l) {
+      plan.split_flushes.push_back(maps_[l] != presync_.maps[l]);
+    }
     plan.properties = properties();
     plan.mode = options_.mode;
     plan.link = options_.link;
@@ -206,6 +212,7 @@ class Correction {
     TRY_ASSIGN(report_.after, check(written, as_read.maps));
     report_.after.presync = as_read.method;
     report_.after.archive = report_.output;
+    if (events_shared) count_events_in_flushes(written.trace);
     const trace::Trace& before = events_shared ? written.trace : loaded_.trace;
     TRY(workers_.run(
         written.trace, written.partition,
@@ -223,6 +230,21 @@ class Correction {
     }
     report_.verified = true;
     return {};
+  }
+
+  /// Says where violations may come from that an overlay cannot remove: the events of a corrected
+  /// location that lie inside a buffer flush, where its clock map must be straight.
+  void count_events_in_flushes(const trace::Trace& trace) {
+    std::int64_t events = 0;
+    for (const LocationIndex l : own_) {
+      if (maps_[l] == presync_.maps[l]) continue;
+      for (const trace::FlushInterval& flush : trace.locations[l].flushes) {
+        events += static_cast<std::int64_t>(trace::events_inside(trace.locations[l], flush));
+      }
+    }
+    events = processes_.reduce(Team::Reduction::sum, events);
+    if (events == 0 || report_.after.violations == 0) return;
+    report_.after.skipped.emplace_back("events_in_flushes", static_cast<std::uint64_t>(events));
   }
 
   Result<CheckReport> check(const engine::LoadedTrace& trace, std::span<const ClockMap> maps) {

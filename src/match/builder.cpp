@@ -5,6 +5,11 @@
 #include <array>
 #include <numeric>
 
+#include <fmt/core.h>
+
+#include "base/executor.hpp"
+#include "base/try.hpp"
+
 namespace entrain::match {
 
 namespace {
@@ -15,6 +20,9 @@ bool is_send(trace::EventKind kind) {
 bool is_receive(trace::EventKind kind) {
   return kind == trace::EventKind::recv || kind == trace::EventKind::irecv;
 }
+
+/// Some numbers at the end stand for something else.
+constexpr std::uint64_t k_most_numbers = k_none - 256;
 
 void count(Counters& counters, std::string_view name, std::uint64_t n) {
   if (n == 0) return;
@@ -29,9 +37,21 @@ void count(Counters& counters, std::string_view name, std::uint64_t n) {
 
 }  // namespace
 
+Result<void> require_countable(const GraphSize& size, const std::string& path) {
+  const std::uint64_t vertices = std::max(size.nodes, std::max(size.exchanges, size.members));
+  if (size.events <= k_most_numbers && size.edges <= k_most_numbers &&
+      vertices <= k_most_numbers && size.nodes + size.exchanges + size.members <= k_most_numbers) {
+    return {};
+  }
+  return fail(ErrorKind::input,
+              fmt::format("{} has more than {} communication events, or relations between them, on "
+                          "one worker; share them out among more threads or processes",
+                          path, k_most_numbers));
+}
+
 Builder::Builder(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                 const Options& options)
-    : team_(team), partition_(partition), trace_(trace), options_(options) {
+                 const Options& options, const Progress* progress)
+    : team_(team), partition_(partition), trace_(trace), options_(options), progress_(progress) {
   graph_.process_of = trace.definitions.process_of;
   graph_.node_of = trace.definitions.node_of;
   for (LocationIndex l = 0; l < graph_.process_of.size(); ++l) {
@@ -46,30 +66,57 @@ Builder::Builder(Team& team, const trace::Partition& partition, const trace::Tra
   number_instants();
 }
 
+/// Calls body(l) for every location of this member, for several at the same time.
+template <class Body>
+void Builder::for_own_locations(Body body) const {
+  static_cast<void>(parallel_for(options_.threads, trace_.locations.size(), [&](std::size_t l) {
+    if (owns(static_cast<LocationIndex>(l))) body(static_cast<LocationIndex>(l));
+    return Result<void>();
+  }));
+}
+
 void Builder::number_instants() {
+  constexpr std::size_t k_word = 64;
   std::size_t events = 0;
   for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
     first_event_.push_back(events);
-    if (owns(l)) events += trace_.locations[l].events.size();
+    if (owns(l)) events += (trace_.locations[l].events.size() + k_word - 1) / k_word * k_word;
     graph_.granule.push_back(owns(l) ? trace_.locations[l].granule : 0);
   }
   first_event_.push_back(events);
   instants_ = RankedBits(events);
-  std::size_t number = 0;
-  for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
-    if (!owns(l)) continue;
+  message_counts_.resize(trace_.locations.size());
+  edges_.resize(trace_.locations.size());
+  for_own_locations([&](LocationIndex l) {
+    std::size_t number = first_event_[l];
     const trace::Event* previous = nullptr;
+    MessageCounts counts;
     for (const trace::Event& event : trace_.locations[l].events) {
       if (previous == nullptr || event.time != previous->time) instants_.set(number);
-      message_counts_.sends += is_send(event.kind) ? 1 : 0;
-      message_counts_.receives += is_receive(event.kind) ? 1 : 0;
+      counts.sends += is_send(event.kind) ? 1 : 0;
+      counts.receives += is_receive(event.kind) ? 1 : 0;
       previous = &event;
       ++number;
     }
-  }
+    message_counts_[l] = counts;
+    edges_[l].reserve(counts.receives);  // one that grows would touch twice the memory
+  });
   instants_.seal();
-  // An array that grows step by step would touch twice the memory.
-  graph_.edges.reserve(message_counts_.receives);
+}
+
+std::uint64_t Builder::stamp(NodeRef own) const {
+  const std::span<const trace::Event> events = this->events(own.location);
+  std::size_t low = 0, high = events.size();  // the first event with that number or a larger one
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const NodeIndex number = ref({own.location, static_cast<std::uint32_t>(middle)}).node;
+    if (number < own.node) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return events[low].time;
 }
 
 NodeIndex Builder::here(NodeRef ref) {
@@ -78,6 +125,7 @@ NodeIndex Builder::here(NodeRef ref) {
   const auto next = static_cast<NodeIndex>(instants_.count() + graph_.halo.ghosts.size());
   const auto [number, is_new] = ghosts_.insert(key, next);
   if (is_new) graph_.halo.ghosts.push_back({ref.location, ref.node});
+  full_ = full_ || next >= k_most_numbers;
   return *number;
 }
 
@@ -107,12 +155,16 @@ void Builder::sort_as_process(std::vector<EventRef>& refs) const {
 
 void Builder::add_edge(EdgeKind kind, NodeRef send, NodeRef receive) {
   if (send.location == receive.location) return;
-  graph_.edges.push_back({here(send), receive.node, kind,
-                          graph_.latency_class(send.location, receive.location)});
+  edges_[receive.location].push_back({here(send), receive.node, kind,
+                                      graph_.latency_class(send.location, receive.location)});
 }
 
 void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Member> sends,
                            std::span<const Member> receives) {
+  if (graph_.members.size() + sends.size() + receives.size() > k_most_numbers) {
+    full_ = true;
+    return;
+  }
   if (sends.empty() || receives.empty()) return;
   if (sends.size() == 1 && receives.size() == 1 &&
       sends[0].location == receives[0].location) {
@@ -126,6 +178,26 @@ void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Member> 
   exchange.receive_count = static_cast<std::uint32_t>(receives.size());
   graph_.members.insert(graph_.members.end(), receives.begin(), receives.end());
   graph_.exchanges.push_back(exchange);
+}
+
+GraphSize Builder::size() const {
+  return {most_operations_, instants_.count() + graph_.halo.ghosts.size(), edge_count(),
+          graph_.exchanges.size(), graph_.members.size()};
+}
+
+std::size_t Builder::edge_count() const {
+  std::size_t edges = 0;
+  for (const BigVector<Edge>& of_location : edges_) edges += of_location.size();
+  return edges;
+}
+
+Result<void> Builder::agree() {
+  if (stopped()) {
+    return team_.agree(fail(ErrorKind::interrupted, "interrupted while matching events"));
+  }
+  GraphSize all = size();
+  if (full_) all.nodes = ~std::uint64_t{0};
+  return team_.agree(require_countable(all, trace_.path));
 }
 
 void Builder::count_unmatched(std::string_view name, std::uint64_t n) {
@@ -154,9 +226,11 @@ void Builder::number_nodes() {
   const auto keep = [&](NodeIndex n) {
     if (n < instants) nodes.set(n);
   };
-  for (const Edge& edge : graph_.edges) {
-    keep(edge.send);
-    keep(edge.receive);
+  for (const BigVector<Edge>& edges : edges_) {
+    for (const Edge& edge : edges) {
+      keep(edge.send);
+      keep(edge.receive);
+    }
   }
   for (const Member& member : graph_.members) keep(member.node);
   for (const auto& shown : graph_.halo.shown_to) std::for_each(shown.begin(), shown.end(), keep);
@@ -168,10 +242,6 @@ void Builder::number_nodes() {
   const auto renumber = [&](NodeIndex& n) {
     n = static_cast<NodeIndex>(n < instants ? nodes.rank(n) : own + (n - instants));
   };
-  for (Edge& edge : graph_.edges) {
-    renumber(edge.send);
-    renumber(edge.receive);
-  }
   for (Member& member : graph_.members) renumber(member.node);
   for (auto& shown : graph_.halo.shown_to) std::for_each(shown.begin(), shown.end(), renumber);
   for (auto& ghosts : graph_.halo.ghosts_of) std::for_each(ghosts.begin(), ghosts.end(), renumber);
@@ -182,28 +252,38 @@ void Builder::number_nodes() {
     }
   }
 
-  graph_.stamp.reserve(own);
-  graph_.first_node.push_back(0);
-  std::size_t number = 0, instant = 0;
-  for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
-    if (owns(l)) {
-      for (const trace::Event& event : trace_.locations[l].events) {
-        if (instants_.test(number++) && nodes.test(instant++)) graph_.stamp.push_back(event.time);
-      }
-    }
-    graph_.first_node.push_back(static_cast<NodeIndex>(graph_.stamp.size()));
+  for (const std::size_t event : first_event_) {
+    graph_.first_node.push_back(static_cast<NodeIndex>(nodes.rank(instants_.rank(event))));
   }
+  graph_.stamp.resize(own);
+  for_own_locations([&](LocationIndex l) {
+    std::size_t event = first_event_[l], instant = instants_.rank(event);
+    auto to = graph_.stamp.begin() + graph_.first_node[l];
+    for (const trace::Event& e : trace_.locations[l].events) {
+      if (instants_.test(event++) && nodes.test(instant++)) *to++ = e.time;
+    }
+    for (Edge& edge : edges_[l]) {
+      renumber(edge.send);
+      renumber(edge.receive);
+    }
+    sort_edges(l);
+  });
 }
 
 /// By receive, then send. Edges come channel by channel: their receives are counted, not compared.
-void Builder::sort_edges() {
+void Builder::sort_edges(LocationIndex location) {
   constexpr unsigned k_digit_bits = 11;
   constexpr std::size_t k_digits = std::size_t{1} << k_digit_bits;
-  BigVector<Edge>& edges = graph_.edges;
+  BigVector<Edge>& edges = edges_[location];
+  const NodeIndex first = graph_.first_node[location];
+  const NodeIndex nodes = graph_.first_node[location + 1] - first;
   BigVector<Edge> sorted(edges.size());
-  for (unsigned shift = 0; shift < 32 && graph_.own_count() >> shift != 0; shift += k_digit_bits) {
+  for (unsigned shift = 0; shift < 32 && nodes >> shift != 0 && edges.size() > 1;
+       shift += k_digit_bits) {
     std::array<std::size_t, k_digits + 1> next{};
-    const auto digit = [&](const Edge& edge) { return edge.receive >> shift & (k_digits - 1); };
+    const auto digit = [&](const Edge& edge) {
+      return (edge.receive - first) >> shift & (k_digits - 1);
+    };
     for (const Edge& edge : edges) ++next[digit(edge) + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
     for (const Edge& edge : edges) sorted[next[digit(edge)]++] = edge;
@@ -217,27 +297,55 @@ void Builder::sort_edges() {
   }
 }
 
+void Builder::gather_edges() {
+  std::vector<std::size_t> first{0};
+  for (const BigVector<Edge>& edges : edges_) first.push_back(first.back() + edges.size());
+  graph_.edges.resize(first.back());
+  for_own_locations([&](LocationIndex l) {
+    std::copy(edges_[l].begin(), edges_[l].end(),
+              graph_.edges.begin() + static_cast<std::ptrdiff_t>(first[l]));
+    edges_[l] = {};
+  });
+}
+
 Graph Builder::finish() {
   show_ghosts();
   number_nodes();
-  sort_edges();
+  gather_edges();
   return std::move(graph_);
 }
 
-Graph build_graph(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                  const Options& options) {
-  Builder builder(team, partition, trace, options);
-  match_messages(builder);
-  match_collectives(builder);
-  match_init_finalize(builder);
-  match_threads(builder);
-  match_one_sided(builder);
+namespace {
+
+/// Communication events of this member's locations.
+std::uint64_t own_events(const Team& team, const trace::Partition& partition,
+                         const trace::Trace& trace) {
+  std::uint64_t events = 0;
+  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
+    if (partition.owns(team.rank(), l)) events += trace.locations[l].events.size();
+  }
+  return events;
+}
+
+}  // namespace
+
+Result<Graph> build_graph(Team& team, const trace::Partition& partition, const trace::Trace& trace,
+                          const Options& options, const Progress* progress) {
+  TRY(team.agree(require_countable({.events = own_events(team, partition, trace)}, trace.path)));
+  Builder builder(team, partition, trace, options, progress);
+  TRY(builder.agree());
+  for (const auto match : {match_messages, match_collectives, match_init_finalize, match_threads,
+                           match_one_sided}) {
+    match(builder);
+    TRY(builder.agree());
+  }
   return builder.finish();
 }
 
 Graph build_graph(const trace::Trace& trace, const Options& options) {
   Solo solo;
-  return build_graph(solo, trace::undivided(trace.definitions), trace, options);
+  auto graph = build_graph(solo, trace::undivided(trace.definitions), trace, options);
+  return graph ? std::move(*graph) : Graph{};
 }
 
 }  // namespace entrain::match

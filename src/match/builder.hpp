@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,25 @@ struct NodeRef {
 class Builder {
  public:
   Builder(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-          const Options& options);
+          const Options& options, const Progress* progress);
+
+  /// True when the user wants to stop. Then a matcher may leave work undone, but not a common call
+  /// of the team. To be asked about every 100 ms.
+  bool stopped() {
+    stopped_ = stopped_ || asked_to_stop();
+    return stopped_;
+  }
+  /// The same for threads side by side, forgotten at once: stopped() has to be asked afterwards.
+  [[nodiscard]] bool asked_to_stop() const {
+    return progress_ != nullptr && progress_->cancelled();
+  }
+  /// What was asked and found so far: interrupted, or too much for 32 bits. A common call.
+  Result<void> agree();
+  /// False if `operations` cannot be numbered; agree() tells.
+  bool countable(std::uint64_t operations) {
+    most_operations_ = std::max(most_operations_, operations);
+    return require_countable({.events = operations}, "").has_value();
+  }
 
   [[nodiscard]] Team& team() const { return team_; }
   [[nodiscard]] const trace::Trace& trace() const { return trace_; }
@@ -50,21 +69,27 @@ class Builder {
     const std::size_t number = first_event_[event.location] + event.index;
     return {event.location, static_cast<NodeIndex>(instants_.rank(number + 1) - 1)};
   }
+  /// Stored stamp of a node of this member. O(log events of the location).
+  [[nodiscard]] std::uint64_t stamp(NodeRef own) const;
   [[nodiscard]] Member member(NodeRef ref, std::uint32_t order = 0) {
     return {here(ref), ref.location, order};
   }
   [[nodiscard]] Member member(EventRef event) { return member(ref(event)); }
 
-  /// Records of messages sent and received on this member's locations.
+  /// Records of messages sent and received on a location of this member.
   struct MessageCounts {
     std::size_t sends = 0, receives = 0;
   };
-  [[nodiscard]] const MessageCounts& message_counts() const { return message_counts_; }
+  [[nodiscard]] const MessageCounts& message_counts(LocationIndex location) const {
+    return message_counts_[location];
+  }
 
   /// Locations of each process of this member, in order of definition; empty for other processes.
   [[nodiscard]] const std::vector<std::vector<LocationIndex>>& processes() const {
     return processes_;
   }
+  /// True if some process of the trace has several locations.
+  [[nodiscard]] bool has_threads() const { return owner_of_process_.size() < graph_.process_of.size(); }
   /// Rank of the member that has the locations of a process.
   [[nodiscard]] std::uint32_t owner_of_process(std::uint32_t process) const {
     return owner_of_process_[process];
@@ -81,7 +106,8 @@ class Builder {
   /// Orders positions as the process saw them: by stamp, then location, then stream order.
   void sort_as_process(std::vector<EventRef>& refs) const;
 
-  /// Adds an edge unless both ends are on one location. The receive is of this member.
+  /// Adds an edge unless both ends are on one location. The receive is of this member. Receives on
+  /// different locations may be added at the same time, if the sends are of this member too.
   void add_edge(EdgeKind kind, NodeRef send, NodeRef receive);
   void add_edge(EdgeKind kind, EventRef send, EventRef receive) {
     add_edge(kind, ref(send), ref(receive));
@@ -101,18 +127,29 @@ class Builder {
   /// Number of a node here: that of a ghost if another member owns it.
   [[nodiscard]] NodeIndex here(NodeRef ref);
   [[nodiscard]] bool owns(LocationIndex l) const { return partition_.owns(team_.rank(), l); }
+  [[nodiscard]] GraphSize size() const;
   void number_instants();
   void show_ghosts();
   void number_nodes();
-  void sort_edges();
+  void sort_edges(LocationIndex location);
+  void gather_edges();
+  [[nodiscard]] std::size_t edge_count() const;
+  template <class Body>
+  void for_own_locations(Body body) const;
 
   Team& team_;
   const trace::Partition& partition_;
   const trace::Trace& trace_;
   Options options_;
+  const Progress* progress_;
+  bool stopped_ = false;
+  bool full_ = false;  ///< something was left out that has no number
+  std::uint64_t most_operations_ = 0;
   Graph graph_;
-  MessageCounts message_counts_;
-  /// Per location, and the end; other members' locations have no events here.
+  std::vector<MessageCounts> message_counts_;  ///< per location
+  std::vector<BigVector<Edge>> edges_;         ///< by the location of the receive
+  /// Number of the first event per location, and the end: multiples of 64, so that threads may fill
+  /// instants_ side by side. Other members' locations have no events here.
   std::vector<std::size_t> first_event_;
   RankedBits instants_;  ///< events of this member with another stamp than the one before
   std::vector<std::vector<LocationIndex>> processes_;

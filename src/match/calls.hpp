@@ -51,7 +51,12 @@ enum class CallSpace { comms, windows };
 /// Forms the instances of all communicators or windows: the k-th calls of the processes that call
 /// at all belong together. Stops at the first instance of a communicator whose calls disagree.
 /// Counts what is left over. `calls` are those of this member's processes, each process's in the
-/// order in which it began them; blocks of consecutive instances go to one member of the team.
+/// order in which it began them, and of those begun together requests first, then the one that ended
+/// first; blocks of consecutive instances go to one member of the team.
+///
+/// MPI forbids threads to call on one communicator at once. So where two threads of a process call
+/// one after the other, the end of the first call precedes the begin of the second: an edge, which
+/// is violated if the stamps overlap, and keeps the order of the calls through a correction.
 void match_calls(Builder& builder, std::vector<Call> calls, CallSpace space);
 
 }  // namespace entrain::match

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <tuple>
 
 #include "base/flat_map.hpp"
 #include "match/calls.hpp"
@@ -19,11 +20,7 @@ class CallCollector {
   void collect(std::uint32_t process) {
     started_.clear();
     for (const LocationIndex location : builder_.processes()[process]) collect_location(location);
-    if (builder_.processes()[process].size() > 1) {
-      std::stable_sort(started_.begin(), started_.end(), [&](const Started& x, const Started& y) {
-        return builder_.event(x.start).time < builder_.event(y.start).time;
-      });
-    }
+    if (builder_.processes()[process].size() > 1) merge_threads();
     for (const Started& call : started_) add(process, call);
   }
 
@@ -55,6 +52,11 @@ class CallCollector {
           begun = k_none;
           break;
         case EventKind::nb_request: *requests.insert(events[i].id, i).first = i; break;
+        case EventKind::isend:
+        case EventKind::irecv_request:
+        case EventKind::request_cancelled:  // an id means its latest use
+          if (requests.size() > 0) requests.erase(events[i].id);
+          break;
         case EventKind::nb_complete: {
           const std::uint32_t* request = requests.find(events[i].id);
           started_.push_back(
@@ -69,6 +71,35 @@ class CallCollector {
     // Non-blocking calls complete in any order but count in the order of their requests.
     std::sort(started_.begin() + static_cast<std::ptrdiff_t>(first), started_.end(),
               [](const Started& a, const Started& b) { return a.start.index < b.start.index; });
+  }
+
+  /// By begin. Of several begun together requests come first, as they take no time, and then the
+  /// one that ended first; but every thread's are in stream order.
+  void merge_threads() {
+    struct Timed {
+      std::uint64_t begin = 0;
+      std::uint64_t over = 0;  ///< when another thread may call
+      std::uint64_t until = 0;
+      Started call;
+
+      [[nodiscard]] auto place() const { return std::tie(begin, over, until); }
+    };
+    std::vector<Timed> timed;
+    for (const Started& call : started_) {
+      const LocationIndex location = call.start.location;
+      const Event& end = builder_.event({location, call.end});
+      Timed one{builder_.event(call.start).time, end.time, end.time, call};
+      if (end.kind == EventKind::nb_complete) one.over = one.begin;
+      if (!timed.empty() && timed.back().begin == one.begin &&
+          timed.back().call.start.location == location) {
+        one.over = std::max(one.over, timed.back().over);
+        one.until = std::max(one.until, timed.back().until);
+      }
+      timed.push_back(one);
+    }
+    std::stable_sort(timed.begin(), timed.end(),
+                     [](const Timed& a, const Timed& b) { return a.place() < b.place(); });
+    for (std::size_t i = 0; i < timed.size(); ++i) started_[i] = timed[i].call;
   }
 
   void add(std::uint32_t process, const Started& started) {
@@ -108,33 +139,56 @@ class CallCollector {
 
 void match_collectives(Builder& builder) {
   CallCollector collector(builder);
-  for (std::uint32_t p = 0; p < builder.processes().size(); ++p) collector.collect(p);
+  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.stopped(); ++p) {
+    collector.collect(p);
+  }
   collector.count_leftovers();
   match_calls(builder, std::move(collector.calls), CallSpace::comms);
 }
 
 namespace {
 
-/// First call of MPI_Init or MPI_Finalize of one process.
+/// The call of MPI_Init or MPI_Finalize of one process.
 struct GlobalCall {
   NodeRef enter, leave;
 };
 
-/// Of those processes of this member that have one. One thread per process calls it.
-std::vector<GlobalCall> global_calls(const Builder& builder, EventKind enter, EventKind leave) {
+/// Looks for the first enter on a location, and the first leave after it.
+struct CallSearch {
+  std::uint32_t enter = k_none, leave = k_none;
+  bool any = false;  ///< there is an enter or a leave
+
+  CallSearch(std::span<const Event> events, EventKind enter_kind, EventKind leave_kind) {
+    for (std::uint32_t i = 0; i < events.size() && leave == k_none; ++i) {
+      if (events[i].kind != enter_kind && events[i].kind != leave_kind) continue;
+      any = true;
+      if (events[i].kind == enter_kind) {
+        enter = std::min(enter, i);
+      } else if (enter != k_none) {
+        leave = i;
+      }
+    }
+  }
+};
+
+/// Of those processes of this member that have one. MPI allows one call by one thread: half a
+/// call, and calls of several threads, are counted and left out.
+std::vector<GlobalCall> global_calls(Builder& builder, EventKind enter, EventKind leave) {
   std::vector<GlobalCall> calls;
   for (const auto& locations : builder.processes()) {
+    GlobalCall call;
+    std::uint32_t callers = 0;
     for (const LocationIndex location : locations) {
-      const auto events = builder.events(location);
-      const auto first = [&](EventKind kind) {
-        const auto found = std::find_if(events.begin(), events.end(),
-                                        [&](const Event& e) { return e.kind == kind; });
-        return static_cast<std::uint32_t>(found - events.begin());
-      };
-      const std::uint32_t begin = first(enter), end = first(leave);
-      if (begin == events.size() || end == events.size()) continue;
-      calls.push_back({builder.ref({location, begin}), builder.ref({location, end})});
-      break;
+      const CallSearch found(builder.events(location), enter, leave);
+      if (!found.any) continue;
+      ++callers;
+      if (found.leave == k_none) continue;
+      call = {builder.ref({location, found.enter}), builder.ref({location, found.leave})};
+    }
+    if (callers == 1 && call.enter.location != k_none) {
+      calls.push_back(call);
+    } else if (callers > 0) {
+      builder.count_unmatched("init_finalize");
     }
   }
   return calls;

@@ -277,6 +277,80 @@ TEST(Collectives, threads_of_a_process_take_part_as_one) {
       (Pairs{{{0, 10}, {3, 13}}, {{0, 20}, {2, 23}}, {{2, 22}, {0, 21}}, {{3, 12}, {0, 11}}}));
 }
 
+TEST(Collectives, a_thread_calls_after_the_call_of_another_has_ended) {
+  TraceBuilder b(2, 2);
+  b.collective(2, 10, 20, op::barrier);
+  b.collective(3, 20, 30, op::barrier);
+  b.collective(0, 10, 20, op::barrier);
+  b.collective(0, 20, 30, op::barrier);
+  b.collective(1, 15, 25, op::barrier, trace::k_root_none, b.comm({0}));  // another communicator
+  EXPECT_EQ(pairs_of(b, EdgeKind::thread), (Pairs{{{2, 20}, {3, 20}}}));
+  EXPECT_EQ(pairs_of(b, EdgeKind::n_to_n).size(), 4u);
+}
+
+TEST(Collectives, calls_of_two_threads_do_not_overlap_whatever_their_stamps_say) {
+  TraceBuilder b(2, 2);
+  for (const std::uint64_t t : {10, 20}) b.collective(0, t, t + 5, op::barrier);
+  b.collective(2, 10, 26, op::barrier);
+  b.collective(3, 25, 35, op::barrier);
+  EXPECT_EQ(pairs_of(b, EdgeKind::thread), (Pairs{{{2, 26}, {3, 25}}}));
+  EXPECT_EQ(
+      pairs_of(b, EdgeKind::n_to_n),
+      (Pairs{{{0, 10}, {2, 26}}, {{0, 20}, {3, 35}}, {{2, 10}, {0, 15}}, {{3, 25}, {0, 25}}}));
+}
+
+TEST(Collectives, a_non_blocking_call_of_a_thread_is_over_when_it_has_begun) {
+  TraceBuilder b(2, 2);
+  b.request(K::nb_request, 2, 10, 1);
+  b.request(K::nb_request, 3, 11, 1);
+  b.collective_end(K::nb_complete, 3, 20, op::barrier).id = 1;
+  b.collective_end(K::nb_complete, 2, 30, op::barrier).id = 1;
+  b.request(K::nb_request, 0, 10, 1);
+  b.request(K::nb_request, 0, 11, 2);
+  b.collective_end(K::nb_complete, 0, 20, op::barrier).id = 2;
+  b.collective_end(K::nb_complete, 0, 30, op::barrier).id = 1;
+  EXPECT_EQ(pairs_of(b, EdgeKind::thread), (Pairs{{{2, 10}, {3, 11}}}));
+  EXPECT_EQ(
+      pairs_of(b, EdgeKind::n_to_n),
+      (Pairs{{{0, 10}, {2, 30}}, {{0, 11}, {3, 20}}, {{2, 10}, {0, 30}}, {{3, 11}, {0, 20}}}));
+}
+
+TEST(Collectives, of_calls_begun_together_the_one_that_ended_first_is_first) {
+  TraceBuilder b(2, 2);
+  b.request(K::nb_request, 2, 10, 1);
+  b.request(K::nb_request, 3, 10, 1);
+  b.collective_end(K::nb_complete, 2, 40, op::barrier).id = 1;
+  b.collective_end(K::nb_complete, 3, 30, op::barrier).id = 1;
+  b.collective(1, 0, 0, op::barrier, trace::k_root_none, b.comm({0}));
+  b.request(K::nb_request, 0, 15, 1);
+  b.request(K::nb_request, 0, 35, 2);
+  b.collective_end(K::nb_complete, 0, 50, op::barrier).id = 1;
+  b.collective_end(K::nb_complete, 0, 60, op::barrier).id = 2;
+  EXPECT_EQ(
+      pairs_of(b, EdgeKind::n_to_n),
+      (Pairs{{{0, 15}, {3, 30}}, {{0, 35}, {2, 40}}, {{2, 10}, {0, 60}}, {{3, 10}, {0, 50}}}));
+}
+
+TEST(Collectives, of_calls_begun_together_a_request_is_first) {
+  TraceBuilder b(1, 2);
+  b.collective(0, 10, 12, op::barrier);
+  b.request(K::nb_request, 1, 10, 1);
+  b.collective_end(K::nb_complete, 1, 40, op::barrier).id = 1;
+  EXPECT_EQ(pairs_of(b, EdgeKind::thread), (Pairs{{{1, 10}, {0, 10}}}));
+}
+
+TEST(Collectives, a_request_id_that_was_taken_over_completes_no_collective) {
+  TraceBuilder b(2);
+  b.request(K::nb_request, 0, 10, 1);
+  b.message(K::isend, 0, 11, 1, 0, 1);
+  b.collective_end(K::nb_complete, 0, 20, op::barrier).id = 1;
+  b.request(K::nb_request, 1, 10, 1);
+  b.collective_end(K::nb_complete, 1, 20, op::barrier).id = 1;
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_THAT(pairs_of(graph, EdgeKind::n_to_n), IsEmpty());
+  EXPECT_EQ(graph.unmatched, (Counters{{"sends", 1}, {"collective_ends_without_begin", 1}}));
+}
+
 TEST(Collectives, init_and_finalize_synchronise_only_on_demand) {
   TraceBuilder b(2, 2);
   for (const LocationIndex l : {0u, 2u}) {
@@ -289,6 +363,34 @@ TEST(Collectives, init_and_finalize_synchronise_only_on_demand) {
   EXPECT_EQ(
       pairs_of(b, EdgeKind::init_finalize, {.init_finalize = true}),
       (Pairs{{{0, 10}, {2, 22}}, {{0, 30}, {2, 42}}, {{2, 12}, {0, 20}}, {{2, 32}, {0, 40}}}));
+}
+
+TEST(Collectives, half_an_init_and_one_of_several_threads_are_left_out) {
+  TraceBuilder b(5, 2);
+  const auto call = [&](LocationIndex l) {
+    b.add(l, 10 + l, K::init_enter);
+    b.add(l, 20 + l, K::init_leave);
+  };
+  call(0);
+  call(2);
+  b.add(4, 5, K::init_leave);  // measurement began inside of MPI_Init
+  b.add(6, 5, K::init_enter);
+  call(8);
+  call(9);
+  const Graph graph = build_graph(b.trace(), {.init_finalize = true});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::init_finalize), (Pairs{{{0, 10}, {2, 22}}, {{2, 12}, {0, 20}}}));
+  EXPECT_EQ(graph.unmatched, (Counters{{"init_finalize", 3}}));
+}
+
+TEST(Collectives, the_leave_of_an_init_follows_its_enter) {
+  TraceBuilder b(2);
+  b.add(0, 5, K::init_leave);
+  for (const LocationIndex l : {0u, 1u}) {
+    b.add(l, 10, K::init_enter);
+    b.add(l, 20, K::init_leave);
+  }
+  EXPECT_EQ(pairs_of(b, EdgeKind::init_finalize, {.init_finalize = true}),
+            (Pairs{{{0, 10}, {1, 20}}, {{1, 10}, {0, 20}}}));
 }
 
 }  // namespace

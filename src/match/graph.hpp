@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include <entrain/error.hpp>
+#include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
 #include "base/big_vector.hpp"
@@ -118,10 +121,24 @@ struct Options {
 /// member of the team calls it and looks only at the skeletons of its own locations. Sends travel
 /// to the member that owns the receiver, calls of collectives to one that is chosen by communicator
 /// and number of the call, in one parcel per pair of members and family of operations.
-Graph build_graph(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                  const Options& options);
+///
+/// Errors, the same at every member: ErrorKind::input if some member needs more numbers than 32
+/// bits have (require_countable); ErrorKind::interrupted when `progress` (may be null) says so.
+Result<Graph> build_graph(Team& team, const trace::Partition& partition, const trace::Trace& trace,
+                          const Options& options, const Progress* progress = nullptr);
 
-/// The whole graph in one piece.
+/// The whole graph in one piece; never interrupted. A trace that is too large yields an empty one.
 Graph build_graph(const trace::Trace& trace, const Options& options);
+
+/// What a member of a team numbers with 32 bits.
+struct GraphSize {
+  std::uint64_t events = 0;  ///< communication events, or operations of messages
+  std::uint64_t nodes = 0;   ///< with ghosts
+  std::uint64_t edges = 0;
+  std::uint64_t exchanges = 0, members = 0;
+};
+
+/// ErrorKind::input if the numbers do not suffice; `path` names the trace.
+Result<void> require_countable(const GraphSize& size, const std::string& path);
 
 }  // namespace entrain::match

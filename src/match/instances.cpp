@@ -76,14 +76,26 @@ class InstanceMatcher {
   }
 
   /// Numbers the calls of every process on every communicator, and sorts them by these.
-  void number(std::vector<Call>& calls) const {
+  void number(std::vector<Call>& calls) {
     std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
       return a.team != b.team ? a.team < b.team : a.process < b.process;
     });
     for (std::size_t i = 1; i < calls.size(); ++i) {
       const bool same = calls[i].team == calls[i - 1].team && calls[i].process == calls[i - 1].process;
       calls[i].number = same ? calls[i - 1].number + 1 : 0;
+      if (same && calls[i].end.location != calls[i - 1].end.location) {
+        hand_over(calls[i - 1], calls[i]);
+      }
     }
+  }
+
+  /// From one thread of a process to another. A non-blocking call is over when it has begun.
+  void hand_over(const Call& earlier, const Call& later) {
+    const auto begin = [](const Call& call) {
+      return call.begin.location == k_none ? call.end : call.begin;
+    };
+    builder_.add_edge(EdgeKind::thread, earlier.non_blocking ? begin(earlier) : earlier.end,
+                      begin(later));
   }
 
   void take_census(const std::vector<Call>& calls) {
@@ -156,7 +168,9 @@ class InstanceMatcher {
   template <class Body>
   void for_instances(Body body) {
     std::size_t begin = 0;
+    std::uint32_t instances = 0;
     while (begin < calls_.size()) {
+      if (++instances % k_block == 0 && builder_.stopped()) return;
       std::size_t end = begin + 1;
       while (end < calls_.size() && calls_[end].team == calls_[begin].team &&
              calls_[end].number == calls_[begin].number) {

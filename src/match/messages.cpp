@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
+#include <deque>
+#include <numeric>
+#include <utility>
 
+#include "base/executor.hpp"
 #include "base/flat_map.hpp"
 #include "match/builder.hpp"
 
@@ -26,19 +31,59 @@ struct ChannelHash {
   }
 };
 
-/// A send, or a completed receive at the place where it was posted.
-struct Operation {
-  std::uint32_t channel = 0;
-  NodeRef end;  ///< of the send record, or of the completion of the receive
+/// Operations of one kind of one process, channel by channel: sends, or completed receives at the
+/// places where they were posted.
+class Operations {
+ public:
+  void reserve(std::size_t count) { unsorted_.reserve(count); }
+  /// `end` is of the send record, or of the completion of the receive.
+  void add(const Channel& channel, NodeRef end) {
+    // Most are on the channel of one of the last few.
+    std::uint32_t& recent =
+        recent_[(channel.sender + channel.receiver + channel.tag) % recent_.size()];
+    if (recent >= keys_.size() || !(keys_[recent] == channel)) {
+      const auto next = static_cast<std::uint32_t>(keys_.size());
+      const auto [number, is_new] = numbers_.insert(channel, next);
+      if (is_new) keys_.push_back(channel);
+      recent = *number;
+    }
+    unsorted_.push_back({recent, end});
+  }
+  void sort() {
+    begin_.assign(keys_.size() + 1, 0);
+    for (const Numbered& one : unsorted_) ++begin_[one.channel + 1];
+    for (std::size_t c = 1; c < begin_.size(); ++c) begin_[c] += begin_[c - 1];
+    std::vector<std::uint32_t> next(begin_.begin(), begin_.end());
+    ends_.resize(unsorted_.size());
+    for (const Numbered& one : unsorted_) ends_[next[one.channel]++] = one.end;
+    unsorted_ = {};
+    numbers_ = {};
+  }
+
+  // After sort().
+  [[nodiscard]] std::size_t count() const { return ends_.size(); }
+  [[nodiscard]] std::span<const Channel> channels() const { return keys_; }
+  /// On channel number c, in order.
+  [[nodiscard]] std::span<NodeRef> on(std::size_t c) {
+    return {ends_.data() + begin_[c], begin_[c + 1] - begin_[c]};
+  }
+
+ private:
+  struct Numbered {
+    std::uint32_t channel = 0;
+    NodeRef end;
+  };
+
+  std::vector<Channel> keys_;  ///< by number
+  FlatMap<Channel, std::uint32_t, ChannelHash> numbers_;
+  std::array<std::uint32_t, 16> recent_{};  ///< numbers, by some bits of the channel
+  BigVector<Numbered> unsorted_;
+  std::vector<std::uint32_t> begin_;  ///< per channel, and the end
+  BigVector<NodeRef> ends_;
 };
 
-/// Operations of one process, with the stamps at which they were started.
-struct Started {
-  Operation operation;
-  std::uint64_t time = 0;
-};
-
-/// Requests of one location: which receive a posted request ended as, what was cancelled.
+/// Requests of one location: which receive a posted request ended as, what was cancelled. All
+/// non-blocking operations share the ids; an id means its latest use.
 class Requests {
  public:
   explicit Requests(std::span<const Event> events) : fate_(events.size(), k_none) {
@@ -47,8 +92,10 @@ class Requests {
       switch (event.kind) {
         case EventKind::isend:
         case EventKind::irecv_request:
+        case EventKind::nb_request:
           *open_.insert(event.id, i).first = i;
           break;
+        case EventKind::nb_complete: open_.erase(event.id); break;
         case EventKind::irecv:
           if (const std::uint32_t* posted = posted_receive(events, event.id)) {
             fate_[*posted] = i;
@@ -83,99 +130,66 @@ class Requests {
   }
 
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> open_;
-  std::vector<std::uint32_t> fate_;
+  BigVector<std::uint32_t> fate_;
 };
 
-/// Collects sends and receives of all processes and pairs them channel by channel.
-class MessageMatcher {
+/// The messages of one process.
+class ProcessMessages {
  public:
-  explicit MessageMatcher(Builder& builder) : builder_(builder) {
-    sends_.reserve(builder.message_counts().sends);
-    receives_.reserve(builder.message_counts().receives);
-  }
+  Operations sends, receives;
+  std::uint64_t lost_sends = 0, lost_receives = 0;  ///< to or from nobody
+  std::uint64_t cancelled_sends = 0, cancelled_receives = 0;
 
-  void collect(std::uint32_t process) {
-    started_sends_.clear();
-    started_receives_.clear();
-    const auto& locations = builder_.processes()[process];
-    for (const LocationIndex location : locations) collect_location(process, location);
-    append(started_sends_, locations.size() > 1, sends_);
-    append(started_receives_, locations.size() > 1, receives_);
-  }
-
-  /// Sends whose receiver another member has go there, channel by channel.
-  void ship() {
-    Team& team = builder_.team();
-    if (team.size() == 1) return;
-    const std::vector<std::uint32_t> begin = sort_by_channel(sends_);
-    std::vector<std::vector<std::uint32_t>> parcels(team.size());
-    BigVector<Operation> kept;
-    for (std::size_t c = 0; c + 1 < begin.size(); ++c) {
-      const std::span<const Operation> own(sends_.data() + begin[c], begin[c + 1] - begin[c]);
-      if (own.empty()) continue;
-      const Channel& key = keys_[c];
-      const std::uint32_t owner = builder_.owner_of_process(key.receiver);
-      if (owner == team.rank()) {
-        kept.insert(kept.end(), own.begin(), own.end());
-        continue;
-      }
-      std::vector<std::uint32_t>& parcel = parcels[owner];
-      parcel.insert(parcel.end(), {key.comm, key.sender, key.receiver, key.tag,
-                                   static_cast<std::uint32_t>(own.size())});
-      for (const Operation& send : own) {
-        parcel.insert(parcel.end(), {send.end.location, send.end.node});
-      }
+  void collect(const Builder& builder, std::uint32_t process) {
+    const auto& locations = builder.processes()[process];
+    several_ = locations.size() > 1;
+    std::size_t sent = 0, received = 0;
+    for (const LocationIndex location : locations) {
+      sent += builder.message_counts(location).sends;
+      received += builder.message_counts(location).receives;
     }
-    sends_.swap(kept);
-    for (const std::vector<std::uint32_t>& parcel : exchange(team, std::move(parcels))) {
-      unpack(parcel);
-    }
-  }
-
-  void pair() {
-    const std::vector<std::uint32_t> send_begin = sort_by_channel(sends_);
-    const std::vector<std::uint32_t> receive_begin = sort_by_channel(receives_);
-    std::uint64_t lost_sends = 0, lost_receives = 0;
-    for (std::size_t c = 0; c + 1 < send_begin.size(); ++c) {
-      const std::uint32_t sent = send_begin[c + 1] - send_begin[c];
-      const std::uint32_t received = receive_begin[c + 1] - receive_begin[c];
-      const std::uint32_t both = std::min(sent, received);
-      for (std::uint32_t k = 0; k < both; ++k) {
-        builder_.add_edge(EdgeKind::p2p, sends_[send_begin[c] + k].end,
-                          receives_[receive_begin[c] + k].end);
-      }
-      lost_sends += sent - both;
-      lost_receives += received - both;
-    }
-    builder_.count_unmatched("sends", lost_sends + unresolved_sends_);
-    builder_.count_unmatched("receives", lost_receives + unresolved_receives_);
-    builder_.count_skipped("cancelled_sends", cancelled_sends_);
-    builder_.count_skipped("cancelled_receives", cancelled_receives_);
+    sends.reserve(sent);
+    receives.reserve(received);
+    for (const LocationIndex location : locations) collect(builder, process, location);
+    // The sends of threads merge in the order of their common clock.
+    std::stable_sort(sent_.begin(), sent_.end(),
+                     [](const Sent& a, const Sent& b) { return a.time < b.time; });
+    for (const Sent& one : sent_) sends.add(one.channel, one.end);
+    sent_ = {};
+    sends.sort();
+    receives.sort();
   }
 
  private:
-  void collect_location(std::uint32_t process, LocationIndex location) {
-    const std::span<const Event> events = builder_.events(location);
+  /// A send of a process with threads, with its stamp.
+  struct Sent {
+    Channel channel;
+    NodeRef end;
+    std::uint64_t time = 0;
+  };
+
+  void collect(const Builder& builder, std::uint32_t process, LocationIndex location) {
+    const std::span<const Event> events = builder.events(location);
     const Requests requests(events);
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       switch (events[i].kind) {
         case EventKind::send:
         case EventKind::isend:
           if (requests.cancelled(i)) {
-            ++cancelled_sends_;
+            ++cancelled_sends;
           } else {
-            add_send(process, {location, i});
+            add_send(builder, process, {location, i});
           }
           break;
-        case EventKind::recv: add_receive(process, {location, i}, {location, i}); break;
+        case EventKind::recv: add_receive(builder, process, {location, i}); break;
         case EventKind::irecv:
-          if (!requests.was_posted(i)) add_receive(process, {location, i}, {location, i});
+          if (!requests.was_posted(i)) add_receive(builder, process, {location, i});
           break;
         case EventKind::irecv_request:
           if (requests.cancelled(i)) {
-            ++cancelled_receives_;
+            ++cancelled_receives;
           } else if (requests.completion(i) != k_none) {
-            add_receive(process, {location, i}, {location, requests.completion(i)});
+            add_receive(builder, process, {location, requests.completion(i)});
           }
           break;
         default: break;
@@ -183,80 +197,185 @@ class MessageMatcher {
     }
   }
 
-  void add_send(std::uint32_t process, EventRef at) {
-    const Event& event = builder_.event(at);
-    const std::uint32_t peer = builder_.process_of_peer(event.comm, process, event.peer);
+  void add_send(const Builder& builder, std::uint32_t process, EventRef at) {
+    const Event& event = builder.event(at);
+    const std::uint32_t peer = builder.process_of_peer(event.comm, process, event.peer);
+    const Channel channel{event.comm, process, peer, event.tag};
     if (peer == k_none) {
-      ++unresolved_sends_;
-      return;
+      ++lost_sends;
+    } else if (several_) {
+      sent_.push_back({channel, builder.ref(at), event.time});
+    } else {
+      sends.add(channel, builder.ref(at));
     }
-    started_sends_.push_back(
-        {{channel({event.comm, process, peer, event.tag}), builder_.ref(at)}, event.time});
   }
-  void add_receive(std::uint32_t process, EventRef start, EventRef end) {
-    const Event& event = builder_.event(end);
-    const std::uint32_t peer = builder_.process_of_peer(event.comm, process, event.peer);
+  /// Called in the order in which the receives of a location were posted.
+  void add_receive(const Builder& builder, std::uint32_t process, EventRef end) {
+    const Event& event = builder.event(end);
+    const std::uint32_t peer = builder.process_of_peer(event.comm, process, event.peer);
     if (peer == k_none) {
-      ++unresolved_receives_;
-      return;
+      ++lost_receives;
+    } else {
+      receives.add({event.comm, peer, process, event.tag}, builder.ref(end));
     }
-    started_receives_.push_back({{channel({event.comm, peer, process, event.tag}), builder_.ref(end)},
-                                 builder_.event(start).time});
   }
 
-  std::uint32_t channel(const Channel& key) {
-    const auto [number, is_new] = channels_.insert(key, static_cast<std::uint32_t>(keys_.size()));
-    if (is_new) keys_.push_back(key);
-    return *number;
-  }
+  bool several_ = false;  ///< locations
+  std::vector<Sent> sent_;
+};
 
-  /// Threads of one process share its channels: they merge in the order of their common clock. An
-  /// operation counts from the record at which it was started.
-  static void append(std::vector<Started>& started, bool threads, BigVector<Operation>& target) {
-    if (threads) {
-      std::stable_sort(started.begin(), started.end(),
-                       [](const Started& a, const Started& b) { return a.time < b.time; });
+/// Collects sends and receives process by process, and pairs them channel by channel.
+class MessageMatcher {
+ public:
+  explicit MessageMatcher(Builder& builder)
+      : builder_(builder), threads_(builder.options().threads) {
+    for (std::uint32_t p = 0; p < builder.processes().size(); ++p) {
+      if (!builder.processes()[p].empty()) processes_.push_back(p);
     }
-    for (const Started& one : started) target.push_back(one.operation);
+    messages_.resize(processes_.size());
   }
 
+  void collect() {
+    for_processes([&](std::size_t i) { messages_[i].collect(builder_, processes_[i]); });
+  }
+
+  /// Sends whose receiver another member has go there, channel by channel.
+  void ship() {
+    Team& team = builder_.team();
+    std::vector<std::vector<std::uint32_t>> parcels(team.size());
+    for (ProcessMessages& messages : messages_) {
+      const std::span<const Channel> channels = messages.sends.channels();
+      for (std::size_t c = 0; c < channels.size(); ++c) {
+        const std::span<const NodeRef> sends = messages.sends.on(c);
+        const std::uint32_t owner = builder_.owner_of_process(channels[c].receiver);
+        if (owner == team.rank()) {
+          sends_.insert(channels[c], sends);
+          sent_ += sends.size();
+        } else {
+          pack(channels[c], sends, parcels[owner]);
+        }
+      }
+    }
+    if (team.size() == 1) return;
+    for (const std::vector<std::uint32_t>& parcel : exchange(team, std::move(parcels))) {
+      unpack(parcel);
+    }
+  }
+
+  void pair() {
+    if (!builder_.countable(sent_)) return;
+    std::vector<std::uint64_t> pairs(messages_.size(), 0);
+    // Nodes of other members get numbers here, one after the other.
+    if (builder_.team().size() > 1) {
+      for (std::size_t i = 0; i < messages_.size(); ++i) pairs[i] = pair(messages_[i], true);
+    }
+    for_processes([&](std::size_t i) { pairs[i] += pair(messages_[i], false); });
+    count(std::accumulate(pairs.begin(), pairs.end(), std::uint64_t{0}));
+  }
+
+ private:
+  /// Calls body(i) for every process of this member, for several at the same time.
+  template <class Body>
+  void for_processes(Body body) {
+    static_cast<void>(parallel_for(threads_, processes_.size(), [&](std::size_t i) {
+      if (!builder_.asked_to_stop()) body(i);
+      return Result<void>();
+    }));
+    builder_.stopped();
+  }
+
+  static void pack(const Channel& key, std::span<const NodeRef> sends,
+                   std::vector<std::uint32_t>& parcel) {
+    parcel.insert(parcel.end(), {key.comm, key.sender, key.receiver, key.tag,
+                                 static_cast<std::uint32_t>(sends.size())});
+    for (const NodeRef& send : sends) parcel.insert(parcel.end(), {send.location, send.node});
+  }
   void unpack(std::span<const std::uint32_t> parcel) {
     while (!parcel.empty()) {
-      const std::uint32_t number = channel({parcel[0], parcel[1], parcel[2], parcel[3]});
       const std::size_t count = parcel[4];
+      std::vector<NodeRef>& sends = unpacked_.emplace_back(count);
       for (std::size_t i = 0; i < count; ++i) {
-        sends_.push_back({number, {parcel[5 + 2 * i], parcel[6 + 2 * i]}});
+        sends[i] = {parcel[5 + 2 * i], parcel[6 + 2 * i]};
       }
+      sends_.insert({parcel[0], parcel[1], parcel[2], parcel[3]}, sends);
+      sent_ += count;
       parcel = parcel.subspan(5 + 2 * count);
     }
   }
 
-  /// Stable counting sort; returns where each channel begins, and the end.
-  std::vector<std::uint32_t> sort_by_channel(BigVector<Operation>& operations) const {
-    std::vector<std::uint32_t> begin(keys_.size() + 1, 0);
-    for (const Operation& operation : operations) ++begin[operation.channel + 1];
-    for (std::size_t c = 1; c < begin.size(); ++c) begin[c] += begin[c - 1];
-    std::vector<std::uint32_t> next(begin.begin(), begin.end());
-    BigVector<Operation> sorted(operations.size());
-    for (const Operation& operation : operations) sorted[next[operation.channel]++] = operation;
-    operations.swap(sorted);
-    return begin;
+  /// Pairs what a process has received from processes of this member, or from those of others.
+  /// Returns the number of pairs.
+  std::uint64_t pair(ProcessMessages& messages, bool of_others) {
+    std::uint64_t pairs = 0;
+    const std::span<const Channel> channels = messages.receives.channels();
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      const bool other = builder_.owner_of_process(channels[c].sender) != builder_.team().rank();
+      if (other != of_others) continue;
+      const std::span<const NodeRef>* const sent = sends_.find(channels[c]);
+      if (sent == nullptr) continue;
+      std::span<NodeRef> received = messages.receives.on(c);
+      if (builder_.has_threads() && (by_several_threads(*sent) || by_several_threads(received))) {
+        received = in_doubt(channels[c], sent->size(), received);
+      }
+      const std::size_t both = std::min(sent->size(), received.size());
+      for (std::size_t k = 0; k < both; ++k) {
+        builder_.add_edge(EdgeKind::p2p, (*sent)[k], received[k]);
+      }
+      pairs += both;
+    }
+    return pairs;
+  }
+
+  void count(std::uint64_t pairs) {
+    std::uint64_t lost_sends = sent_ - pairs, lost_receives = 0;
+    std::uint64_t cancelled_sends = 0, cancelled_receives = 0;
+    for (const ProcessMessages& messages : messages_) {
+      lost_sends += messages.lost_sends;
+      lost_receives += messages.lost_receives + messages.receives.count();
+      cancelled_sends += messages.cancelled_sends;
+      cancelled_receives += messages.cancelled_receives;
+    }
+    builder_.count_unmatched("sends", lost_sends);
+    builder_.count_unmatched("receives", lost_receives - pairs);
+    builder_.count_skipped("cancelled_sends", cancelled_sends);
+    builder_.count_skipped("cancelled_receives", cancelled_receives);
+  }
+
+  static bool by_several_threads(std::span<const NodeRef> operations) {
+    return std::any_of(operations.begin(), operations.end(), [&](const NodeRef& o) {
+      return o.location != operations[0].location;
+    });
+  }
+
+  /// Where threads share a side, nothing records whose operation came first. But whoever it was:
+  /// if every message precedes its receive, then the k-th send in order of time precedes the k-th
+  /// receive in order of time, and of more receives than sends the last ones are those for which
+  /// this is certain. Returns the receives to be paired.
+  std::span<NodeRef> in_doubt(const Channel& key, std::size_t sent, std::span<NodeRef> received) {
+    if (key.sender == key.receiver) return {};  // on one thread the stream would have to tell
+    std::vector<std::pair<std::uint64_t, NodeRef>> by_time;
+    for (const NodeRef& end : received) by_time.emplace_back(builder_.stamp(end), end);
+    std::stable_sort(by_time.begin(), by_time.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < received.size(); ++i) received[i] = by_time[i].second;
+    return received.subspan(received.size() - std::min(received.size(), sent));
   }
 
   Builder& builder_;
-  FlatMap<Channel, std::uint32_t, ChannelHash> channels_;
-  std::vector<Channel> keys_;  ///< by number
-  BigVector<Operation> sends_, receives_;
-  std::vector<Started> started_sends_, started_receives_;  ///< of the process in work
-  std::uint64_t unresolved_sends_ = 0, unresolved_receives_ = 0;
-  std::uint64_t cancelled_sends_ = 0, cancelled_receives_ = 0;
+  unsigned threads_;
+  std::vector<std::uint32_t> processes_;   ///< of this member
+  std::vector<ProcessMessages> messages_;  ///< of these
+  /// Sends to processes of this member, by channel, and their number.
+  FlatMap<Channel, std::span<const NodeRef>, ChannelHash> sends_;
+  std::uint64_t sent_ = 0;
+  std::deque<std::vector<NodeRef>> unpacked_;
 };
 
 }  // namespace
 
 void match_messages(Builder& builder) {
   MessageMatcher matcher(builder);
-  for (std::uint32_t p = 0; p < builder.processes().size(); ++p) matcher.collect(p);
+  matcher.collect();
   matcher.ship();
   matcher.pair();
 }

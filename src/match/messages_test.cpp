@@ -168,14 +168,61 @@ TEST(Messages, threads_of_a_process_share_its_channels) {
   EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {3, 10}}, {{1, 2}, {2, 11}}}));
 }
 
-TEST(Messages, posting_order_holds_across_threads) {
+// Which of two threads posted first is not recorded; that two messages had been sent before the
+// second receive ended is certain.
+TEST(Messages, receives_of_threads_match_in_order_of_completion) {
   TraceBuilder b(2, 2);
   b.message(K::send, 0, 1, 1);
   b.message(K::send, 0, 2, 1);
   b.message(K::recv, 2, 11, 0);
   b.request(K::irecv_request, 3, 10, 70);  // posted first
   b.message(K::irecv, 3, 12, 0, 0, 70);
-  EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {3, 12}}, {{0, 2}, {2, 11}}}));
+  EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {2, 11}}, {{0, 2}, {3, 12}}}));
+}
+
+TEST(Messages, of_more_receives_than_sends_on_several_threads_the_last_ones_match) {
+  TraceBuilder b(2, 2);
+  b.message(K::send, 0, 5, 1);
+  b.message(K::recv, 2, 3, 0);
+  b.message(K::recv, 3, 8, 0);
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::p2p), (Pairs{{{0, 5}, {3, 8}}}));
+  EXPECT_EQ(graph.unmatched, (Counters{{"receives", 1}}));
+}
+
+TEST(Messages, sends_of_threads_reorder_the_receives_of_one_thread) {
+  TraceBuilder b(2, 2);
+  b.message(K::send, 0, 1, 1);
+  b.message(K::send, 1, 2, 1);
+  b.request(K::irecv_request, 2, 10, 70);
+  b.request(K::irecv_request, 2, 11, 71);
+  b.message(K::irecv, 2, 12, 0, 0, 71);
+  b.message(K::irecv, 2, 20, 0, 0, 70);
+  EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {2, 12}}, {{1, 2}, {2, 20}}}));
+}
+
+TEST(Messages, threads_that_write_to_their_own_process_on_one_channel_stay_unmatched) {
+  TraceBuilder b(1, 3);
+  b.message(K::send, 0, 1, 0);
+  b.message(K::send, 1, 2, 0);
+  b.message(K::recv, 2, 10, 0);
+  b.message(K::recv, 2, 11, 0);
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::p2p), Pairs{});
+  EXPECT_EQ(graph.unmatched, (Counters{{"sends", 2}, {"receives", 2}}));
+}
+
+TEST(Messages, requests_of_all_operations_share_their_ids) {
+  TraceBuilder b(2);
+  b.message(K::isend, 0, 1, 1, 0, 7);
+  b.request(K::nb_request, 0, 2, 7);  // takes the id over
+  b.request(K::request_cancelled, 0, 3, 7);
+  b.message(K::isend, 0, 4, 1, 0, 8);
+  b.collective_end(K::nb_complete, 0, 5, trace::op::barrier).id = 8;
+  b.request(K::request_cancelled, 0, 6, 8);
+  b.message(K::recv, 1, 10, 0);
+  b.message(K::recv, 1, 11, 0);
+  EXPECT_EQ(messages(b), (Pairs{{{0, 1}, {1, 10}}, {{0, 4}, {1, 11}}}));
 }
 
 TEST(Graph, one_node_per_distinct_stamp) {
@@ -199,6 +246,24 @@ TEST(Graph, one_node_per_distinct_stamp) {
   EXPECT_EQ(graph.edges[0].send, 1u);
   EXPECT_EQ(graph.edges[1].receive, 2u);
   EXPECT_EQ(graph.edges[1].send, 0u);
+}
+
+TEST(Graph, what_32_bits_cannot_number_is_refused) {
+  constexpr std::uint64_t k_fits = 0xFFFF'0000u, k_too_much = std::uint64_t{1} << 32;
+  EXPECT_TRUE(require_countable({}, "traces.otf2"));
+  EXPECT_TRUE(require_countable({.events = k_fits, .nodes = k_fits, .edges = k_fits}, ""));
+  for (const GraphSize& size :
+       {GraphSize{.events = k_too_much}, GraphSize{.nodes = k_too_much},
+        GraphSize{.edges = k_too_much}, GraphSize{.exchanges = k_too_much},
+        GraphSize{.members = k_too_much}, GraphSize{.nodes = k_fits, .members = k_fits},
+        GraphSize{.events = ~std::uint64_t{0}}, GraphSize{.nodes = ~std::uint64_t{0}, .members = 1}}) {
+    const auto result = require_countable(size, "traces.otf2");
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().kind, ErrorKind::input);
+    EXPECT_EQ(result.error().message,
+              "traces.otf2 has more than 4294967039 communication events, or relations between "
+              "them, on one worker; share them out among more threads or processes");
+  }
 }
 
 TEST(Graph, edges_know_their_latency_class) {

@@ -29,9 +29,10 @@ class OneSidedMatcher {
     }
     if (builder_.processes()[process].size() > 1) {
       builder_.sort_as_process(refs);
-      std::stable_sort(
-          placed_.begin(), placed_.end(),
-          [](const PlacedCall& a, const PlacedCall& b) { return a.time < b.time; });
+      std::stable_sort(placed_.begin(), placed_.end(),
+                       [](const PlacedCall& a, const PlacedCall& b) {
+                         return a.time != b.time ? a.time < b.time : a.end_time < b.end_time;
+                       });
     }
     for (const PlacedCall& placed : placed_) calls_.push_back(placed.call);
     placed_.clear();
@@ -46,9 +47,15 @@ class OneSidedMatcher {
       }
     }
     for (const auto& [key, pairs] : pairs_) {
-      const std::size_t both = std::min(pairs.sources.size(), pairs.targets.size());
+      std::size_t both = std::min(pairs.sources.size(), pairs.targets.size());
+      std::size_t first_target = 0;
+      if (by_several_threads(pairs.sources) || by_several_threads(pairs.targets)) {
+        // Sorted by time, as where threads share a channel of messages.
+        if (std::get<2>(key) == std::get<3>(key)) both = 0;
+        first_target = pairs.targets.size() - both;
+      }
       for (std::size_t k = 0; k < both; ++k) {
-        builder_.add_edge(EdgeKind::rma, pairs.sources[k], pairs.targets[k]);
+        builder_.add_edge(EdgeKind::rma, pairs.sources[k], pairs.targets[first_target + k]);
       }
       builder_.count_unmatched("rma_synchronisations",
                                pairs.sources.size() + pairs.targets.size() - 2 * both);
@@ -70,12 +77,19 @@ class OneSidedMatcher {
     std::uint32_t process, peer;
     NodeRef node;
   };
-  /// A call with the stamp of its begin, or of its end if that is missing.
+  /// A call with the stamps of its begin, or of its end if that is missing, and of its end.
   struct PlacedCall {
     Call call;
-    std::uint64_t time = 0;
+    std::uint64_t time = 0, end_time = 0;
   };
+  /// Window, relation, process of the sources, process of the targets.
   using PairKey = std::tuple<std::uint32_t, Relation, std::uint32_t, std::uint32_t>;
+
+  static bool by_several_threads(const std::vector<NodeRef>& ends) {
+    return std::any_of(ends.begin(), ends.end(), [&](const NodeRef& end) {
+      return end.location != ends[0].location;
+    });
+  }
 
   void collect_location(std::uint32_t process, LocationIndex location,
                         std::vector<EventRef>& refs) {
@@ -105,11 +119,12 @@ class OneSidedMatcher {
     call.end = builder_.ref(end);
     call.team = event.comm;
     call.process = process;
-    call.root = event.peer == trace::k_root_none ? k_none : peer_of(event.comm, process, event.peer);
+    call.root = event.peer == trace::k_root_self ? process : peer_of(event.comm, process, event.peer);
     call.op = event.op;
     call.sent = (event.flags & trace::k_sent) != 0;
     call.received = (event.flags & trace::k_received) != 0;
-    placed_.push_back({call, begin.location == k_none ? event.time : builder_.event(begin).time});
+    placed_.push_back({call, begin.location == k_none ? event.time : builder_.event(begin).time,
+                       event.time});
   }
 
   [[nodiscard]] std::uint32_t peer_of(std::uint32_t window, std::uint32_t process,
@@ -143,15 +158,26 @@ class OneSidedMatcher {
     const Relation relation = role == RmaGroupRole::post || role == RmaGroupRole::start
                                   ? Relation::post_start
                                   : Relation::complete_wait;
-    for (const LocationIndex member : builder_.definitions().groups[event.peer].members) {
-      if (member == k_none) continue;
-      const std::uint32_t peer = builder_.process_of(member);
+    for (const std::uint32_t peer : processes_of(event.peer)) {
       if (source) {
         add_source(event.comm, relation, process, peer, ref);
       } else {
         add_target(event.comm, relation, peer, process, ref);
       }
     }
+  }
+
+  /// Processes of a group, each once, however many of its threads the group names.
+  const std::vector<std::uint32_t>& processes_of(std::uint32_t group) {
+    const auto [known, is_new] = processes_of_group_.try_emplace(group);
+    std::vector<std::uint32_t>& processes = known->second;
+    if (!is_new) return processes;
+    for (const LocationIndex member : builder_.definitions().groups[group].members) {
+      if (member != k_none) processes.push_back(builder_.process_of(member));
+    }
+    std::sort(processes.begin(), processes.end());
+    processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
+    return processes;
   }
 
   void add_source(std::uint32_t window, Relation relation, std::uint32_t process,
@@ -169,6 +195,7 @@ class OneSidedMatcher {
   std::vector<PlacedCall> placed_;              ///< of the process in work
   std::vector<std::vector<Source>> sources_;    ///< per member of the team
   std::map<PairKey, Pairs> pairs_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> processes_of_group_;
   std::uint64_t group_syncs_ = 0, locks_ = 0;
 };
 
@@ -176,7 +203,9 @@ class OneSidedMatcher {
 
 void match_one_sided(Builder& builder) {
   OneSidedMatcher matcher(builder);
-  for (std::uint32_t p = 0; p < builder.processes().size(); ++p) matcher.collect(p);
+  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.stopped(); ++p) {
+    matcher.collect(p);
+  }
   matcher.finish();
 }
 

@@ -148,6 +148,35 @@ TEST(OneSided, notification_goes_out_before_it_comes_in) {
   EXPECT_EQ(pairs_of(b, EdgeKind::rma), (Pairs{{{0, 10}, {1, 21}}, {{0, 11}, {2, 20}}}));
 }
 
+TEST(OneSided, notifications_of_several_threads_pair_in_order_of_time) {
+  TraceBuilder b(2, 2);
+  const auto window = b.window(0);
+  notify(b, 0, 10, k_notify_out, window, 1);
+  notify(b, 1, 9, k_notify_out, window, 1);
+  notify(b, 2, 20, k_notify_in, window, 0);
+  notify(b, 2, 30, k_notify_in, window, 0);
+  notify(b, 3, 15, k_notify_in, window, 0);  // one too many: the first of all
+  EXPECT_EQ(pairs_of(b, EdgeKind::rma), (Pairs{{{0, 10}, {2, 30}}, {{1, 9}, {2, 20}}}));
+}
+
+TEST(OneSided, a_group_that_names_two_threads_of_a_process_means_it_once) {
+  TraceBuilder b(2, 2);
+  const auto window = b.window(0);
+  group_sync(b, 0, 10, RmaGroupRole::post, window, b.group({2, 3}));
+  group_sync(b, 2, 15, RmaGroupRole::start, window, b.group({0}));
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::rma), (Pairs{{{0, 10}, {2, 15}}}));
+  EXPECT_THAT(graph.unmatched, IsEmpty());
+}
+
+TEST(OneSided, a_root_may_name_itself) {
+  TraceBuilder b(2);
+  const auto window = b.window(0);
+  fence(b, 0, 10, 20, window, k_process_level, op::bcast, trace::k_root_self);
+  fence(b, 1, 12, 22, window, k_process_level, op::bcast, 0);
+  EXPECT_EQ(pairs_of(b, EdgeKind::rma), (Pairs{{{0, 10}, {1, 22}}}));
+}
+
 TEST(OneSided, locks_order_nothing) {
   TraceBuilder b(2);
   for (LocationIndex l = 0; l < 2; ++l) {

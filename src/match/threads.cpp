@@ -13,7 +13,9 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
-/// Threads of one process: forks, teams, barriers, creation, locks, tasks.
+/// Threads of one process: forks, teams, barriers, creation, locks, tasks. Goes by the order of
+/// records on each location alone, never by the clocks of two. Records that contradict each other
+/// are counted and make no edge.
 class ThreadMatcher {
  public:
   explicit ThreadMatcher(Builder& builder) : builder_(builder) {}
@@ -28,84 +30,100 @@ class ThreadMatcher {
     tasks_.clear();
     for (const LocationIndex location : locations) walk(location);
     add_teams();
-    add_pairs(creations_);
-    add_pairs(ends_);
+    add_creations();
     add_tasks();
     add_locks();
   }
 
  private:
-  /// One fork: the k-th use of a team communicator.
-  struct Team {
-    std::optional<EventRef> fork, join;
-    std::vector<EventRef> begins, ends;
-    /// Per location: its barriers in order, (enter, leave).
-    std::vector<std::vector<std::pair<EventRef, EventRef>>> barriers;
+  /// What one thread did in a team.
+  struct Part {
+    LocationIndex location = k_none;
+    std::optional<EventRef> fork, join;  ///< only of the thread that forked the team
+    std::optional<EventRef> begin, end;
+    struct Barrier {
+      EventRef enter;
+      std::optional<EventRef> leave;
+    };
+    std::vector<Barrier> barriers;
   };
-  /// Earliest source and first target of a one-to-one relation.
-  struct OneToOne {
-    std::optional<EventRef> source;
-    std::vector<EventRef> targets;
-  };
-  struct Lock {
-    std::optional<EventRef> first_acquire, last_release;
-  };
+  /// One fork: the k-th use of a team communicator. In order of location.
+  using Team = std::vector<Part>;
   using TeamKey = std::pair<std::uint32_t, std::uint32_t>;  // communicator, use
 
+  /// An operation that has one source and one target.
+  struct OneToOne {
+    std::optional<EventRef> source, target;
+    std::uint64_t sources = 0, targets = 0;  ///< records: more than one mean nothing
+
+    void add_source(EventRef at) {
+      source = at;
+      ++sources;
+    }
+    void add_target(EventRef at) {
+      target = at;
+      ++targets;
+    }
+    [[nodiscard]] bool certain() const { return sources == 1 && targets == 1; }
+  };
+  struct Task {
+    std::optional<EventRef> create;
+    std::vector<EventRef> first_switches;  ///< one per location
+    bool created_again = false;
+  };
+  /// One order number of a lock: held once, by one thread. Nested acquires share it.
+  struct Lock {
+    std::optional<EventRef> first_acquire, last_release;
+    bool contradictory = false;
+  };
+
+  /// Follows the events of one location.
   void walk(LocationIndex location) {
     std::map<std::uint32_t, std::uint32_t> uses;
-    std::vector<TeamKey> open;
-    std::vector<EventRef> barrier_enters;
+    std::vector<TeamKey> open;               // innermost last
+    std::optional<TeamKey> ended;            // forked here, and not joined
     std::optional<EventRef> fork;
-    std::vector<TeamKey> to_join;
+    const auto part = [&](const TeamKey& key) -> Part& { return teams_[key].back(); };
     const auto events = builder_.events(location);
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       const Event& event = events[i];
       const EventRef at{location, i};
       switch (event.kind) {
         case EventKind::thread_fork: fork = at; break;
-        case EventKind::team_begin: {
-          const TeamKey key{event.comm, uses[event.comm]++};
-          Team& team = teams_[key];
-          if (fork) {
-            team.fork = fork;
-            fork.reset();
-          }
-          team.begins.push_back(at);
-          team.barriers.emplace_back();
-          open.push_back(key);
+        case EventKind::team_begin:
+          open.emplace_back(event.comm, uses[event.comm]++);
+          teams_[open.back()].push_back({location, fork, {}, at, {}, {}});
+          fork.reset();
+          break;
+        case EventKind::team_end: {
+          const auto found = std::find_if(open.rbegin(), open.rend(), [&](const TeamKey& key) {
+            return key.first == event.comm;
+          });
+          if (found == open.rend()) break;
+          part(*found).end = at;
+          if (part(*found).fork) ended = *found;
+          open.erase(std::next(found).base(), open.end());  // with those inside that never ended
           break;
         }
-        case EventKind::team_end:
-          if (!open.empty()) {
-            Team& team = teams_[open.back()];
-            team.ends.push_back(at);
-            if (team.fork && team.fork->location == location) to_join.push_back(open.back());
-            open.pop_back();
-          }
-          break;
         case EventKind::thread_join:
-          if (!to_join.empty()) {
-            teams_[to_join.back()].join = at;
-            to_join.pop_back();
-          }
+          if (ended) part(*ended).join = at;
+          ended.reset();
           break;
-        case EventKind::barrier_enter: barrier_enters.push_back(at); break;
+        case EventKind::barrier_enter:
+          if (!open.empty()) part(open.back()).barriers.push_back({at, {}});
+          break;
         case EventKind::barrier_leave:
-          if (!barrier_enters.empty() && !open.empty()) {
-            teams_[open.back()].barriers[own_slot(teams_[open.back()], location)].emplace_back(
-                barrier_enters.back(), at);
+          if (!open.empty() && !part(open.back()).barriers.empty()) {
+            auto& leave = part(open.back()).barriers.back().leave;
+            if (!leave) leave = at;
           }
-          if (!barrier_enters.empty()) barrier_enters.pop_back();
           break;
-        case EventKind::thread_create: creations_[{event.comm, 0, event.id}].source = at; break;
-        case EventKind::thread_begin:
-          creations_[{event.comm, 0, event.id}].targets.push_back(at);
-          break;
-        case EventKind::thread_end: ends_[{event.comm, 0, event.id}].source = at; break;
-        case EventKind::thread_wait: ends_[{event.comm, 0, event.id}].targets.push_back(at); break;
-        case EventKind::task_create: task(event).source = at; break;
-        case EventKind::task_switch: task(event).targets.push_back(at); break;
+        case EventKind::thread_create: creations_[thread_key(event)].add_source(at); break;
+        case EventKind::thread_begin: creations_[thread_key(event)].add_target(at); break;
+        case EventKind::thread_end: ends_[thread_key(event)].add_source(at); break;
+        case EventKind::thread_wait: ends_[thread_key(event)].add_target(at); break;
+        case EventKind::task_create: create(tasks_[task_key(event)], at); break;
+        case EventKind::task_switch: switch_to(tasks_[task_key(event)], at); break;
         case EventKind::lock_acquire: acquire(locks_[lock_key(event)], at); break;
         case EventKind::lock_release: release(locks_[lock_key(event)], at); break;
         default: break;
@@ -113,108 +131,135 @@ class ThreadMatcher {
     }
   }
 
-  static std::size_t own_slot(const Team& team, LocationIndex location) {
-    for (std::size_t i = 0; i < team.begins.size(); ++i) {
-      if (team.begins[i].location == location) return i;
-    }
-    return team.begins.size() - 1;
-  }
-
-  OneToOne& task(const Event& event) { return tasks_[{event.comm, event.peer, event.tag}]; }
-
-  /// The first switch to a task on another thread than its creator's is its start there.
-  void add_tasks() {
-    for (const auto& [key, relation] : tasks_) {
-      if (!relation.source) continue;
-      const EventRef* first = nullptr;
-      for (const EventRef& target : relation.targets) {
-        if (target.location == relation.source->location) continue;
-        if (first == nullptr || builder_.event(target).time < builder_.event(*first).time) {
-          first = &target;
-        }
-      }
-      if (first != nullptr) builder_.add_edge(EdgeKind::thread, *relation.source, *first);
-    }
-  }
-
+  using ThreadKey = std::pair<std::uint32_t, std::uint64_t>;
+  static ThreadKey thread_key(const Event& event) { return {event.comm, event.id}; }
+  using TaskKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+  static TaskKey task_key(const Event& event) { return {event.comm, event.peer, event.tag}; }
   using LockKey = std::tuple<std::uint8_t, std::uint32_t, std::uint32_t>;
   static LockKey lock_key(const Event& event) { return {event.op, event.peer, event.tag}; }
-  /// Nested acquires share an order number: the outermost ones count.
-  void acquire(Lock& lock, EventRef at) const {
-    if (!lock.first_acquire || builder_.event(at).time < builder_.event(*lock.first_acquire).time) {
-      lock.first_acquire = at;
-    }
+
+  static void create(Task& task, EventRef at) {
+    task.created_again = task.create.has_value();
+    task.create = at;
   }
-  void release(Lock& lock, EventRef at) const {
-    if (!lock.last_release || builder_.event(at).time >= builder_.event(*lock.last_release).time) {
-      lock.last_release = at;
-    }
+  /// Locations are walked one after the other, so those that are known already stand last.
+  static void switch_to(Task& task, EventRef at) {
+    std::vector<EventRef>& known = task.first_switches;
+    if (known.empty() || known.back().location != at.location) known.push_back(at);
+  }
+  static void acquire(Lock& lock, EventRef at) {
+    if (!lock.first_acquire) lock.first_acquire = at;
+    if (lock.first_acquire->location != at.location) lock.contradictory = true;
+  }
+  static void release(Lock& lock, EventRef at) {
+    if (lock.last_release && lock.last_release->location != at.location) lock.contradictory = true;
+    lock.last_release = at;
   }
 
   void add_teams() {
+    std::uint64_t contradictory = 0, incomplete = 0;
     for (const auto& [key, team] : teams_) {
-      for (const EventRef begin : team.begins) {
-        if (team.fork) builder_.add_edge(EdgeKind::thread, *team.fork, begin);
+      const auto forked = [](const Part& part) { return part.fork.has_value(); };
+      if (std::count_if(team.begin(), team.end(), forked) > 1) {
+        ++contradictory;
+        continue;
       }
-      for (const EventRef end : team.ends) {
-        if (team.join) builder_.add_edge(EdgeKind::thread, end, *team.join);
-      }
-      add_barriers(team);
+      const auto master = std::find_if(team.begin(), team.end(), forked);
+      if (master != team.end()) add_team(team, *master);
+      incomplete += add_barriers(team);
+    }
+    builder_.count_unmatched("thread_teams", contradictory);
+    builder_.count_unmatched("thread_barriers_incomplete", incomplete);
+  }
+
+  void add_team(const Team& team, const Part& master) {
+    for (const Part& part : team) {
+      builder_.add_edge(EdgeKind::thread, *master.fork, *part.begin);
+      if (part.end && master.join) builder_.add_edge(EdgeKind::thread, *part.end, *master.join);
     }
   }
 
-  void add_barriers(const Team& team) {
+  /// The k-th barriers of all threads belong together: everybody or nobody. Returns how many are
+  /// incomplete.
+  std::uint64_t add_barriers(const Team& team) {
     std::size_t most = 0;
-    std::size_t least = ~std::size_t{0};
-    for (const auto& own : team.barriers) {
-      most = std::max(most, own.size());
-      least = std::min(least, own.size());
-    }
-    for (std::size_t k = 0; k < std::min(most, least); ++k) {
-      std::vector<Member> sends, receives;
-      for (const auto& own : team.barriers) {
-        sends.push_back(builder_.member(own[k].first));
-        receives.push_back(builder_.member(own[k].second));
+    for (const Part& part : team) most = std::max(most, part.barriers.size());
+    std::uint64_t incomplete = 0;
+    for (std::size_t k = 0; k < most; ++k) {
+      sends_.clear();
+      receives_.clear();
+      for (const Part& part : team) {
+        if (k >= part.barriers.size() || !part.barriers[k].leave) continue;
+        sends_.push_back(builder_.member(part.barriers[k].enter));
+        receives_.push_back(builder_.member(*part.barriers[k].leave));
       }
-      builder_.add_exchange(EdgeKind::thread, false, sends, receives);
+      if (sends_.size() == team.size()) {
+        builder_.add_exchange(EdgeKind::thread, false, sends_, receives_);
+      } else {
+        ++incomplete;
+      }
     }
-    std::uint64_t left = 0;
-    for (const auto& own : team.barriers) left += own.size() - std::min(least, own.size());
-    builder_.count_unmatched("thread_barriers_incomplete", left);
+    return incomplete;
   }
 
-  template <class Map>
-  void add_pairs(const Map& relations) {
-    for (const auto& [key, relation] : relations) {
-      if (!relation.source) continue;
-      for (const EventRef target : relation.targets) {
-        builder_.add_edge(EdgeKind::thread, *relation.source, target);
+  /// create -> begin, end -> wait. An end that nobody waits for is a detached thread.
+  void add_creations() {
+    std::uint64_t lost = 0;
+    const auto add = [&](const OneToOne& thread) {
+      if (thread.certain()) builder_.add_edge(EdgeKind::thread, *thread.source, *thread.target);
+      return thread.certain();
+    };
+    for (const auto& [key, thread] : creations_) {
+      if (!add(thread)) lost += thread.sources + thread.targets;
+    }
+    for (const auto& [key, thread] : ends_) {
+      if (!add(thread)) lost += thread.targets;
+    }
+    builder_.count_unmatched("threads", lost);
+  }
+
+  /// A task is created before any other thread than its creator's runs it.
+  void add_tasks() {
+    std::uint64_t created_again = 0;
+    for (const auto& [key, task] : tasks_) {
+      created_again += task.created_again ? 1 : 0;
+      if (!task.create || task.created_again) continue;
+      for (const EventRef target : task.first_switches) {
+        builder_.add_edge(EdgeKind::thread, *task.create, target);
       }
     }
+    builder_.count_unmatched("thread_tasks", created_again);
   }
 
   void add_locks() {
+    std::uint64_t contradictory = 0;
     for (const auto& [key, lock] : locks_) {
+      contradictory += lock.contradictory ? 1 : 0;
       const auto& [paradigm, id, order] = key;
       const auto next = locks_.find({paradigm, id, order + 1});  // wraps at 2^32
-      if (lock.last_release && next != locks_.end() && next->second.first_acquire) {
+      if (lock.contradictory || next == locks_.end() || next->second.contradictory) continue;
+      if (lock.last_release && next->second.first_acquire) {
         builder_.add_edge(EdgeKind::thread, *lock.last_release, *next->second.first_acquire);
       }
     }
+    builder_.count_unmatched("thread_locks", contradictory);
   }
 
   Builder& builder_;
   std::map<TeamKey, Team> teams_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, OneToOne> creations_, ends_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, OneToOne> tasks_;
+  std::map<ThreadKey, OneToOne> creations_, ends_;
+  std::map<TaskKey, Task> tasks_;
   std::map<LockKey, Lock> locks_;
+  std::vector<Member> sends_, receives_;  ///< of the barrier in work
 };
 
 }  // namespace
 
 void match_threads(Builder& builder) {
   ThreadMatcher matcher(builder);
-  for (std::uint32_t p = 0; p < builder.processes().size(); ++p) matcher.match(p);
+  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.stopped(); ++p) {
+    matcher.match(p);
+  }
 }
 
 }  // namespace entrain::match

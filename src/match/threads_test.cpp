@@ -8,6 +8,7 @@ namespace entrain::match {
 namespace {
 
 using ::testing::IsEmpty;
+using testing::pair_count;
 using testing::Pairs;
 using testing::pairs_of;
 using testing::TraceBuilder;
@@ -188,15 +189,105 @@ TEST(Threads, locks_of_different_processes_are_different) {
   EXPECT_THAT(threads(b), IsEmpty());
 }
 
-TEST(Threads, a_task_is_created_before_it_starts) {
+TEST(Threads, a_task_is_created_before_any_other_thread_runs_it) {
   TraceBuilder b(1, 3);
   task(b, 0, 10, K::task_create, 0, 1);
   task(b, 0, 11, K::task_create, 0, 2);
-  task(b, 1, 30, K::task_switch, 0, 1);  // resumed here, started on thread 2
+  task(b, 0, 12, K::task_switch, 0, 2);
+  task(b, 1, 30, K::task_switch, 0, 1);
+  task(b, 1, 31, K::task_switch, 0, 1);
   task(b, 2, 20, K::task_switch, 0, 1);
   task(b, 1, 40, K::task_switch, 0, 2);
   task(b, 1, 50, K::task_switch, 1, 1);  // created by nobody that was recorded
-  EXPECT_EQ(threads(b), (Pairs{{{0, 10}, {2, 20}}, {{0, 11}, {1, 40}}}));
+  EXPECT_EQ(threads(b), (Pairs{{{0, 10}, {1, 30}}, {{0, 10}, {2, 20}}, {{0, 11}, {1, 40}}}));
+}
+
+TEST(Threads, a_task_created_twice_orders_nothing) {
+  TraceBuilder b(1, 2);
+  task(b, 0, 10, K::task_create, 0, 1);
+  task(b, 0, 11, K::task_create, 0, 1);
+  task(b, 1, 30, K::task_switch, 0, 1);
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pair_count(graph), 0u);
+  EXPECT_EQ(graph.unmatched, (Counters{{"thread_tasks", 1}}));
+}
+
+TEST(Threads, a_thread_created_twice_orders_nothing) {
+  TraceBuilder b(1, 3);
+  for (const auto& [l, kind] : {std::pair{0u, K::thread_create}, {0u, K::thread_create},
+                                {1u, K::thread_begin}, {1u, K::thread_end}, {2u, K::thread_end},
+                                {0u, K::thread_wait}}) {
+    b.add(l, 10 + 10 * l, kind).comm = k_team;
+  }
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pair_count(graph), 0u);
+  EXPECT_EQ(graph.unmatched, (Counters{{"threads", 4}}));
+}
+
+TEST(Threads, a_team_forked_twice_orders_nothing) {
+  TraceBuilder b(1, 3);
+  for (LocationIndex l = 0; l < 3; ++l) {
+    if (l < 2) b.add(l, 10, K::thread_fork);
+    b.add(l, 11, K::team_begin).comm = k_team;
+    barrier(b, l, 12, 13);
+    b.add(l, 14, K::team_end).comm = k_team;
+    if (l < 2) b.add(l, 15, K::thread_join);
+  }
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pair_count(graph), 0u);
+  EXPECT_EQ(graph.unmatched, (Counters{{"thread_teams", 1}}));
+}
+
+TEST(Threads, a_team_end_closes_the_teams_inside_that_never_ended) {
+  TraceBuilder b(1, 2);
+  b.add(0, 10, K::thread_fork);
+  b.add(0, 11, K::team_begin).comm = 5;
+  b.add(0, 12, K::team_begin).comm = 6;
+  b.add(0, 13, K::team_end).comm = 5;
+  b.add(0, 14, K::team_end).comm = 6;
+  b.add(0, 15, K::thread_join);
+  team(b, 1, 11, 12, 5);
+  EXPECT_EQ(threads(b), (Pairs{{{0, 10}, {1, 11}}, {{1, 12}, {0, 15}}}));
+}
+
+TEST(Threads, a_join_closes_the_team_that_ended_last) {
+  TraceBuilder b(1, 2);
+  for (const std::uint64_t t : {10, 20}) {
+    b.add(0, t, K::thread_fork);
+    team(b, 0, t + 1, t + 2);
+    team(b, 1, t + 1, t + 2);
+  }
+  b.add(0, 30, K::thread_join);
+  b.add(0, 31, K::thread_join);
+  EXPECT_EQ(threads(b), (Pairs{{{0, 10}, {1, 11}}, {{0, 20}, {1, 21}}, {{1, 22}, {0, 30}}}));
+}
+
+TEST(Threads, a_barrier_stands_in_the_team_in_which_it_was_entered) {
+  TraceBuilder b(1, 2);
+  for (LocationIndex l = 0; l < 2; ++l) {
+    b.add(l, 10, K::team_begin).comm = k_team;
+    b.add(l, 20, K::barrier_enter);
+    if (l == 1) b.add(l, 21, K::barrier_leave);  // lost on thread 0
+    barrier(b, l, 30, 31);
+  }
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::thread), (Pairs{{{0, 30}, {1, 31}}, {{1, 30}, {0, 31}}}));
+  EXPECT_EQ(graph.unmatched, (Counters{{"thread_barriers_incomplete", 1}}));
+}
+
+TEST(Threads, a_lock_held_by_two_threads_under_one_number_orders_nothing) {
+  TraceBuilder b(1, 3);
+  lock(b, 0, 10, K::lock_acquire, 1);
+  lock(b, 0, 20, K::lock_release, 1);
+  lock(b, 1, 30, K::lock_acquire, 2);
+  lock(b, 2, 31, K::lock_acquire, 2);
+  lock(b, 1, 40, K::lock_release, 2);
+  lock(b, 0, 50, K::lock_acquire, 3);
+  lock(b, 0, 60, K::lock_release, 3);
+  lock(b, 1, 70, K::lock_acquire, 4);
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::thread), (Pairs{{{0, 60}, {1, 70}}}));
+  EXPECT_EQ(graph.unmatched, (Counters{{"thread_locks", 1}}));
 }
 
 }  // namespace

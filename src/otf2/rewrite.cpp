@@ -25,7 +25,8 @@ struct RetimeState {
 /// Maps the times of event records in place.
 class EventRetimer {
  public:
-  EventRetimer(const ClockMap& map, RetimeState begin) : clock_(map), time_(begin.time) {
+  EventRetimer(const ClockMap& map, StopTimes stops, RetimeState begin)
+      : map_(map), stops_(stops), clock_(map), time_(begin.time) {
     clock_.start_in(begin.segment);
   }
 
@@ -43,7 +44,8 @@ class EventRetimer {
     if (type != event::buffer_flush) return true;
     if (size < 8) return false;
     needs_time_ |= !has_stamp_;
-    const std::int64_t stop = mapped(load_u64(chunk_ + offset, big_endian_));
+    const std::uint64_t stored = load_u64(chunk_ + offset, big_endian_);
+    const std::int64_t stop = stops_ == StopTimes::move_segment ? mapped(stored) : map_(stored);
     store_u64(chunk_ + offset, static_cast<std::uint64_t>(std::max(stop, time_)), big_endian_);
     return true;
   }
@@ -83,6 +85,8 @@ class EventRetimer {
     return result;
   }
 
+  const ClockMap& map_;
+  StopTimes stops_;
   QuickClock clock_;
   std::uint8_t* chunk_ = nullptr;
   bool big_endian_ = false;
@@ -152,8 +156,13 @@ Result<void> copy_rest(BlockReader& reader, const File& target, const Progress* 
 class PartsRetimer {
  public:
   PartsRetimer(const File& target, const std::filesystem::path& from, std::uint64_t chunk_size,
-               const ClockMap& map, const Progress* progress)
-      : target_(target), from_(from), chunk_size_(chunk_size), map_(map), progress_(progress) {}
+               const ClockMap& map, StopTimes stops, const Progress* progress)
+      : target_(target),
+        from_(from),
+        chunk_size_(chunk_size),
+        map_(map),
+        stops_(stops),
+        progress_(progress) {}
 
   Result<void> run(std::uint64_t file_size, unsigned threads, std::uint64_t part_chunks) {
     const std::uint64_t chunks = file_size / chunk_size_ + 1;
@@ -204,7 +213,7 @@ class PartsRetimer {
 
   Result<void> retime_part(Part& part, RetimeState begin) const {
     TRY_ASSIGN(BlockReader reader, BlockReader::open(from_, chunk_size_, part.range));
-    EventRetimer retimer(map_, begin);
+    EventRetimer retimer(map_, stops_, begin);
     const Result<FileEnd> end = retime<Framing::events>(reader, target_, retimer, progress_);
     part.end = retimer.state();
     part.first_segment = retimer.first_segment();
@@ -224,6 +233,7 @@ class PartsRetimer {
   const std::filesystem::path& from_;
   std::uint64_t chunk_size_;
   const ClockMap& map_;
+  StopTimes stops_;
   const Progress* progress_;
 };
 
@@ -231,12 +241,12 @@ class PartsRetimer {
 
 Result<void> retime_file(const std::filesystem::path& from, const std::filesystem::path& to,
                          std::uint64_t chunk_size, Framing framing, const ClockMap& map,
-                         const Progress* progress) {
+                         const Progress* progress, StopTimes stops) {
   if (map.is_identity()) return duplicate_file(from, to);
   TRY_ASSIGN(BlockReader reader, BlockReader::open(from, chunk_size));
   TRY_ASSIGN(File target, File::create(to));
   if (framing == Framing::events) {
-    EventRetimer retimer(map, {});
+    EventRetimer retimer(map, stops, {});
     TRY(retime<Framing::events>(reader, target, retimer, progress));
   } else {
     SnapshotRetimer retimer(map);
@@ -248,13 +258,13 @@ Result<void> retime_file(const std::filesystem::path& from, const std::filesyste
 
 Result<void> retime_in_parts(const std::filesystem::path& from, const std::filesystem::path& to,
                              std::uint64_t chunk_size, const ClockMap& map,
-                             const Progress* progress, unsigned threads,
-                             std::uint64_t part_chunks) {
+                             const Progress* progress, unsigned threads, std::uint64_t part_chunks,
+                             StopTimes stops) {
   if (map.is_identity()) return duplicate_file(from, to);
   TRY_ASSIGN(const File source, File::open_for_reading(from));
   TRY_ASSIGN(const std::uint64_t size, source.size());
   TRY_ASSIGN(File target, File::create(to));
-  TRY(PartsRetimer(target, from, chunk_size, map, progress).run(size, threads, part_chunks));
+  TRY(PartsRetimer(target, from, chunk_size, map, stops, progress).run(size, threads, part_chunks));
   return target.close();
 }
 

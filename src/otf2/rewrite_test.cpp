@@ -169,6 +169,19 @@ TEST_F(Retime, snapshots_repeat_times_of_earlier_events) {
             file(400, 100));
 }
 
+TEST_F(Retime, events_before_a_stop_time_that_stands_alone_are_mapped_where_they_are) {
+  const auto file = [](std::uint64_t flush, std::uint64_t stop, std::uint64_t inside) {
+    return ChunkBuilder().stamp(flush).flush(stop).stamp(inside).enter(2).end().bytes();
+  };
+  const ClockMap map = map_of({{0, 0}, {300, 0}, {301, 50}, {500, 50}});
+  const fs::path from = folder_.put("from", file(100, 400, 200)), to = folder_ / "to";
+  ASSERT_TRUE(retime_file(from, to, k_chunk, Framing::events, map, nullptr, StopTimes::stand_alone));
+  EXPECT_EQ(contents(to), file(100, 450, 200));
+  fs::remove(to);
+  ASSERT_TRUE(retime_in_parts(from, to, k_chunk, map, nullptr, 2, 1, StopTimes::stand_alone));
+  EXPECT_EQ(contents(to), file(100, 450, 200));
+}
+
 /// Retimes event by event, as the definition of the clock map says.
 class PlainRetimer {
  public:

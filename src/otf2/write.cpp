@@ -117,13 +117,18 @@ class Writer {
  private:
   [[nodiscard]] fs::path folder() const { return staged_.path() / archive_.name(); }
 
+  [[nodiscard]] StopTimes stop_times(LocationIndex location) const {
+    const bool split = !plan_.split_flushes.empty() && plan_.split_flushes[location];
+    return split ? StopTimes::stand_alone : StopTimes::move_segment;
+  }
+
   Result<void> write_events(LocationIndex location) {
     const fs::path from = archive_.event_file(location);
     if (!file_exists(from)) return {};
     const fs::path to = folder() / from.filename();
     if (plan_.mode == WriteMode::rewrite) {
       return retime_file(from, to, archive_.anchor().event_chunk_size, Framing::events,
-                         plan_.maps[location], plan_.progress);
+                         plan_.maps[location], plan_.progress, stop_times(location));
     }
     TRY_ASSIGN(const LinkKind made,
                link_file(from, to, staged_.target() / archive_.name(), plan_.link));
@@ -147,7 +152,8 @@ class Writer {
     for (const LocationIndex location : large_files_) {
       const fs::path from = archive_.event_file(location);
       TRY(retime_in_parts(from, folder() / from.filename(), chunk_size, plan_.maps[location],
-                          plan_.progress, plan_.threads, k_part_bytes / chunk_size));
+                          plan_.progress, plan_.threads, k_part_bytes / chunk_size,
+                          stop_times(location)));
       if (plan_.progress != nullptr) plan_.progress->advance(1);
     }
     return {};

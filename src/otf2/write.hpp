@@ -21,6 +21,9 @@ struct WritePlan {
   /// Per location: stored stamp -> new time. In rewrite mode the new times are stored; in overlay
   /// mode the knots become the location's ClockOffset records.
   std::vector<ClockMap> maps;
+  /// Rewrite mode, per location: the map has knots inside buffer flushes for the events there, so
+  /// that stop times must not move its segment as they do in a reader. Empty: of none.
+  std::vector<bool> split_flushes;
   /// Rewrite mode: ClockOffset records to store per location in place of the old ones. Empty (no
   /// location at all): old records are neutralised in place, offset 0.
   std::vector<std::vector<trace::ClockOffset>> clock_offsets;

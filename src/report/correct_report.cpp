@@ -187,6 +187,18 @@ std::string unread_of(const CorrectReport& report) {
   return before.empty() ? unread_text(report.after) : before;
 }
 
+/// Why an overlay may leave violations.
+std::string reason_text(const CheckReport& after) {
+  for (const auto& [name, count] : after.skipped) {
+    if (name != "events_in_flushes") continue;
+    return fmt::format(": {} inside a buffer flush, where an overlay cannot move one event by "
+                       "itself; --mode rewrite can",
+                       count == 1 ? "1 event of communication lies"
+                                  : format_count(count) + " events of communication lie");
+  }
+  return "";
+}
+
 std::string conclusion(const CorrectReport& report, const Style& style) {
   const std::string unread = unread_of(report);
   const std::string warning =
@@ -195,8 +207,9 @@ std::string conclusion(const CorrectReport& report, const Style& style) {
     return toned("Written, but not verified: entrain check tells what remains." + warning,
                  unread.empty() ? Tone::faint : Tone::bad, style);
   if (report.after.violations > 0)
-    return toned(fmt::format("{} left in the archive as written.",
-                             format_number_of(report.after.violations, "violation", "violations")) +
+    return toned(fmt::format("{} left in the archive as written{}.",
+                             format_number_of(report.after.violations, "violation", "violations"),
+                             reason_text(report.after)) +
                      warning,
                  Tone::bad, style);
   if (!unread.empty())

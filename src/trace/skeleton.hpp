@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -115,5 +117,16 @@ struct LocationSkeleton {
   /// Position in the stream of the first stamp below its predecessor; empty: none.
   std::string decreasing;
 };
+
+/// Number of communication events strictly inside a buffer flush. The times must not decrease.
+inline std::size_t events_inside(const LocationSkeleton& location, const FlushInterval& flush) {
+  const auto begin = std::upper_bound(
+      location.events.begin(), location.events.end(), flush.begin,
+      [](std::uint64_t time, const Event& event) { return time < event.time; });
+  const auto end = std::lower_bound(
+      begin, location.events.end(), flush.end,
+      [](const Event& event, std::uint64_t time) { return event.time < time; });
+  return static_cast<std::size_t>(end - begin);
+}
 
 }  // namespace entrain::trace

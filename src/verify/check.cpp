@@ -249,6 +249,10 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t 
       {"collective_ends_without_begin", u.collective_ends_without_begin},
       {"thread_barriers_incomplete", u.thread_barriers_incomplete},
       {"threads", u.threads},
+      {"thread_teams", u.thread_teams},
+      {"thread_locks", u.thread_locks},
+      {"thread_tasks", u.thread_tasks},
+      {"init_finalize", u.init_finalize},
       {"rma_group_sync", u.rma_group_sync},
       {"rma_notify", u.rma_notify},
   });

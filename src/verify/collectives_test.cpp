@@ -357,6 +357,74 @@ TEST(Collectives, ThreadsOfAProcessShareItsPosition) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
+TEST(Collectives, AThreadCallsAfterTheCallOfAnotherHasEnded) {
+  TraceBuilder b(2, 2);
+  b.collective(1, 10, 20, op::barrier);
+  b.collective(0, 23, 40, op::barrier);
+  b.collective(1, 15, 25, op::barrier, trace::k_root_none, b.comm({0}));  // another communicator
+  b.collective(2, 10, 20, op::barrier);
+  b.collective(2, 30, 40, op::barrier);
+  const CheckReport report = b.check();
+  EXPECT_EQ(edges(report, EdgeKind::n_to_n).count, 4);
+  EXPECT_EQ(edges(report, EdgeKind::thread).count, 1);
+  EXPECT_EQ(edges(report, EdgeKind::thread).worst->margin_ticks, 3);
+}
+
+TEST(Collectives, CallsOfTwoThreadsMustNotOverlap) {
+  TraceBuilder b(2, 2);
+  for (const std::uint64_t t : {10, 20}) b.collective(2, t, t + 5, op::barrier);
+  b.collective(0, 10, 26, op::barrier);
+  b.collective(1, 25, 35, op::barrier);
+  const CheckReport report = b.check();
+  EXPECT_EQ(edges(report, EdgeKind::n_to_n).count, 4);
+  EXPECT_EQ(edges(report, EdgeKind::thread).count, 1);
+  EXPECT_EQ(edges(report, EdgeKind::thread).violations, 1);  // 26 -> 25
+}
+
+TEST(Collectives, ARequestOfAThreadTakesNoTime) {
+  TraceBuilder b(2, 2);
+  const auto non_blocking = [&](LocationIndex l, std::uint64_t begin, std::uint64_t end) {
+    b.request(K::nb_request, l, begin, l);
+    b.collective_end(K::nb_complete, l, end, op::barrier).id = l;
+  };
+  non_blocking(0, 10, 30);
+  non_blocking(1, 11, 20);
+  non_blocking(2, 15, 16);  // the first call of process 1, between the requests of process 0
+  non_blocking(3, 25, 26);
+  const CheckReport report = b.check();
+  // Ends: 30 and 20 of the first and the second call of process 0, 16 and 26 of process 1.
+  EXPECT_EQ(edges(report, EdgeKind::n_to_n).count, 4);
+  EXPECT_EQ(edges(report, EdgeKind::n_to_n).violations, 1);  // 25 -> 20
+  EXPECT_EQ(edges(report, EdgeKind::thread).count, 2);
+  EXPECT_TRUE(report.unmatched.empty());
+}
+
+TEST(Collectives, OfCallsBegunTogetherTheOneThatEndedFirstIsFirst) {
+  TraceBuilder b(2, 2);
+  const auto non_blocking = [&](LocationIndex l, std::uint64_t begin, std::uint64_t end,
+                                std::uint64_t id) {
+    b.request(K::nb_request, l, begin, id);
+    b.collective_end(K::nb_complete, l, end, op::barrier).id = id;
+  };
+  non_blocking(0, 10, 40, 1);
+  non_blocking(1, 10, 30, 1);
+  non_blocking(2, 25, 26, 1);
+  non_blocking(2, 35, 36, 2);
+  const CheckReport report = b.check();
+  EXPECT_EQ(edges(report, EdgeKind::n_to_n).count, 4);
+  EXPECT_EQ(edges(report, EdgeKind::n_to_n).violations, 0);  // 25 -> 30, 35 -> 40
+}
+
+TEST(Collectives, OfCallsBegunTogetherARequestIsFirst) {
+  TraceBuilder b(1, 2);
+  b.collective(0, 10, 12, op::barrier);
+  b.request(K::nb_request, 1, 10, 1);
+  b.collective_end(K::nb_complete, 1, 40, op::barrier).id = 1;
+  const CheckReport report = b.check();
+  EXPECT_EQ(edges(report, EdgeKind::thread).count, 1);
+  EXPECT_EQ(edges(report, EdgeKind::thread).violations, 0);
+}
+
 TEST(Collectives, MixedClassesCountByInclusionAndExclusion) {
   TraceBuilder b(4, 1, 2);  // nodes {0, 1} and {2, 3}
   for (LocationIndex l = 0; l < 4; ++l) b.collective(l, 100, 105, op::barrier);
@@ -382,6 +450,25 @@ TEST(Collectives, InitAndFinalizeCountOnlyOnDemand) {
   options.init_finalize = true;
   EXPECT_EQ(b.check(options).violations, 3);
   EXPECT_EQ(b.check(options).below_latency, 3);
+}
+
+TEST(Collectives, HalfAnInitAndOneOfSeveralThreadsAreLeftOut) {
+  TraceBuilder b(5, 2);
+  const auto call = [&](LocationIndex l) {
+    b.add(l, 10 + l, K::init_enter);
+    b.add(l, 20 + l, K::init_leave);
+  };
+  call(0);
+  b.add(2, 5, K::init_leave);  // no end of the call that follows
+  call(2);
+  b.add(4, 5, K::init_leave);  // measurement began inside of MPI_Init
+  b.add(6, 5, K::init_enter);
+  call(8);
+  call(9);
+  const CheckReport report = b.check();
+  EXPECT_EQ(edges(report, EdgeKind::init_finalize).count, 2);
+  EXPECT_EQ(edges(report, EdgeKind::init_finalize).worst->margin_ticks, 8);
+  EXPECT_EQ(report.unmatched, (Counters{{"init_finalize", 3}}));
 }
 
 }  // namespace

@@ -17,6 +17,10 @@ struct Unmatched {
   std::int64_t collective_ends_without_begin = 0;
   std::int64_t thread_barriers_incomplete = 0;  ///< barriers that not every thread reaches
   std::int64_t threads = 0;                     ///< thread creations, begins and waits
+  std::int64_t thread_teams = 0;                ///< teams that several threads forked
+  std::int64_t thread_locks = 0;                ///< holdings of a lock by several threads at once
+  std::int64_t thread_tasks = 0;                ///< tasks that were created more than once
+  std::int64_t init_finalize = 0;               ///< half a call by a process, or several threads'
   std::int64_t rma_group_sync = 0;              ///< post, start, complete, wait: per partner
   std::int64_t rma_notify = 0;
 };

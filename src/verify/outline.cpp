@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "base/flat_map.hpp"
 #include "verify/requests.hpp"
 
@@ -50,13 +52,17 @@ class Walk {
         messages_only_(messages_only),
         memberships_(memberships),
         unmatched_(unmatched),
-        skipped_(skipped),
-        before_(trace, places, process) {
+        skipped_(skipped) {
     out_.process = process;
   }
 
   Outline run() && {
     for (const LocationIndex l : places_.locations(out_.process)) walk(l);
+    if (messages_only_) return std::move(out_);
+    order_calls(trace_, places_, out_);
+    for (const Outline::World& call : out_.world) {
+      if (call.location != k_none && !call.complete()) ++unmatched_.init_finalize;
+    }
     return std::move(out_);
   }
 
@@ -65,7 +71,7 @@ class Walk {
     const auto& events = trace_.locations[l].events;
     Requests requests(events);
     begin_ = rma_begin_ = {};
-    world_seen_ = {};
+    location_ = l;
     number_ = places_.first_number(l);
     for (std::size_t e = 0; e < events.size(); ++e, ++number_) {
       if (e == 0 || events[e].time != events[e - 1].time) {
@@ -137,26 +143,27 @@ class Walk {
         ++skipped_.rma_locks;
         break;
       case EventKind::init_enter:
-        world(0);
+        world(out_.world[0], true);
         break;
       case EventKind::init_leave:
-        world(1);
+        world(out_.world[0], false);
         break;
       case EventKind::finalize_enter:
-        world(2);
+        world(out_.world[1], true);
         break;
       case EventKind::finalize_leave:
-        world(3);
+        world(out_.world[1], false);
         break;
       default:
         out_.has_threads = true;
     }
   }
 
-  void world(std::size_t what) {
-    if (std::exchange(world_seen_[what], true)) return;  // only the first one of each location
-    Outline::World& first = out_.world[what];
-    if (first.number == k_none || before_(number_, first.number)) first = {number_, node_};
+  void world(Outline::World& call, bool enter) {
+    if (call.location == k_none) call.location = location_;
+    if (call.location != location_) call.several = true;
+    if (enter && call.enter == k_none) call.enter = node_;
+    if (!enter && call.enter != k_none && call.leave == k_none) call.leave = node_;
   }
 
   void message(const Event& event, bool send, std::uint32_t order) {
@@ -187,7 +194,7 @@ class Walk {
     out_.posts.push_back({channel, order, node_});
     if (channel == k_none) return;
     Outline::Channel& to = out_.channels[channel];
-    if (to.count++ > 0 && before_(order, to.latest)) to.disordered = true;
+    if (to.count++ > 0 && order < to.latest) to.disordered = true;
     to.latest = order;
   }
 
@@ -236,7 +243,7 @@ class Walk {
     if (is_new) {
       if (const auto seat = memberships_.seat_of(comm, out_.process)) {
         *column = static_cast<std::uint32_t>(out_.columns.size());
-        out_.columns.push_back({space, *seat, false, 0, 0});
+        out_.columns.push_back({space, *seat, location_});
       }
     }
     if (*column == k_none) {
@@ -244,7 +251,8 @@ class Walk {
       return;
     }
     Outline::Column& to = out_.columns[*column];
-    if (to.count++ > 0 && before_(order, to.latest)) to.disordered = true;
+    if (to.location != location_) to.several = true;
+    if (to.count++ > 0 && order < to.latest) to.disordered = true;
     to.latest = order;
     out_.calls.push_back({*column, order, begin.node, node_, number_});
   }
@@ -269,9 +277,7 @@ class Walk {
     const auto& definitions = trace_.definitions;
     const CommIndex comm =
         event.comm < definitions.windows.size() ? definitions.windows[event.comm].comm : k_none;
-    const std::uint32_t peer = comm < definitions.comms.size()
-                                   ? process_at(definitions, definitions.comms[comm], 0, event.peer)
-                                   : k_none;
+    const std::uint32_t peer = memberships_.peer_process(comm, out_.process, event.peer);
     if (peer == k_none) {
       ++unmatched_.rma_notify;
     } else {
@@ -285,17 +291,24 @@ class Walk {
   Memberships& memberships_;
   Unmatched& unmatched_;
   Skipped& skipped_;
-  ProcessOrder before_;
   Outline out_;
   FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_rank_, by_process_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
-  std::array<bool, 4> world_seen_{};  ///< as Outline::world, in the location in work
-  Begin begin_, rma_begin_;           ///< of the blocking call that is open
-  std::uint32_t number_ = 0;          ///< of the event in work
-  std::uint32_t node_ = 0;            ///< of its instant
+  Begin begin_, rma_begin_;         ///< of the blocking call that is open
+  LocationIndex location_ = k_none;  ///< in work
+  std::uint32_t number_ = 0;         ///< of the event in work
+  std::uint32_t node_ = 0;           ///< of its instant
 };
 
 }  // namespace
+
+Result<void> require_countable(std::uint64_t posts, const std::string& path) {
+  if (posts < k_none) return {};
+  return fail(ErrorKind::input,
+              fmt::format("a process of {} has {} messages and one-sided synchronisations with its "
+                          "partners, which is more than can be checked",
+                          path, posts));
+}
 
 Outline outline_process(const trace::Trace& trace, const Places& places, std::uint32_t process,
                         bool messages_only, Memberships& memberships, Unmatched& unmatched,

@@ -3,7 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include <entrain/error.hpp>
 
 #include "verify/counts.hpp"
 #include "verify/membership.hpp"
@@ -35,7 +39,7 @@ struct Outline {
   struct Channel {
     ChannelKey key;
     bool send = false;        ///< the process's own part is the sending one
-    bool disordered = false;  ///< its posts do not stand in posting order
+    bool disordered = false;  ///< its posts on a location do not stand in posting order
     std::uint32_t count = 0;
     std::uint32_t latest = 0;  ///< `order` of the last post so far
   };
@@ -48,13 +52,17 @@ struct Outline {
   struct Column {
     SpaceIndex space = k_none;
     Seat seat;
-    bool disordered = false;
+    LocationIndex location = k_none;  ///< of the first call
+    bool several = false;             ///< threads call
+    bool disordered = false;          ///< its calls do not stand in the order of their begins
     std::uint32_t count = 0;
     std::uint32_t latest = 0;
   };
   struct Call {
     std::uint32_t column = 0;
-    std::uint32_t order = 0;       ///< number of its begin, or of its end without begin
+    /// Number of its begin, or of its end without begin. After order_calls(), in a disordered
+    /// column: its position there.
+    std::uint32_t order = 0;
     std::uint32_t begin = k_none;  ///< number of the instant; k_none: not in the trace
     std::uint32_t end = 0;         ///< number of the instant
     std::uint32_t event = 0;       ///< number of the end event
@@ -67,42 +75,35 @@ struct Outline {
   std::vector<Call> calls;   ///< by location, in stream order of their ends
   bool has_threads = false;  ///< there are events for ThreadRelation
   bool decreasing = false;   ///< a stamp is below the one before it
-  /// First enter and leave of MPI_Init, then of MPI_Finalize: MPI is initialised and finalized
-  /// once.
+  /// The call of MPI_Init, then that of MPI_Finalize: first enter of its thread, and first leave
+  /// after it.
   struct World {
-    std::uint32_t number = k_none;  ///< of the event; k_none: not in the trace
-    std::uint32_t node = k_none;    ///< of its instant
+    LocationIndex location = k_none;  ///< of the first record
+    bool several = false;             ///< threads have records of such a call
+    std::uint32_t enter = k_none;     ///< number of the instant; k_none: not in the trace
+    std::uint32_t leave = k_none;
+
+    /// MPI is initialised and finalized by one thread.
+    [[nodiscard]] bool complete() const { return !several && leave != k_none; }
   };
-  std::array<World, 4> world;
-};
-
-/// Order of two events of one process, given by number: by stored stamp, then number. The stream
-/// itself where only one location has events.
-class ProcessOrder {
- public:
-  ProcessOrder(const trace::Trace& trace, const Places& places, std::uint32_t process)
-      : trace_(&trace), places_(&places), process_(process), single_(places.is_single(process)) {}
-
-  [[nodiscard]] bool operator()(std::uint32_t a, std::uint32_t b) const {
-    if (single_) return a < b;
-    const std::uint64_t s = stamp(a), t = stamp(b);
-    return s != t ? s < t : a < b;
-  }
-
- private:
-  [[nodiscard]] std::uint64_t stamp(std::uint32_t number) const {
-    const EventRef ref = places_->event(process_, number);
-    return trace_->locations[ref.location].events[ref.event].time;
-  }
-  const trace::Trace* trace_;
-  const Places* places_;
-  std::uint32_t process_;
-  bool single_;
+  std::array<World, 2> world;
+  /// From a call of one thread in a column to the next one, of another thread: the first is over
+  /// before the second begins.
+  std::vector<std::pair<EventRef, EventRef>> handovers;
 };
 
 /// Walks once through the events of a process. Counts what can have no partner.
 Outline outline_process(const trace::Trace& trace, const Places& places, std::uint32_t process,
                         bool messages_only, Memberships& memberships, Unmatched& unmatched,
                         Skipped& skipped);
+
+/// ErrorKind::input if a process has more ends of operations than 32 bits can number: a synchronisation
+/// through a window has one for every partner. `path` names the trace.
+Result<void> require_countable(std::uint64_t posts, const std::string& path);
+
+/// Puts the calls of a process in the order in which it made them: by begin, of those begun
+/// together requests first, then the one that ended first, but every thread's in stream order. Notes where one
+/// thread follows another: MPI forbids them to call at once, whatever the stamps say.
+void order_calls(const trace::Trace& trace, const Places& places, Outline& outline);
 
 }  // namespace entrain::verify

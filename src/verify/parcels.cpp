@@ -2,6 +2,7 @@
 #include "verify/parcels.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/flat_map.hpp"
@@ -13,42 +14,54 @@ namespace {
 
 constexpr std::uint32_t k_process_sync = 1;  // OTF2_RMA_SYNC_LEVEL_PROCESS
 
-/// Decides where the ends of every channel, or the calls of every column, come to stand. Where
-/// they are in posting order already, that is the order in which they pass by.
-template <class Group, class Item>
+/// Decides where the ends of every channel come to stand. Where they are in posting order already,
+/// that is the order in which they pass by.
 class Slots {
  public:
-  Slots(const std::vector<Group>& groups, std::vector<Item>& items, std::uint32_t Item::*group_of,
-        const ProcessOrder& before)
-      : groups_(groups), group_of_(group_of), next_(groups.size(), 0) {
+  explicit Slots(Outline& outline) : channels_(outline.channels), next_(channels_.size(), 0) {
+    std::vector<Outline::Post>& posts = outline.posts;
     std::vector<std::uint32_t> disordered;
-    for (std::uint32_t i = 0; i < items.size(); ++i) {
-      const std::uint32_t group = items[i].*group_of;
-      if (group != k_none && groups[group].disordered) disordered.push_back(i);
+    for (std::uint32_t i = 0; i < posts.size(); ++i) {
+      if (posts[i].channel != k_none && channels_[posts[i].channel].disordered) {
+        disordered.push_back(i);
+      }
     }
-    std::sort(disordered.begin(), disordered.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const std::uint32_t g = items[a].*group_of, h = items[b].*group_of;
-      if (g != h) return g < h;
-      return items[a].order != items[b].order ? before(items[a].order, items[b].order) : a < b;
-    });
-    for (const std::uint32_t i : disordered) items[i].order = next_[items[i].*group_of]++;
+    const auto place = [&](std::uint32_t i) {
+      return std::tuple(posts[i].channel, posts[i].order, i);
+    };
+    std::sort(disordered.begin(), disordered.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
+    for (const std::uint32_t i : disordered) posts[i].order = next_[posts[i].channel]++;
   }
 
-  /// To be asked once per item, in order.
-  std::uint32_t operator()(const Item& item) {
-    const std::uint32_t group = item.*group_of_;
-    return groups_[group].disordered ? item.order : next_[group]++;
+  /// To be asked once per post, in order.
+  std::uint32_t operator()(const Outline::Post& post) {
+    return channels_[post.channel].disordered ? post.order : next_[post.channel]++;
   }
 
  private:
-  const std::vector<Group>& groups_;
-  std::uint32_t Item::*group_of_;
+  const std::vector<Outline::Channel>& channels_;
   std::vector<std::uint32_t> next_;
 };
 
 std::uint32_t blocks(std::uint32_t count) { return (count + k_block - 1) / k_block; }
 
 }  // namespace
+
+void sort_by_time(std::byte* at, std::size_t unused) {
+  const ChannelEnds ends(at);
+  const std::size_t count = ends.count();
+  std::vector<std::pair<std::int64_t, std::uint32_t>> sorted;
+  for (std::size_t k = 0; k < count; ++k) sorted.emplace_back(ends.time(k), ends.node(k));
+  std::sort(sorted.begin(), sorted.end());
+  std::rotate(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(unused), sorted.end());
+  std::byte* const times = at + ChannelEnds::k_head;
+  std::byte* const nodes = times + count * sizeof(std::int64_t);
+  for (std::size_t k = 0; k < count; ++k) {
+    store(times + k * sizeof(std::int64_t), sorted[k].first);
+    store(nodes + k * sizeof(std::uint32_t), sorted[k].second);
+  }
+}
 
 Parcels::Parcels(const Team& team, const trace::Trace& trace, const Places& places,
                  std::span<const ClockMap> maps, std::span<const std::uint32_t> limits)
@@ -114,9 +127,7 @@ void Parcels::write_posts(Outline& outline) {
     store(next + sizeof(ChannelKey), channel.count);
     next += ChannelEnds::size(channel.count);
   }
-  const ProcessOrder before(trace_, places_, outline.process);
-  Slots<Outline::Channel, Outline::Post> slots(outline.channels, outline.posts,
-                                               &Outline::Post::channel, before);
+  Slots slots(outline);
   auto post = outline.posts.begin();
   for (const LocationIndex l : places_.locations(outline.process)) {
     const auto& events = trace_.locations[l].events;
@@ -147,17 +158,16 @@ void Parcels::write_calls(Outline& outline) {
       next += sizeof(CallsHead) + part * sizeof(CallRecord);
     }
   }
-  const ProcessOrder before(trace_, places_, outline.process);
-  Slots<Outline::Column, Outline::Call> slots(outline.columns, outline.calls,
-                                              &Outline::Call::column, before);
+  std::vector<std::uint32_t> next(outline.columns.size(), 0);
   auto call = outline.calls.begin();
   for (const LocationIndex l : places_.locations(outline.process)) {
     const auto& events = trace_.locations[l].events;
     const std::uint32_t first = places_.first_number(l);
     StreamTimes begin_time(maps_[l]), end_time(maps_[l]);
     for (; call != outline.calls.end() && call->event - first < events.size(); ++call) {
-      const std::uint32_t slot = slots(*call);
-      if (slot >= limit(outline.columns[call->column])) continue;
+      const Outline::Column& column = outline.columns[call->column];
+      const std::uint32_t slot = column.disordered ? call->order : next[call->column]++;
+      if (slot >= limit(column)) continue;
       const trace::Event& end = events[call->event - first];
       CallRecord record{0, end_time(end.time), call->begin, call->end, end.peer, end.op, end.flags};
       if (call->begin != k_none) record.begin_time = begin_time(events[call->begin - first].time);

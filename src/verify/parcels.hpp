@@ -15,7 +15,8 @@
 namespace entrain::verify {
 
 /// One side of a channel as it lies in a parcel: the key, then the corrected times of its events
-/// in posting order, then the numbers of their instants.
+/// in posting order, then the numbers of their instants. Of several locations, each location's are
+/// in posting order.
 class ChannelEnds {
  public:
   explicit ChannelEnds(const std::byte* at) : at_(at) {}
@@ -40,6 +41,9 @@ class ChannelEnds {
  private:
   const std::byte* at_;
 };
+
+/// Sorts the ends at `at` by time; the earliest `unused` of them come last.
+void sort_by_time(std::byte* at, std::size_t unused);
 
 /// A call of a collective operation, as it travels.
 struct CallRecord {

@@ -12,25 +12,25 @@ namespace entrain::verify {
 
 namespace {
 
-/// The first enter or leave of MPI_Init or MPI_Finalize of a process, as it travels.
+/// The call of MPI_Init or MPI_Finalize of a process, as it travels.
 struct Candidate {
-  std::int64_t time = 0;
-  EventRef event;
+  std::int64_t enter_time = 0, leave_time = 0;
+  EventRef enter, leave;
   std::uint32_t process = k_none;
   std::uint32_t what = 0;  ///< as in Outline::world
 };
 
 /// Both sides of one channel, or one of them.
-std::vector<const std::byte*> channels_in(const Team::Bytes& parcel) {
-  std::vector<const std::byte*> found;
-  for (const std::byte *at = parcel.data(), *end = at + parcel.size(); at != end;) {
+std::vector<std::byte*> channels_in(Team::Bytes& parcel) {
+  std::vector<std::byte*> found;
+  for (std::byte *at = parcel.data(), *end = at + parcel.size(); at != end;) {
     found.push_back(at);
     at += ChannelEnds::size(ChannelEnds(at).count());
   }
   return found;
 }
 
-void sort_by_key(std::vector<const std::byte*>& channels) {
+void sort_by_key(std::vector<std::byte*>& channels) {
   std::sort(channels.begin(), channels.end(), [](const std::byte* a, const std::byte* b) {
     return ChannelEnds(a).key() < ChannelEnds(b).key();
   });
@@ -52,6 +52,9 @@ Result<Relation> Relation::build(Team& team, const trace::Partition& partition,
   Relation relation(trace, maps, std::move(places));
   std::vector<Outline> outlines = relation.outline(team, scope, progress);
   TRY(team.agree(stop_if_cancelled(progress)));
+  std::size_t most_posts = 0;
+  for (const Outline& outline : outlines) most_posts = std::max(most_posts, outline.posts.size());
+  TRY(team.agree(require_countable(most_posts, trace.path)));
   if (scope == Scope::everything) relation.gather_world(team, outlines);
   relation.send_everything(team, std::move(outlines), alltoallv);
   TRY(team.agree(stop_if_cancelled(progress)));
@@ -71,6 +74,7 @@ std::vector<Outline> Relation::outline(const Team& team, Scope scope, const Prog
     if (outlines.back().has_threads && scope == Scope::everything) {
       threads_.add_process(p, unmatched_);
     }
+    threads_.add_handovers(p, outlines.back().handovers);
     decreasing_ = decreasing_ || outlines.back().decreasing;
     for (const LocationIndex l : places_->locations(p)) {
       decreasing_ = decreasing_ || !maps_[l].is_monotone();
@@ -99,8 +103,8 @@ void Relation::send_everything(Team& team, std::vector<Outline>&& outlines,
 }
 
 void Relation::join() {
-  std::vector<const std::byte*> sends, receives = channels_in(receives_);
-  for (const Team::Bytes& parcel : sends_) {
+  std::vector<std::byte*> sends, receives = channels_in(receives_);
+  for (Team::Bytes& parcel : sends_) {
     const auto more = channels_in(parcel);
     sends.insert(sends.end(), more.begin(), more.end());
   }
@@ -113,16 +117,39 @@ void Relation::join() {
     const ChannelKey from = sent ? ChannelEnds(*send).key() : ChannelKey{};
     const ChannelKey to = received ? ChannelEnds(*receive).key() : ChannelKey{};
     if (sent && received && from == to) {
-      const ChannelEnds s(*send++), r(*receive++);
-      const std::uint32_t pairs = std::min(s.count(), r.count());
-      count_left(from.stage, s.count() - pairs, r.count() - pairs);
-      channels_.push_back({from, pairs, s, r});
+      channels_.push_back(pair_up(*send++, *receive++));
+      const MatchedChannel& found = channels_.back();
+      count_left(from.stage, found.sends.count() - found.pairs,
+                 found.receives.count() - found.pairs);
     } else if (sent && (!received || from < to)) {
       count_left(from.stage, ChannelEnds(*send++).count(), 0);
     } else {
       count_left(to.stage, 0, ChannelEnds(*receive++).count());
     }
   }
+}
+
+/// Where threads share a side nobody recorded whose message came first. But if each was received
+/// after it was sent, then so were the k-th of the sends and of the receives, both sorted by time;
+/// and of too many receives it is the first ones for which that is not certain.
+MatchedChannel Relation::pair_up(std::byte* send, std::byte* receive) const {
+  const ChannelEnds s(send), r(receive);
+  const ChannelKey key = s.key();
+  std::uint32_t pairs = std::min(s.count(), r.count());
+  const auto shared = [&](const ChannelEnds& ends, std::uint32_t process) {
+    if (places_->is_single(process)) return false;
+    const LocationIndex first = places_->event(process, ends.node(0)).location;
+    for (std::uint32_t k = 1; k < ends.count(); ++k) {
+      if (places_->event(process, ends.node(k)).location != first) return true;
+    }
+    return false;
+  };
+  if (shared(s, key.sender) || shared(r, key.receiver)) {
+    sort_by_time(send, 0);
+    sort_by_time(receive, r.count() - pairs);
+    if (key.sender == key.receiver) pairs = 0;  // a pair on one thread would need its stream's order
+  }
+  return {key, pairs, s, r};
 }
 
 void Relation::count_left(Stage stage, std::uint32_t sends, std::uint32_t receives) {
@@ -144,22 +171,25 @@ void Relation::gather_world(Team& team, std::span<const Outline> outlines) {
   std::vector<std::vector<Candidate>> to_first(team.size());
   for (const Outline& outline : outlines) {
     for (std::uint32_t what = 0; what < outline.world.size(); ++what) {
-      if (outline.world[what].number == k_none) continue;
-      const EventRef event = places_->event(outline.process, outline.world[what].node);
-      const std::uint64_t stamp = trace_->locations[event.location].events[event.event].time;
-      to_first[0].push_back({maps_[event.location](stamp), event, outline.process, what});
+      if (!outline.world[what].complete()) continue;
+      const EventRef enter = places_->event(outline.process, outline.world[what].enter);
+      const EventRef leave = places_->event(outline.process, outline.world[what].leave);
+      const auto& events = trace_->locations[enter.location].events;
+      const ClockMap& map = maps_[enter.location];
+      to_first[0].push_back({map(events[enter.event].time), map(events[leave.event].time), enter,
+                             leave, outline.process, what});
     }
   }
   std::array<Instance, 2> world;
   for (const auto& part : exchange(team, std::move(to_first))) {
     for (const Candidate& c : part) {
-      Instance& to = world[c.what / 2];
-      (c.what % 2 == 0 ? to.sends : to.receives)
-          .push_back({c.time, c.event, c.process, trace_->definitions.node_of[c.event.location]});
+      const std::uint32_t node = trace_->definitions.node_of[c.enter.location];
+      world[c.what].sends.push_back({c.enter_time, c.enter, c.process, node});
+      world[c.what].receives.push_back({c.leave_time, c.leave, c.process, node});
     }
   }
   for (std::size_t i = 0; i < world.size(); ++i) {
-    if (world[i].sends.empty() || world[i].receives.empty()) continue;
+    if (world[i].sends.empty()) continue;
     world[i].kind = EdgeKind::init_finalize;
     world[i].order = {std::uint64_t{1} << 32, i, 0, 0};
     sort_sides(world[i]);

@@ -25,7 +25,8 @@
 
 namespace entrain::verify {
 
-/// Both sides of a channel: the k-th send belongs to the k-th receive, for k < pairs.
+/// Both sides of a channel: the k-th send belongs to the k-th receive, for k < pairs. Where threads
+/// share a side both are sorted by time, except those left over.
 struct MatchedChannel {
   ChannelKey key;
   std::uint32_t pairs = 0;
@@ -123,6 +124,7 @@ class Relation {
   std::vector<Outline> outline(const Team& team, Scope scope, const Progress* progress);
   void send_everything(Team& team, std::vector<Outline>&& outlines, AlltoallvRule alltoallv);
   void join();
+  [[nodiscard]] MatchedChannel pair_up(std::byte* send, std::byte* receive) const;
   void count_left(Stage stage, std::uint32_t sends, std::uint32_t receives);
   void gather_world(Team& team, std::span<const Outline> outlines);
   void sum_counters(Team& team);

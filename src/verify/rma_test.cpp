@@ -139,6 +139,20 @@ TEST(Rma, NotificationsPairPerWindowAndProcess) {
   EXPECT_EQ(report.unmatched, (Counters{{"rma_notify", 1}}));
 }
 
+TEST(Rma, NotificationsOfThreadsPairInOrderOfTime) {
+  TraceBuilder b(2, 2);
+  const auto window = b.window(0);
+  notify(b, 0, 100, 2, window, 1);
+  notify(b, 1, 90, 2, window, 1);
+  notify(b, 2, 110, 1, window, 0);
+  notify(b, 2, 130, 1, window, 0);
+  notify(b, 3, 95, 1, window, 0);  // one too many: the first of all
+  const CheckReport report = b.check();
+  EXPECT_EQ(rma(report).count, 2);
+  EXPECT_EQ(rma(report).worst->margin_ticks, 20);  // 90 -> 110, 100 -> 130
+  EXPECT_EQ(report.unmatched, (Counters{{"rma_notify", 1}}));
+}
+
 TEST(Rma, LocksAreOnlyCounted) {
   TraceBuilder b(1);
   b.add(0, 10, K::rma_lock);

@@ -12,7 +12,7 @@ using trace::EventKind;
 
 namespace {
 
-constexpr std::uint32_t k_creations = 0, k_locks = 1, k_tasks = 2;  // ThreadPair::stage
+constexpr std::uint32_t k_creations = 0, k_locks = 1, k_tasks = 2, k_calls = 3;  // ThreadPair::stage
 
 /// The k-th time that a process opens a thread team.
 struct TeamKey {
@@ -82,9 +82,9 @@ class TeamWalk {
   struct Open {
     std::size_t call = 0;                ///< in calls_
     std::uint32_t barrier_count = 0;     ///< barriers entered so far
-    std::size_t barrier = k_no_barrier;  ///< in barriers_, the one that is entered and not left
+    std::size_t barrier = k_nothing;  ///< in barriers_, the one that is entered and not left
   };
-  static constexpr std::size_t k_no_barrier = ~std::size_t{0};
+  static constexpr std::size_t k_nothing = ~std::size_t{0};
 
   void begin(std::uint32_t event, std::uint32_t team) {
     open_.push_back({calls_.size()});
@@ -99,13 +99,13 @@ class TeamWalk {
     if (found == open_.rend()) return;
     TeamCall& call = calls_[found->call];
     call.end = event;
-    if (call.fork != k_none) joining_.push_back(found->call);
+    if (call.fork != k_none) joining_ = found->call;
     open_.erase(std::next(found).base(), open_.end());
   }
 
   void join(std::uint32_t event) {
-    for (const std::size_t call : joining_) calls_[call].join = event;
-    joining_.clear();
+    if (joining_ != k_nothing) calls_[joining_].join = event;
+    joining_ = k_nothing;
   }
 
   void enter(std::uint32_t event) {
@@ -116,9 +116,9 @@ class TeamWalk {
   }
 
   void leave(std::uint32_t event) {
-    if (open_.empty() || open_.back().barrier == k_no_barrier) return;
+    if (open_.empty() || open_.back().barrier == k_nothing) return;
     barriers_[open_.back().barrier].leave = event;
-    open_.back().barrier = k_no_barrier;
+    open_.back().barrier = k_nothing;
   }
 
   const trace::Trace& trace_;
@@ -126,26 +126,27 @@ class TeamWalk {
   std::vector<TeamCall>& calls_;
   std::vector<BarrierCall>& barriers_;
   std::vector<Open> open_;
-  std::vector<std::size_t> joining_;                 ///< ended teams whose join is still to come
+  std::size_t joining_ = k_nothing;  ///< in calls_, the team that ended last and was forked here
   std::map<std::uint32_t, std::uint32_t> ordinals_;  ///< per team: begins so far
   std::uint32_t fork_ = k_none;
 };
 
+bool has_forked(const TeamCall& call) { return call.fork != k_none; }
+
 /// fork -> begins and ends -> join of one team instance.
 void add_team(std::span<const TeamCall> team, ThreadRelation& out) {
-  for (const TeamCall& master : team) {
-    if (master.fork == k_none) continue;
-    std::vector<EventRef> fork{{master.location, master.fork}}, begins, ends;
-    for (const TeamCall& call : team) {
-      if (call.location == master.location) continue;
-      begins.push_back({call.location, call.begin});
-      if (call.end != k_none) ends.push_back({call.location, call.end});
-    }
-    out.add_instance(fork, begins);
-    if (master.join == k_none) continue;
-    std::vector<EventRef> join{{master.location, master.join}};
-    out.add_instance(ends, join);
+  const auto master = std::find_if(team.begin(), team.end(), has_forked);
+  if (master == team.end()) return;
+  std::vector<EventRef> fork{{master->location, master->fork}}, begins, ends;
+  for (const TeamCall& call : team) {
+    if (call.location == master->location) continue;
+    begins.push_back({call.location, call.begin});
+    if (call.end != k_none) ends.push_back({call.location, call.end});
   }
+  out.add_instance(fork, begins);
+  if (master->join == k_none) return;
+  std::vector<EventRef> join{{master->location, master->join}};
+  out.add_instance(ends, join);
 }
 
 /// One barrier of a team of `size` threads: everybody or nobody.
@@ -179,13 +180,20 @@ void pair_teams(const trace::Trace& trace, std::span<const LocationIndex> locati
   for (auto first = calls.cbegin(); first != calls.cend();) {
     const auto last = std::find_if(first, calls.cend(),
                                    [&](const TeamCall& call) { return call.key != first->key; });
-    add_team({first, last}, out);
+    const bool contradictory = std::count_if(first, last, has_forked) > 1;
+    if (contradictory) {
+      ++unmatched.thread_teams;
+    } else {
+      add_team({first, last}, out);
+    }
     // Every barrier stands in a team, and both lists are in order of teams.
     while (barrier != barriers.cend() && barrier->key == first->key) {
       const auto next = std::find_if(barrier, barriers.cend(), [&](const BarrierCall& call) {
         return call.key != barrier->key || call.index != barrier->index;
       });
-      add_barrier({barrier, next}, static_cast<std::size_t>(last - first), out, unmatched);
+      if (!contradictory) {
+        add_barrier({barrier, next}, static_cast<std::size_t>(last - first), out, unmatched);
+      }
       barrier = next;
     }
     first = last;
@@ -205,12 +213,12 @@ struct ThreadItem {
 
 using Items = std::vector<ThreadItem>;
 
-/// Calls `use` with every run of items of the same operation and c, in order of time.
+/// Calls `use` with every run of items of the same operation and c: by location, each location's
+/// in stream order.
 template <class Use>
-void for_each_group(Items& items, const ProcessOrder& before, Use use) {
-  std::sort(items.begin(), items.end(), [&](const ThreadItem& x, const ThreadItem& y) {
-    const auto a = std::tuple(x.operation(), x.c), b = std::tuple(y.operation(), y.c);
-    return a != b ? a < b : before(x.number, y.number);
+void for_each_group(Items& items, Use use) {
+  std::sort(items.begin(), items.end(), [](const ThreadItem& x, const ThreadItem& y) {
+    return std::tuple(x.operation(), x.c, x.number) < std::tuple(y.operation(), y.c, y.number);
   });
   const std::span<const ThreadItem> all(items);
   for (auto first = all.begin(); first != all.end();) {
@@ -224,53 +232,66 @@ void for_each_group(Items& items, const ProcessOrder& before, Use use) {
 
 /// How many ends found no partner.
 struct Leftover {
-  std::uint64_t sends = 0;
-  std::uint64_t receives = 0;
+  std::int64_t sends = 0;
+  std::int64_t receives = 0;
 };
 
-/// The k-th item of kind `from` precedes the k-th of kind `to`. Returns what is left over.
-Leftover pair_in_order(std::span<const ThreadItem> group, EventKind from, EventKind to,
-                       ThreadRelation& out) {
-  std::vector<EventRef> sends, receives;
+/// The item of kind `from` precedes that of kind `to`, if there is one of each. Returns what is
+/// left over.
+Leftover pair_once(std::span<const ThreadItem> group, EventKind from, EventKind to,
+                   ThreadRelation& out) {
+  Leftover left;
+  EventRef send, receive;
   for (const ThreadItem& item : group) {
-    if (item.kind == from) sends.push_back(item.event);
-    if (item.kind == to) receives.push_back(item.event);
+    if (item.kind == from) {
+      send = item.event;
+      ++left.sends;
+    } else if (item.kind == to) {
+      receive = item.event;
+      ++left.receives;
+    }
   }
-  const std::size_t pairs = std::min(sends.size(), receives.size());
-  for (std::size_t i = 0; i < pairs; ++i) out.add_pair(sends[i], receives[i], k_creations);
-  return {sends.size() - pairs, receives.size() - pairs};
+  if (left.sends != 1 || left.receives != 1) return left;
+  out.add_pair(send, receive, k_creations);
+  return {};
 }
 
 /// create -> begin, end -> wait.
-void pair_creations(Items& items, const ProcessOrder& before, ThreadRelation& out,
-                    Unmatched& unmatched) {
-  for_each_group(items, before, [&](std::span<const ThreadItem> thread) {
+void pair_creations(Items& items, ThreadRelation& out, Unmatched& unmatched) {
+  for_each_group(items, [&](std::span<const ThreadItem> thread) {
     const Leftover starts =
-        pair_in_order(thread, EventKind::thread_create, EventKind::thread_begin, out);
-    const Leftover stops =
-        pair_in_order(thread, EventKind::thread_end, EventKind::thread_wait, out);
+        pair_once(thread, EventKind::thread_create, EventKind::thread_begin, out);
+    const Leftover stops = pair_once(thread, EventKind::thread_end, EventKind::thread_wait, out);
     // An end that nobody waits for is a detached thread, no defect.
-    unmatched.threads += static_cast<std::int64_t>(starts.sends + starts.receives + stops.receives);
+    unmatched.threads += starts.sends + starts.receives + stops.receives;
   });
 }
 
-/// Last release of order n -> first acquire of order n + 1. Numbers wrap at 2^32.
-void pair_locks(Items& items, const ProcessOrder& before, ThreadRelation& out) {
+/// Last release of order n -> first acquire of order n + 1. Numbers wrap at 2^32. Only one thread
+/// can have held a lock under one number.
+void pair_locks(Items& items, ThreadRelation& out, Unmatched& unmatched) {
   struct Holding {
     std::tuple<std::uint32_t, std::uint32_t> lock;
     std::uint32_t order = 0;
     EventRef acquire, release;
+    bool several = false;
   };
   std::vector<Holding> holdings;
-  for_each_group(items, before, [&](std::span<const ThreadItem> nested) {
+  for_each_group(items, [&](std::span<const ThreadItem> nested) {
     Holding holding{nested[0].operation(), static_cast<std::uint32_t>(nested[0].c), {}, {}};
+    const auto is_elsewhere = [](EventRef known, EventRef event) {
+      return known.location != k_none && known.location != event.location;
+    };
     for (const ThreadItem& item : nested) {
       if (item.kind == EventKind::lock_release) {
+        holding.several = holding.several || is_elsewhere(holding.release, item.event);
         holding.release = item.event;
-      } else if (holding.acquire.location == k_none) {
-        holding.acquire = item.event;
+      } else {
+        holding.several = holding.several || is_elsewhere(holding.acquire, item.event);
+        if (holding.acquire.location == k_none) holding.acquire = item.event;
       }
     }
+    unmatched.thread_locks += holding.several ? 1 : 0;
     holdings.push_back(holding);
   });
   const auto lower = [](const Holding& x, const Holding& y) {
@@ -281,21 +302,28 @@ void pair_locks(Items& items, const ProcessOrder& before, ThreadRelation& out) {
     const auto next = std::lower_bound(holdings.begin(), holdings.end(), wanted, lower);
     if (next == holdings.end() || lower(wanted, *next)) continue;
     if (held.release.location == k_none || next->acquire.location == k_none) continue;
-    out.add_pair(held.release, next->acquire, k_locks);
+    if (!held.several && !next->several) out.add_pair(held.release, next->acquire, k_locks);
   }
 }
 
-/// The creation of a task -> the first time that another thread runs it.
-void pair_tasks(Items& items, const ProcessOrder& before, ThreadRelation& out) {
-  for_each_group(items, before, [&](std::span<const ThreadItem> task) {
-    const auto create = std::find_if(task.begin(), task.end(), [](const ThreadItem& item) {
+/// The creation of a task -> the first time that each other thread runs it.
+void pair_tasks(Items& items, ThreadRelation& out, Unmatched& unmatched) {
+  for_each_group(items, [&](std::span<const ThreadItem> task) {
+    const auto is_create = [](const ThreadItem& item) {
       return item.kind == EventKind::task_create;
-    });
+    };
+    const auto create = std::find_if(task.begin(), task.end(), is_create);
     if (create == task.end()) return;
-    const auto run = std::find_if(task.begin(), task.end(), [&](const ThreadItem& item) {
-      return item.kind == EventKind::task_switch && item.event.location != create->event.location;
-    });
-    if (run != task.end()) out.add_pair(create->event, run->event, k_tasks);
+    if (std::any_of(std::next(create), task.end(), is_create)) {
+      ++unmatched.thread_tasks;
+      return;
+    }
+    LocationIndex latest = k_none;
+    for (const ThreadItem& item : task) {
+      if (item.kind != EventKind::task_switch || item.event.location == latest) continue;
+      latest = item.event.location;
+      out.add_pair(create->event, item.event, k_tasks);
+    }
   });
 }
 
@@ -361,10 +389,15 @@ void ThreadRelation::add_process(std::uint32_t process, Unmatched& unmatched) {
       operations.collect(events[e], places_->first_number(l) + e, instant);
     }
   }
-  const ProcessOrder before(*trace_, *places_, process);
-  pair_creations(operations.creations, before, *this, unmatched);
-  pair_locks(operations.locks, before, *this);
-  pair_tasks(operations.tasks, before, *this);
+  pair_creations(operations.creations, *this, unmatched);
+  pair_locks(operations.locks, *this, unmatched);
+  pair_tasks(operations.tasks, *this, unmatched);
+}
+
+void ThreadRelation::add_handovers(std::uint32_t process,
+                                   std::span<const std::pair<EventRef, EventRef>> handovers) {
+  process_ = process;
+  for (const auto& [over, begin] : handovers) add_pair(over, begin, k_calls);
 }
 
 void ThreadRelation::for_each_instance(const std::function<void(Instance&)>& use) const {

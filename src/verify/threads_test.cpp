@@ -224,16 +224,91 @@ TEST(Threads, TaskRunsAfterItsCreation) {
   task(b, 0, 110, K::task_create, 0, 2);
   task(b, 1, 105, K::task_switch, 0, 2);  // too early
   task(b, 2, 120, K::task_switch, 0, 1);
-  task(b, 1, 130, K::task_switch, 0, 1);  // resumed elsewhere: the first switch counts
+  task(b, 2, 121, K::task_switch, 0, 1);  // resumed: the first switch of each thread counts
+  task(b, 1, 130, K::task_switch, 0, 1);
   task(b, 0, 111, K::task_create, 0, 3);
   task(b, 0, 112, K::task_switch, 0, 3);  // by its creator
   task(b, 0, 113, K::task_create, 0, 4);
   task(b, 0, 114, K::task_switch, 0, 4);
   task(b, 2, 150, K::task_switch, 0, 4);  // resumed by another thread
   const CheckReport report = b.check();
-  EXPECT_EQ(thread(report).count, 3);
+  EXPECT_EQ(thread(report).count, 4);
   EXPECT_EQ(thread(report).violations, 1);
   EXPECT_EQ(thread(report).worst->margin_ticks, -5);
+}
+
+TEST(Threads, TaskCreatedTwiceIsContradictory) {
+  TraceBuilder b(1, 2);
+  task(b, 0, 10, K::task_create, 0, 1);
+  task(b, 1, 15, K::task_switch, 0, 1);
+  task(b, 0, 20, K::task_create, 0, 1);
+  const CheckReport report = b.check();
+  EXPECT_EQ(thread(report).count, 0);
+  EXPECT_EQ(report.unmatched, (Counters{{"thread_tasks", 1}}));
+}
+
+TEST(Threads, ThreadCreatedTwiceIsContradictory) {
+  TraceBuilder b(1, 2);
+  const auto event = [&](LocationIndex l, std::uint64_t time, K kind) {
+    b.add(l, time, kind).comm = k_team;
+  };
+  event(0, 10, K::thread_create);
+  event(0, 11, K::thread_create);
+  event(0, 90, K::thread_wait);
+  event(0, 91, K::thread_wait);
+  event(1, 5, K::thread_begin);
+  event(1, 95, K::thread_end);
+  const CheckReport report = b.check();
+  EXPECT_EQ(thread(report).count, 0);
+  EXPECT_EQ(report.unmatched, (Counters{{"threads", 5}}));
+}
+
+TEST(Threads, TeamForkedTwiceIsContradictory) {
+  TraceBuilder b(1, 3);
+  for (LocationIndex l = 0; l < 3; ++l) {
+    if (l > 0) b.add(l, 10, K::thread_fork);
+    team(b, l, 5, K::team_begin);
+    b.add(l, 20, K::barrier_enter);
+    b.add(l, 21, K::barrier_leave);
+    team(b, l, 30, K::team_end);
+    if (l > 0) b.add(l, 31, K::thread_join);
+  }
+  const CheckReport report = b.check();
+  EXPECT_EQ(thread(report).count, 0);
+  EXPECT_EQ(report.unmatched, (Counters{{"thread_teams", 1}}));
+}
+
+TEST(Threads, JoinClosesTheTeamThatEndedLast) {
+  TraceBuilder b(1, 2);
+  for (const std::uint64_t t : {10, 20}) {
+    b.add(0, t, K::thread_fork);
+    for (LocationIndex l = 0; l < 2; ++l) {
+      team(b, l, t + 1, K::team_begin);
+      team(b, l, t + 2 + 20 * l, K::team_end);
+    }
+  }
+  b.add(0, 30, K::thread_join);  // after thread 1 ended the first team, before the second
+  b.add(0, 50, K::thread_join);
+  const CheckReport report = b.check();
+  EXPECT_EQ(thread(report).count, 3);  // two begins, one end
+  EXPECT_EQ(thread(report).violations, 1);
+  EXPECT_EQ(thread(report).worst->margin_ticks, -12);
+}
+
+TEST(Threads, LockHeldTwiceUnderOneNumberIsContradictory) {
+  TraceBuilder b(1, 2);
+  lock(b, 0, 10, K::lock_acquire, 1);
+  lock(b, 0, 20, K::lock_release, 1);
+  lock(b, 0, 30, K::lock_acquire, 2);
+  lock(b, 1, 15, K::lock_acquire, 2);
+  lock(b, 0, 40, K::lock_release, 2);
+  lock(b, 1, 45, K::lock_acquire, 3);
+  lock(b, 1, 50, K::lock_release, 3);
+  lock(b, 0, 60, K::lock_acquire, 4);
+  const CheckReport report = b.check();
+  EXPECT_EQ(thread(report).count, 1);
+  EXPECT_EQ(thread(report).worst->margin_ticks, 10);
+  EXPECT_EQ(report.unmatched, (Counters{{"thread_locks", 1}}));
 }
 
 // Scalasca 2.5 uses 10 ns for threads whatever they share: here their class has a mu of its own.

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "report/check_report.hpp"
@@ -115,6 +116,15 @@ TEST(GoldenReport, CorrectThatFails) {
   report.statistics.moved_backward = 3;
   report.statistics.order_broken = 1;
   expect_golden_report("correct_remaining", report);
+}
+
+TEST(GoldenReport, CorrectSaysWhyAnOverlayLeavesViolations) {
+  CorrectReport report = samples::overlay();
+  report.after.edges[0].violations = report.after.violations = 2;
+  report.after.skipped.emplace_back("events_in_flushes", 3);
+  EXPECT_THAT(to_text(report, {}),
+              ::testing::HasSubstr("2 violations left in the archive as written: 3 events of "
+                                 "communication lie inside a buffer"));
 }
 
 TEST(GoldenReport, CorrectNotVerified) {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <tuple>
+
+#include "verify/outline.hpp"
+
+namespace entrain::verify {
+
+namespace {
+
+/// A call of a column that needs to be put in order. Stored stamps; 0 where one thread calls.
+struct Timed {
+  std::uint32_t column = 0;
+  std::uint64_t begin = 0;
+  // The latest ones of the calls of its thread that began at the same time:
+  std::uint64_t over = 0;   ///< when another thread may call: a request takes no time
+  std::uint64_t until = 0;  ///< end
+  bool request = false;
+  LocationIndex location = k_none;
+  std::uint32_t call = 0;   ///< in Outline::calls
+
+  [[nodiscard]] auto place() const { return std::tuple(column, begin, over, until); }
+};
+
+/// The calls of columns in which something is to be done, each thread's in stream order.
+std::vector<Timed> calls_to_order(const trace::Trace& trace, const Places& places,
+                                  const Outline& outline) {
+  std::vector<Timed> calls;
+  for (std::uint32_t i = 0; i < outline.calls.size(); ++i) {
+    const Outline::Call& call = outline.calls[i];
+    const Outline::Column& column = outline.columns[call.column];
+    if (!column.several && !column.disordered) continue;
+    Timed timed{call.column, 0, 0, 0, false, k_none, i};
+    if (column.several) {
+      const EventRef end = places.event(outline.process, call.event);
+      const auto& events = trace.locations[end.location].events;
+      timed.location = end.location;
+      timed.begin = events[call.order - places.first_number(end.location)].time;
+      timed.until = events[end.event].time;
+      timed.request = events[end.event].kind == trace::EventKind::nb_complete;
+      timed.over = timed.request ? timed.begin : timed.until;
+    }
+    calls.push_back(timed);
+  }
+  const auto order = [&](const Timed& timed) { return outline.calls[timed.call].order; };
+  std::sort(calls.begin(), calls.end(), [&](const Timed& a, const Timed& b) {
+    return std::pair(a.column, order(a)) < std::pair(b.column, order(b));
+  });
+  return calls;
+}
+
+}  // namespace
+
+void order_calls(const trace::Trace& trace, const Places& places, Outline& outline) {
+  std::vector<Timed> calls = calls_to_order(trace, places, outline);
+  const auto same_column = [&](std::size_t i) {
+    return i > 0 && calls[i].column == calls[i - 1].column;
+  };
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (same_column(i) && calls[i].location == calls[i - 1].location &&
+        calls[i].begin == calls[i - 1].begin) {
+      calls[i].over = std::max(calls[i].over, calls[i - 1].over);
+      calls[i].until = std::max(calls[i].until, calls[i - 1].until);
+    }
+  }
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const Timed& a, const Timed& b) { return a.place() < b.place(); });
+  std::uint32_t position = 0;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    Outline::Call& call = outline.calls[calls[i].call];
+    position = same_column(i) ? position + 1 : 0;
+    call.order = position;
+    outline.columns[call.column].disordered = true;
+    if (!same_column(i) || calls[i].location == calls[i - 1].location) continue;
+    const Outline::Call& before = outline.calls[calls[i - 1].call];
+    const auto begin = [](const Outline::Call& c) { return c.begin == k_none ? c.end : c.begin; };
+    outline.handovers.emplace_back(
+        places.event(outline.process, calls[i - 1].request ? begin(before) : before.end),
+        places.event(outline.process, begin(call)));
+  }
+}
+
+}  // namespace entrain::verify
