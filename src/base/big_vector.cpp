@@ -17,8 +17,7 @@ namespace entrain {
 namespace {
 
 constexpr std::size_t k_huge_page = std::size_t{2} << 20;
-/// Freed memory that is kept, bytes, and how much larger than wanted a kept block may be.
-constexpr std::uint64_t k_most_kept = std::uint64_t{128} << 20;
+/// How much larger than wanted a block may be that is used again.
 constexpr std::size_t k_largest_waste = 2;
 
 struct Block {
@@ -31,11 +30,12 @@ struct State {
   std::uint64_t limit = 0;
   std::filesystem::path folder;
   std::uint64_t anonymous = 0;  ///< bytes in use
+  std::uint64_t most_anonymous = 0;
   std::uint64_t spilled = 0;
   std::uint64_t most_spilled = 0;
   std::unordered_map<void*, Block> blocks;
   std::multimap<std::size_t, void*> kept;  ///< by size
-  std::uint64_t kept_bytes = 0;
+  std::uint64_t kept_bytes = 0;  ///< never more than what has been in use at a time
 
   /// A kept block of at least `bytes`, or null.
   void* reuse(std::size_t bytes) {
@@ -48,10 +48,14 @@ struct State {
     kept.erase(found);
     return block;
   }
-  void drop_kept() {
-    for (const auto& [bytes, block] : kept) ::munmap(block, bytes);
-    kept.clear();
-    kept_bytes = 0;
+  /// Gives kept blocks back to the system until what is in use and they do not exceed `most` bytes.
+  void shrink_to(std::uint64_t most) {
+    while (!kept.empty() && anonymous + kept_bytes > most) {
+      const auto smallest = kept.begin();
+      ::munmap(smallest->second, smallest->first);
+      kept_bytes -= smallest->first;
+      kept.erase(smallest);
+    }
   }
 };
 
@@ -96,7 +100,14 @@ void BigMemory::set_limit(std::uint64_t bytes, std::filesystem::path folder) {
   const std::lock_guard lock(s.mutex);
   s.limit = bytes;
   s.folder = std::move(folder);
-  if (bytes != 0) s.drop_kept();
+  if (bytes != 0) s.shrink_to(0);
+}
+
+void BigMemory::release() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.shrink_to(0);
+  s.most_anonymous = s.anonymous;
 }
 
 void* BigMemory::allocate(std::size_t bytes) {
@@ -110,6 +121,8 @@ void* BigMemory::allocate(std::size_t bytes) {
     to_file = s.limit != 0 && s.anonymous + bytes > s.limit;
     (to_file ? s.spilled : s.anonymous) += bytes;
     s.most_spilled = std::max(s.most_spilled, s.spilled);
+    s.most_anonymous = std::max(s.most_anonymous, s.anonymous);
+    s.shrink_to(s.most_anonymous);
     if (to_file) folder = s.folder;
   }
   void* const block = to_file ? map_file(folder, bytes) : map_memory(bytes);
@@ -136,7 +149,7 @@ void BigMemory::free(void* block, std::size_t bytes) noexcept {
     s.blocks.erase(found);
     (known.in_file ? s.spilled : s.anonymous) -= known.bytes;
     mapped = known.bytes;
-    if (!known.in_file && s.limit == 0 && s.kept_bytes + mapped <= k_most_kept) {
+    if (!known.in_file && s.limit == 0) {
       s.kept.emplace(mapped, block);
       s.kept_bytes += mapped;
       return;

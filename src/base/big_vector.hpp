@@ -11,9 +11,9 @@ namespace entrain {
 
 /// Where the large arrays of this process lie. They are anonymous memory until all of them together
 /// would pass a limit; those that come then lie in mapped files without a name, which the system
-/// writes out when it needs the room. Without a limit a few freed blocks are kept for the next
-/// arrays: the system clears every page that it gives out, which took half of the time of a
-/// correction. All functions may be called from any thread.
+/// writes out when it needs the room. Without a limit freed blocks are kept for the next arrays, as
+/// long as this process has no more memory than it needed at one time: the system clears every page
+/// that it gives out, which took half of the time of a correction. All functions may be called from any thread.
 class BigMemory {
  public:
   /// Blocks below this size are ordinary memory and not counted, bytes.
@@ -26,6 +26,9 @@ class BigMemory {
   /// Throws std::bad_alloc if there is no memory, or no room in the folder.
   static void* allocate(std::size_t bytes);
   static void free(void* block, std::size_t bytes) noexcept;
+
+  /// Gives back to the system what is kept for later.
+  static void release();
 
   /// Largest sum of the blocks in files at any time, bytes.
   static std::uint64_t most_spilled();

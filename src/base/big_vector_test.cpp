@@ -54,6 +54,30 @@ TEST_F(BigVectors, go_to_a_file_beyond_the_limit) {
   EXPECT_EQ(std::accumulate(second.begin(), second.end(), 0u), 2 * k_size);
 }
 
+TEST_F(BigVectors, freed_ones_do_not_add_to_the_most_that_was_needed) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer has pages of its own for every page";
+#endif
+  BigMemory::release();
+  constexpr std::size_t k_size = std::size_t{16} << 20;
+  const std::uint64_t before = resident_kb("RssAnon");
+  { const BigVector<std::uint8_t> first(k_size, 1); }
+  EXPECT_GT(resident_kb("RssAnon"), before + k_size / 1024 - 1024);  // kept for the next one
+  const BigVector<std::uint8_t> second(k_size + k_size / 4, 2);      // too large for it
+  EXPECT_LT(resident_kb("RssAnon"), before + 5 * (k_size / 4) / 1024 + 1024);
+}
+
+TEST_F(BigVectors, released_memory_is_the_systems) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer has pages of its own for every page";
+#endif
+  constexpr std::size_t k_size = std::size_t{16} << 20;
+  { const BigVector<std::uint8_t> first(k_size, 1); }
+  const std::uint64_t kept = resident_kb("RssAnon");
+  BigMemory::release();
+  EXPECT_LT(resident_kb("RssAnon"), kept - k_size / 1024 + 1024);
+}
+
 TEST_F(BigVectors, without_room_there_is_an_exception) {
   BigMemory::set_limit(1, "/no/such/folder");
   EXPECT_THROW((BigVector<std::uint8_t>(BigMemory::k_smallest, 1)), std::bad_alloc);

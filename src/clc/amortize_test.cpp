@@ -177,9 +177,24 @@ TEST(Amortize, given_gamma_takes_one_pass) {
 
 TEST(Amortize, control_loop_takes_the_largest_gamma_that_costs_little) {
   const Amortization a = amortize(one_violation(), Options());
-  EXPECT_EQ(a.gamma.billionths, 999'990'000);  // one jump costs the same whatever gamma is
+  EXPECT_EQ(a.gamma.billionths, 999'990'000);
+  // The receive has to move by so much whatever gamma is: nothing better can come.
+  ASSERT_EQ(a.passes.size(), 1u);
+  EXPECT_TRUE(a.passes[0].chosen);
+}
+
+TEST(Amortize, control_loop_compares_with_the_smallest_gamma) {
+  // Two jumps of 100 ticks, one upon the other: 5 % more than one of them alone if the first has
+  // not decayed.
+  TraceBuilder b(3);
+  b.message(K::send, 0, 2'100, 1);
+  b.message(K::recv, 1, 2'000, 0);
+  b.message(K::send, 1, 2'001, 2);
+  b.message(K::recv, 2, 1'991, 1);
+  const Amortization a = amortize(b, Options());
+  EXPECT_EQ(a.gamma.billionths, 999'990'000);
   ASSERT_EQ(a.passes.size(), 2u);
-  EXPECT_DOUBLE_EQ(a.passes[1].gamma, 0.9);  // what the others are measured by
+  EXPECT_DOUBLE_EQ(a.passes[1].gamma, 0.9);
   EXPECT_TRUE(a.passes[0].chosen);
   EXPECT_FALSE(a.passes[1].chosen);
 }

@@ -60,6 +60,7 @@ MemoryLimit::MemoryLimit(std::uint64_t bytes) : active_(bytes > 0) {
 
 MemoryLimit::~MemoryLimit() {
   if (active_) BigMemory::set_limit(0, {});
+  BigMemory::release();
 }
 
 }  // namespace entrain::engine

@@ -25,6 +25,28 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
+void showValue(const Outcome& outcome, std::ostream& out) {
+  const auto list = [&](const char* name, const std::vector<std::int64_t>& values) {
+    out << name << ':';
+    for (const std::int64_t value : values) out << ' ' << value;
+    out << '\n';
+  };
+  const auto counters = [&](const char* name, const Counters& values) {
+    out << name << ':';
+    for (const auto& [key, value] : values) out << ' ' << key << '=' << value;
+    out << '\n';
+  };
+  list("\nforward", outcome.forward);
+  list("corrected", outcome.corrected);
+  out << "gamma " << outcome.gamma << ", jumps " << outcome.jumps << ", passes";
+  for (const auto& [error, violations, chosen] : outcome.passes) {
+    out << " (" << error << ' ' << violations << ' ' << chosen << ')';
+  }
+  out << '\n';
+  counters("cycles", outcome.cycles);
+  counters("unmatched", outcome.unmatched);
+}
+
 void add(Counters& sum, const Counters& counters) {
   for (const auto& [name, value] : counters) {
     const auto found = std::find_if(sum.begin(), sum.end(),
