@@ -178,10 +178,10 @@ TEST(Amortize, given_gamma_takes_one_pass) {
 TEST(Amortize, control_loop_takes_the_largest_gamma_that_costs_little) {
   const Amortization a = amortize(one_violation(), Options());
   EXPECT_EQ(a.gamma.billionths, 999'990'000);  // one jump costs the same whatever gamma is
-  ASSERT_EQ(a.passes.size(), 2u);
-  EXPECT_DOUBLE_EQ(a.passes[1].gamma, 0.9);  // what the others are measured by
+  ASSERT_EQ(a.passes.size(), 1u);  // no gamma can do with less than the violation
+  EXPECT_DOUBLE_EQ(a.passes[0].gamma, 0.99999);
+  EXPECT_EQ(a.passes[0].error_ticks, 100);
   EXPECT_TRUE(a.passes[0].chosen);
-  EXPECT_FALSE(a.passes[1].chosen);
 }
 
 TEST(Amortize, control_loop_falls_back_to_the_smallest_gamma) {

@@ -103,7 +103,7 @@ TEST(Schedule, a_location_alone_is_one_step) {
   TraceBuilder b(1);
   b.request(K::irecv_request, 0, 10, 1);
   b.request(K::irecv_request, 0, 20, 2);
-  const Scheduled s(b);
+  const Scheduled s(b, {.every_event = true});
   Follower{s};
   ASSERT_EQ(s.schedule.steps.size(), 1u);
   EXPECT_EQ(s.schedule.steps[0].end, 2u);

@@ -49,7 +49,8 @@ trace::Partition scattered(const trace::Definitions& definitions, unsigned membe
 
 Outcome outcome_of(const TracePlan& plan, const RandomTrace& random, const clc::Options& options,
                    const trace::Partition& partition, unsigned members) {
-  const match::Options match_options{plan.dense_alltoallv, plan.init_finalize};
+  // Which stamps become nodes by themselves depends on who needs to know them.
+  const match::Options match_options{plan.dense_alltoallv, plan.init_finalize, true};
   const std::size_t locations = random.trace.locations.size();
   Outcome outcome;
   outcome.maps.resize(locations);
