@@ -159,7 +159,7 @@ class Corrector {
   Result<void> go_on() const {
     const bool any = team_.any(stopped());
     if (any) return fail(ErrorKind::interrupted, "interrupted; nothing was written");
-    return {};
+    return countable_;
   }
 
   /// Finds the order of the nodes, as far as this member can tell.
@@ -182,6 +182,14 @@ class Corrector {
   bool settle(const std::vector<bool>& suspects) {
     cycles_settled_ = true;
     rounds_.reset();
+    // The same at every member.
+    if (!match::require_countable(size_between(team_, graph_, suspects), trace_.path)) {
+      countable_ = fail(ErrorKind::input,
+                        fmt::format("equal stamps in {} may close cycles of more events than can "
+                                    "be searched at once",
+                                    trace_.path));
+      return false;
+    }
     TeamCycles cycles = settle_cycles(team_, partition_, graph_, incidence_, suspects);
     const bool any = !cycles.tied.empty() || cycles.dropped_components > 0;
     if (!any && !schedule_.steps.empty()) return false;
@@ -222,6 +230,7 @@ class Corrector {
       if (stopped()) return {};
     }
     order();
+    if (team_.any(stopped()) || !countable_) return {};
     return alone() ? pass_alone(gamma) : pass_together(gamma);
   }
 
@@ -243,6 +252,7 @@ class Corrector {
           team_.any(std::find(suspects.begin(), suspects.end(), true) != suspects.end());
       cycles_settled_ = true;
       if ((!any || !settle(suspects)) && pass) return std::move(*pass);
+      if (!countable_) return {};
     }
   }
 
@@ -432,6 +442,7 @@ class Corrector {
   Schedule schedule_;
   std::optional<ForwardRounds> rounds_;  ///< in a team
   bool cycles_settled_ = false;          ///< in a team: all are known
+  Result<void> countable_;               ///< in a team: rank 0 can search the cycles
   std::uint64_t tied_nodes_ = 0;
   BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost
   Forward forward_;

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "clc/team_cycles.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::clc {
@@ -258,6 +259,27 @@ TEST(Schedule, a_collective_within_a_tick_may_be_tied_too) {
   const Scheduled s(b);
   Follower{s};
   ASSERT_EQ(s.schedule.tied.size(), 1u);
+}
+
+TEST(TeamCycles, only_what_lies_between_suspects_is_brought_together) {
+  TraceBuilder b(3);
+  b.message(K::send, 0, 1, 1);
+  b.message(K::recv, 1, 2, 0);
+  for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 10, 20, trace::op::barrier);
+  const match::Graph graph = match::build_graph(b.trace(), {});
+  std::vector<bool> suspects(graph.node_count(), true);
+  Solo solo;
+  const auto sizes = [&] {
+    const match::GraphSize size = size_between(solo, graph, suspects);
+    return std::vector<std::uint64_t>{size.nodes, size.edges, size.exchanges, size.members};
+  };
+  EXPECT_THAT(sizes(), ElementsAre(8, 1, 1, 6));
+  suspects[0] = false;  // the send
+  EXPECT_THAT(sizes(), ElementsAre(7, 0, 1, 6));
+  for (NodeIndex n = 0; n < suspects.size(); ++n) {
+    if (graph.stamp[n] == 10) suspects[n] = false;
+  }
+  EXPECT_THAT(sizes(), ElementsAre(4, 0, 0, 0));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "clc/team_cycles.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/flat_map.hpp"
@@ -280,6 +281,29 @@ std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
   }
   halo.share_marks(suspects);
   return suspects;
+}
+
+match::GraphSize size_between(Team& team, const match::Graph& graph,
+                              const std::vector<bool>& suspects) {
+  const auto suspected = [&](std::span<const match::Member> side) {
+    return std::count_if(side.begin(), side.end(),
+                         [&](const match::Member& m) { return suspects[m.node]; });
+  };
+  const auto own_end = suspects.begin() + static_cast<std::ptrdiff_t>(graph.own_count());
+  std::array<std::int64_t, 4> sum{std::count(suspects.begin(), own_end, true)};
+  for (const match::Edge& edge : graph.edges) {
+    sum[1] += suspects[edge.send] && suspects[edge.receive] ? 1 : 0;
+  }
+  for (const match::Exchange& exchange : graph.exchanges) {
+    const std::int64_t sends = suspected(graph.sends(exchange));
+    const std::int64_t receives = suspected(graph.receives(exchange));
+    if (sends == 0 || receives == 0) continue;
+    ++sum[2];
+    sum[3] += sends + receives;
+  }
+  team.reduce(Team::Reduction::sum, sum);
+  const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(sum[i]); };
+  return {.nodes = count(0), .edges = count(1), .exchanges = count(2), .members = count(3)};
 }
 
 TeamCycles settle_cycles(Team& team, const trace::Partition& partition, match::Graph& graph,

@@ -28,9 +28,14 @@ struct TeamCycles {
 std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
                                  std::span<const std::int64_t> times);
 
+/// What rank 0 would have to number for settle_cycles(): nodes and all that connects them, over the
+/// team. Collective.
+match::GraphSize size_between(Team& team, const match::Graph& graph,
+                              const std::vector<bool>& suspects);
+
 /// Finds the strongly connected components among the nodes marked in `suspects` (one per node,
 /// ghosts too), ties or cuts them like make_schedule() and tells every member. Rank 0 gets the part
-/// of the graph between suspects and searches it. Collective; the graph loses edges if components
+/// of the graph between suspects, which must be countable, and searches it. Collective; the graph loses edges if components
 /// are cut.
 TeamCycles settle_cycles(Team& team, const trace::Partition& partition, match::Graph& graph,
                          Incidence& incidence, const std::vector<bool>& suspects);

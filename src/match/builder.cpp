@@ -207,13 +207,38 @@ void Builder::count_skipped(std::string_view name, std::uint64_t n) {
   count(graph_.skipped, name, n);
 }
 
+/// Forgets the ghosts that nothing names in the end (which ones do must not depend on who is asked),
+/// and tells the owners of the others.
 void Builder::show_ghosts() {
   Halo& halo = graph_.halo;
+  const std::size_t instants = instants_.count();
+  RankedBits named(halo.ghosts.size());
+  const auto name = [&](NodeIndex n) {
+    if (n >= instants) named.set(n - instants);
+  };
+  const auto renumber = [&](NodeIndex& n) {
+    if (n >= instants) n = static_cast<NodeIndex>(instants + named.rank(n - instants));
+  };
+  for (const BigVector<Edge>& edges : edges_) {
+    for (const Edge& edge : edges) name(edge.send);
+  }
+  for (const Member& member : graph_.members) name(member.node);
+  named.seal();
+  if (named.count() < halo.ghosts.size()) {
+    for (BigVector<Edge>& edges : edges_) {
+      for (Edge& edge : edges) renumber(edge.send);
+    }
+    for (Member& member : graph_.members) renumber(member.node);
+    for (std::size_t g = 0; g < halo.ghosts.size(); ++g) {
+      if (named.test(g)) halo.ghosts[named.rank(g)] = halo.ghosts[g];
+    }
+    halo.ghosts.resize(named.count());
+  }
   halo.ghosts_of.resize(team_.size());
   std::vector<std::vector<NodeIndex>> wanted(team_.size());
   for (std::size_t g = 0; g < halo.ghosts.size(); ++g) {
     const std::uint32_t owner = partition_.owner[halo.ghosts[g].location];
-    halo.ghosts_of[owner].push_back(static_cast<NodeIndex>(instants_.count() + g));
+    halo.ghosts_of[owner].push_back(static_cast<NodeIndex>(instants + g));
     wanted[owner].push_back(halo.ghosts[g].node);
   }
   halo.shown_to = exchange(team_, std::move(wanted));
