@@ -87,11 +87,12 @@ TEST_P(Workers, any_number_of_processes_writes_the_same_archive) {
   for (const char* mode : {"rewrite", "overlay"}) {
     const fs::path alone = scratch_ / fmt::format("{}-alone", mode);
     const ChildOutcome expected = run_alone(correct(alone, mode));
-    ASSERT_EQ(expected.exit_code, 0) << expected.summary();
+    // 1: records that contradict each other may leave violations.
+    ASSERT_LE(expected.exit_code, 1) << expected.summary();
     for (const unsigned count : {1u, 2u, 3u, 4u, 7u}) {
       const fs::path output = scratch_ / fmt::format("{}-{}", mode, count);
       const ChildOutcome outcome = run_processes(count, correct(output, mode));
-      ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
+      ASSERT_EQ(outcome.exit_code, expected.exit_code) << outcome.summary();
       EXPECT_EQ(digest_tree(output), digest_tree(alone)) << count << " processes, " << mode;
       EXPECT_EQ(comparable(outcome.out, output), comparable(expected.out, alone)) << count;
     }
@@ -105,13 +106,13 @@ TEST_P(Workers, any_number_of_threads_writes_the_same_archive) {
   Arguments arguments = correct(alone, "rewrite");
   arguments.insert(arguments.end(), {"--threads", "1"});
   const ChildOutcome expected = run_alone(arguments);
-  ASSERT_EQ(expected.exit_code, 0) << expected.summary();
+  ASSERT_LE(expected.exit_code, 1) << expected.summary();
   for (const char* threads : {"2", "3", "8"}) {
     const fs::path output = scratch_ / threads;
     arguments = correct(output, "rewrite");
     arguments.insert(arguments.end(), {"--threads", threads});
     const ChildOutcome outcome = run_alone(arguments);
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
+    ASSERT_EQ(outcome.exit_code, expected.exit_code) << outcome.summary();
     EXPECT_EQ(digest_tree(output), digest_tree(alone)) << threads;
     EXPECT_EQ(comparable(outcome.out, output), comparable(expected.out, alone)) << threads;
   }
