@@ -34,6 +34,20 @@ RC_GTEST_PROP(Match, FindsTheTrueEdges, ()) {
   }
 }
 
+RC_GTEST_PROP(Match, AnyNumberOfThreadsBuildsTheSameGraph, ()) {
+  const TracePlan plan = *any_plan();
+  const RandomTrace random = random_trace(plan);
+  match::Options options{plan.dense_alltoallv, plan.init_finalize, *flag()};
+  const match::Graph one = match::build_graph(random.trace, options);
+  options.threads = *rc::gen::element(2u, 3u, 8u);
+  const match::Graph several = match::build_graph(random.trace, options);
+  RC_ASSERT(several.first_node == one.first_node);
+  RC_ASSERT(several.stamp == one.stamp);
+  RC_ASSERT(expanded(several) == expanded(one));
+  RC_ASSERT(several.unmatched == one.unmatched);
+  RC_ASSERT(several.skipped == one.skipped);
+}
+
 RC_GTEST_PROP(Match, LeavesOutACommunicatorFromTheFirstDisagreement, ()) {
   TracePlan plan = *any_plan();
   plan.mismatched_collective = true;

@@ -140,7 +140,10 @@ RC_GTEST_PROP(Team, AnyNumberOfMembersGivesTheSame, ()) {
   const std::vector<std::uint64_t> weight(definitions.locations.size(), 1);
   const trace::Partition partition = *flag() ? trace::divide(definitions, weight, members)
                                              : scattered(definitions, members);
-  RC_ASSERT(outcome_of(plan, random, options, partition, members) == alone);
+  clc::Options parallel = options;
+  parallel.threads = *rc::gen::element(1u, 3u);
+  RC_ASSERT(outcome_of(plan, random, parallel, partition, members) == alone);
+  RC_ASSERT(outcome_of(plan, random, parallel, trace::undivided(definitions), 1) == alone);
 }
 
 RC_GTEST_PROP(Team, CyclesThatCrossMembersAreFound, ()) {
