@@ -30,6 +30,9 @@ endfunction()
 # Object library entrain_<room>_objects of src/<room>/*.cpp without tests and main, and the target
 # entrain_<room> that builds it.
 function(entrain_add_room room)
+  if(room STREQUAL "record") # libraries of its own: Record.cmake
+    return()
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
   if(room STREQUAL "base")
@@ -58,6 +61,7 @@ function(entrain_add_room room)
     target_link_libraries(${target} PUBLIC nlohmann_json::nlohmann_json)
   endif()
   if(room STREQUAL "cli")
+    target_compile_definitions(${target} PRIVATE ENTRAIN_RECORD_LIBDIR="${CMAKE_INSTALL_LIBDIR}/entrain")
     target_link_libraries(${target} PUBLIC CLI11::CLI11)
   else()
     add_custom_target(entrain_${room} DEPENDS ${target})

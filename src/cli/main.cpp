@@ -2,6 +2,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/processes.hpp"
+#include "cli/record.hpp"
 #include "cli/signals.hpp"
 #include "cli/synth.hpp"
 #include "engine/mpi/processes.hpp"
@@ -34,6 +36,7 @@ Verbs all_verbs() {
   verbs.push_back(make_compare());
   verbs.push_back(make_distort());
   verbs.push_back(make_synth());
+  verbs.push_back(make_record());
   return verbs;
 }
 
@@ -84,12 +87,30 @@ int run(int argc, char** argv) {
   return unknown_verb(first, verbs);
 }
 
+/// `entrain record` stands in for a program of MPI and must leave MPI to it.
+bool is_record(int argc, char** argv) {
+  return argc > 1 && std::string_view(argv[1]) == "record";
+}
+
+/// The exit code, or nothing, with a sentence on standard error, after an exception.
+std::optional<int> run_guarded(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    complain_alone("there is not enough memory for this trace");
+  } catch (const std::exception& exception) {
+    complain_alone(fmt::format("internal error, please report it: {}", exception.what()));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 }  // namespace entrain::cli
 
 int main(int argc, char** argv) {
   using namespace entrain::cli;
   occupy_standard_descriptors();
+  if (is_record(argc, argv)) return run_guarded(argc, argv).value_or(k_exit_failure);
   entrain::engine::MpiProcesses mpi;
   set_processes(mpi.team());
   install_signal_handlers();
@@ -98,13 +119,7 @@ int main(int argc, char** argv) {
              "start one, or build it where MPI is found");
     return k_exit_failure;
   }
-  try {
-    return run(argc, argv);
-  } catch (const std::bad_alloc&) {
-    complain_alone("there is not enough memory for this trace");
-  } catch (const std::exception& exception) {
-    complain_alone(fmt::format("internal error, please report it: {}", exception.what()));
-  }
+  if (const auto exit_code = run_guarded(argc, argv)) return *exit_code;
   mpi.abandon(k_exit_failure);
   return k_exit_failure;
 }

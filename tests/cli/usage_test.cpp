@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 const std::vector<std::string> k_verbs{"info", "check", "correct", "compare", "distort",
-                                       "synth"};
+                                       "synth", "record"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
@@ -30,7 +30,11 @@ const std::map<std::string, std::vector<std::string>> k_options{
     {"synth",
      {"-o, --output", "--force", "--pattern", "--locations", "--events", "--communication-share",
       "--locations-per-node", "--seed", "--latency-s", "--tail-s", "--iteration-s",
-      "--imbalance"}}};
+      "--imbalance"}},
+    {"record",
+     {"-o, --output", "--repair", "--mpi", "--buffer", "--timer", "--sync-max-messages",
+      "--sync-max-duration", "--sync-drop", "--sync-fanout", "--synced-host", "--synced-cluster",
+      "--no-sync"}}};
 
 TEST(Usage, WithoutArgumentsShowsTheVerbsAndFails) {
   const ChildOutcome outcome = run_tool({});

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+/// How a program is started under the recorder.
+namespace entrain::cli {
+
+using Command = std::vector<std::string>;
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// Folder of the recorder's libraries, found relative to this program.
+std::string recorder_folder();
+
+/// True if `command` begins with a program that starts others: mpirun, mpiexec, srun and their kin.
+bool is_launcher(const Command& command);
+
+/// "openmpi" or "mpich": the MPI that the launcher, the program or, if neither tells, the launcher
+/// around this process belongs to. Empty if nothing tells.
+std::optional<std::string> mpi_of(const Command& command);
+
+/// Path of the recorder for that MPI (empty: the only one that there is). An error says which ones
+/// were built.
+Result<std::string> recorder_library(const std::optional<std::string>& mpi);
+
+/// The command with the launcher's own options that hand `variables` to the program, on other nodes
+/// too. Where a launcher has none, the variables stay in the environment, which it passes on; they
+/// are set there.
+Command with_variables(const Command& command, const Environment& variables);
+
+/// Runs the command to its end. Its exit code; if a signal ended it, the same signal ends this
+/// process. -1, with a sentence on standard error, if it cannot be started.
+int run_and_wait(const Command& command);
+
+/// Becomes the command. Returns 2, with a sentence on standard error, if that fails.
+int become(const Command& command);
+
+}  // namespace entrain::cli

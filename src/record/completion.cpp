@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include "record/hooks.hpp"
+
+namespace entrain::record {
+
+Completion::Completion(int count, const MPI_Request* requests)
+    : count_(std::max(count, 0)), handles_(few_) {
+  if (count_ > k_few) {
+    many_.resize(static_cast<std::size_t>(count_));
+    handles_ = many_.data();
+  }
+  for (int i = 0; i < count_; ++i) handles_[i] = key_of(requests[i]);
+  if (recorder().several_threads()) claim();
+}
+
+void Completion::claim() {
+  Pending none;
+  none.active = false;
+  claimed_.assign(static_cast<std::size_t>(count_), none);
+  const auto lock = recorder().lock();
+  for (int i = 0; i < count_; ++i) {
+    const Pending* const entry = recorder().requests.find(handles_[i]);
+    if (entry == nullptr || entry->persistent) continue;
+    claimed_[static_cast<std::size_t>(i)] = *entry;
+    recorder().requests.remove(handles_[i]);
+  }
+}
+
+Completion::~Completion() {
+  if (claimed_.empty()) return;
+  const auto lock = recorder().lock();
+  for (int i = 0; i < count_; ++i) {
+    const Pending& pending = claimed_[static_cast<std::size_t>(i)];
+    if (pending.active) recorder().requests.add(handles_[i], pending);
+  }
+}
+
+const Pending* Completion::look(int index) const {
+  if (!claimed_.empty() && claimed_[static_cast<std::size_t>(index)].active) {
+    return &claimed_[static_cast<std::size_t>(index)];
+  }
+  const Pending* const entry = recorder().requests.find(handles_[index]);
+  return entry == nullptr || (!claimed_.empty() && !entry->persistent) ? nullptr : entry;
+}
+
+Pending Completion::take(int index) {
+  const Pending* const found = look(index);
+  if (found == nullptr || !found->active) return {};
+  const Pending pending = *found;
+  if (pending.persistent) {
+    recorder().requests.find(handles_[index])->active = false;
+  } else if (!claimed_.empty()) {
+    claimed_[static_cast<std::size_t>(index)].active = false;
+  } else {
+    recorder().requests.remove(handles_[index]);
+  }
+  return pending;
+}
+
+void Completion::complete(Call& call, int index, const MPI_Status& status) {
+  const Pending pending = take(index);
+  int cancelled = 0;
+  if (pending.cancelled) real.MPI_Test_cancelled(&status, &cancelled);
+  if (cancelled != 0) {
+    call.at().put(OTF2_EvtWriter_MpiRequestCancelled, call.time(), pending.number);
+    return;
+  }
+  switch (pending.kind) {
+    case Pending::Kind::send:
+      call.at().put(OTF2_EvtWriter_MpiIsendComplete, call.time(), pending.number);
+      break;
+    case Pending::Kind::receive: put_receive(call, pending, status); break;
+    case Pending::Kind::new_comm:
+      call.at().put(OTF2_EvtWriter_CommCreate, call.time(), pending.comm);
+      [[fallthrough]];
+    case Pending::Kind::collective: {
+      const Collective& what = pending.collective;
+      call.at().put(OTF2_EvtWriter_NonBlockingCollectiveComplete, call.time(),
+                    static_cast<OTF2_CollectiveOp>(what.operation), what.comm, what.root,
+                    what.sent, what.received, pending.number);
+      break;
+    }
+    case Pending::Kind::nothing: break;
+  }
+}
+
+void Completion::finished(Call& call, int result, int index, const MPI_Status* status) {
+  if (result != MPI_SUCCESS || index < 0 || index >= count_) return;
+  const auto lock = recorder().lock();
+  complete(call, index, *status);
+}
+
+void Completion::all(Call& call, int result, const MPI_Status* statuses) {
+  if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS) return;
+  const auto lock = recorder().lock();
+  for (int i = 0; i < count_; ++i) {
+    if (result == MPI_SUCCESS || statuses[i].MPI_ERROR == MPI_SUCCESS) {
+      complete(call, i, statuses[i]);
+    }
+  }
+}
+
+void Completion::some(Call& call, int result, int count, const int* indices,
+                      const MPI_Status* statuses) {
+  if (result != MPI_SUCCESS || count == MPI_UNDEFINED) return;
+  const auto lock = recorder().lock();
+  for (int i = 0; i < count; ++i) complete(call, indices[i], statuses[i]);
+}
+
+void Completion::tested(Call& call, int result) {
+  if (result != MPI_SUCCESS) return;
+  const auto lock = recorder().lock();
+  for (int i = 0; i < count_; ++i) {
+    const Pending* const pending = look(i);
+    if (pending == nullptr || !pending->active || pending->kind == Pending::Kind::nothing) continue;
+    call.at().put(OTF2_EvtWriter_MpiRequestTest, call.time(), pending->number);
+  }
+}
+
+void on_request_free(Call& call, const MPI_Request* request) {
+  const auto lock = recorder().lock();
+  Pending* const pending = recorder().requests.find(key_of(*request));
+  if (pending == nullptr) return;
+  // The program will never hear of the end of a send that is under way; this is the last word on it.
+  if (pending->active && pending->kind == Pending::Kind::send) {
+    call.at().put(OTF2_EvtWriter_MpiIsendComplete, call.time(), pending->number);
+  }
+  recorder().requests.remove(key_of(*request));
+}
+
+void on_cancel(const MPI_Request* request) {
+  const auto lock = recorder().lock();
+  Pending* const pending = recorder().requests.find(key_of(*request));
+  if (pending != nullptr) pending->cancelled = true;
+}
+
+}  // namespace entrain::record

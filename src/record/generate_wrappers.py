@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the wrappers of all MPI calls from the table mpi_calls.txt.
+
+generate_wrappers.py TABLE OUTPUT_DIR writes
+  real_mpi.hpp      a table of pointers to the library's own functions
+  regions.hpp       one number per call, and their names
+  wrappers.cpp      the interposed functions, as MPI_X and as PMPI_X
+  exports.map       the linker's list of what the recorder exports
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# Kind -> code before and after the call. `call` is the Call, `result` what the real function
+# returned; arguments go by their names in the table.
+BEFORE_AND_AFTER = {
+    "plain": ("", ""),
+    "send": ("on_send(call, count, datatype, dest, tag, comm);", ""),
+    "isend": (
+        "const Started started = on_isend(call, count, datatype, dest, tag, comm);",
+        "after_isend(call, result, started, request);",
+    ),
+    "send_init": ("", "after_send_init(call, result, count, datatype, dest, tag, comm, request);"),
+    "recv": ("const OwnStatus own(status);", "after_recv(call, result, source, comm, status);"),
+    "irecv": (
+        "const Started started = on_irecv(call, source, comm);",
+        "after_irecv(call, result, started, request);",
+    ),
+    "recv_init": ("", "after_recv_init(call, result, source, comm, request);"),
+    "sendrecv": (
+        "const OwnStatus own(status);\n"
+        "  on_send(call, sendcount, sendtype, dest, sendtag, comm);",
+        "after_recv(call, result, source, comm, status);",
+    ),
+    "sendrecv_replace": (
+        "const OwnStatus own(status);\n  on_send(call, count, datatype, dest, sendtag, comm);",
+        "after_recv(call, result, source, comm, status);",
+    ),
+    "mprobe": ("", "after_mprobe(call, result, true, comm, message);"),
+    "improbe": ("", "after_mprobe(call, result, result == MPI_SUCCESS && *flag != 0, comm, message);"),
+    "mrecv": (
+        "const OwnStatus own(status);\n  const Matched matched = take_message(message);",
+        "after_mrecv(call, result, matched, status);",
+    ),
+    "imrecv": (
+        "const Matched matched = take_message(message);",
+        "after_imrecv(call, result, matched, request);",
+    ),
+    "start": ("on_start(call, 1, request);", ""),
+    "startall": ("on_start(call, count, requests);", ""),
+    "wait": (
+        "Completion done(1, request);\n  const OwnStatus own(status);",
+        "done.finished(call, result, 0, status);",
+    ),
+    "waitall": (
+        "Completion done(count, requests);\n  const OwnStatuses own(statuses, count);",
+        "done.all(call, result, statuses);",
+    ),
+    "waitany": (
+        "Completion done(count, requests);\n  const OwnStatus own(status);",
+        "done.finished(call, result, *index, status);",
+    ),
+    "waitsome": (
+        "Completion done(count, requests);\n  const OwnStatuses own(statuses, count);",
+        "done.some(call, result, *outcount, indices, statuses);",
+    ),
+    "test": (
+        "Completion done(1, request);\n  const OwnStatus own(status);",
+        "if (*flag != 0) done.finished(call, result, 0, status);\n"
+        "  else done.tested(call, result);",
+    ),
+    "testall": (
+        "Completion done(count, requests);\n  const OwnStatuses own(statuses, count);",
+        "if (*flag != 0) done.all(call, result, statuses);\n  else done.tested(call, result);",
+    ),
+    "testany": (
+        "Completion done(count, requests);\n  const OwnStatus own(status);",
+        "if (*flag != 0) done.finished(call, result, *index, status);\n"
+        "  else done.tested(call, result);",
+    ),
+    "testsome": (
+        "Completion done(count, requests);\n  const OwnStatuses own(statuses, count);",
+        "if (*outcount != 0) done.some(call, result, *outcount, indices, statuses);\n"
+        "  else done.tested(call, result);",
+    ),
+    "request_free": ("on_request_free(call, request);", ""),
+    "cancel": ("on_cancel(request);", ""),
+    "new_comm": (
+        "const Collective what = new_comm_on(comm);\n  on_collective(call, what);",
+        "after_new_comm(call, result, what, comm, newcomm);",
+    ),
+    "comm_idup": (
+        "const Collective what = new_comm_on(comm);\n"
+        "  const std::uint64_t number = on_icollective(call, what);",
+        "after_comm_idup(call, result, number, what, comm, newcomm, request);",
+    ),
+    "comm_create_group": (
+        "",
+        "after_comm_create_group(call, result, comm, tag, newcomm);",
+    ),
+    "intercomm_create": ("", "after_intercomm_create(call, result, tag, newcomm);"),
+    "foreign_comm": ("", "after_foreign_comm(result, newcomm);"),
+    "free_comm": (
+        "const Freed freed = on_free_comm(comm);",
+        "after_free_comm(call, result, freed);",
+    ),
+    "comm_set_name": ("", "after_comm_set_name(result, comm, comm_name);"),
+}
+
+# Kind -> whole body of the wrapper.
+BODY = {
+    "init": "return on_init(Region::{name}, [&] {{ return {real}; }});",
+    "init_thread": "return on_init(Region::{name}, [&] {{ return {real}; }});",
+    "finalize": "return on_finalize([] {{ return {real}; }});",
+    "abort": "on_abort();\n  return {real};",
+}
+
+# Operation -> the arguments that tell its volume (hooks.hpp).
+ALL = "sendbuf, sendcount, sendtype, recvcount, recvtype, comm"
+V = "sendbuf, sendcount, sendtype, recvcounts, recvtype, comm"
+REDUCTION = "sendbuf, count, datatype, comm"
+VOLUME = {
+    "barrier": "comm",
+    "bcast": "count, datatype, root, comm",
+    "gather": "sendbuf, sendcount, sendtype, recvcount, recvtype, root, comm",
+    "gatherv": "sendbuf, sendcount, sendtype, recvcounts, recvtype, root, comm",
+    "scatter": "recvbuf, sendcount, sendtype, recvcount, recvtype, root, comm",
+    "scatterv": "recvbuf, sendcounts, sendtype, recvcount, recvtype, root, comm",
+    "allgather": ALL,
+    "allgatherv": V,
+    "alltoall": ALL,
+    "alltoallv": "sendbuf, sendcounts, sendtype, recvcounts, recvtype, comm",
+    "alltoallw": "sendbuf, sendcounts, sendtypes, recvcounts, recvtypes, comm",
+    "allreduce": REDUCTION,
+    "reduce": "sendbuf, count, datatype, root, comm",
+    "reduce_scatter": "sendbuf, recvcounts, datatype, comm",
+    "reduce_scatter_block": "sendbuf, recvcount, datatype, comm",
+    "scan": REDUCTION,
+    "exscan": REDUCTION,
+}
+
+PROTOTYPE = re.compile(r"^(\S+)\s+(.*?)(MPI_\w+)\((.*)\)$")
+ARGUMENT = re.compile(r"^(.*?)(\w+)((?:\[\d*\])*)$")
+
+
+class Function:
+    """One line of the table."""
+
+    def __init__(self, line):
+        match = PROTOTYPE.match(line)
+        if not match:
+            raise SystemExit(f"mpi_calls.txt: not a prototype: {line}")
+        self.kind, returns, self.name, arguments = match.groups()
+        self.returns = returns.strip()
+        self.parameters = [a.strip() for a in arguments.split(",")] if arguments else []
+        self.arguments = [ARGUMENT.match(p).group(2) for p in self.parameters]
+
+    def pointer(self):
+        return f"{self.returns} (*{self.name})({', '.join(self.parameters)}) = nullptr;"
+
+    def real(self):
+        return f"real.{self.name}({', '.join(self.arguments)})"
+
+    def hooks(self):
+        kind, _, operation = self.kind.partition(":")
+        if not operation:
+            return BEFORE_AND_AFTER[kind]
+        volume = f"const Collective what = {operation}({VOLUME[operation]});"
+        if kind == "collective":
+            return volume + "\n  on_collective(call, what);", "after_collective(call, result, what);"
+        return (
+            volume + "\n  const std::uint64_t number = on_icollective(call, what);",
+            "after_icollective(call, result, number, what, request);",
+        )
+
+    def body(self):
+        if self.kind in BODY:
+            return "  " + BODY[self.kind].format(name=self.name, real=self.real())
+        before, after = self.hooks()
+        lines = [f"Call call(Region::{self.name});", f"if (!call) return {self.real()};"]
+        lines += [before] if before else []
+        lines += [f"const {self.returns} result = {self.real()};", "call.done();"]
+        lines += [after] if after else []
+        lines += ["return result;"]
+        return "\n".join("  " + line for line in lines)
+
+    def wrapper(self):
+        head = f"{self.returns} {self.name}({', '.join(self.parameters)})"
+        tail = head.replace(self.name, "P" + self.name, 1)
+        return (
+            f'#undef {self.name}\nextern "C" ENTRAIN_EXPORT {head} {{\n{self.body()}\n}}\n'
+            f'extern "C" ENTRAIN_EXPORT {tail} __attribute__((alias("{self.name}")));\n'
+        )
+
+
+NOTE = "// Generated from mpi_calls.txt.\n"
+
+
+def write_real(functions):
+    undefined = "".join(f"#undef {f.name}\n" for f in functions)
+    members = "".join(f"  {f.pointer()}\n" for f in functions)
+    finds = "".join(f"  f({f.name})\\\n" for f in functions)
+    return (
+        f"{NOTE}#pragma once\n#include <mpi.h>\n{undefined}"
+        "namespace entrain::record {\n"
+        "/// The library's own functions; null where it has none of that name.\n"
+        f"struct RealMpi {{\n{members}}};\nextern RealMpi real;\n}}\n"
+        f"#define ENTRAIN_FOR_EACH_MPI_CALL(f) \\\n{finds}\n"
+    )
+
+
+def write_regions(functions):
+    numbers = "".join(f"  {f.name},\n" for f in functions)
+    names = "".join(f'    "{f.name}",\n' for f in functions)
+    return (
+        f"{NOTE}#pragma once\n#include <cstdint>\n"
+        "namespace entrain::record {\n"
+        f"enum class Region : std::uint32_t {{\n{numbers}  count\n}};\n"
+        f"inline constexpr const char* k_region_names[] = {{\n{names}}};\n}}\n"
+    )
+
+
+def write_wrappers(functions):
+    head = f'{NOTE}#include "record/hooks.hpp"\nusing namespace entrain::record;\n\n'
+    return head + "\n".join(f.wrapper() for f in functions)
+
+
+def write_exports(functions):
+    names = "".join(f"    {f.name}; P{f.name};\n" for f in functions)
+    return f"{{\n  global:\n{names}    entrain_*;\n  local: *;\n}};\n"
+
+
+def main():
+    table, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    lines = [line for line in table.read_text().splitlines() if line and line[0] != "#"]
+    functions = [Function(line) for line in lines]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "real_mpi.hpp").write_text(write_real(functions))
+    (folder / "regions.hpp").write_text(write_regions(functions))
+    (folder / "wrappers.cpp").write_text(write_wrappers(functions))
+    (folder / "exports.map").write_text(write_exports(functions))
+
+
+if __name__ == "__main__":
+    main()

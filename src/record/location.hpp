@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "record/timer.hpp"
+
+namespace entrain::record {
+
+/// The records of one thread, in order of time. Only its own thread writes, until the end.
+class Location {
+ public:
+  /// `truth` is null unless the clock is virtual.
+  Location(std::uint64_t id, OTF2_EvtWriter* events, OTF2_EvtWriter* truth)
+      : id_(id), events_(events), truth_(truth) {}
+
+  /// Writes one record with an OTF2_EvtWriter function. After the first failure, a full disk for
+  /// example, nothing more is written: what was is a whole part of the program.
+  template <class Function, class... Fields>
+  void put(Function* function, const Stamp& time, Fields... fields) {
+    if (broken_) return;
+    if (count_++ == 0) first_ = time;
+    last_ = time;
+    broken_ = function(events_, nullptr, time.local, fields...) != OTF2_SUCCESS;
+    if (truth_ != nullptr) {
+      broken_ = function(truth_, nullptr, time.truth, fields...) != OTF2_SUCCESS || broken_;
+    }
+  }
+  void enter(const Stamp& time, std::uint32_t region) {
+    put(OTF2_EvtWriter_Enter, time, region);
+  }
+  void leave(const Stamp& time, std::uint32_t region) {
+    put(OTF2_EvtWriter_Leave, time, region);
+  }
+
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+  [[nodiscard]] bool broken() const { return broken_; }
+  [[nodiscard]] const Stamp& first() const { return first_; }
+  [[nodiscard]] const Stamp& last() const { return last_; }
+  /// Records in the event file.
+  [[nodiscard]] std::uint64_t events() const {
+    std::uint64_t count = 0;
+    OTF2_EvtWriter_GetNumberOfEvents(events_, &count);
+    return count;
+  }
+  std::vector<std::uint32_t> user_regions;  ///< those entered and not left
+
+ private:
+  std::uint64_t id_;
+  OTF2_EvtWriter* events_;
+  OTF2_EvtWriter* truth_;
+  std::uint64_t count_ = 0;
+  Stamp first_, last_;
+  bool broken_ = false;
+};
+
+}  // namespace entrain::record

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Begin and end of the process, and the functions that programs may call.
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <entrain/record.h>
+
+#include "record/hooks.hpp"
+
+namespace entrain::record {
+
+RealMpi real;
+
+namespace {
+
+void find(void** function, const char* name) { *function = ::dlsym(RTLD_NEXT, name); }
+
+/// A child of the program is not part of the parallel program.
+void forget_in_child() { state = State::over; }
+
+/// Before anything of the program runs, in order that calls from other constructors find their way.
+__attribute__((constructor(101))) void load() {
+#define ENTRAIN_FIND(name) find(reinterpret_cast<void**>(&real.name), "P" #name);
+  ENTRAIN_FOR_EACH_MPI_CALL(ENTRAIN_FIND)
+  ::pthread_atfork(nullptr, nullptr, forget_in_child);
+}
+
+__attribute__((destructor)) void unload() {
+  ++this_thread.depth;
+  recorder().abandon();
+}
+
+/// Keeps what the recorder itself calls out of the records.
+class Inside {
+ public:
+  Inside() { ++this_thread.depth; }
+  ~Inside() { --this_thread.depth; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+}  // namespace
+
+Stamp before_init() { return timer.now(); }
+
+void after_init(Region region, const Stamp& begin, int result) {
+  if (result != MPI_SUCCESS || state != State::idle) return;
+  recorder().start();
+  if (state != State::recording) return;
+  Location& at = *this_thread.location;
+  const auto number = static_cast<std::uint32_t>(region);
+  recorder().use_region(number);
+  // On a virtual node the clock did not run wrong yet when the call began.
+  const Stamp entered = timer.is_virtual() ? Stamp{timer.skewed(begin.truth), begin.truth} : begin;
+  at.enter(entered, number);
+  at.leave(timer.now(), number);
+  recorder().measure_clocks(at);
+}
+
+void before_finalize() {
+  if (state != State::recording) return;
+  Location* const at =
+      this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
+  if (at == nullptr) return;
+  recorder().measure_clocks(*at);
+  const auto number = static_cast<std::uint32_t>(Region::MPI_Finalize);
+  recorder().use_region(number);
+  at->enter(timer.now(), number);
+  real.MPI_Barrier(MPI_COMM_WORLD);
+  at->leave(timer.now(), number);
+  recorder().finish();
+}
+
+void on_abort() {
+  const Inside inside;
+  recorder().abandon();
+}
+
+}  // namespace entrain::record
+
+using namespace entrain::record;
+
+extern "C" {
+
+ENTRAIN_EXPORT int entrain_timesync(void) {
+  const Inside inside;
+  if (state != State::recording) return 0;
+  Location* const at =
+      this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
+  if (at != nullptr) recorder().measure_clocks(*at);
+  return 0;
+}
+
+ENTRAIN_EXPORT void entrain_region_begin(const char* name) {
+  const Inside inside;
+  if (state != State::recording || name == nullptr) return;
+  Location* const at =
+      this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
+  if (at == nullptr) return;
+  const std::uint32_t number = recorder().user_region(name);
+  at->user_regions.push_back(number);
+  at->enter(timer.now(), number);
+}
+
+ENTRAIN_EXPORT void entrain_region_end(void) {
+  Location* const at = this_thread.location;
+  if (state != State::recording || at == nullptr || at->user_regions.empty()) return;
+  at->leave(timer.now(), at->user_regions.back());
+  at->user_regions.pop_back();
+}
+
+// Fortran, as gfortran and its kin name them; the length of a text comes last.
+ENTRAIN_EXPORT void entrain_timesync_(int* error) { *error = entrain_timesync(); }
+ENTRAIN_EXPORT void entrain_region_begin_(const char* name, std::size_t length) {
+  while (length > 0 && name[length - 1] == ' ') --length;
+  entrain_region_begin(std::string(name, length).c_str());
+}
+ENTRAIN_EXPORT void entrain_region_end_(void) { entrain_region_end(); }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record/recorder.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+extern "C" OTF2_ErrorCode entrain_internal_set_collectives(OTF2_Archive* archive, MPI_Comm comm);
+
+namespace entrain::record {
+
+thread_local ThreadState this_thread;
+std::atomic<State> state{State::idle};
+
+Recorder& recorder() {
+  static Recorder* const the_one = new Recorder;  // outlives threads that run at exit
+  return *the_one;
+}
+
+void say(const std::string& sentence) {
+  const std::string line = "entrain record: " + sentence + '\n';
+  static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+}
+
+namespace {
+
+/// The first line of a file, or the target of a link; "" if there is none.
+std::string first_line(const char* path) {
+  char text[256] = "";
+  if (::readlink(path, text, sizeof text - 1) > 0) return text;
+  if (std::FILE* const file = std::fopen(path, "r")) {
+    if (std::fgets(text, sizeof text, file) == nullptr) text[0] = '\0';
+    std::fclose(file);
+  }
+  return clean_word(text);
+}
+
+std::uint64_t realtime_ns() {
+  timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+std::string host_name() {
+  char name[256] = "localhost";
+  ::gethostname(name, sizeof name - 1);
+  return clean_word(name);
+}
+
+/// Makes a folder and those above it; an existing one is fine.
+bool make_folders(const std::string& path) {
+  for (std::size_t at = 1; at <= path.size(); ++at) {
+    if (at != path.size() && path[at] != '/') continue;
+    const std::string part = path.substr(0, at);
+    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && ::access(part.c_str(), F_OK) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Recorder::all_agree(bool good) const {
+  int own = good ? 1 : 0, all = 0;
+  real.MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, world_);
+  return all != 0;
+}
+
+void Recorder::start() {
+  std::string problem;
+  settings_ = read_settings(problem);
+  if (settings_.directory.empty()) return;
+  real.MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm parent = MPI_COMM_NULL;
+  real.MPI_Comm_get_parent(&parent);
+  if (parent != MPI_COMM_NULL) {
+    if (rank_ == 0) say("processes that the program started with MPI_Comm_spawn are not recorded");
+    return;
+  }
+  if (!problem.empty() && rank_ == 0) say(problem + "; the default is used");
+  real.MPI_Comm_dup(MPI_COMM_WORLD, &world_);
+  real.MPI_Comm_size(world_, &size_);
+  real.MPI_Comm_group(world_, &world_group_);
+  int level = MPI_THREAD_SINGLE;
+  real.MPI_Query_thread(&level);
+  several_threads_ = level == MPI_THREAD_MULTIPLE;
+  if (!set_up_clock(settings_) || !prepare_folder() || !open_archives()) return;
+  state = State::recording;
+}
+
+bool Recorder::set_up_clock(const Settings& settings) {
+  std::string problem;
+  timer.set_up(settings.timer, problem);
+  if (!problem.empty() && rank_ == 0) say(problem);
+  const VirtualCluster& cluster = settings.virtual_cluster;
+  if (cluster.nodes == 0) return true;
+  std::uint64_t epoch = timer.now().truth;
+  real.MPI_Bcast(&epoch, 1, MPI_UINT64_T, 0, world_);
+  const auto node = static_cast<std::uint64_t>(rank_) * cluster.nodes /
+                    static_cast<std::uint64_t>(size_);
+  timer.make_virtual(cluster, node, epoch);
+  return true;
+}
+
+bool Recorder::prepare_folder() {
+  const std::string& directory = settings_.directory;
+  std::string problem;
+  if (rank_ == 0) {
+    const std::string anchor = directory + '/' + k_archive_name + ".otf2";
+    if (::access(anchor.c_str(), F_OK) == 0) {
+      problem = directory + " holds an archive already; give another folder";
+    } else if (!make_folders(directory)) {
+      problem = "cannot make the folder " + directory + ": " + std::strerror(errno);
+    } else if (::mkdir(unfinished_folder(directory).c_str(), 0777) != 0) {
+      problem = errno == EEXIST
+                    ? directory + " holds an unfinished archive already; give another folder"
+                    : "cannot write to " + directory + ": " + std::strerror(errno);
+    }
+  }
+  int good = problem.empty() ? 1 : 0;
+  real.MPI_Bcast(&good, 1, MPI_INT, 0, world_);
+  if (!problem.empty()) say(problem + ". Nothing is recorded");
+  return good != 0;
+}
+
+std::string Recorder::host() const {
+  if (!timer.is_virtual()) return host_name();
+  return host_name() + '#' +
+         std::to_string(static_cast<std::uint64_t>(rank_) * settings_.virtual_cluster.nodes /
+                        static_cast<std::uint64_t>(size_));
+}
+
+std::string Recorder::clock_identity() const {
+  if (settings_.sync.synced_host != Choice::automatic) return host();
+  return host() + '/' + timer.name() + '/' + first_line("/proc/sys/kernel/random/boot_id") + '/' +
+         first_line("/proc/self/ns/time");
+}
+
+void Recorder::start_journal() {
+  const std::uint64_t at = timer.now().local;
+  journal_.tell({"process", std::to_string(rank_), std::to_string(size_), host(), timer.name(),
+                 std::to_string(timer.granularity()), std::to_string(realtime_ns()),
+                 std::to_string(at), timer.is_virtual() ? timer.description() : ""});
+}
+
+bool Recorder::open_archives() {
+  const std::string path =
+      unfinished_folder(settings_.directory) + '/' + std::to_string(rank_) + ".journal";
+  bool good = journal_.open(path);
+  std::string problem = good ? "" : "cannot write " + path + ": " + std::strerror(errno);
+  if (all_agree(good)) {
+    const auto set = [this](OTF2_Archive* archive) {
+      return entrain_internal_set_collectives(archive, world_);
+    };
+    for (const bool truth : {false, true}) {
+      if (truth && !timer.is_virtual()) continue;
+      TraceArchive::Options options;
+      options.directory = settings_.directory + (truth ? ".truth" : "");
+      options.truth = truth;
+      options.mapped = !truth;
+      options.buffer_bytes = settings_.buffer_bytes;
+      archives_.push_back(std::make_unique<TraceArchive>());
+      good = good && archives_.back()->open(options, set) && archives_.back()->open_events();
+    }
+    if (!good) problem = "cannot write to " + settings_.directory + ": " + take_otf2_complaint();
+  } else {
+    good = false;
+  }
+  start_journal();
+  add_comm(MPI_COMM_WORLD, "world");
+  add_comm(MPI_COMM_SELF, "self");
+  good = good && add_thread() != nullptr;
+  if (all_agree(good)) return true;
+  // All may have the same trouble: the first one speaks.
+  int speaker = problem.empty() ? size_ : rank_, first = 0;
+  real.MPI_Allreduce(&speaker, &first, 1, MPI_INT, MPI_MIN, world_);
+  if (first == rank_) say(problem + ". Nothing is recorded");
+  return false;
+}
+
+Location* Recorder::add_thread() {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t thread = locations_.size();
+  const std::uint64_t id = thread << 32 | static_cast<std::uint64_t>(rank_);
+  OTF2_EvtWriter* writers[2] = {nullptr, nullptr};
+  for (std::size_t i = 0; i < archives_.size(); ++i) {
+    writers[i] = archives_[i]->event_writer(id);
+    if (writers[i] == nullptr) return nullptr;
+  }
+  locations_.push_back(std::make_unique<Location>(id, writers[0], writers[1]));
+  journal_.tell({"location", std::to_string(id),
+                 thread == 0 ? "Master thread" : "Thread " + std::to_string(thread)});
+  return this_thread.location = locations_.back().get();
+}
+
+void Recorder::first_use(std::uint32_t region) {
+  if (used_[region].exchange(true)) return;
+  const std::lock_guard lock(mutex_);
+  if (region == k_session_region) {
+    journal_.tell({"region", std::to_string(region), "r", "clock session"});
+  } else {
+    journal_.tell({"region", std::to_string(region), "m", k_region_names[region]});
+  }
+}
+
+std::uint32_t Recorder::user_region(const char* name) {
+  const std::lock_guard lock(mutex_);
+  const auto number = k_first_user_region + static_cast<std::uint32_t>(user_regions_.size());
+  const auto [place, is_new] = user_regions_.try_emplace(name, number);
+  if (is_new) journal_.tell({"region", std::to_string(number), "u", clean_word(name)});
+  return place->second;
+}
+
+void Recorder::measure_clocks(Location& at) {
+  use_region(k_session_region);
+  at.enter(timer.now(), k_session_region);
+  const std::lock_guard lock(mutex_);
+  if (session_count_ == 0) sessions_.set_up(settings_.sync, world_, clock_identity(), journal_);
+  sessions_.measure(session_count_++, journal_);
+  at.leave(timer.now(), k_session_region);
+}
+
+}  // namespace entrain::record

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "record/real_mpi.hpp"
+#include "record/archive.hpp"
+#include "record/handles.hpp"
+#include "record/journal.hpp"
+#include "record/location.hpp"
+#include "record/session.hpp"
+#include "record/settings.hpp"
+#include "record/regions.hpp"
+
+namespace entrain::record {
+
+/// Local numbers of the recorder's own regions and of the first user region.
+inline constexpr std::uint32_t k_session_region = static_cast<std::uint32_t>(Region::count);
+inline constexpr std::uint32_t k_first_user_region = k_session_region + 1;
+
+/// Says `sentence` on standard error, once per call.
+void say(const std::string& sentence);
+
+/// What one process records, from MPI_Init to MPI_Finalize.
+class Recorder {
+ public:
+  /// Starts recording after the library's own MPI_Init. Collective over the world; whether it
+  /// records is the same in all processes.
+  void start();
+  /// Completes the archive before the library's own MPI_Finalize. Collective over the world.
+  void finish();
+  /// Writes out what is in memory; the process ends without MPI_Finalize.
+  void abandon();
+
+  /// The records of the calling thread, made at its first call; null if that failed.
+  Location* add_thread();
+  /// Notes that a region of the table occurs. Cheap.
+  void use_region(std::uint32_t region) {
+    if (!used_[region].load(std::memory_order_relaxed)) first_use(region);
+  }
+  /// Local number of a user region.
+  std::uint32_t user_region(const char* name);
+
+  /// Measures the clocks; collective over the world.
+  void measure_clocks(Location& at);
+
+  /// Communicator of a handle, or null if it is not recorded. Valid until it is freed.
+  Comm* comm(MPI_Comm handle) {
+    const auto found = comms_.find(key_of(handle));
+    return found == comms_.end() || found->second->foreign ? nullptr : found->second.get();
+  }
+  /// Takes a new communicator down under `key`; null if it cannot be recorded. Its members are
+  /// those of `like`, if given: a handle that is not usable yet cannot be asked.
+  Comm* add_comm(MPI_Comm handle, const std::string& key, MPI_Comm like = MPI_COMM_NULL);
+  /// A key out of `prefix` and the members of a communicator.
+  std::string members_key(const std::string& prefix, MPI_Comm handle) const;
+  void forget_comm(MPI_Comm handle) { comms_.erase(key_of(handle)); }
+  void name_comm(const Comm& comm, const std::string& name);
+
+  RequestTable requests;
+  std::unordered_map<std::uint64_t, Pending> messages;  ///< matched probes by message handle
+  std::unordered_map<std::string, std::uint64_t> ordinals;  ///< of calls that share a key
+  [[nodiscard]] std::uint64_t next_number() { return next_number_++; }
+
+  /// Protects everything above where several threads may call MPI at once.
+  std::unique_lock<std::recursive_mutex> lock() {
+    return several_threads_ ? std::unique_lock(mutex_)
+                            : std::unique_lock(mutex_, std::defer_lock);
+  }
+  [[nodiscard]] bool several_threads() const { return several_threads_; }
+  [[nodiscard]] int rank() const { return rank_; }
+
+ private:
+  bool set_up_clock(const Settings& settings);
+  bool prepare_folder();
+  bool open_archives();
+  bool all_agree(bool good) const;
+  void start_journal();
+  [[nodiscard]] std::string host() const;
+  [[nodiscard]] std::string clock_identity() const;
+  void first_use(std::uint32_t region);
+  void close_threads();
+  [[nodiscard]] bool write_archives();
+  void settle(bool good, bool all_good);
+
+  /// Ranks in the world; those of others only of an inter-communicator.
+  struct Members {
+    std::vector<int> own, others;
+  };
+  [[nodiscard]] Members members_of(MPI_Comm handle) const;
+
+  Settings settings_;
+  int rank_ = 0, size_ = 0;
+  MPI_Comm world_ = MPI_COMM_NULL;  ///< a copy that the program does not know
+  MPI_Group world_group_ = MPI_GROUP_NULL;
+  bool several_threads_ = false;
+  std::recursive_mutex mutex_;
+  Journal journal_;
+  std::vector<std::unique_ptr<TraceArchive>> archives_;  ///< the second one holds true times
+  std::vector<std::unique_ptr<Location>> locations_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;
+  std::unordered_map<std::string, std::uint32_t> user_regions_;
+  std::atomic<bool> used_[k_session_region + 1] = {};
+  std::uint32_t next_comm_ = 0;
+  std::uint64_t next_number_ = 1;
+  ClockSessions sessions_;
+  std::uint32_t session_count_ = 0;
+};
+
+/// The one recorder of this process; never destroyed.
+Recorder& recorder();
+
+enum class State : int { idle, recording, over };
+extern std::atomic<State> state;
+
+/// What a thread knows of itself.
+struct ThreadState {
+  Location* location = nullptr;
+  int depth = 0;  ///< calls of MPI it is inside of
+};
+extern thread_local ThreadState this_thread __attribute__((tls_model("initial-exec")));
+
+/// One call of MPI by the program: writes enter when made, leave when destroyed. A call from inside
+/// another one, by the library or by the recorder, is none and stays false.
+class Call {
+ public:
+  explicit Call(Region region) : Call(static_cast<std::uint32_t>(region)) {}
+  explicit Call(std::uint32_t region) : region_(region) {
+    if (this_thread.depth++ != 0 || state.load(std::memory_order_relaxed) != State::recording) {
+      return;
+    }
+    at_ = this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
+    if (at_ == nullptr) return;
+    recorder().use_region(region);
+    time_ = timer.now();
+    at_->enter(time_, region);
+  }
+  ~Call() {
+    --this_thread.depth;
+    if (at_ == nullptr) return;
+    if (!done_) done();
+    at_->leave(time_, region_);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  explicit operator bool() const { return at_ != nullptr; }
+  /// The library's function has returned: from now on time() is the end of the call.
+  void done() {
+    done_ = true;
+    time_ = timer.now();
+  }
+  [[nodiscard]] const Stamp& time() const { return time_; }
+  Location& at() { return *at_; }
+
+ private:
+  std::uint32_t region_;
+  Location* at_ = nullptr;
+  Stamp time_;
+  bool done_ = false;
+};
+
+}  // namespace entrain::record

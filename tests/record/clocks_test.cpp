@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Clock sessions, on virtual nodes whose clocks go wrong in a known way.
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "record/recorded.hpp"
+
+namespace entrain::test {
+namespace {
+
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+/// One line of clock_samples.csv.
+struct Sample {
+  std::uint64_t session, rank, parent, local, parent_local, master, round_trip, kept;
+};
+
+std::vector<Sample> samples_in(const fs::path& folder) {
+  std::vector<Sample> samples;
+  for (const std::string& line : lines_of(folder / "clock_samples.csv")) {
+    if (line.empty() || line[0] == '#' || line[0] == 's') continue;
+    std::istringstream in(line);
+    std::uint64_t words[8] = {};
+    char comma = 0;
+    for (std::uint64_t& word : words) in >> word >> comma;
+    samples.push_back({words[0], words[1], words[2], words[3], words[4], words[5], words[6],
+                       words[7]});
+  }
+  return samples;
+}
+
+/// A ClockOffset record.
+struct Record {
+  std::uint64_t location, time;
+  std::int64_t offset;
+  double half_width;
+};
+
+std::vector<Record> records_in(const fs::path& folder) {
+  const std::string print =
+      run_program({"otf2-print", "-A", "-C", anchor_of(folder).string()}, tool_limits()).out;
+  std::vector<Record> records;
+  std::istringstream lines(print);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Record record{};
+    std::string what, time, offset, width;
+    char comma = 0;
+    words >> what >> record.location >> time >> record.time >> comma >> offset >> record.offset >>
+        comma >> width >> record.half_width;
+    if (what == "CLOCK_OFFSET" && words) records.push_back(record);
+  }
+  return records;
+}
+
+/// Offset and error of the rate of the clock of `rank`, out of the file that tells the truth.
+struct Clock {
+  long double offset_ns = 0, rate_error = 0, epoch_ns = 0;
+};
+
+Clock clock_of(const fs::path& truth, std::uint64_t rank) {
+  for (const std::string& line : lines_of(truth / "virtual_clocks.txt")) {
+    if (!line.starts_with("rank=" + std::to_string(rank) + " ")) continue;
+    const auto value = [&](const std::string& name) {
+      return std::stold(line.substr(line.find(" " + name + "=") + name.size() + 2));
+    };
+    return {value("offset_ns"), value("rate_error"), value("epoch_ns")};
+  }
+  ADD_FAILURE() << "no clock of rank " << rank;
+  return {};
+}
+
+class Clocks : public EveryMpi {
+ protected:
+  [[nodiscard]] fs::path trace() const { return scratch_ / "trace"; }
+
+  /// `count` processes on as many virtual nodes.
+  void run(int count, std::map<std::string, std::string> variables,
+           const std::vector<std::string>& program_arguments) {
+    variables.try_emplace("ENTRAIN_VIRTUAL_NODES", std::to_string(count));
+    // The launcher of Open MPI hands these on to local processes by itself, MPICH's too.
+    const WithVariables with(variables);
+    outcome_ = record(mpi_, count, trace(),
+                      std::vector<std::string>{program("ring")} + program_arguments,
+                      {"--sync-max-messages", "40", "--sync-fanout", "2"});
+    ASSERT_EQ(outcome_.exit_code, 3) << outcome_.summary() << outcome_.err;
+  }
+
+  /// The archive is sound, and no receive is earlier than its send by more than the records admit:
+  /// on a busy machine round trips are long, and so are the intervals.
+  void expect_aligned() {
+    printed_ = print_archive(anchor_of(trace()), true);
+    EXPECT_EQ(printed_.exit_code, 0) << printed_.errors;
+    check_ = json_of(run_tool({"check", trace().string(), "--json"}));
+    EXPECT_EQ(check_["presync"], "linear");
+    double widest = 0;
+    for (const Record& record : records_in(trace())) widest = std::max(widest, record.half_width);
+    EXPECT_GT(widest, 0);
+    for (const auto& [kind, edges] : check_["edges"].items()) {
+      if (edges["worst_s"].is_null()) continue;
+      EXPECT_GE(edges["worst_s"].get<double>(), -2e-9 * widest) << kind;
+    }
+  }
+
+  ChildOutcome outcome_;
+};
+
+TEST_P(Clocks, SessionsAlignVirtualNodes) {
+  run(7, {}, {"50", "sync"});
+  if (HasFatalFailure()) return;
+  // Offsets of milliseconds: without the records nearly everything is violated.
+  EXPECT_EQ(run_tool({"check", trace().string(), "--presync", "none"}).exit_code, 1);
+  expect_aligned();
+  const ChildOutcome truth = run_tool({"check", (trace().string() + ".truth"), "--json"});
+  EXPECT_EQ(truth.exit_code, 0) << truth.out << truth.err;
+  EXPECT_EQ(json_of(truth)["presync"], "none");
+
+  // Three sessions of 40 exchanges with everybody but rank 0, in a tree with fanout 2.
+  const auto samples = samples_in(trace());
+  ASSERT_EQ(samples.size(), 3u * 40u * 6u);
+  std::map<std::uint64_t, int> kept;
+  for (const Sample& sample : samples) {
+    EXPECT_EQ(sample.parent, (sample.rank - 1) / 2);
+    kept[sample.session] += static_cast<int>(sample.kept);
+  }
+  EXPECT_EQ(kept, (std::map<std::uint64_t, int>{{0, 216}, {1, 216}, {2, 216}}));
+}
+
+TEST_P(Clocks, BoundsOfTheOffsetsHold) {
+  run(4, {{"ENTRAIN_VIRTUAL_DRIFT_PPM", "200"}, {"ENTRAIN_VIRTUAL_SEED", "3"}}, {"40", "pause"});
+  if (HasFatalFailure()) return;
+  expect_aligned();
+  const std::vector<Record> records = records_in(trace());
+  EXPECT_EQ(records.size(), 8u);
+  for (const Record& record : records) {
+    const Clock clock = clock_of(trace().string() + ".truth", record.location);
+    EXPECT_EQ(record.half_width == 0, record.location == 0);
+    if (record.location == 0) continue;
+    EXPECT_NE(clock.offset_ns, 0);
+    // local = true + offset + rate error * (true - epoch)
+    const long double local = static_cast<long double>(record.time);
+    const long double true_time = clock.epoch_ns + (local - clock.offset_ns - clock.epoch_ns) /
+                                                       (1 + clock.rate_error);
+    const long double error = static_cast<long double>(record.offset) - (true_time - local);
+    EXPECT_LE(std::fabs(static_cast<double>(error)), record.half_width)
+        << "location " << record.location;
+  }
+}
+
+TEST_P(Clocks, ProcessesOfANodeShareItsClock) {
+  run(6, {{"ENTRAIN_VIRTUAL_NODES", "2"}}, {"30"});
+  if (HasFatalFailure()) return;
+  expect_aligned();
+  // Ranks 0 to 2 are on the first node, 3 to 5 on the second: one of them measures.
+  for (const Sample& sample : samples_in(trace())) {
+    EXPECT_EQ(sample.rank, 3u);
+    EXPECT_EQ(sample.parent, 0u);
+  }
+  EXPECT_EQ(samples_in(trace()).size(), 2u * 40u);
+}
+
+TEST_P(Clocks, EveryProcessMeasuresOnRequest) {
+  run(6, {{"ENTRAIN_VIRTUAL_NODES", "2"}, {"ENTRAIN_SYNCED_HOST", "no"}}, {"30"});
+  if (HasFatalFailure()) return;
+  expect_aligned();
+  std::map<std::uint64_t, std::uint64_t> parents;
+  for (const Sample& sample : samples_in(trace())) parents[sample.rank] = sample.parent;
+  EXPECT_EQ(parents,
+            (std::map<std::uint64_t, std::uint64_t>{{1, 0}, {2, 0}, {3, 0}, {4, 3}, {5, 3}}));
+}
+
+TEST_P(Clocks, OneMachineNeedsNoOffsets) {
+  const ChildOutcome outcome = record(mpi_, 3, trace(), {program("ring"), "30", "sync"});
+  ASSERT_EQ(outcome.exit_code, 3) << outcome.summary();
+  expect_sound(trace());
+  EXPECT_EQ(check_["presync"], "none");
+  EXPECT_FALSE(fs::exists(trace() / "clock_samples.csv"));
+}
+
+TEST_P(Clocks, ABadVariableIsTold) {
+  const std::map<std::string, std::string> variables{{"ENTRAIN_SYNC_FANOUT", "many"}};
+  const WithVariables with(variables);
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "30"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  EXPECT_THAT(outcome.err, HasSubstr("ENTRAIN_SYNC_FANOUT is 'many', but must be a number from 1"));
+  expect_sound(trace());
+}
+
+INSTANTIATE_TEST_SUITE_P(Mpi, Clocks, testing::Values("openmpi", "mpich"),
+                         [](const auto& which) { return which.param; });
+
+}  // namespace
+}  // namespace entrain::test

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cli/tool.hpp"
+#include "support/files.hpp"
+#include "support/otf2_print.hpp"
+
+namespace entrain::test {
+
+/// An MPI that the recorder was built for, with its launcher and compilers ("" if missing).
+struct Mpi {
+  std::string name, launcher, fortran;
+};
+
+/// ENTRAIN_RECORD_MPIS is "openmpi|mpiexec|mpifort;...".
+inline std::vector<Mpi> built_mpis() {
+  std::vector<Mpi> mpis;
+  std::istringstream all(ENTRAIN_RECORD_MPIS);
+  for (std::string one; std::getline(all, one, ';');) {
+    std::istringstream words(one);
+    Mpi mpi;
+    std::getline(words, mpi.name, '|');
+    std::getline(words, mpi.launcher, '|');
+    std::getline(words, mpi.fortran, '|');
+    if (!mpi.name.empty()) mpis.push_back(mpi);
+  }
+  return mpis;
+}
+
+inline std::string program_path(const Mpi& mpi, const std::string& program) {
+  return std::string(ENTRAIN_RECORD_PROGRAMS) + "/" + mpi.name + "/" + program;
+}
+
+/// Sets variables for the programs started while it lives.
+class WithVariables {
+ public:
+  explicit WithVariables(const std::map<std::string, std::string>& variables)
+      : variables_(variables) {
+    for (const auto& [name, value] : variables_) ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~WithVariables() {
+    for (const auto& [name, value] : variables_) ::unsetenv(name.c_str());
+  }
+  WithVariables(const WithVariables&) = delete;
+  WithVariables& operator=(const WithVariables&) = delete;
+
+ private:
+  std::map<std::string, std::string> variables_;
+};
+
+/// The launcher's command for `count` processes, however few cores there are.
+inline std::vector<std::string> launch(const Mpi& mpi, int count) {
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
+  ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
+  ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 1);
+  return {mpi.launcher, "-n", std::to_string(count)};
+}
+
+inline std::vector<std::string> operator+(std::vector<std::string> a,
+                                          const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// Runs `entrain record OPTIONS -o FOLDER -- launcher -n COUNT PROGRAM...`.
+inline ChildOutcome record(const Mpi& mpi, int count, const std::filesystem::path& folder,
+                           const std::vector<std::string>& program,
+                           const std::vector<std::string>& options = {}) {
+  return run_tool(std::vector<std::string>{"record"} + options +
+                  std::vector<std::string>{"-o", folder.string(), "--"} + launch(mpi, count) +
+                  program);
+}
+
+inline std::filesystem::path anchor_of(const std::filesystem::path& folder) {
+  return folder / "traces.otf2";
+}
+
+/// Record of otf2-print in the form in which the test programs write down what they expect: no
+/// times, no request ids, communicators by name. "" for enter, leave, and tests of requests, whose
+/// number depends on chance.
+inline std::string short_form(const std::string& line) {
+  static const std::map<std::string, std::string> k_names{
+      {"MPI_SEND", "SEND"},
+      {"MPI_ISEND", "ISEND"},
+      {"MPI_ISEND_COMPLETE", "ISEND_COMPLETE"},
+      {"MPI_RECV", "RECV"},
+      {"MPI_IRECV", "IRECV"},
+      {"MPI_IRECV_REQUEST", "IRECV_REQUEST"},
+      {"MPI_REQUEST_CANCELLED", "CANCELLED"},
+      {"MPI_COLLECTIVE_BEGIN", "BEGIN"},
+      {"MPI_COLLECTIVE_END", "END"},
+      {"NON_BLOCKING_COLLECTIVE_REQUEST", "REQUEST"},
+      {"NON_BLOCKING_COLLECTIVE_COMPLETE", "COMPLETE"},
+      {"COMM_CREATE", "CREATE"},
+      {"COMM_DESTROY", "DESTROY"}};
+  const auto name = k_names.find(line.substr(0, line.find(' ')));
+  if (name == k_names.end()) return "";
+  std::string text = name->second;
+  static const std::regex k_field(
+      "(Operation|Receiver|Sender|Communicator|Root|Tag|Length|Sent|Received): "
+      "(\"([^\"]*)\"|[A-Z_]+|[0-9]+)");
+  for (std::sregex_iterator field(line.begin(), line.end(), k_field), end; field != end; ++field) {
+    text += " " + ((*field)[2].str()[0] == '"' ? (*field)[3].str() : (*field)[2].str());
+  }
+  return text;
+}
+
+/// Records of one location, in order, in short form.
+inline std::vector<std::string> records_of(const PrintedArchive& printed,
+                                           const std::string& location) {
+  std::vector<std::string> records;
+  const auto found = printed.events.find(location);
+  if (found == printed.events.end()) return records;
+  std::istringstream lines(found->second);
+  for (std::string line; std::getline(lines, line);) {
+    if (std::string text = short_form(line); !text.empty()) records.push_back(text);
+  }
+  return records;
+}
+
+/// How often a location enters each region.
+inline std::map<std::string, int> calls_of(const PrintedArchive& printed,
+                                           const std::string& location) {
+  std::map<std::string, int> calls;
+  const auto found = printed.events.find(location);
+  if (found == printed.events.end()) return calls;
+  static const std::regex k_enter("^ENTER .*Region: \"([^\"]*)\"");
+  std::istringstream lines(found->second);
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_search(line, match, k_enter)) ++calls[match[1].str()];
+  }
+  return calls;
+}
+
+inline std::vector<std::string> lines_of(const std::filesystem::path& path) {
+  std::vector<std::string> lines;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// A test for every MPI that the recorder was built for; skipped where there is none.
+class EveryMpi : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    for (const Mpi& mpi : built_mpis()) {
+      if (mpi.name == GetParam()) mpi_ = mpi;
+    }
+    if (mpi_.name.empty()) GTEST_SKIP() << "built without the recorder for " << GetParam();
+    if (mpi_.launcher.empty()) GTEST_SKIP() << GetParam() << " has no launcher here";
+  }
+
+  /// The archive is accepted by the OTF2 library and has no violation.
+  void expect_sound(const std::filesystem::path& folder) {
+    printed_ = print_archive(anchor_of(folder), true);
+    EXPECT_EQ(printed_.exit_code, 0) << printed_.errors;
+    const ChildOutcome check = run_tool({"check", folder.string(), "--json"});
+    EXPECT_EQ(check.exit_code, 0) << check.out << check.err;
+    check_ = json_of(check);
+  }
+
+  [[nodiscard]] std::string program(const std::string& name) const {
+    return program_path(mpi_, name);
+  }
+
+  Mpi mpi_;
+  TempDir scratch_;
+  PrintedArchive printed_;
+  Json check_;
+};
+
+}  // namespace entrain::test

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How programs are started under the recorder, with how many threads, and how they may end.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/recorded.hpp"
+
+namespace entrain::test {
+namespace {
+
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class Run : public EveryMpi {
+ protected:
+  [[nodiscard]] fs::path trace() const { return scratch_ / "trace"; }
+
+  void expect_ring(int processes, int rounds) {
+    expect_sound(trace());
+    for (int rank = 0; rank < processes; ++rank) {
+      EXPECT_EQ(calls_of(printed_, std::to_string(rank))["MPI_Sendrecv"], rounds) << rank;
+    }
+    EXPECT_FALSE(fs::exists(trace() / "unfinished"));
+  }
+
+  /// What is left can be made an archive of.
+  void expect_repairable() {
+    EXPECT_FALSE(fs::exists(anchor_of(trace())));
+    const ChildOutcome repair = run_tool({"record", "--repair", trace().string()});
+    EXPECT_EQ(repair.exit_code, 0) << repair.summary() << repair.err;
+    EXPECT_THAT(repair.out, HasSubstr("repaired"));
+  }
+};
+
+TEST_P(Run, TheLauncherUnderTheRecorder) {
+  const ChildOutcome outcome = record(mpi_, 3, trace(), {program("ring"), "20"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  EXPECT_EQ(outcome.out, "last from 2\n");
+  expect_ring(3, 20);
+}
+
+TEST_P(Run, TheRecorderUnderTheLauncher) {
+  const ChildOutcome outcome =
+      run_program(launch(mpi_, 3) + std::vector<std::string>{ENTRAIN_BINARY, "record", "-o",
+                                                             trace().string(), "--",
+                                                             program("ring"), "20"},
+                  tool_limits());
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  EXPECT_EQ(outcome.out, "last from 2\n");
+  expect_ring(3, 20);
+}
+
+TEST_P(Run, SeveralProgramsTogether) {
+  const ChildOutcome outcome = record(mpi_, 1, trace(),
+                                      {program("ring"), "20", ":", "-n", "2", program("ring"),
+                                       "20"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  expect_ring(3, 20);
+}
+
+TEST_P(Run, OneProcessWithoutALauncher) {
+  launch(mpi_, 1);
+  const ChildOutcome outcome =
+      run_tool({"record", "-o", trace().string(), "--", program("ring"), "20"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  expect_ring(1, 20);
+}
+
+TEST_P(Run, ManyEventsOutgrowTheBuffer) {
+  const ChildOutcome outcome =
+      record(mpi_, 2, trace(), {program("ring"), "50000"}, {"--buffer", "1M"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  expect_ring(2, 50000);
+  EXPECT_EQ(check_["edges"]["p2p"]["count"], 100000);
+}
+
+TEST_P(Run, ThreadsHaveLocationsOfTheirOwn) {
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("threads")});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
+  if (outcome.out == "no threads\n") GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
+  expect_sound(trace());
+  EXPECT_EQ(check_["locations"], 10);
+  EXPECT_EQ(check_["edges"]["p2p"]["count"], 2 * 4 * 300);
+  for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
+  for (std::uint64_t rank = 0; rank < 2; ++rank) {
+    for (std::uint64_t thread = 1; thread <= 4; ++thread) {
+      auto calls = calls_of(printed_, std::to_string(thread << 32 | rank));
+      EXPECT_EQ(calls["MPI_Isend"], 300);
+      EXPECT_EQ(calls["MPI_Waitall"], 300);
+      EXPECT_EQ(calls["MPI_Comm_dup"], 3);
+      EXPECT_EQ(calls["MPI_Comm_free"], 3);
+    }
+  }
+}
+
+TEST_P(Run, ChildrenOfTheProgramAreNotRecorded) {
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "20", "fork"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary() << outcome.err;
+  EXPECT_EQ(outcome.out, "last from 1\n");
+  expect_ring(2, 20);
+}
+
+TEST_P(Run, WithoutFinalizeTheArchiveIsRepaired) {
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "20", "exit"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.summary();
+  EXPECT_THAT(outcome.err, HasSubstr("entrain record --repair " + trace().string()));
+  expect_repairable();
+  expect_ring(2, 20);
+}
+
+TEST_P(Run, AfterAbortTheArchiveIsRepaired) {
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "20", "abort"});
+  EXPECT_EQ(outcome.exit_code, 7) << outcome.summary();
+  expect_repairable();
+  expect_ring(2, 20);
+}
+
+TEST_P(Run, AfterAKilledProcessTheArchiveIsRepaired) {
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "30000", "kill"});
+  EXPECT_NE(outcome.exit_code, 0);
+  expect_repairable();
+  expect_ring(2, 30000);
+  EXPECT_EQ(run_tool({"record", "--repair", trace().string()}).exit_code, 2);
+}
+
+TEST_P(Run, AnUnwritableFolderIsToldAndTheProgramRuns) {
+  const fs::path file = scratch_ / "file";
+  write_bytes(file, {});
+  const ChildOutcome outcome = record(mpi_, 2, file / "trace", {program("ring"), "20"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  EXPECT_EQ(outcome.out, "last from 1\n");
+  EXPECT_THAT(outcome.err, HasSubstr("cannot make the folder " + (file / "trace").string()));
+}
+
+TEST_P(Run, AFullDiskIsToldAndTheProgramRuns) {
+  // The disk is full for the recorder: a limit on the size of files, set after MPI_Init.
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "40000", "full"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary() << outcome.err;
+  EXPECT_EQ(outcome.out, "last from 1\n");
+  EXPECT_THAT(outcome.err, HasSubstr("could not be written completely"));
+  expect_repairable();
+  expect_sound(trace());
+  EXPECT_GT(calls_of(printed_, "0")["MPI_Sendrecv"], 1000);
+}
+
+TEST_P(Run, AnExistingArchiveIsKept) {
+  ASSERT_EQ(record(mpi_, 2, trace(), {program("ring"), "5"}).exit_code, 3);
+  const auto before = digest_tree(trace());
+  expect_refusal(record(mpi_, 2, trace(), {program("ring"), "5"}), "holds an archive already");
+  const ChildOutcome inside =
+      run_program(launch(mpi_, 2) + std::vector<std::string>{ENTRAIN_BINARY, "record", "-o",
+                                                             trace().string(), "--",
+                                                             program("ring"), "5"},
+                  tool_limits());
+  EXPECT_EQ(inside.exit_code, 3);
+  EXPECT_THAT(inside.err, HasSubstr("holds an archive already"));
+  EXPECT_EQ(digest_tree(trace()), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mpi, Run, testing::Values("openmpi", "mpich"),
+                         [](const auto& which) { return which.param; });
+
+TEST(RecordUsage, Refusals) {
+  expect_refusal(run_tool({"record"}), "there is no program to run");
+  expect_refusal(run_tool({"record", "--bogus", "--", "true"}), "'--bogus' is not an option");
+  expect_refusal(run_tool({"record", "--sync-drop", "1.5", "--", "true"}), "--sync-drop '1.5'");
+}
+
+}  // namespace
+}  // namespace entrain::test
