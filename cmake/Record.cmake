@@ -50,10 +50,29 @@ target_include_directories(entrain_record_settings INTERFACE ${PROJECT_SOURCE_DI
 target_link_libraries(entrain_record_settings INTERFACE PkgConfig::otf2 Threads::Threads
                                                         ${CMAKE_DL_LIBS})
 
-# Sources that know nothing of MPI.
-set(ENTRAIN_RECORD_PLAIN archive.cpp clocks.cpp definitions.cpp journal.cpp memory.cpp otf2_locks.c
-                         timer.cpp)
-list(TRANSFORM ENTRAIN_RECORD_PLAIN PREPEND ${PROJECT_SOURCE_DIR}/src/record/)
+if(ENTRAIN_SANITIZE)
+  # Programs are built with the same sanitizers then; see tests/record.
+  target_compile_options(entrain_record_settings INTERFACE -fsanitize=${ENTRAIN_SANITIZE}
+                                                           -fno-omit-frame-pointer)
+  target_link_options(entrain_record_settings INTERFACE -fsanitize=${ENTRAIN_SANITIZE})
+endif()
+
+# Object library entrain_record_objects of the sources that know nothing of MPI.
+function(entrain_add_record_objects)
+  set(sources archive.cpp clocks.cpp definitions.cpp event_file.cpp journal.cpp memory.cpp
+              otf2_locks.c repair.cpp settings.cpp timer.cpp)
+  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/record/)
+  add_library(entrain_record_objects OBJECT ${sources})
+  set_target_properties(entrain_record_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(entrain_record_objects PUBLIC entrain_record_settings)
+  entrain_warn_in_cxx(entrain_record_objects)
+endfunction()
+
+function(entrain_warn_in_cxx target)
+  target_compile_options(
+    ${target}
+    PRIVATE $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:standard_warnings,INTERFACE_COMPILE_OPTIONS>>)
+endfunction()
 
 function(entrain_add_record_library mpi)
   set(source ${PROJECT_SOURCE_DIR}/src/record)
@@ -61,8 +80,7 @@ function(entrain_add_record_library mpi)
   add_library(entrain_record_${mpi} SHARED)
   target_sources(
     entrain_record_${mpi}
-    PRIVATE ${ENTRAIN_RECORD_PLAIN}
-            ${generated}/wrappers.cpp
+    PRIVATE ${generated}/wrappers.cpp
             ${source}/collectives.cpp
             ${source}/communicators.cpp
             ${source}/completion.cpp
@@ -71,15 +89,15 @@ function(entrain_add_record_library mpi)
             ${source}/otf2_context.c
             ${source}/process.cpp
             ${source}/recorder.cpp
-            ${source}/session.cpp
-            ${source}/settings.cpp)
+            ${source}/session.cpp)
   target_include_directories(entrain_record_${mpi} PRIVATE ${PROJECT_BINARY_DIR}/generated)
-  target_link_libraries(entrain_record_${mpi} PRIVATE entrain_record_settings entrain_mpi_${mpi})
-  target_compile_options(
-    entrain_record_${mpi} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:standard_warnings,INTERFACE_COMPILE_OPTIONS>>)
-  target_link_options(
-    entrain_record_${mpi} PRIVATE -static-libstdc++ -static-libgcc
-    LINKER:--version-script=${generated}/exports.map LINKER:-z,defs)
+  target_link_libraries(entrain_record_${mpi} PRIVATE entrain_record_objects entrain_mpi_${mpi})
+  entrain_warn_in_cxx(entrain_record_${mpi})
+  target_link_options(entrain_record_${mpi} PRIVATE -static-libgcc
+                      LINKER:--version-script=${generated}/exports.map)
+  if(NOT ENTRAIN_SANITIZE) # their runtime has a C++ library and symbols of its own
+    target_link_options(entrain_record_${mpi} PRIVATE -static-libstdc++ LINKER:-z,defs)
+  endif()
   set_target_properties(
     entrain_record_${mpi}
     PROPERTIES OUTPUT_NAME entrain-record-${mpi}
@@ -110,13 +128,8 @@ function(entrain_add_record_tools)
   set_target_properties(entrain_hooks PROPERTIES OUTPUT_NAME entrain-hooks LIBRARY_OUTPUT_DIRECTORY
                                                  ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
   install(TARGETS entrain_hooks DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  add_executable(entrain_record_repair ${ENTRAIN_RECORD_PLAIN}
-                                       ${PROJECT_SOURCE_DIR}/src/record/event_file.cpp
-                                       ${PROJECT_SOURCE_DIR}/src/record/repair.cpp
-                                       ${PROJECT_SOURCE_DIR}/src/record/repair_main.cpp)
-  target_link_libraries(entrain_record_repair PRIVATE entrain_record_settings)
-  target_compile_options(
-    entrain_record_repair PRIVATE $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:standard_warnings,INTERFACE_COMPILE_OPTIONS>>)
+  add_executable(entrain_record_repair ${PROJECT_SOURCE_DIR}/src/record/repair_main.cpp)
+  target_link_libraries(entrain_record_repair PRIVATE entrain_record_objects)
   set_target_properties(
     entrain_record_repair PROPERTIES OUTPUT_NAME entrain-record-repair RUNTIME_OUTPUT_DIRECTORY
                                      ${PROJECT_BINARY_DIR}/${ENTRAIN_RECORD_LIBDIR})
@@ -149,6 +162,7 @@ function(entrain_add_recorder)
     return()
   endif()
   message(STATUS "Recorder for: ${mpis}")
+  entrain_add_record_objects()
   entrain_generate_wrappers()
   foreach(mpi IN LISTS mpis)
     entrain_add_record_library(${mpi})

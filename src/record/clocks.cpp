@@ -2,6 +2,7 @@
 #include "record/clocks.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -58,6 +59,17 @@ std::vector<ClockPoint> points_of_master(const std::vector<ProcessRecord>& proce
 }
 
 }  // namespace
+
+void drop_slowest(std::vector<ClockSample>& samples, double share) {
+  std::vector<std::size_t> order(samples.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return samples[a].round_trip > samples[b].round_trip;
+  });
+  const auto dropped =
+      static_cast<std::size_t>(std::floor(share * static_cast<double>(samples.size())));
+  for (std::size_t i = 0; i < dropped && i < order.size(); ++i) samples[order[i]].kept = false;
+}
 
 std::uint64_t master_time(const std::vector<ClockPoint>& points, std::uint64_t local) {
   if (points.empty()) return local;

@@ -17,6 +17,9 @@ struct ClockPoint {
   std::uint64_t half_width = 0;  ///< the offset is certain to within this, ticks
 };
 
+/// Marks the `share` (0 to 1, rounded down) of samples with the longest round trips as not kept.
+void drop_slowest(std::vector<ClockSample>& samples, double share);
+
 /// The clock records of all processes, out of their samples against their parents: what a parent's
 /// clock showed is turned into the master's time with the parent's own records, linearly between
 /// sessions. Per session the exchange of the shortest round trip counts: its interval, middle +-

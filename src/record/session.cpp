@@ -4,9 +4,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include <algorithm>
-#include <cmath>
-
+#include "record/clocks.hpp"
 #include "record/recorder.hpp"
 
 namespace entrain::record {
@@ -100,17 +98,6 @@ std::vector<int> world_ranks_of(const std::vector<int>& ranks, MPI_Comm comm, MP
 }
 
 }  // namespace
-
-void drop_slowest(std::vector<ClockSample>& samples, double share) {
-  std::vector<std::size_t> order(samples.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return samples[a].round_trip > samples[b].round_trip;
-  });
-  const auto dropped =
-      static_cast<std::size_t>(std::floor(share * static_cast<double>(samples.size())));
-  for (std::size_t i = 0; i < dropped && i < order.size(); ++i) samples[order[i]].kept = false;
-}
 
 void ClockSessions::set_up(const SyncSettings& settings, MPI_Comm world,
                            const std::string& identity, Journal& journal) {

@@ -43,7 +43,4 @@ class ClockSessions {
   std::vector<int> children_;
 };
 
-/// Marks the share of `samples` with the longest round trips as not kept.
-void drop_slowest(std::vector<ClockSample>& samples, double share);
-
 }  // namespace entrain::record

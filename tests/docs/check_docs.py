@@ -23,7 +23,9 @@ DOCUMENTS = [
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "bench/README.md",
+    "docs/manual/record.md",
     "docs/scaling.md",
+    "examples/record/README.md",
     "fuzz/README.md",
     "examples/traces/README.md",
 ]

@@ -57,6 +57,33 @@ TEST_P(Calls, InEveryLanguage) {
   }
 }
 
+TEST_P(Calls, ExamplesAreCountedAsTheyCount) {
+  for (const char* name : {"stencil", "pipeline", "overlap"}) {
+    if (!std::filesystem::exists(program(name))) continue;  // no compiler for its language
+    for (const int processes : {2, 4, 8}) {
+      const std::filesystem::path folder = scratch_ / (name + std::to_string(processes));
+      const ChildOutcome outcome = record(mpi_, processes, folder, {program(name)});
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
+      expect_sound(folder);
+      long sent = 0, received = 0, collectives = 0;
+      for (const auto& [location, events] : printed_.events) {
+        for (const std::string& text : records_of(printed_, location)) {
+          const std::string what = text.substr(0, text.find(' '));
+          const bool of_data = text.find("CREATE_HANDLE") == std::string::npos;
+          sent += what == "SEND" || what == "ISEND";
+          received += what == "RECV" || what == "IRECV";
+          collectives += (what == "END" || what == "COMPLETE") && of_data;
+        }
+      }
+      for (const auto& [what, count] : std::map<std::string, long>{
+               {"sent", sent}, {"received", received}, {"collectives", collectives}}) {
+        EXPECT_THAT(outcome.out, HasSubstr(what + " " + std::to_string(count) + "\n"))
+            << name << " on " << processes;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Mpi, Calls, testing::Values("openmpi", "mpich"),
                          [](const auto& which) { return which.param; });
 
