@@ -88,8 +88,7 @@ const HelpText& Record::help() const {
       {{"entrain record -o trace -- mpirun -n 4 ./app", "Records four processes."},
        {"mpirun -n 4 entrain record -o trace -- ./app", "The same, the other way round."},
        {"entrain record --repair trace", "Finishes the archive of a program that crashed."}},
-      {{"the program's", "the program ran"},
-       {"0", "the archive is repaired (--repair)"},
+      {{"0", "the program's exit code, whatever it is; the archive is repaired (--repair)"},
        {"2", "bad usage, no recorder for this MPI, nothing to repair"}}};
   return k_help;
 }
@@ -124,8 +123,8 @@ void Record::declare_recording(CLI::App& app) {
             "The program's MPI. Default: as the launcher or the program tells.")
       ->group(k_recording);
   add_value(app, "--buffer", buffer_, parse_bytes, "SIZE",
-            "Memory for the events of one thread, at least 1M; what does not fit is written to "
-            "disk in between, and the trace says when. Default: 16M.")
+            "Events of one thread that stay in memory, at least 1M; older ones are on disk only. "
+            "Default: 16M.")
       ->group(k_recording);
   add_value(app, "--timer", timer_, word_as_text(k_timers), "monotonic_raw|tsc",
             "The clock: CLOCK_MONOTONIC_RAW of the system, or the processor's invariant time "

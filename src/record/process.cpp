@@ -10,6 +10,7 @@
 namespace entrain::record {
 
 RealMpi real;
+bool library_found = false;
 
 namespace {
 
@@ -18,10 +19,8 @@ void find(void** function, const char* name) { *function = ::dlsym(RTLD_NEXT, na
 /// A child of the program is not part of the parallel program.
 void forget_in_child() { state = State::over; }
 
-/// Before anything of the program runs, in order that calls from other constructors find their way.
-__attribute__((constructor(101))) void load() {
-#define ENTRAIN_FIND(name) find(reinterpret_cast<void**>(&real.name), "P" #name);
-  ENTRAIN_FOR_EACH_MPI_CALL(ENTRAIN_FIND)
+__attribute__((constructor)) void load() {
+  find_library();
   ::pthread_atfork(nullptr, nullptr, forget_in_child);
 }
 
@@ -41,7 +40,16 @@ class Inside {
 
 }  // namespace
 
-Stamp before_init() { return timer.now(); }
+void find_library() {
+#define ENTRAIN_FIND(name) find(reinterpret_cast<void**>(&real.name), "P" #name);
+  ENTRAIN_FOR_EACH_MPI_CALL(ENTRAIN_FIND)
+  library_found = true;
+}
+
+Stamp before_init() {
+  if (!library_found) find_library();
+  return timer.now();
+}
 
 void after_init(Region region, const Stamp& begin, int result) {
   if (result != MPI_SUCCESS || state != State::idle) return;

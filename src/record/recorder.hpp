@@ -115,6 +115,11 @@ class Recorder {
 /// The one recorder of this process; never destroyed.
 Recorder& recorder();
 
+/// Finds the library's own functions, once. Constructors of other libraries, Open MPI's for C++ for
+/// example, call MPI before this one's have run.
+void find_library();
+extern bool library_found;
+
 enum class State : int { idle, recording, over };
 extern std::atomic<State> state;
 
@@ -131,6 +136,7 @@ class Call {
  public:
   explicit Call(Region region) : Call(static_cast<std::uint32_t>(region)) {}
   explicit Call(std::uint32_t region) : region_(region) {
+    if (!library_found) [[unlikely]] find_library();
     if (this_thread.depth++ != 0 || state.load(std::memory_order_relaxed) != State::recording) {
       return;
     }

@@ -63,9 +63,11 @@ TEST(Usage, EveryVerbHasAManualPage) {
     EXPECT_THAT(outcome.out, testing::StartsWith("NAME\n    entrain " + verb + " - "));
     for (const char* part : {"SYNOPSIS", "DESCRIPTION", "EXAMPLES", "EXIT STATUS"})
       EXPECT_THAT(outcome.out, HasSubstr("\n" + std::string(part) + "\n    "));
-    for (const char* common : {"--json", "--threads", "-q, --quiet", "-v, --verbose", "-h, --help"})
-      EXPECT_THAT(outcome.out, HasSubstr(std::string("\n    ") + common));
+    EXPECT_THAT(outcome.out, HasSubstr("\n    -h, --help"));
     for (const std::string& option : options) EXPECT_THAT(outcome.out, HasSubstr("    " + option));
+    if (verb == "record") continue;  // output and exit code are those of the program it runs
+    for (const char* common : {"--json", "--threads", "-q, --quiet", "-v, --verbose"})
+      EXPECT_THAT(outcome.out, HasSubstr(std::string("\n    ") + common));
     for (const char* code : {"\n      0  ", "\n      2  ", "\n    130  "})
       EXPECT_THAT(outcome.out, HasSubstr(code));
   }
