@@ -2,7 +2,8 @@
 # programs of that MPI; a library of empty functions that programs link; and a program that
 # finishes archives. Sets ENTRAIN_RECORD_MPIS to the names of the MPIs.
 
-set(ENTRAIN_RECORD AUTO CACHE STRING "Build the recorder: AUTO (if MPI and the OTF2 library are found), ON, OFF")
+set(ENTRAIN_RECORD AUTO
+    CACHE STRING "Build the recorder: AUTO (if MPI and the OTF2 library are found), ON, OFF")
 # The tool looks for them relative to itself.
 set(ENTRAIN_RECORD_LIBDIR ${CMAKE_INSTALL_LIBDIR}/entrain)
 

@@ -10,9 +10,9 @@ extern "C" {
 #endif
 
 /** Measures the clocks of all processes against each other, now. Collective over MPI_COMM_WORLD:
- *  every process calls it, one thread each, or it blocks. Takes about what MPI_Init's session takes;
- *  a call every ten seconds or so follows clocks that change their rate. Outside of MPI_Init ...
- *  MPI_Finalize, and without the recorder, nothing happens. Returns 0. */
+ *  every process calls it, one thread each, or it blocks. Takes about what MPI_Init's session
+ * takes; a call every ten seconds or so follows clocks that change their rate. Outside of MPI_Init
+ * ... MPI_Finalize, and without the recorder, nothing happens. Returns 0. */
 int entrain_timesync(void);
 
 /** Begins a region of the calling thread; the same name is the same region. Regions of a thread

@@ -88,9 +88,7 @@ int run(int argc, char** argv) {
 }
 
 /// `entrain record` stands in for a program of MPI and must leave MPI to it.
-bool is_record(int argc, char** argv) {
-  return argc > 1 && std::string_view(argv[1]) == "record";
-}
+bool is_record(int argc, char** argv) { return argc > 1 && std::string_view(argv[1]) == "record"; }
 
 /// The exit code, or nothing, with a sentence on standard error, after an exception.
 std::optional<int> run_guarded(int argc, char** argv) {
@@ -115,8 +113,9 @@ int main(int argc, char** argv) {
   set_processes(mpi.team());
   install_signal_handlers();
   if (entrain::engine::MpiProcesses::launched_in_vain()) {
-    complain("an MPI launcher started several processes, but this entrain was built without MPI; "
-             "start one, or build it where MPI is found");
+    complain(
+        "an MPI launcher started several processes, but this entrain was built without MPI; "
+        "start one, or build it where MPI is found");
     return k_exit_failure;
   }
   if (const auto exit_code = run_guarded(argc, argv)) return *exit_code;

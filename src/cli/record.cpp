@@ -218,9 +218,10 @@ int Record::launch(const std::string& library) const {
   const int code = run_and_wait(with_variables(command_, all));
   if (code < 0) return k_exit_failure;
   if (fs::exists(unfinished, ignored)) {
-    complain(fmt::format("the program did not complete its archive; finish what it recorded with "
-                         "entrain record --repair {}",
-                         output_));
+    complain(
+        fmt::format("the program did not complete its archive; finish what it recorded with "
+                    "entrain record --repair {}",
+                    output_));
   }
   return code;
 }

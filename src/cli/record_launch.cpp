@@ -69,8 +69,7 @@ bool is_slurm(const Command& command) { return base_name(command[0]) == "srun"; 
 std::optional<std::string> mpi_of_launcher(const Command& command) {
   if (!is_launcher(command) || is_slurm(command)) return std::nullopt;
   const std::string version = output_of({command[0], "--version"});
-  if (contains(version, "Open MPI") || contains(version, "OpenRTE") ||
-      contains(version, "PRRTE")) {
+  if (contains(version, "Open MPI") || contains(version, "OpenRTE") || contains(version, "PRRTE")) {
     return "openmpi";
   }
   if (contains(version, "HYDRA") || contains(version, "MPICH")) return "mpich";
@@ -151,9 +150,8 @@ Result<std::string> recorder_library(const std::optional<std::string>& mpi) {
                 fmt::format("this entrain has no recorder for the program's MPI ({}), only for {}",
                             *mpi, fmt::join(built, " and ")));
   }
-  return fail(ErrorKind::usage,
-              fmt::format("cannot tell the program's MPI; name it with --mpi {}",
-                          fmt::join(built, " or --mpi ")));
+  return fail(ErrorKind::usage, fmt::format("cannot tell the program's MPI; name it with --mpi {}",
+                                            fmt::join(built, " or --mpi ")));
 }
 
 Command with_variables(const Command& command, const Environment& variables) {

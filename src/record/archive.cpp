@@ -42,10 +42,9 @@ bool TraceArchive::fine(OTF2_ErrorCode code) {
 bool TraceArchive::open(const Options& options, const Setter& set_collectives) {
   options_ = options;
   OTF2_Error_RegisterCallback(note_complaint, nullptr);
-  archive_ =
-      OTF2_Archive_Open(options.directory.c_str(), k_archive_name, OTF2_FILEMODE_WRITE,
-                        k_event_chunk, k_definition_chunk, OTF2_SUBSTRATE_POSIX,
-                        OTF2_COMPRESSION_NONE);
+  archive_ = OTF2_Archive_Open(options.directory.c_str(), k_archive_name, OTF2_FILEMODE_WRITE,
+                               k_event_chunk, k_definition_chunk, OTF2_SUBSTRATE_POSIX,
+                               OTF2_COMPRESSION_NONE);
   if (archive_ == nullptr) return false;
   static const OTF2_FlushCallbacks k_flush{pre_flush, post_flush};
   static const OTF2_MemoryCallbacks k_memory{allocate, free_all};
@@ -68,8 +67,8 @@ bool TraceArchive::is_whole(std::uint64_t location) const {
   // The library does not notice when the system fails to write what it had buffered.
   const auto pool = pools_.find(location);
   if (pool == pools_.end()) return true;
-  const std::string path = options_.directory + '/' + k_archive_name + '/' +
-                           std::to_string(location) + ".evt";
+  const std::string path =
+      options_.directory + '/' + k_archive_name + '/' + std::to_string(location) + ".evt";
   std::FILE* const file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return false;
   char end[2] = {};

@@ -82,7 +82,7 @@ class TraceArchive {
   std::mutex mutex_;        ///< of writers_
   std::mutex pools_mutex_;  ///< of pools_ and kept_; may be taken inside the other one
   std::map<std::uint64_t, OTF2_EvtWriter*> writers_;
-  std::map<std::uint64_t, ChunkPool*> pools_;  ///< of events, by location
+  std::map<std::uint64_t, ChunkPool*> pools_;     ///< of events, by location
   std::vector<std::unique_ptr<ChunkPool>> kept_;  ///< the same, when the library is done with them
 };
 

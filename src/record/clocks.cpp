@@ -130,7 +130,8 @@ std::string samples_as_csv(const std::vector<ProcessRecord>& processes,
   std::string text =
       "# One line per exchange: process `rank` sent at local_ticks - round_trip_ticks/2 of its\n"
       "# clock and had the answer of `parent` one round trip later. parent_ticks is the parent's\n"
-      "# clock when it answered, master_ticks the same instant on the clock of rank 0. A tick is a\n"
+      "# clock when it answered, master_ticks the same instant on the clock of rank 0. A tick is "
+      "a\n"
       "# nanosecond. kept=0: among the slowest of its session, left aside.\n"
       "session,rank,parent,local_ticks,parent_ticks,master_ticks,round_trip_ticks,kept\n";
   for (std::size_t p = 0; p < processes.size(); ++p) {

@@ -13,7 +13,7 @@ namespace entrain::record {
 struct ClockPoint {
   std::uint32_t session = 0;
   std::uint64_t local = 0;
-  std::int64_t offset = 0;      ///< ticks
+  std::int64_t offset = 0;       ///< ticks
   std::uint64_t half_width = 0;  ///< the offset is certain to within this, ticks
 };
 
@@ -23,9 +23,9 @@ void drop_slowest(std::vector<ClockSample>& samples, double share);
 /// The clock records of all processes, out of their samples against their parents: what a parent's
 /// clock showed is turned into the master's time with the parent's own records, linearly between
 /// sessions. Per session the exchange of the shortest round trip counts: its interval, middle +-
-/// half of the round trip, holds whatever the asymmetry of the ways (Cristian 1989). Half-widths add
-/// up along the way from the master; a parent's is that of its line at the time of the exchange.
-/// A process that measured nothing has no points.
+/// half of the round trip, holds whatever the asymmetry of the ways (Cristian 1989). Half-widths
+/// add up along the way from the master; a parent's is that of its line at the time of the
+/// exchange. A process that measured nothing has no points.
 std::vector<std::vector<ClockPoint>> clock_points(const std::vector<ProcessRecord>& processes);
 
 /// The master's time when the clock with these records showed `local`.

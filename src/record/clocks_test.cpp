@@ -41,9 +41,9 @@ TEST(Clocks, TheShortestRoundTripOfASessionCounts) {
 TEST(Clocks, WhoSharesAClockSharesItsRecords) {
   auto shares = process(2, 1);
   shares.shares_parents_clock = true;
-  const auto points = clock_points({process(0, 0),
-                                    process(1, 0, {{0, 10, 30, 4, true}, {1, 110, 131, 4, true}}),
-                                    shares, ProcessRecord{}});
+  const auto points =
+      clock_points({process(0, 0), process(1, 0, {{0, 10, 30, 4, true}, {1, 110, 131, 4, true}}),
+                    shares, ProcessRecord{}});
   ASSERT_EQ(points[2].size(), 2u);
   EXPECT_EQ(points[2][1].offset, 21);
   EXPECT_TRUE(points[3].empty());

@@ -72,15 +72,11 @@ std::uint64_t sum(const Volume& volume, Counts counts, MPI_Datatype datatype, in
   return total * size_of(datatype);
 }
 
-int own_rank_if(bool in_place, const Volume& volume) {
-  return in_place ? volume.comm().rank : -1;
-}
+int own_rank_if(bool in_place, const Volume& volume) { return in_place ? volume.comm().rank : -1; }
 
 }  // namespace
 
-Collective barrier(MPI_Comm comm) {
-  return Volume(OTF2_COLLECTIVE_OP_BARRIER, comm).with(0, 0);
-}
+Collective barrier(MPI_Comm comm) { return Volume(OTF2_COLLECTIVE_OP_BARRIER, comm).with(0, 0); }
 
 Collective bcast(int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_BCAST, comm);
@@ -129,9 +125,8 @@ Collective scatterv(const void* recvbuf, Counts sendcounts, MPI_Datatype sendtyp
   if (!volume.known()) return volume.unknown();
   const bool in_place = recvbuf == MPI_IN_PLACE;
   const bool is_root = volume.root(root);
-  return volume.with(
-      is_root ? sum(volume, sendcounts, sendtype, own_rank_if(in_place, volume)) : 0,
-      volume.is_leaf() && !in_place ? bytes(recvcount, recvtype) : 0);
+  return volume.with(is_root ? sum(volume, sendcounts, sendtype, own_rank_if(in_place, volume)) : 0,
+                     volume.is_leaf() && !in_place ? bytes(recvcount, recvtype) : 0);
 }
 
 Collective allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
@@ -151,8 +146,8 @@ Collective allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
   if (!volume.known()) return volume.unknown();
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const std::uint64_t others = volume.partners() - (in_place ? 1 : 0);
-  const std::uint64_t own = in_place ? bytes(recvcounts[volume.comm().rank], recvtype)
-                                     : bytes(sendcount, sendtype);
+  const std::uint64_t own =
+      in_place ? bytes(recvcounts[volume.comm().rank], recvtype) : bytes(sendcount, sendtype);
   return volume.with(others * own,
                      sum(volume, recvcounts, recvtype, own_rank_if(in_place, volume)));
 }
@@ -172,8 +167,7 @@ Collective alltoallv(const void* sendbuf, Counts sendcounts, MPI_Datatype sendty
   Volume volume(OTF2_COLLECTIVE_OP_ALLTOALLV, comm);
   if (!volume.known()) return volume.unknown();
   const bool in_place = sendbuf == MPI_IN_PLACE;
-  const std::uint64_t received =
-      sum(volume, recvcounts, recvtype, own_rank_if(in_place, volume));
+  const std::uint64_t received = sum(volume, recvcounts, recvtype, own_rank_if(in_place, volume));
   return volume.with(in_place ? received : sum(volume, sendcounts, sendtype, -1), received);
 }
 

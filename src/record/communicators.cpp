@@ -75,8 +75,14 @@ Comm* Recorder::add_comm(MPI_Comm handle, const std::string& key, MPI_Comm like)
   const bool tells = comm->rank == 0 && !second;
   const bool self = comm->key == "self:" + std::to_string(rank_);
   if (self) comm->key = "self";
-  journal_.tell({"comm", std::to_string(comm->id), self ? "s" : comm->inter ? "i" : "x", comm->key,
-                 self ? "MPI_COMM_SELF" : comm->id == 0 ? "MPI_COMM_WORLD" : "",
+  journal_.tell({"comm", std::to_string(comm->id),
+                 self          ? "s"
+                 : comm->inter ? "i"
+                               : "x",
+                 comm->key,
+                 self            ? "MPI_COMM_SELF"
+                 : comm->id == 0 ? "MPI_COMM_WORLD"
+                                 : "",
                  tells && !self ? join_ranks(own) : "", tells ? join_ranks(others) : ""});
   return (comms_[key_of(handle)] = std::move(comm)).get();
 }
@@ -122,8 +128,8 @@ void after_new_comm(Call& call, int result, const Collective& what, MPI_Comm com
   put_collective_end(call, what);
 }
 
-void after_comm_idup(Call&, int result, std::uint64_t number, const Collective& what,
-                     MPI_Comm comm, const MPI_Comm* newcomm, const MPI_Request* request) {
+void after_comm_idup(Call&, int result, std::uint64_t number, const Collective& what, MPI_Comm comm,
+                     const MPI_Comm* newcomm, const MPI_Request* request) {
   if (result != MPI_SUCCESS) return;
   const auto lock = recorder().lock();
   // The handle is not usable yet, but its members are those of the original.
@@ -142,8 +148,8 @@ void after_comm_create_group(Call& call, int result, MPI_Comm comm, int tag,
   const auto lock = recorder().lock();
   const Comm* const parent = recorder().comm(comm);
   if (parent == nullptr) return;
-  const std::string key = recorder().members_key(
-      parent->key + "/group" + std::to_string(tag), *newcomm);
+  const std::string key =
+      recorder().members_key(parent->key + "/group" + std::to_string(tag), *newcomm);
   put_created(call, recorder().add_comm(*newcomm, key + '#' + std::to_string(ordinal(key))));
 }
 

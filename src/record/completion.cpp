@@ -71,18 +71,21 @@ void Completion::complete(Call& call, int index, const MPI_Status& status) {
     case Pending::Kind::send:
       call.at().put(OTF2_EvtWriter_MpiIsendComplete, call.time(), pending.number);
       break;
-    case Pending::Kind::receive: put_receive(call, pending, status); break;
+    case Pending::Kind::receive:
+      put_receive(call, pending, status);
+      break;
     case Pending::Kind::new_comm:
       call.at().put(OTF2_EvtWriter_CommCreate, call.time(), pending.comm);
       [[fallthrough]];
     case Pending::Kind::collective: {
       const Collective& what = pending.collective;
       call.at().put(OTF2_EvtWriter_NonBlockingCollectiveComplete, call.time(),
-                    static_cast<OTF2_CollectiveOp>(what.operation), what.comm, what.root,
-                    what.sent, what.received, pending.number);
+                    static_cast<OTF2_CollectiveOp>(what.operation), what.comm, what.root, what.sent,
+                    what.received, pending.number);
       break;
     }
-    case Pending::Kind::nothing: break;
+    case Pending::Kind::nothing:
+      break;
   }
 }
 
@@ -123,7 +126,8 @@ void on_request_free(Call& call, const MPI_Request* request) {
   const auto lock = recorder().lock();
   Pending* const pending = recorder().requests.find(key_of(*request));
   if (pending == nullptr) return;
-  // The program will never hear of the end of a send that is under way; this is the last word on it.
+  // The program will never hear of the end of a send that is under way; this is the last word on
+  // it.
   if (pending->active && pending->kind == Pending::Kind::send) {
     call.at().put(OTF2_EvtWriter_MpiIsendComplete, call.time(), pending->number);
   }

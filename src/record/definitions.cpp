@@ -218,9 +218,9 @@ void Merged::write_clock(OTF2_GlobalDefWriter* writer, bool truth) const {
   const Range all = range(truth);
   const std::uint64_t first = all.first - std::min(all.first, k_room);
   const ProcessRecord& master = processes_.front();
-  OTF2_GlobalDefWriter_WriteClockProperties(
-      writer, k_ticks_per_second, first, all.last - first + k_room,
-      master.realtime_ns + (first - master.realtime_at));
+  OTF2_GlobalDefWriter_WriteClockProperties(writer, k_ticks_per_second, first,
+                                            all.last - first + k_room,
+                                            master.realtime_ns + (first - master.realtime_at));
 }
 
 void Merged::write(OTF2_GlobalDefWriter* writer, bool truth) const {

@@ -35,8 +35,8 @@ class Texts {
                      MPI_CHAR, 0, comm_);
     std::vector<std::string> texts;
     for (std::size_t i = 0; rank_ == 0 && i < lengths.size(); ++i) {
-      texts.push_back(all.substr(static_cast<std::size_t>(places[i]),
-                                 static_cast<std::size_t>(lengths[i])));
+      texts.push_back(
+          all.substr(static_cast<std::size_t>(places[i]), static_cast<std::size_t>(lengths[i])));
     }
     return texts;
   }

@@ -38,11 +38,11 @@ struct Comm {
 
 /// Volume and place of one collective call.
 struct Collective {
-  std::uint8_t operation = 0;  ///< OTF2_CollectiveOp
-  std::uint32_t comm = 0;      ///< local number
-  std::uint32_t root = 0;      ///< rank or OTF2_COLLECTIVE_ROOT_*
+  std::uint8_t operation = 0;            ///< OTF2_CollectiveOp
+  std::uint32_t comm = 0;                ///< local number
+  std::uint32_t root = 0;                ///< rank or OTF2_COLLECTIVE_ROOT_*
   std::uint64_t sent = 0, received = 0;  ///< bytes
-  bool known = false;  ///< false: on a communicator that is not recorded
+  bool known = false;                    ///< false: on a communicator that is not recorded
 };
 
 /// An operation that was started and not yet seen complete.
@@ -50,11 +50,11 @@ struct Pending {
   enum class Kind : std::uint8_t { nothing, send, receive, collective, new_comm };
   Kind kind = Kind::nothing;
   bool persistent = false, active = true;
-  bool cancelled = false;  ///< MPI_Cancel was called
+  bool cancelled = false;    ///< MPI_Cancel was called
   std::uint64_t number = 0;  ///< request id in the records
   std::uint32_t comm = 0;
-  std::uint64_t bytes = 0;          ///< persistent sends
-  std::int32_t peer = 0, tag = 0;   ///< persistent operations
+  std::uint64_t bytes = 0;         ///< persistent sends
+  std::int32_t peer = 0, tag = 0;  ///< persistent operations
   Collective collective;
 };
 

@@ -88,8 +88,7 @@ Started on_irecv(Call& call, int source, MPI_Comm comm);
 void after_irecv(Call& call, int result, const Started& started, const MPI_Request* request);
 void after_send_init(Call& call, int result, int count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, const MPI_Request* request);
-void after_recv_init(Call& call, int result, int source, MPI_Comm comm,
-                     const MPI_Request* request);
+void after_recv_init(Call& call, int result, int source, MPI_Comm comm, const MPI_Request* request);
 void on_start(Call& call, int count, const MPI_Request* requests);
 
 /// A message that a matched probe found.

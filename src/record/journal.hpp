@@ -51,9 +51,9 @@ struct JournalRegion {
 };
 
 struct JournalComm {
-  std::string key;   ///< the same for all members, different for any other communicator
-  std::string name;  ///< "" if it has none
-  char kind = 'x';   ///< x: intra, i: inter, s: MPI_COMM_SELF
+  std::string key;               ///< the same for all members, different for any other communicator
+  std::string name;              ///< "" if it has none
+  char kind = 'x';               ///< x: intra, i: inter, s: MPI_COMM_SELF
   std::string group_a, group_b;  ///< world ranks, as in "0-3,7"; told by one member only
 };
 
@@ -72,9 +72,9 @@ struct ProcessRecord {
   std::map<std::uint64_t, JournalLocation> locations;  ///< by id
   std::map<std::uint32_t, JournalRegion> regions;      ///< by local number
   std::map<std::uint32_t, JournalComm> comms;          ///< by local number
-  std::uint32_t parent = 0;         ///< whom the clock is measured against
-  bool shares_parents_clock = false;  ///< has its parent's clock
-  bool measured = false;            ///< took part in a session
+  std::uint32_t parent = 0;                            ///< whom the clock is measured against
+  bool shares_parents_clock = false;                   ///< has its parent's clock
+  bool measured = false;                               ///< took part in a session
   std::vector<ClockSample> samples;
 };
 

@@ -40,7 +40,8 @@ TEST(Journal, BrokenLinesAreLeftOut) {
   ProcessRecord record;
   EXPECT_FALSE(parse_journal("", record));
   EXPECT_FALSE(parse_journal("process\t3\n", record));
-  EXPECT_TRUE(parse_journal(std::string(k_process) + "sample\t1\tx\nsample\t1\t2\t3\t4\t1", record));
+  EXPECT_TRUE(
+      parse_journal(std::string(k_process) + "sample\t1\tx\nsample\t1\t2\t3\t4\t1", record));
   EXPECT_TRUE(record.samples.empty());
 }
 

@@ -29,12 +29,8 @@ class Location {
       broken_ = function(truth_, nullptr, time.truth, fields...) != OTF2_SUCCESS || broken_;
     }
   }
-  void enter(const Stamp& time, std::uint32_t region) {
-    put(OTF2_EvtWriter_Enter, time, region);
-  }
-  void leave(const Stamp& time, std::uint32_t region) {
-    put(OTF2_EvtWriter_Leave, time, region);
-  }
+  void enter(const Stamp& time, std::uint32_t region) { put(OTF2_EvtWriter_Enter, time, region); }
+  void leave(const Stamp& time, std::uint32_t region) { put(OTF2_EvtWriter_Leave, time, region); }
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] bool broken() const { return broken_; }

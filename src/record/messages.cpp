@@ -41,8 +41,8 @@ void on_send(Call& call, int count, MPI_Datatype datatype, int dest, int tag, MP
   const auto lock = recorder().lock();
   const Comm* const known = comm_of_message(comm, dest);
   if (known == nullptr) return;
-  call.at().put(OTF2_EvtWriter_MpiSend, call.time(), unsigned_of(dest), known->id,
-                unsigned_of(tag), bytes_of(count, datatype));
+  call.at().put(OTF2_EvtWriter_MpiSend, call.time(), unsigned_of(dest), known->id, unsigned_of(tag),
+                bytes_of(count, datatype));
 }
 
 Started on_isend(Call& call, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
@@ -131,8 +131,8 @@ void on_start(Call& call, int count, const MPI_Request* requests) {
     pending->cancelled = false;
     pending->number = recorder().next_number();
     if (pending->kind == Pending::Kind::send) {
-      call.at().put(OTF2_EvtWriter_MpiIsend, call.time(), unsigned_of(pending->peer),
-                    pending->comm, unsigned_of(pending->tag), pending->bytes, pending->number);
+      call.at().put(OTF2_EvtWriter_MpiIsend, call.time(), unsigned_of(pending->peer), pending->comm,
+                    unsigned_of(pending->tag), pending->bytes, pending->number);
     } else if (pending->kind == Pending::Kind::receive) {
       call.at().put(OTF2_EvtWriter_MpiIrecvRequest, call.time(), pending->number);
     }

@@ -101,8 +101,8 @@ bool Recorder::set_up_clock(const Settings& settings) {
   if (cluster.nodes == 0) return true;
   std::uint64_t epoch = timer.now().truth;
   real.MPI_Bcast(&epoch, 1, MPI_UINT64_T, 0, world_);
-  const auto node = static_cast<std::uint64_t>(rank_) * cluster.nodes /
-                    static_cast<std::uint64_t>(size_);
+  const auto node =
+      static_cast<std::uint64_t>(rank_) * cluster.nodes / static_cast<std::uint64_t>(size_);
   timer.make_virtual(cluster, node, epoch);
   return true;
 }

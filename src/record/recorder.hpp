@@ -8,14 +8,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "record/real_mpi.hpp"
 #include "record/archive.hpp"
 #include "record/handles.hpp"
 #include "record/journal.hpp"
 #include "record/location.hpp"
+#include "record/real_mpi.hpp"
+#include "record/regions.hpp"
 #include "record/session.hpp"
 #include "record/settings.hpp"
-#include "record/regions.hpp"
 
 namespace entrain::record {
 
@@ -63,14 +63,13 @@ class Recorder {
   void name_comm(const Comm& comm, const std::string& name);
 
   RequestTable requests;
-  std::unordered_map<std::uint64_t, Pending> messages;  ///< matched probes by message handle
+  std::unordered_map<std::uint64_t, Pending> messages;      ///< matched probes by message handle
   std::unordered_map<std::string, std::uint64_t> ordinals;  ///< of calls that share a key
   [[nodiscard]] std::uint64_t next_number() { return next_number_++; }
 
   /// Protects everything above where several threads may call MPI at once.
   std::unique_lock<std::recursive_mutex> lock() {
-    return several_threads_ ? std::unique_lock(mutex_)
-                            : std::unique_lock(mutex_, std::defer_lock);
+    return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
   }
   [[nodiscard]] bool several_threads() const { return several_threads_; }
   [[nodiscard]] int rank() const { return rank_; }
@@ -136,7 +135,8 @@ class Call {
  public:
   explicit Call(Region region) : Call(static_cast<std::uint32_t>(region)) {}
   explicit Call(std::uint32_t region) : region_(region) {
-    if (!library_found) [[unlikely]] find_library();
+    if (!library_found) [[unlikely]]
+      find_library();
     if (this_thread.depth++ != 0 || state.load(std::memory_order_relaxed) != State::recording) {
       return;
     }

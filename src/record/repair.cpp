@@ -59,13 +59,11 @@ std::vector<ProcessRecord> read_journals(const fs::path& unfinished, RepairRepor
 /// Writes the event file of one location to `folder` and notes what is in it.
 bool restore_events(const fs::path& directory, const fs::path& folder, std::uint64_t id,
                     JournalLocation& location) {
-  const std::string buffer =
-      read_file(buffer_path(unfinished_folder(directory.string()), id));
+  const std::string buffer = read_file(buffer_path(unfinished_folder(directory.string()), id));
   const std::string name = std::to_string(id) + ".evt";
   EventSpan span;
-  const std::string events =
-      restored_event_file(buffer.empty() ? read_file(directory / k_archive_name / name) : buffer,
-                          k_event_chunk, span);
+  const std::string events = restored_event_file(
+      buffer.empty() ? read_file(directory / k_archive_name / name) : buffer, k_event_chunk, span);
   location.events = span.events;
   location.first = location.truth_first = span.first;
   location.last = location.truth_last = span.last;
@@ -106,8 +104,9 @@ std::string repair_in(const fs::path& directory, RepairReport& report) {
     return directory.string() + " holds a complete archive; there is nothing to repair";
   }
   if (!fs::is_directory(unfinished)) {
-    return directory.string() + " holds no unfinished recording; give the folder that entrain "
-                                "record -o named";
+    return directory.string() +
+           " holds no unfinished recording; give the folder that entrain "
+           "record -o named";
   }
   std::vector<ProcessRecord> processes = read_journals(unfinished, report);
   if (report.processes == 0) {
@@ -119,7 +118,7 @@ std::string repair_in(const fs::path& directory, RepairReport& report) {
   for (ProcessRecord& process : processes) {
     if (process.size == 0) process.timer = processes.front().timer;
   }
-  const fs::path folder = work / "events"; // the library wants to make that of the archive itself
+  const fs::path folder = work / "events";  // the library wants to make that of the archive itself
   fs::create_directories(folder);
   for (ProcessRecord& process : processes) {
     for (auto& [id, location] : process.locations) {

@@ -150,8 +150,8 @@ bool ClockSessions::check_shared_clock(MPI_Comm node) const {
   for (int i = 0; i < k_exchanges && rank != 0; ++i) {
     hear(0, node);
     const ClockSample sample = ask(0, node);
-    const std::uint64_t apart = sample.parent > sample.local ? sample.parent - sample.local
-                                                             : sample.local - sample.parent;
+    const std::uint64_t apart =
+        sample.parent > sample.local ? sample.parent - sample.local : sample.local - sample.parent;
     fits = fits && apart <= (sample.round_trip + 1) / 2 + 2 * timer.granularity();
   }
   const bool all_fit = all(fits, node);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "record/real_mpi.hpp"
 #include "record/journal.hpp"
+#include "record/real_mpi.hpp"
 #include "record/settings.hpp"
 
 namespace entrain::record {

@@ -94,8 +94,7 @@ Settings read_settings(std::string& problem) {
   Environment environment(problem);
   environment.text("ENTRAIN_RECORD_DIR", settings.directory);
   environment.count("ENTRAIN_RECORD_BUFFER", settings.buffer_bytes, 1 << 20, 1e12);
-  settings.timer =
-      static_cast<TimerKind>(environment.word("ENTRAIN_RECORD_TIMER", k_timers, 0));
+  settings.timer = static_cast<TimerKind>(environment.word("ENTRAIN_RECORD_TIMER", k_timers, 0));
   settings.launched = environment.word("ENTRAIN_RECORD_LAUNCHED", k_switch, 0) == 1;
   read_sync(environment, settings.sync);
   read_virtual(environment, settings.virtual_cluster);

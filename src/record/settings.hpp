@@ -16,28 +16,28 @@ enum class TimerKind { monotonic_raw, tsc };
 /// Collector, where it has them.
 struct SyncSettings {
   bool enabled = true;
-  std::uint64_t max_messages = 100;    ///< exchanges per child and session, 1 to 1e6
-  double max_duration_s = 60;          ///< of one parent's part of a session, 0 to 1e6
-  double dropped_share = 0.1;          ///< exchanges left aside, those with the longest round trip
-  std::uint64_t fanout = 8;            ///< children of a process in the tree, 1 to 1e6
+  std::uint64_t max_messages = 100;  ///< exchanges per child and session, 1 to 1e6
+  double max_duration_s = 60;        ///< of one parent's part of a session, 0 to 1e6
+  double dropped_share = 0.1;        ///< exchanges left aside, those with the longest round trip
+  std::uint64_t fanout = 8;          ///< children of a process in the tree, 1 to 1e6
   Choice synced_host = Choice::automatic;  ///< processes of a node share one clock
-  bool synced_cluster = false;         ///< all processes do: nothing is measured
+  bool synced_cluster = false;             ///< all processes do: nothing is measured
 };
 
 /// Test hook: every virtual node gets a clock of its own. Off while `nodes` is 0.
 struct VirtualCluster {
   std::uint64_t nodes = 0;  ///< processes are dealt out to them in blocks
   std::uint64_t seed = 1;
-  double offset_s = 0.005;       ///< offsets are uniform between minus and plus this
-  double drift_ppm = 20;         ///< constant errors of the rate, likewise
-  double wander_ppm = 0;         ///< amplitude of a sinusoidal change of the rate
-  double wander_period_s = 60;   ///< its period; the phase is random
+  double offset_s = 0.005;          ///< offsets are uniform between minus and plus this
+  double drift_ppm = 20;            ///< constant errors of the rate, likewise
+  double wander_ppm = 0;            ///< amplitude of a sinusoidal change of the rate
+  double wander_period_s = 60;      ///< its period; the phase is random
   std::uint64_t resolution_ns = 1;  ///< clocks advance in steps of this
 };
 
 /// What the environment asks for.
 struct Settings {
-  std::string directory;  ///< ENTRAIN_RECORD_DIR; "" means nothing is recorded
+  std::string directory;                  ///< ENTRAIN_RECORD_DIR; "" means nothing is recorded
   std::uint64_t buffer_bytes = 16 << 20;  ///< memory for events, per location
   TimerKind timer = TimerKind::monotonic_raw;
   bool launched = false;  ///< `entrain record` waits for the program and speaks at its end

@@ -71,8 +71,7 @@ std::uint64_t Timer::tsc() const {
   // A core whose counter is a little behind must not lead to a time before the base.
   const std::uint64_t now = counter();
   const std::uint64_t passed = now > base_count_ ? now - base_count_ : 0;
-  return base_ns_ +
-         static_cast<std::uint64_t>((static_cast<Wide>(passed) * rate_) >> 32);
+  return base_ns_ + static_cast<std::uint64_t>((static_cast<Wide>(passed) * rate_) >> 32);
 }
 
 void Timer::make_virtual(const VirtualCluster& cluster, std::uint64_t node, std::uint64_t epoch) {

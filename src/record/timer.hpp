@@ -57,8 +57,8 @@ class Timer {
   bool virtual_ = false;
   std::uint64_t epoch_ = 0, resolution_ = 1;
   std::int64_t offset_ns_ = 0;
-  double rate_error_ = 0;  ///< fraction
-  double wander_ns_ = 0;   ///< amplitude of the offset that wander makes
+  double rate_error_ = 0;                      ///< fraction
+  double wander_ns_ = 0;                       ///< amplitude of the offset that wander makes
   double wander_rate_ = 0, wander_phase_ = 0;  ///< radians per ns, radians
 };
 

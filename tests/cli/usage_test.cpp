@@ -12,8 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::string> k_verbs{"info", "check", "correct", "compare", "distort",
-                                       "synth", "record"};
+const std::vector<std::string> k_verbs{"info",    "check", "correct", "compare",
+                                       "distort", "synth", "record"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
@@ -29,8 +29,7 @@ const std::map<std::string, std::vector<std::string>> k_options{
       "--wander-period-s", "--offset-noise-s"}},
     {"synth",
      {"-o, --output", "--force", "--pattern", "--locations", "--events", "--communication-share",
-      "--locations-per-node", "--seed", "--latency-s", "--tail-s", "--iteration-s",
-      "--imbalance"}},
+      "--locations-per-node", "--seed", "--latency-s", "--tail-s", "--iteration-s", "--imbalance"}},
     {"record",
      {"-o, --output", "--repair", "--mpi", "--buffer", "--timer", "--sync-max-messages",
       "--sync-max-duration", "--sync-drop", "--sync-fanout", "--synced-host", "--synced-cluster",
@@ -139,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Arguments, Refusal,
                              {{"compare", "a", "b", "--truth"}, "--truth needs a value"},
                              {{"distort", "a"}, "--output is required"},
                              {{"synth"}, "--output is required"},
-                             {{"record"}, "'record'"},
+                             {{"replay"}, "'replay'"},
                          }));
 
 INSTANTIATE_TEST_SUITE_P(

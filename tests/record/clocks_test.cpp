@@ -25,8 +25,8 @@ std::vector<Sample> samples_in(const fs::path& folder) {
     std::uint64_t words[8] = {};
     char comma = 0;
     for (std::uint64_t& word : words) in >> word >> comma;
-    samples.push_back({words[0], words[1], words[2], words[3], words[4], words[5], words[6],
-                       words[7]});
+    samples.push_back(
+        {words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7]});
   }
   return samples;
 }
@@ -82,9 +82,9 @@ class Clocks : public EveryMpi {
     variables.try_emplace("ENTRAIN_VIRTUAL_NODES", std::to_string(count));
     // The launcher of Open MPI hands these on to local processes by itself, MPICH's too.
     const WithVariables with(variables);
-    outcome_ = record(mpi_, count, trace(),
-                      std::vector<std::string>{program("ring")} + program_arguments,
-                      {"--sync-max-messages", "40", "--sync-fanout", "2"});
+    outcome_ =
+        record(mpi_, count, trace(), std::vector<std::string>{program("ring")} + program_arguments,
+               {"--sync-max-messages", "40", "--sync-fanout", "2"});
     ASSERT_EQ(outcome_.exit_code, 3) << outcome_.summary() << outcome_.err;
   }
 
@@ -141,8 +141,8 @@ TEST_P(Clocks, BoundsOfTheOffsetsHold) {
     EXPECT_NE(clock.offset_ns, 0);
     // local = true + offset + rate error * (true - epoch)
     const long double local = static_cast<long double>(record.time);
-    const long double true_time = clock.epoch_ns + (local - clock.offset_ns - clock.epoch_ns) /
-                                                       (1 + clock.rate_error);
+    const long double true_time =
+        clock.epoch_ns + (local - clock.offset_ns - clock.epoch_ns) / (1 + clock.rate_error);
     const long double error = static_cast<long double>(record.offset) - (true_time - local);
     EXPECT_LE(std::fabs(static_cast<double>(error)), record.half_width)
         << "location " << record.location;

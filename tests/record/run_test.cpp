@@ -41,20 +41,18 @@ TEST_P(Run, TheLauncherUnderTheRecorder) {
 }
 
 TEST_P(Run, TheRecorderUnderTheLauncher) {
-  const ChildOutcome outcome =
-      run_program(launch(mpi_, 3) + std::vector<std::string>{ENTRAIN_BINARY, "record", "-o",
-                                                             trace().string(), "--",
-                                                             program("ring"), "20"},
-                  tool_limits());
+  const ChildOutcome outcome = run_program(
+      launch(mpi_, 3) + std::vector<std::string>{ENTRAIN_BINARY, "record", "-o", trace().string(),
+                                                 "--", program("ring"), "20"},
+      tool_limits());
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
   EXPECT_EQ(outcome.out, "last from 2\n");
   expect_ring(3, 20);
 }
 
 TEST_P(Run, SeveralProgramsTogether) {
-  const ChildOutcome outcome = record(mpi_, 1, trace(),
-                                      {program("ring"), "20", ":", "-n", "2", program("ring"),
-                                       "20"});
+  const ChildOutcome outcome =
+      record(mpi_, 1, trace(), {program("ring"), "20", ":", "-n", "2", program("ring"), "20"});
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
   expect_ring(3, 20);
 }
@@ -148,11 +146,10 @@ TEST_P(Run, AnExistingArchiveIsKept) {
   ASSERT_EQ(record(mpi_, 2, trace(), {program("ring"), "5"}).exit_code, 3);
   const auto before = digest_tree(trace());
   expect_refusal(record(mpi_, 2, trace(), {program("ring"), "5"}), "holds an archive already");
-  const ChildOutcome inside =
-      run_program(launch(mpi_, 2) + std::vector<std::string>{ENTRAIN_BINARY, "record", "-o",
-                                                             trace().string(), "--",
-                                                             program("ring"), "5"},
-                  tool_limits());
+  const ChildOutcome inside = run_program(
+      launch(mpi_, 2) + std::vector<std::string>{ENTRAIN_BINARY, "record", "-o", trace().string(),
+                                                 "--", program("ring"), "5"},
+      tool_limits());
   EXPECT_EQ(inside.exit_code, 3);
   EXPECT_THAT(inside.err, HasSubstr("holds an archive already"));
   EXPECT_EQ(digest_tree(trace()), before);
