@@ -147,6 +147,7 @@ class Correction {
     if (!options_.verify) return {};
     const PhaseTimer timer(report_.phases.verify);
     begin("verify");
+    BigMemory::release();  // the verifier has arrays of its own
     TRY(verify_after());
     return stop_if_cancelled();
   }
