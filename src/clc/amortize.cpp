@@ -290,17 +290,12 @@ class Corrector {
       if (i >= ready) ready = run_some(order, i, passes);
       TRY(go_on());
       report_pass(passes[i], order[i]);
-      const std::int64_t reference = passes[0].error;
-      if (i == 0 && good(largest.error, reference)) {
-        take_pass(std::move(largest), k_gammas.front(), 0);
+      Forward& candidate = i == 0 ? largest : passes[i];
+      if (good(candidate.error, passes[0].error)) {
+        take_pass(std::move(candidate), i == 0 ? k_gammas.front() : order[i], i == 0 ? 0 : i + 1);
         return {};
       }
-      if (i == 0) largest = {};
-      if (i > 0 && good(passes[i].error, reference)) {
-        take_pass(std::move(passes[i]), order[i], i + 1);
-        return {};
-      }
-      if (i > 0) passes[i] = {};
+      candidate = {};
     }
     take_pass(std::move(passes[0]), order[0], 1);
     return {};
@@ -401,8 +396,10 @@ class Corrector {
     }
     halo_.share_marks(touched);
     std::vector<bool> connected(graph_.location_count(), false);
-    for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
-      if (touched[n]) connected[graph_.location_of(n)] = true;
+    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+      const auto node = [&](NodeIndex n) { return touched.begin() + n; };
+      const auto end = node(graph_.first_node[l + 1]);
+      connected[l] = std::find(node(graph_.first_node[l]), end, true) != end;
     }
     std::vector<LocationIndex> leader(graph_.location_count(), k_none);  // by process
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
