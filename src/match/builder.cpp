@@ -39,8 +39,8 @@ void count(Counters& counters, std::string_view name, std::uint64_t n) {
 
 Result<void> require_countable(const GraphSize& size, const std::string& path) {
   const std::uint64_t vertices = std::max(size.nodes, std::max(size.exchanges, size.members));
-  if (size.events <= k_most_numbers && size.edges <= k_most_numbers &&
-      vertices <= k_most_numbers && size.nodes + size.exchanges + size.members <= k_most_numbers) {
+  if (size.events <= k_most_numbers && size.edges <= k_most_numbers && vertices <= k_most_numbers &&
+      size.nodes + size.exchanges + size.members <= k_most_numbers) {
     return {};
   }
   return fail(ErrorKind::input,
@@ -104,21 +104,6 @@ void Builder::number_instants() {
   instants_.seal();
 }
 
-std::uint64_t Builder::stamp(NodeRef own) const {
-  const std::span<const trace::Event> events = this->events(own.location);
-  std::size_t low = 0, high = events.size();  // the first event with that number or a larger one
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    const NodeIndex number = ref({own.location, static_cast<std::uint32_t>(middle)}).node;
-    if (number < own.node) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return events[low].time;
-}
-
 NodeIndex Builder::here(NodeRef ref) {
   if (owns(ref.location)) return ref.node;
   const std::uint64_t key = std::uint64_t{ref.location} << 32 | ref.node;
@@ -155,8 +140,8 @@ void Builder::sort_as_process(std::vector<EventRef>& refs) const {
 
 void Builder::add_edge(EdgeKind kind, NodeRef send, NodeRef receive) {
   if (send.location == receive.location) return;
-  edges_[receive.location].push_back({here(send), receive.node, kind,
-                                      graph_.latency_class(send.location, receive.location)});
+  edges_[receive.location].push_back(
+      {here(send), receive.node, kind, graph_.latency_class(send.location, receive.location)});
 }
 
 void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Member> sends,
@@ -166,8 +151,7 @@ void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Member> 
     return;
   }
   if (sends.empty() || receives.empty()) return;
-  if (sends.size() == 1 && receives.size() == 1 &&
-      sends[0].location == receives[0].location) {
+  if (sends.size() == 1 && receives.size() == 1 && sends[0].location == receives[0].location) {
     return;
   }
   Exchange exchange{kind, ordered};
@@ -207,8 +191,8 @@ void Builder::count_skipped(std::string_view name, std::uint64_t n) {
   count(graph_.skipped, name, n);
 }
 
-/// Forgets the ghosts that nothing names in the end (which ones do must not depend on who is asked),
-/// and tells the owners of the others.
+/// Forgets the ghosts that nothing names in the end (which ones do must not depend on who is
+/// asked), and tells the owners of the others.
 void Builder::show_ghosts() {
   Halo& halo = graph_.halo;
   const std::size_t instants = instants_.count();
@@ -315,8 +299,10 @@ void Builder::sort_edges(LocationIndex location) {
     edges.swap(sorted);
   }
   const auto same = [](const Edge& a, const Edge& b) { return a.receive == b.receive; };
-  for (auto begin = edges.begin(); (begin = std::adjacent_find(begin, edges.end(), same)) != edges.end();) {
-    const auto end = std::find_if_not(begin, edges.end(), [&](const Edge& e) { return same(e, *begin); });
+  for (auto begin = edges.begin();
+       (begin = std::adjacent_find(begin, edges.end(), same)) != edges.end();) {
+    const auto end =
+        std::find_if_not(begin, edges.end(), [&](const Edge& e) { return same(e, *begin); });
     std::sort(begin, end, [](const Edge& a, const Edge& b) { return a.send < b.send; });
     begin = end;
   }
@@ -359,8 +345,8 @@ Result<Graph> build_graph(Team& team, const trace::Partition& partition, const t
   TRY(team.agree(require_countable({.events = own_events(team, partition, trace)}, trace.path)));
   Builder builder(team, partition, trace, options, progress);
   TRY(builder.agree());
-  for (const auto match : {match_messages, match_collectives, match_init_finalize, match_threads,
-                           match_one_sided}) {
+  for (const auto match :
+       {match_messages, match_collectives, match_init_finalize, match_threads, match_one_sided}) {
     match(builder);
     TRY(builder.agree());
   }

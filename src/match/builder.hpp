@@ -69,8 +69,6 @@ class Builder {
     const std::size_t number = first_event_[event.location] + event.index;
     return {event.location, static_cast<NodeIndex>(instants_.rank(number + 1) - 1)};
   }
-  /// Stored stamp of a node of this member. O(log events of the location).
-  [[nodiscard]] std::uint64_t stamp(NodeRef own) const;
   [[nodiscard]] Member member(NodeRef ref, std::uint32_t order = 0) {
     return {here(ref), ref.location, order};
   }
@@ -88,8 +86,6 @@ class Builder {
   [[nodiscard]] const std::vector<std::vector<LocationIndex>>& processes() const {
     return processes_;
   }
-  /// True if some process of the trace has several locations.
-  [[nodiscard]] bool has_threads() const { return owner_of_process_.size() < graph_.process_of.size(); }
   /// Rank of the member that has the locations of a process.
   [[nodiscard]] std::uint32_t owner_of_process(std::uint32_t process) const {
     return owner_of_process_[process];
@@ -119,8 +115,8 @@ class Builder {
   void count_unmatched(std::string_view name, std::uint64_t n = 1);
   void count_skipped(std::string_view name, std::uint64_t n = 1);
 
-  /// Tells the owners of all ghosts, gives the nodes their final numbers, sorts the edges, and hands
-  /// the graph over.
+  /// Tells the owners of all ghosts, gives the nodes their final numbers, sorts the edges, and
+  /// hands the graph over.
   Graph finish();
 
  private:

@@ -40,8 +40,8 @@ class InstanceMatcher {
   struct Census {
     std::int64_t processes = 0;  ///< that call at all
     std::int64_t calls = 0;
-    std::int64_t shortest = 0;   ///< calls of the process with the fewest
-    std::int64_t end = 0;        ///< first instance whose calls disagree, or `shortest`
+    std::int64_t shortest = 0;  ///< calls of the process with the fewest
+    std::int64_t end = 0;       ///< first instance whose calls disagree, or `shortest`
   };
 
   [[nodiscard]] bool one_sided() const { return space_ == CallSpace::windows; }
@@ -81,21 +81,10 @@ class InstanceMatcher {
       return a.team != b.team ? a.team < b.team : a.process < b.process;
     });
     for (std::size_t i = 1; i < calls.size(); ++i) {
-      const bool same = calls[i].team == calls[i - 1].team && calls[i].process == calls[i - 1].process;
+      const bool same =
+          calls[i].team == calls[i - 1].team && calls[i].process == calls[i - 1].process;
       calls[i].number = same ? calls[i - 1].number + 1 : 0;
-      if (same && calls[i].end.location != calls[i - 1].end.location) {
-        hand_over(calls[i - 1], calls[i]);
-      }
     }
-  }
-
-  /// From one thread of a process to another. A non-blocking call is over when it has begun.
-  void hand_over(const Call& earlier, const Call& later) {
-    const auto begin = [](const Call& call) {
-      return call.begin.location == k_none ? call.end : call.begin;
-    };
-    builder_.add_edge(EdgeKind::thread, earlier.non_blocking ? begin(earlier) : earlier.end,
-                      begin(later));
   }
 
   void take_census(const std::vector<Call>& calls) {
@@ -230,7 +219,7 @@ class InstanceMatcher {
   std::vector<const trace::Comm*> comms_;  ///< per communicator or window; null: undefined
   std::vector<std::vector<Seat>> seats_;   ///< the same, on demand
   std::vector<Census> census_;
-  std::vector<Call> calls_;                ///< at home here
+  std::vector<Call> calls_;  ///< at home here
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ class Operations {
   [[nodiscard]] std::size_t count() const { return ends_.size(); }
   [[nodiscard]] std::span<const Channel> channels() const { return keys_; }
   /// On channel number c, in order.
-  [[nodiscard]] std::span<NodeRef> on(std::size_t c) {
+  [[nodiscard]] std::span<const NodeRef> on(std::size_t c) const {
     return {ends_.data() + begin_[c], begin_[c + 1] - begin_[c]};
   }
 
@@ -95,7 +95,9 @@ class Requests {
         case EventKind::nb_request:
           *open_.insert(event.id, i).first = i;
           break;
-        case EventKind::nb_complete: open_.erase(event.id); break;
+        case EventKind::nb_complete:
+          open_.erase(event.id);
+          break;
         case EventKind::irecv:
           if (const std::uint32_t* posted = posted_receive(events, event.id)) {
             fate_[*posted] = i;
@@ -109,7 +111,8 @@ class Requests {
             open_.erase(event.id);
           }
           break;
-        default: break;
+        default:
+          break;
       }
     }
   }
@@ -151,22 +154,27 @@ class ProcessMessages {
     sends.reserve(sent);
     receives.reserve(received);
     for (const LocationIndex location : locations) collect(builder, process, location);
-    // The sends of threads merge in the order of their common clock.
-    std::stable_sort(sent_.begin(), sent_.end(),
-                     [](const Sent& a, const Sent& b) { return a.time < b.time; });
-    for (const Sent& one : sent_) sends.add(one.channel, one.end);
-    sent_ = {};
+    merge(sent_, sends);
+    merge(received_, receives);
     sends.sort();
     receives.sort();
   }
 
  private:
-  /// A send of a process with threads, with its stamp.
-  struct Sent {
+  /// An operation of a process with threads, with the stamp at which it was posted.
+  struct Posted {
     Channel channel;
     NodeRef end;
     std::uint64_t time = 0;
   };
+
+  /// What threads post merges in the order of their common clock.
+  static void merge(std::vector<Posted>& posted, Operations& to) {
+    std::stable_sort(posted.begin(), posted.end(),
+                     [](const Posted& a, const Posted& b) { return a.time < b.time; });
+    for (const Posted& one : posted) to.add(one.channel, one.end);
+    posted = {};
+  }
 
   void collect(const Builder& builder, std::uint32_t process, LocationIndex location) {
     const std::span<const Event> events = builder.events(location);
@@ -181,18 +189,21 @@ class ProcessMessages {
             add_send(builder, process, {location, i});
           }
           break;
-        case EventKind::recv: add_receive(builder, process, {location, i}); break;
+        case EventKind::recv:
+          add_receive(builder, process, {location, i}, i);
+          break;
         case EventKind::irecv:
-          if (!requests.was_posted(i)) add_receive(builder, process, {location, i});
+          if (!requests.was_posted(i)) add_receive(builder, process, {location, i}, i);
           break;
         case EventKind::irecv_request:
           if (requests.cancelled(i)) {
             ++cancelled_receives;
           } else if (requests.completion(i) != k_none) {
-            add_receive(builder, process, {location, requests.completion(i)});
+            add_receive(builder, process, {location, requests.completion(i)}, i);
           }
           break;
-        default: break;
+        default:
+          break;
       }
     }
   }
@@ -209,19 +220,24 @@ class ProcessMessages {
       sends.add(channel, builder.ref(at));
     }
   }
-  /// Called in the order in which the receives of a location were posted.
-  void add_receive(const Builder& builder, std::uint32_t process, EventRef end) {
+  /// Called in the order in which the receives of a location were posted; `posted` is the index of
+  /// the event that did it.
+  void add_receive(const Builder& builder, std::uint32_t process, EventRef end,
+                   std::uint32_t posted) {
     const Event& event = builder.event(end);
     const std::uint32_t peer = builder.process_of_peer(event.comm, process, event.peer);
+    const Channel channel{event.comm, peer, process, event.tag};
     if (peer == k_none) {
       ++lost_receives;
+    } else if (several_) {
+      received_.push_back({channel, builder.ref(end), builder.event({end.location, posted}).time});
     } else {
-      receives.add({event.comm, peer, process, event.tag}, builder.ref(end));
+      receives.add(channel, builder.ref(end));
     }
   }
 
   bool several_ = false;  ///< locations
-  std::vector<Sent> sent_;
+  std::vector<Posted> sent_, received_;
 };
 
 /// Collects sends and receives process by process, and pairs them channel by channel.
@@ -313,10 +329,7 @@ class MessageMatcher {
       if (other != of_others) continue;
       const std::span<const NodeRef>* const sent = sends_.find(channels[c]);
       if (sent == nullptr) continue;
-      std::span<NodeRef> received = messages.receives.on(c);
-      if (builder_.has_threads() && (by_several_threads(*sent) || by_several_threads(received))) {
-        received = in_doubt(channels[c], sent->size(), received);
-      }
+      const std::span<const NodeRef> received = messages.receives.on(c);
       const std::size_t both = std::min(sent->size(), received.size());
       for (std::size_t k = 0; k < both; ++k) {
         builder_.add_edge(EdgeKind::p2p, (*sent)[k], received[k]);
@@ -339,26 +352,6 @@ class MessageMatcher {
     builder_.count_unmatched("receives", lost_receives - pairs);
     builder_.count_skipped("cancelled_sends", cancelled_sends);
     builder_.count_skipped("cancelled_receives", cancelled_receives);
-  }
-
-  static bool by_several_threads(std::span<const NodeRef> operations) {
-    return std::any_of(operations.begin(), operations.end(), [&](const NodeRef& o) {
-      return o.location != operations[0].location;
-    });
-  }
-
-  /// Where threads share a side, nothing records whose operation came first. But whoever it was:
-  /// if every message precedes its receive, then the k-th send in order of time precedes the k-th
-  /// receive in order of time, and of more receives than sends the last ones are those for which
-  /// this is certain. Returns the receives to be paired.
-  std::span<NodeRef> in_doubt(const Channel& key, std::size_t sent, std::span<NodeRef> received) {
-    if (key.sender == key.receiver) return {};  // on one thread the stream would have to tell
-    std::vector<std::pair<std::uint64_t, NodeRef>> by_time;
-    for (const NodeRef& end : received) by_time.emplace_back(builder_.stamp(end), end);
-    std::stable_sort(by_time.begin(), by_time.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t i = 0; i < received.size(); ++i) received[i] = by_time[i].second;
-    return received.subspan(received.size() - std::min(received.size(), sent));
   }
 
   Builder& builder_;

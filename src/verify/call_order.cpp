@@ -15,9 +15,8 @@ struct Timed {
   // The latest ones of the calls of its thread that began at the same time:
   std::uint64_t over = 0;   ///< when another thread may call: a request takes no time
   std::uint64_t until = 0;  ///< end
-  bool request = false;
   LocationIndex location = k_none;
-  std::uint32_t call = 0;   ///< in Outline::calls
+  std::uint32_t call = 0;  ///< in Outline::calls
 
   [[nodiscard]] auto place() const { return std::tuple(column, begin, over, until); }
 };
@@ -30,15 +29,15 @@ std::vector<Timed> calls_to_order(const trace::Trace& trace, const Places& place
     const Outline::Call& call = outline.calls[i];
     const Outline::Column& column = outline.columns[call.column];
     if (!column.several && !column.disordered) continue;
-    Timed timed{call.column, 0, 0, 0, false, k_none, i};
+    Timed timed{call.column, 0, 0, 0, k_none, i};
     if (column.several) {
       const EventRef end = places.event(outline.process, call.event);
       const auto& events = trace.locations[end.location].events;
       timed.location = end.location;
       timed.begin = events[call.order - places.first_number(end.location)].time;
       timed.until = events[end.event].time;
-      timed.request = events[end.event].kind == trace::EventKind::nb_complete;
-      timed.over = timed.request ? timed.begin : timed.until;
+      const bool request = events[end.event].kind == trace::EventKind::nb_complete;
+      timed.over = request ? timed.begin : timed.until;
     }
     calls.push_back(timed);
   }
@@ -71,12 +70,6 @@ void order_calls(const trace::Trace& trace, const Places& places, Outline& outli
     position = same_column(i) ? position + 1 : 0;
     call.order = position;
     outline.columns[call.column].disordered = true;
-    if (!same_column(i) || calls[i].location == calls[i - 1].location) continue;
-    const Outline::Call& before = outline.calls[calls[i - 1].call];
-    const auto begin = [](const Outline::Call& c) { return c.begin == k_none ? c.end : c.begin; };
-    outline.handovers.emplace_back(
-        places.event(outline.process, calls[i - 1].request ? begin(before) : before.end),
-        places.event(outline.process, begin(call)));
   }
 }
 

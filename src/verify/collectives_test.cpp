@@ -357,31 +357,7 @@ TEST(Collectives, ThreadsOfAProcessShareItsPosition) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Collectives, AThreadCallsAfterTheCallOfAnotherHasEnded) {
-  TraceBuilder b(2, 2);
-  b.collective(1, 10, 20, op::barrier);
-  b.collective(0, 23, 40, op::barrier);
-  b.collective(1, 15, 25, op::barrier, trace::k_root_none, b.comm({0}));  // another communicator
-  b.collective(2, 10, 20, op::barrier);
-  b.collective(2, 30, 40, op::barrier);
-  const CheckReport report = b.check();
-  EXPECT_EQ(edges(report, EdgeKind::n_to_n).count, 4);
-  EXPECT_EQ(edges(report, EdgeKind::thread).count, 1);
-  EXPECT_EQ(edges(report, EdgeKind::thread).worst->margin_ticks, 3);
-}
-
-TEST(Collectives, CallsOfTwoThreadsMustNotOverlap) {
-  TraceBuilder b(2, 2);
-  for (const std::uint64_t t : {10, 20}) b.collective(2, t, t + 5, op::barrier);
-  b.collective(0, 10, 26, op::barrier);
-  b.collective(1, 25, 35, op::barrier);
-  const CheckReport report = b.check();
-  EXPECT_EQ(edges(report, EdgeKind::n_to_n).count, 4);
-  EXPECT_EQ(edges(report, EdgeKind::thread).count, 1);
-  EXPECT_EQ(edges(report, EdgeKind::thread).violations, 1);  // 26 -> 25
-}
-
-TEST(Collectives, ARequestOfAThreadTakesNoTime) {
+TEST(Collectives, NonBlockingCallsOfThreadsCountInOrderOfTheirRequests) {
   TraceBuilder b(2, 2);
   const auto non_blocking = [&](LocationIndex l, std::uint64_t begin, std::uint64_t end) {
     b.request(K::nb_request, l, begin, l);
@@ -395,7 +371,6 @@ TEST(Collectives, ARequestOfAThreadTakesNoTime) {
   // Ends: 30 and 20 of the first and the second call of process 0, 16 and 26 of process 1.
   EXPECT_EQ(edges(report, EdgeKind::n_to_n).count, 4);
   EXPECT_EQ(edges(report, EdgeKind::n_to_n).violations, 1);  // 25 -> 20
-  EXPECT_EQ(edges(report, EdgeKind::thread).count, 2);
   EXPECT_TRUE(report.unmatched.empty());
 }
 
@@ -416,13 +391,16 @@ TEST(Collectives, OfCallsBegunTogetherTheOneThatEndedFirstIsFirst) {
 }
 
 TEST(Collectives, OfCallsBegunTogetherARequestIsFirst) {
-  TraceBuilder b(1, 2);
+  TraceBuilder b(2, 2);
   b.collective(0, 10, 12, op::barrier);
   b.request(K::nb_request, 1, 10, 1);
   b.collective_end(K::nb_complete, 1, 40, op::barrier).id = 1;
+  b.request(K::nb_request, 2, 5, 1);
+  b.collective(2, 11, 30, op::barrier);
+  b.collective_end(K::nb_complete, 2, 40, op::barrier).id = 1;
   const CheckReport report = b.check();
-  EXPECT_EQ(edges(report, EdgeKind::thread).count, 1);
-  EXPECT_EQ(edges(report, EdgeKind::thread).violations, 0);
+  EXPECT_EQ(edges(report, EdgeKind::n_to_n).count, 4);
+  EXPECT_EQ(edges(report, EdgeKind::n_to_n).worst->margin_ticks, 1);  // 11 -> 12
 }
 
 TEST(Collectives, MixedClassesCountByInclusionAndExclusion) {

@@ -184,8 +184,7 @@ class Walk {
         {peer, space, tag, what(stage, send)}, static_cast<std::uint32_t>(out_.channels.size()));
     if (is_new) {
       const std::uint32_t own = out_.process;
-      out_.channels.push_back(
-          {{stage, send ? own : peer, send ? peer : own, space, tag}, send, false, 0, 0});
+      out_.channels.push_back({{stage, send ? own : peer, send ? peer : own, space, tag}, send});
     }
     return *channel;
   }
@@ -194,8 +193,9 @@ class Walk {
     out_.posts.push_back({channel, order, node_});
     if (channel == k_none) return;
     Outline::Channel& to = out_.channels[channel];
-    if (to.count++ > 0 && order < to.latest) to.disordered = true;
+    if (to.count++ > 0 && (order < to.latest || to.location != location_)) to.disordered = true;
     to.latest = order;
+    to.location = location_;
   }
 
   void cancel(const Requests::Open& operation) {
@@ -294,7 +294,7 @@ class Walk {
   Outline out_;
   FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_rank_, by_process_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
-  Begin begin_, rma_begin_;         ///< of the blocking call that is open
+  Begin begin_, rma_begin_;          ///< of the blocking call that is open
   LocationIndex location_ = k_none;  ///< in work
   std::uint32_t number_ = 0;         ///< of the event in work
   std::uint32_t node_ = 0;           ///< of its instant

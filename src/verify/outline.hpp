@@ -39,9 +39,10 @@ struct Outline {
   struct Channel {
     ChannelKey key;
     bool send = false;        ///< the process's own part is the sending one
-    bool disordered = false;  ///< its posts on a location do not stand in posting order
+    bool disordered = false;  ///< its posts do not stand in posting order, or threads share it
     std::uint32_t count = 0;
-    std::uint32_t latest = 0;  ///< `order` of the last post so far
+    std::uint32_t latest = 0;         ///< `order` of the last post so far
+    LocationIndex location = k_none;  ///< of the last post so far
   };
   struct Post {
     std::uint32_t channel = k_none;  ///< k_none: without a partner
@@ -87,9 +88,6 @@ struct Outline {
     [[nodiscard]] bool complete() const { return !several && leave != k_none; }
   };
   std::array<World, 2> world;
-  /// From a call of one thread in a column to the next one, of another thread: the first is over
-  /// before the second begins.
-  std::vector<std::pair<EventRef, EventRef>> handovers;
 };
 
 /// Walks once through the events of a process. Counts what can have no partner.
@@ -97,13 +95,12 @@ Outline outline_process(const trace::Trace& trace, const Places& places, std::ui
                         bool messages_only, Memberships& memberships, Unmatched& unmatched,
                         Skipped& skipped);
 
-/// ErrorKind::input if a process has more ends of operations than 32 bits can number: a synchronisation
-/// through a window has one for every partner. `path` names the trace.
+/// ErrorKind::input if a process has more ends of operations than 32 bits can number: a
+/// synchronisation through a window has one for every partner. `path` names the trace.
 Result<void> require_countable(std::uint64_t posts, const std::string& path);
 
 /// Puts the calls of a process in the order in which it made them: by begin, of those begun
-/// together requests first, then the one that ended first, but every thread's in stream order. Notes where one
-/// thread follows another: MPI forbids them to call at once, whatever the stamps say.
+/// together requests first, then the one that ended first, but every thread's in stream order.
 void order_calls(const trace::Trace& trace, const Places& places, Outline& outline);
 
 }  // namespace entrain::verify

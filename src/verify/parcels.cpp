@@ -18,7 +18,8 @@ constexpr std::uint32_t k_process_sync = 1;  // OTF2_RMA_SYNC_LEVEL_PROCESS
 /// that is the order in which they pass by.
 class Slots {
  public:
-  explicit Slots(Outline& outline) : channels_(outline.channels), next_(channels_.size(), 0) {
+  Slots(const trace::Trace& trace, const Places& places, Outline& outline)
+      : channels_(outline.channels), next_(channels_.size(), 0) {
     std::vector<Outline::Post>& posts = outline.posts;
     std::vector<std::uint32_t> disordered;
     for (std::uint32_t i = 0; i < posts.size(); ++i) {
@@ -26,8 +27,15 @@ class Slots {
         disordered.push_back(i);
       }
     }
+    // Threads of a process share a clock: their stored stamps tell who posted first.
+    const bool single = places.is_single(outline.process);
+    const auto stamp = [&](std::uint32_t number) -> std::uint64_t {
+      if (single) return 0;
+      const EventRef at = places.event(outline.process, number);
+      return trace.locations[at.location].events[at.event].time;
+    };
     const auto place = [&](std::uint32_t i) {
-      return std::tuple(posts[i].channel, posts[i].order, i);
+      return std::tuple(posts[i].channel, stamp(posts[i].order), posts[i].order, i);
     };
     std::sort(disordered.begin(), disordered.end(),
               [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
@@ -127,7 +135,7 @@ void Parcels::write_posts(Outline& outline) {
     store(next + sizeof(ChannelKey), channel.count);
     next += ChannelEnds::size(channel.count);
   }
-  Slots slots(outline);
+  Slots slots(trace_, places_, outline);
   auto post = outline.posts.begin();
   for (const LocationIndex l : places_.locations(outline.process)) {
     const auto& events = trace_.locations[l].events;

@@ -74,7 +74,6 @@ std::vector<Outline> Relation::outline(const Team& team, Scope scope, const Prog
     if (outlines.back().has_threads && scope == Scope::everything) {
       threads_.add_process(p, unmatched_);
     }
-    threads_.add_handovers(p, outlines.back().handovers);
     decreasing_ = decreasing_ || outlines.back().decreasing;
     for (const LocationIndex l : places_->locations(p)) {
       decreasing_ = decreasing_ || !maps_[l].is_monotone();
@@ -129,13 +128,15 @@ void Relation::join() {
   }
 }
 
-/// Where threads share a side nobody recorded whose message came first. But if each was received
-/// after it was sent, then so were the k-th of the sends and of the receives, both sorted by time;
-/// and of too many receives it is the first ones for which that is not certain.
+/// Messages pair in posting order. Of synchronisations nothing is posted: where threads share a
+/// side nobody recorded whose came first. But if each took effect after its cause, then so did the
+/// k-th of both sides, sorted by time; and of too many targets it is the first ones for which that
+/// is not certain.
 MatchedChannel Relation::pair_up(std::byte* send, std::byte* receive) const {
   const ChannelEnds s(send), r(receive);
   const ChannelKey key = s.key();
   std::uint32_t pairs = std::min(s.count(), r.count());
+  if (key.stage == Stage::message) return {key, pairs, s, r};
   const auto shared = [&](const ChannelEnds& ends, std::uint32_t process) {
     if (places_->is_single(process)) return false;
     const LocationIndex first = places_->event(process, ends.node(0)).location;
@@ -147,7 +148,8 @@ MatchedChannel Relation::pair_up(std::byte* send, std::byte* receive) const {
   if (shared(s, key.sender) || shared(r, key.receiver)) {
     sort_by_time(send, 0);
     sort_by_time(receive, r.count() - pairs);
-    if (key.sender == key.receiver) pairs = 0;  // a pair on one thread would need its stream's order
+    if (key.sender == key.receiver)
+      pairs = 0;  // a pair on one thread would need its stream's order
   }
   return {key, pairs, s, r};
 }

@@ -26,7 +26,7 @@
 namespace entrain::verify {
 
 /// Both sides of a channel: the k-th send belongs to the k-th receive, for k < pairs. Where threads
-/// share a side both are sorted by time, except those left over.
+/// share a side of synchronisations both are sorted by time, except those left over.
 struct MatchedChannel {
   ChannelKey key;
   std::uint32_t pairs = 0;

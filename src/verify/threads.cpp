@@ -12,7 +12,7 @@ using trace::EventKind;
 
 namespace {
 
-constexpr std::uint32_t k_creations = 0, k_locks = 1, k_tasks = 2, k_calls = 3;  // ThreadPair::stage
+constexpr std::uint32_t k_creations = 0, k_locks = 1, k_tasks = 2;  // ThreadPair::stage
 
 /// The k-th time that a process opens a thread team.
 struct TeamKey {
@@ -80,8 +80,8 @@ class TeamWalk {
 
  private:
   struct Open {
-    std::size_t call = 0;                ///< in calls_
-    std::uint32_t barrier_count = 0;     ///< barriers entered so far
+    std::size_t call = 0;             ///< in calls_
+    std::uint32_t barrier_count = 0;  ///< barriers entered so far
     std::size_t barrier = k_nothing;  ///< in barriers_, the one that is entered and not left
   };
   static constexpr std::size_t k_nothing = ~std::size_t{0};
@@ -392,12 +392,6 @@ void ThreadRelation::add_process(std::uint32_t process, Unmatched& unmatched) {
   pair_creations(operations.creations, *this, unmatched);
   pair_locks(operations.locks, *this, unmatched);
   pair_tasks(operations.tasks, *this, unmatched);
-}
-
-void ThreadRelation::add_handovers(std::uint32_t process,
-                                   std::span<const std::pair<EventRef, EventRef>> handovers) {
-  process_ = process;
-  for (const auto& [over, begin] : handovers) add_pair(over, begin, k_calls);
 }
 
 void ThreadRelation::for_each_instance(const std::function<void(Instance&)>& use) const {

@@ -20,7 +20,7 @@ struct ThreadPair {
   EventRef send, receive;
   std::int64_t send_time = 0;  ///< corrected, ticks
   std::int64_t receive_time = 0;
-  std::uint32_t stage = 0;  ///< creations, locks, tasks, calls of one thread after another's
+  std::uint32_t stage = 0;  ///< creations, locks, tasks
   std::uint32_t process = k_none;
 };
 
@@ -32,9 +32,6 @@ class ThreadRelation {
 
   /// Adds what happens inside one process; to be called in order of processes.
   void add_process(std::uint32_t process, Unmatched& unmatched);
-  /// Adds the Outline::handovers of a process; to be called after add_process for it.
-  void add_handovers(std::uint32_t process,
-                     std::span<const std::pair<EventRef, EventRef>> handovers);
 
   /// By process, and inside one in a fixed order for each stage.
   [[nodiscard]] const std::vector<ThreadPair>& pairs() const { return pairs_; }

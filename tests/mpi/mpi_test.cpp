@@ -78,9 +78,6 @@ class Workers : public testing::TestWithParam<TestArchive> {
     return {"correct", anchor_.string(), "-o", output.string(), "--mode", mode, "--json"};
   }
 
-  /// Its threads' records contradict each other so much that edges are cut and pairs change.
-  static int expected_exit_code() { return GetParam().name == "all_records_plain" ? 1 : 0; }
-
   TempDir scratch_;
   fs::path anchor_;
 };
@@ -90,7 +87,7 @@ TEST_P(Workers, any_number_of_processes_writes_the_same_archive) {
   for (const char* mode : {"rewrite", "overlay"}) {
     const fs::path alone = scratch_ / fmt::format("{}-alone", mode);
     const ChildOutcome expected = run_alone(correct(alone, mode));
-    ASSERT_EQ(expected.exit_code, expected_exit_code()) << expected.summary();
+    ASSERT_EQ(expected.exit_code, 0) << expected.summary();
     for (const unsigned count : {1u, 2u, 3u, 4u, 7u}) {
       const fs::path output = scratch_ / fmt::format("{}-{}", mode, count);
       const ChildOutcome outcome = run_processes(count, correct(output, mode));
@@ -108,7 +105,7 @@ TEST_P(Workers, any_number_of_threads_writes_the_same_archive) {
   Arguments arguments = correct(alone, "rewrite");
   arguments.insert(arguments.end(), {"--threads", "1"});
   const ChildOutcome expected = run_alone(arguments);
-  ASSERT_EQ(expected.exit_code, expected_exit_code()) << expected.summary();
+  ASSERT_EQ(expected.exit_code, 0) << expected.summary();
   for (const char* threads : {"2", "3", "8"}) {
     const fs::path output = scratch_ / threads;
     arguments = correct(output, "rewrite");

@@ -81,6 +81,20 @@ TEST(Limits, OnlyRewriteMovesEventsInsideABufferFlush) {
   EXPECT_THAT(overlay->after.skipped, testing::Contains(Counters::value_type("events_in_flushes", 3)));
 }
 
+// The rewritten archive knows no other order of the threads than that of their corrected stamps.
+TEST(Limits, ThreadsMovedApartMayPostInAnotherOrder) {
+  const TempDir folder;
+  const std::string name = "threads-of-one-process-receive";
+  const auto overlay = correct_limit(name, folder.path() / "overlay", WriteMode::overlay);
+  ASSERT_TRUE(overlay) << overlay.error().message;
+  EXPECT_GT(overlay->before.violations, 0u);
+  EXPECT_EQ(overlay->after.violations, 0u);
+  const auto rewritten = correct_limit(name, folder.path() / "rewritten", WriteMode::rewrite);
+  ASSERT_TRUE(rewritten) << rewritten.error().message;
+  EXPECT_TRUE(rewritten->verified);
+  EXPECT_GT(rewritten->after.violations, 0u);
+}
+
 TEST(Limits, ClocksTooFarApartAreRefused) {
   const TempDir folder;
   const auto report = correct_limit("shift-beyond-the-precision-of-a-double",
