@@ -27,8 +27,8 @@ namespace entrain::clc {
 namespace {
 
 /// gamma of the control loop, from the least to the most distorting (clc.md, section 4).
-constexpr std::array<Decimal9, 5> k_gammas{{{999'990'000}, {999'900'000}, {999'000'000},
-                                            {990'000'000}, {900'000'000}}};
+constexpr std::array<Decimal9, 5> k_gammas{
+    {{999'990'000}, {999'900'000}, {999'000'000}, {990'000'000}, {900'000'000}}};
 
 /// Offsets of neighbouring knots that differ by less are met to the tick: slopes are doubles.
 constexpr std::int64_t k_largest_exact_shift = std::int64_t{1} << 50;
@@ -61,9 +61,8 @@ class Corrector {
 
   Result<void> read_times() {
     presync_times_.resize(graph_.node_count());
-    return parallel_for(options_.threads, graph_.location_count(), [&](std::size_t l) {
-      return read_times(static_cast<LocationIndex>(l));
-    });
+    return parallel_for(options_.threads, graph_.location_count(),
+                        [&](std::size_t l) { return read_times(static_cast<LocationIndex>(l)); });
   }
 
   Result<void> read_times(LocationIndex l) {
@@ -110,27 +109,33 @@ class Corrector {
       result_.presync.assign(presync_times_.begin(), presync_times_.begin() + own_count());
       result_.forward.assign(forward_.times.begin(), forward_.times.begin() + own_count());
     }
-    BigVector<std::int64_t> limits;
+    // From here on C is computed where it is needed: its array is room for limits, then results.
+    BigVector<std::int64_t> room = std::move(presync_times_);
     if (forward_.jumps > 0 && options_.backward) {
-      limits = send_limits(halo_, graph_, schedule_, forward_.times, options_.mu_ticks);
+      room =
+          send_limits(halo_, graph_, schedule_, forward_.times, options_.mu_ticks, std::move(room));
     }
     displacement_ = std::move(forward_.times);
     displacement_.resize(graph_.own_count());
-    for (NodeIndex n = 0; n < displacement_.size(); ++n) displacement_[n] -= presync_times_[n];
+    for_locations([&](LocationIndex l) { subtract_presync(l, displacement_); });
     curves_.assign(graph_.location_count(), {});
     if (forward_.jumps > 0) {
-      build_curves(limits);
+      for_locations([&](LocationIndex l) { build_curve(l, room); });
       TRY(go_on());
-      limits = {};
       follow_processes();
     }
-    const std::span presync(std::as_const(presync_times_).data(), graph_.own_count());
-    const RefineInput input{&team_,   &graph_, &schedule_,    &trace_,
-                            presync_, presync, displacement_, options_.mu_ticks,
-                            options_.delta_ticks,             options_.threads,
-                            options_.split_flushes,           progress_};
-    BigVector<std::int64_t> corrected;
-    RefinedMaps refined = refine_maps(input, curves_, corrected);
+    const RefineInput input{&team_,
+                            &graph_,
+                            &schedule_,
+                            &trace_,
+                            presync_,
+                            displacement_,
+                            options_.mu_ticks,
+                            options_.delta_ticks,
+                            options_.threads,
+                            options_.split_flushes,
+                            progress_};
+    RefinedMaps refined = refine_maps(input, curves_, room);
     TRY(go_on());
     if (!refined.settled && forward_.error > k_largest_exact_shift) {
       return fail(ErrorKind::input,
@@ -140,7 +145,9 @@ class Corrector {
                               trace_.path, forward_.error));
     }
     result_.maps = std::move(refined.maps);
-    if (options_.keep_times) result_.corrected = std::move(corrected);
+    if (options_.keep_times) {
+      result_.corrected = result_.jumps > 0 ? std::move(room) : result_.presync;
+    }
     result_.backward_s = watch.seconds();
     return {};
   }
@@ -240,14 +247,14 @@ class Corrector {
         rounds_.emplace(team_, graph_, incidence_, schedule_, presync_times_, options_.mu_ticks,
                         options_.delta_ticks);
       }
-      std::optional<Forward> pass = rounds_->run(gamma, cycles_settled_ ? 0 : k_patient_rounds, progress_);
+      std::optional<Forward> pass =
+          rounds_->run(gamma, cycles_settled_ ? 0 : k_patient_rounds, progress_);
       if (team_.any(stopped())) return {};
       if (cycles_settled_) return std::move(*pass);
       // A cycle that crosses members shows in that the times never settle, or in a ring of equal
       // times.
-      const std::vector<bool> suspects =
-          pass ? cycle_suspects(team_, graph_, pass->times)
-               : std::vector<bool>(graph_.node_count(), true);
+      const std::vector<bool> suspects = pass ? cycle_suspects(team_, graph_, pass->times)
+                                              : std::vector<bool>(graph_.node_count(), true);
       const bool any =
           team_.any(std::find(suspects.begin(), suspects.end(), true) != suspects.end());
       cycles_settled_ = true;
@@ -339,24 +346,30 @@ class Corrector {
     return team_.reduce(Team::Reduction::max, least);
   }
 
-  /// `limits`: latest times of the nodes, empty without backward amortization.
-  void build_curves(std::span<std::int64_t> limits) {
-    static_cast<void>(
-        parallel_for(options_.threads, graph_.location_count(), [&](std::size_t l) {
-          if (!stopped()) build_curve(static_cast<LocationIndex>(l), limits);
-          return Result<void>();
-        }));
+  /// Calls body(l) for every location, for several at the same time.
+  template <class Body>
+  void for_locations(Body body) {
+    static_cast<void>(parallel_for(options_.threads, graph_.location_count(), [&](std::size_t l) {
+      if (!stopped()) body(static_cast<LocationIndex>(l));
+      return Result<void>();
+    }));
   }
 
+  void subtract_presync(LocationIndex l, std::span<std::int64_t> times) const {
+    ClockMap::Cursor presync(presync_[l]);
+    for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
+      times[n] -= presync(graph_.stamp[n]);
+    }
+  }
+
+  /// `limits`: latest times of the nodes; of no use without backward amortization.
   void build_curve(LocationIndex l, std::span<std::int64_t> limits) {
     const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
     if (std::find(jump_at(begin), jump_at(end), true) == jump_at(end)) return;
     const std::vector<std::int64_t> lower(displacement_.begin() + begin,
                                           displacement_.begin() + end);
     const std::span stamps(graph_.stamp.data() + begin, end - begin);
-    const std::span<const std::int64_t> presync(presync_times_.data() + begin, end - begin);
-    const CurveInput input{stamps,     presync, lower,           &forward_.jump,
-                           begin,      &presync_[l], result_.gamma};
+    const CurveInput input{stamps, lower, &forward_.jump, begin, &presync_[l], result_.gamma};
     curves_[l] = options_.backward ? curve_of_ramps(input, ramps_of(l, lower, limits))
                                    : curve_of_jumps(input);
   }
@@ -368,8 +381,10 @@ class Corrector {
   std::vector<Ramp> ramps_of(LocationIndex l, std::span<const std::int64_t> lower,
                              std::span<std::int64_t> limits) {
     const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
+    ClockMap::Cursor presync(presync_[l]);
     for (NodeIndex n = begin; n < end; ++n) {
-      if (limits[n] < k_no_limit) limits[n] -= presync_times_[n];
+      const std::int64_t c = presync(graph_.stamp[n]);
+      if (limits[n] < k_no_limit) limits[n] -= c;
     }
     BackwardInput input;
     input.stamps = {graph_.stamp.data() + begin, end - begin};
@@ -416,10 +431,11 @@ class Corrector {
 
   /// Displacements of the nodes of a location that took over another one's curve.
   void follow_curve(LocationIndex l) {
-    const ClockMap map = make_map(presync_[l], curves_[l], trace_.locations[l], options_.split_flushes);
+    const ClockMap map =
+        make_map(presync_[l], curves_[l], trace_.locations[l], options_.split_flushes);
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
-      displacement_[n] =
-          std::max<std::int64_t>(0, map(graph_.stamp[n]) - presync_times_[n]);
+      const std::uint64_t stamp = graph_.stamp[n];
+      displacement_[n] = std::max<std::int64_t>(0, map(stamp) - presync_[l](stamp));
     }
   }
 
@@ -441,10 +457,10 @@ class Corrector {
   bool cycles_settled_ = false;          ///< in a team: all are known
   Result<void> countable_;               ///< in a team: rank 0 can search the cycles
   std::uint64_t tied_nodes_ = 0;
-  BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost
+  BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost; until backward()
   Forward forward_;
   BigVector<std::int64_t> displacement_;  ///< e per node
-  std::vector<Curve> curves_;               ///< per location; empty: not touched
+  std::vector<Curve> curves_;             ///< per location; empty: not touched
   Amortization result_;
 };
 

@@ -36,7 +36,7 @@ struct Amortization {
   BigVector<std::int64_t> forward;    ///< LC' per node
   BigVector<std::int64_t> corrected;  ///< LC'' per node, as the clock maps give it
 
-  std::vector<ClockMap> maps;           ///< per location: local ticks -> LC''; of others: presync
+  std::vector<ClockMap> maps;  ///< per location: local ticks -> LC''; of others: presync
   std::vector<AmortizationPass> passes;
   Decimal9 gamma;
   std::uint64_t jumps = 0;  ///< receives that forward amortization had to push

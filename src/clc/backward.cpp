@@ -29,11 +29,11 @@ Slope slope(const Vertex& from, const Vertex& to) {
 }
 
 /// One ramp under construction: its settled bends from the top on, and the funnel to the left of
-/// the last one (the apex). `upper_` are limits, `lower_` points of d; both lead away from the apex.
+/// the last one (the apex). `upper_` are limits, `lower_` points of d; both lead away from the
+/// apex.
 class Funnel {
  public:
-  Funnel(Vertex top, Decimal9 max_slope)
-      : max_slope_{max_slope.billionths, k_billion} {
+  Funnel(Vertex top, Decimal9 max_slope) : max_slope_{max_slope.billionths, k_billion} {
     settled_.push_back(top);
   }
 
@@ -41,8 +41,7 @@ class Funnel {
   void add_limit(const Vertex& limit) {
     const Vertex& end = upper_.empty() ? apex() : upper_.back();
     if (!(max_slope_ < slope(end, limit))) return;  // the ramp passes under it anyway
-    while (!upper_.empty() &&
-           slope(upper_end(2), upper_.back()) < slope(upper_end(2), limit)) {
+    while (!upper_.empty() && slope(upper_end(2), upper_.back()) < slope(upper_end(2), limit)) {
       upper_.pop_back();
     }
     if (upper_.empty()) {
@@ -56,8 +55,7 @@ class Funnel {
 
   /// A point of d at a node to the left. False if the ramp meets it: the ramp ends there.
   bool add_lower(const Vertex& point) {
-    while (!lower_.empty() &&
-           slope(lower_end(2), point) < slope(lower_end(2), lower_.back())) {
+    while (!lower_.empty() && slope(lower_end(2), point) < slope(lower_end(2), lower_.back())) {
       lower_.pop_back();
     }
     if (lower_.empty()) {
@@ -98,14 +96,13 @@ class Funnel {
 std::int64_t on_line(const Vertex& a, const Vertex& b, std::uint64_t stamp) {
   const Int128 rise = Int128{b.height} - a.height;
   const Int128 at = rise * (Int128{stamp} - Int128{a.stamp});
-  return a.height +
-         static_cast<std::int64_t>(floor_div(at, Int128{b.stamp} - Int128{a.stamp}));
+  return a.height + static_cast<std::int64_t>(floor_div(at, Int128{b.stamp} - Int128{a.stamp}));
 }
 
 /// Height of the free end of a ramp: `max_slope` to the left of vertex p, rounded down.
 std::int64_t on_ray(const Vertex& p, std::uint64_t stamp, Decimal9 max_slope) {
-  const Int128 fallen = ceil_div(Int128{max_slope.billionths} * (Int128{p.stamp} - Int128{stamp}),
-                                 k_billion);
+  const Int128 fallen =
+      ceil_div(Int128{max_slope.billionths} * (Int128{p.stamp} - Int128{stamp}), k_billion);
   return static_cast<std::int64_t>(std::max<Int128>(Int128{p.height} - fallen, -1));
 }
 
@@ -153,9 +150,9 @@ class RampWriter {
     if (met) {
       // d falls from the node that was met with slope 1 - gamma, to 0 at most.
       const Int128 decay = k_billion - input_.gamma.billionths;
-      const Int128 above = (Int128{last.height} - input_.lower[static_cast<std::size_t>(end)]) *
-                               k_billion +
-                           decay * room;
+      const Int128 above =
+          (Int128{last.height} - input_.lower[static_cast<std::size_t>(end)]) * k_billion +
+          decay * room;
       run = std::min(run, ceil_div(above, slope + decay));
     }
     const auto way = static_cast<std::uint64_t>(std::clamp<Int128>(run, 0, room));
@@ -190,9 +187,10 @@ std::vector<Ramp> build_ramps(const BackwardInput& input, std::span<std::int64_t
 }
 
 BigVector<std::int64_t> send_limits(HaloExchange& halo, const match::Graph& graph,
-                                      const Schedule& schedule,
-                                      std::span<const std::int64_t> forward, const MuTicks& mu) {
-  BigVector<std::int64_t> limit(graph.node_count(), k_no_limit);
+                                    const Schedule& schedule, std::span<const std::int64_t> forward,
+                                    const MuTicks& mu, BigVector<std::int64_t> room) {
+  BigVector<std::int64_t> limit = std::move(room);
+  limit.assign(graph.node_count(), k_no_limit);
   for (const match::Edge& edge : graph.edges) {
     const std::int64_t latest =
         forward[edge.receive] - mu[static_cast<std::size_t>(edge.latency_class)];

@@ -20,10 +20,11 @@ inline constexpr std::int64_t k_no_limit = -k_no_demand;
 
 /// Latest time that each node of this member may move to without violating an edge: the minimum
 /// over its receivers of LC' - mu, k_no_limit without receivers. Never earlier than LC' itself.
-/// `forward` has the times of ghosts too. O(edges + members). Collective.
+/// `forward` has the times of ghosts too; `room`, whatever it holds, becomes the result. O(edges +
+/// members). Collective.
 BigVector<std::int64_t> send_limits(HaloExchange& halo, const match::Graph& graph,
-                                      const Schedule& schedule,
-                                      std::span<const std::int64_t> forward, const MuTicks& mu);
+                                    const Schedule& schedule, std::span<const std::int64_t> forward,
+                                    const MuTicks& mu, BigVector<std::int64_t> room = {});
 
 /// A point where the displacement curve of a location bends: local ticks, ticks.
 struct Bend {
@@ -38,14 +39,14 @@ using Ramp = std::vector<Bend>;
 
 /// What backward amortization looks at in one location; all spans have one entry per node.
 struct BackwardInput {
-  std::span<const std::uint64_t> stamps;   ///< local ticks, strictly increasing
-  std::span<const std::int64_t> lower;     ///< d: displacement after forward amortization, >= 0
-  std::span<const std::int64_t> limit;     ///< largest displacement allowed; >= lower
-  const std::vector<bool>* jump = nullptr; ///< of all nodes; this location's begin at first_node
+  std::span<const std::uint64_t> stamps;    ///< local ticks, strictly increasing
+  std::span<const std::int64_t> lower;      ///< d: displacement after forward amortization, >= 0
+  std::span<const std::int64_t> limit;      ///< largest displacement allowed; >= lower
+  const std::vector<bool>* jump = nullptr;  ///< of all nodes; this location's begin at first_node
   NodeIndex first_node = 0;
-  std::uint64_t first_stamp = 0;           ///< of the location's first event: ramps end here
+  std::uint64_t first_stamp = 0;  ///< of the location's first event: ramps end here
   Decimal9 max_slope;
-  Decimal9 gamma;                          ///< d decays with slope 1 - gamma
+  Decimal9 gamma;  ///< d decays with slope 1 - gamma
 };
 
 /// Builds up every jump by a ramp before it (clc.md, section 5) and returns the ramps from right to

@@ -49,11 +49,14 @@ class DecayWriter {
   /// returns the node where the last one began.
   std::size_t append_to(Curve& curve, std::size_t node, std::uint64_t end) const {
     const std::size_t count = input_.stamps.size();
+    ClockMap::Cursor presync(*input_.presync_map);
+    Decay decay = decay_from(node);
     for (std::size_t n = node + 1; n < count && input_.stamps[n] < end; ++n) {
-      if (input_.lower[n] == decayed(node, input_.presync[n])) continue;
+      if (input_.lower[n] == decay.at(presync(input_.stamps[n]), input_.gamma)) continue;
       append_piece(curve, node, input_.stamps[n]);
       append(curve, {input_.stamps[n], input_.lower[n]});
       node = n;
+      decay = decay_from(node);
     }
     append_piece(curve, node, end);
     return node;
@@ -62,17 +65,21 @@ class DecayWriter {
   /// Displacement at `stamp` of the decay that begins at `node`; never so much that time would run
   /// backwards until the next node.
   [[nodiscard]] std::int64_t value(std::size_t node, std::uint64_t stamp) const {
-    const std::int64_t c = std::max((*input_.presync_map)(stamp), input_.presync[node]);
+    const std::int64_t c = std::max((*input_.presync_map)(stamp), presync_at(node));
     const auto found = std::lower_bound(input_.stamps.begin(), input_.stamps.end(), stamp);
     const auto next = static_cast<std::size_t>(found - input_.stamps.begin());
-    const std::int64_t own = decayed(node, c);
+    const std::int64_t own = decay_from(node).at(c, input_.gamma);
     if (found == input_.stamps.end()) return own;
-    return std::min(own, input_.presync[next] + input_.lower[next] - c);
+    return std::min(own, presync_at(next) + input_.lower[next] - c);
   }
 
  private:
-  [[nodiscard]] std::int64_t decayed(std::size_t node, std::int64_t c) const {
-    return Decay{input_.lower[node], input_.presync[node]}.at(c, input_.gamma);
+  /// C of a node.
+  [[nodiscard]] std::int64_t presync_at(std::size_t node) const {
+    return (*input_.presync_map)(input_.stamps[node]);
+  }
+  [[nodiscard]] Decay decay_from(std::size_t node) const {
+    return {input_.lower[node], presync_at(node)};
   }
 
   /// Presync knots, at which the decay bends in local time, and the foot.
@@ -80,7 +87,7 @@ class DecayWriter {
     const std::int64_t rate = k_billion - input_.gamma.billionths;
     if (rate == 0 || input_.lower[node] == 0) return;
     const Int128 foot_time =
-        input_.presync[node] + ceil_div(Int128{input_.lower[node]} * k_billion, rate);
+        presync_at(node) + ceil_div(Int128{input_.lower[node]} * k_billion, rate);
     const auto knots = input_.presync_map->knots();
     auto knot =
         std::upper_bound(knots.begin(), knots.end(), input_.stamps[node],

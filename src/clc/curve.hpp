@@ -20,11 +20,10 @@ using Curve = std::vector<Bend>;
 /// What a curve is made of; spans have one entry per node of the location.
 struct CurveInput {
   std::span<const std::uint64_t> stamps;
-  std::span<const std::int64_t> presync;  ///< C
-  std::span<const std::int64_t> lower;    ///< d after forward amortization
+  std::span<const std::int64_t> lower;  ///< d after forward amortization
   const std::vector<bool>* jump = nullptr;
   NodeIndex first_node = 0;
-  const ClockMap* presync_map = nullptr;
+  const ClockMap* presync_map = nullptr;  ///< stamp -> C
   Decimal9 gamma;
 };
 

@@ -141,13 +141,8 @@ struct Nodes {
   std::vector<bool> jump;
   ClockMap presync_map = {};
   Decimal9 gamma{900'000'000};
-  std::vector<std::int64_t> presync = {};
 
-  CurveInput input() {
-    presync.clear();
-    for (const std::uint64_t stamp : stamps) presync.push_back(presync_map(stamp));
-    return {stamps, presync, lower, &jump, 0, &presync_map, gamma};
-  }
+  CurveInput input() const { return {stamps, lower, &jump, 0, &presync_map, gamma}; }
 };
 
 TEST(CurveOfRamps, ramps_and_the_decays_between_them) {

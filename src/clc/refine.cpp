@@ -2,6 +2,7 @@
 #include "clc/refine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/executor.hpp"
 #include "clc/extremes.hpp"
@@ -23,7 +24,6 @@ class Refiner {
         halo_(*input.team, graph_),
         curves_(curves),
         times_(times) {
-    times_.assign(input.presync.begin(), input.presync.end());
     times_.resize(graph_.node_count());
     maps_.assign(input.presync_maps.begin(), input.presync_maps.end());
   }
@@ -75,9 +75,11 @@ class Refiner {
   }
 
   void evaluate(LocationIndex l) {
-    if (!touched(l) || stopped()) return;
-    maps_[l] = make_map(input_.presync_maps[l], curves_[l], input_.trace->locations[l],
-                        input_.split_flushes);
+    if (stopped()) return;
+    if (touched(l)) {
+      maps_[l] = make_map(input_.presync_maps[l], curves_[l], input_.trace->locations[l],
+                          input_.split_flushes);
+    }
     ClockMap::Cursor cursor(maps_[l]);
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
       times_[n] = cursor(graph_.stamp[n]);
@@ -87,12 +89,15 @@ class Refiner {
   void look_at_locations() {
     for (LocationIndex l = 0; l < curves_.size(); ++l) {
       if (!touched(l)) continue;
+      ClockMap::Cursor presync(input_.presync_maps[l]);
+      std::int64_t c = 0, last_c = 0;
       for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
-        const std::int64_t moved = times_[n] - input_.presync[n];
+        last_c = std::exchange(c, presync(graph_.stamp[n]));
+        const std::int64_t moved = times_[n] - c;
         const bool corrected = input_.displacement[n] > 0;
         if (corrected ? moved < 0 : moved < -1 || moved > 1) mark(n);
         if (n == graph_.first_node[l]) continue;
-        const std::int64_t gap = std::min(input_.delta, input_.presync[n] - input_.presync[n - 1]);
+        const std::int64_t gap = std::min(input_.delta, c - last_c);
         if (times_[n] - times_[n - 1] < gap) {
           mark(n);
           mark(n - 1);
@@ -111,7 +116,8 @@ class Refiner {
 
   void look_at_edges() {
     for (const match::Edge& edge : graph_.edges) {
-      if (times_[edge.receive] < times_[edge.send] + mu(edge.send, edge.receive, edge.latency_class)) {
+      if (times_[edge.receive] <
+          times_[edge.send] + mu(edge.send, edge.receive, edge.latency_class)) {
         mark(edge.receive);
         mark(edge.send);
       }
@@ -119,11 +125,11 @@ class Refiner {
   }
 
   void look_at_exchanges() {
-    for_demands(graph_, input_.mu, times_,
-                [&](const match::Exchange& exchange, const match::Member& receive,
-                    std::int64_t demand) {
-                  if (times_[receive.node] < demand) look_at_pairs(exchange, receive);
-                });
+    for_demands(
+        graph_, input_.mu, times_,
+        [&](const match::Exchange& exchange, const match::Member& receive, std::int64_t demand) {
+          if (times_[receive.node] < demand) look_at_pairs(exchange, receive);
+        });
   }
 
   /// Finds the senders behind an unmet demand; those tied to the receiver demand less.
@@ -179,10 +185,9 @@ class Refiner {
 RefinedMaps refine_maps(const RefineInput& input, std::vector<Curve>& curves,
                         BigVector<std::int64_t>& times) {
   // Where nothing was corrected, nothing was rounded.
-  const bool touched = std::any_of(curves.begin(), curves.end(),
-                                   [](const Curve& curve) { return !curve.empty(); });
+  const bool touched =
+      std::any_of(curves.begin(), curves.end(), [](const Curve& curve) { return !curve.empty(); });
   if (!input.team->any(touched)) {
-    times.assign(input.presync.begin(), input.presync.end());
     return {{input.presync_maps.begin(), input.presync_maps.end()}};
   }
   return Refiner(input, curves, times).run();

@@ -17,13 +17,12 @@ struct RefineInput {
   const match::Graph* graph = nullptr;
   const Schedule* schedule = nullptr;
   const trace::Trace* trace = nullptr;
-  std::span<const ClockMap> presync_maps;        ///< per location
-  std::span<const std::int64_t> presync;         ///< C per node
-  std::span<const std::int64_t> displacement;    ///< e per node, >= 0
+  std::span<const ClockMap> presync_maps;      ///< per location
+  std::span<const std::int64_t> displacement;  ///< e per node, >= 0
   MuTicks mu{};
   std::int64_t delta = 0;
-  unsigned threads = 1;  ///< 0: all cores
-  bool split_flushes = false;  ///< see make_map
+  unsigned threads = 1;                ///< 0: all cores
+  bool split_flushes = false;          ///< see make_map
   const Progress* progress = nullptr;  ///< when it says so, the maps are of no use
 };
 
@@ -35,8 +34,9 @@ struct RefinedMaps {
 
 /// Evaluates the maps of the touched locations (those with a curve) at every node, puts bends where
 /// rounding broke an edge, an order or a bound, and looks again until nothing is broken. Returns
-/// the maps of all locations; `times` receives their values at this member's nodes. What a flush
-/// forbids, or what a double cannot tell apart, stays broken. Collective.
+/// the maps of all locations; `times`, room that is used for it, receives their values at this
+/// member's nodes if any location of any member is touched. What a flush forbids, or what a double
+/// cannot tell apart, stays broken. Collective.
 RefinedMaps refine_maps(const RefineInput& input, std::vector<Curve>& curves,
                         BigVector<std::int64_t>& times);
 
