@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -60,20 +62,43 @@ class ClockMap {
   class Cursor {
    public:
     explicit Cursor(const ClockMap& map) : knots_(map.knots_) {}
-    std::int64_t operator()(std::uint64_t local);
+    std::int64_t operator()(std::uint64_t local) {
+      if (local > end_ || !begun_) move_to(local);
+      return at(begin_, slope_, local);
+    }
 
    private:
-    static constexpr std::size_t k_unset = ~std::size_t{0};
+    void move_to(std::uint64_t local);
+
     std::span<const ClockKnot> knots_;
-    std::size_t segment_ = k_unset;
-    std::uint64_t segment_end_ = 0;
+    // Of the segment it stands in:
+    std::size_t segment_ = 0;
+    ClockKnot begin_;
+    std::uint64_t end_ = 0;
     double slope_ = 0;
+    bool begun_ = false;
   };
 
  private:
   static double slope(const ClockKnot& begin, const ClockKnot& end);
   static std::int64_t at(const ClockKnot& begin, double slope, std::uint64_t local);
+  static std::int64_t far_away(const ClockKnot& begin, double slope, std::uint64_t local);
   std::vector<ClockKnot> knots_;
 };
+
+inline std::int64_t ClockMap::at(const ClockKnot& begin, double slope, std::uint64_t local) {
+  // Added to 1.5 * 2^52, where doubles are integers, a small number is rounded as by rint() and
+  // stands in the lowest bits; rint() itself would be a call.
+  constexpr double k_round = 6755399441055744.0;
+  constexpr double k_small = 2251799813685248.0;  // 2^51
+  const auto distance = static_cast<std::int64_t>(local - begin.local);
+  const double rest = slope * static_cast<double>(distance);
+  if ((local < begin.local) != (distance < 0) || !(rest < k_small && rest > -k_small)) {
+    return far_away(begin, slope, local);
+  }
+  const std::uint64_t rounded =
+      std::bit_cast<std::uint64_t>(rest + k_round) - std::bit_cast<std::uint64_t>(k_round);
+  return static_cast<std::int64_t>(local + static_cast<std::uint64_t>(begin.offset) + rounded);
+}
 
 }  // namespace entrain

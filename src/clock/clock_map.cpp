@@ -48,7 +48,7 @@ double ClockMap::slope(const ClockKnot& begin, const ClockKnot& end) {
          static_cast<double>(end.local - begin.local);
 }
 
-std::int64_t ClockMap::at(const ClockKnot& begin, double slope, std::uint64_t local) {
+std::int64_t ClockMap::far_away(const ClockKnot& begin, double slope, std::uint64_t local) {
   // A reader extends the first segment to the left: the difference is negative there, but its
   // size is taken as an unsigned integer first.
   const double distance = local >= begin.local ? static_cast<double>(local - begin.local)
@@ -63,15 +63,17 @@ std::int64_t ClockMap::operator()(std::uint64_t local) const {
   return at(*(end - 1), slope(*(end - 1), *end), local);
 }
 
-std::int64_t ClockMap::Cursor::operator()(std::uint64_t local) {
-  if (knots_.size() < 2) return static_cast<std::int64_t>(local);
-  if (local > segment_end_ || segment_ == k_unset) {
-    segment_ = segment_ == k_unset ? 0 : segment_;
-    while (segment_ + 2 < knots_.size() && knots_[segment_ + 1].local < local) ++segment_;
-    slope_ = slope(knots_[segment_], knots_[segment_ + 1]);
-    segment_end_ = knots_[segment_ + 1].local;
+void ClockMap::Cursor::move_to(std::uint64_t local) {
+  begun_ = true;
+  if (knots_.size() < 2) {  // a segment that never ends, without offset
+    end_ = ~std::uint64_t{0};
+    return;
   }
-  return at(knots_[segment_], slope_, local);
+  while (segment_ + 2 < knots_.size() && knots_[segment_ + 1].local < local) ++segment_;
+  begin_ = knots_[segment_];
+  slope_ = slope(begin_, knots_[segment_ + 1]);
+  const bool last = segment_ + 2 == knots_.size();
+  end_ = last ? ~std::uint64_t{0} : knots_[segment_ + 1].local;
 }
 
 bool ClockMap::is_identity() const {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <entrain/clock_map.hpp>
 
+#include <cmath>
+#include <random>
+
 #include <gtest/gtest.h>
 
 namespace entrain {
@@ -29,6 +32,26 @@ TEST(ClockMap, ties_round_to_even_as_rint_does) {
   const ClockMap map = map_of({{0, 0}, {2, 1}});
   EXPECT_EQ(map(1), 1);   // 0.5 -> 0
   EXPECT_EQ(map(3), 5);   // 1.5 -> 2
+}
+
+// The formula that the header states, as written there.
+TEST(ClockMap, rounds_as_a_reader_does) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 200'000; ++i) {
+    const auto bits = [&](unsigned most) { return random() >> (64 - 1 - random() % most); };
+    const std::uint64_t begin = bits(60), end = begin + 1 + bits(60);
+    const auto low = static_cast<std::int64_t>(bits(60)) * (random() % 2 == 0 ? 1 : -1);
+    const auto high = low + static_cast<std::int64_t>(bits(56)) * (random() % 2 == 0 ? 1 : -1);
+    if (high > std::int64_t{1} << 61 || high < -(std::int64_t{1} << 61)) continue;
+    const ClockMap map = map_of({{begin, low}, {end, high}});
+    const std::uint64_t t = begin + bits(61);
+    const double slope = static_cast<double>(high - low) / static_cast<double>(end - begin);
+    const double rest = std::rint(slope * static_cast<double>(t - begin));
+    if (rest > 0x1p60 || rest < -0x1p60) continue;
+    const auto expected = static_cast<std::int64_t>(t) + low + static_cast<std::int64_t>(rest);
+    ASSERT_EQ(map(t), expected);
+    ASSERT_EQ(ClockMap::Cursor(map)(t), expected);
+  }
 }
 
 TEST(ClockMap, cursor_agrees_with_random_access) {

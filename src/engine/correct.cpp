@@ -20,7 +20,7 @@
 #include "engine/session_span.hpp"
 #include "match/graph.hpp"
 #include "otf2/retime_definitions.hpp"
-#include "otf2/stamps.hpp"
+#include "otf2/rewritten.hpp"
 #include "otf2/write.hpp"
 #include "verify/statistics.hpp"
 
@@ -202,33 +202,55 @@ class Correction {
   }
 
   Result<void> verify_after() {
-    // The events of an overlay are those of the original: reading them again would tell nothing.
-    const bool events_shared = options_.mode == WriteMode::overlay;
+    if (options_.mode == WriteMode::overlay) return verify_overlay();
+    TRY_ASSIGN(const std::unique_ptr<otf2::Archive> written,
+               agree(processes_, otf2::Archive::open(staged_->anchor())));
+    TRY_ASSIGN(const otf2::Rewritten rewritten,
+               agree(processes_, otf2::compare_rewritten(*loaded_.archive, *written, own_, maps_,
+                                                         workers_.threads(), progress_)));
+    if (processes_.any(!rewritten.as_mapped)) return verify_as_read();
+    // The file holds the values of the maps, so these tell what a reader sees.
+    TRY_ASSIGN(report_.after, check(loaded_, maps_));
+    const bool has_clock_offsets = processes_.any(rewritten.has_clock_offsets);
+    return compare_with_original(loaded_.trace, maps_, has_clock_offsets ? "linear" : "none");
+  }
+
+  /// The events of an overlay are those of the original: reading them again would tell nothing.
+  Result<void> verify_overlay() {
     TRY_ASSIGN(engine::LoadedTrace written,
-               events_shared ? engine::load_overlay(workers_, staged_->anchor(), loaded_)
-                             : engine::load(workers_, staged_->anchor(), progress_));
+               engine::load_overlay(workers_, staged_->anchor(), loaded_));
     // What a reader makes of it is what counts.
     TRY_ASSIGN(const engine::Presynchronised as_read,
                engine::presynchronise(processes_, written, Presync::linear));
     TRY_ASSIGN(report_.after, check(written, as_read.maps));
-    report_.after.presync = as_read.method;
+    count_events_in_flushes(written.trace);
+    loaded_.trace.locations = std::move(written.trace.locations);
+    return compare_with_original(loaded_.trace, as_read.maps, as_read.method);
+  }
+
+  /// Reads a rewritten archive as any other one.
+  Result<void> verify_as_read() {
+    TRY_ASSIGN(const engine::LoadedTrace written,
+               engine::load(workers_, staged_->anchor(), progress_));
+    TRY_ASSIGN(const engine::Presynchronised as_read,
+               engine::presynchronise(processes_, written, Presync::linear));
+    TRY_ASSIGN(report_.after, check(written, as_read.maps));
+    return compare_with_original(written.trace, as_read.maps, as_read.method);
+  }
+
+  Result<void> compare_with_original(const trace::Trace& written, std::span<const ClockMap> maps,
+                                     std::string_view presync) {
+    report_.after.presync = presync;
     report_.after.archive = report_.output;
-    if (events_shared) count_events_in_flushes(written.trace);
-    const trace::Trace& before = events_shared ? written.trace : loaded_.trace;
     TRY(workers_.run(
-        written.trace, written.partition,
+        written, loaded_.partition,
         [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
           TRY_ASSIGN(CorrectionStatistics statistics,
-                     verify::correction_statistics(team, partition, before, presync_.maps,
-                                                   written.trace, as_read.maps, progress_));
+                     verify::correction_statistics(team, partition, loaded_.trace, presync_.maps,
+                                                   written, maps, progress_));
           if (workers_.speaks(team)) report_.statistics = std::move(statistics);
           return {};
         }));
-    if (events_shared) {
-      loaded_.trace.locations = std::move(written.trace.locations);
-    } else {
-      TRY(processes_.agree(compare_records(*written.archive)));
-    }
     report_.verified = true;
     return {};
   }
@@ -252,12 +274,6 @@ class Correction {
     TRY_ASSIGN(CheckReport report,
                engine::check(workers_, trace, maps, options_.check, mu_, progress_));
     return report;
-  }
-
-  Result<void> compare_records(const otf2::Archive& written) {
-    return parallel_for(options_.check.threads, own_.size(), [&](std::size_t i) {
-      return otf2::check_same_records(*loaded_.archive, written, own_[i]);
-    });
   }
 
   /// Smallest and largest time of any event through `maps`.

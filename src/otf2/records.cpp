@@ -90,4 +90,28 @@ Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& fil
   return bytes;
 }
 
+namespace {
+
+Result<DefinitionFile> definitions_but(const ChunkedPath& from, std::uint8_t except) {
+  DefinitionFile file;
+  if (!file_exists(from.path)) return file;
+  TRY_ASSIGN(file, read_definition_file(from.path, from.chunk_size));
+  std::erase_if(file.records, [&](const DefinitionRecord& r) { return r.type == except; });
+  return file;
+}
+
+}  // namespace
+
+Result<bool> same_definitions(const ChunkedPath& a, const ChunkedPath& b, std::uint8_t except) {
+  TRY_ASSIGN(const DefinitionFile x, definitions_but(a, except));
+  TRY_ASSIGN(const DefinitionFile y, definitions_but(b, except));
+  // Payloads of different byte order mean different things.
+  if (x.mixed_endian || y.mixed_endian) return false;
+  if (!x.records.empty() && !y.records.empty() && x.big_endian != y.big_endian) return false;
+  return std::equal(x.records.begin(), x.records.end(), y.records.begin(), y.records.end(),
+                    [](const DefinitionRecord& r, const DefinitionRecord& s) {
+                      return r.type == s.type && r.payload == s.payload;
+                    });
+}
+
 }  // namespace entrain::otf2

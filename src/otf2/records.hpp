@@ -130,6 +130,16 @@ struct DefinitionFile {
 Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
                                             std::uint64_t chunk_size);
 
+/// A definition file, and the chunk size of its archive.
+struct ChunkedPath {
+  std::filesystem::path path;
+  std::uint64_t chunk_size = 0;
+};
+
+/// True if two definition files hold the same records, but for those of type `except`, in the same
+/// byte order. A file that does not exist holds none. Errors: ErrorKind::input.
+Result<bool> same_definitions(const ChunkedPath& a, const ChunkedPath& b, std::uint8_t except);
+
 /// Packs records into chunks exactly as the OTF2 library does. Errors: ErrorKind::output for a
 /// record that does not fit into a chunk.
 Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& file,

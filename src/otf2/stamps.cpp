@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-
-#include <fmt/core.h>
 
 #include "otf2/quick.hpp"
 #include "otf2/records.hpp"
@@ -104,39 +101,6 @@ class StampReader {
   std::array<std::uint8_t, k_batch> communication_;
 };
 
-/// Gives a second block the times of the one that it visits: where the two differ afterwards, they
-/// differ in more than times.
-class TimeCopier {
- public:
-  /// `other` is as large as the block visited.
-  explicit TimeCopier(std::uint8_t* other) : other_(other) {}
-
-  void chunk(const std::uint8_t* bytes, bool) { chunk_ = bytes; }
-  bool stamp(std::size_t offset, std::uint64_t) {
-    std::memcpy(other_ + offset, chunk_ + offset, 8);
-    return true;
-  }
-  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
-    return type != event::buffer_flush || size < 8 || stamp(offset, 0);
-  }
-  std::size_t hurry(std::size_t at, std::size_t limit) {
-    while (at < limit) {
-      if (chunk_[at] == mark::stamp) {
-        stamp(at + 1, 0);
-        at += 9;
-      }
-      const std::size_t type = chunk_[at], length = chunk_[at + 1];
-      if (length >= k_timeless_records[type]) break;
-      at += 2 + length;
-    }
-    return at;
-  }
-
- private:
-  const std::uint8_t* chunk_ = nullptr;
-  std::uint8_t* other_;
-};
-
 }  // namespace
 
 Result<EventStamps> read_stamps(const Archive& archive, LocationIndex location) {
@@ -155,34 +119,6 @@ Result<EventStamps> read_stamps(const Archive& archive, LocationIndex location) 
              walk_file<Framing::events>(reader, visitor, [](auto) { return Result<void>(); }));
   visitor.finish();
   return result;
-}
-
-Result<void> check_same_records(const Archive& original, const Archive& written,
-                                LocationIndex location) {
-  const std::filesystem::path from = original.event_file(location);
-  const std::filesystem::path to = written.event_file(location);
-  if (!file_exists(from) && !file_exists(to)) return {};
-  const auto differ = [&](std::uint64_t offset) {
-    return fail(ErrorKind::output,
-                fmt::format("{} is not what was to be written: it differs from {} in more than "
-                            "times, near byte {}; check the disk and run the correction again",
-                            to.string(), from.string(), offset));
-  };
-  TRY_ASSIGN(BlockReader a, BlockReader::open(from, original.anchor().event_chunk_size));
-  TRY_ASSIGN(BlockReader b, BlockReader::open(to, written.anchor().event_chunk_size));
-  bool in_records = true;
-  while (true) {
-    TRY_ASSIGN(const std::span<std::uint8_t> left, a.next());
-    TRY_ASSIGN(const std::span<std::uint8_t> right, b.next());
-    if (left.size() != right.size()) return differ(a.offset());
-    if (left.empty()) return {};
-    if (in_records) {
-      TimeCopier copier(right.data());
-      const ChunkWalk walk = walk_chunk<Framing::events>(left.data(), left.size(), copier);
-      in_records = walk.end == ChunkEnd::next_chunk;
-    }
-    if (std::memcmp(left.data(), right.data(), left.size()) != 0) return differ(a.offset());
-  }
 }
 
 }  // namespace entrain::otf2

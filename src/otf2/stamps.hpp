@@ -20,9 +20,4 @@ struct EventStamps {
 /// Reads them. A missing file yields no events. Errors: ErrorKind::input.
 Result<EventStamps> read_stamps(const Archive& archive, LocationIndex location);
 
-/// True if the event files of a location hold the same bytes in both archives but for times. Says
-/// where they differ otherwise: ErrorKind::output, because `written` is what was written.
-Result<void> check_same_records(const Archive& original, const Archive& written,
-                                LocationIndex location);
-
 }  // namespace entrain::otf2

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include <entrain/clock_map.hpp>
 
-#include "otf2/retime_definitions.hpp"
 #include "otf2/archive.hpp"
+#include "otf2/retime_definitions.hpp"
+#include "otf2/rewritten.hpp"
 #include "otf2/write.hpp"
 #include "support/compare_traces.hpp"
 #include "support/files.hpp"
@@ -143,6 +145,32 @@ TEST_P(Write, both_modes_give_the_planned_times) {
   }
   SCOPED_TRACE("overlay");
   expect_same_times(library_times(write(plan, WriteMode::overlay, "overlay")), expected);
+}
+
+TEST_P(Write, a_rewritten_archive_is_the_original_under_the_maps) {
+  const auto plan = random_plan(17);
+  const auto compare = [&](const std::filesystem::path& anchor, std::uint64_t part_bytes) {
+    const auto written = otf2::Archive::open(anchor);
+    EXPECT_TRUE(written);
+    std::vector<LocationIndex> all(skeletons_.size());
+    std::iota(all.begin(), all.end(), LocationIndex{0});
+    return otf2::compare_rewritten(*archive_, **written, all, plan.maps, 2, nullptr, part_bytes);
+  };
+  const auto rewritten = write(plan, WriteMode::rewrite, "rewrite");
+  for (const std::uint64_t part_bytes : {std::uint64_t{1}, std::uint64_t{1} << 30}) {
+    const auto same = compare(rewritten, part_bytes);
+    ASSERT_TRUE(same) << same.error().message;
+    EXPECT_TRUE(same->as_mapped);
+  }
+  auto moved = plan;
+  const auto with_events = std::find_if(skeletons_.begin(), skeletons_.end(),
+                                        [](const auto& s) { return s.event_count > 0; });
+  if (with_events == skeletons_.end()) return;
+  const auto l = static_cast<std::size_t>(with_events - skeletons_.begin());
+  moved.maps[l] = moved.maps[l].shifted(1);
+  const auto other = compare(write(moved, WriteMode::rewrite, "moved"), 1 << 20);
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_FALSE(other->as_mapped);
 }
 
 TEST_P(Write, rewrite_can_store_new_clock_offsets) {
