@@ -2,33 +2,21 @@
 #include "clc/amortize.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cassert>
 #include <chrono>
-#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
 #include "clc/backward.hpp"
+#include "clc/control.hpp"
 #include "clc/curve.hpp"
-#include "clc/first_pass.hpp"
-#include "clc/forward.hpp"
 #include "clc/refine.hpp"
-#include "clc/rounds.hpp"
-#include "clc/schedule.hpp"
-#include "clc/team_cycles.hpp"
 
 namespace entrain::clc {
 
 namespace {
-
-/// gamma of the control loop, from the least to the most distorting (clc.md, section 4).
-constexpr std::array<Decimal9, 5> k_gammas{
-    {{999'990'000}, {999'900'000}, {999'000'000}, {990'000'000}, {900'000'000}}};
 
 /// Offsets of neighbouring knots that differ by less are met to the tick: slopes are doubles.
 constexpr std::int64_t k_largest_exact_shift = std::int64_t{1} << 50;
@@ -56,7 +44,6 @@ class Corrector {
         presync_(presync),
         options_(options),
         progress_(progress),
-        incidence_(graph_),
         halo_(team, graph_) {}
 
   Result<void> read_times() {
@@ -82,22 +69,13 @@ class Corrector {
 
   Result<void> forward() {
     halo_.publish(presync_times_);
-    if (options_.gamma) {
-      Forward pass = first_pass(*options_.gamma);
-      TRY(go_on());
-      report_pass(pass, *options_.gamma);
-      take_pass(std::move(pass), *options_.gamma, 0);
-    } else {
-      TRY(control_gamma());
-    }
-    rounds_.reset();
-    count_cycles();
-    if (forward_.overflow) {
-      return fail(ErrorKind::input,
-                  fmt::format("the correction of {} runs out of the range of times; its minimum "
-                              "delays (mu) cannot be right",
-                              trace_.path));
-    }
+    const ControlInput input{&team_, &partition_, &trace_.path, &options_, progress_};
+    TRY_ASSIGN(ForwardResult found, amortize_forward(input, graph_, presync_times_));
+    forward_ = std::move(found.pass);
+    schedule_ = std::move(found.schedule);
+    result_.passes = std::move(found.passes);
+    result_.gamma = found.gamma;
+    result_.cycles = std::move(found.cycles);
     result_.jumps = forward_.jumps;
     result_.forward_s = since_begin_.seconds();
     return {};
@@ -166,184 +144,7 @@ class Corrector {
   Result<void> go_on() const {
     const bool any = team_.any(stopped());
     if (any) return fail(ErrorKind::interrupted, "interrupted; nothing was written");
-    return countable_;
-  }
-
-  /// Finds the order of the nodes, as far as this member can tell.
-  void order() {
-    if (alone()) {
-      schedule_ = make_schedule(graph_, incidence_, progress_);
-      for (const TiedNodes& component : schedule_.tied) tied_nodes_ += component.nodes.size();
-      return;
-    }
-    std::optional<Schedule> schedule = order_nodes(graph_, incidence_, {}, {}, progress_);
-    if (team_.any(stopped())) return;
-    if (team_.any(!schedule)) {
-      settle(std::vector<bool>(graph_.node_count(), true));
-    } else {
-      schedule_ = std::move(*schedule);
-    }
-  }
-
-  /// Ties or cuts the cycles among `suspects`; true if there are any.
-  bool settle(const std::vector<bool>& suspects) {
-    cycles_settled_ = true;
-    rounds_.reset();
-    // The same at every member.
-    if (!match::require_countable(size_between(team_, graph_, suspects), trace_.path)) {
-      countable_ = fail(ErrorKind::input,
-                        fmt::format("equal stamps in {} may close cycles of more events than can "
-                                    "be searched at once",
-                                    trace_.path));
-      return false;
-    }
-    TeamCycles cycles = settle_cycles(team_, partition_, graph_, incidence_, suspects);
-    const bool any = !cycles.tied.empty() || cycles.dropped_components > 0;
-    if (!any && !schedule_.steps.empty()) return false;
-    tied_nodes_ = cycles.tied_nodes;
-    std::optional<Schedule> schedule =
-        order_nodes(graph_, incidence_, std::move(cycles.tied), std::move(cycles.tied_of));
-    assert(schedule);
-    schedule_ = std::move(*schedule);
-    schedule_.dropped_components = cycles.dropped_components;
-    schedule_.dropped_edges = cycles.dropped_edges;
-    return any;
-  }
-
-  void count_cycles() {
-    const auto add = [&](const char* name, std::uint64_t n) {
-      if (n > 0) result_.cycles.emplace_back(name, n);
-    };
-    add("tied_components", schedule_.tied.size());
-    add("tied_nodes", tied_nodes_);
-    add("dropped_components", schedule_.dropped_components);
-    add("dropped_edges", schedule_.dropped_edges);
-  }
-
-  /// A pass over a whole graph whose order is known. Several may run at the same time.
-  [[nodiscard]] Forward pass_alone(Decimal9 gamma) const {
-    return ForwardPass(graph_, incidence_, schedule_, presync_times_, options_.mu_ticks,
-                       options_.delta_ticks)
-        .run(gamma, progress_);
-  }
-
-  [[nodiscard]] Forward first_pass(Decimal9 gamma) {
-    if (alone()) {
-      FirstPass first(graph_, incidence_, presync_times_, options_.mu_ticks, options_.delta_ticks);
-      if (std::optional<Forward> pass = first.run(gamma, progress_)) {
-        schedule_ = first.take();
-        return std::move(*pass);
-      }
-      if (stopped()) return {};
-    }
-    order();
-    if (team_.any(stopped()) || !countable_) return {};
-    return alone() ? pass_alone(gamma) : pass_together(gamma);
-  }
-
-  [[nodiscard]] Forward pass_together(Decimal9 gamma) {
-    while (true) {
-      if (!rounds_) {
-        rounds_.emplace(team_, graph_, incidence_, schedule_, presync_times_, options_.mu_ticks,
-                        options_.delta_ticks);
-      }
-      std::optional<Forward> pass =
-          rounds_->run(gamma, cycles_settled_ ? 0 : k_patient_rounds, progress_);
-      if (team_.any(stopped())) return {};
-      if (cycles_settled_) return std::move(*pass);
-      // A cycle that crosses members shows in that the times never settle, or in a ring of equal
-      // times.
-      const std::vector<bool> suspects = pass ? cycle_suspects(team_, graph_, pass->times)
-                                              : std::vector<bool>(graph_.node_count(), true);
-      const bool any =
-          team_.any(std::find(suspects.begin(), suspects.end(), true) != suspects.end());
-      cycles_settled_ = true;
-      if ((!any || !settle(suspects)) && pass) return std::move(*pass);
-      if (!countable_) return {};
-    }
-  }
-
-  void report_pass(const Forward& pass, Decimal9 gamma) {
-    AmortizationPass report;
-    report.gamma = static_cast<double>(gamma.billionths) / static_cast<double>(k_billion);
-    report.error_ticks = pass.error;
-    report.violations = pass.jumps;
-    result_.passes.push_back(report);
-  }
-
-  void take_pass(Forward pass, Decimal9 gamma, std::size_t reported) {
-    forward_ = std::move(pass);
-    result_.gamma = gamma;
-    result_.passes[reported].chosen = true;
-  }
-
-  /// Takes the largest gamma whose error is at most 1.1 times that of the smallest one. A pass
-  /// with gamma too near 1 may run away under clocks whose drift changes sign.
-  Result<void> control_gamma() {
-    Forward largest = first_pass(k_gammas.front());
-    TRY(go_on());
-    report_pass(largest, k_gammas.front());
-    // Without jumps nothing decays: every gamma gives the same.
-    if (largest.jumps == 0 || good(largest.error, least_error())) {
-      take_pass(std::move(largest), k_gammas.front(), 0);
-      return {};
-    }
-    // The smallest one is what all are compared with.
-    std::vector<Decimal9> order{k_gammas.back()};
-    order.insert(order.end(), k_gammas.begin() + 1, k_gammas.end() - 1);
-    std::vector<Forward> passes(order.size());
-    std::size_t ready = 0;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      if (i >= ready) ready = run_some(order, i, passes);
-      TRY(go_on());
-      report_pass(passes[i], order[i]);
-      Forward& candidate = i == 0 ? largest : passes[i];
-      if (good(candidate.error, passes[0].error)) {
-        take_pass(std::move(candidate), i == 0 ? k_gammas.front() : order[i], i == 0 ? 0 : i + 1);
-        return {};
-      }
-      candidate = {};
-    }
-    take_pass(std::move(passes[0]), order[0], 1);
     return {};
-  }
-
-  /// Runs passes[begin]; alone with threads to spare also those after it. Returns where it stopped.
-  std::size_t run_some(std::span<const Decimal9> gammas, std::size_t begin,
-                       std::vector<Forward>& passes) {
-    if (!alone()) {
-      passes[begin] = pass_together(gammas[begin]);
-      return begin + 1;
-    }
-    const std::size_t count =
-        std::min<std::size_t>(worker_count(options_.threads), gammas.size() - begin);
-    static_cast<void>(parallel_for(options_.threads, count, [&](std::size_t i) {
-      passes[begin + i] = pass_alone(gammas[begin + i]);
-      return Result<void>();
-    }));
-    return begin + count;
-  }
-
-  /// True if `error` is at most 1.1 times `reference`.
-  static bool good(std::int64_t error, std::int64_t reference) {
-    return Int128{error} * 10 <= Int128{reference} * 11;
-  }
-
-  /// No pass has a smaller error: some receive has to move by so much, whatever its sender does. 0
-  /// where cycles make this hard to tell.
-  [[nodiscard]] std::int64_t least_error() {
-    if (!schedule_.tied.empty()) return 0;
-    const BigVector<std::int64_t>& times = presync_times_;
-    std::int64_t least = 0;
-    for (const match::Edge& edge : graph_.edges) {
-      const auto mu = options_.mu_ticks[static_cast<std::size_t>(edge.latency_class)];
-      least = std::max(least, times[edge.send] + mu - times[edge.receive]);
-    }
-    for_demands(graph_, options_.mu_ticks, times,
-                [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
-                  if (demand != k_no_demand) least = std::max(least, demand - times[receive.node]);
-                });
-    return team_.reduce(Team::Reduction::max, least);
   }
 
   /// Calls body(l) for every location, for several at the same time.
@@ -398,8 +199,14 @@ class Corrector {
     return build_ramps(input, {displacement_.data() + begin, end - begin});
   }
 
-  /// Locations without any edge follow the first location of their process that has edges.
-  void follow_processes() {
+  /// Per location: it has edges or takes part in exchanges.
+  [[nodiscard]] std::vector<bool> connected_locations() {
+    std::vector<bool> connected(graph_.location_count());
+    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+      connected[l] = graph_.first_node[l] < graph_.first_node[l + 1];
+    }
+    // A node is what edges touch, unless all events were asked for or edges were dropped since.
+    if (options_.delta_ticks == 0 && schedule_.dropped_components == 0) return connected;
     std::vector<bool> touched(graph_.node_count(), false);
     for (const match::Edge& edge : graph_.edges) {
       touched[edge.send] = true;
@@ -410,12 +217,16 @@ class Corrector {
       for (const match::Member& m : graph_.receives(exchange)) touched[m.node] = true;
     }
     halo_.share_marks(touched);
-    std::vector<bool> connected(graph_.location_count(), false);
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
-      const auto node = [&](NodeIndex n) { return touched.begin() + n; };
-      const auto end = node(graph_.first_node[l + 1]);
-      connected[l] = std::find(node(graph_.first_node[l]), end, true) != end;
+      const auto end = touched.begin() + graph_.first_node[l + 1];
+      connected[l] = std::find(touched.begin() + graph_.first_node[l], end, true) != end;
     }
+    return connected;
+  }
+
+  /// Locations without any edge follow the first location of their process that has edges.
+  void follow_processes() {
+    const std::vector<bool> connected = connected_locations();
     std::vector<LocationIndex> leader(graph_.location_count(), k_none);  // by process
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
       LocationIndex& first = leader[graph_.process_of[l]];
@@ -439,9 +250,6 @@ class Corrector {
     }
   }
 
-  /// Rounds after which a forward pass is asked whether it goes in circles.
-  static constexpr std::uint64_t k_patient_rounds = 1000;
-
   const Stopwatch since_begin_;
   Team& team_;
   const trace::Partition& partition_;
@@ -450,13 +258,8 @@ class Corrector {
   std::span<const ClockMap> presync_;
   const Options& options_;
   const Progress* progress_;
-  Incidence incidence_;
   HaloExchange halo_;
   Schedule schedule_;
-  std::optional<ForwardRounds> rounds_;  ///< in a team
-  bool cycles_settled_ = false;          ///< in a team: all are known
-  Result<void> countable_;               ///< in a team: rank 0 can search the cycles
-  std::uint64_t tied_nodes_ = 0;
   BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost; until backward()
   Forward forward_;
   BigVector<std::int64_t> displacement_;  ///< e per node

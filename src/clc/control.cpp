@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/control.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/exact.hpp"
+#include "base/executor.hpp"
+#include "base/try.hpp"
+#include "clc/extremes.hpp"
+#include "clc/first_pass.hpp"
+#include "clc/rounds.hpp"
+#include "clc/team_cycles.hpp"
+
+namespace entrain::clc {
+
+namespace {
+
+/// gamma of the control loop, from the least to the most distorting (clc.md, section 4).
+constexpr std::array<Decimal9, 5> k_gammas{
+    {{999'990'000}, {999'900'000}, {999'000'000}, {990'000'000}, {900'000'000}}};
+
+/// One run of amortize_forward().
+class Control {
+ public:
+  Control(const ControlInput& input, match::Graph& graph, std::span<const std::int64_t> presync)
+      : team_(*input.team),
+        partition_(*input.partition),
+        graph_(graph),
+        incidence_(graph),
+        path_(*input.path),
+        presync_(presync),
+        options_(*input.options),
+        progress_(input.progress) {}
+
+  Result<ForwardResult> run() {
+    if (options_.gamma) {
+      Forward pass = first_pass(*options_.gamma);
+      TRY(go_on());
+      report_pass(pass, *options_.gamma);
+      take_pass(std::move(pass), *options_.gamma, 0);
+    } else {
+      TRY(control_gamma());
+    }
+    count_cycles();
+    if (result_.pass.overflow) {
+      return fail(ErrorKind::input,
+                  fmt::format("the correction of {} runs out of the range of times; its minimum "
+                              "delays (mu) cannot be right",
+                              path_));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] bool alone() const { return team_.size() == 1; }
+
+  /// True when the user wants to stop: then steps end early, at any member by itself.
+  [[nodiscard]] bool stopped() const { return progress_ != nullptr && progress_->cancelled(); }
+  /// Ends the work of all members if one is stopped.
+  Result<void> go_on() const {
+    const bool any = team_.any(stopped());
+    if (any) return fail(ErrorKind::interrupted, "interrupted; nothing was written");
+    return countable_;
+  }
+
+  /// Finds the order of the nodes, as far as this member can tell.
+  void order() {
+    if (alone()) {
+      result_.schedule = make_schedule(graph_, incidence_, progress_);
+      for (const TiedNodes& component : result_.schedule.tied)
+        tied_nodes_ += component.nodes.size();
+      return;
+    }
+    std::optional<Schedule> schedule = order_nodes(graph_, incidence_, {}, {}, progress_);
+    if (team_.any(stopped())) return;
+    if (team_.any(!schedule)) {
+      settle(std::vector<bool>(graph_.node_count(), true));
+    } else {
+      result_.schedule = std::move(*schedule);
+    }
+  }
+
+  /// Ties or cuts the cycles among `suspects`; true if there are any.
+  bool settle(const std::vector<bool>& suspects) {
+    cycles_settled_ = true;
+    rounds_.reset();
+    // The same at every member.
+    if (!match::require_countable(size_between(team_, graph_, suspects), path_)) {
+      countable_ = fail(ErrorKind::input,
+                        fmt::format("equal stamps in {} may close cycles of more events than can "
+                                    "be searched at once",
+                                    path_));
+      return false;
+    }
+    TeamCycles cycles = settle_cycles(team_, partition_, graph_, incidence_, suspects);
+    const bool any = !cycles.tied.empty() || cycles.dropped_components > 0;
+    if (!any && !result_.schedule.steps.empty()) return false;
+    tied_nodes_ = cycles.tied_nodes;
+    std::optional<Schedule> schedule =
+        order_nodes(graph_, incidence_, std::move(cycles.tied), std::move(cycles.tied_of));
+    assert(schedule);
+    result_.schedule = std::move(*schedule);
+    result_.schedule.dropped_components = cycles.dropped_components;
+    result_.schedule.dropped_edges = cycles.dropped_edges;
+    return any;
+  }
+
+  void count_cycles() {
+    const auto add = [&](const char* name, std::uint64_t n) {
+      if (n > 0) result_.cycles.emplace_back(name, n);
+    };
+    add("tied_components", result_.schedule.tied.size());
+    add("tied_nodes", tied_nodes_);
+    add("dropped_components", result_.schedule.dropped_components);
+    add("dropped_edges", result_.schedule.dropped_edges);
+  }
+
+  /// A pass over a whole graph whose order is known. Several may run at the same time.
+  [[nodiscard]] Forward pass_alone(Decimal9 gamma) const {
+    return ForwardPass(graph_, incidence_, result_.schedule, presync_, options_.mu_ticks,
+                       options_.delta_ticks)
+        .run(gamma, progress_);
+  }
+
+  /// A pass that finds the order on its way. Several may run at the same time.
+  struct Ordered {
+    std::optional<Forward> pass;  ///< unset: there are cycles
+    Schedule schedule;
+  };
+  [[nodiscard]] Ordered pass_in_unknown_order(Decimal9 gamma) const {
+    FirstPass first(graph_, incidence_, presync_, options_.mu_ticks, options_.delta_ticks);
+    Ordered result;
+    result.pass = first.run(gamma, progress_);
+    if (result.pass) result.schedule = first.take();
+    return result;
+  }
+
+  /// `meanwhile`, if it is given, takes the pass of the smallest gamma, run at the same time;
+  /// nothing where there are cycles.
+  [[nodiscard]] Forward first_pass(Decimal9 gamma, std::optional<Forward>* meanwhile = nullptr) {
+    if (alone()) {
+      Ordered first;
+      static_cast<void>(
+          parallel_for(options_.threads, meanwhile == nullptr ? 1 : 2, [&](std::size_t i) {
+            if (i == 0) first = pass_in_unknown_order(gamma);
+            if (i == 1) *meanwhile = pass_in_unknown_order(k_gammas.back()).pass;
+            return Result<void>();
+          }));
+      if (first.pass) {
+        result_.schedule = std::move(first.schedule);
+        return std::move(*first.pass);
+      }
+      if (stopped()) return {};
+    }
+    order();
+    if (team_.any(stopped()) || !countable_) return {};
+    return alone() ? pass_alone(gamma) : pass_together(gamma);
+  }
+
+  [[nodiscard]] Forward pass_together(Decimal9 gamma) {
+    while (true) {
+      if (!rounds_) {
+        rounds_.emplace(team_, graph_, incidence_, result_.schedule, presync_, options_.mu_ticks,
+                        options_.delta_ticks);
+      }
+      std::optional<Forward> pass =
+          rounds_->run(gamma, cycles_settled_ ? 0 : k_patient_rounds, progress_);
+      if (team_.any(stopped())) return {};
+      if (cycles_settled_) return std::move(*pass);
+      // A cycle that crosses members shows in that the times never settle, or in a ring of equal
+      // times.
+      const std::vector<bool> suspects = pass ? cycle_suspects(team_, graph_, pass->times)
+                                              : std::vector<bool>(graph_.node_count(), true);
+      const bool any =
+          team_.any(std::find(suspects.begin(), suspects.end(), true) != suspects.end());
+      cycles_settled_ = true;
+      if ((!any || !settle(suspects)) && pass) return std::move(*pass);
+      if (!countable_) return {};
+    }
+  }
+
+  void report_pass(const Forward& pass, Decimal9 gamma) {
+    AmortizationPass report;
+    report.gamma = static_cast<double>(gamma.billionths) / static_cast<double>(k_billion);
+    report.error_ticks = pass.error;
+    report.violations = pass.jumps;
+    result_.passes.push_back(report);
+  }
+
+  void take_pass(Forward pass, Decimal9 gamma, std::size_t reported) {
+    result_.pass = std::move(pass);
+    result_.gamma = gamma;
+    result_.passes[reported].chosen = true;
+  }
+
+  /// Takes the largest gamma whose error is at most 1.1 times that of the smallest one. A pass
+  /// with gamma too near 1 may run away under clocks whose drift changes sign.
+  Result<void> control_gamma() {
+    const Need need = needs();
+    // Where much is violated the mildest gamma seldom is the one.
+    const bool guess = alone() && worker_count(options_.threads) > 1 && need.much_violated;
+    std::optional<Forward> smallest;
+    Forward largest = first_pass(k_gammas.front(), guess ? &smallest : nullptr);
+    TRY(go_on());
+    report_pass(largest, k_gammas.front());
+    // Without jumps nothing decays: every gamma gives the same.
+    const bool tied = !result_.schedule.tied.empty();  // demand less
+    if (largest.jumps == 0 || good(largest.error, tied ? 0 : need.least_error)) {
+      take_pass(std::move(largest), k_gammas.front(), 0);
+      return {};
+    }
+    // The smallest one is what all are compared with.
+    std::vector<Decimal9> order{k_gammas.back()};
+    order.insert(order.end(), k_gammas.begin() + 1, k_gammas.end() - 1);
+    std::vector<Forward> passes(order.size());
+    std::size_t ready = 0;
+    if (smallest) passes[ready++] = std::move(*smallest);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (i >= ready) ready = run_some(order, i, passes);
+      TRY(go_on());
+      report_pass(passes[i], order[i]);
+      Forward& candidate = i == 0 ? largest : passes[i];
+      if (good(candidate.error, passes[0].error)) {
+        take_pass(std::move(candidate), i == 0 ? k_gammas.front() : order[i], i == 0 ? 0 : i + 1);
+        return {};
+      }
+      candidate = {};
+    }
+    take_pass(std::move(passes[0]), order[0], 1);
+    return {};
+  }
+
+  /// Runs passes[begin]; alone with threads to spare also those after it. Returns where it stopped.
+  std::size_t run_some(std::span<const Decimal9> gammas, std::size_t begin,
+                       std::vector<Forward>& passes) {
+    if (!alone()) {
+      passes[begin] = pass_together(gammas[begin]);
+      return begin + 1;
+    }
+    const std::size_t count =
+        std::min<std::size_t>(worker_count(options_.threads), gammas.size() - begin);
+    static_cast<void>(parallel_for(options_.threads, count, [&](std::size_t i) {
+      passes[begin + i] = pass_alone(gammas[begin + i]);
+      return Result<void>();
+    }));
+    return begin + count;
+  }
+
+  /// True if `error` is at most 1.1 times `reference`.
+  static bool good(std::int64_t error, std::int64_t reference) {
+    return Int128{error} * 10 <= Int128{reference} * 11;
+  }
+
+  /// What C demands of every pass.
+  struct Need {
+    /// No pass has a smaller error: some receive has to move by so much, whatever its sender does.
+    /// Does not hold where components are tied.
+    std::int64_t least_error = 0;
+    bool much_violated = false;  ///< more than a tenth of the edges of this member
+  };
+
+  [[nodiscard]] Need needs() {
+    constexpr std::size_t k_some_edges = std::size_t{1} << 16;
+    const std::span<const match::Edge> edges = graph_.edges;
+    const std::span<const std::int64_t> times = presync_;
+    std::vector<std::pair<std::int64_t, std::size_t>> of_parts(edges.size() / k_some_edges + 1);
+    static_cast<void>(parallel_for(options_.threads, of_parts.size(), [&](std::size_t i) {
+      auto& [largest, violated] = of_parts[i];
+      const std::size_t begin = i * k_some_edges;
+      for (const match::Edge& edge :
+           edges.subspan(begin, std::min(k_some_edges, edges.size() - begin))) {
+        const auto mu = options_.mu_ticks[static_cast<std::size_t>(edge.latency_class)];
+        const std::int64_t violation = times[edge.send] + mu - times[edge.receive];
+        largest = std::max(largest, violation);
+        violated += violation > 0 ? 1 : 0;
+      }
+      return Result<void>();
+    }));
+    std::int64_t least = 0;
+    std::size_t violated = 0;
+    for (const auto& part : of_parts) {
+      least = std::max(least, part.first);
+      violated += part.second;
+    }
+    for_demands(graph_, options_.mu_ticks, times,
+                [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
+                  if (demand != k_no_demand) least = std::max(least, demand - times[receive.node]);
+                });
+    return {team_.reduce(Team::Reduction::max, least), violated > edges.size() / 10};
+  }
+
+  /// Rounds after which a forward pass is asked whether it goes in circles.
+  static constexpr std::uint64_t k_patient_rounds = 1000;
+
+  Team& team_;
+  const trace::Partition& partition_;
+  match::Graph& graph_;
+  Incidence incidence_;
+  const std::string& path_;
+  std::span<const std::int64_t> presync_;
+  const Options& options_;
+  const Progress* progress_;
+  std::optional<ForwardRounds> rounds_;  ///< in a team
+  bool cycles_settled_ = false;          ///< in a team: all are known
+  Result<void> countable_;               ///< in a team: rank 0 can search the cycles
+  std::uint64_t tied_nodes_ = 0;
+  ForwardResult result_;
+};
+
+}  // namespace
+
+Result<ForwardResult> amortize_forward(const ControlInput& input, match::Graph& graph,
+                                       std::span<const std::int64_t> presync) {
+  return Control(input, graph, presync).run();
+}
+
+}  // namespace entrain::clc
