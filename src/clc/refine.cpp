@@ -2,7 +2,9 @@
 #include "clc/refine.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/executor.hpp"
 #include "clc/extremes.hpp"
@@ -86,23 +88,36 @@ class Refiner {
     }
   }
 
+  /// Marks what `body(i, broken)` adds for i < count; calls may run at the same time.
+  template <class Body>
+  void mark_parts(std::size_t count, Body body) {
+    std::vector<std::vector<NodeIndex>> broken(count);
+    static_cast<void>(parallel_for(input_.threads, count, [&](std::size_t i) {
+      if (!stopped()) body(i, broken[i]);
+      return Result<void>();
+    }));
+    for (const std::vector<NodeIndex>& nodes : broken) {
+      for (const NodeIndex n : nodes) mark(n);
+    }
+  }
+
   void look_at_locations() {
-    for (LocationIndex l = 0; l < curves_.size(); ++l) {
-      if (!touched(l)) continue;
-      ClockMap::Cursor presync(input_.presync_maps[l]);
-      std::int64_t c = 0, last_c = 0;
-      for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
-        last_c = std::exchange(c, presync(graph_.stamp[n]));
-        const std::int64_t moved = times_[n] - c;
-        const bool corrected = input_.displacement[n] > 0;
-        if (corrected ? moved < 0 : moved < -1 || moved > 1) mark(n);
-        if (n == graph_.first_node[l]) continue;
-        const std::int64_t gap = std::min(input_.delta, c - last_c);
-        if (times_[n] - times_[n - 1] < gap) {
-          mark(n);
-          mark(n - 1);
-        }
-      }
+    mark_parts(curves_.size(), [&](std::size_t l, std::vector<NodeIndex>& broken) {
+      if (touched(static_cast<LocationIndex>(l))) look_at_location(l, broken);
+    });
+  }
+
+  void look_at_location(std::size_t l, std::vector<NodeIndex>& broken) const {
+    ClockMap::Cursor presync(input_.presync_maps[l]);
+    std::int64_t c = 0, last_c = 0;
+    for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
+      last_c = std::exchange(c, presync(graph_.stamp[n]));
+      const std::int64_t moved = times_[n] - c;
+      const bool corrected = input_.displacement[n] > 0;
+      if (corrected ? moved < 0 : moved < -1 || moved > 1) broken.push_back(n);
+      if (n == graph_.first_node[l]) continue;
+      const std::int64_t gap = std::min(input_.delta, c - last_c);
+      if (times_[n] - times_[n - 1] < gap) broken.insert(broken.end(), {n, n - 1});
     }
   }
 
@@ -115,13 +130,17 @@ class Refiner {
   }
 
   void look_at_edges() {
-    for (const match::Edge& edge : graph_.edges) {
-      if (times_[edge.receive] <
-          times_[edge.send] + mu(edge.send, edge.receive, edge.latency_class)) {
-        mark(edge.receive);
-        mark(edge.send);
+    constexpr std::size_t k_some_edges = std::size_t{1} << 16;
+    const std::span<const match::Edge> all = graph_.edges;
+    mark_parts(all.size() / k_some_edges + 1, [&](std::size_t i, std::vector<NodeIndex>& broken) {
+      const std::size_t begin = i * k_some_edges;
+      for (const match::Edge& edge :
+           all.subspan(begin, std::min(k_some_edges, all.size() - begin))) {
+        const std::int64_t least =
+            times_[edge.send] + mu(edge.send, edge.receive, edge.latency_class);
+        if (times_[edge.receive] < least) broken.insert(broken.end(), {edge.receive, edge.send});
       }
-    }
+    });
   }
 
   void look_at_exchanges() {
