@@ -9,9 +9,22 @@ namespace entrain {
 
 /// How stored stamps become the times C that the correction starts from (clc.md, section 3).
 enum class Presync {
-  automatic,  ///< linear where the archive holds ClockOffset records, none otherwise
-  none,       ///< stamps as stored
-  linear,     ///< through the ClockOffset records, to the bit as an OTF2 reader does
+  /// Of linear, regression and spline the one that best foretells sessions that are left out; linear
+  /// where a trace has fewer than three sessions, and where it was corrected already; none where it
+  /// has no ClockOffset record.
+  automatic,
+  none,        ///< stamps as stored
+  linear,      ///< through the ClockOffset records, to the bit as an OTF2 reader does
+  regression,  ///< one straight line per clock, by least squares over all sessions
+  spline,      ///< a smooth, increasing curve through all sessions
+};
+
+/// How the exchanges of one clock session become one offset, where the trace still has them (the
+/// recorder's clock_samples.csv). Without them the ClockOffset records are the sessions.
+enum class Condensing {
+  shortest,  ///< what all exchanges allow, of which the shortest round trips allow least
+  mean,      ///< mean of the exchanges that were kept (the slowest tenth is not)
+  weighted,  ///< the same, weighted by 1 / (round trip)^2
 };
 
 /// What is done with Alltoallv and Alltoallw, of which a trace records only totals.
@@ -36,6 +49,7 @@ struct MuOption {
 /// What the checker looks at. Shared by check and correct, so that both mean the same edges.
 struct CheckOptions {
   Presync presync = Presync::automatic;
+  Condensing condensing = Condensing::shortest;  ///< for regression and spline
   MuOption mu;
   AlltoallvRule alltoallv = AlltoallvRule::ignore;
   bool init_finalize = false;  ///< treat MPI_Init and MPI_Finalize as synchronising

@@ -60,13 +60,41 @@ struct EdgeStatistics {
 /// Named counts in a fixed order, e.g. {"sends", 40}.
 using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
+/// How good the presync of one location's clock is. Bounds are empty where nothing is known: no
+/// half-width was recorded, or too few sessions tell how much the clock wanders.
+struct ClockQuality {
+  std::uint64_t location = 0;  ///< OTF2 location id
+  std::uint64_t sessions = 0;
+  std::uint64_t samples = 0;  ///< exchanges of these sessions that were kept; 0: records only
+  double slope_ppm = 0;       ///< mean rate of global time against this clock, minus one
+  /// Of what the method was fitted to; a curve through the sessions leaves none there.
+  double residual_rms_ticks = 0;
+  double residual_max_ticks = 0;
+  /// Distance of a session from what the method makes of the other sessions; inner sessions only.
+  double left_out_rms_ticks = 0;
+  double left_out_max_ticks = 0;
+  /// Largest error possible at a session.
+  std::optional<double> interval_bound_ticks;
+  /// Largest error expected between sessions: what the sessions allow there, and as much again as
+  /// the largest distance of a left-out session.
+  std::optional<double> predicted_bound_ticks;
+};
+
+/// Where the presync maps come from.
+struct ClockEstimation {
+  std::string reason;   ///< why `auto` chose the method; empty if it was asked for
+  std::string sessions;  ///< what sessions were made of; empty with "none"
+  std::vector<ClockQuality> clocks;  ///< of locations with two sessions or more, in their order
+};
+
 struct CheckReport {
   std::string archive;
   std::uint64_t locations = 0;
   std::uint64_t events = 0;
   std::uint64_t communication_events = 0;
   std::uint64_t resolution_hz = 0;
-  std::string presync;  ///< the method used: "none" or "linear"
+  std::string presync;  ///< the method used: "none", "linear", "regression" or "spline"
+  ClockEstimation clocks;
   std::array<EdgeStatistics, k_edge_kinds> edges;
   std::uint64_t violations = 0;     ///< sum over kinds in force (init_finalize only when asked for)
   std::uint64_t below_latency = 0;  ///< likewise

@@ -20,9 +20,20 @@ Result<AlltoallvRule> parse_alltoallv(std::string_view text) {
 void CheckArguments::declare(CLI::App& app) {
   add_value(app, "--presync", options.presync, parse_presync, "METHOD",
             "How stored time stamps become the times to start from. none: as stored. linear: "
-            "through the ClockOffset records, exactly as an OTF2 reader does. auto: linear where "
-            "the archive holds such records, none otherwise; the report names the choice. "
-            "Default: auto.")
+            "through the ClockOffset records, exactly as an OTF2 reader does. regression: a straight "
+            "line per clock, by least squares over all clock sessions. spline: a smooth, increasing "
+            "curve through the sessions. auto: of these three the one that best foretells sessions "
+            "that are left out; linear with fewer than three sessions and for an archive that was "
+            "corrected already, none where it holds no ClockOffset records; the report names the "
+            "choice. Default: auto.")
+      ->group(k_group);
+  add_value(app, "--sessions", options.condensing, parse_condensing, "shortest|mean|weighted",
+            "How the exchanges of a clock session become one offset, for regression and spline. "
+            "They are in clock_samples.csv beside an archive of entrain record; without it the "
+            "ClockOffset records are the sessions. shortest: the middle of what all exchanges "
+            "allow, of which the shortest round trips allow least. mean: the mean of the fastest "
+            "90 %, and regression over all of them, as Intel Trace Collector does. weighted: the "
+            "same, weighted by 1 / (round trip)^2. Default: shortest.")
       ->group(k_group);
   add_value(app, "--mu", options.mu, parse_mu, "auto|rtt|1tick|SECONDS",
             "Minimum latency: how much later than its send a receive must be. auto: the delays "

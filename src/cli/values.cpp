@@ -96,13 +96,25 @@ Result<MuOption> parse_mu(std::string_view text) {
 }
 
 Result<Presync> parse_presync(std::string_view text) {
-  for (const char* planned : {"regression", "spline", "causal"}) {
-    if (text == planned)
-      return fail(ErrorKind::usage, "is not available yet: choose auto, none or linear");
+  if (text == "causal") {
+    return fail(ErrorKind::usage,
+                "is not available yet: choose auto, none, linear, regression or spline");
   }
-  static constexpr std::array<std::pair<const char*, Presync>, 3> k_methods{
-      {{"auto", Presync::automatic}, {"none", Presync::none}, {"linear", Presync::linear}}};
+  static constexpr std::array<std::pair<const char*, Presync>, 5> k_methods{
+      {{"auto", Presync::automatic},
+       {"none", Presync::none},
+       {"linear", Presync::linear},
+       {"regression", Presync::regression},
+       {"spline", Presync::spline}}};
   return parse_choice(text, k_methods);
+}
+
+Result<Condensing> parse_condensing(std::string_view text) {
+  static constexpr std::array<std::pair<const char*, Condensing>, 3> k_rules{
+      {{"shortest", Condensing::shortest},
+       {"mean", Condensing::mean},
+       {"weighted", Condensing::weighted}}};
+  return parse_choice(text, k_rules);
 }
 
 Result<bool> parse_switch(std::string_view text) {

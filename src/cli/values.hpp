@@ -35,8 +35,11 @@ Result<std::optional<Decimal9>> parse_gamma(std::string_view text);
 /// "auto", "rtt", "1tick", or seconds from 0 to 1000.
 Result<MuOption> parse_mu(std::string_view text);
 
-/// "auto", "none" or "linear".
+/// "auto", "none", "linear", "regression" or "spline".
 Result<Presync> parse_presync(std::string_view text);
+
+/// "shortest", "mean" or "weighted".
+Result<Condensing> parse_condensing(std::string_view text);
 
 /// "on" or "off".
 Result<bool> parse_switch(std::string_view text);

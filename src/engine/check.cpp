@@ -4,6 +4,7 @@
 #include "base/try.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
+#include "engine/presync.hpp"
 
 namespace entrain {
 
@@ -18,11 +19,12 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
   const MemoryLimit limit(options.memory_limit_bytes);
   Workers workers(processes, options.threads);
   TRY_ASSIGN(const LoadedTrace loaded, load(workers, archive, progress));
-  TRY_ASSIGN(const Presynchronised presync, presynchronise(processes, loaded, options.presync));
+  TRY_ASSIGN(Presynchronised presync, presynchronise(processes, loaded, options));
   TRY_ASSIGN(const ChosenMu mu, choose_mu(workers, loaded, presync.maps, options.mu, progress));
   if (progress != nullptr) progress->begin("check", 0);
   TRY_ASSIGN(CheckReport report, check(workers, loaded, presync.maps, options, mu, progress));
   report.presync = presync.method;
+  report.clocks = std::move(presync.clocks);
   return report;
 }
 

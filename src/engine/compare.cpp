@@ -10,6 +10,7 @@
 #include "base/executor.hpp"
 #include "base/try.hpp"
 #include "engine/load.hpp"
+#include "engine/presync.hpp"
 #include "engine/session_span.hpp"
 #include "otf2/stamps.hpp"
 #include "verify/difference.hpp"

@@ -17,6 +17,7 @@
 #include "clc/amortize.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
+#include "engine/presync.hpp"
 #include "engine/session_span.hpp"
 #include "match/graph.hpp"
 #include "otf2/retime_definitions.hpp"
@@ -71,7 +72,7 @@ class Correction {
     {
       const PhaseTimer timer(report_.phases.presync);
       TRY_ASSIGN(presync_,
-                 engine::presynchronise(processes_, loaded_, options_.check.presync));
+                 engine::presynchronise(processes_, loaded_, options_.check));
       TRY_ASSIGN(mu_, engine::choose_mu(workers_, loaded_, presync_.maps, options_.check.mu,
                                         progress_));
     }
@@ -198,6 +199,7 @@ class Correction {
   Result<void> verify_before() {
     TRY_ASSIGN(report_.before, check(loaded_, presync_.maps));
     report_.before.presync = presync_.method;
+    report_.before.clocks = presync_.clocks;
     return {};
   }
 

@@ -3,6 +3,7 @@
 
 #include "base/try.hpp"
 #include "engine/load.hpp"
+#include "engine/presync.hpp"
 #include "otf2/write.hpp"
 #include "sim/distort.hpp"
 

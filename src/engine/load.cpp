@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/core.h>
 
@@ -18,28 +17,6 @@ namespace entrain::engine {
 namespace {
 
 constexpr const char* k_round_trip = "round trip (estimate)";
-
-std::string name_of(const trace::Trace& trace, LocationIndex l) {
-  return fmt::format("location {} of {}", trace.definitions.locations[l].id, trace.path);
-}
-
-Result<ClockMap> linear_map(const trace::Trace& trace, LocationIndex l) {
-  std::vector<ClockKnot> knots;
-  for (const trace::ClockOffset& offset : trace.locations[l].clock_offsets) {
-    knots.push_back({offset.time, offset.offset});
-  }
-  auto map = ClockMap::from_knots(std::move(knots));
-  if (!map) {
-    return fail(ErrorKind::input, fmt::format("{}: {}; try --presync none", name_of(trace, l),
-                                              map.error().message));
-  }
-  if (!map->is_monotone()) {
-    return fail(ErrorKind::input,
-                fmt::format("{}: its clock offsets make time run backward; try --presync none",
-                            name_of(trace, l)));
-  }
-  return map;
-}
 
 /// Refuses a trace of which no event file exists although there should be some.
 Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
@@ -113,62 +90,6 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
   }
   TRY(check_anything_there(processes, loaded.trace));
   return loaded;
-}
-
-namespace {
-
-Result<ClockMap> presync_map(const trace::Trace& trace, LocationIndex l, bool linear) {
-  const trace::LocationSkeleton& location = trace.locations[l];
-  if (!location.decreasing.empty()) {
-    return fail(ErrorKind::input,
-                fmt::format("{}: time runs backward in its event file ({}); no correction can be "
-                            "based on that clock",
-                            name_of(trace, l), location.decreasing));
-  }
-  return linear ? linear_map(trace, l) : ClockMap();
-}
-
-Result<Presynchronised> presynchronise(Team& processes, const trace::Trace& trace,
-                                       const std::vector<LocationIndex>& own, Presync method) {
-  Presynchronised result;
-  const bool any_offset = processes.any(
-      std::any_of(trace.locations.begin(), trace.locations.end(),
-                  [](const auto& l) { return !l.clock_offsets.empty(); }));
-  const bool linear = method == Presync::linear || (method == Presync::automatic && any_offset);
-  result.method = linear ? "linear" : "none";
-  result.maps.resize(trace.locations.size());
-  std::int64_t earliest = 0;
-  Result<void> good;
-  for (const LocationIndex l : own) {
-    auto map = presync_map(trace, l, linear);
-    if (!map) {
-      good = tl::unexpected<Error>(std::move(map).error());
-      break;
-    }
-    if (trace.locations[l].event_count > 0) {
-      earliest = std::min(earliest, (*map)(trace.locations[l].first));
-    }
-    result.maps[l] = std::move(*map);
-  }
-  TRY(processes.agree(std::move(good)));
-  earliest = processes.reduce(Team::Reduction::min, earliest);
-  if (earliest < 0) {
-    for (ClockMap& map : result.maps) map = map.shifted(-earliest);
-  }
-  return result;
-}
-
-}  // namespace
-
-Result<Presynchronised> presynchronise(Team& processes, const LoadedTrace& loaded, Presync method) {
-  return presynchronise(processes, loaded.trace, loaded.own(processes), method);
-}
-
-Result<Presynchronised> presynchronise(const trace::Trace& trace, Presync method) {
-  Solo solo;
-  std::vector<LocationIndex> all(trace.locations.size());
-  std::iota(all.begin(), all.end(), LocationIndex{0});
-  return presynchronise(solo, trace, all, method);
 }
 
 Result<LoadedTrace> load_overlay(Workers& workers, const std::filesystem::path& path,

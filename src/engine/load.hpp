@@ -38,19 +38,6 @@ Result<LoadedTrace> load_overlay(Workers& workers, const std::filesystem::path& 
 /// In this process alone.
 Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress);
 
-/// The pre-synchronisation of a trace: stored stamp -> C.
-struct Presynchronised {
-  std::vector<ClockMap> maps;  ///< one per location; of other processes: the identity
-  std::string method;          ///< "none" or "linear"
-};
-
-/// Builds the presync maps. If a time would be negative, all locations are moved by the same amount.
-/// Errors: ErrorKind::input for clock offsets out of order or a map that decreases, and for local
-/// stamps that decrease, naming the location. Collective over the processes.
-Result<Presynchronised> presynchronise(Team& processes, const LoadedTrace& loaded, Presync method);
-/// Of a trace that is in this process as a whole.
-Result<Presynchronised> presynchronise(const trace::Trace& trace, Presync method);
-
 /// mu per class with a word on where it comes from.
 struct ChosenMu {
   MuTicks ticks{};

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/load.hpp"
+#include "engine/presync.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::engine {

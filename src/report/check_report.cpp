@@ -85,6 +85,7 @@ std::string to_text(const CheckReport& report, const Style& style) {
   if (const Table worst = worst_edges(report, style); !worst.empty())
     text +=
         "\n" + toned("Worst edge of each kind", Tone::heading, style) + "\n" + worst.text(style);
+  if (const std::string clocks = clocks_text(report, style); !clocks.empty()) text += "\n" + clocks;
 
   FieldList left_out;
   add_counters(left_out, "unmatched", report.unmatched, style);
@@ -108,6 +109,10 @@ Json to_json(const CheckReport& report) {
           {"communication_events", report.communication_events},
           {"resolution_hz", report.resolution_hz},
           {"presync", report.presync},
+          {"presync_reason", report.clocks.reason.empty() ? Json(nullptr) : Json(report.clocks.reason)},
+          {"presync_sessions",
+           report.clocks.sessions.empty() ? Json(nullptr) : Json(report.clocks.sessions)},
+          {"clocks", clocks_json(report)},
           {"edges", std::move(edges)},
           {"violations", report.violations},
           {"below_latency", report.below_latency},

@@ -307,6 +307,8 @@ std::string to_text(const CorrectReport& report, const Style& style) {
   if (!is_counted_throughout(report, EdgeKind::init_finalize)) text += uncounted_text();
   text += where_text("Worst edge of each kind, before", report.before, style);
   if (report.verified) text += where_text("Worst edge of each kind, after", report.after, style);
+  if (const std::string clocks = clocks_text(report.before, style); !clocks.empty())
+    text += "\n" + clocks;
   if (report.verified) {
     text += "\n" + change_text(report, style);
     text += "\n" + interval_table(report).text(style);

@@ -2,6 +2,7 @@
 #include "report/parts.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -27,9 +28,93 @@ std::string trace_text(const CheckReport& report) {
 }
 
 std::string presync_text(const CheckReport& report) {
-  if (report.presync == "none") return "none: time stamps as stored";
-  if (report.presync == "linear") return "linear: through the ClockOffset records";
-  return report.presync;
+  std::string text = report.presync;
+  if (report.presync == "none") text = "none: time stamps as stored";
+  if (report.presync == "linear") text = "linear: through the ClockOffset records";
+  if (report.presync == "regression" || report.presync == "spline") {
+    text += fmt::format(": {} sessions ({})",
+                        report.presync == "spline" ? "a smooth curve through" : "a line along",
+                        report.clocks.sessions);
+  }
+  if (!report.clocks.reason.empty()) text += fmt::format("; chosen since {}", report.clocks.reason);
+  return text;
+}
+
+namespace {
+
+/// Clocks that a report shows by default.
+constexpr std::size_t k_clocks_shown = 8;
+
+/// What makes a clock worse than another: bounds that are unknown are the worst.
+double badness(const ClockQuality& clock) {
+  constexpr double k_unknown = std::numeric_limits<double>::max();
+  if (clock.sessions < 2) return k_unknown;
+  return clock.predicted_bound_ticks.value_or(
+      clock.interval_bound_ticks ? k_unknown / 4 : k_unknown / 2);
+}
+
+std::vector<ClockQuality> worst_clocks(const CheckReport& report, const Style& style) {
+  std::vector<ClockQuality> clocks = report.clocks.clocks;
+  if (style.verbose || clocks.size() <= k_clocks_shown) return clocks;
+  std::stable_sort(clocks.begin(), clocks.end(), [](const ClockQuality& a, const ClockQuality& b) {
+    return badness(a) > badness(b);
+  });
+  clocks.resize(k_clocks_shown);
+  std::sort(clocks.begin(), clocks.end(), [](const ClockQuality& a, const ClockQuality& b) {
+    return a.location < b.location;
+  });
+  return clocks;
+}
+
+}  // namespace
+
+std::string clocks_text(const CheckReport& report, const Style& style) {
+  if (report.clocks.clocks.empty()) return "";
+  const auto time = [&](double ticks) {
+    return format_duration(ticks / static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz)));
+  };
+  const auto bound = [&](const std::optional<double>& ticks) {
+    return ticks ? time(*ticks) : std::string("unknown");
+  };
+  Table table;
+  for (const char* heading : {"location", "sessions", "rate", "residual rms", "max",
+                              "left out rms", "max", "bound", "in between"}) {
+    table.column(heading);
+  }
+  for (const ClockQuality& clock : worst_clocks(report, style)) {
+    table.row({fmt::format("{}", clock.location), format_count(clock.sessions),
+               fmt::format("{:+.3f} ppm", clock.slope_ppm), time(clock.residual_rms_ticks),
+               time(clock.residual_max_ticks), time(clock.left_out_rms_ticks),
+               time(clock.left_out_max_ticks), bound(clock.interval_bound_ticks),
+               bound(clock.predicted_bound_ticks)});
+  }
+  std::string text = toned("Clocks", Tone::heading, style);
+  if (!style.verbose && report.clocks.clocks.size() > k_clocks_shown) {
+    text += fmt::format(" (the worst {} of {})", k_clocks_shown,
+                        format_count(report.clocks.clocks.size()));
+  }
+  return text + "\n" + table.text(style);
+}
+
+Json clocks_json(const CheckReport& report) {
+  const auto hz = static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz));
+  const auto bound = [&](const std::optional<double>& ticks) {
+    return ticks ? number(*ticks / hz) : Json(nullptr);
+  };
+  Json clocks = Json::array();
+  for (const ClockQuality& clock : report.clocks.clocks) {
+    clocks.push_back({{"location", clock.location},
+                      {"sessions", clock.sessions},
+                      {"samples", clock.samples},
+                      {"slope_ppm", number(clock.slope_ppm)},
+                      {"residual_rms_s", number(clock.residual_rms_ticks / hz)},
+                      {"residual_max_s", number(clock.residual_max_ticks / hz)},
+                      {"left_out_rms_s", number(clock.left_out_rms_ticks / hz)},
+                      {"left_out_max_s", number(clock.left_out_max_ticks / hz)},
+                      {"interval_bound_s", bound(clock.interval_bound_ticks)},
+                      {"predicted_bound_s", bound(clock.predicted_bound_ticks)}});
+  }
+  return clocks;
 }
 
 std::string mu_text(const CheckReport& report) {

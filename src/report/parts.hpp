@@ -5,6 +5,7 @@
 
 #include <entrain/report.hpp>
 
+#include "report/json.hpp"
 #include "report/table.hpp"
 
 namespace entrain::report {
@@ -12,8 +13,15 @@ namespace entrain::report {
 /// "8 locations, 131,216 events (33,104 of communication), timer 1 GHz".
 std::string trace_text(const CheckReport& report);
 
-/// "linear: through the ClockOffset records".
+/// "linear: through the ClockOffset records", and why if nobody asked for it.
 std::string presync_text(const CheckReport& report);
+
+/// How good the maps of the clocks are, one row per clock: those with the largest bounds, with a
+/// verbose style all. "" if no clock was measured.
+std::string clocks_text(const CheckReport& report, const Style& style);
+
+/// The same for machines: an array with one object per clock.
+Json clocks_json(const CheckReport& report);
 
 /// mu per class and where it came from.
 std::string mu_text(const CheckReport& report);

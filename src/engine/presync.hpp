@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/options.hpp>
+#include <entrain/report.hpp>
+
+#include "base/team.hpp"
+#include "clock/error_bound.hpp"
+#include "engine/load.hpp"
+
+namespace entrain::engine {
+
+/// The pre-synchronisation of a trace: stored stamp -> C.
+struct Presynchronised {
+  std::vector<ClockMap> maps;  ///< one per location; of other processes: the identity
+  std::string method;          ///< "none", "linear", "regression" or "spline"
+  /// How good the maps are; only if asked for. On rank 0: of all locations; else of own ones.
+  ClockEstimation clocks;
+  /// One per location, only if asked for; unknown for those of other processes.
+  std::vector<clock::ErrorBound> bounds;
+};
+
+/// What presynchronise() shall do; a method alone asks for no report.
+struct PresyncOptions {
+  PresyncOptions(Presync method_) : method(method_) {}
+  PresyncOptions(const CheckOptions& options)
+      : method(options.presync), condensing(options.condensing), report(true) {}
+
+  Presync method;
+  Condensing condensing = Condensing::shortest;
+  bool report = false;  ///< fill Presynchronised::clocks and ::bounds
+};
+
+/// Builds the presync maps. If a time would be negative, all locations are moved by the same amount.
+///
+/// Records of an archive that was corrected are its correction and nothing that was measured:
+/// `automatic` takes them as a reader does, regression and spline are refused. Sessions are read
+/// from the recorder's file beside the archive where it belongs to it (read_clock_samples), from
+/// the ClockOffset records otherwise. The maps do not depend on the number of processes.
+/// Errors: ErrorKind::input for clock offsets out of order or a map that decreases, and for local
+/// stamps that decrease, naming the location; for a corrected archive, and one without records, if
+/// regression or spline is asked for; for a damaged file of exchanges. Collective over the
+/// processes.
+Result<Presynchronised> presynchronise(Team& processes, const LoadedTrace& loaded,
+                                       const PresyncOptions& options);
+/// Of a trace that is in this process as a whole.
+Result<Presynchronised> presynchronise(const trace::Trace& trace, const PresyncOptions& options);
+
+}  // namespace entrain::engine
