@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/exact.hpp"
+
 namespace entrain::clock {
 namespace {
 
@@ -110,8 +112,7 @@ double bend(double second, double third, double length) {
 
 std::uint64_t Spline::pieces(std::size_t segment, double tolerance) const {
   const Cubic& c = cubics_[segment];
-  const double wanted =
-      c.length * std::sqrt(bend(c.second, c.third, c.length) / (8 * tolerance));
+  const double wanted = c.length * std::sqrt(bend(c.second, c.third, c.length) / (8 * tolerance));
   const double most = std::min(static_cast<double>(k_knots_per_segment), c.length);
   return static_cast<std::uint64_t>(std::clamp(std::ceil(wanted), 1.0, most));
 }
@@ -126,30 +127,51 @@ double Spline::chord_error(double tolerance) const {
   return largest;
 }
 
+namespace {
+
+Int128 global_of(const SessionPoint& p) { return static_cast<Int128>(p.local) + p.offset; }
+
+/// A knot whose global time lies in [low, high]: far from its points, the rounding of doubles
+/// could turn a flat piece of a curve back.
+ClockKnot knot_between(std::uint64_t local, std::int64_t offset, Int128 low, Int128 high) {
+  const Int128 global = std::clamp(static_cast<Int128>(local) + offset, low, high);
+  return {local, static_cast<std::int64_t>(global - static_cast<Int128>(local))};
+}
+
+constexpr Int128 k_any = static_cast<Int128>(1) << 100;
+
+}  // namespace
+
+void Spline::add_knots(std::size_t segment, double tolerance, std::vector<ClockKnot>& knots) const {
+  const SessionPoint &begin = points_[segment], &end = points_[segment + 1];
+  const std::uint64_t count = pieces(segment, tolerance);
+  const std::uint64_t length = end.local - begin.local;
+  const std::uint64_t step = length / count, rest = length % count;
+  Int128 low = global_of(begin);
+  for (std::uint64_t j = 0; j < count; ++j) {
+    const std::uint64_t local = begin.local + j * step + j * rest / count;
+    knots.push_back(
+        knot_between(local, begin.offset + ticks(after(segment, local)), low, global_of(end)));
+    low = static_cast<Int128>(local) + knots.back().offset;
+  }
+}
+
 std::vector<ClockKnot> Spline::knots(double tolerance) const {
   std::vector<ClockKnot> knots;
-  const SessionPoint& first = points_.front();
+  const SessionPoint &first = points_.front(), &last = points_.back();
   const std::uint64_t before = std::min(first.local, points_[1].local - first.local);
   if (before > 0) {
-    knots.push_back({first.local - before,
-                     first.offset - ticks(rates_.front() * static_cast<double>(before))});
+    const std::int64_t fall = ticks(rates_.front() * static_cast<double>(before));
+    knots.push_back(
+        knot_between(first.local - before, first.offset - fall, -k_any, global_of(first)));
   }
-  for (std::size_t i = 0; i < cubics_.size(); ++i) {
-    const std::uint64_t count = pieces(i, tolerance);
-    const std::uint64_t length = points_[i + 1].local - points_[i].local;
-    const std::uint64_t step = length / count, rest = length % count;
-    for (std::uint64_t j = 0; j < count; ++j) {
-      const std::uint64_t local = points_[i].local + j * step + j * rest / count;
-      knots.push_back({local, points_[i].offset + ticks(after(i, local))});
-    }
-  }
-  const SessionPoint& last = points_.back();
+  for (std::size_t i = 0; i < cubics_.size(); ++i) add_knots(i, tolerance, knots);
   knots.push_back({last.local, last.offset});
   const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - last.local;
   const std::uint64_t behind = std::min(room, last.local - points_[points_.size() - 2].local);
   if (behind > 0) {
-    knots.push_back({last.local + behind,
-                     last.offset + ticks(rates_.back() * static_cast<double>(behind))});
+    const std::int64_t rise = ticks(rates_.back() * static_cast<double>(behind));
+    knots.push_back(knot_between(last.local + behind, last.offset + rise, global_of(last), k_any));
   }
   return knots;
 }

@@ -71,6 +71,7 @@ class Spline {
   struct Cubic {
     double length, first, second, third;  ///< x * (first + x * (second + x * third))
   };
+  void add_knots(std::size_t segment, double tolerance, std::vector<ClockKnot>& knots) const;
   [[nodiscard]] std::uint64_t pieces(std::size_t segment, double tolerance) const;
 
   std::vector<SessionPoint> points_;

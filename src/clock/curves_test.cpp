@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clock/curves.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -68,8 +70,9 @@ TEST(Spline, IsExactForParabolas) {
 }
 
 TEST(Spline, PassesThroughAllPointsWithAContinuousDerivative) {
-  const auto points = points_of([](double x) { return 2e4 * std::sin(x / 2e9) + 3e4 * std::cos(x / 3e9); },
-                                {0, 1e9, 3e9, 3.5e9, 6e9, 8e9});
+  const auto points =
+      points_of([](double x) { return 2e4 * std::sin(x / 2e9) + 3e4 * std::cos(x / 3e9); },
+                {0, 1e9, 3e9, 3.5e9, 6e9, 8e9});
   const ClockMap map = map_of(Spline(points).knots(0.4));
   for (const SessionPoint& p : points) {
     EXPECT_EQ(map(p.local), static_cast<std::int64_t>(p.local) + p.offset);
@@ -86,7 +89,7 @@ TEST(Spline, PassesThroughAllPointsWithAContinuousDerivative) {
 TEST(Spline, GoesOnStraightOutside) {
   const auto parabola = [](double x) { return 4e-15 * x * x; };
   const ClockMap map = map_of(Spline(points_of(parabola, {0, 1e9, 2e9, 4e9})).knots(0.4));
-  EXPECT_NEAR(offset_at(map, k_far - 500'000'000), 0, 2);                       // tangent at 0
+  EXPECT_NEAR(offset_at(map, k_far - 500'000'000), 0, 2);                          // tangent at 0
   EXPECT_NEAR(offset_at(map, k_far + 5'000'000'000), 64'000 + 8e-6 * 4 * 1e9, 3);  // at 4e9
   // Also at the ends of what a stamp can be.
   const auto at_zero = points_of(parabola, {0, 1e9, 2e9}, 0);
@@ -97,8 +100,9 @@ TEST(Spline, GoesOnStraightOutside) {
 
 TEST(Spline, NeverTurnsTimeBack) {
   // Global time stands still, jumps, crawls: a free cubic would overshoot.
-  const std::vector<SessionPoint> points{{1'000, 0, 0},       {2'000, -1'000, 0}, {3'000, -2'000, 0},
-                                         {3'010, 900'000, 0}, {4'000, 899'020, 0}, {5'000, 898'021, 0}};
+  const std::vector<SessionPoint> points{{1'000, 0, 0},       {2'000, -1'000, 0},
+                                         {3'000, -2'000, 0},  {3'010, 900'000, 0},
+                                         {4'000, 899'020, 0}, {5'000, 898'021, 0}};
   const ClockMap map = map_of(Spline(points).knots(0.4));
   EXPECT_TRUE(map.is_monotone());
   for (const SessionPoint& p : points) {
@@ -108,6 +112,29 @@ TEST(Spline, NeverTurnsTimeBack) {
   for (std::uint64_t t = 1; t < 7'000; ++t) {
     ASSERT_GE(map(t), last) << t;
     last = map(t);
+  }
+}
+
+TEST(Spline, IsMonotoneThroughAnyMonotonePoints) {
+  std::mt19937_64 random(7);
+  const auto below = [&](std::uint64_t limit) { return random() % limit; };
+  for (int round = 0; round < 3'000; ++round) {
+    // Distances of all sizes, local and global ones on their own.
+    std::vector<SessionPoint> points;
+    std::uint64_t local = below(std::uint64_t{1} << below(60));
+    std::uint64_t global = below(std::uint64_t{1} << below(60));
+    for (std::uint64_t k = 0, count = 2 + below(8); k < count; ++k) {
+      points.push_back({local, static_cast<std::int64_t>(global - local), 0});
+      local += 1 + below(std::uint64_t{1} << below(56));
+      global += below(std::uint64_t{1} << below(56));
+    }
+    const auto map = ClockMap::from_knots(Spline(points).knots(0.4));
+    ASSERT_TRUE(map) << round << ": " << map.error().message;
+    ASSERT_TRUE(map->is_monotone()) << round;
+    for (const SessionPoint& p : points) {
+      const ClockKnot knot{p.local, p.offset};
+      ASSERT_EQ(std::count(map->knots().begin(), map->knots().end(), knot), 1) << round;
+    }
   }
 }
 

@@ -103,8 +103,9 @@ std::vector<double> carried(const Points& points, const std::vector<double>& at_
     const std::size_t last = slope_errors.size() - 1;
     if (k > 0 && k <= last) return std::max(slope_errors[k - 1], slope_errors[k]);
     // The parabola at an end counts its nearest slope at most twice and the other once.
-    const std::size_t near = k == 0 ? 0 : last, far = k == 0 ? std::min<std::size_t>(1, last)
-                                                             : last - std::min<std::size_t>(1, last);
+    const std::size_t near = k == 0 ? 0 : last, far = k == 0
+                                                          ? std::min<std::size_t>(1, last)
+                                                          : last - std::min<std::size_t>(1, last);
     return 2 * slope_errors[near] + slope_errors[far];
   };
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
@@ -162,9 +163,12 @@ Estimate reference_estimate(const Sessions& clock, ClockMap map) {
 
 const char* name_of(Method method) {
   switch (method) {
-    case Method::linear: return "linear";
-    case Method::regression: return "regression";
-    case Method::spline: return "spline";
+    case Method::linear:
+      return "linear";
+    case Method::regression:
+      return "regression";
+    case Method::spline:
+      return "spline";
   }
   return "";
 }
@@ -245,9 +249,9 @@ CrossValidation cross_validate(const Sessions& clock, Condensing rule) {
     add(Method::linear, left_out_of_line(records, k));
     add(Method::regression, line.residual_left_out(input[k]));
     add(Method::spline, left_out_of_spline(points, k));
-    result.width_ticks += ticks(points[k].half_width.value_or(0) +
-                                std::max(points[k - 1].half_width.value_or(0),
-                                         points[k + 1].half_width.value_or(0)));
+    result.width_ticks +=
+        ticks(points[k].half_width.value_or(0) +
+              std::max(points[k - 1].half_width.value_or(0), points[k + 1].half_width.value_or(0)));
   }
   return result;
 }

@@ -35,10 +35,10 @@ struct Estimate {
 ///   half-width, as long as 1,024 pieces between two sessions suffice; bounds include that.
 ///
 /// All go on straight before the first and after the last session: `linear` and `regression` along
-/// their outermost segment, `spline` with its derivative there. With fewer than two sessions the map
-/// is the identity, as a reader does. Pure, deterministic. Errors: ErrorKind::input for sessions out
-/// of order, offsets out of range, and a map that would make time run backward; without the name
-/// of the location.
+/// their outermost segment, `spline` with its derivative there. With fewer than two sessions the
+/// map is the identity, as a reader does. Pure, deterministic. Errors: ErrorKind::input for
+/// sessions out of order, offsets out of range, and a map that would make time run backward;
+/// without the name of the location.
 [[nodiscard]] Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule);
 
 /// How far sessions that were left out lie from what each method makes of the others: the sums of

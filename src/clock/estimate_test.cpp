@@ -46,7 +46,8 @@ TEST(Estimate, RegressionOverAllExchangesIsIntelsRule) {
   for (std::uint64_t k = 0; k < 2; ++k) {
     Session session;
     const std::uint64_t at = k * 1'000'000;
-    session.samples = {{at, 0, 10, true}, {at + 1'000, 60, 90, true}, {at + 2'000, 9'999, 500, false}};
+    session.samples = {
+        {at, 0, 10, true}, {at + 1'000, 60, 90, true}, {at + 2'000, 9'999, 500, false}};
     session.record = {at, 0, 5};
     clock.sessions.push_back(session);
   }
@@ -108,8 +109,8 @@ TEST(Estimate, BoundsGrowOutside) {
 
 TEST(Estimate, RefusesWhatMakesTimeRunBackward) {
   for (const auto& records : std::vector<std::vector<trace::ClockOffset>>{
-           {{0, 0, 1}, {100, -101, 1}},                    // falls
-           {{0, 0, 1}, {100, 5, 1}, {100, 6, 1}},          // the same time twice
+           {{0, 0, 1}, {100, -101, 1}},                      // falls
+           {{0, 0, 1}, {100, 5, 1}, {100, 6, 1}},            // the same time twice
            {{0, std::int64_t{1} << 62, 1}, {100, 5, 1}}}) {  // out of range
     for (const Method method : k_all) {
       const auto result = estimate(of_records(records), method, Condensing::shortest);

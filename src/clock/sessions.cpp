@@ -58,8 +58,8 @@ double slope(const SessionPoint& a, const SessionPoint& b) {
 double largest_change(const std::vector<SessionPoint>& points) {
   double largest = 0;
   for (std::size_t k = 1; k + 1 < points.size(); ++k) {
-    largest = std::max(largest, std::abs(slope(points[k], points[k + 1]) -
-                                         slope(points[k - 1], points[k])));
+    largest = std::max(largest,
+                       std::abs(slope(points[k], points[k + 1]) - slope(points[k - 1], points[k])));
   }
   return largest;
 }

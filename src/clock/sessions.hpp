@@ -24,7 +24,8 @@ struct Sample {
 struct Session {
   /// The ClockOffset record. Its standard deviation is the half-width of an interval, ticks.
   trace::ClockOffset record;
-  /// All exchanges in order of time; empty where only the record is left. One of them is the record.
+  /// All exchanges in order of time; empty where only the record is left. One of them is the
+  /// record.
   std::vector<Sample> samples;
 };
 
@@ -47,10 +48,10 @@ struct SessionPoint {
 ///
 /// `shortest` takes the middle of the times that all exchanges of a session allow: the shortest
 /// ways there and the shortest ways back, seldom those of one exchange. A session may last long, so
-/// distant exchanges are moved along the rate between the neighbouring sessions, and their intervals
-/// grow by what that rate may be wrong. Where no time is allowed by all, the shortest round trip
-/// alone counts. The half-width is half of what is allowed; for the means, the mean of those of
-/// the exchanges. Pure; O(exchanges).
+/// distant exchanges are moved along the rate between the neighbouring sessions, and their
+/// intervals grow by what that rate may be wrong. Where no time is allowed by all, the shortest
+/// round trip alone counts. The half-width is half of what is allowed; for the means, the mean of
+/// those of the exchanges. Pure; O(exchanges).
 [[nodiscard]] std::vector<SessionPoint> condense(const Sessions& clock, Condensing rule);
 
 /// The sessions as their ClockOffset records say.

@@ -59,14 +59,13 @@ TEST(Condense, ALongSessionFollowsTheRate) {
       const std::uint64_t local = begin + static_cast<std::uint64_t>(i) * 100'000;
       // One-sided delays, alternating; all but the first are slow by 1 us.
       const std::int64_t delay = i == 0 ? 0 : i % 2 == 0 ? 900 : -900;
-      session.samples.push_back({local, static_cast<std::int64_t>(local / 1'000) + delay,
-                                 i == 0 ? 1'500u : 2'000u});
+      session.samples.push_back(
+          {local, static_cast<std::int64_t>(local / 1'000) + delay, i == 0 ? 1'500u : 2'000u});
     }
     session.record = {begin, static_cast<std::int64_t>(begin / 1'000), 750};
     return session;
   };
-  const Sessions clock{
-      {drifting(1'000'000'000), drifting(2'000'000'000), drifting(3'000'000'000)}};
+  const Sessions clock{{drifting(1'000'000'000), drifting(2'000'000'000), drifting(3'000'000'000)}};
   for (const SessionPoint& point : condense(clock, Condensing::shortest)) {
     EXPECT_NEAR(static_cast<double>(point.offset), static_cast<double>(point.local) / 1'000,
                 *point.half_width);

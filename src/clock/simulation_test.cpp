@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The estimators alone, on hours of virtual time with a known truth.
 //
-// A clock drifts by 20 ppm and wanders sinusoidally, by 1 ppm of its rate with a period of 120 s: 19.1
-// us to either side. A session every 10 s makes 100 exchanges, of which the slowest tenth is not
-// kept. A way takes 1 us and an exponential delay of 0.5 us in the mean; every 20th takes 20 us more
-// in the mean. Errors are those of the global time of an event every 37 ms between the first and the
-// last session, against the truth; bounds are held against some seconds before and after as well.
+// A clock drifts by 20 ppm and wanders sinusoidally, by 1 ppm of its rate with a period of 120
+// s: 19.1 us to either side. A session every 10 s makes 100 exchanges, of which the slowest tenth
+// is not kept. A way takes 1 us and an exponential delay of 0.5 us in the mean; every 20th takes 20
+// us more in the mean. Errors are those of the global time of an event every 37 ms between the
+// first and the last session, against the truth; bounds are held against some seconds before and
+// after as well.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -99,7 +100,8 @@ Errors errors_of(const Simulated& clock, const Estimate& estimate) {
   Errors result;
   std::vector<double> all;
   const double last = std::floor((clock.span() / k_second - 1) / clock.session_every_s) *
-                          clock.session_every_s * k_second + k_second;
+                          clock.session_every_s * k_second +
+                      k_second;
   for (double x = 0; x <= clock.span() + 3 * k_second; x += 0.037 * k_second) {
     const std::uint64_t local = clock.shown(x);
     const auto truth = static_cast<std::int64_t>(k_epoch) + std::llrint(x);
@@ -123,12 +125,12 @@ Sessions ends_of(Sessions sessions) {
 }
 
 void print(const char* name, const Errors& e) {
-  std::cout << fmt::format("{:<32} rms {:>9.1f} p99 {:>9.1f} max {:>9.1f} bound {:>9.1f} ns\n", name,
-                           e.rms, e.p99, e.max, e.bound);
+  std::cout << fmt::format("{:<32} rms {:>9.1f} p99 {:>9.1f} max {:>9.1f} bound {:>9.1f} ns\n",
+                           name, e.rms, e.p99, e.max, e.bound);
 }
 
-Errors errors_with(const Simulated& clock, const Sessions& sessions, Method method,
-                   Condensing rule, const char* name) {
+Errors errors_with(const Simulated& clock, const Sessions& sessions, Method method, Condensing rule,
+                   const char* name) {
   const Errors errors = errors_of(clock, estimate(sessions, method, rule).value());
   print(name, errors);
   EXPECT_EQ(errors.beyond, 0u) << name;

@@ -19,7 +19,8 @@ inline constexpr const char* k_clock_samples = "clock_samples.csv";
 /// The exchanges of one location: per session in the order of its ClockOffset records.
 using LocationSamples = std::vector<std::vector<clock::Sample>>;
 
-/// Reads the exchanges of some locations from the recorder's file in `folder`. Empty if there is none.
+/// Reads the exchanges of some locations from the recorder's file in `folder`. Empty if there is
+/// none.
 ///
 /// The file names processes, not locations. A process is the clock of a location if each of the
 /// location's records is one of its exchanges, of one session after the other; so threads and

@@ -8,107 +8,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/presync.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::engine {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
-
-/// Two locations with an event at 1000 each.
-TraceBuilder two_locations() {
-  TraceBuilder b(2);
-  for (LocationIndex l = 0; l < 2; ++l) b.request(K::irecv_request, l, 1'000, 1);
-  return b;
-}
-
-std::vector<trace::ClockOffset>& offsets(TraceBuilder& b, LocationIndex l) {
-  return b.trace().locations[l].clock_offsets;
-}
-
-void expect_refused(const TraceBuilder& b, const char* why) {
-  const auto refused = presynchronise(b.trace(), Presync::automatic);
-  ASSERT_FALSE(refused) << why;
-  EXPECT_EQ(refused.error().kind, ErrorKind::input);
-  EXPECT_THAT(refused.error().message,
-              AllOf(HasSubstr("location 101 of hand-made"), HasSubstr(why)));
-}
-
-TEST(Presynchronise, automatic_is_linear_where_there_are_records) {
-  TraceBuilder b = two_locations();
-  EXPECT_EQ(presynchronise(b.trace(), Presync::automatic)->method, "none");
-  EXPECT_EQ(presynchronise(b.trace(), Presync::linear)->method, "linear");
-  offsets(b, 1) = {{0, 10, 0}, {2'000, 30, 0}};
-  const auto linear = presynchronise(b.trace(), Presync::automatic);
-  ASSERT_TRUE(linear);
-  EXPECT_EQ(linear->method, "linear");
-  EXPECT_TRUE(linear->maps[0].is_identity());
-  EXPECT_THAT(linear->maps[1].knots(), ElementsAre(ClockKnot{0, 10}, ClockKnot{2'000, 30}));
-  EXPECT_EQ(linear->maps[1](1'000), 1'020);
-  const auto none = presynchronise(b.trace(), Presync::none);
-  EXPECT_EQ(none->method, "none");
-  EXPECT_TRUE(none->maps[1].is_identity());
-}
-
-TEST(Presynchronise, a_lone_record_counts_for_nothing_as_in_a_reader) {
-  TraceBuilder b = two_locations();
-  offsets(b, 1) = {{0, 500, 0}};
-  EXPECT_EQ(presynchronise(b.trace(), Presync::automatic)->maps[1](1'000), 1'000);
-}
-
-TEST(Presynchronise, negative_times_move_all_locations_together) {
-  TraceBuilder b = two_locations();
-  offsets(b, 0) = {{0, -400, 0}, {2'000, -400, 0}};
-  offsets(b, 1) = {{0, -1'300, 0}, {2'000, -1'300, 0}};
-  const auto result = presynchronise(b.trace(), Presync::automatic);
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->maps[1](1'000), 0);
-  EXPECT_EQ(result->maps[0](1'000), 900);  // 600 + 300
-}
-
-TEST(Presynchronise, negative_times_move_an_identity_too) {
-  TraceBuilder b = two_locations();
-  offsets(b, 1) = {{0, -1'300, 0}, {2'000, -1'300, 0}};
-  EXPECT_EQ(presynchronise(b.trace(), Presync::automatic)->maps[0](1'000), 1'300);
-}
-
-TEST(Presynchronise, times_of_no_event_may_be_negative) {
-  TraceBuilder b = two_locations();
-  offsets(b, 0) = {{0, -900, 0}, {2'000, -900, 0}};
-  EXPECT_EQ(presynchronise(b.trace(), Presync::automatic)->maps[0](1'000), 100);
-  b.trace().locations[0] = {};  // no events at all
-  offsets(b, 0) = {{0, -9'000, 0}, {2'000, -9'000, 0}};
-  EXPECT_EQ(presynchronise(b.trace(), Presync::automatic)->maps[1](1'000), 1'000);
-}
-
-TEST(Presynchronise, records_out_of_order_are_refused) {
-  for (const std::uint64_t second : {100u, 99u}) {
-    TraceBuilder b = two_locations();
-    offsets(b, 1) = {{100, 0, 0}, {second, 1, 0}};
-    expect_refused(b, "--presync none");
-    EXPECT_TRUE(presynchronise(b.trace(), Presync::none));
-  }
-}
-
-TEST(Presynchronise, records_that_turn_time_back_are_refused) {
-  TraceBuilder b = two_locations();
-  offsets(b, 1) = {{100, 0, 0}, {200, -100, 0}};  // stands still
-  EXPECT_TRUE(presynchronise(b.trace(), Presync::automatic));
-  offsets(b, 1) = {{100, 0, 0}, {200, -101, 0}};
-  expect_refused(b, "make time run backward");
-}
-
-TEST(Presynchronise, stamps_that_decrease_are_refused) {
-  TraceBuilder b = two_locations();
-  b.trace().locations[1].decreasing = "event 7 at 10 after 11";
-  expect_refused(b, "event 7 at 10 after 11");
-  EXPECT_FALSE(presynchronise(b.trace(), Presync::none));
-}
 
 MuTicks mu_of(const TraceBuilder& b, const MuOption& option) {
   const std::vector<ClockMap> maps(b.trace().locations.size());

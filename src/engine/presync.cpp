@@ -24,9 +24,12 @@ using clock::Method;
 
 const char* text_of(Condensing rule) {
   switch (rule) {
-    case Condensing::shortest: return "shortest round trips";
-    case Condensing::mean: return "mean of the exchanges kept";
-    case Condensing::weighted: return "mean of the exchanges kept, weighted by 1 / round trip^2";
+    case Condensing::shortest:
+      return "shortest round trips";
+    case Condensing::mean:
+      return "mean of the exchanges kept";
+    case Condensing::weighted:
+      return "mean of the exchanges kept, weighted by 1 / round trip^2";
   }
   return "";
 }
@@ -36,10 +39,10 @@ Result<ClockMap> straight_in_flushes(const ClockMap& map, const trace::LocationS
   if (location.flushes.empty()) return map;
   std::vector<ClockKnot> knots;
   for (const ClockKnot& knot : map.knots()) {
-    const bool inside = std::any_of(
-        location.flushes.begin(), location.flushes.end(), [&](const trace::FlushInterval& flush) {
-          return knot.local > flush.begin && knot.local < flush.end;
-        });
+    const bool inside = std::any_of(location.flushes.begin(), location.flushes.end(),
+                                    [&](const trace::FlushInterval& flush) {
+                                      return knot.local > flush.begin && knot.local < flush.end;
+                                    });
     if (!inside) knots.push_back(knot);
   }
   return knots.size() < 2 ? map : ClockMap::from_knots(std::move(knots));
@@ -85,24 +88,34 @@ class Presynchroniser {
   Result<void> choose() {
     const bool corrected = find_property(trace_.definitions, k_property_correction) != nullptr;
     switch (options_.method) {
-      case Presync::none: return {};
-      case Presync::linear: method_ = Method::linear; break;
-      case Presync::regression: method_ = Method::regression; break;
-      case Presync::spline: method_ = Method::spline; break;
-      case Presync::automatic: return choose_automatically(corrected);
+      case Presync::none:
+        return {};
+      case Presync::linear:
+        method_ = Method::linear;
+        break;
+      case Presync::regression:
+        method_ = Method::regression;
+        break;
+      case Presync::spline:
+        method_ = Method::spline;
+        break;
+      case Presync::automatic:
+        return choose_automatically(corrected);
     }
     if (method_ == Method::linear) return {};
     const char* const wanted = clock::name_of(*method_);
     if (corrected) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} was corrected already: its clock offsets are no measurements that "
-                              "a {} could use; try --presync linear",
-                              trace_.path, wanted));
+      return fail(
+          ErrorKind::input,
+          fmt::format("{} was corrected already: its clock offsets are no measurements that "
+                      "a {} could use; try --presync linear",
+                      trace_.path, wanted));
     }
     if (most_records_ == 0) {
-      return fail(ErrorKind::input, fmt::format("{} has no ClockOffset records, so there is nothing "
-                                                "for a {}; try --presync none",
-                                                trace_.path, wanted));
+      return fail(ErrorKind::input,
+                  fmt::format("{} has no ClockOffset records, so there is nothing "
+                              "for a {}; try --presync none",
+                              trace_.path, wanted));
     }
     return read_samples();
   }
@@ -139,19 +152,20 @@ class Presynchroniser {
   [[nodiscard]] std::string reason_for(const clock::CrossValidation& sums) const {
     const auto mean = [&](std::int64_t ticks) {
       const double count = std::max(1.0, static_cast<double>(sums.inner_sessions));
-      return fmt::format("{:.3g} us", static_cast<double>(ticks) / count * 1e6 /
-                                          static_cast<double>(
-                                              trace_.definitions.clock.resolution_hz));
+      return fmt::format("{:.3g} us",
+                         static_cast<double>(ticks) / count * 1e6 /
+                             static_cast<double>(trace_.definitions.clock.resolution_hz));
     };
     if (most_records_ == 3) {
-      return fmt::format("the session in the middle lies {} off the line between the others, of "
-                         "which their intervals explain {}",
-                         mean(sums.distance_ticks[0]), mean(sums.width_ticks));
+      return fmt::format(
+          "the session in the middle lies {} off the line between the others, of "
+          "which their intervals explain {}",
+          mean(sums.distance_ticks[0]), mean(sums.width_ticks));
     }
-    return fmt::format("sessions left out are missed by {} on average with linear, {} with "
-                       "regression, {} with spline",
-                       mean(sums.distance_ticks[0]), mean(sums.distance_ticks[1]),
-                       mean(sums.distance_ticks[2]));
+    return fmt::format(
+        "sessions left out are missed by {} on average with linear, {} with "
+        "regression, {} with spline",
+        mean(sums.distance_ticks[0]), mean(sums.distance_ticks[1]), mean(sums.distance_ticks[2]));
   }
 
   Result<void> read_samples() {
@@ -171,8 +185,8 @@ class Presynchroniser {
       if (samples != samples_.end()) clock.sessions.back().samples = samples->second[k];
     }
     clock.reference = any_width_ && std::all_of(records.begin(), records.end(), [](const auto& r) {
-      return r.offset == 0 && r.stddev == 0;
-    });
+                        return r.offset == 0 && r.stddev == 0;
+                      });
     return clock;
   }
 
@@ -186,8 +200,8 @@ class Presynchroniser {
       }
       if (method_) {
         if (auto made = make_map(l); !made) {
-          return fail(ErrorKind::input, fmt::format("{}: {}; try --presync none", name_of(l),
-                                                    made.error().message));
+          return fail(ErrorKind::input,
+                      fmt::format("{}: {}; try --presync none", name_of(l), made.error().message));
         }
       }
     }

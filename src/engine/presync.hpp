@@ -18,7 +18,7 @@ namespace entrain::engine {
 struct Presynchronised {
   std::vector<ClockMap> maps;  ///< one per location; of other processes: the identity
   std::string method;          ///< "none", "linear", "regression" or "spline"
-  /// How good the maps are; only if asked for. On rank 0: of all locations; else of own ones.
+  /// How good the maps are; only if asked for, and on rank 0 only.
   ClockEstimation clocks;
   /// One per location, only if asked for; unknown for those of other processes.
   std::vector<clock::ErrorBound> bounds;
@@ -35,7 +35,8 @@ struct PresyncOptions {
   bool report = false;  ///< fill Presynchronised::clocks and ::bounds
 };
 
-/// Builds the presync maps. If a time would be negative, all locations are moved by the same amount.
+/// Builds the presync maps. If a time would be negative, all locations are moved by the same
+/// amount.
 ///
 /// Records of an archive that was corrected are its correction and nothing that was measured:
 /// `automatic` takes them as a reader does, regression and spline are refused. Sessions are read

@@ -49,8 +49,8 @@ constexpr std::size_t k_clocks_shown = 8;
 double badness(const ClockQuality& clock) {
   constexpr double k_unknown = std::numeric_limits<double>::max();
   if (clock.sessions < 2) return k_unknown;
-  return clock.predicted_bound_ticks.value_or(
-      clock.interval_bound_ticks ? k_unknown / 4 : k_unknown / 2);
+  return clock.predicted_bound_ticks.value_or(clock.interval_bound_ticks ? k_unknown / 4
+                                                                         : k_unknown / 2);
 }
 
 std::vector<ClockQuality> worst_clocks(const CheckReport& report, const Style& style) {
@@ -60,9 +60,8 @@ std::vector<ClockQuality> worst_clocks(const CheckReport& report, const Style& s
     return badness(a) > badness(b);
   });
   clocks.resize(k_clocks_shown);
-  std::sort(clocks.begin(), clocks.end(), [](const ClockQuality& a, const ClockQuality& b) {
-    return a.location < b.location;
-  });
+  std::sort(clocks.begin(), clocks.end(),
+            [](const ClockQuality& a, const ClockQuality& b) { return a.location < b.location; });
   return clocks;
 }
 
@@ -71,14 +70,15 @@ std::vector<ClockQuality> worst_clocks(const CheckReport& report, const Style& s
 std::string clocks_text(const CheckReport& report, const Style& style) {
   if (report.clocks.clocks.empty()) return "";
   const auto time = [&](double ticks) {
-    return format_duration(ticks / static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz)));
+    return format_duration(ticks /
+                           static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz)));
   };
   const auto bound = [&](const std::optional<double>& ticks) {
     return ticks ? time(*ticks) : std::string("unknown");
   };
   Table table;
-  for (const char* heading : {"location", "sessions", "rate", "residual rms", "max",
-                              "left out rms", "max", "bound", "in between"}) {
+  for (const char* heading : {"location", "sessions", "rate", "residual rms", "max", "left out rms",
+                              "max", "bound", "in between"}) {
     table.column(heading);
   }
   for (const ClockQuality& clock : worst_clocks(report, style)) {

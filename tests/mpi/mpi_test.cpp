@@ -11,6 +11,7 @@
 #include "support/archive_builder.hpp"
 #include "support/files.hpp"
 #include "support/process.hpp"
+#include "support/small_trace.hpp"
 #include "support/test_archives.hpp"
 
 namespace entrain::test {
@@ -147,6 +148,30 @@ TEST(ManyLocations, any_number_of_processes_writes_the_same_archive) {
     ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
     EXPECT_EQ(digest_tree(output), digest_tree(alone)) << count;
     EXPECT_EQ(comparable(outcome.out, output), comparable(expected.out, alone)) << count;
+  }
+}
+
+TEST(ClockSessions, any_number_of_processes_makes_the_same_maps) {
+  TempDir scratch;
+  const fs::path trace =
+      write_small_trace(scratch / "in", {.rounds = 20, .filler_pairs = 10, .sessions = 9});
+  for (const char* method : {"auto", "regression", "spline"}) {
+    const auto correct = [&](const fs::path& output) {
+      return Arguments{"correct", trace.string(), "-o", output.string(), "--json", "--presync", method};
+    };
+    const fs::path alone = scratch / fmt::format("{}-alone", method);
+    const ChildOutcome expected = run_alone(correct(alone));
+    ASSERT_EQ(expected.exit_code, 0) << expected.summary();
+    const auto before = nlohmann::json::parse(expected.out)["before"];
+    EXPECT_NE(before["presync"], "linear");
+    EXPECT_EQ(before["clocks"].size(), 4u);
+    for (const unsigned count : {2u, 3u, 5u}) {
+      const fs::path output = scratch / fmt::format("{}-{}", method, count);
+      const ChildOutcome outcome = run_processes(count, correct(output));
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
+      EXPECT_EQ(digest_tree(output), digest_tree(alone)) << method << ", " << count;
+      EXPECT_EQ(comparable(outcome.out, output), comparable(expected.out, alone)) << count;
+    }
   }
 }
 

@@ -63,8 +63,10 @@ std::filesystem::path write_small_trace(const std::filesystem::path& directory,
   if (options.clock_offsets) {
     for (std::uint32_t rank = 0; rank < k_ranks; ++rank) {
       // What a tracer would have measured, a little wrong: violations remain.
-      for (const std::uint64_t t : {std::uint64_t{0}, now}) {
-        const auto measured = static_cast<std::int64_t>(clock(0, t) - clock(rank, t)) + 300 * rank;
+      for (unsigned session = 0; session < options.sessions; ++session) {
+        const std::uint64_t t = now * session / (options.sessions - 1);
+        const auto measured = static_cast<std::int64_t>(clock(0, t) - clock(rank, t)) + 300 * rank +
+                              (session % 3 == 1 ? 40 * rank : 0);
         archive.clock_offset(rank, clock(rank, t), measured, 1.0);
       }
     }
