@@ -14,8 +14,9 @@ double difference(std::uint64_t a, std::uint64_t b) {
   return a >= b ? static_cast<double>(a - b) : -static_cast<double>(b - a);
 }
 
-/// Rounded, and kept inside of what a clock map accepts twice over.
+/// Rounded, and kept inside of what a clock map accepts twice over; 0 for what is no number.
 std::int64_t ticks(double x) {
+  if (std::isnan(x)) return 0;
   constexpr double k_limit = 2305843009213693952.0;  // 2^61
   return std::llrint(std::clamp(x, -k_limit, k_limit));
 }

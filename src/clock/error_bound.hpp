@@ -18,10 +18,11 @@ class ErrorBound {
  public:
   /// Nothing is known.
   ErrorBound() = default;
-  /// `times`: of the sessions, two or more, increasing. `at_sessions`: largest error there.
-  /// `inside`: largest error between two of them, wander included, one less. All in ticks.
-  ErrorBound(std::vector<std::uint64_t> times, std::vector<double> at_sessions,
-             std::vector<double> inside, double wander);
+  /// `times`: of the sessions, two or more, increasing. `inside`: largest error between two of
+  /// them, wander included, one less; ticks. `rate_before`, `rate_behind`: how wrong the rate may
+  /// be at either end by what the sessions leave open, ticks per tick. `wander`: ticks.
+  ErrorBound(std::vector<std::uint64_t> times, std::vector<double> inside, double rate_before,
+             double rate_behind, double wander);
 
   [[nodiscard]] bool known() const { return !times_.empty(); }
   /// Largest error at `local`, ticks; empty if unknown.
@@ -30,11 +31,9 @@ class ErrorBound {
   [[nodiscard]] std::optional<double> worst() const;
 
  private:
-  [[nodiscard]] double outside(std::size_t segment, double length, double distance) const;
-
   std::vector<std::uint64_t> times_;
-  std::vector<double> at_sessions_, inside_;
-  double wander_ = 0;
+  std::vector<double> inside_;
+  double rate_before_ = 0, rate_behind_ = 0, wander_ = 0;
 };
 
 }  // namespace entrain::clock

@@ -89,44 +89,44 @@ std::vector<double> bounds_at_sessions(const Points& points, const Line* line) {
   return bounds;
 }
 
-/// What the errors at the sessions may become between them: a cubic exaggerates them by its
-/// derivatives at the ends, each of which is a mean of the slopes beside it.
-std::vector<double> carried(const Points& points, const std::vector<double>& at_sessions,
-                            Method method) {
-  constexpr double k_largest_hermite = 4.0 / 27;  // of x (1 - x)^2
-  std::vector<double> slope_errors, inside;
+/// How wrong the rate of a curve may be at each session, by the errors of the sessions alone.
+std::vector<double> rate_errors(const Points& points, const std::vector<double>& at_sessions,
+                                Method method) {
+  std::vector<double> slopes;
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-    slope_errors.push_back((at_sessions[i] + at_sessions[i + 1]) /
-                           static_cast<double>(points[i + 1].local - points[i].local));
+    slopes.push_back((at_sessions[i] + at_sessions[i + 1]) /
+                     static_cast<double>(points[i + 1].local - points[i].local));
   }
-  const auto rate_error = [&](std::size_t k) {
-    const std::size_t last = slope_errors.size() - 1;
-    if (k > 0 && k <= last) return std::max(slope_errors[k - 1], slope_errors[k]);
-    // The parabola at an end counts its nearest slope at most twice and the other once.
-    const std::size_t near = k == 0 ? 0 : last, far = k == 0
-                                                          ? std::min<std::size_t>(1, last)
-                                                          : last - std::min<std::size_t>(1, last);
-    return 2 * slope_errors[near] + slope_errors[far];
-  };
-  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-    double error = std::max(at_sessions[i], at_sessions[i + 1]);
-    if (method == Method::spline) {
-      error += k_largest_hermite * static_cast<double>(points[i + 1].local - points[i].local) *
-               (rate_error(i) + rate_error(i + 1));
-    }
-    inside.push_back(error);
+  std::vector<double> rates{slopes.front()};
+  for (std::size_t k = 1; k < slopes.size(); ++k) {
+    rates.push_back(std::max(slopes[k - 1], slopes[k]));
   }
-  return inside;
+  rates.push_back(slopes.back());
+  if (method == Method::spline && slopes.size() > 1) {
+    // The parabola at an end counts the nearest slope at most twice and the other once.
+    rates.front() = 2 * slopes[0] + slopes[1];
+    rates.back() = 2 * slopes.back() + slopes[slopes.size() - 2];
+  }
+  return rates;
 }
 
 ErrorBound bound_of(const Points& points, const std::vector<double>& at_sessions, Method method,
                     double wander, double map_error) {
+  constexpr double k_largest_hermite = 4.0 / 27;  // of x (1 - x)^2
   if (at_sessions.empty() || points.size() < k_sessions_for_a_bound) return {};
-  std::vector<double> inside = carried(points, at_sessions, method);
-  for (double& error : inside) error += wander + map_error;
-  std::vector<std::uint64_t> times;
-  for (const SessionPoint& p : points) times.push_back(p.local);
-  return {std::move(times), at_sessions, std::move(inside), wander};
+  const std::vector<double> rates = rate_errors(points, at_sessions, method);
+  std::vector<std::uint64_t> times{points.front().local};
+  std::vector<double> inside;
+  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+    double error = std::max(at_sessions[i], at_sessions[i + 1]) + wander + map_error;
+    if (method == Method::spline) {  // a cubic exaggerates errors by its derivatives
+      error += k_largest_hermite * static_cast<double>(points[i + 1].local - points[i].local) *
+               (rates[i] + rates[i + 1]);
+    }
+    inside.push_back(error);
+    times.push_back(points[i + 1].local);
+  }
+  return {std::move(times), std::move(inside), rates.front(), rates.back(), wander};
 }
 
 /// How far the straight pieces of a map may pass by a spline, ticks: finer than the sessions know
@@ -155,7 +155,7 @@ Estimate reference_estimate(const Sessions& clock, ClockMap map) {
   result.quality.interval_bound_ticks = result.quality.predicted_bound_ticks = 0;
   const std::uint64_t first = clock.sessions.front().record.time;
   const std::uint64_t last = clock.sessions.back().record.time;
-  result.bound = ErrorBound({first, last}, {0, 0}, {0}, 0);
+  result.bound = ErrorBound({first, last}, {0}, 0, 0, 0);
   return result;
 }
 

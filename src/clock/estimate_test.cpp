@@ -59,6 +59,20 @@ TEST(Estimate, RegressionOverAllExchangesIsIntelsRule) {
   EXPECT_NEAR(static_cast<double>(weighted.map(500'500) - 500'500), 60.0 / 82, 1);
 }
 
+TEST(Estimate, SessionsWhoseKeptExchangesShareATimeAreRefused) {
+  Sessions clock;
+  for (const std::uint64_t at : {100u, 200u}) {
+    Session session;
+    session.samples = {{at, 5, 10, false}, {150, 7, 10, true}};
+    session.record = {at, 5, 5};
+    clock.sessions.push_back(session);
+  }
+  for (const Condensing rule : {Condensing::mean, Condensing::weighted}) {
+    EXPECT_FALSE(estimate(clock, Method::regression, rule));
+    EXPECT_FALSE(estimate(clock, Method::spline, rule));
+  }
+}
+
 TEST(Estimate, FewerThanTwoSessionsAreTheIdentity) {
   for (const Method method : k_all) {
     EXPECT_EQ(estimated(of_records({}), method).map(17), 17);

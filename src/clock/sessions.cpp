@@ -10,6 +10,9 @@ namespace {
 /// How wrong a rate may be that only two sessions tell, ticks per tick: a crystal's wander.
 constexpr double k_unknown_wander = 1e-4;
 
+/// Half-widths beyond these are no measurements, ticks.
+constexpr double k_least_width = 1e-3, k_largest_width = 0x1p61;
+
 double difference(std::uint64_t a, std::uint64_t b) {
   return a >= b ? static_cast<double>(a - b) : -static_cast<double>(b - a);
 }
@@ -19,7 +22,7 @@ SessionPoint point_of_record(const Session& session, bool reference) {
   const double width = session.record.stddev;
   if (reference) {
     point.half_width = 0;
-  } else if (std::isfinite(width) && width > 0) {
+  } else if (width >= k_least_width && width <= k_largest_width) {
     point.half_width = width;
   }
   return point;

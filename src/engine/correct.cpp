@@ -366,7 +366,7 @@ class Correction {
     const std::string correction = fmt::format(
         "mode={} presync={} gamma={} delta_ticks={} max_slope={} backward={} mu_ticks={}/{}/{} "
         "mu_source={} alltoallv={} init_finalize={}",
-        options_.mode == WriteMode::rewrite ? "rewrite" : "overlay", presync_.method,
+        options_.mode == WriteMode::rewrite ? "rewrite" : "overlay", presync_.provenance,
         decimal(gamma_.billionths), options_.delta_ticks,
         decimal(options_.max_slope.billionths), options_.backward ? "on" : "off", mu_.ticks[0],
         mu_.ticks[1], mu_.ticks[2], mu_.source,

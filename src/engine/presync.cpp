@@ -22,6 +22,15 @@ namespace {
 
 using clock::Method;
 
+const char* word_of(Condensing rule) {
+  switch (rule) {
+    case Condensing::shortest: return "shortest";
+    case Condensing::mean: return "mean";
+    case Condensing::weighted: return "weighted";
+  }
+  return "";
+}
+
 const char* text_of(Condensing rule) {
   switch (rule) {
     case Condensing::shortest:
@@ -58,7 +67,10 @@ class Presynchroniser {
   Result<Presynchronised> run() {
     look_at_records();
     TRY(choose());
-    result_.method = method_ ? clock::name_of(*method_) : "none";
+    result_.method = result_.provenance = method_ ? clock::name_of(*method_) : "none";
+    if (method_ && *method_ != Method::linear) {
+      result_.provenance += fmt::format(" sessions={}", word_of(options_.condensing));
+    }
     result_.maps.resize(trace_.locations.size());
     if (options_.report) result_.bounds.resize(trace_.locations.size());
     TRY(processes_.agree(make_maps()));

@@ -203,11 +203,13 @@ TEST(Presynchronise, a_spline_is_straight_inside_of_flushes) {
 TEST(Presynchronise, damaged_half_widths_are_unknown) {
   TraceBuilder b = two_locations();
   let_wander(b, 3);
-  for (const double width : {-1.0, 0.0, std::nan(""), HUGE_VAL}) {
+  for (const double width : {-1.0, 0.0, 1e-300, 1e300, std::nan(""), HUGE_VAL}) {
     for (auto& record : offsets(b, 1)) record.stddev = width;
-    const auto made = presynchronise(b.trace(), reported(Presync::spline));
-    ASSERT_TRUE(made);
-    EXPECT_FALSE(made->clocks.clocks[1].predicted_bound_ticks) << width;
+    for (const Presync method : {Presync::automatic, Presync::regression, Presync::spline}) {
+      const auto made = presynchronise(b.trace(), reported(method));
+      ASSERT_TRUE(made);
+      EXPECT_FALSE(made->clocks.clocks[1].predicted_bound_ticks) << width;
+    }
   }
 }
 
