@@ -50,6 +50,9 @@ function(entrain_add_room room)
                                               ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PUBLIC standard_settings tl::expected fmt::fmt Threads::Threads
                         PRIVATE standard_warnings)
+  if(room STREQUAL "clock") # inside the fits only: no header of the room names it
+    target_link_libraries(${target} PRIVATE Eigen3::Eigen)
+  endif()
   if(room STREQUAL "otf2")
     target_compile_definitions(
       ${target} PRIVATE ENTRAIN_HAS_OTF2_LIBRARY=$<BOOL:${ENTRAIN_HAS_OTF2_LIBRARY}>)

@@ -17,6 +17,9 @@ enum class Presync {
   linear,      ///< through the ClockOffset records, to the bit as an OTF2 reader does
   regression,  ///< one straight line per clock, by least squares over all sessions
   spline,      ///< a smooth, increasing curve through all sessions
+  /// What `automatic` chooses, bent as little as the trace's messages and collectives demand; where
+  /// no clock was measured, aligned by these alone.
+  causal,
 };
 
 /// How the exchanges of one clock session become one offset, where the trace still has them (the

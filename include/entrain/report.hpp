@@ -36,9 +36,9 @@ using MuTicks = std::array<std::int64_t, k_latency_classes>;
 
 /// One end of an edge, for people.
 struct EdgeEnd {
-  std::uint64_t location = 0;  ///< OTF2 location id
-  std::string process;         ///< name of the location group, e.g. "MPI Rank 3"
-  std::string region;          ///< innermost region at the event; empty if unknown
+  std::uint64_t location = 0;     ///< OTF2 location id
+  std::string process;            ///< name of the location group, e.g. "MPI Rank 3"
+  std::string region;             ///< innermost region at the event; empty if unknown
   std::uint64_t local_ticks = 0;  ///< stored stamp
   std::int64_t ticks = 0;         ///< corrected time
 };
@@ -82,8 +82,9 @@ struct ClockQuality {
 
 /// Where the presync maps come from.
 struct ClockEstimation {
-  std::string reason;   ///< why `auto` chose the method; empty if it was asked for
-  std::string sessions;  ///< what sessions were made of; empty with "none"
+  /// Why `auto` chose the method, or what `causal` found; empty if another one was asked for.
+  std::string reason;
+  std::string sessions;              ///< what sessions were made of; empty with "none"
   std::vector<ClockQuality> clocks;  ///< of locations with two sessions or more, in their order
 };
 
@@ -93,7 +94,7 @@ struct CheckReport {
   std::uint64_t events = 0;
   std::uint64_t communication_events = 0;
   std::uint64_t resolution_hz = 0;
-  std::string presync;  ///< the method used: "none", "linear", "regression" or "spline"
+  std::string presync;  ///< the method used: "none", "linear", "regression", "spline" or "causal"
   ClockEstimation clocks;
   std::array<EdgeStatistics, k_edge_kinds> edges;
   std::uint64_t violations = 0;     ///< sum over kinds in force (init_finalize only when asked for)
@@ -107,8 +108,8 @@ struct CheckReport {
 /// One pass of the gamma control loop.
 struct AmortizationPass {
   double gamma = 0;
-  std::int64_t error_ticks = 0;             ///< e: largest displacement of the pass
-  std::uint64_t violations = 0;             ///< jumps made in the pass
+  std::int64_t error_ticks = 0;  ///< e: largest displacement of the pass
+  std::uint64_t violations = 0;  ///< jumps made in the pass
   bool chosen = false;
 };
 
@@ -124,8 +125,8 @@ struct IntervalChange {
 struct CorrectionStatistics {
   std::uint64_t moved_events = 0;  ///< communication events (distinct stamps) that moved
   std::uint64_t compared_events = 0;
-  double mean_ticks = 0;           ///< over moved events
-  std::int64_t p99_ticks = 0;      ///< over moved events
+  double mean_ticks = 0;       ///< over moved events
+  std::int64_t p99_ticks = 0;  ///< over moved events
   std::int64_t max_ticks = 0;
   IntervalChange intervals;
   /// Largest local stretch: (change of a local interval) / (its length in local ticks).
@@ -140,10 +141,10 @@ struct PhaseSeconds {
 
 struct CorrectReport {
   CheckReport before;
-  CheckReport after;     ///< of the archive as written; equals `before` in shape
+  CheckReport after;      ///< of the archive as written; equals `before` in shape
   bool verified = false;  ///< false with verify = off: `after` is empty then
   std::string mode;
-  std::string link;  ///< how overlay linked event files; empty for rewrite
+  std::string link;    ///< how overlay linked event files; empty for rewrite
   std::string output;  ///< path of the corrected archive's anchor file
   std::vector<AmortizationPass> passes;
   double gamma = 0;

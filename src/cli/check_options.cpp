@@ -22,7 +22,9 @@ void CheckArguments::declare(CLI::App& app) {
             "How stored time stamps become the times to start from. none: as stored. linear: "
             "through the ClockOffset records, exactly as an OTF2 reader does. regression: a straight "
             "line per clock, by least squares over all clock sessions. spline: a smooth, increasing "
-            "curve through the sessions. auto: of these three the one that best foretells sessions "
+            "curve through the sessions. causal: what auto takes, bent as little as the messages and "
+            "collectives of the trace demand; where no clock was measured, clocks are aligned by "
+            "these alone. auto: of linear, regression and spline the one that best foretells sessions "
             "that are left out; linear with fewer than three sessions and for an archive that was "
             "corrected already, none where it holds no ClockOffset records; the report names the "
             "choice. Default: auto.")

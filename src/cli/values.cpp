@@ -96,16 +96,13 @@ Result<MuOption> parse_mu(std::string_view text) {
 }
 
 Result<Presync> parse_presync(std::string_view text) {
-  if (text == "causal") {
-    return fail(ErrorKind::usage,
-                "is not available yet: choose auto, none, linear, regression or spline");
-  }
-  static constexpr std::array<std::pair<const char*, Presync>, 5> k_methods{
+  static constexpr std::array<std::pair<const char*, Presync>, 6> k_methods{
       {{"auto", Presync::automatic},
        {"none", Presync::none},
        {"linear", Presync::linear},
        {"regression", Presync::regression},
-       {"spline", Presync::spline}}};
+       {"spline", Presync::spline},
+       {"causal", Presync::causal}}};
   return parse_choice(text, k_methods);
 }
 

@@ -35,7 +35,7 @@ Result<std::optional<Decimal9>> parse_gamma(std::string_view text);
 /// "auto", "rtt", "1tick", or seconds from 0 to 1000.
 Result<MuOption> parse_mu(std::string_view text);
 
-/// "auto", "none", "linear", "regression" or "spline".
+/// "auto", "none", "linear", "regression", "spline" or "causal".
 Result<Presync> parse_presync(std::string_view text);
 
 /// "shortest", "mean" or "weighted".

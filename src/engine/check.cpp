@@ -2,6 +2,7 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
+#include "engine/causal.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
 #include "engine/presync.hpp"
@@ -21,6 +22,10 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
   TRY_ASSIGN(const LoadedTrace loaded, load(workers, archive, progress));
   TRY_ASSIGN(Presynchronised presync, presynchronise(processes, loaded, options));
   TRY_ASSIGN(const ChosenMu mu, choose_mu(workers, loaded, presync.maps, options.mu, progress));
+  if (options.presync == Presync::causal) {
+    TRY_ASSIGN(const match::Graph graph, build_graph(workers, loaded, options, false, progress));
+    TRY(bend_by_edges(processes, loaded, graph, mu.ticks, presync, progress));
+  }
   if (progress != nullptr) progress->begin("check", 0);
   TRY_ASSIGN(CheckReport report, check(workers, loaded, presync.maps, options, mu, progress));
   report.presync = presync.method;

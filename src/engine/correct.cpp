@@ -15,6 +15,7 @@
 #include "base/executor.hpp"
 #include "base/try.hpp"
 #include "clc/amortize.hpp"
+#include "engine/causal.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
 #include "engine/presync.hpp"
@@ -75,6 +76,10 @@ class Correction {
                  engine::presynchronise(processes_, loaded_, options_.check));
       TRY_ASSIGN(mu_, engine::choose_mu(workers_, loaded_, presync_.maps, options_.check.mu,
                                         progress_));
+      if (options_.check.presync == Presync::causal) {
+        TRY(build_graph());
+        TRY(engine::bend_by_edges(processes_, loaded_, graph_, mu_.ticks, presync_, progress_));
+      }
     }
     if (report) {
       begin("check");
@@ -88,17 +93,15 @@ class Correction {
   Result<void> compute_maps() {
     begin("correct");
     maps_ = presync_.maps;
-    match::Graph graph;
-    {
-      const PhaseTimer timer(report_.phases.match);
-      TRY_ASSIGN(graph, match::build_graph(
-                            processes_, loaded_.partition, loaded_.trace,
-                            {options_.check.alltoallv == AlltoallvRule::dense,
-                             options_.check.init_finalize, options_.delta_ticks > 0,
-                             workers_.threads()},
-                            progress_));
-    }
-    return amortize(std::move(graph));
+    if (options_.check.presync != Presync::causal) TRY(build_graph());
+    return amortize(std::move(graph_));
+  }
+
+  Result<void> build_graph() {
+    const PhaseTimer timer(report_.phases.match);
+    TRY_ASSIGN(graph_, engine::build_graph(workers_, loaded_, options_.check,
+                                           options_.delta_ticks > 0, progress_));
+    return {};
   }
 
   Result<void> amortize(match::Graph graph) {
@@ -388,6 +391,7 @@ class Correction {
   std::vector<LocationIndex> own_;  ///< locations of this process
   engine::Presynchronised presync_;
   engine::ChosenMu mu_;
+  match::Graph graph_;  ///< until it is corrected along
   std::vector<ClockMap> maps_;      ///< per location: stored stamp -> corrected time
   Decimal9 gamma_;
   std::optional<otf2::StagedArchive> staged_;

@@ -112,6 +112,7 @@ class Presynchroniser {
         method_ = Method::spline;
         break;
       case Presync::automatic:
+      case Presync::causal:
         return choose_automatically(corrected);
     }
     if (method_ == Method::linear) return {};

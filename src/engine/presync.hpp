@@ -17,7 +17,7 @@ namespace entrain::engine {
 /// The pre-synchronisation of a trace: stored stamp -> C.
 struct Presynchronised {
   std::vector<ClockMap> maps;  ///< one per location; of other processes: the identity
-  std::string method;          ///< "none", "linear", "regression" or "spline"
+  std::string method;          ///< "none", "linear", "regression", "spline" or "causal"
   std::string provenance;      ///< the method with its options, for an archive's properties
   /// How good the maps are; only if asked for, and on rank 0 only.
   ClockEstimation clocks;

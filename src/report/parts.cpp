@@ -31,12 +31,16 @@ std::string presync_text(const CheckReport& report) {
   std::string text = report.presync;
   if (report.presync == "none") text = "none: time stamps as stored";
   if (report.presync == "linear") text = "linear: through the ClockOffset records";
+  if (report.presync == "causal") text = "causal: bent by messages and collectives";
   if (report.presync == "regression" || report.presync == "spline") {
     text += fmt::format(": {} sessions ({})",
                         report.presync == "spline" ? "a smooth curve through" : "a line along",
                         report.clocks.sessions);
   }
-  if (!report.clocks.reason.empty()) text += fmt::format("; chosen since {}", report.clocks.reason);
+  if (!report.clocks.reason.empty()) {
+    text += report.presync == "causal" ? "; " : "; chosen since ";
+    text += report.clocks.reason;
+  }
   return text;
 }
 

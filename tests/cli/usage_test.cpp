@@ -144,9 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Arguments, Refusal,
 INSTANTIATE_TEST_SUITE_P(
     Values, Refusal,
     testing::ValuesIn(std::vector<BadUsage>{
-        {{"check", "a", "--presync", "causal"},
-         "not available yet: choose auto, none, linear, regression or spline"},
-        {{"check", "a", "--presync", "Linear"}, "auto, none, linear, regression or spline"},
+        {{"check", "a", "--presync", "Linear"}, "auto, none, linear, regression, spline or causal"},
         {{"check", "a", "--sessions", "best"}, "shortest, mean or weighted"},
         {{"check", "a", "--mu", "-1e-6"}, "--mu '-1e-6'"},
         {{"check", "a", "--mu", "nan"}, "--mu 'nan'"},

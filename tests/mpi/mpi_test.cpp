@@ -151,6 +151,25 @@ TEST(ManyLocations, any_number_of_processes_writes_the_same_archive) {
   }
 }
 
+TEST(CausalFit, any_number_of_processes_makes_the_same_maps) {
+  TempDir scratch;
+  const fs::path trace = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8";
+  const auto correct = [&](const fs::path& output) {
+    return Arguments{"correct", trace.string(), "-o", output.string(), "--json", "--presync", "causal"};
+  };
+  const fs::path alone = scratch / "alone";
+  const ChildOutcome expected = run_alone(correct(alone));
+  ASSERT_EQ(expected.exit_code, 0) << expected.summary();
+  EXPECT_EQ(nlohmann::json::parse(expected.out)["before"]["presync"], "causal");
+  for (const unsigned count : {2u, 3u, 9u}) {
+    const fs::path output = scratch / std::to_string(count);
+    const ChildOutcome outcome = run_processes(count, correct(output));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
+    EXPECT_EQ(digest_tree(output), digest_tree(alone)) << count;
+    EXPECT_EQ(comparable(outcome.out, output), comparable(expected.out, alone)) << count;
+  }
+}
+
 TEST(ClockSessions, any_number_of_processes_makes_the_same_maps) {
   TempDir scratch;
   const fs::path trace =

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clock/causal_fit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include <Eigen/Sparse>
+#include <Eigen/SparseCholesky>
+
+namespace entrain::clock {
+
+namespace {
+
+using Vector = Eigen::VectorXd;
+using Matrix = Eigen::SparseMatrix<double>;
+using Triplet = Eigen::Triplet<double>;
+
+/// A linear function of up to four unknowns.
+struct Row {
+  std::array<Eigen::Index, 4> at{};
+  std::array<double, 4> weight{};
+  int count = 0;
+
+  void add(Eigen::Index index, double w) {
+    at[static_cast<std::size_t>(count)] = index;
+    weight[static_cast<std::size_t>(count)] = w;
+    ++count;
+  }
+  [[nodiscard]] double value(const Vector& v) const {
+    double sum = 0;
+    for (int i = 0; i < count; ++i)
+      sum += weight[static_cast<std::size_t>(i)] * v[at[static_cast<std::size_t>(i)]];
+    return sum;
+  }
+};
+
+/// One weighted term: scale^2 * max(0, row - limit)^2 for bounds, without the max for others.
+struct Term {
+  Row row;
+  double limit = 0;
+  double scale = 1;
+};
+
+class Solver {
+ public:
+  explicit Solver(const CausalProblem& problem)
+      : problem_(problem),
+        span_(static_cast<double>(problem.end - problem.begin)),
+        spacing_(span_ / static_cast<double>(problem.knots - 1)),
+        size_(static_cast<Eigen::Index>(problem.clocks * problem.knots)) {
+    for (const CausalBound& bound : problem.bounds) {
+      Term term;
+      append(term.row, bound.to, bound.to_time, 1);
+      append(term.row, bound.from, bound.from_time, -1);
+      term.limit = static_cast<double>(bound.slack) - problem.latency;
+      term.scale = 1 / problem.sigma;
+      bounds_.push_back(term);
+    }
+    for (const SessionBound& session : problem.sessions) {
+      Term term;
+      append(term.row, session.clock, session.time, 1);
+      term.scale = 1 / session.half_width;
+      fixed_.push_back(term);
+    }
+    // Where nothing is known of a clock's offset and rate, the fit shall not fail: a prior so wide
+    // that it tells nothing.
+    double worst = problem.sigma;
+    for (const CausalBound& bound : problem.bounds) {
+      worst = std::max(worst, -static_cast<double>(bound.slack));
+    }
+    for (std::uint32_t c = 0; c < problem.clocks; ++c) {
+      for (const std::int64_t end : {problem.begin, problem.end}) {
+        Term term;
+        append(term.row, c, end, 1);
+        term.scale = 1 / (1e4 * worst);
+        fixed_.push_back(term);
+      }
+    }
+  }
+
+  CausalFit run(double amplitude, const ClockErrors& start) {
+    CausalFit fit;
+    fit.amplitude = amplitude;
+    // lambda int e''^2 = lambda / W^3 sum (second differences)^2
+    const double lambda = span_ * span_ * span_ / (12 * amplitude * amplitude);
+    bend_ = std::sqrt(lambda / (spacing_ * spacing_ * spacing_));
+    Vector v = Vector::Zero(size_);
+    if (start.knots() == problem_.knots) {
+      for (std::uint32_t c = 0; c < problem_.clocks; ++c) {
+        const auto values = start.of(c);
+        for (std::size_t k = 0; k < values.size(); ++k) {
+          v[static_cast<Eigen::Index>(c * problem_.knots + k)] = values[k];
+        }
+      }
+    }
+    double cost = cost_of(v);
+    constexpr int k_most_steps = 60;
+    while (fit.steps < k_most_steps) {
+      if (!factorize(v)) return fit;
+      const Vector gradient = gradient_of(v);
+      const Vector step = -factor_.solve(gradient);
+      const double slope = gradient.dot(step);
+      if (!(slope < -1e-12 * (1 + cost))) {
+        fit.converged = true;
+        break;
+      }
+      ++fit.steps;
+      double length = 1;
+      double next = cost_of(v + step);
+      while (next > cost + 1e-4 * length * slope && length > 1e-6) {
+        length /= 2;
+        next = cost_of(v + length * step);
+      }
+      if (!(next < cost)) {
+        fit.converged = true;
+        break;
+      }
+      v += length * step;
+      cost = next;
+    }
+    if (!factorize(v)) return fit;
+    const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
+    fit.log_evidence =
+        -cost + unknowns * std::log(bend_) - factor_.vectorD().array().log().sum() / 2;
+    for (const Term& term : bounds_) {
+      const double over = term.row.value(v) - term.limit;
+      fit.active += over > 0 ? 1 : 0;
+      fit.worst_violation = std::max(fit.worst_violation, over);
+    }
+    fit.errors = ClockErrors(problem_.begin, spacing_, problem_.knots,
+                             std::vector<double>(v.data(), v.data() + v.size()));
+    // Bounds are also met by squeezing all times together, which no clock does.
+    constexpr double k_steepest = 0.1;
+    for (std::uint32_t c = 0; c < problem_.clocks; ++c) {
+      const auto values = fit.errors.of(c);
+      for (std::size_t k = 1; k < values.size(); ++k) {
+        if (std::abs(values[k] - values[k - 1]) > k_steepest * spacing_) fit.converged = false;
+      }
+    }
+    if (!std::isfinite(fit.log_evidence)) fit.converged = false;
+    return fit;
+  }
+
+ private:
+  void append(Row& row, std::uint32_t clock, std::int64_t time, double weight) const {
+    const double x = static_cast<double>(time - problem_.begin) / spacing_;
+    const double last = static_cast<double>(problem_.knots - 2);
+    const double piece = std::clamp(std::floor(x), 0.0, last);
+    const auto index =
+        static_cast<Eigen::Index>(clock * problem_.knots) + static_cast<Eigen::Index>(piece);
+    row.add(index, weight * (1 - (x - piece)));
+    row.add(index + 1, weight * (x - piece));
+  }
+
+  template <class Body>
+  void for_bends(Body body) const {
+    for (std::size_t c = 0; c < problem_.clocks; ++c) {
+      const auto first = static_cast<Eigen::Index>(c * problem_.knots);
+      for (std::size_t k = 1; k + 1 < problem_.knots; ++k)
+        body(first + static_cast<Eigen::Index>(k));
+    }
+  }
+  static double bend(const Vector& v, Eigen::Index i) { return v[i - 1] - 2 * v[i] + v[i + 1]; }
+
+  [[nodiscard]] double cost_of(const Vector& v) const {
+    double cost = 0;
+    for_bends([&](Eigen::Index i) { cost += bend_ * bend_ * bend(v, i) * bend(v, i); });
+    for (const Term& term : fixed_) {
+      const double r = term.scale * term.row.value(v);
+      cost += r * r;
+    }
+    for (const Term& term : bounds_) {
+      const double r = term.scale * std::max(0.0, term.row.value(v) - term.limit);
+      cost += r * r;
+    }
+    return cost / 2;
+  }
+
+  [[nodiscard]] Vector gradient_of(const Vector& v) const {
+    Vector gradient = Vector::Zero(size_);
+    for_bends([&](Eigen::Index i) {
+      const double r = bend_ * bend_ * bend(v, i);
+      gradient[i - 1] += r;
+      gradient[i] -= 2 * r;
+      gradient[i + 1] += r;
+    });
+    const auto add = [&](const Term& term, double over) {
+      const double r = term.scale * term.scale * over;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(term.row.count); ++k) {
+        gradient[term.row.at[k]] += r * term.row.weight[k];
+      }
+    };
+    for (const Term& term : fixed_) add(term, term.row.value(v));
+    for (const Term& term : bounds_) {
+      const double over = term.row.value(v) - term.limit;
+      if (over > 0) add(term, over);
+    }
+    return gradient;
+  }
+
+  bool factorize(const Vector& v) {
+    std::vector<Triplet> triplets;
+    const double b = bend_ * bend_;
+    constexpr std::array<double, 3> k_second{1, -2, 1};
+    for_bends([&](Eigen::Index i) {
+      for (int x = 0; x < 3; ++x) {
+        for (int y = 0; y <= x; ++y) {
+          triplets.emplace_back(
+              i - 1 + x, i - 1 + y,
+              b * k_second[static_cast<std::size_t>(x)] * k_second[static_cast<std::size_t>(y)]);
+        }
+      }
+    });
+    const auto add = [&](const Term& term) {
+      const double s = term.scale * term.scale;
+      for (std::size_t x = 0; x < static_cast<std::size_t>(term.row.count); ++x) {
+        for (std::size_t y = 0; y < static_cast<std::size_t>(term.row.count); ++y) {
+          if (term.row.at[x] < term.row.at[y]) continue;
+          triplets.emplace_back(term.row.at[x], term.row.at[y],
+                                s * term.row.weight[x] * term.row.weight[y]);
+        }
+      }
+    };
+    for (const Term& term : fixed_) add(term);
+    for (const Term& term : bounds_) {
+      if (term.row.value(v) > term.limit) add(term);
+    }
+    Matrix hessian(size_, size_);
+    hessian.setFromTriplets(triplets.begin(), triplets.end());
+    factor_.compute(hessian);
+    return factor_.info() == Eigen::Success;
+  }
+
+  const CausalProblem& problem_;
+  double span_;
+  double spacing_;
+  Eigen::Index size_;
+  double bend_ = 1;
+  std::vector<Term> bounds_, fixed_;
+  Eigen::SimplicialLDLT<Matrix, Eigen::Lower> factor_;
+};
+
+}  // namespace
+
+double ClockErrors::operator()(std::uint32_t clock, std::int64_t time) const {
+  const double x = static_cast<double>(time - begin_) / spacing_;
+  const double piece = std::clamp(std::floor(x), 0.0, static_cast<double>(knots_ - 2));
+  const auto k = static_cast<std::size_t>(piece);
+  const auto values = of(clock);
+  return values[k] + (x - piece) * (values[k + 1] - values[k]);
+}
+
+CausalFit fit_causal(const CausalProblem& problem, double amplitude, const ClockErrors& start) {
+  return Solver(problem).run(amplitude, start);
+}
+
+namespace {
+
+CausalFit no_error(const CausalProblem& problem) {
+  CausalFit fit;
+  const double spacing =
+      static_cast<double>(problem.end - problem.begin) / static_cast<double>(problem.knots - 1);
+  fit.errors = ClockErrors(problem.begin, spacing, problem.knots,
+                           std::vector<double>(problem.clocks * problem.knots, 0.0));
+  fit.converged = true;
+  return fit;
+}
+
+/// Amplitudes are tried as 10^(n/4) times the worst violation.
+CausalFit choose_amplitude(const CausalProblem& problem, double worst) {
+  constexpr int k_first = -8, k_last = 12, k_stride = 2;
+  Solver solver(problem);
+  CausalFit best;
+  int best_at = k_first, falls = 0;
+  ClockErrors start;
+  const auto attempt = [&](int at) {
+    CausalFit fit = solver.run(worst * std::pow(10.0, at / 4.0), start);
+    if (!fit.converged) return false;
+    start = fit.errors;
+    const bool better = !best.converged || fit.log_evidence > best.log_evidence;
+    if (better) {
+      best = std::move(fit);
+      best_at = at;
+    }
+    return better;
+  };
+  for (int at = k_first; at <= k_last && falls < 2; at += k_stride)
+    falls = attempt(at) ? 0 : falls + 1;
+  if (!best.converged) return best;
+  const int middle = best_at;
+  for (const int at : {middle - 1, middle + 1}) {
+    start = best.errors;
+    attempt(at);
+  }
+  return best;
+}
+
+}  // namespace
+
+CausalFit choose_fit(CausalProblem problem, std::size_t most_knots) {
+  constexpr std::size_t k_fewest_knots = 33;
+  problem.knots = k_fewest_knots;
+  double worst = 0;
+  for (const CausalBound& bound : problem.bounds) {
+    worst = std::max(worst, -static_cast<double>(bound.slack));
+  }
+  if (worst <= 0) return no_error(problem);
+  CausalFit best = choose_amplitude(problem, worst);
+  for (std::size_t knots = 2 * k_fewest_knots - 1; knots <= most_knots; knots = 2 * knots - 1) {
+    problem.knots = knots;
+    CausalFit finer = choose_amplitude(problem, worst);
+    if (!finer.converged) break;
+    const bool better = !best.converged || finer.log_evidence > best.log_evidence;
+    if (!better) break;
+    best = std::move(finer);
+  }
+  if (!best.converged) return no_error(problem);
+  return best;
+}
+
+double latency_scale(std::span<const CausalBound> bounds, std::int64_t begin, std::int64_t width,
+                     const ClockErrors* errors) {
+  struct Directed {
+    std::uint32_t low, high;
+    std::int64_t window;
+    bool up;
+    double slack;
+  };
+  std::vector<Directed> directed;
+  for (const CausalBound& bound : bounds) {
+    double slack = static_cast<double>(bound.slack);
+    if (errors != nullptr) {
+      slack += (*errors)(bound.from, bound.from_time) - (*errors)(bound.to, bound.to_time);
+    }
+    const auto [low, high] = std::minmax(bound.from, bound.to);
+    directed.push_back({low, high, (bound.to_time - begin) / width, bound.from == low, slack});
+  }
+  std::sort(directed.begin(), directed.end(), [](const Directed& a, const Directed& b) {
+    return std::tie(a.low, a.high, a.window, a.up, a.slack) <
+           std::tie(b.low, b.high, b.window, b.up, b.slack);
+  });
+  // The tightest one of each direction; those of both directions are neighbours then.
+  directed.erase(std::unique(directed.begin(), directed.end(),
+                             [](const Directed& a, const Directed& b) {
+                               return std::tie(a.low, a.high, a.window, a.up) ==
+                                      std::tie(b.low, b.high, b.window, b.up);
+                             }),
+                 directed.end());
+  double shortest = std::numeric_limits<double>::max();
+  for (std::size_t i = 1; i < directed.size(); ++i) {
+    const Directed &a = directed[i - 1], &b = directed[i];
+    if (std::tie(a.low, a.high, a.window) != std::tie(b.low, b.high, b.window)) continue;
+    // Below a tick per way the clocks bend within the window, and the sum tells nothing.
+    if (a.slack + b.slack >= 4) shortest = std::min(shortest, a.slack + b.slack);
+  }
+  return shortest == std::numeric_limits<double>::max() ? 1 : shortest / 4;
+}
+
+}  // namespace entrain::clock

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clock/causal_lines.hpp"
+
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace entrain::clock {
+namespace {
+
+/// Straight clocks: reading = truth + offset + rate * truth.
+struct Clock {
+  double offset = 0, rate = 0;
+  [[nodiscard]] std::int64_t reading(double truth) const {
+    return std::llround(truth * (1 + rate) + offset);
+  }
+};
+
+std::vector<CausalBound> messages(std::span<const Clock> clocks, std::uint32_t from,
+                                  std::uint32_t to, int count, std::mt19937_64& random) {
+  std::vector<CausalBound> bounds;
+  for (int i = 0; i < count; ++i) {
+    const double sent = static_cast<double>(random() % 60'000'000'000);
+    const double received = sent + 1'000 + static_cast<double>(random() % 20'000);
+    const std::int64_t s = clocks[from].reading(sent), r = clocks[to].reading(received);
+    bounds.push_back({from, to, s, r, r - s});
+  }
+  return bounds;
+}
+
+std::int64_t aligned(const ClockLine& line, std::int64_t t) {
+  return t + line.offset + std::llround(line.rate * static_cast<double>(t - line.base));
+}
+
+TEST(AlignByLines, brings_clocks_together_that_are_seconds_off_and_drift) {
+  std::mt19937_64 random(5);
+  const std::vector<Clock> clocks{{0, 0}, {1e10, 1e-4}, {-7e9, -8e-5}, {3e9, 2e-5}};
+  std::vector<CausalBound> bounds;
+  // A chain: clock 3 only talks to clock 1, clock 1 to clock 2, clock 2 to clock 0.
+  for (const auto& [a, b] : {std::pair(3u, 1u), std::pair(1u, 2u), std::pair(2u, 0u)}) {
+    for (const auto& part : {messages(clocks, a, b, 500, random), messages(clocks, b, a, 500, random)}) {
+      bounds.insert(bounds.end(), part.begin(), part.end());
+    }
+  }
+  const auto lines = align_by_lines(4, bounds);
+  for (const double truth : {0.0, 1e9, 3e10, 6e10}) {
+    const std::int64_t reference = aligned(lines[0], clocks[0].reading(truth));
+    for (std::size_t c = 1; c < 4; ++c) {
+      EXPECT_EQ(lines[c].component, 0u);
+      EXPECT_NEAR(static_cast<double>(aligned(lines[c], clocks[c].reading(truth)) - reference), 0,
+                  3 * 1'000)
+          << c << " at " << truth;
+    }
+  }
+}
+
+TEST(AlignByLines, one_way_traffic_aligns_nothing) {
+  std::mt19937_64 random(6);
+  const std::vector<Clock> clocks{{0, 0}, {1e10, 1e-4}, {5e6, 0}};
+  std::vector<CausalBound> bounds = messages(clocks, 0, 1, 100, random);
+  for (const auto& part : {messages(clocks, 0, 2, 100, random), messages(clocks, 2, 0, 100, random)}) {
+    bounds.insert(bounds.end(), part.begin(), part.end());
+  }
+  const auto lines = align_by_lines(3, bounds);
+  EXPECT_EQ(lines[1].component, 1u);
+  EXPECT_EQ(lines[1].offset, 0);
+  EXPECT_EQ(lines[1].rate, 0);
+  EXPECT_EQ(lines[2].component, 0u);
+  EXPECT_NEAR(static_cast<double>(lines[2].offset), -5e6, 2e3);
+}
+
+TEST(AlignByLines, nothing_is_known_without_edges) {
+  const auto lines = align_by_lines(2, {});
+  EXPECT_EQ(lines[1].component, 1u);
+  EXPECT_EQ(lines[1].offset, 0);
+}
+
+}  // namespace
+}  // namespace entrain::clock

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/causal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/big_vector.hpp"
+#include "base/try.hpp"
+#include "clc/halo.hpp"
+#include "clock/causal_fit.hpp"
+#include "clock/causal_lines.hpp"
+#include "match/bounds.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+using clock::CausalBound;
+using clock::CausalFit;
+using clock::ClockErrors;
+using clock::SessionBound;
+
+/// Windows in which the tightest edge of every pair of clocks is kept.
+constexpr std::uint32_t k_windows = 512;
+/// Wider windows, to see both directions of a pair in one, once the errors are about known.
+constexpr std::uint32_t k_wide_windows = 16;
+constexpr std::size_t k_most_knots = 257;
+/// Unknowns above which no finer knots are tried.
+constexpr std::size_t k_many_unknowns = std::size_t{1} << 17;
+/// Which edge is the tightest depends on the errors: the fit is repeated with what it found.
+constexpr int k_rounds = 2;
+
+class Bender {
+ public:
+  Bender(Team& processes, const LoadedTrace& loaded, const match::Graph& graph, const MuTicks& mu,
+         Presynchronised& presync, const Progress* progress)
+      : processes_(processes),
+        trace_(loaded.trace),
+        own_(loaded.own(processes)),
+        graph_(graph),
+        mu_(mu),
+        presync_(presync),
+        progress_(progress) {
+    for (const std::uint32_t process : trace_.definitions.process_of) {
+      clock_of_.push_back(process);
+      clocks_ = std::max<std::size_t>(clocks_, process + 1);
+    }
+  }
+
+  Result<void> run() {
+    presync_.method = "causal";
+    presync_.provenance = fmt::format("causal base={}", presync_.provenance);
+    const bool measured = has_sessions();
+    evaluate();
+    if (begin_ >= end_) return tell("there are no events to compare clocks by");
+    std::string preparation;
+    if (!measured) {
+      TRY_ASSIGN(preparation, align());
+    }
+    TRY_ASSIGN(const CausalFit fit, this->fit(measured));
+    if (!fit.converged) return tell(preparation + "the fit did not settle: no clock is bent");
+    if (fit.active == 0) return tell(preparation + "no edge asks for a bend");
+    if (!bend(fit.errors)) {
+      return tell(preparation + "the fit would turn time backward: no clock is bent");
+    }
+    return tell(
+        fmt::format("{}{} bounds of {} pairs of clocks and times hold the clocks, on {} knots each",
+                    preparation, fit.active, bounds_.size(), fit.errors.knots()));
+  }
+
+ private:
+  Result<void> tell(std::string reason) {
+    presync_.clocks.reason = std::move(reason);
+    return {};
+  }
+  [[nodiscard]] Result<void> go_on() const {
+    const bool stopped = progress_ != nullptr && progress_->cancelled();
+    if (!processes_.any(stopped)) return {};
+    return fail(ErrorKind::interrupted, "interrupted; nothing was written");
+  }
+  const trace::LocationSkeleton& location(LocationIndex l) const { return trace_.locations[l]; }
+
+  /// True if clocks were measured: where only few were, the others follow no straight line.
+  [[nodiscard]] bool has_sessions() const {
+    return processes_.any(std::any_of(own_.begin(), own_.end(), [&](LocationIndex l) {
+      return location(l).clock_offsets.size() >= 2;
+    }));
+  }
+
+  /// Times of all nodes and the span of all events, through the maps as they are.
+  void evaluate() {
+    begin_ = std::numeric_limits<std::int64_t>::max();
+    end_ = std::numeric_limits<std::int64_t>::min();
+    times_.resize(graph_.node_count());
+    for (const LocationIndex l : own_) {
+      if (location(l).event_count == 0) continue;
+      begin_ = std::min(begin_, presync_.maps[l](location(l).first));
+      end_ = std::max(end_, presync_.maps[l](location(l).last));
+      ClockMap::Cursor map(presync_.maps[l]);
+      for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
+        times_[n] = map(graph_.stamp[n]);
+      }
+    }
+    begin_ = processes_.reduce(Team::Reduction::min, begin_);
+    end_ = processes_.reduce(Team::Reduction::max, end_);
+    clc::HaloExchange(processes_, graph_).publish(times_);
+  }
+
+  void collect(const ClockErrors* errors) {
+    match::BoundOptions options;
+    options.times = times_;
+    options.clock_of = clock_of_;
+    options.clocks = static_cast<std::uint32_t>(clocks_);
+    options.mu = mu_;
+    options.begin = begin_;
+    options.end = end_;
+    options.windows = k_windows;
+    options.errors = errors;
+    bounds_ = match::collect_bounds(processes_, graph_, options);
+  }
+
+  /// Without sessions: straight lines. Twice, as far-off clocks spoil the windows. Returns what is
+  /// to be told.
+  Result<std::string> align() {
+    std::size_t apart = 0;
+    for (int round = 0; round < 2; ++round) {
+      TRY(go_on());
+      collect(nullptr);
+      const std::vector<clock::ClockLine> lines = clock::align_by_lines(clocks_, bounds_);
+      std::set<std::uint32_t> seen, components;
+      for (const CausalBound& bound : bounds_) {
+        for (const std::uint32_t c : {bound.from, bound.to}) {
+          if (seen.insert(c).second) components.insert(lines[c].component);
+        }
+      }
+      apart = components.empty() ? 0 : components.size() - 1;
+      for (const LocationIndex l : own_) TRY(follow(l, lines[clock_of_[l]]));
+      evaluate();
+    }
+    std::string text = "no clock was measured: aligned by messages; ";
+    if (apart > 0) {
+      text +=
+          fmt::format("{} groups of clocks exchange nothing both ways with the others; ", apart);
+    }
+    return text;
+  }
+
+  Result<void> follow(LocationIndex l, const clock::ClockLine& line) {
+    if (location(l).event_count == 0) return {};
+    const ClockMap& map = presync_.maps[l];
+    const std::uint64_t first = location(l).first;
+    const std::uint64_t last = std::max(location(l).last, first + 1);
+    const auto knot = [&](std::uint64_t local) -> ClockKnot {
+      const std::int64_t c = map(local);
+      const std::int64_t drift = std::llround(line.rate * static_cast<double>(c - line.base));
+      return {local, c - static_cast<std::int64_t>(local) + line.offset + drift};
+    };
+    TRY_ASSIGN(presync_.maps[l], ClockMap::from_knots({knot(first), knot(last)}));
+    return {};
+  }
+
+  /// All sessions of all clocks, in a fixed order; sessions say that the presync is right there.
+  [[nodiscard]] std::vector<SessionBound> sessions(double scale, bool measured) const {
+    std::vector<SessionBound> own;
+    for (const LocationIndex l : own_) {
+      for (const trace::ClockOffset& record : location(l).clock_offsets) {
+        const double known = std::isfinite(record.stddev) ? std::max(record.stddev, 0.0) : 0;
+        own.push_back({clock_of_[l], presync_.maps[l](record.time), std::max(2 * scale, known)});
+      }
+    }
+    std::vector<std::vector<SessionBound>> parcels(processes_.size(), own);
+    std::vector<SessionBound> all;
+    for (const auto& parcel : exchange(processes_, std::move(parcels))) {
+      all.insert(all.end(), parcel.begin(), parcel.end());
+    }
+    std::sort(all.begin(), all.end(), [](const SessionBound& a, const SessionBound& b) {
+      return std::tie(a.clock, a.time, a.half_width) < std::tie(b.clock, b.time, b.half_width);
+    });
+    // Somebody has to hold the common offset and rate, which edges cannot tell.
+    if (!measured && !bounds_.empty()) {
+      const std::uint32_t reference = bounds_.front().to;
+      for (const std::int64_t time : {begin_, end_}) all.push_back({reference, time, scale / 2});
+    }
+    return all;
+  }
+
+  Result<CausalFit> fit(bool measured) {
+    CausalFit found;
+    for (int round = 0; round < k_rounds; ++round) {
+      TRY(go_on());
+      const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
+      collect(errors);
+      const std::uint32_t windows = round == 0 ? k_windows : k_wide_windows;
+      const double scale =
+          clock::latency_scale(bounds_, begin_, (end_ - begin_) / windows + 1, errors);
+      const std::vector<SessionBound> all = sessions(scale, measured);
+      clock::CausalProblem problem;
+      problem.clocks = clocks_;
+      problem.begin = begin_;
+      problem.end = end_;
+      problem.sigma = scale / 2;
+      problem.latency = scale;
+      problem.bounds = bounds_;
+      problem.sessions = all;
+      const std::size_t most_knots =
+          std::clamp<std::size_t>(k_many_unknowns / clocks_, 33, k_most_knots);
+      CausalFit next = clock::choose_fit(problem, most_knots);
+      if (!next.converged) return next;
+      found = std::move(next);
+      if (found.active == 0) break;
+    }
+    return found;
+  }
+
+  /// False, with all maps as before, if a map would decrease.
+  bool bend(const ClockErrors& errors) {
+    std::vector<ClockMap> bent = presync_.maps;
+    bool good = true;
+    for (const LocationIndex l : own_) {
+      const auto values = errors.of(clock_of_[l]);
+      const bool straight =
+          std::all_of(values.begin(), values.end(), [](double e) { return std::abs(e) < 0.5; });
+      if (straight || location(l).event_count == 0) continue;
+      auto map = bent_map(l, errors);
+      good = good && map && map->is_monotone();
+      if (map) bent[l] = std::move(*map);
+    }
+    if (processes_.any(!good)) return false;
+    presync_.maps = std::move(bent);
+    avoid_negative_times();
+    return true;
+  }
+
+  [[nodiscard]] Result<ClockMap> bent_map(LocationIndex l, const ClockErrors& errors) const {
+    const ClockMap& map = presync_.maps[l];
+    const std::uint64_t first = location(l).first, last = std::max(location(l).last, first + 1);
+    std::vector<std::uint64_t> locals{first, last};
+    for (const ClockKnot& knot : map.knots()) {
+      if (knot.local > first && knot.local < last) locals.push_back(knot.local);
+    }
+    std::uint64_t local = first;
+    for (std::size_t k = 0; k < errors.knots(); ++k) {
+      const std::int64_t time = errors.begin() + std::llround(errors.distance(k));
+      if (time <= map(first) || time >= map(last)) continue;
+      local = stamp_at(map, time, local, last);
+      if (local < last) locals.push_back(local);
+    }
+    std::sort(locals.begin(), locals.end());
+    locals.erase(std::unique(locals.begin(), locals.end()), locals.end());
+    std::erase_if(locals, [&](std::uint64_t stamp) { return inside_flush(l, stamp); });
+    std::vector<ClockKnot> knots;
+    for (const std::uint64_t stamp : locals) {
+      const std::int64_t c = map(stamp);
+      knots.push_back(
+          {stamp, c - static_cast<std::int64_t>(stamp) - std::llround(errors(clock_of_[l], c))});
+    }
+    return ClockMap::from_knots(std::move(knots));
+  }
+
+  /// First stamp from `low` on whose time is at least `time`; `high` if there is none before.
+  static std::uint64_t stamp_at(const ClockMap& map, std::int64_t time, std::uint64_t low,
+                                std::uint64_t high) {
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (map(middle) < time) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  /// A reader's segment must not change there.
+  [[nodiscard]] bool inside_flush(LocationIndex l, std::uint64_t stamp) const {
+    return std::any_of(location(l).flushes.begin(), location(l).flushes.end(),
+                       [&](const trace::FlushInterval& flush) {
+                         return stamp > flush.begin && stamp < flush.end;
+                       });
+  }
+
+  void avoid_negative_times() {
+    std::int64_t earliest = 0;
+    for (const LocationIndex l : own_) {
+      if (location(l).event_count > 0) {
+        earliest = std::min(earliest, presync_.maps[l](location(l).first));
+      }
+    }
+    earliest = processes_.reduce(Team::Reduction::min, earliest);
+    if (earliest == 0) return;
+    for (ClockMap& map : presync_.maps) map = map.shifted(-earliest);
+  }
+
+  Team& processes_;
+  const trace::Trace& trace_;
+  std::vector<LocationIndex> own_;
+  const match::Graph& graph_;
+  MuTicks mu_;
+  Presynchronised& presync_;
+  const Progress* progress_;
+  std::vector<std::uint32_t> clock_of_;  ///< per location
+  std::size_t clocks_ = 0;
+  BigVector<std::int64_t> times_;  ///< per node, ghosts too
+  std::int64_t begin_ = 0, end_ = 0;
+  std::vector<CausalBound> bounds_;
+};
+
+}  // namespace
+
+Result<match::Graph> build_graph(Workers& workers, const LoadedTrace& loaded,
+                                 const CheckOptions& options, bool every_event,
+                                 const Progress* progress) {
+  return match::build_graph(workers.processes(), loaded.partition, loaded.trace,
+                            {options.alltoallv == AlltoallvRule::dense, options.init_finalize,
+                             every_event, workers.threads()},
+                            progress);
+}
+
+Result<void> bend_by_edges(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
+                           const MuTicks& mu, Presynchronised& presync, const Progress* progress) {
+  return Bender(processes, loaded, graph, mu, presync, progress).run();
+}
+
+}  // namespace entrain::engine

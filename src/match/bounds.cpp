@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/bounds.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "base/flat_map.hpp"
+
+namespace entrain::match {
+
+namespace {
+
+using clock::CausalBound;
+
+struct KeyHash {
+  std::uint64_t operator()(std::uint64_t key) const { return mix(key); }
+};
+
+class Collector {
+ public:
+  Collector(const Graph& graph, const BoundOptions& options)
+      : graph_(graph),
+        options_(options),
+        times_(options.times),
+        width_(std::max<std::int64_t>((options.end - options.begin) / options.windows + 1, 1)) {}
+
+  void collect() {
+    for (LocationIndex l = 0; l < graph_.location_count(); ++l) location_edges(l);
+    for (const Exchange& exchange : graph_.exchanges) add(exchange);
+  }
+
+  /// Keeps it if it is the tightest one so far.
+  void add(const CausalBound& bound) {
+    const Known found{bound, tightness(bound)};
+    const auto [number, is_new] =
+        numbers_.insert(key(bound), static_cast<std::uint32_t>(known_.size()));
+    if (is_new) {
+      known_.push_back(found);
+    } else if (found.before(known_[*number])) {
+      known_[*number] = found;
+    }
+  }
+
+  /// In an order that does not depend on who found them.
+  std::vector<CausalBound> take() && {
+    std::vector<CausalBound> bounds;
+    for (const Known& known : known_) bounds.push_back(known.bound);
+    std::sort(bounds.begin(), bounds.end(), [](const CausalBound& a, const CausalBound& b) {
+      return std::tie(a.to, a.to_time, a.from, a.from_time) <
+             std::tie(b.to, b.to_time, b.from, b.from_time);
+    });
+    return bounds;
+  }
+
+ private:
+  struct Known {
+    CausalBound bound;
+    double tightness = 0;  ///< slack with the errors as known; less is tighter
+    /// A total order: ties do not depend on the order of adding.
+    [[nodiscard]] bool before(const Known& other) const {
+      return std::tie(tightness, bound.to_time, bound.from_time, bound.slack) <
+             std::tie(other.tightness, other.bound.to_time, other.bound.from_time,
+                      other.bound.slack);
+    }
+  };
+
+  void location_edges(LocationIndex l) {
+    const NodeIndex end = graph_.first_node[l + 1];
+    for (; next_edge_ < graph_.edges.size() && graph_.edges[next_edge_].receive < end;
+         ++next_edge_) {
+      const Edge& edge = graph_.edges[next_edge_];
+      add(edge.send, graph_.location_of(edge.send), edge.receive, l, edge.latency_class);
+    }
+  }
+
+  [[nodiscard]] double error(std::uint32_t clock, std::int64_t time) const {
+    return options_.errors == nullptr ? 0 : (*options_.errors)(clock, time);
+  }
+  [[nodiscard]] double tightness(const CausalBound& bound) const {
+    return static_cast<double>(bound.slack) - error(bound.to, bound.to_time) +
+           error(bound.from, bound.from_time);
+  }
+  [[nodiscard]] std::uint64_t key(const CausalBound& bound) const {
+    const auto window = static_cast<std::uint64_t>((bound.to_time - options_.begin) / width_);
+    return (std::uint64_t{bound.from} * options_.clocks + bound.to) * options_.windows +
+           std::min<std::uint64_t>(window, options_.windows - 1);
+  }
+  /// Best knowledge of a node's true time.
+  [[nodiscard]] double corrected(const Member& member) const {
+    const std::int64_t time = times_[member.node];
+    return static_cast<double>(time - options_.begin) -
+           error(options_.clock_of[member.location], time);
+  }
+
+  void add(NodeIndex send, LocationIndex from, NodeIndex receive, LocationIndex to,
+           LatencyClass c) {
+    CausalBound bound;
+    bound.from = options_.clock_of[from];
+    bound.to = options_.clock_of[to];
+    if (bound.from == bound.to) return;
+    bound.from_time = times_[send];
+    bound.to_time = times_[receive];
+    bound.slack = bound.to_time - bound.from_time - options_.mu[static_cast<std::size_t>(c)];
+    add(bound);
+  }
+
+  /// The extreme member of a side, and the extreme one among those of other clocks than its own.
+  struct Extremes {
+    const Member* first = nullptr;
+    const Member* other = nullptr;
+    double first_time = 0, other_time = 0;
+  };
+  void take(Extremes& extremes, const Member& member, double sign) const {
+    const double time = sign * corrected(member);
+    const auto clock = [&](const Member* m) { return options_.clock_of[m->location]; };
+    if (extremes.first == nullptr || time > extremes.first_time) {
+      if (extremes.first != nullptr && clock(extremes.first) != clock(&member)) {
+        extremes.other = extremes.first;
+        extremes.other_time = extremes.first_time;
+      }
+      extremes.first = &member;
+      extremes.first_time = time;
+    } else if (clock(extremes.first) != clock(&member) &&
+               (extremes.other == nullptr || time > extremes.other_time)) {
+      extremes.other = &member;
+      extremes.other_time = time;
+    }
+  }
+  [[nodiscard]] const Member* of_another_clock(const Extremes& extremes,
+                                               const Member& member) const {
+    if (extremes.first == nullptr) return nullptr;
+    const bool own =
+        options_.clock_of[extremes.first->location] == options_.clock_of[member.location];
+    return own ? extremes.other : extremes.first;
+  }
+
+  void add(const Member& send, const Member& receive) {
+    add(send.node, send.location, receive.node, receive.location,
+        graph_.latency_class(send.location, receive.location));
+  }
+
+  void add(const Exchange& exchange) {
+    const auto sends = graph_.sends(exchange);
+    const auto receives = graph_.receives(exchange);
+    Extremes latest;
+    std::size_t added = 0;
+    for (const Member& receive : receives) {
+      while (added < sends.size() && (!exchange.ordered || sends[added].order < receive.order)) {
+        take(latest, sends[added++], 1);
+      }
+      if (const Member* send = of_another_clock(latest, receive)) add(*send, receive);
+    }
+    Extremes earliest;
+    std::size_t left = receives.size();
+    for (std::size_t i = sends.size(); i-- > 0;) {
+      while (left > 0 && (!exchange.ordered || receives[left - 1].order > sends[i].order)) {
+        take(earliest, receives[--left], -1);
+      }
+      if (const Member* receive = of_another_clock(earliest, sends[i])) add(sends[i], *receive);
+    }
+  }
+
+  const Graph& graph_;
+  const BoundOptions& options_;
+  std::span<const std::int64_t> times_;
+  std::int64_t width_ = 1;
+  std::size_t next_edge_ = 0;
+  FlatMap<std::uint64_t, std::uint32_t, KeyHash> numbers_;
+  std::vector<Known> known_;
+};
+
+}  // namespace
+
+std::vector<clock::CausalBound> collect_bounds(Team& team, const Graph& graph,
+                                               const BoundOptions& options) {
+  Collector own(graph, options);
+  own.collect();
+  std::vector<CausalBound> found = std::move(own).take();
+  if (team.size() == 1) return found;
+  // Small beside the trace: everybody gets all and fits alike.
+  std::vector<std::vector<CausalBound>> parcels(team.size(), found);
+  Collector all(graph, options);
+  for (const auto& parcel : exchange(team, std::move(parcels))) {
+    for (const CausalBound& bound : parcel) all.add(bound);
+  }
+  return std::move(all).take();
+}
+
+}  // namespace entrain::match
