@@ -87,6 +87,7 @@ function(entrain_add_record_library mpi)
             ${source}/completion.cpp
             ${source}/finish.cpp
             ${source}/messages.cpp
+            ${source}/one_sided.cpp
             ${source}/otf2_context.c
             ${source}/process.cpp
             ${source}/recorder.cpp

@@ -91,6 +91,27 @@ void Recorder::name_comm(const Comm& comm, const std::string& name) {
   journal_.tell({"name", std::to_string(comm.id), clean_word(name)});
 }
 
+Window& Recorder::add_window(std::uint64_t key, Comm& comm) {
+  Window& window = windows_[key] = Window();
+  window.id = next_window_++;
+  window.rank = comm.rank;
+  journal_.tell({"window", std::to_string(window.id), std::to_string(comm.id),
+                 comm.key + "/window" + std::to_string(comm.created++)});
+  return window;
+}
+
+void Recorder::name_window(const Window& window, const std::string& name) {
+  journal_.tell({"window_name", std::to_string(window.id), clean_word(name)});
+}
+
+std::uint32_t Recorder::group(MPI_Group handle) {
+  const std::string ranks = join_ranks(ranks_in_world(handle, world_group_));
+  const auto [place, is_new] =
+      groups_.try_emplace(ranks, static_cast<std::uint32_t>(groups_.size()));
+  if (is_new) journal_.tell({"group", std::to_string(place->second), ranks});
+  return place->second;
+}
+
 Collective new_comm_on(MPI_Comm comm) {
   Collective what;
   what.operation = OTF2_COLLECTIVE_OP_CREATE_HANDLE;

@@ -84,6 +84,9 @@ void Completion::complete(Call& call, int index, const MPI_Status& status) {
                     what.received, pending.number);
       break;
     }
+    case Pending::Kind::one_sided:
+      put_operation_end(call, pending);
+      break;
     case Pending::Kind::nothing:
       break;
   }
@@ -118,7 +121,11 @@ void Completion::tested(Call& call, int result) {
   for (int i = 0; i < count_; ++i) {
     const Pending* const pending = look(i);
     if (pending == nullptr || !pending->active || pending->kind == Pending::Kind::nothing) continue;
-    call.at().put(OTF2_EvtWriter_MpiRequestTest, call.time(), pending->number);
+    if (pending->kind == Pending::Kind::one_sided) {
+      put_operation_test(call, *pending);
+    } else {
+      call.at().put(OTF2_EvtWriter_MpiRequestTest, call.time(), pending->number);
+    }
   }
 }
 

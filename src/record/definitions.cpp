@@ -11,21 +11,8 @@ namespace {
 
 constexpr std::uint64_t k_ticks_per_second = 1'000'000'000;
 
-/// The strings of an archive: each text once, the empty one first.
-class Strings {
- public:
-  explicit Strings(OTF2_GlobalDefWriter* writer) : writer_(writer) { (*this)(""); }
-  OTF2_StringRef operator()(const std::string& text) {
-    const auto [place, is_new] =
-        numbers_.try_emplace(text, static_cast<std::uint32_t>(numbers_.size()));
-    if (is_new) OTF2_GlobalDefWriter_WriteString(writer_, place->second, text.c_str());
-    return place->second;
-  }
-
- private:
-  OTF2_GlobalDefWriter* writer_;
-  std::map<std::string, std::uint32_t> numbers_;
-};
+/// Global numbers of groups: that of all locations, that of MPI_COMM_SELF, and others.
+constexpr OTF2_GroupRef k_world_group = 0, k_self_group = 1, k_first_group = 2;
 
 bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
@@ -34,7 +21,13 @@ bool contains(const std::string& text, const char* part) {
 OTF2_RegionRole mpi_role(const std::string& name) {
   if (name == "MPI_Barrier" || name == "MPI_Ibarrier") return OTF2_REGION_ROLE_BARRIER;
   if (contains(name, "MPI_File")) return OTF2_REGION_ROLE_FILE_IO;
+  for (const char* part : {"ccumulate", "Fetch_and_op", "Compare_and_swap"}) {
+    if (contains(name, part)) return OTF2_REGION_ROLE_ATOMIC;
+  }
   if (contains(name, "MPI_Win")) return OTF2_REGION_ROLE_RMA;
+  for (const char* call : {"MPI_Put", "MPI_Rput", "MPI_Get", "MPI_Rget"}) {
+    if (name == call) return OTF2_REGION_ROLE_RMA;
+  }
   for (const char* part : {"cast", "catter"}) {
     if (contains(name, part) && !contains(name, "educe")) return OTF2_REGION_ROLE_COLL_ONE2ALL;
   }
@@ -95,67 +88,21 @@ void write_system(OTF2_GlobalDefWriter* writer, Strings& strings,
   }
 }
 
-/// Groups of the world's ranks, each set of members once.
-class Groups {
- public:
-  Groups(OTF2_GlobalDefWriter* writer, Strings& strings) : writer_(writer), strings_(strings) {}
-
-  OTF2_GroupRef of_world(std::size_t processes) {
-    std::vector<std::uint64_t> locations(processes);
-    for (std::size_t i = 0; i < processes; ++i) locations[i] = i;
-    return write("MPI", OTF2_GROUP_TYPE_COMM_LOCATIONS, locations);
-  }
-  OTF2_GroupRef of_self() { return write("MPI_COMM_SELF", OTF2_GROUP_TYPE_COMM_SELF, {}); }
-  OTF2_GroupRef of(const std::string& ranks) {
-    const auto [place, is_new] = known_.try_emplace(ranks, next_);
-    if (is_new) {
-      std::vector<std::uint64_t> members;
-      for (const std::uint32_t rank : split_ranks(ranks)) members.push_back(rank);
-      write("", OTF2_GROUP_TYPE_COMM_GROUP, members);
-    }
-    return place->second;
-  }
-
- private:
-  OTF2_GroupRef write(const char* name, OTF2_GroupType type,
-                      const std::vector<std::uint64_t>& members) {
-    OTF2_GlobalDefWriter_WriteGroup(writer_, next_, strings_(name), type, OTF2_PARADIGM_MPI,
-                                    OTF2_GROUP_FLAG_NONE,
-                                    static_cast<std::uint32_t>(members.size()), members.data());
-    return next_++;
-  }
-
-  OTF2_GlobalDefWriter* writer_;
-  Strings& strings_;
-  OTF2_GroupRef next_ = 0;
-  std::map<std::string, OTF2_GroupRef> known_;
-};
-
-void write_comms(OTF2_GlobalDefWriter* writer, Strings& strings, std::size_t processes,
-                 const std::vector<JournalComm>& comms) {
-  Groups groups(writer, strings);
-  groups.of_world(processes);
-  for (std::uint32_t number = 0; number < comms.size(); ++number) {
-    const JournalComm& comm = comms[number];
-    const OTF2_StringRef name = strings(comm.name);
-    const OTF2_CommFlag flags =
-        number < 2 ? OTF2_COMM_FLAG_NONE : OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS;
-    if (comm.kind == 'i') {
-      const OTF2_GroupRef a = groups.of(comm.group_a), b = groups.of(comm.group_b);
-      OTF2_GlobalDefWriter_WriteInterComm(writer, number, name, a, b, 0, flags);
-    } else {
-      const OTF2_GroupRef group = comm.kind == 's' ? groups.of_self() : groups.of(comm.group_a);
-      OTF2_GlobalDefWriter_WriteComm(writer, number, name, group, OTF2_UNDEFINED_COMM, flags);
-    }
-  }
-}
-
 }  // namespace
+
+OTF2_StringRef Strings::operator()(const std::string& text) {
+  const auto [place, is_new] =
+      numbers_.try_emplace(text, static_cast<std::uint32_t>(numbers_.size()));
+  if (is_new) OTF2_GlobalDefWriter_WriteString(writer_, place->second, text.c_str());
+  return place->second;
+}
 
 Merged::Merged(std::vector<ProcessRecord> processes)
     : processes_(std::move(processes)), points_(clock_points(processes_)) {
   merge_comms();
   merge_regions();
+  merge_windows();
+  merge_groups();
 }
 
 void Merged::merge_comms() {
@@ -183,6 +130,35 @@ void Merged::merge_regions() {
   }
 }
 
+void Merged::merge_windows() {
+  for (const ProcessRecord& process : processes_) {
+    for (const auto& [local, window] : process.windows) {
+      const auto comm = process.comms.find(window.comm);
+      if (comm == process.comms.end()) continue;
+      const auto [place, is_new] =
+          window_numbers_.try_emplace(window.key, static_cast<std::uint32_t>(windows_.size()));
+      if (is_new) windows_.push_back(window);
+      JournalWindow& common = windows_[place->second];
+      common.comm = comm_numbers_.at(comm->second.key);
+      if (common.name.empty()) common.name = window.name;
+    }
+  }
+}
+
+void Merged::merge_groups() {
+  const auto add = [this](const std::string& ranks) {
+    const auto number = static_cast<std::uint32_t>(k_first_group + groups_.size());
+    if (group_numbers_.try_emplace(ranks, number).second) groups_.push_back(ranks);
+  };
+  for (const JournalComm& comm : comms_) {
+    if (comm.kind != 's') add(comm.group_a);
+    if (comm.kind == 'i') add(comm.group_b);
+  }
+  for (const ProcessRecord& process : processes_) {
+    for (const auto& [local, ranks] : process.groups) add(ranks);
+  }
+}
+
 LocalPlan Merged::local_plan(std::size_t process) const {
   LocalPlan plan;
   for (const auto& [local, region] : processes_[process].regions) {
@@ -190,6 +166,13 @@ LocalPlan Merged::local_plan(std::size_t process) const {
   }
   for (const auto& [local, comm] : processes_[process].comms) {
     plan.comms[local] = comm_numbers_.at(comm.key);
+  }
+  for (const auto& [local, window] : processes_[process].windows) {
+    const auto known = window_numbers_.find(window.key);
+    if (known != window_numbers_.end()) plan.windows[local] = known->second;
+  }
+  for (const auto& [local, ranks] : processes_[process].groups) {
+    plan.groups[local] = group_numbers_.at(ranks);
   }
   plan.points = points_[process];
   return plan;
@@ -223,6 +206,48 @@ void Merged::write_clock(OTF2_GlobalDefWriter* writer, bool truth) const {
                                             master.realtime_ns + (first - master.realtime_at));
 }
 
+void Merged::write_groups(OTF2_GlobalDefWriter* writer, Strings& strings) const {
+  const auto write = [&](OTF2_GroupRef number, const char* name, OTF2_GroupType type,
+                         const std::vector<std::uint64_t>& members) {
+    OTF2_GlobalDefWriter_WriteGroup(writer, number, strings(name), type, OTF2_PARADIGM_MPI,
+                                    OTF2_GROUP_FLAG_NONE,
+                                    static_cast<std::uint32_t>(members.size()), members.data());
+  };
+  std::vector<std::uint64_t> members(processes_.size());
+  for (std::size_t i = 0; i < members.size(); ++i) members[i] = i;
+  write(k_world_group, "MPI", OTF2_GROUP_TYPE_COMM_LOCATIONS, members);
+  write(k_self_group, "MPI_COMM_SELF", OTF2_GROUP_TYPE_COMM_SELF, {});
+  for (std::uint32_t i = 0; i < groups_.size(); ++i) {
+    members.clear();
+    for (const std::uint32_t rank : split_ranks(groups_[i])) members.push_back(rank);
+    write(k_first_group + i, "", OTF2_GROUP_TYPE_COMM_GROUP, members);
+  }
+}
+
+void Merged::write_comms(OTF2_GlobalDefWriter* writer, Strings& strings) const {
+  for (std::uint32_t number = 0; number < comms_.size(); ++number) {
+    const JournalComm& comm = comms_[number];
+    const OTF2_StringRef name = strings(comm.name);
+    const OTF2_CommFlag flags =
+        number < 2 ? OTF2_COMM_FLAG_NONE : OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS;
+    if (comm.kind == 'i') {
+      OTF2_GlobalDefWriter_WriteInterComm(writer, number, name, group_numbers_.at(comm.group_a),
+                                          group_numbers_.at(comm.group_b), 0, flags);
+    } else {
+      const OTF2_GroupRef group = comm.kind == 's' ? k_self_group : group_numbers_.at(comm.group_a);
+      OTF2_GlobalDefWriter_WriteComm(writer, number, name, group, OTF2_UNDEFINED_COMM, flags);
+    }
+  }
+}
+
+void Merged::write_windows(OTF2_GlobalDefWriter* writer, Strings& strings) const {
+  for (std::uint32_t number = 0; number < windows_.size(); ++number) {
+    OTF2_GlobalDefWriter_WriteRmaWin(writer, number, strings(windows_[number].name),
+                                     windows_[number].comm,
+                                     OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS);
+  }
+}
+
 void Merged::write(OTF2_GlobalDefWriter* writer, bool truth) const {
   write_clock(writer, truth);
   Strings strings(writer);
@@ -232,13 +257,17 @@ void Merged::write(OTF2_GlobalDefWriter* writer, bool truth) const {
   for (std::uint32_t number = 0; number < regions_.size(); ++number) {
     write_region(writer, strings, number, regions_[number]);
   }
-  write_comms(writer, strings, processes_.size(), comms_);
+  write_groups(writer, strings);
+  write_comms(writer, strings);
+  write_windows(writer, strings);
 }
 
 std::string to_text(const LocalPlan& plan) {
   std::ostringstream text;
   for (const auto& [local, global] : plan.regions) text << "r " << local << ' ' << global << '\n';
   for (const auto& [local, global] : plan.comms) text << "c " << local << ' ' << global << '\n';
+  for (const auto& [local, global] : plan.windows) text << "w " << local << ' ' << global << '\n';
+  for (const auto& [local, global] : plan.groups) text << "g " << local << ' ' << global << '\n';
   for (const ClockPoint& point : plan.points) {
     text << "p " << point.session << ' ' << point.local << ' ' << point.offset << ' '
          << point.half_width << '\n';
@@ -258,7 +287,11 @@ LocalPlan parse_plan(const std::string& text) {
       plan.points.push_back(point);
     } else {
       in >> local >> global;
-      (what == "r" ? plan.regions : plan.comms)[local] = global;
+      auto& numbers = what == "r"   ? plan.regions
+                      : what == "c" ? plan.comms
+                      : what == "w" ? plan.windows
+                                    : plan.groups;
+      numbers[local] = global;
     }
   }
   return plan;
@@ -279,6 +312,8 @@ void write_map(OTF2_DefWriter* writer, OTF2_MappingType type,
 void write_local(OTF2_DefWriter* writer, const LocalPlan& plan, bool with_clock) {
   write_map(writer, OTF2_MAPPING_REGION, plan.regions);
   write_map(writer, OTF2_MAPPING_COMM, plan.comms);
+  write_map(writer, OTF2_MAPPING_RMA_WIN, plan.windows);
+  write_map(writer, OTF2_MAPPING_GROUP, plan.groups);
   for (const ClockPoint& point : plan.points) {
     if (!with_clock) break;
     OTF2_DefWriter_WriteClockOffset(writer, point.local, point.offset,

@@ -13,11 +13,22 @@
 
 namespace entrain::record {
 
-/// What the local definitions of one process say: how its own numbers of regions and communicators
-/// translate, and its clock records.
+/// What the local definitions of one process say: how its own numbers translate, and its clock
+/// records.
 struct LocalPlan {
-  std::map<std::uint32_t, std::uint32_t> regions, comms;  ///< local number -> global
+  std::map<std::uint32_t, std::uint32_t> regions, comms, windows, groups;  ///< local -> global
   std::vector<ClockPoint> points;
+};
+
+/// The strings of an archive: each text once, the empty one first.
+class Strings {
+ public:
+  explicit Strings(OTF2_GlobalDefWriter* writer) : writer_(writer) { (*this)(""); }
+  OTF2_StringRef operator()(const std::string& text);
+
+ private:
+  OTF2_GlobalDefWriter* writer_;
+  std::map<std::string, std::uint32_t> numbers_;
 };
 
 /// The journals of all processes brought together; processes are in the order of their ranks.
@@ -37,6 +48,11 @@ class Merged {
   };
   void merge_comms();
   void merge_regions();
+  void merge_windows();
+  void merge_groups();
+  void write_comms(OTF2_GlobalDefWriter* writer, Strings& strings) const;
+  void write_groups(OTF2_GlobalDefWriter* writer, Strings& strings) const;
+  void write_windows(OTF2_GlobalDefWriter* writer, Strings& strings) const;
   [[nodiscard]] Range range(bool truth) const;
   void write_clock(OTF2_GlobalDefWriter* writer, bool truth) const;
 
@@ -44,7 +60,10 @@ class Merged {
   std::vector<std::vector<ClockPoint>> points_;
   std::vector<JournalRegion> regions_;
   std::vector<JournalComm> comms_;
-  std::map<std::string, std::uint32_t> region_numbers_, comm_numbers_;
+  std::vector<JournalWindow> windows_;  ///< with global numbers of communicators
+  std::vector<std::string> groups_;     ///< world ranks; "" is the empty group
+  std::map<std::string, std::uint32_t> region_numbers_, comm_numbers_, window_numbers_,
+      group_numbers_;
 };
 
 /// A plan as text, and back, for the way from rank 0 to its process.

@@ -107,6 +107,46 @@ BEFORE_AND_AFTER = {
         "after_free_comm(call, result, freed);",
     ),
     "comm_set_name": ("", "after_comm_set_name(result, comm, comm_name);"),
+    "other_request": ("", "after_other_request(result, request);"),
+    "new_window": (
+        "const Stamp begin = call.time();",
+        "after_new_window(call, begin, result, comm, false, win);",
+    ),
+    "allocate_window": (
+        "const Stamp begin = call.time();",
+        "after_new_window(call, begin, result, comm, true, win);",
+    ),
+    "free_window": (
+        "const FreedWindow freed = on_free_window(call, win);",
+        "after_free_window(call, result, freed);",
+    ),
+    "win_set_name": ("", "after_win_set_name(result, win, win_name);"),
+    "fence": ("on_fence(call, win);", "after_fence(call, assert, win);"),
+    "post": ("on_post(call, group, assert, win);", ""),
+    "start_epoch": ("", "after_start(call, result, group, assert, win);"),
+    "complete": ("on_complete(call, win);", "after_complete(call, win);"),
+    "win_wait": ("", "after_win_wait(call, result, true, win);"),
+    "win_test": ("", "after_win_wait(call, result, result == MPI_SUCCESS && *flag != 0, win);"),
+    "lock": ("on_lock(call, lock_type == MPI_LOCK_EXCLUSIVE, rank, win);", ""),
+    "lock_all": ("on_lock(call, false, k_everybody, win);", ""),
+    "unlock": ("", "after_unlock(call, result, rank, win);"),
+    "unlock_all": ("", "after_unlock(call, result, k_everybody, win);"),
+    "flush": ("", "after_flush(call, result, false, rank, win);"),
+    "flush_all": ("", "after_flush(call, result, false, k_everybody, win);"),
+    "flush_local": ("", "after_flush(call, result, true, rank, win);"),
+    "flush_local_all": ("", "after_flush(call, result, true, k_everybody, win);"),
+    "win_sync": ("on_win_sync(call, win);", ""),
+}
+
+# One-sided operation -> how it begins.
+ONE_SIDED = {
+    "put": "on_put(call, origin_count, origin_datatype, target_rank, win)",
+    "get": "on_get(call, origin_count, origin_datatype, target_rank, win)",
+    "accumulate": "on_accumulate(call, origin_count, origin_datatype, target_rank, win)",
+    "get_accumulate": "on_fetch(call, origin_count, origin_datatype, result_count, "
+    "result_datatype, op, target_rank, win)",
+    "fetch_and_op": "on_fetch(call, 1, datatype, 1, datatype, op, target_rank, win)",
+    "compare_and_swap": "on_compare_and_swap(call, datatype, target_rank, win)",
 }
 
 # Kind -> whole body of the wrapper.
@@ -167,6 +207,13 @@ class Function:
         kind, _, operation = self.kind.partition(":")
         if not operation:
             return BEFORE_AND_AFTER[kind]
+        if kind == "one_sided":
+            return ONE_SIDED[operation] + ";", ""
+        if kind == "one_sided_request":
+            return (
+                f"const std::uint64_t number = {ONE_SIDED[operation]};",
+                "after_request(result, number, win, request);",
+            )
         volume = f"const Collective what = {operation}({VOLUME[operation]});"
         if kind == "collective":
             return volume + "\n  on_collective(call, what);", "after_collective(call, result, what);"

@@ -36,6 +36,28 @@ struct Comm {
   }
 };
 
+/// An operation on a window that may not be complete at its target yet.
+struct RemoteOperation {
+  std::uint64_t number = 0;  ///< in the records
+  int target = 0;            ///< rank in the window's communicator
+  bool fetches = false;      ///< complete at the target once its result is here
+  bool local = false;        ///< complete on this side
+};
+
+/// A window of one-sided communication.
+struct Window {
+  /// A group of processes that this one lets in, or that let it in.
+  struct Epoch {
+    std::uint32_t group = 0;    ///< local number
+    bool synchronises = false;  ///< processes wait for each other
+  };
+  std::uint32_t id = 0;  ///< local number
+  int rank = 0;
+  bool allocated = false;  ///< the library has made its memory
+  Epoch access, exposure;
+  std::vector<RemoteOperation> operations;
+};
+
 /// Volume and place of one collective call.
 struct Collective {
   std::uint8_t operation = 0;            ///< OTF2_CollectiveOp
@@ -47,7 +69,7 @@ struct Collective {
 
 /// An operation that was started and not yet seen complete.
 struct Pending {
-  enum class Kind : std::uint8_t { nothing, send, receive, collective, new_comm };
+  enum class Kind : std::uint8_t { nothing, send, receive, collective, new_comm, one_sided };
   Kind kind = Kind::nothing;
   bool persistent = false, active = true;
   bool cancelled = false;    ///< MPI_Cancel was called
@@ -55,6 +77,7 @@ struct Pending {
   std::uint32_t comm = 0;
   std::uint64_t bytes = 0;         ///< persistent sends
   std::int32_t peer = 0, tag = 0;  ///< persistent operations
+  std::uint64_t window = 0;        ///< key of the handle
   Collective collective;
 };
 

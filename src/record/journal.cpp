@@ -118,6 +118,14 @@ void read_comm(Line& line, ProcessRecord& record) {
   if (line.complete()) record.comms[number] = comm;
 }
 
+void read_window(Line& line, ProcessRecord& record) {
+  const std::uint32_t number = line.small();
+  JournalWindow window;
+  window.comm = line.small();
+  window.key = line.word();
+  if (line.complete()) record.windows[number] = window;
+}
+
 void read_sample(Line& line, ProcessRecord& record) {
   ClockSample sample;
   sample.session = line.small();
@@ -161,6 +169,16 @@ void read_line(const std::string& text, ProcessRecord& record, bool& found) {
     const std::uint32_t number = line.small();
     const std::string name = line.word();
     if (line.complete()) record.comms[number].name = name;
+  } else if (what == "window") {
+    read_window(line, record);
+  } else if (what == "window_name") {
+    const std::uint32_t number = line.small();
+    const std::string name = line.word();
+    if (line.complete()) record.windows[number].name = name;
+  } else if (what == "group") {
+    const std::uint32_t number = line.small();
+    const std::string ranks = line.word();
+    if (line.complete()) record.groups[number] = ranks;
   } else if (what == "clock") {
     record.parent = line.small();
     record.shares_parents_clock = line.letter() == 's';

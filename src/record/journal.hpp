@@ -57,6 +57,12 @@ struct JournalComm {
   std::string group_a, group_b;  ///< world ranks, as in "0-3,7"; told by one member only
 };
 
+struct JournalWindow {
+  std::string key;   ///< as of a communicator
+  std::string name;  ///< "" if it has none
+  std::uint32_t comm = 0;
+};
+
 struct JournalLocation {
   std::string name;
   std::uint64_t events = 0, first = 0, last = 0;
@@ -72,6 +78,8 @@ struct ProcessRecord {
   std::map<std::uint64_t, JournalLocation> locations;  ///< by id
   std::map<std::uint32_t, JournalRegion> regions;      ///< by local number
   std::map<std::uint32_t, JournalComm> comms;          ///< by local number
+  std::map<std::uint32_t, JournalWindow> windows;      ///< by local number
+  std::map<std::uint32_t, std::string> groups;         ///< world ranks, by local number
   std::uint32_t parent = 0;                            ///< whom the clock is measured against
   bool shares_parents_clock = false;                   ///< has its parent's clock
   bool measured = false;                               ///< took part in a session

@@ -18,6 +18,9 @@ TEST(Journal, IsTakenApart) {
   journal.tell({"region", "12", "u", "solve"});
   journal.tell({"comm", "0", "x", "world:0", "MPI_COMM_WORLD", "0-7", ""});
   journal.tell({"name", "0", "all"});
+  journal.tell({"window", "4", "0", "world:0/window2"});
+  journal.tell({"window_name", "4", "board"});
+  journal.tell({"group", "1", "2,3"});
   journal.tell({"clock", "1", "m"});
   journal.tell({"sample", "2", "1000", "2000", "30", "0"});
   journal.tell({"span", "3", "5", "10", "20", "11", "21"});
@@ -29,6 +32,9 @@ TEST(Journal, IsTakenApart) {
   EXPECT_EQ(record.regions.at(12).name, "solve");
   EXPECT_EQ(record.comms.at(0).name, "all");
   EXPECT_EQ(record.comms.at(0).group_a, "0-7");
+  EXPECT_EQ(record.windows.at(4).key, "world:0/window2");
+  EXPECT_EQ(record.windows.at(4).name, "board");
+  EXPECT_EQ(record.groups.at(1), "2,3");
   EXPECT_EQ(record.parent, 1u);
   ASSERT_EQ(record.samples.size(), 1u);
   EXPECT_FALSE(record.samples[0].kept);

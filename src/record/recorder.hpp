@@ -62,6 +62,18 @@ class Recorder {
   void forget_comm(MPI_Comm handle) { comms_.erase(key_of(handle)); }
   void name_comm(const Comm& comm, const std::string& name);
 
+  /// Window of a handle, or null if it is not recorded.
+  Window* window(std::uint64_t key) {
+    const auto found = windows_.find(key);
+    return found == windows_.end() ? nullptr : &found->second;
+  }
+  /// Takes a new window over the members of `comm` down.
+  Window& add_window(std::uint64_t key, Comm& comm);
+  void forget_window(std::uint64_t key) { windows_.erase(key); }
+  void name_window(const Window& window, const std::string& name);
+  /// Local number of a group of processes of the world.
+  std::uint32_t group(MPI_Group handle);
+
   RequestTable requests;
   std::unordered_map<std::uint64_t, Pending> messages;      ///< matched probes by message handle
   std::unordered_map<std::string, std::uint64_t> ordinals;  ///< of calls that share a key
@@ -103,9 +115,10 @@ class Recorder {
   std::vector<std::unique_ptr<TraceArchive>> archives_;  ///< the second one holds true times
   std::vector<std::unique_ptr<Location>> locations_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;
-  std::unordered_map<std::string, std::uint32_t> user_regions_;
+  std::unordered_map<std::uint64_t, Window> windows_;
+  std::unordered_map<std::string, std::uint32_t> user_regions_, groups_;
   std::atomic<bool> used_[k_session_region + 1] = {};
-  std::uint32_t next_comm_ = 0;
+  std::uint32_t next_comm_ = 0, next_window_ = 0;
   std::uint64_t next_number_ = 1;
   ClockSessions sessions_;
   std::uint32_t session_count_ = 0;

@@ -107,13 +107,26 @@ inline std::string short_form(const std::string& line) {
       {"NON_BLOCKING_COLLECTIVE_REQUEST", "REQUEST"},
       {"NON_BLOCKING_COLLECTIVE_COMPLETE", "COMPLETE"},
       {"COMM_CREATE", "CREATE"},
-      {"COMM_DESTROY", "DESTROY"}};
+      {"COMM_DESTROY", "DESTROY"},
+      {"RMA_COLLECTIVE_BEGIN", "RMA_BEGIN"},
+      {"RMA_COLLECTIVE_END", "RMA_END"},
+      {"RMA_WIN_CREATE", "WIN_CREATE"},
+      {"RMA_WIN_DESTROY", "WIN_DESTROY"},
+      {"RMA_GROUP_SYNC", "GROUP_SYNC"},
+      {"RMA_SYNC", "SYNC"},
+      {"RMA_REQUEST_LOCK", "LOCK"},
+      {"RMA_RELEASE_LOCK", "UNLOCK"},
+      {"RMA_PUT", "PUT"},
+      {"RMA_GET", "GET"},
+      {"RMA_ATOMIC", "ATOMIC"},
+      {"RMA_OP_COMPLETE_NON_BLOCKING", "LOCAL"},
+      {"RMA_OP_COMPLETE_REMOTE", "REMOTE"}};
   const auto name = k_names.find(line.substr(0, line.find(' ')));
   if (name == k_names.end()) return "";
   std::string text = name->second;
   static const std::regex k_field(
-      "(Operation|Receiver|Sender|Communicator|Root|Tag|Length|Sent|Received): "
-      "(\"([^\"]*)\"|[A-Z_]+|[0-9]+)");
+      "(Operation|Receiver|Sender|Communicator|Root|Tag|Length|Sent|Received|Window|Remote|Bytes|"
+      "Type|Level of Synchronicity): (\"([^\"]*)\"|\\{[A-Z_, ]*\\}|[A-Z_]+|[0-9]+)");
   for (std::sregex_iterator field(line.begin(), line.end(), k_field), end; field != end; ++field) {
     text += " " + ((*field)[2].str()[0] == '"' ? (*field)[3].str() : (*field)[2].str());
   }
