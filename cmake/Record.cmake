@@ -113,13 +113,13 @@ endfunction()
 function(entrain_generate_wrappers)
   set(source ${PROJECT_SOURCE_DIR}/src/record)
   set(generated ${PROJECT_BINARY_DIR}/generated/record)
+  set(tables ${source}/mpi_calls.txt ${source}/mpi4_calls.txt)
   set(files ${generated}/wrappers.cpp ${generated}/real_mpi.hpp ${generated}/regions.hpp
             ${generated}/exports.map)
   add_custom_command(
     OUTPUT ${files}
-    COMMAND ${Python3_EXECUTABLE} ${source}/generate_wrappers.py ${source}/mpi_calls.txt
-            ${generated}
-    DEPENDS ${source}/generate_wrappers.py ${source}/mpi_calls.txt
+    COMMAND ${Python3_EXECUTABLE} ${source}/generate_wrappers.py ${tables} ${generated}
+    DEPENDS ${source}/generate_wrappers.py ${tables}
     COMMENT "Generating the wrappers of MPI")
   add_custom_target(entrain_record_generated DEPENDS ${files})
 endfunction()

@@ -13,7 +13,7 @@ std::uint64_t size_of(MPI_Datatype datatype) {
   return static_cast<std::uint64_t>(size);
 }
 
-std::uint64_t bytes(int count, MPI_Datatype datatype) {
+std::uint64_t bytes(Count count, MPI_Datatype datatype) {
   return static_cast<std::uint64_t>(count) * size_of(datatype);
 }
 
@@ -78,7 +78,7 @@ int own_rank_if(bool in_place, const Volume& volume) { return in_place ? volume.
 
 Collective barrier(MPI_Comm comm) { return Volume(OTF2_COLLECTIVE_OP_BARRIER, comm).with(0, 0); }
 
-Collective bcast(int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+Collective bcast(Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_BCAST, comm);
   if (!volume.known()) return volume.unknown();
   const bool is_root = volume.root(root);
@@ -86,7 +86,7 @@ Collective bcast(int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   return volume.with(is_root ? size * volume.partners() : 0, volume.is_leaf() ? size : 0);
 }
 
-Collective gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
+Collective gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_GATHER, comm);
   if (!volume.known()) return volume.unknown();
@@ -97,7 +97,7 @@ Collective gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int
                      is_root ? others * bytes(recvcount, recvtype) : 0);
 }
 
-Collective gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, Counts recvcounts,
+Collective gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Counts recvcounts,
                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_GATHERV, comm);
   if (!volume.known()) return volume.unknown();
@@ -108,7 +108,7 @@ Collective gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, Co
       is_root ? sum(volume, recvcounts, recvtype, own_rank_if(in_place, volume)) : 0);
 }
 
-Collective scatter(const void* recvbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
+Collective scatter(const void* recvbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_SCATTER, comm);
   if (!volume.known()) return volume.unknown();
@@ -119,7 +119,7 @@ Collective scatter(const void* recvbuf, int sendcount, MPI_Datatype sendtype, in
                      volume.is_leaf() && !in_place ? bytes(recvcount, recvtype) : 0);
 }
 
-Collective scatterv(const void* recvbuf, Counts sendcounts, MPI_Datatype sendtype, int recvcount,
+Collective scatterv(const void* recvbuf, Counts sendcounts, MPI_Datatype sendtype, Count recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_SCATTERV, comm);
   if (!volume.known()) return volume.unknown();
@@ -129,7 +129,7 @@ Collective scatterv(const void* recvbuf, Counts sendcounts, MPI_Datatype sendtyp
                      volume.is_leaf() && !in_place ? bytes(recvcount, recvtype) : 0);
 }
 
-Collective allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
+Collective allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
                      MPI_Datatype recvtype, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_ALLGATHER, comm);
   if (!volume.known()) return volume.unknown();
@@ -140,8 +140,8 @@ Collective allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
                      others * received);
 }
 
-Collective allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, Counts recvcounts,
-                      MPI_Datatype recvtype, MPI_Comm comm) {
+Collective allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
+                      Counts recvcounts, MPI_Datatype recvtype, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_ALLGATHERV, comm);
   if (!volume.known()) return volume.unknown();
   const bool in_place = sendbuf == MPI_IN_PLACE;
@@ -152,7 +152,7 @@ Collective allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                      sum(volume, recvcounts, recvtype, own_rank_if(in_place, volume)));
 }
 
-Collective alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
+Collective alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_ALLTOALL, comm);
   if (!volume.known()) return volume.unknown();
@@ -185,7 +185,7 @@ Collective alltoallw(const void* sendbuf, Counts sendcounts, Types sendtypes, Co
   return volume.with(in_place ? received : sent, received);
 }
 
-Collective allreduce(const void* sendbuf, int count, MPI_Datatype datatype, MPI_Comm comm) {
+Collective allreduce(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_ALLREDUCE, comm);
   if (!volume.known()) return volume.unknown();
   const std::uint64_t others = volume.partners() - (sendbuf == MPI_IN_PLACE ? 1 : 0);
@@ -193,7 +193,8 @@ Collective allreduce(const void* sendbuf, int count, MPI_Datatype datatype, MPI_
   return volume.with(size, size);
 }
 
-Collective reduce(const void* sendbuf, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+Collective reduce(const void* sendbuf, Count count, MPI_Datatype datatype, int root,
+                  MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_REDUCE, comm);
   if (!volume.known()) return volume.unknown();
   const bool in_place = sendbuf == MPI_IN_PLACE;
@@ -217,7 +218,7 @@ Collective reduce_scatter(const void* sendbuf, Counts recvcounts, MPI_Datatype d
   return volume.with(sent, others * bytes(recvcounts[volume.comm().rank], datatype));
 }
 
-Collective reduce_scatter_block(const void* sendbuf, int recvcount, MPI_Datatype datatype,
+Collective reduce_scatter_block(const void* sendbuf, Count recvcount, MPI_Datatype datatype,
                                 MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK, comm);
   if (!volume.known()) return volume.unknown();
@@ -226,7 +227,7 @@ Collective reduce_scatter_block(const void* sendbuf, int recvcount, MPI_Datatype
   return volume.with(size, size);
 }
 
-Collective scan(const void* sendbuf, int count, MPI_Datatype datatype, MPI_Comm comm) {
+Collective scan(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_SCAN, comm);
   if (!volume.known()) return volume.unknown();
   const std::uint64_t size = bytes(count, datatype);
@@ -235,7 +236,7 @@ Collective scan(const void* sendbuf, int count, MPI_Datatype datatype, MPI_Comm 
   return volume.with((volume.partners() - before - 1 + own) * size, (before + own) * size);
 }
 
-Collective exscan(const void*, int count, MPI_Datatype datatype, MPI_Comm comm) {
+Collective exscan(const void*, Count count, MPI_Datatype datatype, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_EXSCAN, comm);
   if (!volume.known()) return volume.unknown();
   const std::uint64_t size = bytes(count, datatype);
@@ -264,12 +265,23 @@ std::uint64_t on_icollective(Call& call, const Collective& what) {
   return number;
 }
 
-void after_icollective(Call&, int result, std::uint64_t number, const Collective& what,
+void after_icollective(Call& call, int result, std::uint64_t number, const Collective& what,
                        const MPI_Request* request) {
   if (result != MPI_SUCCESS || *request == MPI_REQUEST_NULL) return;
   Pending pending;
-  pending.kind = what.known ? Pending::Kind::collective : Pending::Kind::nothing;
+  pending.kind = what.known && call.recorded() ? Pending::Kind::collective : Pending::Kind::nothing;
   pending.number = number;
+  pending.collective = what;
+  const auto lock = recorder().lock();
+  recorder().requests.add(key_of(*request), pending);
+}
+
+void after_collective_init(int result, const Collective& what, const MPI_Request* request) {
+  if (result != MPI_SUCCESS) return;
+  Pending pending;
+  pending.kind = what.known ? Pending::Kind::collective : Pending::Kind::nothing;
+  pending.persistent = true;
+  pending.active = false;
   pending.collective = what;
   const auto lock = recorder().lock();
   recorder().requests.add(key_of(*request), pending);

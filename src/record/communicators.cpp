@@ -149,14 +149,15 @@ void after_new_comm(Call& call, int result, const Collective& what, MPI_Comm com
   put_collective_end(call, what);
 }
 
-void after_comm_idup(Call&, int result, std::uint64_t number, const Collective& what, MPI_Comm comm,
-                     const MPI_Comm* newcomm, const MPI_Request* request) {
+void after_comm_idup(Call& call, int result, std::uint64_t number, const Collective& what,
+                     MPI_Comm comm, const MPI_Comm* newcomm, const MPI_Request* request) {
   if (result != MPI_SUCCESS) return;
   const auto lock = recorder().lock();
   // The handle is not usable yet, but its members are those of the original.
   Comm* const created = add_child(comm, *newcomm, comm);
   Pending pending;
   pending.kind = created != nullptr ? Pending::Kind::new_comm : Pending::Kind::nothing;
+  pending.silent = !call.recorded();
   pending.number = number;
   pending.comm = created != nullptr ? created->id : 0;
   pending.collective = what;

@@ -61,6 +61,7 @@ Pending Completion::take(int index) {
 
 void Completion::complete(Call& call, int index, const MPI_Status& status) {
   const Pending pending = take(index);
+  if (pending.silent) return;
   int cancelled = 0;
   if (pending.cancelled) real.MPI_Test_cancelled(&status, &cancelled);
   if (cancelled != 0) {
@@ -73,6 +74,9 @@ void Completion::complete(Call& call, int index, const MPI_Status& status) {
       break;
     case Pending::Kind::receive:
       put_receive(call, pending, status);
+      break;
+    case Pending::Kind::both_ways:
+      put_both_ways(call, pending, status);
       break;
     case Pending::Kind::new_comm:
       call.at().put(OTF2_EvtWriter_CommCreate, call.time(), pending.comm);
@@ -120,7 +124,10 @@ void Completion::tested(Call& call, int result) {
   const auto lock = recorder().lock();
   for (int i = 0; i < count_; ++i) {
     const Pending* const pending = look(i);
-    if (pending == nullptr || !pending->active || pending->kind == Pending::Kind::nothing) continue;
+    if (pending == nullptr || !pending->active || pending->kind == Pending::Kind::nothing ||
+        pending->silent) {
+      continue;
+    }
     if (pending->kind == Pending::Kind::one_sided) {
       put_operation_test(call, *pending);
     } else {
@@ -135,7 +142,7 @@ void on_request_free(Call& call, const MPI_Request* request) {
   if (pending == nullptr) return;
   // The program will never hear of the end of a send that is under way; this is the last word on
   // it.
-  if (pending->active && pending->kind == Pending::Kind::send) {
+  if (pending->active && !pending->silent && pending->kind == Pending::Kind::send) {
     call.at().put(OTF2_EvtWriter_MpiIsendComplete, call.time(), pending->number);
   }
   recorder().requests.remove(key_of(*request));

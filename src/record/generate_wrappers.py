@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the wrappers of all MPI calls from the table mpi_calls.txt.
+"""Writes the wrappers of all MPI calls from the tables mpi_calls.txt and mpi4_calls.txt.
 
-generate_wrappers.py TABLE OUTPUT_DIR writes
+generate_wrappers.py TABLE... OUTPUT_DIR writes
   real_mpi.hpp      a table of pointers to the library's own functions
   regions.hpp       one number per call, and their names
   wrappers.cpp      the interposed functions, as MPI_X and as PMPI_X
@@ -23,6 +23,18 @@ BEFORE_AND_AFTER = {
         "after_isend(call, result, started, request);",
     ),
     "send_init": ("", "after_send_init(call, result, count, datatype, dest, tag, comm, request);"),
+    "isendrecv": (
+        "const Started sent = on_isend(call, sendcount, sendtype, dest, sendtag, comm);\n"
+        "  const BothWays started = both_ways(sent, on_irecv(call, source, comm), recvcount, "
+        "recvtype, source, recvtag);",
+        "after_isendrecv(call, result, started, request);",
+    ),
+    "isendrecv_replace": (
+        "const Started sent = on_isend(call, count, datatype, dest, sendtag, comm);\n"
+        "  const BothWays started = both_ways(sent, on_irecv(call, source, comm), count, datatype, "
+        "source, recvtag);",
+        "after_isendrecv(call, result, started, request);",
+    ),
     "recv": ("const OwnStatus own(status);", "after_recv(call, result, source, comm, status);"),
     "irecv": (
         "const Started started = on_irecv(call, source, comm);",
@@ -186,12 +198,13 @@ ARGUMENT = re.compile(r"^(.*?)(\w+)((?:\[\d*\])*)$")
 
 
 class Function:
-    """One line of the table."""
+    """One line of a table; `since` is the version of MPI that it stands below, or 0."""
 
-    def __init__(self, line):
+    def __init__(self, line, since):
         match = PROTOTYPE.match(line)
         if not match:
-            raise SystemExit(f"mpi_calls.txt: not a prototype: {line}")
+            raise SystemExit(f"not a prototype: {line}")
+        self.since = since
         self.kind, returns, self.name, arguments = match.groups()
         self.returns = returns.strip()
         self.parameters = [a.strip() for a in arguments.split(",")] if arguments else []
@@ -215,6 +228,8 @@ class Function:
                 "after_request(result, number, win, request);",
             )
         volume = f"const Collective what = {operation}({VOLUME[operation]});"
+        if kind == "collective_init":
+            return volume, "after_collective_init(result, what, request);"
         if kind == "collective":
             return volume + "\n  on_collective(call, what);", "after_collective(call, result, what);"
         return (
@@ -242,19 +257,46 @@ class Function:
         )
 
 
-NOTE = "// Generated from mpi_calls.txt.\n"
+NOTE = "// Generated from the tables of MPI's calls.\n"
+
+
+def versions(functions):
+    return sorted({f.since for f in functions})
+
+
+def guarded(functions, write, otherwise=None):
+    """What `write` makes of each version's functions, compiled only where MPI is of that version."""
+    text = ""
+    for since in versions(functions):
+        part = write([f for f in functions if f.since == since])
+        if since:
+            other = f"#else\n{otherwise(since)}" if otherwise else ""
+            part = f"#if MPI_VERSION >= {since}\n{part}{other}#endif\n"
+        text += part
+    return text
+
+
+def write_for_each(functions):
+    name = "ENTRAIN_FOR_EACH_MPI_CALL"
+    parts = guarded(
+        functions,
+        lambda some: f"#define {name}_{some[0].since}(f) \\\n"
+        + "".join(f"  f({f.name})\\\n" for f in some)
+        + "\n",
+        lambda since: f"#define {name}_{since}(f)\n",
+    )
+    all_parts = " ".join(f"{name}_{since}(f)" for since in versions(functions))
+    return f"{parts}#define {name}(f) {all_parts}\n"
 
 
 def write_real(functions):
     undefined = "".join(f"#undef {f.name}\n" for f in functions)
-    members = "".join(f"  {f.pointer()}\n" for f in functions)
-    finds = "".join(f"  f({f.name})\\\n" for f in functions)
+    members = guarded(functions, lambda some: "".join(f"  {f.pointer()}\n" for f in some))
     return (
         f"{NOTE}#pragma once\n#include <mpi.h>\n{undefined}"
         "namespace entrain::record {\n"
         "/// The library's own functions; null where it has none of that name.\n"
-        f"struct RealMpi {{\n{members}}};\nextern RealMpi real;\n}}\n"
-        f"#define ENTRAIN_FOR_EACH_MPI_CALL(f) \\\n{finds}\n"
+        f"struct RealMpi {{\n{members}}};\nextern RealMpi real;\n}}\n{write_for_each(functions)}"
     )
 
 
@@ -271,18 +313,28 @@ def write_regions(functions):
 
 def write_wrappers(functions):
     head = f'{NOTE}#include "record/hooks.hpp"\nusing namespace entrain::record;\n\n'
-    return head + "\n".join(f.wrapper() for f in functions)
+    return head + guarded(functions, lambda some: "\n".join(f.wrapper() for f in some))
 
 
 def write_exports(functions):
     names = "".join(f"    {f.name}; P{f.name};\n" for f in functions)
-    return f"{{\n  global:\n{names}    entrain_*;\n  local: *;\n}};\n"
+    return f"{{\n  global:\n{names}    MPI_Pcontrol; PMPI_Pcontrol; entrain_*;\n  local: *;\n}};\n"
+
+
+def read_table(path):
+    since = 0
+    functions = []
+    for line in path.read_text().splitlines():
+        if line.startswith("since "):
+            since = int(line.split()[1])
+        elif line and line[0] != "#":
+            functions.append(Function(line, since))
+    return functions
 
 
 def main():
-    table, folder = Path(sys.argv[1]), Path(sys.argv[2])
-    lines = [line for line in table.read_text().splitlines() if line and line[0] != "#"]
-    functions = [Function(line) for line in lines]
+    *tables, folder = (Path(argument) for argument in sys.argv[1:])
+    functions = [function for table in tables for function in read_table(table)]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "real_mpi.hpp").write_text(write_real(functions))
     (folder / "regions.hpp").write_text(write_regions(functions))

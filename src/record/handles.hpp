@@ -69,14 +69,24 @@ struct Collective {
 
 /// An operation that was started and not yet seen complete.
 struct Pending {
-  enum class Kind : std::uint8_t { nothing, send, receive, collective, new_comm, one_sided };
+  enum class Kind : std::uint8_t {
+    nothing,
+    send,
+    receive,
+    both_ways,
+    collective,
+    new_comm,
+    one_sided
+  };
   Kind kind = Kind::nothing;
   bool persistent = false, active = true;
   bool cancelled = false;    ///< MPI_Cancel was called
+  bool silent = false;       ///< started while nothing was recorded
   std::uint64_t number = 0;  ///< request id in the records
   std::uint32_t comm = 0;
-  std::uint64_t bytes = 0;         ///< persistent sends
-  std::int32_t peer = 0, tag = 0;  ///< persistent operations
+  std::uint64_t send_number = 0;   ///< both ways: of the send; `number` is that of the receive
+  std::uint64_t bytes = 0;         ///< persistent sends, both ways
+  std::int32_t peer = 0, tag = 0;  ///< persistent operations, both ways
   std::uint64_t window = 0;        ///< key of the handle
   Collective collective;
 };

@@ -13,6 +13,20 @@
 
 namespace entrain::record {
 
+using Count = MPI_Count;
+
+/// Counts of a v-variant, of either width.
+class Counts {
+ public:
+  Counts(const int* counts) : narrow_(counts) {}
+  Counts(const MPI_Count* counts) : wide_(counts) {}
+  Count operator[](std::size_t i) const { return wide_ != nullptr ? wide_[i] : narrow_[i]; }
+
+ private:
+  const int* narrow_ = nullptr;
+  const MPI_Count* wide_ = nullptr;
+};
+
 /// Takes the place of a status that the program does not want: the recorder does.
 class OwnStatus {
  public:
@@ -81,13 +95,22 @@ struct Started {
   std::uint64_t number = 0;
 };
 
-void on_send(Call& call, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-Started on_isend(Call& call, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+void on_send(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+Started on_isend(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 void after_isend(Call& call, int result, const Started& started, const MPI_Request* request);
 void after_recv(Call& call, int result, int source, MPI_Comm comm, const MPI_Status* status);
 Started on_irecv(Call& call, int source, MPI_Comm comm);
 void after_irecv(Call& call, int result, const Started& started, const MPI_Request* request);
-void after_send_init(Call& call, int result, int count, MPI_Datatype datatype, int dest, int tag,
+/// Of a call that sends and receives: its two halves, and what it said of the receive.
+struct BothWays {
+  Started sent, received;
+  int source = 0, tag = 0;
+  std::uint64_t room = 0;  ///< bytes
+};
+BothWays both_ways(const Started& sent, const Started& received, Count count, MPI_Datatype datatype,
+                   int source, int tag);
+void after_isendrecv(Call& call, int result, const BothWays& started, const MPI_Request* request);
+void after_send_init(Call& call, int result, Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, const MPI_Request* request);
 void after_recv_init(Call& call, int result, int source, MPI_Comm comm, const MPI_Request* request);
 void on_start(Call& call, int count, const MPI_Request* requests);
@@ -104,6 +127,8 @@ void after_imrecv(Call& call, int result, const Matched& matched, const MPI_Requ
 
 /// Writes the receive that `status` describes, as the completion of request `pending`.
 void put_receive(Call& call, const Pending& pending, const MPI_Status& status);
+/// The same for a call that sends and receives, whose send is complete as well.
+void put_both_ways(Call& call, const Pending& pending, const MPI_Status& status);
 
 // --- completion (completion.cpp) ---
 
@@ -145,37 +170,35 @@ void on_cancel(const MPI_Request* request);
 
 // --- collective calls (collectives.cpp) ---
 
-using Count = std::int64_t;
-using Counts = const int*;
 using Types = const MPI_Datatype*;
 Collective barrier(MPI_Comm comm);
-Collective bcast(int count, MPI_Datatype datatype, int root, MPI_Comm comm);
-Collective gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
+Collective bcast(Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
+Collective gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
                   MPI_Datatype recvtype, int root, MPI_Comm comm);
-Collective gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, Counts recvcounts,
+Collective gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Counts recvcounts,
                    MPI_Datatype recvtype, int root, MPI_Comm comm);
-Collective scatter(const void* recvbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
+Collective scatter(const void* recvbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
                    MPI_Datatype recvtype, int root, MPI_Comm comm);
-Collective scatterv(const void* recvbuf, Counts sendcounts, MPI_Datatype sendtype, int recvcount,
+Collective scatterv(const void* recvbuf, Counts sendcounts, MPI_Datatype sendtype, Count recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm);
-Collective allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
+Collective allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
                      MPI_Datatype recvtype, MPI_Comm comm);
-Collective allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, Counts recvcounts,
-                      MPI_Datatype recvtype, MPI_Comm comm);
-Collective alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
+Collective allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
+                      Counts recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
+Collective alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm);
 Collective alltoallv(const void* sendbuf, Counts sendcounts, MPI_Datatype sendtype,
                      Counts recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
 Collective alltoallw(const void* sendbuf, Counts sendcounts, Types sendtypes, Counts recvcounts,
                      Types recvtypes, MPI_Comm comm);
-Collective allreduce(const void* sendbuf, int count, MPI_Datatype datatype, MPI_Comm comm);
-Collective reduce(const void* sendbuf, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
+Collective allreduce(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Comm comm);
+Collective reduce(const void* sendbuf, Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
 Collective reduce_scatter(const void* sendbuf, Counts recvcounts, MPI_Datatype datatype,
                           MPI_Comm comm);
-Collective reduce_scatter_block(const void* sendbuf, int recvcount, MPI_Datatype datatype,
+Collective reduce_scatter_block(const void* sendbuf, Count recvcount, MPI_Datatype datatype,
                                 MPI_Comm comm);
-Collective scan(const void* sendbuf, int count, MPI_Datatype datatype, MPI_Comm comm);
-Collective exscan(const void* sendbuf, int count, MPI_Datatype datatype, MPI_Comm comm);
+Collective scan(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Comm comm);
+Collective exscan(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Comm comm);
 
 void on_collective(Call& call, const Collective& what);
 void after_collective(Call& call, int result, const Collective& what);
@@ -183,6 +206,8 @@ void after_collective(Call& call, int result, const Collective& what);
 std::uint64_t on_icollective(Call& call, const Collective& what);
 void after_icollective(Call& call, int result, std::uint64_t number, const Collective& what,
                        const MPI_Request* request);
+/// Of a persistent call, which each start begins.
+void after_collective_init(int result, const Collective& what, const MPI_Request* request);
 void put_collective_end(Call& call, const Collective& what);
 
 // --- communicators (communicators.cpp) ---

@@ -21,7 +21,7 @@ class Location {
   /// example, nothing more is written: what was is a whole part of the program.
   template <class Function, class... Fields>
   void put(Function* function, const Stamp& time, Fields... fields) {
-    if (broken_) return;
+    if (broken_ || paused_) return;
     if (count_++ == 0) first_ = time;
     last_ = time;
     broken_ = function(events_, nullptr, time.local, fields...) != OTF2_SUCCESS;
@@ -31,6 +31,24 @@ class Location {
   }
   void enter(const Stamp& time, std::uint32_t region) { put(OTF2_EvtWriter_Enter, time, region); }
   void leave(const Stamp& time, std::uint32_t region) { put(OTF2_EvtWriter_Leave, time, region); }
+
+  /// From now on nothing is written. User regions that are open end here, for the time being.
+  void pause(const Stamp& time) {
+    if (paused_) return;
+    for (auto region = user_regions.rbegin(); region != user_regions.rend(); ++region) {
+      leave(time, *region);
+    }
+    put(OTF2_EvtWriter_MeasurementOnOff, time, OTF2_MEASUREMENT_OFF);
+    paused_ = true;
+  }
+  /// The end of a pause.
+  void resume(const Stamp& time) {
+    if (!paused_) return;
+    paused_ = false;
+    put(OTF2_EvtWriter_MeasurementOnOff, time, OTF2_MEASUREMENT_ON);
+    for (const std::uint32_t region : user_regions) enter(time, region);
+  }
+  [[nodiscard]] bool paused() const { return paused_; }
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] bool broken() const { return broken_; }
@@ -50,7 +68,7 @@ class Location {
   OTF2_EvtWriter* truth_;
   std::uint64_t count_ = 0;
   Stamp first_, last_;
-  bool broken_ = false;
+  bool broken_ = false, paused_ = false;
 };
 
 }  // namespace entrain::record

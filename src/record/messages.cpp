@@ -5,7 +5,7 @@ namespace entrain::record {
 
 namespace {
 
-std::uint64_t bytes_of(int count, MPI_Datatype datatype) {
+std::uint64_t bytes_of(Count count, MPI_Datatype datatype) {
   MPI_Count size = 0;
   real.MPI_Type_size_x(datatype, &size);
   return static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
@@ -37,7 +37,7 @@ Pending persistent(Pending::Kind kind, const Comm* comm) {
 
 }  // namespace
 
-void on_send(Call& call, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+void on_send(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const auto lock = recorder().lock();
   const Comm* const known = comm_of_message(comm, dest);
   if (known == nullptr) return;
@@ -45,10 +45,10 @@ void on_send(Call& call, int count, MPI_Datatype datatype, int dest, int tag, MP
                 bytes_of(count, datatype));
 }
 
-Started on_isend(Call& call, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+Started on_isend(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const auto lock = recorder().lock();
   const Comm* const known = comm_of_message(comm, dest);
-  if (known == nullptr) return {};
+  if (known == nullptr || !call.recorded()) return {};
   const Started started{known->id, recorder().next_number()};
   call.at().put(OTF2_EvtWriter_MpiIsend, call.time(), unsigned_of(dest), known->id,
                 unsigned_of(tag), bytes_of(count, datatype), started.number);
@@ -87,7 +87,7 @@ void after_recv(Call& call, int result, int source, MPI_Comm comm, const MPI_Sta
 Started on_irecv(Call& call, int source, MPI_Comm comm) {
   const auto lock = recorder().lock();
   const Comm* const known = comm_of_message(comm, source);
-  if (known == nullptr) return {};
+  if (known == nullptr || !call.recorded()) return {};
   const Started started{known->id, recorder().next_number()};
   call.at().put(OTF2_EvtWriter_MpiIrecvRequest, call.time(), started.number);
   return started;
@@ -104,7 +104,39 @@ void after_irecv(Call&, int result, const Started& started, const MPI_Request* r
   recorder().requests.add(key_of(*request), pending);
 }
 
-void after_send_init(Call&, int result, int count, MPI_Datatype datatype, int dest, int tag,
+BothWays both_ways(const Started& sent, const Started& received, Count count, MPI_Datatype datatype,
+                   int source, int tag) {
+  return {sent, received, source, tag, bytes_of(count, datatype)};
+}
+
+void after_isendrecv(Call& call, int result, const BothWays& started, const MPI_Request* request) {
+  if (started.received.comm < 0) return after_isend(call, result, started.sent, request);
+  if (result != MPI_SUCCESS) return;
+  Pending pending;
+  pending.kind = Pending::Kind::both_ways;
+  pending.number = started.received.number;
+  pending.comm = static_cast<std::uint32_t>(started.received.comm);
+  pending.send_number = started.sent.number;
+  pending.peer = started.source;
+  pending.tag = started.tag;
+  pending.bytes = started.room;
+  const auto lock = recorder().lock();
+  recorder().requests.add(key_of(*request), pending);
+}
+
+void put_both_ways(Call& call, const Pending& pending, const MPI_Status& status) {
+  if (pending.send_number != 0) {
+    call.at().put(OTF2_EvtWriter_MpiIsendComplete, call.time(), pending.send_number);
+  }
+  // MPICH 4.0 leaves the status as it was: then the arguments of the call must do.
+  const bool told = (pending.peer == MPI_ANY_SOURCE || pending.peer == status.MPI_SOURCE) &&
+                    (pending.tag == MPI_ANY_TAG || pending.tag == status.MPI_TAG);
+  if (told) return put_receive(call, pending, status);
+  call.at().put(OTF2_EvtWriter_MpiIrecv, call.time(), unsigned_of(pending.peer), pending.comm,
+                unsigned_of(pending.tag), pending.bytes, pending.number);
+}
+
+void after_send_init(Call&, int result, Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, const MPI_Request* request) {
   if (result != MPI_SUCCESS) return;
   const auto lock = recorder().lock();
@@ -130,7 +162,10 @@ void on_start(Call& call, int count, const MPI_Request* requests) {
     pending->active = true;
     pending->cancelled = false;
     pending->number = recorder().next_number();
-    if (pending->kind == Pending::Kind::send) {
+    pending->silent = !call.recorded();
+    if (pending->kind == Pending::Kind::collective) {
+      call.at().put(OTF2_EvtWriter_NonBlockingCollectiveRequest, call.time(), pending->number);
+    } else if (pending->kind == Pending::Kind::send) {
       call.at().put(OTF2_EvtWriter_MpiIsend, call.time(), unsigned_of(pending->peer), pending->comm,
                     unsigned_of(pending->tag), pending->bytes, pending->number);
     } else if (pending->kind == Pending::Kind::receive) {
@@ -146,7 +181,7 @@ void after_mprobe(Call& call, int result, bool found, MPI_Comm comm, const MPI_M
   if (result != MPI_SUCCESS || !found || *message == MPI_MESSAGE_NO_PROC) return;
   const auto lock = recorder().lock();
   const Comm* const known = recorder().comm(comm);
-  if (known == nullptr) return;
+  if (known == nullptr || !call.recorded()) return;
   Pending pending;
   pending.kind = Pending::Kind::receive;
   pending.comm = known->id;

@@ -26,8 +26,8 @@ OTF2_RmaSyncLevel level_of(bool processes) {
 }
 
 /// Takes an operation down; 0 if the window is not recorded, or the target is nobody.
-std::uint64_t add_operation(Window* window, int target, bool fetches) {
-  if (window == nullptr || target == MPI_PROC_NULL) return 0;
+std::uint64_t add_operation(const Call& call, Window* window, int target, bool fetches) {
+  if (window == nullptr || target == MPI_PROC_NULL || !call.recorded()) return 0;
   const std::uint64_t number = recorder().next_number();
   window->operations.push_back({number, target, fetches, false});
   return number;
@@ -75,7 +75,7 @@ void put_group_sync(Call& call, const Window& window, const Window::Epoch& epoch
 std::uint64_t on_put(Call& call, Count count, MPI_Datatype datatype, int target, MPI_Win win) {
   const auto lock = recorder().lock();
   Window* const window = window_of(win);
-  const std::uint64_t number = add_operation(window, target, false);
+  const std::uint64_t number = add_operation(call, window, target, false);
   if (number == 0) return 0;
   call.at().put(OTF2_EvtWriter_RmaPut, call.time(), window->id, static_cast<std::uint32_t>(target),
                 bytes_of(count, datatype), number);
@@ -85,7 +85,7 @@ std::uint64_t on_put(Call& call, Count count, MPI_Datatype datatype, int target,
 std::uint64_t on_get(Call& call, Count count, MPI_Datatype datatype, int target, MPI_Win win) {
   const auto lock = recorder().lock();
   Window* const window = window_of(win);
-  const std::uint64_t number = add_operation(window, target, true);
+  const std::uint64_t number = add_operation(call, window, target, true);
   if (number == 0) return 0;
   call.at().put(OTF2_EvtWriter_RmaGet, call.time(), window->id, static_cast<std::uint32_t>(target),
                 bytes_of(count, datatype), number);
@@ -96,7 +96,7 @@ std::uint64_t on_accumulate(Call& call, Count count, MPI_Datatype datatype, int 
                             MPI_Win win) {
   const auto lock = recorder().lock();
   Window* const window = window_of(win);
-  const std::uint64_t number = add_operation(window, target, false);
+  const std::uint64_t number = add_operation(call, window, target, false);
   if (number == 0) return 0;
   put_atomic(call, OTF2_RMA_ATOMIC_TYPE_ACCUMULATE, *window, target, bytes_of(count, datatype), 0,
              number);
@@ -107,7 +107,7 @@ std::uint64_t on_fetch(Call& call, Count sent, MPI_Datatype sent_type, Count rec
                        MPI_Datatype received_type, MPI_Op op, int target, MPI_Win win) {
   const auto lock = recorder().lock();
   Window* const window = window_of(win);
-  const std::uint64_t number = add_operation(window, target, true);
+  const std::uint64_t number = add_operation(call, window, target, true);
   if (number == 0) return 0;
   const OTF2_RmaAtomicType type = op == MPI_REPLACE ? OTF2_RMA_ATOMIC_TYPE_SWAP
                                   : op == MPI_SUM   ? OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ADD
@@ -121,7 +121,7 @@ std::uint64_t on_fetch(Call& call, Count sent, MPI_Datatype sent_type, Count rec
 std::uint64_t on_compare_and_swap(Call& call, MPI_Datatype datatype, int target, MPI_Win win) {
   const auto lock = recorder().lock();
   Window* const window = window_of(win);
-  const std::uint64_t number = add_operation(window, target, true);
+  const std::uint64_t number = add_operation(call, window, target, true);
   if (number == 0) return 0;
   const std::uint64_t size = bytes_of(1, datatype);
   put_atomic(call, OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP, *window, target, size, size, number);

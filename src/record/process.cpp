@@ -117,6 +117,23 @@ ENTRAIN_EXPORT void entrain_region_end(void) {
   at->user_regions.pop_back();
 }
 
+#undef MPI_Pcontrol
+// What the level means is the recorder's business: the MPI library does nothing here.
+ENTRAIN_EXPORT int MPI_Pcontrol(const int level, ...) {
+  const Inside inside;
+  if (state != State::recording) return MPI_SUCCESS;
+  Location* const at =
+      this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
+  if (at == nullptr) return MPI_SUCCESS;
+  if (level == 0) {
+    at->pause(timer.now());
+  } else {
+    at->resume(timer.now());
+  }
+  return MPI_SUCCESS;
+}
+ENTRAIN_EXPORT int PMPI_Pcontrol(const int level, ...) __attribute__((alias("MPI_Pcontrol")));
+
 // Fortran, as gfortran and its kin name them; the length of a text comes last.
 ENTRAIN_EXPORT void entrain_timesync_(int* error) { *error = entrain_timesync(); }
 ENTRAIN_EXPORT void entrain_region_begin_(const char* name, std::size_t length) {

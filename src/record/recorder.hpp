@@ -176,6 +176,8 @@ class Call {
   }
   [[nodiscard]] const Stamp& time() const { return time_; }
   Location& at() { return *at_; }
+  /// False while the program has switched recording off.
+  [[nodiscard]] bool recorded() const { return !at_->paused(); }
 
  private:
   std::uint32_t region_;

@@ -4,58 +4,14 @@
 
 #include <gmock/gmock.h>
 
-#include "record/recorded.hpp"
+#include "record/told_programs.hpp"
 
 namespace entrain::test {
 namespace {
 
 using testing::HasSubstr;
 
-class Calls : public EveryMpi {
- protected:
-  /// Runs `name` on four processes, without the recorder and with it. The results are the same, and
-  /// the records those that the program expects, as are the calls that it counted.
-  void expect_recorded_as_told(const std::string& name) {
-    const ChildOutcome plain = run_program(
-        launch(mpi_, 4) + std::vector<std::string>{program(name), scratch_.path().string()},
-        tool_limits());
-    ASSERT_EQ(plain.exit_code, 0) << plain.summary() << plain.err;
-    const auto results = all_lines("results");
-    const ChildOutcome outcome =
-        record(mpi_, 4, scratch_ / "trace", {program(name), scratch_.path().string()});
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
-    EXPECT_EQ(plain.out, name + " done\n");
-    EXPECT_EQ(outcome.out, plain.out);
-    EXPECT_EQ(all_lines("results"), results);
-    EXPECT_GT(results[0].size(), 5u);
-    expect_sound(scratch_ / "trace");
-    const auto expected = all_lines("expected"), called = all_lines("calls");
-    for (std::size_t rank = 0; rank < 4; ++rank) {
-      const std::string location = std::to_string(rank);
-      EXPECT_EQ(joined(records_of(printed_, location)), joined(expected[rank])) << "rank " << rank;
-      auto calls = calls_of(printed_, location);
-      std::map<std::string, int> counted;
-      for (const std::string& call : called[rank]) ++counted[call];
-      for (const auto& [call, count] : counted) EXPECT_EQ(calls[call], count) << call;
-    }
-  }
-
-  /// As one text, whose first difference the test framework shows.
-  static std::string joined(const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines) text += line + '\n';
-    return text;
-  }
-
-  /// Of the files that the program wrote, one per process.
-  [[nodiscard]] std::vector<std::vector<std::string>> all_lines(const std::string& what) const {
-    std::vector<std::vector<std::string>> lines;
-    for (const char* rank : {".0", ".1", ".2", ".3"}) {
-      lines.push_back(lines_of(scratch_ / (what + rank)));
-    }
-    return lines;
-  }
-};
+class Calls : public ToldPrograms {};
 
 TEST_P(Calls, EveryMessage) {
   expect_recorded_as_told("messages");
@@ -69,6 +25,53 @@ TEST_P(Calls, EveryCollectiveAndCommunicator) { expect_recorded_as_told("collect
 TEST_P(Calls, EveryCollectiveAmongNeighbours) { expect_recorded_as_told("neighbours"); }
 
 TEST_P(Calls, EveryFileAccess) { expect_recorded_as_told("files"); }
+
+TEST_P(Calls, CallsOfMpi4) {
+  if (GetParam() == "openmpi") {
+    const ChildOutcome plain = run_program({program("mpi4")}, tool_limits());
+    if (plain.out == "no MPI 4\n") GTEST_SKIP() << "this MPI has none";
+  }
+  expect_recorded_as_told("mpi4");
+}
+
+TEST_P(Calls, SwitchedOffAndOn) {
+  expect_recorded_as_told("pcontrol");
+  if (IsSkipped() || HasFatalFailure()) return;
+  for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
+  for (const char* rank : {"0", "3"}) {
+    auto calls = calls_of(printed_, rank);
+    EXPECT_EQ(calls["outer"], 2);  // left for the pause, and entered again
+    EXPECT_EQ(calls["inner"], 1);
+    EXPECT_EQ(calls["unseen"], 0);
+    EXPECT_EQ(calls["MPI_Send"], 0);
+    EXPECT_EQ(calls["MPI_Barrier"], 2);
+    EXPECT_EQ(calls["MPI_Startall"], 1);
+    const std::string& events = printed_.events[rank];
+    EXPECT_THAT(events, HasSubstr("Mode: OFF"));
+    EXPECT_THAT(events, HasSubstr("Mode: ON"));
+  }
+}
+
+TEST_P(Calls, SpawnedProcessesAreLeftOut) {
+  const ChildOutcome plain = run_program(
+      launch(mpi_, 3) + std::vector<std::string>{program("spawn"), scratch_.path().string()},
+      tool_limits());
+  if (plain.exit_code != 0) GTEST_SKIP() << GetParam() << " cannot spawn here: " << plain.err;
+  const ChildOutcome outcome =
+      record(mpi_, 3, scratch_ / "trace", {program("spawn"), scratch_.path().string()});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
+  EXPECT_EQ(outcome.out, "spawn done\n");
+  EXPECT_THAT(outcome.err, HasSubstr("processes that the program started with MPI_Comm_spawn are "
+                                     "not recorded"));
+  expect_sound(scratch_ / "trace");
+  EXPECT_EQ(check_["locations"], 3);
+  for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
+  for (const char* rank : {"0", "1", "2"}) {
+    EXPECT_EQ(joined(records_of(printed_, rank)),
+              joined(lines_of(scratch_ / (std::string("expected.") + rank))));
+    EXPECT_EQ(calls_of(printed_, rank)["MPI_Comm_spawn"], 1);
+  }
+}
 
 TEST_P(Calls, EveryOneSidedOperation) {
   expect_recorded_as_told("one_sided");
