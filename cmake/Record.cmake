@@ -89,6 +89,7 @@ function(entrain_add_record_library mpi)
             ${source}/messages.cpp
             ${source}/one_sided.cpp
             ${source}/otf2_context.c
+            ${source}/period.cpp
             ${source}/process.cpp
             ${source}/recorder.cpp
             ${source}/session.cpp)

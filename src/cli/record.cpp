@@ -65,7 +65,7 @@ class Record : public Verb {
   Command command_;
   const CLI::App* app_ = nullptr;  ///< what is no option of ours is the command
   Variable mpi_, buffer_, timer_;
-  Variable messages_, duration_, drop_, fanout_, synced_host_;
+  Variable messages_, duration_, drop_, fanout_, period_, every_, synced_host_;
   bool synced_cluster_ = false, no_sync_ = false;
 };
 
@@ -148,6 +148,14 @@ void Record::declare_clocks(CLI::App& app) {
   add_value(app, "--sync-fanout", fanout_, count_as_text(1, 1'000'000), "N",
             "Children of a process in the tree of measurements, 1 to 1000000. Default: 8.")
       ->group(k_clocks);
+  add_value(app, "--sync-period", period_, number_as_text(1e6, "seconds"), "SECONDS",
+            "Hold a session every so many seconds, 0 to 1e6, at the end of a blocking collective "
+            "call of the program over all processes. Default: 0, none.")
+      ->group(k_clocks);
+  add_value(app, "--sync-every", every_, count_as_text(1, 1'000'000), "N",
+            "With --sync-period: rank 0 tells the others at least at every N-th of these calls "
+            "whether it is time, 1 to 1000000. Default: 100.")
+      ->group(k_clocks);
   add_value(app, "--synced-host", synced_host_, word_as_text(k_choices), "auto|yes|no",
             "Whether the processes of a node share one clock, so that one of them measures for "
             "all. auto looks at the clock's identity and checks it with messages. Default: auto.")
@@ -173,6 +181,8 @@ Environment Record::variables(const std::string& library) const {
   add("ENTRAIN_SYNC_MAX_DURATION", duration_);
   add("ENTRAIN_SYNC_DROP", drop_);
   add("ENTRAIN_SYNC_FANOUT", fanout_);
+  add("ENTRAIN_SYNC_PERIOD", period_);
+  add("ENTRAIN_SYNC_EVERY", every_);
   add("ENTRAIN_SYNCED_HOST", synced_host_);
   if (synced_cluster_) result.emplace_back("ENTRAIN_SYNCED_CLUSTER", "yes");
   if (no_sync_) result.emplace_back("ENTRAIN_SYNC", "off");

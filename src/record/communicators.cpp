@@ -68,6 +68,7 @@ Comm* Recorder::add_comm(MPI_Comm handle, const std::string& key, MPI_Comm like)
     comms_[key_of(handle)] = std::move(comm);
     return nullptr;
   }
+  comm->whole = !comm->inter && join_ranks(own) == whole_world_;
   const bool second = comm->inter && others.front() < own.front();
   comm->key = key + ':' + std::to_string(second ? others.front() : own.front());
   comm->id = next_comm_++;

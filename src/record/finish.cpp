@@ -94,6 +94,9 @@ void Recorder::close_threads() {
 void Recorder::finish() {
   if (state != State::recording) return;
   state = State::over;
+  if (const std::string cost = period_.cost(timer.now().truth); rank_ == 0 && !cost.empty()) {
+    say(cost);
+  }
   close_threads();
   bool good = true;
   for (const auto& location : locations_) good = good && !location->broken();

@@ -241,7 +241,8 @@ class Function:
         if self.kind in BODY:
             return "  " + BODY[self.kind].format(name=self.name, real=self.real())
         before, after = self.hooks()
-        lines = [f"Call call(Region::{self.name});", f"if (!call) return {self.real()};"]
+        over = ["const CollectiveOver over(comm);"] if self.kind.startswith("collective:") else []
+        lines = over + [f"Call call(Region::{self.name});", f"if (!call) return {self.real()};"]
         lines += [before] if before else []
         lines += [f"const {self.returns} result = {self.real()};", "call.done();"]
         lines += [after] if after else []

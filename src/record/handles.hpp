@@ -27,6 +27,7 @@ struct Comm {
   std::string key;
   bool inter = false;
   bool foreign = false;  ///< has members outside of the world that is recorded
+  bool whole = false;    ///< has all processes, in the order of the world
   int rank = 0, size = 0, remote_size = 0;
   std::uint64_t created = 0;  ///< communicators that were made from this one so far
 

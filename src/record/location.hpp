@@ -32,6 +32,8 @@ class Location {
   void enter(const Stamp& time, std::uint32_t region) { put(OTF2_EvtWriter_Enter, time, region); }
   void leave(const Stamp& time, std::uint32_t region) { put(OTF2_EvtWriter_Leave, time, region); }
 
+  /// Nothing will be written.
+  void close() { broken_ = true; }
   /// From now on nothing is written. User regions that are open end here, for the time being.
   void pause(const Stamp& time) {
     if (paused_) return;

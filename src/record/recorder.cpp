@@ -172,6 +172,7 @@ bool Recorder::open_archives() {
     good = false;
   }
   start_journal();
+  whole_world_ = size_ == 1 ? "0" : "0-" + std::to_string(size_ - 1);
   add_comm(MPI_COMM_WORLD, "world");
   add_comm(MPI_COMM_SELF, "self");
   good = good && add_thread() != nullptr;
@@ -216,13 +217,41 @@ std::uint32_t Recorder::user_region(const char* name) {
   return place->second;
 }
 
-void Recorder::measure_clocks(Location& at) {
+void Recorder::measure_clocks(Location& at, bool is_periodic) {
   use_region(k_session_region);
-  at.enter(timer.now(), k_session_region);
+  const Stamp begin = timer.now();
+  at.enter(begin, k_session_region);
   const std::lock_guard lock(mutex_);
-  if (session_count_ == 0) sessions_.set_up(settings_.sync, world_, clock_identity(), journal_);
+  if (session_count_ == 0) {
+    sessions_.set_up(settings_.sync, world_, clock_identity(), journal_);
+    period_.set_up(sessions_.any() ? settings_.sync.period_s : 0, settings_.sync.every, world_);
+    CollectiveOver::periodic = period_.on();
+  }
   sessions_.measure(session_count_++, journal_);
-  at.leave(timer.now(), k_session_region);
+  const Stamp end = timer.now();
+  at.leave(end, k_session_region);
+  period_.session_over(end.truth, end.truth - begin.truth, is_periodic);
+}
+
+void Recorder::after_collective_on(MPI_Comm handle) {
+  if (state != State::recording) return;
+  {
+    const auto lock = this->lock();
+    const Comm* const known = comm(handle);
+    // Where several threads call MPI, those of two processes may come to two communicators in
+    // different orders; on one communicator there is one order.
+    const bool counts = known != nullptr && known->whole && (known->id == 0 || !several_threads_);
+    if (!counts) return;
+  }
+  ++this_thread.depth;
+  if (period_.due()) {
+    Location* const at = this_thread.location != nullptr ? this_thread.location : add_thread();
+    // Without a place for its records the session must be held all the same: others wait.
+    Location nowhere(0, nullptr, nullptr);
+    nowhere.close();
+    measure_clocks(at != nullptr ? *at : nowhere, true);
+  }
+  --this_thread.depth;
 }
 
 }  // namespace entrain::record

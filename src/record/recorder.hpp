@@ -12,6 +12,7 @@
 #include "record/handles.hpp"
 #include "record/journal.hpp"
 #include "record/location.hpp"
+#include "record/period.hpp"
 #include "record/real_mpi.hpp"
 #include "record/regions.hpp"
 #include "record/session.hpp"
@@ -46,8 +47,10 @@ class Recorder {
   /// Local number of a user region.
   std::uint32_t user_region(const char* name);
 
-  /// Measures the clocks; collective over the world.
-  void measure_clocks(Location& at);
+  /// Measures the clocks; collective over the world. `periodic`: nobody asked for it.
+  void measure_clocks(Location& at, bool periodic = false);
+  /// The end of a blocking collective call of the program; some are followed by a session.
+  void after_collective_on(MPI_Comm handle);
 
   /// Communicator of a handle, or null if it is not recorded. Valid until it is freed.
   Comm* comm(MPI_Comm handle) {
@@ -121,6 +124,8 @@ class Recorder {
   std::uint32_t next_comm_ = 0, next_window_ = 0;
   std::uint64_t next_number_ = 1;
   ClockSessions sessions_;
+  Period period_;
+  std::string whole_world_;  ///< its ranks, as of join_ranks
   std::uint32_t session_count_ = 0;
 };
 
@@ -141,6 +146,24 @@ struct ThreadState {
   int depth = 0;  ///< calls of MPI it is inside of
 };
 extern thread_local ThreadState this_thread __attribute__((tls_model("initial-exec")));
+
+/// Stands before a Call and speaks after it: a blocking collective call of the program is over.
+class CollectiveOver {
+ public:
+  explicit CollectiveOver(MPI_Comm comm) : comm_(comm) {}
+  ~CollectiveOver() {
+    if (periodic.load(std::memory_order_relaxed) && this_thread.depth == 0) {
+      recorder().after_collective_on(comm_);
+    }
+  }
+  CollectiveOver(const CollectiveOver&) = delete;
+  CollectiveOver& operator=(const CollectiveOver&) = delete;
+  /// True while there are sessions of that kind.
+  static inline std::atomic<bool> periodic{false};
+
+ private:
+  MPI_Comm comm_;
+};
 
 /// One call of MPI by the program: writes enter when made, leave when destroyed. A call from inside
 /// another one, by the library or by the recorder, is none and stays false.

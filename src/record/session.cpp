@@ -126,6 +126,7 @@ void ClockSessions::set_up(const SyncSettings& settings, MPI_Comm world,
     journal.tell({"clock", std::to_string(parent_), "m"});
   }
   real.MPI_Comm_free(&node);
+  any_ = !all(parent_ < 0, world);
 }
 
 bool ClockSessions::host_shares_clock(MPI_Comm node) const {

@@ -26,6 +26,8 @@ class ClockSessions {
   /// equal where clocks may be the same.
   void set_up(const SyncSettings& settings, MPI_Comm world, const std::string& identity,
               Journal& journal);
+  /// True in all processes if any of them measures its clock.
+  [[nodiscard]] bool any() const { return any_; }
   /// One session; collective over `world`.
   void measure(std::uint32_t session, Journal& journal);
 
@@ -38,7 +40,7 @@ class ClockSessions {
 
   SyncSettings settings_;
   MPI_Comm world_ = MPI_COMM_NULL;
-  bool measures_ = false;
+  bool measures_ = false, any_ = false;
   int parent_ = -1;  ///< rank in the world, or -1
   std::vector<int> children_;
 };

@@ -71,6 +71,8 @@ void read_sync(Environment& environment, SyncSettings& sync) {
   environment.real("ENTRAIN_SYNC_MAX_DURATION", sync.max_duration_s, 0, 1e6);
   environment.real("ENTRAIN_SYNC_DROP", sync.dropped_share, 0, 0.9);
   environment.count("ENTRAIN_SYNC_FANOUT", sync.fanout, 1, 1e6);
+  environment.real("ENTRAIN_SYNC_PERIOD", sync.period_s, 0, 1e6);
+  environment.count("ENTRAIN_SYNC_EVERY", sync.every, 1, 1e6);
   sync.synced_host = static_cast<Choice>(environment.word("ENTRAIN_SYNCED_HOST", k_choice, 0));
   sync.synced_cluster = environment.word("ENTRAIN_SYNCED_CLUSTER", k_choice, 2) == 1;
 }

@@ -20,6 +20,8 @@ struct SyncSettings {
   double max_duration_s = 60;        ///< of one parent's part of a session, 0 to 1e6
   double dropped_share = 0.1;        ///< exchanges left aside, those with the longest round trip
   std::uint64_t fanout = 8;          ///< children of a process in the tree, 1 to 1e6
+  double period_s = 0;        ///< from one session to the next that nobody asked for; 0: none
+  std::uint64_t every = 100;  ///< collective calls from one word on that to the next, at most
   Choice synced_host = Choice::automatic;  ///< processes of a node share one clock
   bool synced_cluster = false;             ///< all processes do: nothing is measured
 };

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "record/recorded.hpp"
+#include "record/samples.hpp"
 #include "support/clock_truth.hpp"
 
 namespace entrain::test {
@@ -14,25 +15,6 @@ namespace {
 
 using testing::HasSubstr;
 namespace fs = std::filesystem;
-
-/// One line of clock_samples.csv.
-struct Sample {
-  std::uint64_t session, rank, parent, local, parent_local, master, round_trip, kept;
-};
-
-std::vector<Sample> samples_in(const fs::path& folder) {
-  std::vector<Sample> samples;
-  for (const std::string& line : lines_of(folder / "clock_samples.csv")) {
-    if (line.empty() || line[0] == '#' || line[0] == 's') continue;
-    std::istringstream in(line);
-    std::uint64_t words[8] = {};
-    char comma = 0;
-    for (std::uint64_t& word : words) in >> word >> comma;
-    samples.push_back(
-        {words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7]});
-  }
-  return samples;
-}
 
 /// A ClockOffset record.
 struct Record {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Clock sessions every so many seconds, behind collective calls of the program.
+#include <gmock/gmock.h>
+
+#include "record/recorded.hpp"
+#include "record/samples.hpp"
+
+namespace entrain::test {
+namespace {
+
+using testing::HasSubstr;
+
+class PeriodicSessions : public EveryMpi {
+ protected:
+  /// Runs `periodic HOW SECONDS` on virtual nodes; the number of sessions.
+  std::uint64_t run(int count, const std::string& how, const std::string& seconds,
+                    const std::vector<std::string>& options = {"--sync-period", "0.2"}) {
+    const std::map<std::string, std::string> variables{
+        {"ENTRAIN_VIRTUAL_NODES", std::to_string(count)}};
+    const WithVariables with(variables);
+    const std::filesystem::path trace = scratch_ / how;
+    outcome_ = record(mpi_, count, trace, {program("periodic"), how, seconds},
+                      options + std::vector<std::string>{"--sync-max-messages", "10"});
+    EXPECT_EQ(outcome_.exit_code, 0) << outcome_.summary() << outcome_.err;
+    if (outcome_.exit_code != 0 || outcome_.out == "no threads\n") return 0;
+    EXPECT_EQ(outcome_.out, "periodic done\n");
+    printed_ = print_archive(anchor_of(trace), true);
+    EXPECT_EQ(printed_.exit_code, 0) << printed_.errors;
+    // All processes but rank 0 took part in each session, as many times as asked for.
+    std::map<std::uint64_t, std::map<std::uint64_t, int>> samples;
+    for (const Sample& sample : samples_in(trace)) ++samples[sample.session][sample.rank];
+    for (const auto& [session, ranks] : samples) {
+      EXPECT_EQ(ranks.size(), static_cast<std::size_t>(count) - 1) << "session " << session;
+      for (const auto& [rank, exchanges] : ranks) EXPECT_EQ(exchanges, 10);
+    }
+    for (int rank = 0; rank < count; ++rank) {
+      EXPECT_EQ(calls_of(printed_, std::to_string(rank))["clock session"],
+                static_cast<int>(samples.size()));
+    }
+    return samples.size();
+  }
+
+  ChildOutcome outcome_;
+};
+
+TEST_P(PeriodicSessions, BehindCollectiveCallsOverAllProcesses) {
+  for (const char* how : {"world", "copy", "both"}) {
+    // That of MPI_Init, that of MPI_Finalize, and some between: few on a busy machine.
+    EXPECT_GE(run(3, how, "1.5"), 4u) << how;
+    EXPECT_THAT(outcome_.err, HasSubstr("clock sessions in between took ")) << how;
+  }
+}
+
+TEST_P(PeriodicSessions, ThreadsAtTheSameTime) {
+  const std::uint64_t sessions = run(2, "threads", "0.3");
+  if (outcome_.out == "no threads\n") GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
+  EXPECT_GE(sessions, 2u);
+  EXPECT_THAT(outcome_.err, HasSubstr("clock sessions in between took "));
+}
+
+TEST_P(PeriodicSessions, WithoutSuchCallsItIsTold) {
+  for (const char* how : {"halves", "none"}) {
+    EXPECT_EQ(run(4, how, "0.6"), 2u) << how;
+    EXPECT_THAT(outcome_.err, HasSubstr("no clock session in between")) << how;
+  }
+}
+
+TEST_P(PeriodicSessions, OffByDefault) {
+  EXPECT_EQ(run(2, "world", "0.6", {}), 2u);
+  EXPECT_EQ(outcome_.err.find("in between"), std::string::npos) << outcome_.err;
+}
+
+TEST_P(PeriodicSessions, AWordAtEveryCallIfAskedFor) {
+  EXPECT_GE(run(2, "world", "0.6", {"--sync-period", "0.2", "--sync-every", "1"}), 3u);
+}
+
+TEST_P(PeriodicSessions, OneClockNeedsNone) {
+  const ChildOutcome outcome = record(
+      mpi_, 2, scratch_ / "trace", {program("periodic"), "world", "0.5"}, {"--sync-period", "0.1"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  EXPECT_EQ(outcome.err.find("in between"), std::string::npos) << outcome.err;
+  expect_sound(scratch_ / "trace");
+  EXPECT_EQ(calls_of(printed_, "0")["clock session"], 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mpi, PeriodicSessions, testing::Values("openmpi", "mpich"),
+                         [](const auto& which) { return which.param; });
+
+}  // namespace
+}  // namespace entrain::test
