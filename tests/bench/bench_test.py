@@ -3,6 +3,8 @@
 """Tests of the benchmark suite's arithmetic and of bench/gate, on made-up results."""
 
 import copy
+import importlib.machinery
+import importlib.util
 import json
 import random
 import subprocess
@@ -240,6 +242,29 @@ class GateTest(unittest.TestCase):
     def test_nothing_to_compare(self):
         empty = self.changed(lambda result: result.update(groups={}))
         self.assertEqual(self.gate(empty, empty)[0], 2)
+
+
+class ClockSessions(unittest.TestCase):
+    """The arithmetic of bench/clock_session."""
+
+    @classmethod
+    def setUpClass(cls):
+        loader = importlib.machinery.SourceFileLoader("clock_session", str(BENCH / "clock_session"))
+        cls.script = importlib.util.module_from_spec(
+            importlib.util.spec_from_loader("clock_session", loader))
+        loader.exec_module(cls.script)
+
+    def test_one_level_is_served_in_turn(self):
+        self.assertEqual([self.script.rounds(ranks, 10) for ranks in (1, 2, 8, 9)], [0, 10, 70, 80])
+
+    def test_further_levels_wait_for_their_parents(self):
+        self.assertEqual(self.script.rounds(10, 10), 90)  # one child of rank 1
+        self.assertEqual(self.script.rounds(1 + 8 + 64, 10), 160)
+        self.assertEqual([self.script.levels(ranks) for ranks in (1, 2, 9, 10, 73, 74)],
+                         [0, 1, 1, 2, 2, 3])
+
+    def test_rounds_grow_with_the_logarithm(self):
+        self.assertLessEqual(self.script.rounds(100000, 10), 6 * 8 * 10)
 
 
 if __name__ == "__main__":
