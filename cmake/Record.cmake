@@ -60,7 +60,7 @@ endif()
 
 # Object library entrain_record_objects of the sources that know nothing of MPI.
 function(entrain_add_record_objects)
-  set(sources archive.cpp clocks.cpp definitions.cpp event_file.cpp journal.cpp memory.cpp
+  set(sources archive.cpp clock_files.cpp clocks.cpp definitions.cpp event_file.cpp journal.cpp memory.cpp
               otf2_locks.c repair.cpp settings.cpp timer.cpp)
   list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/record/)
   add_library(entrain_record_objects OBJECT ${sources})

@@ -29,6 +29,8 @@ OTF2_ErrorCode note_complaint(void*, const char*, std::uint64_t, const char*, OT
 
 std::string unfinished_folder(const std::string& directory) { return directory + "/unfinished"; }
 
+std::string truth_folder(const std::string& directory) { return directory + ".truth"; }
+
 std::string take_otf2_complaint() {
   const std::lock_guard lock(complaint_mutex);
   return std::exchange(complaint, std::string());

@@ -21,6 +21,9 @@ inline constexpr std::uint64_t k_event_chunk = 256 << 10;
 /// Folder, inside that of the archive, of what is needed until the archive is complete.
 std::string unfinished_folder(const std::string& directory);
 
+/// Folder of the archive with true times, beside that of an archive of virtual nodes.
+std::string truth_folder(const std::string& directory);
+
 /// The last complaint of the OTF2 library, "" if there was none since the last call.
 std::string take_otf2_complaint();
 

@@ -3,22 +3,12 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
+#include "record/clock_files.hpp"
 #include "record/recorder.hpp"
 
 namespace entrain::record {
 
 namespace {
-
-bool write_text(const std::string& path, const std::string& text) {
-  std::FILE* const file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) return false;
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  return std::fclose(file) == 0 && written;
-}
 
 /// Texts of different lengths, one per process, to rank 0.
 class Texts {
@@ -67,18 +57,6 @@ class Texts {
   MPI_Comm comm_;
   int rank_, size_;
 };
-
-/// The clocks of virtual nodes, one line per process:
-///   local = true + offset + rate_error * (true - epoch)
-///           + wander * (sin(wander_rate * (true - epoch) + phase) - sin(phase))
-std::string virtual_clocks(const Merged& merged) {
-  std::string text;
-  for (const ProcessRecord& process : merged.processes()) {
-    text += "rank=" + std::to_string(process.rank) + " host=" + process.host + ' ' +
-            process.clock_description + '\n';
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -131,17 +109,7 @@ bool Recorder::write_archives() {
     real.MPI_Barrier(world_);
     good = archive->close() && good;
   }
-  const std::string& directory = settings_.directory;
-  if (rank_ == 0 && !merged->points().empty() && !merged->points()[0].empty()) {
-    good = write_text(directory + "/clock_samples.csv",
-                      samples_as_csv(merged->processes(), merged->points())) &&
-           write_text(directory + "/clock_delays.csv",
-                      delays_as_csv(merged->processes(), merged->points())) &&
-           good;
-  }
-  if (rank_ == 0 && timer.is_virtual()) {
-    good = write_text(directory + ".truth/virtual_clocks.txt", virtual_clocks(*merged)) && good;
-  }
+  if (rank_ == 0) good = write_clock_files(settings_.directory, *merged) && good;
   return good;
 }
 
@@ -163,12 +131,16 @@ void Recorder::settle(bool good, bool all_good) {
   if (!all_good) {
     journal_.close();
     // An anchor would make it look whole.
-    if (rank_ == 0) ::unlink((directory + '/' + k_archive_name + ".otf2").c_str());
+    for (const std::string& folder : {directory, truth_folder(directory)}) {
+      if (rank_ == 0) ::unlink((folder + '/' + k_archive_name + ".otf2").c_str());
+    }
     return;
   }
   journal_.remove();
   real.MPI_Barrier(world_);
-  if (rank_ == 0) ::rmdir(unfinished_folder(directory).c_str());
+  if (rank_ != 0) return;
+  ::rmdir(unfinished_folder(directory).c_str());
+  if (timer.is_virtual()) ::rmdir(unfinished_folder(truth_folder(directory)).c_str());
 }
 
 void Recorder::abandon() {

@@ -89,7 +89,7 @@ void Recorder::start() {
   int level = MPI_THREAD_SINGLE;
   real.MPI_Query_thread(&level);
   several_threads_ = level == MPI_THREAD_MULTIPLE;
-  if (!set_up_clock(settings_) || !prepare_folder() || !open_archives()) return;
+  if (!set_up_clock(settings_) || !prepare_folders() || !open_archives()) return;
   state = State::recording;
 }
 
@@ -107,19 +107,27 @@ bool Recorder::set_up_clock(const Settings& settings) {
   return true;
 }
 
-bool Recorder::prepare_folder() {
-  const std::string& directory = settings_.directory;
+/// Makes the folder of an archive and the one for what is unfinished. "", or what is wrong.
+static std::string make_archive_folder(const std::string& directory) {
+  const std::string anchor = directory + '/' + k_archive_name + ".otf2";
+  if (::access(anchor.c_str(), F_OK) == 0) {
+    return directory + " holds an archive already; give another folder";
+  }
+  if (!make_folders(directory)) {
+    return "cannot make the folder " + directory + ": " + std::strerror(errno);
+  }
+  if (::mkdir(unfinished_folder(directory).c_str(), 0777) == 0) return "";
+  return errno == EEXIST ? directory + " holds an unfinished archive already; give another folder"
+                         : "cannot write to " + directory + ": " + std::strerror(errno);
+}
+
+bool Recorder::prepare_folders() {
   std::string problem;
   if (rank_ == 0) {
-    const std::string anchor = directory + '/' + k_archive_name + ".otf2";
-    if (::access(anchor.c_str(), F_OK) == 0) {
-      problem = directory + " holds an archive already; give another folder";
-    } else if (!make_folders(directory)) {
-      problem = "cannot make the folder " + directory + ": " + std::strerror(errno);
-    } else if (::mkdir(unfinished_folder(directory).c_str(), 0777) != 0) {
-      problem = errno == EEXIST
-                    ? directory + " holds an unfinished archive already; give another folder"
-                    : "cannot write to " + directory + ": " + std::strerror(errno);
+    problem = make_archive_folder(settings_.directory);
+    if (problem.empty() && timer.is_virtual()) {
+      problem = make_archive_folder(truth_folder(settings_.directory));
+      if (!problem.empty()) ::rmdir(unfinished_folder(settings_.directory).c_str());
     }
   }
   int good = problem.empty() ? 1 : 0;
@@ -160,9 +168,8 @@ bool Recorder::open_archives() {
     for (const bool truth : {false, true}) {
       if (truth && !timer.is_virtual()) continue;
       TraceArchive::Options options;
-      options.directory = settings_.directory + (truth ? ".truth" : "");
+      options.directory = truth ? truth_folder(settings_.directory) : settings_.directory;
       options.truth = truth;
-      options.mapped = !truth;
       options.buffer_bytes = settings_.buffer_bytes;
       archives_.push_back(std::make_unique<TraceArchive>());
       good = good && archives_.back()->open(options, set) && archives_.back()->open_events();

@@ -91,7 +91,7 @@ class Recorder {
 
  private:
   bool set_up_clock(const Settings& settings);
-  bool prepare_folder();
+  bool prepare_folders();
   bool open_archives();
   bool all_agree(bool good) const;
   void start_journal();

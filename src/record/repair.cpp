@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "record/archive.hpp"
+#include "record/clock_files.hpp"
 #include "record/event_file.hpp"
 
 namespace entrain::record {
@@ -70,7 +71,7 @@ bool restore_events(const fs::path& directory, const fs::path& folder, std::uint
   return write_file(folder / name, events);
 }
 
-bool write_definitions(const fs::path& folder, const Merged& merged) {
+bool write_definitions(const fs::path& folder, const Merged& merged, bool truth) {
   std::vector<TraceArchive::LocalDefinitions> local;
   for (std::size_t p = 0; p < merged.processes().size(); ++p) {
     local.push_back({merged.processes()[p].locations, merged.local_plan(p)});
@@ -78,6 +79,7 @@ bool write_definitions(const fs::path& folder, const Merged& merged) {
   TraceArchive::Options options;
   options.directory = folder.string();
   options.mapped = false;
+  options.truth = truth;
   TraceArchive archive;
   const bool written = archive.open(options, OTF2_Archive_SetSerialCollectiveCallbacks) &&
                        archive.open_events() && archive.write_local_definitions(local) &&
@@ -98,26 +100,12 @@ void move_into_place(const fs::path& from, const fs::path& to) {
   fs::rename(from / (name + ".otf2"), to / (name + ".otf2"));
 }
 
-std::string repair_in(const fs::path& directory, RepairReport& report) {
-  const fs::path unfinished = unfinished_folder(directory.string());
-  if (fs::exists(directory / (std::string(k_archive_name) + ".otf2"))) {
-    return directory.string() + " holds a complete archive; there is nothing to repair";
-  }
-  if (!fs::is_directory(unfinished)) {
-    return directory.string() +
-           " holds no unfinished recording; give the folder that entrain "
-           "record -o named";
-  }
-  std::vector<ProcessRecord> processes = read_journals(unfinished, report);
-  if (report.processes == 0) {
-    return "no process left anything in " + unfinished.string() + "; there is nothing to repair";
-  }
-  const fs::path work = unfinished / "repaired";
+/// Makes the archive in one folder whole, out of what its processes left there. "", or what is
+/// wrong.
+std::string complete(const fs::path& directory, std::vector<ProcessRecord> processes, bool truth,
+                     RepairReport& report) {
+  const fs::path work = fs::path(unfinished_folder(directory.string())) / "repaired";
   fs::remove_all(work);
-  fs::create_directories(work);
-  for (ProcessRecord& process : processes) {
-    if (process.size == 0) process.timer = processes.front().timer;
-  }
   const fs::path folder = work / "events";  // the library wants to make that of the archive itself
   fs::create_directories(folder);
   for (ProcessRecord& process : processes) {
@@ -129,11 +117,50 @@ std::string repair_in(const fs::path& directory, RepairReport& report) {
       report.events += location.events;
     }
   }
-  if (!write_definitions(work, Merged(std::move(processes)))) {
+  const Merged merged(std::move(processes));
+  if (!write_definitions(work, merged, truth) ||
+      (!truth && !write_clock_files(directory.string(), merged))) {
     return "cannot write the archive to " + work.string() + ": " + take_otf2_complaint();
   }
   move_into_place(work, directory);
+  return "";
+}
+
+bool has_anchor(const fs::path& directory) {
+  return fs::exists(directory / (std::string(k_archive_name) + ".otf2"));
+}
+
+std::string repair_in(const fs::path& directory, RepairReport& report) {
+  const fs::path unfinished = unfinished_folder(directory.string());
+  if (has_anchor(directory)) {
+    return directory.string() + " holds a complete archive; there is nothing to repair";
+  }
+  if (!fs::is_directory(unfinished)) {
+    return directory.string() +
+           " holds no unfinished recording; give the folder that entrain "
+           "record -o named";
+  }
+  std::vector<ProcessRecord> processes = read_journals(unfinished, report);
+  if (report.processes == 0) {
+    return "no process left anything in " + unfinished.string() + "; there is nothing to repair";
+  }
+  for (ProcessRecord& process : processes) {
+    if (process.size == 0) process.timer = processes.front().timer;
+  }
+  // The archive with true times first: as long as the other one has no anchor, a second attempt is
+  // possible.
+  const fs::path truth = truth_folder(directory.string());
+  const fs::path unfinished_truth = unfinished_folder(truth.string());
+  if (fs::is_directory(unfinished_truth) && !has_anchor(truth)) {
+    RepairReport ignored;
+    if (auto problem = complete(truth, processes, true, ignored); !problem.empty()) return problem;
+    report.truth = true;
+  }
+  if (auto problem = complete(directory, processes, false, report); !problem.empty()) {
+    return problem;
+  }
   fs::remove_all(unfinished);
+  fs::remove_all(unfinished_truth);
   return "";
 }
 

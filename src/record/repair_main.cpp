@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::printf("repaired  %s/traces.otf2\n", argv[1]);
+  if (report.truth) std::printf("and       %s.truth/traces.otf2\n", argv[1]);
   std::printf("processes %llu found, %llu missing\n",
               static_cast<unsigned long long>(report.processes),
               static_cast<unsigned long long>(report.missing));

@@ -227,6 +227,40 @@ TEST_P(Clocks, OneMachineNeedsNoOffsets) {
   EXPECT_FALSE(fs::exists(trace() / "clock_samples.csv"));
 }
 
+TEST_P(Clocks, ARepairCoversTheArchiveWithTrueTimes) {
+  const std::map<std::string, std::string> variables{{"ENTRAIN_VIRTUAL_NODES", "3"}};
+  const WithVariables with(variables);
+  for (const char* how : {"exit", "kill"}) {
+    const fs::path folder = scratch_ / how, truth = folder.string() + ".truth";
+    EXPECT_NE(record(mpi_, 3, folder, {program("ring"), "300", how}).exit_code, 0);
+    const ChildOutcome repair = run_tool({"record", "--repair", folder.string()});
+    ASSERT_EQ(repair.exit_code, 0) << repair.summary() << repair.err;
+    EXPECT_THAT(repair.out, HasSubstr(truth.string() + "/traces.otf2"));
+    EXPECT_FALSE(fs::exists(folder / "unfinished"));
+    EXPECT_FALSE(fs::exists(truth / "unfinished"));
+    EXPECT_EQ(samples_in(folder).size(), 2u * 100u);
+    EXPECT_NE(clock_of(truth, 2).offset_ns, 0);
+    // The first session alone has no effect on readers: only the true times are in order.
+    EXPECT_EQ(print_archive(anchor_of(folder), true).exit_code, 0);
+    EXPECT_EQ(run_tool({"check", folder.string(), "--presync", "none"}).exit_code, 1);
+    expect_sound(truth);
+    for (const char* rank : {"0", "1", "2"}) {
+      EXPECT_EQ(calls_of(printed_, rank)["MPI_Sendrecv"], 300);
+    }
+  }
+}
+
+TEST_P(Clocks, AnArchiveWithTrueTimesIsKept) {
+  fs::create_directories(trace().string() + ".truth");
+  write_bytes(anchor_of(trace().string() + ".truth"), {});
+  const std::map<std::string, std::string> variables{{"ENTRAIN_VIRTUAL_NODES", "2"}};
+  const WithVariables with(variables);
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "5"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  EXPECT_THAT(outcome.err, HasSubstr("trace.truth holds an archive already"));
+  EXPECT_FALSE(fs::exists(trace() / "unfinished"));
+}
+
 TEST_P(Clocks, ABadVariableIsTold) {
   const std::map<std::string, std::string> variables{{"ENTRAIN_SYNC_FANOUT", "many"}};
   const WithVariables with(variables);

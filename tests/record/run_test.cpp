@@ -115,10 +115,10 @@ TEST_P(Run, AfterAbortTheArchiveIsRepaired) {
 }
 
 TEST_P(Run, AfterAKilledProcessTheArchiveIsRepaired) {
-  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "30000", "kill"});
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "10000", "kill"});
   EXPECT_NE(outcome.exit_code, 0);
   expect_repairable();
-  expect_ring(2, 30000);
+  expect_ring(2, 10000);
   EXPECT_EQ(run_tool({"record", "--repair", trace().string()}).exit_code, 2);
 }
 
