@@ -154,7 +154,42 @@ Result<std::string> recorder_library(const std::optional<std::string>& mpi) {
                                             fmt::join(built, " or --mpi ")));
 }
 
+namespace {
+
+/// The words of `command`, an srun, with LD_PRELOAD handed to the program by its option --export:
+/// in the environment it would be loaded into srun itself. What the option says already, or its
+/// variable, stays in force; the other variables are in the environment, and named.
+Command with_export(const Command& command, const Environment& variables) {
+  Command result = command;
+  const char* const inherited = std::getenv("SLURM_EXPORT_ENV");
+  std::string exported = inherited != nullptr && *inherited != '\0' ? inherited : "ALL";
+  for (std::size_t i = 1; i < result.size(); ++i) {
+    const bool apart = result[i] == "--export" && i + 1 < result.size();
+    if (!apart && !result[i].starts_with("--export=")) continue;
+    exported = apart ? result[i + 1] : result[i].substr(std::strlen("--export="));
+    const auto first = result.begin() + static_cast<std::ptrdiff_t>(i);
+    result.erase(first, first + (apart ? 2 : 1));
+    break;
+  }
+  std::string option = "--export=";
+  if (exported != "NONE" && exported != "NIL") option += exported + ',';
+  for (const auto& [name, value] : variables) {
+    if (name == "LD_PRELOAD") {
+      option += name + '=' + value + ',';
+    } else {
+      ::setenv(name.c_str(), value.c_str(), 1);
+      option += name + ',';
+    }
+  }
+  option.pop_back();
+  result.insert(result.begin() + 1, option);
+  return result;
+}
+
+}  // namespace
+
 Command with_variables(const Command& command, const Environment& variables) {
+  if (is_slurm(command)) return with_export(command, variables);
   const auto mpi = mpi_of_launcher(command);
   Command options;
   for (const auto& [name, value] : variables) {
