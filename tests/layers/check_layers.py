@@ -19,7 +19,7 @@ FORBIDDEN = [("verify", "clc"), ("verify", "match"), ("sim", "otf2"), ("net", "o
 # Headers of libraries -> the folders that may include them. "unit" stands for src/*/*_test.cpp.
 LIBRARIES = {
     "otf2/": ["src/otf2", "src/record", "tests", "fuzz", "bench"],
-    "mpi.h": ["src/engine", "src/record", "tests", "examples"],
+    "mpi.h": ["src/engine", "src/record", "tests", "examples", "bench"],
     "CLI/": ["src/cli"],
     "spdlog/": ["src/cli"],
     "nlohmann/": ["src/report", "src/cli", "tests", "bench", "unit"],
