@@ -233,6 +233,8 @@ void Recorder::measure_clocks(Location& at, bool is_periodic) {
     sessions_.set_up(settings_.sync, world_, clock_identity(), journal_);
     period_.set_up(sessions_.any() ? settings_.sync.period_s : 0, settings_.sync.every, world_);
     CollectiveOver::periodic = period_.on();
+    // A level that each process asks for on its own: all must count alike.
+    whole_world_only_ = !all_agree(!several_threads_);
   }
   sessions_.measure(session_count_++, journal_);
   const Stamp end = timer.now();
@@ -247,7 +249,7 @@ void Recorder::after_collective_on(MPI_Comm handle) {
     const Comm* const known = comm(handle);
     // Where several threads call MPI, those of two processes may come to two communicators in
     // different orders; on one communicator there is one order.
-    const bool counts = known != nullptr && known->whole && (known->id == 0 || !several_threads_);
+    const bool counts = known != nullptr && known->whole && (known->id == 0 || !whole_world_only_);
     if (!counts) return;
   }
   ++this_thread.depth;

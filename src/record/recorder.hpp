@@ -125,7 +125,8 @@ class Recorder {
   std::uint64_t next_number_ = 1;
   ClockSessions sessions_;
   Period period_;
-  std::string whole_world_;  ///< its ranks, as of join_ranks
+  bool whole_world_only_ = false;  ///< calls over copies of the world do not count for it
+  std::string whole_world_;        ///< its ranks, as of join_ranks
   std::uint32_t session_count_ = 0;
 };
 

@@ -65,6 +65,10 @@ TEST_P(PeriodicSessions, WithoutSuchCallsItIsTold) {
   }
 }
 
+TEST_P(PeriodicSessions, ProcessesWithThreadsAndWithoutCountAlike) {
+  EXPECT_EQ(run(2, "mixed", "0.6"), 2u);  // and the program ended
+}
+
 TEST_P(PeriodicSessions, OffByDefault) {
   EXPECT_EQ(run(2, "world", "0.6", {}), 2u);
   EXPECT_EQ(outcome_.err.find("in between"), std::string::npos) << outcome_.err;

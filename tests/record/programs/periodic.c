@@ -5,7 +5,8 @@
  *   both     over both in turn, and among halves of the processes
  *   halves   among halves of the processes only
  *   none     at all (messages around a ring)
- *   threads  over both at once, by two threads */
+ *   threads  over both at once, by two threads
+ *   mixed    over a duplicate, where only rank 0 may have several threads */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -43,9 +44,11 @@ static void* many_calls(void* comm) {
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "world";
   const double seconds = argc > 2 ? atof(argv[2]) : 1;
+  const char* const own = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("OMPI_COMM_WORLD_RANK");
+  const int first = own != NULL && strcmp(own, "0") == 0;
+  const int several = strcmp(how, "threads") == 0 || (strcmp(how, "mixed") == 0 && first);
   int level;
-  MPI_Init_thread(&argc, &argv,
-                  strcmp(how, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+  MPI_Init_thread(&argc, &argv, several ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm copy, half;
@@ -68,7 +71,7 @@ int main(int argc, char** argv) {
   const double begin = MPI_Wtime();
   for (int round = 0, go_on = strcmp(how, "threads") != 0; go_on; ++round) {
     if (strcmp(how, "world") == 0) call(MPI_COMM_WORLD, round);
-    if (strcmp(how, "copy") == 0) call(copy, round);
+    if (strcmp(how, "copy") == 0 || strcmp(how, "mixed") == 0) call(copy, round);
     if (strcmp(how, "both") == 0) call(round % 3 == 0 ? copy : MPI_COMM_WORLD, round);
     if (strcmp(how, "both") == 0 || strcmp(how, "halves") == 0) call(half, round);
     exchange();
