@@ -22,7 +22,7 @@ LIBRARIES = {
     "mpi.h": ["src/engine", "src/record", "tests", "examples", "bench"],
     "CLI/": ["src/cli"],
     "spdlog/": ["src/cli"],
-    "nlohmann/": ["src/report", "src/cli", "tests", "bench", "unit"],
+    "nlohmann/": ["src/net", "src/report", "src/cli", "tests", "bench", "unit"],
     "gtest/": ["tests", "unit"],
     "gmock/": ["tests", "unit"],
     "rapidcheck": ["tests", "unit"],

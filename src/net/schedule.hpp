@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "net/bound.hpp"
+#include "net/spanning_tree.hpp"
+#include "net/topology.hpp"
+
+namespace entrain::net {
+
+/// How to plan a synchronising schedule.
+enum class Method {
+  sss,       ///< the building block pattern over all interfaces: for one switch
+  hss,       ///< gather and distribute, level by level (Definition 2)
+  joined,    ///< as hss, but every subtree goes on as soon as it can, steps share slots, and the
+             ///< leader of a subtree is the interface nearest to its root
+  doubling,  ///< as joined, but in a step the slowest time travels over 1, 2, 4, ... leaders: far
+             ///< fewer slots, a larger bound
+};
+inline constexpr std::array<Method, 4> k_methods{Method::sss, Method::hss, Method::joined,
+                                                 Method::doubling};
+const char* name_of(Method method);
+
+/// s =>ts d: what interface `source` injects in slot `slot`, and the nodes it passes, both ends
+/// included.
+struct Message {
+  std::int64_t slot = 0;
+  InterfaceIndex source = 0;
+  InterfaceIndex destination = 0;
+  std::uint32_t route_begin = 0;
+  std::uint32_t route_end = 0;
+};
+
+/// A set of messages, ordered by slot and source.
+struct Schedule {
+  std::int64_t slots = 0;
+  std::vector<Message> messages;
+  std::vector<NodeIndex> route_nodes;
+
+  [[nodiscard]] std::span<const NodeIndex> route(const Message& message) const {
+    return {route_nodes.data() + message.route_begin, message.route_end - message.route_begin};
+  }
+  /// Routers on the way.
+  [[nodiscard]] std::int64_t hops(const Message& message) const {
+    return std::int64_t{message.route_end} - message.route_begin - 2;
+  }
+};
+
+/// Destination of element i of n in slot t of a building block pattern (Definition 1):
+/// i + t (t + 1) / 2 modulo n.
+constexpr std::int64_t bbp_destination(std::int64_t i, std::int64_t t, std::int64_t n) {
+  return (i + t * (t + 1) / 2) % n;
+}
+
+/// Most messages of a schedule; what would be larger is refused.
+inline constexpr std::int64_t k_most_messages = 20'000'000;
+
+/// Plans along the tree. Errors: ErrorKind::usage if the schedule would be too large.
+Result<Schedule> plan(const Topology& topology, const SpanningTree& tree, Method method);
+
+/// Equations (6) and (7) with the routes of this schedule: the largest skew of a pair of interfaces,
+/// where that of a pair is the smallest sum over the chains of precedences between them. A pair
+/// without a chain makes it Femtoseconds::max().
+Femtoseconds skew_of_schedule(const Schedule& schedule, std::size_t interfaces,
+                              const Parameters& parameters, Reading reading);
+
+}  // namespace entrain::net

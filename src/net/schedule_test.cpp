@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "net/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/random.hpp"
+#include "net/generators.hpp"
+#include "net/verifier.hpp"
+
+namespace entrain::net {
+namespace {
+
+Schedule planned(const Topology& topology, Method method) {
+  return plan(topology, SpanningTree(topology), method).value();
+}
+
+/// Random topologies of very different shapes.
+Topology random_topology(std::uint64_t seed) {
+  RandomStream random(seed, 99);
+  const auto switches = static_cast<std::int64_t>(1 + random.below(30));
+  const auto ports = static_cast<std::int64_t>(3 + random.below(10));
+  const std::int64_t room = switches * ports - 2 * (switches - 1);
+  const auto interfaces =
+      static_cast<std::int64_t>(2 + random.below(static_cast<std::uint64_t>(room - 1)));
+  return random_graph(interfaces, switches, ports, seed).value();
+}
+
+void expect_holds(const Topology& topology, Method method, const std::string& what) {
+  const Verification verification = verify(topology, planned(topology, method));
+  EXPECT_TRUE(verification.holds()) << what << ", " << name_of(method) << ": "
+                                    << verification.sentence();
+}
+
+TEST(Schedule, EveryPairOfABuildingBlockPrecedesDirectly) {
+  for (std::int64_t n = 2; n <= 32; ++n) {
+    std::vector<std::vector<bool>> direct(n, std::vector<bool>(n, false));
+    for (std::int64_t t = 0; t + 1 < n; ++t) {
+      for (std::int64_t s = 0; s < n; ++s) {
+        for (std::int64_t f = 0; f < n; ++f) {
+          if (bbp_destination(s, t, n) == bbp_destination(f, t + 1, n)) direct[s][f] = true;
+        }
+      }
+    }
+    for (std::int64_t s = 0; s < n; ++s) {
+      for (std::int64_t f = 0; f < n; ++f) EXPECT_TRUE(s == f || direct[s][f]) << n;
+    }
+  }
+}
+
+TEST(Schedule, SssHoldsFrom2To64Interfaces) {
+  for (std::int64_t n = 2; n <= 64; ++n) {
+    const Topology topology = single_switch(n).value();
+    for (const Method method : k_methods) expect_holds(topology, method, std::to_string(n));
+    EXPECT_EQ(planned(topology, Method::sss).slots, n);
+    EXPECT_EQ(planned(topology, Method::hss).slots, n);
+    EXPECT_EQ(planned(topology, Method::joined).slots, n);
+  }
+}
+
+TEST(Schedule, AllMethodsHoldInAllFullTreesUpTo1000Hosts) {
+  int trees = 0;
+  for (std::int64_t levels = 2; levels <= 10; ++levels) {
+    for (std::int64_t ports = levels == 2 ? 2 : 3; ports <= 64; ++ports) {
+      std::int64_t hosts = ports;
+      for (std::int64_t i = 2; i < levels && hosts <= 1000; ++i) hosts *= ports - 1;
+      if (hosts > 1000) break;
+      const Topology topology = full_tree(ports, levels).value();
+      ASSERT_EQ(static_cast<std::int64_t>(topology.interfaces().size()), hosts);
+      for (const Method method : {Method::hss, Method::joined, Method::doubling})
+        expect_holds(topology, method, std::to_string(ports) + "x" + std::to_string(levels));
+      EXPECT_EQ(planned(topology, Method::hss).slots, full_tree_slots(ports, levels));
+      EXPECT_LE(planned(topology, Method::joined).slots, full_tree_slots(ports, levels));
+      ++trees;
+    }
+  }
+  EXPECT_GT(trees, 100);
+}
+
+TEST(Schedule, AllMethodsHoldInRandomGraphs) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Topology topology = random_topology(seed);
+    for (const Method method : {Method::hss, Method::joined, Method::doubling})
+      expect_holds(topology, method, "seed " + std::to_string(seed));
+    EXPECT_LE(planned(topology, Method::joined).slots, planned(topology, Method::hss).slots);
+  }
+}
+
+TEST(Schedule, AllMethodsHoldInRegularNetworks) {
+  for (const char* text : {"fat-tree:4", "fat-tree:8", "mesh:4x3", "mesh:1x9", "torus:4x4",
+                           "torus:3x5x3", "mesh:7x7x2"}) {
+    const Topology topology = generate(text, 1).value();
+    for (const Method method : {Method::hss, Method::joined, Method::doubling})
+      expect_holds(topology, method, text);
+  }
+}
+
+TEST(Schedule, SlotsOfTheTreeOf392Hosts) {
+  const Topology topology = full_tree(8, 4).value();
+  EXPECT_EQ(topology.interfaces().size(), 392u);
+  EXPECT_EQ(planned(topology, Method::hss).slots, 36);
+  // Four steps begin in the last slot of the one before; after the root's (an even number of
+  // leaders) half a turn is missing, so one does not.
+  EXPECT_EQ(planned(topology, Method::joined).slots, 33);
+  EXPECT_EQ(planned(topology, Method::doubling).slots, 17);
+}
+
+TEST(Schedule, SkewOfASingleSwitchIsThatOfEquation8) {
+  const Topology topology = single_switch(8).value();
+  for (const Reading reading : {Reading::published, Reading::printed}) {
+    EXPECT_EQ(skew_of_schedule(planned(topology, Method::sss), 8, {}, reading),
+              skew_of_sss({}, reading));
+    EXPECT_EQ(skew_of_schedule(planned(topology, Method::doubling), 8, {}, reading),
+              3 * skew_of_sss({}, reading));
+  }
+}
+
+TEST(Schedule, SkewOfATreeIsAtMostThatOfEquation10) {
+  for (std::int64_t levels = 2; levels <= 4; ++levels) {
+    const Topology topology = full_tree(4, levels).value();
+    const std::size_t n = topology.interfaces().size();
+    for (const Reading reading : {Reading::published, Reading::printed}) {
+      const Femtoseconds bound = skew_of_hss({}, levels, reading);
+      EXPECT_EQ(skew_of_schedule(planned(topology, Method::hss), n, {}, reading), bound);
+      EXPECT_LE(skew_of_schedule(planned(topology, Method::joined), n, {}, reading), bound);
+    }
+  }
+}
+
+TEST(Schedule, LeadersAreNearestByLinks) {
+  // Under b, n0 hangs one switch deeper than n1.
+  const Topology topology =
+      topology_from_dot("graph { n0 -- a -- b; n1 -- b; b -- r; n2 -- c -- d -- r; n3 -- r }", "t")
+          .value();
+  const Schedule schedule = planned(topology, Method::joined);
+  const Schedule by_index = planned(topology, Method::hss);
+  EXPECT_TRUE(verify(topology, schedule).holds());
+  const auto longest = [](const Schedule& any) {
+    std::int64_t hops = 0;
+    for (const Message& message : any.messages) hops = std::max(hops, any.hops(message));
+    return hops;
+  };
+  EXPECT_EQ(longest(schedule), 4);
+  EXPECT_EQ(longest(by_index), 5);
+  EXPECT_LT(skew_of_schedule(schedule, 4, {}, Reading::published),
+            skew_of_schedule(by_index, 4, {}, Reading::published));
+}
+
+TEST(Schedule, LeadersAreNearestInTime) {
+  const Topology topology =
+      topology_from_dot("graph { n0 -- a [delay=\"90ns\"]; n1 -- a [delay=\"5ns\"]; a -- r; "
+                        "n2 -- r; n3 -- r }",
+                        "t")
+          .value();
+  const Schedule schedule = planned(topology, Method::joined);
+  EXPECT_TRUE(verify(topology, schedule).holds());
+  for (const Message& message : schedule.messages) {
+    EXPECT_TRUE(message.source != 0 || schedule.hops(message) == 1);
+  }
+}
+
+TEST(Schedule, TooLargePatternsAreRefused) {
+  const Topology topology = generate("torus:80x80", 1).value();
+  EXPECT_FALSE(plan(topology, SpanningTree(topology), Method::sss));
+}
+
+}  // namespace
+}  // namespace entrain::net

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/try.hpp"
+#include "net/topology.hpp"
+
+namespace entrain::net {
+namespace {
+
+struct Token {
+  enum Kind { word, symbol, edge, end } kind = end;
+  std::string text;
+  bool quoted = false;
+  int line = 1;
+};
+
+bool is_word(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.' || byte >= 0x80;
+}
+
+/// Splits DOT into words, symbols and edges; comments are left out.
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  Token next() {
+    skip();
+    Token token;
+    token.line = line_;
+    if (at_ >= text_.size()) return token;
+    const char c = text_[at_];
+    if (c == '"') return quoted(token);
+    if (text_.substr(at_, 2) == "--" || text_.substr(at_, 2) == "->") {
+      token.kind = Token::edge;
+      token.text = text_.substr(at_, 2);
+      at_ += 2;
+      return token;
+    }
+    token.kind = is_word(c) ? Token::word : Token::symbol;
+    do {
+      token.text += text_[at_++];
+    } while (token.kind == Token::word && at_ < text_.size() && is_word(text_[at_]));
+    return token;
+  }
+
+ private:
+  void skip() {
+    while (at_ < text_.size()) {
+      const std::string_view rest = text_.substr(at_);
+      const bool line_comment = rest.starts_with("//") || (rest[0] == '#' && at_line_start());
+      if (line_comment) {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (rest.starts_with("/*")) {
+        const std::size_t close = std::min(text_.find("*/", at_ + 2), text_.size());
+        for (; at_ < close; ++at_) line_ += text_[at_] == '\n';
+        at_ = std::min(at_ + 2, text_.size());
+      } else if (rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r' || rest[0] == '\n') {
+        line_ += rest[0] == '\n';
+        ++at_;
+      } else {
+        return;
+      }
+    }
+  }
+
+  [[nodiscard]] bool at_line_start() const { return at_ == 0 || text_[at_ - 1] == '\n'; }
+
+  /// An unterminated string comes back as the symbol '"'.
+  Token quoted(Token token) {
+    token.kind = Token::word;
+    token.quoted = true;
+    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+      if (text_[at_] == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] == '"') ++at_;
+      line_ += text_[at_] == '\n';
+      token.text += text_[at_];
+    }
+    if (at_ >= text_.size()) return {Token::symbol, "\"", false, token.line};
+    ++at_;
+    return token;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+};
+
+using Attributes = std::map<std::string, std::string>;
+
+class DotReader {
+ public:
+  DotReader(std::string_view text, std::string_view name) : lexer_(text), name_(name) {
+    advance();
+  }
+
+  Result<void> read() {
+    if (is_keyword("strict")) advance();
+    if (is_keyword("digraph"))
+      return error("links are full duplex: write 'graph' and '--' instead of 'digraph' and '->'");
+    if (!is_keyword("graph")) return error("this does not begin with 'graph'");
+    advance();
+    if (token_.kind == Token::word) advance();
+    if (!is_symbol("{")) return error("'{' is missing after 'graph'");
+    advance();
+    while (!is_symbol("}")) {
+      if (token_.kind == Token::end) return error("'}' is missing at the end");
+      TRY(read_statement());
+    }
+    return {};
+  }
+
+  /// Decides what the nodes without a type are.
+  Result<Topology> topology() {
+    std::vector<std::int64_t> degree(nodes_.size(), 0);
+    for (const Link& link : links_) {
+      ++degree[link.a];
+      ++degree[link.b];
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!typed_[i]) nodes_[i].is_switch = degree[i] != 1;
+      if (nodes_[i].is_switch && !has_ports_[i]) nodes_[i].ports = std::max<std::int64_t>(degree[i], 1);
+    }
+    return Topology::make(std::move(nodes_), std::move(links_));
+  }
+
+ private:
+  void advance() { token_ = lexer_.next(); }
+  [[nodiscard]] bool is_symbol(std::string_view text) const {
+    return token_.kind == Token::symbol && token_.text == text;
+  }
+  [[nodiscard]] bool is_keyword(std::string_view text) const {
+    return token_.kind == Token::word && !token_.quoted && token_.text == text;
+  }
+  [[nodiscard]] tl::unexpected<Error> error(const std::string& what) const {
+    return fail(ErrorKind::input, fmt::format("{}, line {}: {}", name_, token_.line, what));
+  }
+
+  NodeIndex node(const std::string& name) {
+    const auto [found, is_new] = index_.emplace(name, static_cast<NodeIndex>(nodes_.size()));
+    if (is_new) {
+      nodes_.push_back({name, false, 1});
+      typed_.push_back(false);
+      has_ports_.push_back(false);
+    }
+    return found->second;
+  }
+
+  Result<void> read_statement() {
+    if (is_symbol(";")) {
+      advance();
+      return {};
+    }
+    if (is_keyword("subgraph") || is_symbol("{")) return error("subgraphs are not understood");
+    if (token_.kind != Token::word)
+      return error(fmt::format("'{}' is not expected here", token_.text));
+    const bool defaults = is_keyword("graph") || is_keyword("node") || is_keyword("edge");
+    std::vector<std::string> path{token_.text};
+    advance();
+    if (is_symbol("=")) {  // an attribute of the graph
+      advance();
+      if (token_.kind != Token::word) return error("a value is missing after '='");
+      advance();
+      return {};
+    }
+    while (token_.kind == Token::edge) {
+      if (token_.text == "->") return error("links are full duplex: write '--' instead of '->'");
+      advance();
+      if (token_.kind != Token::word) return error("the name of a node is missing after '--'");
+      path.push_back(token_.text);
+      advance();
+    }
+    if (is_symbol(":")) return error("ports of nodes (name:port) are not understood");
+    TRY_ASSIGN(const Attributes attributes, read_attributes());
+    if (defaults && path.size() == 1) return {};
+    return path.size() == 1 ? describe(path[0], attributes) : connect(path, attributes);
+  }
+
+  Result<Attributes> read_attributes() {
+    Attributes attributes;
+    while (is_symbol("[")) {
+      advance();
+      while (!is_symbol("]")) {
+        const std::string key = token_.text;
+        if (token_.kind != Token::word) return error("']' is missing");
+        advance();
+        if (!is_symbol("=")) return error(fmt::format("'=' is missing after '{}'", key));
+        advance();
+        if (token_.kind != Token::word)
+          return error(fmt::format("a value is missing after '{}='", key));
+        attributes[key] = token_.text;
+        advance();
+        if (is_symbol(",") || is_symbol(";")) advance();
+      }
+      advance();
+    }
+    return attributes;
+  }
+
+  Result<void> describe(const std::string& name, const Attributes& attributes) {
+    const NodeIndex index = node(name);
+    if (const auto found = attributes.find("type"); found != attributes.end()) {
+      if (found->second != "switch" && found->second != "interface")
+        return error(fmt::format("node '{}' is a '{}'; types are switch and interface", name,
+                                 found->second));
+      nodes_[index].is_switch = found->second == "switch";
+      typed_[index] = true;
+    }
+    if (const auto found = attributes.find("ports"); found != attributes.end()) {
+      const auto ports = parse_whole(found->second, 1, 1'000'000);
+      if (!ports)
+        return error(fmt::format("the ports '{}' of '{}': {}", found->second, name,
+                                 "this " + ports.error().message));
+      if (typed_[index] && !nodes_[index].is_switch)
+        return error(fmt::format("interface '{}' has ports; only switches do", name));
+      nodes_[index].is_switch = typed_[index] = has_ports_[index] = true;
+      nodes_[index].ports = *ports;
+    }
+    return {};
+  }
+
+  Result<void> connect(const std::vector<std::string>& path, const Attributes& attributes) {
+    std::optional<Femtoseconds> delay;
+    if (const auto found = attributes.find("delay"); found != attributes.end()) {
+      const auto time = parse_time(found->second);
+      if (!time)
+        return error(fmt::format("the delay '{}' of the link of '{}' and '{}' {}", found->second,
+                                 path[0], path[1], time.error().message));
+      delay = *time;
+    }
+    for (std::size_t i = 1; i < path.size(); ++i) {
+      const NodeIndex a = node(path[i - 1]);
+      links_.push_back({a, node(path[i]), delay});
+    }
+    return {};
+  }
+
+  Lexer lexer_;
+  std::string_view name_;
+  Token token_;
+  std::map<std::string, NodeIndex> index_;
+  std::vector<Node> nodes_;
+  std::vector<Link> links_;
+  std::vector<bool> typed_, has_ports_;
+};
+
+}  // namespace
+
+Result<Topology> topology_from_dot(std::string_view text, std::string_view name) {
+  DotReader reader(text, name);
+  TRY(reader.read());
+  auto topology = reader.topology();
+  if (!topology)
+    return fail(ErrorKind::input, fmt::format("{}: {}", name, topology.error().message));
+  return topology;
+}
+
+}  // namespace entrain::net

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "net/topology.hpp"
+
+#include <gmock/gmock.h>
+
+#include "net/generators.hpp"
+#include "net/spanning_tree.hpp"
+
+namespace entrain::net {
+namespace {
+
+using testing::HasSubstr;
+
+std::string json_error(const std::string& text) {
+  const auto topology = topology_from_json(text, "f.json");
+  return topology ? "accepted" : topology.error().message;
+}
+std::string dot_error(const std::string& text) {
+  const auto topology = topology_from_dot(text, "f.dot");
+  return topology ? "accepted" : topology.error().message;
+}
+
+constexpr const char* k_small_json = R"({
+  "interfaces": ["a", {"name": "b"}], "switches": [{"name": "s", "ports": 2}],
+  "links": [["a", "s"], {"ends": ["s", "b"], "delay": "17ns"}]})";
+
+TEST(Topology, IsReadFromJson) {
+  const Topology topology = topology_from_json(k_small_json, "f.json").value();
+  EXPECT_EQ(topology.interfaces().size(), 2u);
+  EXPECT_EQ(topology.switch_count(), 1u);
+  EXPECT_FALSE(topology.links()[0].delay);
+  EXPECT_EQ(topology.links()[1].delay, std::chrono::nanoseconds(17));
+  EXPECT_EQ(topology.channel_name(topology.channel(1, 2)), "b -> s");
+  EXPECT_EQ(topology.channel(0, 1), k_none);
+}
+
+TEST(Topology, IsReadFromDot) {
+  const Topology topology = topology_from_dot(R"(/* a
+    comment */ strict graph "net" { rankdir=LR; node [shape=box];
+    // switches
+    s [type=switch, ports=4; label="the switch"]; t
+    a -- s -- t [delay="6.5ns"]; "b c" -- t;
+    })",
+                                              "f.dot")
+                                .value();
+  EXPECT_EQ(topology.interfaces().size(), 2u);
+  EXPECT_EQ(topology.interface_name(1), "b c");
+  EXPECT_EQ(topology.nodes()[0].ports, 4);
+  EXPECT_EQ(topology.nodes()[1].ports, 2);  // t: as many as it has links
+  EXPECT_EQ(topology.links()[1].delay->count(), 6'500'000);
+  EXPECT_FALSE(topology.links()[2].delay);
+}
+
+TEST(Topology, ComesBackFromItsOwnDot) {
+  const Topology first = generate("random:20x9x6", 3).value();
+  const Topology second = topology_from_dot(to_dot(first), "f.dot").value();
+  EXPECT_EQ(to_dot(first), to_dot(second));
+  EXPECT_EQ(first.interfaces().size(), second.interfaces().size());
+}
+
+TEST(Topology, EveryMistakeNamesTheNode) {
+  EXPECT_EQ(dot_error("graph { a -- s; b -- s; c [type=interface] }"),
+            "f.dot: node 'c' is connected to nothing");
+  EXPECT_EQ(dot_error("graph { s [ports=2]; a -- s; b -- s; c -- s }"),
+            "f.dot: switch 's' has 2 ports but 3 links");
+  EXPECT_EQ(dot_error("graph { a -- s; b -- s; s -- t -- s }"),
+            "f.dot: nodes 't' and 's' are linked twice");
+  EXPECT_EQ(dot_error("graph { a -- s; b -- s; s -- s }"), "f.dot: node 's' is linked to itself");
+  EXPECT_EQ(dot_error("graph { a -- s; b -- s; c -- t; d -- t }"),
+            "f.dot: node 'c' is not connected with node 'a'");
+  EXPECT_THAT(dot_error("graph { a -- b }"), HasSubstr("'a' and 'b' are linked to each other"));
+  EXPECT_THAT(dot_error("graph { a [type=interface]; a -- s; a -- t; b -- s; t -- s }"),
+              HasSubstr("interface 'a' has 2 links"));
+  EXPECT_THAT(dot_error("graph { a -- s; s [type=switch] }"), HasSubstr("there are 1 interfaces"));
+  EXPECT_THAT(json_error(R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 0}],
+                             "links": [["a", "s"], ["b", "s"]]})"),
+              HasSubstr("switch 's' has 0 ports"));
+  EXPECT_THAT(json_error(R"({"interfaces": ["a", "a"], "switches": [], "links": []})"),
+              HasSubstr("two nodes are called 'a'"));
+}
+
+TEST(Topology, BadJsonIsOneSentence) {
+  EXPECT_EQ(json_error("{"), "f.json: this is no JSON document");
+  EXPECT_EQ(json_error("[]"), "f.json: the document is not an object");
+  EXPECT_THAT(json_error("{}"), HasSubstr("'interfaces' is missing"));
+  EXPECT_THAT(json_error(R"({"nodes": []})"), HasSubstr("'nodes'"));
+  const auto with_link = [](const std::string& link) {
+    return json_error(R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 2}],
+                          "links": [["a", "s"], )" + link + "]}");
+  };
+  EXPECT_EQ(with_link(R"(["b", "s"])"), "accepted");
+  EXPECT_THAT(with_link(R"(["b"])"), HasSubstr("two ends"));
+  EXPECT_THAT(with_link(R"(["b", "x"])"), HasSubstr("'x', which is no node"));
+  EXPECT_THAT(with_link(R"({"ends": ["b", "s"], "delay": "-3ns"})"), HasSubstr("is negative"));
+  EXPECT_THAT(with_link(R"({"ends": ["b", "s"], "delay": 17})"), HasSubstr("has no unit"));
+  EXPECT_THAT(with_link(R"({"ends": ["b", "s"], "delay": "2ms"})"), HasSubstr("between 0 and 1 ms"));
+}
+
+TEST(Topology, BadDotNamesTheLine) {
+  EXPECT_THAT(dot_error("graph {\n a -- s\n b -> s }"), HasSubstr("f.dot, line 3: "));
+  EXPECT_THAT(dot_error("digraph { a -> s }"), HasSubstr("full duplex"));
+  EXPECT_THAT(dot_error("hello"), HasSubstr("does not begin with 'graph'"));
+  EXPECT_THAT(dot_error(""), HasSubstr("line 1"));
+  EXPECT_THAT(dot_error("graph { a -- "), HasSubstr("missing after '--'"));
+  EXPECT_THAT(dot_error("graph { a -- s"), HasSubstr("'}' is missing"));
+  EXPECT_THAT(dot_error("graph { subgraph x { a } }"), HasSubstr("subgraphs"));
+  EXPECT_THAT(dot_error("graph { a:p -- s }"), HasSubstr("name:port"));
+  EXPECT_THAT(dot_error("graph { a [type=router] }"), HasSubstr("'router'"));
+  EXPECT_THAT(dot_error("graph { a [ports=0] }"), HasSubstr("ports '0' of 'a'"));
+  EXPECT_THAT(dot_error("graph { a [label=\"x }"), HasSubstr("missing"));
+  EXPECT_THAT(dot_error("graph { a [= ] }"), HasSubstr("']' is missing"));
+  EXPECT_THAT(dot_error("graph { a -- s [delay=17] }"), HasSubstr("has no unit"));
+}
+
+TEST(Generators, MakeWhatTheySay) {
+  const auto counts = [](const char* text) {
+    const Topology topology = generate(text, 1).value();
+    return std::array{topology.interfaces().size(), topology.switch_count(),
+                      topology.links().size()};
+  };
+  EXPECT_EQ(counts("single:8"), (std::array<std::size_t, 3>{8, 1, 8}));
+  EXPECT_EQ(counts("tree:8x4"), (std::array<std::size_t, 3>{392, 1 + 8 + 56, 392 + 8 + 56}));
+  EXPECT_EQ(counts("fat-tree:4"), (std::array<std::size_t, 3>{16, 20, 48}));
+  EXPECT_EQ(counts("mesh:4x3"), (std::array<std::size_t, 3>{12, 12, 12 + 9 + 8}));
+  EXPECT_EQ(counts("torus:4x3x2"), (std::array<std::size_t, 3>{24, 12, 24 + 24}));
+  EXPECT_EQ(counts("random:20x9x6")[0], 20u);
+  EXPECT_EQ(to_dot(generate("random:20x9x6", 5).value()),
+            to_dot(generate("random:20x9x6", 5).value()));
+  EXPECT_NE(to_dot(generate("random:20x9x6", 5).value()),
+            to_dot(generate("random:20x9x6", 6).value()));
+}
+
+TEST(Generators, RefuseWhatIsOutOfRange) {
+  for (const char* text : {"", "single", "single:", "single:1", "single:0", "single:8x2", "tree:8",
+                           "tree:2x3", "tree:8x1", "tree:8x9", "fat-tree:3", "torus:2x4",
+                           "mesh:0x3", "random:100x2x4", "ring:8", "single:-4", "tree:8x4x"})
+    EXPECT_FALSE(generate(text, 1)) << text;
+}
+
+TEST(SpanningTree, HasTheLeastDepthOverAllRoots) {
+  // A line of five switches with an interface at each: the middle one is the root.
+  const Topology line = generate("mesh:5x1", 1).value();
+  const SpanningTree tree(line);
+  EXPECT_EQ(line.nodes()[tree.root()].name, "s2");
+  EXPECT_EQ(tree.levels(), 4);
+  // Of a torus all switches are alike: the first.
+  const Topology torus = generate("torus:4x4", 1).value();
+  EXPECT_EQ(SpanningTree(torus).root(), 0u);
+  EXPECT_EQ(SpanningTree(torus).levels(), 6);  // four links to the farthest switch
+}
+
+TEST(SpanningTree, LeavesOutWhatLeadsNowhere) {
+  const Topology topology =
+      topology_from_dot("graph { a -- s; b -- s; s -- t; t [type=switch] }", "t").value();
+  const SpanningTree tree(topology);
+  EXPECT_FALSE(tree.contains(3));
+  EXPECT_EQ(tree.levels(), 2);
+}
+
+TEST(SpanningTree, RoutesGoOverTheNearestCommonSwitch) {
+  const Topology topology = full_tree(3, 3).value();
+  const SpanningTree tree(topology);
+  const auto names = [&](InterfaceIndex a, InterfaceIndex b) {
+    std::string text;
+    for (const NodeIndex node : tree.route(topology.interfaces()[a], topology.interfaces()[b]))
+      text += topology.nodes()[node].name + " ";
+    return text;
+  };
+  EXPECT_EQ(names(0, 1), "n0 s1 n1 ");
+  EXPECT_EQ(names(0, 2), "n0 s1 s0 s2 n2 ");
+  EXPECT_EQ(names(4, 4), "n4 s3 n4 ");
+}
+
+TEST(SpanningTree, FindsTheLinkThatClosesACycle) {
+  EXPECT_EQ(find_cycle(full_tree(4, 3).value()), k_none);
+  const Topology topology = topology_from_dot("graph { a -- s -- t -- u -- s; b -- t }", "t").value();
+  EXPECT_EQ(topology.channel_name(2 * find_cycle(topology)), "u -> s");
+}
+
+}  // namespace
+}  // namespace entrain::net
