@@ -15,6 +15,7 @@
 #include "cli/correct.hpp"
 #include "cli/distort.hpp"
 #include "cli/info.hpp"
+#include "cli/net.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/processes.hpp"
@@ -37,12 +38,22 @@ Verbs all_verbs() {
   verbs.push_back(make_distort());
   verbs.push_back(make_synth());
   verbs.push_back(make_record());
+  verbs.push_back(make_net());
+  verbs.push_back(make_net_bound());
+  verbs.push_back(make_net_schedule());
+  verbs.push_back(make_net_simulate());
+  verbs.push_back(make_net_tables());
   return verbs;
 }
 
+/// A verb of two words, such as "net bound"; its first word names them all.
+bool has_two_words(const Verb& verb) { return verb.help().verb.find(' ') != std::string::npos; }
+
 std::string overview_of(const Verbs& verbs) {
   std::vector<HelpText> texts;
-  for (const auto& verb : verbs) texts.push_back(verb->help());
+  for (const auto& verb : verbs) {
+    if (!has_two_words(*verb)) texts.push_back(verb->help());
+  }
   return overview(texts);
 }
 
@@ -50,8 +61,10 @@ int show(const std::string& text) { return write_out(text) ? k_exit_fine : k_exi
 
 int unknown_verb(std::string_view name, const Verbs& verbs) {
   std::string names;
-  for (const auto& verb : verbs)
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", verb->help().verb);
+  for (const auto& verb : verbs) {
+    if (!has_two_words(*verb))
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", verb->help().verb);
+  }
   complain(
       fmt::format("there is no verb '{}'; the verbs are {} (see entrain --help)", name, names));
   return k_exit_failure;
@@ -64,10 +77,21 @@ Verb* find_verb(std::string_view name, const Verbs& verbs) {
   return nullptr;
 }
 
+/// The verb that these arguments begin with, of two words if there is one; its words in `words`.
+Verb* match_verb(int argc, char** argv, const Verbs& verbs, int& words) {
+  for (words = 2; words > 0; --words) {
+    if (argc < words) continue;
+    const std::string name = words == 2 ? fmt::format("{} {}", argv[0], argv[1]) : argv[0];
+    if (Verb* const verb = find_verb(name, verbs)) return verb;
+  }
+  return nullptr;
+}
+
 /// `entrain help VERB`.
-int help_on(std::string_view name, const Verbs& verbs) {
-  Verb* const verb = find_verb(name, verbs);
-  if (verb == nullptr) return unknown_verb(name, verbs);
+int help_on(int argc, char** argv, const Verbs& verbs) {
+  int words = 0;
+  Verb* const verb = match_verb(argc, argv, verbs, words);
+  if (verb == nullptr) return unknown_verb(argv[0], verbs);
   std::string own = verb->help().verb, help = "--help";
   char* arguments[] = {own.data(), help.data(), nullptr};
   return parse_and_run(*verb, 2, arguments);
@@ -80,10 +104,12 @@ int run(int argc, char** argv) {
     return k_exit_failure;
   }
   const std::string_view first = argv[1];
-  if (first == "help" && argc > 2) return help_on(argv[2], verbs);
+  if (first == "help" && argc > 2) return help_on(argc - 2, argv + 2, verbs);
   if (first == "--help" || first == "-h" || first == "help") return show(overview_of(verbs));
   if (first == "--version") return show(fmt::format("entrain {}\n", version()));
-  if (Verb* const verb = find_verb(first, verbs)) return parse_and_run(*verb, argc - 1, argv + 1);
+  int words = 0;
+  if (Verb* const verb = match_verb(argc - 1, argv + 1, verbs, words))
+    return parse_and_run(*verb, argc - words, argv + words);
   return unknown_verb(first, verbs);
 }
 

@@ -22,7 +22,8 @@ TEST(Bound, EquationsTermByTerm) {
   EXPECT_EQ(gap2(myrinet, 1).least.count(), 19'000'000);
   EXPECT_EQ(gap2(myrinet, 1).most.count(), 17'000'000 + 52 * 2'000'000);
   EXPECT_EQ(gap2(myrinet, 2).most.count(), 2 * gap2(myrinet, 1).most.count());
-  EXPECT_EQ(gap3(myrinet, 1, Reading::published).count(), 100'000'000 + 10 * 2'000'000 + 23'520'000);
+  EXPECT_EQ(gap3(myrinet, 1, Reading::published).count(),
+            100'000'000 + 10 * 2'000'000 + 23'520'000);
   EXPECT_EQ(gap3(myrinet, 1, Reading::printed).count(), 100'000'000 + 46 * 2'000'000 + 23'520'000);
   EXPECT_EQ(gap3(myrinet, 2, Reading::published).count(),
             100'000'000 + 21 * 2'000'000 + 2 * 23'520'000);

@@ -119,8 +119,9 @@ void Engine::reach(InterfaceIndex i, std::int64_t slot) {
     const bool end = at == 0 || at == schedule_.slots;
     if (!end && !options_.every_slot) return;
     const std::int64_t per_sync = options_.every_slot ? schedule_.slots + 1 : 2;
-    const std::int64_t index =
-        synchronisation * per_sync + (options_.every_slot ? at : at == 0 ? 0 : 1);
+    const std::int64_t index = synchronisation * per_sync + (options_.every_slot ? at
+                                                             : at == 0           ? 0
+                                                                                 : 1);
     result_.boundaries[static_cast<std::size_t>(index)].reached_fs[i] =
         time_of(hosts_[i], slot * parameters_.slot_flits);
   };
@@ -147,15 +148,13 @@ void Engine::next_packet(InterfaceIndex i) {
     if (host.slot == last_slot_) {
       host.done = true;
       ++done_;
-      result_.simulated =
-          std::max(result_.simulated,
-                   Femtoseconds(time_of(host, host.slot * parameters_.slot_flits)));
+      result_.simulated = std::max(result_.simulated,
+                                   Femtoseconds(time_of(host, host.slot * parameters_.slot_flits)));
       return;
     }
     const std::int64_t within = host.slot % options_.interval_slots;
     if (within < schedule_.slots) {
-      const std::uint32_t m =
-          plan_[static_cast<std::size_t>(within) * hosts_.size() + i];
+      const std::uint32_t m = plan_[static_cast<std::size_t>(within) * hosts_.size() + i];
       if (m == k_none) continue;
       Packet& packet = start_packet(i);
       packet.planned = route_channels_.data() + message_routes_[m].first;
@@ -232,7 +231,8 @@ void Engine::inject(InterfaceIndex i, std::int64_t now) {
     result_.delivered_flits += skipped;
     host.flit = packet_flits_ - 1;
   }
-  queue_.push({time_of(host, host.slot * parameters_.slot_flits + host.flit), EventKind::inject, i});
+  queue_.push(
+      {time_of(host, host.slot * parameters_.slot_flits + host.flit), EventKind::inject, i});
 }
 
 void Engine::resume(InterfaceIndex i, std::int64_t now) {
@@ -259,10 +259,18 @@ Result<SimulationResult> Engine::run(Progress* progress) {
     queue_.pop();
     ++result_.events;
     switch (event.kind()) {
-      case EventKind::depart: depart(event.id(), event.time_fs); break;
-      case EventKind::arrive: arrive(event.id(), event.time_fs); break;
-      case EventKind::signal: take_effect(event.id(), event.time_fs); break;
-      case EventKind::inject: inject(event.id(), event.time_fs); break;
+      case EventKind::depart:
+        depart(event.id(), event.time_fs);
+        break;
+      case EventKind::arrive:
+        arrive(event.id(), event.time_fs);
+        break;
+      case EventKind::signal:
+        take_effect(event.id(), event.time_fs);
+        break;
+      case EventKind::inject:
+        inject(event.id(), event.time_fs);
+        break;
     }
     if (progress == nullptr || count % k_batch != 0) continue;
     if (progress->cancelled()) return fail(ErrorKind::interrupted, "interrupted");

@@ -54,17 +54,17 @@ struct Channel {
   std::vector<std::uint32_t> waiting;  ///< input channels, in the order of their headers
   std::int64_t newest_slot = -1;       ///< of the packets that passed
   // Flow control.
-  bool stopped = false;          ///< STOP has reached the sender
-  bool stop_sent = false;        ///< the buffer's last word
-  std::uint8_t signals = 0;      ///< on their way
+  bool stopped = false;      ///< STOP has reached the sender
+  bool stop_sent = false;    ///< the buffer's last word
+  std::uint8_t signals = 0;  ///< on their way
   // As input of a router.
   bool to_router = false;
-  bool held = false;             ///< a flit is ready, but its output is stopped
-  bool settled = false;          ///< the last flit that left did not wait, nor was it a header
-  std::uint32_t out = k_none;    ///< output of the first packet, once asked for
+  bool held = false;           ///< a flit is ready, but its output is stopped
+  bool settled = false;        ///< the last flit that left did not wait, nor was it a header
+  std::uint32_t out = k_none;  ///< output of the first packet, once asked for
 
   std::int64_t overruns = 0;
-  std::uint32_t largest = 0;     ///< occupancy
+  std::uint32_t largest = 0;  ///< occupancy
 };
 
 struct Packet {
@@ -83,7 +83,8 @@ struct Packet {
 /// An interface: its clock, and what it is about to inject.
 struct Host {
   std::int64_t rate_ppb = 0;
-  std::int64_t origin_fs = 0;  ///< when flit 0 of slot 0 would have been due, had the clock never paused
+  std::int64_t origin_fs =
+      0;  ///< when flit 0 of slot 0 would have been due, had the clock never paused
   std::int64_t slot = -1;
   std::int64_t flit = 0;  ///< next one of the packet
   std::uint32_t packet = k_none;
@@ -142,11 +143,12 @@ class Engine {
   std::vector<Host> hosts_;
   std::vector<Packet> packets_;
   std::vector<std::uint32_t> free_packets_;
-  std::vector<ChannelIndex> route_channels_;         ///< all routes
-  std::vector<std::uint32_t> plan_;                  ///< [slot * hosts + host]: message or k_none
+  std::vector<ChannelIndex> route_channels_;  ///< all routes
+  std::vector<std::uint32_t> plan_;           ///< [slot * hosts + host]: message or k_none
   std::vector<std::pair<std::uint32_t, std::uint32_t>> message_routes_;  ///< begin, length
-  std::vector<std::vector<InterfaceIndex>> groups_;  ///< interfaces of a switch
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> place_;  ///< of an interface: group, position
+  std::vector<std::vector<InterfaceIndex>> groups_;                      ///< interfaces of a switch
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      place_;  ///< of an interface: group, position
   std::size_t done_ = 0;
   std::uint64_t progressed_ = 0;
   SimulationResult result_;

@@ -119,9 +119,10 @@ Result<Topology> full_tree(std::int64_t ports, std::int64_t levels) {
 Result<Topology> fat_tree(std::int64_t ports) {
   TRY(check("the number of ports", ports, 2, 32));
   if (ports % 2 != 0)
-    return fail(ErrorKind::usage, fmt::format("the number of ports {} is odd; the switches of a fat "
-                                              "tree have as many links up as down",
-                                              ports));
+    return fail(ErrorKind::usage,
+                fmt::format("the number of ports {} is odd; the switches of a fat "
+                            "tree have as many links up as down",
+                            ports));
   const std::int64_t half = ports / 2;
   Builder builder;
   std::vector<NodeIndex> cores, edges;
@@ -176,8 +177,8 @@ Result<Topology> random_graph(std::int64_t interfaces, std::int64_t switches, st
   const std::int64_t left = switches * ports - 2 * (switches - 1);
   if (interfaces > left)
     return fail(ErrorKind::usage,
-                fmt::format("{} switches of {} ports leave room for {} interfaces, not {}", switches,
-                            ports, left, interfaces));
+                fmt::format("{} switches of {} ports leave room for {} interfaces, not {}",
+                            switches, ports, left, interfaces));
   Builder builder;
   RandomSwitches drawn(ports, seed);
   std::vector<std::vector<bool>> linked;
@@ -222,10 +223,11 @@ Result<Topology> generate(std::string_view description, std::uint64_t seed) {
   if ((kind == "mesh" || kind == "torus") && (n.size() == 2 || n.size() == 3))
     return mesh(n[0], n[1], n.size() == 3 ? n[2] : 1, kind == "torus");
   if (kind == "random" && n.size() == 3) return random_graph(n[0], n[1], n[2], seed);
-  return fail(ErrorKind::usage,
-              fmt::format("'{}' is not a topology: write single:N, tree:PORTSxLEVELS, fat-tree:PORTS, "
-                          "mesh:WxH, torus:WxH or random:INTERFACESxSWITCHESxPORTS",
-                          description));
+  return fail(
+      ErrorKind::usage,
+      fmt::format("'{}' is not a topology: write single:N, tree:PORTSxLEVELS, fat-tree:PORTS, "
+                  "mesh:WxH, torus:WxH or random:INTERFACESxSWITCHESxPORTS",
+                  description));
 }
 
 }  // namespace entrain::net

@@ -6,16 +6,16 @@
 
 #include "net/topology.hpp"
 
-/// Topologies of known shape. Interfaces are called n0, n1, ..., switches s0, s1, ... All errors are
-/// of ErrorKind::usage and say which number is out of range.
+/// Topologies of known shape. Interfaces are called n0, n1, ..., switches s0, s1, ... All errors
+/// are of ErrorKind::usage and say which number is out of range.
 namespace entrain::net {
 
 /// `interfaces` on one switch with as many ports; 2 to 1024.
 Result<Topology> single_switch(std::int64_t interfaces);
 
 /// The tree of the paper: switches of `ports` ports, one of them to the next higher level; the root
-/// has `ports` children. `levels` of nodes, the interfaces' among them: ports (ports - 1)^(levels - 2)
-/// interfaces. ports >= 3 (2 if levels is 2), levels >= 2.
+/// has `ports` children. `levels` of nodes, the interfaces' among them: ports (ports - 1)^(levels -
+/// 2) interfaces. ports >= 3 (2 if levels is 2), levels >= 2.
 Result<Topology> full_tree(std::int64_t ports, std::int64_t levels);
 
 /// Three-stage fat tree of `ports`-port switches (ports even, >= 2): ports^3 / 4 interfaces.

@@ -59,13 +59,15 @@ constexpr std::array<Preset, 3> k_presets{
       "Myrinet-1280/SAN, 1.28 Gb/s: all values as in the paper (VITA 26-199x, draft 1.1)",
       Parameters{}},
      {"ib-ndr",
-      "InfiniBand NDR, 400 Gb/s, switch QM9700: rate and the routing delay (less than 150 ns) as the "
+      "InfiniBand NDR, 400 Gb/s, switch QM9700: rate and the routing delay (less than 150 ns) as "
+      "the "
       "vendor publishes them; flit = credit block of 64 bytes; cable of 3 m at 5 ns/m; assumed: "
       "fc 5 ns, buffers of 16 KiB per input, STOP at 3/4, GO at 1/4",
       k_ndr},
      {"omni-path-cn5000",
       "Omni-Path CN5000, 400 Gb/s: rate and the routing delay (less than 100 ns) as the vendor "
-      "publishes them; flit of 8 bytes; cable of 3 m at 5 ns/m; assumed: fc 5 ns, buffers of 16 KiB "
+      "publishes them; flit of 8 bytes; cable of 3 m at 5 ns/m; assumed: fc 5 ns, buffers of 16 "
+      "KiB "
       "per input, STOP at 3/4, GO at 1/4",
       k_cn5000}}};
 
@@ -112,10 +114,11 @@ Result<Parameters> with_values(Parameters parameters,
       if (!value) return tl::unexpected(about(name, text, value.error()));
       *time = *value;
     } else if (name != "cp") {
-      return fail(ErrorKind::usage,
-                  fmt::format("there is no parameter '{}': they are ld, cp, sd, rd, fc, bl, ks, kg, "
-                              "slot-flits and flit-bytes",
-                              name));
+      return fail(
+          ErrorKind::usage,
+          fmt::format("there is no parameter '{}': they are ld, cp, sd, rd, fc, bl, ks, kg, "
+                      "slot-flits and flit-bytes",
+                      name));
     }
   }
   if (const auto found = values.find("cp"); found != values.end()) {
@@ -139,18 +142,20 @@ Result<void> validate(const Parameters& parameters) {
     return fail(ErrorKind::usage, fmt::format("parameter bl: {} is not between 1 and {} flits",
                                               parameters.bl, k_most_flits));
   if (parameters.ks < 1 || parameters.ks > parameters.bl)
-    return fail(ErrorKind::usage,
-                fmt::format("parameter ks: STOP at {} flits is not between 1 and the buffer of {} (bl)",
-                            parameters.ks, parameters.bl));
+    return fail(
+        ErrorKind::usage,
+        fmt::format("parameter ks: STOP at {} flits is not between 1 and the buffer of {} (bl)",
+                    parameters.ks, parameters.bl));
   if (parameters.kg < 0 || parameters.kg > parameters.ks)
     return fail(ErrorKind::usage,
                 fmt::format("parameter kg: GO at {} flits is not between 0 and the {} of STOP (ks)",
                             parameters.kg, parameters.ks));
   if (parameters.slot_flits <= parameters.bl || parameters.slot_flits > k_most_slot_flits)
-    return fail(ErrorKind::usage,
-                fmt::format("parameter slot-flits: {} is not above the buffer of {} flits (bl) and at "
-                            "most {}: a blocked packet must reach back to its interface",
-                            parameters.slot_flits, parameters.bl, k_most_slot_flits));
+    return fail(
+        ErrorKind::usage,
+        fmt::format("parameter slot-flits: {} is not above the buffer of {} flits (bl) and at "
+                    "most {}: a blocked packet must reach back to its interface",
+                    parameters.slot_flits, parameters.bl, k_most_slot_flits));
   if (parameters.flit_bytes < 1 || parameters.flit_bytes > k_most_flit_bytes)
     return fail(ErrorKind::usage, fmt::format("parameter flit-bytes: {} is not between 1 and {}",
                                               parameters.flit_bytes, k_most_flit_bytes));

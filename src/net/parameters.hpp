@@ -16,14 +16,14 @@ namespace entrain::net {
 /// Delays and buffers of a network with stop-and-go flow control, in the paper's letters. The
 /// defaults are those of Myrinet-1280/SAN.
 struct Parameters {
-  Femtoseconds ld{17'000'000};  ///< link delay: a flit on a cable; >= 0, at most 1 ms
-  Femtoseconds cp{6'250'000};   ///< character period: one flit is injected; > 0, at most 1 us
-  Femtoseconds sd{2'000'000};   ///< switching delay of a flit behind the header; 0 to 1 us
-  Femtoseconds rd{100'000'000}; ///< routing delay of a header, arbitration included; 0 to 1 ms
-  Femtoseconds fc{3'260'000};   ///< a flow controller handles a STOP or GO; 0 to 1 ms
-  std::int64_t bl = 64;         ///< slack buffer of an input, flits; 1 to 20,000
-  std::int64_t ks = 53;         ///< occupancy at which STOP is sent, 1 <= ks <= bl
-  std::int64_t kg = 17;         ///< occupancy at which GO is sent, 0 <= kg <= ks
+  Femtoseconds ld{17'000'000};     ///< link delay: a flit on a cable; >= 0, at most 1 ms
+  Femtoseconds cp{6'250'000};      ///< character period: one flit is injected; > 0, at most 1 us
+  Femtoseconds sd{2'000'000};      ///< switching delay of a flit behind the header; 0 to 1 us
+  Femtoseconds rd{100'000'000};    ///< routing delay of a header, arbitration included; 0 to 1 ms
+  Femtoseconds fc{3'260'000};      ///< a flow controller handles a STOP or GO; 0 to 1 ms
+  std::int64_t bl = 64;            ///< slack buffer of an input, flits; 1 to 20,000
+  std::int64_t ks = 53;            ///< occupancy at which STOP is sent, 1 <= ks <= bl
+  std::int64_t kg = 17;            ///< occupancy at which GO is sent, 0 <= kg <= ks
   std::int64_t slot_flits = 2000;  ///< flits of a time slot; more than bl, at most 1,000,000
   std::int64_t flit_bytes = 1;     ///< to turn rates into character periods; 1 to 4096
 

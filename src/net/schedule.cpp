@@ -62,10 +62,14 @@ std::int64_t most_messages(const SpanningTree& tree, std::int64_t interfaces, Me
 
 const char* name_of(Method method) {
   switch (method) {
-    case Method::sss: return "sss";
-    case Method::hss: return "hss";
-    case Method::joined: return "joined";
-    case Method::doubling: return "doubling";
+    case Method::sss:
+      return "sss";
+    case Method::hss:
+      return "hss";
+    case Method::joined:
+      return "joined";
+    case Method::doubling:
+      return "doubling";
   }
   return "";
 }
@@ -78,10 +82,18 @@ Result<Schedule> plan(const Topology& topology, const SpanningTree& tree, Method
                             interfaces, k_most_messages));
   Planner planner(topology, tree);
   switch (method) {
-    case Method::sss: plan_sss(topology, planner); break;
-    case Method::hss: plan_hss(tree, planner); break;
-    case Method::joined: plan_joined(tree, planner, StepKind::direct); break;
-    case Method::doubling: plan_joined(tree, planner, StepKind::doubling); break;
+    case Method::sss:
+      plan_sss(topology, planner);
+      break;
+    case Method::hss:
+      plan_hss(tree, planner);
+      break;
+    case Method::joined:
+      plan_joined(tree, planner, StepKind::direct);
+      break;
+    case Method::doubling:
+      plan_joined(tree, planner, StepKind::doubling);
+      break;
   }
   return planner.take();
 }
@@ -101,13 +113,14 @@ std::vector<Precedence> precedences(const Schedule& schedule, std::size_t interf
   std::vector<const Message*> before(interfaces, nullptr);  // by destination
   for (std::size_t begin = 0, end; begin < schedule.messages.size(); begin = end) {
     const std::int64_t slot = schedule.messages[begin].slot;
-    for (end = begin; end < schedule.messages.size() && schedule.messages[end].slot == slot; ++end) {
+    for (end = begin; end < schedule.messages.size() && schedule.messages[end].slot == slot;
+         ++end) {
       const Message& message = schedule.messages[end];
       const Message* const last = before[message.destination];
       if (last == nullptr || last->slot != slot - 1 || last->source == message.source) continue;
-      found.push_back({slot - 1, last->source, message.source,
-                       skew_of_pair(parameters, schedule.hops(*last), schedule.hops(message),
-                                    reading)});
+      found.push_back(
+          {slot - 1, last->source, message.source,
+           skew_of_pair(parameters, schedule.hops(*last), schedule.hops(message), reading)});
     }
     for (std::size_t i = begin; i < end; ++i)
       before[schedule.messages[i].destination] = &schedule.messages[i];

@@ -65,9 +65,9 @@ inline constexpr std::int64_t k_most_messages = 20'000'000;
 /// Plans along the tree. Errors: ErrorKind::usage if the schedule would be too large.
 Result<Schedule> plan(const Topology& topology, const SpanningTree& tree, Method method);
 
-/// Equations (6) and (7) with the routes of this schedule: the largest skew of a pair of interfaces,
-/// where that of a pair is the smallest sum over the chains of precedences between them. A pair
-/// without a chain makes it Femtoseconds::max().
+/// Equations (6) and (7) with the routes of this schedule: the largest skew of a pair of
+/// interfaces, where that of a pair is the smallest sum over the chains of precedences between
+/// them. A pair without a chain makes it Femtoseconds::max().
 Femtoseconds skew_of_schedule(const Schedule& schedule, std::size_t interfaces,
                               const Parameters& parameters, Reading reading);
 

@@ -27,8 +27,8 @@ Topology random_topology(std::uint64_t seed) {
 
 void expect_holds(const Topology& topology, Method method, const std::string& what) {
   const Verification verification = verify(topology, planned(topology, method));
-  EXPECT_TRUE(verification.holds()) << what << ", " << name_of(method) << ": "
-                                    << verification.sentence();
+  EXPECT_TRUE(verification.holds())
+      << what << ", " << name_of(method) << ": " << verification.sentence();
 }
 
 TEST(Schedule, EveryPairOfABuildingBlockPrecedesDirectly) {
@@ -147,9 +147,10 @@ TEST(Schedule, LeadersAreNearestByLinks) {
 
 TEST(Schedule, LeadersAreNearestInTime) {
   const Topology topology =
-      topology_from_dot("graph { n0 -- a [delay=\"90ns\"]; n1 -- a [delay=\"5ns\"]; a -- r; "
-                        "n2 -- r; n3 -- r }",
-                        "t")
+      topology_from_dot(
+          "graph { n0 -- a [delay=\"90ns\"]; n1 -- a [delay=\"5ns\"]; a -- r; "
+          "n2 -- r; n3 -- r }",
+          "t")
           .value();
   const Schedule schedule = planned(topology, Method::joined);
   EXPECT_TRUE(verify(topology, schedule).holds());

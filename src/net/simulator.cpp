@@ -18,8 +18,8 @@ constexpr std::int64_t k_most_synchronisations = 1'000'000;
 /// Of all interfaces together: 1 GiB.
 constexpr std::int64_t k_most_clock_readings = std::int64_t{1} << 27;
 
-Result<void> check(const Topology& topology, const Schedule& schedule,
-                   const Parameters& parameters, const SimulationOptions& options) {
+Result<void> check(const Topology& topology, const Schedule& schedule, const Parameters& parameters,
+                   const SimulationOptions& options) {
   TRY(validate(parameters));
   if (schedule.slots < 1) return fail(ErrorKind::usage, "the schedule has no slots");
   if (options.synchronisations < 1 || options.synchronisations > k_most_synchronisations)
@@ -31,10 +31,11 @@ Result<void> check(const Topology& topology, const Schedule& schedule,
                 fmt::format("the interval of {} slots is shorter than the schedule, which has {}",
                             options.interval_slots, schedule.slots));
   if (options.guard_flits < 0 || parameters.slot_flits - options.guard_flits <= parameters.bl)
-    return fail(ErrorKind::usage,
-                fmt::format("with {} idle flits of {} in a slot, a packet is not longer than a buffer "
-                            "({} flits)",
-                            options.guard_flits, parameters.slot_flits, parameters.bl));
+    return fail(
+        ErrorKind::usage,
+        fmt::format("with {} idle flits of {} in a slot, a packet is not longer than a buffer "
+                    "({} flits)",
+                    options.guard_flits, parameters.slot_flits, parameters.bl));
   if (options.phase > parameters.slot())
     return fail(ErrorKind::usage, "the clocks begin more than a slot apart");
   const Int128 slots = Int128{options.synchronisations} * options.interval_slots;
@@ -46,10 +47,10 @@ Result<void> check(const Topology& topology, const Schedule& schedule,
                                 (options.every_slot ? schedule.slots + 1 : 2) *
                                 static_cast<std::int64_t>(topology.interfaces().size());
   if (readings > k_most_clock_readings)
-    return fail(ErrorKind::usage, fmt::format("{} synchronisations of {} interfaces are too many to "
-                                              "keep the clocks of all",
-                                              options.synchronisations,
-                                              topology.interfaces().size()));
+    return fail(ErrorKind::usage,
+                fmt::format("{} synchronisations of {} interfaces are too many to "
+                            "keep the clocks of all",
+                            options.synchronisations, topology.interfaces().size()));
   return {};
 }
 
@@ -57,9 +58,13 @@ Result<void> check(const Topology& topology, const Schedule& schedule,
 
 std::int64_t usual_guard_flits(const Parameters& parameters, LinkModel model) {
   if (model == LinkModel::at_switch) return 0;
-  const auto flits = static_cast<std::int64_t>(
-      ceil_div(parameters.rd.count(), parameters.cp.count()));
-  return flits + static_cast<std::int64_t>(ceil_div(flits, 4));
+  const auto flits_of = [&](Femtoseconds time) {
+    return static_cast<std::int64_t>(ceil_div(time.count(), parameters.cp.count()));
+  };
+  const std::int64_t piled_up = flits_of(parameters.rd);
+  const std::int64_t behind = flits_of(2 * (parameters.rd + parameters.ld + parameters.fc));
+  return std::max(piled_up + static_cast<std::int64_t>(ceil_div(piled_up, 4)),
+                  behind - parameters.kg - 2);
 }
 
 Femtoseconds Boundary::earliest() const {
@@ -105,10 +110,9 @@ std::vector<OverrunRisk> overrun_risks(const Topology& topology, const Parameter
     const Femtoseconds delay = topology.links()[c / 2].delay.value_or(parameters.ld);
     const Femtoseconds way = 2 * delay + 2 * parameters.fc;
     // Routers without a switching delay send all at once, as much as a packet has.
-    const auto needed =
-        period.count() == 0
-            ? parameters.slot_flits
-            : static_cast<std::int64_t>(ceil_div(way.count(), period.count())) + 1;
+    const auto needed = period.count() == 0
+                            ? parameters.slot_flits
+                            : static_cast<std::int64_t>(ceil_div(way.count(), period.count())) + 1;
     if (parameters.bl - parameters.ks < needed)
       risks.push_back({c, parameters.bl - parameters.ks, needed});
   }

@@ -25,16 +25,19 @@ inline constexpr const char* name_of(LinkModel model) {
 }
 
 /// Idle flits at the end of a slot that are wanted: none with LinkModel::at_switch; else what piles
-/// up during rd, and a quarter more.
+/// up during rd, and a quarter more, and so many that a blocked packet does not fall behind the one
+/// that blocks it: on one switch it ends 2 (rd + ld + fc) - (guard + kg + 2) cp behind it.
 std::int64_t usual_guard_flits(const Parameters& parameters, LinkModel model);
 
 struct SimulationOptions {
   LinkModel model = LinkModel::at_switch;
-  std::int64_t guard_flits = 0;  ///< idle flits at the end of a slot; less than Parameters::slot_flits
+  std::int64_t guard_flits =
+      0;  ///< idle flits at the end of a slot; less than Parameters::slot_flits
   /// The slowest clock is this much slower than the fastest; the others lie between. Routers keep
   /// the pace of the fastest.
   std::int64_t drift_ppb = 0;
-  /// The clocks begin up to this far apart: the first that late, another at once, the others between.
+  /// The clocks begin up to this far apart: the first that late, another at once, the others
+  /// between.
   Femtoseconds phase{0};
   std::int64_t synchronisations = 1;  ///< how often the schedule runs, at least 1
   /// Slots from the begin of a schedule to the next, at least those of the schedule.
@@ -44,13 +47,14 @@ struct SimulationOptions {
   double load = 0;
   std::uint64_t seed = 1;  ///< of rates, phases and traffic
   bool skip = true;        ///< pass over the flits of packets that nothing can block any more
-  bool every_slot = false; ///< keep the clocks at every slot of the schedules, not only at their ends
+  bool every_slot =
+      false;  ///< keep the clocks at every slot of the schedules, not only at their ends
 };
 
 /// The clocks at a boundary between slots.
 struct Boundary {
   std::int64_t synchronisation = 0;
-  std::int64_t slot = 0;  ///< of the schedule, 0 to Schedule::slots
+  std::int64_t slot = 0;                 ///< of the schedule, 0 to Schedule::slots
   std::vector<std::int64_t> reached_fs;  ///< when each interface got there
 
   [[nodiscard]] Femtoseconds earliest() const;
@@ -76,19 +80,19 @@ struct Inversion {
 };
 
 struct SimulationResult {
-  std::vector<Boundary> boundaries;   ///< in their order
-  std::vector<std::int64_t> rate_ppb; ///< by interface: slower than the fastest by
+  std::vector<Boundary> boundaries;      ///< in their order
+  std::vector<std::int64_t> rate_ppb;    ///< by interface: slower than the fastest by
   std::vector<std::int64_t> blocked_fs;  ///< by interface: how long its clock stood still
-  std::vector<Overrun> overruns;      ///< by channel
+  std::vector<Overrun> overruns;         ///< by channel
   std::int64_t inversions = 0;
   std::optional<Inversion> first_inversion;
   std::int64_t largest_occupancy = 0;  ///< of any buffer, flits
   std::int64_t injected_flits = 0;
-  std::int64_t delivered_flits = 0;    ///< those skipped included
+  std::int64_t delivered_flits = 0;  ///< those skipped included
   std::int64_t packets = 0;
-  std::int64_t events = 0;             ///< processed
-  std::int64_t skipped_flits = 0;      ///< of injected_flits
-  Femtoseconds simulated{0};           ///< until the last interface is through
+  std::int64_t events = 0;         ///< processed
+  std::int64_t skipped_flits = 0;  ///< of injected_flits
+  Femtoseconds simulated{0};       ///< until the last interface is through
 
   [[nodiscard]] std::int64_t lost_flits() const { return injected_flits - delivered_flits; }
   /// Boundaries at the end (or, `slot` 0, the begin) of the schedules.
@@ -97,13 +101,13 @@ struct SimulationResult {
   [[nodiscard]] Femtoseconds largest_skew(std::int64_t slot, std::int64_t first = 0) const;
 };
 
-/// Runs the schedule, flit by flit. The same arguments give the same result. The phase `simulate` of
-/// `progress` counts interfaces through their slots.
+/// Runs the schedule, flit by flit. The same arguments give the same result. The phase `simulate`
+/// of `progress` counts interfaces through their slots.
 ///
 /// Interfaces inject a flit per cp of their own clock, which stands still while a flit that is due
 /// must wait for a GO. A flit takes ld on a link. An input buffer sends STOP when its occupancy
-/// reaches ks, GO when it falls to kg; both take effect ld + 2 fc later. A router passes a header on
-/// rd after it is first in its buffer and the output is free, first come, first served, and the
+/// reaches ks, GO when it falls to kg; both take effect ld + 2 fc later. A router passes a header
+/// on rd after it is first in its buffer and the output is free, first come, first served, and the
 /// following flits one per sd or cp (LinkModel). Interfaces take what comes. The output is free
 /// when the tail has left.
 ///

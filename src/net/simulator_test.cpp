@@ -31,7 +31,6 @@ struct Machine {
   }
 };
 
-
 Femtoseconds ns(double value) {
   return Femtoseconds(static_cast<std::int64_t>(value * static_cast<double>(k_fs_per_ns)));
 }
@@ -44,24 +43,86 @@ SimulationResult pair_after(Femtoseconds skew, LinkModel model = LinkModel::at_s
   return machine.run(options);
 }
 
-TEST(Simulator, TheFastOneOfAPairIsHeldBackUntilItIsALittleSlow) {
-  // STOP at 53 flits, then 100 ns of routing and the drain of the buffer: the pair ends 150 ns
-  // apart, whatever the skew was.
+// What the bounds leave out, each by a pair of interfaces.
+
+/// Interface 1 of a pair, behind the other one at the end of the schedule; negative: before it.
+Femtoseconds lag_of_the_fast(const Machine& machine, SimulationOptions options) {
+  const SimulationResult result = machine.run(options);
+  const std::vector<std::int64_t>& begin = result.boundaries.front().reached_fs;
+  const std::vector<std::int64_t>& end = result.boundaries.back().reached_fs;
+  const std::size_t fast = begin[0] < begin[1] ? 0 : 1;
+  return Femtoseconds(end[fast] - end[1 - fast]);
+}
+
+TEST(Simulator, ABlockedPacketEndsWhereThePrintedReadingSays) {
+  // The buffer holds occ = ks + floor((2 ld + 2 fc) / cp) = 59 flits when the last one before STOP
+  // is in, and drains to kg: 2 ld + 2 fc + sd + rd + (occ - kg - 1) sd - (occ + 1) cp = -150.48 ns.
+  // With bl for occ (and without the tail's own cp) that is GAPmin with bl - kg, as printed:
+  // -165.48 ns.
+  const Machine machine("single:2");
+  SimulationOptions options = machine.options(LinkModel::at_switch);
   for (const double skew : {260.0, 500.0, 1000.0, 3000.0, 6000.0}) {
-    const SimulationResult result = pair_after(ns(skew));
-    EXPECT_NEAR(ns_of(result.largest_skew(2)), 150, 6.25) << skew;
-    EXPECT_EQ(result.inversions, 0);
+    options.phase = ns(skew);
+    EXPECT_EQ(lag_of_the_fast(machine, options), ns(-150.48)) << skew;
   }
+  EXPECT_EQ(lag_range({}, 1, 1, Reading::printed).least, ns(-165.48));
 }
 
 TEST(Simulator, BelowTheDeadZoneNothingHappens) {
-  // The buffer takes ks - 1 flits before it says anything: (ks - 1) cp - rd - sd = 223 ns.
+  // The buffer takes ks - 1 flits before it says anything, so that (ks - 1) cp - rd - sd = 223 ns
+  // of lead go unnoticed: more than the printed reading's bound, less than the published one's.
+  const Machine machine("single:2");
+  SimulationOptions options = machine.options(LinkModel::at_switch);
   for (const double skew : {0.0, 50.0, 200.0, 217.0}) {
-    const SimulationResult result = pair_after(ns(skew));
+    options.phase = ns(skew);
+    const SimulationResult result = machine.run(options);
     EXPECT_EQ(result.largest_skew(2), ns(skew));
     EXPECT_EQ(result.blocked_fs, (std::vector<std::int64_t>{0, 0}));
   }
-  EXPECT_LT(pair_after(ns(230)).largest_skew(2), ns(160));
+  EXPECT_LT(skew_of_sss({}, Reading::printed), ns(217));
+  EXPECT_GT(skew_of_sss({}, Reading::published), ns(223));
+  options.phase = ns(230);
+  EXPECT_EQ(lag_of_the_fast(machine, options), ns(-150.48));
+}
+
+TEST(Simulator, OnFasterLinksTheDeadZoneIsWiderThanTheBound) {
+  Machine machine("single:2");
+  machine.parameters.cp = ns(4.17);  // 52 x 4.17 - 102 = 114.84 ns
+  SimulationOptions options = machine.options(LinkModel::at_switch);
+  options.phase = ns(110);
+  EXPECT_EQ(machine.run(options).largest_skew(2), ns(110));
+  EXPECT_LT(skew_of_sss(machine.parameters, Reading::published), ns(105));
+}
+
+TEST(Simulator, WhereBuffersDrainSlowlyTheFastOneEndsBehind) {
+  // At cp = 3.13 ns STOP holds longer than the fast one was ahead: 29.94 ns behind. Then the other
+  // one follows it, and so on: with eight interfaces the lags of a chain add up.
+  Machine machine("single:2");
+  machine.parameters.cp = ns(3.13);
+  SimulationOptions options = machine.options(LinkModel::at_switch);
+  options.phase = ns(1000);
+  EXPECT_EQ(lag_of_the_fast(machine, options), ns(29.94));
+  Machine eight("single:8");
+  eight.parameters.cp = ns(3.13);
+  const SimulationResult result = eight.run(eight.options(LinkModel::at_switch));
+  EXPECT_GT(result.largest_skew(8), skew_of_sss(eight.parameters, Reading::published));
+  EXPECT_FALSE(overrun_risks(eight.topology, eight.parameters, LinkModel::at_switch).empty());
+}
+
+TEST(Simulator, OnPhysicalLinksTheGuardDecidesWhereThePairEnds) {
+  // 2 (rd + ld + fc) - (guard + kg + 2) cp: buffers drain no faster than they fill, so bl and ks
+  // drop out.
+  Machine machine("single:2");
+  SimulationOptions options = machine.options(LinkModel::at_link);
+  options.phase = ns(3000);
+  EXPECT_EQ(options.guard_flits, 20);
+  EXPECT_EQ(lag_of_the_fast(machine, options), ns(-3.23));
+  options.guard_flits = 30;
+  EXPECT_EQ(lag_of_the_fast(machine, options), ns(-65.73));
+  machine.parameters.rd = ns(140);
+  options.guard_flits = 29;
+  EXPECT_EQ(lag_of_the_fast(machine, options), ns(20.52));
+  EXPECT_EQ(usual_guard_flits(machine.parameters, LinkModel::at_link), 33);
 }
 
 TEST(Simulator, AGuardlessLinkIsSlowerThanItsSlowestInterface) {
@@ -82,9 +143,8 @@ TEST(Simulator, AGuardlessLinkIsSlowerThanItsSlowestInterface) {
 
 TEST(Simulator, SkippingChangesNothingButTheEvents) {
   std::int64_t skipped = 0;
-  const char* const networks[] = {"single:2",  "single:5",  "single:8", "tree:3x3", "tree:4x3",
-                                  "mesh:3x2",  "torus:3x3", "tree:3x4", "mesh:4x1x2",
-                                  "fat-tree:4"};
+  const char* const networks[] = {"single:2", "single:5",  "single:8", "tree:3x3",   "tree:4x3",
+                                  "mesh:3x2", "torus:3x3", "tree:3x4", "mesh:4x1x2", "fat-tree:4"};
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     RandomStream random(seed, 7);
     Machine machine(networks[seed % 10], seed % 3 == 0 ? Method::joined : Method::hss);
@@ -183,7 +243,8 @@ TEST(Simulator, NoBufferOverrunsWhereNoneIsPredicted) {
     // As much room behind STOP as the rule asks for.
     std::int64_t needed = 1;
     machine.parameters.ks = machine.parameters.bl;
-    for (const OverrunRisk& risk : overrun_risks(machine.topology, machine.parameters, options.model))
+    for (const OverrunRisk& risk :
+         overrun_risks(machine.topology, machine.parameters, options.model))
       needed = std::max(needed, risk.needed);
     machine.parameters.bl = machine.parameters.ks + needed;
     EXPECT_TRUE(overrun_risks(machine.topology, machine.parameters, options.model).empty());
@@ -216,7 +277,8 @@ TEST(Simulator, OptionsOutOfRangeAreRefused) {
   };
   using testing::HasSubstr;
   EXPECT_EQ(refusal([](SimulationOptions&) {}), "accepted");
-  EXPECT_THAT(refusal([](SimulationOptions& o) { o.interval_slots = 2; }), HasSubstr("shorter than"));
+  EXPECT_THAT(refusal([](SimulationOptions& o) { o.interval_slots = 2; }),
+              HasSubstr("shorter than"));
   EXPECT_THAT(refusal([](SimulationOptions& o) { o.guard_flits = 1936; }), HasSubstr("idle flits"));
   EXPECT_THAT(refusal([](SimulationOptions& o) { o.synchronisations = 0; }), HasSubstr("between"));
   EXPECT_THAT(refusal([](SimulationOptions& o) { o.phase = std::chrono::milliseconds(1); }),

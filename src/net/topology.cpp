@@ -52,10 +52,11 @@ Result<void> Topology::check_links() const {
                               "between them",
                               a, b));
     if (link.delay && (*link.delay < Femtoseconds(0) || *link.delay > k_most_delay))
-      return fail(ErrorKind::input,
-                  fmt::format("the link of '{}' and '{}' has a delay of {} ns, which is not between "
-                              "0 and 1 ms",
-                              a, b, ns_of(*link.delay)));
+      return fail(
+          ErrorKind::input,
+          fmt::format("the link of '{}' and '{}' has a delay of {} ns, which is not between "
+                      "0 and 1 ms",
+                      a, b, ns_of(*link.delay)));
   }
   return {};
 }
@@ -68,15 +69,13 @@ Result<void> Topology::check_nodes() const {
     if (!names.insert(node.name).second)
       return fail(ErrorKind::input, fmt::format("two nodes are called '{}'", node.name));
     if (node.is_switch && node.ports < 1)
-      return fail(ErrorKind::input,
-                  fmt::format("switch '{}' has {} ports; it needs one at least", node.name,
-                              node.ports));
+      return fail(ErrorKind::input, fmt::format("switch '{}' has {} ports; it needs one at least",
+                                                node.name, node.ports));
     if (links == 0)
       return fail(ErrorKind::input, fmt::format("node '{}' is connected to nothing", node.name));
     if (!node.is_switch && links > 1)
-      return fail(ErrorKind::input,
-                  fmt::format("interface '{}' has {} links; an interface has one", node.name,
-                              links));
+      return fail(ErrorKind::input, fmt::format("interface '{}' has {} links; an interface has one",
+                                                node.name, links));
     if (node.is_switch && links > node.ports)
       return fail(ErrorKind::input, fmt::format("switch '{}' has {} ports but {} links", node.name,
                                                 node.ports, links));
@@ -121,8 +120,9 @@ std::string Topology::channel_name(ChannelIndex channel) const {
 std::string to_dot(const Topology& topology) {
   std::string text = "graph network {\n";
   for (const Node& node : topology.nodes()) {
-    text += node.is_switch ? fmt::format("  \"{}\" [type=switch, ports={}];\n", node.name, node.ports)
-                           : fmt::format("  \"{}\" [type=interface];\n", node.name);
+    text += node.is_switch
+                ? fmt::format("  \"{}\" [type=switch, ports={}];\n", node.name, node.ports)
+                : fmt::format("  \"{}\" [type=interface];\n", node.name);
   }
   for (const Link& link : topology.links()) {
     text += fmt::format("  \"{}\" -- \"{}\"", topology.nodes()[link.a].name,

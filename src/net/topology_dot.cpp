@@ -93,9 +93,7 @@ using Attributes = std::map<std::string, std::string>;
 
 class DotReader {
  public:
-  DotReader(std::string_view text, std::string_view name) : lexer_(text), name_(name) {
-    advance();
-  }
+  DotReader(std::string_view text, std::string_view name) : lexer_(text), name_(name) { advance(); }
 
   Result<void> read() {
     if (is_keyword("strict")) advance();
@@ -122,7 +120,8 @@ class DotReader {
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (!typed_[i]) nodes_[i].is_switch = degree[i] != 1;
-      if (nodes_[i].is_switch && !has_ports_[i]) nodes_[i].ports = std::max<std::int64_t>(degree[i], 1);
+      if (nodes_[i].is_switch && !has_ports_[i])
+        nodes_[i].ports = std::max<std::int64_t>(degree[i], 1);
     }
     return Topology::make(std::move(nodes_), std::move(links_));
   }

@@ -20,7 +20,8 @@ class JsonReader {
     if (!document.is_object()) return error("the document is not an object");
     for (const auto& [key, value] : document.items()) {
       if (key != "interfaces" && key != "switches" && key != "links")
-        return error(fmt::format("there is no member '{}': write interfaces, switches, links", key));
+        return error(
+            fmt::format("there is no member '{}': write interfaces, switches, links", key));
       if (!value.is_array()) return error(fmt::format("'{}' is not an array", key));
     }
     for (const char* key : {"interfaces", "switches", "links"}) {

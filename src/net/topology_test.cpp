@@ -86,14 +86,16 @@ TEST(Topology, BadJsonIsOneSentence) {
   EXPECT_THAT(json_error(R"({"nodes": []})"), HasSubstr("'nodes'"));
   const auto with_link = [](const std::string& link) {
     return json_error(R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 2}],
-                          "links": [["a", "s"], )" + link + "]}");
+                          "links": [["a", "s"], )" +
+                      link + "]}");
   };
   EXPECT_EQ(with_link(R"(["b", "s"])"), "accepted");
   EXPECT_THAT(with_link(R"(["b"])"), HasSubstr("two ends"));
   EXPECT_THAT(with_link(R"(["b", "x"])"), HasSubstr("'x', which is no node"));
   EXPECT_THAT(with_link(R"({"ends": ["b", "s"], "delay": "-3ns"})"), HasSubstr("is negative"));
   EXPECT_THAT(with_link(R"({"ends": ["b", "s"], "delay": 17})"), HasSubstr("has no unit"));
-  EXPECT_THAT(with_link(R"({"ends": ["b", "s"], "delay": "2ms"})"), HasSubstr("between 0 and 1 ms"));
+  EXPECT_THAT(with_link(R"({"ends": ["b", "s"], "delay": "2ms"})"),
+              HasSubstr("between 0 and 1 ms"));
 }
 
 TEST(Topology, BadDotNamesTheLine) {
@@ -173,7 +175,8 @@ TEST(SpanningTree, RoutesGoOverTheNearestCommonSwitch) {
 
 TEST(SpanningTree, FindsTheLinkThatClosesACycle) {
   EXPECT_EQ(find_cycle(full_tree(4, 3).value()), k_none);
-  const Topology topology = topology_from_dot("graph { a -- s -- t -- u -- s; b -- t }", "t").value();
+  const Topology topology =
+      topology_from_dot("graph { a -- s -- t -- u -- s; b -- t }", "t").value();
   EXPECT_EQ(topology.channel_name(2 * find_cycle(topology)), "u -> s");
 }
 

@@ -76,9 +76,8 @@ class Verifier {
   void note_malformed(const Message& message, std::string_view what) {
     if (result_.malformed++ > 0) return;
     const bool known = message.source < n_ && message.destination < n_;
-    result_.malformed_example =
-        known ? fmt::format("message {} {}", text(message), what)
-              : fmt::format("a message of slot {} {}", message.slot, what);
+    result_.malformed_example = known ? fmt::format("message {} {}", text(message), what)
+                                      : fmt::format("a message of slot {} {}", message.slot, what);
   }
 
   /// The channels of a route; empty if it is none.

@@ -17,9 +17,8 @@ struct Case {
 
 std::vector<Message>::iterator message_of(Schedule& schedule, std::int64_t slot,
                                           InterfaceIndex source) {
-  return std::find_if(schedule.messages.begin(), schedule.messages.end(), [&](const Message& m) {
-    return m.slot == slot && m.source == source;
-  });
+  return std::find_if(schedule.messages.begin(), schedule.messages.end(),
+                      [&](const Message& m) { return m.slot == slot && m.source == source; });
 }
 
 TEST(Verifier, AcceptsAGoodSchedule) {
@@ -103,8 +102,9 @@ TEST(Verifier, RefusesMessagesThatAreNone) {
               HasSubstr("names an interface that is none"));
   EXPECT_THAT(malformed([](Case& c) { c.schedule.slots = 2; }),
               HasSubstr("outside of the schedule"));
-  EXPECT_THAT(malformed([](Case& c) { std::swap(c.schedule.messages.front(),
-                                                c.schedule.messages.back()); }),
+  EXPECT_THAT(malformed([](Case& c) {
+                std::swap(c.schedule.messages.front(), c.schedule.messages.back());
+              }),
               HasSubstr("slot"));
 }
 

@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 const std::vector<std::string> k_verbs{"info",    "check", "correct", "compare",
-                                       "distort", "synth", "record"};
+                                       "distort", "synth", "record",  "net"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
@@ -33,7 +33,8 @@ const std::map<std::string, std::vector<std::string>> k_options{
     {"record",
      {"-o, --output", "--repair", "--mpi", "--buffer", "--timer", "--sync-max-messages",
       "--sync-max-duration", "--sync-drop", "--sync-fanout", "--synced-host", "--synced-cluster",
-      "--no-sync"}}};
+      "--no-sync"}},
+    {"net", {}}};
 
 TEST(Usage, WithoutArgumentsShowsTheVerbsAndFails) {
   const ChildOutcome outcome = run_tool({});

@@ -23,13 +23,14 @@ DOCUMENTS = [
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "bench/README.md",
+    "docs/manual/net.md",
     "docs/manual/record.md",
     "docs/scaling.md",
     "examples/record/README.md",
     "fuzz/README.md",
     "examples/traces/README.md",
 ]
-RUNNABLE = ["README.md"]
+RUNNABLE = ["README.md", "docs/manual/net.md"]
 
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/net_options.hpp"
+
+#include <optional>
+#include <span>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+#include "net/generators.hpp"
+#include "net/spanning_tree.hpp"
+
+namespace entrain::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* k_parameters = "OPTIONS OF THE NETWORK";
+constexpr const char* k_schedule = "OPTIONS OF THE SCHEDULE";
+constexpr std::uint64_t k_most_file_bytes = std::uint64_t{64} << 20;
+
+Result<std::string> text_of(const std::string& path) {
+  TRY_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(path, k_most_file_bytes));
+  return std::string(bytes.begin(), bytes.end());
+}
+
+/// {"preset": NAME, PARAMETER: VALUE, ...}.
+Result<std::map<std::string, std::string>> read_parameters(const std::string& path) {
+  TRY_ASSIGN(const std::string text, text_of(path));
+  const auto document = nlohmann::json::parse(text, nullptr, false);
+  if (!document.is_object())
+    return fail(ErrorKind::input,
+                fmt::format("{}: this is no JSON object of parameters and their values", path));
+  std::map<std::string, std::string> values;
+  for (const auto& [name, value] : document.items()) {
+    if (!value.is_string() && !value.is_number_integer())
+      return fail(
+          ErrorKind::input,
+          fmt::format("{}: the value of '{}' is neither a text such as \"17ns\" nor a whole "
+                      "number",
+                      path, name));
+    values[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return values;
+}
+
+Error about(const std::string& what, const Error& error) {
+  return {error.kind, fmt::format("{} {}", what, error.message)};
+}
+
+}  // namespace
+
+void NetParameters::declare(CLI::App& app) {
+  std::string names;
+  for (const net::Preset& known : net::presets())
+    names += fmt::format("{}{}", names.empty() ? "" : "|", known.name);
+  const auto take_preset = [](std::string_view text) -> Result<std::string> {
+    TRY(net::preset(text));
+    return std::string(text);
+  };
+  std::string help = "Where the parameters start. ";
+  for (const net::Preset& known : net::presets())
+    help += fmt::format("{}: {}. ", known.name, known.description);
+  help += "Default: myrinet-1280.";
+  add_value(app, "--preset", preset_, take_preset, names.c_str(), help.c_str())
+      ->group(k_parameters);
+  app.add_option("--parameters", file_,
+                 "A JSON object of parameters by their names below, without dashes in front, and "
+                 "\"preset\". Default: none.")
+      ->type_name("FILE")
+      ->check(reject_empty)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->group(k_parameters);
+  for (const net::ParameterName& parameter : net::parameter_names()) {
+    const std::string name = parameter.name;
+    app.add_option_function<std::string>(
+           "--" + name, [this, name](const std::string& text) { values_[name] = text; },
+           fmt::format("{}. Default: that of the preset.",
+                       static_cast<char>(std::toupper(parameter.help[0])) +
+                           std::string(parameter.help + 1)))
+        ->type_name("VALUE")
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->group(k_parameters);
+  }
+}
+
+Result<net::Parameters> NetParameters::get() const {
+  std::map<std::string, std::string> values;
+  std::string preset = preset_;
+  if (!file_.empty()) {
+    TRY_ASSIGN(values, read_parameters(file_));
+    if (const auto found = values.find("preset"); found != values.end()) {
+      preset = found->second;
+      values.erase(found);
+    }
+  }
+  const auto start = net::preset(preset);
+  if (!start) return tl::unexpected(about(fmt::format("preset '{}'", preset), start.error()));
+  auto from_file = net::with_values(*start, values);
+  // What the file says may be right only together with the options.
+  for (const auto& [name, value] : values_) values[name] = value;
+  auto all = net::with_values(*start, values);
+  if (!all && !from_file && !file_.empty())
+    return fail(ErrorKind::input, fmt::format("{}: {}", file_, all.error().message));
+  return all;
+}
+
+void NetTopology::declare(CLI::App& app) {
+  app.add_option("TOPOLOGY", name_,
+                 "A file (.json, or Graphviz .dot or .gv; docs/manual/net.md describes both), or "
+                 "single:N, tree:PORTSxLEVELS, fat-tree:PORTS, mesh:WxH, torus:WxH (x interfaces "
+                 "per switch), random:INTERFACESxSWITCHESxPORTS.")
+      ->required()
+      ->check(reject_empty)
+      ->group("ARGUMENTS");
+  static constexpr std::array<std::pair<const char*, bool>, 2> k_trees{
+      {{"spanning", false}, {"given", true}}};
+  add_value(
+      app, "--tree", given_tree_, [](std::string_view text) { return parse_choice(text, k_trees); },
+      "spanning|given",
+      "spanning: packets take a spanning tree of least depth. given: the topology is a tree; one "
+      "with a cycle is refused. Default: spanning.")
+      ->group(k_schedule);
+}
+
+Result<net::Topology> NetTopology::get(std::uint64_t seed) const {
+  const auto read = [&]() -> Result<net::Topology> {
+    if (name_.find(':') != name_.npos && !file_exists(name_)) return net::generate(name_, seed);
+    const std::string extension = fs::path(name_).extension().string();
+    if (extension != ".json" && extension != ".dot" && extension != ".gv") {
+      if (!file_exists(name_)) return net::generate(name_, seed);
+      return fail(ErrorKind::usage,
+                  fmt::format("{}: the name of a topology ends with .json, .dot or "
+                              ".gv",
+                              name_));
+    }
+    TRY_ASSIGN(const std::string text, text_of(name_));
+    return extension == ".json" ? net::topology_from_json(text, name_)
+                                : net::topology_from_dot(text, name_);
+  };
+  auto topology = read();
+  if (!topology || !given_tree_) return topology;
+  const std::uint32_t link = net::find_cycle(*topology);
+  if (link == net::k_none) return topology;
+  return fail(ErrorKind::input,
+              fmt::format("{}: the link of '{}' and '{}' closes a cycle; remove it, or let --tree "
+                          "spanning choose",
+                          name_, topology->nodes()[topology->links()[link].a].name,
+                          topology->nodes()[topology->links()[link].b].name));
+}
+
+void add_method(CLI::App& app, net::Method& method) {
+  static constexpr std::array<std::pair<const char*, net::Method>, 4> k_choices{
+      {{"sss", net::Method::sss},
+       {"hss", net::Method::hss},
+       {"joined", net::Method::joined},
+       {"doubling", net::Method::doubling}}};
+  add_value(
+      app, "--method", method, [](std::string_view text) { return parse_choice(text, k_choices); },
+      "sss|hss|joined|doubling",
+      "sss: one building block pattern, for one switch. hss: gather and distribute, level by "
+      "level. joined: as hss, with steps that share slots and overlap. doubling: as joined, with "
+      "few slots per step and a larger bound. Default: joined.")
+      ->group(k_schedule);
+}
+
+void add_drift(CLI::App& app, std::int64_t& drift_ppb) {
+  add_value(
+      app, "--drift", drift_ppb, [](std::string_view text) { return net::parse_drift_ppb(text); },
+      "DRIFT",
+      "How much slower the slowest clock is than the fastest, as in 300ppm, 0 to "
+      "10000ppm. Default: 300ppm.")
+      ->group(k_schedule);
+}
+
+Result<void> check_new_file(const fs::path& path) {
+  if (!file_exists(path)) return {};
+  return fail(ErrorKind::output,
+              fmt::format("{} exists; remove it or choose another name", path.string()));
+}
+
+Result<void> write_new_file(const fs::path& path, std::string_view text) {
+  TRY(check_new_file(path));
+  const fs::path partial =
+      path.parent_path() / fmt::format(".{}.partial-{}", path.filename().string(), ::getpid());
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  auto written = write_file(partial, {bytes, text.size()});
+  std::error_code error;
+  if (written) {
+    fs::rename(partial, path, error);
+    if (!error) return {};
+    written = fail(ErrorKind::output,
+                   fmt::format("cannot create {}: {}", path.string(), error.message()));
+  }
+  fs::remove(partial, error);
+  return written;
+}
+
+}  // namespace entrain::cli

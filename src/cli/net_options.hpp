@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <entrain/error.hpp>
+
+#include "net/parameters.hpp"
+#include "net/schedule.hpp"
+#include "net/topology.hpp"
+
+namespace entrain::cli {
+
+/// --preset, --parameters and one option per parameter.
+class NetParameters {
+ public:
+  void declare(CLI::App& app);
+  /// Options win over the file, the file over the preset. Errors: ErrorKind::usage and input.
+  [[nodiscard]] Result<net::Parameters> get() const;
+
+ private:
+  std::string preset_ = "myrinet-1280";
+  std::string file_;
+  std::map<std::string, std::string> values_;
+};
+
+/// The argument TOPOLOGY: a file or the description of a shape; and --tree.
+class NetTopology {
+ public:
+  void declare(CLI::App& app);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// `seed` is that of random graphs. Errors: ErrorKind::usage and input.
+  [[nodiscard]] Result<net::Topology> get(std::uint64_t seed) const;
+
+ private:
+  std::string name_;
+  bool given_tree_ = false;
+};
+
+/// Adds --method.
+void add_method(CLI::App& app, net::Method& method);
+/// Adds --drift.
+void add_drift(CLI::App& app, std::int64_t& drift_ppb);
+
+/// Refuses a file that exists. Errors: ErrorKind::output.
+Result<void> check_new_file(const std::filesystem::path& path);
+/// Creates a file that must not exist; it appears when it is complete. Errors: ErrorKind::output.
+Result<void> write_new_file(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace entrain::cli

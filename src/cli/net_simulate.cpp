@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/try.hpp"
+#include "cli/common.hpp"
+#include "cli/net.hpp"
+#include "cli/net_options.hpp"
+#include "cli/values.hpp"
+
+namespace entrain::cli {
+namespace {
+
+constexpr const char* k_simulation = "OPTIONS OF THE SIMULATION";
+constexpr const char* k_output = "OUTPUT OPTIONS";
+constexpr std::int64_t k_unset = -1;
+
+constexpr std::array<std::pair<const char*, net::LinkModel>, 2> k_models{
+    {{"switch", net::LinkModel::at_switch}, {"link", net::LinkModel::at_link}}};
+
+class NetSimulate : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "net simulate",
+        "[OPTIONS] TOPOLOGY",
+        "run a synchronising schedule flit by flit",
+        {"Simulates interfaces whose clocks differ in rate and phase, links, slack buffers with "
+         "STOP "
+         "and GO, and wormhole routers, and runs the schedule again and again. Shows how far the "
+         "clocks are apart before and after, beside the bounds; how long interfaces stood still; "
+         "buffers that are too small for their links, predicted and seen; and whether the order of "
+         "the slots was kept.",
+         "With --link-model switch routers pass a flit on every sd, as the paper reads; with link "
+         "every cp, as a physical link does, and a slot ends with idle flits. The same options "
+         "give the same result."},
+        {{"entrain net simulate single:8", "Ten intervals by equation (11)."},
+         {"entrain net simulate tree:8x4 --link-model link --load 0.5",
+          "392 interfaces that send in every other slot between the schedules."},
+         {"entrain net simulate single:4 --limit", "How far the interval can be stretched."}},
+        exit_codes({{"0", "synchrony is kept"}, {"1", "synchrony is lost, or the plan fails"}})};
+    return k_help;
+  }
+
+  void declare(CLI::App& app) override;
+  int run() override;
+
+ private:
+  Result<net::SimulationReport> work(Progress* progress) const;
+  Result<void> write_files(const net::Topology& topology,
+                           const net::SimulationReport& report) const;
+
+  NetTopology topology_;
+  NetParameters parameters_;
+  net::Method method_ = net::Method::joined;
+  net::SimulationOptions options_;
+  std::int64_t guard_flits_ = k_unset;
+  std::int64_t interval_slots_ = k_unset;
+  net::Femtoseconds phase_{k_unset};
+  bool no_skip_ = false, limit_ = false;
+  std::string csv_, svg_;
+  CommonOptions common_;
+};
+
+void NetSimulate::declare(CLI::App& app) {
+  options_.drift_ppb = 300'000;
+  options_.synchronisations = 10;
+  topology_.declare(app);
+  add_method(app, method_);
+  add_drift(app, options_.drift_ppb);
+  const auto whole = [](std::int64_t least, std::int64_t most) {
+    return [=](std::string_view text) { return net::parse_whole(text, least, most); };
+  };
+  add_value(
+      app, "--link-model", options_.model,
+      [](std::string_view text) { return parse_choice(text, k_models); }, "switch|link",
+      "Routers send a flit every sd (switch) or every cp (link). Default: switch.")
+      ->group(k_simulation);
+  add_value(
+      app, "--guard", guard_flits_, whole(0, 1'000'000), "FLITS",
+      "Idle flits at the end of a slot. Default: none with the model switch, 1.25 rd / cp with "
+      "link.")
+      ->group(k_simulation);
+  add_value(app, "--interval", interval_slots_, whole(1, 1'000'000'000), "SLOTS",
+            "Slots from the begin of a schedule to that of the next. Default: by equation (11).")
+      ->group(k_simulation);
+  add_value(app, "--synchronisations", options_.synchronisations, whole(1, 1'000'000), "N",
+            "How often the schedule runs, 1 to 1000000. Default: 10.")
+      ->group(k_simulation);
+  add_value(
+      app, "--phase", phase_, [](std::string_view text) { return net::parse_time(text); }, "TIME",
+      "How far the clocks are apart at first, as in 5us, at most a slot. Default: half a slot.")
+      ->group(k_simulation);
+  add_value(
+      app, "--load", options_.load,
+      [](std::string_view text) { return parse_number(text, 0, 1, ""); }, "SHARE",
+      "Share of the slots between the schedules in which an interface sends a packet to another "
+      "one of its switch, 0 to 1. Default: 0.")
+      ->group(k_simulation);
+  add_value(
+      app, "--seed", options_.seed,
+      [](std::string_view text) { return parse_count(text, 0, UINT64_MAX); }, "N",
+      "Where the random numbers start, 0 to 2^64-1. Default: 1.")
+      ->group(k_simulation);
+  add_switch(app, "--no-skip", no_skip_,
+             "Simulate every flit, also those that nothing can block. The result is the same.")
+      ->group(k_simulation);
+  add_switch(app, "--limit", limit_,
+             "Also stretch the interval, by bisection, until synchrony is lost.")
+      ->group(k_simulation);
+  parameters_.declare(app);
+  const auto file = [&](const char* name, std::string& target, const char* help) {
+    app.add_option(name, target, help)
+        ->type_name("FILE")
+        ->check(reject_empty)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->group(k_output);
+  };
+  file("--csv", csv_,
+       "Write the clocks of all interfaces at every slot of the schedules to FILE, which must not "
+       "exist. Default: do not.");
+  file("--svg", svg_, "Draw the skew over time to FILE, which must not exist. Default: do not.");
+  common_.declare(app, "");
+}
+
+int NetSimulate::run() {
+  return run_and_report(
+      common_, [&](Progress* progress) { return work(progress); },
+      [](const net::SimulationReport& report) {
+        const bool fine = report.synchronised() && report.method.verification.holds();
+        return fine ? k_exit_fine : k_exit_violations;
+      });
+}
+
+Result<net::SimulationReport> NetSimulate::work(Progress* progress) const {
+  if (!csv_.empty()) TRY(check_new_file(csv_));
+  if (!svg_.empty()) TRY(check_new_file(svg_));
+  TRY_ASSIGN(const net::Parameters parameters, parameters_.get());
+  TRY_ASSIGN(const net::Topology topology, topology_.get(options_.seed));
+  const net::SpanningTree tree(topology);
+  TRY_ASSIGN(const net::Schedule schedule, net::plan(topology, tree, method_));
+  net::SimulationOptions options = options_;
+  options.skip = !no_skip_;
+  options.every_slot = !csv_.empty() || !svg_.empty();
+  options.guard_flits =
+      guard_flits_ == k_unset ? net::usual_guard_flits(parameters, options.model) : guard_flits_;
+  options.phase = phase_.count() == k_unset ? parameters.slot() / 2 : phase_;
+  const auto row =
+      net::evaluate_method(topology, tree, schedule, method_, parameters, options.drift_ppb);
+  const std::int64_t by_equation = row.drift.interval_slots[0];
+  if (interval_slots_ == k_unset && by_equation < schedule.slots)
+    return fail(
+        ErrorKind::usage,
+        fmt::format("by equation (11) this schedule cannot keep the clocks within half a slot: "
+                    "its bound is {:g} ns, half a slot {:g} ns, and it takes {} slots; use "
+                    "longer slots (--slot-flits), another --method, or set --interval",
+                    net::ns_of(row.skew[0]), net::ns_of(parameters.slot() / 2), schedule.slots));
+  options.interval_slots = interval_slots_ == k_unset ? by_equation : interval_slots_;
+  TRY_ASSIGN(net::SimulationReport report,
+             net::evaluate_simulation(topology_.name(), topology, tree, schedule, method_,
+                                      parameters, options, progress));
+  if (limit_) {
+    TRY_ASSIGN(report.limit,
+               net::find_limit(topology, schedule, parameters, options, by_equation, progress));
+  }
+  TRY(write_files(topology, report));
+  return report;
+}
+
+Result<void> NetSimulate::write_files(const net::Topology& topology,
+                                      const net::SimulationReport& report) const {
+  if (!csv_.empty()) TRY(write_new_file(csv_, report::skew_csv(topology, report)));
+  if (!svg_.empty()) TRY(write_new_file(svg_, report::to_svg(report::skew_plot(report))));
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<Verb> make_net_simulate() { return std::make_unique<NetSimulate>(); }
+
+}  // namespace entrain::cli

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/net_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "report/units.hpp"
+
+namespace entrain::report {
+namespace {
+
+using net::Femtoseconds;
+using net::k_readings;
+
+std::string duration(Femtoseconds time) { return format_duration(net::seconds_of(time)); }
+
+/// A pair that no chain connects has no bound.
+std::string bound(Femtoseconds skew) {
+  return skew == Femtoseconds::max() ? "none" : duration(skew);
+}
+
+std::string drift_text(std::int64_t drift_ppb) {
+  return fmt::format("{:g} ppm", static_cast<double>(drift_ppb) / 1000);
+}
+
+std::string interval_text(std::int64_t slots) {
+  return slots == 0 ? "none" : format_count(static_cast<std::uint64_t>(slots));
+}
+
+std::string slots_of(std::int64_t count) {
+  return format_number_of(static_cast<std::uint64_t>(count), "slot", "slots");
+}
+
+std::string parameters_text(const net::Parameters& parameters) {
+  return fmt::format(
+      "ld {:g} ns, cp {:g} ns, sd {:g} ns, rd {:g} ns, fc {:g} ns; bl {}, ks {}, kg {} flits; slot "
+      "{} "
+      "flits = {}",
+      net::ns_of(parameters.ld), net::ns_of(parameters.cp), net::ns_of(parameters.sd),
+      net::ns_of(parameters.rd), net::ns_of(parameters.fc), parameters.bl, parameters.ks,
+      parameters.kg, parameters.slot_flits, duration(parameters.slot()));
+}
+
+std::string topology_text(const net::TopologySummary& topology) {
+  return fmt::format("{}: {}, {}, {}; tree of {} levels, root {}", topology.name,
+                     format_number_of(topology.interfaces, "interface", "interfaces"),
+                     format_number_of(topology.switches, "switch", "switches"),
+                     format_number_of(topology.links, "link", "links"), topology.levels,
+                     topology.root);
+}
+
+std::string range(net::GapRange gap) {
+  return fmt::format("{} to {}", duration(gap.least), duration(gap.most));
+}
+
+Cell verified(const net::Verification& verification) {
+  return verification.holds() ? Cell("holds", Tone::good) : Cell("fails", Tone::bad);
+}
+
+/// "n0 -> s0 (room for 11 flits, 14 needed)", the first few.
+template <class List, class Describe>
+std::string first_few(const List& list, Describe describe) {
+  constexpr std::size_t k_shown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(list.size(), k_shown); ++i)
+    text += (i == 0 ? "" : "; ") + describe(list[i]);
+  if (list.size() > k_shown) text += fmt::format("; {} more", list.size() - k_shown);
+  return text;
+}
+
+}  // namespace
+
+std::size_t TablesReport::differing() const {
+  return static_cast<std::size_t>(std::count_if(
+      cells.begin(), cells.end(),
+      [](const net::PublishedCell& cell) { return cell.verdict == net::Verdict::differs; }));
+}
+
+std::string to_text(const net::BoundReport& report, const Style& style) {
+  std::string text =
+      FieldList()
+          .field("parameters", parameters_text(report.parameters))
+          .field("tree", fmt::format("{}-port switches, {} levels: HSS takes {}", report.ports,
+                                     report.levels, slots_of(report.slots)))
+          .field("GAP1", duration(report.gap1))
+          .field("GAP2", range(report.gap2))
+          .text(style);
+  Table skews;
+  skews.column("reading", Align::left).column("GAP3").column("GAPmin").column("GAPmax");
+  skews.column("SSS").column("HSS");
+  for (std::size_t i = 0; i < 2; ++i)
+    skews.row({name_of(k_readings[i]), duration(report.gap3[i]), duration(report.lag[i].least),
+               duration(report.lag[i].most), duration(report.sss[i]), duration(report.hss[i])});
+  Table drifts;
+  drifts.column("drift").column("interval").column("overhead");
+  drifts.column("interval, printed").column("overhead, printed");
+  for (const net::DriftRow& row : report.drifts)
+    drifts.row({drift_text(row.drift_ppb), interval_text(row.interval_slots[0]),
+                format_share(row.overhead_share[0]), interval_text(row.interval_slots[1]),
+                format_share(row.overhead_share[1])});
+  return text +
+         "\nOne router between the interfaces (p1 = p2 = 1); bounded skews of SSS and HSS\n" +
+         skews.text(style) + "\nInterval in slots, and share of the time that HSS takes\n" +
+         drifts.text(style);
+}
+
+std::string to_text(const net::ScheduleReport& report, const Style& style) {
+  Table table;
+  table.column("method", Align::left).column("slots").column("messages");
+  table.column("bound").column("bound, printed").column("interval").column("overhead");
+  table.column("verification", Align::left);
+  for (const net::MethodRow& row : report.methods) {
+    const bool holds = row.verification.holds();
+    table.row(
+        {name_of(row.method), format_count(static_cast<std::uint64_t>(row.slots)),
+         format_count(static_cast<std::uint64_t>(row.messages)), holds ? bound(row.skew[0]) : "-",
+         holds ? bound(row.skew[1]) : "-", holds ? interval_text(row.drift.interval_slots[0]) : "-",
+         holds ? format_share(row.drift.overhead_share[0]) : "-", verified(row.verification)});
+  }
+  std::string text = FieldList()
+                         .field("topology", topology_text(report.topology))
+                         .field("drift", drift_text(report.drift_ppb))
+                         .text(style) +
+                     "\n" + table.text(style);
+  for (const net::MethodRow& row : report.methods) {
+    if (row.verification.holds()) continue;
+    text += fmt::format("\n{}: {}\n", name_of(row.method), row.verification.sentence());
+  }
+  if (!report.written.empty())
+    text += fmt::format("\nThe schedule by {} is in {}.\n", name_of(report.chosen), report.written);
+  return text;
+}
+
+namespace {
+
+void add_flow(FieldList& fields, const net::SimulationReport& report) {
+  const net::SimulationResult& result = report.result;
+  fields.field("blocked",
+               fmt::format("{} at most for one interface", duration(report.blocked_most)));
+  if (!report.risks.empty())
+    fields.field("overrun predicted", first_few(report.risks, [&](const net::OverrunRisk& risk) {
+                   return fmt::format("{} (room for {} flits after STOP, {} needed)",
+                                      report.channel_names[risk.channel], risk.room, risk.needed);
+                 }));
+  if (!result.overruns.empty())
+    fields.field("overrun seen",
+                 first_few(result.overruns,
+                           [&](const net::Overrun& overrun) {
+                             return fmt::format("{} ({} flits in {}, {} without room)",
+                                                report.channel_names[overrun.channel],
+                                                overrun.largest, report.parameters.bl,
+                                                overrun.flits);
+                           }),
+                 Tone::bad);
+  fields.field("largest buffer",
+               fmt::format("{} of {} flits", result.largest_occupancy, report.parameters.bl));
+  fields.field("flits", fmt::format("{} in {}, {} lost",
+                                    format_count(static_cast<std::uint64_t>(result.injected_flits)),
+                                    format_number_of(static_cast<std::uint64_t>(result.packets),
+                                                     "packet", "packets"),
+                                    result.lost_flits()));
+}
+
+void add_verdict(FieldList& fields, const net::SimulationReport& report) {
+  const net::SimulationResult& result = report.result;
+  if (report.synchronised()) {
+    fields.field("synchrony", "kept", Tone::good);
+  } else {
+    const net::Inversion& first = *result.first_inversion;
+    fields.field("synchrony",
+                 fmt::format("lost: {} packets came behind one of a later slot; first on {}, where "
+                             "slot {} was before slot {}",
+                             result.inversions, report.channel_names[first.channel],
+                             first.first_slot, first.second_slot),
+                 Tone::bad);
+  }
+  if (report.limit)
+    fields.field("limit",
+                 fmt::format("synchrony holds up to an interval of {} slots, equation (11) "
+                             "gives {}: margin {:.2f}",
+                             format_count(static_cast<std::uint64_t>(report.limit->interval_slots)),
+                             interval_text(report.limit->by_equation), report.limit->margin()));
+}
+
+}  // namespace
+
+std::string to_text(const net::SimulationReport& report, const Style& style) {
+  const net::SimulationResult& result = report.result;
+  const net::SimulationOptions& options = report.options;
+  FieldList fields;
+  fields.field("topology", topology_text(report.topology))
+      .field("parameters", parameters_text(report.parameters))
+      .field("schedule",
+             fmt::format("{}, {}, every {} (overhead {})", name_of(report.method.method),
+                         slots_of(report.method.slots), slots_of(options.interval_slots),
+                         format_share(static_cast<double>(report.method.slots) /
+                                      static_cast<double>(options.interval_slots))))
+      .field("model",
+             fmt::format("{}, {} idle flits per slot, drift {}, load {}, seed {}",
+                         name_of(options.model), options.guard_flits, drift_text(options.drift_ppb),
+                         format_share(options.load), options.seed))
+      .field("skew before",
+             fmt::format("{} at first, then {} at most (half a slot: {})",
+                         duration(result.boundaries.front().skew()), duration(report.skew_before),
+                         duration(report.parameters.slot() / 2)))
+      .field("skew after",
+             fmt::format("{} at most in {}", duration(report.skew_after),
+                         format_number_of(static_cast<std::uint64_t>(options.synchronisations),
+                                          "schedule", "schedules")))
+      .field("bound", fmt::format("{} published, {} printed; with drift during the schedule {}",
+                                  bound(report.method.skew[0]), bound(report.method.skew[1]),
+                                  bound(report.method.skew[0] + report.drift_allowance)));
+  if (report.lag_per_schedule)
+    fields.field("behind the slowest",
+                 fmt::format("{} per schedule at most", duration(*report.lag_per_schedule)));
+  add_flow(fields, report);
+  add_verdict(fields, report);
+  fields.field(
+      "time",
+      fmt::format("{} simulated in {}: {} events, {:.1f} million per second; {} flits skipped",
+                  duration(result.simulated), format_duration(report.seconds),
+                  format_count(static_cast<std::uint64_t>(result.events)),
+                  static_cast<double>(result.events) / report.seconds * 1e-6,
+                  format_count(static_cast<std::uint64_t>(result.skipped_flits))));
+  return fields.text(style);
+}
+
+std::string to_text(const TablesReport& report, const Style& style) {
+  std::map<std::string, std::size_t> matching, all;
+  Table table;
+  table.column("where", Align::left).column("value", Align::left).column("", Align::left);
+  table.column("published").column("computed").column("as printed").column("verdict", Align::left);
+  for (const net::PublishedCell& cell : report.cells) {
+    ++all[cell.table];
+    const bool matches = cell.verdict == net::Verdict::matches;
+    if (matches) ++matching[cell.table];
+    const bool entry = cell.table == "table 1" || cell.table == "table 2";
+    if (entry && matches && !style.verbose) continue;
+    const Tone tone = matches                                  ? Tone::good
+                      : cell.verdict == net::Verdict::misprint ? Tone::faint
+                                                               : Tone::bad;
+    table.row({cell.table,
+               cell.row,
+               cell.column,
+               cell.published,
+               cell.computed,
+               cell.printed_reading,
+               {name_of(cell.verdict), tone}});
+  }
+  std::string text = table.text(style) + "\n";
+  for (const net::PublishedCell& cell : report.cells) {
+    if (!cell.note.empty())
+      text += fmt::format("{}, {}, {}: {}.\n", cell.table, cell.row, cell.column, cell.note);
+  }
+  std::size_t matched = 0;
+  for (const auto& [name, count] : matching) matched += count;
+  text += fmt::format("\n{} of {} published values match; {} differ.\n", matched,
+                      report.cells.size(), report.differing());
+  for (const net::Figure& figure : report.figures) {
+    Table data;
+    data.column(figure.x_label);
+    for (const net::FigureSeries& series : figure.series) data.column(series.name);
+    std::map<double, std::vector<Cell>> rows;
+    for (std::size_t i = 0; i < figure.series.size(); ++i) {
+      for (const auto& [x, y] : figure.series[i].points) {
+        auto& cells = rows.try_emplace(x, figure.series.size(), Cell("")).first->second;
+        cells[i].text += (cells[i].text.empty() ? "" : ", ") + fmt::format("{:.6g}", y);
+      }
+    }
+    for (auto& [x, cells] : rows) {
+      cells.insert(cells.begin(), Cell(fmt::format("{:.6g}", x)));
+      data.row(std::move(cells));
+    }
+    text += fmt::format("\n{}: {} ({})\n", figure.name, figure.title, figure.y_label) +
+            data.text(style);
+  }
+  for (const std::string& file : report.written) text += "\n" + file;
+  return report.written.empty() ? text : text + "\n";
+}
+
+}  // namespace entrain::report

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/net_report.hpp"
+
+namespace entrain::report {
+namespace {
+
+using net::Femtoseconds;
+
+Json seconds(Femtoseconds time) {
+  return time == Femtoseconds::max() ? Json(nullptr) : Json(net::seconds_of(time));
+}
+
+Json both(const net::BothReadings& skew) {
+  return {{"published_s", seconds(skew[0])}, {"printed_s", seconds(skew[1])}};
+}
+
+Json range(net::GapRange gap) {
+  return {{"least_s", seconds(gap.least)}, {"most_s", seconds(gap.most)}};
+}
+
+Json parameters_json(const net::Parameters& parameters) {
+  return {{"ld_s", seconds(parameters.ld)},
+          {"cp_s", seconds(parameters.cp)},
+          {"sd_s", seconds(parameters.sd)},
+          {"rd_s", seconds(parameters.rd)},
+          {"fc_s", seconds(parameters.fc)},
+          {"bl", parameters.bl},
+          {"ks", parameters.ks},
+          {"kg", parameters.kg},
+          {"slot_flits", parameters.slot_flits},
+          {"slot_s", seconds(parameters.slot())}};
+}
+
+Json drift_json(const net::DriftRow& row) {
+  return {{"drift_ppb", row.drift_ppb},
+          {"interval_slots", row.interval_slots[0]},
+          {"overhead_share", number(row.overhead_share[0])},
+          {"printed_interval_slots", row.interval_slots[1]},
+          {"printed_overhead_share", number(row.overhead_share[1])}};
+}
+
+Json verification_json(const net::Verification& verification) {
+  return {{"holds", verification.holds()},
+          {"malformed", verification.malformed},
+          {"conflicts", verification.conflicts},
+          {"missing_precedences", verification.missing},
+          {"example", verification.sentence()}};
+}
+
+Json method_json(const net::MethodRow& row) {
+  return {{"method", name_of(row.method)},  {"slots", row.slots},
+          {"messages", row.messages},       {"bound", both(row.skew)},
+          {"drift", drift_json(row.drift)}, {"verification", verification_json(row.verification)}};
+}
+
+Json topology_json(const net::TopologySummary& topology) {
+  return {{"name", topology.name},         {"interfaces", topology.interfaces},
+          {"switches", topology.switches}, {"links", topology.links},
+          {"root", topology.root},         {"levels", topology.levels}};
+}
+
+Json risks_json(const net::SimulationReport& report) {
+  Json risks = Json::array();
+  for (const net::OverrunRisk& risk : report.risks)
+    risks.push_back({{"link", report.channel_names[risk.channel]},
+                     {"room_flits", risk.room},
+                     {"needed_flits", risk.needed}});
+  return risks;
+}
+
+Json overruns_json(const net::SimulationReport& report) {
+  Json overruns = Json::array();
+  for (const net::Overrun& overrun : report.result.overruns)
+    overruns.push_back({{"link", report.channel_names[overrun.channel]},
+                        {"flits", overrun.flits},
+                        {"largest_flits", overrun.largest}});
+  return overruns;
+}
+
+Json inversion_json(const net::SimulationReport& report) {
+  if (report.synchronised()) return nullptr;
+  const net::Inversion& first = *report.result.first_inversion;
+  return {{"count", report.result.inversions},
+          {"link", report.channel_names[first.channel]},
+          {"first_slot", first.first_slot},
+          {"second_slot", first.second_slot}};
+}
+
+}  // namespace
+
+Json to_json(const net::BoundReport& report) {
+  Json drifts = Json::array();
+  for (const net::DriftRow& row : report.drifts) drifts.push_back(drift_json(row));
+  return {{"schema", "entrain.net.bound/1"},
+          {"parameters", parameters_json(report.parameters)},
+          {"ports", report.ports},
+          {"levels", report.levels},
+          {"slots", report.slots},
+          {"gap1_s", seconds(report.gap1)},
+          {"gap2", range(report.gap2)},
+          {"gap3", both(report.gap3)},
+          {"gap_min", both({report.lag[0].least, report.lag[1].least})},
+          {"gap_max", both({report.lag[0].most, report.lag[1].most})},
+          {"sss", both(report.sss)},
+          {"hss", both(report.hss)},
+          {"drifts", drifts}};
+}
+
+Json to_json(const net::ScheduleReport& report) {
+  Json methods = Json::array();
+  for (const net::MethodRow& row : report.methods) methods.push_back(method_json(row));
+  return {{"schema", "entrain.net.schedule/1"},
+          {"topology", topology_json(report.topology)},
+          {"methods", methods},
+          {"chosen", name_of(report.chosen)},
+          {"written", report.written.empty() ? Json(nullptr) : Json(report.written)}};
+}
+
+Json to_json(const net::SimulationReport& report) {
+  const net::SimulationResult& result = report.result;
+  const net::SimulationOptions& options = report.options;
+  Json limit = nullptr;
+  if (report.limit)
+    limit = {{"interval_slots", report.limit->interval_slots},
+             {"equation_slots", report.limit->by_equation},
+             {"margin", report.limit->margin()}};
+  Json skews = Json::array();
+  for (const net::Boundary* end : result.at_slot(report.method.slots))
+    skews.push_back(seconds(end->skew()));
+  return {{"schema", "entrain.net.simulate/1"},
+          {"topology", topology_json(report.topology)},
+          {"parameters", parameters_json(report.parameters)},
+          {"method", method_json(report.method)},
+          {"model", name_of(options.model)},
+          {"guard_flits", options.guard_flits},
+          {"drift_ppb", options.drift_ppb},
+          {"phase_s", seconds(options.phase)},
+          {"load_share", options.load},
+          {"seed", options.seed},
+          {"synchronisations", options.synchronisations},
+          {"interval_slots", options.interval_slots},
+          {"overhead_share",
+           static_cast<double>(report.method.slots) / static_cast<double>(options.interval_slots)},
+          {"first_skew_s", seconds(result.boundaries.front().skew())},
+          {"skew_before_s", seconds(report.skew_before)},
+          {"skew_after_s", seconds(report.skew_after)},
+          {"skews_after_s", skews},
+          {"drift_allowance_s", seconds(report.drift_allowance)},
+          {"lag_per_schedule_s",
+           report.lag_per_schedule ? seconds(*report.lag_per_schedule) : Json(nullptr)},
+          {"blocked_most_s", seconds(report.blocked_most)},
+          {"overruns_predicted", risks_json(report)},
+          {"overruns", overruns_json(report)},
+          {"largest_occupancy_flits", result.largest_occupancy},
+          {"flits", result.injected_flits},
+          {"packets", result.packets},
+          {"lost_flits", result.lost_flits()},
+          {"inversion", inversion_json(report)},
+          {"synchronised", report.synchronised()},
+          {"limit", limit},
+          {"events", result.events},
+          {"skipped_flits", result.skipped_flits},
+          {"simulated_s", seconds(result.simulated)},
+          {"seconds", number(report.seconds)}};
+}
+
+Json to_json(const TablesReport& report) {
+  Json cells = Json::array();
+  for (const net::PublishedCell& cell : report.cells)
+    cells.push_back({{"table", cell.table},
+                     {"row", cell.row},
+                     {"column", cell.column},
+                     {"published", cell.published},
+                     {"computed", cell.computed},
+                     {"printed_reading", cell.printed_reading},
+                     {"verdict", name_of(cell.verdict)},
+                     {"note", cell.note}});
+  Json figures = Json::array();
+  for (const net::Figure& figure : report.figures) {
+    Json series = Json::array();
+    for (const net::FigureSeries& one : figure.series) {
+      Json points = Json::array();
+      for (const auto& [x, y] : one.points) points.push_back({x, y});
+      series.push_back({{"name", one.name}, {"points", points}});
+    }
+    figures.push_back(
+        {{"name", figure.name}, {"x", figure.x_label}, {"y", figure.y_label}, {"series", series}});
+  }
+  return {{"schema", "entrain.net.tables/1"},
+          {"cells", cells},
+          {"differing", report.differing()},
+          {"figures", figures},
+          {"written", report.written}};
+}
+
+}  // namespace entrain::report

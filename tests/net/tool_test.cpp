@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The verb `net` as users meet it.
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "cli/tool.hpp"
+#include "support/files.hpp"
+
+namespace entrain::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::string write(const TempDir& folder, const std::string& name, const std::string& text) {
+  const auto path = folder.path() / name;
+  std::ofstream(path) << text;
+  return path.string();
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+TEST(NetTool, EveryVerbHasAManualPage) {
+  const std::map<std::string, std::vector<std::string>> options{
+      {"bound", {"--levels", "--ports", "--drift", "--preset", "--parameters", "--cp", "--bl"}},
+      {"schedule", {"--method", "--tree", "--drift", "--seed", "-o, --output", "--ks"}},
+      {"simulate",
+       {"--link-model", "--guard", "--interval", "--synchronisations", "--phase", "--load",
+        "--seed", "--no-skip", "--limit", "--csv", "--svg", "--method", "--slot-flits"}},
+      {"tables", {"--svg"}}};
+  for (const auto& [verb, names] : options) {
+    const ChildOutcome outcome = run_tool({"net", verb, "--help"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+    EXPECT_THAT(outcome.out, testing::StartsWith("NAME\n    entrain net " + verb + " - "));
+    for (const std::string& name : names) EXPECT_THAT(outcome.out, HasSubstr("\n    " + name));
+    EXPECT_EQ(outcome.out, run_tool({"help", "net", verb}).out);
+    std::istringstream page(outcome.out);
+    for (std::string line; std::getline(page, line);) EXPECT_LE(line.size(), 80u) << line;
+  }
+  expect_refusal(run_tool({"net"}), "VERB is required");
+  expect_refusal(run_tool({"net", "plan"}), "'net plan'");
+  expect_refusal(run_tool({"net", "plan", "--frob"}), "'net plan'");
+}
+
+TEST(NetTool, BoundShowsBothReadings) {
+  const ChildOutcome text = run_tool({"net", "bound", "--levels", "4"});
+  EXPECT_EQ(text.exit_code, 0) << text.summary();
+  EXPECT_THAT(text.out, HasSubstr("4.023 us"));
+  const Json json =
+      json_of(run_tool({"net", "bound", "--levels", "4", "--cp", "640Mbps", "--json"}));
+  EXPECT_EQ(json["schema"], "entrain.net.bound/1");
+  EXPECT_NEAR(json["hss"]["published_s"].get<double>(), 9.22324e-6, 1e-14);
+  EXPECT_LT(json["sss"]["printed_s"].get<double>(), json["sss"]["published_s"].get<double>());
+  EXPECT_EQ(json["slots"], 36);
+  EXPECT_EQ(json["drifts"].size(), 5u);
+  const Json one = json_of(run_tool({"net", "bound", "--drift", "100ppm", "--json"}));
+  EXPECT_EQ(one["drifts"][0]["interval_slots"], 4810);
+}
+
+TEST(NetTool, ParametersComeFromPresetFileAndOptionsInThisOrder) {
+  const TempDir folder;
+  const std::string file =
+      write(folder, "p.json", R"({"preset": "ib-ndr", "ld": "25ns", "bl": 300})");
+  const Json json =
+      json_of(run_tool({"net", "bound", "--parameters", file, "--bl", "400", "--json"}));
+  EXPECT_NEAR(json["parameters"]["ld_s"].get<double>(), 25e-9, 1e-15);
+  EXPECT_NEAR(json["parameters"]["cp_s"].get<double>(), 1.28e-9, 1e-15);
+  EXPECT_EQ(json["parameters"]["bl"], 400);
+}
+
+TEST(NetTool, TablesMatch) {
+  const TempDir folder;
+  const std::string figures = (folder.path() / "figures").string();
+  const ChildOutcome outcome = run_tool({"net", "tables", "--svg", figures});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  EXPECT_THAT(outcome.out, HasSubstr("0 differ"));
+  for (const char* name : {"figure-4", "figure-5-rate", "figure-5-buffer", "figure-6"}) {
+    const std::string svg = contents(folder.path() / "figures" / (std::string(name) + ".svg"));
+    EXPECT_THAT(svg, testing::StartsWith("<svg "));
+    EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
+  }
+  expect_refusal(run_tool({"net", "tables", "--svg", figures}), figures);
+  const Json json = json_of(run_tool({"net", "tables", "--json"}));
+  EXPECT_EQ(json["differing"], 0);
+  EXPECT_EQ(json["figures"].size(), 4u);
+}
+
+TEST(NetTool, SchedulesAreComparedAndWritten) {
+  const TempDir folder;
+  const std::string csv = (folder.path() / "plan.csv").string();
+  const std::string plan = (folder.path() / "plan.json").string();
+  const ChildOutcome outcome =
+      run_tool({"net", "schedule", "tree:3x3", "--method", "hss", "-o", csv});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  EXPECT_THAT(contents(csv), testing::StartsWith("interface,slot,destination,route\n"
+                                                 "n0,0,n0,n0 s1 n0\n"
+                                                 "n0,1,n1,n0 s1 n1\n"));
+  EXPECT_EQ(run_tool({"net", "schedule", "tree:3x3", "--method", "hss", "-o", plan}).exit_code, 0);
+  const Json json = Json::parse(contents(plan));
+  EXPECT_EQ(json["schema"], "entrain.net.plan/1");
+  EXPECT_EQ(json["interfaces"].size(), 6u);
+  EXPECT_EQ(json["interfaces"][1]["messages"][0]["destination"], "n1");
+  expect_refusal(run_tool({"net", "schedule", "tree:3x3", "-o", csv}), "exists");
+  expect_refusal(run_tool({"net", "schedule", "tree:3x3", "-o", "plan.txt"}), ".csv or .json");
+
+  const ChildOutcome conflict = run_tool({"net", "schedule", "tree:3x3", "--method", "sss"});
+  EXPECT_EQ(conflict.exit_code, 1);
+  EXPECT_THAT(conflict.out, HasSubstr("take the link"));
+}
+
+TEST(NetTool, SimulationsShowSkewAndBound) {
+  const TempDir folder;
+  const std::string csv = (folder.path() / "skew.csv").string();
+  const std::string svg = (folder.path() / "skew.svg").string();
+  const Json json = json_of(run_tool({"net", "simulate", "single:4", "--synchronisations", "3",
+                                      "--csv", csv, "--svg", svg, "--limit", "--json"}));
+  EXPECT_EQ(json["schema"], "entrain.net.simulate/1");
+  EXPECT_EQ(json["synchronised"], true);
+  EXPECT_EQ(json["lost_flits"], 0);
+  EXPECT_EQ(json["interval_slots"], 1603);
+  EXPECT_LT(json["skew_after_s"].get<double>(), 260e-9);
+  EXPECT_GT(json["limit"]["margin"].get<double>(), 1);
+  EXPECT_EQ(line_count(contents(csv)), 1u + 3 * 5);
+  EXPECT_THAT(contents(csv),
+              testing::StartsWith("synchronisation,slot,earliest_ns,skew_ns,n0,n1,n2,n3\n"));
+  EXPECT_THAT(contents(svg), testing::EndsWith("</svg>\n"));
+}
+
+TEST(NetTool, LostSynchronyIsNoticed) {
+  const ChildOutcome outcome = run_tool({"net", "simulate", "single:3", "--interval", "6000",
+                                         "--synchronisations", "2", "--drift", "500ppm"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.summary();
+  EXPECT_THAT(outcome.out, HasSubstr("lost: "));
+}
+
+TEST(NetTool, OverrunsArePredictedAndSeen) {
+  const ChildOutcome outcome =
+      run_tool({"net", "simulate", "single:4", "--cp", "3.13ns", "--synchronisations", "2"});
+  EXPECT_THAT(outcome.out, HasSubstr("overrun predicted  n0 -> s0 (room for 11 flits"));
+  EXPECT_THAT(outcome.out, HasSubstr("overrun seen"));
+}
+
+struct BadInput {
+  std::vector<std::string> arguments;
+  std::string part;
+};
+
+class NetRefusal : public testing::TestWithParam<BadInput> {};
+
+TEST_P(NetRefusal, IsOneSentence) {
+  std::vector<std::string> arguments{"net"};
+  arguments.insert(arguments.end(), GetParam().arguments.begin(), GetParam().arguments.end());
+  expect_refusal(run_tool(arguments), GetParam().part);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Arguments, NetRefusal,
+    testing::ValuesIn(std::vector<BadInput>{
+        {{"bound", "--ld=-1ns"}, "parameter ld: '-1ns' is negative"},
+        {{"bound", "--kg", "60"}, "parameter kg"},
+        {{"bound", "--ks", "65"}, "parameter ks"},
+        {{"bound", "--slot-flits", "64"}, "parameter slot-flits"},
+        {{"bound", "--cp", "6.25"}, "has no unit"},
+        {{"bound", "--levels", "1"}, "--levels '1'"},
+        {{"bound", "--preset", "arcnet"}, "--preset 'arcnet'"},
+        {{"bound", "--drift", "300"}, "--drift '300'"},
+        {{"bound", "--parameters", "/nonexistent"}, "/nonexistent"},
+        {{"schedule"}, "TOPOLOGY is required"},
+        {{"schedule", "single:1"}, "number of interfaces 1"},
+        {{"schedule", "ring:5"}, "'ring:5' is not a topology"},
+        {{"schedule", "no-such-file.dot"}, "no-such-file.dot"},
+        {{"schedule", "torus:4x4", "--tree", "given"}, "closes a cycle"},
+        {{"schedule", "single:4", "--method", "best"}, "sss, hss, joined or doubling"},
+        {{"simulate", "single:4", "--load", "2"}, "--load '2'"},
+        {{"simulate", "single:4", "--interval", "2"}, "shorter than the schedule"},
+        {{"simulate", "single:4", "--guard", "1940"}, "idle flits"},
+        {{"simulate", "single:4", "--link-model", "bus"}, "switch or link"},
+        {{"simulate", "tree:8x4", "--method", "doubling"}, "equation (11)"},
+        {{"simulate", "single:4", "--phase", "1ms"}, "more than a slot"},
+    }));
+
+TEST(NetTool, BadFilesAreOneSentence) {
+  const TempDir folder;
+  const auto refuse = [&](const std::string& name, const std::string& text,
+                          const std::string& part) {
+    expect_refusal(run_tool({"net", "schedule", write(folder, name, text)}), part);
+  };
+  refuse("a.dot", "graph { a -- s; b -- s; c [type=interface] }", "'c' is connected to nothing");
+  refuse("b.dot", "graph { a -- s; b -- t; c -- s; d -- t }", "is not connected with");
+  refuse("c.json", "{\"interfaces\": 3}", "not an array");
+  refuse("d.json",
+         R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 0}], "links": []})",
+         "has 0 ports");
+  refuse("e.txt", "x", ".json, .dot or .gv");
+  expect_refusal(run_tool({"net", "bound", "--parameters", write(folder, "p.json", "[1]")}),
+                 "p.json: this is no JSON object");
+  expect_refusal(run_tool({"net", "bound", "--parameters", write(folder, "q.json", "{\"x\": 1}")}),
+                 "there is no parameter 'x'");
+}
+
+}  // namespace
+}  // namespace entrain::test
