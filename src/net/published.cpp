@@ -121,7 +121,7 @@ void add_intervals(Cells& cells, const char* table, std::int64_t levels,
                fmt::format("{}", printed), Verdict::differs, ""});
     for (std::size_t j = 0; j < N; ++j) {
       const std::int64_t slots = full_tree_slots(ports[j], levels);
-      cells.add({table, row, fmt::format("overhead, {} ports, %", ports[j]), overheads[i][j],
+      cells.add({table, row, fmt::format("overhead, {} ports", ports[j]), overheads[i][j],
                  overhead_text(slots, published, overheads[i][j], truncated),
                  overhead_text(slots, printed, overheads[i][j], truncated), Verdict::differs, ""});
     }
@@ -176,17 +176,15 @@ void add_text(Cells& cells) {
           interval_slots({}, skew_of_hss({}, levels, reading), drift_ppm * k_ppb_per_ppm);
       return overhead_text(full_tree_slots(ports, levels), interval, published, truncated);
     };
-    cells.add({where, what, "%", published, text(Reading::published), text(Reading::printed),
-               Verdict::differs, ""});
+    cells.add({where, what, fmt::format("overhead, {} ports", ports), published,
+               text(Reading::published), text(Reading::printed), Verdict::differs, ""});
   };
-  add_overhead("text, 6", "largest overhead, one 8-port switch", "0.83", 8, 2, 500, false);
-  add_overhead("text, 5.2", "overhead at 300 ppm, 4-port switches, 4 levels", "2.69", 4, 4, 300,
-               true);
-  add_overhead("text, 5.2", "overhead at 300 ppm, 8-port switches, 4 levels", "6.07", 8, 4, 300,
-               true);
-  cells.add({"text, 5.2", "slots of HSS, 8-port switches, 4 levels", "slots", "36",
+  add_overhead("text, 6", "one switch, 500 ppm", "0.83", 8, 2, 500, false);
+  add_overhead("text, 5.2", "4 levels, 300 ppm", "2.69", 4, 4, 300, true);
+  add_overhead("text, 5.2", "4 levels, 300 ppm", "6.07", 8, 4, 300, true);
+  cells.add({"text, 5.2", "8 ports, 4 levels", "slots of HSS", "36",
              fmt::format("{}", full_tree_slots(8, 4)), "", Verdict::differs, ""});
-  cells.add({"text, 5.2", "hosts, 8-port switches, 4 levels", "hosts", "392",
+  cells.add({"text, 5.2", "8 ports, 4 levels", "hosts", "392",
              fmt::format("{}", full_tree(8, 4).value().interfaces().size()), "", Verdict::differs,
              ""});
 }

@@ -160,7 +160,7 @@ TEST(Schedule, LeadersAreNearestInTime) {
 }
 
 TEST(Schedule, TooLargePatternsAreRefused) {
-  const Topology topology = generate("torus:80x80", 1).value();
+  const Topology topology = generate("tree:18x4", 1).value();
   EXPECT_FALSE(plan(topology, SpanningTree(topology), Method::sss));
 }
 

@@ -35,14 +35,6 @@ Femtoseconds ns(double value) {
   return Femtoseconds(static_cast<std::int64_t>(value * static_cast<double>(k_fs_per_ns)));
 }
 
-/// Two interfaces on a switch, `skew` apart; what is left of it after one schedule.
-SimulationResult pair_after(Femtoseconds skew, LinkModel model = LinkModel::at_switch) {
-  const Machine machine("single:2");
-  SimulationOptions options = machine.options(model);
-  options.phase = skew;
-  return machine.run(options);
-}
-
 // What the bounds leave out, each by a pair of interfaces.
 
 /// Interface 1 of a pair, behind the other one at the end of the schedule; negative: before it.
@@ -123,6 +115,17 @@ TEST(Simulator, OnPhysicalLinksTheGuardDecidesWhereThePairEnds) {
   options.guard_flits = 29;
   EXPECT_EQ(lag_of_the_fast(machine, options), ns(20.52));
   EXPECT_EQ(usual_guard_flits(machine.parameters, LinkModel::at_link), 33);
+}
+
+TEST(Simulator, OnPhysicalLinksTheGuardWidensTheDeadZone) {
+  // What the guard lets the buffers drain is room for more flits before STOP: (ks + guard) cp - 2
+  // rd = 256.25 ns, more than the published bound.
+  const Machine machine("single:2");
+  SimulationOptions options = machine.options(LinkModel::at_link);
+  options.phase = ns(245);
+  EXPECT_EQ(machine.run(options).largest_skew(2), ns(245));
+  options.phase = ns(265);
+  EXPECT_LT(machine.run(options).largest_skew(2), ns(10));
 }
 
 TEST(Simulator, AGuardlessLinkIsSlowerThanItsSlowestInterface) {

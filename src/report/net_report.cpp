@@ -232,7 +232,7 @@ std::string to_text(const TablesReport& report, const Style& style) {
   std::map<std::string, std::size_t> matching, all;
   Table table;
   table.column("where", Align::left).column("value", Align::left).column("", Align::left);
-  table.column("published").column("computed").column("as printed").column("verdict", Align::left);
+  table.column("paper").column("computed").column("as printed").column("verdict", Align::left);
   for (const net::PublishedCell& cell : report.cells) {
     ++all[cell.table];
     const bool matches = cell.verdict == net::Verdict::matches;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/svg.hpp"
+
+#include <gmock/gmock.h>
+
+#include "net/generators.hpp"
+#include "report/net_report.hpp"
+
+namespace entrain::report {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(Svg, DrawsLinesAndMarks) {
+  const std::string svg = to_svg(
+      {"title <1>", "x", "y & z", {{"line", {{0, 1}, {2, 3}}, false}, {"dot", {{1, 2}}, true}}});
+  EXPECT_THAT(svg, StartsWith("<svg xmlns="));
+  EXPECT_THAT(svg, EndsWith("</svg>\n"));
+  EXPECT_THAT(svg, HasSubstr("title &lt;1&gt;"));
+  EXPECT_THAT(svg, HasSubstr("y &amp; z"));
+  EXPECT_THAT(svg, HasSubstr("<polyline points=\"80.0,"));
+  EXPECT_THAT(svg, HasSubstr("r=\"5\""));
+}
+
+TEST(Svg, IsFiniteWhateverTheData) {
+  for (const std::vector<std::pair<double, double>>& points :
+       {std::vector<std::pair<double, double>>{},
+        {{0, 0}},
+        {{5, 5}, {5, 5}},
+        {{-1, -2}, {1e-9, 1e9}}})
+    EXPECT_THAT(to_svg({"t", "x", "y", {{"s", points, false}}}),
+                testing::AllOf(Not(HasSubstr("nan")), Not(HasSubstr("inf"))));
+}
+
+TEST(NetReport, CsvQuotesNames) {
+  const auto topology =
+      net::topology_from_dot("graph { \"a,1\" -- s; \"b\\\"2\" -- s }", "t").value();
+  const auto schedule = net::plan(topology, net::SpanningTree(topology), net::Method::sss).value();
+  EXPECT_EQ(schedule_csv(topology, schedule),
+            "interface,slot,destination,route\n"
+            "\"a,1\",0,\"a,1\",\"a,1 s a,1\"\n"
+            "\"a,1\",1,\"b\"\"2\",\"a,1 s b\"\"2\"\n"
+            "\"b\"\"2\",0,\"b\"\"2\",\"b\"\"2 s b\"\"2\"\n"
+            "\"b\"\"2\",1,\"a,1\",\"b\"\"2 s a,1\"\n");
+}
+
+}  // namespace
+}  // namespace entrain::report
