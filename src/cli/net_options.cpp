@@ -156,17 +156,20 @@ Result<net::Topology> NetTopology::get(std::uint64_t seed) const {
 }
 
 void add_method(CLI::App& app, net::Method& method) {
-  static constexpr std::array<std::pair<const char*, net::Method>, 4> k_choices{
+  static constexpr std::array<std::pair<const char*, net::Method>, 5> k_choices{
       {{"sss", net::Method::sss},
        {"hss", net::Method::hss},
        {"joined", net::Method::joined},
+       {"alternating", net::Method::alternating},
        {"doubling", net::Method::doubling}}};
   add_value(
       app, "--method", method, [](std::string_view text) { return parse_choice(text, k_choices); },
-      "sss|hss|joined|doubling",
+      "sss|hss|joined|alternating|doubling",
       "sss: one building block pattern, for one switch. hss: gather and distribute, level by "
-      "level. joined: as hss, with steps that share slots and overlap. doubling: as joined, with "
-      "few slots per step and a larger bound. Default: joined.")
+      "level. joined: as hss, with steps that share slots and overlap. alternating: as joined, "
+      "with twice the slots and a far smaller bound in trees. doubling: as joined, with few slots "
+      "per "
+      "step and a larger bound. Default: joined.")
       ->group(k_schedule);
 }
 

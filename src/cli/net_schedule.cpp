@@ -10,6 +10,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A pattern over more interfaces of a tree is not planned only to see that it fails.
+constexpr std::size_t k_most_compared = 1000;
+
 class NetSchedule : public Verb {
  public:
   [[nodiscard]] const HelpText& help() const override {
@@ -75,6 +78,8 @@ class NetSchedule : public Verb {
     progress->begin("plan", net::k_methods.size());
     for (const net::Method method : net::k_methods) {
       if (progress->cancelled()) return fail(ErrorKind::interrupted, "interrupted");
+      const bool is_large = topology.interfaces().size() > k_most_compared && tree.levels() > 2;
+      if (method == net::Method::sss && method != method_ && is_large) continue;
       auto schedule = net::plan(topology, tree, method);
       progress->advance(1);
       if (!schedule && method != method_) continue;  // too large; only a comparison

@@ -87,7 +87,7 @@ TEST(Evaluation, SkewOfTreesIsWithinTheBound) {
 }
 
 TEST(Evaluation, OwnMethodsSynchroniseToo) {
-  for (const Method method : {Method::joined, Method::doubling}) {
+  for (const Method method : {Method::joined, Method::alternating, Method::doubling}) {
     for (const LinkModel model : {LinkModel::at_switch, LinkModel::at_link}) {
       Setting setting("tree:4x3", model, 300 * k_ppm, {}, method);
       const SimulationReport report = setting.run();

@@ -88,6 +88,8 @@ class JoinedPlan {
     std::vector<std::int64_t> result;
     if (kind_ == StepKind::direct) {
       for (std::int64_t t = 1; t < n; ++t) result.push_back(bbp_destination(0, t, n));
+    } else if (kind_ == StepKind::alternating) {
+      for (std::int64_t t = 1; t < n; ++t) result.insert(result.end(), {t, 0});
     } else {
       for (std::int64_t step = 1; step < n; step *= 2) result.push_back((2 * step - 1) % n);
     }

@@ -39,8 +39,9 @@ class Planner {
 
 /// How the leaders of a step come to precede each other.
 enum class StepKind {
-  direct,    ///< each pair directly, n - 1 slots: the building block pattern
-  doubling,  ///< over leaders 1, 2, 4, ... away, ceil(log2 n) slots
+  direct,       ///< each pair directly, n - 1 slots: the building block pattern
+  alternating,  ///< each pair directly, 2 (n - 1) slots, every other one home
+  doubling,     ///< over leaders 1, 2, 4, ... away, ceil(log2 n) slots
 };
 
 /// A step with leaders L_0..L_{n-1} of n subtrees needs a *home slot* in which each sends to a

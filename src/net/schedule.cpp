@@ -68,6 +68,8 @@ const char* name_of(Method method) {
       return "hss";
     case Method::joined:
       return "joined";
+    case Method::alternating:
+      return "alternating";
     case Method::doubling:
       return "doubling";
   }
@@ -90,6 +92,9 @@ Result<Schedule> plan(const Topology& topology, const SpanningTree& tree, Method
       break;
     case Method::joined:
       plan_joined(tree, planner, StepKind::direct);
+      break;
+    case Method::alternating:
+      plan_joined(tree, planner, StepKind::alternating);
       break;
     case Method::doubling:
       plan_joined(tree, planner, StepKind::doubling);

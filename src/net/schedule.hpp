@@ -17,15 +17,17 @@ namespace entrain::net {
 
 /// How to plan a synchronising schedule.
 enum class Method {
-  sss,       ///< the building block pattern over all interfaces: for one switch
-  hss,       ///< gather and distribute, level by level (Definition 2)
-  joined,    ///< as hss, but every subtree goes on as soon as it can, steps share slots, and the
-             ///< leader of a subtree is the interface nearest to its root
+  sss,          ///< the building block pattern over all interfaces: for one switch
+  hss,          ///< gather and distribute, level by level (Definition 2)
+  joined,       ///< as hss, but every subtree goes on as soon as it can, steps share slots, and the
+                ///< leader of a subtree is the interface nearest to its root
+  alternating,  ///< as joined, but every other slot of a step goes home, so that whoever is held
+                ///< back is near the contested link: twice the slots, a far smaller bound in trees
   doubling,  ///< as joined, but in a step the slowest time travels over 1, 2, 4, ... leaders: far
              ///< fewer slots, a larger bound
 };
-inline constexpr std::array<Method, 4> k_methods{Method::sss, Method::hss, Method::joined,
-                                                 Method::doubling};
+inline constexpr std::array<Method, 5> k_methods{Method::sss, Method::hss, Method::joined,
+                                                 Method::alternating, Method::doubling};
 const char* name_of(Method method);
 
 /// s =>ts d: what interface `source` injects in slot `slot`, and the nodes it passes, both ends

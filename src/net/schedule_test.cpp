@@ -14,6 +14,9 @@ Schedule planned(const Topology& topology, Method method) {
   return plan(topology, SpanningTree(topology), method).value();
 }
 
+constexpr std::array k_tree_methods{Method::hss, Method::joined, Method::alternating,
+                                    Method::doubling};
+
 /// Random topologies of very different shapes.
 Topology random_topology(std::uint64_t seed) {
   RandomStream random(seed, 99);
@@ -66,7 +69,7 @@ TEST(Schedule, AllMethodsHoldInAllFullTreesUpTo1000Hosts) {
       if (hosts > 1000) break;
       const Topology topology = full_tree(ports, levels).value();
       ASSERT_EQ(static_cast<std::int64_t>(topology.interfaces().size()), hosts);
-      for (const Method method : {Method::hss, Method::joined, Method::doubling})
+      for (const Method method : k_tree_methods)
         expect_holds(topology, method, std::to_string(ports) + "x" + std::to_string(levels));
       EXPECT_EQ(planned(topology, Method::hss).slots, full_tree_slots(ports, levels));
       EXPECT_LE(planned(topology, Method::joined).slots, full_tree_slots(ports, levels));
@@ -79,7 +82,7 @@ TEST(Schedule, AllMethodsHoldInAllFullTreesUpTo1000Hosts) {
 TEST(Schedule, AllMethodsHoldInRandomGraphs) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Topology topology = random_topology(seed);
-    for (const Method method : {Method::hss, Method::joined, Method::doubling})
+    for (const Method method : k_tree_methods)
       expect_holds(topology, method, "seed " + std::to_string(seed));
     EXPECT_LE(planned(topology, Method::joined).slots, planned(topology, Method::hss).slots);
   }
@@ -89,8 +92,7 @@ TEST(Schedule, AllMethodsHoldInRegularNetworks) {
   for (const char* text : {"fat-tree:4", "fat-tree:8", "mesh:4x3", "mesh:1x9", "torus:4x4",
                            "torus:3x5x3", "mesh:7x7x2"}) {
     const Topology topology = generate(text, 1).value();
-    for (const Method method : {Method::hss, Method::joined, Method::doubling})
-      expect_holds(topology, method, text);
+    for (const Method method : k_tree_methods) expect_holds(topology, method, text);
   }
 }
 
@@ -102,6 +104,7 @@ TEST(Schedule, SlotsOfTheTreeOf392Hosts) {
   // leaders) half a turn is missing, so one does not.
   EXPECT_EQ(planned(topology, Method::joined).slots, 33);
   EXPECT_EQ(planned(topology, Method::doubling).slots, 17);
+  EXPECT_EQ(planned(topology, Method::alternating).slots, 63);
 }
 
 TEST(Schedule, SkewOfASingleSwitchIsThatOfEquation8) {
@@ -124,6 +127,18 @@ TEST(Schedule, SkewOfATreeIsAtMostThatOfEquation10) {
       EXPECT_LE(skew_of_schedule(planned(topology, Method::joined), n, {}, reading), bound);
     }
   }
+}
+
+TEST(Schedule, AlternatingHomeKeepsTheFastNearTheContestedLink) {
+  // Equation (5) weighs the routers behind the fast one (p2) with a whole buffer each, those behind
+  // the slow one (p1) with a delay: a step at level i counts (2 i - 1, 1) instead of (1, 2 i - 1).
+  const Topology topology = full_tree(8, 4).value();
+  const Schedule schedule = planned(topology, Method::alternating);
+  const auto pair = [](std::int64_t p1) { return skew_of_pair({}, p1, 1, Reading::published); };
+  EXPECT_EQ(skew_of_schedule(schedule, 392, {}, Reading::published),
+            pair(5) + 2 * (pair(3) + pair(1)));
+  EXPECT_LT(skew_of_schedule(schedule, 392, {}, Reading::published) * 3,
+            skew_of_hss({}, 4, Reading::published));
 }
 
 TEST(Schedule, LeadersAreNearestByLinks) {

@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
         {{"schedule", "ring:5"}, "'ring:5' is not a topology"},
         {{"schedule", "no-such-file.dot"}, "no-such-file.dot"},
         {{"schedule", "torus:4x4", "--tree", "given"}, "closes a cycle"},
-        {{"schedule", "single:4", "--method", "best"}, "sss, hss, joined or doubling"},
+        {{"schedule", "single:4", "--method", "best"}, "sss, hss, joined, alternating or doubling"},
         {{"simulate", "single:4", "--load", "2"}, "--load '2'"},
         {{"simulate", "single:4", "--interval", "2"}, "shorter than the schedule"},
         {{"simulate", "single:4", "--guard", "1940"}, "idle flits"},
