@@ -143,7 +143,7 @@ TEST(NetTool, LostSynchronyIsNoticed) {
 TEST(NetTool, OverrunsArePredictedAndSeen) {
   const ChildOutcome outcome =
       run_tool({"net", "simulate", "single:4", "--cp", "3.13ns", "--synchronisations", "2"});
-  EXPECT_THAT(outcome.out, HasSubstr("overrun predicted  n0 -> s0 (room for 11 flits"));
+  EXPECT_THAT(outcome.out, HasSubstr("overrun predicted   n0 -> s0 (room for 11 flits"));
   EXPECT_THAT(outcome.out, HasSubstr("overrun seen"));
 }
 
@@ -196,7 +196,8 @@ TEST(NetTool, BadFilesAreOneSentence) {
   refuse("b.dot", "graph { a -- s; b -- t; c -- s; d -- t }", "is not connected with");
   refuse("c.json", "{\"interfaces\": 3}", "not an array");
   refuse("d.json",
-         R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 0}], "links": []})",
+         R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 0}],
+             "links": [["a", "s"], ["b", "s"]]})",
          "has 0 ports");
   refuse("e.txt", "x", ".json, .dot or .gv");
   expect_refusal(run_tool({"net", "bound", "--parameters", write(folder, "p.json", "[1]")}),
