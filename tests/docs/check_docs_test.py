@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from check_docs import DOCUMENTS, check_names, run_documents
+from check_docs import DOCUMENTS, RUNNABLE, check_names, run_documents
 
 HEADER = """
 namespace entrain::match {
@@ -25,6 +25,7 @@ class CheckDocs(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
             files = {name: "" for name in DOCUMENTS}
+            files |= {name: "```sh run\ntrue\n```\n" for name in RUNNABLE}
             files |= {
                 "README.md": readme,
                 "Makefile": "test: deps\n\tctest\n",
