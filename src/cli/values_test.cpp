@@ -77,10 +77,9 @@ TEST(ParsePresync, NamesWhatIsAvailable) {
   EXPECT_EQ(*parse_presync("linear"), Presync::linear);
   EXPECT_EQ(*parse_presync("regression"), Presync::regression);
   EXPECT_EQ(*parse_presync("spline"), Presync::spline);
-  EXPECT_EQ(parse_presync("causal").error().message,
-            "is not available yet: choose auto, none, linear, regression or spline");
+  EXPECT_EQ(*parse_presync("causal"), Presync::causal);
   EXPECT_EQ(parse_presync("foo").error().message,
-            "is not auto, none, linear, regression or spline");
+            "is not auto, none, linear, regression, spline or causal");
   EXPECT_EQ(*parse_condensing("shortest"), Condensing::shortest);
   EXPECT_EQ(*parse_condensing("mean"), Condensing::mean);
   EXPECT_EQ(*parse_condensing("weighted"), Condensing::weighted);
