@@ -317,7 +317,6 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots) {
     if (!better) break;
     best = std::move(finer);
   }
-  if (!best.converged) return no_error(problem);
   return best;
 }
 

@@ -191,6 +191,13 @@ class Bender {
     return all;
   }
 
+  /// By the presync maps, ticks.
+  [[nodiscard]] double worst_violation() const {
+    std::int64_t worst = 0;
+    for (const CausalBound& bound : bounds_) worst = std::max(worst, -bound.slack);
+    return static_cast<double>(worst);
+  }
+
   Result<CausalFit> fit(bool measured) {
     CausalFit found;
     for (int round = 0; round < k_rounds; ++round) {
@@ -198,15 +205,19 @@ class Bender {
       const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
       collect(errors);
       const std::uint32_t windows = round == 0 ? k_windows : k_wide_windows;
-      const double scale =
+      const double latency =
           clock::latency_scale(bounds_, begin_, (end_ - begin_) / windows + 1, errors);
+      // Long tails and few messages leave no short round trip. What is coarser than the violations
+      // must not be read as a latency, nor make the sessions softer than they are wrong.
+      const double fine = std::max(worst_violation() / 4, 1.0);
+      const double scale = std::min(latency, fine);
       const std::vector<SessionBound> all = sessions(scale, measured);
       clock::CausalProblem problem;
       problem.clocks = clocks_;
       problem.begin = begin_;
       problem.end = end_;
       problem.sigma = scale / 2;
-      problem.latency = scale;
+      problem.latency = latency <= fine ? latency : 0;
       problem.bounds = bounds_;
       problem.sessions = all;
       const std::size_t most_knots =
