@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <system_error>
+
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/net.hpp"
@@ -167,8 +170,13 @@ Result<net::SimulationReport> NetSimulate::work(Progress* progress) const {
 Result<void> NetSimulate::write_files(const net::Topology& topology,
                                       const net::SimulationReport& report) const {
   if (!csv_.empty()) TRY(write_new_file(csv_, report::skew_csv(topology, report)));
-  if (!svg_.empty()) TRY(write_new_file(svg_, report::to_svg(report::skew_plot(report))));
-  return {};
+  if (svg_.empty()) return {};
+  Result<void> drawn = write_new_file(svg_, report::to_svg(report::skew_plot(report)));
+  if (!drawn && !csv_.empty()) {  // all or nothing
+    std::error_code ignored;
+    std::filesystem::remove(csv_, ignored);
+  }
+  return drawn;
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ Result<double> parse_number(std::string_view text, double least, double most, co
   const auto value = number_in<double>(text);
   if (value && *value >= least && *value <= most) return *value;
   return fail(ErrorKind::usage,
-              fmt::format("is not a number of {} from {:g} to {:g}", unit, least, most));
+              fmt::format("is not a number {}from {:g} to {:g}",
+                          *unit == '\0' ? "" : fmt::format("of {} ", unit), least, most));
 }
 
 Result<Decimal9> parse_decimal9(std::string_view text, std::int64_t most) {

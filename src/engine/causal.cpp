@@ -246,6 +246,10 @@ class Bender {
     if (processes_.any(!good)) return false;
     presync_.maps = std::move(bent);
     avoid_negative_times();
+    for (ClockQuality& clock : presync_.clocks.clocks) {  // they are of the maps as they were
+      clock.interval_bound_ticks.reset();
+      clock.predicted_bound_ticks.reset();
+    }
     return true;
   }
 

@@ -37,7 +37,7 @@ class Lexer {
     if (c == '"') return quoted(token);
     if (text_.substr(at_, 2) == "--" || text_.substr(at_, 2) == "->") {
       token.kind = Token::edge;
-      token.text = text_.substr(at_, 2);
+      token.text = std::string(text_.substr(at_, 2));
       at_ += 2;
       return token;
     }

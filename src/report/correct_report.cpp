@@ -218,7 +218,10 @@ std::string conclusion(const CorrectReport& report, const Style& style) {
                              unread),
                  Tone::bad, style);
   if (report.before.violations == 0 && report.statistics.moved_events == 0)
-    return toned("There was nothing to correct; the archive as written has no violations.",
+    return toned(report.before.presync == "causal"
+                     ? "The bent clocks left nothing to correct; the archive as written has no "
+                       "violations."
+                     : "There was nothing to correct; the archive as written has no violations.",
                  Tone::good, style);
   return toned("No violations remain: checked on the archive as written.", Tone::good, style);
 }
