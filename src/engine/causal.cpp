@@ -245,7 +245,7 @@ class Bender {
     }
     if (processes_.any(!good)) return false;
     presync_.maps = std::move(bent);
-    avoid_negative_times();
+    avoid_negative_times(processes_, trace_, own_, presync_.maps);
     for (ClockQuality& clock : presync_.clocks.clocks) {  // they are of the maps as they were
       clock.interval_bound_ticks.reset();
       clock.predicted_bound_ticks.reset();
@@ -269,14 +269,14 @@ class Bender {
     }
     std::sort(locals.begin(), locals.end());
     locals.erase(std::unique(locals.begin(), locals.end()), locals.end());
-    std::erase_if(locals, [&](std::uint64_t stamp) { return inside_flush(l, stamp); });
     std::vector<ClockKnot> knots;
     for (const std::uint64_t stamp : locals) {
       const std::int64_t c = map(stamp);
       knots.push_back(
           {stamp, c - static_cast<std::int64_t>(stamp) - std::llround(errors(clock_of_[l], c))});
     }
-    return ClockMap::from_knots(std::move(knots));
+    TRY_ASSIGN(const ClockMap bent, ClockMap::from_knots(std::move(knots)));
+    return straight_in_flushes(bent, location(l));
   }
 
   /// First stamp from `low` on whose time is at least `time`; `high` if there is none before.
@@ -291,26 +291,6 @@ class Bender {
       }
     }
     return low;
-  }
-
-  /// A reader's segment must not change there.
-  [[nodiscard]] bool inside_flush(LocationIndex l, std::uint64_t stamp) const {
-    return std::any_of(location(l).flushes.begin(), location(l).flushes.end(),
-                       [&](const trace::FlushInterval& flush) {
-                         return stamp > flush.begin && stamp < flush.end;
-                       });
-  }
-
-  void avoid_negative_times() {
-    std::int64_t earliest = 0;
-    for (const LocationIndex l : own_) {
-      if (location(l).event_count > 0) {
-        earliest = std::min(earliest, presync_.maps[l](location(l).first));
-      }
-    }
-    earliest = processes_.reduce(Team::Reduction::min, earliest);
-    if (earliest == 0) return;
-    for (ClockMap& map : presync_.maps) map = map.shifted(-earliest);
   }
 
   Team& processes_;

@@ -24,9 +24,12 @@ using clock::Method;
 
 const char* word_of(Condensing rule) {
   switch (rule) {
-    case Condensing::shortest: return "shortest";
-    case Condensing::mean: return "mean";
-    case Condensing::weighted: return "weighted";
+    case Condensing::shortest:
+      return "shortest";
+    case Condensing::mean:
+      return "mean";
+    case Condensing::weighted:
+      return "weighted";
   }
   return "";
 }
@@ -41,20 +44,6 @@ const char* text_of(Condensing rule) {
       return "mean of the exchanges kept, weighted by 1 / round trip^2";
   }
   return "";
-}
-
-/// Removes knots strictly inside buffer flushes, where a reader's segment must not change.
-Result<ClockMap> straight_in_flushes(const ClockMap& map, const trace::LocationSkeleton& location) {
-  if (location.flushes.empty()) return map;
-  std::vector<ClockKnot> knots;
-  for (const ClockKnot& knot : map.knots()) {
-    const bool inside = std::any_of(location.flushes.begin(), location.flushes.end(),
-                                    [&](const trace::FlushInterval& flush) {
-                                      return knot.local > flush.begin && knot.local < flush.end;
-                                    });
-    if (!inside) knots.push_back(knot);
-  }
-  return knots.size() < 2 ? map : ClockMap::from_knots(std::move(knots));
 }
 
 /// One run of presynchronise().
@@ -74,7 +63,7 @@ class Presynchroniser {
     result_.maps.resize(trace_.locations.size());
     if (options_.report) result_.bounds.resize(trace_.locations.size());
     TRY(processes_.agree(make_maps()));
-    avoid_negative_times();
+    avoid_negative_times(processes_, trace_, own_, result_.maps);
     if (options_.report) gather_qualities();
     return std::move(result_);
   }
@@ -250,17 +239,6 @@ class Presynchroniser {
     return {};
   }
 
-  void avoid_negative_times() {
-    std::int64_t earliest = 0;
-    for (const LocationIndex l : own_) {
-      if (location(l).event_count == 0) continue;
-      earliest = std::min(earliest, result_.maps[l](location(l).first));
-    }
-    earliest = processes_.reduce(Team::Reduction::min, earliest);
-    if (earliest == 0) return;
-    for (ClockMap& map : result_.maps) map = map.shifted(-earliest);
-  }
-
   struct Numbered {
     LocationIndex location = k_none;
     ClockQuality quality;
@@ -303,6 +281,31 @@ class Presynchroniser {
 };
 
 }  // namespace
+
+Result<ClockMap> straight_in_flushes(const ClockMap& map, const trace::LocationSkeleton& location) {
+  if (location.flushes.empty()) return map;
+  std::vector<ClockKnot> knots;
+  for (const ClockKnot& knot : map.knots()) {
+    const bool inside = std::any_of(location.flushes.begin(), location.flushes.end(),
+                                    [&](const trace::FlushInterval& flush) {
+                                      return knot.local > flush.begin && knot.local < flush.end;
+                                    });
+    if (!inside) knots.push_back(knot);
+  }
+  return knots.size() < 2 ? map : ClockMap::from_knots(std::move(knots));
+}
+
+void avoid_negative_times(Team& processes, const trace::Trace& trace,
+                          std::span<const LocationIndex> own, std::span<ClockMap> maps) {
+  std::int64_t earliest = 0;
+  for (const LocationIndex l : own) {
+    const trace::LocationSkeleton& location = trace.locations[l];
+    if (location.event_count > 0) earliest = std::min(earliest, maps[l](location.first));
+  }
+  earliest = processes.reduce(Team::Reduction::min, earliest);
+  if (earliest == 0) return;
+  for (ClockMap& map : maps) map = map.shifted(-earliest);
+}
 
 Result<Presynchronised> presynchronise(Team& processes, const LoadedTrace& loaded,
                                        const PresyncOptions& options) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,5 +52,14 @@ Result<Presynchronised> presynchronise(Team& processes, const LoadedTrace& loade
                                        const PresyncOptions& options);
 /// Of a trace that is in this process as a whole.
 Result<Presynchronised> presynchronise(const trace::Trace& trace, const PresyncOptions& options);
+
+/// The map without the knots strictly inside buffer flushes, where a reader's segment must not
+/// change; unless fewer than two were left.
+Result<ClockMap> straight_in_flushes(const ClockMap& map, const trace::LocationSkeleton& location);
+
+/// Moves all maps by the same amount if the first event of some location would be before 0. `own`:
+/// the locations of this process, with events; `maps`: one per location. Collective.
+void avoid_negative_times(Team& processes, const trace::Trace& trace,
+                          std::span<const LocationIndex> own, std::span<ClockMap> maps);
 
 }  // namespace entrain::engine
