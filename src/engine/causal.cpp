@@ -52,6 +52,7 @@ class Bender {
       clock_of_.push_back(process);
       clocks_ = std::max<std::size_t>(clocks_, process + 1);
     }
+    component_of_.resize(clocks_, 0);
   }
 
   Result<void> run() {
@@ -124,36 +125,37 @@ class Bender {
     options.windows = k_windows;
     options.errors = errors;
     bounds_ = match::collect_bounds(processes_, graph_, options);
+    // Clocks that nothing aligned are not to be bent by what only bounds them on one side.
+    std::erase_if(bounds_, [&](const CausalBound& bound) {
+      return component_of_[bound.from] != component_of_[bound.to];
+    });
   }
 
   /// Without sessions: straight lines. Twice, as far-off clocks spoil the windows. Returns what is
   /// to be told.
   Result<std::string> align() {
-    std::size_t apart = 0;
+    std::set<std::uint32_t> components;
+    std::vector<clock::ClockLine> lines;
     for (int round = 0; round < 2; ++round) {
       TRY(go_on());
       collect(nullptr);
-      const std::vector<clock::ClockLine> lines = clock::align_by_lines(clocks_, bounds_);
-      std::set<std::uint32_t> seen, components;
-      for (const CausalBound& bound : bounds_) {
-        for (const std::uint32_t c : {bound.from, bound.to}) {
-          if (seen.insert(c).second) components.insert(lines[c].component);
-        }
-      }
-      apart = components.empty() ? 0 : components.size() - 1;
+      lines = clock::align_by_lines(clocks_, bounds_);
       for (const LocationIndex l : own_) TRY(follow(l, lines[clock_of_[l]]));
       evaluate();
     }
-    std::string text = "no clock was measured: aligned by messages; ";
-    if (apart > 0) {
-      text +=
-          fmt::format("{} groups of clocks exchange nothing both ways with the others; ", apart);
+    for (const CausalBound& bound : bounds_) {
+      components.insert({lines[bound.from].component, lines[bound.to].component});
     }
-    return text;
+    for (std::uint32_t c = 0; c < clocks_; ++c) component_of_[c] = lines[c].component;
+    if (components.size() < 2) return "no clock was measured: aligned by messages; ";
+    return fmt::format(
+        "no clock was measured: aligned by messages in {} groups, between which nothing goes both "
+        "ways; ",
+        components.size());
   }
 
   Result<void> follow(LocationIndex l, const clock::ClockLine& line) {
-    if (location(l).event_count == 0) return {};
+    if (location(l).event_count == 0 || (line.offset == 0 && line.rate == 0)) return {};
     const ClockMap& map = presync_.maps[l];
     const std::uint64_t first = location(l).first;
     const std::uint64_t last = std::max(location(l).last, first + 1);
@@ -183,10 +185,13 @@ class Bender {
     std::sort(all.begin(), all.end(), [](const SessionBound& a, const SessionBound& b) {
       return std::tie(a.clock, a.time, a.half_width) < std::tie(b.clock, b.time, b.half_width);
     });
-    // Somebody has to hold the common offset and rate, which edges cannot tell.
-    if (!measured && !bounds_.empty()) {
-      const std::uint32_t reference = bounds_.front().to;
-      for (const std::int64_t time : {begin_, end_}) all.push_back({reference, time, scale / 2});
+    // Somebody has to hold the common offset and rate of clocks, which edges cannot tell.
+    if (!measured) {
+      std::set<std::uint32_t> references;
+      for (const CausalBound& bound : bounds_) references.insert(component_of_[bound.to]);
+      for (const std::uint32_t reference : references) {
+        for (const std::int64_t time : {begin_, end_}) all.push_back({reference, time, scale / 2});
+      }
     }
     return all;
   }
@@ -302,7 +307,8 @@ class Bender {
   const Progress* progress_;
   std::vector<std::uint32_t> clock_of_;  ///< per location
   std::size_t clocks_ = 0;
-  BigVector<std::int64_t> times_;  ///< per node, ghosts too
+  std::vector<std::uint32_t> component_of_;  ///< per clock: first one of those it is aligned with
+  BigVector<std::int64_t> times_;            ///< per node, ghosts too
   std::int64_t begin_ = 0, end_ = 0;
   std::vector<CausalBound> bounds_;
 };

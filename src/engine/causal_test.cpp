@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/team.hpp"
+#include "trace/testing.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -111,6 +112,37 @@ TEST_P(Bent, clean_traces_keep_their_maps) {
   ASSERT_TRUE(linear);
   const Presynchronised causal = bent(with_sessions, *linear);
   EXPECT_EQ(causal.maps, linear->maps);
+}
+
+/// Two clocks 1,000,000 ticks apart of which one only writes and the other only reads.
+TEST(BendByEdges, one_way_traffic_bends_no_clock_that_nobody_measured) {
+  trace::testing::TraceBuilder b(2);
+  for (std::uint64_t t = 0; t < 50; ++t) {
+    b.message(trace::EventKind::send, 0, 2'000'000 + t * 10'000, 1);
+    b.message(trace::EventKind::recv, 1, 1'000'000 + t * 10'000 + t % 7 * 500, 0);
+  }
+  LoadedTrace loaded;
+  loaded.trace = b.trace();
+  loaded.partition = trace::undivided(loaded.trace.definitions);
+  const auto none = presynchronise(loaded.trace, Presync::none);
+  ASSERT_TRUE(none);
+  const Presynchronised causal = bent(loaded, *none);
+  EXPECT_EQ(causal.maps, none->maps);
+  EXPECT_THAT(causal.clocks.reason, HasSubstr("in 2 groups, between which nothing goes both ways"));
+}
+
+TEST(BendByEdges, a_trace_without_messages_keeps_its_maps) {
+  for (const int locations : {1, 3}) {
+    trace::testing::TraceBuilder b(static_cast<std::uint32_t>(locations));
+    b.request(trace::EventKind::irecv_request, 0, 1'000, 1);
+    b.request(trace::EventKind::irecv_request, 0, 2'000, 2);
+    LoadedTrace loaded;
+    loaded.trace = b.trace();
+    loaded.partition = trace::undivided(loaded.trace.definitions);
+    const auto none = presynchronise(loaded.trace, Presync::none);
+    ASSERT_TRUE(none);
+    EXPECT_EQ(bent(loaded, *none).maps, none->maps);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, Bent,
