@@ -11,7 +11,8 @@ namespace entrain {
 enum class Presync {
   /// Of linear, regression and spline the one that best foretells sessions that are left out; linear
   /// where a trace has fewer than three sessions, and where it was corrected already; none where it
-  /// has no ClockOffset record.
+  /// has no ClockOffset record. A correction goes on as with `causal` where something is violated,
+  /// unless the archive was corrected already.
   automatic,
   none,        ///< stamps as stored
   linear,      ///< through the ClockOffset records, to the bit as an OTF2 reader does
@@ -36,6 +37,18 @@ enum class AlltoallvRule {
   dense,   ///< every contributing begin before every receiving end, as the papers do
 };
 
+/// Which locations share one physical clock: they get one correction function.
+enum class ClockDomain {
+  /// The locations of a machine node, as far as nothing in the trace contradicts it: clock offsets
+  /// that differ, or a message inside the node that would arrive before it was sent. A node that is
+  /// contradicted falls into its processes, such a process into its locations. What was not measured
+  /// and does not communicate contradicts nothing.
+  automatic,
+  location,  ///< every location has a clock of its own
+  process,   ///< the locations of a process share one
+  node,      ///< the locations of a machine node share one
+};
+
 /// Where the minimum delay mu of an edge comes from.
 enum class MuSource {
   automatic,   ///< the delays that the archive carries, else 0
@@ -53,6 +66,9 @@ struct MuOption {
 struct CheckOptions {
   Presync presync = Presync::automatic;
   Condensing condensing = Condensing::shortest;  ///< for regression and spline
+  /// Matters where clocks are bent or corrected; a check counts the edges inside domains apart, but
+  /// for automatic.
+  ClockDomain clock_domain = ClockDomain::automatic;
   MuOption mu;
   AlltoallvRule alltoallv = AlltoallvRule::ignore;
   bool init_finalize = false;  ///< treat MPI_Init and MPI_Finalize as synchronising

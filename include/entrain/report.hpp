@@ -88,6 +88,12 @@ struct ClockEstimation {
   std::vector<ClockQuality> clocks;  ///< of locations with two sessions or more, in their order
 };
 
+/// Edges between locations that share one clock. They are part of the counts of their kinds, too.
+struct InsideDomains {
+  std::uint64_t count = 0;
+  std::uint64_t violations = 0;  ///< no correction of that clock can remove them
+};
+
 struct CheckReport {
   std::string archive;
   std::uint64_t locations = 0;
@@ -99,6 +105,7 @@ struct CheckReport {
   std::array<EdgeStatistics, k_edge_kinds> edges;
   std::uint64_t violations = 0;     ///< sum over kinds in force (init_finalize only when asked for)
   std::uint64_t below_latency = 0;  ///< likewise
+  std::optional<InsideDomains> inside_domains;  ///< only where locations share clocks
   MuTicks mu_ticks{};
   std::string mu_source;  ///< "none", "archive", "round trip (estimate)", "given"
   Counters unmatched;     ///< operations without a partner
@@ -122,6 +129,7 @@ struct IntervalChange {
   double max_share = 0;  ///< largest relative change, as a fraction
 };
 
+/// From the times as measured to the corrected ones.
 struct CorrectionStatistics {
   std::uint64_t moved_events = 0;  ///< communication events (distinct stamps) that moved
   std::uint64_t compared_events = 0;
@@ -131,7 +139,8 @@ struct CorrectionStatistics {
   IntervalChange intervals;
   /// Largest local stretch: (change of a local interval) / (its length in local ticks).
   double max_slope = 0;
-  std::uint64_t moved_backward = 0;  ///< events earlier than before by more than a tick
+  /// Events more than a tick earlier than C (what bends clocks may move them back; nothing else).
+  std::uint64_t moved_backward = 0;
   std::uint64_t order_broken = 0;    ///< local pairs whose order was reversed
 };
 
@@ -139,8 +148,21 @@ struct PhaseSeconds {
   double scan = 0, match = 0, presync = 0, forward = 0, backward = 0, write = 0, verify = 0;
 };
 
+/// How the times that a correction starts from (C) were found.
+struct TimelineReport {
+  std::string presync;  ///< "none", "linear", "regression", "spline" or "causal"
+  std::string reason;   ///< why it was chosen, or what came of it; may be empty
+  std::string clock_domain;       ///< "location", "process", "node" or "auto"
+  std::uint64_t clocks = 0;       ///< clock domains
+  std::vector<std::string> notes;  ///< what spoke against sharing clocks
+  /// C minus the time as measured, over communication events (distinct stamps).
+  double shift_mean_ticks = 0;       ///< of the absolute values
+  std::int64_t shift_max_ticks = 0;  ///< the largest one
+};
+
 struct CorrectReport {
-  CheckReport before;
+  CheckReport before;  ///< by the clocks as measured, as check tells it
+  TimelineReport timeline;
   CheckReport after;      ///< of the archive as written; equals `before` in shape
   bool verified = false;  ///< false with verify = off: `after` is empty then
   std::string mode;

@@ -15,6 +15,16 @@ Result<AlltoallvRule> parse_alltoallv(std::string_view text) {
   return parse_choice(text, k_alltoallv_rules);
 }
 
+constexpr std::array<std::pair<const char*, ClockDomain>, 4> k_clock_domains{
+    {{"auto", ClockDomain::automatic},
+     {"location", ClockDomain::location},
+     {"process", ClockDomain::process},
+     {"node", ClockDomain::node}}};
+
+Result<ClockDomain> parse_clock_domain(std::string_view text) {
+  return parse_choice(text, k_clock_domains);
+}
+
 }  // namespace
 
 void CheckArguments::declare(CLI::App& app) {
@@ -26,8 +36,9 @@ void CheckArguments::declare(CLI::App& app) {
             "collectives of the trace demand; where no clock was measured, clocks are aligned by "
             "these alone. auto: of linear, regression and spline the one that best foretells sessions "
             "that are left out; linear with fewer than three sessions and for an archive that was "
-            "corrected already, none where it holds no ClockOffset records; the report names the "
-            "choice. Default: auto.")
+            "corrected already, none where it holds no ClockOffset records; correct then goes on as "
+            "with causal where something is violated, but not in an archive that was corrected "
+            "already. The report names the choice. Default: auto.")
       ->group(k_group);
   add_value(app, "--sessions", options.condensing, parse_condensing, "shortest|mean|weighted",
             "How the exchanges of a clock session become one offset, for regression and spline. "
@@ -36,6 +47,15 @@ void CheckArguments::declare(CLI::App& app) {
             "allow, of which the shortest round trips allow least. mean: the mean of the fastest "
             "90 %, and regression over all of them, as Intel Trace Collector does. weighted: the "
             "same, weighted by 1 / (round trip)^2. Default: shortest.")
+      ->group(k_group);
+  add_value(app, "--clock-domain", options.clock_domain, parse_clock_domain,
+            "auto|location|process|node",
+            "Which locations share one clock: they are bent and moved together, so that no two of "
+            "them are torn apart. location: none. process, node: those of a process, of a machine "
+            "node. auto: those of a node, as far as the trace does not contradict it: clock offsets "
+            "that differ by more than they may, or messages inside the node that would arrive "
+            "before they were sent; then those of a process, or none. Edges inside a domain are "
+            "never corrected. Default: auto.")
       ->group(k_group);
   add_value(app, "--mu", options.mu, parse_mu, "auto|rtt|1tick|SECONDS",
             "Minimum latency: how much later than its send a receive must be. auto: the delays "

@@ -78,12 +78,14 @@ const HelpText& Correct::help() const {
       "correct",
       "[OPTIONS] ARCHIVE -o DIR",
       "write a corrected archive",
-      {"Repairs the times of a trace with the controlled logical clock: a receive that is earlier "
+      {"Repairs the times of a trace in two steps, of which neither touches a trace without violations. "
+       "First the clocks are bent as smoothly as messages and collectives demand (--presync), those "
+       "of locations that share one together (--clock-domain).",
+       "Then the controlled logical clock removes what is left: a receive that is earlier "
        "than its send is moved behind it, what follows on its location moves along and returns to "
        "its own time slowly (forward amortization), and what precedes is stretched smoothly "
-       "towards the jump (backward amortization). But for one tick of rounding times only ever "
-       "move forward, the order of the events of a location stays, and a trace without violations "
-       "comes out untouched.",
+       "towards the jump (backward amortization). But for one tick of rounding this step only ever "
+       "moves times forward; the order of the events of a location stays.",
        "Then the new archive is read back and checked by code of its own. The report shows, per "
        "kind of operation, violations before and after, how far events moved, and by how much "
        "local intervals changed.",

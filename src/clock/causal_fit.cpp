@@ -7,42 +7,15 @@
 #include <limits>
 #include <tuple>
 
-#include <Eigen/Sparse>
-#include <Eigen/SparseCholesky>
+#include "clock/curvature.hpp"
 
 namespace entrain::clock {
 
 namespace {
 
 using Vector = Eigen::VectorXd;
-using Matrix = Eigen::SparseMatrix<double>;
-using Triplet = Eigen::Triplet<double>;
-
-/// A linear function of up to four unknowns.
-struct Row {
-  std::array<Eigen::Index, 4> at{};
-  std::array<double, 4> weight{};
-  int count = 0;
-
-  void add(Eigen::Index index, double w) {
-    at[static_cast<std::size_t>(count)] = index;
-    weight[static_cast<std::size_t>(count)] = w;
-    ++count;
-  }
-  [[nodiscard]] double value(const Vector& v) const {
-    double sum = 0;
-    for (int i = 0; i < count; ++i)
-      sum += weight[static_cast<std::size_t>(i)] * v[at[static_cast<std::size_t>(i)]];
-    return sum;
-  }
-};
-
-/// One weighted term: scale^2 * max(0, row - limit)^2 for bounds, without the max for others.
-struct Term {
-  Row row;
-  double limit = 0;
-  double scale = 1;
-};
+using Row = CausalRow;
+using Term = CausalTerm;
 
 class Solver {
  public:
@@ -50,7 +23,8 @@ class Solver {
       : problem_(problem),
         span_(static_cast<double>(problem.end - problem.begin)),
         spacing_(span_ / static_cast<double>(problem.knots - 1)),
-        size_(static_cast<Eigen::Index>(problem.clocks * problem.knots)) {
+        size_(static_cast<Eigen::Index>(problem.clocks * problem.knots)),
+        curvature_(problem.clocks, problem.knots) {
     for (const CausalBound& bound : problem.bounds) {
       Term term;
       append(term.row, bound.to, bound.to_time, 1);
@@ -101,7 +75,7 @@ class Solver {
     while (fit.steps < k_most_steps) {
       if (!factorize(v)) return fit;
       const Vector gradient = gradient_of(v);
-      const Vector step = -factor_.solve(gradient);
+      const Vector step = -curvature_.solve(gradient);
       const double slope = gradient.dot(step);
       if (!(slope < -1e-12 * (1 + cost))) {
         fit.converged = true;
@@ -124,7 +98,7 @@ class Solver {
     if (!factorize(v)) return fit;
     const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
     fit.log_evidence =
-        -cost + unknowns * std::log(bend_) - factor_.vectorD().array().log().sum() / 2;
+        -cost + unknowns * std::log(bend_) - curvature_.log_determinant() / 2;
     for (const Term& term : bounds_) {
       const double over = term.row.value(v) - term.limit;
       fit.active += over > 0 ? 1 : 0;
@@ -189,7 +163,7 @@ class Solver {
     });
     const auto add = [&](const Term& term, double over) {
       const double r = term.scale * term.scale * over;
-      for (std::size_t k = 0; k < static_cast<std::size_t>(term.row.count); ++k) {
+      for (std::size_t k = 0; k < term.row.count; ++k) {
         gradient[term.row.at[k]] += r * term.row.weight[k];
       }
     };
@@ -202,36 +176,10 @@ class Solver {
   }
 
   bool factorize(const Vector& v) {
-    std::vector<Triplet> triplets;
-    const double b = bend_ * bend_;
-    constexpr std::array<double, 3> k_second{1, -2, 1};
-    for_bends([&](Eigen::Index i) {
-      for (int x = 0; x < 3; ++x) {
-        for (int y = 0; y <= x; ++y) {
-          triplets.emplace_back(
-              i - 1 + x, i - 1 + y,
-              b * k_second[static_cast<std::size_t>(x)] * k_second[static_cast<std::size_t>(y)]);
-        }
-      }
-    });
-    const auto add = [&](const Term& term) {
-      const double s = term.scale * term.scale;
-      for (std::size_t x = 0; x < static_cast<std::size_t>(term.row.count); ++x) {
-        for (std::size_t y = 0; y < static_cast<std::size_t>(term.row.count); ++y) {
-          if (term.row.at[x] < term.row.at[y]) continue;
-          triplets.emplace_back(term.row.at[x], term.row.at[y],
-                                s * term.row.weight[x] * term.row.weight[y]);
-        }
-      }
-    };
-    for (const Term& term : fixed_) add(term);
-    for (const Term& term : bounds_) {
-      if (term.row.value(v) > term.limit) add(term);
-    }
-    Matrix hessian(size_, size_);
-    hessian.setFromTriplets(triplets.begin(), triplets.end());
-    factor_.compute(hessian);
-    return factor_.info() == Eigen::Success;
+    std::vector<bool> active;
+    active.reserve(bounds_.size());
+    for (const Term& term : bounds_) active.push_back(term.row.value(v) > term.limit);
+    return curvature_.compute(bend_ * bend_, fixed_, bounds_, active);
   }
 
   const CausalProblem& problem_;
@@ -240,7 +188,7 @@ class Solver {
   Eigen::Index size_;
   double bend_ = 1;
   std::vector<Term> bounds_, fixed_;
-  Eigen::SimplicialLDLT<Matrix, Eigen::Lower> factor_;
+  Curvature curvature_;
 };
 
 }  // namespace

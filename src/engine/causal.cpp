@@ -39,47 +39,54 @@ constexpr int k_rounds = 2;
 
 class Bender {
  public:
-  Bender(Team& processes, const LoadedTrace& loaded, const match::Graph& graph, const MuTicks& mu,
-         Presynchronised& presync, const Progress* progress)
+  Bender(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
+         const trace::ClockDomains& domains, const MuTicks& mu, Presynchronised& presync,
+         const Progress* progress)
       : processes_(processes),
         trace_(loaded.trace),
         own_(loaded.own(processes)),
         graph_(graph),
+        domains_(domains),
         mu_(mu),
         presync_(presync),
-        progress_(progress) {
-    for (const std::uint32_t process : trace_.definitions.process_of) {
-      clock_of_.push_back(process);
-      clocks_ = std::max<std::size_t>(clocks_, process + 1);
+        progress_(progress),
+        clock_of_(domains.of),
+        clocks_(domains.count()),
+        component_of_(clocks_, 0) {
+    for (const LocationIndex l : own_) {
+      const std::uint32_t clock = clock_of_[l];
+      if (domains.members[clock].front() == l) own_clocks_.push_back(clock);
     }
-    component_of_.resize(clocks_, 0);
   }
 
-  Result<void> run() {
+  Result<bool> run() {
     presync_.method = "causal";
     presync_.provenance = fmt::format("causal base={}", presync_.provenance);
     const bool measured = has_sessions();
     evaluate();
-    if (begin_ >= end_) return tell("there are no events to compare clocks by");
+    if (begin_ >= end_) return tell("there are no events to compare clocks by", false);
     std::string preparation;
     if (!measured) {
       TRY_ASSIGN(preparation, align());
     }
     TRY_ASSIGN(const CausalFit fit, this->fit(measured));
-    if (!fit.converged) return tell(preparation + "the fit did not settle: no clock is bent");
-    if (fit.active == 0) return tell(preparation + "no edge asks for a bend");
+    if (!fit.converged) {
+      return tell(preparation + "the fit did not settle: no clock is bent", !measured);
+    }
+    if (fit.active == 0) return tell(preparation + "no edge asks for a bend", !measured);
     if (!bend(fit.errors)) {
-      return tell(preparation + "the fit would turn time backward: no clock is bent");
+      return tell(preparation + "the fit would turn time backward: no clock is bent", !measured);
     }
     return tell(
         fmt::format("{}{} bounds of {} pairs of clocks and times hold the clocks, on {} knots each",
-                    preparation, fit.active, bounds_.size(), fit.errors.knots()));
+                    preparation, fit.active, bounds_.size(), fit.errors.knots()),
+        true);
   }
 
  private:
-  Result<void> tell(std::string reason) {
+  bool tell(std::string reason, bool changed) {
     presync_.clocks.reason = std::move(reason);
-    return {};
+    return changed;
   }
   [[nodiscard]] Result<void> go_on() const {
     const bool stopped = progress_ != nullptr && progress_->cancelled();
@@ -140,7 +147,7 @@ class Bender {
       TRY(go_on());
       collect(nullptr);
       lines = clock::align_by_lines(clocks_, bounds_);
-      for (const LocationIndex l : own_) TRY(follow(l, lines[clock_of_[l]]));
+      for (const std::uint32_t clock : own_clocks_) TRY(follow(clock, lines[clock]));
       evaluate();
     }
     for (const CausalBound& bound : bounds_) {
@@ -154,17 +161,31 @@ class Bender {
         components.size());
   }
 
-  Result<void> follow(LocationIndex l, const clock::ClockLine& line) {
-    if (location(l).event_count == 0 || (line.offset == 0 && line.rate == 0)) return {};
-    const ClockMap& map = presync_.maps[l];
-    const std::uint64_t first = location(l).first;
-    const std::uint64_t last = std::max(location(l).last, first + 1);
+  /// All locations of the clock as one.
+  [[nodiscard]] trace::LocationSkeleton extent(std::uint32_t clock) const {
+    return trace::extent_of(trace_, domains_.members[clock]);
+  }
+  /// The map of all locations of a clock.
+  [[nodiscard]] const ClockMap& map_of(std::uint32_t clock) const {
+    return presync_.maps[domains_.members[clock].front()];
+  }
+  void set_map(std::vector<ClockMap>& maps, std::uint32_t clock, const ClockMap& map) const {
+    for (const LocationIndex l : domains_.members[clock]) maps[l] = map;
+  }
+
+  Result<void> follow(std::uint32_t clock, const clock::ClockLine& line) {
+    const trace::LocationSkeleton stamps = extent(clock);
+    if (stamps.event_count == 0 || (line.offset == 0 && line.rate == 0)) return {};
+    const ClockMap& map = map_of(clock);
+    const std::uint64_t first = stamps.first;
+    const std::uint64_t last = std::max(stamps.last, first + 1);
     const auto knot = [&](std::uint64_t local) -> ClockKnot {
       const std::int64_t c = map(local);
       const std::int64_t drift = std::llround(line.rate * static_cast<double>(c - line.base));
       return {local, c - static_cast<std::int64_t>(local) + line.offset + drift};
     };
-    TRY_ASSIGN(presync_.maps[l], ClockMap::from_knots({knot(first), knot(last)}));
+    TRY_ASSIGN(const ClockMap straight, ClockMap::from_knots({knot(first), knot(last)}));
+    set_map(presync_.maps, clock, straight);
     return {};
   }
 
@@ -185,6 +206,10 @@ class Bender {
     std::sort(all.begin(), all.end(), [](const SessionBound& a, const SessionBound& b) {
       return std::tie(a.clock, a.time, a.half_width) < std::tie(b.clock, b.time, b.half_width);
     });
+    const auto same = [](const SessionBound& a, const SessionBound& b) {
+      return a.clock == b.clock && a.time == b.time && a.half_width == b.half_width;
+    };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());  // locations share records
     // Somebody has to hold the common offset and rate of clocks, which edges cannot tell.
     if (!measured) {
       std::set<std::uint32_t> references;
@@ -239,14 +264,15 @@ class Bender {
   bool bend(const ClockErrors& errors) {
     std::vector<ClockMap> bent = presync_.maps;
     bool good = true;
-    for (const LocationIndex l : own_) {
-      const auto values = errors.of(clock_of_[l]);
+    for (const std::uint32_t clock : own_clocks_) {
+      const auto values = errors.of(clock);
       const bool straight =
           std::all_of(values.begin(), values.end(), [](double e) { return std::abs(e) < 0.5; });
-      if (straight || location(l).event_count == 0) continue;
-      auto map = bent_map(l, errors);
+      const trace::LocationSkeleton stamps = extent(clock);
+      if (straight || stamps.event_count == 0) continue;
+      const auto map = bent_map(clock, stamps, errors);
       good = good && map && map->is_monotone();
-      if (map) bent[l] = std::move(*map);
+      if (map) set_map(bent, clock, *map);
     }
     if (processes_.any(!good)) return false;
     presync_.maps = std::move(bent);
@@ -258,9 +284,11 @@ class Bender {
     return true;
   }
 
-  [[nodiscard]] Result<ClockMap> bent_map(LocationIndex l, const ClockErrors& errors) const {
-    const ClockMap& map = presync_.maps[l];
-    const std::uint64_t first = location(l).first, last = std::max(location(l).last, first + 1);
+  [[nodiscard]] Result<ClockMap> bent_map(std::uint32_t clock,
+                                          const trace::LocationSkeleton& stamps,
+                                          const ClockErrors& errors) const {
+    const ClockMap& map = map_of(clock);
+    const std::uint64_t first = stamps.first, last = std::max(stamps.last, first + 1);
     std::vector<std::uint64_t> locals{first, last};
     for (const ClockKnot& knot : map.knots()) {
       if (knot.local > first && knot.local < last) locals.push_back(knot.local);
@@ -278,10 +306,10 @@ class Bender {
     for (const std::uint64_t stamp : locals) {
       const std::int64_t c = map(stamp);
       knots.push_back(
-          {stamp, c - static_cast<std::int64_t>(stamp) - std::llround(errors(clock_of_[l], c))});
+          {stamp, c - static_cast<std::int64_t>(stamp) - std::llround(errors(clock, c))});
     }
     TRY_ASSIGN(const ClockMap bent, ClockMap::from_knots(std::move(knots)));
-    return straight_in_flushes(bent, location(l));
+    return straight_in_flushes(bent, stamps);
   }
 
   /// First stamp from `low` on whose time is at least `time`; `high` if there is none before.
@@ -302,11 +330,13 @@ class Bender {
   const trace::Trace& trace_;
   std::vector<LocationIndex> own_;
   const match::Graph& graph_;
+  const trace::ClockDomains& domains_;
   MuTicks mu_;
   Presynchronised& presync_;
   const Progress* progress_;
-  std::vector<std::uint32_t> clock_of_;  ///< per location
-  std::size_t clocks_ = 0;
+  const std::vector<std::uint32_t>& clock_of_;  ///< per location
+  std::size_t clocks_;
+  std::vector<std::uint32_t> own_clocks_;    ///< whose locations are of this process
   std::vector<std::uint32_t> component_of_;  ///< per clock: first one of those it is aligned with
   BigVector<std::int64_t> times_;            ///< per node, ghosts too
   std::int64_t begin_ = 0, end_ = 0;
@@ -324,9 +354,10 @@ Result<match::Graph> build_graph(Workers& workers, const LoadedTrace& loaded,
                             progress);
 }
 
-Result<void> bend_by_edges(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
-                           const MuTicks& mu, Presynchronised& presync, const Progress* progress) {
-  return Bender(processes, loaded, graph, mu, presync, progress).run();
+Result<bool> bend_by_edges(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
+                           const trace::ClockDomains& domains, const MuTicks& mu,
+                           Presynchronised& presync, const Progress* progress) {
+  return Bender(processes, loaded, graph, domains, mu, presync, progress).run();
 }
 
 }  // namespace entrain::engine

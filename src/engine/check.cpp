@@ -2,10 +2,9 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
-#include "engine/causal.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
-#include "engine/presync.hpp"
+#include "engine/timeline.hpp"
 
 namespace entrain {
 
@@ -19,17 +18,13 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
                                   const CheckOptions& options, Progress* progress) {
   const MemoryLimit limit(options.memory_limit_bytes);
   Workers workers(processes, options.threads);
-  TRY_ASSIGN(const LoadedTrace loaded, load(workers, archive, progress));
-  TRY_ASSIGN(Presynchronised presync, presynchronise(processes, loaded, options));
-  TRY_ASSIGN(const ChosenMu mu, choose_mu(workers, loaded, presync.maps, options.mu, progress));
-  if (options.presync == Presync::causal) {
-    TRY_ASSIGN(const match::Graph graph, build_graph(workers, loaded, options, false, progress));
-    TRY(bend_by_edges(processes, loaded, graph, mu.ticks, presync, progress));
-  }
+  TRY_ASSIGN(Timeline timeline, find_timeline(workers, archive, options, {}, progress));
+  timeline.graph = {};
   if (progress != nullptr) progress->begin("check", 0);
-  TRY_ASSIGN(CheckReport report, check(workers, loaded, presync.maps, options, mu, progress));
-  report.presync = presync.method;
-  report.clocks = std::move(presync.clocks);
+  TRY_ASSIGN(CheckReport report, check(workers, timeline.loaded, timeline.presync.maps, options,
+                                       timeline.mu, timeline.domains, progress));
+  report.presync = timeline.presync.method;
+  report.clocks = std::move(timeline.presync.clocks);
   return report;
 }
 

@@ -15,11 +15,14 @@
 #include "base/executor.hpp"
 #include "base/try.hpp"
 #include "clc/amortize.hpp"
+#include "clc/domain_view.hpp"
 #include "engine/causal.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
 #include "engine/presync.hpp"
 #include "engine/session_span.hpp"
+#include "engine/stopwatch.hpp"
+#include "engine/timeline.hpp"
 #include "match/graph.hpp"
 #include "otf2/retime_definitions.hpp"
 #include "otf2/rewritten.hpp"
@@ -29,22 +32,6 @@
 namespace entrain {
 
 namespace {
-
-/// Adds the time from its construction to its destruction to a counter.
-class PhaseTimer {
- public:
-  explicit PhaseTimer(double& seconds) : seconds_(seconds) {}
-  PhaseTimer(const PhaseTimer&) = delete;
-  PhaseTimer& operator=(const PhaseTimer&) = delete;
-  ~PhaseTimer() {
-    seconds_ +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 std::uint64_t peak_memory_bytes() {
   rusage usage{};
@@ -64,64 +51,31 @@ class Correction {
 
   /// Reads the archive and computes its clock maps; with `report` also how it was before.
   Result<void> compute(const std::filesystem::path& archive, bool report) {
-    {
-      const PhaseTimer timer(report_.phases.scan);
-      TRY_ASSIGN(loaded_, engine::load(workers_, archive, progress_));
-      own_ = loaded_.own(processes_);
-    }
-    if (report) TRY(otf2::check_writable(*loaded_.archive));  // before long work
-    {
-      const PhaseTimer timer(report_.phases.presync);
-      TRY_ASSIGN(presync_,
-                 engine::presynchronise(processes_, loaded_, options_.check));
-      TRY_ASSIGN(mu_, engine::choose_mu(workers_, loaded_, presync_.maps, options_.check.mu,
-                                        progress_));
-      if (options_.check.presync == Presync::causal) {
-        TRY(build_graph());
-        TRY(engine::bend_by_edges(processes_, loaded_, graph_, mu_.ticks, presync_, progress_));
-      }
-    }
+    TRY_ASSIGN(engine::Timeline timeline,
+               engine::find_timeline(workers_, archive, options_.check, use(report), progress_));
+    loaded_ = std::move(timeline.loaded);
+    own_ = loaded_.own(processes_);
+    presync_ = std::move(timeline.presync);
+    mu_ = std::move(timeline.mu);
+    domains_ = std::move(timeline.domains);
+    report_.timeline = std::move(timeline.report);
+    report_.phases.scan = timeline.scan_s;
+    report_.phases.presync = timeline.presync_s;
+    report_.phases.match = timeline.match_s;
     if (report) {
+      measured_ = std::move(timeline.measured);
       begin("check");
       TRY(verify_before());
       TRY(stop_if_cancelled());
     }
-    TRY(compute_maps());
+    begin("correct");
+    maps_ = presync_.maps;
+    TRY(amortize(std::move(timeline.graph), timeline.domains_are_guessed));
     return stop_if_cancelled();
   }
 
-  Result<void> compute_maps() {
-    begin("correct");
-    maps_ = presync_.maps;
-    if (options_.check.presync != Presync::causal) TRY(build_graph());
-    return amortize(std::move(graph_));
-  }
-
-  Result<void> build_graph() {
-    const PhaseTimer timer(report_.phases.match);
-    TRY_ASSIGN(graph_, engine::build_graph(workers_, loaded_, options_.check,
-                                           options_.delta_ticks > 0, progress_));
-    return {};
-  }
-
-  Result<void> amortize(match::Graph graph) {
-    const clc::Options clc_options{options_.gamma,    options_.delta_ticks, options_.max_slope,
-                                   options_.backward, mu_.ticks,            workers_.threads(),
-                                   options_.mode == WriteMode::rewrite};
-    TRY_ASSIGN(clc::Amortization result,
-               clc::amortize(processes_, loaded_.partition, std::move(graph), loaded_.trace,
-                             presync_.maps, clc_options, progress_));
-    for (const LocationIndex l : own_) maps_[l] = std::move(result.maps[l]);
-    report_.phases.forward = result.forward_s;
-    report_.phases.backward = result.backward_s;
-    report_.passes = result.passes;
-    report_.cycles = result.cycles;
-    gamma_ = result.gamma;
-    return {};
-  }
-
   Result<void> write(const std::filesystem::path& output) {
-    const PhaseTimer timer(report_.phases.write);
+    const engine::Stopwatch watch(report_.phases.write);
     otf2::WritePlan plan;
     plan.maps = maps_;
     TRY_ASSIGN(plan.marker_times, move_markers());
@@ -149,7 +103,7 @@ class Correction {
   /// Checks the archive as written, which has no name yet.
   Result<void> verify() {
     if (!options_.verify) return {};
-    const PhaseTimer timer(report_.phases.verify);
+    const engine::Stopwatch watch(report_.phases.verify);
     begin("verify");
     BigMemory::release();  // the verifier has arrays of its own
     TRY(verify_after());
@@ -199,10 +153,76 @@ class Correction {
   }
   Result<void> stop_if_cancelled() { return processes_.agree(cancelled()); }
 
+  [[nodiscard]] bool is_overlay() const { return options_.mode == WriteMode::overlay; }
+  [[nodiscard]] engine::TimelineUse use(bool writing) const {
+    return {.correction = true,
+            .every_event = options_.delta_ticks > 0,
+            .writing = writing,
+            .overlay = is_overlay()};
+  }
+
+  /// Forward and backward amortization, of clock domains where locations share clocks.
+  Result<void> amortize(match::Graph graph, bool guessed) {
+    const clc::Options options{options_.gamma,    options_.delta_ticks, options_.max_slope,
+                               options_.backward, mu_.ticks,            workers_.threads(),
+                               !is_overlay()};
+    clc::Amortization result;
+    if (domains_.trivial()) {
+      TRY_ASSIGN(result, clc::amortize(processes_, loaded_.partition, std::move(graph),
+                                       loaded_.trace, presync_.maps, options, progress_));
+      for (const LocationIndex l : own_) maps_[l] = std::move(result.maps[l]);
+    } else {
+      clc::DomainView view =
+          clc::merge_domains(processes_, loaded_.partition, std::move(graph), loaded_.trace,
+                             presync_.maps, domains_, !is_overlay());
+      TRY_ASSIGN(result, clc::amortize(processes_, view.partition, std::move(view.graph),
+                                       view.trace, view.presync, options, progress_));
+      if (has_dropped(result.cycles)) {
+        if (guessed) return amortize_apart();
+        return fail(ErrorKind::input,
+                    fmt::format("clocks of {} are not shared as --clock-domain {} says: taken as one, "
+                                "they make messages arrive before they were sent, all around; try "
+                                "--clock-domain auto",
+                                loaded_.trace.path, report_.timeline.clock_domain));
+      }
+      for (const LocationIndex l : own_) {
+        const ClockMap& map = result.maps[domains_.of[l]];
+        const bool straighten = is_overlay() && map != presync_.maps[l];
+        maps_[l] = straighten ? clc::straighten_flushes(map, loaded_.trace.locations[l]) : map;
+      }
+    }
+    report_.phases.forward += result.forward_s;
+    report_.phases.backward += result.backward_s;
+    report_.passes = std::move(result.passes);
+    report_.cycles = std::move(result.cycles);
+    gamma_ = result.gamma;
+    return {};
+  }
+
+  static bool has_dropped(const Counters& cycles) {
+    return std::any_of(cycles.begin(), cycles.end(), [](const auto& counter) {
+      return counter.first == "dropped_components" && counter.second > 0;
+    });
+  }
+
+  /// Clocks that go around in circles when some are taken as one are not one.
+  Result<void> amortize_apart() {
+    report_.timeline.notes.emplace_back(
+        "with the clocks of nodes and processes taken as one, messages through other clocks would "
+        "arrive before they were sent: every location has a clock of its own");
+    domains_ = trace::separate_domains(maps_.size());
+    report_.timeline.clocks = domains_.count();
+    const engine::Stopwatch watch(report_.phases.match);
+    TRY_ASSIGN(match::Graph graph,
+               engine::build_graph(workers_, loaded_, options_.check, options_.delta_ticks > 0,
+                                   progress_));
+    return amortize(std::move(graph), false);
+  }
+
   Result<void> verify_before() {
-    TRY_ASSIGN(report_.before, check(loaded_, presync_.maps));
-    report_.before.presync = presync_.method;
-    report_.before.clocks = presync_.clocks;
+    TRY_ASSIGN(report_.before, check(loaded_, measured_.maps));
+    report_.before.presync = measured_.method;
+    report_.before.clocks = measured_.clocks;
     return {};
   }
 
@@ -247,17 +267,32 @@ class Correction {
                                      std::string_view presync) {
     report_.after.presync = presync;
     report_.after.archive = report_.output;
+    TRY_ASSIGN(report_.statistics, statistics(measured_.maps, written, maps));
+    if (processes_.any(measured_.maps != presync_.maps)) {
+      // Bending moves clocks both ways; only what follows it never moves anything back.
+      TRY_ASSIGN(const CorrectionStatistics amortized,
+                 statistics(presync_.maps, written, maps));
+      report_.statistics.moved_backward = amortized.moved_backward;
+    }
+    report_.verified = true;
+    return {};
+  }
+
+  /// Of the original under the maps `before` against what was written under `after`.
+  Result<CorrectionStatistics> statistics(std::span<const ClockMap> before,
+                                          const trace::Trace& written,
+                                          std::span<const ClockMap> after) {
+    CorrectionStatistics found;
     TRY(workers_.run(
         written, loaded_.partition,
         [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
-          TRY_ASSIGN(CorrectionStatistics statistics,
-                     verify::correction_statistics(team, partition, loaded_.trace, presync_.maps,
-                                                   written, maps, progress_));
-          if (workers_.speaks(team)) report_.statistics = std::move(statistics);
+          TRY_ASSIGN(CorrectionStatistics own,
+                     verify::correction_statistics(team, partition, loaded_.trace, before, written,
+                                                   after, progress_));
+          if (workers_.speaks(team)) found = std::move(own);
           return {};
         }));
-    report_.verified = true;
-    return {};
+    return found;
   }
 
   /// Says where violations may come from that an overlay cannot remove: the events of a corrected
@@ -277,7 +312,7 @@ class Correction {
 
   Result<CheckReport> check(const engine::LoadedTrace& trace, std::span<const ClockMap> maps) {
     TRY_ASSIGN(CheckReport report,
-               engine::check(workers_, trace, maps, options_.check, mu_, progress_));
+               engine::check(workers_, trace, maps, options_.check, mu_, domains_, progress_));
     return report;
   }
 
@@ -368,13 +403,13 @@ class Correction {
     };
     const std::string correction = fmt::format(
         "mode={} presync={} gamma={} delta_ticks={} max_slope={} backward={} mu_ticks={}/{}/{} "
-        "mu_source={} alltoallv={} init_finalize={}",
+        "mu_source={} alltoallv={} init_finalize={} clock_domain={}",
         options_.mode == WriteMode::rewrite ? "rewrite" : "overlay", presync_.provenance,
         decimal(gamma_.billionths), options_.delta_ticks,
         decimal(options_.max_slope.billionths), options_.backward ? "on" : "off", mu_.ticks[0],
         mu_.ticks[1], mu_.ticks[2], mu_.source,
         options_.check.alltoallv == AlltoallvRule::dense ? "dense" : "ignore",
-        options_.check.init_finalize ? "on" : "off");
+        options_.check.init_finalize ? "on" : "off", report_.timeline.clock_domain);
     std::vector<trace::Property> properties{{engine::k_property_version, version()},
                                             {engine::k_property_correction, correction}};
     if (const auto span = new_session_span()) {
@@ -389,9 +424,10 @@ class Correction {
   Team& processes_;
   engine::LoadedTrace loaded_;
   std::vector<LocationIndex> own_;  ///< locations of this process
+  engine::Presynchronised measured_;  ///< only with a report
   engine::Presynchronised presync_;
   engine::ChosenMu mu_;
-  match::Graph graph_;  ///< until it is corrected along
+  trace::ClockDomains domains_;
   std::vector<ClockMap> maps_;      ///< per location: stored stamp -> corrected time
   Decimal9 gamma_;
   std::optional<otf2::StagedArchive> staged_;

@@ -69,7 +69,8 @@ Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Pr
   return load(workers, path, progress);
 }
 
-Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress) {
+Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress,
+                         std::span<const std::uint32_t> together) {
   Team& processes = workers.processes();
   LoadedTrace loaded;
   TRY_ASSIGN(loaded.archive, agree(processes, otf2::Archive::open(path)));
@@ -80,7 +81,7 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
                std::error_code missing;
                const auto size = std::filesystem::file_size(loaded.archive->event_file(l), missing);
                return missing ? 0 : size;
-             }));
+             }, together));
   const std::vector<LocationIndex> own = loaded.own(processes);
   loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
   TRY_ASSIGN(std::vector<trace::LocationSkeleton> skeletons,
@@ -119,13 +120,16 @@ Result<LoadedTrace> load_overlay(Workers& workers, const std::filesystem::path& 
 
 Result<CheckReport> check(Workers& workers, const LoadedTrace& loaded,
                           std::span<const ClockMap> maps, const CheckOptions& options,
-                          const ChosenMu& mu, const Progress* progress) {
+                          const ChosenMu& mu, const trace::ClockDomains& domains,
+                          const Progress* progress) {
+  const std::span<const std::uint32_t> clock_of =
+      domains.trivial() ? std::span<const std::uint32_t>() : domains.of;
   CheckReport report;
   TRY(workers.run(loaded.trace, loaded.partition,
                   [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
                     TRY_ASSIGN(CheckReport own,
                                verify::check(team, partition, loaded.trace, maps, options, mu.ticks,
-                                             loaded.archive.get(), progress));
+                                             loaded.archive.get(), progress, clock_of));
                     if (workers.speaks(team)) report = std::move(own);
                     return {};
                   }));

@@ -13,6 +13,7 @@
 
 #include "engine/workers.hpp"
 #include "otf2/archive.hpp"
+#include "trace/clock_domains.hpp"
 #include "trace/partition.hpp"
 #include "trace/trace.hpp"
 
@@ -28,9 +29,11 @@ struct LoadedTrace {
   [[nodiscard]] std::vector<LocationIndex> own(const Team& processes) const;
 };
 
-/// Opens an archive and scans the locations of this process on its threads. Collective over the
-/// processes. Errors: ErrorKind::input, ErrorKind::interrupted.
-Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress);
+/// Opens an archive and scans the locations of this process on its threads. `together`: per
+/// location, or empty; those with equal numbers get one owner. Collective over the processes. Errors:
+/// ErrorKind::input, ErrorKind::interrupted.
+Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress,
+                         std::span<const std::uint32_t> together = {});
 /// Opens an overlay of `original`, whose events it takes over where both share the event files: the
 /// skeletons of `original` are gone then. It keeps what else it has. Collective; errors as load().
 Result<LoadedTrace> load_overlay(Workers& workers, const std::filesystem::path& path,
@@ -47,10 +50,12 @@ struct ChosenMu {
 /// Largest mu accepted, ticks: two months of nanoseconds.
 inline constexpr std::int64_t k_largest_mu = std::int64_t{1} << 52;
 
-/// verify::check() by a team of all workers, with a word on mu. Collective.
+/// verify::check() by a team of all workers, with a word on mu. Edges between locations of one clock
+/// are told apart if `domains` has such locations. Collective.
 Result<CheckReport> check(Workers& workers, const LoadedTrace& loaded,
                           std::span<const ClockMap> maps, const CheckOptions& options,
-                          const ChosenMu& mu, const Progress* progress);
+                          const ChosenMu& mu, const trace::ClockDomains& domains,
+                          const Progress* progress);
 
 /// Decides mu by `option`; `maps` give C. Values above k_largest_mu are cut to it, those that an
 /// archive carries are not believed.

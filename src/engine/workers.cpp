@@ -12,7 +12,8 @@ namespace entrain::engine {
 
 Result<trace::Partition> Workers::share_out(
     const trace::Definitions& definitions,
-    const std::function<std::uint64_t(LocationIndex)>& bytes) {
+    const std::function<std::uint64_t(LocationIndex)>& bytes,
+    std::span<const std::uint32_t> together) {
   if (alone()) return trace::undivided(definitions);
   Team& team = *processes_;
   // Every process asks for some of the sizes: 100,000 questions from everybody would be many.
@@ -22,7 +23,7 @@ Result<trace::Partition> Workers::share_out(
   }
   team.reduce(Team::Reduction::sum, sizes);
   const std::vector<std::uint64_t> weight(sizes.begin(), sizes.end());
-  return trace::divide(definitions, weight, team.size());
+  return trace::divide(definitions, weight, team.size(), together);
 }
 
 Result<void> Workers::run(const trace::Trace& trace, const trace::Partition& processes,

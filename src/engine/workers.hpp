@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include <entrain/error.hpp>
 
@@ -37,9 +38,11 @@ class Workers {
   [[nodiscard]] bool speaks(const Team& team) const { return !alone() || team.rank() == 0; }
 
   /// Whose location is whose among the processes. Collective; event files are weighed by size.
+  /// `together` as for trace::divide().
   [[nodiscard]] Result<trace::Partition> share_out(
       const trace::Definitions& definitions,
-      const std::function<std::uint64_t(LocationIndex)>& bytes);
+      const std::function<std::uint64_t(LocationIndex)>& bytes,
+      std::span<const std::uint32_t> together = {});
 
   /// A member of a team at work: it has the locations of `partition`, and may use `threads` more
   /// threads for loops of its own.

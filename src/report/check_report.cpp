@@ -82,6 +82,7 @@ std::string to_text(const CheckReport& report, const Style& style) {
   text += edges.empty() ? "No edges: nothing in this trace happens before something elsewhere.\n"
                         : edges.text(style);
   if (!is_counted(report, EdgeKind::init_finalize)) text += uncounted_text();
+  text += inside_domains_text(report);
   if (const Table worst = worst_edges(report, style); !worst.empty())
     text +=
         "\n" + toned("Worst edge of each kind", Tone::heading, style) + "\n" + worst.text(style);
@@ -116,6 +117,7 @@ Json to_json(const CheckReport& report) {
           {"edges", std::move(edges)},
           {"violations", report.violations},
           {"below_latency", report.below_latency},
+          {"inside_domains", inside_domains_json(report)},
           {"mu_s", std::move(mu)},
           {"mu_source", report.mu_source},
           {"unmatched", counters(report.unmatched)},

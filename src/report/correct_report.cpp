@@ -39,6 +39,32 @@ std::string output_text(const CorrectReport& report) {
   return fmt::format("{} (overlay, event files linked: {})", report.output, report.link);
 }
 
+/// How the times that the correction started from differ from those that were measured.
+void add_timeline(FieldList& fields, const CorrectReport& report) {
+  const TimelineReport& timeline = report.timeline;
+  if (timeline.presync != report.before.presync) {
+    std::string text = timeline.presync;
+    if (!timeline.reason.empty()) text += "; " + timeline.reason;
+    fields.field("bent", text);
+  } else if (timeline.reason != report.before.clocks.reason) {
+    fields.field("bent", timeline.reason);
+  }
+  if (timeline.shift_max_ticks > 0) {
+    fields.field("shift", fmt::format("times of communication by {} on average, by {} at most",
+                                      format_duration(ticks_to_seconds(
+                                          report, timeline.shift_mean_ticks)),
+                                      format_ticks(timeline.shift_max_ticks,
+                                                   report.before.resolution_hz)));
+  }
+  if (timeline.clocks < report.before.locations || !timeline.notes.empty()) {
+    std::string text =
+        fmt::format("{} for {}", format_number_of(timeline.clocks, "clock", "clocks"),
+                    format_number_of(report.before.locations, "location", "locations"));
+    for (const std::string& note : timeline.notes) text += "; " + note;
+    fields.field("clocks", text);
+  }
+}
+
 /// Same options, same edges: a kind that is not counted before is not counted after.
 bool is_counted_throughout(const CorrectReport& report, EdgeKind kind) {
   return is_counted(report.before, kind) && is_counted(report.after, kind);
@@ -218,10 +244,7 @@ std::string conclusion(const CorrectReport& report, const Style& style) {
                              unread),
                  Tone::bad, style);
   if (report.before.violations == 0 && report.statistics.moved_events == 0)
-    return toned(report.before.presync == "causal"
-                     ? "The bent clocks left nothing to correct; the archive as written has no "
-                       "violations."
-                     : "There was nothing to correct; the archive as written has no violations.",
+    return toned("There was nothing to correct; the archive as written has no violations.",
                  Tone::good, style);
   return toned("No violations remain: checked on the archive as written.", Tone::good, style);
 }
@@ -282,6 +305,19 @@ Json intervals_json(const CorrectReport& report) {
   return {{"histogram", std::move(histogram)}, {"max_share", number(change.max_share)}};
 }
 
+Json timeline_json(const CorrectReport& report) {
+  const TimelineReport& timeline = report.timeline;
+  const std::uint64_t hz = report.before.resolution_hz;
+  return {{"presync", timeline.presync},
+          {"reason", timeline.reason.empty() ? Json(nullptr) : Json(timeline.reason)},
+          {"clock_domain", timeline.clock_domain},
+          {"clocks", timeline.clocks},
+          {"notes", timeline.notes},
+          {"shift_s",
+           {{"mean", number(ticks_to_seconds(report, timeline.shift_mean_ticks))},
+            {"max", number(seconds_of(timeline.shift_max_ticks, hz))}}}};
+}
+
 Json displacement_json(const CorrectReport& report) {
   const CorrectionStatistics& statistics = report.statistics;
   const std::uint64_t hz = report.before.resolution_hz;
@@ -306,8 +342,10 @@ std::string to_text(const CorrectReport& report, const Style& style) {
       .field("trace", trace_text(report.before))
       .field("presync", presync_text(report.before))
       .field("mu", mu_text(report.before));
+  add_timeline(about, report);
   std::string text = about.text(style) + "\n" + edge_table(report, style).text(style);
   if (!is_counted_throughout(report, EdgeKind::init_finalize)) text += uncounted_text();
+  text += inside_domains_text(report.before);
   text += where_text("Worst edge of each kind, before", report.before, style);
   if (report.verified) text += where_text("Worst edge of each kind, after", report.after, style);
   if (const std::string clocks = clocks_text(report.before, style); !clocks.empty())
@@ -330,6 +368,7 @@ Json to_json(const CorrectReport& report) {
   const auto measured = [&](Json value) { return report.verified ? std::move(value) : Json(); };
   Json json = {{"schema", "entrain.correct/1"},
           {"output", report.output},
+          {"timeline", timeline_json(report)},
           {"before", to_json(report.before)},
           {"after", report.verified ? to_json(report.after) : Json(nullptr)},
           {"verified", report.verified},

@@ -121,6 +121,21 @@ Json clocks_json(const CheckReport& report) {
   return clocks;
 }
 
+std::string inside_domains_text(const CheckReport& report) {
+  if (!report.inside_domains || report.inside_domains->count == 0) return "";
+  return fmt::format(
+      "Of these {} lie between locations that share a clock, where no correction changes anything: "
+      "{}.\n",
+      format_number_of(report.inside_domains->count, "edge", "edges"),
+      format_number_of(report.inside_domains->violations, "violation", "violations"));
+}
+
+Json inside_domains_json(const CheckReport& report) {
+  if (!report.inside_domains) return nullptr;
+  return {{"count", report.inside_domains->count},
+          {"violations", report.inside_domains->violations}};
+}
+
 std::string mu_text(const CheckReport& report) {
   std::string source = report.mu_source.empty() ? "none" : report.mu_source;
   if (std::all_of(report.mu_ticks.begin(), report.mu_ticks.end(), [](auto mu) { return mu == 0; }))

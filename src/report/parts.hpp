@@ -45,6 +45,12 @@ std::string kind_text(EdgeKind kind, bool counted);
 /// The line below a table that explains the parentheses.
 std::string uncounted_text();
 
+/// The line below a table on edges between locations that share a clock; "" if none do.
+std::string inside_domains_text(const CheckReport& report);
+
+/// The same for machines: an object, or null.
+Json inside_domains_json(const CheckReport& report);
+
 /// Margin of the worst edge, "" if the kind has no edge.
 std::string margin_text(const EdgeStatistics& statistics, std::uint64_t resolution_hz);
 

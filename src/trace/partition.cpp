@@ -2,6 +2,7 @@
 #include "trace/partition.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace entrain::trace {
 
@@ -9,14 +10,41 @@ Partition undivided(const Definitions& definitions) {
   return {std::vector<std::uint32_t>(definitions.locations.size(), 0)};
 }
 
+namespace {
+
+/// Per location: number of the block of processes that it belongs to, one of their processes.
+std::vector<std::uint32_t> blocks_of(const Definitions& definitions,
+                                     std::span<const std::uint32_t> together) {
+  std::vector<std::uint32_t> block = definitions.process_of;
+  if (together.empty()) return block;
+  std::vector<std::uint32_t> parent;  // of processes, a forest
+  for (const std::uint32_t process : block) {
+    for (auto p = static_cast<std::uint32_t>(parent.size()); p <= process; ++p) parent.push_back(p);
+  }
+  const auto root = [&](std::uint32_t process) {
+    while (parent[process] != process) process = parent[process] = parent[parent[process]];
+    return process;
+  };
+  std::unordered_map<std::uint32_t, std::uint32_t> process_with;  // by number in `together`
+  for (LocationIndex l = 0; l < block.size(); ++l) {
+    const auto [known, is_new] = process_with.emplace(together[l], block[l]);
+    if (!is_new) parent[root(block[l])] = root(known->second);
+  }
+  for (std::uint32_t& process : block) process = root(process);
+  return block;
+}
+
+}  // namespace
+
 Partition divide(const Definitions& definitions, std::span<const std::uint64_t> weight,
-                 unsigned members) {
+                 unsigned members, std::span<const std::uint32_t> together) {
   const std::size_t locations = definitions.locations.size();
+  const std::vector<std::uint32_t> block = blocks_of(definitions, together);
   std::vector<std::uint64_t> of_process;
   std::vector<std::uint32_t> order;  // processes by first location
   std::uint64_t total = 0;
   for (LocationIndex l = 0; l < locations; ++l) {
-    const std::uint32_t process = definitions.process_of[l];
+    const std::uint32_t process = block[l];
     if (process >= of_process.size()) of_process.resize(process + 1, 0);
     if (of_process[process] == 0) order.push_back(process);
     of_process[process] += weight[l] + 1;  // a location costs something even without events
@@ -34,7 +62,7 @@ Partition divide(const Definitions& definitions, std::span<const std::uint64_t> 
   Partition partition;
   partition.owner.reserve(locations);
   for (LocationIndex l = 0; l < locations; ++l) {
-    partition.owner.push_back(owner_of_process[definitions.process_of[l]]);
+    partition.owner.push_back(owner_of_process[block[l]]);
   }
   return partition;
 }

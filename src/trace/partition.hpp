@@ -26,7 +26,8 @@ Partition undivided(const Definitions& definitions);
 /// Cuts the processes, in order of their first location, into `members` blocks of about equal
 /// weight: neighbours in rank mostly talk to each other, so they stay together. `weight` has one
 /// entry per location (bytes of its event file). Deterministic; members may own nothing.
+/// `together`: per location, or empty; processes with locations of equal numbers are not parted.
 Partition divide(const Definitions& definitions, std::span<const std::uint64_t> weight,
-                 unsigned members);
+                 unsigned members, std::span<const std::uint32_t> together = {});
 
 }  // namespace entrain::trace

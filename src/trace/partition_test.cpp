@@ -35,6 +35,18 @@ TEST(Partition, a_process_is_not_cut) {
   EXPECT_EQ(owner[2], owner[3]);
 }
 
+TEST(Partition, what_belongs_together_stays_together) {
+  const Definitions definitions = definitions_of({0, 0, 1, 2, 3, 4});
+  const std::vector<std::uint64_t> weight(6, 1);
+  const std::vector<std::uint32_t> together{0, 1, 2, 1, 3, 4};  // processes 0 and 2
+  const std::vector<std::uint32_t> owner = divide(definitions, weight, 5, together).owner;
+  EXPECT_EQ(owner[0], owner[1]);
+  EXPECT_EQ(owner[1], owner[3]);
+  EXPECT_NE(owner[1], owner[2]);
+  EXPECT_EQ(divide(definitions, weight, 5, std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}).owner,
+            divide(definitions, weight, 5).owner);
+}
+
 TEST(Partition, more_members_than_processes_leave_some_idle) {
   const Definitions definitions = definitions_of({0, 1});
   const std::vector<std::uint64_t> weight{0, 0};

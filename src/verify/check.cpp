@@ -24,6 +24,7 @@ constexpr std::uint32_t k_poll = 1 << 16;  // edges between two looks whether th
 /// What the edges of one member amount to.
 struct Sums {
   std::array<PairCounts, k_edge_kinds> edges{};
+  PairCounts inside_clocks;  ///< of all kinds in force
   WorstEdges worst;
   std::uint64_t dropped_edges = 0;
 };
@@ -31,13 +32,15 @@ struct Sums {
 /// Walks over the edges of one member.
 class Tally {
  public:
-  /// `backward`: where the intervals of backward edges go; may be null.
+  /// `backward`: where the intervals of backward edges go; may be null. `clock_of`: per location, or
+  /// empty.
   Tally(const Relation& relation, const Cycles& cycles, const MuTicks& mu, bool init_finalize,
-        IntervalUnion* backward)
+        std::span<const std::uint32_t> clock_of, IntervalUnion* backward)
       : relation_(relation),
         cycles_(cycles),
         mu_(mu),
         init_finalize_(init_finalize),
+        clock_of_(clock_of),
         backward_(backward) {}
 
   /// Ends early if the user wants to stop.
@@ -84,7 +87,7 @@ class Tally {
 
   /// All pairs lead from one location to one other, and there are no cycles.
   void add(const MatchedChannel& channel, std::int64_t mu, const Progress* progress) {
-    PairCounts& sum = counts(channel.kind());
+    PairCounts sum;
     std::int64_t worst = std::numeric_limits<std::int64_t>::max();
     std::uint32_t worst_at = k_none;
     for (std::uint32_t k = 0; k < channel.pairs; ++k) {
@@ -100,8 +103,11 @@ class Tally {
       if (ticks <= 0 && backward_ != nullptr) backward_->add(received, sent);
     }
     sum.count += channel.pairs;
+    counts(channel.kind()) += sum;
     Pair pair;
-    if (worst > sums_.worst.limit(channel.kind()) || !relation_.pair(channel, worst_at, pair)) {
+    const bool found = relation_.pair(channel, worst_at, pair);
+    if (found && one_clock(pair.send.location, pair.receive.location)) sums_.inside_clocks += sum;
+    if (worst > sums_.worst.limit(channel.kind()) || !found) {
       return;
     }
     sums_.worst.note(pair.kind, worst, pair.order, pair.send, pair.receive);
@@ -115,10 +121,13 @@ class Tally {
       return;
     }
     const std::int64_t ticks = margin(pair.receive_time, pair.send_time);
-    PairCounts& sum = counts(pair.kind);
-    ++sum.count;
+    PairCounts sum{.count = 1};
     if (ticks < 0) ++sum.violations;
     if (ticks < (inside ? 0 : mu(pair.send.location, pair.receive.location))) ++sum.below_latency;
+    counts(pair.kind) += sum;
+    if (in_force(pair.kind) && one_clock(pair.send.location, pair.receive.location)) {
+      sums_.inside_clocks += sum;
+    }
     sums_.worst.note(pair.kind, ticks, pair.order, pair.send, pair.receive);
     if (ticks <= 0 && backward_ != nullptr) backward_->add(pair.receive_time, pair.send_time);
   }
@@ -127,6 +136,7 @@ class Tally {
     PairCounts sum = count_pairs(instance.sends, instance.receives, instance.ordered, mu_);
     if (cycles_.any()) treat_components(instance, sum);
     counts(instance.kind) += sum;
+    if (!clock_of_.empty() && in_force(instance.kind)) add_inside_clocks(instance);
     if (backward_ != nullptr && in_force(instance.kind)) add_backward(instance, *backward_);
     const auto worst = worst_pair(instance.sends, instance.receives, instance.ordered,
                                   cycles_.dropped(), sums_.worst.limit(instance.kind));
@@ -135,6 +145,22 @@ class Tally {
     order.back() = std::uint64_t{worst->receive} << 32 | worst->send;
     sums_.worst.note(instance.kind, worst->margin_ticks, order, instance.sends[worst->send].event,
                      instance.receives[worst->receive].event);
+  }
+
+  void add_inside_clocks(const Instance& instance) {
+    sends_.assign(instance.sends.begin(), instance.sends.end());
+    receives_.assign(instance.receives.begin(), instance.receives.end());
+    for (auto* side : {&sends_, &receives_}) {
+      std::erase_if(*side, [&](const Moment& m) {
+        return m.component != k_none && cycles_.dropped()[m.component];
+      });
+    }
+    sums_.inside_clocks +=
+        count_pairs_of_one_clock(sends_, receives_, instance.ordered, mu_, clock_of_);
+  }
+
+  [[nodiscard]] bool one_clock(LocationIndex a, LocationIndex b) const {
+    return !clock_of_.empty() && clock_of_[a] == clock_of_[b];
   }
 
   /// Pairs inside a cycle were counted with a latency that they do not have, or are no pairs.
@@ -179,6 +205,7 @@ class Tally {
   const Cycles& cycles_;
   const MuTicks& mu_;
   bool init_finalize_;
+  std::span<const std::uint32_t> clock_of_;
   IntervalUnion* backward_;
   Sums sums_;
   std::size_t near_send_ = 0, near_receive_ = 0;  ///< hints for Cycles::of
@@ -238,6 +265,13 @@ void fill_edges(Team& team, const Sums& sums, bool init_finalize, CheckReport& r
   }
 }
 
+InsideDomains inside_domains(Team& team, const Sums& sums) {
+  std::array<std::int64_t, 2> values{static_cast<std::int64_t>(sums.inside_clocks.count),
+                                     static_cast<std::int64_t>(sums.inside_clocks.violations)};
+  team.reduce(Team::Reduction::sum, values);
+  return {static_cast<std::uint64_t>(values[0]), static_cast<std::uint64_t>(values[1])};
+}
+
 void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t dropped_edges,
                    const Totals& totals, CheckReport& report) {
   const Unmatched& u = relation.unmatched();
@@ -280,7 +314,7 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t 
 Result<CheckReport> check(Team& team, const trace::Partition& partition, const trace::Trace& trace,
                           std::span<const ClockMap> maps, const CheckOptions& options,
                           const MuTicks& mu, const trace::Source* source,
-                          const Progress* progress) {
+                          const Progress* progress, std::span<const std::uint32_t> clock_of) {
   TRY_ASSIGN(const Relation relation,
              Relation::build(team, partition, trace, maps, options.alltoallv, Scope::everything,
                              progress));
@@ -290,7 +324,7 @@ Result<CheckReport> check(Team& team, const trace::Partition& partition, const t
                  std::numeric_limits<std::int64_t>::max());
   }
   const Cycles none;
-  Tally tally(relation, none, mu, options.init_finalize, &backward);
+  Tally tally(relation, none, mu, options.init_finalize, clock_of, &backward);
   tally.run(progress);
   TRY(team.agree(stop_if_cancelled(progress)));
   const Clusters clusters = Clusters::merge(team, std::move(backward));
@@ -298,7 +332,7 @@ Result<CheckReport> check(Team& team, const trace::Partition& partition, const t
                                                options.init_finalize, progress));
   Sums sums = std::move(tally.sums());
   if (cycles.any()) {  // some edges demand less than was thought
-    Tally again(relation, cycles, mu, options.init_finalize, nullptr);
+    Tally again(relation, cycles, mu, options.init_finalize, clock_of, nullptr);
     again.run(progress);
     TRY(team.agree(stop_if_cancelled(progress)));
     sums = std::move(again.sums());
@@ -312,6 +346,7 @@ Result<CheckReport> check(Team& team, const trace::Partition& partition, const t
   report.events = static_cast<std::uint64_t>(totals.events);
   report.communication_events = static_cast<std::uint64_t>(totals.communication_events);
   fill_edges(team, sums, options.init_finalize, report);
+  if (!clock_of.empty()) report.inside_domains = inside_domains(team, sums);
   const std::int64_t dropped_edges =
       team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(sums.dropped_edges));
   fill_counters(relation, cycles, dropped_edges, totals, report);
@@ -320,9 +355,11 @@ Result<CheckReport> check(Team& team, const trace::Partition& partition, const t
 }
 
 CheckReport check(const trace::Trace& trace, std::span<const ClockMap> maps,
-                  const CheckOptions& options, const MuTicks& mu, const trace::Source* source) {
+                  const CheckOptions& options, const MuTicks& mu, const trace::Source* source,
+                  std::span<const std::uint32_t> clock_of) {
   Solo solo;
-  auto report = check(solo, trace::undivided(trace.definitions), trace, maps, options, mu, source);
+  auto report = check(solo, trace::undivided(trace.definitions), trace, maps, options, mu, source,
+                      nullptr, clock_of);
   return report ? std::move(*report) : CheckReport{};
 }
 

@@ -25,7 +25,9 @@ namespace entrain::verify {
 /// Edges inside a cycle of equal stamps carry no latency; those inside one that is too wide to be
 /// a matter of timer resolution are not counted at all, but reported in `skipped`
 /// ("cyclic_components" counts both sorts, "dropped_components" and "dropped_edges" the latter).
-/// The caller fills presync and mu_source. Counters of value 0 are left out.
+/// The caller fills presync and mu_source. Counters of value 0 are left out. `clock_of`: the clock of
+/// every location, or empty; edges between locations of one clock are counted in `inside_domains`
+/// as well.
 ///
 /// A common call of the team. Every member needs all definitions, but skeletons and maps only of
 /// the locations that it owns; nothing is changed, so threads may share them. Every member returns
@@ -35,12 +37,14 @@ namespace entrain::verify {
 Result<CheckReport> check(Team& team, const trace::Partition& partition, const trace::Trace& trace,
                           std::span<const ClockMap> maps, const CheckOptions& options,
                           const MuTicks& mu, const trace::Source* source,
-                          const Progress* progress = nullptr);
+                          const Progress* progress = nullptr,
+                          std::span<const std::uint32_t> clock_of = {});
 
 /// The same on the calling thread alone; all locations must be there. Never interrupted. A trace
 /// with a process of 2^32 communication events yields a report without edges.
 CheckReport check(const trace::Trace& trace, std::span<const ClockMap> maps,
-                  const CheckOptions& options, const MuTicks& mu, const trace::Source* source);
+                  const CheckOptions& options, const MuTicks& mu, const trace::Source* source,
+                  std::span<const std::uint32_t> clock_of = {});
 
 /// mu per class, estimated from round trips of point-to-point messages (clc.md, section 4,
 /// --mu rtt) on the times that `maps` give. Team, errors and threads as for check().

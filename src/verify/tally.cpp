@@ -258,6 +258,24 @@ PairCounts count_pairs(Side sends, Side receives, bool ordered, const MuTicks& m
   return counts;
 }
 
+PairCounts count_pairs_of_one_clock(Side sends, Side receives, bool ordered, const MuTicks& mu,
+                                    std::span<const std::uint32_t> clock_of) {
+  const auto less = [&](const Moment& a, const Moment& b) {
+    return clock_of[a.event.location] < clock_of[b.event.location];
+  };
+  std::vector<Moment> s(sends.begin(), sends.end()), r(receives.begin(), receives.end());
+  std::stable_sort(s.begin(), s.end(), less);  // stable: the order of a side stays
+  std::stable_sort(r.begin(), r.end(), less);
+  PairCounts counts;
+  for (auto first = s.begin(); first != s.end();) {
+    const auto last = std::upper_bound(first, s.end(), *first, less);
+    const auto [r_first, r_last] = std::equal_range(r.begin(), r.end(), *first, less);
+    counts += count_pairs({first, last}, {r_first, r_last}, ordered, mu);
+    first = last;
+  }
+  return counts;
+}
+
 std::optional<WorstPair> worst_pair(Side sends, Side receives, bool ordered,
                                     const std::vector<bool>& dropped, std::int64_t limit) {
   if (sends.empty() || receives.empty()) return std::nullopt;

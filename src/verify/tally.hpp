@@ -38,6 +38,11 @@ inline std::int64_t margin(std::int64_t a, std::int64_t b) {
 PairCounts count_pairs(std::span<const Moment> sends, std::span<const Moment> receives,
                        bool ordered, const MuTicks& mu);
 
+/// Those of its pairs whose locations share a clock. `clock_of`: per location.
+PairCounts count_pairs_of_one_clock(std::span<const Moment> sends, std::span<const Moment> receives,
+                                    bool ordered, const MuTicks& mu,
+                                    std::span<const std::uint32_t> clock_of);
+
 /// A pair of an instance, as positions in its two sides.
 struct WorstPair {
   std::int64_t margin_ticks = 0;

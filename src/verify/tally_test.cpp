@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "verify/tally.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 #include <tuple>
 
@@ -81,6 +83,31 @@ TEST(Tally, CountsEqualThoseOfEveryPairTakenByItself) {
   }
   EXPECT_GT(violations, 10'000);  // the test has something to count
   EXPECT_GT(below, violations + 10'000);
+}
+
+TEST(Tally, PairsOfOneClockAreCountedApart) {
+  Random random(11);
+  std::uint64_t all = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const Sides sides = random_sides(random);
+    std::vector<std::uint32_t> clock_of;
+    for (int l = 0; l < 13; ++l) clock_of.push_back(random.below(4));
+    PairCounts expected;
+    for (std::uint32_t clock = 0; clock < 4; ++clock) {
+      Sides own{{}, {}, sides.ordered};
+      const auto is_own = [&](const Moment& m) { return clock_of[m.event.location] == clock; };
+      std::copy_if(sides.sends.begin(), sides.sends.end(), std::back_inserter(own.sends), is_own);
+      std::copy_if(sides.receives.begin(), sides.receives.end(), std::back_inserter(own.receives),
+                   is_own);
+      expected += count_one_by_one(own, {});
+    }
+    const PairCounts found =
+        count_pairs_of_one_clock(sides.sends, sides.receives, sides.ordered, {}, clock_of);
+    ASSERT_EQ(found.count, expected.count) << round;
+    ASSERT_EQ(found.violations, expected.violations) << round;
+    all += found.violations;
+  }
+  EXPECT_GT(all, 1'000);
 }
 
 TEST(Tally, WorstPairIsTheWorstOfAll) {

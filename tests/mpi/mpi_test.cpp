@@ -151,6 +151,41 @@ TEST(ManyLocations, any_number_of_processes_writes_the_same_archive) {
   }
 }
 
+/// Nodes that have a clock each are not parted, so the locations are shared out anew.
+TEST(ClockDomains, any_number_of_processes_writes_the_same_archive) {
+  TempDir scratch;
+  const std::string truth = scratch / "truth", skewed = scratch / "skewed";
+  ASSERT_EQ(run_alone({"synth", "-o", truth, "--pattern", "mixed", "--locations", "20", "--events",
+                       "40000", "--locations-per-node", "5", "--seed", "8"})
+                .exit_code,
+            0);
+  for (const char* per : {"node", "process"}) {  // the system tree is right, and wrong
+    fs::remove_all(skewed);
+    ASSERT_EQ(run_alone({"distort", truth, "-o", skewed, "--seed", "3", "--per", per,
+                         "--wander-ppm", "200", "--wander-period-s", "0.02"})
+                  .exit_code,
+              0);
+    for (const char* mode : {"rewrite", "overlay"}) {
+      const auto correct = [&](const fs::path& output) {
+        return Arguments{"correct", skewed, "-o", output.string(), "--mode", mode, "--json"};
+      };
+      const fs::path alone = scratch / fmt::format("{}-{}-alone", per, mode);
+      const ChildOutcome expected = run_alone(correct(alone));
+      ASSERT_EQ(expected.exit_code, 0) << expected.summary();
+      const auto report = nlohmann::json::parse(expected.out);
+      EXPECT_EQ(report["timeline"]["clocks"], per == std::string("node") ? 4 : 20);
+      EXPECT_GT(report["before"]["violations"], 0);
+      for (const unsigned count : {1u, 3u, 6u}) {
+        const fs::path output = scratch / fmt::format("{}-{}-{}", per, mode, count);
+        const ChildOutcome outcome = run_processes(count, correct(output));
+        ASSERT_EQ(outcome.exit_code, expected.exit_code) << outcome.summary();
+        EXPECT_EQ(digest_tree(output), digest_tree(alone)) << count << per << mode;
+        EXPECT_EQ(comparable(outcome.out, output), comparable(expected.out, alone)) << count;
+      }
+    }
+  }
+}
+
 TEST(CausalFit, any_number_of_processes_makes_the_same_maps) {
   TempDir scratch;
   const fs::path trace = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8";
@@ -160,7 +195,7 @@ TEST(CausalFit, any_number_of_processes_makes_the_same_maps) {
   const fs::path alone = scratch / "alone";
   const ChildOutcome expected = run_alone(correct(alone));
   ASSERT_EQ(expected.exit_code, 0) << expected.summary();
-  EXPECT_EQ(nlohmann::json::parse(expected.out)["before"]["presync"], "causal");
+  EXPECT_EQ(nlohmann::json::parse(expected.out)["timeline"]["presync"], "causal");
   for (const unsigned count : {2u, 3u, 9u}) {
     const fs::path output = scratch / std::to_string(count);
     const ChildOutcome outcome = run_processes(count, correct(output));

@@ -60,9 +60,12 @@ INSTANTIATE_TEST_SUITE_P(All, Contradiction, testing::ValuesIn(archives()), [](c
 });
 
 Result<CorrectReport> correct_limit(const std::string& name, const fs::path& output,
-                                    WriteMode mode) {
+                                    WriteMode mode, ClockDomain domain = ClockDomain::location,
+                                    Presync presync = Presync::none) {
   CorrectOptions options;
   options.check.threads = 1;
+  options.check.clock_domain = domain;
+  options.check.presync = presync;
   options.mode = mode;
   return correct(fs::path(ENTRAIN_SOURCE_DIR) / "tests" / "regress" / "limits" / name, output,
                  options);
@@ -97,6 +100,13 @@ TEST(Limits, ThreadsMovedApartMayHavePostedInAnotherOrder) {
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_EQ(again->violations == 0, mode == WriteMode::overlay);
   }
+  // Threads that share a clock are not moved apart.
+  const fs::path together = folder.path() / "together";
+  const auto report = correct_limit(name, together, WriteMode::rewrite, ClockDomain::automatic);
+  ASSERT_TRUE(report) << report.error().message;
+  const auto again = check(together, {});
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->violations, 0u);
 }
 
 TEST(Limits, ClocksTooFarApartAreRefused) {
@@ -107,6 +117,12 @@ TEST(Limits, ClocksTooFarApartAreRefused) {
   EXPECT_EQ(report.error().kind, ErrorKind::input);
   EXPECT_THAT(report.error().message, testing::HasSubstr("more than a clock map can tell"));
   EXPECT_FALSE(fs::exists(folder.path() / "out"));
+  // Clocks that messages align need no such shift.
+  const auto aligned = correct_limit("shift-beyond-the-precision-of-a-double",
+                                     folder.path() / "out", WriteMode::rewrite,
+                                     ClockDomain::automatic, Presync::automatic);
+  ASSERT_TRUE(aligned) << aligned.error().message;
+  EXPECT_EQ(aligned->after.violations, 0u);
 }
 
 }  // namespace

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/domain_view.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "clc/components.hpp"
+#include "clc/halo.hpp"
+
+namespace entrain::clc {
+
+namespace {
+
+/// Takes over a graph location by location and hands it out domain by domain.
+class Merger {
+ public:
+  Merger(Team& team, match::Graph graph, const trace::ClockDomains& domains)
+      : team_(team), old_(std::move(graph)), domains_(domains) {}
+
+  match::Graph run() {
+    merge_nodes();
+    number_ghosts();
+    merge_edges();
+    for (const match::Exchange& exchange : old_.exchanges) add(exchange);
+    describe_domains();
+    new_.unmatched = std::move(old_.unmatched);
+    new_.skipped = std::move(old_.skipped);
+    return std::move(new_);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t domain(LocationIndex l) const { return domains_.of[l]; }
+
+  void merge_nodes() {
+    number_.resize(old_.node_count());
+    new_.first_node.push_back(0);
+    std::vector<std::pair<std::uint64_t, NodeIndex>> nodes;
+    for (const auto& members : domains_.members) {
+      nodes.clear();
+      for (const LocationIndex l : members) {
+        for (NodeIndex n = old_.first_node[l]; n < old_.first_node[l + 1]; ++n) {
+          nodes.emplace_back(old_.stamp[n], n);
+        }
+      }
+      if (members.size() > 1) std::sort(nodes.begin(), nodes.end());
+      const std::size_t first = new_.stamp.size();
+      for (const auto& [stamp, node] : nodes) {
+        if (new_.stamp.size() == first || new_.stamp.back() != stamp) new_.stamp.push_back(stamp);
+        number_[node] = static_cast<std::int64_t>(new_.stamp.size()) - 1;
+      }
+      new_.first_node.push_back(static_cast<NodeIndex>(new_.stamp.size()));
+    }
+  }
+
+  /// Nodes that became one are one ghost: the first of a list, for both who share the list.
+  void number_ghosts() {
+    HaloExchange(team_, old_).publish(number_);
+    const match::Halo& halo = old_.halo;
+    new_.halo.ghosts_of.resize(halo.ghosts_of.size());
+    new_.halo.shown_to.resize(halo.shown_to.size());
+    std::set<NodeIndex> seen;
+    for (std::size_t r = 0; r < halo.shown_to.size(); ++r) {
+      seen.clear();
+      for (const NodeIndex n : halo.shown_to[r]) {
+        const auto node = static_cast<NodeIndex>(number_[n]);
+        if (seen.insert(node).second) new_.halo.shown_to[r].push_back(node);
+      }
+    }
+    std::map<NodeIndex, NodeIndex> ghosts;  // by the owner's number
+    for (std::size_t r = 0; r < halo.ghosts_of.size(); ++r) {
+      ghosts.clear();
+      for (const NodeIndex n : halo.ghosts_of[r]) {
+        const auto node = static_cast<NodeIndex>(number_[n]);
+        const auto next = static_cast<NodeIndex>(new_.stamp.size() + new_.halo.ghosts.size());
+        const auto [found, is_new] = ghosts.emplace(node, next);
+        if (is_new) {
+          new_.halo.ghosts.push_back({domain(old_.halo.ghosts[n - old_.own_count()].location), node});
+          new_.halo.ghosts_of[r].push_back(next);
+        }
+        number_[n] = found->second;
+      }
+    }
+  }
+
+  [[nodiscard]] NodeIndex number(NodeIndex node) const {
+    return static_cast<NodeIndex>(number_[node]);
+  }
+
+  void merge_edges() {
+    for (const match::Edge& edge : old_.edges) {
+      if (domain(old_.location_of(edge.send)) == domain(old_.location_of(edge.receive))) continue;
+      match::Edge merged = edge;
+      merged.send = number(edge.send);
+      merged.receive = number(edge.receive);
+      new_.edges.push_back(merged);
+    }
+    std::sort(new_.edges.begin(), new_.edges.end(), [](const match::Edge& a, const match::Edge& b) {
+      return std::tie(a.receive, a.send, a.kind) < std::tie(b.receive, b.send, b.kind);
+    });
+  }
+
+  using Members = std::vector<match::Member>;
+
+  [[nodiscard]] Members merged(std::span<const match::Member> side) const {
+    Members members(side.begin(), side.end());
+    for (match::Member& m : members) m = {number(m.node), domain(m.location), m.order};
+    return members;
+  }
+
+  void emit(match::Exchange exchange, const Members& sends, const Members& receives) {
+    if (sends.empty() || receives.empty()) return;
+    exchange.first_send = static_cast<std::uint32_t>(new_.members.size());
+    exchange.send_count = static_cast<std::uint32_t>(sends.size());
+    new_.members.insert(new_.members.end(), sends.begin(), sends.end());
+    exchange.first_receive = static_cast<std::uint32_t>(new_.members.size());
+    exchange.receive_count = static_cast<std::uint32_t>(receives.size());
+    new_.members.insert(new_.members.end(), receives.begin(), receives.end());
+    new_.exchanges.push_back(exchange);
+  }
+
+  void add(const match::Exchange& exchange) {
+    const Members sends = merged(old_.sends(exchange));
+    Members receives = merged(old_.receives(exchange));
+    const std::set<std::uint32_t> apart =
+        exchange.ordered ? lower_orders(sends, receives) : overlapping(sends, receives);
+    if (apart.empty()) return emit(exchange, sends, receives);
+    Members together;
+    for (const match::Member& receive : receives) {
+      if (!apart.contains(receive.location)) together.push_back(receive);
+    }
+    emit(exchange, sends, together);
+    for (const std::uint32_t d : apart) {
+      Members others = sends, own = receives;
+      std::erase_if(others, [&](const match::Member& m) { return m.location == d; });
+      std::erase_if(own, [&](const match::Member& m) { return m.location != d; });
+      emit(exchange, others, own);
+    }
+  }
+
+  /// The number of a node among those of its domain: as its owner numbers it.
+  [[nodiscard]] NodeIndex in_stream(NodeIndex node) const {
+    return new_.is_ghost(node) ? new_.halo.ghosts[node - new_.own_count()].node : node;
+  }
+
+  /// Domains in which a member begins when another one has ended, or at the same time. The schedule
+  /// of a stream knows only of a single begin that shares its node with the end.
+  [[nodiscard]] std::set<std::uint32_t> overlapping(const Members& sends,
+                                                    const Members& receives) const {
+    struct Range {
+      NodeIndex last_send = 0;
+      std::uint32_t sends = 0;
+    };
+    std::set<std::uint32_t> apart;
+    std::map<std::uint32_t, Range> ranges;
+    for (const match::Member& send : sends) {
+      Range& range = ranges[send.location];
+      range.last_send = std::max(range.last_send, in_stream(send.node));
+      ++range.sends;
+    }
+    for (const match::Member& receive : receives) {
+      const auto range = ranges.find(receive.location);
+      if (range == ranges.end() || range->second.sends < 2) continue;
+      if (in_stream(receive.node) <= range->second.last_send) apart.insert(receive.location);
+    }
+    return apart;
+  }
+
+  /// In a prefix sum a domain of neighbouring ranks waits for those below its lowest one: that is
+  /// the order of its ends from now on. Returns the domains of scattered ranks.
+  static std::set<std::uint32_t> lower_orders(const Members& sends, Members& receives) {
+    struct Range {
+      std::uint32_t lowest = k_none;
+      std::size_t first = 0, last = 0, count = 0;  ///< positions among the sends
+    };
+    std::map<std::uint32_t, Range> ranges;
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      Range& range = ranges[sends[i].location];
+      if (range.count++ == 0) {
+        range.lowest = sends[i].order;
+        range.first = i;
+      }
+      range.last = i;
+    }
+    std::set<std::uint32_t> apart;
+    for (const match::Member& receive : receives) {
+      const auto range = ranges.find(receive.location);
+      if (range == ranges.end() || receive.order <= range->second.lowest) continue;
+      const auto& [lowest, first, last, count] = range->second;
+      const std::size_t before = first_not_below(sends, receive.order);
+      if (last - first + 1 != count || before > last + 1) apart.insert(receive.location);
+    }
+    for (match::Member& receive : receives) {
+      const auto range = ranges.find(receive.location);
+      if (range == ranges.end() || apart.contains(receive.location)) continue;
+      receive.order = std::min(receive.order, range->second.lowest);
+    }
+    std::stable_sort(
+        receives.begin(), receives.end(),
+        [](const match::Member& a, const match::Member& b) { return a.order < b.order; });
+    return apart;
+  }
+
+  void describe_domains() {
+    for (const auto& members : domains_.members) {
+      new_.process_of.push_back(old_.process_of[members.front()]);
+      new_.node_of.push_back(old_.node_of[members.front()]);
+      std::uint64_t granule = 0;
+      for (const LocationIndex l : members) {
+        const std::uint64_t own = old_.granule[l];
+        if (own > 0) granule = granule == 0 ? own : std::min(granule, own);
+      }
+      new_.granule.push_back(granule);
+    }
+  }
+
+  Team& team_;
+  match::Graph old_;
+  const trace::ClockDomains& domains_;
+  match::Graph new_;
+  std::vector<std::int64_t> number_;  ///< per old node, ghosts too: the new number
+};
+
+/// Flushes that overlap become one: a map that is straight in both is so in their union.
+void unite_overlapping(std::vector<trace::FlushInterval>& flushes) {
+  std::vector<trace::FlushInterval> united;
+  for (const trace::FlushInterval& flush : flushes) {  // in order of their beginning
+    if (united.empty() || flush.begin >= united.back().end) {
+      united.push_back(flush);
+    } else {
+      united.back().end = std::max(united.back().end, flush.end);
+    }
+  }
+  flushes = std::move(united);
+}
+
+bool any_event_inside(const trace::Trace& trace, std::span<const LocationIndex> members,
+                      const trace::FlushInterval& flush) {
+  return std::any_of(members.begin(), members.end(), [&](LocationIndex l) {
+    return trace::events_inside(trace.locations[l], flush) > 0;
+  });
+}
+
+bool is_inside(std::uint64_t stamp, const trace::FlushInterval& flush) {
+  return stamp > flush.begin && stamp < flush.end;
+}
+
+}  // namespace
+
+DomainView merge_domains(Team& team, const trace::Partition& partition, match::Graph graph,
+                         const trace::Trace& trace, std::vector<ClockMap> presync,
+                         const trace::ClockDomains& domains, bool split_flushes) {
+  DomainView view;
+  view.graph = Merger(team, std::move(graph), domains).run();
+  view.trace.path = trace.path;
+  view.trace.definitions.clock = trace.definitions.clock;
+  for (const auto& members : domains.members) {
+    view.trace.definitions.locations.push_back(trace.definitions.locations[members.front()]);
+    view.partition.owner.push_back(partition.owner[members.front()]);
+    view.presync.push_back(std::move(presync[members.front()]));
+    trace::LocationSkeleton& extent =
+        view.trace.locations.emplace_back(trace::extent_of(trace, members));
+    if (members.size() > 1) unite_overlapping(extent.flushes);
+    // The view has no events that would tell where a flush has some inside.
+    if (split_flushes || members.size() > 1) {
+      std::erase_if(extent.flushes, [&](const trace::FlushInterval& flush) {
+        return any_event_inside(trace, members, flush);
+      });
+    }
+  }
+  return view;
+}
+
+ClockMap with_flush_knots(const ClockMap& map, const trace::LocationSkeleton& extent) {
+  if (extent.flushes.empty()) return map;
+  std::vector<std::uint64_t> stamps{extent.first, std::max(extent.last, extent.first + 1)};
+  for (const ClockKnot& knot : map.knots()) stamps.push_back(knot.local);
+  for (const trace::FlushInterval& flush : extent.flushes) {
+    stamps.insert(stamps.end(), {flush.begin, flush.end});
+  }
+  std::sort(stamps.begin(), stamps.end());
+  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
+  std::vector<ClockKnot> knots;
+  for (const std::uint64_t stamp : stamps) {
+    knots.push_back({stamp, map(stamp) - static_cast<std::int64_t>(stamp)});
+  }
+  auto denser = ClockMap::from_knots(std::move(knots));
+  return denser ? *std::move(denser) : map;
+}
+
+ClockMap straighten_flushes(const ClockMap& map, const trace::LocationSkeleton& location) {
+  if (location.flushes.empty()) return map;
+  std::vector<ClockKnot> knots;
+  auto flush = location.flushes.begin();
+  for (const ClockKnot& knot : map.knots()) {
+    while (flush != location.flushes.end() && flush->end <= knot.local) ++flush;
+    if (flush == location.flushes.end() || !is_inside(knot.local, *flush)) knots.push_back(knot);
+  }
+  if (knots.size() < 2 || knots.size() == map.knots().size()) return map;
+  auto straight = ClockMap::from_knots(std::move(knots));
+  return straight ? *std::move(straight) : map;
+}
+
+}  // namespace entrain::clc

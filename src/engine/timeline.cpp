@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/timeline.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "clc/domain_view.hpp"
+#include "engine/causal.hpp"
+#include "engine/clock_domains.hpp"
+#include "engine/stopwatch.hpp"
+#include "otf2/write.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+const char* word_of(ClockDomain rule) {
+  switch (rule) {
+    case ClockDomain::automatic:
+      return "auto";
+    case ClockDomain::location:
+      return "location";
+    case ClockDomain::process:
+      return "process";
+    case ClockDomain::node:
+      return "node";
+  }
+  return "";
+}
+
+class Finder {
+ public:
+  Finder(Workers& workers, const CheckOptions& options, const TimelineUse& use, Progress* progress)
+      : workers_(workers),
+        processes_(workers.processes()),
+        options_(options),
+        use_(use),
+        progress_(progress) {}
+
+  Result<Timeline> run(const std::filesystem::path& archive) {
+    TRY(read(archive, {}));
+    TRY_ASSIGN(t_.mu, choose_mu(workers_, t_.loaded, t_.measured.maps, options_.mu, progress_));
+    t_.report.clock_domain = word_of(options_.clock_domain);
+    if (use_.correction || options_.presync == Presync::causal) {
+      TRY(build_graph());
+      TRY(improve(archive));
+    } else {
+      t_.domains = defined_domains(t_.loaded.trace.definitions, options_.clock_domain);
+      t_.presync = t_.measured;
+    }
+    t_.report.presync = t_.presync.method;
+    t_.report.reason = t_.presync.clocks.reason;
+    t_.report.clocks = t_.domains.count();
+    return std::move(t_);
+  }
+
+ private:
+  /// Scans the archive, with whole domains of `domains` in one process, unless there is none.
+  Result<void> read(const std::filesystem::path& archive, std::span<const std::uint32_t> domains) {
+    {
+      const Stopwatch watch(t_.scan_s);
+      t_.loaded = {};
+      TRY_ASSIGN(t_.loaded, load(workers_, archive, progress_, domains));
+    }
+    if (use_.writing) TRY(otf2::check_writable(*t_.loaded.archive));
+    const Stopwatch watch(t_.presync_s);
+    TRY_ASSIGN(t_.measured, presynchronise(processes_, t_.loaded, options_));
+    return {};
+  }
+
+  Result<void> build_graph() {
+    const Stopwatch watch(t_.match_s);
+    t_.graph = {};
+    TRY_ASSIGN(t_.graph, engine::build_graph(workers_, t_.loaded, options_, use_.every_event,
+                                             progress_));
+    return {};
+  }
+
+  /// Where something is violated: domains, one map for each, and bent clocks.
+  Result<void> improve(const std::filesystem::path& archive) {
+    const bool violated = this->violated();
+    if (!violated) {
+      t_.domains = defined_domains(t_.loaded.trace.definitions, ClockDomain::location);
+      t_.presync = t_.measured;
+      if (options_.presync == Presync::causal) {
+        t_.presync.method = "causal";
+        t_.presync.provenance = fmt::format("causal base={}", t_.measured.provenance);
+        t_.presync.clocks.reason = "nothing is violated: no clock is bent";
+      }
+      return {};
+    }
+    choose_domains();
+    if (is_cut()) {
+      t_.graph = {};
+      TRY(read(archive, t_.domains.of));
+      TRY(build_graph());
+    }
+    const Stopwatch watch(t_.presync_s);
+    t_.presync = t_.measured;
+    if (!t_.domains.trivial()) {
+      share_maps(processes_, t_.loaded, t_.domains, t_.presync.maps);
+    }
+    if (wants_bending()) TRY(bend());
+    if (use_.overlay) add_flush_knots();
+    measure_shift();
+    return {};
+  }
+
+  [[nodiscard]] bool violated() {
+    const Stopwatch watch(t_.presync_s);
+    return any_violation(processes_, t_.loaded, t_.graph, t_.measured.maps, t_.mu.ticks);
+  }
+
+  void choose_domains() {
+    const Stopwatch watch(t_.presync_s);
+    DomainChoice choice = engine::choose_domains(processes_, t_.loaded, t_.graph, t_.mu.ticks,
+                                                 options_.clock_domain);
+    t_.domains = std::move(choice.domains);
+    t_.domains_are_guessed = choice.automatic;
+    t_.report.notes = std::move(choice.notes);
+  }
+
+  /// True if the locations of some domain have different owners.
+  [[nodiscard]] bool is_cut() const {
+    const std::vector<std::uint32_t>& owner = t_.loaded.partition.owner;
+    return std::any_of(
+        t_.domains.members.begin(), t_.domains.members.end(), [&](const auto& members) {
+          return std::any_of(members.begin(), members.end(), [&](LocationIndex l) {
+            return owner[l] != owner[members.front()];
+          });
+        });
+  }
+
+  [[nodiscard]] bool wants_bending() const {
+    if (options_.presync == Presync::causal) return true;
+    return use_.correction && options_.presync == Presync::automatic &&
+           find_property(t_.loaded.trace.definitions, k_property_correction) == nullptr;
+  }
+
+  Result<void> bend() {
+    Presynchronised bent = t_.presync;
+    TRY_ASSIGN(const bool changed, bend_by_edges(processes_, t_.loaded, t_.graph, t_.domains,
+                                                 t_.mu.ticks, bent, progress_));
+    if (!changed && options_.presync == Presync::automatic) {
+      t_.presync.clocks.reason = fmt::format("causal was tried: {}", bent.clocks.reason);
+      return {};
+    }
+    t_.presync = std::move(bent);
+    return {};
+  }
+
+  /// Maps which all locations of a domain share must not bend inside a flush of any of them, as far
+  /// as an OTF2 reader is to apply them.
+  void add_flush_knots() {
+    for (const auto& members : t_.domains.members) {
+      if (members.size() < 2) continue;
+      if (!t_.loaded.partition.owns(processes_.rank(), members.front())) continue;
+      const trace::LocationSkeleton extent = trace::extent_of(t_.loaded.trace, members);
+      if (extent.event_count == 0) continue;
+      const ClockMap map = clc::with_flush_knots(t_.presync.maps[members.front()], extent);
+      for (const LocationIndex l : members) t_.presync.maps[l] = map;
+    }
+  }
+
+  void measure_shift() {
+    constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
+    std::int64_t largest = 0, sum = 0, nodes = 0;
+    for (const LocationIndex l : t_.loaded.own(processes_)) {
+      ClockMap::Cursor before(t_.measured.maps[l]), after(t_.presync.maps[l]);
+      for (NodeIndex n = t_.graph.first_node[l]; n < t_.graph.first_node[l + 1]; ++n) {
+        const std::int64_t shift =
+            std::abs(after(t_.graph.stamp[n]) - before(t_.graph.stamp[n]));
+        largest = std::max(largest, shift);
+        if (__builtin_add_overflow(sum, shift, &sum)) sum = k_most;
+        ++nodes;
+      }
+    }
+    t_.report.shift_max_ticks = processes_.reduce(Team::Reduction::max, largest);
+    nodes = processes_.reduce(Team::Reduction::sum, nodes);
+    sum = processes_.reduce(Team::Reduction::sum, std::min(sum, k_most / processes_.size()));
+    if (nodes > 0) {
+      t_.report.shift_mean_ticks = static_cast<double>(sum) / static_cast<double>(nodes);
+    }
+  }
+
+  Workers& workers_;
+  Team& processes_;
+  const CheckOptions& options_;
+  const TimelineUse& use_;
+  Progress* progress_;
+  Timeline t_;
+};
+
+}  // namespace
+
+Result<Timeline> find_timeline(Workers& workers, const std::filesystem::path& archive,
+                               const CheckOptions& options, const TimelineUse& use,
+                               Progress* progress) {
+  return Finder(workers, options, use, progress).run(archive);
+}
+
+}  // namespace entrain::engine
