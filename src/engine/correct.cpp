@@ -76,10 +76,11 @@ class Correction {
                  engine::presynchronise(processes_, loaded_, options_.check));
       TRY_ASSIGN(mu_, engine::choose_mu(workers_, loaded_, presync_.maps, options_.check.mu,
                                         progress_));
-      if (options_.check.presync == Presync::causal) {
-        TRY(build_graph());
-        TRY(engine::bend_by_edges(processes_, loaded_, graph_, mu_.ticks, presync_, progress_));
-      }
+    }
+    if (options_.check.presync == Presync::causal) {
+      TRY(build_graph());
+      const PhaseTimer timer(report_.phases.presync);
+      TRY(engine::bend_by_edges(processes_, loaded_, graph_, mu_.ticks, presync_, progress_));
     }
     if (report) {
       begin("check");
@@ -93,6 +94,7 @@ class Correction {
   Result<void> compute_maps() {
     begin("correct");
     maps_ = presync_.maps;
+    if (!options_.amortize) return {};
     if (options_.check.presync != Presync::causal) TRY(build_graph());
     return amortize(std::move(graph_));
   }
@@ -368,13 +370,13 @@ class Correction {
     };
     const std::string correction = fmt::format(
         "mode={} presync={} gamma={} delta_ticks={} max_slope={} backward={} mu_ticks={}/{}/{} "
-        "mu_source={} alltoallv={} init_finalize={}",
+        "mu_source={} alltoallv={} init_finalize={}{}",
         options_.mode == WriteMode::rewrite ? "rewrite" : "overlay", presync_.provenance,
         decimal(gamma_.billionths), options_.delta_ticks,
         decimal(options_.max_slope.billionths), options_.backward ? "on" : "off", mu_.ticks[0],
         mu_.ticks[1], mu_.ticks[2], mu_.source,
         options_.check.alltoallv == AlltoallvRule::dense ? "dense" : "ignore",
-        options_.check.init_finalize ? "on" : "off");
+        options_.check.init_finalize ? "on" : "off", options_.amortize ? "" : " amortize=off");
     std::vector<trace::Property> properties{{engine::k_property_version, version()},
                                             {engine::k_property_correction, correction}};
     if (const auto span = new_session_span()) {
