@@ -267,18 +267,12 @@ TEST(Correct, WithoutAmortizationWritesThePresyncAlone) {
 
 TEST(Correct, WithoutAmortizationShowsWhatTheCausalFitDoes) {
   const TempDir folder;
-  const auto rms_us = [&](const std::string& amortize) {
-    const std::string output = (folder / amortize).string();
-    run_tool({"correct", example("allops-4"), "-o", output, "--presync", "causal", "--amortize",
-              amortize, "--mode", "overlay"});
-    const Json json = json_of(run_tool({"compare", "--json", example("allops-4"), output, "--truth",
-                                        example("allops-4.truth")}));
-    return json["b_error"]["communication"]["rms_s"].get<double>() * 1e6;
-  };
-  const double off = rms_us("off"), on = rms_us("on");
-  EXPECT_LT(off, 100);  // linear interpolation: 306
-  EXPECT_LT(on, 100);
-  EXPECT_NE(off, on);
+  const std::string output = (folder / "out").string();
+  run_tool({"correct", example("allops-4"), "-o", output, "--presync", "causal", "--amortize", "off",
+            "--mode", "overlay"});
+  const Json json = json_of(run_tool({"compare", "--json", example("allops-4"), output, "--truth",
+                                      example("allops-4.truth")}));
+  EXPECT_LT(json["b_error"]["communication"]["rms_s"], 100e-6);  // linear interpolation: 306 us
 }
 
 TEST(Compare, OfATraceWithItselfIsZero) {
