@@ -120,6 +120,7 @@ def clocks_of(case: Generated) -> str:
     else:
         wander = f"{clocks.kind} {clocks.wander_ppm:g} ppm per {clocks.period_share:g} run"
     text = f"drift {clocks.drift_ppm:g} ppm, {wander}, "
+    text += "steady master, " if clocks.steady_master else ""
     text += f"{clocks.sessions} sessions" if clocks.sessions else "no session"
     return text + (f" +- {clocks.noise_s * 1e6:g} us" if clocks.sessions else
                    f", {clocks.offset_s:g} s off")

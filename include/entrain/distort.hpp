@@ -23,6 +23,9 @@ struct DistortOptions {
   double wander_ppm = 5;          ///< amplitude of the rate's slow change
   double wander_period_s = 0;     ///< 0: the span of the trace
   WanderKind wander_kind = WanderKind::cycle;
+  /// The clock of the first location, which measurements are relative to, runs off and drifts, but does
+  /// not wander: what is left of a perfect correction is 0 then.
+  bool steady_master = false;
   /// How often clocks are measured, at equal distances from begin to end: 0, or 2 to
   /// k_most_distort_sessions. With 0 the trace holds no ClockOffset record.
   std::uint32_t sessions = 2;

@@ -26,6 +26,9 @@ constexpr std::array<std::pair<const char*, DistortUnit>, 3> k_units{
 constexpr std::array<std::pair<const char*, WanderKind>, 2> k_wanders{
     {{"cycle", WanderKind::cycle}, {"walk", WanderKind::walk}}};
 
+constexpr std::array<std::pair<const char*, bool>, 2> k_masters{
+    {{"wander", false}, {"steady", true}}};
+
 /// How many clock sessions: none, or as many as make a line.
 Result<std::uint32_t> parse_sessions(std::string_view text) {
   const auto count = parse_count(text, 0, k_most_distort_sessions);
@@ -119,6 +122,11 @@ void Distort::declare_clocks(CLI::App& app) {
             "How the rate changes. cycle: two sinusoids, of about the wander period and half of it. "
             "walk: at random, 16 steps per wander period, never beyond --wander-ppm; here less than "
             "about a 4000th of the span is refused as the period. Default: cycle.")
+      ->group(k_group);
+  const auto parse_master = [](std::string_view text) { return parse_choice(text, k_masters); };
+  add_value(app, "--master", options_.steady_master, parse_master, "wander|steady",
+            "The clock of the first location, against which the others are measured. wander: as wrong as "
+            "the others. steady: it is off and drifts, but does not wander. Default: wander.")
       ->group(k_group);
   add_value(app, "--sessions", options_.sessions, parse_sessions, "N",
             "How often the clocks are measured, at equal distances from begin to end: 0, or 2 to "

@@ -151,6 +151,24 @@ ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
   return {errors.begin(), errors.distance(1), knots, std::move(values)};
 }
 
+namespace {
+
+/// The fit to `problem` with the amplitude of `fit`. From `fit` it is a few steps as a rule; where they
+/// lead does not depend on that, as there is one minimum. Else it is approached from stiffer clocks on,
+/// and the softest that settle count.
+CausalFit fit_again(const CausalProblem& problem, const CausalFit& fit) {
+  CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
+  if (found.converged) return found;
+  for (const double share : {0.01, 0.1, 0.3, 1.0}) {
+    CausalFit next = fit_causal(problem, share * fit.amplitude, found.converged ? found.errors : ClockErrors());
+    if (!next.converged) break;
+    found = std::move(next);
+  }
+  return found;
+}
+
+}  // namespace
+
 HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
   HeldOut result;
   for (const std::int64_t fold : {0, 1}) {
@@ -162,8 +180,7 @@ HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_
     CausalProblem half = problem;
     half.bounds = seen;
     half.knots = fit.errors.knots();
-    // From `fit` it is a few steps; where they lead does not depend on that, as there is one minimum.
-    const CausalFit found = fit_causal(half, fit.amplitude, fit.errors);
+    const CausalFit found = fit_again(half, fit);
     for (const CausalBound& bound : unseen) {
       const double unbent = violation(bound, nullptr);
       result.unbent += unbent;

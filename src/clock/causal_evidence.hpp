@@ -35,7 +35,8 @@ struct HeldOut {
 };
 
 /// Fits to the bounds of every other window of `width` ticks with the amplitude and knots of `fit`, and
-/// looks at those in between; then the other way round. A fit that does not settle foretells nothing.
+/// looks at those in between; then the other way round. Where such a fit does not settle, a stiffer one
+/// that does is taken; with none, nothing is foretold.
 [[nodiscard]] HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit,
                                std::int64_t width);
 

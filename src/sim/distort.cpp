@@ -144,8 +144,8 @@ struct Clocks {
   }
 };
 
-Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, const Range& range,
-                           const DistortOptions& options) {
+Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, std::uint32_t master,
+                           const Range& range, const DistortOptions& options) {
   SkewAmplitudes amplitudes;
   amplitudes.offset_ticks = ticks(options.offset_s, trace);
   amplitudes.drift = options.drift_ppm * 1e-6;
@@ -159,9 +159,11 @@ Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, const R
   TRY(parallel_for(options.threads, units, [&](std::size_t u) -> Result<void> {
     const auto first = static_cast<std::uint64_t>(range.first);
     const auto last = static_cast<std::uint64_t>(range.last);
+    SkewAmplitudes own = amplitudes;
+    if (options.steady_master && u == master) own.wander = 0;
     auto clock = options.wander_kind == WanderKind::walk
-                     ? walking_clock(amplitudes, options.seed, u, first, last)
-                     : sampled(draw_clock(amplitudes, options.seed, u), first, last);
+                     ? walking_clock(own, options.seed, u, first, last)
+                     : sampled(draw_clock(own, options.seed, u), first, last);
     TRY_ASSIGN(clocks.maps[u], std::move(clock));
     return {};
   }));
@@ -366,7 +368,7 @@ Result<Distortion> distort(const trace::Trace& trace, std::span<const ClockMap> 
   }
   if (!whole) return nothing_to_distort(units.size(), trace, presync, options);
 
-  TRY_ASSIGN(Clocks clocks, draw_clocks(trace, units.size(), *whole, options));
+  TRY_ASSIGN(Clocks clocks, draw_clocks(trace, units.size(), unit_of.front(), *whole, options));
   TRY_ASSIGN(Distortion result, apply(clocks, units, unit_of, trace, presync, options));
   if (result.first_time < 0) {  // the records lead further down than any clock
     clocks.move(k_smallest_start - result.first_time);

@@ -198,6 +198,24 @@ TEST(Distort, clocks_may_walk) {
   EXPECT_GT(walk.report.largest_residual_s, 10 * straight.report.largest_residual_s);
 }
 
+TEST(Distort, a_steady_master_is_straight_and_changes_no_other_clock) {
+  for (const WanderKind kind : {WanderKind::cycle, WanderKind::walk}) {
+    DistortOptions options;
+    options.wander_kind = kind;
+    options.wander_ppm = 50;
+    const Distortion wandering = distorted(make_trace(4), options);
+    options.steady_master = true;
+    const Distortion steady = distorted(make_trace(4), options);
+    const auto bend = [](const ClockMap& map) {
+      return std::abs(map(k_start) + map(k_start + k_span) - 2 * map(k_start + k_span / 2));
+    };
+    EXPECT_LE(bend(steady.maps[0]), 2);
+    EXPECT_GT(bend(wandering.maps[0]), 1000);
+    const std::int64_t moved = steady.maps[2](k_start) - wandering.maps[2](k_start);
+    EXPECT_EQ(steady.maps[2], wandering.maps[2].shifted(moved));  // so that no time is negative
+  }
+}
+
 TEST(Distort, residual_grows_with_wander) {
   const trace::Trace trace = make_trace(4);
   DistortOptions options;
