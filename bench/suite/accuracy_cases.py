@@ -127,8 +127,6 @@ def generated_cases() -> list[Generated]:
         Generated("mixed-no-session", "mixed", none),
         Generated("ring-sparse-no-session", "ring", none, share=SPARSE),
         Generated("stencil-64-no-session", "stencil2d", none, locations=64, events=300_000),
-        Generated("mixed-512-no-session", "mixed", none, locations=512, events=500_000,
-                  share=DENSE, seeds=(1,)),
     ]
     return cases
 
