@@ -144,3 +144,84 @@ def short(value: float) -> str:
         if value >= unit:
             return f"{value / (1e3 if name == 'k' else unit):g}{name}"
     return f"{value:g}"
+
+
+@dataclass
+class Group:
+    """Bars of one thing under several series; None where there is nothing."""
+
+    label: str
+    values: list[float | None]
+
+
+def grouped_log_bars(title: str, axis: str, series: list[str], groups: list[Group]) -> str:
+    """Horizontal bars on a logarithmic axis, those of a group below each other."""
+    left, right, top, thick = 200, WIDTH - 30, 76, 5
+    step = thick * len(series) + 7
+    height = top + step * len(groups) + 52
+    canvas = Canvas(WIDTH, height, title)
+    values = [v for group in groups for v in group.values if v is not None and v > 0]
+    low = math.floor(math.log10(min(values)))
+    high = max(math.ceil(math.log10(max(values))), low + 1)
+
+    def x_of(value: float) -> float:
+        return left + (right - left) * max(math.log10(value) - low, 0) / (high - low)
+
+    for i, name in enumerate(series):
+        x = 12 + (WIDTH - 24) / len(series) * i
+        canvas.bar(x, 36, 12, 12, COLOURS[i % len(COLOURS)])
+        canvas.text(x + 17, 47, name, size=12)
+    bottom = top + step * len(groups)
+    for decade in range(low, high + 1):
+        canvas.line(x_of(10.0**decade), top - 4, x_of(10.0**decade), bottom)
+        canvas.text(x_of(10.0**decade), bottom + 16, f"{10.0**decade:g}", "middle")
+    canvas.text((left + right) / 2, bottom + 38, axis, "middle")
+    for g, group in enumerate(groups):
+        y = top + step * g
+        canvas.text(left - 8, y + step / 2 + 2, group.label, "end", 12)
+        for i, value in enumerate(group.values):
+            if value is not None and value > 0:
+                width = max(x_of(value) - left, 1)
+                canvas.bar(left, y + thick * i, width, thick - 0.5, COLOURS[i % len(COLOURS)])
+    return canvas.finish()
+
+
+def curve_panels(title: str, x_axis: str, y_axis: str, panels: dict[str, list[Line]]) -> str:
+    """Lines over a linear axis, one panel below the other with scales of their own; what a panel's
+    98th percentile leaves out is cut off at its edge."""
+    left, right, top, tall = 80, WIDTH - 120, 56, 190
+    canvas = Canvas(WIDTH, top + (tall + 44) * len(panels) + 24, title)
+    xs = [x for lines in panels.values() for line in lines for x, _ in line.points]
+    x_low, x_high = min(xs), max(max(xs), min(xs) + 1e-9)
+
+    def x_of(x: float) -> float:
+        return left + (right - left) * (x - x_low) / (x_high - x_low)
+
+    for p, (name, lines) in enumerate(panels.items()):
+        head = top + (tall + 44) * p
+        sizes = sorted(abs(y) for line in lines for _, y in line.points)
+        most = max(sizes[int(0.98 * (len(sizes) - 1))] * 1.1, 1e-6)
+
+        def y_of(y: float, head: float = head, most: float = most) -> float:
+            return head + tall / 2 - tall / 2 * max(-1.0, min(1.0, y / most))
+
+        canvas.text(left, head - 6, name, bold=True)
+        canvas.text(right, head - 6, y_axis, "end", 11)
+        for tick in ticks(0, most):
+            for y in {tick, -tick}:
+                canvas.line(left, y_of(y), right, y_of(y))
+                canvas.text(left - 8, y_of(y) + 4, f"{y:g}", "end", 11)
+        for i, line in enumerate(lines):
+            colour, dash = COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)]
+            for (x1, y1), (x2, y2) in zip(line.points, line.points[1:]):
+                canvas.line(x_of(x1), y_of(y1), x_of(x2), y_of(y2), colour, 1.5, dash)
+            if p == 0:
+                canvas.line(right + 14, head + 8 + 18 * i, right + 34, head + 8 + 18 * i, colour, 2,
+                            dash)
+                canvas.text(right + 40, head + 12 + 18 * i, line.label, size=12)
+    bottom = top + (tall + 44) * len(panels) - 44
+    for tick in ticks(x_low, x_high):
+        if x_low <= tick <= x_high:
+            canvas.text(x_of(tick), bottom + 16, f"{tick:g}", "middle")
+    canvas.text((left + right) / 2, bottom + 36, x_axis, "middle")
+    return canvas.finish()

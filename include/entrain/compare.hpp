@@ -30,6 +30,15 @@ struct TruthError {
   double affine_ppm = 0;       ///< removed rate
 };
 
+/// One event of a comparison. Errors as in TruthError; NaN without a truth.
+struct ComparedEvent {
+  std::uint64_t location = 0;  ///< id
+  /// Since the first event of the truth, or without one of A; by that trace's times.
+  double time_s = 0;
+  double difference_s = 0;  ///< B - A
+  double a_error_s = 0, b_error_s = 0;
+};
+
 struct CompareReport {
   std::string a, b, truth;  ///< paths; truth empty without --truth
   std::vector<LocationDifference> locations;
@@ -39,11 +48,16 @@ struct CompareReport {
   DifferenceStatistics communication;
   std::string span_source;  ///< "clock offsets", "property", or "whole trace"
   std::optional<TruthError> a_error, b_error;
+  /// By location and time; see CompareOptions::events_per_location.
+  std::vector<ComparedEvent> events;
 };
 
 struct CompareOptions {
   unsigned threads = 0;
   bool raw_a = false;  ///< take A's stamps as stored, ClockOffset records ignored
+  /// How many events of each location CompareReport::events holds: the first, the last and others at
+  /// equal distances in their order, or all if there are fewer. 0: none.
+  std::uint64_t events_per_location = 0;
 };
 
 }  // namespace entrain

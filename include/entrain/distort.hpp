@@ -9,6 +9,12 @@ namespace entrain {
 /// What shares one distorted clock.
 enum class DistortUnit { location, process, node };
 
+/// How the rate of a distorted clock changes.
+enum class WanderKind {
+  cycle,  ///< two sinusoids
+  walk,   ///< steps at random, 16 per period, that never leave +-wander_ppm
+};
+
 /// Size of the clock errors that distort gives to a trace. All amplitudes are >= 0.
 struct DistortOptions {
   std::uint64_t seed = 1;
@@ -16,11 +22,20 @@ struct DistortOptions {
   double drift_ppm = 20;          ///< constant rates are uniform in +-drift_ppm
   double wander_ppm = 5;          ///< amplitude of the rate's slow change
   double wander_period_s = 0;     ///< 0: the span of the trace
+  WanderKind wander_kind = WanderKind::cycle;
+  /// The clock of the first location, which measurements are relative to, runs off and drifts, but does
+  /// not wander: what is left of a perfect correction is 0 then.
+  bool steady_master = false;
+  /// How often clocks are measured, at equal distances from begin to end: 0, or 2 to
+  /// k_most_distort_sessions. With 0 the trace holds no ClockOffset record.
+  std::uint32_t sessions = 2;
   double offset_noise_s = 1e-6;   ///< error of the recorded ClockOffset measurements, uniform +-
   DistortUnit unit = DistortUnit::process;
   bool force = false;
   unsigned threads = 0;
 };
+
+inline constexpr std::uint32_t k_most_distort_sessions = 100'000;
 
 struct DistortReport {
   std::string input, output;
@@ -29,7 +44,7 @@ struct DistortReport {
   std::uint64_t clocks = 0;         ///< different clocks given
   std::uint64_t events = 0;
   double largest_offset_s = 0;      ///< largest |distorted - true| over all clocks and times
-  double largest_residual_s = 0;    ///< what linear interpolation of the records leaves at most
+  double largest_residual_s = 0;    ///< what linear interpolation of the records leaves
 };
 
 }  // namespace entrain

@@ -108,6 +108,8 @@ struct CorrectOptions {
   /// Slope of the ramps of backward amortization, local ticks per tick, > 0.
   Decimal9 max_slope{10'000'000};
   bool backward = true;
+  /// Without it what is written is the presync alone; violations that it leaves stay.
+  bool amortize = true;
   WriteMode mode = WriteMode::rewrite;
   LinkKind link = LinkKind::automatic;
   bool force = false;   ///< replace an existing output folder

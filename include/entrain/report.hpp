@@ -169,7 +169,7 @@ struct CorrectReport {
   std::string link;    ///< how overlay linked event files; empty for rewrite
   std::string output;  ///< path of the corrected archive's anchor file
   std::vector<AmortizationPass> passes;
-  double gamma = 0;
+  double gamma = 0;        ///< 0 without amortization
   double error_share = 0;  ///< e relative to the span of the trace
   Counters cycles;         ///< components of equal stamps, dropped edges
   CorrectionStatistics statistics;

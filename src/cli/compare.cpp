@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/compare.hpp"
 
+#include <string>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include <entrain/entrain.hpp>
 
+#include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
 
@@ -13,11 +17,29 @@ namespace {
 
 constexpr const char* k_group = "OPTIONS";
 constexpr double k_most_tolerance_s = 1e9;
+constexpr std::uint64_t k_most_points = 1'000'000;
 
 Result<std::optional<double>> parse_tolerance(std::string_view text) {
   return parse_number(text, 0, k_most_tolerance_s, "seconds").map([](double seconds) {
     return std::optional<double>(seconds);
   });
+}
+
+Result<std::uint64_t> parse_points(std::string_view text) {
+  return parse_count(text, 2, k_most_points);
+}
+
+/// For plots: one line per event.
+std::string csv_of(const CompareReport& report) {
+  const bool known = !report.truth.empty();
+  std::string text = known ? "location,time_s,difference_s,a_error_s,b_error_s\n"
+                           : "location,time_s,difference_s\n";
+  for (const ComparedEvent& event : report.events) {
+    text += fmt::format("{},{:.9f},{:.6e}", event.location, event.time_s, event.difference_s);
+    if (known) text += fmt::format(",{:.6e},{:.6e}", event.a_error_s, event.b_error_s);
+    text += '\n';
+  }
+  return text;
 }
 
 class Compare : public Verb {
@@ -40,7 +62,9 @@ class Compare : public Verb {
          {"entrain compare traces.otf2 corrected --truth truth",
           "Did it come closer to the truth?"},
          {"entrain compare rewrite overlay --tolerance 0",
-          "Ends with 1 unless both have the same times."}},
+          "Ends with 1 unless both have the same times."},
+         {"entrain compare traces.otf2 corrected --truth truth --csv errors.csv",
+          "Errors over time, to be plotted."}},
         exit_codes(
             {{"0", "compared"}, {"1", "the largest difference of B from A exceeds --tolerance"}})};
     return k_help;
@@ -59,10 +83,26 @@ class Compare : public Verb {
         "Largest difference of B from A for any event that is fine, in seconds, 0 to 1e9. Default: "
         "any.")
         ->group(k_group);
+    app.add_option("--csv", csv_,
+                   "Write events, thinned to --points per location, with the time since the first "
+                   "one, the difference of B from A and, with --truth, the errors of both, all in "
+                   "seconds, to FILE, which must not exist. Default: do not.")
+        ->type_name("FILE")
+        ->check(reject_empty)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->group(k_group);
+    add_value(app, "--points", points_, parse_points, "N",
+              "How many events of each location --csv takes: the first, the last and others between "
+              "them, 2 to 1000000. Default: 1000.")
+        ->group(k_group);
     add_switch(app, "--raw", options_.raw_a,
                "Take the time stamps of A as they are stored, without its ClockOffset records.")
         ->group(k_group);
     common_.declare(app, "all locations instead of the ten that differ most");
+    app.callback([this, &app] {
+      if (app.count("--points") > 0 && csv_.empty())
+        throw CLI::ValidationError("--points is of no use without --csv");
+    });
   }
 
   int run() override {
@@ -72,9 +112,7 @@ class Compare : public Verb {
     return run_and_report(
         common_,
         [&](Progress* progress) {
-          return entrain::compare(a_, b_, truth, options_, progress).map([&](CompareReport report) {
-            return marked(std::move(report));
-          });
+          return compare(truth, progress);
         },
         [&](const CompareReport& report) {
           const bool exceeded = tolerance_s_ && !(report.all.max_s <= *tolerance_s_);
@@ -83,13 +121,25 @@ class Compare : public Verb {
   }
 
  private:
+  Result<CompareReport> compare(const std::optional<std::filesystem::path>& truth,
+                                Progress* progress) {
+    if (!csv_.empty()) {
+      TRY(check_new_file(csv_));
+      options_.events_per_location = points_;
+    }
+    TRY_ASSIGN(CompareReport report, entrain::compare(a_, b_, truth, options_, progress));
+    if (!csv_.empty()) TRY(write_new_file(csv_, csv_of(report)));
+    return marked(std::move(report));
+  }
+
   /// With a note for people on where the times of A come from.
   [[nodiscard]] CompareReport marked(CompareReport report) const {
     if (options_.raw_a && !common_.json) report.a += " (as stored)";
     return report;
   }
 
-  std::string a_, b_, truth_;
+  std::string a_, b_, truth_, csv_;
+  std::uint64_t points_ = 1000;
   std::optional<double> tolerance_s_;
   CompareOptions options_;
   CommonOptions common_;

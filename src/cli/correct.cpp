@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/correct.hpp"
 
+#include <fmt/core.h>
+
 #include <entrain/entrain.hpp>
 
 #include "cli/check_options.hpp"
@@ -111,6 +113,10 @@ void Correct::refuse_useless_options(const CLI::App& app) const {
     throw CLI::ValidationError("--link needs --mode overlay: a rewrite links nothing");
   if (app.count("--max-slope") > 0 && !options_.backward)
     throw CLI::ValidationError("--max-slope is of no use with --backward off: there are no ramps");
+  for (const char* name : {"--gamma", "--delta", "--max-slope", "--backward"}) {
+    if (!options_.amortize && app.count(name) > 0)
+      throw CLI::ValidationError(fmt::format("{} is of no use with --amortize off", name));
+  }
 }
 
 void Correct::declare_output(CLI::App& app) {
@@ -165,6 +171,11 @@ void Correct::declare_method(CLI::App& app) {
   add_value(app, "--backward", options_.backward, parse_switch, "on|off",
             "Whether to build up jumps beforehand at all. off: a corrected receive jumps. "
             "Default: on.")
+      ->group(k_method_group);
+  add_value(app, "--amortize", options_.amortize, parse_switch, "on|off",
+            "Whether to remove violations by the controlled logical clock. off: what --presync makes "
+            "of the times is written as it is, with the violations that it leaves, to see what "
+            "the presync does by itself. Default: on.")
       ->group(k_method_group);
 }
 

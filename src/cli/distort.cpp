@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include <fmt/core.h>
+
 #include <entrain/entrain.hpp>
 
 #include "cli/common.hpp"
@@ -21,6 +23,22 @@ constexpr std::array<std::pair<const char*, DistortUnit>, 3> k_units{
      {"process", DistortUnit::process},
      {"node", DistortUnit::node}}};
 
+constexpr std::array<std::pair<const char*, WanderKind>, 2> k_wanders{
+    {{"cycle", WanderKind::cycle}, {"walk", WanderKind::walk}}};
+
+constexpr std::array<std::pair<const char*, bool>, 2> k_masters{
+    {{"wander", false}, {"steady", true}}};
+
+/// How many clock sessions: none, or as many as make a line.
+Result<std::uint32_t> parse_sessions(std::string_view text) {
+  const auto count = parse_count(text, 0, k_most_distort_sessions);
+  if (!count || *count == 1) {
+    return fail(ErrorKind::usage, fmt::format("is neither 0 nor a whole number from 2 to {}",
+                                              k_most_distort_sessions));
+  }
+  return static_cast<std::uint32_t>(*count);
+}
+
 auto number_up_to(double most, const char* unit) {
   return [most, unit](std::string_view text) { return parse_number(text, 0, most, unit); };
 }
@@ -34,7 +52,7 @@ class Distort : public Verb {
         "give a trace wrong clocks, to test corrections",
         {"The opposite of correct: writes an archive in which every process has a skewed, "
          "drifting, wandering clock, together with the ClockOffset records that a tracer would "
-         "have measured at begin and end. The original is then the ground truth for compare. The "
+         "have measured at begin and end, or more often or never (--sessions). The original is then the ground truth for compare. The "
          "same seed gives the same archive."},
         {{"entrain distort traces.otf2 -o skewed --seed 7", "A trace with wrong clocks."},
          {"entrain distort traces.otf2 -o skewed --per node --drift-ppm 50",
@@ -98,6 +116,21 @@ void Distort::declare_clocks(CLI::App& app) {
       "Period of that change, seconds, 0 to 1e9; 0 means the span of the trace. Less than about "
       "a 2800th of the span may be refused: clocks are drawn with at most 65536 points. "
       "Default: 0.")
+      ->group(k_group);
+  const auto parse_wander = [](std::string_view text) { return parse_choice(text, k_wanders); };
+  add_value(app, "--wander-kind", options_.wander_kind, parse_wander, "cycle|walk",
+            "How the rate changes. cycle: two sinusoids, of about the wander period and half of it. "
+            "walk: at random, 16 steps per wander period, never beyond --wander-ppm; here less than "
+            "about a 4000th of the span is refused as the period. Default: cycle.")
+      ->group(k_group);
+  const auto parse_master = [](std::string_view text) { return parse_choice(text, k_masters); };
+  add_value(app, "--master", options_.steady_master, parse_master, "wander|steady",
+            "The clock of the first location, against which the others are measured. wander: as wrong as "
+            "the others. steady: it is off and drifts, but does not wander. Default: wander.")
+      ->group(k_group);
+  add_value(app, "--sessions", options_.sessions, parse_sessions, "N",
+            "How often the clocks are measured, at equal distances from begin to end: 0, or 2 to "
+            "100000. With 0 the archive holds no ClockOffset record. Default: 2.")
       ->group(k_group);
   add_value(app, "--offset-noise-s", options_.offset_noise_s,
             number_up_to(k_most_offset_s, "seconds"), "SECONDS",

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -23,9 +24,9 @@ struct Corridor {
   std::int64_t base = 0;              ///< time at x = 0
   std::vector<Point> floor, ceiling;  ///< the offset lies above the first and below the second
 
-  // Its middle line: offset + rate * x.
+  // The line in it: offset + rate * x.
   double offset = 0, rate = 0;
-  double width = 0;  ///< below 0: no line fits, the clocks bend
+  double looseness = 0;  ///< how far its bounds are from it, mean of logarithms
 };
 
 /// Keeps the corners of the lower hull (sign 1) or the upper one (sign -1), in order of x.
@@ -55,11 +56,14 @@ std::pair<double, double> gap(const Corridor& corridor, double rate) {
   return {top, bottom};
 }
 
-/// The gap is concave in the rate: its largest value is found by cutting the range.
-void find_line(Corridor& corridor) {
-  constexpr double k_fastest = 0.05;  // 50,000 ppm; quartz is within 200
-  keep_hull(corridor.ceiling, 1);
-  keep_hull(corridor.floor, -1);
+struct Line {
+  double offset = 0, rate = 0;
+};
+
+constexpr double k_fastest = 0.05;  ///< rate that no clock has; quartz is within 0.0002
+
+/// The middle of the widest gap, which is concave in the rate: found by cutting the range.
+Line middle_line(const Corridor& corridor) {
   const auto width = [&](double rate) {
     const auto [top, bottom] = gap(corridor, rate);
     return top - bottom;
@@ -73,10 +77,46 @@ void find_line(Corridor& corridor) {
       high = b;
     }
   }
-  corridor.rate = (low + high) / 2;
-  const auto [top, bottom] = gap(corridor, corridor.rate);
-  corridor.offset = bottom + (top - bottom) / 2;
-  corridor.width = top - bottom;
+  const double rate = (low + high) / 2;
+  const auto [top, bottom] = gap(corridor, rate);
+  return {bottom + (top - bottom) / 2, rate};
+}
+
+/// Mean logarithm of the distances of these points from a line, per point that it was not put through.
+double looseness_of(const std::vector<Point>& points, const Line& line) {
+  double sum = 0;
+  for (const Point& p : points) sum += std::log1p(std::abs(p.y - line.offset - line.rate * p.x));
+  return points.size() > 2 ? sum / static_cast<double>(points.size() - 2)
+                           : std::numeric_limits<double>::max();
+}
+
+/// Takes the middle line, or an edge of either hull that bounds are twice as close to. The middle alone
+/// would be wrong where one of two clocks always waits for the other: its process
+/// receives at once, time and again, and is received from late, by as much as the work differs.
+void find_line(Corridor& corridor) {
+  std::vector<Point> all = corridor.floor;
+  all.insert(all.end(), corridor.ceiling.begin(), corridor.ceiling.end());
+  keep_hull(corridor.ceiling, 1);
+  keep_hull(corridor.floor, -1);
+  corridor.looseness = std::numeric_limits<double>::infinity();
+  double farther = 0;
+  const auto attempt = [&](const Line& line) {
+    const double looseness = looseness_of(all, line);
+    if (!(looseness < corridor.looseness - farther)) return;
+    farther = 0;
+    corridor.looseness = looseness;
+    corridor.offset = line.offset;
+    corridor.rate = line.rate;
+  };
+  attempt(middle_line(corridor));
+  farther = std::numbers::ln2;
+  for (const auto* hull : {&corridor.floor, &corridor.ceiling}) {
+    for (std::size_t i = 1; i < hull->size(); ++i) {
+      const Point &a = (*hull)[i - 1], &b = (*hull)[i];
+      const double rate = (b.y - a.y) / (b.x - a.x);
+      if (std::abs(rate) < k_fastest) attempt({a.y - rate * a.x, rate});
+    }
+  }
 }
 
 std::vector<Corridor> corridors_of(std::span<const CausalBound> bounds) {
@@ -106,8 +146,7 @@ std::vector<Corridor> corridors_of(std::span<const CausalBound> bounds) {
     corridors.push_back(std::move(corridor));
   }
   std::sort(corridors.begin(), corridors.end(), [](const Corridor& a, const Corridor& b) {
-    return std::tuple(std::abs(a.width), a.low, a.high) <
-           std::tuple(std::abs(b.width), b.low, b.high);
+    return std::tie(a.looseness, a.low, a.high) < std::tie(b.looseness, b.low, b.high);
   });
   return corridors;
 }

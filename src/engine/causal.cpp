@@ -14,6 +14,7 @@
 #include "base/big_vector.hpp"
 #include "base/try.hpp"
 #include "clc/halo.hpp"
+#include "clock/causal_evidence.hpp"
 #include "clock/causal_fit.hpp"
 #include "clock/causal_lines.hpp"
 #include "match/bounds.hpp"
@@ -74,6 +75,11 @@ class Bender {
       return tell(preparation + "the fit did not settle: no clock is bent", !measured);
     }
     if (fit.active == 0) return tell(preparation + "no edge asks for a bend", !measured);
+    if (!foretold_) {
+      return tell(preparation +
+                      "bends along one half of the edges do not foretell the other: no clock is bent",
+                  !measured);
+    }
     if (!bend(fit.errors)) {
       return tell(preparation + "the fit would turn time backward: no clock is bent", !measured);
     }
@@ -132,10 +138,13 @@ class Bender {
     options.windows = k_windows;
     options.errors = errors;
     bounds_ = match::collect_bounds(processes_, graph_, options);
-    // Clocks that nothing aligned are not to be bent by what only bounds them on one side.
     std::erase_if(bounds_, [&](const CausalBound& bound) {
       return component_of_[bound.from] != component_of_[bound.to];
     });
+  }
+
+  [[nodiscard]] std::int64_t width_of(std::uint32_t windows) const {
+    return (end_ - begin_) / windows + 1;
   }
 
   /// Without sessions: straight lines. Twice, as far-off clocks spoil the windows. Returns what is
@@ -234,9 +243,11 @@ class Bender {
       TRY(go_on());
       const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
       collect(errors);
+      // Clocks are not to be bent by what only bounds them on one side.
+      bounds_ = clock::held_both_ways(bounds_, clocks_, begin_, width_of(k_wide_windows));
       const std::uint32_t windows = round == 0 ? k_windows : k_wide_windows;
       const double latency =
-          clock::latency_scale(bounds_, begin_, (end_ - begin_) / windows + 1, errors);
+          clock::latency_scale(bounds_, begin_, width_of(windows), errors);
       // Long tails and few messages leave no short round trip. What is coarser than the violations
       // must not be read as a latency, nor make the sessions softer than they are wrong.
       const double fine = std::max(worst_violation() / 4, 1.0);
@@ -255,7 +266,12 @@ class Bender {
       CausalFit next = clock::choose_fit(problem, most_knots);
       if (!next.converged) return next;
       found = std::move(next);
+      found.errors = clock::without_common(found.errors, clocks_, bounds_);
       if (found.active == 0) break;
+      if (round + 1 == k_rounds) {
+        const clock::HeldOut held = clock::hold_out(problem, found, width_of(k_windows));
+        foretold_ = held.supports_bends();
+      }
     }
     return found;
   }
@@ -341,6 +357,7 @@ class Bender {
   BigVector<std::int64_t> times_;            ///< per node, ghosts too
   std::int64_t begin_ = 0, end_ = 0;
   std::vector<CausalBound> bounds_;
+  bool foretold_ = true;  ///< edges that a fit did not see support it
 };
 
 }  // namespace

@@ -101,7 +101,8 @@ TEST_P(Bent, clocks_need_no_session) {
   }
   const Presynchronised causal = bent(skewed, *none);
   EXPECT_THAT(causal.clocks.reason, HasSubstr("no clock was measured"));
-  EXPECT_LT(rms_error(skewed.trace, truth.trace, causal.maps), GetParam().without_s);
+  EXPECT_LT(rms_error(skewed.trace, truth.trace, causal.maps), GetParam().without_s)
+      << causal.clocks.reason;
 }
 
 TEST_P(Bent, clean_traces_keep_their_maps) {
@@ -131,6 +132,27 @@ TEST(BendByEdges, one_way_traffic_bends_no_clock_that_nobody_measured) {
   const Presynchronised causal = bent(loaded, *none);
   EXPECT_EQ(causal.maps, none->maps);
   EXPECT_THAT(causal.clocks.reason, HasSubstr("in 2 groups, between which nothing goes both ways"));
+}
+
+/// Measured clocks of which one wanders, and writes only: how far it is to move at least is known,
+/// how far at most is not.
+TEST(BendByEdges, one_way_traffic_bends_no_clock_that_was_measured) {
+  trace::testing::TraceBuilder b(2);
+  for (std::uint64_t t = 0; t < 50; ++t) {
+    const std::uint64_t wander = t * (49 - t);
+    b.message(trace::EventKind::send, 0, 2'000'000 + t * 10'000 + wander, 1);
+    b.message(trace::EventKind::recv, 1, 2'000'100 + t * 10'000, 0);
+  }
+  LoadedTrace loaded;
+  loaded.trace = b.trace();
+  loaded.partition = trace::undivided(loaded.trace.definitions);
+  for (auto& location : loaded.trace.locations) {
+    location.clock_offsets = {{location.first, 0, 0}, {location.last, 0, 0}};
+  }
+  const auto linear = presynchronise(loaded.trace, Presync::linear);
+  ASSERT_TRUE(linear);
+  const Presynchronised causal = bent(loaded, *linear);
+  EXPECT_EQ(causal.maps, linear->maps);
 }
 
 TEST(BendByEdges, a_trace_without_messages_keeps_its_maps) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -7,6 +9,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
 #include "engine/load.hpp"
@@ -97,8 +100,8 @@ class Span {
 /// One run of compare().
 class Comparison {
  public:
-  Comparison(const Side& a, const Side& b, const Side* truth, unsigned threads)
-      : a_(a), b_(b), truth_(truth), threads_(threads), span_(a, b) {}
+  Comparison(const Side& a, const Side& b, const Side* truth, const CompareOptions& options)
+      : a_(a), b_(b), truth_(truth), options_(options), span_(a, b) {}
 
   Result<void> check_same_locations() const {
     TRY(check_same_locations(b_));
@@ -118,6 +121,9 @@ class Comparison {
     report.b = b_.loaded.trace.path;
     if (truth_ != nullptr) report.truth = truth_->loaded.trace.path;
     report.span_source = span_.source();
+    if (options_.events_per_location > 0) {
+      TRY_ASSIGN(report.events, pick_events(make()));
+    }
     return report;
   }
 
@@ -150,6 +156,74 @@ class Comparison {
     return {};
   }
 
+  /// Times of all events of a location; `truth` is empty without one.
+  struct Times {
+    otf2::EventStamps events_a, events_b;
+    std::vector<std::int64_t> a, b, truth;
+  };
+
+  Result<Times> times(LocationIndex l) const {
+    Times result;
+    TRY_ASSIGN(result.events_a, otf2::read_stamps(*a_.loaded.archive, l));
+    TRY_ASSIGN(result.events_b, otf2::read_stamps(*b_.loaded.archive, l));
+    TRY(check_same_events(l, result.events_a, result.events_b, b_));
+    result.a = times_of(result.events_a, a_.maps[l]);
+    result.b = times_of(result.events_b, b_.maps[l]);
+    if (truth_ != nullptr) {
+      TRY_ASSIGN(const otf2::EventStamps truth, otf2::read_stamps(*truth_->loaded.archive, l));
+      TRY(check_same_events(l, result.events_a, truth, *truth_));
+      result.truth = times_of(truth, truth_->maps[l]);
+    }
+    return result;
+  }
+
+  /// Numbers of `most` of `count` things, the first and the last among them.
+  static std::vector<std::size_t> spread(std::size_t count, std::uint64_t most) {
+    std::vector<std::size_t> picked;
+    const std::uint64_t wanted = std::min<std::uint64_t>(count, most);
+    for (std::uint64_t i = 0; i < wanted; ++i) {
+      const Int128 at = wanted > 1 ? Int128{count - 1} * i / (wanted - 1) : Int128{0};
+      picked.push_back(static_cast<std::size_t>(at));
+    }
+    return picked;
+  }
+
+  /// `sums` knows what is removed from errors.
+  Result<std::vector<ComparedEvent>> pick_events(const verify::DifferenceSums& sums) const {
+    const std::size_t count = a_.maps.size();
+    std::vector<std::vector<ComparedEvent>> picked(count);
+    std::vector<std::vector<std::int64_t>> when(count);
+    const double tick_s = 1 / static_cast<double>(std::max<std::uint64_t>(resolution(), 1));
+    TRY(parallel_for(options_.threads, count, [&](std::size_t l) -> Result<void> {
+      TRY_ASSIGN(const Times of, times(static_cast<LocationIndex>(l)));
+      for (const std::size_t i : spread(of.a.size(), options_.events_per_location)) {
+        ComparedEvent event;
+        event.location = a_.loaded.trace.definitions.locations[l].id;
+        event.difference_s = static_cast<double>(of.b[i] - of.a[i]) * tick_s;
+        event.a_error_s = event.b_error_s = std::numeric_limits<double>::quiet_NaN();
+        if (truth_ != nullptr) {
+          event.a_error_s = sums.error_of_a(of.a[i], of.truth[i]) * tick_s;
+          event.b_error_s = sums.error_of_b(of.b[i], of.truth[i]) * tick_s;
+        }
+        picked[l].push_back(event);
+        when[l].push_back(truth_ != nullptr ? of.truth[i] : of.a[i]);
+      }
+      return {};
+    }));
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (const auto& times : when) {
+      if (!times.empty()) first = std::min(first, times.front());
+    }
+    std::vector<ComparedEvent> all;
+    for (std::size_t l = 0; l < count; ++l) {
+      for (std::size_t i = 0; i < picked[l].size(); ++i) {
+        picked[l][i].time_s = static_cast<double>(when[l][i] - first) * tick_s;
+        all.push_back(picked[l][i]);
+      }
+    }
+    return all;
+  }
+
   /// Feeds every location into a fresh accumulator and merges them in order of the locations.
   template <class Sums, class Make>
   Result<Sums> merged(Make make, CompareReport* report) {
@@ -159,7 +233,7 @@ class Comparison {
     std::size_t next = 0;
     std::vector<std::optional<Sums>> waiting(count);
     if (report != nullptr) report->locations.resize(count);
-    TRY(parallel_for(threads_, count, [&](std::size_t i) -> Result<void> {
+    TRY(parallel_for(options_.threads, count, [&](std::size_t i) -> Result<void> {
       Sums sums = make();
       TRY(feed(static_cast<LocationIndex>(i), sums));
       if constexpr (std::is_same_v<Sums, verify::DifferenceSums>) {
@@ -179,25 +253,15 @@ class Comparison {
 
   template <class Sums>
   Result<void> feed(LocationIndex l, Sums& sums) const {
-    TRY_ASSIGN(const otf2::EventStamps a, otf2::read_stamps(*a_.loaded.archive, l));
-    TRY_ASSIGN(const otf2::EventStamps b, otf2::read_stamps(*b_.loaded.archive, l));
-    TRY(check_same_events(l, a, b, b_));
-    const std::vector<std::int64_t> times_a = times_of(a, a_.maps[l]);
-    const std::vector<std::int64_t> times_b = times_of(b, b_.maps[l]);
-    std::vector<std::int64_t> times_truth;
-    if (truth_ != nullptr) {
-      TRY_ASSIGN(const otf2::EventStamps truth, otf2::read_stamps(*truth_->loaded.archive, l));
-      TRY(check_same_events(l, a, truth, *truth_));
-      times_truth = times_of(truth, truth_->maps[l]);
-    }
+    TRY_ASSIGN(const Times of, times(l));
     const bool by_b = span_.side() == &b_;
-    std::vector<std::uint8_t> flags(a.stamps.size(), 0);
+    const std::vector<std::uint64_t>& stamps = (by_b ? of.events_b : of.events_a).stamps;
+    std::vector<std::uint8_t> flags(stamps.size(), 0);
     for (std::size_t i = 0; i < flags.size(); ++i) {
-      const bool inside = span_.holds(l, by_b ? b.stamps[i] : a.stamps[i],
-                                      by_b ? times_b[i] : times_a[i]);
-      if (a.communication[i] != 0 && inside) flags[i] = verify::k_in_communication;
+      const bool inside = span_.holds(l, stamps[i], by_b ? of.b[i] : of.a[i]);
+      if (of.events_a.communication[i] != 0 && inside) flags[i] = verify::k_in_communication;
     }
-    sums.add({times_a, times_b, times_truth, flags});
+    sums.add({of.a, of.b, of.truth, flags});
     return {};
   }
 
@@ -215,7 +279,7 @@ class Comparison {
   const Side& a_;
   const Side& b_;
   const Side* truth_;
-  unsigned threads_;
+  const CompareOptions& options_;
   Span span_;
 };
 
@@ -230,7 +294,7 @@ Result<CompareReport> compare(const std::filesystem::path& a, const std::filesys
   if (truth) {
     TRY_ASSIGN(side_truth, open_side(*truth, false, options.threads, progress));
   }
-  Comparison comparison(side_a, side_b, side_truth ? &*side_truth : nullptr, options.threads);
+  Comparison comparison(side_a, side_b, side_truth ? &*side_truth : nullptr, options);
   TRY(comparison.check_same_locations());
   return comparison.run();
 }

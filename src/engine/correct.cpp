@@ -70,7 +70,9 @@ class Correction {
     }
     begin("correct");
     maps_ = presync_.maps;
-    TRY(amortize(std::move(timeline.graph), timeline.domains_are_guessed));
+    if (options_.amortize) {
+      TRY(amortize(std::move(timeline.graph), timeline.domains_are_guessed));
+    }
     return stop_if_cancelled();
   }
 
@@ -403,13 +405,14 @@ class Correction {
     };
     const std::string correction = fmt::format(
         "mode={} presync={} gamma={} delta_ticks={} max_slope={} backward={} mu_ticks={}/{}/{} "
-        "mu_source={} alltoallv={} init_finalize={} clock_domain={}",
+        "mu_source={} alltoallv={} init_finalize={} clock_domain={}{}",
         options_.mode == WriteMode::rewrite ? "rewrite" : "overlay", presync_.provenance,
         decimal(gamma_.billionths), options_.delta_ticks,
         decimal(options_.max_slope.billionths), options_.backward ? "on" : "off", mu_.ticks[0],
         mu_.ticks[1], mu_.ticks[2], mu_.source,
         options_.check.alltoallv == AlltoallvRule::dense ? "dense" : "ignore",
-        options_.check.init_finalize ? "on" : "off", report_.timeline.clock_domain);
+        options_.check.init_finalize ? "on" : "off", report_.timeline.clock_domain,
+        options_.amortize ? "" : " amortize=off");
     std::vector<trace::Property> properties{{engine::k_property_version, version()},
                                             {engine::k_property_correction, correction}};
     if (const auto span = new_session_span()) {

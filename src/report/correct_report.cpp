@@ -374,7 +374,7 @@ Json to_json(const CorrectReport& report) {
           {"verified", report.verified},
           {"mode", report.mode},
           {"link", report.link.empty() ? Json(nullptr) : Json(report.link)},
-          {"gamma", number(report.gamma)},
+          {"gamma", report.gamma > 0 ? number(report.gamma) : Json(nullptr)},
           {"error_share", number(report.error_share)},
           {"passes", passes_json(report)},
           {"cycles", counters(report.cycles)},

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/exact.hpp"
 #include "sim/random.hpp"
 
 namespace entrain::sim {
@@ -113,6 +114,62 @@ SkewedClock draw_clock(const SkewAmplitudes& amplitudes, std::uint64_t seed, std
   clock.waves[1] = {amplitudes.wander * (1 - share), period * random.uniform(0.35, 0.65),
                     random.uniform(0, k_two_pi)};
   return clock;
+}
+
+namespace {
+
+/// The rate of a walking clock, in steps of equal length; unit of rates: 10^-15 ticks per tick.
+class RateWalk {
+ public:
+  static constexpr std::int64_t k_unit = 1'000'000 * k_billion;
+
+  RateWalk(double most, RandomStream random)
+      : most_(std::llround(most * k_unit)),
+        step_(std::llround(std::sqrt(3.0) / 4 * most * k_unit)),
+        random_(random) {}
+
+  [[nodiscard]] std::int64_t rate() const { return rate_; }
+  void advance() {
+    const auto choices = static_cast<std::uint64_t>(2 * step_ + 1);
+    const auto drawn = static_cast<std::int64_t>((Int128{1} * random_.next() * choices) >> 64);
+    rate_ += drawn - step_;
+    if (rate_ > most_) rate_ = 2 * most_ - rate_;
+    if (rate_ < -most_) rate_ = -2 * most_ - rate_;
+  }
+
+ private:
+  std::int64_t most_, step_;
+  std::int64_t rate_ = 0;
+  RandomStream random_;
+};
+
+}  // namespace
+
+Result<ClockMap> walking_clock(const SkewAmplitudes& amplitudes, std::uint64_t seed,
+                               std::uint64_t unit, std::uint64_t first, std::uint64_t last) {
+  const SkewedClock still = draw_clock(amplitudes, seed, unit);
+  const std::uint64_t span = std::max<std::uint64_t>(last - first, 1);
+  const double wanted = amplitudes.wander_period_ticks / k_walk_steps;
+  if (wanted < static_cast<double>(k_min_distance) ||
+      static_cast<double>(span) / wanted > static_cast<double>(k_max_knots - 2)) {
+    return fail(ErrorKind::usage,
+                "the wander period is too short for a trace of this length: choose a longer one");
+  }
+  const auto length = static_cast<std::uint64_t>(std::llround(wanted));
+  // A stream of its own, so that offset and drift are those of the other kind of clock.
+  RateWalk walk(amplitudes.wander, RandomStream(~seed, unit));
+  std::vector<ClockKnot> knots;
+  Int128 walked = 0;
+  for (std::uint64_t x = 0;; x += length) {
+    const auto constant =
+        static_cast<std::int64_t>(std::rint(still.offset_ticks + still.drift * static_cast<double>(x)));
+    knots.push_back({first + x, constant + static_cast<std::int64_t>(
+                                               floor_div(walked, Int128{RateWalk::k_unit}))});
+    if (x >= span) break;
+    walked += Int128{walk.rate()} * static_cast<std::int64_t>(length);
+    walk.advance();
+  }
+  return ClockMap::from_knots(std::move(knots));
 }
 
 Result<ClockMap> sampled(const SkewedClock& clock, std::uint64_t first, std::uint64_t last) {

@@ -141,6 +141,73 @@ TEST(Sampled, tiny_spans_are_fine) {
   }
 }
 
+TEST(WalkingClock, is_that_of_its_seed_and_unit_on_every_machine) {
+  const auto map = [](std::uint64_t seed, std::uint64_t unit) {
+    return walking_clock(usual(), seed, unit, k_first, k_first + k_span).value();
+  };
+  EXPECT_EQ(map(5, 3), map(5, 3));
+  EXPECT_FALSE(map(5, 3) == map(5, 4));
+  EXPECT_FALSE(map(5, 3) == map(6, 3));
+  // The end of the walk alone, computed with Python's integers.
+  SkewAmplitudes walk = usual();
+  walk.offset_ticks = walk.drift = 0;
+  const ClockMap known = walking_clock(walk, 5, 3, k_first, k_first + k_span).value();
+  ASSERT_EQ(known.knots().size(), 17u);  // one per step
+  EXPECT_EQ(known.knots().back().offset, -181020);
+}
+
+TEST(WalkingClock, keeps_within_its_wander_and_shares_offset_and_drift_with_the_other_kind) {
+  SkewAmplitudes amplitudes = usual();
+  amplitudes.wander_period_ticks = static_cast<double>(k_span) / 8;
+  double largest = 0;
+  for (std::uint64_t seed = 0; seed < k_seeds; ++seed) {
+    const ClockMap map = walking_clock(amplitudes, seed, 1, k_first, k_first + k_span).value();
+    const SkewedClock other = draw_clock(amplitudes, seed, 1);
+    ASSERT_TRUE(map.is_monotone());
+    EXPECT_EQ(map(k_first) - static_cast<std::int64_t>(k_first),
+              static_cast<std::int64_t>(std::rint(other.offset_ticks)));
+    for (std::size_t i = 1; i < map.knots().size(); ++i) {
+      const ClockKnot &a = map.knots()[i - 1], &b = map.knots()[i];
+      const double rate =
+          static_cast<double>(b.offset - a.offset) / static_cast<double>(b.local - a.local);
+      largest = std::max(largest, std::fabs(rate - other.drift));
+    }
+  }
+  const double rounding = 2 / (amplitudes.wander_period_ticks / k_walk_steps);
+  EXPECT_LE(largest, amplitudes.wander + rounding);
+  EXPECT_GT(largest, 0.95 * amplitudes.wander);
+}
+
+TEST(WalkingClock, wanders_as_far_in_a_period_as_stated) {
+  // Without the bound the rate of one period differs from 0 by `wander` in the standard deviation;
+  // the bound takes some of it, more steps would not.
+  const SkewAmplitudes amplitudes = usual();
+  double sum = 0;
+  for (std::uint64_t seed = 0; seed < k_seeds; ++seed) {
+    const ClockMap map = walking_clock(amplitudes, seed, 2, k_first, k_first + k_span).value();
+    const ClockKnot &a = map.knots()[4], &b = map.knots()[5];
+    const double rate =
+        static_cast<double>(b.offset - a.offset) / static_cast<double>(b.local - a.local);
+    const double walked = rate - draw_clock(amplitudes, seed, 2).drift;
+    sum += walked * walked;
+  }
+  // Four steps of a quarter of the wander each: half of it, seldom reflected.
+  const double rms = std::sqrt(sum / static_cast<double>(k_seeds));
+  EXPECT_NEAR(rms / amplitudes.wander, 0.5, 0.08);
+}
+
+TEST(WalkingClock, refuses_periods_that_are_too_short) {
+  SkewAmplitudes amplitudes = usual();
+  for (const double period : {static_cast<double>(k_span) / 5000, 100.0}) {
+    amplitudes.wander_period_ticks = period;
+    const auto refused = walking_clock(amplitudes, 1, 1, k_first, k_first + k_span);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  }
+  amplitudes.wander_period_ticks = static_cast<double>(k_span) / 4000;
+  EXPECT_TRUE(walking_clock(amplitudes, 1, 1, k_first, k_first + k_span));
+}
+
 ClockMap wavy_inner(std::uint64_t seed) {
   RandomStream random(seed, 99);
   std::vector<ClockKnot> knots;

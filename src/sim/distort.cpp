@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
 #include "sim/clock_model.hpp"
@@ -77,6 +78,11 @@ Result<void> check(const DistortOptions& options) {
   if (options.drift_ppm + options.wander_ppm > k_largest_rate * 1e6) {
     return fail(ErrorKind::usage, "drift and wander together must stay below 100000 ppm");
   }
+  if (options.sessions == 1 || options.sessions > k_most_distort_sessions) {
+    return fail(ErrorKind::usage,
+                fmt::format("the number of sessions must be 0 or from 2 to {}, not {}",
+                            k_most_distort_sessions, options.sessions));
+  }
   return {};
 }
 
@@ -138,8 +144,8 @@ struct Clocks {
   }
 };
 
-Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, const Range& range,
-                           const DistortOptions& options) {
+Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, std::uint32_t master,
+                           const Range& range, const DistortOptions& options) {
   SkewAmplitudes amplitudes;
   amplitudes.offset_ticks = ticks(options.offset_s, trace);
   amplitudes.drift = options.drift_ppm * 1e-6;
@@ -151,9 +157,14 @@ Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, const R
   Clocks clocks;
   clocks.maps.resize(units);
   TRY(parallel_for(options.threads, units, [&](std::size_t u) -> Result<void> {
-    TRY_ASSIGN(clocks.maps[u], sampled(draw_clock(amplitudes, options.seed, u),
-                                       static_cast<std::uint64_t>(range.first),
-                                       static_cast<std::uint64_t>(range.last)));
+    const auto first = static_cast<std::uint64_t>(range.first);
+    const auto last = static_cast<std::uint64_t>(range.last);
+    SkewAmplitudes own = amplitudes;
+    if (options.steady_master && u == master) own.wander = 0;
+    auto clock = options.wander_kind == WanderKind::walk
+                     ? walking_clock(own, options.seed, u, first, last)
+                     : sampled(draw_clock(own, options.seed, u), first, last);
+    TRY_ASSIGN(clocks.maps[u], std::move(clock));
     return {};
   }));
   std::int64_t needed = 0;
@@ -177,10 +188,12 @@ struct Comparison {
 };
 
 /// What the tracer would have stored: both clocks read at the same true instant.
-std::vector<trace::ClockOffset> measure(const Comparison& unit, double noise_ticks,
-                                        RandomStream random) {
+std::vector<trace::ClockOffset> measure(const Comparison& unit, std::uint32_t sessions,
+                                        double noise_ticks, RandomStream random) {
   std::vector<trace::ClockOffset> records;
-  for (const std::int64_t t : {unit.when.first, unit.when.last}) {
+  for (std::uint32_t i = 0; i < sessions; ++i) {
+    const Int128 passed = Int128{unit.when.last - unit.when.first} * i / (sessions - 1);
+    const std::int64_t t = unit.when.first + static_cast<std::int64_t>(passed);
     trace::ClockOffset record;
     const std::int64_t local = shown(unit.own, t);
     const double noise = random.uniform(-noise_ticks, noise_ticks);
@@ -260,7 +273,8 @@ Result<void> measure_all(const std::vector<Unit>& units, const Clocks& clocks,
         u == unit_of.front() ? 0 : ticks(options.offset_noise_s, trace);  // the master has none
     // Streams of clocks count from 0 up, those of measurements from the other end down.
     Measured& found = measured[u];
-    found.records = measure(unit, noise_ticks, RandomStream(options.seed, ~std::uint64_t{u}));
+    found.records = measure(unit, options.sessions, noise_ticks,
+                            RandomStream(options.seed, ~std::uint64_t{u}));
     TRY_ASSIGN(found.residual, residual(unit, found.records));
     found.error = largest_error(unit.own, *units[u].events, clocks.shift);
     return {};
@@ -354,7 +368,7 @@ Result<Distortion> distort(const trace::Trace& trace, std::span<const ClockMap> 
   }
   if (!whole) return nothing_to_distort(units.size(), trace, presync, options);
 
-  TRY_ASSIGN(Clocks clocks, draw_clocks(trace, units.size(), *whole, options));
+  TRY_ASSIGN(Clocks clocks, draw_clocks(trace, units.size(), unit_of.front(), *whole, options));
   TRY_ASSIGN(Distortion result, apply(clocks, units, unit_of, trace, presync, options));
   if (result.first_time < 0) {  // the records lead further down than any clock
     clocks.move(k_smallest_start - result.first_time);

@@ -155,6 +155,67 @@ TEST(Distort, noise_is_bounded_and_its_bound_is_recorded) {
   EXPECT_GT(largest, 1800);
 }
 
+TEST(Distort, sessions_lie_at_equal_distances) {
+  DistortOptions options;
+  options.offset_noise_s = 0;
+  const Distortion two = distorted(make_trace(4), options);
+  options.sessions = 9;
+  const Distortion nine = distorted(make_trace(4), options);
+  EXPECT_EQ(two.maps, nine.maps);
+  for (std::size_t l = 0; l < nine.clock_offsets.size(); ++l) {
+    const auto& records = nine.clock_offsets[l];
+    ASSERT_EQ(records.size(), 9u);
+    EXPECT_EQ(records.front().time, two.clock_offsets[l].front().time);
+    EXPECT_EQ(records.back().time, two.clock_offsets[l].back().time);
+    const double whole = static_cast<double>(records.back().time - records.front().time);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const double share = static_cast<double>(records[i].time - records.front().time) / whole;
+      EXPECT_NEAR(share, static_cast<double>(i) / 8, 1e-5);  // clocks are off by some 10 ppm
+    }
+  }
+  EXPECT_LT(nine.report.largest_residual_s, 0.2 * two.report.largest_residual_s);
+}
+
+TEST(Distort, without_sessions_nothing_is_recorded) {
+  DistortOptions options;
+  options.sessions = 0;
+  const Distortion none = distorted(make_trace(4), options);
+  for (const auto& records : none.clock_offsets) EXPECT_TRUE(records.empty());
+  EXPECT_GT(none.report.largest_residual_s, 1e-3);  // the offsets themselves
+  options.sessions = 2;
+  EXPECT_EQ(none.maps, distorted(make_trace(4), options).maps);
+}
+
+TEST(Distort, clocks_may_walk) {
+  DistortOptions options;
+  options.wander_kind = WanderKind::walk;
+  const Distortion walk = distorted(make_trace(4), options);
+  options.threads = 3;
+  EXPECT_EQ(walk.maps, distorted(make_trace(4), options).maps);
+  options.wander_ppm = 0;
+  const Distortion straight = distorted(make_trace(4), options);
+  EXPECT_NE(walk.maps, straight.maps);
+  EXPECT_GT(walk.report.largest_residual_s, 10 * straight.report.largest_residual_s);
+}
+
+TEST(Distort, a_steady_master_is_straight_and_changes_no_other_clock) {
+  for (const WanderKind kind : {WanderKind::cycle, WanderKind::walk}) {
+    DistortOptions options;
+    options.wander_kind = kind;
+    options.wander_ppm = 50;
+    const Distortion wandering = distorted(make_trace(4), options);
+    options.steady_master = true;
+    const Distortion steady = distorted(make_trace(4), options);
+    const auto bend = [](const ClockMap& map) {
+      return std::abs(map(k_start) + map(k_start + k_span) - 2 * map(k_start + k_span / 2));
+    };
+    EXPECT_LE(bend(steady.maps[0]), 2);
+    EXPECT_GT(bend(wandering.maps[0]), 1000);
+    const std::int64_t moved = steady.maps[2](k_start) - wandering.maps[2](k_start);
+    EXPECT_EQ(steady.maps[2], wandering.maps[2].shifted(moved));  // so that no time is negative
+  }
+}
+
 TEST(Distort, residual_grows_with_wander) {
   const trace::Trace trace = make_trace(4);
   DistortOptions options;
@@ -282,6 +343,8 @@ TEST(Distort, refuses_absurd_options) {
   EXPECT_TRUE(refused([](DistortOptions& o) { o.drift_ppm = 60'000, o.wander_ppm = 60'000; }));
   EXPECT_TRUE(refused([](DistortOptions& o) { o.wander_period_s = 1e-9; }));
   EXPECT_TRUE(refused([](DistortOptions& o) { o.offset_noise_s = 1e30; }));
+  EXPECT_TRUE(refused([](DistortOptions& o) { o.sessions = 1; }));
+  EXPECT_TRUE(refused([](DistortOptions& o) { o.sessions = k_most_distort_sessions + 1; }));
 }
 
 }  // namespace

@@ -197,6 +197,10 @@ void TruthFit::merge(const TruthFit& other) {
 DifferenceSums::DifferenceSums(const TruthFit& fit)
     : a_(Error{fit.a(), {}}), b_(Error{fit.b(), {}}), first_truth_(fit.first_truth()) {}
 
+double DifferenceSums::error(const Error& of, std::int64_t time, std::int64_t truth) {
+  return distance(time, truth) - of.removed(truth);
+}
+
 void DifferenceSums::add(const EventTimes& block) {
   assert(block.a.size() == block.b.size() && block.a.size() == block.flags.size());
   assert(!a_ || block.truth.size() == block.a.size());
@@ -205,8 +209,8 @@ void DifferenceSums::add(const EventTimes& block) {
     difference_.add(distance(block.b[i], block.a[i]), communicates);
     if (!a_) continue;
     const std::int64_t t = block.truth[i];
-    a_->sums.add(distance(block.a[i], t) - a_->removed(t), communicates);
-    b_->sums.add(distance(block.b[i], t) - b_->removed(t), communicates);
+    a_->sums.add(error_of_a(block.a[i], t), communicates);
+    b_->sums.add(error_of_b(block.b[i], t), communicates);
   }
 }
 

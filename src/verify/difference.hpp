@@ -155,6 +155,14 @@ class DifferenceSums {
     return difference_.all.statistics(resolution_hz);
   }
 
+  /// Error of a time of A or B whose truth is `truth`, ticks; only with a truth.
+  [[nodiscard]] double error_of_a(std::int64_t time, std::int64_t truth) const {
+    return error(*a_, time, truth);
+  }
+  [[nodiscard]] double error_of_b(std::int64_t time, std::int64_t truth) const {
+    return error(*b_, time, truth);
+  }
+
   /// Fills `all`, `communication`, `a_error`, `b_error` of a report.
   void fill(CompareReport& report, std::uint64_t resolution_hz) const;
 
@@ -174,6 +182,7 @@ class DifferenceSums {
     Affine removed;
     Pair sums;
   };
+  [[nodiscard]] static double error(const Error& of, std::int64_t time, std::int64_t truth);
   [[nodiscard]] TruthError truth_error(const Error& error, std::uint64_t resolution_hz) const;
 
   Pair difference_;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The verbs on recorded traces, as a user calls them.
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
+#include <sstream>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -20,6 +24,11 @@ using testing::Not;
 
 const std::vector<std::string> k_kinds{"p2p",  "one_to_n", "n_to_one", "n_to_n",
                                        "scan", "thread",   "rma",      "init_finalize"};
+
+std::string contents(const std::string& path) {
+  const auto bytes = read_bytes(path);
+  return {bytes.begin(), bytes.end()};
+}
 
 void expect_check(const Json& json) {
   EXPECT_EQ(json["schema"], "entrain.check/1");
@@ -240,6 +249,32 @@ TEST(Correct, InterruptedLeavesNothingIncompleteBehind) {
   }
 }
 
+TEST(Correct, WithoutAmortizationWritesThePresyncAlone) {
+  const TempDir folder;
+  const std::string output = (folder / "out").string();
+  const ChildOutcome outcome =
+      run_tool({"correct", "--json", example("lulesh-8"), "-o", output, "--amortize", "off"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.summary();
+  const Json json = json_of(outcome);
+  EXPECT_EQ(json["after"]["violations"], json["before"]["violations"]);
+  EXPECT_GT(json["after"]["violations"], 0);
+  EXPECT_TRUE(json["gamma"].is_null());
+  EXPECT_EQ(json["moved_events"], 0);
+  EXPECT_TRUE(json["passes"].empty());
+  // Linear interpolation is what a reader makes of the original.
+  EXPECT_EQ(run_tool({"compare", example("lulesh-8"), output, "--tolerance", "0"}).exit_code, 0);
+}
+
+TEST(Correct, WithoutAmortizationShowsWhatTheCausalFitDoes) {
+  const TempDir folder;
+  const std::string output = (folder / "out").string();
+  run_tool({"correct", example("allops-4"), "-o", output, "--presync", "causal", "--amortize", "off",
+            "--mode", "overlay"});
+  const Json json = json_of(run_tool({"compare", "--json", example("allops-4"), output, "--truth",
+                                      example("allops-4.truth")}));
+  EXPECT_LT(json["b_error"]["communication"]["rms_s"], 100e-6);  // linear interpolation: 306 us
+}
+
 TEST(Compare, OfATraceWithItselfIsZero) {
   const ChildOutcome outcome =
       run_tool({"compare", "--json", example("lulesh-8"), example("lulesh-8"), "--tolerance", "0"});
@@ -275,6 +310,50 @@ TEST(Compare, TellsTheErrorAgainstTheTruth) {
       run_tool({"compare", "--raw", example("lulesh-8"), example("lulesh-8")}).out;
   EXPECT_THAT(raw, HasSubstr(" (as stored)\nB "));
   EXPECT_THAT(raw, HasSubstr(" ms"));  // offsets of milliseconds, seen only without the records
+}
+
+TEST(Compare, WritesErrorsOverTimeForPlots) {
+  const TempDir folder;
+  const std::string csv = (folder / "errors.csv").string();
+  const Json json = json_of(run_tool({"compare", "--json", example("lulesh-8"),
+                                      example("lulesh-8.truth"), "--truth",
+                                      example("lulesh-8.truth"), "--csv", csv, "--points", "50"}));
+  std::istringstream lines(contents(csv));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "location,time_s,difference_s,a_error_s,b_error_s");
+  int count = 0;
+  double first = 1, worst_a = 0, worst_b = 0;
+  for (; std::getline(lines, line); ++count) {
+    double location = 0, time = 0, difference = 0, a = 0, b = 0;
+    ASSERT_EQ(std::sscanf(line.c_str(), "%lf,%lf,%lf,%lf,%lf", &location, &time, &difference, &a,
+                          &b),
+              5)
+        << line;
+    first = std::min(first, time);
+    worst_a = std::max(worst_a, std::abs(a));
+    worst_b = std::max(worst_b, std::abs(b));
+  }
+  EXPECT_EQ(count, 8 * 50);
+  EXPECT_EQ(first, 0);
+  // What is picked is part of what was compared, and not its harmless part only.
+  const double known = json["a_error"]["all"]["max_s"];
+  EXPECT_LE(worst_a, known * 1.000001);
+  EXPECT_GT(worst_a, known / 2);
+  EXPECT_LT(worst_b, 2e-9);
+  expect_refusal(run_tool({"compare", example("lulesh-8"), example("lulesh-8"), "--csv", csv}),
+                 "exists");
+}
+
+TEST(Compare, WritesDifferencesWithoutATruth) {
+  const TempDir folder;
+  const std::string csv = (folder / "all.csv").string();
+  ASSERT_EQ(run_tool({"compare", example("lulesh-8"), example("lulesh-8"), "--csv", csv, "--points",
+                      "1000000"})
+                .exit_code,
+            0);
+  EXPECT_THAT(contents(csv), testing::StartsWith("location,time_s,difference_s\n"));
+  EXPECT_EQ(line_count(contents(csv)), 131216u + 1);
 }
 
 TEST(Compare, RefusesDifferentTraces) {
