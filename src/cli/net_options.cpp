@@ -3,10 +3,8 @@
 
 #include <optional>
 #include <span>
-#include <system_error>
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
@@ -180,29 +178,6 @@ void add_drift(CLI::App& app, std::int64_t& drift_ppb) {
       "How much slower the slowest clock is than the fastest, as in 300ppm, 0 to "
       "10000ppm. Default: 300ppm.")
       ->group(k_schedule);
-}
-
-Result<void> check_new_file(const fs::path& path) {
-  if (!file_exists(path)) return {};
-  return fail(ErrorKind::output,
-              fmt::format("{} exists; remove it or choose another name", path.string()));
-}
-
-Result<void> write_new_file(const fs::path& path, std::string_view text) {
-  TRY(check_new_file(path));
-  const fs::path partial =
-      path.parent_path() / fmt::format(".{}.partial-{}", path.filename().string(), ::getpid());
-  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  auto written = write_file(partial, {bytes, text.size()});
-  std::error_code error;
-  if (written) {
-    fs::rename(partial, path, error);
-    if (!error) return {};
-    written = fail(ErrorKind::output,
-                   fmt::format("cannot create {}: {}", path.string(), error.message()));
-  }
-  fs::remove(partial, error);
-  return written;
 }
 
 }  // namespace entrain::cli

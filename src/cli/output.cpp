@@ -6,16 +6,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/verb.hpp"
+#include "base/file.hpp"
+#include "base/try.hpp"
 #include "cli/processes.hpp"
+#include "cli/verb.hpp"
 #include "report/text.hpp"
 
 namespace entrain::cli {
+
+namespace fs = std::filesystem;
 
 void occupy_standard_descriptors() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
@@ -32,6 +37,29 @@ bool write_out(std::string_view text) {
     return true;
   complain(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   return false;
+}
+
+Result<void> check_new_file(const fs::path& path) {
+  if (!file_exists(path)) return {};
+  return fail(ErrorKind::output,
+              fmt::format("{} exists; remove it or choose another name", path.string()));
+}
+
+Result<void> write_new_file(const fs::path& path, std::string_view text) {
+  TRY(check_new_file(path));
+  const fs::path partial =
+      path.parent_path() / fmt::format(".{}.partial-{}", path.filename().string(), ::getpid());
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  auto written = write_file(partial, {bytes, text.size()});
+  std::error_code error;
+  if (written) {
+    fs::rename(partial, path, error);
+    if (!error) return {};
+    written = fail(ErrorKind::output,
+                   fmt::format("cannot create {}: {}", path.string(), error.message()));
+  }
+  fs::remove(partial, error);
+  return written;
 }
 
 void complain(std::string_view sentence) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <filesystem>
 #include <string_view>
 
 #include <entrain/error.hpp>
@@ -16,6 +17,11 @@ void occupy_standard_descriptors();
 /// Writes the result of the run to standard output, all of it. False, with a sentence on standard
 /// error, if that fails (full disk, closed pipe).
 [[nodiscard]] bool write_out(std::string_view text);
+
+/// Refuses a file that exists. Errors: ErrorKind::output.
+Result<void> check_new_file(const std::filesystem::path& path);
+/// Creates a file that must not exist; it appears when it is complete. Errors: ErrorKind::output.
+Result<void> write_new_file(const std::filesystem::path& path, std::string_view text);
 
 /// One line on standard error: "entrain: <sentence>". Only from the process that speaks for all.
 void complain(std::string_view sentence);

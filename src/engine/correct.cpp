@@ -16,6 +16,7 @@
 #include "base/try.hpp"
 #include "clc/amortize.hpp"
 #include "engine/causal.hpp"
+#include "engine/guarantee.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
 #include "engine/presync.hpp"
@@ -81,23 +82,40 @@ class Correction {
         TRY(engine::bend_by_edges(processes_, loaded_, graph_, mu_.ticks, presync_, progress_));
       }
     }
+    if (report && options_.check.bounds.wanted) TRY(prove_intervals());
     if (report) {
       begin("check");
       TRY(verify_before());
       TRY(stop_if_cancelled());
     }
     TRY(compute_maps());
+    if (proven_) {
+      const PhaseTimer timer(report_.phases.bounds);
+      report_.bounds =
+          engine::judge(processes_, loaded_, *proven_, maps_, options_.check.bounds.rows);
+    }
     return stop_if_cancelled();
   }
 
   Result<void> compute_maps() {
     begin("correct");
     maps_ = presync_.maps;
-    if (options_.check.presync != Presync::causal) TRY(build_graph());
+    if (!has_graph_) TRY(build_graph());
     return amortize(std::move(graph_));
   }
 
+  Result<void> prove_intervals() {
+    if (!has_graph_) TRY(build_graph());
+    const PhaseTimer timer(report_.phases.bounds);
+    begin("bounds");
+    TRY_ASSIGN(proven_, engine::prove_intervals(processes_, loaded_, graph_, mu_, presync_,
+                                                options_.check.bounds, progress_));
+    report_.before.bounds = engine::judge(processes_, loaded_, *proven_, presync_.maps, false);
+    return {};
+  }
+
   Result<void> build_graph() {
+    has_graph_ = true;
     const PhaseTimer timer(report_.phases.match);
     TRY_ASSIGN(graph_, engine::build_graph(workers_, loaded_, options_.check,
                                            options_.delta_ticks > 0, progress_));
@@ -200,7 +218,9 @@ class Correction {
   Result<void> stop_if_cancelled() { return processes_.agree(cancelled()); }
 
   Result<void> verify_before() {
+    auto bounds = std::move(report_.before.bounds);
     TRY_ASSIGN(report_.before, check(loaded_, presync_.maps));
+    report_.before.bounds = std::move(bounds);
     report_.before.presync = presync_.method;
     report_.before.clocks = presync_.clocks;
     return {};
@@ -392,6 +412,8 @@ class Correction {
   engine::Presynchronised presync_;
   engine::ChosenMu mu_;
   match::Graph graph_;  ///< until it is corrected along
+  bool has_graph_ = false;
+  std::optional<engine::ProvenIntervals> proven_;  ///< only if asked for
   std::vector<ClockMap> maps_;      ///< per location: stored stamp -> corrected time
   Decimal9 gamma_;
   std::optional<otf2::StagedArchive> staged_;
