@@ -50,14 +50,6 @@ BaseLine chord(const ClockMap& map, std::uint64_t first, std::uint64_t last) {
   return line;
 }
 
-BaseLine aligned(const BaseLine& line, const ClockLine& by) {
-  BaseLine result = line;
-  const auto distance = static_cast<double>(static_cast<Int128>(line.value) - by.base);
-  result.value = held(static_cast<Int128>(line.value) + by.offset + rounded(by.rate * distance));
-  result.rate = line.rate + by.rate + line.rate * by.rate;
-  return result;
-}
-
 double largest_rate(const ClockMap& map, const BaseLine& line, std::uint64_t first,
                     std::uint64_t last) {
   std::vector<std::uint64_t> stamps{first};

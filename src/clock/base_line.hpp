@@ -5,8 +5,6 @@
 
 #include <entrain/clock_map.hpp>
 
-#include "clock/causal_lines.hpp"
-
 namespace entrain::clock {
 
 /// A straight line from the stamps of a clock to common time: what its error is measured against.
@@ -28,9 +26,6 @@ struct BaseLine {
 
 /// Through a map at two stamps, `first` <= `last`; parallel to the stamps if they are one.
 [[nodiscard]] BaseLine chord(const ClockMap& map, std::uint64_t first, std::uint64_t last);
-
-/// `line`, aligned by what align_by_lines() made of it.
-[[nodiscard]] BaseLine aligned(const BaseLine& line, const ClockLine& by);
 
 /// Largest rate of a map against `line` between the stamps `first` and `last`, beyond what the
 /// rounding to ticks explains. Relative, >= 0.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "base/exact.hpp"
 #include "base/ids.hpp"
@@ -25,10 +26,11 @@ std::int64_t magnitude(std::int64_t a, std::int64_t b) {
 
 /// By how much the ends of a bound are moved. The reference is right at all times: moving it costs
 /// nothing.
-std::int64_t distance_of(const GuaranteeProblem& problem, const CausalBound& bound) {
+std::pair<std::int64_t, std::int64_t> distances_of(const GuaranteeProblem& problem,
+                                                   const CausalBound& bound) {
   const std::int64_t middle = problem.middle(problem.window_of(bound.to_time));
-  const std::int64_t to = bound.to == problem.reference ? 0 : magnitude(bound.to_time, middle);
-  return to + (bound.from == problem.reference ? 0 : magnitude(bound.from_time, middle));
+  return {bound.from == problem.reference ? 0 : magnitude(bound.from_time, middle),
+          bound.to == problem.reference ? 0 : magnitude(bound.to_time, middle)};
 }
 
 }  // namespace
@@ -52,8 +54,9 @@ Guarantee::Guarantee(const GuaranteeProblem& problem)
       width_(problem.width),
       first_edge_(problem.windows + 1, 0) {
   const auto counts = [&](const CausalBound& bound) {
+    const auto [from, to] = distances_of(problem, bound);
     return bound.from != bound.to && bound.slack <= k_most_cost && bound.slack >= -k_most_cost &&
-           distance_of(problem, bound) <= k_most_distance;
+           from <= k_most_distance && to <= k_most_distance;
   };
   for (const CausalBound& bound : problem.bounds) {
     if (counts(bound)) ++first_edge_[problem.window_of(bound.to_time) + 1];
@@ -63,8 +66,8 @@ Guarantee::Guarantee(const GuaranteeProblem& problem)
   std::vector<std::uint32_t> next(first_edge_.begin(), first_edge_.end() - 1);
   for (const CausalBound& bound : problem.bounds) {
     if (!counts(bound)) continue;
-    edges_[next[problem.window_of(bound.to_time)]++] = {bound.from, bound.to, bound.slack,
-                                                        distance_of(problem, bound)};
+    const auto [from, to] = distances_of(problem, bound);
+    edges_[next[problem.window_of(bound.to_time)]++] = {bound.from, bound.to, bound.slack, from, to};
   }
 }
 
@@ -72,14 +75,16 @@ Guarantee::Guarantee(const GuaranteeProblem& problem)
 /// the edges, or (`reversed`) against them.
 class Guarantee::Paths {
  public:
-  Paths(const Guarantee& graph, std::int64_t rate_ppb, bool reversed)
-      : g_(graph), rate_(rate_ppb), reversed_(reversed), step_(spread(graph.width_, rate_ppb)) {
+  Paths(const Guarantee& graph, const RateLimits& limits, bool reversed)
+      : g_(graph), limits_(limits), reversed_(reversed) {
+    for (std::uint32_t c = 0; c < g_.clocks_; ++c) steps_.push_back(spread(g_.width_, limits.of(c)));
     label_.resize(std::size_t{g_.windows_} * g_.clocks_ + 1);
     parent_.resize(label_.size());
     stale_.resize(g_.windows_, true);
     costs_.reserve(g_.edges_.size());
     for (const Edge& edge : g_.edges_) {
-      costs_.push_back(edge.slack + spread(edge.distance, rate_));
+      costs_.push_back(edge.slack + spread(edge.from_distance, limits.of(edge.from)) +
+                       spread(edge.to_distance, limits.of(edge.to)));
     }
   }
 
@@ -102,31 +107,35 @@ class Guarantee::Paths {
 
   [[nodiscard]] Contradiction told(const std::vector<std::size_t>& circle) const {
     Contradiction told;
-    Int128 slack = 0, distance = 0;
+    // Of its cost, what does not depend on the limit for all, in billionths of ticks.
+    Int128 fixed = 0, distance = 0;
+    const auto move = [&](std::int64_t ticks, std::uint32_t clock) {
+      distance += ticks;
+      fixed += static_cast<Int128>(ticks) * (limits_.of(clock) - limits_.wander_ppb);
+    };
     std::uint32_t first = g_.windows_, last = 0;
     for (const std::size_t node : circle) {
       const Parent& parent = parent_[node];
       if (parent.edge == k_beside) {
-        distance += g_.width_;
+        move(g_.width_, clock_of(node));
       } else {
-        slack += g_.edges_[parent.edge].slack;
-        distance += g_.edges_[parent.edge].distance;
+        const Edge& edge = g_.edges_[parent.edge];
+        fixed += static_cast<Int128>(edge.slack) * k_ppb;
+        move(edge.from_distance, edge.from);
+        move(edge.to_distance, edge.to);
       }
-      if (node == k_reference) {
-        told.clocks.push_back(g_.reference_);
-        continue;
-      }
+      told.clocks.push_back(clock_of(node));
+      if (node == k_reference) continue;
       const auto window = static_cast<std::uint32_t>((node - 1) / g_.clocks_);
       first = std::min(first, window);
       last = std::max(last, window);
-      told.clocks.push_back(static_cast<std::uint32_t>((node - 1) % g_.clocks_));
     }
     std::sort(told.clocks.begin(), told.clocks.end());
     told.clocks.erase(std::unique(told.clocks.begin(), told.clocks.end()), told.clocks.end());
     told.begin = middle(first);
     told.end = middle(last);
     if (distance > 0) {
-      const Int128 needed = ceil_div(-slack * k_ppb, distance);
+      const Int128 needed = ceil_div(-fixed, distance);
       if (needed <= k_most_rate_ppb) told.needed_ppb = static_cast<std::int64_t>(needed);
     }
     return told;
@@ -142,6 +151,10 @@ class Guarantee::Paths {
 
   [[nodiscard]] std::size_t node(std::uint32_t clock, std::uint32_t window) const {
     return clock == g_.reference_ ? k_reference : 1 + std::size_t{window} * g_.clocks_ + clock;
+  }
+  [[nodiscard]] std::uint32_t clock_of(std::size_t node) const {
+    return node == k_reference ? g_.reference_
+                               : static_cast<std::uint32_t>((node - 1) % g_.clocks_);
   }
   [[nodiscard]] std::int64_t middle(std::uint32_t window) const {
     return g_.begin_ + static_cast<std::int64_t>(window) * g_.width_ + g_.width_ / 2;
@@ -176,7 +189,7 @@ class Guarantee::Paths {
 
   void carry(std::uint32_t from, std::uint32_t to) {
     for (std::uint32_t c = 0; c < g_.clocks_; ++c) {
-      if (c != g_.reference_ && relax(node(c, from), node(c, to), step_, k_beside)) {
+      if (c != g_.reference_ && relax(node(c, from), node(c, to), steps_[c], k_beside)) {
         stale_[to] = true;
       }
     }
@@ -223,25 +236,25 @@ class Guarantee::Paths {
   }
 
   const Guarantee& g_;
-  std::int64_t rate_;
+  const RateLimits& limits_;
   bool reversed_;
-  std::int64_t step_;  ///< cost from window to window
+  std::vector<std::int64_t> steps_;  ///< per clock: cost from window to window
   std::vector<std::int64_t> label_;
   std::vector<Parent> parent_;
   std::vector<std::int64_t> costs_;  ///< per edge
   std::vector<char> stale_;          ///< per window: labels fell since it was settled
 };
 
-std::optional<Contradiction> Guarantee::contradiction(std::int64_t rate_ppb) const {
-  Paths paths(*this, rate_ppb, false);
+std::optional<Contradiction> Guarantee::contradiction(const RateLimits& limits) const {
+  Paths paths(*this, limits, false);
   const std::vector<std::size_t> circle = paths.circle();
   if (circle.empty()) return std::nullopt;
   return paths.told(circle);
 }
 
-Guarantee::LeastRate Guarantee::least_rate(std::int64_t at_least) const {
-  LeastRate least{at_least, {}};
-  while (auto found = contradiction(least.rate_ppb)) {
+Guarantee::LeastRate Guarantee::least_rate() const {
+  LeastRate least;
+  while (auto found = contradiction({least.rate_ppb, {}})) {
     if (!found->needed_ppb) return {least.rate_ppb, std::move(found)};
     // A step further than this circle asks for: there are more of its kind.
     least.rate_ppb = *found->needed_ppb + *found->needed_ppb / 16;
@@ -249,11 +262,11 @@ Guarantee::LeastRate Guarantee::least_rate(std::int64_t at_least) const {
   return least;
 }
 
-ErrorIntervals Guarantee::intervals(std::int64_t rate_ppb) const {
+ErrorIntervals Guarantee::intervals(const RateLimits& limits) const {
   ErrorIntervals result;
   result.clocks = clocks_;
-  result.upper = Paths(*this, rate_ppb, false).distances();
-  result.lower = Paths(*this, rate_ppb, true).distances();
+  result.upper = Paths(*this, limits, false).distances();
+  result.lower = Paths(*this, limits, true).distances();
   for (std::int64_t& value : result.lower) value = -value;
   return result;
 }

@@ -19,10 +19,10 @@ inline constexpr std::int64_t k_most_rate_ppb = k_ppb / 10;
 /// Clock errors on a grid of times, of which differences are bounded.
 ///
 /// The error e_i of clock i is its time (along its base line) minus that of the reference. Every
-/// CausalBound limits e_to - e_from at two times; a limit R on rates says |e_i(t) - e_i(u)| <=
-/// R |t - u|. Both ends of a bound are moved to the middle of the window that holds its `to_time`,
-/// which costs R times their distance from it, rounded up; so all that follows is true of the
-/// clocks if the bounds and R are. The reference has no error at any time.
+/// CausalBound limits e_to - e_from at two times; a limit R_i on rates says |e_i(t) - e_i(u)| <=
+/// R_i |t - u|. Both ends of a bound are moved to the middle of the window that holds its
+/// `to_time`, which costs R_i times their distance from it, rounded up; so all that follows is true
+/// of the clocks if the bounds and limits are. The reference has no error at any time.
 struct GuaranteeProblem {
   std::uint32_t clocks = 0;
   std::uint32_t reference = 0;
@@ -34,6 +34,17 @@ struct GuaranteeProblem {
   [[nodiscard]] std::uint32_t window_of(std::int64_t time) const;
   [[nodiscard]] std::int64_t middle(std::uint32_t window) const {
     return begin + static_cast<std::int64_t>(window) * width + width / 2;
+  }
+};
+
+/// Limits on the rates of errors: R_i = wander + extra of clock i.
+struct RateLimits {
+  std::int64_t wander_ppb = 0;
+  /// Per clock, for what is wrong with its base line; empty: 0.
+  std::vector<std::int64_t> extra_ppb;
+
+  [[nodiscard]] std::int64_t of(std::uint32_t clock) const {
+    return wander_ppb + (extra_ppb.empty() ? 0 : extra_ppb[clock]);
   }
 };
 
@@ -59,7 +70,7 @@ struct ErrorIntervals {
 struct Contradiction {
   std::vector<std::uint32_t> clocks;  ///< that take part, increasing
   std::int64_t begin = 0, end = 0;    ///< middles of its first and last window, ticks
-  /// Limit on rates above which this circle is none, ppb; empty: whatever the rates.
+  /// Limit on wander above which this circle is none, ppb; empty: whatever the rates.
   std::optional<std::int64_t> needed_ppb;
 };
 
@@ -70,26 +81,27 @@ class Guarantee {
   /// Bounds of more than 2^52 ticks say nothing. `problem.bounds` need not outlive this.
   explicit Guarantee(const GuaranteeProblem& problem);
 
-  /// A contradiction under a limit on rates; empty if there is none.
-  [[nodiscard]] std::optional<Contradiction> contradiction(std::int64_t rate_ppb) const;
+  /// A contradiction under limits on rates; empty if there is none.
+  [[nodiscard]] std::optional<Contradiction> contradiction(const RateLimits& limits) const;
 
-  /// A limit without contradiction that is at most a sixteenth above the smallest one, or
-  /// `at_least` if that has none; what contradicts if k_most_rate_ppb does not suffice.
+  /// A limit for all clocks without contradiction that is at most a sixteenth above the smallest
+  /// one; what contradicts if k_most_rate_ppb does not suffice.
   struct LeastRate {
     std::int64_t rate_ppb = 0;
     std::optional<Contradiction> contradiction;
   };
-  [[nodiscard]] LeastRate least_rate(std::int64_t at_least) const;
+  [[nodiscard]] LeastRate least_rate() const;
 
   /// The tightest intervals that follow (shortest paths from and to the reference); there must be
   /// no contradiction.
-  [[nodiscard]] ErrorIntervals intervals(std::int64_t rate_ppb) const;
+  [[nodiscard]] ErrorIntervals intervals(const RateLimits& limits) const;
 
  private:
   struct Edge {
     std::uint32_t from = 0, to = 0;  ///< clocks
     std::int64_t slack = 0;          ///< ticks
-    std::int64_t distance = 0;       ///< of its ends from the middle of the window, ticks
+    /// Of its ends from the middle of the window, ticks; of the reference 0.
+    std::int64_t from_distance = 0, to_distance = 0;
   };
   class Paths;
 

@@ -13,7 +13,7 @@
 #include "base/exact.hpp"
 #include "base/try.hpp"
 #include "clc/halo.hpp"
-#include "clock/causal_lines.hpp"
+#include "engine/causal.hpp"
 #include "match/bounds.hpp"
 
 namespace entrain::engine {
@@ -36,13 +36,17 @@ constexpr std::uint32_t k_most_windows = 8'192;
 constexpr std::size_t k_most_cells = std::size_t{1} << 20;
 constexpr std::size_t k_most_bounds = std::size_t{1} << 21;
 /// Moving a bound inside its window may cost this share of the tightest intervals.
-constexpr double k_share_of_interval = 1.0 / 8;
+constexpr double k_share_of_interval = 1.0 / 32;
 /// Two oscillators each of which changes its rate by up to 25 ppm, as crystals do between the
 /// temperatures that they are made for, differ from their mean by up to 50 ppm. A trace without
 /// violations tells nothing of it.
 constexpr std::int64_t k_assumed_rate_ppb = 50'000;
 /// Violations show the least rates that are possible, sessions those between them.
 constexpr std::int64_t k_margin = 2;
+/// Times that limits are narrowed by what follows from them.
+constexpr int k_narrowings = 8;
+/// Parts of a run in each of which the window that is known best tells of a clock's rate.
+constexpr std::uint32_t k_parts_of_run = 16;
 
 /// What everybody has to know of a location.
 struct Facts {
@@ -51,7 +55,7 @@ struct Facts {
   bool has_width = false;        ///< one of them has an interval
   bool is_zero = false;          ///< all of them are 0 and exact, and there are some
   std::uint64_t first = 0, last = 0, granule = 0;
-  BaseLine line;                 ///< chord of its presync map
+  BaseLine line;                 ///< chord of its map
 };
 
 /// A clock session with an interval: the clock of the sessions shows `local + offset`.
@@ -69,6 +73,7 @@ class Prover {
   Prover(Team& processes, const LoadedTrace& loaded, const match::Graph& graph, const ChosenMu& mu,
          const Presynchronised& presync, const BoundsOption& option, const Progress* progress)
       : processes_(processes),
+        loaded_(loaded),
         trace_(loaded.trace),
         own_(loaded.own(processes)),
         graph_(graph),
@@ -81,8 +86,6 @@ class Prover {
     result_.about.mu_source = mu_.source;
     result_.clock_of = trace_.definitions.process_of;
     for (const std::uint32_t clock : result_.clock_of) clocks_ = std::max(clocks_, clock + 1);
-    gather_facts();
-    if (facts_.empty()) return without("there are no events");
     if (const auto* correction = find_property(trace_.definitions, k_property_correction)) {
       corrected_ = true;
       if (correction->find("mode=rewrite") != std::string::npos) {
@@ -91,9 +94,11 @@ class Prover {
             "the bounds when the original is corrected");
       }
     }
+    TRY(bend());
+    gather_facts();
+    if (facts_.empty()) return without("there are no events");
     choose_reference();
     draw_lines();
-    TRY(align());
     if (begin_ >= end_) return without("all events have one time");
     place_sessions();
     return prove();
@@ -126,7 +131,7 @@ class Prover {
       facts.first = location.first;
       facts.last = location.last;
       facts.granule = location.granule;
-      facts.line = clock::chord(presync_.maps[l], location.first, location.last);
+      facts.line = clock::chord(maps_[l], location.first, location.last);
       own.push_back(facts);
     }
     facts_ = gather_everywhere(processes_, own);
@@ -154,6 +159,21 @@ class Prover {
     });
     if (!widths) return;
     session_clock_ = chosen.is_zero ? reference_clock_ : clocks_++;
+  }
+
+  /// Maps as good as can be had: lines along them, and how they bend, are the best knowledge.
+  Result<void> bend() {
+    Presynchronised base;
+    base.method = presync_.method;
+    base.maps = presync_.maps;
+    if (base.method != "causal") {
+      if (base.method == "none" && !corrected_) {
+        TRY_ASSIGN(base, presynchronise(processes_, loaded_, Presync::linear));
+      }
+      TRY(bend_by_edges(processes_, loaded_, graph_, mu_.ticks, base, progress_));
+    }
+    maps_ = std::move(base.maps);
+    return {};
   }
 
   /// Per clock that of the location that was measured, and the longest.
@@ -195,24 +215,6 @@ class Prover {
       }
     }
     clc::HaloExchange(processes_, graph_).publish(times_);
-  }
-
-  /// Where no presync says how the clocks run: straight lines through what the edges allow. Twice,
-  /// as far-off clocks spoil the windows.
-  Result<void> align() {
-    const bool measured = !corrected_ && std::any_of(facts_.begin(), facts_.end(),
-                                                     [](auto& f) { return f.records >= 2; });
-    aligned_ = presync_.method == "none" || (!measured && presync_.method != "causal");
-    if (!aligned_) return {};
-    for (int round = 0; round < 2 && begin_ < end_; ++round) {
-      TRY(go_on());
-      const auto lines = clock::align_by_lines(clocks_, collect(k_first_windows, nullptr, 0));
-      for (std::uint32_t c = 0; c < clocks_; ++c) {
-        result_.lines[c] = clock::aligned(result_.lines[c], lines[c]);
-      }
-      evaluate();
-    }
-    return {};
   }
 
   [[nodiscard]] std::int64_t width(std::uint32_t windows) const {
@@ -286,36 +288,47 @@ class Prover {
   }
 
   Result<ProvenIntervals> prove() {
-    const std::int64_t assumed = option_.max_rate_ppm ? given_rate() : k_assumed_rate_ppb;
-    const auto most = std::max<std::size_t>(k_most_cells / std::max<std::size_t>(clocks_, facts_.size()), 16);
+    const auto most =
+        std::max<std::size_t>(k_most_cells / std::max<std::size_t>(clocks_, facts_.size()), 16);
     TRY(go_on());
     constrain(static_cast<std::uint32_t>(std::min<std::size_t>(k_first_windows, most)), nullptr,
-              assumed);
-    std::int64_t rate = assumed, least = 0;
+              k_assumed_rate_ppb);
     // A first look tells how wide the windows may be and which bounds are tight; then again.
     for (int round = 0; round < 2; ++round) {
-      auto found = guarantee_->least_rate(least);
-      if (option_.max_rate_ppm && (found.contradiction || found.rate_ppb > assumed)) {
-        if (auto contradiction = guarantee_->contradiction(assumed)) return refuse(*contradiction);
-      }
-      if (found.contradiction) return without(contradicts(*found.contradiction));
-      least = found.rate_ppb;
-      if (!option_.max_rate_ppm) rate = std::max(rate, rate_of_trace(least));
-      intervals_ = guarantee_->intervals(rate);
-      if (!option_.max_rate_ppm && round == 0) rate = rate + rate_left_open();
+      const auto least = guarantee_->least_rate();
+      if (least.contradiction) return without(contradicts(*least.contradiction));
+      result_.about.least_rate_ppm = static_cast<double>(least.rate_ppb) / 1e3;
+      limits_.wander_ppb = option_.max_rate_ppm ? given_rate() : rate_of_trace(least.rate_ppb);
+      if (auto contradiction = narrow()) return refuse(*contradiction);
       if (round == 1) break;
       TRY(go_on());
       const ClockErrors errors = middles();
-      constrain(windows_for(rate, most), &errors, rate);
+      constrain(windows_for(most), &errors, typical_rate());
     }
-    result_.rate_ppb = rate;
+    result_.limits = std::move(limits_);
     result_.intervals = std::move(intervals_);
-    result_.about.max_rate_ppm = static_cast<double>(rate) / 1e3;
+    result_.about.max_rate_ppm = static_cast<double>(result_.limits.wander_ppb) / 1e3;
     result_.about.max_rate_source = option_.max_rate_ppm ? "given" : "trace";
-    result_.about.least_rate_ppm = static_cast<double>(least) / 1e3;
     result_.about.windows = result_.windows;
     result_.about.window_ticks = result_.width;
     return std::move(result_);
+  }
+
+  /// The limit is one on how far rates leave their means; the lines may have other rates. How far,
+  /// the intervals at both ends of a clock tell, which follow from any limits that are too large.
+  std::optional<Contradiction> narrow() {
+    if (limits_.wander_ppb > proven_wander_) {  // what a first look proved holds
+      limits_.extra_ppb.assign(clocks_, clock::k_most_rate_ppb - limits_.wander_ppb);
+    }
+    proven_wander_ = limits_.wander_ppb;
+    for (int round = 0; round < k_narrowings; ++round) {
+      if (option_.max_rate_ppm) {
+        if (auto found = guarantee_->contradiction(limits_)) return found;
+      }
+      intervals_ = guarantee_->intervals(limits_);
+      if (round + 1 == k_narrowings || !take_rates_left_open()) break;
+    }
+    return std::nullopt;
   }
 
   [[nodiscard]] std::int64_t given_rate() const {
@@ -328,10 +341,10 @@ class Prover {
     double largest = 0;
     for (const LocationIndex l : own_) {
       const trace::LocationSkeleton& location = trace_.locations[l];
-      if (aligned_ || corrected_ || location.event_count == 0) continue;
-      const BaseLine line = clock::chord(presync_.maps[l], location.first, location.last);
-      largest = std::max(largest, clock::largest_rate(presync_.maps[l], line, location.first,
-                                                      location.last));
+      if (corrected_ || location.event_count == 0) continue;
+      const BaseLine line = clock::chord(maps_[l], location.first, location.last);
+      largest = std::max(largest,
+                         clock::largest_rate(maps_[l], line, location.first, location.last));
     }
     const std::int64_t shown = processes_.reduce(
         Team::Reduction::max,
@@ -340,22 +353,78 @@ class Prover {
                     clock::k_most_rate_ppb);
   }
 
-  /// How wrong the mean rate of a line may be by what its ends leave open, at most; ppb.
-  [[nodiscard]] std::int64_t rate_left_open() const {
-    double largest = 0;
+  /// Takes over what the intervals leave open of the clocks' rates; false if that changes little.
+  bool take_rates_left_open() {
+    std::vector<std::int64_t> first(clocks_, end_), last(clocks_, begin_);
     for (const Facts& facts : facts_) {
       const std::uint32_t c = clock_of(facts.location);
-      const std::int64_t first = result_.lines[c](facts.first), last = result_.lines[c](facts.last);
-      if (last - first < (end_ - begin_) / 2) continue;  // the others are not worse off by as much
-      const GuaranteeProblem grid = this->grid();
-      const auto at_first = intervals_.of(c, grid.window_of(first));
-      const auto at_last = intervals_.of(c, grid.window_of(last));
-      if (!at_first.bounded() || !at_last.bounded()) continue;
-      const double change = std::max(std::abs(static_cast<double>(at_last.upper - at_first.lower)),
-                                     std::abs(static_cast<double>(at_last.lower - at_first.upper)));
-      largest = std::max(largest, change / static_cast<double>(last - first));
+      first[c] = std::min(first[c], result_.lines[c](facts.first));
+      last[c] = std::max(last[c], result_.lines[c](facts.last));
     }
-    return static_cast<std::int64_t>(std::min(largest, 0.1) * static_cast<double>(clock::k_ppb));
+    if (session_clock_ && *session_clock_ != reference_clock_) {
+      first[*session_clock_] = begin_;
+      last[*session_clock_] = end_;
+    }
+    bool much = false;
+    const GuaranteeProblem grid = this->grid();
+    for (std::uint32_t c = 0; c < clocks_; ++c) {
+      if (c == reference_clock_ || first[c] >= last[c]) continue;
+      const std::uint32_t begin = grid.window_of(first[c]), end = grid.window_of(last[c]);
+      // From the first event to the last one, each up to half a window from a middle.
+      const std::int64_t whole = rate_between(c, begin, end, last[c] - first[c],
+                                              clock::spread(result_.width, limits_.of(c)) + 2);
+      const std::int64_t open =
+          std::min({whole, rate_in_between(c, begin, end), limits_.extra_ppb[c]});
+      much = much || open < limits_.extra_ppb[c] - limits_.extra_ppb[c] / 16;
+      limits_.extra_ppb[c] = open;
+    }
+    return much;
+  }
+
+  /// Largest mean rate of an error from the middle of one window to that of another, ppb, if they are
+  /// `length` apart and the error may have changed by `more` than between the middles.
+  [[nodiscard]] std::int64_t rate_between(std::uint32_t c, std::uint32_t from, std::uint32_t to,
+                                          std::int64_t length, std::int64_t more) const {
+    const auto a = intervals_.of(c, from), b = intervals_.of(c, to);
+    if (!a.bounded() || !b.bounded() || length <= 0) return clock::k_most_rate_ppb;
+    const Int128 change = Int128{std::max(std::abs(b.upper - a.lower), std::abs(b.lower - a.upper))} + more;
+    return static_cast<std::int64_t>(
+        std::min<Int128>(ceil_div(change * clock::k_ppb, length), clock::k_most_rate_ppb));
+  }
+
+  /// Between the windows where it is known best, and a wander more: their mean is not that of all.
+  [[nodiscard]] std::int64_t rate_in_between(std::uint32_t c, std::uint32_t begin,
+                                             std::uint32_t end) const {
+    std::vector<std::uint32_t> best;
+    for (std::uint32_t part = 0; part < k_parts_of_run; ++part) {
+      const auto bound = [&](std::uint32_t p) {
+        return static_cast<std::uint32_t>(begin + std::uint64_t{end - begin + 1} * p / k_parts_of_run);
+      };
+      std::int64_t narrowest = ErrorIntervals::k_unbounded;
+      for (std::uint32_t w = bound(part); w < bound(part + 1); ++w) {
+        const auto interval = intervals_.of(c, w);
+        if (!interval.bounded() || interval.upper - interval.lower >= narrowest) continue;
+        if (narrowest == ErrorIntervals::k_unbounded) best.push_back(w);
+        narrowest = interval.upper - interval.lower;
+        best.back() = w;
+      }
+    }
+    std::int64_t least = clock::k_most_rate_ppb;
+    for (const std::uint32_t from : best) {
+      for (const std::uint32_t to : best) {
+        const std::int64_t length = (static_cast<std::int64_t>(to) - from) * result_.width;
+        least = std::min(least, rate_between(c, from, to, length, 0));
+      }
+    }
+    return std::min(least + limits_.wander_ppb, clock::k_most_rate_ppb);
+  }
+
+  /// Of a clock in the middle of all.
+  [[nodiscard]] std::int64_t typical_rate() const {
+    std::vector<std::int64_t> extra = limits_.extra_ppb;
+    const auto middle = extra.begin() + static_cast<std::ptrdiff_t>(extra.size() / 2);
+    std::nth_element(extra.begin(), middle, extra.end());
+    return limits_.wander_ppb + *middle;
   }
 
   [[nodiscard]] GuaranteeProblem grid() const {
@@ -382,7 +451,7 @@ class Prover {
   }
 
   /// So narrow that a bound loses little inside of them, as far as memory goes.
-  [[nodiscard]] std::uint32_t windows_for(std::int64_t rate, std::size_t most) const {
+  [[nodiscard]] std::uint32_t windows_for(std::size_t most) const {
     std::vector<double> widths;
     for (std::uint32_t w = 0; w < result_.windows; ++w) {
       for (std::uint32_t c = 0; c < clocks_; ++c) {
@@ -400,14 +469,14 @@ class Prover {
     }
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    const double wanted = static_cast<double>(end_ - begin_) * static_cast<double>(rate) /
+    const double wanted = static_cast<double>(end_ - begin_) * static_cast<double>(typical_rate()) /
                           static_cast<double>(clock::k_ppb) /
                           (std::max(*tight, 1.0) * k_share_of_interval);
     const std::size_t affordable =
         std::min({most, k_most_bounds / std::max<std::size_t>(pairs.size(), 1) + 1,
                   std::size_t{k_most_windows}});
     return static_cast<std::uint32_t>(
-        std::clamp(wanted, 1.0, static_cast<double>(std::max<std::size_t>(affordable, 16))));
+        std::clamp(wanted, 256.0, static_cast<double>(std::max<std::size_t>(affordable, 256))));
   }
 
   // --- sentences ---
@@ -460,6 +529,7 @@ class Prover {
   }
 
   Team& processes_;
+  const LoadedTrace& loaded_;
   const trace::Trace& trace_;
   std::vector<LocationIndex> own_;
   const match::Graph& graph_;
@@ -474,11 +544,13 @@ class Prover {
   std::uint32_t reference_clock_ = 0;
   std::optional<std::uint32_t> session_clock_;  ///< if sessions have intervals
   bool corrected_ = false;      ///< clock offsets are a correction, not measurements
-  bool aligned_ = false;        ///< lines come from edges alone
+  std::vector<ClockMap> maps_;  ///< per location: the best there are
   std::int64_t begin_ = 0, end_ = 0;
   BigVector<std::int64_t> times_;  ///< per node, ghosts too; along the lines
   std::vector<CausalBound> sessions_, bounds_;
   std::optional<Guarantee> guarantee_;
+  clock::RateLimits limits_;
+  std::int64_t proven_wander_ = -1;  ///< for which limits_.extra_ppb was found; -1: none yet
   ErrorIntervals intervals_;
 };
 

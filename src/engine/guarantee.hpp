@@ -25,17 +25,17 @@ struct ProvenIntervals {
   LocationIndex reference = k_none;     ///< location that gives the time; k_none: no events
   std::int64_t begin = 0, width = 1;    ///< of the windows, ticks of common time
   std::uint32_t windows = 1;
-  std::int64_t rate_ppb = 0;
+  clock::RateLimits limits;
   clock::ErrorIntervals intervals;  ///< of the errors of the lines
 };
 
 /// Finds them, by difference constraints (clocks.md, "Causal fit"; clock::Guarantee).
 ///
-/// Locations of a process share a clock. Base lines are the chords of the presync maps, or what
-/// align_by_lines() makes of the stamps where nothing was measured or used. Sessions count only
-/// with an interval, and against the location whose own records are all 0; without such a one the
-/// clock of the sessions is one more clock. Where the constraints contradict each other under any
-/// limit on rates, `about.reason` tells, and so where an archive's stamps are no clock's.
+/// Locations of a process share a clock. Base lines are the chords of maps that bend_by_edges()
+/// made of the presync, and how these bend is part of what is believed of rates. Sessions count
+/// only with an interval, and against the location whose own records are all 0; without such a one
+/// the clock of the sessions is one more clock. Where the constraints contradict each other under
+/// any limit on rates, `about.reason` tells, and so where an archive's stamps are no clock's.
 ///
 /// `graph` is that of the trace. Errors: ErrorKind::input if the limit given in `option` is too
 /// small for the trace; ErrorKind::interrupted. Collective over the processes.

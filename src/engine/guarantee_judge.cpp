@@ -137,7 +137,7 @@ class Judge {
     const std::int64_t quantum = proven_.quantum[clock_];
     const bool own_clock = clock_ == proven_.clock_of[proven_.reference];
     const std::int64_t reach =
-        own_clock ? 0 : clock::spread(proven_.width / 2 + 8, proven_.rate_ppb);
+        own_clock ? 0 : clock::spread(proven_.width / 2 + 8, proven_.limits.of(clock_));
     // In the middle; where a short location has no event there, at its nearest one.
     const Interval here{errors.lower - quantum - reach, errors.upper + quantum + reach};
     const std::int64_t shown = line_(row.local_ticks);
