@@ -12,11 +12,19 @@ namespace entrain::clock {
 
 namespace {
 
-/// Costs beyond this are no limit.
-constexpr std::int64_t k_most_cost = std::int64_t{1} << 52;
-constexpr std::int64_t k_most_distance = std::int64_t{1} << 58;
+/// Costs are counted in parts of a tick: a step from window to window may cost less than one.
+constexpr std::int64_t k_parts = 256;
+/// Bounds beyond this many ticks are no limit.
+constexpr std::int64_t k_most_ticks = std::int64_t{1} << 46;
+constexpr std::int64_t k_most_distance = std::int64_t{1} << 50;
 /// Labels below this can only come from a circle.
 constexpr std::int64_t k_lowest = -(std::int64_t{1} << 61);
+
+/// distance * rate in parts of a tick, rounded up.
+std::int64_t parts(std::int64_t distance, std::int64_t rate_ppb) {
+  return static_cast<std::int64_t>(
+      ceil_div(static_cast<Int128>(distance) * rate_ppb * k_parts, k_ppb));
+}
 
 std::int64_t magnitude(std::int64_t a, std::int64_t b) {
   const Int128 distance = static_cast<Int128>(a) - b;
@@ -47,21 +55,17 @@ std::uint32_t GuaranteeProblem::window_of(std::int64_t time) const {
 }
 
 Guarantee::Guarantee(const GuaranteeProblem& problem)
-    : clocks_(problem.clocks),
-      reference_(problem.reference),
-      windows_(problem.windows),
-      begin_(problem.begin),
-      width_(problem.width),
-      first_edge_(problem.windows + 1, 0) {
+    : grid_(problem), first_edge_(problem.windows + 1, 0) {
+  grid_.bounds = {};
   const auto counts = [&](const CausalBound& bound) {
     const auto [from, to] = distances_of(problem, bound);
-    return bound.from != bound.to && bound.slack <= k_most_cost && bound.slack >= -k_most_cost &&
+    return bound.from != bound.to && bound.slack <= k_most_ticks && bound.slack >= -k_most_ticks &&
            from <= k_most_distance && to <= k_most_distance;
   };
   for (const CausalBound& bound : problem.bounds) {
     if (counts(bound)) ++first_edge_[problem.window_of(bound.to_time) + 1];
   }
-  for (std::uint32_t w = 0; w < windows_; ++w) first_edge_[w + 1] += first_edge_[w];
+  for (std::uint32_t w = 0; w < grid_.windows; ++w) first_edge_[w + 1] += first_edge_[w];
   edges_.resize(first_edge_.back());
   std::vector<std::uint32_t> next(first_edge_.begin(), first_edge_.end() - 1);
   for (const CausalBound& bound : problem.bounds) {
@@ -76,15 +80,15 @@ Guarantee::Guarantee(const GuaranteeProblem& problem)
 class Guarantee::Paths {
  public:
   Paths(const Guarantee& graph, const RateLimits& limits, bool reversed)
-      : g_(graph), limits_(limits), reversed_(reversed) {
-    for (std::uint32_t c = 0; c < g_.clocks_; ++c) steps_.push_back(spread(g_.width_, limits.of(c)));
-    label_.resize(std::size_t{g_.windows_} * g_.clocks_ + 1);
+      : graph_(graph), g_(graph.grid_), limits_(limits), reversed_(reversed) {
+    for (std::uint32_t c = 0; c < g_.clocks; ++c) steps_.push_back(parts(g_.width, limits.of(c)));
+    label_.resize(std::size_t{g_.windows} * g_.clocks + 1);
     parent_.resize(label_.size());
-    stale_.resize(g_.windows_, true);
-    costs_.reserve(g_.edges_.size());
-    for (const Edge& edge : g_.edges_) {
-      costs_.push_back(edge.slack + spread(edge.from_distance, limits.of(edge.from)) +
-                       spread(edge.to_distance, limits.of(edge.to)));
+    stale_.resize(g_.windows, true);
+    costs_.reserve(graph_.edges_.size());
+    for (const Edge& edge : graph_.edges_) {
+      costs_.push_back(edge.slack * k_parts + parts(edge.from_distance, limits.of(edge.from)) +
+                       parts(edge.to_distance, limits.of(edge.to)));
     }
   }
 
@@ -93,14 +97,18 @@ class Guarantee::Paths {
     std::fill(label_.begin(), label_.end(), 0);
     return settle();
   }
-  /// From the reference. Unreached nodes keep ErrorIntervals::k_unbounded.
+  /// From the reference, ticks, rounded up. Unreached nodes keep ErrorIntervals::k_unbounded.
   std::vector<std::int64_t> distances() {
     std::fill(label_.begin(), label_.end(), ErrorIntervals::k_unbounded);
     label_[k_reference] = 0;
     settle();
     std::vector<std::int64_t> result(label_.begin() + 1, label_.end());
-    for (std::uint32_t w = 0; w < g_.windows_; ++w) {
-      result[std::size_t{w} * g_.clocks_ + g_.reference_] = 0;
+    for (std::int64_t& distance : result) {
+      if (distance == ErrorIntervals::k_unbounded) continue;
+      distance = static_cast<std::int64_t>(ceil_div(distance, k_parts));
+    }
+    for (std::uint32_t w = 0; w < g_.windows; ++w) {
+      result[std::size_t{w} * g_.clocks + g_.reference] = 0;
     }
     return result;
   }
@@ -113,27 +121,27 @@ class Guarantee::Paths {
       distance += ticks;
       fixed += static_cast<Int128>(ticks) * (limits_.of(clock) - limits_.wander_ppb);
     };
-    std::uint32_t first = g_.windows_, last = 0;
+    std::uint32_t first = g_.windows, last = 0;
     for (const std::size_t node : circle) {
       const Parent& parent = parent_[node];
       if (parent.edge == k_beside) {
-        move(g_.width_, clock_of(node));
+        move(g_.width, clock_of(node));
       } else {
-        const Edge& edge = g_.edges_[parent.edge];
+        const Edge& edge = graph_.edges_[parent.edge];
         fixed += static_cast<Int128>(edge.slack) * k_ppb;
         move(edge.from_distance, edge.from);
         move(edge.to_distance, edge.to);
       }
       told.clocks.push_back(clock_of(node));
       if (node == k_reference) continue;
-      const auto window = static_cast<std::uint32_t>((node - 1) / g_.clocks_);
+      const auto window = static_cast<std::uint32_t>((node - 1) / g_.clocks);
       first = std::min(first, window);
       last = std::max(last, window);
     }
     std::sort(told.clocks.begin(), told.clocks.end());
     told.clocks.erase(std::unique(told.clocks.begin(), told.clocks.end()), told.clocks.end());
-    told.begin = middle(first);
-    told.end = middle(last);
+    told.begin = g_.middle(first);
+    told.end = g_.middle(last);
     if (distance > 0) {
       const Int128 needed = ceil_div(-fixed, distance);
       if (needed <= k_most_rate_ppb) told.needed_ppb = static_cast<std::int64_t>(needed);
@@ -150,19 +158,15 @@ class Guarantee::Paths {
   };
 
   [[nodiscard]] std::size_t node(std::uint32_t clock, std::uint32_t window) const {
-    return clock == g_.reference_ ? k_reference : 1 + std::size_t{window} * g_.clocks_ + clock;
+    return clock == g_.reference ? k_reference : 1 + std::size_t{window} * g_.clocks + clock;
   }
   [[nodiscard]] std::uint32_t clock_of(std::size_t node) const {
-    return node == k_reference ? g_.reference_
-                               : static_cast<std::uint32_t>((node - 1) % g_.clocks_);
+    return node == k_reference ? g_.reference
+                               : static_cast<std::uint32_t>((node - 1) % g_.clocks);
   }
-  [[nodiscard]] std::int64_t middle(std::uint32_t window) const {
-    return g_.begin_ + static_cast<std::int64_t>(window) * g_.width_ + g_.width_ / 2;
-  }
-
   /// True if the label of `to` fell.
   bool relax(std::size_t from, std::size_t to, std::int64_t cost, std::uint32_t edge) {
-    if (cost > k_most_cost) return false;
+    if (cost > k_most_ticks * k_parts) return false;
     if (label_[from] == ErrorIntervals::k_unbounded || label_[from] < k_lowest) return false;
     const std::int64_t label = label_[from] + cost;
     if (label >= label_[to]) return false;
@@ -174,10 +178,10 @@ class Guarantee::Paths {
 
   /// The edges inside a window, until nothing falls; false if that does not end.
   bool settle_window(std::uint32_t w) {
-    for (std::uint32_t round = 0; round <= g_.clocks_ + 1; ++round) {
+    for (std::uint32_t round = 0; round <= g_.clocks + 1; ++round) {
       bool fell = false;
-      for (std::uint32_t e = g_.first_edge_[w]; e < g_.first_edge_[w + 1]; ++e) {
-        const Edge& edge = g_.edges_[e];
+      for (std::uint32_t e = graph_.first_edge_[w]; e < graph_.first_edge_[w + 1]; ++e) {
+        const Edge& edge = graph_.edges_[e];
         const std::uint32_t from = reversed_ ? edge.to : edge.from;
         const std::uint32_t to = reversed_ ? edge.from : edge.to;
         fell = relax(node(from, w), node(to, w), costs_[e], e) || fell;
@@ -188,8 +192,8 @@ class Guarantee::Paths {
   }
 
   void carry(std::uint32_t from, std::uint32_t to) {
-    for (std::uint32_t c = 0; c < g_.clocks_; ++c) {
-      if (c != g_.reference_ && relax(node(c, from), node(c, to), steps_[c], k_beside)) {
+    for (std::uint32_t c = 0; c < g_.clocks; ++c) {
+      if (c != g_.reference && relax(node(c, from), node(c, to), steps_[c], k_beside)) {
         stale_[to] = true;
       }
     }
@@ -204,11 +208,11 @@ class Guarantee::Paths {
         stale_[w] = false;
         ended = settle_window(w) && ended;
       };
-      for (std::uint32_t w = 0; w < g_.windows_; ++w) {
+      for (std::uint32_t w = 0; w < g_.windows; ++w) {
         if (w > 0) carry(w - 1, w);
         visit(w);
       }
-      for (std::uint32_t w = g_.windows_ - 1; w-- > 0;) {
+      for (std::uint32_t w = g_.windows - 1; w-- > 0;) {
         carry(w + 1, w);
         visit(w);
       }
@@ -235,13 +239,14 @@ class Guarantee::Paths {
     return {};
   }
 
-  const Guarantee& g_;
+  const Guarantee& graph_;
+  const GuaranteeProblem& g_;
   const RateLimits& limits_;
   bool reversed_;
-  std::vector<std::int64_t> steps_;  ///< per clock: cost from window to window
+  std::vector<std::int64_t> steps_;  ///< per clock: cost from window to window, parts of a tick
   std::vector<std::int64_t> label_;
   std::vector<Parent> parent_;
-  std::vector<std::int64_t> costs_;  ///< per edge
+  std::vector<std::int64_t> costs_;  ///< per edge, likewise
   std::vector<char> stale_;          ///< per window: labels fell since it was settled
 };
 
@@ -264,7 +269,7 @@ Guarantee::LeastRate Guarantee::least_rate() const {
 
 ErrorIntervals Guarantee::intervals(const RateLimits& limits) const {
   ErrorIntervals result;
-  result.clocks = clocks_;
+  result.clocks = grid_.clocks;
   result.upper = Paths(*this, limits, false).distances();
   result.lower = Paths(*this, limits, true).distances();
   for (std::int64_t& value : result.lower) value = -value;

@@ -21,8 +21,8 @@ inline constexpr std::int64_t k_most_rate_ppb = k_ppb / 10;
 /// The error e_i of clock i is its time (along its base line) minus that of the reference. Every
 /// CausalBound limits e_to - e_from at two times; a limit R_i on rates says |e_i(t) - e_i(u)| <=
 /// R_i |t - u|. Both ends of a bound are moved to the middle of the window that holds its
-/// `to_time`, which costs R_i times their distance from it, rounded up; so all that follows is true
-/// of the clocks if the bounds and limits are. The reference has no error at any time.
+/// `to_time`, which costs R_i times their distance from it, rounded up (to 1/256 tick); so all that
+/// follows is true of the clocks if the bounds and limits are. The reference has no error ever.
 struct GuaranteeProblem {
   std::uint32_t clocks = 0;
   std::uint32_t reference = 0;
@@ -78,14 +78,17 @@ struct Contradiction {
 /// Deterministic. Memory: O(bounds + clocks * windows).
 class Guarantee {
  public:
-  /// Bounds of more than 2^52 ticks say nothing. `problem.bounds` need not outlive this.
+  /// Bounds of more than 2^46 ticks say nothing. `problem.bounds` need not outlive this.
   explicit Guarantee(const GuaranteeProblem& problem);
+
+  /// The problem without its bounds.
+  [[nodiscard]] const GuaranteeProblem& grid() const { return grid_; }
 
   /// A contradiction under limits on rates; empty if there is none.
   [[nodiscard]] std::optional<Contradiction> contradiction(const RateLimits& limits) const;
 
-  /// A limit for all clocks without contradiction that is at most a sixteenth above the smallest
-  /// one; what contradicts if k_most_rate_ppb does not suffice.
+  /// A limit for all clocks without contradiction that is at most about a sixteenth above the
+  /// smallest one; what contradicts if k_most_rate_ppb does not suffice.
   struct LeastRate {
     std::int64_t rate_ppb = 0;
     std::optional<Contradiction> contradiction;
@@ -105,8 +108,7 @@ class Guarantee {
   };
   class Paths;
 
-  std::uint32_t clocks_ = 0, reference_ = 0, windows_ = 0;
-  std::int64_t begin_ = 0, width_ = 1;
+  GuaranteeProblem grid_;                  ///< without bounds
   std::vector<std::uint32_t> first_edge_;  ///< per window, and the end
   std::vector<Edge> edges_;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/clock_facts.hpp"
 #include "engine/guarantee.hpp"
 
 namespace entrain::engine {
@@ -210,11 +211,8 @@ ClockBounds judge(Team& processes, const LoadedTrace& loaded, const ProvenInterv
   std::sort(all.begin(), all.end(),
             [](const Numbered& a, const Numbered& b) { return a.location < b.location; });
   for (const Numbered& of : all) {
-    const trace::Location& location = definitions.locations[of.location];
-    const bool known = location.group < definitions.location_groups.size();
-    told.locations.push_back({location.id,
-                              known ? definitions.location_groups[location.group].name : location.name,
-                              of.windows, of.unbounded, of.worst, of.worst_time, of.median,
+    told.locations.push_back({definitions.locations[of.location].id,
+                              process_name(definitions, of.location), of.windows, of.unbounded, of.worst, of.worst_time, of.median,
                               of.outside, of.outside_time});
   }
   told.rows = gather_everywhere(processes, own_rows);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma GCC diagnostic ignored "-Wold-style-cast"
-#pragma GCC diagnostic ignored "-Wconversion"
 #include "engine/guarantee.hpp"
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include <entrain/entrain.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -147,77 +146,252 @@ Proof prove(const LoadedTrace& loaded, Presync method, BoundsOption option = {},
   return proof;
 }
 
-TEST(Explore, examples) {
-  for (const char* name : {"lulesh-8", "amg-8", "allops-4"}) {
-    const LoadedTrace skewed = load_example(name);
-    const LoadedTrace truth = load_example(std::string(name) + ".truth");
-    for (const Presync method : {Presync::none, Presync::linear, Presync::causal}) {
-      const Proof proof = prove(skewed, method);
-      const Contained found = compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
-      std::int64_t worst = 0, median = 0;
-      for (auto& l : proof.bounds.locations) {
-        worst = std::max(worst, l.worst_ticks);
-        median = std::max(median, l.median_ticks);
-      }
-      // true rates
-      LocationIndex r = 0;
-      while (skewed.trace.definitions.locations[r].id != proof.bounds.reference) ++r;
-      double rate = 0;
-      const double span = 5e6;
-      const auto& line0 = proof.proven.lines[proof.proven.clock_of[r]];
-      std::vector<ClockMap> lines;
-      const TrueTime right(skewed.trace.locations[r], truth.trace.locations[r], ClockMap());
-      for (LocationIndex l = 0; l < skewed.trace.locations.size(); ++l) {
-        const auto& line = proof.proven.lines[proof.proven.clock_of[l]];
-        double t0 = 0, e0 = 0;
-        bool has = false;
-        for (std::size_t e = 0; e < skewed.trace.locations[l].events.size(); ++e) {
-          const auto at = right(truth.trace.locations[l].events[e].time);
-          if (!at) continue;
-          const double x = static_cast<double>(line(skewed.trace.locations[l].events[e].time));
-          const double err = x - static_cast<double>(line0(static_cast<std::uint64_t>(*at)));
-          if (!has) { has = true; t0 = x; e0 = err; continue; }
-          if (x - t0 < span) continue;
-          rate = std::max(rate, std::abs(err - e0) / (x - t0));
-          t0 = x; e0 = err;
-        }
-      }
-      std::printf("%-10s %-8s R %.0f least %.0f trueR %.0f windows %llu worst %.1f us median %.1f ticks excess %.3f us error %.1f us\n",
-                  name, proof.presync.method.c_str(), proof.bounds.max_rate_ppm,
-                  proof.bounds.least_rate_ppm, rate * 1e6, (unsigned long long)proof.bounds.windows, worst / 1e3,
-                  median / 1e3, found.worst_excess / 1e3, found.worst_error / 1e6);
+std::int64_t worst_of(const ClockBounds& bounds) {
+  std::int64_t worst = 0;
+  for (const LocationBounds& location : bounds.locations) {
+    worst = std::max(worst, location.worst_ticks);
+  }
+  return worst;
+}
+
+class Recorded : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Recorded, bounds_contain_the_truth_of_every_event) {
+  const LoadedTrace skewed = load_example(GetParam());
+  const LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  for (const Presync method : {Presync::none, Presync::linear, Presync::causal}) {
+    const Proof proof = prove(skewed, method);
+    EXPECT_EQ(proof.bounds.reason, "");
+    EXPECT_EQ(proof.bounds.max_rate_source, "trace");
+    EXPECT_GE(proof.bounds.max_rate_ppm, proof.bounds.least_rate_ppm);
+    const Contained found = compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
+    EXPECT_GT(found.events, truth.trace.locations[0].events.size());
+    EXPECT_LE(found.worst_excess, 0) << proof.presync.method;
+    EXPECT_LE(found.worst_error, static_cast<double>(worst_of(proof.bounds)));
+  }
+}
+
+TEST_P(Recorded, bounds_contain_the_truth_of_any_distortion) {
+  const LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    DistortOptions options;
+    options.seed = seed;
+    options.offset_s = seed % 4 == 0 ? 10 : 5e-3;
+    options.drift_ppm = seed % 2 == 0 ? 100 : 1;
+    options.wander_ppm = seed % 3 == 0 ? 0 : 20;
+    options.wander_period_s = seed > 4 ? 0.05 : 0;
+    const LoadedTrace skewed = distorted(truth, options, seed % 4 > 1);
+    const Proof proof = prove(skewed, Presync::automatic);
+    EXPECT_EQ(proof.bounds.sessions > 0, seed % 4 > 1);
+    const Contained found = compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
+    EXPECT_LE(found.worst_excess, 0) << "seed " << seed;
+    if (seed % 4 > 1) {
+      EXPECT_LT(worst_of(proof.bounds), 100'000) << "seed " << seed;
     }
   }
 }
 
-TEST(Explore, distortions) {
-  for (const char* name : {"lulesh-8", "amg-8", "allops-4"}) {
-    const LoadedTrace truth = load_example(std::string(name) + ".truth");
-    for (const double wander : {0.0, 5.0, 20.0, 100.0, 1000.0}) {
-      for (const bool sessions : {false, true}) {
-        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-          DistortOptions options;
-          options.seed = seed;
-          options.drift_ppm = seed == 1 ? 1 : seed == 2 ? 20 : 100;
-          options.wander_ppm = wander;
-          options.wander_period_s = seed == 3 ? 0.02 : 0;
-          const LoadedTrace skewed = distorted(truth, options, sessions);
-          const Proof proof = prove(skewed, Presync::automatic);
-          const Contained found =
-              compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
-          std::int64_t worst = 0, median = 0;
-          for (auto& l : proof.bounds.locations) {
-            worst = std::max(worst, l.worst_ticks);
-            median = std::max(median, l.median_ticks);
-          }
-          std::printf("%-10s wander %4.0f sessions %d seed %d R %.0f least %.1f windows %llu worst %.1f us median %.1f ticks excess %.3f us error %.1f us\n",
-                      name, wander, sessions, (int)seed, proof.bounds.max_rate_ppm,
-                      proof.bounds.least_rate_ppm, (unsigned long long)proof.bounds.windows, worst / 1e3,
-                      median / 1e3, found.worst_excess / 1e3, found.worst_error / 1e6);
-        }
+TEST_P(Recorded, corrected_times_are_judged_too) {
+  const LoadedTrace skewed = load_example(GetParam());
+  const LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  CorrectOptions options;
+  options.check.bounds.wanted = true;
+  options.check.bounds.rows = true;
+  const fs::path anchor = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / GetParam();
+  const fs::path output = fs::path(::testing::TempDir()) / (std::string("bounds-") + GetParam());
+  fs::remove_all(output);
+  const auto report = correct(anchor, output, options);
+  fs::remove_all(output);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_TRUE(report->bounds);
+  ASSERT_TRUE(report->before.bounds);
+  EXPECT_FALSE(report->after.bounds);
+  const auto maps = clock_maps(anchor, options);
+  ASSERT_TRUE(maps);
+  EXPECT_LE(compare(skewed.trace, truth.trace, maps->maps, *report->bounds).worst_excess, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Traces, Recorded, ::testing::Values("lulesh-8", "amg-8", "allops-4"));
+
+/// Rows and locations as comparable values.
+std::vector<std::vector<std::int64_t>> figures(const ClockBounds& bounds) {
+  std::vector<std::vector<std::int64_t>> all;
+  for (const LocationBounds& of : bounds.locations) {
+    all.push_back({static_cast<std::int64_t>(of.location), of.worst_ticks, of.worst_time_ticks,
+                   of.median_ticks, of.outside_ticks, static_cast<std::int64_t>(of.unbounded)});
+  }
+  for (const BoundsRow& row : bounds.rows) {
+    all.push_back({static_cast<std::int64_t>(row.location),
+                   static_cast<std::int64_t>(row.local_ticks), row.time_ticks, row.bounded ? 1 : 0,
+                   row.earliest_ticks, row.latest_ticks, row.bound_ticks});
+  }
+  return all;
+}
+
+TEST(ProveIntervals, any_team_finds_the_same) {
+  const LoadedTrace whole = load_example("lulesh-8");
+  const auto expected = figures(prove(whole, Presync::automatic).bounds);
+  for (const unsigned members : {2u, 3u}) {
+    const auto done = run_team(members, [&](Team& team) -> Result<void> {
+      LoadedTrace part;
+      part.trace = whole.trace;
+      for (const std::uint32_t process : whole.trace.definitions.process_of) {
+        part.partition.owner.push_back(process * 5 % 7 % members);
       }
+      for (LocationIndex l = 0; l < part.trace.locations.size(); ++l) {
+        if (!part.partition.owns(team.rank(), l)) part.trace.locations[l] = {};
+      }
+      auto presync = presynchronise(team, part, Presync::automatic);
+      auto graph = match::build_graph(team, part.partition, part.trace, {});
+      if (!presync || !graph) return fail(ErrorKind::input, "no graph");
+      auto proven = prove_intervals(team, part, *graph, {}, *presync, {}, nullptr);
+      if (!proven) return fail(ErrorKind::input, proven.error().message);
+      EXPECT_EQ(figures(judge(team, part, *proven, presync->maps, true)), expected) << members;
+      return {};
+    });
+    EXPECT_TRUE(done) << done.error().message;
+  }
+}
+
+TEST(ProveIntervals, a_limit_that_is_too_small_is_refused_by_name) {
+  const LoadedTrace skewed = load_example("lulesh-8");
+  const auto presync = presynchronise(skewed.trace, Presync::linear);
+  ASSERT_TRUE(presync);
+  Solo solo;
+  BoundsOption option;
+  option.max_rate_ppm = 1;
+  const auto proven = prove_intervals(solo, skewed, match::build_graph(skewed.trace, {}), {},
+                                      *presync, option, nullptr);
+  ASSERT_FALSE(proven);
+  EXPECT_THAT(proven.error().message, HasSubstr("--max-rate-ppm 1 is too small for"));
+  EXPECT_THAT(proven.error().message, HasSubstr("MPI Rank "));
+}
+
+TEST(ProveIntervals, a_smaller_limit_gives_tighter_bounds) {
+  const LoadedTrace truth = load_example("amg-8.truth");
+  const LoadedTrace skewed = distorted(truth, {}, true);
+  std::int64_t tighter = 0;
+  for (const double ppm : {5.0, 20.0, 200.0}) {
+    BoundsOption option;
+    option.max_rate_ppm = ppm;
+    const Proof proof = prove(skewed, Presync::automatic, option);
+    EXPECT_EQ(proof.bounds.max_rate_source, "given");
+    EXPECT_GT(worst_of(proof.bounds), tighter);
+    tighter = worst_of(proof.bounds);
+  }
+}
+
+/// Two processes that exchange messages of 10 ticks every 1,000, on equal clocks.
+trace::testing::TraceBuilder ping_pong(bool both_ways) {
+  trace::testing::TraceBuilder b(2);
+  using K = trace::EventKind;
+  for (std::uint64_t t = 1'000; t < 100'000; t += 1'000) {
+    b.message(K::send, 0, t, 1);
+    b.message(K::recv, 1, t + 10, 0);
+    if (!both_ways) continue;
+    b.message(K::send, 1, t + 500, 0);
+    b.message(K::recv, 0, t + 510, 1);
+  }
+  return b;
+}
+
+LoadedTrace loaded(const trace::testing::TraceBuilder& builder) {
+  LoadedTrace result;
+  result.trace = builder.trace();
+  result.partition = trace::undivided(result.trace.definitions);
+  return result;
+}
+
+TEST(ProveIntervals, a_round_trip_bounds_the_offset) {
+  const Proof proof = prove(loaded(ping_pong(true)), Presync::none);
+  ASSERT_EQ(proof.bounds.locations.size(), 2u);
+  EXPECT_EQ(proof.bounds.locations[0].worst_ticks, 0);
+  // Half a round trip is 10; stamps and lines are rounded.
+  EXPECT_GE(proof.bounds.locations[1].median_ticks, 10);
+  EXPECT_LE(proof.bounds.locations[1].median_ticks, 30);
+  EXPECT_EQ(proof.bounds.locations[1].outside_ticks, 0);
+  const auto mu = prove(loaded(ping_pong(true)), Presync::none, {}, {{10, 10, 10}, "given"});
+  EXPECT_LT(mu.bounds.locations[1].median_ticks, proof.bounds.locations[1].median_ticks);
+  EXPECT_EQ(mu.bounds.mu_source, "given");
+}
+
+TEST(ProveIntervals, one_way_traffic_bounds_nothing) {
+  const Proof proof = prove(loaded(ping_pong(false)), Presync::none);
+  ASSERT_EQ(proof.bounds.locations.size(), 2u);
+  EXPECT_EQ(proof.bounds.locations[1].unbounded, proof.bounds.locations[1].windows);
+  for (const BoundsRow& row : proof.bounds.rows) EXPECT_EQ(row.bounded, row.location == 100);
+}
+
+TEST(ProveIntervals, a_latency_that_cannot_be_is_a_contradiction_with_a_reason) {
+  const Proof proof = prove(loaded(ping_pong(true)), Presync::none, {}, {{99, 99, 99}, "given"});
+  EXPECT_THAT(proof.bounds.reason, HasSubstr("contradicts itself"));
+  EXPECT_THAT(proof.bounds.reason, HasSubstr("mu is too large"));
+  EXPECT_TRUE(proof.bounds.locations.empty());
+}
+
+TEST(ProveIntervals, sessions_count_with_an_interval_only) {
+  for (const double half_width : {0.0, 3.0}) {
+    trace::testing::TraceBuilder b = ping_pong(false);
+    b.trace().locations[0].clock_offsets = {{1'000, 0, 0}, {99'000, 0, 0}};
+    b.trace().locations[1].clock_offsets = {{1'000, 2, half_width}, {99'000, 2, half_width}};
+    const Proof proof = prove(loaded(b), Presync::linear);
+    EXPECT_EQ(proof.bounds.sessions, half_width > 0 ? 2u : 0u);
+    EXPECT_EQ(proof.bounds.locations[1].unbounded > 0, half_width == 0);
+    if (half_width > 0) {
+      EXPECT_LE(worst_of(proof.bounds), 30);
     }
   }
+}
+
+TEST(ProveIntervals, sessions_of_a_master_that_is_no_location_tie_clocks_to_each_other) {
+  trace::testing::TraceBuilder b = ping_pong(false);
+  b.trace().locations[0].clock_offsets = {{1'000, 7'000, 4}, {99'000, 7'000, 4}};
+  b.trace().locations[1].clock_offsets = {{1'000, 7'002, 3}, {99'000, 7'002, 3}};
+  const Proof proof = prove(loaded(b), Presync::linear);
+  EXPECT_EQ(proof.bounds.sessions, 4u);
+  EXPECT_EQ(proof.bounds.locations[1].unbounded, 0u);
+  EXPECT_GE(worst_of(proof.bounds), 7);
+  EXPECT_LE(worst_of(proof.bounds), 50);
+}
+
+TEST(ProveIntervals, a_rewritten_archive_has_no_clocks) {
+  LoadedTrace trace = loaded(ping_pong(true));
+  trace.trace.definitions.properties = {{k_property_correction, "mode=rewrite presync=linear"}};
+  EXPECT_THAT(prove(trace, Presync::none).bounds.reason, HasSubstr("rewritten by a correction"));
+}
+
+TEST(ProveIntervals, a_trace_without_events_has_no_bounds) {
+  const LoadedTrace empty = loaded(trace::testing::TraceBuilder(2));
+  EXPECT_EQ(prove(empty, Presync::none).bounds.reason, "there are no events");
+}
+
+TEST(Judge, what_all_maps_have_in_common_is_no_error_and_what_one_has_is) {
+  const LoadedTrace trace = loaded(ping_pong(true));
+  const Proof proof = prove(trace, Presync::none);
+  Solo solo;
+  std::vector<ClockMap> maps;
+  for (const ClockMap& map : proof.presync.maps) maps.push_back(map.shifted(12'345));
+  const ClockBounds same = judge(solo, trace, proof.proven, maps, true);
+  EXPECT_EQ(worst_of(same), worst_of(proof.bounds));
+  EXPECT_EQ(same.locations[1].outside_ticks, 0);
+  maps[1] = maps[1].shifted(500);
+  const ClockBounds off = judge(solo, trace, proof.proven, maps, true);
+  EXPECT_GE(worst_of(off), 500);
+  EXPECT_LE(worst_of(off), 500 + worst_of(same) + 1);
+  EXPECT_GE(off.locations[1].outside_ticks, 500 - 30);
+  EXPECT_EQ(off.locations[0].worst_ticks, 0);
+}
+
+TEST(Judge, a_jump_counts_in_its_window) {
+  const LoadedTrace trace = loaded(ping_pong(true));
+  const Proof proof = prove(trace, Presync::none);
+  Solo solo;
+  std::vector<ClockMap> maps = proof.presync.maps;
+  maps[1] = *ClockMap::from_knots({{1'000, 0}, {50'000, 0}, {50'010, 300}, {50'020, 0}, {60'000, 0}});
+  const ClockBounds bent = judge(solo, trace, proof.proven, maps, true);
+  EXPECT_GE(worst_of(bent), 300 - worst_of(proof.bounds));
+  EXPECT_NEAR(static_cast<double>(bent.locations[1].worst_time_ticks), 50'010, 400);
+  EXPECT_LE(bent.locations[1].median_ticks, proof.bounds.locations[1].median_ticks + 1);
 }
 
 }  // namespace

@@ -32,15 +32,11 @@ std::size_t unbounded_count(const ClockBounds& bounds) {
 }
 
 std::string worst_text(const ClockBounds& bounds, std::uint64_t hz) {
-  const LocationBounds* const worst = largest(bounds, &LocationBounds::worst_ticks);
-  if (worst == nullptr || (worst->worst_ticks == 0 && bounds.locations.size() > 1))
-    return fmt::format("No clock is tied to {}'s", bounds.reference_process);
-  if (bounds.locations.size() == 1)
-    return fmt::format("There is one clock only, {}'s", bounds.reference_process);
-  return fmt::format("Clocks are certain to within {} of {}'s (worst: {} at {}; half of its time {})",
-                     format_ticks(worst->worst_ticks, hz), bounds.reference_process, worst->process,
-                     format_time(worst->worst_time_ticks, hz),
-                     format_ticks(worst->median_ticks, hz));
+  const LocationBounds& worst = *largest(bounds, &LocationBounds::worst_ticks);
+  return fmt::format(
+      "Clocks are certain to within {} of {}'s (worst: {} at {}; half of its time within {})",
+      format_ticks(worst.worst_ticks, hz), bounds.reference_process, worst.process,
+      format_time(worst.worst_time_ticks, hz), format_ticks(worst.median_ticks, hz));
 }
 
 std::string unbounded_text(const ClockBounds& bounds) {
@@ -53,7 +49,7 @@ std::string unbounded_text(const ClockBounds& bounds) {
     names += (told++ == 0 ? "" : ", ") + location.process;
   }
   if (count > told) names += fmt::format(" and {} more", format_count(count - told));
-  return fmt::format(" Not tied to it by messages or sessions: {}.", names);
+  return fmt::format(" Not tied to it, both ways, by messages or sessions: {}.", names);
 }
 
 std::string outside_text(const ClockBounds& bounds, std::uint64_t hz) {
@@ -97,6 +93,11 @@ std::string bounds_text(const ClockBounds& bounds, std::uint64_t hz, const Style
   std::string text;
   if (!bounds.reason.empty()) {
     text = fmt::format("No error bounds: {}.", bounds.reason);
+  } else if (unbounded_count(bounds) + 1 >= bounds.locations.size()) {
+    text = bounds.locations.size() == 1
+               ? "Error bounds: there is one clock only."
+               : fmt::format("No clock is certain relative to {}'s.{}", bounds.reference_process,
+                             unbounded_text(bounds));
   } else {
     text = worst_text(bounds, hz) + condition_text(bounds) + outside_text(bounds, hz) +
            unbounded_text(bounds);
