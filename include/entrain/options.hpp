@@ -62,6 +62,15 @@ struct MuOption {
   double seconds = 0;  ///< only for MuSource::fixed; >= 0
 };
 
+/// Guaranteed error bounds of the clocks: what messages, collectives and clock sessions prove.
+struct BoundsOption {
+  bool wanted = false;  ///< costs about as much as the matching of the trace
+  /// How much faster or slower than its mean rate a clock may run at any moment, seen from the
+  /// reference clock; parts per million, 0 to 100,000. Empty: taken from the trace.
+  std::optional<double> max_rate_ppm;
+  bool rows = false;  ///< ClockBounds::rows too
+};
+
 /// What the checker looks at. Shared by check and correct, so that both mean the same edges.
 struct CheckOptions {
   Presync presync = Presync::automatic;
@@ -72,6 +81,7 @@ struct CheckOptions {
   MuOption mu;
   AlltoallvRule alltoallv = AlltoallvRule::ignore;
   bool init_finalize = false;  ///< treat MPI_Init and MPI_Finalize as synchronising
+  BoundsOption bounds;
   unsigned threads = 0;        ///< worker threads; 0: all cores. The result does not depend on it.
   /// Anonymous memory that the large arrays of a run may take, bytes; what is beyond lies in mapped
   /// files without a name under $TMPDIR (else /var/tmp). 0: no limit. It holds for the whole

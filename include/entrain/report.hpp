@@ -94,6 +94,50 @@ struct InsideDomains {
   std::uint64_t violations = 0;  ///< no correction of that clock can remove them
 };
 
+/// How far the times of one location may be from the reference clock's, all windows together in
+/// which it has events.
+struct LocationBounds {
+  std::uint64_t location = 0;  ///< OTF2 location id
+  std::string process;         ///< name of the location group
+  std::uint64_t windows = 0;   ///< in which it has events
+  std::uint64_t unbounded = 0;  ///< of these, in which nothing ties it to the reference
+  std::int64_t worst_ticks = 0;  ///< of the other windows
+  std::int64_t worst_time_ticks = 0;  ///< time in the middle of that window, as checked
+  std::int64_t median_ticks = 0;
+  /// How far the time itself lies outside of what is possible, in the middle of a window, at worst.
+  std::int64_t outside_ticks = 0;
+  std::int64_t outside_time_ticks = 0;
+};
+
+/// What is proven of one location in one window, for a table or a plot.
+struct BoundsRow {
+  std::uint64_t location = 0;     ///< OTF2 location id
+  std::uint64_t local_ticks = 0;  ///< stored stamp in the middle of the window
+  std::int64_t time_ticks = 0;    ///< its time, as checked
+  bool bounded = false;           ///< false: what follows means nothing
+  /// Its least and largest time possible, on the reference clock as checked.
+  std::int64_t earliest_ticks = 0, latest_ticks = 0;
+  std::int64_t bound_ticks = 0;  ///< largest error possible of any event of the window
+};
+
+/// Guaranteed error bounds: how far the times of each clock may be from those of a reference clock,
+/// if no clock's rate is off its mean by more than a limit. What all clocks have in common no trace
+/// tells; the reference is right by definition.
+struct ClockBounds {
+  std::string reason;           ///< why there are none; then all else is empty
+  std::uint64_t reference = 0;  ///< OTF2 location id
+  std::string reference_process;
+  double max_rate_ppm = 0;      ///< the limit
+  std::string max_rate_source;  ///< "given" or "trace"
+  double least_rate_ppm = 0;    ///< a limit that the trace is possible under; less is not, about
+  std::string mu_source;        ///< as CheckReport::mu_source
+  std::uint64_t sessions = 0;   ///< measurements with an interval that were used
+  std::uint64_t windows = 0;    ///< into which the run was cut
+  std::int64_t window_ticks = 0;
+  std::vector<LocationBounds> locations;  ///< those with events, in their order
+  std::vector<BoundsRow> rows;            ///< only if asked for: by location, then time
+};
+
 struct CheckReport {
   std::string archive;
   std::uint64_t locations = 0;
@@ -102,6 +146,7 @@ struct CheckReport {
   std::uint64_t resolution_hz = 0;
   std::string presync;  ///< the method used: "none", "linear", "regression", "spline" or "causal"
   ClockEstimation clocks;
+  std::optional<ClockBounds> bounds;  ///< only if asked for
   std::array<EdgeStatistics, k_edge_kinds> edges;
   std::uint64_t violations = 0;     ///< sum over kinds in force (init_finalize only when asked for)
   std::uint64_t below_latency = 0;  ///< likewise
@@ -146,6 +191,7 @@ struct CorrectionStatistics {
 
 struct PhaseSeconds {
   double scan = 0, match = 0, presync = 0, forward = 0, backward = 0, write = 0, verify = 0;
+  double bounds = 0;  ///< error bounds, only if asked for
 };
 
 /// How the times that a correction starts from (C) were found.
@@ -168,6 +214,7 @@ struct CorrectReport {
   std::string mode;
   std::string link;    ///< how overlay linked event files; empty for rewrite
   std::string output;  ///< path of the corrected archive's anchor file
+  std::optional<ClockBounds> bounds;  ///< of the corrected times, only if asked for
   std::vector<AmortizationPass> passes;
   double gamma = 0;        ///< 0 without amortization
   double error_share = 0;  ///< e relative to the span of the trace

@@ -3,6 +3,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/try.hpp"
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
 #include "engine/parallel.hpp"
@@ -28,6 +29,7 @@ class Check : public Verb {
           "The same for the time stamps as they were recorded."},
          {"entrain check --mu 1e-6 --strict-latency traces.otf2",
           "Ends with 1 if a message took less than a microsecond."},
+         {"entrain check --bounds traces.otf2", "How far may these times be trusted?"},
          {"entrain check --json traces.otf2 | jq .violations",
           "The number of violations, for a script."}},
         exit_codes({{"0", "no violations"},
@@ -51,9 +53,7 @@ class Check : public Verb {
     check_.options.threads = common_.own_threads();
     return run_and_report(
         common_,
-        [&](Progress* progress) {
-          return engine::check(processes(), archive_, check_.options, progress);
-        },
+        [&](Progress* progress) { return check(progress); },
         [&](const CheckReport& report) {
           const bool close = check_.strict_latency && report.below_latency > 0;
           return report.violations > 0 || close ? k_exit_violations : k_exit_fine;
@@ -61,6 +61,14 @@ class Check : public Verb {
   }
 
  private:
+  Result<CheckReport> check(Progress* progress) {
+    TRY(check_.prepare());
+    TRY_ASSIGN(CheckReport report,
+               engine::check(processes(), archive_, check_.options, progress));
+    TRY(check_.write_bounds(report.bounds, report.resolution_hz));
+    return report;
+  }
+
   std::string archive_;
   CheckArguments check_;
   CommonOptions common_;

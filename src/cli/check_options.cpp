@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/check_options.hpp"
 
+#include <filesystem>
+
+#include "base/try.hpp"
+#include "cli/common.hpp"
 #include "cli/values.hpp"
+#include "report/bounds_report.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -10,6 +15,17 @@ constexpr const char* k_group = "OPTIONS OF THE CHECK";
 
 constexpr std::array<std::pair<const char*, AlltoallvRule>, 2> k_alltoallv_rules{
     {{"ignore", AlltoallvRule::ignore}, {"dense", AlltoallvRule::dense}}};
+
+constexpr double k_most_rate_ppm = 100'000;
+
+/// "auto" (empty) or parts per million.
+Result<std::optional<double>> parse_rate(std::string_view text) {
+  if (text == "auto") return std::optional<double>();
+  if (const auto value = parse_number(text, 0, k_most_rate_ppm, "ppm"))
+    return std::optional<double>(*value);
+  return fail(ErrorKind::usage,
+              fmt::format("is neither auto nor a number of ppm from 0 to {:g}", k_most_rate_ppm));
+}
 
 Result<AlltoallvRule> parse_alltoallv(std::string_view text) {
   return parse_choice(text, k_alltoallv_rules);
@@ -73,6 +89,29 @@ void CheckArguments::declare(CLI::App& app) {
             "Whether MPI_Init and MPI_Finalize synchronise all processes. MPI does not promise it. "
             "off: reported, but not counted. Default: off.")
       ->group(k_group);
+  add_switch(app, "--bounds", options.bounds.wanted,
+             "Also tell how far the times may be trusted: messages, collectives and clock sessions "
+             "with an interval prove for every clock and time in which interval its error lies, "
+             "seen from a reference clock, if no clock's rate leaves its mean by more than "
+             "--max-rate-ppm. Default: do not.")
+      ->group(k_group);
+  app.add_option("--bounds-csv", bounds_csv,
+                 "Write these intervals, a line per location and window of time, to FILE, which "
+                 "must not exist: stored stamp, time, offset as used, least and largest offset "
+                 "possible (ticks), and the largest error possible of any event in the window "
+                 "(seconds). Means --bounds. Default: do not.")
+      ->type_name("FILE")
+      ->check(reject_empty)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->group(k_group);
+  add_value(app, "--max-rate-ppm", options.bounds.max_rate_ppm, parse_rate, "auto|PPM",
+            "How much faster or slower than its mean a clock may run at any moment, seen from the "
+            "reference clock, 0 to 100000 parts per million. Bounds at different times combine "
+            "only under such a limit; one that is too small for the trace is refused. auto: twice "
+            "what violations and sessions show, and 50 ppm more, as far as crystals are off at "
+            "other temperatures; the report names it. Means --bounds. Default: auto.")
+      ->group(k_group)
+      ->each([this](const std::string&) { options.bounds.wanted = true; });
   add_value(app, "--memory", options.memory_limit_bytes, parse_size, "BYTES",
             "Memory that the arrays of the work may take, e.g. 500M or 16G (powers of 1024). What "
             "does not fit lies in files without a name in the folder TMPDIR, or /var/tmp, which "
@@ -83,6 +122,28 @@ void CheckArguments::declare(CLI::App& app) {
              "Also end with exit status 1 if a receive is not earlier than its send, but closer "
              "to it than the minimum latency (see --mu). Default: such edges are only reported.")
       ->group(k_group);
+}
+
+Result<void> CheckArguments::prepare() {
+  if (bounds_csv.empty()) return {};
+  options.bounds.wanted = options.bounds.rows = true;
+  const auto refused = [&]() -> Result<void> {
+    if (!speaks()) return {};
+    TRY(check_new_file(bounds_csv));
+    const std::filesystem::path folder = std::filesystem::path(bounds_csv).parent_path();
+    std::error_code ignored;
+    if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return {};
+    return fail(ErrorKind::output,
+                fmt::format("cannot create {}: there is no folder {}", bounds_csv, folder.string()));
+  };
+  return processes().agree(refused());
+}
+
+Result<void> CheckArguments::write_bounds(const std::optional<ClockBounds>& bounds,
+                                          std::uint64_t resolution_hz) const {
+  if (bounds_csv.empty() || !bounds) return {};
+  if (!speaks()) return processes().agree({});
+  return processes().agree(write_new_file(bounds_csv, report::bounds_csv(*bounds, resolution_hz)));
 }
 
 }  // namespace entrain::cli

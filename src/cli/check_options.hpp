@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <entrain/error.hpp>
 #include <entrain/options.hpp>
+#include <entrain/report.hpp>
 
 #include "cli/verb.hpp"
 
@@ -12,7 +18,16 @@ struct CheckArguments {
   CheckOptions options;
   bool strict_latency = false;  ///< edges closer than mu count as violations for the exit code
 
+  std::string bounds_csv;       ///< file for the error bounds of all clocks; empty: none
+
   void declare(CLI::App& app);
+
+  /// Before the work: settles what options mean together, and refuses a file that cannot be
+  /// written. Errors: ErrorKind::output, the same in every process.
+  Result<void> prepare();
+  /// Behind the work: writes the file, if it is wanted. Errors likewise.
+  Result<void> write_bounds(const std::optional<ClockBounds>& bounds,
+                            std::uint64_t resolution_hz) const;
 };
 
 }  // namespace entrain::cli

@@ -5,6 +5,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/try.hpp"
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
@@ -44,14 +45,9 @@ class Correct : public Verb {
   [[nodiscard]] bool in_common() const override { return true; }
 
   int run() override {
-    options_.check = check_.options;
-    options_.check.threads = common_.own_threads();
     options_.verify = !no_verify_;
     return run_and_report(
-        common_,
-        [&](Progress* progress) {
-          return engine::correct(processes(), archive_, output_, options_, progress);
-        },
+        common_, [&](Progress* progress) { return correct(progress); },
         [&](const CorrectReport& report) { return verdict(report); });
   }
 
@@ -61,6 +57,16 @@ class Correct : public Verb {
 
   /// Refuses options that others make meaningless.
   void refuse_useless_options(const CLI::App& app) const;
+
+  Result<CorrectReport> correct(Progress* progress) {
+    TRY(check_.prepare());
+    options_.check = check_.options;
+    options_.check.threads = common_.own_threads();
+    TRY_ASSIGN(CorrectReport report,
+               engine::correct(processes(), archive_, output_, options_, progress));
+    TRY(check_.write_bounds(report.bounds, report.before.resolution_hz));
+    return report;
+  }
 
   [[nodiscard]] int verdict(const CorrectReport& report) const {
     const bool close = check_.strict_latency && report.after.below_latency > 0;

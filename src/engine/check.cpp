@@ -2,6 +2,7 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
+#include "engine/guarantee.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
 #include "engine/timeline.hpp"
@@ -18,13 +19,22 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
                                   const CheckOptions& options, Progress* progress) {
   const MemoryLimit limit(options.memory_limit_bytes);
   Workers workers(processes, options.threads);
-  TRY_ASSIGN(Timeline timeline, find_timeline(workers, archive, options, {}, progress));
+  const TimelineUse use{.graph = options.bounds.wanted};
+  TRY_ASSIGN(Timeline timeline, find_timeline(workers, archive, options, use, progress));
+  std::optional<ClockBounds> bounds;
+  if (options.bounds.wanted) {
+    TRY_ASSIGN(const ProvenIntervals proven,
+               prove_intervals(processes, timeline.loaded, timeline.graph, timeline.domains,
+                               timeline.mu, timeline.presync, options.bounds, progress));
+    bounds = judge(processes, timeline.loaded, proven, timeline.presync.maps, options.bounds.rows);
+  }
   timeline.graph = {};
   if (progress != nullptr) progress->begin("check", 0);
   TRY_ASSIGN(CheckReport report, check(workers, timeline.loaded, timeline.presync.maps, options,
                                        timeline.mu, timeline.domains, progress));
   report.presync = timeline.presync.method;
   report.clocks = std::move(timeline.presync.clocks);
+  report.bounds = std::move(bounds);
   return report;
 }
 

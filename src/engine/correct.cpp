@@ -17,6 +17,7 @@
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
 #include "engine/causal.hpp"
+#include "engine/guarantee.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
 #include "engine/presync.hpp"
@@ -62,8 +63,11 @@ class Correction {
     report_.phases.scan = timeline.scan_s;
     report_.phases.presync = timeline.presync_s;
     report_.phases.match = timeline.match_s;
+    if (report) measured_ = std::move(timeline.measured);
+    if (report && options_.check.bounds.wanted) {
+      TRY(prove_intervals(timeline.graph, timeline.shared_clocks));
+    }
     if (report) {
-      measured_ = std::move(timeline.measured);
       begin("check");
       TRY(verify_before());
       TRY(stop_if_cancelled());
@@ -73,7 +77,21 @@ class Correction {
     if (options_.amortize) {
       TRY(amortize(std::move(timeline.graph), timeline.domains_are_guessed));
     }
+    if (proven_) {
+      const engine::Stopwatch watch(report_.phases.bounds);
+      report_.bounds =
+          engine::judge(processes_, loaded_, *proven_, maps_, options_.check.bounds.rows);
+    }
     return stop_if_cancelled();
+  }
+
+  Result<void> prove_intervals(const match::Graph& graph, const trace::ClockDomains& clocks) {
+    const engine::Stopwatch watch(report_.phases.bounds);
+    begin("bounds");
+    TRY_ASSIGN(proven_, engine::prove_intervals(processes_, loaded_, graph, clocks, mu_, presync_,
+                                                options_.check.bounds, progress_));
+    report_.before.bounds = engine::judge(processes_, loaded_, *proven_, measured_.maps, false);
+    return {};
   }
 
   Result<void> write(const std::filesystem::path& output) {
@@ -222,7 +240,9 @@ class Correction {
   }
 
   Result<void> verify_before() {
+    auto bounds = std::move(report_.before.bounds);
     TRY_ASSIGN(report_.before, check(loaded_, measured_.maps));
+    report_.before.bounds = std::move(bounds);
     report_.before.presync = measured_.method;
     report_.before.clocks = measured_.clocks;
     return {};
@@ -431,6 +451,7 @@ class Correction {
   engine::Presynchronised presync_;
   engine::ChosenMu mu_;
   trace::ClockDomains domains_;
+  std::optional<engine::ProvenIntervals> proven_;  ///< only if asked for
   std::vector<ClockMap> maps_;      ///< per location: stored stamp -> corrected time
   Decimal9 gamma_;
   std::optional<otf2::StagedArchive> staged_;

@@ -50,8 +50,10 @@ class Finder {
       TRY(build_graph());
       TRY(improve(archive));
     } else {
+      if (use_.graph) TRY(build_graph());
       t_.domains = defined_domains(t_.loaded.trace.definitions, options_.clock_domain);
       t_.presync = t_.measured;
+      t_.shared_clocks = unasked_domains();
     }
     t_.report.presync = t_.presync.method;
     t_.report.reason = t_.presync.clocks.reason;
@@ -87,6 +89,7 @@ class Finder {
     if (!violated) {
       t_.domains = defined_domains(t_.loaded.trace.definitions, ClockDomain::location);
       t_.presync = t_.measured;
+      t_.shared_clocks = unasked_domains();
       if (options_.presync == Presync::causal) {
         t_.presync.method = "causal";
         t_.presync.provenance = fmt::format("causal base={}", t_.measured.provenance);
@@ -95,11 +98,12 @@ class Finder {
       return {};
     }
     choose_domains();
-    if (is_cut()) {
+    if (is_cut(t_.domains)) {
       t_.graph = {};
       TRY(read(archive, t_.domains.of));
       TRY(build_graph());
     }
+    t_.shared_clocks = t_.domains;
     const Stopwatch watch(t_.presync_s);
     t_.presync = t_.measured;
     if (!t_.domains.trivial()) {
@@ -109,6 +113,16 @@ class Finder {
     if (use_.overlay) add_flush_knots();
     measure_shift();
     return {};
+  }
+
+  /// Without a look at the trace: what the definitions say, if that is not parted among processes.
+  [[nodiscard]] trace::ClockDomains unasked_domains() const {
+    const trace::Definitions& definitions = t_.loaded.trace.definitions;
+    const ClockDomain rule = options_.clock_domain == ClockDomain::automatic
+                                 ? ClockDomain::process
+                                 : options_.clock_domain;
+    trace::ClockDomains domains = defined_domains(definitions, rule);
+    return is_cut(domains) ? defined_domains(definitions, ClockDomain::process) : domains;
   }
 
   [[nodiscard]] bool violated() {
@@ -126,10 +140,10 @@ class Finder {
   }
 
   /// True if the locations of some domain have different owners.
-  [[nodiscard]] bool is_cut() const {
+  [[nodiscard]] bool is_cut(const trace::ClockDomains& domains) const {
     const std::vector<std::uint32_t>& owner = t_.loaded.partition.owner;
     return std::any_of(
-        t_.domains.members.begin(), t_.domains.members.end(), [&](const auto& members) {
+        domains.members.begin(), domains.members.end(), [&](const auto& members) {
           return std::any_of(members.begin(), members.end(), [&](LocationIndex l) {
             return owner[l] != owner[members.front()];
           });

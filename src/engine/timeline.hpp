@@ -24,6 +24,8 @@ struct Timeline {
   ChosenMu mu;
   match::Graph graph;  ///< only if asked for
   trace::ClockDomains domains;
+  /// Clocks that locations may be believed to share, also where nothing had to be corrected.
+  trace::ClockDomains shared_clocks;
   bool domains_are_guessed = false;  ///< may be split when the trace turns out to contradict them
   TimelineReport report;
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
@@ -31,6 +33,7 @@ struct Timeline {
 
 /// What a timeline is for.
 struct TimelineUse {
+  bool graph = false;       ///< build the graph, even if nothing else needs it
   bool correction = false;  ///< build the graph, find clock domains, bend clocks if that is called for
   bool every_event = false;  ///< nodes for all communication events (match::Options)
   bool writing = false;      ///< refuse an archive that cannot be written anew, before long work

@@ -2,6 +2,7 @@
 #include "match/bounds.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -78,13 +79,21 @@ class Collector {
     return options_.errors == nullptr ? 0 : (*options_.errors)(clock, time);
   }
   [[nodiscard]] double tightness(const CausalBound& bound) const {
-    return static_cast<double>(bound.slack) - error(bound.to, bound.to_time) +
-           error(bound.from, bound.from_time);
+    const double slack = static_cast<double>(bound.slack) - error(bound.to, bound.to_time) +
+                         error(bound.from, bound.from_time);
+    if (options_.rate == 0) return slack;
+    const std::int64_t middle =
+        options_.begin + static_cast<std::int64_t>(window_of(bound)) * width_ + width_ / 2;
+    return slack + options_.rate * (std::abs(static_cast<double>(bound.to_time - middle)) +
+                                    std::abs(static_cast<double>(bound.from_time - middle)));
+  }
+  [[nodiscard]] std::uint64_t window_of(const CausalBound& bound) const {
+    const auto window = static_cast<std::uint64_t>((bound.to_time - options_.begin) / width_);
+    return std::min<std::uint64_t>(window, options_.windows - 1);
   }
   [[nodiscard]] std::uint64_t key(const CausalBound& bound) const {
-    const auto window = static_cast<std::uint64_t>((bound.to_time - options_.begin) / width_);
     return (std::uint64_t{bound.from} * options_.clocks + bound.to) * options_.windows +
-           std::min<std::uint64_t>(window, options_.windows - 1);
+           window_of(bound);
   }
   /// Best knowledge of a node's true time.
   [[nodiscard]] double corrected(const Member& member) const {

@@ -23,6 +23,9 @@ struct BoundOptions {
   /// Errors as far as they are known: they decide which edge of a pair of clocks and window is the
   /// tightest. Null: 0.
   const clock::ClockErrors* errors = nullptr;
+  /// What it costs to move an end of an edge to the middle of its window, ticks per tick: then the
+  /// tightest edge is the one that is so in the middle.
+  double rate = 0;
 };
 
 /// The tightest edge of every ordered pair of clocks and window, in a fixed order. Of a collective

@@ -21,7 +21,7 @@ using Told = std::tuple<std::uint32_t, std::int64_t, std::uint32_t, std::int64_t
 
 std::vector<Told> bounds_of(const TraceBuilder& b, std::vector<std::uint32_t> clock_of,
                             std::uint32_t windows = 1, const MuTicks& mu = {},
-                            const clock::ClockErrors* errors = nullptr) {
+                            const clock::ClockErrors* errors = nullptr, double rate = 0) {
   Graph graph = build_graph(b.trace(), {});
   std::vector<std::int64_t> times(graph.stamp.begin(), graph.stamp.end());
   Solo solo;
@@ -33,6 +33,7 @@ std::vector<Told> bounds_of(const TraceBuilder& b, std::vector<std::uint32_t> cl
   options.end = 1'000;
   options.windows = windows;
   options.errors = errors;
+  options.rate = rate;
   std::vector<Told> told;
   for (const clock::CausalBound& bound : collect_bounds(solo, graph, options)) {
     told.emplace_back(bound.from, bound.from_time, bound.to, bound.to_time, bound.slack);
@@ -61,6 +62,16 @@ TEST(Bounds, known_errors_decide_which_is_the_tightest) {
   const clock::ClockErrors errors(0, 1'000, 2, {0, 0, 100, 0});
   EXPECT_THAT(bounds_of(b, {0, 1}), ElementsAre(Told{0, 900, 1, 940, 40}));
   EXPECT_THAT(bounds_of(b, {0, 1}, 1, {}, &errors), ElementsAre(Told{0, 100, 1, 150, 50}));
+}
+
+TEST(Bounds, with_a_rate_the_tightest_in_the_middle_of_a_window_is_kept) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 10, 1);
+  b.message(K::send, 0, 490, 1);
+  b.message(K::recv, 1, 50, 0);
+  b.message(K::recv, 1, 540, 0);
+  EXPECT_THAT(bounds_of(b, {0, 1}), ElementsAre(Told{0, 10, 1, 50, 40}));
+  EXPECT_THAT(bounds_of(b, {0, 1}, 1, {}, nullptr, 0.1), ElementsAre(Told{0, 490, 1, 540, 50}));
 }
 
 TEST(Bounds, a_barrier_gives_every_member_two) {

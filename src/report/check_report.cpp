@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/bounds_report.hpp"
 #include "report/parts.hpp"
 #include "report/units.hpp"
 
@@ -87,6 +88,7 @@ std::string to_text(const CheckReport& report, const Style& style) {
     text +=
         "\n" + toned("Worst edge of each kind", Tone::heading, style) + "\n" + worst.text(style);
   if (const std::string clocks = clocks_text(report, style); !clocks.empty()) text += "\n" + clocks;
+  if (report.bounds) text += "\n" + bounds_text(*report.bounds, report.resolution_hz, style);
 
   FieldList left_out;
   add_counters(left_out, "unmatched", report.unmatched, style);
@@ -103,7 +105,7 @@ Json to_json(const CheckReport& report) {
   for (std::size_t i = 0; i < k_latency_classes; ++i)
     mu[name_of(static_cast<LatencyClass>(i))] =
         number(seconds_of(report.mu_ticks[i], report.resolution_hz));
-  return {{"schema", "entrain.check/1"},
+  Json json = {{"schema", "entrain.check/1"},
           {"archive", report.archive},
           {"locations", report.locations},
           {"events", report.events},
@@ -122,6 +124,8 @@ Json to_json(const CheckReport& report) {
           {"mu_source", report.mu_source},
           {"unmatched", counters(report.unmatched)},
           {"skipped", counters(report.skipped)}};
+  if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.resolution_hz);
+  return json;
 }
 
 }  // namespace entrain::report

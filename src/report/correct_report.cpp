@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
 #include "report/parts.hpp"
 #include "report/text.hpp"
@@ -186,6 +187,7 @@ std::string phases_text(const CorrectReport& report) {
       format_duration(phases.forward), format_duration(phases.backward),
       format_duration(phases.write), format_duration(phases.verify),
       format_bytes(report.peak_memory_bytes)) +
+         (report.bounds ? fmt::format(", bounds {}", format_duration(phases.bounds)) : "") +
          (report.spilled_bytes > 0
               ? fmt::format(", in files instead {}", format_bytes(report.spilled_bytes))
               : "");
@@ -326,11 +328,14 @@ Json displacement_json(const CorrectReport& report) {
           {"max", number(seconds_of(statistics.max_ticks, hz))}};
 }
 
-Json phases_json(const PhaseSeconds& phases) {
-  return {{"scan", number(phases.scan)},         {"match", number(phases.match)},
+Json phases_json(const CorrectReport& report) {
+  const PhaseSeconds& phases = report.phases;
+  Json json = {{"scan", number(phases.scan)},         {"match", number(phases.match)},
           {"presync", number(phases.presync)},   {"forward", number(phases.forward)},
           {"backward", number(phases.backward)}, {"write", number(phases.write)},
           {"verify", number(phases.verify)}};
+  if (report.bounds) json["bounds"] = number(phases.bounds);
+  return json;
 }
 
 }  // namespace
@@ -350,6 +355,8 @@ std::string to_text(const CorrectReport& report, const Style& style) {
   if (report.verified) text += where_text("Worst edge of each kind, after", report.after, style);
   if (const std::string clocks = clocks_text(report.before, style); !clocks.empty())
     text += "\n" + clocks;
+  if (report.bounds)
+    text += "\n" + bounds_text(*report.bounds, report.before.resolution_hz, style);
   if (report.verified) {
     text += "\n" + change_text(report, style);
     text += "\n" + interval_table(report).text(style);
@@ -385,9 +392,10 @@ Json to_json(const CorrectReport& report) {
           {"max_slope", measured(number(statistics.max_slope))},
           {"moved_backward", measured(statistics.moved_backward)},
           {"order_broken", measured(statistics.order_broken)},
-          {"phases_s", phases_json(report.phases)},
+          {"phases_s", phases_json(report)},
           {"peak_memory_bytes", report.peak_memory_bytes}};
   if (report.spilled_bytes > 0) json["spilled_bytes"] = report.spilled_bytes;
+  if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.before.resolution_hz);
   return json;
 }
 

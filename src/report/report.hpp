@@ -2,6 +2,7 @@
 #pragma once
 
 /// Every report of the tool: `to_text(report, style)` for people, `to_json(report)` for programs.
+#include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
 #include "report/compare_report.hpp"
 #include "report/correct_report.hpp"

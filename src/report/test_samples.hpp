@@ -52,6 +52,28 @@ inline CheckReport check() {
   return report;
 }
 
+inline ClockBounds bounds() {
+  ClockBounds bounds;
+  bounds.reference = 0;
+  bounds.reference_process = "MPI Rank 0";
+  bounds.max_rate_ppm = 58.25;
+  bounds.max_rate_source = "trace";
+  bounds.least_rate_ppm = 4.125;
+  bounds.mu_source = "round trip (estimate)";
+  bounds.sessions = 14;
+  bounds.windows = 3;
+  bounds.window_ticks = 40'000'000;
+  bounds.locations = {
+      {0, "MPI Rank 0", 3, 0, 0, 1'700'000'000'020'000'000, 0, 0, 0},
+      {1, "MPI Rank 1", 3, 0, 3'210, 1'700'000'000'060'000'000, 2'100, 250, 1'700'000'000'020'000'000},
+      {2, "MPI Rank 2", 2, 2, 0, 0, 0, 0, 0},
+      {3, "MPI Rank 3", 3, 1, 1'500, 1'700'000'000'100'000'000, 1'400, 0, 0}};
+  bounds.rows = {{0, 1'000, 1'000, true, 1'000, 1'000, 0},
+                 {1, 1'020, 1'070, true, 1'066, 1'075, 3'210},
+                 {2, 1'040, 1'040, false, 0, 0, 0}};
+  return bounds;
+}
+
 inline CorrectReport correct() {
   CorrectReport report;
   report.before = check();

@@ -23,6 +23,7 @@ DOCUMENTS = [
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "bench/README.md",
+    "docs/manual/bounds.md",
     "docs/manual/net.md",
     "docs/manual/record.md",
     "docs/scaling.md",
@@ -30,7 +31,7 @@ DOCUMENTS = [
     "fuzz/README.md",
     "examples/traces/README.md",
 ]
-RUNNABLE = ["README.md", "docs/manual/net.md"]
+RUNNABLE = ["README.md", "docs/manual/bounds.md", "docs/manual/net.md"]
 
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")

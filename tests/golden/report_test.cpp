@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
 #include "report/compare_report.hpp"
 #include "report/correct_report.hpp"
@@ -62,6 +63,19 @@ TEST(GoldenReport, CorrectOverlay) { expect_golden_report("correct_overlay", sam
 TEST(GoldenReport, Compare) { expect_golden_report("compare", samples::compare()); }
 TEST(GoldenReport, Distort) { expect_golden_report("distort", samples::distort()); }
 TEST(GoldenReport, Synth) { expect_golden_report("synth", samples::synth()); }
+
+TEST(GoldenReport, CheckAndCorrectWithBounds) {
+  CheckReport check = samples::check();
+  check.bounds = samples::bounds();
+  check.bounds->reason = "there are no events";
+  expect_golden_report("check_no_bounds", check);
+  CorrectReport correct = samples::correct();
+  correct.bounds = samples::bounds();
+  correct.before.bounds = samples::bounds();
+  correct.phases.bounds = 0.0125;
+  expect_golden_report("correct_bounds", correct);
+  expect_golden("bounds.csv", bounds_csv(samples::bounds(), 1'000'000'000));
+}
 
 TEST(GoldenReport, CheckOfACleanTrace) {
   CheckReport report = samples::check();

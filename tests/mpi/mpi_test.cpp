@@ -205,6 +205,28 @@ TEST(CausalFit, any_number_of_processes_makes_the_same_maps) {
   }
 }
 
+TEST(Bounds, any_number_of_processes_proves_the_same) {
+  TempDir scratch;
+  const fs::path trace = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8";
+  const auto correct = [&](const std::string& name) {
+    return Arguments{"correct", trace.string(), "-o", (scratch / name).string(), "--json",
+                     "--bounds-csv", (scratch / (name + ".csv")).string()};
+  };
+  const ChildOutcome expected = run_alone(correct("alone"));
+  ASSERT_EQ(expected.exit_code, 0) << expected.summary();
+  EXPECT_GT(nlohmann::json::parse(expected.out)["bounds"]["windows"], 0);
+  for (const unsigned count : {1u, 2u, 3u}) {
+    const std::string name = std::to_string(count);
+    const ChildOutcome outcome = run_processes(count, correct(name));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
+    EXPECT_EQ(comparable(outcome.out, scratch / name), comparable(expected.out, scratch / "alone"));
+    EXPECT_EQ(read_bytes(scratch / (name + ".csv")), read_bytes(scratch / "alone.csv")) << count;
+  }
+  const ChildOutcome refused = run_processes(2, correct("2"));
+  EXPECT_EQ(refused.exit_code, 2) << refused.summary();
+  EXPECT_EQ(own_lines(refused.err).size(), 1u) << refused.err;
+}
+
 TEST(ClockSessions, any_number_of_processes_makes_the_same_maps) {
   TempDir scratch;
   const fs::path trace =

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/report.hpp>
+
+#include "clock/base_line.hpp"
+#include "clock/guarantee.hpp"
+#include "engine/load.hpp"
+#include "engine/presync.hpp"
+#include "match/graph.hpp"
+#include "trace/clock_domains.hpp"
+
+namespace entrain::engine {
+
+/// What edges and clock sessions prove of the clocks of a trace. The same at every process.
+struct ProvenIntervals {
+  ClockBounds about;  ///< all but what depends on the maps that are judged
+  std::vector<std::uint32_t> clock_of;  ///< per location
+  std::vector<clock::BaseLine> lines;   ///< per clock: what its error is measured against
+  std::vector<std::int64_t> quantum;    ///< per clock: a stamp may be off by so many ticks
+  LocationIndex reference = k_none;     ///< location that gives the time; k_none: no events
+  std::int64_t begin = 0, width = 1;    ///< of the windows, ticks of common time
+  std::uint32_t windows = 1;
+  clock::RateLimits limits;
+  clock::ErrorIntervals intervals;  ///< of the errors of the lines
+};
+
+/// Finds them, by difference constraints (clocks.md, "Causal fit"; clock::Guarantee).
+///
+/// Locations of one of the `domains` share a clock and have one owner. Base lines are the chords of maps that bend_by_edges()
+/// made of the presync, and how these bend is part of what is believed of rates. Sessions count
+/// only with an interval, and against the location whose own records are all 0; without such a one
+/// the clock of the sessions is one more clock. Where the constraints contradict each other under
+/// any limit on rates, `about.reason` tells, and so where an archive's stamps are no clock's.
+///
+/// `graph` is that of the trace. Errors: ErrorKind::input if the limit given in `option` is too
+/// small for the trace; ErrorKind::interrupted. Collective over the processes.
+Result<ProvenIntervals> prove_intervals(Team& processes, const LoadedTrace& loaded,
+                                        const match::Graph& graph,
+                                        const trace::ClockDomains& domains, const ChosenMu& mu,
+                                        const Presynchronised& presync, const BoundsOption& option,
+                                        const Progress* progress);
+
+/// How far the times that `maps` give may be wrong. Collective; the same at every process.
+ClockBounds judge(Team& processes, const LoadedTrace& loaded, const ProvenIntervals& proven,
+                  std::span<const ClockMap> maps, bool rows);
+
+}  // namespace entrain::engine

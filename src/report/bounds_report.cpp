@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/bounds_report.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "report/text.hpp"
+#include "report/units.hpp"
+
+namespace entrain::report {
+namespace {
+
+/// Names of clocks that a sentence tells.
+constexpr std::size_t k_names = 3;
+
+/// The location with the largest value of a member; null if all are 0 or unbounded throughout.
+const LocationBounds* largest(const ClockBounds& bounds, std::int64_t LocationBounds::* value) {
+  const LocationBounds* found = nullptr;
+  for (const LocationBounds& location : bounds.locations) {
+    if (location.unbounded == location.windows) continue;
+    if (found == nullptr || location.*value > found->*value) found = &location;
+  }
+  return found;
+}
+
+std::size_t unbounded_count(const ClockBounds& bounds) {
+  return static_cast<std::size_t>(
+      std::count_if(bounds.locations.begin(), bounds.locations.end(),
+                    [](const LocationBounds& location) { return location.unbounded > 0; }));
+}
+
+std::string worst_text(const ClockBounds& bounds, std::uint64_t hz) {
+  const LocationBounds& worst = *largest(bounds, &LocationBounds::worst_ticks);
+  return fmt::format(
+      "Clocks are certain to within {} of {}'s (worst: {} at {}; half of its time within {})",
+      format_ticks(worst.worst_ticks, hz), bounds.reference_process, worst.process,
+      format_time(worst.worst_time_ticks, hz), format_ticks(worst.median_ticks, hz));
+}
+
+std::string unbounded_text(const ClockBounds& bounds) {
+  const std::size_t count = unbounded_count(bounds);
+  if (count == 0) return "";
+  std::string names;
+  std::size_t told = 0;
+  for (const LocationBounds& location : bounds.locations) {
+    if (location.unbounded == 0 || told == k_names) continue;
+    names += (told++ == 0 ? "" : ", ") + location.process;
+  }
+  if (count > told) names += fmt::format(" and {} more", format_count(count - told));
+  return fmt::format(" Not tied to it, both ways, by messages or sessions: {}.", names);
+}
+
+std::string outside_text(const ClockBounds& bounds, std::uint64_t hz) {
+  const LocationBounds* const worst = largest(bounds, &LocationBounds::outside_ticks);
+  if (worst == nullptr || worst->outside_ticks == 0) return "";
+  return fmt::format(" These times are outside of what is possible by up to {} ({} at {}).",
+                     format_ticks(worst->outside_ticks, hz), worst->process,
+                     format_time(worst->outside_time_ticks, hz));
+}
+
+std::string condition_text(const ClockBounds& bounds) {
+  std::string text = fmt::format(
+      ", if no clock's rate leaves its mean by more than {:.4g} ppm ({})", bounds.max_rate_ppm,
+      bounds.max_rate_source == "given"
+          ? "as given"
+          : fmt::format("from the trace, which is possible from {:.3g} ppm on",
+                        bounds.least_rate_ppm));
+  if (bounds.mu_source == "round trip (estimate)") text += " and if the estimate of mu is right";
+  if (bounds.mu_source == "given") text += " and no message is faster than mu";
+  return text + ".";
+}
+
+/// Seconds with all digits that the resolution has, at most nanoseconds.
+std::string seconds(std::int64_t ticks, std::uint64_t hz) {
+  std::string text = format_time(ticks, hz);
+  text.erase(text.find(' '));
+  return text;
+}
+
+Json place_json(const LocationBounds* location, std::int64_t LocationBounds::* value,
+                std::int64_t LocationBounds::* time, const char* name, std::uint64_t hz) {
+  if (location == nullptr || location->*value == 0) return nullptr;
+  return {{"location", location->location},
+          {"time_ticks", location->*time},
+          {name, number(seconds_of(location->*value, hz))}};
+}
+
+}  // namespace
+
+std::string bounds_text(const ClockBounds& bounds, std::uint64_t hz, const Style& style) {
+  std::string text;
+  if (!bounds.reason.empty()) {
+    text = fmt::format("No error bounds: {}.", bounds.reason);
+  } else if (unbounded_count(bounds) + 1 >= bounds.locations.size()) {
+    text = bounds.locations.size() == 1
+               ? "Error bounds: there is one clock only."
+               : fmt::format("No clock is certain relative to {}'s.{}", bounds.reference_process,
+                             unbounded_text(bounds));
+  } else {
+    text = worst_text(bounds, hz) + condition_text(bounds) + outside_text(bounds, hz) +
+           unbounded_text(bounds);
+  }
+  std::string lines;
+  for (const std::string& line : wrapped(printable(text), style.columns)) lines += line + "\n";
+  return lines;
+}
+
+Json bounds_json(const ClockBounds& bounds, std::uint64_t hz) {
+  if (!bounds.reason.empty()) return {{"reason", bounds.reason}};
+  Json locations = Json::array();
+  for (const LocationBounds& location : bounds.locations) {
+    const bool none = location.unbounded == location.windows;
+    locations.push_back(
+        {{"id", location.location},
+         {"worst_s", none ? Json(nullptr) : number(seconds_of(location.worst_ticks, hz))},
+         {"median_s", none ? Json(nullptr) : number(seconds_of(location.median_ticks, hz))},
+         {"outside_s", none ? Json(nullptr) : number(seconds_of(location.outside_ticks, hz))},
+         {"windows", location.windows},
+         {"unbounded_windows", location.unbounded}});
+  }
+  return {{"reference", bounds.reference},
+          {"reference_process", bounds.reference_process},
+          {"max_rate_ppm", number(bounds.max_rate_ppm)},
+          {"max_rate_source", bounds.max_rate_source},
+          {"least_rate_ppm", number(bounds.least_rate_ppm)},
+          {"mu_source", bounds.mu_source},
+          {"sessions", bounds.sessions},
+          {"windows", bounds.windows},
+          {"window_s", number(seconds_of(bounds.window_ticks, hz))},
+          {"unbounded_clocks", unbounded_count(bounds)},
+          {"worst", place_json(largest(bounds, &LocationBounds::worst_ticks),
+                               &LocationBounds::worst_ticks, &LocationBounds::worst_time_ticks,
+                               "bound_s", hz)},
+          {"outside", place_json(largest(bounds, &LocationBounds::outside_ticks),
+                                 &LocationBounds::outside_ticks,
+                                 &LocationBounds::outside_time_ticks, "outside_s", hz)},
+          {"locations", std::move(locations)}};
+}
+
+std::string bounds_csv(const ClockBounds& bounds, std::uint64_t hz) {
+  std::string text =
+      "location,local_ticks,time_ticks,time_s,offset_ticks,least_offset_ticks,most_offset_ticks,"
+      "bound_s\n";
+  for (const BoundsRow& row : bounds.rows) {
+    const auto local = static_cast<std::int64_t>(row.local_ticks);
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},", row.location, row.local_ticks,
+                   row.time_ticks, seconds(row.time_ticks, hz), row.time_ticks - local);
+    if (row.bounded) {
+      fmt::format_to(std::back_inserter(text), "{},{},{:.6e}\n", row.earliest_ticks - local,
+                     row.latest_ticks - local, seconds_of(row.bound_ticks, hz));
+    } else {
+      text += ",,\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace entrain::report

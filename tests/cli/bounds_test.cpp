@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// check and correct --bounds, --bounds-csv and --max-rate-ppm, as users type them.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cli/tool.hpp"
+#include "support/files.hpp"
+
+namespace entrain::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& file) {
+  const Bytes bytes = read_bytes(file);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<std::vector<std::string>> table_of(const fs::path& file) {
+  std::ifstream in(file);
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(in, line);) {
+    rows.emplace_back();
+    std::istringstream cells(line + ",");
+    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(cell);
+  }
+  return rows;
+}
+
+TEST(Bounds, ChecksTellHowFarTimesMayBeTrusted) {
+  const Json json = json_of(run_tool({"check", example("amg-8"), "--json", "--bounds"}));
+  ASSERT_TRUE(json.contains("bounds"));
+  const Json& bounds = json["bounds"];
+  expect_members(bounds, {"reference", "reference_process", "max_rate_ppm", "max_rate_source",
+                          "least_rate_ppm", "mu_source", "sessions", "windows", "window_s",
+                          "unbounded_clocks", "worst", "outside", "locations"});
+  EXPECT_EQ(bounds["max_rate_source"], "trace");
+  EXPECT_EQ(bounds["unbounded_clocks"], 0);
+  ASSERT_EQ(bounds["locations"].size(), 8u);
+  expect_members(bounds["locations"][0],
+                 {"id", "worst_s", "median_s", "outside_s", "windows", "unbounded_windows"});
+  double worst = 0;
+  for (const Json& location : bounds["locations"]) {
+    worst = std::max(worst, location["worst_s"].get<double>());
+    EXPECT_LE(location["median_s"], location["worst_s"]);
+  }
+  EXPECT_EQ(bounds["worst"]["bound_s"], worst);
+  const std::string text = run_tool({"check", example("amg-8"), "--bounds"}).out;
+  EXPECT_NE(text.find("Clocks are certain to within "), std::string::npos) << text;
+  EXPECT_NE(text.find("if no clock's rate leaves its mean"), std::string::npos) << text;
+}
+
+TEST(Bounds, AreNotThereUnlessAskedFor) {
+  EXPECT_FALSE(json_of(run_tool({"check", example("amg-8"), "--json"})).contains("bounds"));
+}
+
+TEST(Bounds, TheFileHasALinePerLocationAndWindow) {
+  const TempDir scratch;
+  const fs::path file = scratch / "bounds.csv";
+  const Json json = json_of(run_tool({"correct", example("lulesh-8"), "-o",
+                                      (scratch / "out").string(), "--json", "--max-rate-ppm",
+                                      "20000", "--bounds-csv", file.string()}));
+  ASSERT_TRUE(json.contains("bounds"));
+  ASSERT_TRUE(json["before"].contains("bounds"));
+  EXPECT_EQ(json["bounds"]["max_rate_ppm"], 20000);
+  EXPECT_EQ(json["bounds"]["max_rate_source"], "given");
+  EXPECT_TRUE(json["phases_s"].contains("bounds"));
+  const auto rows = table_of(file);
+  ASSERT_GT(rows.size(), 1u);
+  EXPECT_EQ(rows[0], (std::vector<std::string>{"location", "local_ticks", "time_ticks", "time_s",
+                                               "offset_ticks", "least_offset_ticks",
+                                               "most_offset_ticks", "bound_s"}));
+  std::uint64_t windows = 0;
+  for (const Json& location : json["bounds"]["locations"]) {
+    windows += location["windows"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(rows.size() - 1, windows);
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    ASSERT_EQ(rows[r].size(), 8u);
+    EXPECT_EQ(std::stoll(rows[r][2]), std::stoll(rows[r][1]) + std::stoll(rows[r][4]));
+    EXPECT_LE(std::stoll(rows[r][5]), std::stoll(rows[r][6]));
+    EXPECT_GE(std::stod(rows[r][7]), 0);
+  }
+}
+
+TEST(Bounds, DoNotDependOnThreads) {
+  const TempDir scratch;
+  std::string expected;
+  for (const char* threads : {"1", "2", "3", "8"}) {
+    const fs::path file = scratch / threads;
+    const ChildOutcome outcome = run_tool({"check", example("lulesh-8"), "--json", "--bounds-csv",
+                                           file.string(), "--threads", threads});
+    const std::string found = outcome.out + read_text(file);
+    if (expected.empty()) expected = found;
+    EXPECT_EQ(found, expected) << threads;
+  }
+}
+
+TEST(Bounds, RefuseALimitThatTheTraceBreaks) {
+  const TempDir scratch;
+  const fs::path output = scratch / "out";
+  expect_refusal(run_tool({"correct", example("lulesh-8"), "-o", output.string(), "--max-rate-ppm", "1"}),
+                 "--max-rate-ppm 1 is too small for");
+  EXPECT_FALSE(fs::exists(output));
+}
+
+TEST(Bounds, RefuseAFileThatExistsOrHasNoFolderBeforeAnyWork) {
+  const TempDir scratch;
+  const fs::path output = scratch / "out";
+  for (const fs::path& file : {scratch / "", scratch / "none" / "bounds.csv"}) {
+    const ChildOutcome outcome = run_tool({"correct", example("lulesh-8"), "-o", output.string(),
+                                           "--bounds-csv", file.string()});
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.summary();
+    EXPECT_EQ(line_count(outcome.err), 1u) << outcome.err;
+    EXPECT_FALSE(fs::exists(output));
+  }
+}
+
+TEST(Bounds, OfARewrittenArchiveThereAreNone) {
+  const TempDir scratch;
+  const std::string output = (scratch / "out").string();
+  ASSERT_EQ(run_tool({"correct", example("amg-8"), "-o", output}).exit_code, 0);
+  const Json json = json_of(run_tool({"check", output, "--json", "--bounds"}));
+  EXPECT_NE(json["bounds"]["reason"].get<std::string>().find("rewritten"), std::string::npos);
+  const std::string text = run_tool({"check", output, "--bounds"}).out;
+  EXPECT_NE(text.find("No error bounds: "), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace entrain::test
