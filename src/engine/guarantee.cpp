@@ -34,7 +34,7 @@ using clock::GuaranteeProblem;
 constexpr std::uint32_t k_first_windows = 256;
 constexpr std::uint32_t k_most_windows = 8'192;
 /// What the grid may hold: clocks (or locations, of which each has its rows) times windows, and
-/// pairs of clocks times windows.
+/// about how many bounds.
 constexpr std::size_t k_most_cells = std::size_t{1} << 20;
 constexpr std::size_t k_most_bounds = std::size_t{1} << 20;
 /// Moving a bound inside its window may cost this share of the tightest intervals.
@@ -346,17 +346,12 @@ class Prover {
     if (widths.empty()) return static_cast<std::uint32_t>(std::min<std::size_t>(64, most));
     const auto tight = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 10);
     std::nth_element(widths.begin(), tight, widths.end());
-    std::vector<std::uint64_t> pairs;
-    for (const CausalBound& bound : bounds_) {
-      pairs.push_back(std::uint64_t{bound.from} * clocks_ + bound.to);
-    }
-    std::sort(pairs.begin(), pairs.end());
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     const double wanted = static_cast<double>(end_ - begin_) * static_cast<double>(typical_rate()) /
                           static_cast<double>(clock::k_ppb) /
                           (std::max(*tight, 1.0) * k_share_of_interval);
     const std::size_t affordable = std::clamp<std::size_t>(
-        std::min(most, k_most_bounds / std::max<std::size_t>(pairs.size(), 1)), 16, k_most_windows);
+        std::min(most, k_most_bounds * result_.windows / std::max<std::size_t>(bounds_.size(), 1)), 16,
+        k_most_windows);
     const auto least = static_cast<double>(std::min<std::size_t>(k_first_windows, affordable));
     return static_cast<std::uint32_t>(std::clamp(wanted, least, static_cast<double>(affordable)));
   }
