@@ -104,7 +104,7 @@ bool run_case(const Case& one, LinkModel model, int seeds, int synchronisations)
   options.synchronisations = synchronisations;
   int runs = 0;
   // The large trees weigh more than all others together.
-  const int own_seeds = topology.interfaces().size() > k_large ? (seeds + 9) / 10 : seeds;
+  const int own_seeds = seeds;
   for (std::int64_t ppm = 100; ppm <= 500; ppm += 100) {
     row = evaluate_method(topology, tree, schedule, Method::hss, parameters, ppm * 1000);
     for (int seed = 0; seed < own_seeds; ++seed, ++runs) {
