@@ -85,9 +85,11 @@ const MethodRow& ScheduleReport::chosen_row() const {
                        [&](const MethodRow& row) { return row.method == chosen; });
 }
 
-MethodRow evaluate_method(const Topology& topology, const SpanningTree& tree,
-                          const Schedule& schedule, Method method, const Parameters& parameters,
-                          std::int64_t drift_ppb) {
+Result<MethodRow> evaluate_method(const Topology& topology, const SpanningTree& tree,
+                                  const Schedule& schedule, Method method,
+                                  const Parameters& parameters, std::int64_t drift_ppb,
+                                  Progress* progress) {
+  const auto interrupted = [&] { return progress != nullptr && progress->cancelled(); };
   MethodRow row;
   row.method = method;
   row.slots = schedule.slots;
@@ -97,7 +99,8 @@ MethodRow evaluate_method(const Topology& topology, const SpanningTree& tree,
     const bool direct = tree.levels() == 2 && method != Method::doubling;
     row.skew[i] = direct ? skew_of_sss(parameters, k_readings[i])
                          : skew_of_schedule(schedule, topology.interfaces().size(), parameters,
-                                            k_readings[i]);
+                                            k_readings[i], progress);
+    if (interrupted()) return fail(ErrorKind::interrupted, "interrupted");
   }
   row.drift = drift_row(parameters, row.skew, row.slots, drift_ppb);
   row.verification = verify(topology, schedule);
@@ -140,7 +143,8 @@ Result<SimulationReport> evaluate_simulation(const std::string& name, const Topo
   report.parameters = parameters;
   report.options = options;
   report.levels = tree.levels();
-  report.method = evaluate_method(topology, tree, schedule, method, parameters, options.drift_ppb);
+  TRY_ASSIGN(report.method, evaluate_method(topology, tree, schedule, method, parameters,
+                                            options.drift_ppb, progress));
   report.drift_allowance =
       Femtoseconds(stretched_fs(schedule.slots * parameters.slot().count(), options.drift_ppb) -
                    schedule.slots * parameters.slot().count());

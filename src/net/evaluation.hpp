@@ -75,9 +75,11 @@ struct ScheduleReport {
   [[nodiscard]] const MethodRow& chosen_row() const;
 };
 
-MethodRow evaluate_method(const Topology& topology, const SpanningTree& tree,
-                          const Schedule& schedule, Method method, const Parameters& parameters,
-                          std::int64_t drift_ppb);
+/// Advances `progress` by up to twice the interfaces. Errors: ErrorKind::interrupted.
+Result<MethodRow> evaluate_method(const Topology& topology, const SpanningTree& tree,
+                                  const Schedule& schedule, Method method,
+                                  const Parameters& parameters, std::int64_t drift_ppb,
+                                  Progress* progress);
 
 /// The largest interval at which synchrony holds, found by simulation.
 struct Limit {

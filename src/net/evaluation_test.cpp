@@ -27,7 +27,8 @@ struct Setting {
         tree(topology),
         schedule(plan(topology, tree, method).value()),
         parameters(with_values({}, values).value()) {
-    const MethodRow row = evaluate_method(topology, tree, schedule, method, parameters, drift_ppb);
+    const MethodRow row =
+        evaluate_method(topology, tree, schedule, method, parameters, drift_ppb, nullptr).value();
     bound = row.skew;
     options.model = model;
     options.guard_flits = usual_guard_flits(parameters, model);
