@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -61,10 +62,11 @@ struct Worst {
   Femtoseconds skew{0}, before{0}, lag{0};
   double share_of_allowed = 0;  ///< of bound + drift x length of the schedule
   std::int64_t inversions = 0, events = 0;
-  std::size_t overrunning = 0;  ///< runs with an overrun
+  int runs = 0, overrunning = 0;
   double seconds = 0;
 
   void take(const SimulationReport& report, Femtoseconds bound) {
+    ++runs;
     skew = std::max(skew, report.skew_after);
     before = std::max(before, report.skew_before);
     lag = std::max(lag, report.lag_per_schedule.value_or(Femtoseconds(0)));
@@ -87,21 +89,19 @@ std::string margin_text(const Topology& topology, const Schedule& schedule,
   return limit ? fmt::format("{:.2f}", limit->margin()) : "-";
 }
 
-void print_row(const Case& one, LinkModel model, const Worst& worst, const MethodRow& row,
-               const std::string& margin, std::size_t risks, int runs) {
-  fmt::print(
-      "| {} | {} | {:.0f} | {:.0f} | {:.0f} | {:.2f} | {:.0f} | {:.0f} | {} | {} | {}/{} | {:.0f} "
-      "|\n",
-      one.name, name_of(model), ns_of(worst.skew), ns_of(row.skew[0]), ns_of(row.skew[1]),
-      worst.share_of_allowed, ns_of(worst.before), ns_of(worst.lag), margin, risks,
-      worst.overrunning, runs, static_cast<double>(worst.events) / worst.seconds * 1e-6);
+void print_row(const Case& one, const Worst& worst, const MethodRow& row, Femtoseconds slot,
+               const std::string& margin, bool is_predicted) {
+  fmt::print("| {} | {:.0f} | {:.0f} | {:.0f} | {:.2f} | {:.3f} | {:.0f} | {} | {}/{}{} |\n",
+             one.name, ns_of(row.skew[0]), ns_of(row.skew[1]), ns_of(worst.skew),
+             worst.share_of_allowed, worst.before / (0.5 * slot), ns_of(worst.lag), margin,
+             worst.overrunning, worst.runs, is_predicted ? ", predicted" : "");
   if (worst.inversions > 0)
-    fmt::print("| | {} packets out of order | | | | | | | | | | |\n", worst.inversions);
+    fmt::print("| | {} packets out of order | | | | | | | |\n", worst.inversions);
   std::fflush(stdout);
 }
 
-/// False if a simulation could not run.
-bool run_case(const Case& one, LinkModel model, int seeds, int synchronisations) {
+/// False if a simulation could not run. `slowest`: millions of events per second.
+bool run_case(const Case& one, LinkModel model, int seeds, int synchronisations, double& slowest) {
   const Parameters parameters = with_values({}, one.parameters).value();
   const Topology topology = generate(one.topology, 1).value();
   const SpanningTree tree(topology);
@@ -113,7 +113,6 @@ bool run_case(const Case& one, LinkModel model, int seeds, int synchronisations)
   options.guard_flits = usual_guard_flits(parameters, model);
   options.phase = parameters.slot() / 2;
   options.synchronisations = synchronisations;
-  int runs = 0;
   const auto run = [&](std::int64_t drift_ppb, int seed) {
     row = evaluate_method(topology, tree, schedule, Method::hss, parameters, drift_ppb, nullptr)
               .value();
@@ -129,7 +128,6 @@ bool run_case(const Case& one, LinkModel model, int seeds, int synchronisations)
     }
     worst.take(*report, row.skew[0]);
     worst.seconds += static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-    ++runs;
     return true;
   };
   for (std::int64_t ppm = 100; ppm <= 500; ppm += 100) {
@@ -139,9 +137,10 @@ bool run_case(const Case& one, LinkModel model, int seeds, int synchronisations)
   }
   options.synchronisations = k_long_run;
   if (!run(k_middle_ppb, seeds)) return false;
-  print_row(one, model, worst, row,
+  print_row(one, worst, row, parameters.slot(),
             margin_text(topology, schedule, parameters, options, row.skew[0]),
-            overrun_risks(topology, parameters, model).size(), runs);
+            !overrun_risks(topology, parameters, model).empty());
+  slowest = std::min(slowest, static_cast<double>(worst.events) / worst.seconds * 1e-6);
   return true;
 }
 
@@ -154,16 +153,18 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: net_cases [SEEDS [SYNCHRONISATIONS [switch|link]]]\n");
     return 2;
   }
-  fmt::print(
-      "| case | model | largest skew, ns | bound, ns | as printed, ns | share of bound + drift | "
-      "before, "
-      "ns | behind the slowest, ns | margin | links at risk | runs with overrun | M events/s |\n"
-      "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
   for (const LinkModel model : {LinkModel::at_switch, LinkModel::at_link}) {
     if (argc > 3 && std::string(argv[3]) != name_of(model)) continue;
+    fmt::print(
+        "| {} | bound | as printed | largest skew | share of bound + drift | before, of half a "
+        "slot | behind the slowest | margin | runs with overrun |\n"
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        name_of(model));
+    double slowest = std::numeric_limits<double>::infinity();
     for (const Case& one : all_cases()) {
-      if (!run_case(one, model, seeds, synchronisations)) return 1;
+      if (!run_case(one, model, seeds, synchronisations, slowest)) return 1;
     }
+    fmt::print("\nAt least {:.0f} million events per second.\n\n", slowest);
   }
   return 0;
 }

@@ -128,6 +128,26 @@ TEST(Simulator, OnPhysicalLinksTheGuardWidensTheDeadZone) {
   EXPECT_LT(machine.run(options).largest_skew(2), ns(10));
 }
 
+TEST(Simulator, OnPhysicalLinksAPacketFromFarHoldsUpWhoIsAtHome) {
+  // A header takes rd + ld per router. Who follows it at home ends behind by that for each router
+  // but the last, and by what the pair on one switch has; so do all, in every schedule.
+  Machine machine("single:2");
+  machine.topology = topology_from_dot("graph { a -- s -- t -- u -- b }", "chain").value();
+  machine.schedule =
+      plan(machine.topology, SpanningTree(machine.topology), Method::alternating).value();
+  SimulationOptions options = machine.options(LinkModel::at_link);
+  options.phase = ns(1000);
+  options.synchronisations = 4;
+  options.interval_slots = 10;
+  const SimulationResult result = machine.run(options);
+  const auto ends = result.at_slot(machine.schedule.slots);
+  for (std::size_t i = 1; i < ends.size(); ++i)
+    EXPECT_EQ(ends[i]->latest() - ends[i - 1]->latest(),
+              10 * machine.parameters.slot() + ns(2 * (100 + 17) - 3.23));
+  EXPECT_EQ(result.largest_skew(3), ns(230.77));
+  EXPECT_LT(skew_of_schedule(machine.schedule, 2, {}, Reading::published), ns(200));
+}
+
 TEST(Simulator, AGuardlessLinkIsSlowerThanItsSlowestInterface) {
   // Without idle flits every slot gets longer by rd less the flit in which it would have passed:
   // 95 ns in 12.5 us, 0.76 %.
