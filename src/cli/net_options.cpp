@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
 #include "net/generators.hpp"
+#include "net/json_text.hpp"
 #include "net/spanning_tree.hpp"
 
 namespace entrain::cli {
@@ -30,24 +30,12 @@ Result<std::string> text_of(const std::string& path) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-/// {"preset": NAME, PARAMETER: VALUE, ...}.
-Result<std::map<std::string, std::string>> read_parameters(const std::string& path) {
-  TRY_ASSIGN(const std::string text, text_of(path));
-  const auto document = nlohmann::json::parse(text, nullptr, false);
-  if (!document.is_object())
-    return fail(ErrorKind::input,
-                fmt::format("{}: this is no JSON object of parameters and their values", path));
-  std::map<std::string, std::string> values;
-  for (const auto& [name, value] : document.items()) {
-    if (!value.is_string() && !value.is_number_integer())
-      return fail(
-          ErrorKind::input,
-          fmt::format("{}: the value of '{}' is neither a text such as \"17ns\" nor a whole "
-                      "number",
-                      path, name));
-    values[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  }
-  return values;
+Result<void> check_parent(const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  std::error_code error;
+  if (parent.empty() || fs::is_directory(parent, error)) return {};
+  return fail(ErrorKind::output, fmt::format("cannot create {}: there is no folder {}",
+                                             path.string(), parent.string()));
 }
 
 Error about(const std::string& what, const Error& error) {
@@ -94,7 +82,8 @@ Result<net::Parameters> NetParameters::get() const {
   std::map<std::string, std::string> values;
   std::string preset = preset_;
   if (!file_.empty()) {
-    TRY_ASSIGN(values, read_parameters(file_));
+    TRY_ASSIGN(const std::string text, text_of(file_));
+    TRY_ASSIGN(values, net::parameter_texts(text, file_));
     if (const auto found = values.find("preset"); found != values.end()) {
       preset = found->second;
       values.erase(found);
@@ -183,7 +172,7 @@ void add_drift(CLI::App& app, std::int64_t& drift_ppb) {
 }
 
 Result<void> check_new_file(const fs::path& path) {
-  if (!file_exists(path)) return {};
+  if (!file_exists(path)) return check_parent(path);
   return fail(ErrorKind::output,
               fmt::format("{} exists; remove it or choose another name", path.string()));
 }
@@ -193,7 +182,7 @@ Result<void> write_new_file(const fs::path& path, std::string_view text) {
   const fs::path partial =
       path.parent_path() / fmt::format(".{}.partial-{}", path.filename().string(), ::getpid());
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  auto written = write_file(partial, {bytes, text.size()});
+  auto written = under_final_name(write_file(partial, {bytes, text.size()}), partial, path);
   std::error_code error;
   if (written) {
     fs::rename(partial, path, error);
@@ -203,6 +192,14 @@ Result<void> write_new_file(const fs::path& path, std::string_view text) {
   }
   fs::remove(partial, error);
   return written;
+}
+
+Result<void> under_final_name(Result<void> result, const fs::path& partial, const fs::path& path) {
+  if (result) return result;
+  std::string message = result.error().message;
+  if (const std::size_t at = message.find(partial.string()); at != message.npos)
+    message.replace(at, partial.string().size(), path.string());
+  return tl::unexpected(Error{result.error().kind, message});
 }
 
 }  // namespace entrain::cli

@@ -47,9 +47,12 @@ void add_method(CLI::App& app, net::Method& method);
 /// Adds --drift.
 void add_drift(CLI::App& app, std::int64_t& drift_ppb);
 
-/// Refuses a file that exists. Errors: ErrorKind::output.
+/// Refuses a file that exists, or has no folder to be in. Errors: ErrorKind::output.
 Result<void> check_new_file(const std::filesystem::path& path);
 /// Creates a file that must not exist; it appears when it is complete. Errors: ErrorKind::output.
 Result<void> write_new_file(const std::filesystem::path& path, std::string_view text);
+/// The result with `path` for `partial` in its sentence: users know no hidden names.
+Result<void> under_final_name(Result<void> result, const std::filesystem::path& partial,
+                              const std::filesystem::path& path);
 
 }  // namespace entrain::cli

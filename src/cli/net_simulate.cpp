@@ -150,6 +150,10 @@ Result<net::SimulationReport> NetSimulate::work(Progress* progress) const {
              net::evaluate_method(topology, tree, schedule, method_, parameters, options.drift_ppb,
                                   progress));
   const std::int64_t by_equation = row.drift.interval_slots[0];
+  if (interval_slots_ == k_unset && options.drift_ppb == 0)
+    return fail(ErrorKind::usage,
+                "clocks without drift (--drift 0ppm) need no schedule, and equation (11) gives no "
+                "interval: say with --interval how often it runs");
   if (interval_slots_ == k_unset && by_equation < schedule.slots)
     return fail(
         ErrorKind::usage,

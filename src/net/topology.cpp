@@ -77,12 +77,13 @@ Result<void> Topology::check_nodes() const {
       return fail(ErrorKind::input, fmt::format("interface '{}' has {} links; an interface has one",
                                                 node.name, links));
     if (node.is_switch && links > node.ports)
-      return fail(ErrorKind::input, fmt::format("switch '{}' has {} ports but {} links", node.name,
-                                                node.ports, links));
+      return fail(ErrorKind::input, fmt::format("switch '{}' has {} port{} but {} links", node.name,
+                                                node.ports, node.ports == 1 ? "" : "s", links));
   }
   if (interfaces_.size() < 2)
-    return fail(ErrorKind::input, fmt::format("there are {} interfaces; to synchronise takes two",
-                                              interfaces_.size()));
+    return fail(ErrorKind::input,
+                fmt::format("there {}; to synchronise takes two",
+                            interfaces_.empty() ? "are no interfaces" : "is one interface"));
   return {};
 }
 
