@@ -190,8 +190,8 @@ Kind write_program(const Scratch& scratch, Input program) {
     // more ticks than a double holds are not what clocks of one run have.
     constexpr unsigned k_small = 200, k_largest_power = 44;
     if (i.delay > 0) {
-      stream.stamp(
-          i.delay < k_small ? i.delay : std::uint64_t{1} << (i.delay - k_small) % k_largest_power);
+      stream.stamp(i.delay < k_small ? i.delay
+                                     : std::uint64_t{1} << (i.delay - k_small) % k_largest_power);
     }
     write(stream, i);
   }
@@ -261,6 +261,10 @@ Target target_of(const std::string& name) {
   if (name == "event_file") return event_file;
   if (name == "definitions") return definitions;
   if (name == "correction") return correction;
+  if (name == "net_json") return net_json;
+  if (name == "net_dot") return net_dot;
+  if (name == "net_parameters") return net_parameters;
+  if (name == "net_schedule") return net_schedule;
   return nullptr;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fuzz/targets.hpp"
+#include "net/generators.hpp"
 #include "support/all_records.hpp"
 #include "support/big_endian.hpp"
 #include "support/files.hpp"
@@ -71,6 +72,57 @@ void add_programs(Seeds& seeds) {
   }
 }
 
+Bytes bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
+
+void add_networks(Seeds& seeds) {
+  const char* const documents[] = {
+      R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 8}],
+ "links": [["a", "s"], {"ends": ["b", "s"], "delay": "17ns"}]})",
+      R"({"interfaces": ["a", {"name": "b"}, "c"], "switches": [{"name": "s", "ports": 3},
+ {"name": "t", "ports": 2}], "links": [["a", "s"], ["b", "s"], ["s", "t"], ["t", "c"]]})",
+      R"({"interfaces": ["a", "a"], "switches": [], "links": []})",
+      R"({"interfaces": [], "interfaces": []})",
+      R"({"links": [{"ends": ["x", 3], "delay": [[[]]]}], "switches": [{}], "interfaces": [1]})"};
+  const char* const graphs[] = {
+      "graph net { n0 -- a -- n1; n2 -- b -- n3; a -- b [delay=\"60ns\"]; }",
+      "strict graph \"x y\" { node [shape=box]; a [type=interface]; s [ports=4] /* c */\n"
+      "a -- s; b -- s // d\n c -- s }",
+      "digraph { a -> b }",
+      "graph { subgraph c { a } }",
+      "graph { a:p -- b }",
+      "graph { \"a \\\" b\" -- s; c -- s; label = x }"};
+  for (std::size_t i = 0; i < std::size(documents); ++i)
+    seeds["net_json/document-" + std::to_string(i)] = bytes_of(documents[i]);
+  for (std::size_t i = 0; i < std::size(graphs); ++i)
+    seeds["net_dot/graph-" + std::to_string(i)] = bytes_of(graphs[i]);
+  for (const char* shape : {"single:3", "tree:3x3", "fat-tree:4", "mesh:2x2", "torus:3x3",
+                            "random:9x4x5", "random:6x6x4", "tree:4x3"}) {
+    const std::string dot = net::to_dot(net::generate(shape, 1).value());
+    std::string name(shape);
+    std::replace(name.begin(), name.end(), ':', '-');
+    seeds["net_dot/" + name] = bytes_of(dot);
+  }
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    test::Random random(seed);
+    seeds["net_parameters/random-" + std::to_string(seed)] = bytes_of(
+        "{\"ld\": \"" + std::to_string(random.below(60)) + "ns\", \"cp\": \"" +
+        std::to_string(1 + random.below(12)) + ".5ns\", \"sd\": \"" +
+        std::to_string(random.below(8)) + "ns\", \"rd\": \"" + std::to_string(random.below(250)) +
+        "ns\", \"bl\": " + std::to_string(60 + random.below(60)) + ", \"ks\": " +
+        std::to_string(30 + random.below(25)) + ", \"kg\": " + std::to_string(random.below(30)) +
+        ", \"slot-flits\": " + std::to_string(200 + random.below(500)) + "}");
+    Bytes schedule{static_cast<std::uint8_t>(seed % 4 + (seed > 8 ? 0x80 : 0))};
+    for (unsigned i = 0; i < 90; ++i)
+      schedule.push_back(static_cast<std::uint8_t>(random.below(16)));
+    seeds["net_schedule/random-" + std::to_string(seed)] = schedule;
+    const std::string text(documents[seed % std::size(documents)]);
+    Bytes damaged = bytes_of(text);
+    damaged[random.below(damaged.size())] = static_cast<std::uint8_t>(random.below(256));
+    seeds["net_json/damaged-" + std::to_string(seed)] = damaged;
+  }
+  seeds["net_parameters/preset"] = bytes_of(R"({"preset": "ib-ndr", "cp": "1.28Gbps"})");
+}
+
 }  // namespace
 
 Seeds seeds(const fs::path& examples) {
@@ -94,6 +146,7 @@ Seeds seeds(const fs::path& examples) {
   result["correction/raw"] =
       Bytes{k_raw} + one + k_cut_bytes + test::read_bytes(scratch / "small/traces/1.evt");
   add_programs(result);
+  add_networks(result);
   return result;
 }
 

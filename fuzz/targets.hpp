@@ -33,10 +33,23 @@ void definitions(Input input, Compare compare);
 /// may). Of two raw files it need not be so.
 void correction(Input input, Compare compare);
 
+/// Topologies as JSON and as DOT: refused in a sentence that names the file, or every method's plan
+/// for them holds and they come back from their own DOT.
+void net_json(Input input, Compare compare);
+void net_dot(Input input, Compare compare);
+
+/// A parameter file: refused, or simulations with and without skipping come to the same end.
+void net_parameters(Input input, Compare compare);
+
+/// The first byte chooses a topology, with its highest bit set routes are as wild as the rest;
+/// then 3 bytes per message. The verifier gives a verdict with its reason, and agrees with the
+/// bound on what precedes what.
+void net_schedule(Input input, Compare compare);
+
 inline constexpr char k_cut[] = "CHNK";
 inline constexpr std::uint8_t k_raw = 0xFF;
 
-/// A target by its name: "event_file", "definitions", "correction"; nullptr for others.
+/// A target by the name of its function; nullptr for others.
 using Target = void (*)(Input, Compare);
 Target target_of(const std::string& name);
 

@@ -147,6 +147,7 @@ class NetTables : public Verb {
     return run_and_report(
         common_,
         [&](Progress*) -> Result<report::TablesReport> {
+          if (!folder_.empty()) TRY(check_new_file(folder_));
           report::TablesReport tables{net::published_cells(), net::published_figures(), {}};
           if (!folder_.empty()) TRY(draw(tables));
           return tables;
@@ -161,7 +162,9 @@ class NetTables : public Verb {
     TRY_ASSIGN(StagedDirectory staged, StagedDirectory::create(folder_, false));
     for (const net::Figure& figure : tables.figures) {
       const std::string name = figure.name + ".svg";
-      TRY(write_new_file(staged.path() / name, report::to_svg(report::figure_plot(figure))));
+      TRY(under_final_name(
+          write_new_file(staged.path() / name, report::to_svg(report::figure_plot(figure))),
+          staged.path(), folder_));
       tables.written.push_back((fs::path(folder_) / name).string());
     }
     return staged.commit();

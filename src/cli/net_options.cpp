@@ -5,13 +5,13 @@
 #include <span>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
 #include "net/generators.hpp"
+#include "net/json_text.hpp"
 #include "net/spanning_tree.hpp"
 
 namespace entrain::cli {
@@ -26,26 +26,6 @@ constexpr std::uint64_t k_most_file_bytes = std::uint64_t{64} << 20;
 Result<std::string> text_of(const std::string& path) {
   TRY_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(path, k_most_file_bytes));
   return std::string(bytes.begin(), bytes.end());
-}
-
-/// {"preset": NAME, PARAMETER: VALUE, ...}.
-Result<std::map<std::string, std::string>> read_parameters(const std::string& path) {
-  TRY_ASSIGN(const std::string text, text_of(path));
-  const auto document = nlohmann::json::parse(text, nullptr, false);
-  if (!document.is_object())
-    return fail(ErrorKind::input,
-                fmt::format("{}: this is no JSON object of parameters and their values", path));
-  std::map<std::string, std::string> values;
-  for (const auto& [name, value] : document.items()) {
-    if (!value.is_string() && !value.is_number_integer())
-      return fail(
-          ErrorKind::input,
-          fmt::format("{}: the value of '{}' is neither a text such as \"17ns\" nor a whole "
-                      "number",
-                      path, name));
-    values[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  }
-  return values;
 }
 
 Error about(const std::string& what, const Error& error) {
@@ -92,7 +72,8 @@ Result<net::Parameters> NetParameters::get() const {
   std::map<std::string, std::string> values;
   std::string preset = preset_;
   if (!file_.empty()) {
-    TRY_ASSIGN(values, read_parameters(file_));
+    TRY_ASSIGN(const std::string text, text_of(file_));
+    TRY_ASSIGN(values, net::parameter_texts(text, file_));
     if (const auto found = values.find("preset"); found != values.end()) {
       preset = found->second;
       values.erase(found);

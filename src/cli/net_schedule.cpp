@@ -75,17 +75,19 @@ class NetSchedule : public Verb {
     report.topology = net::summarise(topology_.name(), topology, tree);
     report.drift_ppb = drift_ppb_;
     report.chosen = method_;
-    progress->begin("plan", net::k_methods.size());
+    // The bounds of both readings take the time.
+    const std::uint64_t interfaces = topology.interfaces().size();
+    progress->begin("plan", net::k_methods.size() * 2 * interfaces);
     for (const net::Method method : net::k_methods) {
       if (progress->cancelled()) return fail(ErrorKind::interrupted, "interrupted");
       const bool is_large = topology.interfaces().size() > k_most_compared && tree.levels() > 2;
       if (method == net::Method::sss && method != method_ && is_large) continue;
       auto schedule = net::plan(topology, tree, method);
-      progress->advance(1);
       if (!schedule && method != method_) continue;  // too large; only a comparison
       if (!schedule) return tl::unexpected(schedule.error());
-      report.methods.push_back(
-          net::evaluate_method(topology, tree, *schedule, method, parameters, drift_ppb_));
+      TRY_ASSIGN(net::MethodRow row, net::evaluate_method(topology, tree, *schedule, method,
+                                                          parameters, drift_ppb_, progress));
+      report.methods.push_back(std::move(row));
       if (method != method_ || output_.empty()) continue;
       TRY(write_new_file(output_, extension == ".csv"
                                       ? report::schedule_csv(topology, *schedule)

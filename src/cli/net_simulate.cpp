@@ -145,9 +145,15 @@ Result<net::SimulationReport> NetSimulate::work(Progress* progress) const {
   options.guard_flits =
       guard_flits_ == k_unset ? net::usual_guard_flits(parameters, options.model) : guard_flits_;
   options.phase = phase_.count() == k_unset ? parameters.slot() / 2 : phase_;
-  const auto row =
-      net::evaluate_method(topology, tree, schedule, method_, parameters, options.drift_ppb);
+  progress->begin("plan", 4 * topology.interfaces().size());
+  TRY_ASSIGN(const net::MethodRow row,
+             net::evaluate_method(topology, tree, schedule, method_, parameters, options.drift_ppb,
+                                  progress));
   const std::int64_t by_equation = row.drift.interval_slots[0];
+  if (interval_slots_ == k_unset && options.drift_ppb == 0)
+    return fail(ErrorKind::usage,
+                "clocks without drift (--drift 0ppm) need no schedule, and equation (11) gives no "
+                "interval: say with --interval how often it runs");
   if (interval_slots_ == k_unset && by_equation < schedule.slots)
     return fail(
         ErrorKind::usage,

@@ -22,6 +22,18 @@ namespace entrain::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+Result<void> check_parent(const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  std::error_code error;
+  if (parent.empty() || fs::is_directory(parent, error)) return {};
+  return fail(ErrorKind::output, fmt::format("cannot create {}: there is no folder {}",
+                                             path.string(), parent.string()));
+}
+
+}  // namespace
+
 void occupy_standard_descriptors() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
@@ -40,7 +52,7 @@ bool write_out(std::string_view text) {
 }
 
 Result<void> check_new_file(const fs::path& path) {
-  if (!file_exists(path)) return {};
+  if (!file_exists(path)) return check_parent(path);
   return fail(ErrorKind::output,
               fmt::format("{} exists; remove it or choose another name", path.string()));
 }
@@ -50,7 +62,7 @@ Result<void> write_new_file(const fs::path& path, std::string_view text) {
   const fs::path partial =
       path.parent_path() / fmt::format(".{}.partial-{}", path.filename().string(), ::getpid());
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  auto written = write_file(partial, {bytes, text.size()});
+  auto written = under_final_name(write_file(partial, {bytes, text.size()}), partial, path);
   std::error_code error;
   if (written) {
     fs::rename(partial, path, error);
@@ -60,6 +72,14 @@ Result<void> write_new_file(const fs::path& path, std::string_view text) {
   }
   fs::remove(partial, error);
   return written;
+}
+
+Result<void> under_final_name(Result<void> result, const fs::path& partial, const fs::path& path) {
+  if (result) return result;
+  std::string message = result.error().message;
+  if (const std::size_t at = message.find(partial.string()); at != message.npos)
+    message.replace(at, partial.string().size(), path.string());
+  return tl::unexpected(Error{result.error().kind, message});
 }
 
 void complain(std::string_view sentence) {

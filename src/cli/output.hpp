@@ -18,10 +18,13 @@ void occupy_standard_descriptors();
 /// error, if that fails (full disk, closed pipe).
 [[nodiscard]] bool write_out(std::string_view text);
 
-/// Refuses a file that exists. Errors: ErrorKind::output.
+/// Refuses a file that exists, or has no folder to be in. Errors: ErrorKind::output.
 Result<void> check_new_file(const std::filesystem::path& path);
 /// Creates a file that must not exist; it appears when it is complete. Errors: ErrorKind::output.
 Result<void> write_new_file(const std::filesystem::path& path, std::string_view text);
+/// The result with `path` for `partial` in its sentence: users know no hidden names.
+Result<void> under_final_name(Result<void> result, const std::filesystem::path& partial,
+                              const std::filesystem::path& path);
 
 /// One line on standard error: "entrain: <sentence>". Only from the process that speaks for all.
 void complain(std::string_view sentence);

@@ -16,12 +16,9 @@ constexpr std::uint64_t k_traffic_stream = 2;
 constexpr std::uint64_t k_batch = std::uint64_t{1} << 16;
 
 /// Within a packet that nothing blocks, a flit must find the one before it gone, and no buffer may
-/// come near STOP.
+/// come near STOP. Streaming sees to that itself.
 bool skipping_is_exact(const Parameters& parameters, LinkModel model) {
-  if (model == LinkModel::at_switch) return parameters.sd <= parameters.cp && parameters.ks > 1;
-  const auto inside =
-      static_cast<std::int64_t>(ceil_div(parameters.sd.count(), parameters.cp.count())) + 1;
-  return inside < parameters.ks;
+  return model == LinkModel::at_link || (parameters.sd <= parameters.cp && parameters.ks > 1);
 }
 
 }  // namespace
@@ -222,17 +219,24 @@ void Engine::inject(InterfaceIndex i, std::int64_t now) {
   send(host.out, {0, host.packet, host.flit == 0, tail}, now);
   if (tail) return next_packet(i);
   ++host.flit;
-  // All flits that follow pass as this one did, so only the tail, which frees the links, matters.
-  if (may_skip_ && packets_[host.packet].open && host.flit + 1 < packet_flits_ &&
-      is_settled(packets_[host.packet])) {
-    const std::int64_t skipped = packet_flits_ - 1 - host.flit;
-    result_.skipped_flits += skipped;
-    result_.injected_flits += skipped;
-    result_.delivered_flits += skipped;
-    host.flit = packet_flits_ - 1;
-  }
+  if (may_skip_ && packets_[host.packet].open && host.flit + 1 < packet_flits_) skip(host);
   queue_.push(
       {time_of(host, host.slot * parameters_.slot_flits + host.flit), EventKind::inject, i});
+}
+
+void Engine::skip(Host& host) {
+  const Packet& packet = packets_[host.packet];
+  if (options_.model == LinkModel::at_link) {
+    if (may_stream(packet)) stream(host);
+    return;
+  }
+  if (!is_settled(packet)) return;
+  // All flits that follow pass as this one did, so only the tail, which frees the links, matters.
+  const std::int64_t skipped = packet_flits_ - 1 - host.flit;
+  result_.skipped_flits += skipped;
+  result_.injected_flits += skipped;
+  result_.delivered_flits += skipped;
+  host.flit = packet_flits_ - 1;
 }
 
 void Engine::resume(InterfaceIndex i, std::int64_t now) {
@@ -257,6 +261,7 @@ Result<SimulationResult> Engine::run(Progress* progress) {
   for (std::uint64_t count = 1; !queue_.empty(); ++count) {
     const Event event = queue_.top();
     queue_.pop();
+    if (is_stale(event)) continue;
     ++result_.events;
     switch (event.kind()) {
       case EventKind::depart:

@@ -24,6 +24,7 @@ class FlitRing {
 
   [[nodiscard]] std::uint32_t occupancy() const { return arrived_ - first_; }
   [[nodiscard]] bool on_wire() const { return arrived_ != end_; }
+  [[nodiscard]] std::uint32_t count() const { return end_ - first_; }
   [[nodiscard]] const Flit& first() const { return flits_[first_ & mask_]; }
   [[nodiscard]] const Flit& next_on_wire() const { return flits_[arrived_ & mask_]; }
   void push(const Flit& flit) {
@@ -32,6 +33,7 @@ class FlitRing {
   }
   void arrive() { ++arrived_; }
   void pop() { ++first_; }
+  void clear() { first_ = arrived_ = end_; }
 
  private:
   void grow();
@@ -62,6 +64,7 @@ struct Channel {
   bool held = false;           ///< a flit is ready, but its output is stopped
   bool settled = false;        ///< the last flit that left did not wait, nor was it a header
   std::uint32_t out = k_none;  ///< output of the first packet, once asked for
+  std::int64_t ignored_until_fs = INT64_MIN;  ///< its events before are those of skipped flits
 
   std::int64_t overruns = 0;
   std::uint32_t largest = 0;  ///< occupancy
@@ -115,6 +118,40 @@ class Engine {
   [[nodiscard]] bool sends_between(InterfaceIndex i, std::int64_t slot) const;
   void resume(InterfaceIndex i, std::int64_t now);
   [[nodiscard]] bool is_settled(const Packet& packet) const;
+  /// Passes over what it can of the packet that `host` is injecting.
+  void skip(Host& host);
+
+  // Streaming (engine_stream.cpp).
+  /// An open packet: when its flits leave the interface (stage 0) and the routers.
+  struct Stream {
+    struct Stage {
+      std::int64_t delay_fs = 0;  ///< of the link from the stage before
+      std::int64_t last_fs = 0;   ///< when a flit has left
+      std::int64_t last = 0;      ///< which one
+    };
+    const Engine& engine;
+    Host host;
+    std::int64_t first_flit = 0;  ///< of the slot, since the begin
+    std::vector<Stage> stages;
+
+    [[nodiscard]] std::int64_t leaves(std::int64_t flit, std::size_t stage) const;
+    /// First flit of begin to end - 1 that leaves at `time_fs` or later; `end` if none does.
+    [[nodiscard]] std::int64_t first_from(std::int64_t time_fs, std::size_t stage,
+                                          std::int64_t begin, std::int64_t end) const;
+  };
+  /// True if no buffer on the route of an open packet will say STOP, or be fuller than one was.
+  [[nodiscard]] bool may_stream(const Packet& packet) const;
+  /// Puts the route of what `host` injects into its state at the time of the tail, unless that is
+  /// too soon.
+  void stream(Host& host);
+  /// True for what skipped flits would have done.
+  [[nodiscard]] bool is_stale(const Event& event) const {
+    return (event.kind() == EventKind::arrive || event.kind() == EventKind::depart) &&
+           event.time_fs < channels_[event.id()].ignored_until_fs;
+  }
+  /// The link and buffer `c` before a router: it holds the flits `first` to `behind` - 1.
+  void refill(ChannelIndex c, const Packet& packet, std::size_t stage, std::int64_t first,
+              std::int64_t behind, std::int64_t now_fs);
 
   // Network.
   void send(ChannelIndex c, const FlitRing::Flit& flit, std::int64_t now);
@@ -146,7 +183,8 @@ class Engine {
   std::vector<ChannelIndex> route_channels_;  ///< all routes
   std::vector<std::uint32_t> plan_;           ///< [slot * hosts + host]: message or k_none
   std::vector<std::pair<std::uint32_t, std::uint32_t>> message_routes_;  ///< begin, length
-  std::vector<std::vector<InterfaceIndex>> groups_;                      ///< interfaces of a switch
+  Stream stream_{*this, {}, 0, {}};
+  std::vector<std::vector<InterfaceIndex>> groups_;  ///< interfaces of a switch
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
       place_;  ///< of an interface: group, position
   std::size_t done_ = 0;

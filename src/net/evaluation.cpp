@@ -85,9 +85,11 @@ const MethodRow& ScheduleReport::chosen_row() const {
                        [&](const MethodRow& row) { return row.method == chosen; });
 }
 
-MethodRow evaluate_method(const Topology& topology, const SpanningTree& tree,
-                          const Schedule& schedule, Method method, const Parameters& parameters,
-                          std::int64_t drift_ppb) {
+Result<MethodRow> evaluate_method(const Topology& topology, const SpanningTree& tree,
+                                  const Schedule& schedule, Method method,
+                                  const Parameters& parameters, std::int64_t drift_ppb,
+                                  Progress* progress) {
+  const auto interrupted = [&] { return progress != nullptr && progress->cancelled(); };
   MethodRow row;
   row.method = method;
   row.slots = schedule.slots;
@@ -97,7 +99,8 @@ MethodRow evaluate_method(const Topology& topology, const SpanningTree& tree,
     const bool direct = tree.levels() == 2 && method != Method::doubling;
     row.skew[i] = direct ? skew_of_sss(parameters, k_readings[i])
                          : skew_of_schedule(schedule, topology.interfaces().size(), parameters,
-                                            k_readings[i]);
+                                            k_readings[i], progress);
+    if (interrupted()) return fail(ErrorKind::interrupted, "interrupted");
   }
   row.drift = drift_row(parameters, row.skew, row.slots, drift_ppb);
   row.verification = verify(topology, schedule);
@@ -107,7 +110,10 @@ MethodRow evaluate_method(const Topology& topology, const SpanningTree& tree,
 Result<Limit> find_limit(const Topology& topology, const Schedule& schedule,
                          const Parameters& parameters, SimulationOptions options,
                          std::int64_t by_equation, Progress* progress) {
-  constexpr std::int64_t k_longest = 10'000'000;
+  constexpr std::int64_t k_most_slots = 10'000'000;
+  constexpr Femtoseconds k_longest = std::chrono::minutes(15);
+  const std::int64_t most =
+      std::max(std::min(k_most_slots, k_longest / parameters.slot()), schedule.slots);
   options.synchronisations = 3;
   options.every_slot = false;
   const auto holds = [&](std::int64_t interval) -> Result<bool> {
@@ -116,19 +122,20 @@ Result<Limit> find_limit(const Topology& topology, const Schedule& schedule,
                simulate(topology, schedule, parameters, options, progress));
     return result.inversions == 0;
   };
-  std::int64_t good = 0, bad = std::max(by_equation, schedule.slots);
-  for (; bad <= k_longest; bad *= 2) {
+  std::int64_t good = 0, bad = std::min(std::max(by_equation, schedule.slots), most);
+  for (;; bad = std::min(2 * bad, most)) {
     TRY_ASSIGN(const bool held, holds(bad));
     if (!held) break;
     good = bad;
+    if (bad == most) return Limit{good, by_equation, false};
   }
-  while (bad <= k_longest && bad - good > std::max<std::int64_t>(good / 100, 1)) {
+  while (bad - good > std::max<std::int64_t>(good / 100, 1)) {
     const std::int64_t middle = std::max(good + (bad - good) / 2, schedule.slots);
     if (middle == bad) break;
     TRY_ASSIGN(const bool held, holds(middle));
     (held ? good : bad) = middle;
   }
-  return Limit{good, by_equation};
+  return Limit{good, by_equation, true};
 }
 
 Result<SimulationReport> evaluate_simulation(const std::string& name, const Topology& topology,
@@ -140,7 +147,8 @@ Result<SimulationReport> evaluate_simulation(const std::string& name, const Topo
   report.parameters = parameters;
   report.options = options;
   report.levels = tree.levels();
-  report.method = evaluate_method(topology, tree, schedule, method, parameters, options.drift_ppb);
+  TRY_ASSIGN(report.method, evaluate_method(topology, tree, schedule, method, parameters,
+                                            options.drift_ppb, progress));
   report.drift_allowance =
       Femtoseconds(stretched_fs(schedule.slots * parameters.slot().count(), options.drift_ppb) -
                    schedule.slots * parameters.slot().count());

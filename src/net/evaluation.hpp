@@ -75,14 +75,17 @@ struct ScheduleReport {
   [[nodiscard]] const MethodRow& chosen_row() const;
 };
 
-MethodRow evaluate_method(const Topology& topology, const SpanningTree& tree,
-                          const Schedule& schedule, Method method, const Parameters& parameters,
-                          std::int64_t drift_ppb);
+/// Advances `progress` by up to twice the interfaces. Errors: ErrorKind::interrupted.
+Result<MethodRow> evaluate_method(const Topology& topology, const SpanningTree& tree,
+                                  const Schedule& schedule, Method method,
+                                  const Parameters& parameters, std::int64_t drift_ppb,
+                                  Progress* progress);
 
 /// The largest interval at which synchrony holds, found by simulation.
 struct Limit {
   std::int64_t interval_slots = 0;  ///< the largest that was seen to hold
   std::int64_t by_equation = 0;     ///< equation (11), published reading
+  bool is_lost_beyond = true;       ///< false: longer ones were not tried
   [[nodiscard]] double margin() const {
     return by_equation == 0
                ? 0
@@ -91,7 +94,8 @@ struct Limit {
 };
 
 /// Stretches the interval by bisection, to within 1 %, until a packet takes a link before one of an
-/// earlier slot in one of three schedules. Errors: as simulate().
+/// earlier slot in one of three schedules; intervals beyond 10,000,000 slots or 15 minutes are not
+/// tried. Errors: as simulate().
 Result<Limit> find_limit(const Topology& topology, const Schedule& schedule,
                          const Parameters& parameters, SimulationOptions options,
                          std::int64_t by_equation, Progress* progress);

@@ -27,7 +27,8 @@ struct Setting {
         tree(topology),
         schedule(plan(topology, tree, method).value()),
         parameters(with_values({}, values).value()) {
-    const MethodRow row = evaluate_method(topology, tree, schedule, method, parameters, drift_ppb);
+    const MethodRow row =
+        evaluate_method(topology, tree, schedule, method, parameters, drift_ppb, nullptr).value();
     bound = row.skew;
     options.model = model;
     options.guard_flits = usual_guard_flits(parameters, model);
@@ -98,13 +99,49 @@ TEST(Evaluation, OwnMethodsSynchroniseToo) {
 }
 
 TEST(Evaluation, SkewStaysBelowHalfASlotOver100Intervals) {
-  for (const LinkModel model : {LinkModel::at_switch, LinkModel::at_link}) {
-    Setting setting("single:8", model, 300 * k_ppm);
-    setting.options.synchronisations = 100;
-    const SimulationReport report = setting.run();
-    EXPECT_LT(report.skew_before, setting.parameters.slot() / 2);
-    EXPECT_TRUE(report.synchronised());
+  for (const char* topology : {"single:4", "single:8", "single:16", "tree:4x3", "tree:4x4"}) {
+    for (const LinkModel model : {LinkModel::at_switch, LinkModel::at_link}) {
+      Setting setting(topology, model, 300 * k_ppm);
+      setting.options.synchronisations = 100;
+      const SimulationReport report = setting.run();
+      EXPECT_LT(report.skew_before, setting.parameters.slot() / 2) << topology;
+      EXPECT_LE(*report.lag_per_schedule, setting.bound[0]) << topology;
+      EXPECT_TRUE(report.synchronised());
+    }
   }
+}
+
+TEST(Evaluation, WhereTheBoundIsTooSmallSoIsTheRoomThatEquation11Leaves) {
+  // The clocks drift for half a slot less the bound; with what is left after the schedule they are
+  // more than half a slot apart. The order of the slots has room for that.
+  for (const auto& [model, name, value] : {std::tuple{LinkModel::at_link, "rd", "140ns"},
+                                           {LinkModel::at_link, "cp", "4.17ns"},
+                                           {LinkModel::at_link, "cp", "3.13ns"}}) {
+    Setting setting("single:8", model, 500 * k_ppm, {{name, value}});
+    setting.options.synchronisations = 20;
+    Femtoseconds before(0), after(0);
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      setting.options.seed = seed;
+      const SimulationReport report = setting.run();
+      before = std::max(before, report.skew_before);
+      after = std::max(after, report.skew_after);
+      EXPECT_TRUE(report.synchronised());
+    }
+    const Femtoseconds half = setting.parameters.slot() / 2;
+    EXPECT_GT(before, half) << value;
+    EXPECT_LE(before, half + after - setting.bound[0]) << value;
+  }
+}
+
+TEST(Evaluation, ThePhysicalLinksOf392InterfacesTakeNoTime) {
+  Setting setting("tree:8x4", LinkModel::at_link, 300 * k_ppm);
+  setting.options.synchronisations = 2;
+  const SimulationReport report = setting.run();
+  EXPECT_TRUE(report.synchronised());
+  EXPECT_EQ(report.result.lost_flits(), 0);
+  EXPECT_LE(report.skew_after, setting.bound[0]);
+  // Nearly all is skipped: what is left are the headers' and the tails' ways.
+  EXPECT_LT(report.result.events, report.result.injected_flits / 10);
 }
 
 TEST(Evaluation, WithoutSchedulesTheClocksDriftApart) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <entrain/error.hpp>
+#include <entrain/progress.hpp>
 
 #include "net/bound.hpp"
 #include "net/spanning_tree.hpp"
@@ -69,8 +70,10 @@ Result<Schedule> plan(const Topology& topology, const SpanningTree& tree, Method
 
 /// Equations (6) and (7) with the routes of this schedule: the largest skew of a pair of
 /// interfaces, where that of a pair is the smallest sum over the chains of precedences between
-/// them. A pair without a chain makes it Femtoseconds::max().
+/// them. A pair without a chain makes it Femtoseconds::max(). Advances `progress` by the
+/// interfaces; once that is cancelled it ends early, and the result means nothing.
 Femtoseconds skew_of_schedule(const Schedule& schedule, std::size_t interfaces,
-                              const Parameters& parameters, Reading reading);
+                              const Parameters& parameters, Reading reading,
+                              Progress* progress = nullptr);
 
 }  // namespace entrain::net

@@ -129,6 +129,70 @@ TEST(Schedule, SkewOfATreeIsAtMostThatOfEquation10) {
   }
 }
 
+/// Equations (6) and (7) as they are written: shortest chains from every interface.
+Femtoseconds plain_skew(const Schedule& schedule, std::size_t n, Reading reading) {
+  Femtoseconds largest(0);
+  for (InterfaceIndex source = 0; source < n; ++source) {
+    std::vector<Femtoseconds> best(n, Femtoseconds::max());
+    best[source] = Femtoseconds(0);
+    for (std::int64_t slot = 1; slot < schedule.slots; ++slot) {
+      const std::vector<Femtoseconds> before = best;
+      for (const Message& fast : schedule.messages) {
+        for (const Message& slow : schedule.messages) {
+          if (fast.slot != slot || slow.slot != slot - 1 || slow.destination != fast.destination ||
+              before[slow.source] == Femtoseconds::max())
+            continue;
+          const Femtoseconds skew =
+              slow.source == fast.source
+                  ? Femtoseconds(0)
+                  : skew_of_pair({}, schedule.hops(slow), schedule.hops(fast), reading);
+          best[fast.source] = std::min(best[fast.source], before[slow.source] + skew);
+        }
+      }
+    }
+    largest = std::max(largest, *std::max_element(best.begin(), best.end()));
+  }
+  return largest;
+}
+
+TEST(Schedule, SkewIsThatOfThePlainSearch) {
+  std::vector<Topology> topologies;
+  for (std::uint64_t seed = 0; topologies.size() < 25; ++seed) {
+    Topology topology = random_topology(seed);
+    if (topology.interfaces().size() <= 24) topologies.push_back(std::move(topology));
+  }
+  for (const char* text : {"tree:3x4", "mesh:3x3x2", "fat-tree:4", "single:9"})
+    topologies.push_back(generate(text, 1).value());
+  for (const Topology& topology : topologies) {
+    const std::size_t n = topology.interfaces().size();
+    for (const Method method : k_tree_methods) {
+      Schedule schedule = planned(topology, method);
+      EXPECT_EQ(skew_of_schedule(schedule, n, {}, Reading::published),
+                plain_skew(schedule, n, Reading::published))
+          << topology.nodes().size() << " nodes, " << name_of(method);
+      // Without some of its messages it may lose pairs, or go longer ways.
+      std::erase_if(schedule.messages,
+                    [](const Message& m) { return (m.slot * 31 + m.source * 17) % 23 == 0; });
+      EXPECT_EQ(skew_of_schedule(schedule, n, {}, Reading::printed),
+                plain_skew(schedule, n, Reading::printed));
+    }
+  }
+}
+
+TEST(Schedule, ASearchThatIsCancelledEnds) {
+  struct Stopped : Progress {
+    void begin(std::string_view, std::uint64_t) override {}
+    void advance(std::uint64_t units) override { advanced += units; }
+    [[nodiscard]] bool cancelled() const override { return advanced >= 10; }
+    std::uint64_t advanced = 0;
+  };
+  const Topology topology = full_tree(4, 4).value();
+  Stopped stopped;
+  skew_of_schedule(planned(topology, Method::hss), topology.interfaces().size(), {},
+                   Reading::published, &stopped);
+  EXPECT_EQ(stopped.advanced, 10u);
+}
+
 TEST(Schedule, AlternatingHomeKeepsTheFastNearTheContestedLink) {
   // Equation (5) weighs the routers behind the fast one (p2) with a whole buffer each, those behind
   // the slow one (p1) with a delay: a step at level i counts (2 i - 1, 1) instead of (1, 2 i - 1).

@@ -77,12 +77,13 @@ Result<void> Topology::check_nodes() const {
       return fail(ErrorKind::input, fmt::format("interface '{}' has {} links; an interface has one",
                                                 node.name, links));
     if (node.is_switch && links > node.ports)
-      return fail(ErrorKind::input, fmt::format("switch '{}' has {} ports but {} links", node.name,
-                                                node.ports, links));
+      return fail(ErrorKind::input, fmt::format("switch '{}' has {} port{} but {} links", node.name,
+                                                node.ports, node.ports == 1 ? "" : "s", links));
   }
   if (interfaces_.size() < 2)
-    return fail(ErrorKind::input, fmt::format("there are {} interfaces; to synchronise takes two",
-                                              interfaces_.size()));
+    return fail(ErrorKind::input,
+                fmt::format("there {}; to synchronise takes two",
+                            interfaces_.empty() ? "are no interfaces" : "is one interface"));
   return {};
 }
 
@@ -117,16 +118,26 @@ std::string Topology::channel_name(ChannelIndex channel) const {
   return fmt::format("{} -> {}", nodes_[sender(channel)].name, nodes_[receiver(channel)].name);
 }
 
+namespace {
+
+std::string quoted(std::string_view name) {
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? std::string("\\\"") : std::string(1, c);
+  return text + "\"";
+}
+
+}  // namespace
+
 std::string to_dot(const Topology& topology) {
   std::string text = "graph network {\n";
   for (const Node& node : topology.nodes()) {
-    text += node.is_switch
-                ? fmt::format("  \"{}\" [type=switch, ports={}];\n", node.name, node.ports)
-                : fmt::format("  \"{}\" [type=interface];\n", node.name);
+    text +=
+        fmt::format("  {} [type={}", quoted(node.name), node.is_switch ? "switch" : "interface");
+    text += node.is_switch ? fmt::format(", ports={}];\n", node.ports) : "];\n";
   }
   for (const Link& link : topology.links()) {
-    text += fmt::format("  \"{}\" -- \"{}\"", topology.nodes()[link.a].name,
-                        topology.nodes()[link.b].name);
+    text += fmt::format("  {} -- {}", quoted(topology.nodes()[link.a].name),
+                        quoted(topology.nodes()[link.b].name));
     if (link.delay) text += fmt::format(" [delay=\"{}fs\"]", link.delay->count());
     text += ";\n";
   }

@@ -93,7 +93,8 @@ Result<Topology> topology_from_json(std::string_view text, std::string_view name
 /// other attributes are read over. Errors as above, with the line.
 Result<Topology> topology_from_dot(std::string_view text, std::string_view name);
 
-/// The topology in the form that topology_from_dot() reads.
+/// The topology in the form that topology_from_dot() reads. DOT cannot write a name in which '\\'
+/// comes before '"' or the end.
 std::string to_dot(const Topology& topology);
 
 }  // namespace entrain::net

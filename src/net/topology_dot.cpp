@@ -75,7 +75,10 @@ class Lexer {
     token.kind = Token::word;
     token.quoted = true;
     for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-      if (text_[at_] == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] == '"') ++at_;
+      // As Graphviz has it: \" is a quote, and only that; \\ stays two.
+      const std::string_view rest = text_.substr(at_);
+      if (rest.starts_with("\\\\")) token.text += text_[at_++];
+      if (rest.starts_with("\\\"")) ++at_;
       line_ += text_[at_] == '\n';
       token.text += text_[at_];
     }

@@ -2,9 +2,9 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/try.hpp"
+#include "net/json_text.hpp"
 #include "net/topology.hpp"
 
 namespace entrain::net {
@@ -87,6 +87,10 @@ class JsonReader {
     TRY_ASSIGN(link.a, find((*ends)[0]));
     TRY_ASSIGN(link.b, find((*ends)[1]));
     if (const Json* const delay = member(value, "delay")) {
+      if (!delay->is_string() && !delay->is_number())
+        return error(
+            fmt::format("the delay of the link of '{}' and '{}' is no text such as \"17ns\"",
+                        nodes[link.a].name, nodes[link.b].name));
       const std::string text = delay->is_string() ? delay->get<std::string>() : delay->dump();
       const auto time = parse_time(text);
       if (!time)
@@ -105,9 +109,7 @@ class JsonReader {
 }  // namespace
 
 Result<Topology> topology_from_json(std::string_view text, std::string_view name) {
-  const Json document = Json::parse(text, nullptr, false);
-  if (document.is_discarded())
-    return fail(ErrorKind::input, fmt::format("{}: this is no JSON document", name));
+  TRY_ASSIGN(const Json document, json_from_text(text, name));
   JsonReader reader(name);
   TRY(reader.read(document));
   auto topology = Topology::make(std::move(reader.nodes), std::move(reader.links));

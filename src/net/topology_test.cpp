@@ -71,7 +71,7 @@ TEST(Topology, EveryMistakeNamesTheNode) {
   EXPECT_THAT(dot_error("graph { a -- b }"), HasSubstr("'a' and 'b' are linked to each other"));
   EXPECT_THAT(dot_error("graph { a [type=interface]; a -- s; a -- t; b -- s; t -- s }"),
               HasSubstr("interface 'a' has 2 links"));
-  EXPECT_THAT(dot_error("graph { a -- s; s [type=switch] }"), HasSubstr("there are 1 interfaces"));
+  EXPECT_THAT(dot_error("graph { a -- s; s [type=switch] }"), HasSubstr("there is one interface"));
   EXPECT_THAT(json_error(R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 0}],
                              "links": [["a", "s"], ["b", "s"]]})"),
               HasSubstr("switch 's' has 0 ports"));
@@ -96,6 +96,18 @@ TEST(Topology, BadJsonIsOneSentence) {
   EXPECT_THAT(with_link(R"({"ends": ["b", "s"], "delay": 17})"), HasSubstr("has no unit"));
   EXPECT_THAT(with_link(R"({"ends": ["b", "s"], "delay": "2ms"})"),
               HasSubstr("between 0 and 1 ms"));
+  EXPECT_THAT(with_link(R"({"ends": ["b", "s"], "delay": )" + std::string(1'000'000, '[') +
+                        std::string(1'000'000, ']') + "}"),
+              HasSubstr("the delay of the link of 'b' and 's' is no text"));
+}
+
+TEST(Topology, AKeyThatStandsTwiceIsNamed) {
+  EXPECT_EQ(json_error(R"({"interfaces": [], "interfaces": []})"),
+            "f.json: the key 'interfaces' stands twice in one object; remove one");
+  EXPECT_THAT(json_error(R"({"links": [{"delay": "1ns", "delay": "2ns"}]})"), HasSubstr("'delay'"));
+  // The same key in two objects is fine.
+  EXPECT_THAT(json_error(R"({"switches": [{"name": "s", "ports": 2}, {"name": "t", "ports": 2}]})"),
+              HasSubstr("'interfaces' is missing"));
 }
 
 TEST(Topology, BadDotNamesTheLine) {

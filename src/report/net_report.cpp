@@ -179,8 +179,9 @@ void add_verdict(FieldList& fields, const net::SimulationReport& report) {
   }
   if (report.limit)
     fields.field("limit",
-                 fmt::format("synchrony holds up to an interval of {} slots, equation (11) "
+                 fmt::format("synchrony holds {}up to an interval of {} slots, equation (11) "
                              "gives {}: margin {:.2f}",
+                             report.limit->is_lost_beyond ? "" : "at least ",
                              format_count(static_cast<std::uint64_t>(report.limit->interval_slots)),
                              interval_text(report.limit->by_equation), report.limit->margin()));
 }

@@ -122,6 +122,7 @@ Json to_json(const net::SimulationReport& report) {
   Json limit = nullptr;
   if (report.limit)
     limit = {{"interval_slots", report.limit->interval_slots},
+             {"lost_beyond", report.limit->is_lost_beyond},
              {"equation_slots", report.limit->by_equation},
              {"margin", report.limit->margin()}};
   Json skews = Json::array();

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The reports for people and machines, compared with the text files beside this one. After a
-// change that is meant, run with ENTRAIN_UPDATE_GOLDEN=1 and look at the difference.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+// The reports for people and machines, compared with the text files beside this one.
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "golden/golden.hpp"
 #include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
 #include "report/compare_report.hpp"
@@ -19,41 +15,15 @@
 #include "report/info_report.hpp"
 #include "report/synth_report.hpp"
 #include "report/test_samples.hpp"
-#include "report/text.hpp"
 
 namespace entrain::report {
 namespace {
 
-void expect_golden(const std::string& name, const std::string& actual) {
-  const std::filesystem::path path =
-      std::filesystem::path(ENTRAIN_SOURCE_DIR) / "tests" / "golden" / name;
-  if (std::getenv("ENTRAIN_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << actual;
-    return;
-  }
-  std::ifstream file(path, std::ios::binary);
-  ASSERT_TRUE(file) << path << " is missing; ENTRAIN_UPDATE_GOLDEN=1 writes it";
-  std::stringstream expected;
-  expected << file.rdbuf();
-  EXPECT_EQ(actual, expected.str()) << "if this is meant, update with ENTRAIN_UPDATE_GOLDEN=1";
-}
-
-void expect_fits(const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    EXPECT_LE(width_of(line), 100u) << line;
-    EXPECT_FALSE(line.ends_with(' ')) << line;
-  }
-}
-
 template <class Report>
-void expect_golden_report(const std::string& name, const Report& report) {
+void expect_golden_report(const std::string& name, const Report& shown) {
   Style verbose;
   verbose.verbose = true;
-  expect_fits(to_text(report, {}));
-  expect_fits(to_text(report, verbose));
-  expect_golden(name + ".txt", to_text(report, {}));
-  expect_golden(name + ".json", dump(to_json(report)));
+  report::expect_golden_report(name, to_text(shown, {}), to_text(shown, verbose), to_json(shown));
 }
 
 TEST(GoldenReport, Info) { expect_golden_report("info", samples::info()); }
@@ -138,7 +108,7 @@ TEST(GoldenReport, CorrectSaysWhyAnOverlayLeavesViolations) {
   report.after.skipped.emplace_back("events_in_flushes", 3);
   EXPECT_THAT(to_text(report, {}),
               ::testing::HasSubstr("2 violations left in the archive as written: 3 events of "
-                                 "communication lie inside a buffer"));
+                                   "communication lie inside a buffer"));
 }
 
 TEST(GoldenReport, CorrectNotVerified) {

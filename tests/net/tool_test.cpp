@@ -86,7 +86,8 @@ TEST(NetTool, TablesMatch) {
     EXPECT_THAT(svg, testing::StartsWith("<svg "));
     EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
   }
-  expect_refusal(run_tool({"net", "tables", "--svg", figures}), figures);
+  const ChildOutcome again = run_tool({"net", "tables", "--svg", figures});
+  expect_refusal(again, figures + " exists; remove it or choose another name");
   const Json json = json_of(run_tool({"net", "tables", "--json"}));
   EXPECT_EQ(json["differing"], 0);
   EXPECT_EQ(json["figures"].size(), 4u);
@@ -140,6 +141,14 @@ TEST(NetTool, LostSynchronyIsNoticed) {
   EXPECT_THAT(outcome.out, HasSubstr("lost: "));
 }
 
+TEST(NetTool, ALimitThatWasNotFoundIsNoLimit) {
+  const Json json =
+      json_of(run_tool({"net", "simulate", "single:2", "--drift", "0ppm", "--interval", "50",
+                        "--synchronisations", "1", "--slot-flits", "200", "--limit", "--json"}));
+  EXPECT_EQ(json["limit"]["lost_beyond"], false);
+  EXPECT_EQ(json["limit"]["interval_slots"], 10'000'000);
+}
+
 TEST(NetTool, OverrunsArePredictedAndSeen) {
   const ChildOutcome outcome =
       run_tool({"net", "simulate", "single:4", "--cp", "3.13ns", "--synchronisations", "2"});
@@ -184,6 +193,11 @@ INSTANTIATE_TEST_SUITE_P(
         {{"simulate", "single:4", "--link-model", "bus"}, "switch or link"},
         {{"simulate", "tree:8x4", "--method", "doubling"}, "equation (11)"},
         {{"simulate", "single:4", "--phase", "1ms"}, "more than a slot"},
+        {{"simulate", "single:4", "--drift", "0ppm"}, "say with --interval"},
+        {{"simulate", "single:4", "--csv", "/nonexistent/a.csv"},
+         "cannot create /nonexistent/a.csv: there is no folder /nonexistent"},
+        {{"schedule", "single:4", "-o", "/proc/a.csv"}, "cannot create /proc/a.csv: "},
+        {{"tables", "--svg", "/nonexistent/a"}, "there is no folder /nonexistent"},
     }));
 
 TEST(NetTool, BadFilesAreOneSentence) {
@@ -200,6 +214,15 @@ TEST(NetTool, BadFilesAreOneSentence) {
              "links": [["a", "s"], ["b", "s"]]})",
          "has 0 ports");
   refuse("e.txt", "x", ".json, .dot or .gv");
+  refuse("f.dot", "graph { a [type=interface]; a -- s; s -- t [x=1]; t [type=switch] }",
+         "there is one interface;");
+  refuse("g.json",
+         R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 2, "ports": 3}],
+             "links": [["a", "s"], ["b", "s"]]})",
+         "g.json: the key 'ports' stands twice");
+  expect_refusal(run_tool({"net", "bound", "--parameters",
+                           write(folder, "r.json", R"({"ld": "1ns", "ld": "2ns"})")}),
+                 "r.json: the key 'ld' stands twice");
   expect_refusal(run_tool({"net", "bound", "--parameters", write(folder, "p.json", "[1]")}),
                  "p.json: this is no JSON object");
   expect_refusal(run_tool({"net", "bound", "--parameters", write(folder, "q.json", "{\"x\": 1}")}),

@@ -58,7 +58,9 @@ TEST_P(Fuzz, known_inputs_do_no_harm) {
                                   << outcome.err.substr(end - std::min<std::size_t>(end, 2000));
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Fuzz, testing::Values("event_file", "definitions", "correction"),
+INSTANTIATE_TEST_SUITE_P(Targets, Fuzz,
+                         testing::Values("event_file", "definitions", "correction", "net_json",
+                                         "net_dot", "net_parameters", "net_schedule"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the verbs of `entrain net` print and write.
+#include "golden/golden.hpp"
+#include "net/generators.hpp"
+#include "report/net_report.hpp"
+
+namespace entrain::report {
+namespace {
+
+constexpr std::int64_t k_ppm = 1000;
+
+template <class Report>
+void expect_golden_report(const std::string& name, const Report& shown) {
+  Style verbose;
+  verbose.verbose = true;
+  report::expect_golden_report(name, to_text(shown, {}), to_text(shown, verbose), to_json(shown));
+}
+
+struct Network {
+  net::Topology topology = net::generate("tree:3x3", 1).value();
+  net::SpanningTree tree{topology};
+  net::Schedule schedule = net::plan(topology, tree, net::Method::hss).value();
+
+  [[nodiscard]] net::SimulationReport simulate(net::Parameters parameters,
+                                               net::SimulationOptions options) const {
+    options.guard_flits = net::usual_guard_flits(parameters, options.model);
+    options.phase = parameters.slot() / 2;
+    options.synchronisations = 2;
+    options.every_slot = true;
+    auto report = net::evaluate_simulation("tree:3x3", topology, tree, schedule, net::Method::hss,
+                                           parameters, options, nullptr);
+    report->seconds = 0.5;  // the one figure that is never the same
+    return report.value();
+  }
+};
+
+TEST(GoldenNet, Bound) {
+  expect_golden_report("net_bound",
+                       net::evaluate_bound({}, 8, 4, {100 * k_ppm, 300 * k_ppm, 10'000 * k_ppm}));
+}
+
+TEST(GoldenNet, Tables) {
+  // The data of figure 6 have more columns than fit.
+  const TablesReport tables{net::published_cells(), net::published_figures(), {}};
+  expect_golden("net_tables.txt", to_text(tables, {}));
+  expect_golden("net_tables.json", dump(to_json(tables)));
+}
+
+TEST(GoldenNet, Schedule) {
+  const Network network;
+  net::ScheduleReport report;
+  report.topology = net::summarise("tree:3x3", network.topology, network.tree);
+  report.drift_ppb = 300 * k_ppm;
+  report.chosen = net::Method::hss;
+  report.written = "plan.csv";
+  for (const net::Method method : net::k_methods) {
+    const net::Schedule schedule = net::plan(network.topology, network.tree, method).value();
+    report.methods.push_back(net::evaluate_method(network.topology, network.tree, schedule, method,
+                                                  {}, report.drift_ppb, nullptr)
+                                 .value());
+  }
+  expect_golden_report("net_schedule", report);
+  expect_golden("net_plan.csv", schedule_csv(network.topology, network.schedule));
+  expect_golden("net_plan.json", dump(schedule_json(network.topology, network.schedule, "hss")));
+}
+
+TEST(GoldenNet, Simulation) {
+  net::SimulationOptions options;
+  options.drift_ppb = 300 * k_ppm;
+  options.interval_slots = 600;
+  const Network network;
+  net::SimulationReport report = network.simulate({}, options);
+  report.limit = net::Limit{1200, 600, true};
+  expect_golden_report("net_simulate", report);
+  expect_golden("net_skew.csv", skew_csv(network.topology, report));
+}
+
+TEST(GoldenNet, SimulationThatOverrunsAndLosesTheOrder) {
+  net::SimulationOptions options;
+  options.model = net::LinkModel::at_link;
+  options.drift_ppb = 500 * k_ppm;
+  options.interval_slots = 4000;
+  net::Parameters parameters;
+  parameters.cp = net::Femtoseconds(3'130'000);
+  net::SimulationReport report = Network().simulate(parameters, options);
+  report.limit = net::Limit{5000, 600, false};
+  expect_golden_report("net_simulate_lost", report);
+}
+
+}  // namespace
+}  // namespace entrain::report
