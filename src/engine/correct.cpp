@@ -21,14 +21,13 @@
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
 #include "engine/presync.hpp"
+#include "engine/read_back.hpp"
 #include "engine/session_span.hpp"
 #include "engine/stopwatch.hpp"
 #include "engine/timeline.hpp"
 #include "match/graph.hpp"
 #include "otf2/retime_definitions.hpp"
-#include "otf2/rewritten.hpp"
 #include "otf2/write.hpp"
-#include "verify/statistics.hpp"
 
 namespace entrain {
 
@@ -101,7 +100,7 @@ class Correction {
     TRY_ASSIGN(plan.marker_times, move_markers());
     // A location that was left alone keeps the times that a reader sees, also inside a flush.
     for (LocationIndex l = 0; l < maps_.size(); ++l) {
-      plan.split_flushes.push_back(maps_[l] != presync_.maps[l]);
+      plan.split_flushes.push_back(maps_[l] != measured_.maps[l]);
     }
     plan.properties = properties();
     plan.mode = options_.mode;
@@ -126,7 +125,10 @@ class Correction {
     const engine::Stopwatch watch(report_.phases.verify);
     begin("verify");
     BigMemory::release();  // the verifier has arrays of its own
-    TRY(verify_after());
+    TRY(engine::ReadBack(workers_, options_, {loaded_, own_, measured_.maps, presync_.maps, maps_, mu_,
+                                              domains_},
+                         progress_)
+            .run(staged_->anchor(), report_));
     return stop_if_cancelled();
   }
 
@@ -241,101 +243,12 @@ class Correction {
 
   Result<void> verify_before() {
     auto bounds = std::move(report_.before.bounds);
-    TRY_ASSIGN(report_.before, check(loaded_, measured_.maps));
+    TRY_ASSIGN(report_.before, engine::check(workers_, loaded_, measured_.maps, options_.check, mu_,
+                                             domains_, progress_));
     report_.before.bounds = std::move(bounds);
     report_.before.presync = measured_.method;
     report_.before.clocks = measured_.clocks;
     return {};
-  }
-
-  Result<void> verify_after() {
-    if (options_.mode == WriteMode::overlay) return verify_overlay();
-    TRY_ASSIGN(const std::unique_ptr<otf2::Archive> written,
-               agree(processes_, otf2::Archive::open(staged_->anchor())));
-    TRY_ASSIGN(const otf2::Rewritten rewritten,
-               agree(processes_, otf2::compare_rewritten(*loaded_.archive, *written, own_, maps_,
-                                                         workers_.threads(), progress_)));
-    if (processes_.any(!rewritten.as_mapped)) return verify_as_read();
-    // The file holds the values of the maps, so these tell what a reader sees.
-    TRY_ASSIGN(report_.after, check(loaded_, maps_));
-    const bool has_clock_offsets = processes_.any(rewritten.has_clock_offsets);
-    return compare_with_original(loaded_.trace, maps_, has_clock_offsets ? "linear" : "none");
-  }
-
-  /// The events of an overlay are those of the original: reading them again would tell nothing.
-  Result<void> verify_overlay() {
-    TRY_ASSIGN(engine::LoadedTrace written,
-               engine::load_overlay(workers_, staged_->anchor(), loaded_));
-    // What a reader makes of it is what counts.
-    TRY_ASSIGN(const engine::Presynchronised as_read,
-               engine::presynchronise(processes_, written, Presync::linear));
-    TRY_ASSIGN(report_.after, check(written, as_read.maps));
-    count_events_in_flushes(written.trace);
-    loaded_.trace.locations = std::move(written.trace.locations);
-    return compare_with_original(loaded_.trace, as_read.maps, as_read.method);
-  }
-
-  /// Reads a rewritten archive as any other one.
-  Result<void> verify_as_read() {
-    TRY_ASSIGN(const engine::LoadedTrace written,
-               engine::load(workers_, staged_->anchor(), progress_));
-    TRY_ASSIGN(const engine::Presynchronised as_read,
-               engine::presynchronise(processes_, written, Presync::linear));
-    TRY_ASSIGN(report_.after, check(written, as_read.maps));
-    return compare_with_original(written.trace, as_read.maps, as_read.method);
-  }
-
-  Result<void> compare_with_original(const trace::Trace& written, std::span<const ClockMap> maps,
-                                     std::string_view presync) {
-    report_.after.presync = presync;
-    report_.after.archive = report_.output;
-    TRY_ASSIGN(report_.statistics, statistics(measured_.maps, written, maps));
-    if (processes_.any(measured_.maps != presync_.maps)) {
-      // Bending moves clocks both ways; only what follows it never moves anything back.
-      TRY_ASSIGN(const CorrectionStatistics amortized,
-                 statistics(presync_.maps, written, maps));
-      report_.statistics.moved_backward = amortized.moved_backward;
-    }
-    report_.verified = true;
-    return {};
-  }
-
-  /// Of the original under the maps `before` against what was written under `after`.
-  Result<CorrectionStatistics> statistics(std::span<const ClockMap> before,
-                                          const trace::Trace& written,
-                                          std::span<const ClockMap> after) {
-    CorrectionStatistics found;
-    TRY(workers_.run(
-        written, loaded_.partition,
-        [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
-          TRY_ASSIGN(CorrectionStatistics own,
-                     verify::correction_statistics(team, partition, loaded_.trace, before, written,
-                                                   after, progress_));
-          if (workers_.speaks(team)) found = std::move(own);
-          return {};
-        }));
-    return found;
-  }
-
-  /// Says where violations may come from that an overlay cannot remove: the events of a corrected
-  /// location that lie inside a buffer flush, where its clock map must be straight.
-  void count_events_in_flushes(const trace::Trace& trace) {
-    std::int64_t events = 0;
-    for (const LocationIndex l : own_) {
-      if (maps_[l] == presync_.maps[l]) continue;
-      for (const trace::FlushInterval& flush : trace.locations[l].flushes) {
-        events += static_cast<std::int64_t>(trace::events_inside(trace.locations[l], flush));
-      }
-    }
-    events = processes_.reduce(Team::Reduction::sum, events);
-    if (events == 0 || report_.after.violations == 0) return;
-    report_.after.skipped.emplace_back("events_in_flushes", static_cast<std::uint64_t>(events));
-  }
-
-  Result<CheckReport> check(const engine::LoadedTrace& trace, std::span<const ClockMap> maps) {
-    TRY_ASSIGN(CheckReport report,
-               engine::check(workers_, trace, maps, options_.check, mu_, domains_, progress_));
-    return report;
   }
 
   /// Smallest and largest time of any event through `maps`.
@@ -359,22 +272,22 @@ class Correction {
     return {first, last};
   }
 
-  /// New time of something at C-time `time` of a location of this process.
+  /// New time of something at time `time`, as a reader sees it, of a location of this process.
   [[nodiscard]] std::int64_t moved(LocationIndex l, std::uint64_t time) const {
     const auto old = static_cast<std::int64_t>(
         std::min<std::uint64_t>(time, std::uint64_t{1} << 61));
-    if (maps_[l] == presync_.maps[l]) return old;
-    // The smallest stamp that presync takes to that time or later.
+    if (maps_[l] == measured_.maps[l]) return old;
+    // The smallest stamp that its map takes to that time or later.
     std::uint64_t low = 0, high = std::uint64_t{1} << 61;
     while (low < high) {
       const std::uint64_t middle = low + (high - low) / 2;
-      if (presync_.maps[l](middle) < old) {
+      if (measured_.maps[l](middle) < old) {
         low = middle + 1;
       } else {
         high = middle;
       }
     }
-    return old + maps_[l](low) - presync_.maps[l](low);
+    return old + maps_[l](low) - measured_.maps[l](low);
   }
 
   /// New times of all markers: each moves with its location, or with the first one. Every process

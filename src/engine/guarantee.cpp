@@ -410,10 +410,11 @@ class Prover {
 }  // namespace
 
 Result<ProvenIntervals> prove_intervals(Team& processes, const LoadedTrace& loaded,
-                                        const match::Graph& graph, const ChosenMu& mu,
+                                        const match::Graph& graph,
+                                        const trace::ClockDomains& domains, const ChosenMu& mu,
                                         const Presynchronised& presync, const BoundsOption& option,
                                         const Progress* progress) {
-  return Prover(processes, loaded, graph, mu, presync, option, progress).run();
+  return Prover(processes, loaded, graph, domains, mu, presync, option, progress).run();
 }
 
 }  // namespace entrain::engine

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/read_back.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "base/try.hpp"
+#include "engine/presync.hpp"
+#include "otf2/rewritten.hpp"
+#include "verify/statistics.hpp"
+
+namespace entrain::engine {
+
+Result<void> ReadBack::run(const std::filesystem::path& anchor, CorrectReport& report) {
+  report.after = {};
+  TRY(options_.mode == WriteMode::overlay ? overlay(anchor, report) : rewritten(anchor, report));
+  report.verified = true;
+  return {};
+}
+
+Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectReport& report) {
+  TRY_ASSIGN(const std::unique_ptr<otf2::Archive> written,
+             agree(processes_, otf2::Archive::open(anchor)));
+  const LoadedTrace& loaded = original_.loaded;
+  TRY_ASSIGN(const otf2::Rewritten rewritten,
+             agree(processes_, otf2::compare_rewritten(*loaded.archive, *written, original_.own,
+                                                       original_.corrected, workers_.threads(),
+                                                       progress_)));
+  if (processes_.any(!rewritten.as_mapped)) return as_any_other(anchor, report);
+  // The file holds the values of the maps, so these tell what a reader sees.
+  TRY_ASSIGN(report.after, check(loaded, original_.corrected));
+  const bool has_clock_offsets = processes_.any(rewritten.has_clock_offsets);
+  return compare(loaded.trace, original_.corrected, has_clock_offsets ? "linear" : "none", report);
+}
+
+/// The events of an overlay are those of the original: reading them again would tell nothing.
+Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectReport& report) {
+  TRY_ASSIGN(LoadedTrace written, load_overlay(workers_, anchor, original_.loaded));
+  // What a reader makes of it is what counts.
+  TRY_ASSIGN(const Presynchronised as_read, presynchronise(processes_, written, Presync::linear));
+  TRY_ASSIGN(report.after, check(written, as_read.maps));
+  count_events_in_flushes(written.trace, report.after);
+  original_.loaded.trace.locations = std::move(written.trace.locations);
+  return compare(original_.loaded.trace, as_read.maps, as_read.method, report);
+}
+
+/// Reads a rewritten archive as any other one.
+Result<void> ReadBack::as_any_other(const std::filesystem::path& anchor, CorrectReport& report) {
+  TRY_ASSIGN(const LoadedTrace written, load(workers_, anchor, progress_));
+  TRY_ASSIGN(const Presynchronised as_read, presynchronise(processes_, written, Presync::linear));
+  TRY_ASSIGN(report.after, check(written, as_read.maps));
+  return compare(written.trace, as_read.maps, as_read.method, report);
+}
+
+Result<void> ReadBack::compare(const trace::Trace& written, std::span<const ClockMap> maps,
+                               std::string_view presync, CorrectReport& report) {
+  report.after.presync = presync;
+  report.after.archive = report.output;
+  TRY_ASSIGN(report.statistics, statistics(original_.measured, written, maps));
+  if (processes_.any(original_.measured != original_.presync)) {
+    // Bending moves clocks both ways; only what follows it never moves anything back.
+    TRY_ASSIGN(const CorrectionStatistics amortized, statistics(original_.presync, written, maps));
+    report.statistics.moved_backward = amortized.moved_backward;
+  }
+  return {};
+}
+
+/// Of the original under the maps `before` against what was written under `after`.
+Result<CorrectionStatistics> ReadBack::statistics(std::span<const ClockMap> before,
+                                                  const trace::Trace& written,
+                                                  std::span<const ClockMap> after) {
+  CorrectionStatistics found;
+  const LoadedTrace& loaded = original_.loaded;
+  TRY(workers_.run(
+      written, loaded.partition,
+      [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
+        TRY_ASSIGN(CorrectionStatistics own,
+                   verify::correction_statistics(team, partition, loaded.trace, before, written,
+                                                 after, progress_));
+        if (workers_.speaks(team)) found = std::move(own);
+        return {};
+      }));
+  return found;
+}
+
+/// Says where violations may come from that an overlay cannot remove: the events of a corrected
+/// location that lie inside a buffer flush, where its clock map must be straight.
+void ReadBack::count_events_in_flushes(const trace::Trace& trace, CheckReport& after) {
+  std::int64_t events = 0;
+  for (const LocationIndex l : original_.own) {
+    if (original_.corrected[l] == original_.measured[l]) continue;
+    for (const trace::FlushInterval& flush : trace.locations[l].flushes) {
+      events += static_cast<std::int64_t>(trace::events_inside(trace.locations[l], flush));
+    }
+  }
+  events = processes_.reduce(Team::Reduction::sum, events);
+  if (events == 0 || after.violations == 0) return;
+  after.skipped.emplace_back("events_in_flushes", static_cast<std::uint64_t>(events));
+}
+
+Result<CheckReport> ReadBack::check(const LoadedTrace& trace, std::span<const ClockMap> maps) {
+  return engine::check(workers_, trace, maps, options_.check, original_.mu, original_.domains,
+                       progress_);
+}
+
+}  // namespace entrain::engine

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/options.hpp>
+#include <entrain/progress.hpp>
+#include <entrain/report.hpp>
+
+#include "engine/load.hpp"
+#include "trace/clock_domains.hpp"
+
+namespace entrain::engine {
+
+/// What an archive that was written is held against.
+struct Original {
+  LoadedTrace& loaded;  ///< of an overlay the skeletons are taken over, and given back
+  std::span<const LocationIndex> own;
+  const std::vector<ClockMap>& measured;   ///< per location: as a reader saw it
+  const std::vector<ClockMap>& presync;    ///< what the amortization started from
+  const std::vector<ClockMap>& corrected;  ///< what was written
+  const ChosenMu& mu;
+  const trace::ClockDomains& domains;
+};
+
+/// Checks a corrected archive as written: violations, what moved, and that nothing else changed.
+class ReadBack {
+ public:
+  ReadBack(Workers& workers, const CorrectOptions& options, const Original& original,
+           Progress* progress)
+      : workers_(workers),
+        processes_(workers.processes()),
+        options_(options),
+        original_(original),
+        progress_(progress) {}
+
+  /// Fills `after`, `statistics` and `verified` of the report. Collective. Errors: as of load() and
+  /// verify::correction_statistics().
+  Result<void> run(const std::filesystem::path& anchor, CorrectReport& report);
+
+ private:
+  Result<void> rewritten(const std::filesystem::path& anchor, CorrectReport& report);
+  Result<void> overlay(const std::filesystem::path& anchor, CorrectReport& report);
+  Result<void> as_any_other(const std::filesystem::path& anchor, CorrectReport& report);
+
+  Result<void> compare(const trace::Trace& written, std::span<const ClockMap> maps,
+                       std::string_view presync, CorrectReport& report);
+  Result<CorrectionStatistics> statistics(std::span<const ClockMap> before,
+                                          const trace::Trace& written,
+                                          std::span<const ClockMap> after);
+  void count_events_in_flushes(const trace::Trace& trace, CheckReport& after);
+  Result<CheckReport> check(const LoadedTrace& trace, std::span<const ClockMap> maps);
+
+  Workers& workers_;
+  Team& processes_;
+  const CorrectOptions& options_;
+  Original original_;
+  Progress* progress_;
+};
+
+}  // namespace entrain::engine
