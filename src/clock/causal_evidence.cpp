@@ -160,7 +160,8 @@ CausalFit fit_again(const CausalProblem& problem, const CausalFit& fit) {
   CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
   if (found.converged) return found;
   for (const double share : {0.01, 0.1, 0.3, 1.0}) {
-    CausalFit next = fit_causal(problem, share * fit.amplitude, found.converged ? found.errors : ClockErrors());
+    const ClockErrors start = found.converged ? found.errors : ClockErrors();
+    CausalFit next = fit_causal(problem, share * fit.amplitude, start);
     if (!next.converged) break;
     found = std::move(next);
   }
