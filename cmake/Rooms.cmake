@@ -50,7 +50,7 @@ function(entrain_add_room room)
                                               ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PUBLIC standard_settings tl::expected fmt::fmt Threads::Threads
                         PRIVATE standard_warnings)
-  if(room STREQUAL "clock") # inside the fits only: no header of the room names it
+  if(room STREQUAL "clock") # of the fits; no other room includes that header
     target_link_libraries(${target} PRIVATE Eigen3::Eigen)
   endif()
   if(room STREQUAL "otf2")

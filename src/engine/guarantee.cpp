@@ -14,8 +14,9 @@
 #include "base/try.hpp"
 #include "clc/halo.hpp"
 #include "clock/rate_limits.hpp"
-#include "engine/clock_facts.hpp"
 #include "engine/causal.hpp"
+#include "engine/clock_domains.hpp"
+#include "engine/clock_facts.hpp"
 #include "match/bounds.hpp"
 
 namespace entrain::engine {
@@ -126,6 +127,7 @@ class Prover {
           base = std::move(*linear);
         }
       }
+      if (!domains_.trivial()) share_maps(processes_, loaded_, domains_, base.maps);
       TRY(bend_by_edges(processes_, loaded_, graph_, domains_, mu_.ticks, base, progress_));
     }
     maps_ = std::move(base.maps);

@@ -45,7 +45,7 @@ void add_timeline(FieldList& fields, const CorrectReport& report) {
   const TimelineReport& timeline = report.timeline;
   if (timeline.presync != report.before.presync) {
     std::string text = timeline.presync;
-    if (!timeline.reason.empty()) text += "; " + timeline.reason;
+    if (!timeline.reason.empty()) text += ": " + timeline.reason;
     fields.field("bent", text);
   } else if (timeline.reason != report.before.clocks.reason) {
     fields.field("bent", timeline.reason);

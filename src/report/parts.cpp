@@ -124,8 +124,7 @@ Json clocks_json(const CheckReport& report) {
 std::string inside_domains_text(const CheckReport& report) {
   if (!report.inside_domains || report.inside_domains->count == 0) return "";
   return fmt::format(
-      "Of these {} lie between locations that share a clock, where no correction changes anything: "
-      "{}.\n",
+      "Of these, {} join locations of one clock, which no correction changes: {}.\n",
       format_number_of(report.inside_domains->count, "edge", "edges"),
       format_number_of(report.inside_domains->violations, "violation", "violations"));
 }

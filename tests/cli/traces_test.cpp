@@ -253,7 +253,8 @@ TEST(Correct, WithoutAmortizationWritesThePresyncAlone) {
   const TempDir folder;
   const std::string output = (folder / "out").string();
   const ChildOutcome outcome =
-      run_tool({"correct", "--json", example("lulesh-8"), "-o", output, "--amortize", "off"});
+      run_tool({"correct", "--json", example("lulesh-8"), "-o", output, "--presync", "linear",
+                "--amortize", "off"});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.summary();
   const Json json = json_of(outcome);
   EXPECT_EQ(json["after"]["violations"], json["before"]["violations"]);
