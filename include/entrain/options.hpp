@@ -51,7 +51,10 @@ enum class ClockDomain {
 
 /// Where the minimum delay mu of an edge comes from.
 enum class MuSource {
-  automatic,   ///< the delays that the archive carries, else 0
+  automatic,   ///< mu of an earlier correction of the archive, else 0
+  /// A quarter of the shortest round trip of the recorder's clock sessions (clock_delays.csv beside
+  /// the archive): a guess, as no measurement tells how a round trip is shared out.
+  delays,
   round_trip,  ///< a quarter of the smallest round trip of opposite messages: a guess
   one_tick,    ///< one tick for every class: separates ties
   fixed,       ///< `MuOption::seconds` for every class

@@ -71,12 +71,14 @@ void CheckArguments::declare(CLI::App& app) {
             "before they were sent; then those of a process, or none. Edges inside a domain are "
             "never corrected. Default: auto.")
       ->group(k_group);
-  add_value(app, "--mu", options.mu, parse_mu, "auto|rtt|1tick|SECONDS",
-            "Minimum latency: how much later than its send a receive must be. auto: the delays "
-            "that the archive carries, else 0. rtt: a quarter of the smallest round trip, per "
-            "class of distance (same process, same node, other): a guess. 1tick: one tick of the "
-            "timer, which separates ties. A number: that many seconds, 0 to 1000, e.g. 1e-6. A mu "
-            "above the true latency invents violations. Default: auto.")
+  add_value(app, "--mu", options.mu, parse_mu, "auto|delays|rtt|1tick|SECONDS",
+            "Minimum latency: how much later than its send a receive must be. auto: that of an "
+            "earlier correction of the archive, else 0, as no measurement proves more. delays: a "
+            "quarter of the shortest round trip that entrain record measured, per class of distance "
+            "(same process, same node, other): a guess. rtt: a quarter of the smallest round trip of "
+            "messages, per class: a guess. 1tick: one tick of the timer, which separates ties. A "
+            "number: that many seconds, 0 to 1000, e.g. 1e-6. A mu above the true latency invents "
+            "violations. Default: auto.")
       ->group(k_group);
   add_value(app, "--alltoallv", options.alltoallv, parse_alltoallv, "ignore|dense",
             "What Alltoallv and Alltoallw mean, of which a trace records only totals. ignore: no "

@@ -87,11 +87,12 @@ Result<std::optional<Decimal9>> parse_gamma(std::string_view text) {
 
 Result<MuOption> parse_mu(std::string_view text) {
   if (text == "auto") return MuOption{MuSource::automatic, 0};
+  if (text == "delays") return MuOption{MuSource::delays, 0};
   if (text == "rtt") return MuOption{MuSource::round_trip, 0};
   if (text == "1tick") return MuOption{MuSource::one_tick, 0};
   const auto seconds = parse_number(text, 0, k_most_mu_s, "seconds");
   if (seconds) return MuOption{MuSource::fixed, std::abs(*seconds)};
-  return fail(ErrorKind::usage, fmt::format("is not auto, rtt, 1tick or a number of seconds from 0 "
+  return fail(ErrorKind::usage, fmt::format("is not auto, delays, rtt, 1tick or a number of seconds from 0 "
                                             "to {:g}",
                                             k_most_mu_s));
 }

@@ -32,7 +32,7 @@ Result<Decimal9> parse_decimal9(std::string_view text, std::int64_t most);
 /// "auto" (empty) or a number above 0 and at most 1.
 Result<std::optional<Decimal9>> parse_gamma(std::string_view text);
 
-/// "auto", "rtt", "1tick", or seconds from 0 to 1000.
+/// "auto", "delays", "rtt", "1tick", or seconds from 0 to 1000.
 Result<MuOption> parse_mu(std::string_view text);
 
 /// "auto", "none", "linear", "regression", "spline" or "causal".

@@ -39,6 +39,7 @@ TEST(ParseGamma, TakesAutoAndTheUnitInterval) {
 
 TEST(ParseMu, TakesWordsAndSeconds) {
   EXPECT_EQ(parse_mu("auto")->source, MuSource::automatic);
+  EXPECT_EQ(parse_mu("delays")->source, MuSource::delays);
   EXPECT_EQ(parse_mu("rtt")->source, MuSource::round_trip);
   EXPECT_EQ(parse_mu("1tick")->source, MuSource::one_tick);
   EXPECT_EQ(parse_mu("1e-6")->source, MuSource::fixed);

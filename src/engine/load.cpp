@@ -9,6 +9,7 @@
 
 #include "base/executor.hpp"
 #include "base/try.hpp"
+#include "engine/clock_delays.hpp"
 #include "otf2/adopt.hpp"
 #include "verify/check.hpp"
 
@@ -17,6 +18,7 @@ namespace entrain::engine {
 namespace {
 
 constexpr const char* k_round_trip = "round trip (estimate)";
+constexpr const char* k_delays = "clock_delays.csv (estimate)";
 
 /// Refuses a trace of which no event file exists although there should be some.
 Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
@@ -140,6 +142,12 @@ Result<CheckReport> check(Workers& workers, const LoadedTrace& loaded,
 Result<ChosenMu> choose_mu(Workers& workers, const LoadedTrace& loaded,
                            std::span<const ClockMap> maps, const MuOption& option,
                            const Progress* progress) {
+  if (option.source == MuSource::delays) {
+    const std::filesystem::path folder = std::filesystem::path(loaded.trace.path).parent_path();
+    TRY_ASSIGN(const MuTicks ticks, agree(workers.processes(),
+                                          read_delay_mu(folder, loaded.trace.definitions)));
+    return ChosenMu{ticks, k_delays};
+  }
   if (option.source != MuSource::round_trip) return choose_mu(loaded.trace, maps, option);
   ChosenMu mu{{}, k_round_trip};
   TRY(workers.run(loaded.trace, loaded.partition,
@@ -164,7 +172,8 @@ ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
       const auto rounded = static_cast<std::int64_t>(std::llround(std::clamp(ticks, 0.0, static_cast<double>(k_largest_mu))));
       return {{rounded, rounded, rounded}, "given"};
     }
-    case MuSource::automatic: break;
+    case MuSource::automatic:
+    case MuSource::delays: break;
   }
   const auto carried = mu_of_property(trace.definitions);
   if (carried && *carried != MuTicks{}) return {*carried, "archive"};

@@ -58,9 +58,10 @@ Result<CheckReport> check(Workers& workers, const LoadedTrace& loaded,
                           const Progress* progress);
 
 /// Decides mu by `option`; `maps` give C. Values above k_largest_mu are cut to it, those that an
-/// archive carries are not believed.
+/// archive carries are not believed. Without the archive there are no MuSource::delays: as automatic.
 ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps, const MuOption& option);
-/// The same of a trace that the processes of a run share. Collective.
+/// The same of a trace that the processes of a run share. Collective. Errors: ErrorKind::input for
+/// MuSource::delays as read_delay_mu().
 Result<ChosenMu> choose_mu(Workers& workers, const LoadedTrace& loaded,
                            std::span<const ClockMap> maps, const MuOption& option,
                            const Progress* progress);

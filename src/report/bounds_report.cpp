@@ -67,7 +67,7 @@ std::string condition_text(const ClockBounds& bounds) {
           ? "as given"
           : fmt::format("from the trace, which is possible from {:.3g} ppm on",
                         bounds.least_rate_ppm));
-  if (bounds.mu_source == "round trip (estimate)") text += " and if the estimate of mu is right";
+  if (bounds.mu_source.ends_with("(estimate)")) text += " and if the estimate of mu is right";
   if (bounds.mu_source == "given") text += " and no message is faster than mu";
   return text + ".";
 }
