@@ -66,6 +66,8 @@ struct ClockQuality {
   std::uint64_t location = 0;  ///< OTF2 location id
   std::uint64_t sessions = 0;
   std::uint64_t samples = 0;  ///< exchanges of these sessions that were kept; 0: records only
+  /// Inner sessions that the method did without: disturbed, far less certain than the others.
+  std::uint64_t disturbed = 0;
   double slope_ppm = 0;       ///< mean rate of global time against this clock, minus one
   /// Of what the method was fitted to; a curve through the sessions leaves none there.
   double residual_rms_ticks = 0;
@@ -86,6 +88,9 @@ struct ClockEstimation {
   std::string reason;
   std::string sessions;              ///< what sessions were made of; empty with "none"
   std::vector<ClockQuality> clocks;  ///< of locations with two sessions or more, in their order
+  /// What makes the clocks hard to believe, one sentence each: off by more than a second, or running
+  /// more than 1,000 ppm too fast or too slow.
+  std::vector<std::string> warnings;
 };
 
 /// Edges between locations that share one clock. They are part of the counts of their kinds, too.
@@ -152,7 +157,8 @@ struct CheckReport {
   std::uint64_t below_latency = 0;  ///< likewise
   std::optional<InsideDomains> inside_domains;  ///< only where locations share clocks
   MuTicks mu_ticks{};
-  std::string mu_source;  ///< "none", "archive", "round trip (estimate)", "given"
+  std::string mu_source;  ///< "none", "archive", "given", "round trip (estimate)",
+                          ///< "clock_delays.csv (estimate)"
   Counters unmatched;     ///< operations without a partner
   Counters skipped;       ///< operations left out on purpose, and anomalies of the files
 };

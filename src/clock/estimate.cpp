@@ -7,6 +7,7 @@
 
 #include "base/try.hpp"
 #include "clock/curves.hpp"
+#include "clock/disturbed.hpp"
 
 namespace entrain::clock {
 namespace {
@@ -183,8 +184,12 @@ Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule)
   TRY_ASSIGN(result.map, ClockMap::from_knots(knots_of(records)));
   if (records.size() < 2) return result;
   if (clock.reference) return reference_estimate(clock, std::move(result.map));
-  const Points points = from_records ? records : condense(clock, rule);
+  Points points = from_records ? records : condense(clock, rule);
   TRY_ASSIGN(const ClockMap through_points, ClockMap::from_knots(knots_of(points)));
+  if (method == Method::spline) {
+    points = undisturbed(points);
+    result.quality.disturbed = records.size() - points.size();
+  }
 
   const std::vector<WeightedPoint> session_weights = weighted(points);
   const Line session_line(session_weights);
@@ -244,14 +249,18 @@ CrossValidation cross_validate(const Sessions& clock, Condensing rule) {
   const auto add = [&](Method method, double distance) {
     result.distance_ticks[static_cast<std::size_t>(method)] += ticks(distance);
   };
-  for (std::size_t k = 1; k + 1 < points.size(); ++k) {
+  const std::vector<bool> disturbed = disturbed_sessions(points);
+  const Points good = undisturbed(points);
+  for (std::size_t k = 1, g = 1; k + 1 < points.size(); ++k) {
+    if (disturbed[k]) continue;  // is no test of a method, but linear goes through it
     ++result.inner_sessions;
     add(Method::linear, left_out_of_line(records, k));
     add(Method::regression, line.residual_left_out(input[k]));
-    add(Method::spline, left_out_of_spline(points, k));
+    add(Method::spline, left_out_of_spline(good, g));
     result.width_ticks +=
-        ticks(points[k].half_width.value_or(0) +
-              std::max(points[k - 1].half_width.value_or(0), points[k + 1].half_width.value_or(0)));
+        ticks(good[g].half_width.value_or(0) +
+              std::max(good[g - 1].half_width.value_or(0), good[g + 1].half_width.value_or(0)));
+    ++g;
   }
   return result;
 }

@@ -30,7 +30,8 @@ struct Estimate {
 /// * `regression`: a line, by least squares. With Condensing::mean over all kept exchanges alike
 ///   (Intel Trace Collector's rule), with `weighted` by 1 / round trip^2, with `shortest` over the
 ///   condensed sessions by 1 / half-width^2. Alike where these are unknown.
-/// * `spline`: an increasing curve with a continuous derivative through the condensed sessions.
+/// * `spline`: an increasing curve with a continuous derivative through the condensed sessions, but
+///   those that were disturbed (disturbed_sessions()), which would only bend it.
 ///   The map's straight pieces pass it by at most 0.4 ticks or a hundredth of the smallest
 ///   half-width, as long as 1,024 pieces between two sessions suffice; bounds include that.
 ///
@@ -44,13 +45,14 @@ struct Estimate {
 /// How far sessions that were left out lie from what each method makes of the others: the sums of
 /// distances, rounded to ticks, so that sums over clocks do not depend on their order.
 struct CrossValidation {
-  std::int64_t inner_sessions = 0;  ///< that were left out, each once
+  std::int64_t inner_sessions = 0;  ///< that were left out, each once; no disturbed ones
   std::array<std::int64_t, k_methods> distance_ticks{};
   /// What the inner sessions leave open by themselves: their half-widths and those of the line
   /// between their neighbours.
   std::int64_t width_ticks = 0;
 };
-/// Inner sessions only: those at the ends would test how curves go on, not how they interpolate.
+/// Of the undisturbed sessions the inner ones only: those at the ends would test how curves go on, not
+/// how they interpolate.
 /// The sessions must be in order, with offsets up to 2^61 ticks.
 [[nodiscard]] CrossValidation cross_validate(const Sessions& clock, Condensing rule);
 

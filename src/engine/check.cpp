@@ -2,6 +2,7 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
+#include "engine/clock_warnings.hpp"
 #include "engine/guarantee.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
@@ -34,6 +35,7 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
                                        timeline.mu, timeline.domains, progress));
   report.presync = timeline.presync.method;
   report.clocks = std::move(timeline.presync.clocks);
+  warn_of_violations(report);
   report.bounds = std::move(bounds);
   return report;
 }

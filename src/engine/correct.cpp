@@ -17,6 +17,7 @@
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
 #include "engine/causal.hpp"
+#include "engine/clock_warnings.hpp"
 #include "engine/guarantee.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
@@ -248,6 +249,7 @@ class Correction {
     report_.before.bounds = std::move(bounds);
     report_.before.presync = measured_.method;
     report_.before.clocks = measured_.clocks;
+    engine::warn_of_violations(report_.before);
     return {};
   }
 

@@ -15,6 +15,7 @@
 #include "base/try.hpp"
 #include "clock/estimate.hpp"
 #include "engine/clock_samples.hpp"
+#include "engine/clock_warnings.hpp"
 
 namespace entrain::engine {
 
@@ -64,7 +65,12 @@ class Presynchroniser {
     if (options_.report) result_.bounds.resize(trace_.locations.size());
     TRY(processes_.agree(make_maps()));
     avoid_negative_times(processes_, trace_, own_, result_.maps);
-    if (options_.report) gather_qualities();
+    if (options_.report) {
+      gather_qualities();
+      if (method_ && !corrected_) {
+        result_.clocks.warnings = warnings_of_records(processes_, trace_, own_);
+      }
+    }
     return std::move(result_);
   }
 
@@ -87,7 +93,7 @@ class Presynchroniser {
 
   /// Which method, and the exchanges if it wants them.
   Result<void> choose() {
-    const bool corrected = find_property(trace_.definitions, k_property_correction) != nullptr;
+    corrected_ = find_property(trace_.definitions, k_property_correction) != nullptr;
     switch (options_.method) {
       case Presync::none:
         return {};
@@ -102,11 +108,11 @@ class Presynchroniser {
         break;
       case Presync::automatic:
       case Presync::causal:
-        return choose_automatically(corrected);
+        return choose_automatically();
     }
     if (method_ == Method::linear) return {};
     const char* const wanted = clock::name_of(*method_);
-    if (corrected) {
+    if (corrected_) {
       return fail(
           ErrorKind::input,
           fmt::format("{} was corrected already: its clock offsets are no measurements that "
@@ -122,10 +128,10 @@ class Presynchroniser {
     return read_samples();
   }
 
-  Result<void> choose_automatically(bool corrected) {
+  Result<void> choose_automatically() {
     if (most_records_ == 0) return {};
     method_ = Method::linear;
-    if (corrected) {
+    if (corrected_) {
       reason_ = "the archive was corrected already, and its records say how";
       return {};
     }
@@ -271,6 +277,7 @@ class Presynchroniser {
   std::vector<LocationIndex> own_;
   PresyncOptions options_;
   std::int64_t most_records_ = 0;  ///< of any location
+  bool corrected_ = false;         ///< the records are a correction, no measurements
   bool any_width_ = false;         ///< some record has a half-width
   bool any_samples_ = false;       ///< some location's exchanges are known
   std::optional<Method> method_;

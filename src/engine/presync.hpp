@@ -20,7 +20,7 @@ struct Presynchronised {
   std::vector<ClockMap> maps;  ///< one per location; of other processes: the identity
   std::string method;          ///< "none", "linear", "regression", "spline" or "causal"
   std::string provenance;      ///< the method with its options, for an archive's properties
-  /// How good the maps are; only if asked for, and on rank 0 only.
+  /// How good the maps are, and what is strange about them; only if asked for, and on rank 0 only.
   ClockEstimation clocks;
   /// One per location, only if asked for; unknown for those of other processes.
   std::vector<clock::ErrorBound> bounds;

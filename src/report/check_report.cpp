@@ -77,6 +77,7 @@ std::string to_text(const CheckReport& report, const Style& style) {
       .field("trace", trace_text(report))
       .field("presync", presync_text(report))
       .field("mu", mu_text(report));
+  add_warnings(about, report);
   std::string text = about.text(style) + "\n";
 
   const Table edges = edge_table(report, style);
@@ -116,6 +117,7 @@ Json to_json(const CheckReport& report) {
           {"presync_sessions",
            report.clocks.sessions.empty() ? Json(nullptr) : Json(report.clocks.sessions)},
           {"clocks", clocks_json(report)},
+          {"warnings", report.clocks.warnings},
           {"edges", std::move(edges)},
           {"violations", report.violations},
           {"below_latency", report.below_latency},

@@ -347,6 +347,7 @@ std::string to_text(const CorrectReport& report, const Style& style) {
       .field("trace", trace_text(report.before))
       .field("presync", presync_text(report.before))
       .field("mu", mu_text(report.before));
+  add_warnings(about, report.before);
   add_timeline(about, report);
   std::string text = about.text(style) + "\n" + edge_table(report, style).text(style);
   if (!is_counted_throughout(report, EdgeKind::init_finalize)) text += uncounted_text();

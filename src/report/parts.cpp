@@ -86,7 +86,11 @@ std::string clocks_text(const CheckReport& report, const Style& style) {
     table.column(heading);
   }
   for (const ClockQuality& clock : worst_clocks(report, style)) {
-    table.row({fmt::format("{}", clock.location), format_count(clock.sessions),
+    std::string sessions = format_count(clock.sessions);
+    if (clock.disturbed > 0) {
+      sessions = fmt::format("{} of {}", format_count(clock.sessions - clock.disturbed), sessions);
+    }
+    table.row({fmt::format("{}", clock.location), sessions,
                fmt::format("{:+.3f} ppm", clock.slope_ppm), time(clock.residual_rms_ticks),
                time(clock.residual_max_ticks), time(clock.left_out_rms_ticks),
                time(clock.left_out_max_ticks), bound(clock.interval_bound_ticks),
@@ -100,6 +104,10 @@ std::string clocks_text(const CheckReport& report, const Style& style) {
   return text + "\n" + table.text(style);
 }
 
+void add_warnings(FieldList& fields, const CheckReport& report) {
+  for (const std::string& warning : report.clocks.warnings) fields.field("warning", warning);
+}
+
 Json clocks_json(const CheckReport& report) {
   const auto hz = static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz));
   const auto bound = [&](const std::optional<double>& ticks) {
@@ -110,6 +118,7 @@ Json clocks_json(const CheckReport& report) {
     clocks.push_back({{"location", clock.location},
                       {"sessions", clock.sessions},
                       {"samples", clock.samples},
+                      {"disturbed", clock.disturbed},
                       {"slope_ppm", number(clock.slope_ppm)},
                       {"residual_rms_s", number(clock.residual_rms_ticks / hz)},
                       {"residual_max_s", number(clock.residual_max_ticks / hz)},

@@ -20,7 +20,10 @@ std::string presync_text(const CheckReport& report);
 /// verbose style all. "" if no clock was measured.
 std::string clocks_text(const CheckReport& report, const Style& style);
 
-/// The same for machines: an array with one object per clock.
+/// Adds a field per warning of the clocks.
+void add_warnings(FieldList& fields, const CheckReport& report);
+
+/// The clocks for machines: an array with one object per clock.
 Json clocks_json(const CheckReport& report);
 
 /// mu per class and where it came from.

@@ -2,6 +2,8 @@
 // Clock sessions, on virtual nodes whose clocks go wrong in a known way.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <numbers>
 
 #include <gmock/gmock.h>
@@ -217,6 +219,54 @@ TEST_P(Clocks, EveryProcessMeasuresOnRequest) {
   for (const Sample& sample : samples_in(trace())) parents[sample.rank] = sample.parent;
   EXPECT_EQ(parents,
             (std::map<std::uint64_t, std::uint64_t>{{1, 0}, {2, 0}, {3, 0}, {4, 3}, {5, 3}}));
+}
+
+TEST_P(Clocks, TheShortestRoundTripsGiveAMuThatIsNotAboveTheTruth) {
+  run(4, {}, {"50", "sync"});
+  if (HasFatalFailure()) return;
+  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+  for (const Sample& sample : samples_in(trace())) {
+    shortest = std::min(shortest, static_cast<std::int64_t>(sample.round_trip));
+  }
+  const Json check = json_of(run_tool({"check", trace().string(), "--mu", "delays", "--json"}));
+  EXPECT_EQ(check["mu_source"], "clock_delays.csv (estimate)");
+  EXPECT_EQ(check["mu_s"]["same_process"], 0);
+  EXPECT_EQ(check["mu_s"]["same_node"], 0);
+  const std::int64_t mu = shortest / 4;
+  EXPECT_NEAR(check["mu_s"]["other"].get<double>(), static_cast<double>(mu) * 1e-9, 1e-12);
+  // Nothing is faster than that in truth.
+  const Json truth = json_of(run_tool({"check", trace().string() + ".truth", "--mu",
+                                       std::to_string(mu) + "e-9", "--json"}));
+  EXPECT_EQ(truth["violations"], 0);
+  EXPECT_EQ(truth["below_latency"], 0);
+  // What was corrected with it keeps it. Unasked, no mu is taken from measurements.
+  const std::string corrected = (scratch_ / "corrected").string();
+  ASSERT_EQ(run_tool({"correct", trace().string(), "-o", corrected, "--mu", "delays"}).exit_code, 0);
+  const Json again = json_of(run_tool({"check", corrected, "--json"}));
+  EXPECT_EQ(again["mu_source"], mu == 0 ? "none" : "archive");
+  EXPECT_EQ(again["mu_s"], check["mu_s"]);
+  EXPECT_EQ(json_of(run_tool({"check", trace().string(), "--json"}))["mu_source"], "none");
+  expect_refusal(run_tool({"check", corrected, "--mu", "delays"}), "clock_delays.csv cannot be read");
+  std::ofstream(trace() / "clock_delays.csv") << "nothing\n";
+  expect_refusal(run_tool({"check", trace().string(), "--mu", "delays"}), "line 1: these are not");
+}
+
+TEST_P(Clocks, SecondsBetweenClocksAreTold) {
+  run(2, {{"ENTRAIN_VIRTUAL_OFFSET", "50"}}, {"30"});
+  if (HasFatalFailure()) return;
+  const double offset_s =
+      static_cast<double>(clock_of(trace().string() + ".truth", 1).offset_ns) * 1e-9;
+  ASSERT_GT(std::fabs(offset_s), 1.5) << "another seed, please";
+  const Json measured = json_of(run_tool({"check", trace().string(), "--json"}));
+  ASSERT_EQ(measured["warnings"].size(), 1u) << measured["warnings"];
+  EXPECT_THAT(measured["warnings"][0].get<std::string>(),
+              HasSubstr(offset_s > 0 ? "the clock of MPI Rank 1 is" : "the clock of MPI Rank 0 is"));
+  const Json stored =
+      json_of(run_tool({"check", trace().string(), "--presync", "none", "--json"}));
+  ASSERT_EQ(stored["warnings"].size(), 1u) << stored["warnings"];
+  EXPECT_THAT(stored["warnings"][0].get<std::string>(), HasSubstr("nothing measured the clocks"));
+  EXPECT_THAT(run_tool({"check", trace().string()}).out, HasSubstr("warning"));
+  EXPECT_EQ(json_of(run_tool({"check", trace().string() + ".truth", "--json"}))["warnings"].size(), 0u);
 }
 
 TEST_P(Clocks, OneMachineNeedsNoOffsets) {
