@@ -17,6 +17,10 @@ using Vector = Eigen::VectorXd;
 using Row = CausalRow;
 using Term = CausalTerm;
 
+/// Multiplications that all fits of one number of knots may take, seconds of them; one that needs
+/// more has not settled.
+constexpr double k_most_work = 6e9;
+
 class Solver {
  public:
   explicit Solver(const CausalProblem& problem)
@@ -73,7 +77,7 @@ class Solver {
     double cost = cost_of(v);
     constexpr int k_most_steps = 60;
     while (fit.steps < k_most_steps) {
-      if (!factorize(v)) return fit;
+      if (!factorize(v) || curvature_.work() > k_most_work) return fit;
       const Vector gradient = gradient_of(v);
       const Vector step = -curvature_.solve(gradient);
       const double slope = gradient.dot(step);

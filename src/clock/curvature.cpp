@@ -12,167 +12,188 @@ namespace entrain::clock {
 
 namespace {
 
-constexpr std::array<double, 3> k_second_difference{1, -2, 1};
-/// Multiplications that a direct factorisation may take, about a second's worth.
-constexpr double k_most_direct_work = 2e9;
-constexpr double k_tolerance = 1e-8;
+/// Multiplications of a direct factorisation above which conjugate gradients are cheaper.
+constexpr double k_most_direct_work = 1e8;
+constexpr double k_tolerance = 1e-7;
 constexpr int k_most_iterations = 5'000;
 constexpr std::size_t k_probes = 8;
-constexpr int k_lanczos_steps = 60;
+constexpr int k_lanczos_steps = 40;
 
 }  // namespace
 
+double Curvature::Factor::work() const {
+  return m_nonZerosPerCol.cast<double>().squaredNorm();
+}
+
 Curvature::Curvature(std::size_t clocks, std::size_t knots)
-    : clocks_(clocks), knots_(knots), size_(static_cast<Eigen::Index>(clocks * knots)) {}
+    : clocks_(static_cast<Eigen::Index>(clocks)),
+      knots_(static_cast<Eigen::Index>(knots)),
+      size_(clocks_ * knots_) {}
+
+template <class Body>
+void Curvature::for_terms(const std::vector<CausalTerm>& fixed,
+                          const std::vector<CausalTerm>& bounds, const std::vector<bool>& active,
+                          Body body) const {
+  for (const CausalTerm& term : fixed) body(term);
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    if (active[i]) body(bounds[i]);
+  }
+}
 
 bool Curvature::compute(double bend, const std::vector<CausalTerm>& fixed,
                         const std::vector<CausalTerm>& bounds, const std::vector<bool>& active,
                         Way way) {
   bend_ = bend;
-  terms_.clear();
-  for (const CausalTerm& term : fixed) terms_.push_back(&term);
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    if (active[i]) terms_.push_back(&bounds[i]);
-  }
-  direct_ = way == Way::direct || (way == Way::automatic && few_are_coupled(bounds, active));
-  return direct_ ? factorize_all() : factorize_clocks();
-}
-
-/// Eliminated from knot to knot, coupled clocks make a dense block of two knots each.
-bool Curvature::few_are_coupled(const std::vector<CausalTerm>& bounds,
-                                const std::vector<bool>& active) const {
-  std::vector<bool> coupled(clocks_, false);
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    if (!active[i]) continue;
-    for (std::size_t k = 0; k < bounds[i].row.count; ++k) {
-      coupled[static_cast<std::size_t>(bounds[i].row.at[k]) / knots_] = true;
+  if (way != Way::iterative) {
+    const Matrix matrix = assembled(fixed, bounds, active);
+    factor_.analyzePattern(matrix);
+    const double work = factor_.work();
+    direct_ = way == Way::direct || work <= k_most_direct_work;
+    if (direct_) {
+      work_ += work;
+      factor_.factorize(matrix);
+      return factor_.info() == Eigen::Success;
     }
   }
-  const double block = 2.0 * static_cast<double>(std::count(coupled.begin(), coupled.end(), true));
-  return block * block * block * static_cast<double>(knots_) <= k_most_direct_work;
+  direct_ = false;
+  rows_.clear();
+  for_terms(fixed, bounds, active, [&](const CausalTerm& term) {
+    CausalRow row;
+    for (std::size_t i = 0; i < term.row.count; ++i) {
+      const Eigen::Index at = term.row.at[i];
+      row.add(at % knots_ * clocks_ + at / knots_, term.scale * term.row.weight[i]);
+    }
+    rows_.push_back(row);
+  });
+  return factorize_clocks();
 }
 
-template <class Body>
-void Curvature::for_bends(Body body) const {
-  for (std::size_t c = 0; c < clocks_; ++c) {
-    const auto first = static_cast<Eigen::Index>(c * knots_);
-    for (std::size_t k = 1; k + 1 < knots_; ++k) body(first + static_cast<Eigen::Index>(k));
-  }
-}
-
-bool Curvature::factorize_all() {
+Eigen::SparseMatrix<double> Curvature::assembled(const std::vector<CausalTerm>& fixed,
+                                                 const std::vector<CausalTerm>& bounds,
+                                                 const std::vector<bool>& active) const {
+  constexpr std::array<double, 3> k_second_difference{1, -2, 1};
   std::vector<Eigen::Triplet<double>> triplets;
-  for_bends([&](Eigen::Index i) {
-    for (std::size_t x = 0; x < 3; ++x) {
-      for (std::size_t y = 0; y <= x; ++y) {
-        triplets.emplace_back(i - 1 + static_cast<Eigen::Index>(x),
-                              i - 1 + static_cast<Eigen::Index>(y),
-                              bend_ * k_second_difference[x] * k_second_difference[y]);
-      }
-    }
-  });
-  for (const CausalTerm* term : terms_) {
-    const double s = term->scale * term->scale;
-    for (std::size_t x = 0; x < term->row.count; ++x) {
-      for (std::size_t y = 0; y < term->row.count; ++y) {
-        if (term->row.at[x] < term->row.at[y]) continue;
-        triplets.emplace_back(term->row.at[x], term->row.at[y],
-                              s * term->row.weight[x] * term->row.weight[y]);
+  for (Eigen::Index c = 0; c < clocks_; ++c) {
+    for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
+      const Eigen::Index first = c * knots_ + k - 1;
+      for (std::size_t x = 0; x < 3; ++x) {
+        for (std::size_t y = 0; y <= x; ++y) {
+          triplets.emplace_back(first + static_cast<Eigen::Index>(x),
+                                first + static_cast<Eigen::Index>(y),
+                                bend_ * k_second_difference[x] * k_second_difference[y]);
+        }
       }
     }
   }
-  Eigen::SparseMatrix<double> matrix(size_, size_);
+  for_terms(fixed, bounds, active, [&](const CausalTerm& term) {
+    const double s = term.scale * term.scale;
+    for (std::size_t x = 0; x < term.row.count; ++x) {
+      for (std::size_t y = 0; y < term.row.count; ++y) {
+        if (term.row.at[x] < term.row.at[y]) continue;
+        triplets.emplace_back(term.row.at[x], term.row.at[y],
+                              s * term.row.weight[x] * term.row.weight[y]);
+      }
+    }
+  });
+  Matrix matrix(size_, size_);
   matrix.setFromTriplets(triplets.begin(), triplets.end());
-  factor_.compute(matrix);
-  return factor_.info() == Eigen::Success;
+  return matrix;
 }
 
-void Curvature::add_to_band(const CausalTerm& term) {
-  const double s = term.scale * term.scale;
-  for (std::size_t x = 0; x < term.row.count; ++x) {
-    for (std::size_t y = 0; y < term.row.count; ++y) {
-      const Eigen::Index row = term.row.at[x], column = term.row.at[y];
-      if (static_cast<std::size_t>(row) / knots_ != static_cast<std::size_t>(column) / knots_) {
-        continue;
-      }
-      const double value = s * term.row.weight[x] * term.row.weight[y];
-      BandRow& band = band_[static_cast<std::size_t>(row)];
-      if (row == column) band.diagonal += value;
-      if (row == column + 1) band.left1 += value;
+/// The part of the matrix between unknowns of one clock.
+void Curvature::add_to_band(const CausalRow& row) {
+  for (std::size_t x = 0; x < row.count; ++x) {
+    for (std::size_t y = 0; y < row.count; ++y) {
+      const double value = row.weight[x] * row.weight[y];
+      if (row.at[x] == row.at[y]) inverse_[row.at[x]] += value;
+      if (row.at[x] == row.at[y] + clocks_) left1_[row.at[x]] += value;
     }
   }
 }
 
-/// Cholesky's method on five diagonals; between clocks there is nothing.
+/// Cholesky's method on five diagonals, of all clocks side by side.
 bool Curvature::factorize_clocks() {
-  band_.assign(clocks_ * knots_, {});
-  for_bends([&](Eigen::Index i) {
-    const auto n = static_cast<std::size_t>(i);
-    band_[n - 1].diagonal += bend_;
-    band_[n].left1 -= 2 * bend_;
-    band_[n].diagonal += 4 * bend_;
-    band_[n + 1].left2 += bend_;
-    band_[n + 1].left1 -= 2 * bend_;
-    band_[n + 1].diagonal += bend_;
-  });
-  for (const CausalTerm* term : terms_) add_to_band(*term);
-  for (std::size_t n = 0; n < band_.size(); ++n) {
-    BandRow& row = band_[n];
-    const std::size_t k = n % knots_;
-    if (k >= 2) row.left2 /= band_[n - 2].diagonal;
-    if (k >= 1) {
-      if (k >= 2) row.left1 -= row.left2 * band_[n - 1].left1;
-      row.left1 /= band_[n - 1].diagonal;
+  left1_ = left2_ = inverse_ = Vector::Zero(size_);
+  const Eigen::Index n = clocks_;
+  for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
+    const auto at = [&](Vector& v, Eigen::Index knot) { return v.segment(knot * n, n).array(); };
+    at(inverse_, k - 1) += bend_;
+    at(left1_, k) -= 2 * bend_;
+    at(inverse_, k) += 4 * bend_;
+    at(left2_, k + 1) += bend_;
+    at(left1_, k + 1) -= 2 * bend_;
+    at(inverse_, k + 1) += bend_;
+  }
+  for (const CausalRow& row : rows_) add_to_band(row);
+  for (Eigen::Index i = 0; i < size_; ++i) {
+    if (i >= 2 * n) left2_[i] *= inverse_[i - 2 * n];
+    if (i >= n) {
+      if (i >= 2 * n) left1_[i] -= left2_[i] * left1_[i - n];
+      left1_[i] *= inverse_[i - n];
     }
-    const double square = row.diagonal - row.left1 * row.left1 - row.left2 * row.left2;
+    const double square = inverse_[i] - left1_[i] * left1_[i] - left2_[i] * left2_[i];
     if (!(square > 0)) return false;
-    row.diagonal = std::sqrt(square);
+    inverse_[i] = 1 / std::sqrt(square);
   }
   return true;
 }
 
-Eigen::VectorXd Curvature::times(const Vector& v) const {
+Eigen::VectorXd Curvature::by_knots(const Vector& by_clocks) const {
+  return by_clocks.reshaped(knots_, clocks_).transpose().reshaped();
+}
+
+Eigen::VectorXd Curvature::by_clocks(const Vector& by_knots) const {
+  return by_knots.reshaped(clocks_, knots_).transpose().reshaped();
+}
+
+Eigen::VectorXd Curvature::times(const Vector& v) {
+  const Eigen::Index n = clocks_;
   Vector product = Vector::Zero(size_);
-  for_bends([&](Eigen::Index i) {
-    const double r = bend_ * (v[i - 1] - 2 * v[i] + v[i + 1]);
-    product[i - 1] += r;
-    product[i] -= 2 * r;
-    product[i + 1] += r;
-  });
-  for (const CausalTerm* term : terms_) {
-    const double r = term->scale * term->scale * term->row.value(v);
-    for (std::size_t k = 0; k < term->row.count; ++k) {
-      product[term->row.at[k]] += r * term->row.weight[k];
-    }
+  Vector r(n);
+  for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
+    const Eigen::Index i = k * n;
+    r = bend_ * (v.segment(i - n, n) - 2 * v.segment(i, n) + v.segment(i + n, n));
+    product.segment(i - n, n) += r;
+    product.segment(i, n) -= 2 * r;
+    product.segment(i + n, n) += r;
   }
+  for (const CausalRow& row : rows_) {
+    const double value = row.value(v);
+    for (std::size_t k = 0; k < row.count; ++k) product[row.at[k]] += value * row.weight[k];
+  }
+  work_ += 5 * static_cast<double>(size_) + 8 * static_cast<double>(rows_.size());
   return product;
 }
 
-void Curvature::solve_lower(Vector& v) const {
-  for (std::size_t n = 0; n < band_.size(); ++n) {
-    const auto i = static_cast<Eigen::Index>(n);
-    const std::size_t k = n % knots_;
-    double value = v[i];
-    if (k >= 1) value -= band_[n].left1 * v[i - 1];
-    if (k >= 2) value -= band_[n].left2 * v[i - 2];
-    v[i] = value / band_[n].diagonal;
+void Curvature::solve_lower(Vector& v) {
+  const Eigen::Index n = clocks_;
+  for (Eigen::Index k = 0; k < knots_; ++k) {
+    auto now = v.segment(k * n, n).array();
+    if (k >= 1) now -= left1_.segment(k * n, n).array() * v.segment((k - 1) * n, n).array();
+    if (k >= 2) now -= left2_.segment(k * n, n).array() * v.segment((k - 2) * n, n).array();
+    now *= inverse_.segment(k * n, n).array();
   }
+  work_ += 3 * static_cast<double>(size_);
 }
 
-void Curvature::solve_upper(Vector& v) const {
-  for (std::size_t n = band_.size(); n-- > 0;) {
-    const auto i = static_cast<Eigen::Index>(n);
-    const std::size_t right = knots_ - 1 - n % knots_;
-    double value = v[i];
-    if (right >= 1) value -= band_[n + 1].left1 * v[i + 1];
-    if (right >= 2) value -= band_[n + 2].left2 * v[i + 2];
-    v[i] = value / band_[n].diagonal;
+void Curvature::solve_upper(Vector& v) {
+  const Eigen::Index n = clocks_;
+  for (Eigen::Index k = knots_; k-- > 0;) {
+    auto now = v.segment(k * n, n).array();
+    if (k + 1 < knots_) {
+      now -= left1_.segment((k + 1) * n, n).array() * v.segment((k + 1) * n, n).array();
+    }
+    if (k + 2 < knots_) {
+      now -= left2_.segment((k + 2) * n, n).array() * v.segment((k + 2) * n, n).array();
+    }
+    now *= inverse_.segment(k * n, n).array();
   }
+  work_ += 3 * static_cast<double>(size_);
 }
 
-Eigen::VectorXd Curvature::solve(const Vector& right) const {
+Eigen::VectorXd Curvature::solve(const Vector& right) {
   if (direct_) return factor_.solve(right);
-  Vector solution = Vector::Zero(size_), residual = right;
+  Vector solution = Vector::Zero(size_), residual = by_knots(right);
   Vector near = residual;
   solve_lower(near);
   solve_upper(near);
@@ -191,10 +212,10 @@ Eigen::VectorXd Curvature::solve(const Vector& right) const {
     direction = near + next / product * direction;
     product = next;
   }
-  return solution;
+  return by_clocks(solution);
 }
 
-double Curvature::quadrature(std::size_t probe) const {
+double Curvature::quadrature(std::size_t probe) {
   RandomStream random(0, probe);
   Vector now(size_);
   for (Eigen::Index i = 0; i < size_; ++i) now[i] = random.below(2) == 0 ? -1 : 1;
@@ -231,13 +252,11 @@ double Curvature::quadrature(std::size_t probe) const {
   return norm * norm * sum;
 }
 
-double Curvature::log_determinant() const {
+double Curvature::log_determinant() {
   if (direct_) return factor_.vectorD().array().log().sum();
-  double sum = 0;
-  for (const BandRow& row : band_) sum += 2 * std::log(row.diagonal);
   double rest = 0;
   for (std::size_t probe = 0; probe < k_probes; ++probe) rest += quadrature(probe);
-  return sum + rest / static_cast<double>(k_probes);
+  return rest / static_cast<double>(k_probes) - 2 * inverse_.array().log().sum();
 }
 
 }  // namespace entrain::clock

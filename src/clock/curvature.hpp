@@ -38,54 +38,66 @@ struct CausalTerm {
 
 /// The second derivative of a causal fit's cost: bends of every clock, and the terms in force.
 ///
-/// Few coupled clocks are factorised as one sparse matrix. Of many, whose factors fill up, only the
-/// matrix of every clock by itself is factorised (its five diagonals), which preconditions conjugate
-/// gradients; the determinant is estimated by stochastic Lanczos quadrature with probes that are
-/// always the same (Ubaru, Chen, Saad, 2017). Deterministic; one thread.
+/// Where that costs little it is factorised as one sparse matrix. Of many clocks that hang together,
+/// whose factors fill up, only the matrix of every clock by itself is factorised (its five
+/// diagonals), which preconditions conjugate gradients; the determinant is estimated by stochastic
+/// Lanczos quadrature with probes that are always the same (Ubaru, Chen, Saad, 2017). Deterministic;
+/// one thread.
 class Curvature {
  public:
   /// `knots` unknowns per clock, one clock after the other.
   Curvature(std::size_t clocks, std::size_t knots);
 
-  /// How to solve; `automatic` by the number of clocks that bounds couple.
+  /// How to solve; `automatic` by what the factors would cost.
   enum class Way { automatic, direct, iterative };
 
   /// bend * (second difference)^2 of all inner knots, `fixed` terms, and those of `bounds` for which
-  /// `active` is true. False if the matrix is not positive definite. The terms must outlive the use.
+  /// `active` is true. False if the matrix is not positive definite.
   bool compute(double bend, const std::vector<CausalTerm>& fixed,
                const std::vector<CausalTerm>& bounds, const std::vector<bool>& active,
                Way way = Way::automatic);
 
-  [[nodiscard]] Eigen::VectorXd solve(const Eigen::VectorXd& right) const;
-  [[nodiscard]] double log_determinant() const;
+  [[nodiscard]] Eigen::VectorXd solve(const Eigen::VectorXd& right);
+  [[nodiscard]] double log_determinant();
+
+  /// Multiplications so far, about: the same on every machine.
+  [[nodiscard]] double work() const { return work_; }
 
  private:
   using Vector = Eigen::VectorXd;
-  /// L of a symmetric matrix of five diagonals, by rows: two left of the diagonal, the diagonal.
-  struct BandRow {
-    double left2 = 0, left1 = 0, diagonal = 0;
+  using Matrix = Eigen::SparseMatrix<double>;
+
+  /// Tells what a factorisation will cost.
+  class Factor : public Eigen::SimplicialLDLT<Matrix, Eigen::Lower> {
+   public:
+    [[nodiscard]] double work() const;
   };
 
-  [[nodiscard]] bool few_are_coupled(const std::vector<CausalTerm>& bounds,
-                                     const std::vector<bool>& active) const;
-  bool factorize_all();
-  bool factorize_clocks();
-  void add_to_band(const CausalTerm& term);
   template <class Body>
-  void for_bends(Body body) const;
+  void for_terms(const std::vector<CausalTerm>& fixed, const std::vector<CausalTerm>& bounds,
+                 const std::vector<bool>& active, Body body) const;
+  [[nodiscard]] Matrix assembled(const std::vector<CausalTerm>& fixed,
+                                 const std::vector<CausalTerm>& bounds,
+                                 const std::vector<bool>& active) const;
+  bool factorize_clocks();
+  void add_to_band(const CausalRow& row);
 
-  [[nodiscard]] Vector times(const Vector& v) const;           ///< the matrix itself
-  void solve_lower(Vector& v) const;                           ///< v = L^-1 v
-  void solve_upper(Vector& v) const;                           ///< v = L^-T v
-  [[nodiscard]] double quadrature(std::size_t probe) const;    ///< of z' log(L^-1 H L^-T) z
+  // What follows numbers unknowns knot by knot, all clocks of a knot side by side.
+  [[nodiscard]] Vector by_knots(const Vector& by_clocks) const;
+  [[nodiscard]] Vector by_clocks(const Vector& by_knots) const;
+  [[nodiscard]] Vector times(const Vector& v);                ///< the matrix itself
+  void solve_lower(Vector& v);                                ///< v = L^-1 v
+  void solve_upper(Vector& v);                                ///< v = L^-T v
+  [[nodiscard]] double quadrature(std::size_t probe);         ///< of z' log(L^-1 H L^-T) z
 
-  std::size_t clocks_, knots_;
-  Eigen::Index size_;
+  Eigen::Index clocks_, knots_, size_;
   double bend_ = 0;
-  std::vector<const CausalTerm*> terms_;  ///< all in force
+  double work_ = 0;
   bool direct_ = true;
-  Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>, Eigen::Lower> factor_;
-  std::vector<BandRow> band_;  ///< per unknown
+  Factor factor_;
+  std::vector<CausalRow> rows_;  ///< of all terms in force, scaled
+  /// L of the matrices of the clocks: left of the diagonal by one knot and by two, and 1 / diagonal.
+  Vector left1_, left2_, inverse_;
 };
 
 }  // namespace entrain::clock

@@ -65,7 +65,7 @@ TEST(Curvature, both_ways_solve_the_same_equations) {
     Eigen::VectorXd right(p.size());
     for (Eigen::Index i = 0; i < right.size(); ++i) right[i] = random.uniform(-1, 1);
     const Eigen::VectorXd expected = direct.solve(right);
-    EXPECT_LT((iterative.solve(right) - expected).norm(), 1e-5 * expected.norm()) << round;
+    EXPECT_LT((iterative.solve(right) - expected).norm(), 1e-4 * expected.norm()) << round;
   }
 }
 
