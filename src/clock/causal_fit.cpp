@@ -19,7 +19,7 @@ using Term = CausalTerm;
 
 /// Multiplications that all fits of one number of knots may take, seconds of them; one that needs
 /// more has not settled.
-constexpr double k_most_work = 6e9;
+constexpr double k_most_work = 2e9;
 
 class Solver {
  public:

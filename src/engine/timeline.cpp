@@ -33,6 +33,9 @@ const char* word_of(ClockDomain rule) {
   return "";
 }
 
+/// Of more clocks a fit may take longer than all the rest together.
+constexpr std::size_t k_most_unasked_clocks = 256;
+
 class Finder {
  public:
   Finder(Workers& workers, const CheckOptions& options, const TimelineUse& use, Progress* progress)
@@ -109,7 +112,15 @@ class Finder {
     if (!t_.domains.trivial()) {
       share_maps(processes_, t_.loaded, t_.domains, t_.presync.maps);
     }
-    if (wants_bending()) TRY(bend());
+    if (wants_bending()) {
+      if (options_.presync == Presync::automatic && t_.domains.count() > k_most_unasked_clocks) {
+        t_.presync.clocks.reason = fmt::format(
+            "{} clocks are not bent unless --presync causal asks for it: that may take long",
+            t_.domains.count());
+      } else {
+        TRY(bend());
+      }
+    }
     if (use_.overlay) add_flush_knots();
     measure_shift();
     return {};
