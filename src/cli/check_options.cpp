@@ -69,7 +69,8 @@ void CheckArguments::declare(CLI::App& app) {
             "node. auto: those of a node, as far as the trace does not contradict it: clock offsets "
             "that differ by more than they may, or messages inside the node that would arrive "
             "before they were sent; then those of a process, or none. Edges inside a domain are "
-            "never corrected. Default: auto.")
+            "never corrected: where locations that are told to share a clock do not, violations between "
+            "them stay, or the correction is refused. Default: auto.")
       ->group(k_group);
   add_value(app, "--mu", options.mu, parse_mu, "auto|delays|rtt|1tick|SECONDS",
             "Minimum latency: how much later than its send a receive must be. auto: that of an "

@@ -25,7 +25,7 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
     TRY_ASSIGN(const ProvenIntervals proven,
-               prove_intervals(processes, timeline.loaded, timeline.graph, timeline.domains,
+               prove_intervals(processes, timeline.loaded, timeline.graph, timeline.shared_clocks,
                                timeline.mu, timeline.presync, options.bounds, progress));
     bounds = judge(processes, timeline.loaded, proven, timeline.presync.maps, options.bounds.rows);
   }

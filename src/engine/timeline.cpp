@@ -126,14 +126,11 @@ class Finder {
     return {};
   }
 
-  /// Without a look at the trace: what the definitions say, if that is not parted among processes.
+  /// Without a look at the trace: processes, which are never parted, whoever works on it.
   [[nodiscard]] trace::ClockDomains unasked_domains() const {
-    const trace::Definitions& definitions = t_.loaded.trace.definitions;
-    const ClockDomain rule = options_.clock_domain == ClockDomain::automatic
-                                 ? ClockDomain::process
-                                 : options_.clock_domain;
-    trace::ClockDomains domains = defined_domains(definitions, rule);
-    return is_cut(domains) ? defined_domains(definitions, ClockDomain::process) : domains;
+    const bool apart = options_.clock_domain == ClockDomain::location;
+    return defined_domains(t_.loaded.trace.definitions,
+                           apart ? ClockDomain::location : ClockDomain::process);
   }
 
   [[nodiscard]] bool violated() {

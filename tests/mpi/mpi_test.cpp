@@ -151,6 +151,29 @@ TEST(ManyLocations, any_number_of_processes_writes_the_same_archive) {
   }
 }
 
+/// A domain that is parted among processes must not change what is proven.
+TEST(ClockDomains, any_number_of_processes_proves_the_same_bounds) {
+  TempDir scratch;
+  const std::string truth = scratch / "truth", skewed = scratch / "skewed";
+  ASSERT_EQ(run_alone({"synth", "-o", truth, "--pattern", "mixed", "--locations", "8", "--events",
+                       "20000", "--locations-per-node", "4", "--communication-share", "0.2"})
+                .exit_code,
+            0);
+  for (const char* sessions : {"5", "0"}) {
+    fs::remove_all(skewed);
+    ASSERT_EQ(run_alone({"distort", truth, "-o", skewed, "--per", "node", "--sessions", sessions})
+                  .exit_code,
+              0);
+    const Arguments check{"check", skewed, "--clock-domain", "node", "--bounds", "--json"};
+    const ChildOutcome expected = run_alone(check);
+    ASSERT_NE(nlohmann::json::parse(expected.out)["bounds"], nullptr) << expected.summary();
+    for (const unsigned count : {2u, 3u}) {
+      const ChildOutcome outcome = run_processes(count, check);
+      EXPECT_EQ(comparable(outcome.out, skewed), comparable(expected.out, skewed)) << count;
+    }
+  }
+}
+
 /// Nodes that have a clock each are not parted, so the locations are shared out anew.
 TEST(ClockDomains, any_number_of_processes_writes_the_same_archive) {
   TempDir scratch;
