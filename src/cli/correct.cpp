@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/correct.hpp"
 
+#include <filesystem>
+
+#include <fmt/format.h>
+
 #include <fmt/core.h>
 
 #include <entrain/entrain.hpp>
@@ -59,6 +63,14 @@ class Correct : public Verb {
   void refuse_useless_options(const CLI::App& app) const;
 
   Result<CorrectReport> correct(Progress* progress) {
+    namespace fs = std::filesystem;
+    if (!check_.bounds_csv.empty() &&
+        fs::absolute(check_.bounds_csv).lexically_normal() ==
+            fs::absolute(output_).lexically_normal()) {
+      return fail(ErrorKind::usage, fmt::format("--bounds-csv and -o both name {}; the bounds need "
+                                                "a file of their own",
+                                                output_));
+    }
     TRY(check_.prepare());
     options_.check = check_.options;
     options_.check.threads = common_.own_threads();

@@ -113,7 +113,7 @@ TEST(Bounds, RefuseALimitThatTheTraceBreaks) {
 TEST(Bounds, RefuseAFileThatExistsOrHasNoFolderBeforeAnyWork) {
   const TempDir scratch;
   const fs::path output = scratch / "out";
-  for (const fs::path& file : {scratch / "", scratch / "none" / "bounds.csv"}) {
+  for (const fs::path& file : {scratch / "", output, scratch / "none" / "bounds.csv"}) {
     const ChildOutcome outcome = run_tool({"correct", example("lulesh-8"), "-o", output.string(),
                                            "--bounds-csv", file.string()});
     EXPECT_EQ(outcome.exit_code, 2) << outcome.summary();
