@@ -12,7 +12,9 @@
 
 #include <fmt/core.h>
 
+#include "base/try.hpp"
 #include "engine/load.hpp"
+#include "engine/recorder_table.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -64,12 +66,7 @@ std::set<std::string> nodes_of(const trace::Definitions& definitions) {
 Result<MuTicks> read_delay_mu(const std::filesystem::path& folder,
                               const trace::Definitions& definitions) {
   const std::filesystem::path path = folder / k_clock_delays;
-  const auto refuse = [&](std::uint64_t line, std::string_view why) {
-    return fail(ErrorKind::input,
-                fmt::format("{}, line {}: {}; try --mu auto", path.string(), line, why));
-  };
-  std::ifstream in(path);
-  if (!in) {
+  if (!std::ifstream(path)) {
     return fail(
         ErrorKind::input,
         fmt::format("{} cannot be read: only archives of 'entrain record' with clock sessions "
@@ -78,27 +75,19 @@ Result<MuTicks> read_delay_mu(const std::filesystem::path& folder,
   }
   const std::set<std::string> nodes = nodes_of(definitions);
   std::array<std::optional<std::int64_t>, k_latency_classes> shortest;
-  bool head = false;
-  std::uint64_t number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    if (line.starts_with('#')) continue;
-    if (!head) {
-      if (line != k_columns) return refuse(number, "these are not the columns of the recorder");
-      head = true;
-      continue;
-    }
-    const auto row = row_of(line);
-    if (!row) return refuse(number, "this is no pair of nodes with its shortest ways");
-    const bool known = nodes.contains(row->child) && nodes.contains(row->parent);
-    if (!known || definitions.clock.resolution_hz != k_recorder_hz) {
-      return refuse(number, "the file belongs to another archive");
-    }
-    auto& least = shortest[static_cast<std::size_t>(
-        row->child == row->parent ? LatencyClass::same_node : LatencyClass::other)];
-    least = std::min(least.value_or(row->round_trip), row->round_trip);
-  }
-  if (in.bad() || !in.eof() || !head) return refuse(number, "the file cannot be read any further");
+  TRY(read_recorder_table(
+      path, k_columns, "try --mu auto", [&](const std::string& line) -> std::string_view {
+        const auto row = row_of(line);
+        if (!row) return "this is no pair of nodes with its shortest ways";
+        const bool known = nodes.contains(row->child) && nodes.contains(row->parent);
+        if (!known || definitions.clock.resolution_hz != k_recorder_hz) {
+          return "the file belongs to another archive";
+        }
+        auto& least = shortest[static_cast<std::size_t>(
+            row->child == row->parent ? LatencyClass::same_node : LatencyClass::other)];
+        least = std::min(least.value_or(row->round_trip), row->round_trip);
+        return {};
+      }));
   MuTicks mu{};
   for (std::size_t c = 0; c < mu.size(); ++c) {
     mu[c] = std::min(shortest[c].value_or(0) / k_share_of_round_trip, k_largest_mu);

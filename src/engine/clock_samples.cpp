@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
+#include "engine/recorder_table.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -107,35 +107,21 @@ Result<std::map<LocationIndex, LocationSamples>> read_clock_samples(
     const std::filesystem::path& folder, const trace::Trace& trace,
     const std::vector<LocationIndex>& locations) {
   const std::filesystem::path path = folder / k_clock_samples;
-  const auto refuse = [&](std::uint64_t line, std::string_view why) {
-    return fail(ErrorKind::input,
-                fmt::format("{}, line {}: {}; without the file the ClockOffset records count",
-                            path.string(), line, why));
-  };
   Matcher matcher(trace, locations);
   std::error_code none;
   if (!std::filesystem::exists(path, none)) return matcher.take_found();
-  std::ifstream in(path);
   std::vector<Row> process;  // its lines stand together
-  bool head = false;
-  std::uint64_t number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    if (line.starts_with('#')) continue;
-    if (!head) {
-      if (line != k_columns) return refuse(number, "these are not the columns of the recorder");
-      head = true;
-      continue;
-    }
-    const auto row = row_of(line);
-    if (!row) return refuse(number, "this is no exchange of a clock session");
-    if (!process.empty() && process.front().rank != row->rank) {
-      matcher.take(process);
-      process.clear();
-    }
-    process.push_back(*row);
-  }
-  if (in.bad() || !in.eof() || !head) return refuse(number, "the file cannot be read any further");
+  TRY(read_recorder_table(path, k_columns, "without the file the ClockOffset records count",
+                          [&](const std::string& line) -> std::string_view {
+                            const auto row = row_of(line);
+                            if (!row) return "this is no exchange of a clock session";
+                            if (!process.empty() && process.front().rank != row->rank) {
+                              matcher.take(process);
+                              process.clear();
+                            }
+                            process.push_back(*row);
+                            return {};
+                          }));
   matcher.take(process);
   return matcher.take_found();
 }

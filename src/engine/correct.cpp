@@ -2,7 +2,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <optional>
 
@@ -16,7 +15,6 @@
 #include "base/try.hpp"
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
-#include "engine/causal.hpp"
 #include "engine/clock_warnings.hpp"
 #include "engine/guarantee.hpp"
 #include "engine/load.hpp"
@@ -52,17 +50,35 @@ class Correction {
 
   /// Reads the archive and computes its clock maps; with `report` also how it was before.
   Result<void> compute(const std::filesystem::path& archive, bool report) {
+    TRY(attempt(archive, options_.check, report));
+    if (!contradicted_) return stop_if_cancelled();
+    // Clocks that go around in circles when some are taken as one are not one.
+    CheckOptions apart = options_.check;
+    apart.clock_domain = ClockDomain::location;
+    TimelineReport first = std::move(report_.timeline);
+    TRY(attempt(archive, apart, report));
+    report_.timeline.clock_domain = std::move(first.clock_domain);
+    report_.timeline.notes = std::move(first.notes);
+    report_.timeline.notes.emplace_back(
+        "with the clocks of nodes and processes taken as one, messages through other clocks would "
+        "arrive before they were sent: every location has a clock of its own");
+    return stop_if_cancelled();
+  }
+
+  Result<void> attempt(const std::filesystem::path& archive, const CheckOptions& check,
+                       bool report) {
+    loaded_ = {};
     TRY_ASSIGN(engine::Timeline timeline,
-               engine::find_timeline(workers_, archive, options_.check, use(report), progress_));
+               engine::find_timeline(workers_, archive, check, use(report), progress_));
     loaded_ = std::move(timeline.loaded);
     own_ = loaded_.own(processes_);
     presync_ = std::move(timeline.presync);
     mu_ = std::move(timeline.mu);
     domains_ = std::move(timeline.domains);
     report_.timeline = std::move(timeline.report);
-    report_.phases.scan = timeline.scan_s;
-    report_.phases.presync = timeline.presync_s;
-    report_.phases.match = timeline.match_s;
+    report_.phases.scan += timeline.scan_s;
+    report_.phases.presync += timeline.presync_s;
+    report_.phases.match += timeline.match_s;
     if (report) measured_ = std::move(timeline.measured);
     if (report && options_.check.bounds.wanted) {
       TRY(prove_intervals(timeline.graph, timeline.shared_clocks));
@@ -77,12 +93,12 @@ class Correction {
     if (options_.amortize) {
       TRY(amortize(std::move(timeline.graph), timeline.domains_are_guessed));
     }
-    if (proven_) {
+    if (proven_ && !contradicted_) {
       const engine::Stopwatch watch(report_.phases.bounds);
       report_.bounds =
           engine::judge(processes_, loaded_, *proven_, maps_, options_.check.bounds.rows);
     }
-    return stop_if_cancelled();
+    return {};
   }
 
   Result<void> prove_intervals(const match::Graph& graph, const trace::ClockDomains& clocks) {
@@ -184,12 +200,14 @@ class Correction {
             .overlay = is_overlay()};
   }
 
-  /// Forward and backward amortization, of clock domains where locations share clocks.
+  /// Forward and backward amortization, of clock domains where locations share clocks. If the trace
+  /// turns out to contradict domains that were `guessed`, nothing but contradicted_ counts.
   Result<void> amortize(match::Graph graph, bool guessed) {
     const clc::Options options{options_.gamma,    options_.delta_ticks, options_.max_slope,
                                options_.backward, mu_.ticks,            workers_.threads(),
                                !is_overlay()};
     clc::Amortization result;
+    contradicted_ = false;
     if (domains_.trivial()) {
       TRY_ASSIGN(result, clc::amortize(processes_, loaded_.partition, std::move(graph),
                                        loaded_.trace, presync_.maps, options, progress_));
@@ -201,7 +219,8 @@ class Correction {
       TRY_ASSIGN(result, clc::amortize(processes_, view.partition, std::move(view.graph),
                                        view.trace, view.presync, options, progress_));
       if (has_dropped(result.cycles)) {
-        if (guessed) return amortize_apart();
+        contradicted_ = guessed;
+        if (guessed) return {};
         return fail(ErrorKind::input,
                     fmt::format("clocks of {} are not shared as --clock-domain {} says: taken as one, "
                                 "they make messages arrive before they were sent, all around; try "
@@ -226,20 +245,6 @@ class Correction {
     return std::any_of(cycles.begin(), cycles.end(), [](const auto& counter) {
       return counter.first == "dropped_components" && counter.second > 0;
     });
-  }
-
-  /// Clocks that go around in circles when some are taken as one are not one.
-  Result<void> amortize_apart() {
-    report_.timeline.notes.emplace_back(
-        "with the clocks of nodes and processes taken as one, messages through other clocks would "
-        "arrive before they were sent: every location has a clock of its own");
-    domains_ = trace::separate_domains(maps_.size());
-    report_.timeline.clocks = domains_.count();
-    const engine::Stopwatch watch(report_.phases.match);
-    TRY_ASSIGN(match::Graph graph,
-               engine::build_graph(workers_, loaded_, options_.check, options_.delta_ticks > 0,
-                                   progress_));
-    return amortize(std::move(graph), false);
   }
 
   Result<void> verify_before() {
@@ -366,6 +371,7 @@ class Correction {
   engine::Presynchronised presync_;
   engine::ChosenMu mu_;
   trace::ClockDomains domains_;
+  bool contradicted_ = false;  ///< domains that were guessed close circles of messages
   std::optional<engine::ProvenIntervals> proven_;  ///< only if asked for
   std::vector<ClockMap> maps_;      ///< per location: stored stamp -> corrected time
   Decimal9 gamma_;

@@ -144,6 +144,48 @@ TEST_F(HandMade, clock_offsets_that_run_backward_are_refused_by_name) {
   EXPECT_TRUE(check(anchor(), as_stored));
 }
 
+// No message joins the two processes of the node, and nothing was measured: only the way from one to
+// the other over a third shows that their clocks are not one.
+TEST_F(HandMade, clocks_that_contradict_each_other_by_way_of_others_are_told_apart) {
+  {
+    ArchiveBuilder archive(scratch_ / "in");
+    const auto near = archive.node("n0"), far = archive.node("n1");
+    archive.location(0, archive.process("MPI Rank 0", near));
+    archive.location(1, archive.process("MPI Rank 1", near));
+    archive.location(2, archive.process("MPI Rank 2", far));
+    const auto region = archive.region("work", Role::function, Paradigm::user);
+    const auto world = archive.comm("MPI_COMM_WORLD", {0, 1, 2});
+    for (const std::uint64_t l : {0, 1, 2}) {  // the timer is a fine one
+      archive.at(l).enter(500'000, region).leave(500'010, region);
+    }
+    archive.at(0).send(1'000'000, 2, world, 1);
+    archive.at(2).recv(1'100'000, 0, world, 1).send(1'200'000, 1, world, 2);
+    archive.at(1).recv(900'000, 2, world, 2);
+    archive.finish();
+  }
+  CorrectOptions options;
+  options.check.presync = Presync::none;
+  for (const WriteMode mode : {WriteMode::rewrite, WriteMode::overlay}) {
+    options.mode = mode;
+    options.force = true;
+    const auto report = correct(anchor(), scratch_ / "out", options);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->before.violations, 1u);
+    EXPECT_EQ(report->after.violations, 0u);
+    EXPECT_EQ(report->timeline.clocks, 3u);
+    EXPECT_EQ(report->timeline.clock_domain, "auto");
+    ASSERT_EQ(report->timeline.notes.size(), 1u);
+    EXPECT_NE(report->timeline.notes[0].find("through other clocks"), std::string::npos);
+    EXPECT_TRUE(report->cycles.empty());
+  }
+  options.check.clock_domain = ClockDomain::node;
+  const auto refused = correct(anchor(), scratch_ / "refused", options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::input);
+  EXPECT_NE(refused.error().message.find("try --clock-domain auto"), std::string::npos);
+  EXPECT_FALSE(fs::exists(scratch_ / "refused"));
+}
+
 TEST_F(HandMade, mu_separates_ties_and_is_found_again_in_the_archive) {
   write_ring();
   CorrectOptions options;

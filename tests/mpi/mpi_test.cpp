@@ -123,18 +123,26 @@ INSTANTIATE_TEST_SUITE_P(Archives, Workers, testing::ValuesIn(test_archives()),
 
 #ifdef ENTRAIN_MPIEXEC
 
+/// Makes a trace of all kinds of operations with wrong clocks, by these options; returns its path.
+std::string make_skewed(const TempDir& scratch, const Arguments& synth, const Arguments& distort) {
+  const std::string truth = scratch / "truth", skewed = scratch / "skewed";
+  fs::remove_all(truth);
+  fs::remove_all(skewed);
+  Arguments make{"synth", "-o", truth, "--pattern", "mixed"};
+  make.insert(make.end(), synth.begin(), synth.end());
+  EXPECT_EQ(run_alone(make).exit_code, 0);
+  Arguments skew{"distort", truth, "-o", skewed};
+  skew.insert(skew.end(), distort.begin(), distort.end());
+  EXPECT_EQ(run_alone(skew).exit_code, 0);
+  return skewed;
+}
+
 /// Half a thousand locations with collectives on sub-communicators and messages of every kind.
 TEST(ManyLocations, any_number_of_processes_writes_the_same_archive) {
   TempDir scratch;
-  const std::string truth = scratch / "truth", skewed = scratch / "skewed";
-  ASSERT_EQ(run_alone({"synth", "-o", truth, "--pattern", "mixed", "--locations", "512", "--events",
-                       "200000", "--seed", "3"})
-                .exit_code,
-            0);
-  ASSERT_EQ(run_alone({"distort", truth, "-o", skewed, "--seed", "3", "--wander-ppm", "500",
-                       "--wander-period-s", "0.01"})
-                .exit_code,
-            0);
+  const std::string skewed =
+      make_skewed(scratch, {"--locations", "512", "--events", "200000", "--seed", "3"},
+                  {"--seed", "3", "--wander-ppm", "500", "--wander-period-s", "0.01"});
   const auto correct = [&](const fs::path& output) {
     return Arguments{"correct", skewed, "-o", output.string(), "--json"};
   };
@@ -154,16 +162,12 @@ TEST(ManyLocations, any_number_of_processes_writes_the_same_archive) {
 /// A domain that is parted among processes must not change what is proven.
 TEST(ClockDomains, any_number_of_processes_proves_the_same_bounds) {
   TempDir scratch;
-  const std::string truth = scratch / "truth", skewed = scratch / "skewed";
-  ASSERT_EQ(run_alone({"synth", "-o", truth, "--pattern", "mixed", "--locations", "8", "--events",
-                       "20000", "--locations-per-node", "4", "--communication-share", "0.2"})
-                .exit_code,
-            0);
   for (const char* sessions : {"5", "0"}) {
-    fs::remove_all(skewed);
-    ASSERT_EQ(run_alone({"distort", truth, "-o", skewed, "--per", "node", "--sessions", sessions})
-                  .exit_code,
-              0);
+    const std::string skewed =
+        make_skewed(scratch,
+                    {"--locations", "8", "--events", "20000", "--locations-per-node", "4",
+                     "--communication-share", "0.2"},
+                    {"--per", "node", "--sessions", sessions});
     const Arguments check{"check", skewed, "--clock-domain", "node", "--bounds", "--json"};
     const ChildOutcome expected = run_alone(check);
     ASSERT_NE(nlohmann::json::parse(expected.out)["bounds"], nullptr) << expected.summary();
@@ -177,17 +181,11 @@ TEST(ClockDomains, any_number_of_processes_proves_the_same_bounds) {
 /// Nodes that have a clock each are not parted, so the locations are shared out anew.
 TEST(ClockDomains, any_number_of_processes_writes_the_same_archive) {
   TempDir scratch;
-  const std::string truth = scratch / "truth", skewed = scratch / "skewed";
-  ASSERT_EQ(run_alone({"synth", "-o", truth, "--pattern", "mixed", "--locations", "20", "--events",
-                       "40000", "--locations-per-node", "5", "--seed", "8"})
-                .exit_code,
-            0);
   for (const char* per : {"node", "process"}) {  // the system tree is right, and wrong
-    fs::remove_all(skewed);
-    ASSERT_EQ(run_alone({"distort", truth, "-o", skewed, "--seed", "3", "--per", per,
-                         "--wander-ppm", "200", "--wander-period-s", "0.02"})
-                  .exit_code,
-              0);
+    const std::string skewed = make_skewed(
+        scratch,
+        {"--locations", "20", "--events", "40000", "--locations-per-node", "5", "--seed", "8"},
+        {"--seed", "3", "--per", per, "--wander-ppm", "200", "--wander-period-s", "0.02"});
     for (const char* mode : {"rewrite", "overlay"}) {
       const auto correct = [&](const fs::path& output) {
         return Arguments{"correct", skewed, "-o", output.string(), "--mode", mode, "--json"};
