@@ -23,9 +23,9 @@ void print(const entrain::ClockMaps& clocks) {
               << " knots";
     if (!map.knots().empty()) {
       const auto ticks_per_us = static_cast<double>(clocks.resolution_hz) / 1e6;
-      std::cout << ", behind by "
-                << static_cast<double>(map.knots().front().offset) / ticks_per_us << " us at first, "
-                << static_cast<double>(map.knots().back().offset) / ticks_per_us << " us at last";
+      std::cout << ", behind by " << static_cast<double>(map.knots().front().offset) / ticks_per_us
+                << " us at first, " << static_cast<double>(map.knots().back().offset) / ticks_per_us
+                << " us at last";
     }
     std::cout << '\n';
   }

@@ -55,8 +55,8 @@ struct CompareReport {
 struct CompareOptions {
   unsigned threads = 0;
   bool raw_a = false;  ///< take A's stamps as stored, ClockOffset records ignored
-  /// How many events of each location CompareReport::events holds: the first, the last and others at
-  /// equal distances in their order, or all if there are fewer. 0: none.
+  /// How many events of each location CompareReport::events holds: the first, the last and others
+  /// at equal distances in their order, or all if there are fewer. 0: none.
   std::uint64_t events_per_location = 0;
 };
 

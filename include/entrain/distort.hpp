@@ -18,18 +18,18 @@ enum class WanderKind {
 /// Size of the clock errors that distort gives to a trace. All amplitudes are >= 0.
 struct DistortOptions {
   std::uint64_t seed = 1;
-  double offset_s = 5e-3;         ///< offsets are uniform in +-offset_s
-  double drift_ppm = 20;          ///< constant rates are uniform in +-drift_ppm
-  double wander_ppm = 5;          ///< amplitude of the rate's slow change
-  double wander_period_s = 0;     ///< 0: the span of the trace
+  double offset_s = 5e-3;      ///< offsets are uniform in +-offset_s
+  double drift_ppm = 20;       ///< constant rates are uniform in +-drift_ppm
+  double wander_ppm = 5;       ///< amplitude of the rate's slow change
+  double wander_period_s = 0;  ///< 0: the span of the trace
   WanderKind wander_kind = WanderKind::cycle;
-  /// The clock of the first location, which measurements are relative to, runs off and drifts, but does
-  /// not wander: what is left of a perfect correction is 0 then.
+  /// The clock of the first location, which measurements are relative to, runs off and drifts, but
+  /// does not wander: what is left of a perfect correction is 0 then.
   bool steady_master = false;
   /// How often clocks are measured, at equal distances from begin to end: 0, or 2 to
   /// k_most_distort_sessions. With 0 the trace holds no ClockOffset record.
   std::uint32_t sessions = 2;
-  double offset_noise_s = 1e-6;   ///< error of the recorded ClockOffset measurements, uniform +-
+  double offset_noise_s = 1e-6;  ///< error of the recorded ClockOffset measurements, uniform +-
   DistortUnit unit = DistortUnit::process;
   bool force = false;
   unsigned threads = 0;
@@ -41,10 +41,10 @@ struct DistortReport {
   std::string input, output;
   std::uint64_t seed = 0;
   std::uint64_t locations = 0;
-  std::uint64_t clocks = 0;         ///< different clocks given
+  std::uint64_t clocks = 0;  ///< different clocks given
   std::uint64_t events = 0;
-  double largest_offset_s = 0;      ///< largest |distorted - true| over all clocks and times
-  double largest_residual_s = 0;    ///< what linear interpolation of the records leaves
+  double largest_offset_s = 0;    ///< largest |distorted - true| over all clocks and times
+  double largest_residual_s = 0;  ///< what linear interpolation of the records leaves
 };
 
 }  // namespace entrain

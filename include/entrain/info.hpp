@@ -21,8 +21,8 @@ struct ArchiveInfo {
   std::uint64_t nodes = 0;  ///< machine nodes of the system tree
   std::uint64_t events = 0;
   std::uint64_t communication_events = 0;
-  Counters communication;   ///< records per kind, e.g. {"MpiSend", 814}
-  Counters collectives;     ///< ends per operation, e.g. {"MPI_Allreduce", 80}
+  Counters communication;  ///< records per kind, e.g. {"MpiSend", 814}
+  Counters collectives;    ///< ends per operation, e.g. {"MPI_Allreduce", 80}
   std::uint64_t resolution_hz = 0;
   std::uint64_t global_offset_ticks = 0;
   std::uint64_t length_ticks = 0;

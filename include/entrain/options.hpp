@@ -9,10 +9,10 @@ namespace entrain {
 
 /// How stored stamps become the times C that the correction starts from (clc.md, section 3).
 enum class Presync {
-  /// Of linear, regression and spline the one that best foretells sessions that are left out; linear
-  /// where a trace has fewer than three sessions, and where it was corrected already; none where it
-  /// has no ClockOffset record. A correction goes on as with `causal` where something is violated,
-  /// unless the archive was corrected already.
+  /// Of linear, regression and spline the one that best foretells sessions that are left out;
+  /// linear where a trace has fewer than three sessions, and where it was corrected already; none
+  /// where it has no ClockOffset record. A correction goes on as with `causal` where something is
+  /// violated, unless the archive was corrected already.
   automatic,
   none,        ///< stamps as stored
   linear,      ///< through the ClockOffset records, to the bit as an OTF2 reader does
@@ -41,8 +41,8 @@ enum class AlltoallvRule {
 enum class ClockDomain {
   /// The locations of a machine node, as far as nothing in the trace contradicts it: clock offsets
   /// that differ, or a message inside the node that would arrive before it was sent. A node that is
-  /// contradicted falls into its processes, such a process into its locations. What was not measured
-  /// and does not communicate contradicts nothing.
+  /// contradicted falls into its processes, such a process into its locations. What was not
+  /// measured and does not communicate contradicts nothing.
   automatic,
   location,  ///< every location has a clock of its own
   process,   ///< the locations of a process share one
@@ -51,7 +51,7 @@ enum class ClockDomain {
 
 /// Where the minimum delay mu of an edge comes from.
 enum class MuSource {
-  automatic,   ///< mu of an earlier correction of the archive, else 0
+  automatic,  ///< mu of an earlier correction of the archive, else 0
   /// A quarter of the shortest round trip of the recorder's clock sessions (clock_delays.csv beside
   /// the archive): a guess, as no measurement tells how a round trip is shared out.
   delays,
@@ -85,7 +85,7 @@ struct CheckOptions {
   AlltoallvRule alltoallv = AlltoallvRule::ignore;
   bool init_finalize = false;  ///< treat MPI_Init and MPI_Finalize as synchronising
   BoundsOption bounds;
-  unsigned threads = 0;        ///< worker threads; 0: all cores. The result does not depend on it.
+  unsigned threads = 0;  ///< worker threads; 0: all cores. The result does not depend on it.
   /// Anonymous memory that the large arrays of a run may take, bytes; what is beyond lies in mapped
   /// files without a name under $TMPDIR (else /var/tmp). 0: no limit. It holds for the whole
   /// process: of several runs at the same time the last one to begin decides.
@@ -125,8 +125,8 @@ struct CorrectOptions {
   bool amortize = true;
   WriteMode mode = WriteMode::rewrite;
   LinkKind link = LinkKind::automatic;
-  bool force = false;   ///< replace an existing output folder
-  bool verify = true;   ///< read the written archive back and check it
+  bool force = false;  ///< replace an existing output folder
+  bool verify = true;  ///< read the written archive back and check it
 };
 
 }  // namespace entrain

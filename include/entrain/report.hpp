@@ -68,7 +68,7 @@ struct ClockQuality {
   std::uint64_t samples = 0;  ///< exchanges of these sessions that were kept; 0: records only
   /// Inner sessions that the method did without: disturbed, far less certain than the others.
   std::uint64_t disturbed = 0;
-  double slope_ppm = 0;       ///< mean rate of global time against this clock, minus one
+  double slope_ppm = 0;  ///< mean rate of global time against this clock, minus one
   /// Of what the method was fitted to; a curve through the sessions leaves none there.
   double residual_rms_ticks = 0;
   double residual_max_ticks = 0;
@@ -88,8 +88,8 @@ struct ClockEstimation {
   std::string reason;
   std::string sessions;              ///< what sessions were made of; empty with "none"
   std::vector<ClockQuality> clocks;  ///< of locations with two sessions or more, in their order
-  /// What makes the clocks hard to believe, one sentence each: off by more than a second, or running
-  /// more than 1,000 ppm too fast or too slow.
+  /// What makes the clocks hard to believe, one sentence each: off by more than a second, or
+  /// running more than 1,000 ppm too fast or too slow.
   std::vector<std::string> warnings;
 };
 
@@ -102,11 +102,11 @@ struct InsideDomains {
 /// How far the times of one location may be from the reference clock's, all windows together in
 /// which it has events.
 struct LocationBounds {
-  std::uint64_t location = 0;  ///< OTF2 location id
-  std::string process;         ///< name of the location group
-  std::uint64_t windows = 0;   ///< in which it has events
-  std::uint64_t unbounded = 0;  ///< of these, in which nothing ties it to the reference
-  std::int64_t worst_ticks = 0;  ///< of the other windows
+  std::uint64_t location = 0;         ///< OTF2 location id
+  std::string process;                ///< name of the location group
+  std::uint64_t windows = 0;          ///< in which it has events
+  std::uint64_t unbounded = 0;        ///< of these, in which nothing ties it to the reference
+  std::int64_t worst_ticks = 0;       ///< of the other windows
   std::int64_t worst_time_ticks = 0;  ///< time in the middle of that window, as checked
   std::int64_t median_ticks = 0;
   /// How far the time itself lies outside of what is possible, in the middle of a window, at worst.
@@ -192,7 +192,7 @@ struct CorrectionStatistics {
   double max_slope = 0;
   /// Events more than a tick earlier than C (what bends clocks may move them back; nothing else).
   std::uint64_t moved_backward = 0;
-  std::uint64_t order_broken = 0;    ///< local pairs whose order was reversed
+  std::uint64_t order_broken = 0;  ///< local pairs whose order was reversed
 };
 
 struct PhaseSeconds {
@@ -202,10 +202,10 @@ struct PhaseSeconds {
 
 /// How the times that a correction starts from (C) were found.
 struct TimelineReport {
-  std::string presync;  ///< "none", "linear", "regression", "spline" or "causal"
-  std::string reason;   ///< why it was chosen, or what came of it; may be empty
-  std::string clock_domain;       ///< "location", "process", "node" or "auto"
-  std::uint64_t clocks = 0;       ///< clock domains
+  std::string presync;             ///< "none", "linear", "regression", "spline" or "causal"
+  std::string reason;              ///< why it was chosen, or what came of it; may be empty
+  std::string clock_domain;        ///< "location", "process", "node" or "auto"
+  std::uint64_t clocks = 0;        ///< clock domains
   std::vector<std::string> notes;  ///< what spoke against sharing clocks
   /// C minus the time as measured, over communication events (distinct stamps).
   double shift_mean_ticks = 0;       ///< of the absolute values
@@ -218,8 +218,8 @@ struct CorrectReport {
   CheckReport after;      ///< of the archive as written; equals `before` in shape
   bool verified = false;  ///< false with verify = off: `after` is empty then
   std::string mode;
-  std::string link;    ///< how overlay linked event files; empty for rewrite
-  std::string output;  ///< path of the corrected archive's anchor file
+  std::string link;                   ///< how overlay linked event files; empty for rewrite
+  std::string output;                 ///< path of the corrected archive's anchor file
   std::optional<ClockBounds> bounds;  ///< of the corrected times, only if asked for
   std::vector<AmortizationPass> passes;
   double gamma = 0;        ///< 0 without amortization

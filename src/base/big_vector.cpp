@@ -35,7 +35,7 @@ struct State {
   std::uint64_t most_spilled = 0;
   std::unordered_map<void*, Block> blocks;
   std::multimap<std::size_t, void*> kept;  ///< by size
-  std::uint64_t kept_bytes = 0;  ///< never more than what has been in use at a time
+  std::uint64_t kept_bytes = 0;            ///< never more than what has been in use at a time
 
   /// A kept block of at least `bytes`, or null.
   void* reuse(std::size_t bytes) {

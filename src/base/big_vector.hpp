@@ -13,7 +13,8 @@ namespace entrain {
 /// would pass a limit; those that come then lie in mapped files without a name, which the system
 /// writes out when it needs the room. Without a limit freed blocks are kept for the next arrays, as
 /// long as this process has no more memory than it needed at one time: the system clears every page
-/// that it gives out, which took half of the time of a correction. All functions may be called from any thread.
+/// that it gives out, which took half of the time of a correction. All functions may be called from
+/// any thread.
 class BigMemory {
  public:
   /// Blocks below this size are ordinary memory and not counted, bytes.

@@ -14,7 +14,8 @@ unsigned worker_count(unsigned requested);
 /// Calls `body(i)` for every i in [0, count), on up to `threads` threads (0: all cores), in any
 /// order. Returns the first error seen by the smallest index among those that ran; after an error
 /// no further index is begun. Where the system gives fewer threads, fewer are used; an exception of
-/// `body` (out of memory) is passed on. `body` must be safe to call concurrently for different indices.
+/// `body` (out of memory) is passed on. `body` must be safe to call concurrently for different
+/// indices.
 Result<void> parallel_for(unsigned threads, std::size_t count,
                           const std::function<Result<void>(std::size_t)>& body);
 

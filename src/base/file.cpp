@@ -21,9 +21,7 @@ constexpr std::size_t k_copy_block = std::size_t{1} << 20;
 
 }  // namespace
 
-std::string reason(int error_number) {
-  return std::generic_category().message(error_number);
-}
+std::string reason(int error_number) { return std::generic_category().message(error_number); }
 
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
@@ -68,7 +66,8 @@ Result<File> File::open_for_writing(const std::filesystem::path& path) {
   File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   file.path_ = path;
   if (!file.is_open()) {
-    return fail(ErrorKind::output, fmt::format("cannot write {}: {}", path.string(), reason(errno)));
+    return fail(ErrorKind::output,
+                fmt::format("cannot write {}: {}", path.string(), reason(errno)));
   }
   return file;
 }

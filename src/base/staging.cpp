@@ -78,10 +78,11 @@ Result<void> StagedDirectory::check(const fs::path& target, bool replace) {
                                                target.string()));
   }
   if (const fs::path entry = obstacle(target); !entry.empty()) {
-    return fail(ErrorKind::output,
-                fmt::format("{} is not replaced, because {} is no part of an OTF2 archive; remove it "
-                            "or choose another folder",
-                            target.string(), entry.string()));
+    return fail(
+        ErrorKind::output,
+        fmt::format("{} is not replaced, because {} is no part of an OTF2 archive; remove it "
+                    "or choose another folder",
+                    target.string(), entry.string()));
   }
   return {};
 }
@@ -96,14 +97,14 @@ Result<StagedDirectory> StagedDirectory::create(const fs::path& target, bool rep
   const fs::path parent = staged.target_.parent_path();
   fs::create_directories(parent, error);
   if (error) {
-    return fail(ErrorKind::output, fmt::format("cannot create folder {}: {}", parent.string(),
-                                               error.message()));
+    return fail(ErrorKind::output,
+                fmt::format("cannot create folder {}: {}", parent.string(), error.message()));
   }
   static std::atomic<unsigned> counter{0};
   for (unsigned attempt = 0; attempt < 100; ++attempt) {
     const fs::path staging =
-        parent / fmt::format(".{}.partial-{}-{}", staged.target_.filename().string(), ::getpid(),
-                             counter++);
+        parent /
+        fmt::format(".{}.partial-{}-{}", staged.target_.filename().string(), ::getpid(), counter++);
     if (fs::create_directory(staging, error)) {
       staged.staging_ = staging;
       return staged;
@@ -157,8 +158,8 @@ Result<void> StagedDirectory::commit() {
       std::error_code ignored;
       fs::rename(aside, target_, ignored);
     }
-    return fail(ErrorKind::output,
-                fmt::format("cannot rename the result to {}: {}", target_.string(), error.message()));
+    return fail(ErrorKind::output, fmt::format("cannot rename the result to {}: {}",
+                                               target_.string(), error.message()));
   }
   return fail(ErrorKind::output,
               fmt::format("{} appeared while the result was written; choose another folder",

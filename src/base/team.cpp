@@ -18,8 +18,7 @@ namespace {
 /// What the threads of a team share.
 class Meeting {
  public:
-  explicit Meeting(unsigned members)
-      : members_(members), parcels_(members), values_(members) {}
+  explicit Meeting(unsigned members) : members_(members), parcels_(members), values_(members) {}
 
   [[nodiscard]] unsigned members() const { return members_; }
 
@@ -75,9 +74,12 @@ class Meeting {
 
 std::int64_t combine(Team::Reduction reduction, std::int64_t a, std::int64_t b) {
   switch (reduction) {
-    case Team::Reduction::sum: return a + b;
-    case Team::Reduction::min: return std::min(a, b);
-    case Team::Reduction::max: return std::max(a, b);
+    case Team::Reduction::sum:
+      return a + b;
+    case Team::Reduction::min:
+      return std::min(a, b);
+    case Team::Reduction::max:
+      return std::max(a, b);
   }
   return a;
 }

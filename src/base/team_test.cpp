@@ -23,7 +23,8 @@ TEST(Team, parcels_arrive_by_sender) {
       bool right = received.size() == team.size();
       for (unsigned r = 0; r < team.size(); ++r) {
         const std::vector<std::uint32_t> expected{r, team.rank(), 7};
-        right = right && received[r] == (team.rank() == 1 ? std::vector<std::uint32_t>() : expected);
+        right =
+            right && received[r] == (team.rank() == 1 ? std::vector<std::uint32_t>() : expected);
       }
       good += right ? 1 : 0;
       return {};

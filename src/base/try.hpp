@@ -9,15 +9,15 @@
 #define ENTRAIN_CONCAT(a, b) ENTRAIN_CONCAT_(a, b)
 #define ENTRAIN_UNIQUE(name) ENTRAIN_CONCAT(name, __COUNTER__)
 
-#define ENTRAIN_TRY_(name, expression)                                             \
-  do {                                                                             \
-    if (auto name = (expression); !name) {                                         \
-      return ::tl::unexpected<::entrain::Error>(std::move(name).error());          \
-    }                                                                              \
+#define ENTRAIN_TRY_(name, expression)                                    \
+  do {                                                                    \
+    if (auto name = (expression); !name) {                                \
+      return ::tl::unexpected<::entrain::Error>(std::move(name).error()); \
+    }                                                                     \
   } while (false)
-#define ENTRAIN_TRY_ASSIGN_(name, declaration, expression)                         \
-  auto name = (expression);                                                        \
-  if (!name) return ::tl::unexpected<::entrain::Error>(std::move(name).error());   \
+#define ENTRAIN_TRY_ASSIGN_(name, declaration, expression)                       \
+  auto name = (expression);                                                      \
+  if (!name) return ::tl::unexpected<::entrain::Error>(std::move(name).error()); \
   declaration = std::move(*name)
 
 /// Evaluates an expression that gives a Result<void>; returns its error from this function.

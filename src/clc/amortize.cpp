@@ -228,7 +228,8 @@ class Corrector {
   void follow_processes() {
     const std::vector<bool> connected = connected_locations();
     std::uint32_t processes = 0;
-    for (const std::uint32_t process : graph_.process_of) processes = std::max(processes, process + 1);
+    for (const std::uint32_t process : graph_.process_of)
+      processes = std::max(processes, process + 1);
     std::vector<LocationIndex> leader(processes, k_none);
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
       LocationIndex& first = leader[graph_.process_of[l]];

@@ -30,7 +30,8 @@ Options fixed_gamma(std::int64_t billionths = 900'000'000) {
 Result<Amortization> try_amortize(const TraceBuilder& b, const Options& options,
                                   std::vector<ClockMap> presync = {}) {
   presync.resize(b.trace().locations.size());
-  return amortize(match::build_graph(b.trace(), {.every_event = true}), b.trace(), presync, options);
+  return amortize(match::build_graph(b.trace(), {.every_event = true}), b.trace(), presync,
+                  options);
 }
 
 Amortization amortize(const TraceBuilder& b, const Options& options = fixed_gamma(),

@@ -120,7 +120,8 @@ class Search {
     const bool last = i + 1 == sends.size();
     if (k == 0) return last ? k_skip : vertex + 1;
     const std::size_t begin = first_not_below(receives, sends[i].order + 1);
-    const std::size_t end = last ? receives.size() : first_not_below(receives, sends[i + 1].order + 1);
+    const std::size_t end =
+        last ? receives.size() : first_not_below(receives, sends[i + 1].order + 1);
     return begin + k - 1 < end ? searched(receives[begin + k - 1].node) : k_none;
   }
 
@@ -145,8 +146,7 @@ bool is_tie(const match::Graph& graph, const TiedNodes& component) {
   for (std::size_t i = 0; i < component.nodes.size();) {
     const LocationIndex location = graph.location_of(component.nodes[i]);
     std::size_t end = i;
-    while (end < component.nodes.size() &&
-           graph.location_of(component.nodes[end]) == location) {
+    while (end < component.nodes.size() && graph.location_of(component.nodes[end]) == location) {
       ++end;
     }
     const std::uint64_t span =

@@ -77,7 +77,8 @@ class Merger {
         const auto next = static_cast<NodeIndex>(new_.stamp.size() + new_.halo.ghosts.size());
         const auto [found, is_new] = ghosts.emplace(node, next);
         if (is_new) {
-          new_.halo.ghosts.push_back({domain(old_.halo.ghosts[n - old_.own_count()].location), node});
+          new_.halo.ghosts.push_back(
+              {domain(old_.halo.ghosts[n - old_.own_count()].location), node});
           new_.halo.ghosts_of[r].push_back(next);
         }
         number_[n] = found->second;

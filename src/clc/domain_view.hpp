@@ -27,10 +27,10 @@ struct DomainView {
 /// share a domain.
 ///
 /// All locations of a domain have one presync map and one owner. `split_flushes` as in Options:
-/// flushes of a domain of several locations that have communication inside are left out of the view,
-/// for straighten_flushes() to see to. Exchanges in which a member of a domain begins when another
-/// one has ended (clocks that are not one, a coarse timer, prefix sums over scattered ranks) are
-/// taken apart, at the cost of as many members again per such domain. Collective.
+/// flushes of a domain of several locations that have communication inside are left out of the
+/// view, for straighten_flushes() to see to. Exchanges in which a member of a domain begins when
+/// another one has ended (clocks that are not one, a coarse timer, prefix sums over scattered
+/// ranks) are taken apart, at the cost of as many members again per such domain. Collective.
 DomainView merge_domains(Team& team, const trace::Partition& partition, match::Graph graph,
                          const trace::Trace& trace, std::vector<ClockMap> presync,
                          const trace::ClockDomains& domains, bool split_flushes);

@@ -68,7 +68,8 @@ TraceBuilder random_trace(RandomStream& random, std::uint32_t processes,
 }
 
 /// Pairs between domains, as the view must hold them.
-Pairs between_domains(const match::Graph& graph, const trace::ClockDomains& domains, EdgeKind kind) {
+Pairs between_domains(const match::Graph& graph, const trace::ClockDomains& domains,
+                      EdgeKind kind) {
   Pairs expected;
   for (Pair pair : pairs_of(graph, kind)) {
     pair.send.location = domains.of[pair.send.location];
@@ -134,8 +135,7 @@ TEST(MergeDomains, corrected_domains_keep_every_edge_between_them) {
     DomainView view = view_of(b, domains);
     Options options;
     options.split_flushes = true;
-    const auto corrected =
-        amortize(std::move(view.graph), view.trace, view.presync, options);
+    const auto corrected = amortize(std::move(view.graph), view.trace, view.presync, options);
     ASSERT_TRUE(corrected) << corrected.error().message;
     EXPECT_EQ(corrected->maps.size(), domains.count());
     for (const auto& [name, count] : corrected->cycles) EXPECT_NE(name, "dropped_components");

@@ -35,7 +35,8 @@ StepLinks::StepLinks(const match::Graph& graph, const Schedule& schedule)
       case Step::Kind::run:
         for (NodeIndex n = step.begin; n < step.end; ++n) step_of_node[n] = s;
         break;
-      case Step::Kind::exchange: break;
+      case Step::Kind::exchange:
+        break;
       case Step::Kind::tied:
         for (const NodeIndex n : schedule.tied[step.index].nodes) step_of_node[n] = s;
         break;
@@ -86,9 +87,15 @@ void ForwardPass::begin(Decimal9 gamma, const StepLinks& links, ForwardListener&
 
 void ForwardPass::evaluate(const Step& step) {
   switch (step.kind) {
-    case Step::Kind::run: run_nodes(step.index, step.begin, step.end); break;
-    case Step::Kind::exchange: run_exchange(step.index, step.begin, step.end); break;
-    case Step::Kind::tied: run_tied(schedule_.tied[step.index]); break;
+    case Step::Kind::run:
+      run_nodes(step.index, step.begin, step.end);
+      break;
+    case Step::Kind::exchange:
+      run_exchange(step.index, step.begin, step.end);
+      break;
+    case Step::Kind::tied:
+      run_tied(schedule_.tied[step.index]);
+      break;
   }
 }
 
@@ -225,7 +232,8 @@ void ForwardPass::run_ordered(std::uint32_t index, std::uint32_t begin, std::uin
 void ForwardPass::pass_on_prefix(std::uint32_t exchange) {
   const auto steps = links_->steps_of_exchange.of(exchange);
   const auto next = std::upper_bound(steps.begin(), steps.end(), step_);
-  if (next == steps.end() || *next >= frontier_ || prefix_before_[*next] == prefix_[exchange]) return;
+  if (next == steps.end() || *next >= frontier_ || prefix_before_[*next] == prefix_[exchange])
+    return;
   prefix_before_[*next] = prefix_[exchange];
   listener_->start_changed(*next);
 }
@@ -287,8 +295,8 @@ void ForwardPass::run_tied(const TiedNodes& component) {
     // still at the common time.
     const Decay before = decay_[location];
     const bool changed = settle(location, n, common, undisturbed(location, n));
-    const bool last = i + 1 == component.nodes.size() ||
-                      graph_.location_of(component.nodes[i + 1]) != location;
+    const bool last =
+        i + 1 == component.nodes.size() || graph_.location_of(component.nodes[i + 1]) != location;
     if (!last) {
       decay_[location] = before;
     } else if (listener_ != nullptr) {

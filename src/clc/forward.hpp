@@ -20,10 +20,10 @@ namespace entrain::clc {
 /// Result of one pass of forward amortization.
 struct Forward {
   BigVector<std::int64_t> times;  ///< LC' per node, ticks, >= C
-  std::vector<bool> jump;           ///< per node: pushed by a sender (or by delta)
+  std::vector<bool> jump;         ///< per node: pushed by a sender (or by delta)
   std::uint64_t jumps = 0;
-  std::int64_t error = 0;           ///< e: largest LC' - C
-  bool overflow = false;            ///< a time passed k_latest_time: the result is worthless
+  std::int64_t error = 0;  ///< e: largest LC' - C
+  bool overflow = false;   ///< a time passed k_latest_time: the result is worthless
 };
 
 /// No time of a trace may be later, ticks: far enough from 2^63 for sums.
@@ -63,7 +63,7 @@ struct StepLinks {
   StepLinks(const match::Graph& graph, const Schedule& schedule);
 
   BigVector<std::uint32_t> step_of_node;  ///< per node of this member
-  NodeLists steps_of_exchange;              ///< by exchange, in order
+  NodeLists steps_of_exchange;            ///< by exchange, in order
 };
 
 /// Makes what the members of a team counted, each over its own nodes, numbers of the team.
@@ -129,17 +129,17 @@ class ForwardPass {
   Extremes extremes_;
   Decimal9 gamma_;
   Forward result_;
-  std::vector<Decay> decay_;           ///< per location
-  BigVector<std::int64_t> demand_;   ///< per receive member
-  BigVector<Prefix> prefix_;         ///< per exchange
+  std::vector<Decay> decay_;        ///< per location
+  BigVector<std::int64_t> demand_;  ///< per receive member
+  BigVector<Prefix> prefix_;        ///< per exchange
 
   // Only with a listener: the state in which every step was begun.
   const StepLinks* links_ = nullptr;
   ForwardListener* listener_ = nullptr;
-  std::uint32_t step_ = 0;                ///< in work
-  std::uint32_t frontier_ = 0;            ///< steps below were evaluated before
-  BigVector<Decay> decay_before_;       ///< per step that runs nodes
-  BigVector<Prefix> prefix_before_;     ///< per step of an ordered exchange
+  std::uint32_t step_ = 0;                              ///< in work
+  std::uint32_t frontier_ = 0;                          ///< steps below were evaluated before
+  BigVector<Decay> decay_before_;                       ///< per step that runs nodes
+  BigVector<Prefix> prefix_before_;                     ///< per step of an ordered exchange
   FlatMap<NodeIndex, Decay, IntegerHash> tied_before_;  ///< by node of a tied component
 };
 

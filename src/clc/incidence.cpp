@@ -27,7 +27,8 @@ Incidence::Incidence(const match::Graph& graph)
     for (std::uint32_t m = first; m < first + count; ++m) body(graph.members[m].node, m);
   };
   receives = NodeLists(nodes, [&](auto body) {
-    for (const match::Exchange& x : graph.exchanges) for_members(x.first_receive, x.receive_count, body);
+    for (const match::Exchange& x : graph.exchanges)
+      for_members(x.first_receive, x.receive_count, body);
   });
   sends = NodeLists(nodes, [&](auto body) {
     for (const match::Exchange& x : graph.exchanges) for_members(x.first_send, x.send_count, body);

@@ -16,8 +16,8 @@ namespace entrain::clc {
 class NodeLists {
  public:
   NodeLists() = default;
-  /// `for_each(body)` calls body(node, value) for all values, every time in the same order, in which
-  /// the values of a node stay.
+  /// `for_each(body)` calls body(node, value) for all values, every time in the same order, in
+  /// which the values of a node stay.
   template <class ForEach>
   NodeLists(std::size_t node_count, ForEach for_each);
 
@@ -29,7 +29,7 @@ class NodeLists {
   [[nodiscard]] bool has(NodeIndex node) const { return filled_.test(node); }
 
  private:
-  RankedBits filled_;  ///< nodes that have values
+  RankedBits filled_;               ///< nodes that have values
   BigVector<std::uint32_t> begin_;  ///< of those that have values, and the end
   BigVector<std::uint32_t> values_;
 };
@@ -78,9 +78,9 @@ struct Incidence {
   explicit Incidence(const match::Graph& graph);
 
   InEdges in_edges;
-  NodeLists receives;     ///< indices into Graph::members that are receive members, by node
-  NodeLists sends;        ///< indices into Graph::members that are send members, by node
-  BigVector<std::uint32_t> exchange_of;    ///< per member: its exchange
+  NodeLists receives;  ///< indices into Graph::members that are receive members, by node
+  NodeLists sends;     ///< indices into Graph::members that are send members, by node
+  BigVector<std::uint32_t> exchange_of;  ///< per member: its exchange
 };
 
 }  // namespace entrain::clc

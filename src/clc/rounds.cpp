@@ -74,8 +74,8 @@ void ForwardRounds::begin(Decimal9 gamma) {
   }
   proposals_.clear();
   for (const TiedNodes& component : schedule_.tied) {
-    proposals_.push_back({k_no_demand, k_no_demand,
-                          std::vector<std::int64_t>(component.peers.size(), k_no_demand)});
+    proposals_.push_back(
+        {k_no_demand, k_no_demand, std::vector<std::int64_t>(component.peers.size(), k_no_demand)});
   }
   changed_nodes_.clear();
   changed_ghosts_.clear();
@@ -172,10 +172,11 @@ ForwardRounds::Talk ForwardRounds::talk() {
   collect_times(parcels);
   collect_demands(parcels);
   collect_proposals(parcels);
-  const bool news = std::any_of(parcels.begin(), parcels.end(), [](const auto& p) { return !p.empty(); });
+  const bool news =
+      std::any_of(parcels.begin(), parcels.end(), [](const auto& p) { return !p.empty(); });
   const Talk own = stopped() ? Talk::stopped : news ? Talk::news : Talk::no_news;
-  const auto all = static_cast<Talk>(
-      team_.reduce(Team::Reduction::max, static_cast<std::int64_t>(own)));
+  const auto all =
+      static_cast<Talk>(team_.reduce(Team::Reduction::max, static_cast<std::int64_t>(own)));
   if (all != Talk::news) return all;
   parcels = exchange(team_, std::move(parcels));
   for (std::uint32_t r = 0; r < parcels.size(); ++r) {

@@ -46,8 +46,8 @@ class ForwardRounds final : private ForwardListener {
   };
   struct Shown {
     std::uint32_t rank = 0;
-    std::uint32_t index = 0;  ///< in Halo::shown_to[rank]
-    std::int64_t sent = 0;    ///< time that the other one knows
+    std::uint32_t index = 0;            ///< in Halo::shown_to[rank]
+    std::int64_t sent = 0;              ///< time that the other one knows
     std::int64_t demand = k_no_demand;  ///< of the other one
   };
   struct GhostState {
@@ -92,8 +92,8 @@ class ForwardRounds final : private ForwardListener {
   NodeLists out_edges_;
   StepLinks links_;
   ForwardPass pass_;
-  BigVector<Shown> shown_;          ///< all entries of Halo::shown_to
-  NodeLists shown_of_node_;           ///< indices into shown_
+  BigVector<Shown> shown_;   ///< all entries of Halo::shown_to
+  NodeLists shown_of_node_;  ///< indices into shown_
   BigVector<GhostState> ghosts_;
   std::vector<Proposal> proposals_;   ///< per tied component
   std::vector<std::uint64_t> dirty_;  ///< one bit per step
@@ -101,7 +101,7 @@ class ForwardRounds final : private ForwardListener {
   std::vector<std::uint32_t> changed_ghosts_;
   bool first_sweep_ = true;
   const Progress* progress_ = nullptr;
-  std::uint32_t step_ = 0;            ///< in work
+  std::uint32_t step_ = 0;  ///< in work
 };
 
 }  // namespace entrain::clc

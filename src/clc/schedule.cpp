@@ -10,8 +10,7 @@
 namespace entrain::clc {
 
 std::optional<Schedule> order_nodes(const match::Graph& graph, const Incidence& incidence,
-                                    std::vector<TiedNodes> tied,
-                                    std::vector<std::uint32_t> tied_of,
+                                    std::vector<TiedNodes> tied, std::vector<std::uint32_t> tied_of,
                                     const Progress* progress) {
   Scheduler scheduler(graph, incidence, std::move(tied), std::move(tied_of));
   if (!scheduler.run(progress)) return std::nullopt;

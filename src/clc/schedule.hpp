@@ -45,8 +45,8 @@ struct Schedule {
 /// Orders the nodes, location by location as far as each can go. Where happened-before edges and
 /// local order close a cycle, equal stamps of a coarse timer are the reason as long as the cycle
 /// spans at most two granules of the timer on every location; larger ones are matching errors,
-/// whose edges are taken out of `graph` (`incidence` follows). Deterministic. For a whole graph. Nothing
-/// of use when `progress` (may be null) says that the user wants to stop.
+/// whose edges are taken out of `graph` (`incidence` follows). Deterministic. For a whole graph.
+/// Nothing of use when `progress` (may be null) says that the user wants to stop.
 Schedule make_schedule(match::Graph& graph, Incidence& incidence,
                        const Progress* progress = nullptr);
 

@@ -172,8 +172,8 @@ void Scheduler::release_ordered(std::uint32_t x) {
   const auto receives = graph_.receives(exchange);
   while (state.leading < sends.size() && done_[sends[state.leading].node]) ++state.leading;
   std::uint32_t ready = state.released;
-  while (ready < receives.size() && (state.leading == sends.size() ||
-                                     receives[ready].order <= sends[state.leading].order)) {
+  while (ready < receives.size() &&
+         (state.leading == sends.size() || receives[ready].order <= sends[state.leading].order)) {
     ++ready;
   }
   if (ready == state.released) return;

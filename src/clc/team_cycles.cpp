@@ -113,8 +113,9 @@ class Gathering {
       const std::vector<match::Member> sends = suspected(graph_.sends(exchange));
       const std::vector<match::Member> receives = suspected(graph_.receives(exchange));
       if (sends.empty() || receives.empty()) continue;
-      words.insert(words.end(), {exchange.ordered ? 1u : 0u, static_cast<std::uint32_t>(sends.size()),
-                                 static_cast<std::uint32_t>(receives.size())});
+      words.insert(words.end(),
+                   {exchange.ordered ? 1u : 0u, static_cast<std::uint32_t>(sends.size()),
+                    static_cast<std::uint32_t>(receives.size())});
       for (const auto& side : {sends, receives}) {
         for (const match::Member& m : side) {
           const Name n = name(m.node);
@@ -153,7 +154,8 @@ class Gathering {
 
   NodeIndex number(Name name) { return *numbers_.find(name.key()); }
 
-  [[nodiscard]] std::vector<std::vector<Name>> named(const std::vector<TiedNodes>& components) const {
+  [[nodiscard]] std::vector<std::vector<Name>> named(
+      const std::vector<TiedNodes>& components) const {
     std::vector<std::vector<Name>> result;
     for (const TiedNodes& component : components) {
       std::vector<Name>& nodes = result.emplace_back();
@@ -324,9 +326,8 @@ TeamCycles settle_cycles(Team& team, const trace::Partition& partition, match::G
       if (n != k_none) nodes.nodes.push_back(n);
     }
   }
-  result.dropped_edges = static_cast<std::uint64_t>(
-      team.reduce(Team::Reduction::sum,
-                  static_cast<std::int64_t>(drop_inner_edges(graph, errors))));
+  result.dropped_edges = static_cast<std::uint64_t>(team.reduce(
+      Team::Reduction::sum, static_cast<std::int64_t>(drop_inner_edges(graph, errors))));
   incidence = Incidence(graph);
   return result;
 }

@@ -35,8 +35,8 @@ match::GraphSize size_between(Team& team, const match::Graph& graph,
 
 /// Finds the strongly connected components among the nodes marked in `suspects` (one per node,
 /// ghosts too), ties or cuts them like make_schedule() and tells every member. Rank 0 gets the part
-/// of the graph between suspects, which must be countable, and searches it. Collective; the graph loses edges if components
-/// are cut.
+/// of the graph between suspects, which must be countable, and searches it. Collective; the graph
+/// loses edges if components are cut.
 TeamCycles settle_cycles(Team& team, const trace::Partition& partition, match::Graph& graph,
                          Incidence& incidence, const std::vector<bool>& suspects);
 

@@ -52,8 +52,7 @@ class Check : public Verb {
   int run() override {
     check_.options.threads = common_.own_threads();
     return run_and_report(
-        common_,
-        [&](Progress* progress) { return check(progress); },
+        common_, [&](Progress* progress) { return check(progress); },
         [&](const CheckReport& report) {
           const bool close = check_.strict_latency && report.below_latency > 0;
           return report.violations > 0 || close ? k_exit_violations : k_exit_fine;
@@ -63,8 +62,7 @@ class Check : public Verb {
  private:
   Result<CheckReport> check(Progress* progress) {
     TRY(check_.prepare());
-    TRY_ASSIGN(CheckReport report,
-               engine::check(processes(), archive_, check_.options, progress));
+    TRY_ASSIGN(CheckReport report, engine::check(processes(), archive_, check_.options, progress));
     TRY(check_.write_bounds(report.bounds, report.resolution_hz));
     return report;
   }

@@ -42,17 +42,18 @@ Result<ClockDomain> parse_clock_domain(std::string_view text) {
 }  // namespace
 
 void CheckArguments::declare(CLI::App& app) {
-  add_value(app, "--presync", options.presync, parse_presync, "METHOD",
-            "How stored time stamps become the times to start from. none: as stored. linear: "
-            "through the ClockOffset records, exactly as an OTF2 reader does. regression: a straight "
-            "line per clock, by least squares over all clock sessions. spline: a smooth, increasing "
-            "curve through the sessions. causal: what auto takes, bent as little as the messages and "
-            "collectives of the trace demand; where no clock was measured, clocks are aligned by "
-            "these alone. auto: of linear, regression and spline the one that best foretells sessions "
-            "that are left out; linear with fewer than three sessions and for an archive that was "
-            "corrected already, none where it holds no ClockOffset records; correct then goes on as "
-            "with causal where something is violated, but not in an archive that was corrected "
-            "already. The report names the choice. Default: auto.")
+  add_value(
+      app, "--presync", options.presync, parse_presync, "METHOD",
+      "How stored time stamps become the times to start from. none: as stored. linear: "
+      "through the ClockOffset records, exactly as an OTF2 reader does. regression: a straight "
+      "line per clock, by least squares over all clock sessions. spline: a smooth, increasing "
+      "curve through the sessions. causal: what auto takes, bent as little as the messages and "
+      "collectives of the trace demand; where no clock was measured, clocks are aligned by "
+      "these alone. auto: of linear, regression and spline the one that best foretells sessions "
+      "that are left out; linear with fewer than three sessions and for an archive that was "
+      "corrected already, none where it holds no ClockOffset records; correct then goes on as "
+      "with causal where something is violated, but not in an archive that was corrected "
+      "already. The report names the choice. Default: auto.")
       ->group(k_group);
   add_value(app, "--sessions", options.condensing, parse_condensing, "shortest|mean|weighted",
             "How the exchanges of a clock session become one offset, for regression and spline. "
@@ -62,24 +63,25 @@ void CheckArguments::declare(CLI::App& app) {
             "90 %, and regression over all of them, as Intel Trace Collector does. weighted: the "
             "same, weighted by 1 / (round trip)^2. Default: shortest.")
       ->group(k_group);
-  add_value(app, "--clock-domain", options.clock_domain, parse_clock_domain,
-            "auto|location|process|node",
-            "Which locations share one clock: they are bent and moved together, so that no two of "
-            "them are torn apart. location: none. process, node: those of a process, of a machine "
-            "node. auto: those of a node, as far as the trace does not contradict it: clock offsets "
-            "that differ by more than they may, or messages inside the node that would arrive "
-            "before they were sent; then those of a process, or none. Edges inside a domain are "
-            "never corrected: where locations that are told to share a clock do not, violations between "
-            "them stay, or the correction is refused. Default: auto.")
+  add_value(
+      app, "--clock-domain", options.clock_domain, parse_clock_domain, "auto|location|process|node",
+      "Which locations share one clock: they are bent and moved together, so that no two of "
+      "them are torn apart. location: none. process, node: those of a process, of a machine "
+      "node. auto: those of a node, as far as the trace does not contradict it: clock offsets "
+      "that differ by more than they may, or messages inside the node that would arrive "
+      "before they were sent; then those of a process, or none. Edges inside a domain are "
+      "never corrected: where locations that are told to share a clock do not, violations between "
+      "them stay, or the correction is refused. Default: auto.")
       ->group(k_group);
-  add_value(app, "--mu", options.mu, parse_mu, "auto|delays|rtt|1tick|SECONDS",
-            "Minimum latency: how much later than its send a receive must be. auto: that of an "
-            "earlier correction of the archive, else 0, as no measurement proves more. delays: a "
-            "quarter of the shortest round trip that entrain record measured, per class of distance "
-            "(same process, same node, other): a guess. rtt: a quarter of the smallest round trip of "
-            "messages, per class: a guess. 1tick: one tick of the timer, which separates ties. A "
-            "number: that many seconds, 0 to 1000, e.g. 1e-6. A mu above the true latency invents "
-            "violations. Default: auto.")
+  add_value(
+      app, "--mu", options.mu, parse_mu, "auto|delays|rtt|1tick|SECONDS",
+      "Minimum latency: how much later than its send a receive must be. auto: that of an "
+      "earlier correction of the archive, else 0, as no measurement proves more. delays: a "
+      "quarter of the shortest round trip that entrain record measured, per class of distance "
+      "(same process, same node, other): a guess. rtt: a quarter of the smallest round trip of "
+      "messages, per class: a guess. 1tick: one tick of the timer, which separates ties. A "
+      "number: that many seconds, 0 to 1000, e.g. 1e-6. A mu above the true latency invents "
+      "violations. Default: auto.")
       ->group(k_group);
   add_value(app, "--alltoallv", options.alltoallv, parse_alltoallv, "ignore|dense",
             "What Alltoallv and Alltoallw mean, of which a trace records only totals. ignore: no "

@@ -18,7 +18,7 @@ struct CheckArguments {
   CheckOptions options;
   bool strict_latency = false;  ///< edges closer than mu count as violations for the exit code
 
-  std::string bounds_csv;       ///< file for the error bounds of all clocks; empty: none
+  std::string bounds_csv;  ///< file for the error bounds of all clocks; empty: none
 
   void declare(CLI::App& app);
 

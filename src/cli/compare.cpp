@@ -91,9 +91,10 @@ class Compare : public Verb {
         ->check(reject_empty)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group(k_group);
-    add_value(app, "--points", points_, parse_points, "N",
-              "How many events of each location --csv takes: the first, the last and others between "
-              "them, 2 to 1000000. Default: 1000.")
+    add_value(
+        app, "--points", points_, parse_points, "N",
+        "How many events of each location --csv takes: the first, the last and others between "
+        "them, 2 to 1000000. Default: 1000.")
         ->group(k_group);
     add_switch(app, "--raw", options_.raw_a,
                "Take the time stamps of A as they are stored, without its ClockOffset records.")
@@ -110,10 +111,7 @@ class Compare : public Verb {
     std::optional<std::filesystem::path> truth;
     if (!truth_.empty()) truth = truth_;
     return run_and_report(
-        common_,
-        [&](Progress* progress) {
-          return compare(truth, progress);
-        },
+        common_, [&](Progress* progress) { return compare(truth, progress); },
         [&](const CompareReport& report) {
           const bool exceeded = tolerance_s_ && !(report.all.max_s <= *tolerance_s_);
           return exceeded ? k_exit_violations : k_exit_fine;

@@ -64,9 +64,8 @@ class Correct : public Verb {
 
   Result<CorrectReport> correct(Progress* progress) {
     namespace fs = std::filesystem;
-    if (!check_.bounds_csv.empty() &&
-        fs::absolute(check_.bounds_csv).lexically_normal() ==
-            fs::absolute(output_).lexically_normal()) {
+    if (!check_.bounds_csv.empty() && fs::absolute(check_.bounds_csv).lexically_normal() ==
+                                          fs::absolute(output_).lexically_normal()) {
       return fail(ErrorKind::usage, fmt::format("--bounds-csv and -o both name {}; the bounds need "
                                                 "a file of their own",
                                                 output_));
@@ -98,8 +97,10 @@ const HelpText& Correct::help() const {
       "correct",
       "[OPTIONS] ARCHIVE -o DIR",
       "write a corrected archive",
-      {"Repairs the times of a trace in two steps, of which neither touches a trace without violations. "
-       "First the clocks are bent as smoothly as messages and collectives demand (--presync), those "
+      {"Repairs the times of a trace in two steps, of which neither touches a trace without "
+       "violations. "
+       "First the clocks are bent as smoothly as messages and collectives demand (--presync), "
+       "those "
        "of locations that share one together (--clock-domain).",
        "Then the controlled logical clock removes what is left: a receive that is earlier "
        "than its send is moved behind it, what follows on its location moves along and returns to "
@@ -190,10 +191,11 @@ void Correct::declare_method(CLI::App& app) {
             "Whether to build up jumps beforehand at all. off: a corrected receive jumps. "
             "Default: on.")
       ->group(k_method_group);
-  add_value(app, "--amortize", options_.amortize, parse_switch, "on|off",
-            "Whether to remove violations by the controlled logical clock. off: what --presync makes "
-            "of the times is written as it is, with the violations that it leaves, to see what "
-            "the presync does by itself. Default: on.")
+  add_value(
+      app, "--amortize", options_.amortize, parse_switch, "on|off",
+      "Whether to remove violations by the controlled logical clock. off: what --presync makes "
+      "of the times is written as it is, with the violations that it leaves, to see what "
+      "the presync does by itself. Default: on.")
       ->group(k_method_group);
 }
 

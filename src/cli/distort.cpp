@@ -52,7 +52,8 @@ class Distort : public Verb {
         "give a trace wrong clocks, to test corrections",
         {"The opposite of correct: writes an archive in which every process has a skewed, "
          "drifting, wandering clock, together with the ClockOffset records that a tracer would "
-         "have measured at begin and end, or more often or never (--sessions). The original is then the ground truth for compare. The "
+         "have measured at begin and end, or more often or never (--sessions). The original is "
+         "then the ground truth for compare. The "
          "same seed gives the same archive."},
         {{"entrain distort traces.otf2 -o skewed --seed 7", "A trace with wrong clocks."},
          {"entrain distort traces.otf2 -o skewed --per node --drift-ppm 50",
@@ -118,15 +119,17 @@ void Distort::declare_clocks(CLI::App& app) {
       "Default: 0.")
       ->group(k_group);
   const auto parse_wander = [](std::string_view text) { return parse_choice(text, k_wanders); };
-  add_value(app, "--wander-kind", options_.wander_kind, parse_wander, "cycle|walk",
-            "How the rate changes. cycle: two sinusoids, of about the wander period and half of it. "
-            "walk: at random, 16 steps per wander period, never beyond --wander-ppm; here less than "
-            "about a 4000th of the span is refused as the period. Default: cycle.")
+  add_value(
+      app, "--wander-kind", options_.wander_kind, parse_wander, "cycle|walk",
+      "How the rate changes. cycle: two sinusoids, of about the wander period and half of it. "
+      "walk: at random, 16 steps per wander period, never beyond --wander-ppm; here less than "
+      "about a 4000th of the span is refused as the period. Default: cycle.")
       ->group(k_group);
   const auto parse_master = [](std::string_view text) { return parse_choice(text, k_masters); };
-  add_value(app, "--master", options_.steady_master, parse_master, "wander|steady",
-            "The clock of the first location, against which the others are measured. wander: as wrong as "
-            "the others. steady: it is off and drifts, but does not wander. Default: wander.")
+  add_value(
+      app, "--master", options_.steady_master, parse_master, "wander|steady",
+      "The clock of the first location, against which the others are measured. wander: as wrong as "
+      "the others. steady: it is off and drifts, but does not wander. Default: wander.")
       ->group(k_group);
   add_value(app, "--sessions", options_.sessions, parse_sessions, "N",
             "How often the clocks are measured, at equal distances from begin to end: 0, or 2 to "

@@ -92,9 +92,10 @@ Result<MuOption> parse_mu(std::string_view text) {
   if (text == "1tick") return MuOption{MuSource::one_tick, 0};
   const auto seconds = parse_number(text, 0, k_most_mu_s, "seconds");
   if (seconds) return MuOption{MuSource::fixed, std::abs(*seconds)};
-  return fail(ErrorKind::usage, fmt::format("is not auto, delays, rtt, 1tick or a number of seconds from 0 "
-                                            "to {:g}",
-                                            k_most_mu_s));
+  return fail(ErrorKind::usage,
+              fmt::format("is not auto, delays, rtt, 1tick or a number of seconds from 0 "
+                          "to {:g}",
+                          k_most_mu_s));
 }
 
 Result<Presync> parse_presync(std::string_view text) {

@@ -62,7 +62,8 @@ double largest_rate(const ClockMap& map, const BaseLine& line, std::uint64_t fir
     if (stamps[k] <= stamps[k - 1]) continue;
     const auto distance = [&](std::uint64_t x) { return static_cast<Int128>(map(x)) - line(x); };
     const auto change = static_cast<double>(distance(stamps[k]) - distance(stamps[k - 1]));
-    largest = std::max(largest, (std::abs(change) - 2) / static_cast<double>(stamps[k] - stamps[k - 1]));
+    largest =
+        std::max(largest, (std::abs(change) - 2) / static_cast<double>(stamps[k] - stamps[k - 1]));
   }
   return largest;
 }

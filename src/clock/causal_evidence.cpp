@@ -110,7 +110,8 @@ std::vector<CausalBound> held_both_ways(std::span<const CausalBound> bounds, std
     }
     circles.look_at(seen);
     for (std::size_t v = w; v < end; ++v) {
-      for (const std::size_t b : windows[v]) if (circles.hold(bounds[b])) held[b] = 1;
+      for (const std::size_t b : windows[v])
+        if (circles.hold(bounds[b])) held[b] = 1;
     }
   }
   std::vector<CausalBound> result;
@@ -153,9 +154,9 @@ ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
 
 namespace {
 
-/// The fit to `problem` with the amplitude of `fit`. From `fit` it is a few steps as a rule; where they
-/// lead does not depend on that, as there is one minimum. Else it is approached from stiffer clocks on,
-/// and the softest that settle count.
+/// The fit to `problem` with the amplitude of `fit`. From `fit` it is a few steps as a rule; where
+/// they lead does not depend on that, as there is one minimum. Else it is approached from stiffer
+/// clocks on, and the softest that settle count.
 CausalFit fit_again(const CausalProblem& problem, const CausalFit& fit) {
   CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
   if (found.converged) return found;

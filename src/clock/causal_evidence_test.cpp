@@ -40,8 +40,9 @@ TEST(HeldBothWays, needs_a_way_back) {
   EXPECT_EQ(held({bound(0, 1, 10), bound(1, 0, 20), bound(1, 2, 30)}, 3), (Numbers{0, 1}));
   EXPECT_EQ(held({bound(0, 1, 10), bound(1, 2, 20), bound(2, 0, 30)}, 3), (Numbers{0, 1, 2}));
   // Two circles that one bound joins: it is no part of any.
-  EXPECT_EQ(held({bound(0, 1, 1), bound(1, 0, 2), bound(1, 2, 3), bound(2, 3, 4), bound(3, 2, 5)}, 4),
-            (Numbers{0, 1, 3, 4}));
+  EXPECT_EQ(
+      held({bound(0, 1, 1), bound(1, 0, 2), bound(1, 2, 3), bound(2, 3, 4), bound(3, 2, 5)}, 4),
+      (Numbers{0, 1, 3, 4}));
   EXPECT_EQ(held({}, 3), Numbers{});
 }
 
@@ -124,7 +125,8 @@ HeldOut looked_at(const Error& error, int count) {
 TEST(HoldOut, supports_bends_that_are_there) {
   const HeldOut slow = looked_at(
       [](std::uint32_t clock, double time) {
-        return 30'000 * std::sin(3 * std::numbers::pi * time / static_cast<double>(k_span) + clock) -
+        return 30'000 *
+                   std::sin(3 * std::numbers::pi * time / static_cast<double>(k_span) + clock) -
                30'000 * std::sin(static_cast<double>(clock));
       },
       5'000);
@@ -135,7 +137,8 @@ TEST(HoldOut, supports_bends_that_are_there) {
 TEST(HoldOut, supports_none_that_messages_are_too_few_for) {
   const HeldOut fast = looked_at(
       [](std::uint32_t clock, double time) {
-        return 30'000 * std::sin(900 * std::numbers::pi * time / static_cast<double>(k_span) + clock);
+        return 30'000 *
+               std::sin(900 * std::numbers::pi * time / static_cast<double>(k_span) + clock);
       },
       1'000);
   EXPECT_GT(fast.unbent, 0);

@@ -101,8 +101,7 @@ class Solver {
     }
     if (!factorize(v)) return fit;
     const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
-    fit.log_evidence =
-        -cost + unknowns * std::log(bend_) - curvature_.log_determinant() / 2;
+    fit.log_evidence = -cost + unknowns * std::log(bend_) - curvature_.log_determinant() / 2;
     for (const Term& term : bounds_) {
       const double over = term.row.value(v) - term.limit;
       fit.active += over > 0 ? 1 : 0;

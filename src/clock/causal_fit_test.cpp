@@ -27,9 +27,8 @@ class Cluster {
   /// Reading minus truth, without what a line through begin and end takes away.
   [[nodiscard]] double error(std::uint32_t clock, double time) const {
     const auto raw = [&](double t) {
-      return amplitude_ *
-             std::sin(2 * std::numbers::pi * t / (0.7 * static_cast<double>(k_span)) +
-                      phases_[clock]);
+      return amplitude_ * std::sin(2 * std::numbers::pi * t / (0.7 * static_cast<double>(k_span)) +
+                                   phases_[clock]);
     };
     const double share = time / static_cast<double>(k_span);
     return raw(time) - (1 - share) * raw(0) - share * raw(static_cast<double>(k_span));
@@ -55,7 +54,8 @@ class Cluster {
   [[nodiscard]] std::vector<SessionBound> sessions(double half_width) const {
     std::vector<SessionBound> all;
     for (std::uint32_t c = 0; c < clocks_; ++c) {
-      for (const std::int64_t time : {std::int64_t{0}, k_span}) all.push_back({c, time, half_width});
+      for (const std::int64_t time : {std::int64_t{0}, k_span})
+        all.push_back({c, time, half_width});
     }
     return all;
   }
@@ -84,8 +84,8 @@ class Cluster {
  private:
   /// Sum of squared distances from the mean.
   static double variation(const std::vector<double>& values) {
-    const double mean = std::accumulate(values.begin(), values.end(), 0.0) /
-                        static_cast<double>(values.size());
+    const double mean =
+        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
     double sum = 0;
     for (const double value : values) sum += (value - mean) * (value - mean);
     return sum;
@@ -167,7 +167,8 @@ TEST(CausalFit, satisfies_the_conditions_of_a_minimum) {
     }
     for (const SessionBound& s : sessions) sum += std::pow(e(s.clock, s.time) / s.half_width, 2);
     for (const CausalBound& b : bounds) {
-      const double over = e(b.to, b.to_time) - e(b.from, b.from_time) - static_cast<double>(b.slack);
+      const double over =
+          e(b.to, b.to_time) - e(b.from, b.from_time) - static_cast<double>(b.slack);
       sum += std::pow(std::max(0.0, over) / problem.sigma, 2);
     }
     return sum;
@@ -203,8 +204,8 @@ TEST(CausalFit, stays_calm_when_bounds_contradict_each_other) {
 
 TEST(LatencyScale, is_a_quarter_of_the_shortest_round_trip) {
   // Clock 1 is 1000 ahead. Latencies 300 and 500; a shorter one in another window.
-  const std::vector<CausalBound> bounds{{0, 1, 0, 1300, 1300}, {1, 0, 2000, 1500, -500},
-                                        {0, 1, 10'000, 11'100, 1100}};
+  const std::vector<CausalBound> bounds{
+      {0, 1, 0, 1300, 1300}, {1, 0, 2000, 1500, -500}, {0, 1, 10'000, 11'100, 1100}};
   EXPECT_DOUBLE_EQ(latency_scale(bounds, 0, 5'000, nullptr), 200);
   EXPECT_DOUBLE_EQ(latency_scale(bounds, 0, 50'000, nullptr), 150);
   EXPECT_DOUBLE_EQ(latency_scale({}, 0, 5'000, nullptr), 1);

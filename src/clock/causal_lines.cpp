@@ -82,7 +82,8 @@ Line middle_line(const Corridor& corridor) {
   return {bottom + (top - bottom) / 2, rate};
 }
 
-/// Mean logarithm of the distances of these points from a line, per point that it was not put through.
+/// Mean logarithm of the distances of these points from a line, per point that it was not put
+/// through.
 double looseness_of(const std::vector<Point>& points, const Line& line) {
   double sum = 0;
   for (const Point& p : points) sum += std::log1p(std::abs(p.y - line.offset - line.rate * p.x));
@@ -90,9 +91,9 @@ double looseness_of(const std::vector<Point>& points, const Line& line) {
                            : std::numeric_limits<double>::max();
 }
 
-/// Takes the middle line, or an edge of either hull that bounds are twice as close to. The middle alone
-/// would be wrong where one of two clocks always waits for the other: its process
-/// receives at once, time and again, and is received from late, by as much as the work differs.
+/// Takes the middle line, or an edge of either hull that bounds are twice as close to. The middle
+/// alone would be wrong where one of two clocks always waits for the other: its process receives at
+/// once, time and again, and is received from late, by as much as the work differs.
 void find_line(Corridor& corridor) {
   std::vector<Point> all = corridor.floor;
   all.insert(all.end(), corridor.ceiling.begin(), corridor.ceiling.end());

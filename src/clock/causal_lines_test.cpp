@@ -39,7 +39,8 @@ TEST(AlignByLines, brings_clocks_together_that_are_seconds_off_and_drift) {
   std::vector<CausalBound> bounds;
   // A chain: clock 3 only talks to clock 1, clock 1 to clock 2, clock 2 to clock 0.
   for (const auto& [a, b] : {std::pair(3u, 1u), std::pair(1u, 2u), std::pair(2u, 0u)}) {
-    for (const auto& part : {messages(clocks, a, b, 500, random), messages(clocks, b, a, 500, random)}) {
+    for (const auto& part :
+         {messages(clocks, a, b, 500, random), messages(clocks, b, a, 500, random)}) {
       bounds.insert(bounds.end(), part.begin(), part.end());
     }
   }
@@ -59,7 +60,8 @@ TEST(AlignByLines, one_way_traffic_aligns_nothing) {
   std::mt19937_64 random(6);
   const std::vector<Clock> clocks{{0, 0}, {1e10, 1e-4}, {5e6, 0}};
   std::vector<CausalBound> bounds = messages(clocks, 0, 1, 100, random);
-  for (const auto& part : {messages(clocks, 0, 2, 100, random), messages(clocks, 2, 0, 100, random)}) {
+  for (const auto& part :
+       {messages(clocks, 0, 2, 100, random), messages(clocks, 2, 0, 100, random)}) {
     bounds.insert(bounds.end(), part.begin(), part.end());
   }
   const auto lines = align_by_lines(3, bounds);

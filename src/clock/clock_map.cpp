@@ -58,8 +58,9 @@ std::int64_t ClockMap::far_away(const ClockKnot& begin, double slope, std::uint6
 
 std::int64_t ClockMap::operator()(std::uint64_t local) const {
   if (knots_.size() < 2) return static_cast<std::int64_t>(local);
-  const auto end = std::lower_bound(knots_.begin() + 1, knots_.end() - 1, local,
-                                    [](const ClockKnot& k, std::uint64_t t) { return k.local < t; });
+  const auto end =
+      std::lower_bound(knots_.begin() + 1, knots_.end() - 1, local,
+                       [](const ClockKnot& k, std::uint64_t t) { return k.local < t; });
   return at(*(end - 1), slope(*(end - 1), *end), local);
 }
 
@@ -77,8 +78,8 @@ void ClockMap::Cursor::move_to(std::uint64_t local) {
 }
 
 bool ClockMap::is_identity() const {
-  return knots_.size() < 2 ||
-         std::all_of(knots_.begin(), knots_.end(), [](const ClockKnot& k) { return k.offset == 0; });
+  return knots_.size() < 2 || std::all_of(knots_.begin(), knots_.end(),
+                                          [](const ClockKnot& k) { return k.offset == 0; });
 }
 
 bool ClockMap::is_monotone() const {

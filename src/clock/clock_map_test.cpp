@@ -9,7 +9,9 @@
 namespace entrain {
 namespace {
 
-ClockMap map_of(std::vector<ClockKnot> knots) { return ClockMap::from_knots(std::move(knots)).value(); }
+ClockMap map_of(std::vector<ClockKnot> knots) {
+  return ClockMap::from_knots(std::move(knots)).value();
+}
 
 TEST(ClockMap, fewer_than_two_knots_are_the_identity) {
   EXPECT_EQ(ClockMap()(17), 17);
@@ -30,8 +32,8 @@ TEST(ClockMap, interpolates_between_knots_and_extends_the_ends) {
 
 TEST(ClockMap, ties_round_to_even_as_rint_does) {
   const ClockMap map = map_of({{0, 0}, {2, 1}});
-  EXPECT_EQ(map(1), 1);   // 0.5 -> 0
-  EXPECT_EQ(map(3), 5);   // 1.5 -> 2
+  EXPECT_EQ(map(1), 1);  // 0.5 -> 0
+  EXPECT_EQ(map(3), 5);  // 1.5 -> 2
 }
 
 // The formula that the header states, as written there.
@@ -75,7 +77,8 @@ TEST(ClockMap, steep_falls_are_not_monotone) {
 TEST(ClockMap, refuses_knots_out_of_order) {
   EXPECT_FALSE(ClockMap::from_knots({{5, 0}, {5, 1}}));
   EXPECT_FALSE(ClockMap::from_knots({{5, 0}, {4, 1}}));
-  EXPECT_FALSE(ClockMap::from_knots({{5, std::int64_t{1} << 61}, {6, 1ll + (std::int64_t{1} << 61)}}));
+  EXPECT_FALSE(
+      ClockMap::from_knots({{5, std::int64_t{1} << 61}, {6, 1ll + (std::int64_t{1} << 61)}}));
 }
 
 TEST(ClockMap, shift_moves_every_time) {

@@ -21,9 +21,7 @@ constexpr int k_lanczos_steps = 40;
 
 }  // namespace
 
-double Curvature::Factor::work() const {
-  return m_nonZerosPerCol.cast<double>().squaredNorm();
-}
+double Curvature::Factor::work() const { return m_nonZerosPerCol.cast<double>().squaredNorm(); }
 
 Curvature::Curvature(std::size_t clocks, std::size_t knots)
     : clocks_(static_cast<Eigen::Index>(clocks)),

@@ -38,11 +38,11 @@ struct CausalTerm {
 
 /// The second derivative of a causal fit's cost: bends of every clock, and the terms in force.
 ///
-/// Where that costs little it is factorised as one sparse matrix. Of many clocks that hang together,
-/// whose factors fill up, only the matrix of every clock by itself is factorised (its five
-/// diagonals), which preconditions conjugate gradients; the determinant is estimated by stochastic
-/// Lanczos quadrature with probes that are always the same (Ubaru, Chen, Saad, 2017). Deterministic;
-/// one thread.
+/// Where that costs little it is factorised as one sparse matrix. Of many clocks that hang
+/// together, whose factors fill up, only the matrix of every clock by itself is factorised (its
+/// five diagonals), which preconditions conjugate gradients; the determinant is estimated by
+/// stochastic Lanczos quadrature with probes that are always the same (Ubaru, Chen, Saad, 2017).
+/// Deterministic; one thread.
 class Curvature {
  public:
   /// `knots` unknowns per clock, one clock after the other.
@@ -51,8 +51,8 @@ class Curvature {
   /// How to solve; `automatic` by what the factors would cost.
   enum class Way { automatic, direct, iterative };
 
-  /// bend * (second difference)^2 of all inner knots, `fixed` terms, and those of `bounds` for which
-  /// `active` is true. False if the matrix is not positive definite.
+  /// bend * (second difference)^2 of all inner knots, `fixed` terms, and those of `bounds` for
+  /// which `active` is true. False if the matrix is not positive definite.
   bool compute(double bend, const std::vector<CausalTerm>& fixed,
                const std::vector<CausalTerm>& bounds, const std::vector<bool>& active,
                Way way = Way::automatic);
@@ -85,10 +85,10 @@ class Curvature {
   // What follows numbers unknowns knot by knot, all clocks of a knot side by side.
   [[nodiscard]] Vector by_knots(const Vector& by_clocks) const;
   [[nodiscard]] Vector by_clocks(const Vector& by_knots) const;
-  [[nodiscard]] Vector times(const Vector& v);                ///< the matrix itself
-  void solve_lower(Vector& v);                                ///< v = L^-1 v
-  void solve_upper(Vector& v);                                ///< v = L^-T v
-  [[nodiscard]] double quadrature(std::size_t probe);         ///< of z' log(L^-1 H L^-T) z
+  [[nodiscard]] Vector times(const Vector& v);         ///< the matrix itself
+  void solve_lower(Vector& v);                         ///< v = L^-1 v
+  void solve_upper(Vector& v);                         ///< v = L^-T v
+  [[nodiscard]] double quadrature(std::size_t probe);  ///< of z' log(L^-1 H L^-T) z
 
   Eigen::Index clocks_, knots_, size_;
   double bend_ = 0;
@@ -96,7 +96,8 @@ class Curvature {
   bool direct_ = true;
   Factor factor_;
   std::vector<CausalRow> rows_;  ///< of all terms in force, scaled
-  /// L of the matrices of the clocks: left of the diagonal by one knot and by two, and 1 / diagonal.
+  /// L of the matrices of the clocks: left of the diagonal by one knot and by two, and 1 /
+  /// diagonal.
   Vector left1_, left2_, inverse_;
 };
 

@@ -51,9 +51,8 @@ struct CrossValidation {
   /// between their neighbours.
   std::int64_t width_ticks = 0;
 };
-/// Of the undisturbed sessions the inner ones only: those at the ends would test how curves go on, not
-/// how they interpolate.
-/// The sessions must be in order, with offsets up to 2^61 ticks.
+/// Of the undisturbed sessions the inner ones only: those at the ends would test how curves go on,
+/// not how they interpolate. The sessions must be in order, with offsets up to 2^61 ticks.
 [[nodiscard]] CrossValidation cross_validate(const Sessions& clock, Condensing rule);
 
 /// The method to take, from the sums over all clocks. `most_sessions`: of any clock.

@@ -71,7 +71,8 @@ Guarantee::Guarantee(const GuaranteeProblem& problem)
   for (const CausalBound& bound : problem.bounds) {
     if (!counts(bound)) continue;
     const auto [from, to] = distances_of(problem, bound);
-    edges_[next[problem.window_of(bound.to_time)]++] = {bound.from, bound.to, bound.slack, from, to};
+    edges_[next[problem.window_of(bound.to_time)]++] = {bound.from, bound.to, bound.slack, from,
+                                                        to};
   }
 }
 
@@ -161,8 +162,7 @@ class Guarantee::Paths {
     return clock == g_.reference ? k_reference : 1 + std::size_t{window} * g_.clocks + clock;
   }
   [[nodiscard]] std::uint32_t clock_of(std::size_t node) const {
-    return node == k_reference ? g_.reference
-                               : static_cast<std::uint32_t>((node - 1) % g_.clocks);
+    return node == k_reference ? g_.reference : static_cast<std::uint32_t>((node - 1) % g_.clocks);
   }
   /// True if the label of `to` fell.
   bool relax(std::size_t from, std::size_t to, std::int64_t cost, std::uint32_t edge) {

@@ -66,7 +66,8 @@ struct ErrorIntervals {
   }
 };
 
-/// Bounds that cannot hold together: around a circle of clocks and times they add up to less than 0.
+/// Bounds that cannot hold together: around a circle of clocks and times they add up to less than
+/// 0.
 struct Contradiction {
   std::vector<std::uint32_t> clocks;  ///< that take part, increasing
   std::int64_t begin = 0, end = 0;    ///< middles of its first and last window, ticks

@@ -52,7 +52,8 @@ TEST(Guarantee, ends_are_moved_to_the_middle_and_costs_rounded_up) {
   EXPECT_EQ(of(found, 1, 1), Pair(-k_free, 11));
   EXPECT_EQ(of(found, 2, 1), Pair(-k_free, 12));
   // A limit of its own for clock 1: 10 % of 10 and of 90 ticks.
-  const ErrorIntervals own = Guarantee(problem(3, 2, bounds)).intervals({10'000'000, {0, 90'000'000, 0}});
+  const ErrorIntervals own =
+      Guarantee(problem(3, 2, bounds)).intervals({10'000'000, {0, 90'000'000, 0}});
   EXPECT_EQ(of(own, 1, 1), Pair(-k_free, 11));
   EXPECT_EQ(of(own, 2, 1), Pair(-k_free, 10 + 1 + 9 + 1));
 }
@@ -121,8 +122,9 @@ class Oracle {
       const auto moved = [&](std::uint32_t c, std::int64_t time) {
         return c == problem.reference ? 0 : up(std::abs(time - problem.middle(w)), limits.of(c));
       };
-      lower(node(bound.from, w), node(bound.to, w),
-            bound.slack * 256 + moved(bound.from, bound.from_time) + moved(bound.to, bound.to_time));
+      lower(
+          node(bound.from, w), node(bound.to, w),
+          bound.slack * 256 + moved(bound.from, bound.from_time) + moved(bound.to, bound.to_time));
     }
     for (std::size_t k = 0; k < size_; ++k) {
       for (std::size_t i = 0; i < size_; ++i) {
@@ -192,8 +194,8 @@ TEST(Guarantee, intervals_are_the_shortest_paths) {
         const auto up = [](std::int64_t parts) {  // to whole ticks
           return static_cast<std::int64_t>(std::ceil(static_cast<double>(parts) / 256));
         };
-        ASSERT_EQ(of(found, c, w), Pair(back == k_free ? -k_free : -up(back),
-                                        there == k_free ? k_free : up(there)))
+        ASSERT_EQ(of(found, c, w),
+                  Pair(back == k_free ? -k_free : -up(back), there == k_free ? k_free : up(there)))
             << "seed " << seed << ", clock " << c << ", window " << w;
       }
     }
@@ -229,7 +231,8 @@ TEST(Guarantee, the_truth_is_inside_and_more_messages_never_widen_it) {
     std::vector<CausalBound> bounds;
     for (int m = 0; m < 200; ++m) {
       const auto from = static_cast<std::uint32_t>(random.below(k_clocks));
-      const auto to = static_cast<std::uint32_t>((from + 1 + random.below(k_clocks - 1)) % k_clocks);
+      const auto to =
+          static_cast<std::uint32_t>((from + 1 + random.below(k_clocks - 1)) % k_clocks);
       const double sent = random.uniform(0, 3'000), latency = random.uniform(1, 60);
       // What a clock shows at a true time, found as its error depends on what it shows.
       const auto shown = [&](std::uint32_t c, double time) {

@@ -21,8 +21,8 @@ struct Narrowed {
   std::optional<Contradiction> contradiction;  ///< then the rest means nothing
 };
 
-/// From a limit on how far the rate of a clock leaves its mean over its life (`start.wander_ppb`) to
-/// limits on the rate of its error along its base line, whose own rate is another one.
+/// From a limit on how far the rate of a clock leaves its mean over its life (`start.wander_ppb`)
+/// to limits on the rate of its error along its base line, whose own rate is another one.
 ///
 /// How far the mean may be from the line the intervals tell: from the first event to the last one,
 /// and, less a wander more, between any two windows. They follow from any limits that are large

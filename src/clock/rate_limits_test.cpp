@@ -38,8 +38,7 @@ std::vector<CausalBound> contacts(double wave_ppm, double least, std::uint64_t s
     const double error = 40e-6 * static_cast<double>(time) +
                          wave_ppm * 1e-6 * wave * std::sin(static_cast<double>(time) / wave);
     const auto slack = [&](double signed_error) {
-      return static_cast<std::int64_t>(
-          std::ceil(signed_error + random.uniform(least, least + 20)));
+      return static_cast<std::int64_t>(std::ceil(signed_error + random.uniform(least, least + 20)));
     };
     bounds.push_back({0, 1, time, time, slack(error)});
     bounds.push_back({1, 0, time, time, slack(-error)});
@@ -59,8 +58,7 @@ TEST(NarrowLimits, the_rate_of_a_straight_clock_is_found) {
 TEST(NarrowLimits, limits_hold_for_clocks_that_wander) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const auto bounds = contacts(10, 1, seed, 0, k_span);
-    const Narrowed found =
-        narrow_limits(Guarantee(grid(bounds, 100)), k_lives, wide(10'000), true);
+    const Narrowed found = narrow_limits(Guarantee(grid(bounds, 100)), k_lives, wide(10'000), true);
     ASSERT_FALSE(found.contradiction);
     EXPECT_GE(found.limits.of(1), 50'000);
     EXPECT_LE(found.limits.of(1), 80'000);

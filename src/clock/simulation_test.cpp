@@ -28,7 +28,7 @@ constexpr std::uint64_t k_epoch = 1'700'000'000'000'000'000;  // beyond what a d
 struct Simulated {
   double drift = 20e-6, wander = 1e-6, period_s = 120, phase = 0.7;
   double hours = 2, session_every_s = 10;
-  double lopsided_ns = 0;  ///< ways back take longer by this
+  double lopsided_ns = 0;           ///< ways back take longer by this
   std::size_t disturbed_every = 0;  ///< each n-th session is disturbed; 0: none
   std::uint64_t seed = 1;
 

@@ -76,9 +76,10 @@ class Bender {
     }
     if (fit.active == 0) return tell(preparation + "no edge asks for a bend", !measured);
     if (!foretold_) {
-      return tell(preparation +
-                      "bends along one half of the edges do not foretell the other: no clock is bent",
-                  !measured);
+      return tell(
+          preparation +
+              "bends along one half of the edges do not foretell the other: no clock is bent",
+          !measured);
     }
     if (!bend(fit.errors)) {
       return tell(preparation + "the fit would turn time backward: no clock is bent", !measured);
@@ -246,8 +247,7 @@ class Bender {
       // Clocks are not to be bent by what only bounds them on one side.
       bounds_ = clock::held_both_ways(bounds_, clocks_, begin_, width_of(k_wide_windows));
       const std::uint32_t windows = round == 0 ? k_windows : k_wide_windows;
-      const double latency =
-          clock::latency_scale(bounds_, begin_, width_of(windows), errors);
+      const double latency = clock::latency_scale(bounds_, begin_, width_of(windows), errors);
       // Long tails and few messages leave no short round trip. What is coarser than the violations
       // must not be read as a latency, nor make the sessions softer than they are wrong.
       const double fine = std::max(worst_violation() / 4, 1.0);

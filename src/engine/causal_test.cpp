@@ -34,8 +34,7 @@ double rms_error(const trace::Trace& trace, const trace::Trace& truth,
       using K = trace::EventKind;
       const K kind = skewed[e].kind;
       if (kind != K::send && kind != K::isend && kind != K::recv && kind != K::irecv) continue;
-      const std::int64_t error =
-          maps[l](skewed[e].time) - static_cast<std::int64_t>(right[e].time);
+      const std::int64_t error = maps[l](skewed[e].time) - static_cast<std::int64_t>(right[e].time);
       points.emplace_back(static_cast<double>(right[e].time - begin), static_cast<double>(error));
     }
   }
@@ -60,9 +59,9 @@ double rms_error(const trace::Trace& trace, const trace::Trace& truth,
 Presynchronised bent(const LoadedTrace& loaded, Presynchronised presync) {
   const match::Graph graph = match::build_graph(loaded.trace, {});
   Solo solo;
-  const auto done = bend_by_edges(solo, loaded, graph,
-                                  trace::domains_by(loaded.trace.definitions.process_of), {},
-                                  presync, nullptr);
+  const auto done =
+      bend_by_edges(solo, loaded, graph, trace::domains_by(loaded.trace.definitions.process_of), {},
+                    presync, nullptr);
   EXPECT_TRUE(done) << done.error().message;
   return presync;
 }

@@ -180,8 +180,7 @@ class Chooser {
   }
 
   /// By how much two measured clocks differ more than they may if they are one, ticks.
-  static double disagreement(const Measured& a, const Measured& b,
-                             const match::InnerSlack& slack) {
+  static double disagreement(const Measured& a, const Measured& b, const match::InnerSlack& slack) {
     if (a.count == b.count && a.hash == b.hash) return 0;
     double allowed = 0;
     const auto width = [](const Measured& m) {
@@ -268,11 +267,11 @@ bool any_violation(Team& processes, const LoadedTrace& loaded, const match::Grap
            times[edge.send] + mu[static_cast<std::size_t>(edge.latency_class)];
   });
   if (!violated) {
-    clc::for_demands(graph, mu, times,
-                     [&](const match::Exchange&, const match::Member& receive,
-                         std::int64_t demand) {
-                       violated = violated || times[receive.node] < demand;
-                     });
+    clc::for_demands(
+        graph, mu, times,
+        [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
+          violated = violated || times[receive.node] < demand;
+        });
   }
   return processes.any(violated);
 }

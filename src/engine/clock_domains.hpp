@@ -26,8 +26,8 @@ struct DomainChoice {
 /// the trace disposes: two clocks are not one if, taken as one, a message or collective between
 /// their locations would arrive before it was sent (mu included), or if their ClockOffset records
 /// differ by more than their half-widths; where half-widths are unknown, by more than the messages
-/// between them leave open. The other rules are obeyed, whatever speaks against them. Collective; the
-/// same everywhere.
+/// between them leave open. The other rules are obeyed, whatever speaks against them. Collective;
+/// the same everywhere.
 DomainChoice choose_domains(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
                             const MuTicks& mu, ClockDomain rule);
 

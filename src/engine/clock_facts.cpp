@@ -37,9 +37,8 @@ std::vector<ClockFacts> gather_clock_facts(Team& processes, const LoadedTrace& l
     own.push_back(facts);
   }
   std::vector<ClockFacts> all = gather_everywhere(processes, own);
-  std::sort(all.begin(), all.end(), [](const ClockFacts& a, const ClockFacts& b) {
-    return a.location < b.location;
-  });
+  std::sort(all.begin(), all.end(),
+            [](const ClockFacts& a, const ClockFacts& b) { return a.location < b.location; });
   return all;
 }
 
@@ -48,8 +47,8 @@ std::vector<MeasuredOffset> gather_measured_offsets(Team& processes, const Loade
   for (const LocationIndex l : loaded.own(processes)) {
     for (const trace::ClockOffset& record : loaded.trace.locations[l].clock_offsets) {
       if (!has_interval(record)) continue;
-      own.push_back({l, record.time, record.offset,
-                     static_cast<std::int64_t>(std::ceil(record.stddev))});
+      own.push_back(
+          {l, record.time, record.offset, static_cast<std::int64_t>(std::ceil(record.stddev))});
     }
   }
   std::vector<MeasuredOffset> all = gather_everywhere(processes, own);

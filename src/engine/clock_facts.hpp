@@ -16,11 +16,11 @@ namespace entrain::engine {
 /// What every process has to know of a location with events.
 struct ClockFacts {
   LocationIndex location = k_none;
-  std::uint32_t records = 0;      ///< clock offsets
-  bool has_interval = false;      ///< one of them has a half-width
-  bool is_zero = false;           ///< there are some, all of them 0 and exact: the sessions' master
+  std::uint32_t records = 0;  ///< clock offsets
+  bool has_interval = false;  ///< one of them has a half-width
+  bool is_zero = false;       ///< there are some, all of them 0 and exact: the sessions' master
   std::uint64_t first = 0, last = 0, granule = 0;  ///< of its stamps
-  clock::BaseLine line;           ///< chord of its map
+  clock::BaseLine line;                            ///< chord of its map
 };
 
 /// Of all locations with events, in their order; `maps`: one per location, those of this process.
@@ -28,8 +28,8 @@ struct ClockFacts {
 [[nodiscard]] std::vector<ClockFacts> gather_clock_facts(Team& processes, const LoadedTrace& loaded,
                                                          std::span<const ClockMap> maps);
 
-/// A clock session with an interval: the clock of the sessions showed `local + offset`, give or take
-/// `half_width` (ticks, rounded up).
+/// A clock session with an interval: the clock of the sessions showed `local + offset`, give or
+/// take `half_width` (ticks, rounded up).
 struct MeasuredOffset {
   LocationIndex location = k_none;
   std::uint64_t local = 0;

@@ -144,13 +144,12 @@ class Comparison {
       return different("their clocks have different resolutions");
     }
     if (mine.locations.size() != theirs.locations.size()) {
-      return different(fmt::format("{} and {} locations", mine.locations.size(),
-                                   theirs.locations.size()));
+      return different(
+          fmt::format("{} and {} locations", mine.locations.size(), theirs.locations.size()));
     }
     for (LocationIndex l = 0; l < mine.locations.size(); ++l) {
       if (mine.locations[l].id != theirs.locations[l].id) {
-        return different(fmt::format("location {} is not in the second one",
-                                     mine.locations[l].id));
+        return different(fmt::format("location {} is not in the second one", mine.locations[l].id));
       }
     }
     return {};

@@ -128,8 +128,7 @@ class Correction {
     plan.team = &processes_;
     plan.partition = &loaded_.partition;
     std::tie(plan.first_time, plan.last_time) = range(maps_);
-    TRY_ASSIGN(otf2::StagedArchive staged,
-               otf2::stage_archive(*loaded_.archive, plan, output));
+    TRY_ASSIGN(otf2::StagedArchive staged, otf2::stage_archive(*loaded_.archive, plan, output));
     report_.output = staged.final_anchor().string();
     report_.link = staged.link();
     staged_.emplace(std::move(staged));
@@ -142,8 +141,8 @@ class Correction {
     const engine::Stopwatch watch(report_.phases.verify);
     begin("verify");
     BigMemory::release();  // the verifier has arrays of its own
-    TRY(engine::ReadBack(workers_, options_, {loaded_, own_, measured_.maps, presync_.maps, maps_, mu_,
-                                              domains_},
+    TRY(engine::ReadBack(workers_, options_,
+                         {loaded_, own_, measured_.maps, presync_.maps, maps_, mu_, domains_},
                          progress_)
             .run(staged_->anchor(), report_));
     return stop_if_cancelled();
@@ -163,8 +162,8 @@ class Correction {
             static_cast<double>(pass.error_ticks) / static_cast<double>(last - first);
       }
     }
-    report_.peak_memory_bytes = static_cast<std::uint64_t>(processes_.reduce(
-        Team::Reduction::max, static_cast<std::int64_t>(peak_memory_bytes())));
+    report_.peak_memory_bytes = static_cast<std::uint64_t>(
+        processes_.reduce(Team::Reduction::max, static_cast<std::int64_t>(peak_memory_bytes())));
     report_.spilled_bytes = static_cast<std::uint64_t>(processes_.reduce(
         Team::Reduction::max, static_cast<std::int64_t>(BigMemory::most_spilled())));
     return std::move(report_);
@@ -203,9 +202,9 @@ class Correction {
   /// Forward and backward amortization, of clock domains where locations share clocks. If the trace
   /// turns out to contradict domains that were `guessed`, nothing but contradicted_ counts.
   Result<void> amortize(match::Graph graph, bool guessed) {
-    const clc::Options options{options_.gamma,    options_.delta_ticks, options_.max_slope,
-                               options_.backward, mu_.ticks,            workers_.threads(),
-                               !is_overlay()};
+    const clc::Options options{
+        options_.gamma, options_.delta_ticks, options_.max_slope, options_.backward,
+        mu_.ticks,      workers_.threads(),   !is_overlay()};
     clc::Amortization result;
     contradicted_ = false;
     if (domains_.trivial()) {
@@ -221,11 +220,12 @@ class Correction {
       if (has_dropped(result.cycles)) {
         contradicted_ = guessed;
         if (guessed) return {};
-        return fail(ErrorKind::input,
-                    fmt::format("clocks of {} are not shared as --clock-domain {} says: taken as one, "
-                                "they make messages arrive before they were sent, all around; try "
-                                "--clock-domain auto",
-                                loaded_.trace.path, report_.timeline.clock_domain));
+        return fail(
+            ErrorKind::input,
+            fmt::format("clocks of {} are not shared as --clock-domain {} says: taken as one, "
+                        "they make messages arrive before they were sent, all around; try "
+                        "--clock-domain auto",
+                        loaded_.trace.path, report_.timeline.clock_domain));
       }
       for (const LocationIndex l : own_) {
         const ClockMap& map = result.maps[domains_.of[l]];
@@ -268,7 +268,8 @@ class Correction {
       const ClockMap& map = maps[l];
       first = std::min(first, map(location.first));
       last = std::max(last, map(location.last));
-      for (const trace::FlushInterval& flush : location.flushes) last = std::max(last, map(flush.end));
+      for (const trace::FlushInterval& flush : location.flushes)
+        last = std::max(last, map(flush.end));
     }
     first = processes_.reduce(Team::Reduction::min, first);
     last = processes_.reduce(Team::Reduction::max, last);
@@ -281,8 +282,8 @@ class Correction {
 
   /// New time of something at time `time`, as a reader sees it, of a location of this process.
   [[nodiscard]] std::int64_t moved(LocationIndex l, std::uint64_t time) const {
-    const auto old = static_cast<std::int64_t>(
-        std::min<std::uint64_t>(time, std::uint64_t{1} << 61));
+    const auto old =
+        static_cast<std::int64_t>(std::min<std::uint64_t>(time, std::uint64_t{1} << 61));
     if (maps_[l] == measured_.maps[l]) return old;
     // The smallest stamp that its map takes to that time or later.
     std::uint64_t low = 0, high = std::uint64_t{1} << 61;
@@ -324,7 +325,9 @@ class Correction {
         engine::find_property(loaded_.trace.definitions, engine::k_property_session_span);
     const auto span = old != nullptr ? engine::span_of_property(*old) : std::nullopt;
     if (!span) return engine::session_span(processes_, loaded_.trace, maps_);
-    const auto time = [](std::int64_t t) { return static_cast<std::uint64_t>(std::max<std::int64_t>(t, 0)); };
+    const auto time = [](std::int64_t t) {
+      return static_cast<std::uint64_t>(std::max<std::int64_t>(t, 0));
+    };
     engine::SessionSpan result{std::numeric_limits<std::int64_t>::min(),
                                std::numeric_limits<std::int64_t>::max()};
     for (const LocationIndex l : own_) {
@@ -347,9 +350,8 @@ class Correction {
         "mode={} presync={} gamma={} delta_ticks={} max_slope={} backward={} mu_ticks={}/{}/{} "
         "mu_source={} alltoallv={} init_finalize={} clock_domain={}{}",
         options_.mode == WriteMode::rewrite ? "rewrite" : "overlay", presync_.provenance,
-        decimal(gamma_.billionths), options_.delta_ticks,
-        decimal(options_.max_slope.billionths), options_.backward ? "on" : "off", mu_.ticks[0],
-        mu_.ticks[1], mu_.ticks[2], mu_.source,
+        decimal(gamma_.billionths), options_.delta_ticks, decimal(options_.max_slope.billionths),
+        options_.backward ? "on" : "off", mu_.ticks[0], mu_.ticks[1], mu_.ticks[2], mu_.source,
         options_.check.alltoallv == AlltoallvRule::dense ? "dense" : "ignore",
         options_.check.init_finalize ? "on" : "off", report_.timeline.clock_domain,
         options_.amortize ? "" : " amortize=off");
@@ -366,14 +368,14 @@ class Correction {
   engine::Workers workers_;
   Team& processes_;
   engine::LoadedTrace loaded_;
-  std::vector<LocationIndex> own_;  ///< locations of this process
+  std::vector<LocationIndex> own_;    ///< locations of this process
   engine::Presynchronised measured_;  ///< only with a report
   engine::Presynchronised presync_;
   engine::ChosenMu mu_;
   trace::ClockDomains domains_;
   bool contradicted_ = false;  ///< domains that were guessed close circles of messages
   std::optional<engine::ProvenIntervals> proven_;  ///< only if asked for
-  std::vector<ClockMap> maps_;      ///< per location: stored stamp -> corrected time
+  std::vector<ClockMap> maps_;                     ///< per location: stored stamp -> corrected time
   Decimal9 gamma_;
   std::optional<otf2::StagedArchive> staged_;
   CorrectReport report_;

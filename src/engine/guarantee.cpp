@@ -108,9 +108,8 @@ class Prover {
     const auto& definitions = trace_.definitions;
     result_.about.reference = definitions.locations[chosen.location].id;
     result_.about.reference_process = process_name(definitions, chosen.location);
-    const bool widths = !corrected_ && std::any_of(facts_.begin(), facts_.end(), [](auto& facts) {
-      return facts.has_interval;
-    });
+    const bool widths = !corrected_ && std::any_of(facts_.begin(), facts_.end(),
+                                                   [](auto& facts) { return facts.has_interval; });
     if (!widths) return;
     session_clock_ = chosen.is_zero ? reference_clock_ : clocks_++;
   }
@@ -139,7 +138,9 @@ class Prover {
     std::vector<const ClockFacts*> of_clock(clocks_, nullptr);
     result_.quantum.assign(clocks_, 0);
     for (const ClockFacts& facts : facts_) {
-      const auto rank = [](const ClockFacts& f) { return std::pair(f.records >= 2, f.last - f.first); };
+      const auto rank = [](const ClockFacts& f) {
+        return std::pair(f.records >= 2, f.last - f.first);
+      };
       const ClockFacts*& best = of_clock[clock_of(facts.location)];
       if (best == nullptr || rank(facts) > rank(*best)) best = &facts;
       std::int64_t& quantum = result_.quantum[clock_of(facts.location)];
@@ -300,14 +301,13 @@ class Prover {
       const trace::LocationSkeleton& location = trace_.locations[l];
       if (corrected_ || location.event_count == 0) continue;
       const BaseLine line = clock::chord(maps_[l], location.first, location.last);
-      largest = std::max(largest,
-                         clock::largest_rate(maps_[l], line, location.first, location.last));
+      largest =
+          std::max(largest, clock::largest_rate(maps_[l], line, location.first, location.last));
     }
     const std::int64_t shown = processes_.reduce(
         Team::Reduction::max,
         static_cast<std::int64_t>(std::min(largest, 0.1) * static_cast<double>(clock::k_ppb)));
-    return std::min(k_margin * std::max(least, shown) + k_assumed_rate_ppb,
-                    clock::k_most_rate_ppb);
+    return std::min(k_margin * std::max(least, shown) + k_assumed_rate_ppb, clock::k_most_rate_ppb);
   }
 
   /// Of a clock in the middle of all.
@@ -352,8 +352,8 @@ class Prover {
                           static_cast<double>(clock::k_ppb) /
                           (std::max(*tight, 1.0) * k_share_of_interval);
     const std::size_t affordable = std::clamp<std::size_t>(
-        std::min(most, k_most_bounds * result_.windows / std::max<std::size_t>(bounds_.size(), 1)), 16,
-        k_most_windows);
+        std::min(most, k_most_bounds * result_.windows / std::max<std::size_t>(bounds_.size(), 1)),
+        16, k_most_windows);
     const auto least = static_cast<double>(std::min<std::size_t>(k_first_windows, affordable));
     return static_cast<std::uint32_t>(std::clamp(wanted, least, static_cast<double>(affordable)));
   }
@@ -396,8 +396,8 @@ class Prover {
   const Progress* progress_;
 
   ProvenIntervals result_;
-  std::vector<ClockFacts> facts_;    ///< of all locations with events
-  std::uint32_t clocks_ = 0;    ///< that of the sessions too, if it is none of theirs
+  std::vector<ClockFacts> facts_;  ///< of all locations with events
+  std::uint32_t clocks_ = 0;       ///< that of the sessions too, if it is none of theirs
   std::uint32_t reference_clock_ = 0;
   std::optional<std::uint32_t> session_clock_;  ///< if sessions have intervals
   bool corrected_ = false;      ///< clock offsets are a correction, not measurements

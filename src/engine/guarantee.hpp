@@ -19,7 +19,7 @@ namespace entrain::engine {
 
 /// What edges and clock sessions prove of the clocks of a trace. The same at every process.
 struct ProvenIntervals {
-  ClockBounds about;  ///< all but what depends on the maps that are judged
+  ClockBounds about;                    ///< all but what depends on the maps that are judged
   std::vector<std::uint32_t> clock_of;  ///< per location
   std::vector<clock::BaseLine> lines;   ///< per clock: what its error is measured against
   std::vector<std::int64_t> quantum;    ///< per clock: a stamp may be off by so many ticks
@@ -32,11 +32,12 @@ struct ProvenIntervals {
 
 /// Finds them, by difference constraints (clocks.md, "Causal fit"; clock::Guarantee).
 ///
-/// Locations of one of the `domains` share a clock and have one owner. Base lines are the chords of maps that bend_by_edges()
-/// made of the presync, and how these bend is part of what is believed of rates. Sessions count
-/// only with an interval, and against the location whose own records are all 0; without such a one
-/// the clock of the sessions is one more clock. Where the constraints contradict each other under
-/// any limit on rates, `about.reason` tells, and so where an archive's stamps are no clock's.
+/// Locations of one of the `domains` share a clock and have one owner. Base lines are the chords of
+/// maps that bend_by_edges() made of the presync, and how these bend is part of what is believed of
+/// rates. Sessions count only with an interval, and against the location whose own records are all
+/// 0; without such a one the clock of the sessions is one more clock. Where the constraints
+/// contradict each other under any limit on rates, `about.reason` tells, and so where an archive's
+/// stamps are no clock's.
 ///
 /// `graph` is that of the trace. Errors: ErrorKind::input if the limit given in `option` is too
 /// small for the trace; ErrorKind::interrupted. Collective over the processes.

@@ -90,9 +90,10 @@ class Judge {
       const std::int64_t begin = proven_.begin + static_cast<std::int64_t>(w) * proven_.width;
       const bool last = w + 1 == proven_.windows;
       // Both ends a little further than needed: stamps follow from times to within two ticks.
-      const std::uint64_t from = std::max(w == 0 ? 0 : before(line_.local_at(begin)), location_.first);
-      const std::uint64_t to =
-          std::min(last ? location_.last : line_.local_at(begin + proven_.width) + 3, location_.last);
+      const std::uint64_t from =
+          std::max(w == 0 ? 0 : before(line_.local_at(begin)), location_.first);
+      const std::uint64_t to = std::min(
+          last ? location_.last : line_.local_at(begin + proven_.width) + 3, location_.last);
       if (from > to) continue;
       ++told.windows;
       BoundsRow row;
@@ -212,13 +213,12 @@ ClockBounds judge(Team& processes, const LoadedTrace& loaded, const ProvenInterv
             [](const Numbered& a, const Numbered& b) { return a.location < b.location; });
   for (const Numbered& of : all) {
     told.locations.push_back({definitions.locations[of.location].id,
-                              process_name(definitions, of.location), of.windows, of.unbounded, of.worst, of.worst_time, of.median,
-                              of.outside, of.outside_time});
+                              process_name(definitions, of.location), of.windows, of.unbounded,
+                              of.worst, of.worst_time, of.median, of.outside, of.outside_time});
   }
   told.rows = gather_everywhere(processes, own_rows);
-  std::stable_sort(told.rows.begin(), told.rows.end(), [](const BoundsRow& a, const BoundsRow& b) {
-    return a.location < b.location;
-  });
+  std::stable_sort(told.rows.begin(), told.rows.end(),
+                   [](const BoundsRow& a, const BoundsRow& b) { return a.location < b.location; });
   return told;
 }
 

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <optional>
 
-#include <entrain/entrain.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <entrain/entrain.hpp>
 
 #include "base/team.hpp"
 #include "engine/causal.hpp"
@@ -65,8 +65,9 @@ class TrueTime {
   }
   /// Empty outside of the reference's events, and where they are far apart.
   [[nodiscard]] std::optional<double> operator()(std::uint64_t time) const {
-    const auto next = std::lower_bound(points_.begin(), points_.end(), time,
-                                       [](auto& point, std::uint64_t t) { return point.first < t; });
+    const auto next =
+        std::lower_bound(points_.begin(), points_.end(), time,
+                         [](auto& point, std::uint64_t t) { return point.first < t; });
     if (next == points_.end() || (next == points_.begin() && next->first != time)) return {};
     if (next->first == time) return static_cast<double>(next->second);
     const auto before = next - 1;
@@ -143,9 +144,8 @@ Proof prove(const LoadedTrace& loaded, Presync method, BoundsOption option = {},
     EXPECT_TRUE(bend_by_edges(solo, loaded, proof.graph, processes_of(loaded), mu.ticks,
                               proof.presync, nullptr));
   }
-  auto proven =
-      prove_intervals(solo, loaded, proof.graph, processes_of(loaded), mu, proof.presync, option,
-                      nullptr);
+  auto proven = prove_intervals(solo, loaded, proof.graph, processes_of(loaded), mu, proof.presync,
+                                option, nullptr);
   EXPECT_TRUE(proven) << proven.error().message;
   proof.proven = std::move(*proven);
   proof.bounds = judge(solo, loaded, proof.proven, proof.presync.maps, true);
@@ -250,8 +250,8 @@ TEST(ProveIntervals, any_team_finds_the_same) {
       auto presync = presynchronise(team, part, Presync::automatic);
       auto graph = match::build_graph(team, part.partition, part.trace, {});
       if (!presync || !graph) return fail(ErrorKind::input, "no graph");
-      auto proven = prove_intervals(team, part, *graph, processes_of(part), {}, *presync, {},
-                                    nullptr);
+      auto proven =
+          prove_intervals(team, part, *graph, processes_of(part), {}, *presync, {}, nullptr);
       if (!proven) return fail(ErrorKind::input, proven.error().message);
       EXPECT_EQ(figures(judge(team, part, *proven, presync->maps, true)), expected) << members;
       return {};
@@ -394,7 +394,8 @@ TEST(Judge, a_jump_counts_in_its_window) {
   const Proof proof = prove(trace, Presync::none);
   Solo solo;
   std::vector<ClockMap> maps = proof.presync.maps;
-  maps[1] = *ClockMap::from_knots({{1'000, 0}, {50'000, 0}, {50'010, 300}, {50'020, 0}, {60'000, 0}});
+  maps[1] =
+      *ClockMap::from_knots({{1'000, 0}, {50'000, 0}, {50'010, 300}, {50'020, 0}, {60'000, 0}});
   const ClockBounds bent = judge(solo, trace, proof.proven, maps, true);
   EXPECT_GE(worst_of(bent), 300 - worst_of(proof.bounds));
   EXPECT_NEAR(static_cast<double>(bent.locations[1].worst_time_ticks), 50'010, 400);

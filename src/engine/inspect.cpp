@@ -18,51 +18,100 @@ using trace::EventKind;
 
 const char* record_name(EventKind kind) {
   switch (kind) {
-    case EventKind::send: return "MpiSend";
-    case EventKind::isend: return "MpiIsend";
-    case EventKind::recv: return "MpiRecv";
-    case EventKind::irecv_request: return "MpiIrecvRequest";
-    case EventKind::irecv: return "MpiIrecv";
-    case EventKind::request_cancelled: return "MpiRequestCancelled";
-    case EventKind::collective_begin: return "MpiCollectiveBegin";
-    case EventKind::collective_end: return "MpiCollectiveEnd";
-    case EventKind::nb_request: return "NonBlockingCollectiveRequest";
-    case EventKind::nb_complete: return "NonBlockingCollectiveComplete";
-    case EventKind::init_enter: return "MPI_Init enter";
-    case EventKind::init_leave: return "MPI_Init leave";
-    case EventKind::finalize_enter: return "MPI_Finalize enter";
-    case EventKind::finalize_leave: return "MPI_Finalize leave";
-    case EventKind::thread_fork: return "ThreadFork";
-    case EventKind::thread_join: return "ThreadJoin";
-    case EventKind::team_begin: return "ThreadTeamBegin";
-    case EventKind::team_end: return "ThreadTeamEnd";
-    case EventKind::thread_create: return "ThreadCreate";
-    case EventKind::thread_begin: return "ThreadBegin";
-    case EventKind::thread_wait: return "ThreadWait";
-    case EventKind::thread_end: return "ThreadEnd";
-    case EventKind::lock_acquire: return "lock acquire";
-    case EventKind::lock_release: return "lock release";
-    case EventKind::barrier_enter: return "thread barrier enter";
-    case EventKind::barrier_leave: return "thread barrier leave";
-    case EventKind::task_create: return "ThreadTaskCreate";
-    case EventKind::task_switch: return "ThreadTaskSwitch";
-    case EventKind::rma_collective_begin: return "RmaCollectiveBegin";
-    case EventKind::rma_collective_end: return "RmaCollectiveEnd";
-    case EventKind::rma_group_sync: return "RmaGroupSync";
-    case EventKind::rma_notify: return "RmaSync";
-    case EventKind::rma_lock: return "Rma locks";
+    case EventKind::send:
+      return "MpiSend";
+    case EventKind::isend:
+      return "MpiIsend";
+    case EventKind::recv:
+      return "MpiRecv";
+    case EventKind::irecv_request:
+      return "MpiIrecvRequest";
+    case EventKind::irecv:
+      return "MpiIrecv";
+    case EventKind::request_cancelled:
+      return "MpiRequestCancelled";
+    case EventKind::collective_begin:
+      return "MpiCollectiveBegin";
+    case EventKind::collective_end:
+      return "MpiCollectiveEnd";
+    case EventKind::nb_request:
+      return "NonBlockingCollectiveRequest";
+    case EventKind::nb_complete:
+      return "NonBlockingCollectiveComplete";
+    case EventKind::init_enter:
+      return "MPI_Init enter";
+    case EventKind::init_leave:
+      return "MPI_Init leave";
+    case EventKind::finalize_enter:
+      return "MPI_Finalize enter";
+    case EventKind::finalize_leave:
+      return "MPI_Finalize leave";
+    case EventKind::thread_fork:
+      return "ThreadFork";
+    case EventKind::thread_join:
+      return "ThreadJoin";
+    case EventKind::team_begin:
+      return "ThreadTeamBegin";
+    case EventKind::team_end:
+      return "ThreadTeamEnd";
+    case EventKind::thread_create:
+      return "ThreadCreate";
+    case EventKind::thread_begin:
+      return "ThreadBegin";
+    case EventKind::thread_wait:
+      return "ThreadWait";
+    case EventKind::thread_end:
+      return "ThreadEnd";
+    case EventKind::lock_acquire:
+      return "lock acquire";
+    case EventKind::lock_release:
+      return "lock release";
+    case EventKind::barrier_enter:
+      return "thread barrier enter";
+    case EventKind::barrier_leave:
+      return "thread barrier leave";
+    case EventKind::task_create:
+      return "ThreadTaskCreate";
+    case EventKind::task_switch:
+      return "ThreadTaskSwitch";
+    case EventKind::rma_collective_begin:
+      return "RmaCollectiveBegin";
+    case EventKind::rma_collective_end:
+      return "RmaCollectiveEnd";
+    case EventKind::rma_group_sync:
+      return "RmaGroupSync";
+    case EventKind::rma_notify:
+      return "RmaSync";
+    case EventKind::rma_lock:
+      return "Rma locks";
   }
   return "unknown";
 }
 
 const char* operation_name(std::uint8_t operation) {
-  static constexpr std::array<const char*, 23> k_names{
-      "Barrier",        "Bcast",     "Gather",     "Gatherv",        "Scatter",
-      "Scatterv",       "Allgather", "Allgatherv", "Alltoall",       "Alltoallv",
-      "Alltoallw",      "Allreduce", "Reduce",     "Reduce_scatter", "Scan",
-      "Exscan",         "Reduce_scatter_block",    "create handle",  "destroy handle",
-      "allocate",       "deallocate",              "create handle and allocate",
-      "destroy handle and deallocate"};
+  static constexpr std::array<const char*, 23> k_names{"Barrier",
+                                                       "Bcast",
+                                                       "Gather",
+                                                       "Gatherv",
+                                                       "Scatter",
+                                                       "Scatterv",
+                                                       "Allgather",
+                                                       "Allgatherv",
+                                                       "Alltoall",
+                                                       "Alltoallv",
+                                                       "Alltoallw",
+                                                       "Allreduce",
+                                                       "Reduce",
+                                                       "Reduce_scatter",
+                                                       "Scan",
+                                                       "Exscan",
+                                                       "Reduce_scatter_block",
+                                                       "create handle",
+                                                       "destroy handle",
+                                                       "allocate",
+                                                       "deallocate",
+                                                       "create handle and allocate",
+                                                       "destroy handle and deallocate"};
   return operation < k_names.size() ? k_names[operation] : "unknown operation";
 }
 

@@ -27,9 +27,10 @@ Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
   const bool any_missing = std::any_of(trace.locations.begin(), trace.locations.end(), missing);
   const bool any_present = std::any_of(trace.locations.begin(), trace.locations.end(), present);
   if (processes.any(any_missing) && !processes.any(any_present)) {
-    return fail(ErrorKind::input,
-                fmt::format("none of the event files of {} exists; was the archive moved without them?",
-                            trace.path));
+    return fail(
+        ErrorKind::input,
+        fmt::format("none of the event files of {} exists; was the archive moved without them?",
+                    trace.path));
   }
   return {};
 }
@@ -78,12 +79,15 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
   TRY_ASSIGN(loaded.archive, agree(processes, otf2::Archive::open(path)));
   loaded.trace.path = loaded.archive->path();
   loaded.trace.definitions = loaded.archive->definitions();
-  TRY_ASSIGN(loaded.partition,
-             workers.share_out(loaded.trace.definitions, [&](LocationIndex l) {
-               std::error_code missing;
-               const auto size = std::filesystem::file_size(loaded.archive->event_file(l), missing);
-               return missing ? 0 : size;
-             }, together));
+  TRY_ASSIGN(loaded.partition, workers.share_out(
+                                   loaded.trace.definitions,
+                                   [&](LocationIndex l) {
+                                     std::error_code missing;
+                                     const auto size = std::filesystem::file_size(
+                                         loaded.archive->event_file(l), missing);
+                                     return missing ? 0 : size;
+                                   },
+                                   together));
   const std::vector<LocationIndex> own = loaded.own(processes);
   loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
   TRY_ASSIGN(std::vector<trace::LocationSkeleton> skeletons,
@@ -105,18 +109,19 @@ Result<LoadedTrace> load_overlay(Workers& workers, const std::filesystem::path& 
   loaded.partition = original.partition;
   const std::vector<LocationIndex> own = original.own(processes);
   loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
-  TRY(processes.agree(parallel_for(workers.threads(), own.size(), [&](std::size_t i) -> Result<void> {
-    const LocationIndex l = own[i];
-    trace::LocationSkeleton skeleton = std::move(original.trace.locations[l]);
-    TRY_ASSIGN(const bool adopted,
-               otf2::adopt_skeleton(*original.archive, *loaded.archive, l, skeleton));
-    if (!adopted) {
-      skeleton = {};
-      TRY_ASSIGN(skeleton, loaded.archive->scan(l));
-    }
-    loaded.trace.locations[l] = std::move(skeleton);
-    return {};
-  })));
+  TRY(processes.agree(
+      parallel_for(workers.threads(), own.size(), [&](std::size_t i) -> Result<void> {
+        const LocationIndex l = own[i];
+        trace::LocationSkeleton skeleton = std::move(original.trace.locations[l]);
+        TRY_ASSIGN(const bool adopted,
+                   otf2::adopt_skeleton(*original.archive, *loaded.archive, l, skeleton));
+        if (!adopted) {
+          skeleton = {};
+          TRY_ASSIGN(skeleton, loaded.archive->scan(l));
+        }
+        loaded.trace.locations[l] = std::move(skeleton);
+        return {};
+      })));
   return loaded;
 }
 
@@ -144,17 +149,17 @@ Result<ChosenMu> choose_mu(Workers& workers, const LoadedTrace& loaded,
                            const Progress* progress) {
   if (option.source == MuSource::delays) {
     const std::filesystem::path folder = std::filesystem::path(loaded.trace.path).parent_path();
-    TRY_ASSIGN(const MuTicks ticks, agree(workers.processes(),
-                                          read_delay_mu(folder, loaded.trace.definitions)));
+    TRY_ASSIGN(const MuTicks ticks,
+               agree(workers.processes(), read_delay_mu(folder, loaded.trace.definitions)));
     return ChosenMu{ticks, k_delays};
   }
   if (option.source != MuSource::round_trip) return choose_mu(loaded.trace, maps, option);
   ChosenMu mu{{}, k_round_trip};
   TRY(workers.run(loaded.trace, loaded.partition,
                   [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
-                    TRY_ASSIGN(const MuTicks ticks, verify::round_trip_mu(team, partition,
-                                                                          loaded.trace, maps,
-                                                                          progress));
+                    TRY_ASSIGN(
+                        const MuTicks ticks,
+                        verify::round_trip_mu(team, partition, loaded.trace, maps, progress));
                     if (workers.speaks(team)) mu.ticks = ticks;
                     return {};
                   }));
@@ -164,16 +169,20 @@ Result<ChosenMu> choose_mu(Workers& workers, const LoadedTrace& loaded,
 ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
                    const MuOption& option) {
   switch (option.source) {
-    case MuSource::round_trip: return {verify::round_trip_mu(trace, maps), k_round_trip};
-    case MuSource::one_tick: return {{1, 1, 1}, "given"};
+    case MuSource::round_trip:
+      return {verify::round_trip_mu(trace, maps), k_round_trip};
+    case MuSource::one_tick:
+      return {{1, 1, 1}, "given"};
     case MuSource::fixed: {
       const double ticks =
           option.seconds * static_cast<double>(trace.definitions.clock.resolution_hz);
-      const auto rounded = static_cast<std::int64_t>(std::llround(std::clamp(ticks, 0.0, static_cast<double>(k_largest_mu))));
+      const auto rounded = static_cast<std::int64_t>(
+          std::llround(std::clamp(ticks, 0.0, static_cast<double>(k_largest_mu))));
       return {{rounded, rounded, rounded}, "given"};
     }
     case MuSource::automatic:
-    case MuSource::delays: break;
+    case MuSource::delays:
+      break;
   }
   const auto carried = mu_of_property(trace.definitions);
   if (carried && *carried != MuTicks{}) return {*carried, "archive"};

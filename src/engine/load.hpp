@@ -22,16 +22,16 @@ namespace entrain::engine {
 /// An archive with everything that the correction works on.
 struct LoadedTrace {
   std::unique_ptr<otf2::Archive> archive;
-  trace::Trace trace;           ///< skeletons of this process's locations; those of others are empty
-  trace::Partition partition;   ///< over the processes of the run
+  trace::Trace trace;          ///< skeletons of this process's locations; those of others are empty
+  trace::Partition partition;  ///< over the processes of the run
 
   /// The locations of this process.
   [[nodiscard]] std::vector<LocationIndex> own(const Team& processes) const;
 };
 
 /// Opens an archive and scans the locations of this process on its threads. `together`: per
-/// location, or empty; those with equal numbers get one owner. Collective over the processes. Errors:
-/// ErrorKind::input, ErrorKind::interrupted.
+/// location, or empty; those with equal numbers get one owner. Collective over the processes.
+/// Errors: ErrorKind::input, ErrorKind::interrupted.
 Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress,
                          std::span<const std::uint32_t> together = {});
 /// Opens an overlay of `original`, whose events it takes over where both share the event files: the
@@ -50,16 +50,18 @@ struct ChosenMu {
 /// Largest mu accepted, ticks: two months of nanoseconds.
 inline constexpr std::int64_t k_largest_mu = std::int64_t{1} << 52;
 
-/// verify::check() by a team of all workers, with a word on mu. Edges between locations of one clock
-/// are told apart if `domains` has such locations. Collective.
+/// verify::check() by a team of all workers, with a word on mu. Edges between locations of one
+/// clock are told apart if `domains` has such locations. Collective.
 Result<CheckReport> check(Workers& workers, const LoadedTrace& loaded,
                           std::span<const ClockMap> maps, const CheckOptions& options,
                           const ChosenMu& mu, const trace::ClockDomains& domains,
                           const Progress* progress);
 
 /// Decides mu by `option`; `maps` give C. Values above k_largest_mu are cut to it, those that an
-/// archive carries are not believed. Without the archive there are no MuSource::delays: as automatic.
-ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps, const MuOption& option);
+/// archive carries are not believed. Without the archive there are no MuSource::delays: as
+/// automatic.
+ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
+                   const MuOption& option);
 /// The same of a trace that the processes of a run share. Collective. Errors: ErrorKind::input for
 /// MuSource::delays as read_delay_mu().
 Result<ChosenMu> choose_mu(Workers& workers, const LoadedTrace& loaded,

@@ -23,9 +23,9 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
              agree(processes_, otf2::Archive::open(anchor)));
   const LoadedTrace& loaded = original_.loaded;
   TRY_ASSIGN(const otf2::Rewritten rewritten,
-             agree(processes_, otf2::compare_rewritten(*loaded.archive, *written, original_.own,
-                                                       original_.corrected, workers_.threads(),
-                                                       progress_)));
+             agree(processes_,
+                   otf2::compare_rewritten(*loaded.archive, *written, original_.own,
+                                           original_.corrected, workers_.threads(), progress_)));
   if (processes_.any(!rewritten.as_mapped)) return as_any_other(anchor, report);
   // The file holds the values of the maps, so these tell what a reader sees.
   TRY_ASSIGN(report.after, check(loaded, original_.corrected));
@@ -71,15 +71,14 @@ Result<CorrectionStatistics> ReadBack::statistics(std::span<const ClockMap> befo
                                                   std::span<const ClockMap> after) {
   CorrectionStatistics found;
   const LoadedTrace& loaded = original_.loaded;
-  TRY(workers_.run(
-      written, loaded.partition,
-      [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
-        TRY_ASSIGN(CorrectionStatistics own,
-                   verify::correction_statistics(team, partition, loaded.trace, before, written,
-                                                 after, progress_));
-        if (workers_.speaks(team)) found = std::move(own);
-        return {};
-      }));
+  TRY(workers_.run(written, loaded.partition,
+                   [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
+                     TRY_ASSIGN(CorrectionStatistics own,
+                                verify::correction_statistics(team, partition, loaded.trace, before,
+                                                              written, after, progress_));
+                     if (workers_.speaks(team)) found = std::move(own);
+                     return {};
+                   }));
   return found;
 }
 

@@ -23,7 +23,8 @@ std::optional<SessionSpan> session_span(Team& processes, const trace::Trace& tra
     if (const auto span = span_of_property(*text)) return span;
   }
   bool any = false;
-  SessionSpan span{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+  SessionSpan span{std::numeric_limits<std::int64_t>::min(),
+                   std::numeric_limits<std::int64_t>::max()};
   for (std::size_t l = 0; l < trace.locations.size(); ++l) {
     const auto& offsets = trace.locations[l].clock_offsets;
     if (offsets.size() < 2) continue;

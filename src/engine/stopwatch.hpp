@@ -12,8 +12,7 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
   ~Stopwatch() {
-    seconds_ +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
 
  private:

@@ -81,8 +81,8 @@ class Finder {
   Result<void> build_graph() {
     const Stopwatch watch(t_.match_s);
     t_.graph = {};
-    TRY_ASSIGN(t_.graph, engine::build_graph(workers_, t_.loaded, options_, use_.every_event,
-                                             progress_));
+    TRY_ASSIGN(t_.graph,
+               engine::build_graph(workers_, t_.loaded, options_, use_.every_event, progress_));
     return {};
   }
 
@@ -140,8 +140,8 @@ class Finder {
 
   void choose_domains() {
     const Stopwatch watch(t_.presync_s);
-    DomainChoice choice = engine::choose_domains(processes_, t_.loaded, t_.graph, t_.mu.ticks,
-                                                 options_.clock_domain);
+    DomainChoice choice =
+        engine::choose_domains(processes_, t_.loaded, t_.graph, t_.mu.ticks, options_.clock_domain);
     t_.domains = std::move(choice.domains);
     t_.domains_are_guessed = choice.automatic;
     t_.report.notes = std::move(choice.notes);
@@ -150,12 +150,10 @@ class Finder {
   /// True if the locations of some domain have different owners.
   [[nodiscard]] bool is_cut(const trace::ClockDomains& domains) const {
     const std::vector<std::uint32_t>& owner = t_.loaded.partition.owner;
-    return std::any_of(
-        domains.members.begin(), domains.members.end(), [&](const auto& members) {
-          return std::any_of(members.begin(), members.end(), [&](LocationIndex l) {
-            return owner[l] != owner[members.front()];
-          });
-        });
+    return std::any_of(domains.members.begin(), domains.members.end(), [&](const auto& members) {
+      return std::any_of(members.begin(), members.end(),
+                         [&](LocationIndex l) { return owner[l] != owner[members.front()]; });
+    });
   }
 
   [[nodiscard]] bool wants_bending() const {
@@ -195,8 +193,7 @@ class Finder {
     for (const LocationIndex l : t_.loaded.own(processes_)) {
       ClockMap::Cursor before(t_.measured.maps[l]), after(t_.presync.maps[l]);
       for (NodeIndex n = t_.graph.first_node[l]; n < t_.graph.first_node[l + 1]; ++n) {
-        const std::int64_t shift =
-            std::abs(after(t_.graph.stamp[n]) - before(t_.graph.stamp[n]));
+        const std::int64_t shift = std::abs(after(t_.graph.stamp[n]) - before(t_.graph.stamp[n]));
         largest = std::max(largest, shift);
         if (__builtin_add_overflow(sum, shift, &sum)) sum = k_most;
         ++nodes;

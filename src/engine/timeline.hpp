@@ -33,8 +33,9 @@ struct Timeline {
 
 /// What a timeline is for.
 struct TimelineUse {
-  bool graph = false;       ///< build the graph, even if nothing else needs it
-  bool correction = false;  ///< build the graph, find clock domains, bend clocks if that is called for
+  bool graph = false;  ///< build the graph, even if nothing else needs it
+  bool correction =
+      false;  ///< build the graph, find clock domains, bend clocks if that is called for
   bool every_event = false;  ///< nodes for all communication events (match::Options)
   bool writing = false;      ///< refuse an archive that cannot be written anew, before long work
   bool overlay = false;      ///< the maps are for an OTF2 reader, which needs knots around flushes
@@ -43,9 +44,9 @@ struct TimelineUse {
 /// Reads an archive and finds the times of its events. Collective over the processes; the same for
 /// any number of them. Errors: as of load(), presynchronise() and match::build_graph().
 ///
-/// Presync::automatic of a correction is Presync::causal where something is violated and the archive
-/// was not corrected before. Locations that share a clock get one map, but only where something is
-/// violated: nothing changes in a trace that is fine.
+/// Presync::automatic of a correction is Presync::causal where something is violated and the
+/// archive was not corrected before. Locations that share a clock get one map, but only where
+/// something is violated: nothing changes in a trace that is fine.
 Result<Timeline> find_timeline(Workers& workers, const std::filesystem::path& archive,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress);

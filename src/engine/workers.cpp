@@ -11,8 +11,7 @@
 namespace entrain::engine {
 
 Result<trace::Partition> Workers::share_out(
-    const trace::Definitions& definitions,
-    const std::function<std::uint64_t(LocationIndex)>& bytes,
+    const trace::Definitions& definitions, const std::function<std::uint64_t(LocationIndex)>& bytes,
     std::span<const std::uint32_t> together) {
   if (alone()) return trace::undivided(definitions);
   Team& team = *processes_;

@@ -62,8 +62,8 @@ class Workers {
   unsigned threads_;
 };
 
-/// Limits the anonymous memory of large arrays while it lives (CheckOptions::memory_limit_bytes); in
-/// the end it gives back what they have left.
+/// Limits the anonymous memory of large arrays while it lives (CheckOptions::memory_limit_bytes);
+/// in the end it gives back what they have left.
 class MemoryLimit {
  public:
   explicit MemoryLimit(std::uint64_t bytes);

@@ -80,10 +80,10 @@ TEST(Bounds, a_barrier_gives_every_member_two) {
   b.collective(1, 120, 220, trace::op::barrier);
   b.collective(2, 110, 230, trace::op::barrier);
   // The latest begin is that of 1, for itself that of 2; the earliest end that of 0, then of 1.
-  EXPECT_THAT(bounds_of(b, {0, 1, 2}),
-              ElementsAre(Told{1, 120, 0, 210, 90}, Told{2, 110, 0, 210, 100},
-                          Told{0, 100, 1, 220, 120}, Told{2, 110, 1, 220, 110},
-                          Told{1, 120, 2, 230, 110}));
+  EXPECT_THAT(
+      bounds_of(b, {0, 1, 2}),
+      ElementsAre(Told{1, 120, 0, 210, 90}, Told{2, 110, 0, 210, 100}, Told{0, 100, 1, 220, 120},
+                  Told{2, 110, 1, 220, 110}, Told{1, 120, 2, 230, 110}));
 }
 
 TEST(Bounds, nobody_of_the_own_clock_counts) {

@@ -14,23 +14,29 @@ enum class Shape { none, everybody, all_to_all, from_root, to_root, prefix, tota
 
 Shape shape_of(std::uint8_t code, bool one_sided) {
   switch (code) {
-    case op::barrier: return Shape::everybody;
+    case op::barrier:
+      return Shape::everybody;
     case op::bcast:
     case op::scatter:
-    case op::scatterv: return Shape::from_root;
+    case op::scatterv:
+      return Shape::from_root;
     case op::gather:
     case op::gatherv:
-    case op::reduce: return Shape::to_root;
+    case op::reduce:
+      return Shape::to_root;
     case op::allgather:
     case op::allgatherv:
     case op::alltoall:
     case op::allreduce:
     case op::reduce_scatter:
-    case op::reduce_scatter_block: return Shape::all_to_all;
+    case op::reduce_scatter_block:
+      return Shape::all_to_all;
     case op::alltoallv:
-    case op::alltoallw: return Shape::totals_only;
+    case op::alltoallw:
+      return Shape::totals_only;
     case op::scan:
-    case op::exscan: return Shape::prefix;
+    case op::exscan:
+      return Shape::prefix;
     default:
       // Creating or freeing a window synchronises its processes; a communicator need not.
       return one_sided ? Shape::everybody : Shape::none;
@@ -49,10 +55,14 @@ bool roots_agree(std::uint32_t a, std::uint32_t b) {
 EdgeKind kind_of(Shape shape, bool one_sided) {
   if (one_sided) return EdgeKind::rma;
   switch (shape) {
-    case Shape::from_root: return EdgeKind::one_to_n;
-    case Shape::to_root: return EdgeKind::n_to_one;
-    case Shape::prefix: return EdgeKind::scan;
-    default: return EdgeKind::n_to_n;
+    case Shape::from_root:
+      return EdgeKind::one_to_n;
+    case Shape::to_root:
+      return EdgeKind::n_to_one;
+    case Shape::prefix:
+      return EdgeKind::scan;
+    default:
+      return EdgeKind::n_to_n;
   }
 }
 

@@ -11,12 +11,12 @@ namespace entrain::match {
 
 /// One process's part in a collective operation. Travels between the members of a team.
 struct Call {
-  NodeRef begin;                    ///< undefined location: no begin record
+  NodeRef begin;  ///< undefined location: no begin record
   NodeRef end;
-  std::uint32_t team = k_none;      ///< communicator or window
+  std::uint32_t team = k_none;  ///< communicator or window
   std::uint32_t process = k_none;
-  std::uint32_t number = 0;         ///< among the calls of this process on `team`
-  std::uint32_t root = k_none;      ///< process, k_none, or k_root_elsewhere
+  std::uint32_t number = 0;     ///< among the calls of this process on `team`
+  std::uint32_t root = k_none;  ///< process, k_none, or k_root_elsewhere
   std::uint8_t op = 0;
   bool non_blocking = false;
   bool sent = false;
@@ -51,8 +51,8 @@ enum class CallSpace { comms, windows };
 /// Forms the instances of all communicators or windows: the k-th calls of the processes that call
 /// at all belong together. Stops at the first instance of a communicator whose calls disagree.
 /// Counts what is left over. `calls` are those of this member's processes, each process's in the
-/// order in which it began them, and of those begun together requests first, then the one that ended
-/// first; blocks of consecutive instances go to one member of the team.
+/// order in which it began them, and of those begun together requests first, then the one that
+/// ended first; blocks of consecutive instances go to one member of the team.
 ///
 /// MPI forbids threads to call on one communicator at once. So where two threads of a process call
 /// one after the other, the end of the first call precedes the begin of the second: an edge, which

@@ -33,9 +33,9 @@ class CallCollector {
 
  private:
   struct Started {
-    EventRef start;           ///< begin or request; the end itself where that is missing
-    std::uint32_t end = 0;    ///< index of the end record
-    bool begun = false;       ///< there was a begin or request
+    EventRef start;         ///< begin or request; the end itself where that is missing
+    std::uint32_t end = 0;  ///< index of the end record
+    bool begun = false;     ///< there was a begin or request
   };
 
   void collect_location(LocationIndex location) {
@@ -45,13 +45,17 @@ class CallCollector {
     const std::size_t first = started_.size();
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       switch (events[i].kind) {
-        case EventKind::collective_begin: begun = i; break;
+        case EventKind::collective_begin:
+          begun = i;
+          break;
         case EventKind::collective_end:
           // Without a begin the call still takes its place in the order of calls.
           started_.push_back({{location, begun == k_none ? i : begun}, i, begun != k_none});
           begun = k_none;
           break;
-        case EventKind::nb_request: *requests.insert(events[i].id, i).first = i; break;
+        case EventKind::nb_request:
+          *requests.insert(events[i].id, i).first = i;
+          break;
         case EventKind::isend:
         case EventKind::irecv_request:
         case EventKind::request_cancelled:  // an id means its latest use
@@ -64,7 +68,8 @@ class CallCollector {
           requests.erase(events[i].id);
           break;
         }
-        default: break;
+        default:
+          break;
       }
     }
     open_requests_ += requests.size();

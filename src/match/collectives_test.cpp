@@ -316,9 +316,8 @@ TEST(Collectives, of_calls_begun_together_a_request_is_first) {
   b.request(K::nb_request, 2, 5, 1);
   b.collective(2, 20, 30, op::barrier);
   b.collective_end(K::nb_complete, 2, 40, op::barrier).id = 1;
-  EXPECT_EQ(
-      pairs_of(b, EdgeKind::n_to_n),
-      (Pairs{{{0, 10}, {2, 30}}, {{1, 10}, {2, 40}}, {{2, 5}, {1, 40}}, {{2, 20}, {0, 12}}}));
+  EXPECT_EQ(pairs_of(b, EdgeKind::n_to_n),
+            (Pairs{{{0, 10}, {2, 30}}, {{1, 10}, {2, 40}}, {{2, 5}, {1, 40}}, {{2, 20}, {0, 12}}}));
 }
 
 TEST(Collectives, a_request_id_that_was_taken_over_completes_no_collective) {
@@ -360,7 +359,8 @@ TEST(Collectives, half_an_init_and_one_of_several_threads_are_left_out) {
   call(8);
   call(9);
   const Graph graph = build_graph(b.trace(), {.init_finalize = true});
-  EXPECT_EQ(pairs_of(graph, EdgeKind::init_finalize), (Pairs{{{0, 10}, {2, 22}}, {{2, 12}, {0, 20}}}));
+  EXPECT_EQ(pairs_of(graph, EdgeKind::init_finalize),
+            (Pairs{{{0, 10}, {2, 22}}, {{2, 12}, {0, 20}}}));
   EXPECT_EQ(graph.unmatched, (Counters{{"init_finalize", 3}}));
 }
 

@@ -38,8 +38,8 @@ struct Member {
 /// in an ordered exchange only receive members of higher rank. Costs O(members), never O(pairs).
 struct Exchange {
   EdgeKind kind = EdgeKind::n_to_n;
-  bool ordered = false;  ///< scan, exscan: members are sorted by order
-  std::uint32_t first_send = 0, send_count = 0;        ///< range of Graph::members
+  bool ordered = false;                          ///< scan, exscan: members are sorted by order
+  std::uint32_t first_send = 0, send_count = 0;  ///< range of Graph::members
   std::uint32_t first_receive = 0, receive_count = 0;  ///< range of Graph::members
 };
 
@@ -67,9 +67,9 @@ struct Halo {
 /// have none), all edges that end there, and its share of the exchanges. Nodes of other members
 /// in these follow its own ones as ghosts; they are only numbers and have no stamp.
 struct Graph {
-  std::vector<NodeIndex> first_node;      ///< one per location, plus the end
-  BigVector<std::uint64_t> stamp;       ///< per node: stored stamp, local ticks
-  BigVector<Edge> edges;                ///< sorted by receive node
+  std::vector<NodeIndex> first_node;  ///< one per location, plus the end
+  BigVector<std::uint64_t> stamp;     ///< per node: stored stamp, local ticks
+  BigVector<Edge> edges;              ///< sorted by receive node
   BigVector<Exchange> exchanges;
   BigVector<Member> members;
   std::vector<std::uint32_t> process_of;  ///< per location, from the definitions

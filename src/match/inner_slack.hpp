@@ -13,7 +13,8 @@ namespace entrain::match {
 /// "No such edge."
 inline constexpr std::int64_t k_no_slack = std::numeric_limits<std::int64_t>::max();
 
-/// Smallest receive - send - mu of the edges between a unit and the other units of its group, ticks.
+/// Smallest receive - send - mu of the edges between a unit and the other units of its group,
+/// ticks.
 struct InnerSlack {
   std::int64_t into = k_no_slack;    ///< of edges that end in the unit
   std::int64_t out_of = k_no_slack;  ///< of edges that begin there
@@ -21,9 +22,9 @@ struct InnerSlack {
 
 /// What edges inside groups of locations allow.
 struct InnerSlackOptions {
-  std::span<const std::int64_t> times;       ///< per node, ghosts too; within +-2^61
-  std::span<const std::uint32_t> unit_of;    ///< per location; a unit lies in one group
-  std::span<const std::uint32_t> group_of;   ///< per location
+  std::span<const std::int64_t> times;      ///< per node, ghosts too; within +-2^61
+  std::span<const std::uint32_t> unit_of;   ///< per location; a unit lies in one group
+  std::span<const std::uint32_t> group_of;  ///< per location
   std::uint32_t units = 0, groups = 0;
   MuTicks mu{};
 };

@@ -19,8 +19,7 @@ constexpr std::uint8_t k_notify_in = 1, k_notify_out = 2;
 /// Synchronisation through windows.
 class OneSidedMatcher {
  public:
-  explicit OneSidedMatcher(Builder& builder)
-      : builder_(builder), sources_(builder.team().size()) {}
+  explicit OneSidedMatcher(Builder& builder) : builder_(builder), sources_(builder.team().size()) {}
 
   void collect(std::uint32_t process) {
     std::vector<EventRef> refs;
@@ -86,9 +85,8 @@ class OneSidedMatcher {
   using PairKey = std::tuple<std::uint32_t, Relation, std::uint32_t, std::uint32_t>;
 
   static bool by_several_threads(const std::vector<NodeRef>& ends) {
-    return std::any_of(ends.begin(), ends.end(), [&](const NodeRef& end) {
-      return end.location != ends[0].location;
-    });
+    return std::any_of(ends.begin(), ends.end(),
+                       [&](const NodeRef& end) { return end.location != ends[0].location; });
   }
 
   void collect_location(std::uint32_t process, LocationIndex location,
@@ -97,15 +95,23 @@ class OneSidedMatcher {
     std::uint32_t begun = k_none;
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       switch (events[i].kind) {
-        case EventKind::rma_collective_begin: begun = i; break;
+        case EventKind::rma_collective_begin:
+          begun = i;
+          break;
         case EventKind::rma_collective_end:
-          add_call(process, begun == k_none ? EventRef() : EventRef{location, begun}, {location, i});
+          add_call(process, begun == k_none ? EventRef() : EventRef{location, begun},
+                   {location, i});
           begun = k_none;
           break;
         case EventKind::rma_group_sync:
-        case EventKind::rma_notify: refs.push_back({location, i}); break;
-        case EventKind::rma_lock: ++locks_; break;
-        default: break;
+        case EventKind::rma_notify:
+          refs.push_back({location, i});
+          break;
+        case EventKind::rma_lock:
+          ++locks_;
+          break;
+        default:
+          break;
       }
     }
   }
@@ -119,12 +125,13 @@ class OneSidedMatcher {
     call.end = builder_.ref(end);
     call.team = event.comm;
     call.process = process;
-    call.root = event.peer == trace::k_root_self ? process : peer_of(event.comm, process, event.peer);
+    call.root =
+        event.peer == trace::k_root_self ? process : peer_of(event.comm, process, event.peer);
     call.op = event.op;
     call.sent = (event.flags & trace::k_sent) != 0;
     call.received = (event.flags & trace::k_received) != 0;
-    placed_.push_back({call, begin.location == k_none ? event.time : builder_.event(begin).time,
-                       event.time});
+    placed_.push_back(
+        {call, begin.location == k_none ? event.time : builder_.event(begin).time, event.time});
   }
 
   [[nodiscard]] std::uint32_t peer_of(std::uint32_t window, std::uint32_t process,
@@ -192,8 +199,8 @@ class OneSidedMatcher {
 
   Builder& builder_;
   std::vector<Call> calls_;
-  std::vector<PlacedCall> placed_;              ///< of the process in work
-  std::vector<std::vector<Source>> sources_;    ///< per member of the team
+  std::vector<PlacedCall> placed_;            ///< of the process in work
+  std::vector<std::vector<Source>> sources_;  ///< per member of the team
   std::map<PairKey, Pairs> pairs_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> processes_of_group_;
   std::uint64_t group_syncs_ = 0, locks_ = 0;

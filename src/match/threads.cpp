@@ -80,8 +80,8 @@ class ThreadMatcher {
   /// Follows the events of one location.
   void walk(LocationIndex location) {
     std::map<std::uint32_t, std::uint32_t> uses;
-    std::vector<TeamKey> open;               // innermost last
-    std::optional<TeamKey> ended;            // forked here, and not joined
+    std::vector<TeamKey> open;     // innermost last
+    std::optional<TeamKey> ended;  // forked here, and not joined
     std::optional<EventRef> fork;
     const auto part = [&](const TeamKey& key) -> Part& { return teams_[key].back(); };
     const auto events = builder_.events(location);
@@ -89,7 +89,9 @@ class ThreadMatcher {
       const Event& event = events[i];
       const EventRef at{location, i};
       switch (event.kind) {
-        case EventKind::thread_fork: fork = at; break;
+        case EventKind::thread_fork:
+          fork = at;
+          break;
         case EventKind::team_begin:
           open.emplace_back(event.comm, uses[event.comm]++);
           teams_[open.back()].push_back({location, fork, {}, at, {}, {}});
@@ -118,15 +120,32 @@ class ThreadMatcher {
             if (!leave) leave = at;
           }
           break;
-        case EventKind::thread_create: creations_[thread_key(event)].add_source(at); break;
-        case EventKind::thread_begin: creations_[thread_key(event)].add_target(at); break;
-        case EventKind::thread_end: ends_[thread_key(event)].add_source(at); break;
-        case EventKind::thread_wait: ends_[thread_key(event)].add_target(at); break;
-        case EventKind::task_create: create(tasks_[task_key(event)], at); break;
-        case EventKind::task_switch: switch_to(tasks_[task_key(event)], at); break;
-        case EventKind::lock_acquire: acquire(locks_[lock_key(event)], at); break;
-        case EventKind::lock_release: release(locks_[lock_key(event)], at); break;
-        default: break;
+        case EventKind::thread_create:
+          creations_[thread_key(event)].add_source(at);
+          break;
+        case EventKind::thread_begin:
+          creations_[thread_key(event)].add_target(at);
+          break;
+        case EventKind::thread_end:
+          ends_[thread_key(event)].add_source(at);
+          break;
+        case EventKind::thread_wait:
+          ends_[thread_key(event)].add_target(at);
+          break;
+        case EventKind::task_create:
+          create(tasks_[task_key(event)], at);
+          break;
+        case EventKind::task_switch:
+          switch_to(tasks_[task_key(event)], at);
+          break;
+        case EventKind::lock_acquire:
+          acquire(locks_[lock_key(event)], at);
+          break;
+        case EventKind::lock_release:
+          release(locks_[lock_key(event)], at);
+          break;
+        default:
+          break;
       }
     }
   }

@@ -214,8 +214,11 @@ TEST(Threads, a_task_created_twice_orders_nothing) {
 
 TEST(Threads, a_thread_created_twice_orders_nothing) {
   TraceBuilder b(1, 3);
-  for (const auto& [l, kind] : {std::pair{0u, K::thread_create}, {0u, K::thread_create},
-                                {1u, K::thread_begin}, {1u, K::thread_end}, {2u, K::thread_end},
+  for (const auto& [l, kind] : {std::pair{0u, K::thread_create},
+                                {0u, K::thread_create},
+                                {1u, K::thread_begin},
+                                {1u, K::thread_end},
+                                {2u, K::thread_end},
                                 {0u, K::thread_wait}}) {
     b.add(l, 10 + 10 * l, kind).comm = k_team;
   }

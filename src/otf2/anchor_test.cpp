@@ -17,8 +17,8 @@ using testing::Bytes;
 using ::testing::HasSubstr;
 
 // Positions of fields in the file.
-constexpr std::size_t k_format_at = 7, k_trace_format_at = 8, k_event_chunk_at = 12, k_definition_chunk_at = 20,
-                      k_substrate_at = 28, k_compression_at = 29;
+constexpr std::size_t k_format_at = 7, k_trace_format_at = 8, k_event_chunk_at = 12,
+                      k_definition_chunk_at = 20, k_substrate_at = 28, k_compression_at = 29;
 
 struct AnchorFields {
   bool big_endian = false;

@@ -46,8 +46,7 @@ Result<void> read_copy_properties(const fs::path& folder, Anchor& anchor) {
     const auto name_end = std::find(record.payload.begin(), record.payload.end(), 0);
     if (name_end == record.payload.end()) continue;
     const auto value_end = std::find(name_end + 1, record.payload.end(), 0);
-    anchor.properties.push_back(
-        {{record.payload.begin(), name_end}, {name_end + 1, value_end}});
+    anchor.properties.push_back({{record.payload.begin(), name_end}, {name_end + 1, value_end}});
   }
   return {};
 }
@@ -92,7 +91,9 @@ std::string Archive::name() const { return fs::path(anchor_path_).stem().string(
 fs::path Archive::location_file(LocationIndex location, const char* extension) const {
   return folder() / name() / fmt::format("{}.{}", definitions_.locations[location].id, extension);
 }
-fs::path Archive::event_file(LocationIndex location) const { return location_file(location, "evt"); }
+fs::path Archive::event_file(LocationIndex location) const {
+  return location_file(location, "evt");
+}
 fs::path Archive::definition_file(LocationIndex location) const {
   return location_file(location, "def");
 }
@@ -111,11 +112,11 @@ Result<trace::LocationSkeleton> Archive::scan(LocationIndex location) const {
 
 Result<trace::LocationSkeleton> Archive::scan(LocationIndex location,
                                               const Progress* progress) const {
-  TRY_ASSIGN(LocalDefinitions local, read_local_definitions(definition_file(location),
-                                                            anchor_.definition_chunk_size));
-  TRY_ASSIGN(trace::LocationSkeleton skeleton,
-             scan_events({event_file(location), anchor_.event_chunk_size, local, references_},
-                         progress));
+  TRY_ASSIGN(LocalDefinitions local,
+             read_local_definitions(definition_file(location), anchor_.definition_chunk_size));
+  TRY_ASSIGN(
+      trace::LocationSkeleton skeleton,
+      scan_events({event_file(location), anchor_.event_chunk_size, local, references_}, progress));
   complete(skeleton, location, local);
   return skeleton;
 }
@@ -138,8 +139,8 @@ std::string Archive::region_at(LocationIndex location, std::uint64_t time) const
   const auto local =
       read_local_definitions(definition_file(location), anchor_.definition_chunk_size);
   if (!local) return {};
-  const std::uint32_t region = find_region(
-      {event_file(location), anchor_.event_chunk_size, *local, references_}, time);
+  const std::uint32_t region =
+      find_region({event_file(location), anchor_.event_chunk_size, *local, references_}, time);
   return region == k_none ? std::string() : definitions_.regions[region].name;
 }
 

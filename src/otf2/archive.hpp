@@ -19,7 +19,8 @@ namespace entrain::otf2 {
 
 /// An OTF2 archive on disk, opened for reading by our own scanner: nothing of it is trusted. Only
 /// what the scanner does not know goes through the OTF2 library first, in a process of its own
-/// (LibraryCopy); the files below are those of the copy then. Const functions may be called from any thread.
+/// (LibraryCopy); the files below are those of the copy then. Const functions may be called from
+/// any thread.
 class Archive final : public trace::Source {
  public:
   /// `path` is an anchor file or the folder that holds exactly one. Reads anchor and global
@@ -29,14 +30,14 @@ class Archive final : public trace::Source {
   const std::string& path() const override { return anchor_path_; }
   const trace::Definitions& definitions() const override { return definitions_; }
   Result<trace::LocationSkeleton> scan(LocationIndex location) const override;
-  /// As above, and gives up with ErrorKind::interrupted when `progress`, which may be null, says so.
+  /// As above, and gives up with ErrorKind::interrupted when `progress`, which may be null, says
+  /// so.
   Result<trace::LocationSkeleton> scan(LocationIndex location, const Progress* progress) const;
   /// Scans these locations on `threads` threads (0: all cores) and counts them in `progress`, which
   /// may be null; large event files are shared among the threads. One skeleton per location named,
   /// in that order. Errors: as of scan(), and ErrorKind::interrupted.
   Result<std::vector<trace::LocationSkeleton>> scan_all(std::span<const LocationIndex> locations,
-                                                        unsigned threads,
-                                                        Progress* progress) const;
+                                                        unsigned threads, Progress* progress) const;
   std::string region_at(LocationIndex location, std::uint64_t time) const override;
 
   [[nodiscard]] const Anchor& anchor() const { return anchor_; }

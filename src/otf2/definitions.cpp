@@ -24,18 +24,40 @@ class GlobalReader {
   bool read(const DefinitionRecord& record, bool big_endian) {
     FieldReader in(record.payload.data(), record.payload.size(), big_endian);
     switch (record.type) {
-      case def::clock_properties: clock(in); break;
-      case def::string: return string(in);
-      case def::system_tree_node: tree_node(in); break;
-      case def::location_group: location_group(in); break;
-      case def::location: location(in); break;
-      case def::region: region(in); break;
-      case def::group: group(in); break;
-      case def::comm: comm(in, false); break;
-      case def::inter_comm: comm(in, true); break;
-      case def::rma_window: window(in); break;
-      case def::tree_node_domain: domain(in); break;
-      default: return true;
+      case def::clock_properties:
+        clock(in);
+        break;
+      case def::string:
+        return string(in);
+      case def::system_tree_node:
+        tree_node(in);
+        break;
+      case def::location_group:
+        location_group(in);
+        break;
+      case def::location:
+        location(in);
+        break;
+      case def::region:
+        region(in);
+        break;
+      case def::group:
+        group(in);
+        break;
+      case def::comm:
+        comm(in, false);
+        break;
+      case def::inter_comm:
+        comm(in, true);
+        break;
+      case def::rma_window:
+        window(in);
+        break;
+      case def::tree_node_domain:
+        domain(in);
+        break;
+      default:
+        return true;
     }
     return in.ok();
   }

@@ -123,8 +123,8 @@ std::uint32_t find_region(const EventFile& file, std::uint64_t time) {
     finder = walk(file, {--begin, 1}, std::numeric_limits<std::uint64_t>::max());
   }
   if (finder.open().size() <= left) return k_none;
-  return Resolver(file.local.regions, file.references.regions)(
-      finder.open()[finder.open().size() - 1 - left]);
+  return Resolver(file.local.regions,
+                  file.references.regions)(finder.open()[finder.open().size() - 1 - left]);
 }
 
 }  // namespace entrain::otf2

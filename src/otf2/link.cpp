@@ -34,8 +34,8 @@ Result<void> symbolic_link(const fs::path& from, const fs::path& to, const fs::p
   const fs::path target = error ? fs::path() : origin.lexically_relative(folder);
   if (!error) fs::create_symlink(target.empty() ? origin : target, to, error);
   if (!error) return {};
-  return fail(ErrorKind::output, fmt::format("cannot make a symbolic link to {}: {}", from.string(),
-                                             error.message()));
+  return fail(ErrorKind::output,
+              fmt::format("cannot make a symbolic link to {}: {}", from.string(), error.message()));
 }
 
 Result<void> hard_link(const fs::path& from, const fs::path& to) {
@@ -50,9 +50,12 @@ Result<void> hard_link(const fs::path& from, const fs::path& to) {
 Result<void> make(LinkKind kind, const fs::path& from, const fs::path& to,
                   const fs::path& final_folder) {
   switch (kind) {
-    case LinkKind::reflink: return reflink(from, to);
-    case LinkKind::symbolic: return symbolic_link(from, to, final_folder);
-    default: return hard_link(from, to);
+    case LinkKind::reflink:
+      return reflink(from, to);
+    case LinkKind::symbolic:
+      return symbolic_link(from, to, final_folder);
+    default:
+      return hard_link(from, to);
   }
 }
 
@@ -73,10 +76,14 @@ Result<LinkKind> link_file(const fs::path& from, const fs::path& to, const fs::p
 
 const char* name_of(LinkKind kind) {
   switch (kind) {
-    case LinkKind::reflink: return "reflink";
-    case LinkKind::symbolic: return "symbolic link";
-    case LinkKind::hard: return "hard link";
-    case LinkKind::automatic: break;
+    case LinkKind::reflink:
+      return "reflink";
+    case LinkKind::symbolic:
+      return "symbolic link";
+    case LinkKind::hard:
+      return "hard link";
+    case LinkKind::automatic:
+      break;
   }
   return "";
 }

@@ -49,8 +49,8 @@ Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& fil
                                                        std::uint64_t chunk_size,
                                                        const std::filesystem::path& path) {
   if (file.mixed_endian) {
-    return fail(ErrorKind::input, fmt::format("{} mixes byte orders, which cannot be written again",
-                                              path.string()));
+    return fail(ErrorKind::input,
+                fmt::format("{} mixes byte orders, which cannot be written again", path.string()));
   }
   std::vector<std::uint8_t> bytes;
   std::size_t chunk_begin = 0;
@@ -67,8 +67,9 @@ Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& fil
     const std::size_t length_bytes = record.payload.size() < 0xFF ? 1 : 9;
     const std::size_t size = 1 + length_bytes + record.payload.size();
     if (k_chunk_header_size + size + 1 > chunk_size) {
-      return fail(ErrorKind::output, fmt::format("a record of {} is too large for a chunk of {} bytes",
-                                                 path.string(), chunk_size));
+      return fail(ErrorKind::output,
+                  fmt::format("a record of {} is too large for a chunk of {} bytes", path.string(),
+                              chunk_size));
     }
     if (bytes.size() - chunk_begin + size + 1 > chunk_size) {
       bytes.push_back(mark::end_of_chunk);

@@ -20,9 +20,10 @@ namespace entrain::otf2 {
 /// The error for a file whose structure is broken at byte `offset`.
 inline tl::unexpected<Error> damaged(const std::filesystem::path& path, std::uint64_t offset,
                                      std::string_view problem) {
-  return fail(ErrorKind::input,
-              fmt::format("{} is damaged at byte {}: {}; restore the file or record the trace again",
-                          path.string(), offset, problem));
+  return fail(
+      ErrorKind::input,
+      fmt::format("{} is damaged at byte {}: {}; restore the file or record the trace again",
+                  path.string(), offset, problem));
 }
 
 /// Consecutive chunks of a file.
@@ -82,9 +83,9 @@ class BlockReader {
 
 /// How far a file could be read.
 struct FileEnd {
-  bool truncated = false;           ///< ends without an end-of-file mark
-  std::uint64_t end_of_records = 0; ///< position behind the end mark, or of the incomplete rest
-  bool goes_on = false;             ///< no end yet, but the reader's range is done
+  bool truncated = false;            ///< ends without an end-of-file mark
+  std::uint64_t end_of_records = 0;  ///< position behind the end mark, or of the incomplete rest
+  bool goes_on = false;              ///< no end yet, but the reader's range is done
 };
 
 /// Walks all blocks of a chunked file. `on_block(std::span<std::uint8_t>, std::size_t used)` is

@@ -95,8 +95,7 @@ class Resolver {
       if (group.type == k_group_comm_locations) all_of_paradigm_[group.paradigm] = &group;
     }
     for (const auto& group : raw_.groups) {
-      out_.references.groups[group.id] =
-          static_cast<std::uint32_t>(out_.definitions.groups.size());
+      out_.references.groups[group.id] = static_cast<std::uint32_t>(out_.definitions.groups.size());
       raw_groups_[group.id] = &group;
       out_.definitions.groups.push_back({group.id, members(group)});
     }

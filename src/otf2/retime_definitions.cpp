@@ -91,8 +91,8 @@ std::optional<std::vector<std::uint8_t>> encode_in_place(const ClockRecord& cloc
       if (!spend) bytes.push_back(0xFF);
       continue;
     }
-    const auto field = padded(clock.values[i], clock.widths[i] + (i == 2 && spend ? 1 : 0),
-                              big_endian);
+    const auto field =
+        padded(clock.values[i], clock.widths[i] + (i == 2 && spend ? 1 : 0), big_endian);
     if (!field) return std::nullopt;
     bytes.insert(bytes.end(), field->begin(), field->end());
   }
@@ -186,8 +186,11 @@ Result<void> write_local_definitions(const fs::path& from, const fs::path& to,
     return {};
   }
   std::vector<std::vector<std::uint8_t>> encoded;
-  for (const trace::ClockOffset& offset : offsets) encoded.push_back(encode(offset, file.big_endian));
-  const auto is_offset = [](const DefinitionRecord& r) { return r.type == def::local_clock_offset; };
+  for (const trace::ClockOffset& offset : offsets)
+    encoded.push_back(encode(offset, file.big_endian));
+  const auto is_offset = [](const DefinitionRecord& r) {
+    return r.type == def::local_clock_offset;
+  };
   std::vector<std::vector<std::uint8_t>> old;
   for (const DefinitionRecord& record : file.records) {
     if (is_offset(record)) old.push_back(record.payload);
@@ -247,8 +250,8 @@ class MarkerReader {
 Result<std::vector<MarkerTime>> read_marker_times(const Archive& archive) {
   std::vector<MarkerTime> times;
   if (!file_exists(archive.marker_file())) return times;
-  TRY_ASSIGN(const DefinitionFile file, read_definition_file(archive.marker_file(),
-                                                             archive.anchor().definition_chunk_size));
+  TRY_ASSIGN(const DefinitionFile file,
+             read_definition_file(archive.marker_file(), archive.anchor().definition_chunk_size));
   const MarkerReader read(archive);
   for (const DefinitionRecord& record : file.records) {
     if (record.type != k_marker_record) continue;

@@ -11,7 +11,8 @@
 
 namespace entrain::otf2 {
 
-/// What the stop time of a BufferFlush does to the segment of the clock map in which a stream stands.
+/// What the stop time of a BufferFlush does to the segment of the clock map in which a stream
+/// stands.
 enum class StopTimes {
   move_segment,  ///< as in an OTF2 reader: later events before the stop time are in its segment
   stand_alone,   ///< nothing

@@ -175,7 +175,8 @@ TEST_F(Retime, events_before_a_stop_time_that_stands_alone_are_mapped_where_they
   };
   const ClockMap map = map_of({{0, 0}, {300, 0}, {301, 50}, {500, 50}});
   const fs::path from = folder_.put("from", file(100, 400, 200)), to = folder_ / "to";
-  ASSERT_TRUE(retime_file(from, to, k_chunk, Framing::events, map, nullptr, StopTimes::stand_alone));
+  ASSERT_TRUE(
+      retime_file(from, to, k_chunk, Framing::events, map, nullptr, StopTimes::stand_alone));
   EXPECT_EQ(contents(to), file(100, 450, 200));
   fs::remove(to);
   ASSERT_TRUE(retime_in_parts(from, to, k_chunk, map, nullptr, 2, 1, StopTimes::stand_alone));
@@ -248,8 +249,7 @@ TEST_F(Retime, in_a_hurry_or_in_parts_it_writes_the_same) {
       ASSERT_EQ(contents(to), bytes) << "round " << round;
     }
     fs::remove(to);
-    const auto parts =
-        retime_in_parts(from, to, k_large, map, nullptr, 1, 1 + random.below(3));
+    const auto parts = retime_in_parts(from, to, k_large, map, nullptr, 1, 1 + random.below(3));
     ASSERT_EQ(parts.has_value(), good) << "round " << round;
     if (good) {
       ASSERT_EQ(contents(to), bytes) << "round " << round;

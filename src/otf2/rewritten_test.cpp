@@ -12,9 +12,9 @@ namespace entrain::otf2 {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 using testing::Bytes;
 using testing::contents;
+using ::testing::HasSubstr;
 using testing::TempFolder;
 
 /// lulesh-8 and a copy of it in which location 3 is 1000 ticks later.

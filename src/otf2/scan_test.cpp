@@ -206,7 +206,8 @@ TEST(FindRegion, in_a_hurry_it_finds_the_same) {
     PlainFinder finder{event.time, {}};
     for (std::size_t at = 0; at < bytes.size(); at += k_chunk) {
       const std::size_t size = std::min(k_chunk, bytes.size() - at);
-      if (walk_chunk<Framing::events>(bytes.data() + at, size, finder).end != ChunkEnd::next_chunk) {
+      if (walk_chunk<Framing::events>(bytes.data() + at, size, finder).end !=
+          ChunkEnd::next_chunk) {
         break;
       }
     }

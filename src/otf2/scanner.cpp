@@ -13,18 +13,42 @@ constexpr std::uint64_t k_last_time = std::uint64_t{1} << k_time_bits;  ///< lat
 /// Record types that yield nothing but their number. Enter and Leave are looked at by themselves,
 /// attribute lists are no event.
 constexpr LengthLimits k_uninteresting = [] {
-  LengthLimits limits = except(
-      k_plain_records,
-      {mark::attribute_list, event::buffer_flush, event::enter, event::leave, event::mpi_send,
-       event::mpi_isend, event::mpi_recv, event::mpi_irecv, event::mpi_irecv_request,
-       event::mpi_request_cancelled, event::mpi_collective_begin, event::mpi_collective_end,
-       event::nb_collective_request, event::nb_collective_complete, event::thread_fork,
-       event::thread_join, event::thread_team_begin, event::thread_team_end, event::thread_create,
-       event::thread_begin, event::thread_wait, event::thread_end, event::thread_acquire_lock,
-       event::thread_release_lock, event::omp_acquire_lock, event::omp_release_lock,
-       event::thread_task_create, event::thread_task_switch, event::rma_collective_begin,
-       event::rma_collective_end, event::rma_group_sync, event::rma_sync, event::rma_request_lock,
-       event::rma_acquire_lock, event::rma_try_lock, event::rma_release_lock});
+  LengthLimits limits = except(k_plain_records, {mark::attribute_list,
+                                                 event::buffer_flush,
+                                                 event::enter,
+                                                 event::leave,
+                                                 event::mpi_send,
+                                                 event::mpi_isend,
+                                                 event::mpi_recv,
+                                                 event::mpi_irecv,
+                                                 event::mpi_irecv_request,
+                                                 event::mpi_request_cancelled,
+                                                 event::mpi_collective_begin,
+                                                 event::mpi_collective_end,
+                                                 event::nb_collective_request,
+                                                 event::nb_collective_complete,
+                                                 event::thread_fork,
+                                                 event::thread_join,
+                                                 event::thread_team_begin,
+                                                 event::thread_team_end,
+                                                 event::thread_create,
+                                                 event::thread_begin,
+                                                 event::thread_wait,
+                                                 event::thread_end,
+                                                 event::thread_acquire_lock,
+                                                 event::thread_release_lock,
+                                                 event::omp_acquire_lock,
+                                                 event::omp_release_lock,
+                                                 event::thread_task_create,
+                                                 event::thread_task_switch,
+                                                 event::rma_collective_begin,
+                                                 event::rma_collective_end,
+                                                 event::rma_group_sync,
+                                                 event::rma_sync,
+                                                 event::rma_request_lock,
+                                                 event::rma_acquire_lock,
+                                                 event::rma_try_lock,
+                                                 event::rma_release_lock});
   for (unsigned type = event::last_known + 1; type < limits.size(); ++type) limits[type] = 0;
   return limits;
 }();
@@ -129,43 +153,81 @@ const std::uint8_t* Scanner::pass_over(const std::uint8_t* p, const std::uint8_t
 template <class Fields>
 void Scanner::decode(std::uint8_t type, Fields& in) {
   switch (type) {
-    case event::buffer_flush: return flush(in);
+    case event::buffer_flush:
+      return flush(in);
     case event::enter:
     case event::leave:
       if (references_.any_region_role) region(in.c32(), type == event::enter);
       return;
-    case event::mpi_send: return message(EventKind::send, in, false);
-    case event::mpi_isend: return message(EventKind::isend, in, true);
-    case event::mpi_recv: return message(EventKind::recv, in, false);
-    case event::mpi_irecv: return message(EventKind::irecv, in, true);
-    case event::mpi_irecv_request: add(EventKind::irecv_request).id = in.c64(); return;
-    case event::mpi_request_cancelled: add(EventKind::request_cancelled).id = in.c64(); return;
-    case event::mpi_collective_begin: add(EventKind::collective_begin); return;
-    case event::mpi_collective_end: return collective(EventKind::collective_end, in, false);
-    case event::nb_collective_request: add(EventKind::nb_request).id = in.c64(); return;
-    case event::nb_collective_complete: return collective(EventKind::nb_complete, in, true);
-    case event::thread_fork: add(EventKind::thread_fork); return;
-    case event::thread_join: add(EventKind::thread_join); return;
-    case event::thread_team_begin: return team(EventKind::team_begin, in);
-    case event::thread_team_end: return team(EventKind::team_end, in);
-    case event::thread_create: return contingent(EventKind::thread_create, in);
-    case event::thread_begin: return contingent(EventKind::thread_begin, in);
-    case event::thread_wait: return contingent(EventKind::thread_wait, in);
-    case event::thread_end: return contingent(EventKind::thread_end, in);
-    case event::thread_acquire_lock: return lock(EventKind::lock_acquire, in, in.u8());
-    case event::thread_release_lock: return lock(EventKind::lock_release, in, in.u8());
-    case event::omp_acquire_lock: return lock(EventKind::lock_acquire, in, k_openmp);
-    case event::omp_release_lock: return lock(EventKind::lock_release, in, k_openmp);
-    case event::thread_task_create: return task(EventKind::task_create, in);
-    case event::thread_task_switch: return task(EventKind::task_switch, in);
-    case event::rma_collective_begin: add(EventKind::rma_collective_begin); return;
-    case event::rma_collective_end: return rma_collective(in);
-    case event::rma_group_sync: return group_sync(in);
-    case event::rma_sync: return rma_sync(in);
+    case event::mpi_send:
+      return message(EventKind::send, in, false);
+    case event::mpi_isend:
+      return message(EventKind::isend, in, true);
+    case event::mpi_recv:
+      return message(EventKind::recv, in, false);
+    case event::mpi_irecv:
+      return message(EventKind::irecv, in, true);
+    case event::mpi_irecv_request:
+      add(EventKind::irecv_request).id = in.c64();
+      return;
+    case event::mpi_request_cancelled:
+      add(EventKind::request_cancelled).id = in.c64();
+      return;
+    case event::mpi_collective_begin:
+      add(EventKind::collective_begin);
+      return;
+    case event::mpi_collective_end:
+      return collective(EventKind::collective_end, in, false);
+    case event::nb_collective_request:
+      add(EventKind::nb_request).id = in.c64();
+      return;
+    case event::nb_collective_complete:
+      return collective(EventKind::nb_complete, in, true);
+    case event::thread_fork:
+      add(EventKind::thread_fork);
+      return;
+    case event::thread_join:
+      add(EventKind::thread_join);
+      return;
+    case event::thread_team_begin:
+      return team(EventKind::team_begin, in);
+    case event::thread_team_end:
+      return team(EventKind::team_end, in);
+    case event::thread_create:
+      return contingent(EventKind::thread_create, in);
+    case event::thread_begin:
+      return contingent(EventKind::thread_begin, in);
+    case event::thread_wait:
+      return contingent(EventKind::thread_wait, in);
+    case event::thread_end:
+      return contingent(EventKind::thread_end, in);
+    case event::thread_acquire_lock:
+      return lock(EventKind::lock_acquire, in, in.u8());
+    case event::thread_release_lock:
+      return lock(EventKind::lock_release, in, in.u8());
+    case event::omp_acquire_lock:
+      return lock(EventKind::lock_acquire, in, k_openmp);
+    case event::omp_release_lock:
+      return lock(EventKind::lock_release, in, k_openmp);
+    case event::thread_task_create:
+      return task(EventKind::task_create, in);
+    case event::thread_task_switch:
+      return task(EventKind::task_switch, in);
+    case event::rma_collective_begin:
+      add(EventKind::rma_collective_begin);
+      return;
+    case event::rma_collective_end:
+      return rma_collective(in);
+    case event::rma_group_sync:
+      return group_sync(in);
+    case event::rma_sync:
+      return rma_sync(in);
     case event::rma_request_lock:
     case event::rma_acquire_lock:
     case event::rma_try_lock:
-    case event::rma_release_lock: add(EventKind::rma_lock); return;
+    case event::rma_release_lock:
+      add(EventKind::rma_lock);
+      return;
     default:
       if (type > event::last_known) ++skeleton_.unknown_records;
   }
@@ -194,7 +256,8 @@ void Scanner::flush(Fields& in) {
 void Scanner::region(std::uint32_t local, bool enter) {
   const std::uint32_t at = regions_(local);
   switch (at == k_none ? RegionRole::other : references_.region_roles[at]) {
-    case RegionRole::other: return remember_dull(local);
+    case RegionRole::other:
+      return remember_dull(local);
     case RegionRole::mpi_init:
       add(enter ? EventKind::init_enter : EventKind::init_leave);
       return;
@@ -204,10 +267,14 @@ void Scanner::region(std::uint32_t local, bool enter) {
     case RegionRole::thread_barrier:
       add(enter ? EventKind::barrier_enter : EventKind::barrier_leave);
       return;
-    case RegionRole::win_post: return window_call(RmaGroupRole::post, enter);
-    case RegionRole::win_start: return window_call(RmaGroupRole::start, enter);
-    case RegionRole::win_complete: return window_call(RmaGroupRole::complete, enter);
-    case RegionRole::win_wait: return window_call(RmaGroupRole::wait, enter);
+    case RegionRole::win_post:
+      return window_call(RmaGroupRole::post, enter);
+    case RegionRole::win_start:
+      return window_call(RmaGroupRole::start, enter);
+    case RegionRole::win_complete:
+      return window_call(RmaGroupRole::complete, enter);
+    case RegionRole::win_wait:
+      return window_call(RmaGroupRole::wait, enter);
   }
 }
 

@@ -70,8 +70,7 @@ TEST(Stamps, none_is_left_out_in_a_hurry) {
       auto reader = BlockReader::open(archive->event_file(l), archive->anchor().event_chunk_size);
       ASSERT_TRUE(reader);
       EventLister lister;
-      ASSERT_TRUE(
-          walk_file<Framing::events>(*reader, lister, [](auto) { return Result<void>(); }));
+      ASSERT_TRUE(walk_file<Framing::events>(*reader, lister, [](auto) { return Result<void>(); }));
       const auto events = read_stamps(*archive, l);
       ASSERT_TRUE(events) << events.error().message;
       EXPECT_EQ(events->stamps, lister.events.stamps);

@@ -38,8 +38,8 @@ Result<void> check_apart(const Archive& archive, const fs::path& directory) {
     const fs::path relative = inner.lexically_relative(outer);
     return !relative.empty() && *relative.begin() != "..";
   };
-  bool overlap = output == folder || inside(folder, output) || output == files ||
-                 inside(output, files);
+  bool overlap =
+      output == folder || inside(folder, output) || output == files || inside(output, files);
   // The event files of an overlay lie elsewhere: behind its links.
   const std::size_t count = archive.definitions().locations.size();
   for (LocationIndex l = 0; l < count && !overlap; ++l) {
@@ -88,8 +88,8 @@ class Writer {
     std::error_code error;
     fs::create_directory(folder(), error);
     if (!error) return {};
-    return fail(ErrorKind::output, fmt::format("cannot create folder {}: {}", folder().string(),
-                                               error.message()));
+    return fail(ErrorKind::output,
+                fmt::format("cannot create folder {}: {}", folder().string(), error.message()));
   }
 
   Result<void> write_globals() {
@@ -106,9 +106,9 @@ class Writer {
     }
     // The anchor comes last: without it nothing here looks like an archive.
     TRY_ASSIGN(const auto anchor, read_file(archive_.path(), k_largest_anchor));
-    return write_file(staged_.path() / fs::path(archive_.path()).filename(),
-                      with_properties(anchor, archive_.anchor(), plan_.properties,
-                                      plan_.removed_properties));
+    return write_file(
+        staged_.path() / fs::path(archive_.path()).filename(),
+        with_properties(anchor, archive_.anchor(), plan_.properties, plan_.removed_properties));
   }
 
   /// The kind of links that this process has made.

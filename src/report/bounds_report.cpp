@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t k_names = 3;
 
 /// The location with the largest value of a member; null if all are 0 or unbounded throughout.
-const LocationBounds* largest(const ClockBounds& bounds, std::int64_t LocationBounds::* value) {
+const LocationBounds* largest(const ClockBounds& bounds, std::int64_t LocationBounds::*value) {
   const LocationBounds* found = nullptr;
   for (const LocationBounds& location : bounds.locations) {
     if (location.unbounded == location.windows) continue;
@@ -79,8 +79,8 @@ std::string seconds(std::int64_t ticks, std::uint64_t hz) {
   return text;
 }
 
-Json place_json(const LocationBounds* location, std::int64_t LocationBounds::* value,
-                std::int64_t LocationBounds::* time, const char* name, std::uint64_t hz) {
+Json place_json(const LocationBounds* location, std::int64_t LocationBounds::*value,
+                std::int64_t LocationBounds::*time, const char* name, std::uint64_t hz) {
   if (location == nullptr || location->*value == 0) return nullptr;
   return {{"location", location->location},
           {"time_ticks", location->*time},
@@ -130,9 +130,9 @@ Json bounds_json(const ClockBounds& bounds, std::uint64_t hz) {
           {"windows", bounds.windows},
           {"window_s", number(seconds_of(bounds.window_ticks, hz))},
           {"unbounded_clocks", unbounded_count(bounds)},
-          {"worst", place_json(largest(bounds, &LocationBounds::worst_ticks),
-                               &LocationBounds::worst_ticks, &LocationBounds::worst_time_ticks,
-                               "bound_s", hz)},
+          {"worst",
+           place_json(largest(bounds, &LocationBounds::worst_ticks), &LocationBounds::worst_ticks,
+                      &LocationBounds::worst_time_ticks, "bound_s", hz)},
           {"outside", place_json(largest(bounds, &LocationBounds::outside_ticks),
                                  &LocationBounds::outside_ticks,
                                  &LocationBounds::outside_time_ticks, "outside_s", hz)},

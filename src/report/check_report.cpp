@@ -106,26 +106,27 @@ Json to_json(const CheckReport& report) {
   for (std::size_t i = 0; i < k_latency_classes; ++i)
     mu[name_of(static_cast<LatencyClass>(i))] =
         number(seconds_of(report.mu_ticks[i], report.resolution_hz));
-  Json json = {{"schema", "entrain.check/1"},
-          {"archive", report.archive},
-          {"locations", report.locations},
-          {"events", report.events},
-          {"communication_events", report.communication_events},
-          {"resolution_hz", report.resolution_hz},
-          {"presync", report.presync},
-          {"presync_reason", report.clocks.reason.empty() ? Json(nullptr) : Json(report.clocks.reason)},
-          {"presync_sessions",
-           report.clocks.sessions.empty() ? Json(nullptr) : Json(report.clocks.sessions)},
-          {"clocks", clocks_json(report)},
-          {"warnings", report.clocks.warnings},
-          {"edges", std::move(edges)},
-          {"violations", report.violations},
-          {"below_latency", report.below_latency},
-          {"inside_domains", inside_domains_json(report)},
-          {"mu_s", std::move(mu)},
-          {"mu_source", report.mu_source},
-          {"unmatched", counters(report.unmatched)},
-          {"skipped", counters(report.skipped)}};
+  Json json = {
+      {"schema", "entrain.check/1"},
+      {"archive", report.archive},
+      {"locations", report.locations},
+      {"events", report.events},
+      {"communication_events", report.communication_events},
+      {"resolution_hz", report.resolution_hz},
+      {"presync", report.presync},
+      {"presync_reason", report.clocks.reason.empty() ? Json(nullptr) : Json(report.clocks.reason)},
+      {"presync_sessions",
+       report.clocks.sessions.empty() ? Json(nullptr) : Json(report.clocks.sessions)},
+      {"clocks", clocks_json(report)},
+      {"warnings", report.clocks.warnings},
+      {"edges", std::move(edges)},
+      {"violations", report.violations},
+      {"below_latency", report.below_latency},
+      {"inside_domains", inside_domains_json(report)},
+      {"mu_s", std::move(mu)},
+      {"mu_source", report.mu_source},
+      {"unmatched", counters(report.unmatched)},
+      {"skipped", counters(report.skipped)}};
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.resolution_hz);
   return json;
 }

@@ -51,11 +51,10 @@ void add_timeline(FieldList& fields, const CorrectReport& report) {
     fields.field("bent", timeline.reason);
   }
   if (timeline.shift_max_ticks > 0) {
-    fields.field("shift", fmt::format("times of communication by {} on average, by {} at most",
-                                      format_duration(ticks_to_seconds(
-                                          report, timeline.shift_mean_ticks)),
-                                      format_ticks(timeline.shift_max_ticks,
-                                                   report.before.resolution_hz)));
+    fields.field("shift",
+                 fmt::format("times of communication by {} on average, by {} at most",
+                             format_duration(ticks_to_seconds(report, timeline.shift_mean_ticks)),
+                             format_ticks(timeline.shift_max_ticks, report.before.resolution_hz)));
   }
   if (timeline.clocks < report.before.locations || !timeline.notes.empty()) {
     std::string text =
@@ -182,11 +181,12 @@ Table pass_table(const CorrectReport& report) {
 std::string phases_text(const CorrectReport& report) {
   const PhaseSeconds& phases = report.phases;
   return fmt::format(
-      "scan {}, match {}, presync {}, forward {}, backward {}, write {}, verify {}; memory {}",
-      format_duration(phases.scan), format_duration(phases.match), format_duration(phases.presync),
-      format_duration(phases.forward), format_duration(phases.backward),
-      format_duration(phases.write), format_duration(phases.verify),
-      format_bytes(report.peak_memory_bytes)) +
+             "scan {}, match {}, presync {}, forward {}, backward {}, write {}, verify {}; memory "
+             "{}",
+             format_duration(phases.scan), format_duration(phases.match),
+             format_duration(phases.presync), format_duration(phases.forward),
+             format_duration(phases.backward), format_duration(phases.write),
+             format_duration(phases.verify), format_bytes(report.peak_memory_bytes)) +
          (report.bounds ? fmt::format(", bounds {}", format_duration(phases.bounds)) : "") +
          (report.spilled_bytes > 0
               ? fmt::format(", in files instead {}", format_bytes(report.spilled_bytes))
@@ -219,10 +219,11 @@ std::string unread_of(const CorrectReport& report) {
 std::string reason_text(const CheckReport& after) {
   for (const auto& [name, count] : after.skipped) {
     if (name != "events_in_flushes") continue;
-    return fmt::format(": {} inside a buffer flush, where an overlay cannot move one event by "
-                       "itself; --mode rewrite can",
-                       count == 1 ? "1 event of communication lies"
-                                  : format_count(count) + " events of communication lie");
+    return fmt::format(
+        ": {} inside a buffer flush, where an overlay cannot move one event by "
+        "itself; --mode rewrite can",
+        count == 1 ? "1 event of communication lies"
+                   : format_count(count) + " events of communication lie");
   }
   return "";
 }
@@ -331,9 +332,9 @@ Json displacement_json(const CorrectReport& report) {
 Json phases_json(const CorrectReport& report) {
   const PhaseSeconds& phases = report.phases;
   Json json = {{"scan", number(phases.scan)},         {"match", number(phases.match)},
-          {"presync", number(phases.presync)},   {"forward", number(phases.forward)},
-          {"backward", number(phases.backward)}, {"write", number(phases.write)},
-          {"verify", number(phases.verify)}};
+               {"presync", number(phases.presync)},   {"forward", number(phases.forward)},
+               {"backward", number(phases.backward)}, {"write", number(phases.write)},
+               {"verify", number(phases.verify)}};
   if (report.bounds) json["bounds"] = number(phases.bounds);
   return json;
 }
@@ -356,8 +357,7 @@ std::string to_text(const CorrectReport& report, const Style& style) {
   if (report.verified) text += where_text("Worst edge of each kind, after", report.after, style);
   if (const std::string clocks = clocks_text(report.before, style); !clocks.empty())
     text += "\n" + clocks;
-  if (report.bounds)
-    text += "\n" + bounds_text(*report.bounds, report.before.resolution_hz, style);
+  if (report.bounds) text += "\n" + bounds_text(*report.bounds, report.before.resolution_hz, style);
   if (report.verified) {
     text += "\n" + change_text(report, style);
     text += "\n" + interval_table(report).text(style);
@@ -375,26 +375,26 @@ Json to_json(const CorrectReport& report) {
   const CorrectionStatistics& statistics = report.statistics;
   const auto measured = [&](Json value) { return report.verified ? std::move(value) : Json(); };
   Json json = {{"schema", "entrain.correct/1"},
-          {"output", report.output},
-          {"timeline", timeline_json(report)},
-          {"before", to_json(report.before)},
-          {"after", report.verified ? to_json(report.after) : Json(nullptr)},
-          {"verified", report.verified},
-          {"mode", report.mode},
-          {"link", report.link.empty() ? Json(nullptr) : Json(report.link)},
-          {"gamma", report.gamma > 0 ? number(report.gamma) : Json(nullptr)},
-          {"error_share", number(report.error_share)},
-          {"passes", passes_json(report)},
-          {"cycles", counters(report.cycles)},
-          {"moved_events", measured(statistics.moved_events)},
-          {"compared_events", measured(statistics.compared_events)},
-          {"displacement_s", measured(displacement_json(report))},
-          {"interval_change", measured(intervals_json(report))},
-          {"max_slope", measured(number(statistics.max_slope))},
-          {"moved_backward", measured(statistics.moved_backward)},
-          {"order_broken", measured(statistics.order_broken)},
-          {"phases_s", phases_json(report)},
-          {"peak_memory_bytes", report.peak_memory_bytes}};
+               {"output", report.output},
+               {"timeline", timeline_json(report)},
+               {"before", to_json(report.before)},
+               {"after", report.verified ? to_json(report.after) : Json(nullptr)},
+               {"verified", report.verified},
+               {"mode", report.mode},
+               {"link", report.link.empty() ? Json(nullptr) : Json(report.link)},
+               {"gamma", report.gamma > 0 ? number(report.gamma) : Json(nullptr)},
+               {"error_share", number(report.error_share)},
+               {"passes", passes_json(report)},
+               {"cycles", counters(report.cycles)},
+               {"moved_events", measured(statistics.moved_events)},
+               {"compared_events", measured(statistics.compared_events)},
+               {"displacement_s", measured(displacement_json(report))},
+               {"interval_change", measured(intervals_json(report))},
+               {"max_slope", measured(number(statistics.max_slope))},
+               {"moved_backward", measured(statistics.moved_backward)},
+               {"order_broken", measured(statistics.order_broken)},
+               {"phases_s", phases_json(report)},
+               {"peak_memory_bytes", report.peak_memory_bytes}};
   if (report.spilled_bytes > 0) json["spilled_bytes"] = report.spilled_bytes;
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.before.resolution_hz);
   return json;

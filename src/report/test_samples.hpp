@@ -64,11 +64,11 @@ inline ClockBounds bounds() {
   bounds.sessions = 14;
   bounds.windows = 3;
   bounds.window_ticks = 40'000'000;
-  bounds.locations = {
-      {0, "MPI Rank 0", 3, 0, 0, 1'700'000'000'020'000'000, 0, 0, 0},
-      {1, "MPI Rank 1", 3, 0, 3'210, 1'700'000'000'060'000'000, 2'100, 250, 1'700'000'000'020'000'000},
-      {2, "MPI Rank 2", 2, 2, 0, 0, 0, 0, 0},
-      {3, "MPI Rank 3", 3, 1, 1'500, 1'700'000'000'100'000'000, 1'400, 0, 0}};
+  bounds.locations = {{0, "MPI Rank 0", 3, 0, 0, 1'700'000'000'020'000'000, 0, 0, 0},
+                      {1, "MPI Rank 1", 3, 0, 3'210, 1'700'000'000'060'000'000, 2'100, 250,
+                       1'700'000'000'020'000'000},
+                      {2, "MPI Rank 2", 2, 2, 0, 0, 0, 0, 0},
+                      {3, "MPI Rank 3", 3, 1, 1'500, 1'700'000'000'100'000'000, 1'400, 0, 0}};
   bounds.rows = {{0, 1'000, 1'000, true, 1'000, 1'000, 0},
                  {1, 1'020, 1'070, true, 1'066, 1'075, 3'210},
                  {2, 1'040, 1'040, false, 0, 0, 0}};
@@ -79,14 +79,15 @@ inline CorrectReport correct() {
   CorrectReport report;
   report.before = check();
   report.before.inside_domains = InsideDomains{120, 0};
-  report.timeline = {"causal",
-                     "15 bounds of 3774 pairs of clocks and times hold the clocks, on 33 knots each",
-                     "auto",
-                     4,
-                     {"the processes of a node do not share a clock in 1 of 2 cases: by one clock, "
-                      "something between MPI Rank 0 (location 0) and the others arrives 8.1 ms too early"},
-                     6350.5,
-                     22125};
+  report.timeline = {
+      "causal",
+      "15 bounds of 3774 pairs of clocks and times hold the clocks, on 33 knots each",
+      "auto",
+      4,
+      {"the processes of a node do not share a clock in 1 of 2 cases: by one clock, "
+       "something between MPI Rank 0 (location 0) and the others arrives 8.1 ms too early"},
+      6350.5,
+      22125};
   report.after = check();
   report.after.archive = "out/traces.otf2";
   report.after.presync = "linear";

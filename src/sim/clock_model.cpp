@@ -161,8 +161,8 @@ Result<ClockMap> walking_clock(const SkewAmplitudes& amplitudes, std::uint64_t s
   std::vector<ClockKnot> knots;
   Int128 walked = 0;
   for (std::uint64_t x = 0;; x += length) {
-    const auto constant =
-        static_cast<std::int64_t>(std::rint(still.offset_ticks + still.drift * static_cast<double>(x)));
+    const auto constant = static_cast<std::int64_t>(
+        std::rint(still.offset_ticks + still.drift * static_cast<double>(x)));
     knots.push_back({first + x, constant + static_cast<std::int64_t>(
                                                floor_div(walked, Int128{RateWalk::k_unit}))});
     if (x >= span) break;

@@ -49,14 +49,15 @@ struct SkewedClock {
 SkewedClock draw_clock(const SkewAmplitudes& amplitudes, std::uint64_t seed, std::uint64_t unit);
 
 /// The clock of unit `unit` under `seed` whose rate walks at random, from `first` to `last` true
-/// ticks, as a strictly increasing piecewise-linear map from true to shown ticks; offset and drift are
-/// those of draw_clock().
+/// ticks, as a strictly increasing piecewise-linear map from true to shown ticks; offset and drift
+/// are those of draw_clock().
 ///
-/// The rest of the rate starts at 0 and changes k_walk_steps times per wander period by a step uniform
-/// in +-sqrt(3) / 4 of `wander`, so that without bounds a period would change it by `wander` (standard
-/// deviation); it is reflected at +-wander. Between steps it is constant: the map has a knot per step
-/// and is the walk to within rounding. Whole numbers only, so that every machine walks alike. Errors:
-/// ErrorKind::usage when steps would be more than k_max_knots or closer than 16 ticks.
+/// The rest of the rate starts at 0 and changes k_walk_steps times per wander period by a step
+/// uniform in +-sqrt(3) / 4 of `wander`, so that without bounds a period would change it by
+/// `wander` (standard deviation); it is reflected at +-wander. Between steps it is constant: the
+/// map has a knot per step and is the walk to within rounding. Whole numbers only, so that every
+/// machine walks alike. Errors: ErrorKind::usage when steps would be more than k_max_knots or
+/// closer than 16 ticks.
 inline constexpr int k_walk_steps = 16;
 Result<ClockMap> walking_clock(const SkewAmplitudes& amplitudes, std::uint64_t seed,
                                std::uint64_t unit, std::uint64_t first, std::uint64_t last);

@@ -273,8 +273,8 @@ Result<void> measure_all(const std::vector<Unit>& units, const Clocks& clocks,
         u == unit_of.front() ? 0 : ticks(options.offset_noise_s, trace);  // the master has none
     // Streams of clocks count from 0 up, those of measurements from the other end down.
     Measured& found = measured[u];
-    found.records = measure(unit, options.sessions, noise_ticks,
-                            RandomStream(options.seed, ~std::uint64_t{u}));
+    found.records =
+        measure(unit, options.sessions, noise_ticks, RandomStream(options.seed, ~std::uint64_t{u}));
     TRY_ASSIGN(found.residual, residual(unit, found.records));
     found.error = largest_error(unit.own, *units[u].events, clocks.shift);
     return {};

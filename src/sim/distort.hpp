@@ -30,24 +30,25 @@ struct Distortion {
 ///
 /// True time is what `presync` makes of the stored stamps, i.e. what a reader returns for the
 /// original trace (ClockOffset records applied); `presync` holds one increasing map per location.
-/// The clock of unit u is sampled(draw_clock(seed, u)) of true time, or walking_clock(seed, u), and a location's map is
-/// composed(presync, clock): the distorted archive is exact to a tick or two with respect to the
-/// formulas, and *exactly* the original under a known increasing map. Events that shared a stamp
-/// still do; neighbouring ticks may become one but keep their order. If a clock would show a
-/// negative time, all clocks are moved by the same amount, which compare takes for no error.
+/// The clock of unit u is sampled(draw_clock(seed, u)) of true time, or walking_clock(seed, u), and
+/// a location's map is composed(presync, clock): the distorted archive is exact to a tick or two
+/// with respect to the formulas, and *exactly* the original under a known increasing map. Events
+/// that shared a stamp still do; neighbouring ticks may become one but keep their order. If a clock
+/// would show a negative time, all clocks are moved by the same amount, which compare takes for no
+/// error.
 ///
 /// The unit of the first location is the master: its clock is as wrong as the others', and is by
 /// definition the time base. Every unit is measured twice, as Score-P does: at the first end of
 /// MPI_Init and at the last begin of MPI_Finalize among its locations, or at its first and last
-/// event if there is none; with more sessions also between these, at equal distances. A record holds the unit's own clock at that instant as time and the
-/// master's minus its own clock as offset, plus noise uniform in +-offset_noise_s, and the bound
-/// of the noise as standard deviation; records of the master are 0. All locations of a unit
-/// get the same records.
+/// event if there is none; with more sessions also between these, at equal distances. A record
+/// holds the unit's own clock at that instant as time and the master's minus its own clock as
+/// offset, plus noise uniform in +-offset_noise_s, and the bound of the noise as standard
+/// deviation; records of the master are 0. All locations of a unit get the same records.
 ///
 /// report.largest_residual_s looks at the time between a unit's first and last measurement.
 ///
-/// Deterministic: the same for any number of threads. Errors: ErrorKind::usage for options that
-/// are negative, not numbers, or too large (rates above 10 % together, offsets above 10^9 s);
+/// Deterministic: the same for any number of threads. Errors: ErrorKind::usage for options that are
+/// negative, not numbers, or too large (rates above 10 % together, offsets above 10^9 s);
 /// ErrorKind::input for times below 0 or above 2^61 ticks.
 Result<Distortion> distort(const trace::Trace& trace, std::span<const ClockMap> presync,
                            const DistortOptions& options);

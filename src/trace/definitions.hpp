@@ -10,9 +10,9 @@
 namespace entrain::trace {
 
 struct ClockProperties {
-  std::uint64_t resolution_hz = 1;  ///< ticks per second, >= 1
-  std::uint64_t global_offset = 0;  ///< no event is earlier, ticks
-  std::uint64_t length = 0;         ///< span of the trace, ticks
+  std::uint64_t resolution_hz = 1;                ///< ticks per second, >= 1
+  std::uint64_t global_offset = 0;                ///< no event is earlier, ticks
+  std::uint64_t length = 0;                       ///< span of the trace, ticks
   std::uint64_t realtime_ns = ~std::uint64_t{0};  ///< of global_offset since 1970; ~0: unknown
 };
 

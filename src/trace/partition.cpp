@@ -54,7 +54,8 @@ Partition divide(const Definitions& definitions, std::span<const std::uint64_t> 
   std::uint64_t before = 0;
   for (const std::uint32_t process : order) {
     // The member in whose share of the whole the middle of this process lies.
-    const double middle = static_cast<double>(before) + static_cast<double>(of_process[process]) / 2;
+    const double middle =
+        static_cast<double>(before) + static_cast<double>(of_process[process]) / 2;
     const auto member = static_cast<std::uint32_t>(middle / static_cast<double>(total) * members);
     owner_of_process[process] = std::min(member, members - 1);
     before += of_process[process];

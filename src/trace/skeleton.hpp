@@ -27,28 +27,29 @@ enum class EventKind : std::uint8_t {
   nb_complete,        ///< NonBlockingCollectiveComplete: as collective_end, id = request
   init_enter,         ///< Enter of MPI_Init or MPI_Init_thread
   init_leave,
-  finalize_enter,     ///< Enter of MPI_Finalize
+  finalize_enter,  ///< Enter of MPI_Finalize
   finalize_leave,
-  thread_fork,        ///< ThreadFork
-  thread_join,        ///< ThreadJoin
-  team_begin,         ///< ThreadTeamBegin: comm = team
-  team_end,           ///< ThreadTeamEnd: comm = team
-  thread_create,      ///< ThreadCreate: comm = contingent, id = sequence count
-  thread_begin,       ///< ThreadBegin: the same
-  thread_wait,        ///< ThreadWait: the same
-  thread_end,         ///< ThreadEnd: the same
-  lock_acquire,       ///< Thread/OmpAcquireLock: op = paradigm, peer = lock, tag = order
-  lock_release,       ///< Thread/OmpReleaseLock: the same
-  barrier_enter,      ///< Enter of a barrier region of OpenMP or Pthreads, in whatever team is open
+  thread_fork,    ///< ThreadFork
+  thread_join,    ///< ThreadJoin
+  team_begin,     ///< ThreadTeamBegin: comm = team
+  team_end,       ///< ThreadTeamEnd: comm = team
+  thread_create,  ///< ThreadCreate: comm = contingent, id = sequence count
+  thread_begin,   ///< ThreadBegin: the same
+  thread_wait,    ///< ThreadWait: the same
+  thread_end,     ///< ThreadEnd: the same
+  lock_acquire,   ///< Thread/OmpAcquireLock: op = paradigm, peer = lock, tag = order
+  lock_release,   ///< Thread/OmpReleaseLock: the same
+  barrier_enter,  ///< Enter of a barrier region of OpenMP or Pthreads, in whatever team is open
   barrier_leave,
-  task_create,        ///< ThreadTaskCreate: comm = team, peer = creating thread, tag = generation
-  task_switch,        ///< ThreadTaskSwitch: the same
+  task_create,  ///< ThreadTaskCreate: comm = team, peer = creating thread, tag = generation
+  task_switch,  ///< ThreadTaskSwitch: the same
   rma_collective_begin,  ///< RmaCollectiveBegin
-  rma_collective_end,  ///< RmaCollectiveEnd: op, comm = window, peer = root, tag = sync level, flags
-  rma_group_sync,     ///< RmaGroupSync: op = RmaGroupRole, comm = window, peer = group, tag = level;
-                      ///< of start and wait at the Leave of the call, of post and complete as stored
-  rma_notify,         ///< RmaSync: op = sync type, comm = window, peer = remote rank
-  rma_lock,           ///< Rma request/acquire/try/release lock: no order recorded; only counted
+  rma_collective_end,    ///< RmaCollectiveEnd: op, comm = window, peer = root, tag = sync level,
+                         ///< flags
+  rma_group_sync,  ///< RmaGroupSync: op = RmaGroupRole, comm = window, peer = group, tag = level;
+                   ///< of start and wait at the Leave of the call, of post and complete as stored
+  rma_notify,      ///< RmaSync: op = sync type, comm = window, peer = remote rank
+  rma_lock,        ///< Rma request/acquire/try/release lock: no order recorded; only counted
 };
 
 /// Which call of post-start-complete-wait wrote an RmaGroupSync, told by the enclosing region.
@@ -74,8 +75,8 @@ inline constexpr std::uint8_t barrier = 0, bcast = 1, gather = 2, gatherv = 3, s
 
 /// One communication event. 32 bytes; fields that the kind does not fill are 0 or k_none.
 struct Event {
-  std::uint64_t time = 0;  ///< stored stamp, ticks
-  std::uint64_t id = 0;    ///< request or sequence count
+  std::uint64_t time = 0;       ///< stored stamp, ticks
+  std::uint64_t id = 0;         ///< request or sequence count
   std::uint32_t comm = k_none;  ///< CommIndex (position, mapped to global), or window position
   std::uint32_t peer = k_none;  ///< rank as stored, or see the kind
   std::uint32_t tag = 0;
@@ -93,14 +94,14 @@ struct FlushInterval {
 
 /// A ClockOffset record of the local definitions.
 struct ClockOffset {
-  std::uint64_t time = 0;    ///< local ticks
-  std::int64_t offset = 0;   ///< ticks to add
-  double stddev = 0;         ///< as stored
+  std::uint64_t time = 0;   ///< local ticks
+  std::int64_t offset = 0;  ///< ticks to add
+  double stddev = 0;        ///< as stored
 };
 
 /// Everything one scan of a location's files yields.
 struct LocationSkeleton {
-  BigVector<Event> events;  ///< in stream order; times never decrease (else decreasing > 0)
+  BigVector<Event> events;        ///< in stream order; times never decrease (else decreasing > 0)
   std::uint64_t event_count = 0;  ///< all records of the stream
   std::uint64_t first = 0;        ///< stamp of the first record; only if event_count > 0
   std::uint64_t last = 0;         ///< stamp of the last record
@@ -109,7 +110,7 @@ struct LocationSkeleton {
   std::vector<ClockOffset> clock_offsets;  ///< as stored, in file order
 
   // Anomalies, counted and not fatal.
-  std::uint64_t unknown_records = 0;     ///< record types this version does not know; skipped
+  std::uint64_t unknown_records = 0;       ///< record types this version does not know; skipped
   std::uint64_t undefined_references = 0;  ///< events that name an undefined communicator etc.
   bool event_file_missing = false;
   bool definition_file_missing = false;
@@ -120,12 +121,12 @@ struct LocationSkeleton {
 
 /// Number of communication events strictly inside a buffer flush. The times must not decrease.
 inline std::size_t events_inside(const LocationSkeleton& location, const FlushInterval& flush) {
-  const auto begin = std::upper_bound(
-      location.events.begin(), location.events.end(), flush.begin,
-      [](std::uint64_t time, const Event& event) { return time < event.time; });
-  const auto end = std::lower_bound(
-      begin, location.events.end(), flush.end,
-      [](const Event& event, std::uint64_t time) { return event.time < time; });
+  const auto begin =
+      std::upper_bound(location.events.begin(), location.events.end(), flush.begin,
+                       [](std::uint64_t time, const Event& event) { return time < event.time; });
+  const auto end =
+      std::lower_bound(begin, location.events.end(), flush.end,
+                       [](const Event& event, std::uint64_t time) { return event.time < time; });
   return static_cast<std::size_t>(end - begin);
 }
 

@@ -32,8 +32,8 @@ struct Sums {
 /// Walks over the edges of one member.
 class Tally {
  public:
-  /// `backward`: where the intervals of backward edges go; may be null. `clock_of`: per location, or
-  /// empty.
+  /// `backward`: where the intervals of backward edges go; may be null. `clock_of`: per location,
+  /// or empty.
   Tally(const Relation& relation, const Cycles& cycles, const MuTicks& mu, bool init_finalize,
         std::span<const std::uint32_t> clock_of, IntervalUnion* backward)
       : relation_(relation),
@@ -313,8 +313,8 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t 
 
 Result<CheckReport> check(Team& team, const trace::Partition& partition, const trace::Trace& trace,
                           std::span<const ClockMap> maps, const CheckOptions& options,
-                          const MuTicks& mu, const trace::Source* source,
-                          const Progress* progress, std::span<const std::uint32_t> clock_of) {
+                          const MuTicks& mu, const trace::Source* source, const Progress* progress,
+                          std::span<const std::uint32_t> clock_of) {
   TRY_ASSIGN(const Relation relation,
              Relation::build(team, partition, trace, maps, options.alltoallv, Scope::everything,
                              progress));

@@ -18,16 +18,16 @@ namespace entrain::verify {
 /// Tests the clock condition on every happened-before edge of a trace (clc.md, sections 2 and 6).
 ///
 /// The matching is the checker's own: it shares nothing with match/ and clc/, so that it can find
-/// their mistakes. `maps` holds one clock map per location (stored stamp -> time), `mu` the
-/// minimum delay per latency class. Of `options` only alltoallv and init_finalize matter.
-/// `source` gives the region names of the worst edges and may be null.
+/// their mistakes. `maps` holds one clock map per location (stored stamp -> time), `mu` the minimum
+/// delay per latency class. Of `options` only alltoallv and init_finalize matter. `source` gives
+/// the region names of the worst edges and may be null.
 ///
-/// Edges inside a cycle of equal stamps carry no latency; those inside one that is too wide to be
-/// a matter of timer resolution are not counted at all, but reported in `skipped`
+/// Edges inside a cycle of equal stamps carry no latency; those inside one that is too wide to be a
+/// matter of timer resolution are not counted at all, but reported in `skipped`
 /// ("cyclic_components" counts both sorts, "dropped_components" and "dropped_edges" the latter).
-/// The caller fills presync and mu_source. Counters of value 0 are left out. `clock_of`: the clock of
-/// every location, or empty; edges between locations of one clock are counted in `inside_domains`
-/// as well.
+/// The caller fills presync and mu_source. Counters of value 0 are left out. `clock_of`: the clock
+/// of every location, or empty; edges between locations of one clock are counted in
+/// `inside_domains` as well.
 ///
 /// A common call of the team. Every member needs all definitions, but skeletons and maps only of
 /// the locations that it owns; nothing is changed, so threads may share them. Every member returns

@@ -8,7 +8,6 @@
 
 #include <entrain/compare.hpp>
 
-
 /// Statistics of compare: how far the times of two traces of one run are apart, and how far each
 /// is from the truth. Streams; memory does not grow with the trace.
 ///

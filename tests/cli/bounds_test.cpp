@@ -63,9 +63,9 @@ TEST(Bounds, AreNotThereUnlessAskedFor) {
 TEST(Bounds, TheFileHasALinePerLocationAndWindow) {
   const TempDir scratch;
   const fs::path file = scratch / "bounds.csv";
-  const Json json = json_of(run_tool({"correct", example("lulesh-8"), "-o",
-                                      (scratch / "out").string(), "--json", "--max-rate-ppm",
-                                      "20000", "--bounds-csv", file.string()}));
+  const Json json =
+      json_of(run_tool({"correct", example("lulesh-8"), "-o", (scratch / "out").string(), "--json",
+                        "--max-rate-ppm", "20000", "--bounds-csv", file.string()}));
   ASSERT_TRUE(json.contains("bounds"));
   ASSERT_TRUE(json["before"].contains("bounds"));
   EXPECT_EQ(json["bounds"]["max_rate_ppm"], 20000);
@@ -105,8 +105,9 @@ TEST(Bounds, DoNotDependOnThreads) {
 TEST(Bounds, RefuseALimitThatTheTraceBreaks) {
   const TempDir scratch;
   const fs::path output = scratch / "out";
-  expect_refusal(run_tool({"correct", example("lulesh-8"), "-o", output.string(), "--max-rate-ppm", "1"}),
-                 "--max-rate-ppm 1 is too small for");
+  expect_refusal(
+      run_tool({"correct", example("lulesh-8"), "-o", output.string(), "--max-rate-ppm", "1"}),
+      "--max-rate-ppm 1 is too small for");
   EXPECT_FALSE(fs::exists(output));
 }
 
@@ -114,8 +115,8 @@ TEST(Bounds, RefuseAFileThatExistsOrHasNoFolderBeforeAnyWork) {
   const TempDir scratch;
   const fs::path output = scratch / "out";
   for (const fs::path& file : {scratch / "", output, scratch / "none" / "bounds.csv"}) {
-    const ChildOutcome outcome = run_tool({"correct", example("lulesh-8"), "-o", output.string(),
-                                           "--bounds-csv", file.string()});
+    const ChildOutcome outcome = run_tool(
+        {"correct", example("lulesh-8"), "-o", output.string(), "--bounds-csv", file.string()});
     EXPECT_EQ(outcome.exit_code, 2) << outcome.summary();
     EXPECT_EQ(line_count(outcome.err), 1u) << outcome.err;
     EXPECT_FALSE(fs::exists(output));

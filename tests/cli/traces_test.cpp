@@ -252,9 +252,8 @@ TEST(Correct, InterruptedLeavesNothingIncompleteBehind) {
 TEST(Correct, WithoutAmortizationWritesThePresyncAlone) {
   const TempDir folder;
   const std::string output = (folder / "out").string();
-  const ChildOutcome outcome =
-      run_tool({"correct", "--json", example("lulesh-8"), "-o", output, "--presync", "linear",
-                "--amortize", "off"});
+  const ChildOutcome outcome = run_tool({"correct", "--json", example("lulesh-8"), "-o", output,
+                                         "--presync", "linear", "--amortize", "off"});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.summary();
   const Json json = json_of(outcome);
   EXPECT_EQ(json["after"]["violations"], json["before"]["violations"]);
@@ -269,10 +268,10 @@ TEST(Correct, WithoutAmortizationWritesThePresyncAlone) {
 TEST(Correct, WithoutAmortizationShowsWhatTheCausalFitDoes) {
   const TempDir folder;
   const std::string output = (folder / "out").string();
-  run_tool({"correct", example("allops-4"), "-o", output, "--presync", "causal", "--amortize", "off",
-            "--mode", "overlay"});
-  const Json json = json_of(run_tool({"compare", "--json", example("allops-4"), output, "--truth",
-                                      example("allops-4.truth")}));
+  run_tool({"correct", example("allops-4"), "-o", output, "--presync", "causal", "--amortize",
+            "off", "--mode", "overlay"});
+  const Json json = json_of(run_tool(
+      {"compare", "--json", example("allops-4"), output, "--truth", example("allops-4.truth")}));
   EXPECT_LT(json["b_error"]["communication"]["rms_s"], 100e-6);  // linear interpolation: 306 us
 }
 
@@ -316,9 +315,9 @@ TEST(Compare, TellsTheErrorAgainstTheTruth) {
 TEST(Compare, WritesErrorsOverTimeForPlots) {
   const TempDir folder;
   const std::string csv = (folder / "errors.csv").string();
-  const Json json = json_of(run_tool({"compare", "--json", example("lulesh-8"),
-                                      example("lulesh-8.truth"), "--truth",
-                                      example("lulesh-8.truth"), "--csv", csv, "--points", "50"}));
+  const Json json =
+      json_of(run_tool({"compare", "--json", example("lulesh-8"), example("lulesh-8.truth"),
+                        "--truth", example("lulesh-8.truth"), "--csv", csv, "--points", "50"}));
   std::istringstream lines(contents(csv));
   std::string line;
   std::getline(lines, line);
@@ -327,9 +326,8 @@ TEST(Compare, WritesErrorsOverTimeForPlots) {
   double first = 1, worst_a = 0, worst_b = 0;
   for (; std::getline(lines, line); ++count) {
     double location = 0, time = 0, difference = 0, a = 0, b = 0;
-    ASSERT_EQ(std::sscanf(line.c_str(), "%lf,%lf,%lf,%lf,%lf", &location, &time, &difference, &a,
-                          &b),
-              5)
+    ASSERT_EQ(
+        std::sscanf(line.c_str(), "%lf,%lf,%lf,%lf,%lf", &location, &time, &difference, &a, &b), 5)
         << line;
     first = std::min(first, time);
     worst_a = std::max(worst_a, std::abs(a));

@@ -144,8 +144,8 @@ TEST_F(HandMade, clock_offsets_that_run_backward_are_refused_by_name) {
   EXPECT_TRUE(check(anchor(), as_stored));
 }
 
-// No message joins the two processes of the node, and nothing was measured: only the way from one to
-// the other over a third shows that their clocks are not one.
+// No message joins the two processes of the node, and nothing was measured: only the way from one
+// to the other over a third shows that their clocks are not one.
 TEST_F(HandMade, clocks_that_contradict_each_other_by_way_of_others_are_told_apart) {
   {
     ArchiveBuilder archive(scratch_ / "in");

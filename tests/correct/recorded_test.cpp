@@ -27,7 +27,9 @@ void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.nam
 class Recorded : public testing::TestWithParam<Expected> {
  protected:
   [[nodiscard]] static fs::path trace() { return recorded(GetParam().name); }
-  [[nodiscard]] static fs::path truth() { return recorded(std::string(GetParam().name) + ".truth"); }
+  [[nodiscard]] static fs::path truth() {
+    return recorded(std::string(GetParam().name) + ".truth");
+  }
   TempDir scratch_;
 };
 
@@ -102,16 +104,15 @@ TEST_P(Recorded, error_against_the_truth_is_reported) {
   EXPECT_GT(raw->a_error->communication.rms_s, 1e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Examples, Recorded,
-    testing::Values(Expected{"lulesh-8", 10856, 461, -33959, 8.57},
-                    Expected{"allops-4", 2254, 853, -1194588, 306},
-                    Expected{"amg-8", 27891, 55, -4126, 2.18}),
-    [](const auto& test) {
-      std::string name = test.param.name;
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Examples, Recorded,
+                         testing::Values(Expected{"lulesh-8", 10856, 461, -33959, 8.57},
+                                         Expected{"allops-4", 2254, 853, -1194588, 306},
+                                         Expected{"amg-8", 27891, 55, -4126, 2.18}),
+                         [](const auto& test) {
+                           std::string name = test.param.name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace entrain::test

@@ -5,8 +5,8 @@
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "support/archive_builder.hpp"
 #include "support/files.hpp"
@@ -211,7 +211,8 @@ TEST(CausalFit, any_number_of_processes_makes_the_same_maps) {
   TempDir scratch;
   const fs::path trace = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8";
   const auto correct = [&](const fs::path& output) {
-    return Arguments{"correct", trace.string(), "-o", output.string(), "--json", "--presync", "causal"};
+    return Arguments{"correct", trace.string(), "-o",    output.string(),
+                     "--json",  "--presync",    "causal"};
   };
   const fs::path alone = scratch / "alone";
   const ChildOutcome expected = run_alone(correct(alone));
@@ -230,8 +231,13 @@ TEST(Bounds, any_number_of_processes_proves_the_same) {
   TempDir scratch;
   const fs::path trace = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8";
   const auto correct = [&](const std::string& name) {
-    return Arguments{"correct", trace.string(), "-o", (scratch / name).string(), "--json",
-                     "--bounds-csv", (scratch / (name + ".csv")).string()};
+    return Arguments{"correct",
+                     trace.string(),
+                     "-o",
+                     (scratch / name).string(),
+                     "--json",
+                     "--bounds-csv",
+                     (scratch / (name + ".csv")).string()};
   };
   const ChildOutcome expected = run_alone(correct("alone"));
   ASSERT_EQ(expected.exit_code, 0) << expected.summary();
@@ -254,7 +260,8 @@ TEST(ClockSessions, any_number_of_processes_makes_the_same_maps) {
       write_small_trace(scratch / "in", {.rounds = 20, .filler_pairs = 10, .sessions = 9});
   for (const char* method : {"auto", "regression", "spline"}) {
     const auto correct = [&](const fs::path& output) {
-      return Arguments{"correct", trace.string(), "-o", output.string(), "--json", "--presync", method};
+      return Arguments{"correct", trace.string(), "-o",  output.string(),
+                       "--json",  "--presync",    method};
     };
     const fs::path alone = scratch / fmt::format("{}-alone", method);
     const ChildOutcome expected = run_alone(correct(alone));
@@ -287,8 +294,8 @@ class Failures : public testing::Test {
     EXPECT_EQ(entries_of(scratch_.path()), (std::vector<std::string>{"in"}));
   }
   ChildOutcome correct(unsigned count) {
-    return run_processes(count, {"correct", (scratch_ / "in").string(), "-o",
-                                 (scratch_ / "out").string()});
+    return run_processes(
+        count, {"correct", (scratch_ / "in").string(), "-o", (scratch_ / "out").string()});
   }
 
   TempDir scratch_;

@@ -59,8 +59,7 @@ TEST_P(Scan, large_files_may_be_scanned_in_parts) {
   std::vector<LocationIndex> backwards;
   for (auto l = static_cast<LocationIndex>(location_count()); l-- > 0;) backwards.push_back(l);
   for (const std::uint64_t part_bytes : {std::uint64_t{1}, ~std::uint64_t{0}}) {
-    const auto together =
-        otf2::ParallelScan(*archive_, backwards, 3, nullptr, part_bytes).run();
+    const auto together = otf2::ParallelScan(*archive_, backwards, 3, nullptr, part_bytes).run();
     ASSERT_TRUE(together) << together.error().message;
     ASSERT_EQ(together->size(), location_count());
     for (std::size_t i = 0; i < backwards.size(); ++i) {

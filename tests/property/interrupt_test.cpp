@@ -38,19 +38,18 @@ TEST_P(Interrupt, StopsWhereverItIs) {
   plan.init_finalize = true;
   const RandomTrace random = random_trace(plan);
   const std::vector<std::uint64_t> weight(random.trace.locations.size(), 1);
-  const trace::Partition partition =
-      trace::divide(random.trace.definitions, weight, GetParam());
+  const trace::Partition partition = trace::divide(random.trace.definitions, weight, GetParam());
   int stopped_matching = 0, stopped_correcting = 0;
   for (int looks = 0;; ++looks) {
     const Impatient user(looks);
     std::atomic<unsigned> matched = 0;
     const Result<void> result = run_team(GetParam(), [&](Team& team) -> Result<void> {
-      TRY_ASSIGN(match::Graph graph, match::build_graph(team, partition, random.trace,
-                                                        {false, true}, &user));
+      TRY_ASSIGN(match::Graph graph,
+                 match::build_graph(team, partition, random.trace, {false, true}, &user));
       ++matched;
       TRY_ASSIGN(const clc::Amortization corrected,
-                 clc::amortize(team, partition, std::move(graph), random.trace, random.presync,
-                               {}, &user));
+                 clc::amortize(team, partition, std::move(graph), random.trace, random.presync, {},
+                               &user));
       static_cast<void>(corrected);
       return {};
     });

@@ -138,8 +138,8 @@ RC_GTEST_PROP(Team, AnyNumberOfMembersGivesTheSame, ()) {
   const Outcome alone = outcome_of(plan, random, options, trace::undivided(definitions), 1);
   const auto members = *rc::gen::element(2u, 3u, 4u, 7u);
   const std::vector<std::uint64_t> weight(definitions.locations.size(), 1);
-  const trace::Partition partition = *flag() ? trace::divide(definitions, weight, members)
-                                             : scattered(definitions, members);
+  const trace::Partition partition =
+      *flag() ? trace::divide(definitions, weight, members) : scattered(definitions, members);
   clc::Options parallel = options;
   parallel.threads = *rc::gen::element(1u, 3u);
   RC_ASSERT(outcome_of(plan, random, parallel, partition, members) == alone);

@@ -235,18 +235,20 @@ TEST_P(Clocks, TheShortestRoundTripsGiveAMuThatIsNotAboveTheTruth) {
   const std::int64_t mu = shortest / 4;
   EXPECT_NEAR(check["mu_s"]["other"].get<double>(), static_cast<double>(mu) * 1e-9, 1e-12);
   // Nothing is faster than that in truth.
-  const Json truth = json_of(run_tool({"check", trace().string() + ".truth", "--mu",
-                                       std::to_string(mu) + "e-9", "--json"}));
+  const Json truth = json_of(run_tool(
+      {"check", trace().string() + ".truth", "--mu", std::to_string(mu) + "e-9", "--json"}));
   EXPECT_EQ(truth["violations"], 0);
   EXPECT_EQ(truth["below_latency"], 0);
   // What was corrected with it keeps it. Unasked, no mu is taken from measurements.
   const std::string corrected = (scratch_ / "corrected").string();
-  ASSERT_EQ(run_tool({"correct", trace().string(), "-o", corrected, "--mu", "delays"}).exit_code, 0);
+  ASSERT_EQ(run_tool({"correct", trace().string(), "-o", corrected, "--mu", "delays"}).exit_code,
+            0);
   const Json again = json_of(run_tool({"check", corrected, "--json"}));
   EXPECT_EQ(again["mu_source"], mu == 0 ? "none" : "archive");
   EXPECT_EQ(again["mu_s"], check["mu_s"]);
   EXPECT_EQ(json_of(run_tool({"check", trace().string(), "--json"}))["mu_source"], "none");
-  expect_refusal(run_tool({"check", corrected, "--mu", "delays"}), "clock_delays.csv cannot be read");
+  expect_refusal(run_tool({"check", corrected, "--mu", "delays"}),
+                 "clock_delays.csv cannot be read");
   std::ofstream(trace() / "clock_delays.csv") << "nothing\n";
   expect_refusal(run_tool({"check", trace().string(), "--mu", "delays"}), "line 1: these are not");
 }
@@ -259,14 +261,15 @@ TEST_P(Clocks, SecondsBetweenClocksAreTold) {
   ASSERT_GT(std::fabs(offset_s), 1.5) << "another seed, please";
   const Json measured = json_of(run_tool({"check", trace().string(), "--json"}));
   ASSERT_EQ(measured["warnings"].size(), 1u) << measured["warnings"];
-  EXPECT_THAT(measured["warnings"][0].get<std::string>(),
-              HasSubstr(offset_s > 0 ? "the clock of MPI Rank 1 is" : "the clock of MPI Rank 0 is"));
-  const Json stored =
-      json_of(run_tool({"check", trace().string(), "--presync", "none", "--json"}));
+  EXPECT_THAT(
+      measured["warnings"][0].get<std::string>(),
+      HasSubstr(offset_s > 0 ? "the clock of MPI Rank 1 is" : "the clock of MPI Rank 0 is"));
+  const Json stored = json_of(run_tool({"check", trace().string(), "--presync", "none", "--json"}));
   ASSERT_EQ(stored["warnings"].size(), 1u) << stored["warnings"];
   EXPECT_THAT(stored["warnings"][0].get<std::string>(), HasSubstr("nothing measured the clocks"));
   EXPECT_THAT(run_tool({"check", trace().string()}).out, HasSubstr("warning"));
-  EXPECT_EQ(json_of(run_tool({"check", trace().string() + ".truth", "--json"}))["warnings"].size(), 0u);
+  EXPECT_EQ(json_of(run_tool({"check", trace().string() + ".truth", "--json"}))["warnings"].size(),
+            0u);
 }
 
 TEST_P(Clocks, OneMachineNeedsNoOffsets) {

@@ -65,8 +65,8 @@ inline std::vector<std::string> launch(const Mpi& mpi, int count) {
   ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
   ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
   // A recorder built with the address sanitizer is loaded before the sanitizer's own library. MPI
-  // libraries leak by themselves, by way of plugins that are gone at the end: only a full stack tells
-  // whose memory it is.
+  // libraries leak by themselves, by way of plugins that are gone at the end: only a full stack
+  // tells whose memory it is.
   ::setenv("ASAN_OPTIONS", "verify_asan_link_order=0:fast_unwind_on_malloc=0", 1);
   ::setenv("LSAN_OPTIONS",
            "suppressions=" ENTRAIN_SOURCE_DIR "/tests/lsan.supp:print_suppressions=0", 1);

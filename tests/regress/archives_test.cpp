@@ -59,8 +59,8 @@ INSTANTIATE_TEST_SUITE_P(All, Contradiction, testing::ValuesIn(archives()), [](c
   return name;
 });
 
-Result<CorrectReport> correct_limit(const std::string& name, const fs::path& output,
-                                    WriteMode mode, ClockDomain domain = ClockDomain::location,
+Result<CorrectReport> correct_limit(const std::string& name, const fs::path& output, WriteMode mode,
+                                    ClockDomain domain = ClockDomain::location,
                                     Presync presync = Presync::none) {
   CorrectOptions options;
   options.check.threads = 1;
@@ -81,7 +81,8 @@ TEST(Limits, OnlyRewriteMovesEventsInsideABufferFlush) {
   const auto overlay = correct_limit(name, folder.path() / "overlay", WriteMode::overlay);
   ASSERT_TRUE(overlay) << overlay.error().message;
   EXPECT_GT(overlay->after.violations, 0u);
-  EXPECT_THAT(overlay->after.skipped, testing::Contains(Counters::value_type("events_in_flushes", 3)));
+  EXPECT_THAT(overlay->after.skipped,
+              testing::Contains(Counters::value_type("events_in_flushes", 3)));
 }
 
 // Whoever reads the rewritten archive knows no other order of the threads than that of their
@@ -111,16 +112,16 @@ TEST(Limits, ThreadsMovedApartMayHavePostedInAnotherOrder) {
 
 TEST(Limits, ClocksTooFarApartAreRefused) {
   const TempDir folder;
-  const auto report = correct_limit("shift-beyond-the-precision-of-a-double",
-                                    folder.path() / "out", WriteMode::rewrite);
+  const auto report = correct_limit("shift-beyond-the-precision-of-a-double", folder.path() / "out",
+                                    WriteMode::rewrite);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind, ErrorKind::input);
   EXPECT_THAT(report.error().message, testing::HasSubstr("more than a clock map can tell"));
   EXPECT_FALSE(fs::exists(folder.path() / "out"));
   // Clocks that messages align need no such shift.
-  const auto aligned = correct_limit("shift-beyond-the-precision-of-a-double",
-                                     folder.path() / "out", WriteMode::rewrite,
-                                     ClockDomain::automatic, Presync::automatic);
+  const auto aligned =
+      correct_limit("shift-beyond-the-precision-of-a-double", folder.path() / "out",
+                    WriteMode::rewrite, ClockDomain::automatic, Presync::automatic);
   ASSERT_TRUE(aligned) << aligned.error().message;
   EXPECT_EQ(aligned->after.violations, 0u);
 }

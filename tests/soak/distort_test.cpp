@@ -30,8 +30,8 @@ TEST_P(Distorted, is_corrected_again) {
       fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / fmt::format("{}.truth", name) / "traces.otf2";
   std::uint64_t violations = 0;
   for (const Strength& strength : k_strengths) {
-    SCOPED_TRACE(fmt::format("drift {} ppm, wander {} ppm", strength.drift_ppm,
-                             strength.wander_ppm));
+    SCOPED_TRACE(
+        fmt::format("drift {} ppm, wander {} ppm", strength.drift_ppm, strength.wander_ppm));
     const TempDir scratch;
     DistortOptions options;
     options.seed = seed;
@@ -48,16 +48,15 @@ TEST_P(Distorted, is_corrected_again) {
   EXPECT_GT(violations, 0u);  // the strongest ones cannot go unnoticed
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Truths, Distorted,
-    testing::Combine(testing::Values("lulesh-8", "allops-4", "amg-8"),
-                     testing::Range<std::uint64_t>(1, k_seeds + 1)),
-    [](const auto& test) {
-      std::string name =
-          fmt::format("{}_seed_{}", std::get<0>(test.param), std::get<1>(test.param));
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Truths, Distorted,
+                         testing::Combine(testing::Values("lulesh-8", "allops-4", "amg-8"),
+                                          testing::Range<std::uint64_t>(1, k_seeds + 1)),
+                         [](const auto& test) {
+                           std::string name = fmt::format("{}_seed_{}", std::get<0>(test.param),
+                                                          std::get<1>(test.param));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace entrain::test

@@ -76,9 +76,7 @@ class RandomEvents {
     return stored_id(style_, count, static_cast<std::uint32_t>(random_.below(count)));
   }
   /// Now and then none, as tracers write for communicators they do not know.
-  std::uint32_t comm() {
-    return random_.one_in(40) ? OTF2_UNDEFINED_COMM : stored(counts_.comms);
-  }
+  std::uint32_t comm() { return random_.one_in(40) ? OTF2_UNDEFINED_COMM : stored(counts_.comms); }
   std::uint32_t window() { return stored(counts_.windows); }
   std::uint32_t group() {
     return stored(counts_.groups) + (style_ == IdStyle::global ? ArchiveBuilder::k_first_group : 0);

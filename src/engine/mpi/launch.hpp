@@ -10,8 +10,8 @@ namespace entrain::engine {
 /// a process that nobody launched takes a tenth of a second and may start daemons: not for `info`.
 inline bool launched_as_mpi_process() {
   // Open MPI; MPICH, Intel MPI and Cray MPICH (PMI, PMI-2, hydra); PMIx launchers; MVAPICH.
-  constexpr std::array k_signs{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK",
-                               "PMI_FD",               "PMIX_RANK", "MV2_COMM_WORLD_SIZE"};
+  constexpr std::array k_signs{
+      "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMI_FD", "PMIX_RANK", "MV2_COMM_WORLD_SIZE"};
   for (const char* sign : k_signs) {
     if (std::getenv(sign) != nullptr) return true;
   }

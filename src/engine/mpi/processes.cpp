@@ -40,13 +40,15 @@ class MpiTeam final : public Team {
     for (unsigned r = 0; r < size_; ++r) {
       received[r].resize(coming[r]);
       for_pieces(received[r], [&](std::byte* piece, int size) {
-        MPI_Irecv(piece, size, MPI_BYTE, static_cast<int>(r), k_tag, comm_, &requests.emplace_back());
+        MPI_Irecv(piece, size, MPI_BYTE, static_cast<int>(r), k_tag, comm_,
+                  &requests.emplace_back());
       });
     }
     for (unsigned i = 1; i < size_; ++i) {
       const unsigned r = (rank_ + i) % size_;  // not everybody to rank 0 first
       for_pieces(outgoing[r], [&](std::byte* piece, int size) {
-        MPI_Isend(piece, size, MPI_BYTE, static_cast<int>(r), k_tag, comm_, &requests.emplace_back());
+        MPI_Isend(piece, size, MPI_BYTE, static_cast<int>(r), k_tag, comm_,
+                  &requests.emplace_back());
       });
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
