@@ -7,7 +7,8 @@
 
 namespace entrain {
 
-/// How stored stamps become the times C that the correction starts from (clc.md, section 3).
+/// How stored stamps become the times C that the correction starts from
+/// (docs/method.md, section 3).
 enum class Presync {
   /// Of linear, regression and spline the one that best foretells sessions that are left out;
   /// linear where a trace has fewer than three sessions, and where it was corrected already; none
@@ -116,7 +117,7 @@ struct CorrectOptions {
   /// Control variable of forward amortization, in (0, 1]; empty: the control loop chooses.
   std::optional<Decimal9> gamma;
   /// Smallest distance in ticks of consecutive communication events that were at least as far
-  /// apart before (clc.md, section 4). >= 0.
+  /// apart before (docs/method.md, section 4). >= 0.
   std::int64_t delta_ticks = 0;
   /// Slope of the ramps of backward amortization, local ticks per tick, > 0.
   Decimal9 max_slope{10'000'000};

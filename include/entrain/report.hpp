@@ -11,7 +11,7 @@
 
 namespace entrain {
 
-/// Kinds of happened-before edges (clc.md, section 7).
+/// Kinds of happened-before edges (docs/method.md, section 7).
 enum class EdgeKind : std::uint8_t {
   p2p,
   one_to_n,

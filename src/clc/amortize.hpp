@@ -46,7 +46,7 @@ struct Amortization {
 };
 
 /// Forward amortization with the gamma control loop, backward amortization, and the clock maps
-/// that carry the result (clc.md, sections 1, 4, 5).
+/// that carry the result (docs/method.md, sections 1, 4, 5).
 ///
 /// `presync` holds one map per location, monotone; `trace` supplies first and last stamps and
 /// flush intervals; in a team both only need to be there for this member's locations. Locations

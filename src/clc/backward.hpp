@@ -49,8 +49,9 @@ struct BackwardInput {
   Decimal9 gamma;  ///< d decays with slope 1 - gamma
 };
 
-/// Builds up every jump by a ramp before it (clc.md, section 5) and returns the ramps from right to
-/// left; `displacement` (one per node, preset to d) is raised to max(d, ramp), rounded down.
+/// Builds up every jump by a ramp before it (docs/method.md, section 5) and returns the ramps from
+/// right to left; `displacement` (one per node, preset to d) is raised to max(d, ramp), rounded
+/// down.
 ///
 /// A ramp falls from the top of its jump to the left with slope `max_slope` until it meets d. Where
 /// a limit lies under it, it is the lower convex hull of the limits and the top; where that hull

@@ -21,7 +21,7 @@ namespace entrain::clc {
 
 namespace {
 
-/// gamma of the control loop, from the least to the most distorting (clc.md, section 4).
+/// gamma of the control loop, from the least to the most distorting (docs/method.md, section 4).
 constexpr std::array<Decimal9, 5> k_gammas{
     {{999'990'000}, {999'900'000}, {999'000'000}, {990'000'000}, {900'000'000}}};
 

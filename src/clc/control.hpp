@@ -30,10 +30,10 @@ struct ForwardResult {
   Counters cycles;  ///< as Amortization::cycles
 };
 
-/// Forward amortization with the control loop for gamma, unless Options::gamma fixes it (clc.md,
-/// section 4). `presync` has C of all nodes, ghosts too. Cycles may cost the graph edges.
-/// Collective; bit-identical for every team and any number of threads. Errors, told to all members:
-/// as of amortize().
+/// Forward amortization with the control loop for gamma, unless Options::gamma fixes it
+/// (docs/method.md, section 4). `presync` has C of all nodes, ghosts too. Cycles may cost the graph
+/// edges. Collective; bit-identical for every team and any number of threads. Errors, told to all
+/// members: as of amortize().
 Result<ForwardResult> amortize_forward(const ControlInput& input, match::Graph& graph,
                                        std::span<const std::int64_t> presync);
 

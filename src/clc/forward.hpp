@@ -69,8 +69,8 @@ struct StepLinks {
 /// Makes what the members of a team counted, each over its own nodes, numbers of the team.
 void agree_on_counts(Team& team, Forward& pass);
 
-/// One pass of equation (3') of Becker, Rabenseifner, Wolf (2007) in displacement form (clc.md,
-/// section 4), along `schedule`. Linear in nodes, edges and members.
+/// One pass of equation (3') of Becker, Rabenseifner, Wolf (2007) in displacement form
+/// (docs/method.md, section 4), along `schedule`. Linear in nodes, edges and members.
 class ForwardPass {
  public:
   ForwardPass(const match::Graph& graph, const Incidence& incidence, const Schedule& schedule,

@@ -80,7 +80,7 @@ struct CausalFit {
 ///       + sum_bounds max(0, e_to - e_from - slack)^2 / sigma^2,   lambda = T^3 / (12 A^2)
 ///
 /// by semi-smooth Newton steps with a line search, from `start` (ClockErrors of the same knots, or
-/// empty: 0). Exactly 0 if no bound is violated at 0. Deterministic. (clocks.md, "Causal fit")
+/// empty: 0). Exactly 0 if no bound is violated at 0. Deterministic. (docs/method.md, section 8)
 [[nodiscard]] CausalFit fit_causal(const CausalProblem& problem, double amplitude,
                                    const ClockErrors& start = {});
 

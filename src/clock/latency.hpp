@@ -18,7 +18,7 @@ struct OneWayDelay {
   std::int64_t delay_ticks = 0;  ///< receive minus send; negative where the clocks disagree
 };
 
-/// Guesses mu per latency class: a quarter of the smallest round trip (clc.md, section 4).
+/// Guesses mu per latency class: a quarter of the smallest round trip (docs/method.md, section 4).
 ///
 /// For every pair of locations with messages both ways the smallest delays of the two directions
 /// are added, so that a constant offset between the clocks cancels. The smallest sum of a class,

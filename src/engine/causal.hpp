@@ -11,7 +11,7 @@
 namespace entrain::engine {
 
 /// Bends the presync maps of a trace so that messages and collectives arrive after they were sent,
-/// as little as that needs (clocks.md, "Causal fit"). The locations of a domain share one clock,
+/// as little as that needs (docs/method.md, section 8). The locations of a domain share one clock,
 /// one map and one owner.
 ///
 /// `presync` holds what clock sessions say; where there are none, the clocks are first aligned by

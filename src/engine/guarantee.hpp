@@ -30,7 +30,7 @@ struct ProvenIntervals {
   clock::ErrorIntervals intervals;  ///< of the errors of the lines
 };
 
-/// Finds them, by difference constraints (clocks.md, "Causal fit"; clock::Guarantee).
+/// Finds them, by difference constraints (docs/method.md, section 10; clock::Guarantee).
 ///
 /// Locations of one of the `domains` share a clock and have one owner. Base lines are the chords of
 /// maps that bend_by_edges() made of the presync, and how these bend is part of what is believed of

@@ -115,7 +115,7 @@ struct Options {
   unsigned threads = 1;        ///< of this member, 0: all cores; the graph does not depend on it
 };
 
-/// Matches sends with receives and collective calls with each other (clc.md, section 2).
+/// Matches sends with receives and collective calls with each other (docs/method.md, section 2).
 ///
 /// Deterministic. Unmatched and skipped operations are counted in the result, never an error. Every
 /// member of the team calls it and looks only at the skeletons of its own locations. Sends travel

@@ -12,8 +12,8 @@
 
 namespace entrain::trace {
 
-/// The records that take part in happened-before relations (clc.md, section 2). The comment names
-/// the OTF2 record and which fields of Event it fills.
+/// The records that take part in happened-before relations (docs/method.md, section 2). The comment
+/// names the OTF2 record and which fields of Event it fills.
 enum class EventKind : std::uint8_t {
   send,               ///< MpiSend: comm, peer (receiver), tag
   isend,              ///< MpiIsend: comm, peer (receiver), tag, id = request

@@ -15,7 +15,8 @@
 
 namespace entrain::verify {
 
-/// Tests the clock condition on every happened-before edge of a trace (clc.md, sections 2 and 6).
+/// Tests the clock condition on every happened-before edge of a trace
+/// (docs/method.md, sections 2 and 6).
 ///
 /// The matching is the checker's own: it shares nothing with match/ and clc/, so that it can find
 /// their mistakes. `maps` holds one clock map per location (stored stamp -> time), `mu` the minimum
@@ -46,7 +47,7 @@ CheckReport check(const trace::Trace& trace, std::span<const ClockMap> maps,
                   const CheckOptions& options, const MuTicks& mu, const trace::Source* source,
                   std::span<const std::uint32_t> clock_of = {});
 
-/// mu per class, estimated from round trips of point-to-point messages (clc.md, section 4,
+/// mu per class, estimated from round trips of point-to-point messages (docs/method.md, section 4,
 /// --mu rtt) on the times that `maps` give. Team, errors and threads as for check().
 Result<MuTicks> round_trip_mu(Team& team, const trace::Partition& partition,
                               const trace::Trace& trace, std::span<const ClockMap> maps,

@@ -42,7 +42,7 @@ class IntervalUnion {
   std::vector<Interval> pieces_;
 };
 
-/// Where cycles can be (clc.md, section 2).
+/// Where cycles can be (docs/method.md, section 2).
 ///
 /// Call an edge s -> r backward if time(r) <= time(s), and likewise a step from one event of a
 /// location to the next whose time decreases (only damaged streams have those). Each spans an

@@ -17,7 +17,7 @@
 
 namespace entrain::verify {
 
-/// Events that precede themselves (clc.md, section 2: Cycles).
+/// Events that precede themselves (docs/method.md, section 2: Cycles).
 ///
 /// With a coarse timer, a send and a receive of a location may share a stamp and thus be one
 /// instant, a node; edges and local order can then close a cycle. Edges inside a component (a

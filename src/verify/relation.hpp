@@ -55,8 +55,8 @@ enum class Scope {
   messages,  ///< only point-to-point messages
 };
 
-/// The happened-before relation of a trace as the checker sees it (clc.md, section 2): every
-/// member holds a part of it.
+/// The happened-before relation of a trace as the checker sees it (docs/method.md, section 2):
+/// every member holds a part of it.
 ///
 /// Every member walks through the processes it owns and writes down their ends of messages by
 /// channel, and their collective calls by communicator or window. Sends travel to the owner of the

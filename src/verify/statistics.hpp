@@ -14,7 +14,7 @@
 
 namespace entrain::verify {
 
-/// What a correction did to the communication events of a trace (clc.md, section 7).
+/// What a correction did to the communication events of a trace (docs/method.md, section 7).
 ///
 /// `before` is the trace as it was, seen through its presync maps (C); `after` the corrected one,
 /// seen through its own (LC''). Both hold the same events in the same order; only stamps differ.

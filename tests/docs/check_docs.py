@@ -26,6 +26,7 @@ DOCUMENTS = [
     "docs/manual/bounds.md",
     "docs/manual/net.md",
     "docs/manual/record.md",
+    "docs/method.md",
     "docs/scaling.md",
     "examples/record/README.md",
     "fuzz/README.md",

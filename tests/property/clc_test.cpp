@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The correction against the reference model, and what must hold after it (clc.md, section 6).
+// The correction against the reference model, and what must hold after it
+// (docs/method.md, section 6).
 #include <algorithm>
 #include <numeric>
 

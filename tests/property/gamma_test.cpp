@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The control loop of gamma (clc.md, section 4).
+// The control loop of gamma (docs/method.md, section 4).
 #include <algorithm>
 #include <cmath>
 

@@ -14,10 +14,10 @@ struct Scrutiny {
 };
 
 /// Corrects the archive in both modes below `scratch` and expects what must hold of any correction
-/// (clc.md, section 6): no violation left, told by the checker and by the checker on what the OTF2
-/// library reads; both modes give the same times, event for event; order kept; records unchanged;
-/// a second run changes nothing. Failures are reported to GoogleTest. Returns the report of the
-/// rewritten archive.
+/// (docs/method.md, section 6): no violation left, told by the checker and by the checker on what
+/// the OTF2 library reads; both modes give the same times, event for event; order kept; records
+/// unchanged; a second run changes nothing. Failures are reported to GoogleTest. Returns the report
+/// of the rewritten archive.
 CorrectReport expect_corrected(const std::filesystem::path& anchor,
                                const std::filesystem::path& scratch, CorrectOptions options = {},
                                const Scrutiny& scrutiny = {});

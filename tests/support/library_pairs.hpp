@@ -26,8 +26,8 @@ struct LibraryPair {
   EdgeKind kind = EdgeKind::p2p;
 };
 
-/// Every happened-before pair of a trace that the OTF2 library has read (clc.md, section 2), one
-/// by one. For verify_with_library.
+/// Every happened-before pair of a trace that the OTF2 library has read
+/// (docs/method.md, section 2), one by one. For verify_with_library.
 class LibraryPairs {
  public:
   LibraryPairs(trace::Trace trace, bool dense_alltoallv);

@@ -20,10 +20,10 @@ struct VerifiedEdges {
 };
 using VerifiedKinds = std::array<VerifiedEdges, k_edge_kinds>;
 
-/// Tests the clock condition with the OTF2 library alone (clc.md, section 2): events, stored
-/// stamps and corrected times are what it returns, matching goes by maps, and every pair of every
-/// collective is looked at by itself. Slow, plain, and without a line of the product's code that
-/// scans, evaluates clocks, matches or checks.
+/// Tests the clock condition with the OTF2 library alone (docs/method.md, section 2): events,
+/// stored stamps and corrected times are what it returns, matching goes by maps, and every pair of
+/// every collective is looked at by itself. Slow, plain, and without a line of the product's code
+/// that scans, evaluates clocks, matches or checks.
 ///
 /// Of `options` only alltoallv and init_finalize matter. Throws std::runtime_error as
 /// library_trace does.

@@ -78,7 +78,8 @@ EdgeKind Collectives::kind(const Call& call) const {
   return is_scan(call.op) ? EdgeKind::scan : EdgeKind::n_to_n;
 }
 
-/// All pairs (sender, receiver) of an instance, straight from the table of clc.md, section 2.
+/// All pairs (sender, receiver) of an instance, straight from the table of docs/method.md,
+/// section 2.
 std::vector<std::pair<std::size_t, std::size_t>> Collectives::pairs(const Call& call) const {
   std::vector<std::pair<std::size_t, std::size_t>> result;
   if (totals_only(call.op) && !world_.plan.dense_alltoallv) return result;

@@ -84,7 +84,8 @@ std::ostream& operator<<(std::ostream& out, const TrueEdge& edge);
 /// A trace and everything that is true about it.
 struct RandomTrace {
   trace::Trace trace;
-  /// All happened-before pairs as clc.md, section 2, lists them; sorted, equal pairs repeated.
+  /// All happened-before pairs as docs/method.md, section 2, lists them; sorted, equal pairs
+  /// repeated.
   std::vector<TrueEdge> edges;
   std::vector<ClockMap> presync;  ///< one per location, monotone
 

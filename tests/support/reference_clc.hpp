@@ -15,8 +15,9 @@
 #include "match/graph.hpp"
 #include "support/random_trace.hpp"
 
-/// The extended controlled logical clock, slow and literal (clc.md, sections 2, 4, 5): collectives
-/// as all pairs, every node by itself, every ramp by itself, exact fractions throughout.
+/// The extended controlled logical clock, slow and literal (docs/method.md, sections 2, 4, 5):
+/// collectives as all pairs, every node by itself, every ramp by itself, exact fractions
+/// throughout.
 namespace entrain::test {
 
 /// One happened-before pair of nodes: LC(receive) >= LC(send) + mu.
@@ -51,7 +52,7 @@ ReferenceProblem reference_problem(const RandomTrace& trace, const MuTicks& mu =
 ReferenceProblem reference_problem(const match::Graph& graph, std::span<const ClockMap> presync,
                                    const MuTicks& mu = {});
 
-/// Cycles of edges and local order (clc.md, section 2).
+/// Cycles of edges and local order (docs/method.md, section 2).
 struct ReferenceCycles {
   std::vector<std::uint32_t> component;  ///< per node; components in topological order
   std::vector<bool> cyclic;              ///< per component: more than one node, kept
