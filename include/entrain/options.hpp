@@ -13,7 +13,7 @@ enum class Presync {
   /// Of linear, regression and spline the one that best foretells sessions that are left out;
   /// linear where a trace has fewer than three sessions, and where it was corrected already; none
   /// where it has no ClockOffset record. A correction goes on as with `causal` where something is
-  /// violated, unless the archive was corrected already.
+  /// violated, unless the archive was corrected already or has more than 1,024 clocks.
   automatic,
   none,        ///< stamps as stored
   linear,      ///< through the ClockOffset records, to the bit as an OTF2 reader does

@@ -40,7 +40,7 @@ struct Amortization {
   std::vector<AmortizationPass> passes;
   Decimal9 gamma;
   std::uint64_t jumps = 0;  ///< receives that forward amortization had to push
-  Counters cycles;          ///< "components", "nodes", "dropped_components", "dropped_edges"
+  Counters cycles;          ///< "tied_components", "tied_nodes", "dropped_components", ...
   double forward_s = 0;     ///< seconds spent
   double backward_s = 0;
 };

@@ -53,7 +53,7 @@ void CheckArguments::declare(CLI::App& app) {
       "that are left out; linear with fewer than three sessions and for an archive that was "
       "corrected already, none where it holds no ClockOffset records; correct then goes on as "
       "with causal where something is violated, but not in an archive that was corrected "
-      "already. The report names the choice. Default: auto.")
+      "already or has more than 1,024 clocks. The report names the choice. Default: auto.")
       ->group(k_group);
   add_value(app, "--sessions", options.condensing, parse_condensing, "shortest|mean|weighted",
             "How the exchanges of a clock session become one offset, for regression and spline. "

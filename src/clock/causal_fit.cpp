@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <tuple>
 
 #include "clock/curvature.hpp"
@@ -20,6 +21,8 @@ using Term = CausalTerm;
 /// Multiplications that all fits of one number of knots may take, seconds of them; one that needs
 /// more has not settled.
 constexpr double k_most_work = 2e9;
+/// Of a step that is not computed exactly; what is left of it the next step sees to.
+constexpr double k_tolerance = 1e-3;
 
 class Solver {
  public:
@@ -27,8 +30,7 @@ class Solver {
       : problem_(problem),
         span_(static_cast<double>(problem.end - problem.begin)),
         spacing_(span_ / static_cast<double>(problem.knots - 1)),
-        size_(static_cast<Eigen::Index>(problem.clocks * problem.knots)),
-        curvature_(problem.clocks, problem.knots) {
+        size_(static_cast<Eigen::Index>(problem.clocks * problem.knots)) {
     for (const CausalBound& bound : problem.bounds) {
       Term term;
       append(term.row, bound.to, bound.to_time, 1);
@@ -57,7 +59,11 @@ class Solver {
         fixed_.push_back(term);
       }
     }
+    curvature_.emplace(problem.clocks, problem.knots, fixed_, bounds_);
   }
+
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
 
   CausalFit run(double amplitude, const ClockErrors& start) {
     CausalFit fit;
@@ -77,11 +83,12 @@ class Solver {
     double cost = cost_of(v);
     constexpr int k_most_steps = 60;
     while (fit.steps < k_most_steps) {
-      if (!factorize(v) || curvature_.work() > k_most_work) return fit;
+      if (!factorize(v) || curvature_->work() > k_most_work) return fit;
       const Vector gradient = gradient_of(v);
-      const Vector step = -curvature_.solve(gradient);
+      const Vector step = -curvature_->solve(gradient, k_tolerance);
       const double slope = gradient.dot(step);
-      if (!(slope < -1e-12 * (1 + cost))) {
+      const double enough = curvature_->is_iterative() ? k_tolerance * k_tolerance : 1e-12;
+      if (!(slope < -enough * (1 + cost))) {
         fit.converged = true;
         break;
       }
@@ -101,7 +108,7 @@ class Solver {
     }
     if (!factorize(v)) return fit;
     const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
-    fit.log_evidence = -cost + unknowns * std::log(bend_) - curvature_.log_determinant() / 2;
+    fit.log_evidence = -cost + unknowns * std::log(bend_) - curvature_->log_determinant() / 2;
     for (const Term& term : bounds_) {
       const double over = term.row.value(v) - term.limit;
       fit.active += over > 0 ? 1 : 0;
@@ -182,7 +189,7 @@ class Solver {
     std::vector<bool> active;
     active.reserve(bounds_.size());
     for (const Term& term : bounds_) active.push_back(term.row.value(v) > term.limit);
-    return curvature_.compute(bend_ * bend_, fixed_, bounds_, active);
+    return curvature_->compute(bend_ * bend_, active);
   }
 
   const CausalProblem& problem_;
@@ -191,7 +198,7 @@ class Solver {
   Eigen::Index size_;
   double bend_ = 1;
   std::vector<Term> bounds_, fixed_;
-  Curvature curvature_;
+  std::optional<Curvature> curvature_;
 };
 
 }  // namespace
@@ -220,38 +227,82 @@ CausalFit no_error(const CausalProblem& problem) {
   return fit;
 }
 
-/// Amplitudes are tried as 10^(n/4) times the worst violation.
-CausalFit choose_amplitude(const CausalProblem& problem, double worst) {
-  constexpr int k_first = -8, k_last = 12, k_stride = 2;
-  Solver solver(problem);
-  CausalFit best;
-  int best_at = k_first, falls = 0;
-  ClockErrors start;
-  const auto attempt = [&](int at) {
-    CausalFit fit = solver.run(worst * std::pow(10.0, at / 4.0), start);
+/// The errors on twice the knots.
+ClockErrors refined(const ClockErrors& errors, const CausalProblem& problem) {
+  const std::size_t knots = 2 * errors.knots() - 1;
+  std::vector<double> values;
+  values.reserve(problem.clocks * knots);
+  for (std::uint32_t c = 0; c < problem.clocks; ++c) {
+    const auto coarse = errors.of(c);
+    for (std::size_t k = 0; k < knots; ++k)
+      values.push_back((coarse[k / 2] + coarse[(k + 1) / 2]) / 2);
+  }
+  return {errors.begin(), errors.distance(1) / 2, knots, std::move(values)};
+}
+
+/// Looks for the likeliest amplitude of 10^(n/4) times the worst violation.
+class Amplitudes {
+ public:
+  Amplitudes(const CausalProblem& problem, double worst) : solver_(problem), worst_(worst) {}
+
+  /// From the stiffest clocks on, as long as it gets better.
+  CausalFit scan() && {
+    constexpr int k_stride = 2;
+    for (int at = k_first, falls = 0; at <= k_last && falls < 2; at += k_stride)
+      falls = attempt(at) ? 0 : falls + 1;
+    if (!best_.converged) return std::move(best_);
+    const int middle = best_at_;
+    for (const int at : {middle - 1, middle + 1}) {
+      start_ = best_.errors;
+      attempt(at);
+    }
+    return std::move(best_);
+  }
+
+  /// Uphill from an amplitude that is about right; the errors are those of about this one.
+  CausalFit climb(double amplitude, ClockErrors start) && {
+    start_ = std::move(start);
+    const double exponent = std::clamp<double>(std::log10(amplitude / worst_) * 4, k_first, k_last);
+    const int first = static_cast<int>(std::lround(exponent));
+    if (!attempt(first)) {
+      start_ = {};
+      return std::move(*this).scan();
+    }
+    for (const int way : {1, -1}) {
+      for (int at = first + way; at >= k_first && at <= k_last && attempt(at); at += way) {
+      }
+      start_ = best_.errors;
+      if (best_at_ != first) break;
+    }
+    return std::move(best_);
+  }
+
+ private:
+  static constexpr int k_first = -8, k_last = 12;
+
+  /// True if it is better than all others.
+  bool attempt(int at) {
+    CausalFit fit = solver_.run(worst_ * std::pow(10.0, at / 4.0), start_);
     if (!fit.converged) return false;
-    start = fit.errors;
-    const bool better = !best.converged || fit.log_evidence > best.log_evidence;
+    start_ = fit.errors;
+    const bool better = !best_.converged || fit.log_evidence > best_.log_evidence;
     if (better) {
-      best = std::move(fit);
-      best_at = at;
+      best_ = std::move(fit);
+      best_at_ = at;
     }
     return better;
-  };
-  for (int at = k_first; at <= k_last && falls < 2; at += k_stride)
-    falls = attempt(at) ? 0 : falls + 1;
-  if (!best.converged) return best;
-  const int middle = best_at;
-  for (const int at : {middle - 1, middle + 1}) {
-    start = best.errors;
-    attempt(at);
   }
-  return best;
-}
+
+  Solver solver_;
+  double worst_;
+  CausalFit best_;
+  int best_at_ = 0;
+  ClockErrors start_;
+};
 
 }  // namespace
 
-CausalFit choose_fit(CausalProblem problem, std::size_t most_knots) {
+CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, double amplitude) {
   constexpr std::size_t k_fewest_knots = 33;
   problem.knots = k_fewest_knots;
   double worst = 0;
@@ -259,10 +310,14 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots) {
     worst = std::max(worst, -static_cast<double>(bound.slack));
   }
   if (worst <= 0) return no_error(problem);
-  CausalFit best = choose_amplitude(problem, worst);
+  CausalFit best = amplitude > 0 ? Amplitudes(problem, worst).climb(amplitude, {})
+                                 : Amplitudes(problem, worst).scan();
   for (std::size_t knots = 2 * k_fewest_knots - 1; knots <= most_knots; knots = 2 * knots - 1) {
     problem.knots = knots;
-    CausalFit finer = choose_amplitude(problem, worst);
+    CausalFit finer =
+        best.converged
+            ? Amplitudes(problem, worst).climb(best.amplitude, refined(best.errors, problem))
+            : Amplitudes(problem, worst).scan();
     if (!finer.converged) break;
     const bool better = !best.converged || finer.log_evidence > best.log_evidence;
     if (!better) break;

@@ -85,10 +85,11 @@ struct CausalFit {
                                    const ClockErrors& start = {});
 
 /// The fit with the amplitude and the number of knots that the data make most likely: amplitudes
-/// from the stiffest on, as long as the evidence grows, then with twice the knots, up to
-/// `most_knots`, as long as that grows. `problem.knots` is not looked at. (MacKay, Bayesian
-/// interpolation, 1992)
-[[nodiscard]] CausalFit choose_fit(CausalProblem problem, std::size_t most_knots);
+/// from the stiffest on (or, if it is not 0, around `amplitude`, that of a fit to much the same
+/// bounds), as long as the evidence grows, then with twice the knots, up to `most_knots`, as long
+/// as that grows. `problem.knots` is not looked at. (MacKay, Bayesian interpolation, 1992)
+[[nodiscard]] CausalFit choose_fit(CausalProblem problem, std::size_t most_knots,
+                                   double amplitude = 0);
 
 /// How well messages can tell clocks apart, in ticks, at least 1: a quarter of the shortest round
 /// trip of any pair of clocks in any window, which no offset between the clocks changes. `width` is

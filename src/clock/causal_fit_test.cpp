@@ -144,21 +144,21 @@ TEST(CausalFit, a_clock_without_messages_stays) {
   for (const double value : fit.errors.of(2)) EXPECT_NEAR(value, 0, 1e-3);
 }
 
-TEST(CausalFit, satisfies_the_conditions_of_a_minimum) {
-  Cluster cluster(3, 20'000, 4);
-  const auto bounds = cluster.messages(3'000, 1'500);
+/// The cost, written down once more, must grow by a step of that many ticks in every direction.
+void expect_minimum(std::uint32_t clocks, int messages, double step, std::size_t stride) {
+  Cluster cluster(clocks, 20'000, 4);
+  const auto bounds = cluster.messages(messages, 1'500);
   const auto sessions = cluster.sessions(1'000);
-  CausalProblem problem = problem_of(3, bounds, sessions);
+  CausalProblem problem = problem_of(clocks, bounds, sessions);
   problem.knots = 17;
   const CausalFit fit = fit_causal(problem, 100'000);
   ASSERT_TRUE(fit.converged);
-  // The cost, written down once more, grows in every direction.
   const double spacing = static_cast<double>(Cluster::k_span) / 16;
   const double span = static_cast<double>(Cluster::k_span);
   const double lambda = span * span * span / (12 * 1e5 * 1e5);
   const auto cost = [&](const ClockErrors& e) {
     double sum = 0;
-    for (std::uint32_t c = 0; c < 3; ++c) {
+    for (std::uint32_t c = 0; c < clocks; ++c) {
       const auto v = e.of(c);
       for (std::size_t k = 1; k + 1 < v.size(); ++k) {
         const double bend = v[k - 1] - 2 * v[k] + v[k + 1];
@@ -174,17 +174,35 @@ TEST(CausalFit, satisfies_the_conditions_of_a_minimum) {
     return sum;
   };
   std::vector<double> values;
-  for (std::uint32_t c = 0; c < 3; ++c) {
+  for (std::uint32_t c = 0; c < clocks; ++c) {
     const auto v = fit.errors.of(c);
     values.insert(values.end(), v.begin(), v.end());
   }
   const double least = cost(fit.errors);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    for (const double step : {-10.0, 10.0}) {
+  for (std::size_t i = 0; i < values.size(); i += stride) {
+    for (const double by : {-step, step}) {
       std::vector<double> other = values;
-      other[i] += step;
+      other[i] += by;
       EXPECT_GT(cost(ClockErrors(0, spacing, 17, other)), least) << i;
     }
+  }
+}
+
+TEST(CausalFit, satisfies_the_conditions_of_a_minimum) { expect_minimum(3, 3'000, 10, 1); }
+
+TEST(CausalFit, satisfies_them_about_where_the_matrix_is_too_large_to_factorise) {
+  expect_minimum(150, 60'000, 50, 37);
+}
+
+TEST(CausalFit, a_fit_of_before_only_shortens_the_search) {
+  Cluster cluster(8, 50'000, 1);
+  const auto bounds = cluster.messages(20'000, 1'500);
+  const auto sessions = cluster.sessions(1'000);
+  const CausalFit fit = choose_fit(problem_of(8, bounds, sessions), 257);
+  for (const double share : {0.5, 1.0, 2.0, 1e9}) {
+    const CausalFit again = choose_fit(problem_of(8, bounds, sessions), 257, share * fit.amplitude);
+    ASSERT_TRUE(again.converged);
+    EXPECT_NEAR(again.log_evidence, fit.log_evidence, 1) << share;
   }
 }
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <Eigen/Eigenvalues>
 
+#include "base/flat_map.hpp"
 #include "base/random.hpp"
 
 namespace entrain::clock {
@@ -14,7 +16,6 @@ namespace {
 
 /// Multiplications of a direct factorisation above which conjugate gradients are cheaper.
 constexpr double k_most_direct_work = 1e8;
-constexpr double k_tolerance = 1e-7;
 constexpr int k_most_iterations = 5'000;
 constexpr std::size_t k_probes = 8;
 constexpr int k_lanczos_steps = 40;
@@ -23,106 +24,122 @@ constexpr int k_lanczos_steps = 40;
 
 double Curvature::Factor::work() const { return m_nonZerosPerCol.cast<double>().squaredNorm(); }
 
-Curvature::Curvature(std::size_t clocks, std::size_t knots)
+Curvature::Curvature(std::size_t clocks, std::size_t knots, const std::vector<CausalTerm>& fixed,
+                     const std::vector<CausalTerm>& bounds)
     : clocks_(static_cast<Eigen::Index>(clocks)),
       knots_(static_cast<Eigen::Index>(knots)),
-      size_(clocks_ * knots_) {}
-
-template <class Body>
-void Curvature::for_terms(const std::vector<CausalTerm>& fixed,
-                          const std::vector<CausalTerm>& bounds, const std::vector<bool>& active,
-                          Body body) const {
-  for (const CausalTerm& term : fixed) body(term);
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    if (active[i]) body(bounds[i]);
+      size_(clocks_ * knots_),
+      fixed_(fixed),
+      bounds_(bounds) {
+  struct Hash {
+    std::uint64_t operator()(std::uint64_t key) const { return mix(key); }
+  };
+  FlatMap<std::uint64_t, std::uint32_t, Hash> numbers;
+  block_of_.reserve(bounds.size());
+  for (const CausalTerm& bound : bounds) {
+    const auto [low, high] = std::minmax(bound.row.at[0], bound.row.at[2]);
+    const std::uint64_t key = static_cast<std::uint64_t>(low * size_ + high);
+    const auto [number, is_new] =
+        numbers.insert(key, static_cast<std::uint32_t>(all_blocks_.size()));
+    if (is_new) all_blocks_.push_back({by_knot(low), by_knot(high), {}});
+    block_of_.push_back(*number);
   }
 }
 
-bool Curvature::compute(double bend, const std::vector<CausalTerm>& fixed,
-                        const std::vector<CausalTerm>& bounds, const std::vector<bool>& active,
-                        Way way) {
-  bend_ = bend;
-  if (way != Way::iterative) {
-    const Matrix matrix = assembled(fixed, bounds, active);
-    factor_.analyzePattern(matrix);
-    const double work = factor_.work();
-    direct_ = way == Way::direct || work <= k_most_direct_work;
-    if (direct_) {
-      work_ += work;
-      factor_.factorize(matrix);
-      return factor_.info() == Eigen::Success;
+/// `block` holds what joins the two clocks; null if there is only one.
+void Curvature::add(const CausalTerm& term, Block* block) {
+  const CausalRow& row = term.row;
+  const double s = term.scale * term.scale;
+  for (std::size_t first = 0; first < row.count; first += 2) {
+    const Eigen::Index i = by_knot(row.at[first]);
+    const double a = row.weight[first], b = row.weight[first + 1];
+    diagonal_[i] += s * a * a;
+    diagonal_[i + clocks_] += s * b * b;
+    beside1_[i + clocks_] += s * a * b;
+  }
+  if (block == nullptr) return;
+  const std::size_t low = row.at[0] < row.at[2] ? 0 : 2, high = 2 - low;
+  for (std::size_t y = 0; y < 2; ++y) {
+    for (std::size_t x = 0; x < 2; ++x) {
+      block->value[2 * y + x] += s * row.weight[low + x] * row.weight[high + y];
     }
   }
-  direct_ = false;
-  rows_.clear();
-  for_terms(fixed, bounds, active, [&](const CausalTerm& term) {
-    CausalRow row;
-    for (std::size_t i = 0; i < term.row.count; ++i) {
-      const Eigen::Index at = term.row.at[i];
-      row.add(at % knots_ * clocks_ + at / knots_, term.scale * term.row.weight[i]);
+}
+
+bool Curvature::compute(double bend, const std::vector<bool>& active, Way way) {
+  diagonal_ = beside1_ = beside2_ = Vector::Zero(size_);
+  const Eigen::Index n = clocks_;
+  for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
+    const auto at = [&](Vector& v, Eigen::Index knot) { return v.segment(knot * n, n).array(); };
+    at(diagonal_, k - 1) += bend;
+    at(diagonal_, k) += 4 * bend;
+    at(diagonal_, k + 1) += bend;
+    at(beside1_, k) -= 2 * bend;
+    at(beside1_, k + 1) -= 2 * bend;
+    at(beside2_, k + 1) += bend;
+  }
+  for (const CausalTerm& term : fixed_) add(term, nullptr);
+  constexpr auto k_nowhere = std::numeric_limits<std::uint32_t>::max();
+  blocks_.clear();
+  place_.assign(all_blocks_.size(), k_nowhere);
+  for (std::size_t i = 0; i < bounds_.size(); ++i) {
+    if (!active[i]) continue;
+    std::uint32_t& place = place_[block_of_[i]];
+    if (place == k_nowhere) {
+      place = static_cast<std::uint32_t>(blocks_.size());
+      blocks_.push_back(all_blocks_[block_of_[i]]);
     }
-    rows_.push_back(row);
-  });
+    add(bounds_[i], &blocks_[place]);
+  }
+  direct_ = false;
+  if (way == Way::direct || (way == Way::automatic && blocks_.size() < costly_)) {
+    return factorize_whole(way);
+  }
   return factorize_clocks();
 }
 
-Eigen::SparseMatrix<double> Curvature::assembled(const std::vector<CausalTerm>& fixed,
-                                                 const std::vector<CausalTerm>& bounds,
-                                                 const std::vector<bool>& active) const {
-  constexpr std::array<double, 3> k_second_difference{1, -2, 1};
-  std::vector<Eigen::Triplet<double>> triplets;
-  for (Eigen::Index c = 0; c < clocks_; ++c) {
-    for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
-      const Eigen::Index first = c * knots_ + k - 1;
-      for (std::size_t x = 0; x < 3; ++x) {
-        for (std::size_t y = 0; y <= x; ++y) {
-          triplets.emplace_back(first + static_cast<Eigen::Index>(x),
-                                first + static_cast<Eigen::Index>(y),
-                                bend_ * k_second_difference[x] * k_second_difference[y]);
-        }
-      }
-    }
+bool Curvature::factorize_whole(Way way) {
+  const Matrix matrix = assembled();
+  factor_.analyzePattern(matrix);
+  const double work = factor_.work();
+  if (way == Way::automatic && work > k_most_direct_work) {
+    costly_ = blocks_.size();
+    return factorize_clocks();
   }
-  for_terms(fixed, bounds, active, [&](const CausalTerm& term) {
-    const double s = term.scale * term.scale;
-    for (std::size_t x = 0; x < term.row.count; ++x) {
-      for (std::size_t y = 0; y < term.row.count; ++y) {
-        if (term.row.at[x] < term.row.at[y]) continue;
-        triplets.emplace_back(term.row.at[x], term.row.at[y],
-                              s * term.row.weight[x] * term.row.weight[y]);
-      }
-    }
-  });
+  direct_ = true;
+  work_ += work;
+  factor_.factorize(matrix);
+  return factor_.info() == Eigen::Success;
+}
+
+/// By clocks, as the solver has them.
+Eigen::SparseMatrix<double> Curvature::assembled() const {
+  std::vector<Eigen::Triplet<double>> triplets;
+  const auto by_clock = [&](Eigen::Index i) { return i % clocks_ * knots_ + i / clocks_; };
+  for (Eigen::Index i = 0; i < size_; ++i) {
+    const Eigen::Index at = by_clock(i);
+    triplets.emplace_back(at, at, diagonal_[i]);
+    if (i >= clocks_) triplets.emplace_back(at, at - 1, beside1_[i]);
+    if (i >= 2 * clocks_) triplets.emplace_back(at, at - 2, beside2_[i]);
+  }
+  for (const Block& block : blocks_) {
+    const Eigen::Index low = by_clock(block.low), high = by_clock(block.high);
+    triplets.emplace_back(high, low, block.value[0]);
+    triplets.emplace_back(high, low + 1, block.value[1]);
+    triplets.emplace_back(high + 1, low, block.value[2]);
+    triplets.emplace_back(high + 1, low + 1, block.value[3]);
+  }
   Matrix matrix(size_, size_);
   matrix.setFromTriplets(triplets.begin(), triplets.end());
   return matrix;
 }
 
-/// The part of the matrix between unknowns of one clock.
-void Curvature::add_to_band(const CausalRow& row) {
-  for (std::size_t x = 0; x < row.count; ++x) {
-    for (std::size_t y = 0; y < row.count; ++y) {
-      const double value = row.weight[x] * row.weight[y];
-      if (row.at[x] == row.at[y]) inverse_[row.at[x]] += value;
-      if (row.at[x] == row.at[y] + clocks_) left1_[row.at[x]] += value;
-    }
-  }
-}
-
 /// Cholesky's method on five diagonals, of all clocks side by side.
 bool Curvature::factorize_clocks() {
-  left1_ = left2_ = inverse_ = Vector::Zero(size_);
   const Eigen::Index n = clocks_;
-  for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
-    const auto at = [&](Vector& v, Eigen::Index knot) { return v.segment(knot * n, n).array(); };
-    at(inverse_, k - 1) += bend_;
-    at(left1_, k) -= 2 * bend_;
-    at(inverse_, k) += 4 * bend_;
-    at(left2_, k + 1) += bend_;
-    at(left1_, k + 1) -= 2 * bend_;
-    at(inverse_, k + 1) += bend_;
-  }
-  for (const CausalRow& row : rows_) add_to_band(row);
+  left1_ = beside1_;
+  left2_ = beside2_;
+  inverse_ = diagonal_;
   for (Eigen::Index i = 0; i < size_; ++i) {
     if (i >= 2 * n) left2_[i] *= inverse_[i - 2 * n];
     if (i >= n) {
@@ -146,20 +163,21 @@ Eigen::VectorXd Curvature::by_clocks(const Vector& by_knots) const {
 
 Eigen::VectorXd Curvature::times(const Vector& v) {
   const Eigen::Index n = clocks_;
-  Vector product = Vector::Zero(size_);
-  Vector r(n);
-  for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
-    const Eigen::Index i = k * n;
-    r = bend_ * (v.segment(i - n, n) - 2 * v.segment(i, n) + v.segment(i + n, n));
-    product.segment(i - n, n) += r;
-    product.segment(i, n) -= 2 * r;
-    product.segment(i + n, n) += r;
+  Vector product = diagonal_.cwiseProduct(v);
+  for (const auto& [beside, distance] : {std::pair(&beside1_, n), std::pair(&beside2_, 2 * n)}) {
+    const Eigen::Index rest = size_ - distance;
+    product.tail(rest) += beside->tail(rest).cwiseProduct(v.head(rest));
+    product.head(rest) += beside->tail(rest).cwiseProduct(v.tail(rest));
   }
-  for (const CausalRow& row : rows_) {
-    const double value = row.value(v);
-    for (std::size_t k = 0; k < row.count; ++k) product[row.at[k]] += value * row.weight[k];
+  for (const Block& block : blocks_) {
+    const Eigen::Index a = block.low, b = block.high;
+    const auto& m = block.value;
+    product[b] += m[0] * v[a] + m[1] * v[a + n];
+    product[b + n] += m[2] * v[a] + m[3] * v[a + n];
+    product[a] += m[0] * v[b] + m[2] * v[b + n];
+    product[a + n] += m[1] * v[b] + m[3] * v[b + n];
   }
-  work_ += 5 * static_cast<double>(size_) + 8 * static_cast<double>(rows_.size());
+  work_ += 5 * static_cast<double>(size_) + 8 * static_cast<double>(blocks_.size());
   return product;
 }
 
@@ -189,7 +207,7 @@ void Curvature::solve_upper(Vector& v) {
   work_ += 3 * static_cast<double>(size_);
 }
 
-Eigen::VectorXd Curvature::solve(const Vector& right) {
+Eigen::VectorXd Curvature::solve(const Vector& right, double tolerance) {
   if (direct_) return factor_.solve(right);
   Vector solution = Vector::Zero(size_), residual = by_knots(right);
   Vector near = residual;
@@ -197,7 +215,7 @@ Eigen::VectorXd Curvature::solve(const Vector& right) {
   solve_upper(near);
   Vector direction = near;
   double product = residual.dot(near);
-  const double enough = k_tolerance * k_tolerance * product;
+  const double enough = tolerance * tolerance * product;
   for (int i = 0; i < k_most_iterations && product > enough; ++i) {
     const Vector image = times(direction);
     const double length = product / direction.dot(image);

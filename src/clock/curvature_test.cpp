@@ -59,9 +59,10 @@ TEST(Curvature, both_ways_solve_the_same_equations) {
   for (int round = 0; round < 30; ++round) {
     const std::size_t clocks = 2 + random.below(12), knots = 3 + random.below(30);
     const Problem p = random_problem(random, clocks, knots, random.below(200));
-    Curvature direct(p.clocks, p.knots), iterative(p.clocks, p.knots);
-    ASSERT_TRUE(direct.compute(p.bend, p.fixed, p.bounds, p.active, Curvature::Way::direct));
-    ASSERT_TRUE(iterative.compute(p.bend, p.fixed, p.bounds, p.active, Curvature::Way::iterative));
+    Curvature direct(p.clocks, p.knots, p.fixed, p.bounds);
+    Curvature iterative(p.clocks, p.knots, p.fixed, p.bounds);
+    ASSERT_TRUE(direct.compute(p.bend, p.active, Curvature::Way::direct));
+    ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
     Eigen::VectorXd right(p.size());
     for (Eigen::Index i = 0; i < right.size(); ++i) right[i] = random.uniform(-1, 1);
     const Eigen::VectorXd expected = direct.solve(right);
@@ -73,9 +74,10 @@ TEST(Curvature, the_determinant_is_estimated_well_enough_to_choose_by) {
   RandomStream random(4, 4);
   for (int round = 0; round < 10; ++round) {
     const Problem p = random_problem(random, 30, 17, 600);
-    Curvature direct(p.clocks, p.knots), iterative(p.clocks, p.knots);
-    ASSERT_TRUE(direct.compute(p.bend, p.fixed, p.bounds, p.active, Curvature::Way::direct));
-    ASSERT_TRUE(iterative.compute(p.bend, p.fixed, p.bounds, p.active, Curvature::Way::iterative));
+    Curvature direct(p.clocks, p.knots, p.fixed, p.bounds);
+    Curvature iterative(p.clocks, p.knots, p.fixed, p.bounds);
+    ASSERT_TRUE(direct.compute(p.bend, p.active, Curvature::Way::direct));
+    ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
     // Of 510 unknowns: the evidence of neighbouring amplitudes differs by some per unknown.
     EXPECT_NEAR(iterative.log_determinant(), direct.log_determinant(), 0.05 * 510) << round;
   }
@@ -84,15 +86,16 @@ TEST(Curvature, the_determinant_is_estimated_well_enough_to_choose_by) {
 TEST(Curvature, without_couplings_the_clocks_are_all_there_is) {
   RandomStream random(5, 5);
   const Problem p = random_problem(random, 5, 20, 0);
-  Curvature direct(5, 20), iterative(5, 20);
-  ASSERT_TRUE(direct.compute(p.bend, p.fixed, p.bounds, p.active, Curvature::Way::direct));
-  ASSERT_TRUE(iterative.compute(p.bend, p.fixed, p.bounds, p.active, Curvature::Way::iterative));
+  Curvature direct(5, 20, p.fixed, p.bounds), iterative(5, 20, p.fixed, p.bounds);
+  ASSERT_TRUE(direct.compute(p.bend, p.active, Curvature::Way::direct));
+  ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
   EXPECT_NEAR(iterative.log_determinant(), direct.log_determinant(), 1e-6);
 }
 
 TEST(Curvature, a_matrix_that_tells_too_little_is_refused) {
-  Curvature iterative(1, 5);  // offset and rate of the clock are free
-  EXPECT_FALSE(iterative.compute(0, {}, {}, {}, Curvature::Way::iterative));
+  const std::vector<CausalTerm> none;
+  Curvature iterative(1, 5, none, none);  // offset and rate of the clock are free
+  EXPECT_FALSE(iterative.compute(0, {}, Curvature::Way::iterative));
 }
 
 }  // namespace

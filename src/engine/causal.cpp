@@ -263,7 +263,7 @@ class Bender {
       problem.sessions = all;
       const std::size_t most_knots =
           std::clamp<std::size_t>(k_many_unknowns / clocks_, 33, k_most_knots);
-      CausalFit next = clock::choose_fit(problem, most_knots);
+      CausalFit next = clock::choose_fit(problem, most_knots, found.amplitude);
       if (!next.converged) return next;
       found = std::move(next);
       found.errors = clock::without_common(found.errors, clocks_, bounds_);

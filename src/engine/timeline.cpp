@@ -34,7 +34,7 @@ const char* word_of(ClockDomain rule) {
 }
 
 /// Of more clocks a fit may take longer than all the rest together.
-constexpr std::size_t k_most_unasked_clocks = 256;
+constexpr std::size_t k_most_unasked_clocks = 1024;
 
 class Finder {
  public:

@@ -53,10 +53,6 @@ enum class CallSpace { comms, windows };
 /// Counts what is left over. `calls` are those of this member's processes, each process's in the
 /// order in which it began them, and of those begun together requests first, then the one that
 /// ended first; blocks of consecutive instances go to one member of the team.
-///
-/// MPI forbids threads to call on one communicator at once. So where two threads of a process call
-/// one after the other, the end of the first call precedes the begin of the second: an edge, which
-/// is violated if the stamps overlap, and keeps the order of the calls through a correction.
 void match_calls(Builder& builder, std::vector<Call> calls, CallSpace space);
 
 }  // namespace entrain::match

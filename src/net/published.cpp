@@ -194,7 +194,7 @@ FigureSeries series_of(Reading reading, std::int64_t levels, const std::vector<d
                        Change change, double unit_fs) {
   FigureSeries series;
   series.name = fmt::format("{} reading{}", name_of(reading),
-                            levels > 2 ? fmt::format(", {} levels", levels) : "");
+                            levels > 2 ? fmt::format(", m = {}", levels) : "");
   for (const double x : xs) {
     const Femtoseconds skew = skew_of_hss(change(x), levels, reading);
     series.points.emplace_back(x, static_cast<double>(skew.count()) / unit_fs);
@@ -257,8 +257,11 @@ std::vector<Figure> published_figures() {
                 "buffer length bl, bytes",
                 "bounded skew, ns",
                 {}};
-  Figure trees{
-      "figure-6", "Bounded skew of trees and link rate", "link rate, Gb/s", "bounded skew, us", {}};
+  Figure trees{"figure-6",
+               "Bounded skew of trees of m levels and link rate",
+               "link rate, Gb/s",
+               "bounded skew, us",
+               {}};
   for (const Reading reading : {Reading::published, Reading::printed}) {
     rd.series.push_back(series_of(reading, 2, {50, 60, 70, 80, 90, 100, 110, 120, 130, 140},
                                   change_rd, k_fs_of_ns));

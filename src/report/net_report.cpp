@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "report/text.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {
@@ -229,6 +231,19 @@ std::string to_text(const net::SimulationReport& report, const Style& style) {
   return fields.text(style);
 }
 
+namespace {
+
+/// The name of a series as short as a table wants it; the files have it whole.
+std::string heading_of(const net::FigureSeries& series) {
+  std::string heading = series.name;
+  for (const std::string_view rest : {" reading", "named "}) {
+    if (const auto at = heading.find(rest); at != std::string::npos) heading.erase(at, rest.size());
+  }
+  return heading;
+}
+
+}  // namespace
+
 std::string to_text(const TablesReport& report, const Style& style) {
   std::map<std::string, std::size_t> matching, all;
   Table table;
@@ -253,8 +268,10 @@ std::string to_text(const TablesReport& report, const Style& style) {
   }
   std::string text = table.text(style) + "\n";
   for (const net::PublishedCell& cell : report.cells) {
-    if (!cell.note.empty())
-      text += fmt::format("{}, {}, {}: {}.\n", cell.table, cell.row, cell.column, cell.note);
+    if (cell.note.empty()) continue;
+    const std::string note =
+        fmt::format("{}, {}, {}: {}.", cell.table, cell.row, cell.column, cell.note);
+    for (const std::string& line : wrapped(note, style.columns)) text += line + "\n";
   }
   std::size_t matched = 0;
   for (const auto& [name, count] : matching) matched += count;
@@ -263,7 +280,7 @@ std::string to_text(const TablesReport& report, const Style& style) {
   for (const net::Figure& figure : report.figures) {
     Table data;
     data.column(figure.x_label);
-    for (const net::FigureSeries& series : figure.series) data.column(series.name);
+    for (const net::FigureSeries& series : figure.series) data.column(heading_of(series));
     std::map<double, std::vector<Cell>> rows;
     for (std::size_t i = 0; i < figure.series.size(); ++i) {
       for (const auto& [x, y] : figure.series[i].points) {

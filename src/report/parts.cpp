@@ -81,8 +81,8 @@ std::string clocks_text(const CheckReport& report, const Style& style) {
     return ticks ? time(*ticks) : std::string("unknown");
   };
   Table table;
-  for (const char* heading : {"location", "sessions", "rate", "residual rms", "max", "left out rms",
-                              "max", "bound", "in between"}) {
+  for (const char* heading : {"location", "sessions", "rate", "residual", "max", "left out", "max",
+                              "bound", "in between"}) {
     table.column(heading);
   }
   for (const ClockQuality& clock : worst_clocks(report, style)) {
