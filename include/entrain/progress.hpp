@@ -10,8 +10,9 @@ namespace entrain {
 class Progress {
  public:
   virtual ~Progress() = default;
-  /// A new phase ("scan", "write", ...) of `total` units begins; 0: unknown.
-  virtual void begin(std::string_view phase, std::uint64_t total) = 0;
+  /// A new phase ("scan", "write", ...) of `total` units begins; 0: unknown. `unit` is what is
+  /// counted: "B" for bytes, "events", "locations", ...; empty if nothing is.
+  virtual void begin(std::string_view phase, std::uint64_t total, std::string_view unit) = 0;
   /// `units` more are done.
   virtual void advance(std::uint64_t units) = 0;
   /// True when the user asked to stop, from then on: work ends soon with ErrorKind::interrupted,

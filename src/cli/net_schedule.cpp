@@ -77,7 +77,7 @@ class NetSchedule : public Verb {
     report.chosen = method_;
     // The bounds of both readings take the time.
     const std::uint64_t interfaces = topology.interfaces().size();
-    progress->begin("plan", net::k_methods.size() * 2 * interfaces);
+    progress->begin("plan", net::k_methods.size() * 2 * interfaces, "interfaces");
     for (const net::Method method : net::k_methods) {
       if (progress->cancelled()) return fail(ErrorKind::interrupted, "interrupted");
       const bool is_large = topology.interfaces().size() > k_most_compared && tree.levels() > 2;

@@ -145,7 +145,7 @@ Result<net::SimulationReport> NetSimulate::work(Progress* progress) const {
   options.guard_flits =
       guard_flits_ == k_unset ? net::usual_guard_flits(parameters, options.model) : guard_flits_;
   options.phase = phase_.count() == k_unset ? parameters.slot() / 2 : phase_;
-  progress->begin("plan", 4 * topology.interfaces().size());
+  progress->begin("plan", 4 * topology.interfaces().size(), "interfaces");
   TRY_ASSIGN(const net::MethodRow row,
              net::evaluate_method(topology, tree, schedule, method_, parameters, options.drift_ppb,
                                   progress));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -26,20 +27,23 @@ std::size_t terminal_columns() {
   return std::min<std::size_t>(known ? size.ws_col : 80, k_most_columns);
 }
 
-/// "12.3 M/s".
-std::string rate_text(double per_second) {
-  for (const auto& [size, prefix] : {std::pair{1e9, " G"}, {1e6, " M"}, {1e3, " k"}}) {
-    if (per_second >= size) return fmt::format("{:.1f}{}/s", per_second / size, prefix);
+/// "12.3 M events/s", "1.2 GB/s".
+std::string rate_text(double per_second, std::string_view unit) {
+  const bool bytes = unit == "B";
+  const char* const gap = bytes || unit.empty() ? "" : " ";
+  for (const auto& [size, prefix] : {std::pair{1e9, "G"}, {1e6, "M"}, {1e3, "k"}}) {
+    if (per_second >= size)
+      return fmt::format("{:.1f} {}{}{}/s", per_second / size, prefix, gap, unit);
   }
-  return fmt::format("{:.0f} /s", per_second);
+  return fmt::format("{:.0f} {}/s", per_second, unit);
 }
 
-/// "1:02:03 left", "2:03 left".
-std::string remaining_text(double seconds) {
+/// "1:02:03", "2:03".
+std::string clock_text(double seconds) {
   const auto whole = static_cast<std::uint64_t>(std::clamp(seconds, 0.0, 359999.0));
   const std::uint64_t hours = whole / 3600, minutes = whole / 60 % 60;
-  if (hours > 0) return fmt::format("{}:{:02}:{:02} left", hours, minutes, whole % 60);
-  return fmt::format("{}:{:02} left", minutes, whole % 60);
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60);
+  return fmt::format("{}:{:02}", minutes, whole % 60);
 }
 
 }  // namespace
@@ -48,14 +52,17 @@ std::string progress_line(const PhaseState& state, std::size_t columns) {
   const auto done = static_cast<double>(state.done);
   const double rate = state.elapsed_s > 0 ? done / state.elapsed_s : 0;
   std::string line;
-  if (state.total == 0) {
-    line =
-        fmt::format("{:<9} {}  {}", state.phase, report::format_count(state.done), rate_text(rate));
+  if (state.total == 0 && state.done == 0) {
+    line = fmt::format("{:<9} {}", state.phase, clock_text(state.elapsed_s));
+  } else if (state.total == 0) {
+    line = fmt::format("{:<9} {} {}  {}", state.phase, report::format_count(state.done), state.unit,
+                       rate_text(rate, state.unit));
   } else {
     const double share = std::min(done / static_cast<double>(state.total), 1.0);
-    std::string tail = fmt::format(" {:3.0f} %  {:>10}", 100 * share, rate_text(rate));
-    if (share > 0)
-      tail += fmt::format("  {:>9}", remaining_text(state.elapsed_s * (1 - share) / share));
+    std::string tail = fmt::format(" {:3.0f} %  {:>10}", 100 * share, rate_text(rate, state.unit));
+    if (share > 0) {
+      tail += fmt::format("  {:>9}", clock_text(state.elapsed_s * (1 - share) / share) + " left");
+    }
     line = fmt::format("{:<9} ", state.phase);
     if (const std::size_t used = line.size() + tail.size() + 2; used + k_least_bar <= columns) {
       const std::size_t width = columns - used;
@@ -68,20 +75,26 @@ std::string progress_line(const PhaseState& state, std::size_t columns) {
 }
 
 ProgressBar::ProgressBar(bool quiet, bool verbose)
-    : shown_(!quiet && is_capable_terminal(STDERR_FILENO)),
-      verbose_(verbose && !quiet),
-      next_draw_((Clock::now() + k_patience).time_since_epoch().count()) {}
+    : shown_(!quiet && is_capable_terminal(STDERR_FILENO)), verbose_(verbose && !quiet) {
+  if (!shown_) return;
+  try {
+    drawer_ = std::jthread([this](const std::stop_token& stop) { draw_until(stop); });
+  } catch (const std::system_error&) {  // no thread, no bar
+  }
+}
 
 ProgressBar::~ProgressBar() {
+  drawer_ = {};
   const std::lock_guard lock(mutex_);
   end_phase(Clock::now());
 }
 
-void ProgressBar::begin(std::string_view phase, std::uint64_t total) {
+void ProgressBar::begin(std::string_view phase, std::uint64_t total, std::string_view unit) {
   const std::lock_guard lock(mutex_);
   const Clock::time_point now = Clock::now();
   end_phase(now);
   phase_ = phase;
+  unit_ = unit;
   total_ = total;
   phase_begin_ = now;
   done_.store(0, std::memory_order_relaxed);
@@ -89,19 +102,24 @@ void ProgressBar::begin(std::string_view phase, std::uint64_t total) {
 
 void ProgressBar::advance(std::uint64_t units) {
   done_.fetch_add(units, std::memory_order_relaxed);
-  if (!shown_) return;
-  const Clock::time_point now = Clock::now();
-  if (now.time_since_epoch().count() < next_draw_.load(std::memory_order_relaxed)) return;
-  // Another thread that draws at the moment draws for this one too.
-  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) draw(now);
 }
 
 bool ProgressBar::cancelled() const { return interrupted(); }
 
+void ProgressBar::draw_until(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  std::chrono::milliseconds pause = k_patience;
+  while (!stop.stop_requested()) {
+    wake_.wait_for(lock, stop, pause, [] { return false; });
+    if (stop.stop_requested()) return;
+    if (!phase_.empty()) draw(Clock::now());
+    pause = k_interval;
+  }
+}
+
 void ProgressBar::draw(Clock::time_point now) {
-  next_draw_.store((now + k_interval).time_since_epoch().count(), std::memory_order_relaxed);
   const double elapsed_s = std::chrono::duration<double>(now - phase_begin_).count();
-  const PhaseState state{phase_, done_.load(std::memory_order_relaxed), total_, elapsed_s};
+  const PhaseState state{phase_, done_.load(std::memory_order_relaxed), total_, elapsed_s, unit_};
   // One column less than there are: a full line would wrap in some terminals.
   const std::string line = "\r" + progress_line(state, terminal_columns() - 1) + "\x1b[K";
   std::fwrite(line.data(), 1, line.size(), stderr);

@@ -83,6 +83,7 @@ class Solver {
     double cost = cost_of(v);
     constexpr int k_most_steps = 60;
     while (fit.steps < k_most_steps) {
+      if (problem_.progress != nullptr && problem_.progress->cancelled()) return fit;
       if (!factorize(v) || curvature_->work() > k_most_work) return fit;
       const Vector gradient = gradient_of(v);
       const Vector step = -curvature_->solve(gradient, k_tolerance);

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <entrain/progress.hpp>
+
 namespace entrain::clock {
 
 /// What a happened-before edge says of two clocks whose errors are e (reading minus truth):
@@ -61,6 +63,7 @@ struct CausalProblem {
   double latency = 0;               ///< least latency beyond that in the slacks, ticks
   std::span<const CausalBound> bounds;
   std::span<const SessionBound> sessions;
+  const Progress* progress = nullptr;  ///< when it says so, fits do not converge; may be null
 };
 
 /// The fit for one smoothness.

@@ -206,6 +206,22 @@ TEST(CausalFit, a_fit_of_before_only_shortens_the_search) {
   }
 }
 
+TEST(CausalFit, can_be_interrupted) {
+  struct Impatient : Progress {
+    void begin(std::string_view, std::uint64_t, std::string_view) override {}
+    void advance(std::uint64_t) override {}
+    [[nodiscard]] bool cancelled() const override { return ++asked > 3; }
+    mutable int asked = 0;
+  } impatient;
+  Cluster cluster(8, 50'000, 1);
+  const auto bounds = cluster.messages(20'000, 1'500);
+  const auto sessions = cluster.sessions(1'000);
+  CausalProblem problem = problem_of(8, bounds, sessions);
+  problem.progress = &impatient;
+  EXPECT_FALSE(choose_fit(problem, 257).converged);
+  EXPECT_LT(impatient.asked, 100);
+}
+
 TEST(CausalFit, stays_calm_when_bounds_contradict_each_other) {
   std::vector<CausalBound> bounds;
   for (std::int64_t t = 0; t < 100; ++t) {  // each of two clocks is to be later than the other

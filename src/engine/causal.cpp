@@ -261,15 +261,18 @@ class Bender {
       problem.latency = latency <= fine ? latency : 0;
       problem.bounds = bounds_;
       problem.sessions = all;
+      problem.progress = progress_;
       const std::size_t most_knots =
           std::clamp<std::size_t>(k_many_unknowns / clocks_, 33, k_most_knots);
       CausalFit next = clock::choose_fit(problem, most_knots, found.amplitude);
+      TRY(go_on());
       if (!next.converged) return next;
       found = std::move(next);
       found.errors = clock::without_common(found.errors, clocks_, bounds_);
       if (found.active == 0) break;
       if (round + 1 == k_rounds) {
         const clock::HeldOut held = clock::hold_out(problem, found, width_of(k_windows));
+        TRY(go_on());
         foretold_ = held.supports_bends();
       }
     }

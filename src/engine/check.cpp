@@ -30,7 +30,7 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
     bounds = judge(processes, timeline.loaded, proven, timeline.presync.maps, options.bounds.rows);
   }
   timeline.graph = {};
-  if (progress != nullptr) progress->begin("check", 0);
+  if (progress != nullptr) progress->begin("check", 0, {});
   TRY_ASSIGN(CheckReport report, check(workers, timeline.loaded, timeline.presync.maps, options,
                                        timeline.mu, timeline.domains, progress));
   report.presync = timeline.presync.method;

@@ -139,7 +139,6 @@ class Correction {
   Result<void> verify() {
     if (!options_.verify) return {};
     const engine::Stopwatch watch(report_.phases.verify);
-    begin("verify");
     BigMemory::release();  // the verifier has arrays of its own
     TRY(engine::ReadBack(workers_, options_,
                          {loaded_, own_, measured_.maps, presync_.maps, maps_, mu_, domains_},
@@ -181,7 +180,7 @@ class Correction {
 
  private:
   void begin(std::string_view phase) {
-    if (progress_ != nullptr) progress_->begin(phase, 0);
+    if (progress_ != nullptr) progress_->begin(phase, 0, {});
   }
   [[nodiscard]] Result<void> cancelled() const {
     if (progress_ != nullptr && progress_->cancelled()) {

@@ -84,7 +84,7 @@ class Generator {
   /// Writes the files of all locations: a block of neighbours per thread, each with a run of the
   /// program of its own, so that no thread waits for another one.
   Result<void> write() {
-    if (progress_ != nullptr) progress_->begin("write", workload_.counts().events);
+    if (progress_ != nullptr) progress_->begin("write", workload_.counts().events, "events");
     return parallel_for(threads_, blocks_, [&](std::size_t block) -> Result<void> {
       const std::uint64_t processes = workload_.layout().processes;
       return write_block(static_cast<std::uint32_t>(processes * block / blocks_),

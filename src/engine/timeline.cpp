@@ -80,6 +80,7 @@ class Finder {
 
   Result<void> build_graph() {
     const Stopwatch watch(t_.match_s);
+    begin("match");
     t_.graph = {};
     TRY_ASSIGN(t_.graph,
                engine::build_graph(workers_, t_.loaded, options_, use_.every_event, progress_));
@@ -162,7 +163,12 @@ class Finder {
            find_property(t_.loaded.trace.definitions, k_property_correction) == nullptr;
   }
 
+  void begin(std::string_view phase) {
+    if (progress_ != nullptr) progress_->begin(phase, 0, {});
+  }
+
   Result<void> bend() {
+    begin("fit");
     Presynchronised bent = t_.presync;
     TRY_ASSIGN(const bool changed, bend_by_edges(processes_, t_.loaded, t_.graph, t_.domains,
                                                  t_.mu.ticks, bent, progress_));

@@ -256,7 +256,8 @@ Result<SimulationResult> Engine::run(Progress* progress) {
                                   std::vector<std::int64_t>(hosts_.size(), 0)});
   }
   if (progress != nullptr)
-    progress->begin("simulate", hosts_.size() * static_cast<std::uint64_t>(last_slot_ + 1));
+    progress->begin("simulate", hosts_.size() * static_cast<std::uint64_t>(last_slot_ + 1),
+                    "slots");
   for (InterfaceIndex i = 0; i < hosts_.size(); ++i) next_packet(i);
   for (std::uint64_t count = 1; !queue_.empty(); ++count) {
     const Event event = queue_.top();

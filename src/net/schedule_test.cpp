@@ -181,7 +181,7 @@ TEST(Schedule, SkewIsThatOfThePlainSearch) {
 
 TEST(Schedule, ASearchThatIsCancelledEnds) {
   struct Stopped : Progress {
-    void begin(std::string_view, std::uint64_t) override {}
+    void begin(std::string_view, std::uint64_t, std::string_view) override {}
     void advance(std::uint64_t units) override { advanced += units; }
     [[nodiscard]] bool cancelled() const override { return advanced >= 10; }
     std::uint64_t advanced = 0;

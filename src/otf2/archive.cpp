@@ -106,12 +106,21 @@ fs::path Archive::thumbnail_file(std::uint32_t number) const {
   return folder() / fmt::format("{}.{}.thumb", name(), number);
 }
 
+std::uint64_t Archive::event_bytes(std::span<const LocationIndex> locations) const {
+  std::uint64_t bytes = 0;
+  for (const LocationIndex location : locations) {
+    std::error_code unknown;
+    const std::uint64_t size = fs::file_size(event_file(location), unknown);
+    if (!unknown) bytes += size;
+  }
+  return bytes;
+}
+
 Result<trace::LocationSkeleton> Archive::scan(LocationIndex location) const {
   return scan(location, nullptr);
 }
 
-Result<trace::LocationSkeleton> Archive::scan(LocationIndex location,
-                                              const Progress* progress) const {
+Result<trace::LocationSkeleton> Archive::scan(LocationIndex location, Progress* progress) const {
   TRY_ASSIGN(LocalDefinitions local,
              read_local_definitions(definition_file(location), anchor_.definition_chunk_size));
   TRY_ASSIGN(

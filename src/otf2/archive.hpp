@@ -32,10 +32,10 @@ class Archive final : public trace::Source {
   Result<trace::LocationSkeleton> scan(LocationIndex location) const override;
   /// As above, and gives up with ErrorKind::interrupted when `progress`, which may be null, says
   /// so.
-  Result<trace::LocationSkeleton> scan(LocationIndex location, const Progress* progress) const;
-  /// Scans these locations on `threads` threads (0: all cores) and counts them in `progress`, which
-  /// may be null; large event files are shared among the threads. One skeleton per location named,
-  /// in that order. Errors: as of scan(), and ErrorKind::interrupted.
+  Result<trace::LocationSkeleton> scan(LocationIndex location, Progress* progress) const;
+  /// Scans these locations on `threads` threads (0: all cores) and counts their bytes in
+  /// `progress`, which may be null; large event files are shared among the threads. One skeleton
+  /// per location named, in that order. Errors: as of scan(), and ErrorKind::interrupted.
   Result<std::vector<trace::LocationSkeleton>> scan_all(std::span<const LocationIndex> locations,
                                                         unsigned threads, Progress* progress) const;
   std::string region_at(LocationIndex location, std::uint64_t time) const override;
@@ -49,6 +49,8 @@ class Archive final : public trace::Source {
   [[nodiscard]] std::string name() const;
   /// Paths of the files of one location; they need not exist.
   [[nodiscard]] std::filesystem::path event_file(LocationIndex location) const;
+  /// Bytes of the event files of these locations; nothing for one that cannot be looked at.
+  [[nodiscard]] std::uint64_t event_bytes(std::span<const LocationIndex> locations) const;
   [[nodiscard]] std::filesystem::path definition_file(LocationIndex location) const;
   [[nodiscard]] std::filesystem::path snapshot_file(LocationIndex location) const;
   [[nodiscard]] std::filesystem::path global_definition_file() const;

@@ -128,22 +128,34 @@ tl::unexpected<Error> interrupted() {
 }
 
 Result<void> write_block(const BlockReader& reader, const File& target,
-                         std::span<const std::uint8_t> block, const Progress* progress) {
-  if (progress != nullptr && progress->cancelled()) return interrupted();
+                         std::span<const std::uint8_t> block, Progress* progress) {
+  if (progress != nullptr) {
+    if (progress->cancelled()) return interrupted();
+    progress->advance(block.size());
+  }
   return target.write_at(reader.offset(), block);
+}
+
+Result<void> duplicate(const std::filesystem::path& from, const std::filesystem::path& to,
+                       Progress* progress) {
+  TRY(duplicate_file(from, to));
+  std::error_code unknown;
+  const std::uint64_t size = std::filesystem::file_size(from, unknown);
+  if (progress != nullptr && !unknown) progress->advance(size);
+  return {};
 }
 
 /// Copies the blocks of a file with the times that `retimer` gives them.
 template <Framing framing, class Retimer>
 Result<FileEnd> retime(BlockReader& reader, const File& target, Retimer& retimer,
-                       const Progress* progress) {
+                       Progress* progress) {
   return walk_file<framing>(reader, retimer, [&](std::span<const std::uint8_t> block) {
     return write_block(reader, target, block, progress);
   });
 }
 
 /// Copies the blocks that are left as they are: what follows the end mark.
-Result<void> copy_rest(BlockReader& reader, const File& target, const Progress* progress) {
+Result<void> copy_rest(BlockReader& reader, const File& target, Progress* progress) {
   while (true) {
     TRY_ASSIGN(const std::span<const std::uint8_t> rest, reader.next());
     if (rest.empty()) return {};
@@ -156,7 +168,7 @@ Result<void> copy_rest(BlockReader& reader, const File& target, const Progress* 
 class PartsRetimer {
  public:
   PartsRetimer(const File& target, const std::filesystem::path& from, std::uint64_t chunk_size,
-               const ClockMap& map, StopTimes stops, const Progress* progress)
+               const ClockMap& map, StopTimes stops, Progress* progress)
       : target_(target),
         from_(from),
         chunk_size_(chunk_size),
@@ -234,15 +246,15 @@ class PartsRetimer {
   std::uint64_t chunk_size_;
   const ClockMap& map_;
   StopTimes stops_;
-  const Progress* progress_;
+  Progress* progress_;
 };
 
 }  // namespace
 
 Result<void> retime_file(const std::filesystem::path& from, const std::filesystem::path& to,
                          std::uint64_t chunk_size, Framing framing, const ClockMap& map,
-                         const Progress* progress, StopTimes stops) {
-  if (map.is_identity()) return duplicate_file(from, to);
+                         Progress* progress, StopTimes stops) {
+  if (map.is_identity()) return duplicate(from, to, progress);
   TRY_ASSIGN(BlockReader reader, BlockReader::open(from, chunk_size));
   TRY_ASSIGN(File target, File::create(to));
   if (framing == Framing::events) {
@@ -257,10 +269,9 @@ Result<void> retime_file(const std::filesystem::path& from, const std::filesyste
 }
 
 Result<void> retime_in_parts(const std::filesystem::path& from, const std::filesystem::path& to,
-                             std::uint64_t chunk_size, const ClockMap& map,
-                             const Progress* progress, unsigned threads, std::uint64_t part_chunks,
-                             StopTimes stops) {
-  if (map.is_identity()) return duplicate_file(from, to);
+                             std::uint64_t chunk_size, const ClockMap& map, Progress* progress,
+                             unsigned threads, std::uint64_t part_chunks, StopTimes stops) {
+  if (map.is_identity()) return duplicate(from, to, progress);
   TRY_ASSIGN(const File source, File::open_for_reading(from));
   TRY_ASSIGN(const std::uint64_t size, source.size());
   TRY_ASSIGN(File target, File::create(to));

@@ -24,13 +24,13 @@ enum class StopTimes {
 /// ErrorKind::interrupted when `progress` says so.
 Result<void> retime_file(const std::filesystem::path& from, const std::filesystem::path& to,
                          std::uint64_t chunk_size, Framing framing, const ClockMap& map,
-                         const Progress* progress, StopTimes stops = StopTimes::move_segment);
+                         Progress* progress, StopTimes stops = StopTimes::move_segment);
 
 /// The same for an event file on several threads (0: all cores), each of which takes the next
 /// `part_chunks` chunks when it has done the ones before.
 Result<void> retime_in_parts(const std::filesystem::path& from, const std::filesystem::path& to,
-                             std::uint64_t chunk_size, const ClockMap& map,
-                             const Progress* progress, unsigned threads, std::uint64_t part_chunks,
+                             std::uint64_t chunk_size, const ClockMap& map, Progress* progress,
+                             unsigned threads, std::uint64_t part_chunks,
                              StopTimes stops = StopTimes::move_segment);
 
 }  // namespace entrain::otf2

@@ -30,7 +30,7 @@ ClockMap shifted(std::int64_t ticks) { return ClockMap().shifted(ticks); }
 class Retime : public ::testing::Test {
  protected:
   Result<Bytes> try_retimed(const Bytes& before, const ClockMap& map,
-                            Framing framing = Framing::events, const Progress* progress = nullptr) {
+                            Framing framing = Framing::events, Progress* progress = nullptr) {
     const std::string number = std::to_string(++files_);
     const fs::path from = folder_.put("from" + number, before), to = folder_ / ("to" + number);
     const Result<void> done = retime_file(from, to, k_chunk, framing, map, progress);
@@ -273,7 +273,7 @@ TEST_F(Retime, a_part_without_a_stamp_has_the_time_of_the_one_before) {
 
 TEST_F(Retime, can_be_interrupted) {
   struct Cancelled : Progress {
-    void begin(std::string_view, std::uint64_t) override {}
+    void begin(std::string_view, std::uint64_t, std::string_view) override {}
     void advance(std::uint64_t) override {}
     [[nodiscard]] bool cancelled() const override { return true; }
   } progress;

@@ -81,7 +81,7 @@ class Comparison {
  public:
   Comparison(const Archive& original, const Archive& written,
              std::span<const LocationIndex> locations, std::span<const ClockMap> maps,
-             unsigned threads, const Progress* progress)
+             unsigned threads, Progress* progress)
       : original_(original),
         written_(written),
         locations_(locations),
@@ -95,6 +95,9 @@ class Comparison {
     TRY(parallel_for(threads_, locations_.size(),
                      [&](std::size_t i) { return compare_local_definitions(locations_[i]); }));
     const std::vector<Part> parts = split_files(part_bytes);
+    if (progress_ != nullptr) {
+      progress_->begin("read back", original_.event_bytes(locations_), "B");
+    }
     TRY(parallel_for(threads_, parts.size(), [&](std::size_t i) { return compare(parts[i]); }));
     return Rewritten{as_mapped_, has_clock_offsets_};
   }
@@ -166,6 +169,7 @@ class Comparison {
       TRY_ASSIGN(const std::span<std::uint8_t> right, b.next());
       if (left.size() != right.size()) return different(to, from, a.offset());
       if (left.empty()) break;
+      if (progress_ != nullptr) progress_->advance(left.size());
       if (in_records) {
         comparer.compare_with(right.data());
         const ChunkWalk walk = walk_chunk<Framing::events>(left.data(), left.size(), comparer);
@@ -184,7 +188,7 @@ class Comparison {
   std::span<const LocationIndex> locations_;
   std::span<const ClockMap> maps_;
   unsigned threads_;
-  const Progress* progress_;
+  Progress* progress_;
   std::atomic<bool> as_mapped_{true}, has_clock_offsets_{false};
 };
 
@@ -193,7 +197,7 @@ class Comparison {
 Result<Rewritten> compare_rewritten(const Archive& original, const Archive& written,
                                     std::span<const LocationIndex> locations,
                                     std::span<const ClockMap> maps, unsigned threads,
-                                    const Progress* progress, std::uint64_t part_bytes) {
+                                    Progress* progress, std::uint64_t part_bytes) {
   return Comparison(original, written, locations, maps, threads, progress).run(part_bytes);
 }
 

@@ -27,7 +27,7 @@ struct Rewritten {
 Result<Rewritten> compare_rewritten(const Archive& original, const Archive& written,
                                     std::span<const LocationIndex> locations,
                                     std::span<const ClockMap> maps, unsigned threads,
-                                    const Progress* progress,
+                                    Progress* progress,
                                     std::uint64_t part_bytes = std::uint64_t{64} << 20);
 
 }  // namespace entrain::otf2

@@ -61,15 +61,17 @@ class Forecast {
 
 /// `time` is that of the last stamp before the part, if it is known.
 Result<void> try_scan_part(const EventFile& file, ChunkRange range,
-                           std::optional<std::uint64_t> time, const Progress* progress,
-                           ScanPart& part) {
+                           std::optional<std::uint64_t> time, Progress* progress, ScanPart& part) {
   part = {};
   TRY_ASSIGN(BlockReader reader, BlockReader::open(file.path, file.chunk_size, range));
   Scanner scanner(file.local, file.references, part, time);
   Forecast forecast(reader, range, part.skeleton.events);
   const auto on_block = [&](std::span<const std::uint8_t> block) -> Result<void> {
-    if (progress != nullptr && progress->cancelled()) {
-      return fail(ErrorKind::interrupted, "interrupted while reading");
+    if (progress != nullptr) {
+      if (progress->cancelled()) {
+        return fail(ErrorKind::interrupted, "interrupted while reading");
+      }
+      progress->advance(block.size());
     }
     forecast.block_is_done(block.size());
     return {};
@@ -182,11 +184,11 @@ trace::LocationSkeleton PartJoiner::finish() {
 
 }  // namespace
 
-void scan_part(const EventFile& file, const Progress* progress, ScannedPart& scanned) {
+void scan_part(const EventFile& file, Progress* progress, ScannedPart& scanned) {
   scanned.verdict = try_scan_part(file, scanned.range, std::nullopt, progress, scanned.part);
 }
 
-Result<trace::LocationSkeleton> join_parts(const EventFile& file, const Progress* progress,
+Result<trace::LocationSkeleton> join_parts(const EventFile& file, Progress* progress,
                                            std::span<ScannedPart> parts) {
   std::size_t events = 0;
   for (const ScannedPart& scanned : parts) events += scanned.part.skeleton.events.size();
@@ -204,7 +206,7 @@ Result<trace::LocationSkeleton> join_parts(const EventFile& file, const Progress
   return joiner.finish();
 }
 
-Result<trace::LocationSkeleton> scan_events(const EventFile& file, const Progress* progress) {
+Result<trace::LocationSkeleton> scan_events(const EventFile& file, Progress* progress) {
   if (!file_exists(file.path)) {
     trace::LocationSkeleton skeleton;
     skeleton.event_file_missing = true;

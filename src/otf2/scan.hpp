@@ -24,7 +24,7 @@ struct EventFile {
 /// Reads one event file into a skeleton (events, span, flushes, anomalies). A missing or truncated
 /// file is an anomaly. Errors: ErrorKind::input for a damaged one, ErrorKind::interrupted when
 /// `progress` says so; it may be null.
-Result<trace::LocationSkeleton> scan_events(const EventFile& file, const Progress* progress);
+Result<trace::LocationSkeleton> scan_events(const EventFile& file, Progress* progress);
 
 /// Some chunks of an event file with what their scan yielded.
 struct ScannedPart {
@@ -35,10 +35,10 @@ struct ScannedPart {
 
 /// Reads the chunks of `scanned.range`; parts may be read in any order and at the same time. What
 /// is wrong with them is kept: join_parts() tells whether it matters.
-void scan_part(const EventFile& file, const Progress* progress, ScannedPart& scanned);
+void scan_part(const EventFile& file, Progress* progress, ScannedPart& scanned);
 
 /// The skeleton of a file, the same as of scan_events(), from its parts in order. Errors as above.
-Result<trace::LocationSkeleton> join_parts(const EventFile& file, const Progress* progress,
+Result<trace::LocationSkeleton> join_parts(const EventFile& file, Progress* progress,
                                            std::span<ScannedPart> parts);
 
 /// Position in Definitions::regions of the innermost region that is open at the first event with

@@ -28,7 +28,7 @@ ParallelScan::ParallelScan(const Archive& archive, std::span<const LocationIndex
 Result<std::vector<trace::LocationSkeleton>> ParallelScan::run() {
   const std::size_t count = locations_.size();
   skeletons_.resize(count);
-  if (progress_ != nullptr) progress_->begin("scan", count);
+  if (progress_ != nullptr) progress_->begin("scan", archive_.event_bytes(locations_), "B");
   TRY(parallel_for(threads_, count, [&](std::size_t i) { return scan_location(i); }));
   const std::vector<Task> tasks = split_large_files();
   TRY(parallel_for(threads_, tasks.size(), [&](std::size_t t) { return scan_part_of(tasks[t]); }));
@@ -48,7 +48,6 @@ Result<void> ParallelScan::scan_location(std::size_t index) {
     }
   }
   TRY_ASSIGN(skeletons_[index], archive_.scan(location, progress_));
-  advance();
   return {};
 }
 
@@ -91,17 +90,12 @@ Result<void> ParallelScan::scan_part_of(const Task& task) {
   file.parts = {};
   archive_.complete(skeleton, location, local);
   skeletons_[file.index] = std::move(skeleton);
-  advance();
   return {};
 }
 
 Result<void> ParallelScan::check_cancelled() const {
   if (progress_ == nullptr || !progress_->cancelled()) return {};
   return fail(ErrorKind::interrupted, "interrupted while reading");
-}
-
-void ParallelScan::advance() {
-  if (progress_ != nullptr) progress_->advance(1);
 }
 
 }  // namespace entrain::otf2

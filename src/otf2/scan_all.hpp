@@ -43,7 +43,6 @@ class ParallelScan {
   [[nodiscard]] std::vector<Task> split_large_files();
   Result<void> scan_part_of(const Task& task);
   [[nodiscard]] Result<void> check_cancelled() const;
-  void advance();
 
   const Archive& archive_;
   std::span<const LocationIndex> locations_;

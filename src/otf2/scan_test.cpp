@@ -221,7 +221,7 @@ TEST(FindRegion, in_a_hurry_it_finds_the_same) {
 
 TEST_F(ScanParts, can_be_interrupted) {
   struct Cancelled : Progress {
-    void begin(std::string_view, std::uint64_t) override {}
+    void begin(std::string_view, std::uint64_t, std::string_view) override {}
     void advance(std::uint64_t) override {}
     [[nodiscard]] bool cancelled() const override { return true; }
   } progress;

@@ -69,7 +69,12 @@ class Writer {
     for (LocationIndex l = 0; l < count; ++l) {
       if (plan_.team == nullptr || plan_.partition->owns(plan_.team->rank(), l)) own.push_back(l);
     }
-    if (plan_.progress != nullptr) plan_.progress->begin("write", own.size());
+    const bool rewrites = plan_.mode == WriteMode::rewrite;
+    if (plan_.progress != nullptr && rewrites) {
+      plan_.progress->begin("write", archive_.event_bytes(own), "B");
+    } else if (plan_.progress != nullptr) {
+      plan_.progress->begin("write", own.size(), "locations");
+    }
     TRY(parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
       if (plan_.progress != nullptr && plan_.progress->cancelled()) {
         return fail(ErrorKind::interrupted, "interrupted; nothing was written");
@@ -78,7 +83,7 @@ class Writer {
       TRY(write_snapshots(own[i]));
       if (set_aside(own[i])) return {};
       TRY(write_events(own[i]));
-      if (plan_.progress != nullptr) plan_.progress->advance(1);
+      if (plan_.progress != nullptr && !rewrites) plan_.progress->advance(1);
       return {};
     }));
     return retime_large_files();
@@ -154,7 +159,6 @@ class Writer {
       TRY(retime_in_parts(from, folder() / from.filename(), chunk_size, plan_.maps[location],
                           plan_.progress, plan_.threads, k_part_bytes / chunk_size,
                           stop_times(location)));
-      if (plan_.progress != nullptr) plan_.progress->advance(1);
     }
     return {};
   }

@@ -40,7 +40,7 @@ struct WritePlan {
   LinkKind link = LinkKind::automatic;
   bool force = false;
   unsigned threads = 0;
-  Progress* progress = nullptr;  ///< counts locations
+  Progress* progress = nullptr;  ///< counts bytes of events, or, of an overlay, locations
   /// Processes that write together; null: this one alone. `maps` and `clock_offsets` are needed
   /// only for the locations of this process, all else is the same everywhere.
   Team* team = nullptr;

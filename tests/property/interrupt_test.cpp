@@ -17,7 +17,7 @@ namespace {
 class Impatient final : public Progress {
  public:
   explicit Impatient(int looks) : looks_(looks) {}
-  void begin(std::string_view /*phase*/, std::uint64_t /*total*/) override {}
+  void begin(std::string_view, std::uint64_t, std::string_view) override {}
   void advance(std::uint64_t /*units*/) override {}
   [[nodiscard]] bool cancelled() const override { return --looks_ < 0; }
 
