@@ -155,7 +155,7 @@ Result<net::SimulationReport> NetSimulate::work(Progress* progress) const {
       const net::MethodRow row,
       net::evaluate_method(topology, tree, schedule, method_, parameters,
                            {options.model, options.guard_flits}, options.drift_ppb, progress));
-  const std::int64_t by_equation = row.drift.interval_slots[0];
+  const std::int64_t by_equation = options.drift_ppb == 0 ? 0 : row.drift.interval_slots[0];
   if (interval_slots_ == k_unset && options.drift_ppb == 0)
     return fail(ErrorKind::usage,
                 "clocks without drift (--drift 0ppm) need no schedule, and equation (11) gives no "
@@ -184,7 +184,7 @@ Result<void> NetSimulate::check_files() const {
   if (!svg_.empty()) TRY(check_new_file(svg_));
   const auto absolute = [](const std::string& path) {
     std::error_code ignored;
-    return std::filesystem::weakly_canonical(path, ignored);
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
   };
   if (!csv_.empty() && !svg_.empty() && absolute(csv_) == absolute(svg_))
     return fail(ErrorKind::usage,

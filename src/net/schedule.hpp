@@ -78,9 +78,10 @@ Femtoseconds skew_of_schedule(const Schedule& schedule, std::size_t interfaces,
                               Progress* progress = nullptr);
 
 /// The same with the delays of the links of `topology`. Where all are alike, it is the published
-/// value for that delay. Where they are not, the slow are pulled along by lead_of_pair(), and in
-/// the meantime those who are held may fall behind by lag_of_held(): the largest sum of the leads
-/// of a pair, and the largest sum of lags along a chain. Only there `sending` counts.
+/// value for that delay. Where they are not, each holds those whom it precedes by lead_of_pair(),
+/// but at least by what skew_of_pair() says of the shortest link; who is held may fall behind by
+/// lag_of_held(). It is the largest sum of leads of a pair, and the largest sum of lags along a
+/// chain. Only there `sending` counts.
 Femtoseconds skew_of_schedule(const Schedule& schedule, const Topology& topology,
                               const Parameters& parameters, Reading reading, const Sending& sending,
                               Progress* progress = nullptr);

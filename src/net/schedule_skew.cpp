@@ -201,18 +201,18 @@ Femtoseconds skew_of_schedule(const Schedule& schedule, const Topology& topology
                               Progress* progress) {
   const std::size_t interfaces = topology.interfaces().size();
   const DelayRange delays = link_delays(topology, parameters);
-  if (delays.are_alike()) {
-    Parameters common = parameters;
-    common.ld = delays.least;
-    return skew_of_schedule(schedule, interfaces, common, reading, progress);
-  }
+  Parameters shortest = parameters;
+  shortest.ld = delays.least;
+  if (delays.are_alike())
+    return skew_of_schedule(schedule, interfaces, shortest, reading, progress);
   const auto model = [&](const Message& slow, const Message& fast) {
     const PairLinks links =
         links_until_they_meet(schedule.route(slow), schedule.route(fast), topology, parameters);
-    return Precedence{
-        slow.source, fast.source,
-        lead_of_pair(parameters, schedule.hops(slow), schedule.hops(fast), reading, links, sending),
-        lag_of_held(parameters, links, sending)};
+    const std::int64_t p1 = schedule.hops(slow), p2 = schedule.hops(fast);
+    return Precedence{slow.source, fast.source,
+                      std::max(lead_of_pair(parameters, p1, p2, reading, links, sending),
+                               skew_of_pair(shortest, p1, p2, reading)),
+                      lag_of_held(parameters, links, sending)};
   };
   const Precedences all = precedences(schedule, interfaces, model);
   const Femtoseconds lead = SkewSearch(all, interfaces).run(progress);

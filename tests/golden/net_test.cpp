@@ -53,6 +53,7 @@ TEST(GoldenNet, Schedule) {
   net::ScheduleReport report;
   report.topology = net::summarise("tree:3x3", network.topology, network.tree);
   report.drift_ppb = 300 * k_ppm;
+  report.delays = net::link_delays(network.topology, {});
   report.seed = 1;
   report.chosen = net::Method::hss;
   report.written = "plan.csv";
