@@ -110,7 +110,7 @@ void NetSimulate::declare(CLI::App& app) {
       ->group(k_simulation);
   add_switch(app, "--limit", limit_,
              "Also stretch the interval, by bisection, until synchrony is lost: to 10000000 slots, "
-             "15 minutes or, with --load, 20000000 packets at most.")
+             "15 minutes or, with --load, 5000000 packets at most.")
       ->group(k_simulation);
   parameters_.declare(app);
   const auto file = [&](const char* name, std::string& target, const char* help) {

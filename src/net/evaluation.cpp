@@ -134,7 +134,7 @@ Result<Limit> find_limit(const Topology& topology, const Schedule& schedule,
                          std::int64_t by_equation, Progress* progress) {
   constexpr std::int64_t k_most_slots = 10'000'000;
   constexpr Femtoseconds k_longest = std::chrono::minutes(15);
-  constexpr double k_most_packets = 20e6;  // of --load, which are not passed over
+  constexpr double k_most_packets = 5e6;  // of --load, which are not passed over
   options.synchronisations = 3;
   const double packets_per_slot = options.load * static_cast<double>(options.synchronisations) *
                                   static_cast<double>(topology.interfaces().size());

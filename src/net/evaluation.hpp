@@ -103,7 +103,7 @@ struct Limit {
 
 /// Stretches the interval by bisection, to within 1 %, until a packet takes a link before one of an
 /// earlier slot in one of three schedules; intervals beyond 10,000,000 slots, 15 minutes or, where
-/// interfaces send between the schedules, 20,000,000 packets are not tried. Errors: as simulate().
+/// interfaces send between the schedules, 5,000,000 packets are not tried. Errors: as simulate().
 Result<Limit> find_limit(const Topology& topology, const Schedule& schedule,
                          const Parameters& parameters, SimulationOptions options,
                          std::int64_t by_equation, Progress* progress);

@@ -279,7 +279,7 @@ TEST(Evaluation, ALimitWithTrafficIsBoundedInPackets) {
   Setting setting("single:4", LinkModel::at_switch, 300 * k_ppm, {{"slot-flits", "100"}});
   setting.options.drift_ppb = 0;
   setting.options.load = 1;
-  // 20 million packets are 1,666,666 slots of three intervals; synchrony is never lost. To keep the
+  // 5 million packets are 416,666 slots of three intervals; synchrony is never lost. To keep the
   // test short it is enough that the search begins there.
   struct Stopped : Progress {
     void begin(std::string_view, std::uint64_t total_units) override { total = total_units; }
@@ -290,7 +290,7 @@ TEST(Evaluation, ALimitWithTrafficIsBoundedInPackets) {
   Stopped stopped;
   EXPECT_FALSE(find_limit(setting.topology, setting.schedule, setting.parameters, setting.options,
                           10'000'000, &stopped));
-  EXPECT_EQ(stopped.total, 4u * (2 * 1'666'666 + 4 + 1));
+  EXPECT_EQ(stopped.total, 4u * (2 * 416'666 + 4 + 1));
 }
 
 }  // namespace
