@@ -150,7 +150,7 @@ Result<net::SimulationReport> NetSimulate::work(Progress* progress) const {
                                                      net::link_delays(topology, parameters).most)
                             : guard_flits_;
   options.phase = phase_.count() == k_unset ? parameters.slot() / 2 : phase_;
-  progress->begin("plan", 4 * topology.interfaces().size());
+  progress->begin("plan", 2 * topology.interfaces().size());
   TRY_ASSIGN(
       const net::MethodRow row,
       net::evaluate_method(topology, tree, schedule, method_, parameters,

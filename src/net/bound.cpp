@@ -61,10 +61,11 @@ Femtoseconds lag_of_held(const Parameters& parameters, const PairLinks& links,
       (physical ? p.rd : p.sd) * routers - p.cp * sending.guard_flits + p.rd - links.detour();
   for (const Femtoseconds delay : links.fast) {
     const Femtoseconds signals = 2 * (delay + p.fc);  // STOP and GO, and what they set off
-    const std::int64_t held = p.ks + signals / p.cp;  // flits in the buffer
+    const std::int64_t held = std::min(p.ks + signals / p.cp, p.slot_flits);  // in the buffer
     // At one flit per cp what drains makes up for what was injected, but for the last kg.
     lag +=
         physical ? signals - p.cp * (p.kg + 2) : signals + p.sd * (held - p.kg - 1) - p.cp * held;
+    lag = std::min(lag, k_longest_lag);
   }
   return lag;
 }

@@ -58,6 +58,9 @@ struct PairLinks {
 Femtoseconds lead_of_pair(const Parameters& parameters, std::int64_t p1, std::int64_t p2,
                           Reading reading, const PairLinks& links, const Sending& sending);
 
+/// Lags do not count beyond; sums of two of them stay within 64 bits.
+inline constexpr Femtoseconds k_longest_lag = std::chrono::seconds(1000);
+
 /// How far the fast interface ends behind the slow one once it was held; negative: ahead. On its
 /// way each buffer takes ks flits and those that come while STOP is on its way, and drains to kg.
 Femtoseconds lag_of_held(const Parameters& parameters, const PairLinks& links,

@@ -47,6 +47,10 @@ TEST(Bound, LeadAndLagCountTheLinksOfBoth) {
   EXPECT_EQ(lag_of_held({}, alike, {LinkModel::at_link, 20}).count(),
             240'520'000 - (20 + 17 + 2) * 6'250'000);
   EXPECT_EQ(lag_of_held({}, far_slow, {}), lag_of_held({}, alike, {}) + ns(1000));
+  // The largest values there are, over 20,000 links.
+  const std::vector<Femtoseconds> chain(20'000, std::chrono::milliseconds(1));
+  const Parameters slow = with({{"cp", "1fs"}, {"sd", "1us"}, {"slot-flits", "1000000"}});
+  EXPECT_EQ(lag_of_held(slow, {chain, chain}, {}), k_longest_lag);
 }
 
 TEST(Bound, ReferenceValuesOfTheSingleSwitch) {

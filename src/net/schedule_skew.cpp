@@ -76,7 +76,8 @@ Femtoseconds largest_lag(const Precedences& precedences, std::size_t interfaces)
   std::vector<Femtoseconds> before(interfaces, Femtoseconds(0)), after = before;
   for (std::size_t g = 0; g < precedences.groups(); ++g) {
     for (const Precedence& one : precedences.group(g))
-      after[one.fast] = std::max(after[one.fast], before[one.slow] + one.lag);
+      after[one.fast] =
+          std::max(after[one.fast], std::min(before[one.slow] + one.lag, k_longest_lag));
     for (const Precedence& one : precedences.group(g)) before[one.fast] = after[one.fast];
   }
   return *std::max_element(after.begin(), after.end());
