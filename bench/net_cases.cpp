@@ -86,7 +86,7 @@ std::string margin_text(const Topology& topology, const Schedule& schedule,
   options.seed = 1;
   const auto limit = find_limit(topology, schedule, parameters, options,
                                 interval_slots(parameters, bound, options.drift_ppb), nullptr);
-  return limit ? fmt::format("{:.2f}", limit->margin()) : "-";
+  return limit ? fmt::format("{:.2f}", limit->margin().value_or(0)) : "-";
 }
 
 void print_row(const Case& one, const Worst& worst, const MethodRow& row, Femtoseconds slot,
@@ -110,18 +110,18 @@ bool run_case(const Case& one, LinkModel model, int seeds, int synchronisations,
   MethodRow row;
   SimulationOptions options;
   options.model = model;
-  options.guard_flits = usual_guard_flits(parameters, model);
+  options.guard_flits = usual_guard_flits(parameters, model, parameters.ld);
   options.phase = parameters.slot() / 2;
   options.synchronisations = synchronisations;
   const auto run = [&](std::int64_t drift_ppb, int seed) {
-    row = evaluate_method(topology, tree, schedule, Method::hss, parameters, drift_ppb, nullptr)
+    row = evaluate_method(topology, tree, schedule, Method::hss, parameters, {}, drift_ppb, nullptr)
               .value();
     options.drift_ppb = drift_ppb;
     options.interval_slots = row.drift.interval_slots[0];
     options.seed = static_cast<std::uint64_t>(seed);
     const std::clock_t begin = std::clock();
-    const auto report = evaluate_simulation(one.topology, topology, tree, schedule, Method::hss,
-                                            parameters, options, nullptr);
+    const auto report = evaluate_simulation(one.topology, topology, tree, schedule, row, parameters,
+                                            options, nullptr);
     if (!report) {
       fmt::print(stderr, "{}: {}\n", one.name, report.error().message);
       return false;

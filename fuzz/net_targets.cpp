@@ -71,8 +71,7 @@ void compare_skipping(const net::Parameters& parameters) {
   for (const net::LinkModel model : {net::LinkModel::at_switch, net::LinkModel::at_link}) {
     net::SimulationOptions options;
     options.model = model;
-    options.guard_flits = std::min(net::usual_guard_flits(parameters, model),
-                                   parameters.slot_flits - parameters.bl - 1);
+    options.guard_flits = net::usual_guard_flits(parameters, model, parameters.ld);
     options.drift_ppb = 400'000;
     options.phase = parameters.slot() / 2;
     options.synchronisations = 2;
@@ -87,7 +86,8 @@ void compare_skipping(const net::Parameters& parameters) {
         with->largest_occupancy != without->largest_occupancy ||
         with->blocked_fs != without->blocked_fs || with->inversions != without->inversions)
       finding(std::string("skipping changes the result, model ") + net::name_of(model));
-    if (with->lost_flits() != 0 || without->lost_flits() != 0) finding("flits are lost");
+    if (with->undelivered_flits() != 0 || without->undelivered_flits() != 0)
+      finding("flits are lost");
   }
 }
 

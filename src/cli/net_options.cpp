@@ -28,10 +28,6 @@ Result<std::string> text_of(const std::string& path) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-Error about(const std::string& what, const Error& error) {
-  return {error.kind, fmt::format("{} {}", what, error.message)};
-}
-
 }  // namespace
 
 void NetParameters::declare(CLI::App& app) {
@@ -70,21 +66,23 @@ void NetParameters::declare(CLI::App& app) {
 
 Result<net::Parameters> NetParameters::get() const {
   std::map<std::string, std::string> values;
-  std::string preset = preset_;
+  std::string preset = preset_.empty() ? net::presets().front().name : preset_;
   if (!file_.empty()) {
     TRY_ASSIGN(const std::string text, text_of(file_));
     TRY_ASSIGN(values, net::parameter_texts(text, file_));
     if (const auto found = values.find("preset"); found != values.end()) {
-      preset = found->second;
+      if (const auto known = net::preset(found->second); !known)
+        return fail(ErrorKind::input,
+                    fmt::format("{}: preset '{}' {}", file_, found->second, known.error().message));
+      if (preset_.empty()) preset = found->second;
       values.erase(found);
     }
   }
-  const auto start = net::preset(preset);
-  if (!start) return tl::unexpected(about(fmt::format("preset '{}'", preset), start.error()));
-  auto from_file = net::with_values(*start, values);
+  TRY_ASSIGN(const net::Parameters start, net::preset(preset));
+  auto from_file = net::with_values(start, values);
   // What the file says may be right only together with the options.
   for (const auto& [name, value] : values_) values[name] = value;
-  auto all = net::with_values(*start, values);
+  auto all = net::with_values(start, values);
   if (!all && !from_file && !file_.empty())
     return fail(ErrorKind::input, fmt::format("{}: {}", file_, all.error().message));
   return all;

@@ -24,7 +24,7 @@ class NetParameters {
   [[nodiscard]] Result<net::Parameters> get() const;
 
  private:
-  std::string preset_ = "myrinet-1280";
+  std::string preset_;  ///< "" if not given
   std::string file_;
   std::map<std::string, std::string> values_;
 };

@@ -73,6 +73,9 @@ class NetSchedule : public Verb {
     const net::SpanningTree tree(topology);
     net::ScheduleReport report;
     report.topology = net::summarise(topology_.name(), topology, tree);
+    report.parameters = parameters;
+    report.delays = net::link_delays(topology, parameters);
+    report.seed = seed_;
     report.drift_ppb = drift_ppb_;
     report.chosen = method_;
     // The bounds of both readings take the time.
@@ -86,7 +89,7 @@ class NetSchedule : public Verb {
       if (!schedule && method != method_) continue;  // too large; only a comparison
       if (!schedule) return tl::unexpected(schedule.error());
       TRY_ASSIGN(net::MethodRow row, net::evaluate_method(topology, tree, *schedule, method,
-                                                          parameters, drift_ppb_, progress));
+                                                          parameters, {}, drift_ppb_, progress));
       report.methods.push_back(std::move(row));
       if (method != method_ || output_.empty()) continue;
       TRY(write_new_file(output_, extension == ".csv"

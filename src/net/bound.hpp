@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "net/link_model.hpp"
 #include "net/parameters.hpp"
 
 /// The skew model of H. J. Song, "Synchronization of Network Interfaces in System Area Networks"
@@ -39,6 +41,30 @@ GapRange lag_range(const Parameters& parameters, std::int64_t p1, std::int64_t p
 /// Equations (4) and (5): bound of the skew after one direct precedence.
 Femtoseconds skew_of_pair(const Parameters& parameters, std::int64_t p1, std::int64_t p2,
                           Reading reading);
+
+/// Links from the slow and from the fast interface of a direct precedence to the router where their
+/// packets meet: the delay of each.
+struct PairLinks {
+  std::vector<Femtoseconds> slow;
+  std::vector<Femtoseconds> fast;
+
+  /// How much longer the way of the fast one is; negative: shorter.
+  [[nodiscard]] Femtoseconds detour() const;
+};
+
+/// How far the fast interface can be ahead after a direct precedence, where links have delays of
+/// their own: -GAPmin without ld, and its detour, as what arrives in step has left by so much
+/// earlier. With LinkModel::at_link the idle flits let it get ahead by as much more, less rd.
+Femtoseconds lead_of_pair(const Parameters& parameters, std::int64_t p1, std::int64_t p2,
+                          Reading reading, const PairLinks& links, const Sending& sending);
+
+/// Lags do not count beyond; sums of two of them stay within 64 bits.
+inline constexpr Femtoseconds k_longest_lag = std::chrono::seconds(1000);
+
+/// How far the fast interface ends behind the slow one once it was held; negative: ahead. On its
+/// way each buffer takes ks flits and those that come while STOP is on its way, and drains to kg.
+Femtoseconds lag_of_held(const Parameters& parameters, const PairLinks& links,
+                         const Sending& sending);
 
 /// Equation (8).
 Femtoseconds skew_of_sss(const Parameters& parameters, Reading reading);

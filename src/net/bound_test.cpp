@@ -29,6 +29,30 @@ TEST(Bound, EquationsTermByTerm) {
             100'000'000 + 21 * 2'000'000 + 2 * 23'520'000);
 }
 
+TEST(Bound, LeadAndLagCountTheLinksOfBoth) {
+  const auto ns = [](std::int64_t count) { return std::chrono::nanoseconds(count); };
+  const PairLinks alike{{ns(17)}, {ns(17)}}, far_fast{{ns(17)}, {ns(1017)}},
+      far_slow{{ns(1017)}, {ns(17)}};
+  const auto lead = [](const PairLinks& links, const Sending& sending) {
+    return lead_of_pair({}, 1, 1, Reading::published, links, sending);
+  };
+  // Where ld cancels out: 237.48 ns and 2 ld.
+  EXPECT_EQ(lead(alike, {}).count(), 237'480'000 + 2 * 17'000'000);
+  EXPECT_EQ(lead(far_fast, {}), lead(alike, {}) + ns(1000));
+  EXPECT_EQ(lead(far_slow, {}), lead(alike, {}) - ns(1000));
+  EXPECT_EQ(lead(alike, {LinkModel::at_link, 20}), lead(alike, {}) + ns(25));
+  // A held pair ends as the manual says, to a flit: 59 in the buffer, or guard and kg.
+  EXPECT_EQ(lag_of_held({}, alike, {}).count(),
+            40'520'000 + 102'000'000 + 41 * 2'000'000 - 59 * 6'250'000);
+  EXPECT_EQ(lag_of_held({}, alike, {LinkModel::at_link, 20}).count(),
+            240'520'000 - (20 + 17 + 2) * 6'250'000);
+  EXPECT_EQ(lag_of_held({}, far_slow, {}), lag_of_held({}, alike, {}) + ns(1000));
+  // The largest values there are, over 20,000 links.
+  const std::vector<Femtoseconds> chain(20'000, std::chrono::milliseconds(1));
+  const Parameters slow = with({{"cp", "1fs"}, {"sd", "1us"}, {"slot-flits", "1000000"}});
+  EXPECT_EQ(lag_of_held(slow, {chain, chain}, {}), k_longest_lag);
+}
+
 TEST(Bound, ReferenceValuesOfTheSingleSwitch) {
   EXPECT_EQ(skew_of_sss(Parameters{}, Reading::published).count(), 237'480'000);
   EXPECT_EQ(skew_of_sss(Parameters{}, Reading::printed).count(), 165'480'000);

@@ -143,8 +143,6 @@ void Engine::next_packet(InterfaceIndex i) {
     reach(i, host.slot);
     ++progressed_;
     if (host.slot == last_slot_) {
-      host.done = true;
-      ++done_;
       result_.simulated = std::max(result_.simulated,
                                    Femtoseconds(time_of(host, host.slot * parameters_.slot_flits)));
       return;

@@ -93,7 +93,6 @@ struct Host {
   std::uint32_t packet = k_none;
   ChannelIndex out = 0;
   bool held = false;  ///< a flit is due, but STOP holds
-  bool done = false;
   std::int64_t due_fs = 0;
   std::int64_t blocked_fs = 0;
 };
@@ -187,7 +186,6 @@ class Engine {
   std::vector<std::vector<InterfaceIndex>> groups_;  ///< interfaces of a switch
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
       place_;  ///< of an interface: group, position
-  std::size_t done_ = 0;
   std::uint64_t progressed_ = 0;
   SimulationResult result_;
 };

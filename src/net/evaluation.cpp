@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "base/exact.hpp"
 #include "base/try.hpp"
@@ -15,7 +16,8 @@ DriftRow drift_row(const Parameters& parameters, const BothReadings& skew, std::
   DriftRow row;
   row.drift_ppb = drift_ppb;
   for (std::size_t i = 0; i < 2; ++i) {
-    row.interval_slots[i] = interval_slots(parameters, skew[i], drift_ppb);
+    const std::int64_t interval = interval_slots(parameters, skew[i], drift_ppb);
+    row.interval_slots[i] = interval < slots ? 0 : interval;
     row.overhead_share[i] = overhead_share(slots, row.interval_slots[i]);
   }
   return row;
@@ -85,21 +87,41 @@ const MethodRow& ScheduleReport::chosen_row() const {
                        [&](const MethodRow& row) { return row.method == chosen; });
 }
 
+const MethodRow* ScheduleReport::least_overhead() const {
+  const MethodRow* least = nullptr;
+  for (const MethodRow& row : methods) {
+    if (!row.verification.holds() || row.drift.interval_slots[0] == 0) continue;
+    if (least == nullptr || row.drift.overhead_share[0] < least->drift.overhead_share[0])
+      least = &row;
+  }
+  return least;
+}
+
+std::int64_t SimulationReport::overrunning_flits() const {
+  return std::accumulate(
+      result.overruns.begin(), result.overruns.end(), std::int64_t{0},
+      [](std::int64_t sum, const Overrun& overrun) { return sum + overrun.flits; });
+}
+
 Result<MethodRow> evaluate_method(const Topology& topology, const SpanningTree& tree,
                                   const Schedule& schedule, Method method,
-                                  const Parameters& parameters, std::int64_t drift_ppb,
-                                  Progress* progress) {
+                                  const Parameters& parameters, const Sending& sending,
+                                  std::int64_t drift_ppb, Progress* progress) {
   const auto interrupted = [&] { return progress != nullptr && progress->cancelled(); };
   MethodRow row;
   row.method = method;
   row.slots = schedule.slots;
   row.messages = static_cast<std::int64_t>(schedule.messages.size());
+  const DelayRange delays = link_delays(topology, parameters);
+  // On one switch with cables of one length all pairs are alike; to go through the chains of a
+  // thousand would take long.
+  const bool direct = tree.levels() == 2 && method != Method::doubling && delays.are_alike();
+  Parameters alike = parameters;
+  alike.ld = delays.least;
   for (std::size_t i = 0; i < 2; ++i) {
-    // On one switch all pairs are alike; to go through the chains of a thousand would take long.
-    const bool direct = tree.levels() == 2 && method != Method::doubling;
-    row.skew[i] = direct ? skew_of_sss(parameters, k_readings[i])
-                         : skew_of_schedule(schedule, topology.interfaces().size(), parameters,
-                                            k_readings[i], progress);
+    row.skew[i] =
+        direct ? skew_of_sss(alike, k_readings[i])
+               : skew_of_schedule(schedule, topology, parameters, k_readings[i], sending, progress);
     if (interrupted()) return fail(ErrorKind::interrupted, "interrupted");
   }
   row.drift = drift_row(parameters, row.skew, row.slots, drift_ppb);
@@ -112,9 +134,14 @@ Result<Limit> find_limit(const Topology& topology, const Schedule& schedule,
                          std::int64_t by_equation, Progress* progress) {
   constexpr std::int64_t k_most_slots = 10'000'000;
   constexpr Femtoseconds k_longest = std::chrono::minutes(15);
-  const std::int64_t most =
-      std::max(std::min(k_most_slots, k_longest / parameters.slot()), schedule.slots);
+  constexpr double k_most_packets = 5e6;  // of --load, which are not passed over
   options.synchronisations = 3;
+  const double packets_per_slot = options.load * static_cast<double>(options.synchronisations) *
+                                  static_cast<double>(topology.interfaces().size());
+  std::int64_t most = std::min(k_most_slots, k_longest / parameters.slot());
+  if (packets_per_slot * static_cast<double>(most) > k_most_packets)
+    most = static_cast<std::int64_t>(k_most_packets / packets_per_slot);
+  most = std::max(most, schedule.slots);
   options.every_slot = false;
   const auto holds = [&](std::int64_t interval) -> Result<bool> {
     options.interval_slots = interval;
@@ -140,15 +167,15 @@ Result<Limit> find_limit(const Topology& topology, const Schedule& schedule,
 
 Result<SimulationReport> evaluate_simulation(const std::string& name, const Topology& topology,
                                              const SpanningTree& tree, const Schedule& schedule,
-                                             Method method, const Parameters& parameters,
+                                             MethodRow method, const Parameters& parameters,
                                              const SimulationOptions& options, Progress* progress) {
   SimulationReport report;
   report.topology = summarise(name, topology, tree);
   report.parameters = parameters;
   report.options = options;
   report.levels = tree.levels();
-  TRY_ASSIGN(report.method, evaluate_method(topology, tree, schedule, method, parameters,
-                                            options.drift_ppb, progress));
+  report.delays = link_delays(topology, parameters);
+  report.method = std::move(method);
   report.drift_allowance =
       Femtoseconds(stretched_fs(schedule.slots * parameters.slot().count(), options.drift_ppb) -
                    schedule.slots * parameters.slot().count());

@@ -25,8 +25,9 @@ using BothReadings = std::array<Femtoseconds, 2>;
 /// A drift, and how often a schedule has to run under it, published reading.
 struct DriftRow {
   std::int64_t drift_ppb = 0;
-  std::array<std::int64_t, 2> interval_slots{};  ///< equation (11), both readings; 0: impossible
-  std::array<double, 2> overhead_share{};        ///< equation (12); infinite if impossible
+  /// Equation (11), both readings; 0 if impossible, also as the schedule itself takes longer.
+  std::array<std::int64_t, 2> interval_slots{};
+  std::array<double, 2> overhead_share{};  ///< equation (12); infinite if impossible
 };
 
 struct BoundReport {
@@ -67,35 +68,42 @@ TopologySummary summarise(const std::string& name, const Topology& topology,
 
 struct ScheduleReport {
   TopologySummary topology;
+  Parameters parameters;
+  DelayRange delays;  ///< of the links
+  std::uint64_t seed = 0;
   std::int64_t drift_ppb = 0;
   std::vector<MethodRow> methods;  ///< those that can be planned
   Method chosen = Method::joined;
   std::string written;  ///< file of the chosen schedule; "" if none
 
   [[nodiscard]] const MethodRow& chosen_row() const;
+  /// The first of those that hold with the least overhead, published reading; nullptr if no plan
+  /// has an interval.
+  [[nodiscard]] const MethodRow* least_overhead() const;
 };
 
-/// Advances `progress` by up to twice the interfaces. Errors: ErrorKind::interrupted.
+/// `sending` counts where the links have different delays. Advances `progress` by up to twice the
+/// interfaces. Errors: ErrorKind::interrupted.
 Result<MethodRow> evaluate_method(const Topology& topology, const SpanningTree& tree,
                                   const Schedule& schedule, Method method,
-                                  const Parameters& parameters, std::int64_t drift_ppb,
-                                  Progress* progress);
+                                  const Parameters& parameters, const Sending& sending,
+                                  std::int64_t drift_ppb, Progress* progress);
 
 /// The largest interval at which synchrony holds, found by simulation.
 struct Limit {
   std::int64_t interval_slots = 0;  ///< the largest that was seen to hold
   std::int64_t by_equation = 0;     ///< equation (11), published reading
   bool is_lost_beyond = true;       ///< false: longer ones were not tried
-  [[nodiscard]] double margin() const {
-    return by_equation == 0
-               ? 0
-               : static_cast<double>(interval_slots) / static_cast<double>(by_equation);
+  /// Nothing if the equation gives none.
+  [[nodiscard]] std::optional<double> margin() const {
+    if (by_equation == 0) return std::nullopt;
+    return static_cast<double>(interval_slots) / static_cast<double>(by_equation);
   }
 };
 
 /// Stretches the interval by bisection, to within 1 %, until a packet takes a link before one of an
-/// earlier slot in one of three schedules; intervals beyond 10,000,000 slots or 15 minutes are not
-/// tried. Errors: as simulate().
+/// earlier slot in one of three schedules; intervals beyond 10,000,000 slots, 15 minutes or, where
+/// interfaces send between the schedules, 5,000,000 packets are not tried. Errors: as simulate().
 Result<Limit> find_limit(const Topology& topology, const Schedule& schedule,
                          const Parameters& parameters, SimulationOptions options,
                          std::int64_t by_equation, Progress* progress);
@@ -103,6 +111,7 @@ Result<Limit> find_limit(const Topology& topology, const Schedule& schedule,
 struct SimulationReport {
   TopologySummary topology;
   Parameters parameters;
+  DelayRange delays;  ///< of the links
   SimulationOptions options;
   MethodRow method;
   std::int64_t levels = 2;
@@ -117,16 +126,20 @@ struct SimulationReport {
   std::optional<Femtoseconds> lag_per_schedule;
   Femtoseconds blocked_most{0};  ///< of an interface
   std::optional<Limit> limit;
-  double seconds = 0;  ///< that the simulation took
+  std::vector<std::string> written;  ///< files
+  double seconds = 0;                ///< that the simulation took
 
   /// True if the order of the slots was kept in all schedules and between them.
   [[nodiscard]] bool synchronised() const { return result.inversions == 0; }
+  /// Flits that found a buffer full: a real network would lose them.
+  [[nodiscard]] std::int64_t overrunning_flits() const;
 };
 
-/// Simulates and fills all but the limit. Errors: as simulate().
+/// Simulates and fills all but the limit. `method`: what evaluate_method() says of the schedule.
+/// Errors: as simulate().
 Result<SimulationReport> evaluate_simulation(const std::string& name, const Topology& topology,
                                              const SpanningTree& tree, const Schedule& schedule,
-                                             Method method, const Parameters& parameters,
+                                             MethodRow method, const Parameters& parameters,
                                              const SimulationOptions& options, Progress* progress);
 
 }  // namespace entrain::net

@@ -46,8 +46,8 @@ Result<std::map<std::string, std::string>> parameter_texts(std::string_view text
     if (!value.is_string() && !value.is_number_integer())
       return fail(
           ErrorKind::input,
-          fmt::format("{}: the value of '{}' is neither a text such as \"17ns\" nor a whole "
-                      "number",
+          fmt::format("{}: the value of '{}' is neither a whole number, as for counts, nor a text "
+                      "with a unit, as in \"17ns\"",
                       name, key));
     values[key] = value.is_string() ? value.get<std::string>() : value.dump();
   }

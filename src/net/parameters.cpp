@@ -14,7 +14,6 @@ constexpr std::int64_t k_most_flits = 20'000;
 constexpr std::int64_t k_most_slot_flits = 1'000'000;
 constexpr std::int64_t k_most_flit_bytes = 4096;
 constexpr Femtoseconds k_most_period = std::chrono::microseconds(1);
-constexpr Femtoseconds k_most_delay = std::chrono::milliseconds(1);
 
 constexpr std::array<ParameterName, 10> k_names{
     {{"ld", "link delay: a flit on a cable, e.g. 17ns"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -12,6 +13,9 @@
 #include "net/units.hpp"
 
 namespace entrain::net {
+
+/// Longest delay of a link, a routing or a flow control.
+inline constexpr Femtoseconds k_most_delay = std::chrono::milliseconds(1);
 
 /// Delays and buffers of a network with stop-and-go flow control, in the paper's letters. The
 /// defaults are those of Myrinet-1280/SAN.
@@ -32,7 +36,7 @@ struct Parameters {
   [[nodiscard]] Femtoseconds signal_delay() const { return ld + 2 * fc; }
 };
 
-/// What set_parameters() and parameter files call them, and what they mean.
+/// What with_values() and parameter files call them, and what they mean.
 struct ParameterName {
   const char* name;
   const char* help;

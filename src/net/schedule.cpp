@@ -43,6 +43,7 @@ void plan_hss(const SpanningTree& tree, Planner& planner) {
     std::size_t longest = 0;
     for (const auto& [node, group] : leaders) {
       if (tree.level(node) != level) continue;
+      if (group.size() < 2) continue;
       longest = std::max(longest, group.size());
       planner.add_bbp(group, start);
     }

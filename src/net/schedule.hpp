@@ -70,10 +70,29 @@ Result<Schedule> plan(const Topology& topology, const SpanningTree& tree, Method
 
 /// Equations (6) and (7) with the routes of this schedule: the largest skew of a pair of
 /// interfaces, where that of a pair is the smallest sum over the chains of precedences between
-/// them. A pair without a chain makes it Femtoseconds::max(). Advances `progress` by the
-/// interfaces; once that is cancelled it ends early, and the result means nothing.
+/// them. All links have the delay of the parameters. A pair without a chain makes it
+/// Femtoseconds::max(). Advances `progress` by the interfaces; once that is cancelled it ends
+/// early, and the result means nothing.
 Femtoseconds skew_of_schedule(const Schedule& schedule, std::size_t interfaces,
                               const Parameters& parameters, Reading reading,
                               Progress* progress = nullptr);
+
+/// The same with the delays of the links of `topology`. Where all are alike, it is the published
+/// value for that delay. Where they are not, each holds those whom it precedes by lead_of_pair(),
+/// but at least by what skew_of_pair() says of the shortest link; who is held may fall behind by
+/// lag_of_held(). It is the largest sum of leads of a pair, and the largest sum of lags along a
+/// chain. Only there `sending` counts.
+Femtoseconds skew_of_schedule(const Schedule& schedule, const Topology& topology,
+                              const Parameters& parameters, Reading reading, const Sending& sending,
+                              Progress* progress = nullptr);
+
+/// Shortest and longest delay of a link; that of the parameters where a link has none of its own.
+struct DelayRange {
+  Femtoseconds least{0};
+  Femtoseconds most{0};
+
+  [[nodiscard]] bool are_alike() const { return least == most; }
+};
+DelayRange link_delays(const Topology& topology, const Parameters& parameters);
 
 }  // namespace entrain::net

@@ -6,6 +6,7 @@
 // at cost c, then that of s costs c + E at most, and if some other one costs as much, s need not be
 // looked at.
 #include <algorithm>
+#include <functional>
 
 #include "net/schedule.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 /// A direct precedence: `slow` sends to whom `fast` sends in the next slot.
 struct Precedence {
   InterfaceIndex slow, fast;
-  Femtoseconds skew;
+  Femtoseconds skew;    ///< after it
+  Femtoseconds lag{0};  ///< of `fast`, if `slow` holds it
 };
 
 /// Precedences of one slot after the other; those of one slot do not lead on in it.
@@ -30,8 +32,26 @@ struct Precedences {
   }
 };
 
-Precedences precedences(const Schedule& schedule, std::size_t interfaces,
-                        const Parameters& parameters, Reading reading) {
+/// Links before the router from which both routes go on alike.
+PairLinks links_until_they_meet(std::span<const NodeIndex> slow, std::span<const NodeIndex> fast,
+                                const Topology& topology, const Parameters& parameters) {
+  const auto apart = std::mismatch(slow.rbegin(), slow.rend(), fast.rbegin(), fast.rend());
+  const auto common = static_cast<std::size_t>(apart.first - slow.rbegin());
+  const auto delays = [&](std::span<const NodeIndex> route) {
+    std::vector<Femtoseconds> found;
+    for (std::size_t i = 1; i + common <= route.size(); ++i) {
+      const ChannelIndex channel = topology.channel(route[i - 1], route[i]);
+      found.push_back(topology.links()[channel / 2].delay.value_or(parameters.ld));
+    }
+    return found;
+  };
+  return {delays(slow), delays(fast)};
+}
+
+/// What a precedence of `fast` by `slow` does.
+using PairModel = std::function<Precedence(const Message& slow, const Message& fast)>;
+
+Precedences precedences(const Schedule& schedule, std::size_t interfaces, const PairModel& model) {
   Precedences found;
   std::vector<const Message*> before(interfaces, nullptr);  // by destination
   for (std::size_t begin = 0, end; begin < schedule.messages.size(); begin = end) {
@@ -41,9 +61,7 @@ Precedences precedences(const Schedule& schedule, std::size_t interfaces,
       const Message& message = schedule.messages[end];
       const Message* const last = before[message.destination];
       if (last == nullptr || last->slot != slot - 1 || last->source == message.source) continue;
-      found.all.push_back(
-          {last->source, message.source,
-           skew_of_pair(parameters, schedule.hops(*last), schedule.hops(message), reading)});
+      found.all.push_back(model(*last, message));
     }
     if (found.all.size() > (found.ends.empty() ? 0 : found.ends.back()))
       found.ends.push_back(found.all.size());
@@ -51,6 +69,18 @@ Precedences precedences(const Schedule& schedule, std::size_t interfaces,
       before[schedule.messages[i].destination] = &schedule.messages[i];
   }
   return found;
+}
+
+/// How far an interface that a chain of precedences holds can end behind the first of the chain.
+Femtoseconds largest_lag(const Precedences& precedences, std::size_t interfaces) {
+  std::vector<Femtoseconds> before(interfaces, Femtoseconds(0)), after = before;
+  for (std::size_t g = 0; g < precedences.groups(); ++g) {
+    for (const Precedence& one : precedences.group(g))
+      after[one.fast] =
+          std::max(after[one.fast], std::min(before[one.slow] + one.lag, k_longest_lag));
+    for (const Precedence& one : precedences.group(g)) before[one.fast] = after[one.fast];
+  }
+  return *std::max_element(after.begin(), after.end());
 }
 
 constexpr Femtoseconds k_never = Femtoseconds::max();
@@ -159,8 +189,45 @@ class SkewSearch {
 
 Femtoseconds skew_of_schedule(const Schedule& schedule, std::size_t interfaces,
                               const Parameters& parameters, Reading reading, Progress* progress) {
-  const Precedences all = precedences(schedule, interfaces, parameters, reading);
+  const auto model = [&](const Message& slow, const Message& fast) {
+    return Precedence{slow.source, fast.source,
+                      skew_of_pair(parameters, schedule.hops(slow), schedule.hops(fast), reading)};
+  };
+  const Precedences all = precedences(schedule, interfaces, model);
   return SkewSearch(all, interfaces).run(progress);
+}
+
+Femtoseconds skew_of_schedule(const Schedule& schedule, const Topology& topology,
+                              const Parameters& parameters, Reading reading, const Sending& sending,
+                              Progress* progress) {
+  const std::size_t interfaces = topology.interfaces().size();
+  const DelayRange delays = link_delays(topology, parameters);
+  Parameters shortest = parameters;
+  shortest.ld = delays.least;
+  if (delays.are_alike())
+    return skew_of_schedule(schedule, interfaces, shortest, reading, progress);
+  const auto model = [&](const Message& slow, const Message& fast) {
+    const PairLinks links =
+        links_until_they_meet(schedule.route(slow), schedule.route(fast), topology, parameters);
+    const std::int64_t p1 = schedule.hops(slow), p2 = schedule.hops(fast);
+    return Precedence{slow.source, fast.source,
+                      std::max(lead_of_pair(parameters, p1, p2, reading, links, sending),
+                               skew_of_pair(shortest, p1, p2, reading)),
+                      lag_of_held(parameters, links, sending)};
+  };
+  const Precedences all = precedences(schedule, interfaces, model);
+  const Femtoseconds lead = SkewSearch(all, interfaces).run(progress);
+  return lead == k_never ? k_never : lead + largest_lag(all, interfaces);
+}
+
+DelayRange link_delays(const Topology& topology, const Parameters& parameters) {
+  DelayRange range{Femtoseconds::max(), Femtoseconds(0)};
+  for (const Link& link : topology.links()) {
+    const Femtoseconds delay = link.delay.value_or(parameters.ld);
+    range.least = std::min(range.least, delay);
+    range.most = std::max(range.most, delay);
+  }
+  return range;
 }
 
 }  // namespace entrain::net

@@ -129,6 +129,35 @@ TEST(Schedule, SkewOfATreeIsAtMostThatOfEquation10) {
   }
 }
 
+TEST(Schedule, LinksOfOneLengthGiveThePublishedValue) {
+  for (const char* text : {"single:5", "tree:4x3", "mesh:3x2"}) {
+    const Topology base = generate(text, 1).value();
+    for (const std::int64_t delay_ns : {17, 60}) {
+      Parameters parameters;
+      parameters.ld = std::chrono::nanoseconds(delay_ns);
+      std::vector<Link> links(base.links().begin(), base.links().end());
+      for (Link& link : links) link.delay = parameters.ld;
+      const Topology topology =
+          Topology::make({base.nodes().begin(), base.nodes().end()}, links).value();
+      const Schedule schedule = planned(topology, Method::joined);
+      for (const Reading reading : {Reading::published, Reading::printed}) {
+        EXPECT_EQ(skew_of_schedule(schedule, topology, {}, reading, {}),
+                  skew_of_schedule(schedule, topology.interfaces().size(), parameters, reading));
+      }
+    }
+  }
+}
+
+TEST(Schedule, AGroupOfOneTakesNoSlot) {
+  // s1 has one interface, s2 one: only their leaders have anything to tell each other.
+  const Topology topology =
+      topology_from_dot("graph { n0 -- s1; n1 -- s2; s1 -- r; r -- s2 }", "t").value();
+  const Schedule schedule = planned(topology, Method::hss);
+  EXPECT_TRUE(verify(topology, schedule).holds());
+  EXPECT_EQ(schedule.slots, 2);
+  EXPECT_EQ(schedule.messages.size(), 4u);
+}
+
 /// Equations (6) and (7) as they are written: shortest chains from every interface.
 Femtoseconds plain_skew(const Schedule& schedule, std::size_t n, Reading reading) {
   Femtoseconds largest(0);

@@ -56,15 +56,17 @@ Result<void> check(const Topology& topology, const Schedule& schedule, const Par
 
 }  // namespace
 
-std::int64_t usual_guard_flits(const Parameters& parameters, LinkModel model) {
+std::int64_t usual_guard_flits(const Parameters& parameters, LinkModel model,
+                               Femtoseconds longest) {
   if (model == LinkModel::at_switch) return 0;
   const auto flits_of = [&](Femtoseconds time) {
     return static_cast<std::int64_t>(ceil_div(time.count(), parameters.cp.count()));
   };
   const std::int64_t piled_up = flits_of(parameters.rd);
-  const std::int64_t behind = flits_of(2 * (parameters.rd + parameters.ld + parameters.fc));
-  return std::max(piled_up + static_cast<std::int64_t>(ceil_div(piled_up, 4)),
-                  behind - parameters.kg - 2);
+  const std::int64_t behind = flits_of(2 * (parameters.rd + longest + parameters.fc));
+  const std::int64_t wanted = std::max(piled_up + static_cast<std::int64_t>(ceil_div(piled_up, 4)),
+                                       behind - parameters.kg - 2);
+  return std::min(wanted, parameters.slot_flits - parameters.bl - 1);
 }
 
 Femtoseconds Boundary::earliest() const {

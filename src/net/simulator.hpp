@@ -9,25 +9,11 @@
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
+#include "net/link_model.hpp"
 #include "net/schedule.hpp"
 #include "net/topology.hpp"
 
 namespace entrain::net {
-
-/// How fast flits leave a router.
-enum class LinkModel {
-  at_switch,  ///< one per sd, the paper's reading: a router is faster than the interfaces
-  at_link,    ///< one per cp, as a physical link does it: a slot needs idle flits (guard), in which
-              ///< the buffers drain what has piled up during rd
-};
-inline constexpr const char* name_of(LinkModel model) {
-  return model == LinkModel::at_switch ? "switch" : "link";
-}
-
-/// Idle flits at the end of a slot that are wanted: none with LinkModel::at_switch; else what piles
-/// up during rd, and a quarter more, and so many that a blocked packet does not fall behind the one
-/// that blocks it: on one switch it ends 2 (rd + ld + fc) - (guard + kg + 2) cp behind it.
-std::int64_t usual_guard_flits(const Parameters& parameters, LinkModel model);
 
 struct SimulationOptions {
   LinkModel model = LinkModel::at_switch;
@@ -94,7 +80,8 @@ struct SimulationResult {
   std::int64_t skipped_flits = 0;  ///< of injected_flits
   Femtoseconds simulated{0};       ///< until the last interface is through
 
-  [[nodiscard]] std::int64_t lost_flits() const { return injected_flits - delivered_flits; }
+  /// 0: the simulation keeps what overruns.
+  [[nodiscard]] std::int64_t undelivered_flits() const { return injected_flits - delivered_flits; }
   /// Boundaries at the end (or, `slot` 0, the begin) of the schedules.
   [[nodiscard]] std::vector<const Boundary*> at_slot(std::int64_t slot) const;
   /// Largest skew after a schedule, from the schedule `first` on; 0 if there is none.

@@ -21,7 +21,7 @@ struct Machine {
   [[nodiscard]] SimulationOptions options(LinkModel model) const {
     SimulationOptions options;
     options.model = model;
-    options.guard_flits = usual_guard_flits(parameters, model);
+    options.guard_flits = usual_guard_flits(parameters, model, parameters.ld);
     options.interval_slots = schedule.slots;
     options.phase = parameters.slot() / 2;
     return options;
@@ -114,7 +114,7 @@ TEST(Simulator, OnPhysicalLinksTheGuardDecidesWhereThePairEnds) {
   machine.parameters.rd = ns(140);
   options.guard_flits = 29;
   EXPECT_EQ(lag_of_the_fast(machine, options), ns(20.52));
-  EXPECT_EQ(usual_guard_flits(machine.parameters, LinkModel::at_link), 33);
+  EXPECT_EQ(usual_guard_flits(machine.parameters, LinkModel::at_link, machine.parameters.ld), 33);
 }
 
 TEST(Simulator, OnPhysicalLinksTheGuardWidensTheDeadZone) {
@@ -200,8 +200,8 @@ TEST(Simulator, SkippingChangesNothingButTheEvents) {
       EXPECT_EQ(with.overruns[i].flits, without.overruns[i].flits);
       EXPECT_EQ(with.overruns[i].largest, without.overruns[i].largest);
     }
-    EXPECT_EQ(with.lost_flits(), 0);
-    EXPECT_EQ(without.lost_flits(), 0);
+    EXPECT_EQ(with.undelivered_flits(), 0);
+    EXPECT_EQ(without.undelivered_flits(), 0);
     EXPECT_EQ(without.skipped_flits, 0);
     EXPECT_LE(with.events, without.events);
     skipped[seed % 20 < 10 ? 0 : 1] += with.skipped_flits;
@@ -251,7 +251,7 @@ TEST(Simulator, SmallBuffersOverrunWhereThatIsPredicted) {
   ASSERT_FALSE(result.overruns.empty());
   EXPECT_GT(result.overruns[0].largest, 64);
   EXPECT_LE(result.overruns[0].largest, machine.parameters.ks + risks[0].needed);
-  EXPECT_EQ(result.lost_flits(), 0);
+  EXPECT_EQ(result.undelivered_flits(), 0);
 }
 
 TEST(Simulator, NoBufferOverrunsWhereNoneIsPredicted) {

@@ -7,14 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/try.hpp"
+#include "net/parameters.hpp"
 
 namespace entrain::net {
-namespace {
-
-constexpr Femtoseconds k_most_delay = std::chrono::milliseconds(1);
-
-}  // namespace
-
 Result<Topology> Topology::make(std::vector<Node> nodes, std::vector<Link> links) {
   Topology topology;
   topology.nodes_ = std::move(nodes);

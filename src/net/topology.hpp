@@ -23,6 +23,7 @@ using ChannelIndex = std::uint32_t;
 
 inline constexpr std::uint32_t k_none = UINT32_MAX;
 inline constexpr std::size_t k_most_nodes = 20'000;
+inline constexpr std::uint64_t k_most_ports = 1'000'000;
 
 struct Node {
   std::string name;
@@ -89,8 +90,9 @@ Result<Topology> topology_from_json(std::string_view text, std::string_view name
 
 /// The undirected part of Graphviz DOT: graph { a; s [ports=8]; a -- s [delay="17ns"]; }. A node
 /// with type=switch or ports=N is a switch, with type=interface an interface; without either it is
-/// an interface if it has one link. Subgraphs, ports of nodes (a:p) and HTML strings are refused;
-/// other attributes are read over. Errors as above, with the line.
+/// an interface if it has one link. `node [...]` and `edge [...]` hold for what comes after them; a
+/// strict graph may repeat a link. Subgraphs and ports of nodes (a:p) are refused; other attributes
+/// are read over. Errors as above, with the line.
 Result<Topology> topology_from_dot(std::string_view text, std::string_view name);
 
 /// The topology in the form that topology_from_dot() reads. DOT cannot write a name in which '\\'

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <initializer_list>
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/try.hpp"
 #include "net/json_text.hpp"
@@ -47,6 +50,18 @@ class JsonReader {
     return found == value.end() ? nullptr : &*found;
   }
 
+  /// Errors: a member that is none of `known`; a typing error must not change the network.
+  [[nodiscard]] Result<void> check_members(const Json& value, const char* what,
+                                           std::initializer_list<std::string_view> known) const {
+    if (!value.is_object()) return {};
+    for (const auto& [key, ignored] : value.items()) {
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        return error(
+            fmt::format("{} has no member '{}': write {}", what, key, fmt::join(known, ", ")));
+    }
+    return {};
+  }
+
   Result<void> add(Node node) {
     if (node.name.empty()) return error("a node has an empty name");
     if (!index_.emplace(node.name, static_cast<NodeIndex>(nodes.size())).second)
@@ -59,6 +74,7 @@ class JsonReader {
     const Json* const name = value.is_string() ? &value : member(value, "name");
     if (name == nullptr || !name->is_string())
       return error("an interface is neither a name nor an object with one");
+    TRY(check_members(value, "an interface", {"name"}));
     return add({name->get<std::string>(), false, 1});
   }
 
@@ -66,9 +82,13 @@ class JsonReader {
     const Json* const name = member(value, "name");
     if (name == nullptr || !name->is_string()) return error("a switch has no name");
     const std::string text = name->get<std::string>();
+    TRY(check_members(value, "a switch", {"name", "ports"}));
     const Json* const ports = member(value, "ports");
     if (ports == nullptr || !ports->is_number_integer())
       return error(fmt::format("switch '{}' has no number of ports", text));
+    if (ports->is_number_unsigned() && ports->get<std::uint64_t>() > k_most_ports)
+      return error(
+          fmt::format("switch '{}' has {} ports, more than {}", text, ports->dump(), k_most_ports));
     return add({text, true, ports->get<std::int64_t>()});
   }
 
@@ -83,6 +103,7 @@ class JsonReader {
     const Json* const ends = value.is_array() ? &value : member(value, "ends");
     if (ends == nullptr || !ends->is_array() || ends->size() != 2)
       return error("a link does not have two ends");
+    TRY(check_members(value, "a link", {"ends", "delay"}));
     Link link;
     TRY_ASSIGN(link.a, find((*ends)[0]));
     TRY_ASSIGN(link.b, find((*ends)[1]));

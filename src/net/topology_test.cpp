@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "net/topology.hpp"
 
+#include <map>
+
 #include <gmock/gmock.h>
 
 #include "net/generators.hpp"
 #include "net/spanning_tree.hpp"
+#include "net/text.hpp"
 
 namespace entrain::net {
 namespace {
@@ -49,6 +52,81 @@ TEST(Topology, IsReadFromDot) {
   EXPECT_EQ(topology.nodes()[1].ports, 2);  // t: as many as it has links
   EXPECT_EQ(topology.links()[1].delay->count(), 6'500'000);
   EXPECT_FALSE(topology.links()[2].delay);
+}
+
+TEST(Topology, DefaultsOfDotAreThoseOfGraphviz) {
+  const Topology topology = topology_from_dot(R"(graph {
+    a -- s; EDGE [delay="900us", color=red]; edge [color=blue]; b -- s; c -- s [delay="5ns"];
+    edge [delay="3ns"]; s -- t; node [type=switch, ports=6]; u -- t; d -- u; d [type=interface] })",
+                                              "f.dot")
+                                .value();
+  const auto delay_ns = [&](std::size_t i) { return topology.links()[i].delay; };
+  EXPECT_FALSE(delay_ns(0));
+  EXPECT_EQ(delay_ns(1), std::chrono::microseconds(900));
+  EXPECT_EQ(delay_ns(2), std::chrono::nanoseconds(5));
+  EXPECT_EQ(delay_ns(3), std::chrono::nanoseconds(3));
+  std::map<std::string, std::int64_t> ports;
+  for (const Node& node : topology.nodes()) ports[node.name] = node.is_switch ? node.ports : 0;
+  EXPECT_EQ(ports, (std::map<std::string, std::int64_t>{
+                       {"a", 0}, {"b", 0}, {"c", 0}, {"d", 0}, {"s", 4}, {"t", 2}, {"u", 6}}));
+  EXPECT_THAT(dot_error("graph { node [type=router]; a -- s }"), HasSubstr("'a' is a 'router'"));
+  EXPECT_THAT(dot_error("graph { edge [delay=17]; a -- s }"), HasSubstr("'a' and 's' has no unit"));
+  EXPECT_THAT(dot_error("graph { node a }"), HasSubstr("'[' is missing after 'node'"));
+}
+
+TEST(Topology, WhatGraphvizTakesIsTaken) {
+  const char* const plain = "graph { a -- s; b -- s }";
+  const std::string expected = to_dot(topology_from_dot(plain, "f").value());
+  for (const char* text :
+       {"Graph g { a -- s; b -- s }", "STRICT GRAPH { a -- s; b -- s; s -- a }",
+        "graph { a -- s [weight=-1, len=-.5]; b -- s }", "graph { a -- s [label=<b>]; b -- s }",
+        "graph { a -- s [label=<<b>x</b>>]; b -- s; bb=\"0\" + \"1\" }",
+        "\xEF\xBB\xBFgraph { \"\" + \"a\" -- s; b -- \"s\" }", "graph { a--s b--s }"}) {
+    const auto topology = topology_from_dot(text, "f");
+    ASSERT_TRUE(topology) << text << ": " << topology.error().message;
+    EXPECT_EQ(to_dot(*topology), expected) << text;
+  }
+  const Topology strict =
+      topology_from_dot(R"(strict graph { a -- s; b -- s; s -- b [delay="4ns"]; b -- s })", "f")
+          .value();
+  EXPECT_EQ(strict.links().size(), 2u);
+  EXPECT_EQ(strict.links()[1].delay, std::chrono::nanoseconds(4));
+  EXPECT_THAT(dot_error("graph { a -- s [label=<b]; b -- s }"), HasSubstr("a value is missing"));
+  EXPECT_THAT(dot_error("graph { a -- s [label=\"x\" + y]; b -- s }"), HasSubstr("is missing"));
+}
+
+TEST(Topology, GarbageIsRefused) {
+  EXPECT_EQ(dot_error("graph { a -- s; b -- s }\ngarbage"),
+            "f.dot, line 2: 'garbage' stands behind the graph; a file holds one");
+  EXPECT_EQ(dot_error("graph { a -- s; b -- s } // end\n"), "accepted");
+  EXPECT_THAT(dot_error("graph { \"\" -- s; b -- s }"), HasSubstr("a node has an empty name"));
+  EXPECT_THAT(dot_error("graph { \"\xFF\" -- s; b -- s }"), HasSubstr("is not UTF-8"));
+  EXPECT_EQ(dot_error("graph { \"\xC3\xA4\" -- s; b -- s }"), "accepted");
+  const auto with = [](const std::string& interface, const std::string& ports,
+                       const std::string& link) {
+    return json_error(R"({"interfaces": ["a", )" + interface + R"(], "switches": [{"name": "s", )" +
+                      ports + R"(}], "links": [["a", "s"], )" + link + "]}");
+  };
+  EXPECT_EQ(with(R"("b")", R"("ports": 2)", R"({"ends": ["b", "s"]})"), "accepted");
+  EXPECT_EQ(with(R"("b")", R"("ports": 2)", R"({"ends": ["b", "s"], "dealy": "1us"})"),
+            "f.json: a link has no member 'dealy': write ends, delay");
+  EXPECT_THAT(with(R"({"name": "b", "port": 1})", R"("ports": 2)", R"(["b", "s"])"),
+              HasSubstr("an interface has no member 'port'"));
+  EXPECT_THAT(with(R"("b")", R"("ports": 2, "delay": 1)", R"(["b", "s"])"),
+              HasSubstr("a switch has no member 'delay'"));
+  EXPECT_EQ(with(R"("b")", R"("ports": 18446744073709551615)", R"(["b", "s"])"),
+            "f.json: switch 's' has 18446744073709551615 ports, more than 1000000");
+}
+
+TEST(Text, Utf8IsToldFromOtherBytes) {
+  for (const char* good :
+       {"", "a", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF"})
+    EXPECT_TRUE(is_utf8(good)) << good;
+  for (const char* bad : {"\x80", "\xC3", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80",
+                          "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80", "\xC3(",
+                          "\xE2\x82"
+                          "x"})
+    EXPECT_FALSE(is_utf8(bad));
 }
 
 TEST(Topology, ComesBackFromItsOwnDot) {

@@ -2,6 +2,7 @@
 #include "report/net_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -30,6 +31,19 @@ std::string drift_text(std::int64_t drift_ppb) {
 
 std::string interval_text(std::int64_t slots) {
   return slots == 0 ? "none" : format_count(static_cast<std::uint64_t>(slots));
+}
+
+/// Interval and overhead of a reading. Clocks that do not drift need no schedule after the first.
+std::array<std::string, 2> interval_and_overhead(const net::DriftRow& row, std::size_t reading) {
+  if (row.interval_slots[reading] == 0) return {"none", "-"};
+  if (row.drift_ppb == 0) return {"any", "-"};
+  return {interval_text(row.interval_slots[reading]), format_share(row.overhead_share[reading])};
+}
+
+void add_delays(FieldList& fields, net::DelayRange delays) {
+  if (delays.are_alike()) return;
+  fields.field("link delays", fmt::format("{} to {}; the bounds count each", duration(delays.least),
+                                          duration(delays.most)));
 }
 
 std::string slots_of(std::int64_t count) {
@@ -99,10 +113,10 @@ std::string to_text(const net::BoundReport& report, const Style& style) {
   Table drifts;
   drifts.column("drift").column("interval").column("overhead");
   drifts.column("interval, printed").column("overhead, printed");
-  for (const net::DriftRow& row : report.drifts)
-    drifts.row({drift_text(row.drift_ppb), interval_text(row.interval_slots[0]),
-                format_share(row.overhead_share[0]), interval_text(row.interval_slots[1]),
-                format_share(row.overhead_share[1])});
+  for (const net::DriftRow& row : report.drifts) {
+    const auto published = interval_and_overhead(row, 0), printed = interval_and_overhead(row, 1);
+    drifts.row({drift_text(row.drift_ppb), published[0], published[1], printed[0], printed[1]});
+  }
   return text +
          "\nOne router between the interfaces (p1 = p2 = 1); bounded skews of SSS and HSS\n" +
          skews.text(style) + "\nInterval in slots, and share of the time that HSS takes\n" +
@@ -116,17 +130,21 @@ std::string to_text(const net::ScheduleReport& report, const Style& style) {
   table.column("verification", Align::left);
   for (const net::MethodRow& row : report.methods) {
     const bool holds = row.verification.holds();
-    table.row(
-        {name_of(row.method), format_count(static_cast<std::uint64_t>(row.slots)),
-         format_count(static_cast<std::uint64_t>(row.messages)), holds ? bound(row.skew[0]) : "-",
-         holds ? bound(row.skew[1]) : "-", holds ? interval_text(row.drift.interval_slots[0]) : "-",
-         holds ? format_share(row.drift.overhead_share[0]) : "-", verified(row.verification)});
+    const auto often = interval_and_overhead(row.drift, 0);
+    table.row({name_of(row.method), format_count(static_cast<std::uint64_t>(row.slots)),
+               format_count(static_cast<std::uint64_t>(row.messages)),
+               holds ? bound(row.skew[0]) : "-", holds ? bound(row.skew[1]) : "-",
+               holds ? often[0] : "-", holds ? often[1] : "-", verified(row.verification)});
   }
-  std::string text = FieldList()
-                         .field("topology", topology_text(report.topology))
-                         .field("drift", drift_text(report.drift_ppb))
-                         .text(style) +
-                     "\n" + table.text(style);
+  FieldList fields;
+  fields.field("topology", topology_text(report.topology))
+      .field("parameters", parameters_text(report.parameters));
+  add_delays(fields, report.delays);
+  fields.field("drift", fmt::format("{}; seed {}", drift_text(report.drift_ppb), report.seed));
+  std::string text = fields.text(style) + "\n" + table.text(style);
+  if (const net::MethodRow* const least = report.least_overhead();
+      least != nullptr && report.drift_ppb > 0)
+    text += fmt::format("\nLeast overhead: {}.\n", name_of(least->method));
   for (const net::MethodRow& row : report.methods) {
     if (row.verification.holds()) continue;
     text += fmt::format("\n{}: {}\n", name_of(row.method), row.verification.sentence());
@@ -159,15 +177,22 @@ void add_flow(FieldList& fields, const net::SimulationReport& report) {
                  Tone::bad);
   fields.field("largest buffer",
                fmt::format("{} of {} flits", result.largest_occupancy, report.parameters.bl));
-  fields.field("flits", fmt::format("{} in {}, {} lost",
-                                    format_count(static_cast<std::uint64_t>(result.injected_flits)),
-                                    format_number_of(static_cast<std::uint64_t>(result.packets),
-                                                     "packet", "packets"),
-                                    result.lost_flits()));
+  const std::int64_t lost = report.overrunning_flits();
+  fields.field(
+      "flits",
+      fmt::format("{} in {}; {}", format_count(static_cast<std::uint64_t>(result.injected_flits)),
+                  format_number_of(static_cast<std::uint64_t>(result.packets), "packet", "packets"),
+                  lost == 0 ? "none would be lost"
+                            : fmt::format("would be lost: {}",
+                                          format_count(static_cast<std::uint64_t>(lost)))),
+      lost == 0 ? Tone::plain : Tone::bad);
 }
 
 void add_verdict(FieldList& fields, const net::SimulationReport& report) {
   const net::SimulationResult& result = report.result;
+  const net::Verification& verification = report.method.verification;
+  fields.field("verification", verification.holds() ? "holds" : "fails: " + verification.sentence(),
+               verification.holds() ? Tone::good : Tone::bad);
   if (report.synchronised()) {
     fields.field("synchrony", "kept", Tone::good);
   } else {
@@ -179,13 +204,22 @@ void add_verdict(FieldList& fields, const net::SimulationReport& report) {
                              first.first_slot, first.second_slot),
                  Tone::bad);
   }
-  if (report.limit)
-    fields.field("limit",
-                 fmt::format("synchrony holds {}up to an interval of {} slots, equation (11) "
-                             "gives {}: margin {:.2f}",
-                             report.limit->is_lost_beyond ? "" : "at least ",
-                             format_count(static_cast<std::uint64_t>(report.limit->interval_slots)),
-                             interval_text(report.limit->by_equation), report.limit->margin()));
+  if (!report.limit) return;
+  std::string limit =
+      fmt::format("synchrony holds {}up to an interval of {} slots, equation (11) gives {}",
+                  report.limit->is_lost_beyond ? "" : "at least ",
+                  format_count(static_cast<std::uint64_t>(report.limit->interval_slots)),
+                  interval_text(report.limit->by_equation));
+  if (const auto margin = report.limit->margin()) limit += fmt::format(": margin {:.2f}", *margin);
+  fields.field("limit", limit);
+}
+
+std::string bound_text(const net::SimulationReport& report) {
+  const net::BothReadings& skew = report.method.skew;
+  if (!report.method.verification.holds()) return "none: the plan fails";
+  if (skew[0] == Femtoseconds::max()) return "none";
+  return fmt::format("{} published, {} printed; with drift during the schedule {}", bound(skew[0]),
+                     bound(skew[1]), bound(skew[0] + report.drift_allowance));
 }
 
 }  // namespace
@@ -195,7 +229,9 @@ std::string to_text(const net::SimulationReport& report, const Style& style) {
   const net::SimulationOptions& options = report.options;
   FieldList fields;
   fields.field("topology", topology_text(report.topology))
-      .field("parameters", parameters_text(report.parameters))
+      .field("parameters", parameters_text(report.parameters));
+  add_delays(fields, report.delays);
+  fields
       .field("schedule",
              fmt::format("{}, {}, every {} (overhead {})", name_of(report.method.method),
                          slots_of(report.method.slots), slots_of(options.interval_slots),
@@ -213,9 +249,7 @@ std::string to_text(const net::SimulationReport& report, const Style& style) {
              fmt::format("{} at most in {}", duration(report.skew_after),
                          format_number_of(static_cast<std::uint64_t>(options.synchronisations),
                                           "schedule", "schedules")))
-      .field("bound", fmt::format("{} published, {} printed; with drift during the schedule {}",
-                                  bound(report.method.skew[0]), bound(report.method.skew[1]),
-                                  bound(report.method.skew[0] + report.drift_allowance)));
+      .field("bound", bound_text(report));
   if (report.lag_per_schedule)
     fields.field("behind the slowest",
                  fmt::format("{} per schedule at most", duration(*report.lag_per_schedule)));
@@ -228,6 +262,7 @@ std::string to_text(const net::SimulationReport& report, const Style& style) {
                   format_count(static_cast<std::uint64_t>(result.events)),
                   static_cast<double>(result.events) / report.seconds * 1e-6,
                   format_count(static_cast<std::uint64_t>(result.skipped_flits))));
+  for (const std::string& file : report.written) fields.field("written", file);
   return fields.text(style);
 }
 

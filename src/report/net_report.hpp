@@ -47,7 +47,7 @@ Json schedule_json(const net::Topology& topology, const net::Schedule& schedule,
 /// One row per boundary between slots that was kept: when the earliest clock got there, the skew,
 /// and how much later than that each interface was, nanoseconds.
 std::string skew_csv(const net::Topology& topology, const net::SimulationReport& report);
-/// The skew at these boundaries over time, beside the bounds.
+/// The skew at these boundaries over time, beside the bounds if the plan has any.
 Plot skew_plot(const net::SimulationReport& report);
 Plot figure_plot(const net::Figure& figure);
 

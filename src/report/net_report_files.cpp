@@ -106,8 +106,11 @@ Plot skew_plot(const net::SimulationReport& report) {
     const double y = static_cast<double>(value.count()) / k_fs_per_us;
     plot.series.push_back({name, {{0, y}, {last, y}}, false});
   };
-  level("bound, published reading", report.method.skew[0]);
-  level("bound and drift during the schedule", report.method.skew[0] + report.drift_allowance);
+  const Femtoseconds bound = report.method.skew[0];
+  if (report.method.verification.holds() && bound != Femtoseconds::max()) {
+    level("bound, published reading", bound);
+    level("bound and drift during the schedule", bound + report.drift_allowance);
+  }
   level("half a slot", report.parameters.slot() / 2);
   return plot;
 }

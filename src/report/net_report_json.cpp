@@ -31,12 +31,23 @@ Json parameters_json(const net::Parameters& parameters) {
           {"slot_s", seconds(parameters.slot())}};
 }
 
+/// null: without drift any interval will do.
+Json interval_json(const net::DriftRow& row, std::size_t reading) {
+  if (row.drift_ppb == 0 && row.interval_slots[reading] > 0) return nullptr;
+  return row.interval_slots[reading];
+}
+
+Json overhead_json(const net::DriftRow& row, std::size_t reading) {
+  if (row.drift_ppb == 0) return nullptr;
+  return number(row.overhead_share[reading]);
+}
+
 Json drift_json(const net::DriftRow& row) {
   return {{"drift_ppb", row.drift_ppb},
-          {"interval_slots", row.interval_slots[0]},
-          {"overhead_share", number(row.overhead_share[0])},
-          {"printed_interval_slots", row.interval_slots[1]},
-          {"printed_overhead_share", number(row.overhead_share[1])}};
+          {"interval_slots", interval_json(row, 0)},
+          {"overhead_share", overhead_json(row, 0)},
+          {"printed_interval_slots", interval_json(row, 1)},
+          {"printed_overhead_share", overhead_json(row, 1)}};
 }
 
 Json verification_json(const net::Verification& verification) {
@@ -47,10 +58,19 @@ Json verification_json(const net::Verification& verification) {
           {"example", verification.sentence()}};
 }
 
+/// A plan that fails has neither bound nor interval.
 Json method_json(const net::MethodRow& row) {
-  return {{"method", name_of(row.method)},  {"slots", row.slots},
-          {"messages", row.messages},       {"bound", both(row.skew)},
-          {"drift", drift_json(row.drift)}, {"verification", verification_json(row.verification)}};
+  const bool holds = row.verification.holds();
+  return {{"method", name_of(row.method)},
+          {"slots", row.slots},
+          {"messages", row.messages},
+          {"bound", holds ? both(row.skew) : Json(nullptr)},
+          {"drift", holds ? drift_json(row.drift) : Json(nullptr)},
+          {"verification", verification_json(row.verification)}};
+}
+
+Json delays_json(net::DelayRange delays) {
+  return {{"least_s", seconds(delays.least)}, {"most_s", seconds(delays.most)}};
 }
 
 Json topology_json(const net::TopologySummary& topology) {
@@ -109,28 +129,36 @@ Json to_json(const net::BoundReport& report) {
 Json to_json(const net::ScheduleReport& report) {
   Json methods = Json::array();
   for (const net::MethodRow& row : report.methods) methods.push_back(method_json(row));
+  const net::MethodRow* const least = report.least_overhead();
   return {{"schema", "entrain.net.schedule/1"},
           {"topology", topology_json(report.topology)},
+          {"parameters", parameters_json(report.parameters)},
+          {"link_delays", delays_json(report.delays)},
+          {"seed", report.seed},
           {"methods", methods},
           {"chosen", name_of(report.chosen)},
-          {"written", report.written.empty() ? Json(nullptr) : Json(report.written)}};
+          {"least_overhead", least == nullptr ? Json(nullptr) : Json(name_of(least->method))},
+          {"written", report.written.empty() ? Json::array() : Json::array({report.written})}};
 }
 
 Json to_json(const net::SimulationReport& report) {
   const net::SimulationResult& result = report.result;
   const net::SimulationOptions& options = report.options;
   Json limit = nullptr;
-  if (report.limit)
+  if (report.limit) {
+    const auto margin = report.limit->margin();
     limit = {{"interval_slots", report.limit->interval_slots},
              {"lost_beyond", report.limit->is_lost_beyond},
              {"equation_slots", report.limit->by_equation},
-             {"margin", report.limit->margin()}};
+             {"margin", margin ? Json(*margin) : Json(nullptr)}};
+  }
   Json skews = Json::array();
   for (const net::Boundary* end : result.at_slot(report.method.slots))
     skews.push_back(seconds(end->skew()));
   return {{"schema", "entrain.net.simulate/1"},
           {"topology", topology_json(report.topology)},
           {"parameters", parameters_json(report.parameters)},
+          {"link_delays", delays_json(report.delays)},
           {"method", method_json(report.method)},
           {"model", name_of(options.model)},
           {"guard_flits", options.guard_flits},
@@ -155,10 +183,11 @@ Json to_json(const net::SimulationReport& report) {
           {"largest_occupancy_flits", result.largest_occupancy},
           {"flits", result.injected_flits},
           {"packets", result.packets},
-          {"lost_flits", result.lost_flits()},
+          {"would_be_lost_flits", report.overrunning_flits()},
           {"inversion", inversion_json(report)},
           {"synchronised", report.synchronised()},
           {"limit", limit},
+          {"written", report.written},
           {"events", result.events},
           {"skipped_flits", result.skipped_flits},
           {"simulated_s", seconds(result.simulated)},

@@ -24,12 +24,15 @@ struct Network {
 
   [[nodiscard]] net::SimulationReport simulate(net::Parameters parameters,
                                                net::SimulationOptions options) const {
-    options.guard_flits = net::usual_guard_flits(parameters, options.model);
+    options.guard_flits = net::usual_guard_flits(parameters, options.model, parameters.ld);
     options.phase = parameters.slot() / 2;
     options.synchronisations = 2;
     options.every_slot = true;
-    auto report = net::evaluate_simulation("tree:3x3", topology, tree, schedule, net::Method::hss,
-                                           parameters, options, nullptr);
+    const net::MethodRow row = net::evaluate_method(topology, tree, schedule, net::Method::hss,
+                                                    parameters, {}, options.drift_ppb, nullptr)
+                                   .value();
+    auto report = net::evaluate_simulation("tree:3x3", topology, tree, schedule, row, parameters,
+                                           options, nullptr);
     report->seconds = 0.5;  // the one figure that is never the same
     return report.value();
   }
@@ -50,12 +53,14 @@ TEST(GoldenNet, Schedule) {
   net::ScheduleReport report;
   report.topology = net::summarise("tree:3x3", network.topology, network.tree);
   report.drift_ppb = 300 * k_ppm;
+  report.delays = net::link_delays(network.topology, {});
+  report.seed = 1;
   report.chosen = net::Method::hss;
   report.written = "plan.csv";
   for (const net::Method method : net::k_methods) {
     const net::Schedule schedule = net::plan(network.topology, network.tree, method).value();
     report.methods.push_back(net::evaluate_method(network.topology, network.tree, schedule, method,
-                                                  {}, report.drift_ppb, nullptr)
+                                                  {}, {}, report.drift_ppb, nullptr)
                                  .value());
   }
   expect_golden_report("net_schedule", report);

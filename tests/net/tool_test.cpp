@@ -75,6 +75,55 @@ TEST(NetTool, ParametersComeFromPresetFileAndOptionsInThisOrder) {
   EXPECT_EQ(json["parameters"]["bl"], 400);
 }
 
+TEST(NetTool, ThePresetOfTheOptionsBeatsThatOfTheFile) {
+  const TempDir folder;
+  const std::string file = write(folder, "p.json", R"({"preset": "ib-ndr", "bl": 300})");
+  const Json json = json_of(run_tool({"net", "bound", "--preset", "omni-path-cn5000",
+                                      "--parameters", file, "--ks", "280", "--kg", "1", "--json"}));
+  EXPECT_NEAR(json["parameters"]["cp_s"].get<double>(), 0.16e-9, 1e-15);
+  EXPECT_EQ(json["parameters"]["bl"], 300);
+  // Also if it is the one that holds without either.
+  const Json usual = json_of(
+      run_tool({"net", "bound", "--preset", "myrinet-1280", "--parameters", file, "--json"}));
+  EXPECT_NEAR(usual["parameters"]["cp_s"].get<double>(), 6.25e-9, 1e-15);
+}
+
+TEST(NetTool, WithoutDriftAnyIntervalWillDo) {
+  const ChildOutcome text = run_tool({"net", "bound", "--drift", "0ppm"});
+  EXPECT_THAT(text.out, HasSubstr("0 ppm       any         -"));
+  const Json json = json_of(run_tool({"net", "bound", "--drift", "0ppm", "--json"}));
+  EXPECT_TRUE(json["drifts"][0]["interval_slots"].is_null());
+}
+
+TEST(NetTool, AnIntervalShorterThanTheScheduleIsNone) {
+  const Json json =
+      json_of(run_tool({"net", "schedule", "single:64", "--drift", "10000ppm", "--json"}));
+  for (const Json& row : json["methods"]) {
+    const bool fits = row["method"] == "doubling";  // 7 slots
+    EXPECT_EQ(row["drift"]["interval_slots"].get<int>() > 0, fits) << row;
+    EXPECT_EQ(row["drift"]["overhead_share"].is_null(), !fits) << row;
+  }
+  EXPECT_EQ(json["least_overhead"], "doubling");
+  const ChildOutcome bound = run_tool({"net", "bound", "--ports", "1024", "--levels", "4",
+                                       "--slot-flits", "20000", "--drift", "500ppm"});
+  EXPECT_THAT(bound.out, HasSubstr("500 ppm      none         -"));
+}
+
+TEST(NetTool, BoundsCountTheDelaysOfTheLinks) {
+  const TempDir folder;
+  const std::string slow = write(
+      folder, "slow.dot", "graph { edge [delay=\"3us\"]; a -- s; b -- s; c -- s [delay=\"1us\"] }");
+  const ChildOutcome text = run_tool({"net", "schedule", slow});
+  EXPECT_EQ(text.exit_code, 0) << text.summary();
+  EXPECT_THAT(text.out, HasSubstr("link delays  1.000 us to 3.000 us; the bounds count each"));
+  const Json json = json_of(run_tool({"net", "schedule", slow, "--json"}));
+  EXPECT_GT(json["methods"][0]["bound"]["published_s"].get<double>(), 2e-6);
+  EXPECT_NEAR(json["link_delays"]["most_s"].get<double>(), 3e-6, 1e-12);
+  const std::string far =
+      write(folder, "far.dot", "graph { a -- s [delay=\"900us\"]; b -- s; c -- s }");
+  expect_refusal(run_tool({"net", "simulate", far}), "equation (11)");
+}
+
 TEST(NetTool, TablesMatch) {
   const TempDir folder;
   const std::string figures = (folder.path() / "figures").string();
@@ -124,7 +173,7 @@ TEST(NetTool, SimulationsShowSkewAndBound) {
                                       "--csv", csv, "--svg", svg, "--limit", "--json"}));
   EXPECT_EQ(json["schema"], "entrain.net.simulate/1");
   EXPECT_EQ(json["synchronised"], true);
-  EXPECT_EQ(json["lost_flits"], 0);
+  EXPECT_EQ(json["would_be_lost_flits"], 0);
   EXPECT_EQ(json["interval_slots"], 1603);
   EXPECT_LT(json["skew_after_s"].get<double>(), 260e-9);
   EXPECT_GT(json["limit"]["margin"].get<double>(), 1);
@@ -132,6 +181,45 @@ TEST(NetTool, SimulationsShowSkewAndBound) {
   EXPECT_THAT(contents(csv),
               testing::StartsWith("synchronisation,slot,earliest_ns,skew_ns,n0,n1,n2,n3\n"));
   EXPECT_THAT(contents(svg), testing::EndsWith("</svg>\n"));
+}
+
+TEST(NetTool, APlanThatFailsIsToldEvenIfSynchronyIsKept) {
+  const std::vector<std::string> arguments{"net",
+                                           "simulate",
+                                           "random:4x3x4",
+                                           "--method",
+                                           "sss",
+                                           "--seed",
+                                           "2",
+                                           "--phase",
+                                           "0s",
+                                           "--drift",
+                                           "1ppm",
+                                           "--interval",
+                                           "100",
+                                           "--synchronisations",
+                                           "1"};
+  const ChildOutcome text = run_tool(arguments);
+  EXPECT_EQ(text.exit_code, 1) << text.summary();
+  EXPECT_THAT(text.out, HasSubstr("synchrony          kept"));
+  EXPECT_THAT(text.out, HasSubstr("verification       fails: in slot 3 both n1 =>3 n3 and"));
+  EXPECT_THAT(text.out, HasSubstr("bound              none: the plan fails"));
+}
+
+TEST(NetTool, WrittenFilesAreNamed) {
+  const TempDir folder;
+  const std::string csv = (folder.path() / "a.csv").string();
+  const ChildOutcome text = run_tool({"net", "simulate", "single:2", "--csv", csv});
+  EXPECT_THAT(text.out, HasSubstr("written"));
+  EXPECT_THAT(text.out, HasSubstr(csv));
+  const std::string json_csv = (folder.path() / "b.csv").string();
+  EXPECT_EQ(
+      json_of(run_tool({"net", "simulate", "single:2", "--csv", json_csv, "--json"}))["written"],
+      Json::array({json_csv}));
+  const std::string both = (folder.path() / "c").string();
+  expect_refusal(run_tool({"net", "simulate", "single:2", "--csv", both, "--svg",
+                           (folder.path() / "." / "c").string()}),
+                 "choose two files");
 }
 
 TEST(NetTool, LostSynchronyIsNoticed) {
@@ -147,6 +235,7 @@ TEST(NetTool, ALimitThatWasNotFoundIsNoLimit) {
                         "--synchronisations", "1", "--slot-flits", "200", "--limit", "--json"}));
   EXPECT_EQ(json["limit"]["lost_beyond"], false);
   EXPECT_EQ(json["limit"]["interval_slots"], 10'000'000);
+  EXPECT_TRUE(json["limit"]["margin"].is_null());
 }
 
 TEST(NetTool, OverrunsArePredictedAndSeen) {
@@ -154,6 +243,7 @@ TEST(NetTool, OverrunsArePredictedAndSeen) {
       run_tool({"net", "simulate", "single:4", "--cp", "3.13ns", "--synchronisations", "2"});
   EXPECT_THAT(outcome.out, HasSubstr("overrun predicted   n0 -> s0 (room for 11 flits"));
   EXPECT_THAT(outcome.out, HasSubstr("overrun seen"));
+  EXPECT_THAT(outcome.out, HasSubstr("packets; would be lost: "));
 }
 
 struct BadInput {
@@ -225,6 +315,17 @@ TEST(NetTool, BadFilesAreOneSentence) {
                  "r.json: the key 'ld' stands twice");
   expect_refusal(run_tool({"net", "bound", "--parameters", write(folder, "p.json", "[1]")}),
                  "p.json: this is no JSON object");
+  refuse("h.dot", "graph { a -- s; b -- s } }", "h.dot, line 1: '}' stands behind the graph");
+  refuse("i.json",
+         R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 2}],
+             "links": [["a", "s"], {"ends": ["b", "s"], "dealy": "1us"}]})",
+         "i.json: a link has no member 'dealy'");
+  expect_refusal(run_tool({"net", "bound", "--parameters",
+                           write(folder, "s.json", R"({"preset": "arcnet"})")}),
+                 "s.json: preset 'arcnet' is not one of");
+  expect_refusal(
+      run_tool({"net", "bound", "--parameters", write(folder, "t.json", "{\"cp\": 6.25}")}),
+      "t.json: the value of 'cp' is neither a whole number, as for counts, nor a text with a unit");
   expect_refusal(run_tool({"net", "bound", "--parameters", write(folder, "q.json", "{\"x\": 1}")}),
                  "there is no parameter 'x'");
 }
