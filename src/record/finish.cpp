@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The end of a recording: rank 0 brings the journals of all processes together.
-#include <dirent.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "record/clock_files.hpp"
@@ -69,9 +69,19 @@ void Recorder::close_threads() {
   }
 }
 
+void Recorder::stop_threads() {
+  {
+    const std::lock_guard lock(threads_mutex_);
+    state = State::over;
+  }
+  for (const auto& location : locations_) {
+    while (location->busy) ::sched_yield();
+  }
+}
+
 void Recorder::finish() {
   if (state != State::recording) return;
-  state = State::over;
+  stop_threads();
   if (const std::string cost = period_.cost(timer.now().truth); rank_ == 0 && !cost.empty()) {
     say(cost);
   }

@@ -9,6 +9,7 @@
 namespace entrain::record {
 
 bool Journal::open(const std::string& path) {
+  const std::lock_guard lock(mutex_);
   file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) return false;
   path_ = path;
@@ -17,6 +18,7 @@ bool Journal::open(const std::string& path) {
 }
 
 void Journal::tell(const std::vector<std::string>& words) {
+  const std::lock_guard lock(mutex_);
   const std::size_t begin = text_.size();
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i > 0) text_ += '\t';
@@ -37,6 +39,7 @@ void Journal::write(const char* from, std::size_t size) const {
 }
 
 void Journal::close() {
+  const std::lock_guard lock(mutex_);
   if (file_ >= 0) ::close(file_);
   file_ = -1;
 }

@@ -3,13 +3,15 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace entrain::record {
 
 /// What a process knows beside its events, in lines of tab-separated words. Every line is written
-/// to a file at once, so that the archive can be finished when the program could not.
+/// to a file at once, so that the archive can be finished when the program could not. Any thread may
+/// tell something at any time.
 class Journal {
  public:
   Journal() = default;
@@ -24,11 +26,13 @@ class Journal {
   void close();
   /// Closes and removes the file: the archive says it all.
   void remove();
+  /// All of it; for when no other thread tells anything any more.
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
   void write(const char* from, std::size_t size) const;
 
+  std::mutex mutex_;  ///< of all below; threads name regions whatever level MPI was started with
   int file_ = -1;
   std::string path_, text_;
 };

@@ -192,7 +192,8 @@ bool Recorder::open_archives() {
 }
 
 Location* Recorder::add_thread() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(threads_mutex_);
+  if (state == State::over) return nullptr;
   const std::uint64_t thread = locations_.size();
   const std::uint64_t id = thread << 32 | static_cast<std::uint64_t>(rank_);
   OTF2_EvtWriter* writers[2] = {nullptr, nullptr};
@@ -208,7 +209,6 @@ Location* Recorder::add_thread() {
 
 void Recorder::first_use(std::uint32_t region) {
   if (used_[region].exchange(true)) return;
-  const std::lock_guard lock(mutex_);
   if (region == k_session_region) {
     journal_.tell({"region", std::to_string(region), "r", "clock session"});
   } else {
@@ -217,7 +217,7 @@ void Recorder::first_use(std::uint32_t region) {
 }
 
 std::uint32_t Recorder::user_region(const char* name) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(threads_mutex_);
   const auto number = k_first_user_region + static_cast<std::uint32_t>(user_regions_.size());
   const auto [place, is_new] = user_regions_.try_emplace(name, number);
   if (is_new) journal_.tell({"region", std::to_string(number), "u", clean_word(name)});
@@ -228,7 +228,6 @@ void Recorder::measure_clocks(Location& at, bool is_periodic) {
   use_region(k_session_region);
   const Stamp begin = timer.now();
   at.enter(begin, k_session_region);
-  const std::lock_guard lock(mutex_);
   if (session_count_ == 0) {
     sessions_.set_up(settings_.sync, world_, clock_identity(), journal_);
     period_.set_up(sessions_.any() ? settings_.sync.period_s : 0, settings_.sync.every, world_);
