@@ -65,8 +65,9 @@ OTF2_EvtWriter* TraceArchive::event_writer(std::uint64_t location) {
   return writer;
 }
 
-bool TraceArchive::is_whole(std::uint64_t location) const {
+bool TraceArchive::is_whole(std::uint64_t location) {
   // The library does not notice when the system fails to write what it had buffered.
+  const std::lock_guard lock(pools_mutex_);
   const auto pool = pools_.find(location);
   if (pool == pools_.end()) return true;
   const std::string path =
@@ -82,11 +83,20 @@ bool TraceArchive::is_whole(std::uint64_t location) const {
 
 bool TraceArchive::close_writers() {
   bool good = true;
-  for (const auto& [location, writer] : writers_) {
-    good = fine(OTF2_Archive_CloseEvtWriter(archive_, writer)) && is_whole(location) && good;
-  }
-  writers_.clear();
+  while (!writers_.empty()) good = close_writer(writers_.begin()->first) && good;
   return good;
+}
+
+bool TraceArchive::close_writer(std::uint64_t location) {
+  OTF2_EvtWriter* writer = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = writers_.find(location);
+    if (found == writers_.end()) return true;
+    writer = found->second;
+    writers_.erase(found);
+  }
+  return fine(OTF2_Archive_CloseEvtWriter(archive_, writer)) && is_whole(location);
 }
 
 bool TraceArchive::write_local_definitions(const std::vector<LocalDefinitions>& processes) {

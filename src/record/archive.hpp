@@ -53,6 +53,8 @@ class TraceArchive {
   /// Writes out and closes the event files of this process; not collective. False if one of them
   /// is not whole; its events are then in the mapped file (drop_buffers).
   bool close_writers();
+  /// The same for one location. Those of other threads may be written to at the same time.
+  bool close_writer(std::uint64_t location);
   /// Collective, after close_writers: definitions of the locations of this process or, in a repair,
   /// of several.
   struct LocalDefinitions {
@@ -69,7 +71,7 @@ class TraceArchive {
 
  private:
   bool fine(OTF2_ErrorCode code);
-  [[nodiscard]] bool is_whole(std::uint64_t location) const;
+  [[nodiscard]] bool is_whole(std::uint64_t location);
   std::unique_ptr<ChunkPool> new_pool(OTF2_FileType type, std::uint64_t location) const;
   static void* allocate(void* self, OTF2_FileType type, OTF2_LocationRef location, void** buffer,
                         std::uint64_t bytes);

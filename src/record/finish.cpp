@@ -154,13 +154,14 @@ void Recorder::settle(bool good, bool all_good) {
 }
 
 void Recorder::abandon() {
-  if (state != State::recording) return;
-  state = State::over;
-  close_threads();
-  bool good = true;
-  for (const auto& archive : archives_) good = archive->close_writers() && good;
-  for (const auto& archive : archives_) archive->drop_buffers(!good);
-  journal_.close();
+  State expected = State::recording;
+  if (!state.compare_exchange_strong(expected, State::over)) return;
+  // Other threads may be writing, until the process ends: theirs stays in the mapped files.
+  if (const Location* const own = this_thread.location) {
+    bool good = true;
+    for (const auto& archive : archives_) good = archive->close_writer(own->id()) && good;
+    for (const auto& archive : archives_) archive->drop_buffers(!good);
+  }
   if (rank_ == 0 && !settings_.launched) {
     say("the program ended without MPI_Finalize; finish its archive with entrain record --repair " +
         settings_.directory);
