@@ -10,8 +10,8 @@
 namespace entrain::record {
 
 /// What a process knows beside its events, in lines of tab-separated words. Every line is written
-/// to a file at once, so that the archive can be finished when the program could not. Any thread may
-/// tell something at any time.
+/// to a file at once, so that the archive can be finished when the program could not. Any thread
+/// may tell something at any time.
 class Journal {
  public:
   Journal() = default;

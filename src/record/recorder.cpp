@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/recorder.hpp"
 
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +27,22 @@ void say(const std::string& sentence) {
 }
 
 namespace {
+
+extern "C" void thread_ends(void* location) {
+  this_thread.location = nullptr;
+  recorder().thread_over(*static_cast<Location*>(location));
+}
+
+/// The key whose value, a location, is handed to thread_ends at the end of a thread. The destructor
+/// of a thread_local would run at the end of the first thread too, before the program is through.
+pthread_key_t end_of_thread() {
+  static const pthread_key_t the_key = [] {
+    pthread_key_t key{};
+    ::pthread_key_create(&key, thread_ends);
+    return key;
+  }();
+  return the_key;
+}
 
 /// The first line of a file, or the target of a link; "" if there is none.
 std::string first_line(const char* path) {
@@ -194,6 +211,15 @@ bool Recorder::open_archives() {
 Location* Recorder::add_thread() {
   const std::lock_guard lock(threads_mutex_);
   if (state == State::over) return nullptr;
+  if (!left_.empty()) {
+    Location* const location = left_.back();
+    left_.pop_back();
+    // Times must not fall, and counters of two processors need not be quite alike.
+    while (timer.now().local < location->last().local) {
+    }
+    ::pthread_setspecific(end_of_thread(), location);
+    return this_thread.location = location;
+  }
   const std::uint64_t thread = locations_.size();
   const std::uint64_t id = thread << 32 | static_cast<std::uint64_t>(rank_);
   OTF2_EvtWriter* writers[2] = {nullptr, nullptr};
@@ -204,7 +230,23 @@ Location* Recorder::add_thread() {
   locations_.push_back(std::make_unique<Location>(id, writers[0], writers[1]));
   journal_.tell({"location", std::to_string(id),
                  thread == 0 ? "Master thread" : "Thread " + std::to_string(thread)});
+  // The end of the first thread is that of the program.
+  if (thread > 0) ::pthread_setspecific(end_of_thread(), locations_.back().get());
   return this_thread.location = locations_.back().get();
+}
+
+void Recorder::thread_over(Location& at) {
+  {
+    const Writing writing(at);
+    if (!writing) return;
+    const Stamp now = timer.now();
+    at.resume(now);
+    for (; !at.user_regions.empty(); at.user_regions.pop_back()) {
+      at.leave(now, at.user_regions.back());
+    }
+  }
+  const std::lock_guard lock(threads_mutex_);
+  left_.push_back(&at);
 }
 
 void Recorder::first_use(std::uint32_t region) {

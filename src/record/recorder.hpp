@@ -35,11 +35,16 @@ class Recorder {
   void start();
   /// Completes the archive before the library's own MPI_Finalize. Collective over the world.
   void finish();
-  /// Writes out what is in memory; the process ends without MPI_Finalize.
+  /// The process ends without MPI_Finalize: writes out what the calling thread has in memory. What
+  /// others have lies in files already.
   void abandon();
 
-  /// The records of the calling thread, made at its first call; null if that failed.
+  /// The records of the calling thread, made at its first call; null if that failed. A thread goes
+  /// on where one that has ended left off: threads that come and go would need memory and files
+  /// without end.
   Location* add_thread();
+  /// The thread of this location ends.
+  void thread_over(Location& at);
   /// Notes that a region of the table occurs. Cheap.
   void use_region(std::uint32_t region) {
     if (!used_[region].load(std::memory_order_relaxed)) first_use(region);
@@ -120,10 +125,11 @@ class Recorder {
   std::recursive_mutex mutex_;
   Journal journal_;
   std::vector<std::unique_ptr<TraceArchive>> archives_;  ///< the second one holds true times
-  /// Protects what threads that never call MPI come to as well: locations_ and user_regions_. With
-  /// any level of threads these may mark regions.
+  /// Protects what threads that never call MPI come to as well: locations_, left_ and
+  /// user_regions_. With any level of threads these may mark regions.
   std::mutex threads_mutex_;
   std::vector<std::unique_ptr<Location>> locations_;
+  std::vector<Location*> left_;  ///< those whose threads have ended
   std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;
   std::unordered_map<std::uint64_t, Window> windows_;
   std::unordered_map<std::string, std::uint32_t> user_regions_;

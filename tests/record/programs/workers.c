@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* workers LEVEL: two threads mark regions of many names, while the main thread makes, names and
- * frees communicators. LEVEL: single, funneled or serialized. A third thread marks regions until the
- * end of the program, behind MPI_Finalize. */
+ * frees communicators. LEVEL: single, funneled or serialized. A third thread marks regions until
+ * the end of the program, behind MPI_Finalize. */
 #include <entrain/record.h>
 #include <mpi.h>
 #include <pthread.h>
