@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/record.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -17,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* k_recording = "OPTIONS OF THE RECORDING";
+constexpr const char* k_launched = "ENTRAIN_RECORD_LAUNCHED";
 constexpr const char* k_clocks = "OPTIONS OF THE CLOCK SESSIONS";
 
 /// An option that is a variable of the recorder; its own default stays where it is not given.
@@ -45,6 +49,12 @@ auto word_as_text(const std::array<const char*, N>& words) {
     for (std::size_t i = 0; i < N; ++i) choices[i] = {words[i], Variable(words[i])};
     return parse_choice(text, choices);
   };
+}
+
+/// Absolute, and without a slash at its end: names of other folders are made of it.
+std::string folder_from_everywhere(const std::string& folder) {
+  const std::string path = fs::absolute(folder).lexically_normal().string();
+  return path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
 }
 
 class Record : public Verb {
@@ -171,7 +181,7 @@ Environment Record::variables(const std::string& library) const {
   Environment result{
       {"LD_PRELOAD",
        preloaded == nullptr || *preloaded == '\0' ? library : library + ":" + preloaded},
-      {"ENTRAIN_RECORD_DIR", fs::absolute(output_).lexically_normal().string()}};
+      {"ENTRAIN_RECORD_DIR", folder_from_everywhere(output_)}};
   const auto add = [&](const char* name, const Variable& value) {
     if (value) result.emplace_back(name, *value);
   };
@@ -186,6 +196,17 @@ Environment Record::variables(const std::string& library) const {
   add("ENTRAIN_SYNCED_HOST", synced_host_);
   if (synced_cluster_) result.emplace_back("ENTRAIN_SYNCED_CLUSTER", "yes");
   if (no_sync_) result.emplace_back("ENTRAIN_SYNC", "off");
+  // Launchers do not hand what stands in the environment to processes on other nodes.
+  for (char** one = ::environ; one != nullptr && *one != nullptr; ++one) {
+    const std::string variable = *one;
+    const std::string name = variable.substr(0, variable.find('='));
+    if (!name.starts_with("ENTRAIN_") || name == k_launched) continue;
+    const bool given = std::any_of(result.begin(), result.end(),
+                                   [&](const auto& known) { return known.first == name; });
+    if (!given && name.size() < variable.size()) {
+      result.emplace_back(name, variable.substr(name.size() + 1));
+    }
+  }
   return result;
 }
 
@@ -224,7 +245,7 @@ int Record::launch(const std::string& library) const {
     return k_exit_failure;
   }
   Environment all = variables(library);
-  all.emplace_back("ENTRAIN_RECORD_LAUNCHED", "1");
+  all.emplace_back(k_launched, "1");
   const int code = run_and_wait(with_variables(command_, all));
   if (code < 0) return k_exit_failure;
   if (fs::exists(unfinished, ignored)) {

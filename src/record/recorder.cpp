@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 extern "C" OTF2_ErrorCode entrain_internal_set_collectives(OTF2_Archive* archive, MPI_Comm comm);
@@ -88,25 +89,50 @@ bool Recorder::all_agree(bool good) const {
   return all != 0;
 }
 
+std::string Recorder::agree_on_variables() const {
+  const std::string own = own_variables();
+  auto length = static_cast<int>(own.size());
+  real.MPI_Bcast(&length, 1, MPI_INT, 0, world_);
+  std::string agreed = own;
+  agreed.resize(static_cast<std::size_t>(length));
+  real.MPI_Bcast(agreed.data(), length, MPI_CHAR, 0, world_);
+  std::string ignored;
+  const bool nobody_records = all_agree(read_settings(own, ignored).directory.empty());
+  if (!all_agree(own == agreed) && !nobody_records && rank_ == 0) {
+    const bool records = !read_settings(own, ignored).directory.empty();
+    say("the variables ENTRAIN_* of the processes differ; those of rank 0 are used" +
+        std::string(records ? "" : ", which has no ENTRAIN_RECORD_DIR: nothing is recorded"));
+  }
+  return agreed;
+}
+
+void Recorder::leave_world() {
+  real.MPI_Group_free(&world_group_);
+  real.MPI_Comm_free(&world_);
+}
+
 void Recorder::start() {
-  std::string problem;
-  settings_ = read_settings(problem);
-  if (settings_.directory.empty()) return;
   real.MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm parent = MPI_COMM_NULL;
   real.MPI_Comm_get_parent(&parent);
   if (parent != MPI_COMM_NULL) {
-    if (rank_ == 0) say("processes that the program started with MPI_Comm_spawn are not recorded");
+    if (rank_ == 0 && std::getenv("ENTRAIN_RECORD_DIR") != nullptr) {
+      say("processes that the program started with MPI_Comm_spawn are not recorded");
+    }
     return;
   }
-  if (!problem.empty() && rank_ == 0) say(problem + "; the default is used");
+  // A process that went by settings of its own would wait for the others for ever.
   real.MPI_Comm_dup(MPI_COMM_WORLD, &world_);
   real.MPI_Comm_size(world_, &size_);
   real.MPI_Comm_group(world_, &world_group_);
+  std::string problem;
+  settings_ = read_settings(agree_on_variables(), problem);
+  if (settings_.directory.empty()) return leave_world();
+  if (!problem.empty() && rank_ == 0) say(problem + "; the default is used");
   int level = MPI_THREAD_SINGLE;
   real.MPI_Query_thread(&level);
   several_threads_ = level == MPI_THREAD_MULTIPLE;
-  if (!set_up_clock(settings_) || !prepare_folders() || !open_archives()) return;
+  if (!set_up_clock(settings_) || !prepare_folders() || !open_archives()) return leave_world();
   state = State::recording;
 }
 

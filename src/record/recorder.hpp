@@ -97,6 +97,9 @@ class Recorder {
   [[nodiscard]] int rank() const { return rank_; }
 
  private:
+  /// The variables of rank 0, for all.
+  [[nodiscard]] std::string agree_on_variables() const;
+  void leave_world();
   bool set_up_clock(const Settings& settings);
   bool prepare_folders();
   bool open_archives();
