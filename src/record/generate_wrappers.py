@@ -18,6 +18,10 @@ from pathlib import Path
 BEFORE_AND_AFTER = {
     "plain": ("", ""),
     "send": ("on_send(call, count, datatype, dest, tag, comm);", ""),
+    "bsend": (
+        "const Stamp begin = call.time();",
+        "after_bsend(call, begin, result, count, datatype, dest, tag, comm);",
+    ),
     "isend": (
         "const Started started = on_isend(call, count, datatype, dest, tag, comm);",
         "after_isend(call, result, started, request);",

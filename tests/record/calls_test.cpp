@@ -20,6 +20,12 @@ TEST_P(Calls, EveryMessage) {
   for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
 }
 
+TEST_P(Calls, ThatFail) {
+  expect_recorded_as_told("errors");
+  if (IsSkipped() || HasFatalFailure()) return;
+  for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
+}
+
 TEST_P(Calls, EveryCollectiveAndCommunicator) { expect_recorded_as_told("collectives"); }
 
 TEST_P(Calls, EveryCollectiveAmongNeighbours) { expect_recorded_as_told("neighbours"); }
