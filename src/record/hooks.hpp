@@ -243,7 +243,8 @@ void after_comm_idup(Call& call, int result, std::uint64_t number, const Collect
 void after_comm_create_group(Call& call, int result, MPI_Comm comm, int tag,
                              const MPI_Comm* newcomm);
 void after_intercomm_create(Call& call, int result, int tag, const MPI_Comm* newcomm);
-void after_foreign_comm(int result, const MPI_Comm* newcomm);
+/// Of a call that may lead out of the world that is recorded, but need not.
+void after_foreign_comm(Call& call, int result, const MPI_Comm* newcomm);
 Freed on_free_comm(const MPI_Comm* comm);
 void after_free_comm(Call& call, int result, const Freed& freed);
 void after_comm_set_name(int result, MPI_Comm comm, const char* name);
