@@ -127,13 +127,17 @@ void Record::declare_recording(CLI::App& app) {
   static constexpr std::array k_mpis{"openmpi", "mpich"};
   static constexpr std::array k_timers{"monotonic_raw", "tsc"};
   const auto parse_bytes = [](std::string_view text) -> Result<Variable> {
-    return parse_size(text).map([](std::uint64_t n) { return Variable(std::to_string(n)); });
+    const auto bytes = parse_size(text);
+    if (bytes && *bytes >= std::uint64_t{1} << 20 && *bytes <= std::uint64_t{1} << 40) {
+      return Variable(std::to_string(*bytes));
+    }
+    return fail(ErrorKind::usage, "is not a size such as 16M, 1M to 1T");
   };
   add_value(app, "--mpi", mpi_, word_as_text(k_mpis), "openmpi|mpich",
             "The program's MPI. Default: as the launcher or the program tells.")
       ->group(k_recording);
   add_value(app, "--buffer", buffer_, parse_bytes, "SIZE",
-            "Events of one thread that stay in memory, at least 1M; older ones are on disk only. "
+            "Events of one thread that stay in memory, 1M to 1T; older ones are on disk only. "
             "Default: 16M.")
       ->group(k_recording);
   add_value(app, "--timer", timer_, word_as_text(k_timers), "monotonic_raw|tsc",
@@ -218,7 +222,13 @@ int Record::run() {
     complain(fmt::format("'{}' is not an option (see entrain record --help)", command_.front()));
     return k_exit_failure;
   }
-  if (!repair_.empty()) return repair();
+  if (!repair_.empty()) {
+    if (!command_.empty() || repair_ == "--") {
+      complain("--repair takes one folder and no program (see entrain record --help)");
+      return k_exit_failure;
+    }
+    return repair();
+  }
   if (command_.empty()) {
     complain("there is no program to run (see entrain record --help)");
     return k_exit_failure;
@@ -253,6 +263,11 @@ int Record::launch(const std::string& library) const {
         fmt::format("the program did not complete its archive; finish what it recorded with "
                     "entrain record --repair {}",
                     output_));
+  } else if (!fs::exists(anchor, ignored)) {
+    complain(fmt::format(
+        "no archive was written to {}: the recorder said why, or it was not loaded (a program "
+        "without MPI, linked statically, or with another MPI than that of {})",
+        output_, fs::path(library).filename().string()));
   }
   return code;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/archive.hpp"
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <utility>
@@ -73,7 +74,10 @@ bool TraceArchive::is_whole(std::uint64_t location) {
   const std::string path =
       options_.directory + '/' + k_archive_name + '/' + std::to_string(location) + ".evt";
   std::FILE* const file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return false;
+  if (file == nullptr) {
+    if (problem_ == 0) problem_ = errno;
+    return false;
+  }
   char end[2] = {};
   const bool read = std::fseek(file, -2, SEEK_END) == 0 && std::fread(end, 1, 2, file) == 2;
   const auto size = static_cast<std::uint64_t>(std::ftell(file));
@@ -128,6 +132,14 @@ bool TraceArchive::close() {
   const bool closed = fine(OTF2_Archive_Close(archive_));
   archive_ = nullptr;
   return closed && good_;
+}
+
+int TraceArchive::problem() {
+  const std::lock_guard lock(pools_mutex_);
+  for (const auto& [location, pool] : pools_) {
+    if (pool->problem() != 0) return pool->problem();
+  }
+  return problem_;
 }
 
 void TraceArchive::drop_buffers(bool keep) {

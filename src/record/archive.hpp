@@ -66,6 +66,8 @@ class TraceArchive {
   bool write_global_definitions(const Merged& merged);
   /// Collective; the archive is complete afterwards.
   bool close();
+  /// Why events could not be written (errno), or 0 if nothing is known of it.
+  [[nodiscard]] int problem();
   /// Removes the files with unwritten events, or leaves them to a later repair.
   void drop_buffers(bool keep);
 
@@ -84,6 +86,7 @@ class TraceArchive {
   Options options_;
   OTF2_Archive* archive_ = nullptr;
   bool good_ = true;
+  int problem_ = 0;         ///< errno of the first event file that could not be opened
   std::mutex mutex_;        ///< of writers_
   std::mutex pools_mutex_;  ///< of pools_ and kept_; may be taken inside the other one
   std::map<std::uint64_t, OTF2_EvtWriter*> writers_;

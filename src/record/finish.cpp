@@ -3,6 +3,9 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+
 #include "record/clock_files.hpp"
 #include "record/recorder.hpp"
 #include "record/rounds.hpp"
@@ -139,7 +142,12 @@ bool Recorder::write_archives() {
 
 void Recorder::settle(bool good, bool all_good) {
   const std::string& directory = settings_.directory;
-  const std::string complaint = take_otf2_complaint();
+  std::string complaint = take_otf2_complaint();
+  int why = 0;
+  for (const auto& archive : archives_) why = why != 0 ? why : archive->problem();
+  // The system knows better than the library, which only sees that it got no memory.
+  if (why != 0) complaint = std::strerror(why);
+  const bool room = why == 0 || why == ENOSPC || why == EDQUOT || why == EFBIG;
   if (!all_good) {
     // All may have the same trouble: the first one speaks.
     int speaker = good && complaint.empty() ? size_ : rank_, first = 0;
@@ -147,7 +155,8 @@ void Recorder::settle(bool good, bool all_good) {
     if (rank_ == (first == size_ ? 0 : first)) {
       say("the archive in " + directory + " could not be written completely" +
           (complaint.empty() ? "" : " (" + complaint + ")") +
-          "; make room, then finish what was recorded with entrain record --repair " + directory);
+          (room ? "; make room, then" : "; mend that, then") +
+          " finish what was recorded with entrain record --repair " + directory);
     }
   }
   for (const auto& archive : archives_) archive->drop_buffers(!all_good);

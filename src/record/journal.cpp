@@ -17,14 +17,18 @@ bool Journal::open(const std::string& path) {
   return true;
 }
 
-void Journal::tell(const std::vector<std::string>& words) {
+void Journal::tell(const std::vector<std::string>& words) { tell_all({words}); }
+
+void Journal::tell_all(const std::vector<std::vector<std::string>>& lines) {
   const std::lock_guard lock(mutex_);
   const std::size_t begin = text_.size();
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text_ += '\t';
-    text_ += words[i];
+  for (const std::vector<std::string>& words : lines) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (i > 0) text_ += '\t';
+      text_ += words[i];
+    }
+    text_ += '\n';
   }
-  text_ += '\n';
   if (file_ >= 0) write(text_.data() + begin, text_.size() - begin);
 }
 

@@ -23,6 +23,8 @@ class Journal {
   bool open(const std::string& path);
   /// Adds a line. Words must hold neither tabs nor line ends (see clean_word).
   void tell(const std::vector<std::string>& words);
+  /// The same for several lines, written at once.
+  void tell_all(const std::vector<std::vector<std::string>>& lines);
   void close();
   /// Closes and removes the file: the archive says it all.
   void remove();

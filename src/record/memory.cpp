@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 namespace entrain::record {
@@ -69,17 +70,21 @@ bool ChunkPool::grow(std::size_t chunk) {
   return true;
 }
 
-bool ChunkPool::map(Step& step) const {
+bool ChunkPool::map(Step& step) {
   const int file = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) return false;
+  if (file < 0) {
+    problem_ = errno;
+    return false;
+  }
   const auto begin = static_cast<off_t>(size_);
   // Blocks are reserved first: a page that the disk has no room for would kill the program.
-  const bool room = ::posix_fallocate(file, begin, static_cast<off_t>(step.bytes)) == 0;
-  if (room) {
+  problem_ = ::posix_fallocate(file, begin, static_cast<off_t>(step.bytes));
+  if (problem_ == 0) {
     step.begin = ::mmap(nullptr, step.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, begin);
   }
+  step.mapped = problem_ == 0 && step.begin != MAP_FAILED;
+  if (problem_ == 0 && !step.mapped) problem_ = errno;
   ::close(file);
-  step.mapped = room && step.begin != MAP_FAILED;
   return step.mapped;
 }
 

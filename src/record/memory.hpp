@@ -36,6 +36,8 @@ class ChunkPool {
   [[nodiscard]] std::uint64_t written() const { return written_; }
   /// True once the disk had no room for the mapped file to grow.
   [[nodiscard]] bool out_of_room() const { return out_of_room_; }
+  /// Why the mapped file could not grow (errno), or 0.
+  [[nodiscard]] int problem() const { return problem_; }
   /// The file stays when this is destroyed.
   void keep_file() { keep_ = true; }
 
@@ -46,7 +48,7 @@ class ChunkPool {
     bool mapped = false, resident = true;
   };
   bool grow(std::size_t chunk);
-  [[nodiscard]] bool map(Step& step) const;
+  bool map(Step& step);
   void evict();
 
   std::string path_;
@@ -57,6 +59,7 @@ class ChunkPool {
   std::size_t used_ = 0;    ///< chunks
   std::uint64_t written_ = 0;
   bool out_of_room_ = false;
+  int problem_ = 0;
   std::vector<Step> steps_;
   std::vector<void*> chunks_;
 };

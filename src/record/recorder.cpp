@@ -225,13 +225,38 @@ bool Recorder::open_archives() {
   whole_world_ = size_ == 1 ? "0" : "0-" + std::to_string(size_ - 1);
   add_comm(MPI_COMM_WORLD, "world");
   add_comm(MPI_COMM_SELF, "self");
-  good = good && add_thread() != nullptr;
+  if (good && add_thread() == nullptr) {
+    good = false;
+    const int why = archives_.back()->problem() != 0 ? archives_.back()->problem()
+                                                     : archives_.front()->problem();
+    const std::string complaint = take_otf2_complaint();
+    problem = "cannot write to " + settings_.directory + ": " +
+              (why != 0 ? std::strerror(why) : complaint.c_str());
+  }
   if (all_agree(good)) return true;
   // All may have the same trouble: the first one speaks.
   int speaker = problem.empty() ? size_ : rank_, first = 0;
   real.MPI_Allreduce(&speaker, &first, 1, MPI_INT, MPI_MIN, world_);
   if (first == rank_) say(problem + ". Nothing is recorded");
+  remove_archives();
   return false;
+}
+
+void Recorder::remove_archives() {
+  // The archives themselves stay open: the library would complete them.
+  this_thread.location = nullptr;
+  journal_.remove();
+  const std::string& own = settings_.directory;
+  for (const std::string& directory : {own, truth_folder(own)}) {
+    const std::string events = directory + '/' + k_archive_name;
+    ::unlink(buffer_path(unfinished_folder(directory), static_cast<std::uint64_t>(rank_)).c_str());
+    real.MPI_Barrier(world_);
+    if (rank_ != 0) continue;
+    // Only what is empty goes: there may be other things.
+    ::rmdir(events.c_str());
+    ::rmdir(unfinished_folder(directory).c_str());
+    if (directory != own) ::rmdir(directory.c_str());
+  }
 }
 
 Location* Recorder::add_thread() {

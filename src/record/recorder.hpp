@@ -103,6 +103,8 @@ class Recorder {
   bool set_up_clock(const Settings& settings);
   bool prepare_folders();
   bool open_archives();
+  /// Collective: removes what open_archives has made before it failed.
+  void remove_archives();
   bool all_agree(bool good) const;
   void start_journal();
   [[nodiscard]] std::string host() const;
