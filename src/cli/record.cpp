@@ -91,8 +91,8 @@ const HelpText& Record::help() const {
        "linked anew: the recorder is loaded into it.",
        "COMMAND may be the launcher (entrain record -- mpirun -n 4 app), or the launcher may start "
        "this tool (mpirun -n 4 entrain record -- app). Output and exit code are those of the "
-       "program. All options can be given as variables of the environment; "
-       "docs/manual/record.md names them.",
+       "program. All options but --mpi and --repair can be given as variables of the environment "
+       "as well; docs/manual/record.md names them. All processes go by those of rank 0.",
        "If the program ends without MPI_Finalize, or the disk is full, DIR holds no archive but a "
        "folder 'unfinished', and --repair makes an archive of what is there."},
       {{"entrain record -o trace -- mpirun -n 4 ./app", "Records four processes."},
@@ -153,7 +153,8 @@ void Record::declare_clocks(CLI::App& app) {
             "Default: 100.")
       ->group(k_clocks);
   add_value(app, "--sync-max-duration", duration_, number_as_text(1e6, "seconds"), "SECONDS",
-            "No further exchange begins after this time, seconds, 0 to 1e6. Default: 60.")
+            "A process begins no exchange with its children after this time, seconds, 0 to 1e6; a "
+            "session takes up to as many such times as the tree has levels. Default: 60.")
       ->group(k_clocks);
   add_value(app, "--sync-drop", drop_, number_as_text(0.9, ""), "SHARE",
             "Share of the exchanges to leave aside, those with the longest round trip, 0 to 0.9. "

@@ -70,7 +70,7 @@ Comm* Recorder::add_comm(MPI_Comm handle, const std::string& key, MPI_Comm like)
   }
   comm->whole = !comm->inter && join_ranks(own) == whole_world_;
   const bool second = comm->inter && others.front() < own.front();
-  comm->key = key + ':' + std::to_string(second ? others.front() : own.front());
+  comm->key = short_key(key + ':' + std::to_string(second ? others.front() : own.front()));
   comm->id = next_comm_++;
   // One member tells who the others are.
   const bool tells = comm->rank == 0 && !second;

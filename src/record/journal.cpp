@@ -2,6 +2,7 @@
 #include "record/journal.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,6 +13,8 @@ bool Journal::open(const std::string& path) {
   const std::lock_guard lock(mutex_);
   file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) return false;
+  // Where the file system knows no locks a repair will not notice that this process is running.
+  static_cast<void>(::flock(file_, LOCK_EX | LOCK_NB));
   path_ = path;
   write(text_.data(), text_.size());
   return true;
@@ -58,6 +61,17 @@ std::string clean_word(std::string word) {
     if (c == '\t' || c == '\n' || c == '\r') c = ' ';
   }
   return word;
+}
+
+std::string short_key(const std::string& key) {
+  constexpr std::size_t k_longest = 120;
+  if (key.size() <= k_longest) return key;
+  std::string text = "#";
+  for (std::uint64_t hash : {0xcbf29ce484222325U, 0x9e3779b97f4a7c15U}) {  // FNV-1a, twice
+    for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    text += std::to_string(hash ^ (hash >> 29)) + '.';
+  }
+  return text;
 }
 
 namespace {

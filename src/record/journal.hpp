@@ -19,7 +19,8 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
   ~Journal() { close(); }
 
-  /// Opens the file; false, with errno, if that fails. Lines told before are written now.
+  /// Opens the file; false, with errno, if that fails. Lines told before are written now. The file
+  /// is locked (flock) while this process lives.
   bool open(const std::string& path);
   /// Adds a line. Words must hold neither tabs nor line ends (see clean_word).
   void tell(const std::vector<std::string>& words);
@@ -41,6 +42,10 @@ class Journal {
 
 /// `word` with tabs and line ends replaced by blanks.
 std::string clean_word(std::string word);
+
+/// `key` itself, or a digest (128 bits) of it where it is long: keys of communicators that are made
+/// from one another would grow without end.
+std::string short_key(const std::string& key);
 
 /// One exchange of a clock session, as the child saw it; ticks of either clock.
 struct ClockSample {

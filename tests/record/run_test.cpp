@@ -122,6 +122,28 @@ TEST_P(Run, AfterAKilledProcessTheArchiveIsRepaired) {
   EXPECT_EQ(run_tool({"record", "--repair", trace().string()}).exit_code, 2);
 }
 
+TEST_P(Run, ARunningProgramIsNotRepaired) {
+  std::vector<std::string> command{
+      "sh",
+      "-c",
+      "folder=$1; shift; \"$@\" & program=$!\n"
+      "while ! [ -s \"$folder/unfinished/0.journal\" ]; do sleep 0.1; done\n"
+      "\"$0\" record --repair \"$folder\"; echo \"code $?\"; wait $program",
+      ENTRAIN_BINARY,
+      trace().string(),
+      ENTRAIN_BINARY,
+      "record",
+      "-o",
+      trace().string(),
+      "--"};
+  command = command + launch(mpi_, 2) + std::vector<std::string>{program("ring"), "20", "pause"};
+  const ChildOutcome outcome = run_program(command, tool_limits());
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  EXPECT_EQ(outcome.out, "code 2\nlast from 1\n");
+  EXPECT_THAT(outcome.err, HasSubstr("is running; repair when it has ended"));
+  expect_ring(2, 20);
+}
+
 TEST_P(Run, AnUnwritableFolderIsToldAndTheProgramRuns) {
   const fs::path file = scratch_ / "file";
   write_bytes(file, {});
