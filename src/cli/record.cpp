@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/record.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -17,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* k_recording = "OPTIONS OF THE RECORDING";
+constexpr const char* k_launched = "ENTRAIN_RECORD_LAUNCHED";
 constexpr const char* k_clocks = "OPTIONS OF THE CLOCK SESSIONS";
 
 /// An option that is a variable of the recorder; its own default stays where it is not given.
@@ -45,6 +49,12 @@ auto word_as_text(const std::array<const char*, N>& words) {
     for (std::size_t i = 0; i < N; ++i) choices[i] = {words[i], Variable(words[i])};
     return parse_choice(text, choices);
   };
+}
+
+/// Absolute, and without a slash at its end: names of other folders are made of it.
+std::string folder_from_everywhere(const std::string& folder) {
+  const std::string path = fs::absolute(folder).lexically_normal().string();
+  return path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
 }
 
 class Record : public Verb {
@@ -81,8 +91,8 @@ const HelpText& Record::help() const {
        "linked anew: the recorder is loaded into it.",
        "COMMAND may be the launcher (entrain record -- mpirun -n 4 app), or the launcher may start "
        "this tool (mpirun -n 4 entrain record -- app). Output and exit code are those of the "
-       "program. All options can be given as variables of the environment; "
-       "docs/manual/record.md names them.",
+       "program. All options but --mpi and --repair can be given as variables of the environment "
+       "as well; docs/manual/record.md names them. All processes go by those of rank 0.",
        "If the program ends without MPI_Finalize, or the disk is full, DIR holds no archive but a "
        "folder 'unfinished', and --repair makes an archive of what is there."},
       {{"entrain record -o trace -- mpirun -n 4 ./app", "Records four processes."},
@@ -117,13 +127,17 @@ void Record::declare_recording(CLI::App& app) {
   static constexpr std::array k_mpis{"openmpi", "mpich"};
   static constexpr std::array k_timers{"monotonic_raw", "tsc"};
   const auto parse_bytes = [](std::string_view text) -> Result<Variable> {
-    return parse_size(text).map([](std::uint64_t n) { return Variable(std::to_string(n)); });
+    const auto bytes = parse_size(text);
+    if (bytes && *bytes >= std::uint64_t{1} << 20 && *bytes <= std::uint64_t{1} << 40) {
+      return Variable(std::to_string(*bytes));
+    }
+    return fail(ErrorKind::usage, "is not a size such as 16M, 1M to 1T");
   };
   add_value(app, "--mpi", mpi_, word_as_text(k_mpis), "openmpi|mpich",
             "The program's MPI. Default: as the launcher or the program tells.")
       ->group(k_recording);
   add_value(app, "--buffer", buffer_, parse_bytes, "SIZE",
-            "Events of one thread that stay in memory, at least 1M; older ones are on disk only. "
+            "Events of one thread that stay in memory, 1M to 1T; older ones are on disk only. "
             "Default: 16M.")
       ->group(k_recording);
   add_value(app, "--timer", timer_, word_as_text(k_timers), "monotonic_raw|tsc",
@@ -139,7 +153,8 @@ void Record::declare_clocks(CLI::App& app) {
             "Default: 100.")
       ->group(k_clocks);
   add_value(app, "--sync-max-duration", duration_, number_as_text(1e6, "seconds"), "SECONDS",
-            "No further exchange begins after this time, seconds, 0 to 1e6. Default: 60.")
+            "A process begins no exchange with its children after this time, seconds, 0 to 1e6; a "
+            "session takes up to as many such times as the tree has levels. Default: 60.")
       ->group(k_clocks);
   add_value(app, "--sync-drop", drop_, number_as_text(0.9, ""), "SHARE",
             "Share of the exchanges to leave aside, those with the longest round trip, 0 to 0.9. "
@@ -171,7 +186,7 @@ Environment Record::variables(const std::string& library) const {
   Environment result{
       {"LD_PRELOAD",
        preloaded == nullptr || *preloaded == '\0' ? library : library + ":" + preloaded},
-      {"ENTRAIN_RECORD_DIR", fs::absolute(output_).lexically_normal().string()}};
+      {"ENTRAIN_RECORD_DIR", folder_from_everywhere(output_)}};
   const auto add = [&](const char* name, const Variable& value) {
     if (value) result.emplace_back(name, *value);
   };
@@ -186,6 +201,17 @@ Environment Record::variables(const std::string& library) const {
   add("ENTRAIN_SYNCED_HOST", synced_host_);
   if (synced_cluster_) result.emplace_back("ENTRAIN_SYNCED_CLUSTER", "yes");
   if (no_sync_) result.emplace_back("ENTRAIN_SYNC", "off");
+  // Launchers do not hand what stands in the environment to processes on other nodes.
+  for (char** one = ::environ; one != nullptr && *one != nullptr; ++one) {
+    const std::string variable = *one;
+    const std::string name = variable.substr(0, variable.find('='));
+    if (!name.starts_with("ENTRAIN_") || name == k_launched) continue;
+    const bool given = std::any_of(result.begin(), result.end(),
+                                   [&](const auto& known) { return known.first == name; });
+    if (!given && name.size() < variable.size()) {
+      result.emplace_back(name, variable.substr(name.size() + 1));
+    }
+  }
   return result;
 }
 
@@ -197,7 +223,13 @@ int Record::run() {
     complain(fmt::format("'{}' is not an option (see entrain record --help)", command_.front()));
     return k_exit_failure;
   }
-  if (!repair_.empty()) return repair();
+  if (!repair_.empty()) {
+    if (!command_.empty() || repair_ == "--") {
+      complain("--repair takes one folder and no program (see entrain record --help)");
+      return k_exit_failure;
+    }
+    return repair();
+  }
   if (command_.empty()) {
     complain("there is no program to run (see entrain record --help)");
     return k_exit_failure;
@@ -224,7 +256,7 @@ int Record::launch(const std::string& library) const {
     return k_exit_failure;
   }
   Environment all = variables(library);
-  all.emplace_back("ENTRAIN_RECORD_LAUNCHED", "1");
+  all.emplace_back(k_launched, "1");
   const int code = run_and_wait(with_variables(command_, all));
   if (code < 0) return k_exit_failure;
   if (fs::exists(unfinished, ignored)) {
@@ -232,6 +264,11 @@ int Record::launch(const std::string& library) const {
         fmt::format("the program did not complete its archive; finish what it recorded with "
                     "entrain record --repair {}",
                     output_));
+  } else if (!fs::exists(anchor, ignored)) {
+    complain(fmt::format(
+        "no archive was written to {}: the recorder said why, or it was not loaded (a program "
+        "without MPI, linked statically, or with another MPI than that of {})",
+        output_, fs::path(library).filename().string()));
   }
   return code;
 }

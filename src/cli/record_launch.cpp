@@ -76,6 +76,19 @@ std::optional<std::string> mpi_of_launcher(const Command& command) {
   return std::nullopt;
 }
 
+/// The MPI whose library is among these, as ldd prints them. Several make a library of one name,
+/// and its version tells which: that of MPICH and all that share its binary interface, or Open
+/// MPI's. Another version is returned by its name.
+std::optional<std::string> mpi_of_libraries(const std::string& libraries) {
+  if (contains(libraries, "libmpich.so")) return "mpich";
+  const auto begin = libraries.find("libmpi.so");
+  if (begin == std::string::npos) return std::nullopt;
+  const std::string name = libraries.substr(begin, libraries.find_first_of(" \n", begin) - begin);
+  if (name == "libmpi.so.12") return "mpich";
+  if (name == "libmpi.so.40") return "openmpi";
+  return name;
+}
+
 /// Of the first word that names a program linked with an MPI.
 std::optional<std::string> mpi_of_program(const Command& command) {
   for (const std::string& word : command) {
@@ -83,8 +96,7 @@ std::optional<std::string> mpi_of_program(const Command& command) {
         contains(word, "/") ? word : output_of({"sh", "-c", "command -v -- \"$0\"", word});
     if (path.empty() || ::access(path.substr(0, path.find('\n')).c_str(), X_OK) != 0) continue;
     const std::string libraries = output_of({"ldd", path.substr(0, path.find('\n'))});
-    if (contains(libraries, "libmpi.so")) return "openmpi";
-    if (contains(libraries, "libmpich.so")) return "mpich";
+    if (auto mpi = mpi_of_libraries(libraries)) return mpi;
   }
   return std::nullopt;
 }
@@ -147,7 +159,8 @@ Result<std::string> recorder_library(const std::optional<std::string>& mpi) {
   if (!mpi && built.size() == 1) return library_path(built[0]);
   if (mpi) {
     return fail(ErrorKind::usage,
-                fmt::format("this entrain has no recorder for the program's MPI ({}), only for {}",
+                fmt::format("this entrain has no recorder for the program's MPI ({}), only for {}; "
+                            "if it is one of these in its binary interface, name that with --mpi",
                             *mpi, fmt::join(built, " and ")));
   }
   return fail(ErrorKind::usage, fmt::format("cannot tell the program's MPI; name it with --mpi {}",

@@ -21,7 +21,8 @@ std::string recorder_folder();
 bool is_launcher(const Command& command);
 
 /// "openmpi" or "mpich": the MPI that the launcher, the program or, if neither tells, the launcher
-/// around this process belongs to. Empty if nothing tells.
+/// around this process belongs to; the name of the program's MPI library if it is neither. Empty if
+/// nothing tells.
 std::optional<std::string> mpi_of(const Command& command);
 
 /// Path of the recorder for that MPI (empty: the only one that there is). An error says which ones

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/archive.hpp"
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <utility>
@@ -65,14 +66,18 @@ OTF2_EvtWriter* TraceArchive::event_writer(std::uint64_t location) {
   return writer;
 }
 
-bool TraceArchive::is_whole(std::uint64_t location) const {
+bool TraceArchive::is_whole(std::uint64_t location) {
   // The library does not notice when the system fails to write what it had buffered.
+  const std::lock_guard lock(pools_mutex_);
   const auto pool = pools_.find(location);
   if (pool == pools_.end()) return true;
   const std::string path =
       options_.directory + '/' + k_archive_name + '/' + std::to_string(location) + ".evt";
   std::FILE* const file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return false;
+  if (file == nullptr) {
+    if (problem_ == 0) problem_ = errno;
+    return false;
+  }
   char end[2] = {};
   const bool read = std::fseek(file, -2, SEEK_END) == 0 && std::fread(end, 1, 2, file) == 2;
   const auto size = static_cast<std::uint64_t>(std::ftell(file));
@@ -82,11 +87,20 @@ bool TraceArchive::is_whole(std::uint64_t location) const {
 
 bool TraceArchive::close_writers() {
   bool good = true;
-  for (const auto& [location, writer] : writers_) {
-    good = fine(OTF2_Archive_CloseEvtWriter(archive_, writer)) && is_whole(location) && good;
-  }
-  writers_.clear();
+  while (!writers_.empty()) good = close_writer(writers_.begin()->first) && good;
   return good;
+}
+
+bool TraceArchive::close_writer(std::uint64_t location) {
+  OTF2_EvtWriter* writer = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = writers_.find(location);
+    if (found == writers_.end()) return true;
+    writer = found->second;
+    writers_.erase(found);
+  }
+  return fine(OTF2_Archive_CloseEvtWriter(archive_, writer)) && is_whole(location);
 }
 
 bool TraceArchive::write_local_definitions(const std::vector<LocalDefinitions>& processes) {
@@ -118,6 +132,14 @@ bool TraceArchive::close() {
   const bool closed = fine(OTF2_Archive_Close(archive_));
   archive_ = nullptr;
   return closed && good_;
+}
+
+int TraceArchive::problem() {
+  const std::lock_guard lock(pools_mutex_);
+  for (const auto& [location, pool] : pools_) {
+    if (pool->problem() != 0) return pool->problem();
+  }
+  return problem_;
 }
 
 void TraceArchive::drop_buffers(bool keep) {

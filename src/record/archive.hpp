@@ -53,6 +53,8 @@ class TraceArchive {
   /// Writes out and closes the event files of this process; not collective. False if one of them
   /// is not whole; its events are then in the mapped file (drop_buffers).
   bool close_writers();
+  /// The same for one location. Those of other threads may be written to at the same time.
+  bool close_writer(std::uint64_t location);
   /// Collective, after close_writers: definitions of the locations of this process or, in a repair,
   /// of several.
   struct LocalDefinitions {
@@ -64,12 +66,14 @@ class TraceArchive {
   bool write_global_definitions(const Merged& merged);
   /// Collective; the archive is complete afterwards.
   bool close();
+  /// Why events could not be written (errno), or 0 if nothing is known of it.
+  [[nodiscard]] int problem();
   /// Removes the files with unwritten events, or leaves them to a later repair.
   void drop_buffers(bool keep);
 
  private:
   bool fine(OTF2_ErrorCode code);
-  [[nodiscard]] bool is_whole(std::uint64_t location) const;
+  [[nodiscard]] bool is_whole(std::uint64_t location);
   std::unique_ptr<ChunkPool> new_pool(OTF2_FileType type, std::uint64_t location) const;
   static void* allocate(void* self, OTF2_FileType type, OTF2_LocationRef location, void** buffer,
                         std::uint64_t bytes);
@@ -82,6 +86,7 @@ class TraceArchive {
   Options options_;
   OTF2_Archive* archive_ = nullptr;
   bool good_ = true;
+  int problem_ = 0;         ///< errno of the first event file that could not be opened
   std::mutex mutex_;        ///< of writers_
   std::mutex pools_mutex_;  ///< of pools_ and kept_; may be taken inside the other one
   std::map<std::uint64_t, OTF2_EvtWriter*> writers_;

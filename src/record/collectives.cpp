@@ -7,16 +7,6 @@ namespace entrain::record {
 
 namespace {
 
-std::uint64_t size_of(MPI_Datatype datatype) {
-  MPI_Count size = 0;
-  real.MPI_Type_size_x(datatype, &size);
-  return static_cast<std::uint64_t>(size);
-}
-
-std::uint64_t bytes(Count count, MPI_Datatype datatype) {
-  return static_cast<std::uint64_t>(count) * size_of(datatype);
-}
-
 /// A collective call on a communicator, before its volume is known.
 class Volume {
  public:
@@ -69,7 +59,7 @@ std::uint64_t sum(const Volume& volume, Counts counts, MPI_Datatype datatype, in
   for (std::uint64_t i = 0; i < volume.partners(); ++i) {
     if (static_cast<std::int64_t>(i) != own) total += static_cast<std::uint64_t>(counts[i]);
   }
-  return total * size_of(datatype);
+  return bytes_of(static_cast<Count>(total), datatype);
 }
 
 int own_rank_if(bool in_place, const Volume& volume) { return in_place ? volume.comm().rank : -1; }
@@ -82,7 +72,7 @@ Collective bcast(Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_BCAST, comm);
   if (!volume.known()) return volume.unknown();
   const bool is_root = volume.root(root);
-  const std::uint64_t size = bytes(count, datatype);
+  const std::uint64_t size = bytes_of(count, datatype);
   return volume.with(is_root ? size * volume.partners() : 0, volume.is_leaf() ? size : 0);
 }
 
@@ -93,8 +83,8 @@ Collective gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, C
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const bool is_root = volume.root(root);
   const std::uint64_t others = volume.partners() - (in_place ? 1 : 0);
-  return volume.with(volume.is_leaf() && !in_place ? bytes(sendcount, sendtype) : 0,
-                     is_root ? others * bytes(recvcount, recvtype) : 0);
+  return volume.with(volume.is_leaf() && !in_place ? bytes_of(sendcount, sendtype) : 0,
+                     is_root ? others * bytes_of(recvcount, recvtype) : 0);
 }
 
 Collective gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Counts recvcounts,
@@ -104,7 +94,7 @@ Collective gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, 
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const bool is_root = volume.root(root);
   return volume.with(
-      volume.is_leaf() && !in_place ? bytes(sendcount, sendtype) : 0,
+      volume.is_leaf() && !in_place ? bytes_of(sendcount, sendtype) : 0,
       is_root ? sum(volume, recvcounts, recvtype, own_rank_if(in_place, volume)) : 0);
 }
 
@@ -115,8 +105,8 @@ Collective scatter(const void* recvbuf, Count sendcount, MPI_Datatype sendtype, 
   const bool in_place = recvbuf == MPI_IN_PLACE;
   const bool is_root = volume.root(root);
   const std::uint64_t others = volume.partners() - (in_place ? 1 : 0);
-  return volume.with(is_root ? others * bytes(sendcount, sendtype) : 0,
-                     volume.is_leaf() && !in_place ? bytes(recvcount, recvtype) : 0);
+  return volume.with(is_root ? others * bytes_of(sendcount, sendtype) : 0,
+                     volume.is_leaf() && !in_place ? bytes_of(recvcount, recvtype) : 0);
 }
 
 Collective scatterv(const void* recvbuf, Counts sendcounts, MPI_Datatype sendtype, Count recvcount,
@@ -126,7 +116,7 @@ Collective scatterv(const void* recvbuf, Counts sendcounts, MPI_Datatype sendtyp
   const bool in_place = recvbuf == MPI_IN_PLACE;
   const bool is_root = volume.root(root);
   return volume.with(is_root ? sum(volume, sendcounts, sendtype, own_rank_if(in_place, volume)) : 0,
-                     volume.is_leaf() && !in_place ? bytes(recvcount, recvtype) : 0);
+                     volume.is_leaf() && !in_place ? bytes_of(recvcount, recvtype) : 0);
 }
 
 Collective allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
@@ -135,8 +125,8 @@ Collective allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype
   if (!volume.known()) return volume.unknown();
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const std::uint64_t others = volume.partners() - (in_place ? 1 : 0);
-  const std::uint64_t received = bytes(recvcount, recvtype);
-  return volume.with(others * (in_place ? received : bytes(sendcount, sendtype)),
+  const std::uint64_t received = bytes_of(recvcount, recvtype);
+  return volume.with(others * (in_place ? received : bytes_of(sendcount, sendtype)),
                      others * received);
 }
 
@@ -147,7 +137,7 @@ Collective allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtyp
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const std::uint64_t others = volume.partners() - (in_place ? 1 : 0);
   const std::uint64_t own =
-      in_place ? bytes(recvcounts[volume.comm().rank], recvtype) : bytes(sendcount, sendtype);
+      in_place ? bytes_of(recvcounts[volume.comm().rank], recvtype) : bytes_of(sendcount, sendtype);
   return volume.with(others * own,
                      sum(volume, recvcounts, recvtype, own_rank_if(in_place, volume)));
 }
@@ -158,8 +148,8 @@ Collective alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
   if (!volume.known()) return volume.unknown();
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const std::uint64_t others = volume.partners() - (in_place ? 1 : 0);
-  const std::uint64_t received = others * bytes(recvcount, recvtype);
-  return volume.with(in_place ? received : others * bytes(sendcount, sendtype), received);
+  const std::uint64_t received = others * bytes_of(recvcount, recvtype);
+  return volume.with(in_place ? received : others * bytes_of(sendcount, sendtype), received);
 }
 
 Collective alltoallv(const void* sendbuf, Counts sendcounts, MPI_Datatype sendtype,
@@ -179,8 +169,8 @@ Collective alltoallw(const void* sendbuf, Counts sendcounts, Types sendtypes, Co
   std::uint64_t sent = 0, received = 0;
   for (std::uint64_t i = 0; i < volume.partners(); ++i) {
     if (in_place && i == static_cast<std::uint64_t>(volume.comm().rank)) continue;
-    received += bytes(recvcounts[i], recvtypes[i]);
-    if (!in_place) sent += bytes(sendcounts[i], sendtypes[i]);
+    received += bytes_of(recvcounts[i], recvtypes[i]);
+    if (!in_place) sent += bytes_of(sendcounts[i], sendtypes[i]);
   }
   return volume.with(in_place ? received : sent, received);
 }
@@ -189,7 +179,7 @@ Collective allreduce(const void* sendbuf, Count count, MPI_Datatype datatype, MP
   Volume volume(OTF2_COLLECTIVE_OP_ALLREDUCE, comm);
   if (!volume.known()) return volume.unknown();
   const std::uint64_t others = volume.partners() - (sendbuf == MPI_IN_PLACE ? 1 : 0);
-  const std::uint64_t size = others * bytes(count, datatype);
+  const std::uint64_t size = others * bytes_of(count, datatype);
   return volume.with(size, size);
 }
 
@@ -200,7 +190,7 @@ Collective reduce(const void* sendbuf, Count count, MPI_Datatype datatype, int r
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const bool is_root = volume.root(root);
   const std::uint64_t others = volume.partners() - (in_place ? 1 : 0);
-  const std::uint64_t size = bytes(count, datatype);
+  const std::uint64_t size = bytes_of(count, datatype);
   return volume.with(volume.is_leaf() && !in_place ? size : 0, is_root ? others * size : 0);
 }
 
@@ -212,10 +202,10 @@ Collective reduce_scatter(const void* sendbuf, Counts recvcounts, MPI_Datatype d
   // The counts are those of the process' own group, on an inter-communicator too.
   std::uint64_t sent = 0;
   for (int i = 0; i < volume.comm().size; ++i) {
-    if (!in_place || i != volume.comm().rank) sent += bytes(recvcounts[i], datatype);
+    if (!in_place || i != volume.comm().rank) sent += bytes_of(recvcounts[i], datatype);
   }
   const std::uint64_t others = volume.partners() - (in_place ? 1 : 0);
-  return volume.with(sent, others * bytes(recvcounts[volume.comm().rank], datatype));
+  return volume.with(sent, others * bytes_of(recvcounts[volume.comm().rank], datatype));
 }
 
 Collective reduce_scatter_block(const void* sendbuf, Count recvcount, MPI_Datatype datatype,
@@ -223,14 +213,14 @@ Collective reduce_scatter_block(const void* sendbuf, Count recvcount, MPI_Dataty
   Volume volume(OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK, comm);
   if (!volume.known()) return volume.unknown();
   const std::uint64_t others = volume.partners() - (sendbuf == MPI_IN_PLACE ? 1 : 0);
-  const std::uint64_t size = others * bytes(recvcount, datatype);
+  const std::uint64_t size = others * bytes_of(recvcount, datatype);
   return volume.with(size, size);
 }
 
 Collective scan(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_SCAN, comm);
   if (!volume.known()) return volume.unknown();
-  const std::uint64_t size = bytes(count, datatype);
+  const std::uint64_t size = bytes_of(count, datatype);
   const std::uint64_t own = sendbuf == MPI_IN_PLACE ? 0 : 1;
   const auto before = static_cast<std::uint64_t>(volume.comm().rank);
   return volume.with((volume.partners() - before - 1 + own) * size, (before + own) * size);
@@ -239,7 +229,7 @@ Collective scan(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Com
 Collective exscan(const void*, Count count, MPI_Datatype datatype, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_EXSCAN, comm);
   if (!volume.known()) return volume.unknown();
-  const std::uint64_t size = bytes(count, datatype);
+  const std::uint64_t size = bytes_of(count, datatype);
   const auto before = static_cast<std::uint64_t>(volume.comm().rank);
   return volume.with((volume.partners() - before - 1) * size, before * size);
 }

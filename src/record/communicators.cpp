@@ -70,7 +70,7 @@ Comm* Recorder::add_comm(MPI_Comm handle, const std::string& key, MPI_Comm like)
   }
   comm->whole = !comm->inter && join_ranks(own) == whole_world_;
   const bool second = comm->inter && others.front() < own.front();
-  comm->key = key + ':' + std::to_string(second ? others.front() : own.front());
+  comm->key = short_key(key + ':' + std::to_string(second ? others.front() : own.front()));
   comm->id = next_comm_++;
   // One member tells who the others are.
   const bool tells = comm->rank == 0 && !second;
@@ -176,17 +176,26 @@ void after_comm_create_group(Call& call, int result, MPI_Comm comm, int tag,
   put_created(call, recorder().add_comm(*newcomm, key + '#' + std::to_string(ordinal(key))));
 }
 
+namespace {
+
+/// Takes down an inter-communicator of two groups that came together by calls named `how`.
+void add_between(Call& call, const std::string& how, MPI_Comm between) {
+  const std::string key = recorder().members_key(how, between);
+  put_created(call, recorder().add_comm(between, key + '#' + std::to_string(ordinal(key))));
+}
+
+}  // namespace
+
 void after_intercomm_create(Call& call, int result, int tag, const MPI_Comm* newcomm) {
   if (result != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return;
   const auto lock = recorder().lock();
-  const std::string key = recorder().members_key("inter" + std::to_string(tag), *newcomm);
-  put_created(call, recorder().add_comm(*newcomm, key + '#' + std::to_string(ordinal(key))));
+  add_between(call, "inter" + std::to_string(tag), *newcomm);
 }
 
-void after_foreign_comm(int result, const MPI_Comm* newcomm) {
+void after_foreign_comm(Call& call, int result, const MPI_Comm* newcomm) {
   if (result != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return;
   const auto lock = recorder().lock();
-  if (recorder().comm(*newcomm) == nullptr) recorder().add_comm(*newcomm, "foreign");
+  if (recorder().comm(*newcomm) == nullptr) add_between(call, "connected", *newcomm);
 }
 
 Freed on_free_comm(const MPI_Comm* comm) {

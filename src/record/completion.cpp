@@ -6,7 +6,7 @@
 namespace entrain::record {
 
 Completion::Completion(int count, const MPI_Request* requests)
-    : count_(std::max(count, 0)), handles_(few_) {
+    : requests_(requests), count_(std::max(count, 0)), handles_(few_) {
   if (count_ > k_few) {
     many_.resize(static_cast<std::size_t>(count_));
     handles_ = many_.data();
@@ -96,31 +96,83 @@ void Completion::complete(Call& call, int index, const MPI_Status& status) {
   }
 }
 
+void Completion::failed(Call& call, int index, int error, const MPI_Status* status) {
+  const Pending pending = take(index);
+  if (pending.silent) return;
+  const bool received = is_too_long(error) && status != nullptr;
+  if (received && pending.kind == Pending::Kind::receive) {
+    put_receive(call, pending, *status);
+  } else if (received && pending.kind == Pending::Kind::both_ways) {
+    put_both_ways(call, pending, *status);
+  } else {
+    put_failure(call, pending);
+  }
+}
+
+void Completion::failed(Call& call, int result, const MPI_Status* status) {
+  const auto lock = recorder().lock();
+  for (int i = 0; i < count_; ++i) {
+    const bool was_there = handles_[i] != key_of(MPI_REQUEST_NULL);
+    if (was_there && requests_[i] == MPI_REQUEST_NULL) failed(call, i, result, status);
+  }
+}
+
+namespace {
+
+/// True if the library says of each request on its own how it fared.
+bool is_in_status(int result) {
+  int kind = MPI_SUCCESS;
+  if (result != MPI_SUCCESS) real.MPI_Error_class(result, &kind);
+  return kind == MPI_ERR_IN_STATUS;
+}
+
+bool is_pending(int error) {
+  int kind = MPI_SUCCESS;
+  real.MPI_Error_class(error, &kind);
+  return kind == MPI_ERR_PENDING;
+}
+
+}  // namespace
+
 void Completion::finished(Call& call, int result, int index, const MPI_Status* status) {
-  if (result != MPI_SUCCESS || index < 0 || index >= count_) return;
+  if (result != MPI_SUCCESS) return failed(call, result, status);
+  if (index < 0 || index >= count_) return;
   const auto lock = recorder().lock();
   complete(call, index, *status);
 }
 
 void Completion::all(Call& call, int result, const MPI_Status* statuses) {
-  if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS) return;
+  const bool in_status = is_in_status(result);
+  if (result != MPI_SUCCESS && !in_status) return failed(call, result, nullptr);
   const auto lock = recorder().lock();
   for (int i = 0; i < count_; ++i) {
-    if (result == MPI_SUCCESS || statuses[i].MPI_ERROR == MPI_SUCCESS) {
+    const int error = in_status ? statuses[i].MPI_ERROR : MPI_SUCCESS;
+    if (error == MPI_SUCCESS) {
       complete(call, i, statuses[i]);
+    } else if (!is_pending(error)) {
+      failed(call, i, error, &statuses[i]);
     }
   }
 }
 
 void Completion::some(Call& call, int result, int count, const int* indices,
                       const MPI_Status* statuses) {
-  if (result != MPI_SUCCESS || count == MPI_UNDEFINED) return;
+  const bool in_status = is_in_status(result);
+  if (result != MPI_SUCCESS && !in_status) return failed(call, result, nullptr);
+  if (count == MPI_UNDEFINED) return;
   const auto lock = recorder().lock();
-  for (int i = 0; i < count; ++i) complete(call, indices[i], statuses[i]);
+  for (int i = 0; i < count; ++i) {
+    const int error = in_status ? statuses[i].MPI_ERROR : MPI_SUCCESS;
+    if (error == MPI_SUCCESS) {
+      complete(call, indices[i], statuses[i]);
+    } else {
+      failed(call, indices[i], error, &statuses[i]);
+    }
+  }
 }
 
 void Completion::tested(Call& call, int result) {
-  if (result != MPI_SUCCESS) return;
+  if (result != MPI_SUCCESS) return failed(call, result, nullptr);
   const auto lock = recorder().lock();
   for (int i = 0; i < count_; ++i) {
     const Pending* const pending = look(i);

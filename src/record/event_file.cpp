@@ -30,7 +30,16 @@ bool is_bare(unsigned char type) {
   return k_bare.find(static_cast<char>(type)) != std::string::npos;
 }
 
-/// Goes through the records of one chunk.
+/// Records with a length, but without anything behind it.
+bool is_empty(unsigned char type) {
+  static const std::string k_empty{22, 37};
+  return k_empty.find(static_cast<char>(type)) != std::string::npos;
+}
+
+/// Goes through the records of one chunk. The thread may have been stopped in the middle of the
+/// last one: its length, the number in it or its stamp is 0 then. No region and no request that is
+/// written like that has the number 0, and no record that is whole has a length of 0 but for those
+/// of is_empty.
 class Walk {
  public:
   Walk(const std::string& chunk, EventSpan& span) : chunk_(chunk), span_(span) {
@@ -51,6 +60,7 @@ class Walk {
     const unsigned char type = byte(at_);
     if (type == k_end_of_chunk || type == k_end_of_file) return false;
     std::size_t next = 0;
+    if (type != k_stamp && byte(at_ + 1) == 0 && !is_empty(type)) return false;
     if (type == k_stamp) {
       next = at_ + 9;
     } else if (is_bare(type)) {
@@ -65,7 +75,9 @@ class Walk {
     }
     if (next >= chunk_.size()) return false;
     if (type == k_stamp) {
-      time_ = word_at(chunk_, at_ + 1);
+      const std::uint64_t time = word_at(chunk_, at_ + 1);
+      if (time == 0 || time < span_.last) return false;
+      time_ = time;
     } else if (type != k_attributes) {
       if (span_.events++ == 0) span_.first = time_;
       span_.last = std::max(span_.last, time_);

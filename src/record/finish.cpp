@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The end of a recording: rank 0 brings the journals of all processes together.
-#include <dirent.h>
+#include <sched.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "record/clock_files.hpp"
 #include "record/recorder.hpp"
+#include "record/rounds.hpp"
 
 namespace entrain::record {
 
@@ -16,42 +20,56 @@ class Texts {
   Texts(MPI_Comm comm, int rank, int size) : comm_(comm), rank_(rank), size_(size) {}
 
   std::vector<std::string> gather(const std::string& own) {
-    int length = static_cast<int>(own.size());
-    std::vector<int> lengths(static_cast<std::size_t>(size_));
-    real.MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm_);
-    const std::vector<int> places = places_of(lengths);
-    std::string all(rank_ == 0 ? static_cast<std::size_t>(places.back()) : 0, '\0');
-    real.MPI_Gatherv(own.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(),
-                     MPI_CHAR, 0, comm_);
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; rank_ == 0 && i < lengths.size(); ++i) {
-      texts.push_back(
-          all.substr(static_cast<std::size_t>(places[i]), static_cast<std::size_t>(lengths[i])));
+    const std::uint64_t length = own.size();
+    std::vector<std::uint64_t> lengths(on_root(static_cast<std::size_t>(size_)));
+    real.MPI_Gather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, 0, comm_);
+    std::vector<std::string> texts(lengths.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) texts[i].reserve(lengths[i]);
+    const Rounds rounds = rounds_of(length);
+    std::string all;
+    for (std::uint64_t round = 0; round < rounds.count(); ++round) {
+      const Rounds::Places places = rounds.places(round, lengths);
+      all.resize(static_cast<std::size_t>(places.sum));
+      const int part = rounds.part(round, length);
+      const char* const begin = part > 0 ? own.data() + rounds.begin(round) : nullptr;
+      real.MPI_Gatherv(begin, part, MPI_CHAR, all.data(), places.parts.data(), places.begins.data(),
+                       MPI_CHAR, 0, comm_);
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        texts[i].append(all, static_cast<std::size_t>(places.begins[i]),
+                        static_cast<std::size_t>(places.parts[i]));
+      }
     }
     return texts;
   }
 
   std::string scatter(const std::vector<std::string>& texts) {
-    std::vector<int> lengths(static_cast<std::size_t>(size_));
-    std::string all;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      lengths[i] = static_cast<int>(texts[i].size());
-      all += texts[i];
+    std::vector<std::uint64_t> lengths;
+    for (const std::string& text : texts) lengths.push_back(text.size());
+    std::uint64_t length = 0;
+    real.MPI_Scatter(lengths.data(), 1, MPI_UINT64_T, &length, 1, MPI_UINT64_T, 0, comm_);
+    const Rounds rounds = rounds_of(length);
+    std::string own(length, '\0'), all;
+    for (std::uint64_t round = 0; round < rounds.count(); ++round) {
+      const Rounds::Places places = rounds.places(round, lengths);
+      all.clear();
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        if (places.parts[i] == 0) continue;
+        all.append(texts[i], rounds.begin(round), static_cast<std::size_t>(places.parts[i]));
+      }
+      const int part = rounds.part(round, length);
+      char* const begin = part > 0 ? own.data() + rounds.begin(round) : nullptr;
+      real.MPI_Scatterv(all.data(), places.parts.data(), places.begins.data(), MPI_CHAR, begin,
+                        part, MPI_CHAR, 0, comm_);
     }
-    const std::vector<int> places = places_of(lengths);
-    int length = 0;
-    real.MPI_Scatter(lengths.data(), 1, MPI_INT, &length, 1, MPI_INT, 0, comm_);
-    std::string own(static_cast<std::size_t>(length), '\0');
-    real.MPI_Scatterv(all.data(), lengths.data(), places.data(), MPI_CHAR, own.data(), length,
-                      MPI_CHAR, 0, comm_);
     return own;
   }
 
  private:
-  static std::vector<int> places_of(const std::vector<int>& lengths) {
-    std::vector<int> places(lengths.size() + 1, 0);
-    for (std::size_t i = 0; i < lengths.size(); ++i) places[i + 1] = places[i] + lengths[i];
-    return places;
+  [[nodiscard]] std::size_t on_root(std::size_t count) const { return rank_ == 0 ? count : 0; }
+  [[nodiscard]] Rounds rounds_of(std::uint64_t length) const {
+    std::uint64_t longest = 0;
+    real.MPI_Allreduce(&length, &longest, 1, MPI_UINT64_T, MPI_MAX, comm_);
+    return {static_cast<std::uint64_t>(size_), longest};
   }
 
   MPI_Comm comm_;
@@ -69,9 +87,19 @@ void Recorder::close_threads() {
   }
 }
 
+void Recorder::stop_threads() {
+  {
+    const std::lock_guard lock(threads_mutex_);
+    state = State::over;
+  }
+  for (const auto& location : locations_) {
+    while (location->busy) ::sched_yield();
+  }
+}
+
 void Recorder::finish() {
   if (state != State::recording) return;
-  state = State::over;
+  stop_threads();
   if (const std::string cost = period_.cost(timer.now().truth); rank_ == 0 && !cost.empty()) {
     say(cost);
   }
@@ -81,8 +109,7 @@ void Recorder::finish() {
   for (const auto& archive : archives_) good = archive->close_writers() && good;
   const bool all_good = all_agree(good) && all_agree(write_archives());
   settle(good, all_good);
-  real.MPI_Group_free(&world_group_);
-  real.MPI_Comm_free(&world_);
+  leave_world();
 }
 
 bool Recorder::write_archives() {
@@ -115,7 +142,12 @@ bool Recorder::write_archives() {
 
 void Recorder::settle(bool good, bool all_good) {
   const std::string& directory = settings_.directory;
-  const std::string complaint = take_otf2_complaint();
+  std::string complaint = take_otf2_complaint();
+  int why = 0;
+  for (const auto& archive : archives_) why = why != 0 ? why : archive->problem();
+  // The system knows better than the library, which only sees that it got no memory.
+  if (why != 0) complaint = std::strerror(why);
+  const bool room = why == 0 || why == ENOSPC || why == EDQUOT || why == EFBIG;
   if (!all_good) {
     // All may have the same trouble: the first one speaks.
     int speaker = good && complaint.empty() ? size_ : rank_, first = 0;
@@ -123,7 +155,8 @@ void Recorder::settle(bool good, bool all_good) {
     if (rank_ == (first == size_ ? 0 : first)) {
       say("the archive in " + directory + " could not be written completely" +
           (complaint.empty() ? "" : " (" + complaint + ")") +
-          "; make room, then finish what was recorded with entrain record --repair " + directory);
+          (room ? "; make room, then" : "; mend that, then") +
+          " finish what was recorded with entrain record --repair " + directory);
     }
   }
   for (const auto& archive : archives_) archive->drop_buffers(!all_good);
@@ -144,13 +177,14 @@ void Recorder::settle(bool good, bool all_good) {
 }
 
 void Recorder::abandon() {
-  if (state != State::recording) return;
-  state = State::over;
-  close_threads();
-  bool good = true;
-  for (const auto& archive : archives_) good = archive->close_writers() && good;
-  for (const auto& archive : archives_) archive->drop_buffers(!good);
-  journal_.close();
+  State expected = State::recording;
+  if (!state.compare_exchange_strong(expected, State::over)) return;
+  // Other threads may be writing, until the process ends: theirs stays in the mapped files.
+  if (const Location* const own = this_thread.location) {
+    bool good = true;
+    for (const auto& archive : archives_) good = archive->close_writer(own->id()) && good;
+    for (const auto& archive : archives_) archive->drop_buffers(!good);
+  }
   if (rank_ == 0 && !settings_.launched) {
     say("the program ended without MPI_Finalize; finish its archive with entrain record --repair " +
         settings_.directory);

@@ -18,6 +18,10 @@ from pathlib import Path
 BEFORE_AND_AFTER = {
     "plain": ("", ""),
     "send": ("on_send(call, count, datatype, dest, tag, comm);", ""),
+    "bsend": (
+        "const Stamp begin = call.time();",
+        "after_bsend(call, begin, result, count, datatype, dest, tag, comm);",
+    ),
     "isend": (
         "const Started started = on_isend(call, count, datatype, dest, tag, comm);",
         "after_isend(call, result, started, request);",
@@ -113,7 +117,7 @@ BEFORE_AND_AFTER = {
         "after_comm_create_group(call, result, comm, tag, newcomm);",
     ),
     "intercomm_create": ("", "after_intercomm_create(call, result, tag, newcomm);"),
-    "foreign_comm": ("", "after_foreign_comm(result, newcomm);"),
+    "foreign_comm": ("", "after_foreign_comm(call, result, newcomm);"),
     "free_comm": (
         "const Freed freed = on_free_comm(comm);",
         "after_free_comm(call, result, freed);",

@@ -89,6 +89,12 @@ int on_finalize(Real library) {
 
 // --- messages (messages.cpp) ---
 
+/// Size of `count` elements; 0 if there are none or they have no type, which is an error of the
+/// program that it hears of by its own call.
+std::uint64_t bytes_of(Count count, MPI_Datatype datatype);
+/// True if `error` says that a message was longer than its receive, which it took all the same.
+bool is_too_long(int error);
+
 /// A non-blocking operation between its two hooks. comm < 0: not recorded.
 struct Started {
   std::int64_t comm = -1;
@@ -96,6 +102,10 @@ struct Started {
 };
 
 void on_send(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+/// Of a send that does not wait for the receiver, but for room in a buffer, which it may not find:
+/// recorded when it is over, as of its `begin`.
+void after_bsend(Call& call, const Stamp& begin, int result, Count count, MPI_Datatype datatype,
+                 int dest, int tag, MPI_Comm comm);
 Started on_isend(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 void after_isend(Call& call, int result, const Started& started, const MPI_Request* request);
 void after_recv(Call& call, int result, int source, MPI_Comm comm, const MPI_Status* status);
@@ -129,6 +139,8 @@ void after_imrecv(Call& call, int result, const Matched& matched, const MPI_Requ
 void put_receive(Call& call, const Pending& pending, const MPI_Status& status);
 /// The same for a call that sends and receives, whose send is complete as well.
 void put_both_ways(Call& call, const Pending& pending, const MPI_Status& status);
+/// The operation has failed. Its records get an end: nobody will hear of it any more.
+void put_failure(Call& call, const Pending& pending);
 
 // --- completion (completion.cpp) ---
 
@@ -152,12 +164,17 @@ class Completion {
 
  private:
   void claim();
+  /// The call failed: what the library has let go of is no longer pending. `status`, of the request
+  /// that failed, may be null.
+  void failed(Call& call, int result, const MPI_Status* status);
+  void failed(Call& call, int index, int error, const MPI_Status* status);
   /// The pending operation at `index`, which is no longer pending; kind nothing if unknown.
   Pending take(int index);
   [[nodiscard]] const Pending* look(int index) const;
   void complete(Call& call, int index, const MPI_Status& status);
 
   static constexpr int k_few = 16;
+  const MPI_Request* requests_;   ///< of the program
   std::vector<Pending> claimed_;  ///< inactive: none; empty if there is one thread only
   int count_;
   std::uint64_t few_[k_few];
@@ -226,7 +243,8 @@ void after_comm_idup(Call& call, int result, std::uint64_t number, const Collect
 void after_comm_create_group(Call& call, int result, MPI_Comm comm, int tag,
                              const MPI_Comm* newcomm);
 void after_intercomm_create(Call& call, int result, int tag, const MPI_Comm* newcomm);
-void after_foreign_comm(int result, const MPI_Comm* newcomm);
+/// Of a call that may lead out of the world that is recorded, but need not.
+void after_foreign_comm(Call& call, int result, const MPI_Comm* newcomm);
 Freed on_free_comm(const MPI_Comm* comm);
 void after_free_comm(Call& call, int result, const Freed& freed);
 void after_comm_set_name(int result, MPI_Comm comm, const char* name);

@@ -3,13 +3,15 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace entrain::record {
 
 /// What a process knows beside its events, in lines of tab-separated words. Every line is written
-/// to a file at once, so that the archive can be finished when the program could not.
+/// to a file at once, so that the archive can be finished when the program could not. Any thread
+/// may tell something at any time.
 class Journal {
  public:
   Journal() = default;
@@ -17,24 +19,33 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
   ~Journal() { close(); }
 
-  /// Opens the file; false, with errno, if that fails. Lines told before are written now.
+  /// Opens the file; false, with errno, if that fails. Lines told before are written now. The file
+  /// is locked (flock) while this process lives.
   bool open(const std::string& path);
   /// Adds a line. Words must hold neither tabs nor line ends (see clean_word).
   void tell(const std::vector<std::string>& words);
+  /// The same for several lines, written at once.
+  void tell_all(const std::vector<std::vector<std::string>>& lines);
   void close();
   /// Closes and removes the file: the archive says it all.
   void remove();
+  /// All of it; for when no other thread tells anything any more.
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
   void write(const char* from, std::size_t size) const;
 
+  std::mutex mutex_;  ///< of all below; threads name regions whatever level MPI was started with
   int file_ = -1;
   std::string path_, text_;
 };
 
 /// `word` with tabs and line ends replaced by blanks.
 std::string clean_word(std::string word);
+
+/// `key` itself, or a digest (128 bits) of it where it is long: keys of communicators that are made
+/// from one another would grow without end.
+std::string short_key(const std::string& key);
 
 /// One exchange of a clock session, as the child saw it; ticks of either clock.
 struct ClockSample {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <set>
+
 #include "record/event_file.hpp"
 
 namespace entrain::record {
@@ -109,6 +111,20 @@ RC_GTEST_PROP(EventFile, AnyBytesAreSurvived, (std::vector<unsigned char> bytes)
   chunk.insert(30, std::string(bytes.begin(), bytes.end()));
   restored_event_file(chunk, 64, span);
   RC_SUCCEED();
+}
+
+TEST(Journal, KeysStayShort) {
+  EXPECT_EQ(short_key("world:0/1:0"), "world:0/1:0");
+  std::string key = "world:0", other = "world:1";
+  std::set<std::string> keys;
+  for (int i = 0; i < 2000; ++i) {
+    key = short_key(key + "/0:0");
+    other = short_key(other + "/0:0");
+    EXPECT_LE(key.size(), 120u);
+    keys.insert(key);
+    keys.insert(other);
+  }
+  EXPECT_EQ(keys.size(), 4000u);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <otf2/otf2.h>
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -63,6 +64,8 @@ class Location {
     return count;
   }
   std::vector<std::uint32_t> user_regions;  ///< those entered and not left
+  /// True while the thread writes outside of a call of MPI: the end of the recording waits for it.
+  std::atomic<bool> busy{false};
 
  private:
   std::uint64_t id_;

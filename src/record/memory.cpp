@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 namespace entrain::record {
@@ -30,9 +31,7 @@ ChunkPool::~ChunkPool() {
       std::free(step.begin);
     }
   }
-  if (file_ < 0) return;
-  ::close(file_);
-  if (!keep_) ::unlink(path_.c_str());
+  if (mapped_ && !keep_) ::unlink(path_.c_str());
 }
 
 void* ChunkPool::allocate(std::size_t bytes) {
@@ -41,13 +40,18 @@ void* ChunkPool::allocate(std::size_t bytes) {
 }
 
 bool ChunkPool::grow(std::size_t chunk) {
-  if (!path_.empty() && file_ < 0) {
-    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file_ < 0) path_.clear();
+  if (!path_.empty() && !mapped_) {
+    const int file = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    mapped_ = file >= 0;
+    if (mapped_) {
+      ::close(file);
+    } else {
+      path_.clear();
+    }
   }
   Step step;
   step.bytes = chunk;
-  if (file_ >= 0) {
+  if (mapped_) {
     step.bytes = std::clamp<std::size_t>(size_, chunk, std::max(k_largest_step, chunk));
     step.bytes -= step.bytes % chunk;
     out_of_room_ = !map(step);
@@ -67,11 +71,20 @@ bool ChunkPool::grow(std::size_t chunk) {
 }
 
 bool ChunkPool::map(Step& step) {
+  const int file = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) {
+    problem_ = errno;
+    return false;
+  }
   const auto begin = static_cast<off_t>(size_);
   // Blocks are reserved first: a page that the disk has no room for would kill the program.
-  if (::posix_fallocate(file_, begin, static_cast<off_t>(step.bytes)) != 0) return false;
-  step.begin = ::mmap(nullptr, step.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, begin);
-  step.mapped = step.begin != MAP_FAILED;
+  problem_ = ::posix_fallocate(file, begin, static_cast<off_t>(step.bytes));
+  if (problem_ == 0) {
+    step.begin = ::mmap(nullptr, step.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, begin);
+  }
+  step.mapped = problem_ == 0 && step.begin != MAP_FAILED;
+  if (problem_ == 0 && !step.mapped) problem_ = errno;
+  ::close(file);
   return step.mapped;
 }
 

@@ -14,7 +14,8 @@ namespace entrain::record {
 /// background, older parts leave memory, and what a killed process had recorded is still there (the
 /// library itself keeps megabytes in memory even after it flushed). The library copies it to the
 /// event file at the end. Where a file cannot be mapped, plain memory serves, and the library
-/// flushes when the limit is reached.
+/// flushes when the limit is reached. The file is open only while it grows: how many a process may
+/// have open is a limit that belongs to the program.
 class ChunkPool {
  public:
   /// `path` is "" for plain memory. About `limit` bytes stay in memory, at least two chunks.
@@ -35,6 +36,8 @@ class ChunkPool {
   [[nodiscard]] std::uint64_t written() const { return written_; }
   /// True once the disk had no room for the mapped file to grow.
   [[nodiscard]] bool out_of_room() const { return out_of_room_; }
+  /// Why the mapped file could not grow (errno), or 0.
+  [[nodiscard]] int problem() const { return problem_; }
   /// The file stays when this is destroyed.
   void keep_file() { keep_ = true; }
 
@@ -51,11 +54,12 @@ class ChunkPool {
   std::string path_;
   std::uint64_t limit_;
   bool keep_ = false;
-  int file_ = -1;
+  bool mapped_ = false;     ///< the file is there
   std::uint64_t size_ = 0;  ///< of all steps
   std::size_t used_ = 0;    ///< chunks
   std::uint64_t written_ = 0;
   bool out_of_room_ = false;
+  int problem_ = 0;
   std::vector<Step> steps_;
   std::vector<void*> chunks_;
 };

@@ -3,13 +3,21 @@
 
 namespace entrain::record {
 
-namespace {
-
 std::uint64_t bytes_of(Count count, MPI_Datatype datatype) {
+  // The library would complain of such a type in a call that the program has not made.
+  if (count <= 0 || datatype == MPI_DATATYPE_NULL) return 0;
   MPI_Count size = 0;
   real.MPI_Type_size_x(datatype, &size);
   return static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
 }
+
+bool is_too_long(int error) {
+  int kind = MPI_SUCCESS;
+  if (error != MPI_SUCCESS) real.MPI_Error_class(error, &kind);
+  return kind == MPI_ERR_TRUNCATE;
+}
+
+namespace {
 
 std::uint32_t unsigned_of(int number) { return static_cast<std::uint32_t>(number); }
 
@@ -25,6 +33,32 @@ Comm* comm_of_message(MPI_Comm comm, int peer) {
   return peer == MPI_PROC_NULL ? nullptr : recorder().comm(comm);
 }
 
+/// The same for a send, which must be one that the library accepts: it is recorded before the call,
+/// since it may be received before the call returns.
+Comm* comm_of_send(Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  Comm* const known = comm_of_message(comm, dest);
+  const bool sound = known != nullptr && count >= 0 && datatype != MPI_DATATYPE_NULL && tag >= 0 &&
+                     dest >= 0 && static_cast<std::uint64_t>(dest) < known->partners();
+  return sound ? known : nullptr;
+}
+
+void put_send(Call& call, const Stamp& time, Count count, MPI_Datatype datatype, int dest, int tag,
+              MPI_Comm comm) {
+  const auto lock = recorder().lock();
+  const Comm* const known = comm_of_send(count, datatype, dest, tag, comm);
+  if (known == nullptr) return;
+  call.at().put(OTF2_EvtWriter_MpiSend, time, unsigned_of(dest), known->id, unsigned_of(tag),
+                bytes_of(count, datatype));
+}
+
+/// What was begun by a call that failed.
+void put_failure(Call& call, const Started& started) {
+  Pending pending;
+  pending.kind = started.comm < 0 ? Pending::Kind::nothing : Pending::Kind::send;
+  pending.number = started.number;
+  put_failure(call, pending);
+}
+
 /// A receive or a persistent operation that was not started yet, as the table keeps it.
 Pending persistent(Pending::Kind kind, const Comm* comm) {
   Pending pending;
@@ -38,16 +72,17 @@ Pending persistent(Pending::Kind kind, const Comm* comm) {
 }  // namespace
 
 void on_send(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  const auto lock = recorder().lock();
-  const Comm* const known = comm_of_message(comm, dest);
-  if (known == nullptr) return;
-  call.at().put(OTF2_EvtWriter_MpiSend, call.time(), unsigned_of(dest), known->id, unsigned_of(tag),
-                bytes_of(count, datatype));
+  put_send(call, call.time(), count, datatype, dest, tag, comm);
+}
+
+void after_bsend(Call& call, const Stamp& begin, int result, Count count, MPI_Datatype datatype,
+                 int dest, int tag, MPI_Comm comm) {
+  if (result == MPI_SUCCESS) put_send(call, begin, count, datatype, dest, tag, comm);
 }
 
 Started on_isend(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const auto lock = recorder().lock();
-  const Comm* const known = comm_of_message(comm, dest);
+  const Comm* const known = comm_of_send(count, datatype, dest, tag, comm);
   if (known == nullptr || !call.recorded()) return {};
   const Started started{known->id, recorder().next_number()};
   call.at().put(OTF2_EvtWriter_MpiIsend, call.time(), unsigned_of(dest), known->id,
@@ -55,14 +90,30 @@ Started on_isend(Call& call, Count count, MPI_Datatype datatype, int dest, int t
   return started;
 }
 
-void after_isend(Call&, int result, const Started& started, const MPI_Request* request) {
-  if (result != MPI_SUCCESS) return;
+void after_isend(Call& call, int result, const Started& started, const MPI_Request* request) {
+  if (result != MPI_SUCCESS) return put_failure(call, started);
   if (started.comm < 0) return add_nothing(request);
   Pending pending;
   pending.kind = Pending::Kind::send;
   pending.number = started.number;
   const auto lock = recorder().lock();
   recorder().requests.add(key_of(*request), pending);
+}
+
+void put_failure(Call& call, const Pending& pending) {
+  switch (pending.kind) {
+    case Pending::Kind::both_ways:
+      if (pending.send_number != 0) {
+        call.at().put(OTF2_EvtWriter_MpiRequestCancelled, call.time(), pending.send_number);
+      }
+      [[fallthrough]];
+    case Pending::Kind::send:
+    case Pending::Kind::receive:
+      call.at().put(OTF2_EvtWriter_MpiRequestCancelled, call.time(), pending.number);
+      break;
+    default:
+      break;
+  }
 }
 
 void put_receive(Call& call, const Pending& pending, const MPI_Status& status) {
@@ -74,7 +125,8 @@ void put_receive(Call& call, const Pending& pending, const MPI_Status& status) {
 }
 
 void after_recv(Call& call, int result, int source, MPI_Comm comm, const MPI_Status* status) {
-  if (result != MPI_SUCCESS || status->MPI_SOURCE == MPI_PROC_NULL) return;
+  if ((result != MPI_SUCCESS && !is_too_long(result)) || status->MPI_SOURCE == MPI_PROC_NULL)
+    return;
   const auto lock = recorder().lock();
   const Comm* const known = comm_of_message(comm, source);
   if (known == nullptr) return;
@@ -93,8 +145,8 @@ Started on_irecv(Call& call, int source, MPI_Comm comm) {
   return started;
 }
 
-void after_irecv(Call&, int result, const Started& started, const MPI_Request* request) {
-  if (result != MPI_SUCCESS) return;
+void after_irecv(Call& call, int result, const Started& started, const MPI_Request* request) {
+  if (result != MPI_SUCCESS) return put_failure(call, started);
   if (started.comm < 0) return add_nothing(request);
   Pending pending;
   pending.kind = Pending::Kind::receive;
@@ -111,7 +163,10 @@ BothWays both_ways(const Started& sent, const Started& received, Count count, MP
 
 void after_isendrecv(Call& call, int result, const BothWays& started, const MPI_Request* request) {
   if (started.received.comm < 0) return after_isend(call, result, started.sent, request);
-  if (result != MPI_SUCCESS) return;
+  if (result != MPI_SUCCESS) {
+    put_failure(call, started.sent);
+    return put_failure(call, started.received);
+  }
   Pending pending;
   pending.kind = Pending::Kind::both_ways;
   pending.number = started.received.number;
@@ -201,11 +256,13 @@ Matched take_message(const MPI_Message* message) {
 }
 
 void after_mrecv(Call& call, int result, const Matched& matched, const MPI_Status* status) {
-  if (result == MPI_SUCCESS && matched.known) put_receive(call, matched.receive, *status);
+  if (!matched.known) return;
+  if (result != MPI_SUCCESS && !is_too_long(result)) return put_failure(call, matched.receive);
+  put_receive(call, matched.receive, *status);
 }
 
-void after_imrecv(Call&, int result, const Matched& matched, const MPI_Request* request) {
-  if (result != MPI_SUCCESS) return;
+void after_imrecv(Call& call, int result, const Matched& matched, const MPI_Request* request) {
+  if (result != MPI_SUCCESS) return put_failure(call, matched.receive);
   if (!matched.known) return add_nothing(request);
   const auto lock = recorder().lock();
   recorder().requests.add(key_of(*request), matched.receive);

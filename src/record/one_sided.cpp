@@ -12,12 +12,6 @@ namespace {
 constexpr OTF2_RmaSyncLevel k_memory = OTF2_RMA_SYNC_LEVEL_MEMORY;
 constexpr OTF2_RmaSyncLevel k_process = OTF2_RMA_SYNC_LEVEL_PROCESS;
 
-std::uint64_t bytes_of(Count count, MPI_Datatype datatype) {
-  MPI_Count size = 0;
-  real.MPI_Type_size_x(datatype, &size);
-  return static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
-}
-
 Window* window_of(MPI_Win win) { return recorder().window(key_of(win)); }
 
 /// Level of a synchronisation, which only orders memory where `processes` is false.

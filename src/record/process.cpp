@@ -105,6 +105,8 @@ ENTRAIN_EXPORT void entrain_region_begin(const char* name) {
   Location* const at =
       this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
   if (at == nullptr) return;
+  const Writing writing(*at);
+  if (!writing) return;
   const std::uint32_t number = recorder().user_region(name);
   at->user_regions.push_back(number);
   at->enter(timer.now(), number);
@@ -112,7 +114,9 @@ ENTRAIN_EXPORT void entrain_region_begin(const char* name) {
 
 ENTRAIN_EXPORT void entrain_region_end(void) {
   Location* const at = this_thread.location;
-  if (state != State::recording || at == nullptr || at->user_regions.empty()) return;
+  if (at == nullptr || at->user_regions.empty()) return;
+  const Writing writing(*at);
+  if (!writing) return;
   at->leave(timer.now(), at->user_regions.back());
   at->user_regions.pop_back();
 }
@@ -125,6 +129,8 @@ ENTRAIN_EXPORT int MPI_Pcontrol(const int level, ...) {
   Location* const at =
       this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
   if (at == nullptr) return MPI_SUCCESS;
+  const Writing writing(*at);
+  if (!writing) return MPI_SUCCESS;
   if (level == 0) {
     at->pause(timer.now());
   } else {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/recorder.hpp"
 
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 extern "C" OTF2_ErrorCode entrain_internal_set_collectives(OTF2_Archive* archive, MPI_Comm comm);
@@ -26,6 +28,22 @@ void say(const std::string& sentence) {
 }
 
 namespace {
+
+extern "C" void thread_ends(void* location) {
+  this_thread.location = nullptr;
+  recorder().thread_over(*static_cast<Location*>(location));
+}
+
+/// The key whose value, a location, is handed to thread_ends at the end of a thread. The destructor
+/// of a thread_local would run at the end of the first thread too, before the program is through.
+pthread_key_t end_of_thread() {
+  static const pthread_key_t the_key = [] {
+    pthread_key_t key{};
+    ::pthread_key_create(&key, thread_ends);
+    return key;
+  }();
+  return the_key;
+}
 
 /// The first line of a file, or the target of a link; "" if there is none.
 std::string first_line(const char* path) {
@@ -71,25 +89,50 @@ bool Recorder::all_agree(bool good) const {
   return all != 0;
 }
 
+std::string Recorder::agree_on_variables() const {
+  const std::string own = own_variables();
+  auto length = static_cast<int>(own.size());
+  real.MPI_Bcast(&length, 1, MPI_INT, 0, world_);
+  std::string agreed = own;
+  agreed.resize(static_cast<std::size_t>(length));
+  real.MPI_Bcast(agreed.data(), length, MPI_CHAR, 0, world_);
+  std::string ignored;
+  const bool nobody_records = all_agree(read_settings(own, ignored).directory.empty());
+  if (!all_agree(own == agreed) && !nobody_records && rank_ == 0) {
+    const bool records = !read_settings(own, ignored).directory.empty();
+    say("the variables ENTRAIN_* of the processes differ; those of rank 0 are used" +
+        std::string(records ? "" : ", which has no ENTRAIN_RECORD_DIR: nothing is recorded"));
+  }
+  return agreed;
+}
+
+void Recorder::leave_world() {
+  real.MPI_Group_free(&world_group_);
+  real.MPI_Comm_free(&world_);
+}
+
 void Recorder::start() {
-  std::string problem;
-  settings_ = read_settings(problem);
-  if (settings_.directory.empty()) return;
   real.MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm parent = MPI_COMM_NULL;
   real.MPI_Comm_get_parent(&parent);
   if (parent != MPI_COMM_NULL) {
-    if (rank_ == 0) say("processes that the program started with MPI_Comm_spawn are not recorded");
+    if (rank_ == 0 && std::getenv("ENTRAIN_RECORD_DIR") != nullptr) {
+      say("processes that the program started with MPI_Comm_spawn are not recorded");
+    }
     return;
   }
-  if (!problem.empty() && rank_ == 0) say(problem + "; the default is used");
+  // A process that went by settings of its own would wait for the others for ever.
   real.MPI_Comm_dup(MPI_COMM_WORLD, &world_);
   real.MPI_Comm_size(world_, &size_);
   real.MPI_Comm_group(world_, &world_group_);
+  std::string problem;
+  settings_ = read_settings(agree_on_variables(), problem);
+  if (settings_.directory.empty()) return leave_world();
+  if (!problem.empty() && rank_ == 0) say(problem + "; the default is used");
   int level = MPI_THREAD_SINGLE;
   real.MPI_Query_thread(&level);
   several_threads_ = level == MPI_THREAD_MULTIPLE;
-  if (!set_up_clock(settings_) || !prepare_folders() || !open_archives()) return;
+  if (!set_up_clock(settings_) || !prepare_folders() || !open_archives()) return leave_world();
   state = State::recording;
 }
 
@@ -182,17 +225,52 @@ bool Recorder::open_archives() {
   whole_world_ = size_ == 1 ? "0" : "0-" + std::to_string(size_ - 1);
   add_comm(MPI_COMM_WORLD, "world");
   add_comm(MPI_COMM_SELF, "self");
-  good = good && add_thread() != nullptr;
+  if (good && add_thread() == nullptr) {
+    good = false;
+    const int why = archives_.back()->problem() != 0 ? archives_.back()->problem()
+                                                     : archives_.front()->problem();
+    const std::string complaint = take_otf2_complaint();
+    problem = "cannot write to " + settings_.directory + ": " +
+              (why != 0 ? std::strerror(why) : complaint.c_str());
+  }
   if (all_agree(good)) return true;
   // All may have the same trouble: the first one speaks.
   int speaker = problem.empty() ? size_ : rank_, first = 0;
   real.MPI_Allreduce(&speaker, &first, 1, MPI_INT, MPI_MIN, world_);
   if (first == rank_) say(problem + ". Nothing is recorded");
+  remove_archives();
   return false;
 }
 
+void Recorder::remove_archives() {
+  // The archives themselves stay open: the library would complete them.
+  this_thread.location = nullptr;
+  journal_.remove();
+  const std::string& own = settings_.directory;
+  for (const std::string& directory : {own, truth_folder(own)}) {
+    const std::string events = directory + '/' + k_archive_name;
+    ::unlink(buffer_path(unfinished_folder(directory), static_cast<std::uint64_t>(rank_)).c_str());
+    real.MPI_Barrier(world_);
+    if (rank_ != 0) continue;
+    // Only what is empty goes: there may be other things.
+    ::rmdir(events.c_str());
+    ::rmdir(unfinished_folder(directory).c_str());
+    if (directory != own) ::rmdir(directory.c_str());
+  }
+}
+
 Location* Recorder::add_thread() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(threads_mutex_);
+  if (state == State::over) return nullptr;
+  if (!left_.empty()) {
+    Location* const location = left_.back();
+    left_.pop_back();
+    // Times must not fall, and counters of two processors need not be quite alike.
+    while (timer.now().local < location->last().local) {
+    }
+    ::pthread_setspecific(end_of_thread(), location);
+    return this_thread.location = location;
+  }
   const std::uint64_t thread = locations_.size();
   const std::uint64_t id = thread << 32 | static_cast<std::uint64_t>(rank_);
   OTF2_EvtWriter* writers[2] = {nullptr, nullptr};
@@ -203,12 +281,27 @@ Location* Recorder::add_thread() {
   locations_.push_back(std::make_unique<Location>(id, writers[0], writers[1]));
   journal_.tell({"location", std::to_string(id),
                  thread == 0 ? "Master thread" : "Thread " + std::to_string(thread)});
+  // The end of the first thread is that of the program.
+  if (thread > 0) ::pthread_setspecific(end_of_thread(), locations_.back().get());
   return this_thread.location = locations_.back().get();
+}
+
+void Recorder::thread_over(Location& at) {
+  {
+    const Writing writing(at);
+    if (!writing) return;
+    const Stamp now = timer.now();
+    at.resume(now);
+    for (; !at.user_regions.empty(); at.user_regions.pop_back()) {
+      at.leave(now, at.user_regions.back());
+    }
+  }
+  const std::lock_guard lock(threads_mutex_);
+  left_.push_back(&at);
 }
 
 void Recorder::first_use(std::uint32_t region) {
   if (used_[region].exchange(true)) return;
-  const std::lock_guard lock(mutex_);
   if (region == k_session_region) {
     journal_.tell({"region", std::to_string(region), "r", "clock session"});
   } else {
@@ -217,7 +310,7 @@ void Recorder::first_use(std::uint32_t region) {
 }
 
 std::uint32_t Recorder::user_region(const char* name) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(threads_mutex_);
   const auto number = k_first_user_region + static_cast<std::uint32_t>(user_regions_.size());
   const auto [place, is_new] = user_regions_.try_emplace(name, number);
   if (is_new) journal_.tell({"region", std::to_string(number), "u", clean_word(name)});
@@ -228,7 +321,6 @@ void Recorder::measure_clocks(Location& at, bool is_periodic) {
   use_region(k_session_region);
   const Stamp begin = timer.now();
   at.enter(begin, k_session_region);
-  const std::lock_guard lock(mutex_);
   if (session_count_ == 0) {
     sessions_.set_up(settings_.sync, world_, clock_identity(), journal_);
     period_.set_up(sessions_.any() ? settings_.sync.period_s : 0, settings_.sync.every, world_);

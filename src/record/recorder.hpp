@@ -35,11 +35,16 @@ class Recorder {
   void start();
   /// Completes the archive before the library's own MPI_Finalize. Collective over the world.
   void finish();
-  /// Writes out what is in memory; the process ends without MPI_Finalize.
+  /// The process ends without MPI_Finalize: writes out what the calling thread has in memory. What
+  /// others have lies in files already.
   void abandon();
 
-  /// The records of the calling thread, made at its first call; null if that failed.
+  /// The records of the calling thread, made at its first call; null if that failed. A thread goes
+  /// on where one that has ended left off: threads that come and go would need memory and files
+  /// without end.
   Location* add_thread();
+  /// The thread of this location ends.
+  void thread_over(Location& at);
   /// Notes that a region of the table occurs. Cheap.
   void use_region(std::uint32_t region) {
     if (!used_[region].load(std::memory_order_relaxed)) first_use(region);
@@ -82,7 +87,9 @@ class Recorder {
   std::unordered_map<std::string, std::uint64_t> ordinals;  ///< of calls that share a key
   [[nodiscard]] std::uint64_t next_number() { return next_number_++; }
 
-  /// Protects everything above where several threads may call MPI at once.
+  /// Protects communicators, windows, requests and what belongs to them where several threads may
+  /// call MPI at once. Never held while processes talk to each other: a thread that waits for it
+  /// may be the one that another process waits for.
   std::unique_lock<std::recursive_mutex> lock() {
     return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
   }
@@ -90,14 +97,21 @@ class Recorder {
   [[nodiscard]] int rank() const { return rank_; }
 
  private:
+  /// The variables of rank 0, for all.
+  [[nodiscard]] std::string agree_on_variables() const;
+  void leave_world();
   bool set_up_clock(const Settings& settings);
   bool prepare_folders();
   bool open_archives();
+  /// Collective: removes what open_archives has made before it failed.
+  void remove_archives();
   bool all_agree(bool good) const;
   void start_journal();
   [[nodiscard]] std::string host() const;
   [[nodiscard]] std::string clock_identity() const;
   void first_use(std::uint32_t region);
+  /// From now on no thread writes: MPI_Finalize does not end those that mark regions.
+  void stop_threads();
   void close_threads();
   [[nodiscard]] bool write_archives();
   void settle(bool good, bool all_good);
@@ -116,13 +130,19 @@ class Recorder {
   std::recursive_mutex mutex_;
   Journal journal_;
   std::vector<std::unique_ptr<TraceArchive>> archives_;  ///< the second one holds true times
+  /// Protects what threads that never call MPI come to as well: locations_, left_ and
+  /// user_regions_. With any level of threads these may mark regions.
+  std::mutex threads_mutex_;
   std::vector<std::unique_ptr<Location>> locations_;
+  std::vector<Location*> left_;  ///< those whose threads have ended
   std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;
   std::unordered_map<std::uint64_t, Window> windows_;
-  std::unordered_map<std::string, std::uint32_t> user_regions_, groups_;
+  std::unordered_map<std::string, std::uint32_t> user_regions_;
+  std::unordered_map<std::string, std::uint32_t> groups_;
   std::atomic<bool> used_[k_session_region + 1] = {};
   std::uint32_t next_comm_ = 0, next_window_ = 0;
   std::uint64_t next_number_ = 1;
+  // Of collective calls over all processes, which are made one after the other: no lock.
   ClockSessions sessions_;
   Period period_;
   bool whole_world_only_ = false;  ///< calls over copies of the world do not count for it
@@ -140,6 +160,24 @@ extern bool library_found;
 
 enum class State : int { idle, recording, over };
 extern std::atomic<State> state;
+
+/// Writing to a location outside of the calls of MPI, which may go on while another thread ends the
+/// recording in MPI_Finalize.
+class Writing {
+ public:
+  explicit Writing(Location& at) : at_(at) {
+    at_.busy = true;
+    allowed_ = state == State::recording;
+  }
+  ~Writing() { at_.busy = false; }
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+  explicit operator bool() const { return allowed_; }
+
+ private:
+  Location& at_;
+  bool allowed_;
+};
 
 /// What a thread knows of itself.
 struct ThreadState {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/repair.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -126,6 +131,19 @@ std::string complete(const fs::path& directory, std::vector<ProcessRecord> proce
   return "";
 }
 
+/// True if a process of the program holds its journal open.
+bool is_running(const fs::path& unfinished) {
+  for (const auto& entry : fs::directory_iterator(unfinished)) {
+    if (entry.path().extension() != ".journal") continue;
+    const int file = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;
+    const bool locked = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(file);
+    if (locked) return true;
+  }
+  return false;
+}
+
 bool has_anchor(const fs::path& directory) {
   return fs::exists(directory / (std::string(k_archive_name) + ".otf2"));
 }
@@ -139,6 +157,12 @@ std::string repair_in(const fs::path& directory, RepairReport& report) {
     return directory.string() +
            " holds no unfinished recording; give the folder that entrain "
            "record -o named";
+  }
+  // A launcher may return a moment before its last process has ended.
+  for (int i = 0; i < 20 && is_running(unfinished); ++i) ::usleep(100'000);
+  if (is_running(unfinished)) {
+    return "the program that is recorded in " + directory.string() +
+           " is running; repair when it has ended";
   }
   std::vector<ProcessRecord> processes = read_journals(unfinished, report);
   if (report.processes == 0) {

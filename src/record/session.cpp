@@ -193,10 +193,12 @@ void ClockSessions::measure(std::uint32_t session, Journal& journal) {
     real.MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
     return complete != 0;
   });
+  std::vector<std::vector<std::string>> lines;
   for (const ClockSample& s : samples) {
-    journal.tell({"sample", std::to_string(s.session), std::to_string(s.local),
-                  std::to_string(s.parent), std::to_string(s.round_trip), s.kept ? "1" : "0"});
+    lines.push_back({"sample", std::to_string(s.session), std::to_string(s.local),
+                     std::to_string(s.parent), std::to_string(s.round_trip), s.kept ? "1" : "0"});
   }
+  journal.tell_all(lines);
 }
 
 std::vector<ClockSample> ClockSessions::ask_parent(std::uint32_t session) const {

@@ -47,8 +47,12 @@ struct Settings {
   VirtualCluster virtual_cluster;
 };
 
-/// Reads ENTRAIN_RECORD_*, ENTRAIN_SYNC_* and ENTRAIN_VIRTUAL_*. On a bad value `problem` gets a
-/// sentence that names variable and range, and the default stays.
-Settings read_settings(std::string& problem);
+/// The variables ENTRAIN_* of this process as NAME=VALUE, each with a null behind it, for the way
+/// to the other processes. The folder in it is an absolute path.
+std::string own_variables();
+
+/// Reads ENTRAIN_RECORD_*, ENTRAIN_SYNC_* and ENTRAIN_VIRTUAL_* out of what own_variables gave. Of
+/// every bad value `problem` gets a sentence that names variable and range; the default stays.
+Settings read_settings(const std::string& variables, std::string& problem);
 
 }  // namespace entrain::record

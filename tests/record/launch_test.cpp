@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "record/recorded.hpp"
+#include "record/samples.hpp"
 
 namespace entrain::test {
 namespace {
@@ -112,10 +113,16 @@ TEST_P(Launch, RemoteProcessesGetTheVariablesByOptions) {
                            "while :; do case \"$1\" in\n"
                            "  -genv) variables=\"$variables $2=$3\"; shift 3;;\n"
                            "  -n) count=$2; shift 2;; *) break;; esac; done\n");
+  // Those that stand in the environment as well.
+  const std::map<std::string, std::string> variables{{"ENTRAIN_VIRTUAL_NODES", "2"},
+                                                     {"ENTRAIN_SYNC_MAX_MESSAGES", "7"}};
+  const WithVariables with(variables);
   const ChildOutcome outcome = record_with(launcher, std::vector<std::string>{"-n", "2"} + ring());
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary() << outcome.err;
   EXPECT_EQ(outcome.out, "last from 1\n");
-  expect_ring(2);
+  printed_ = print_archive(anchor_of(trace()), true);
+  EXPECT_EQ(calls_of(printed_, "1")["MPI_Sendrecv"], 20);
+  EXPECT_EQ(samples_in(trace()).size(), 2u * 7);
 }
 
 /// As srun does it: names stand for the value that srun has, ALL for all variables.
@@ -151,6 +158,36 @@ TEST_P(Launch, SlurmsOwnExportStaysInForce) {
   EXPECT_EQ(named.exit_code, 3) << named.summary() << named.err;
   expect_ring(2);
   EXPECT_THAT(lines_of(launcher + ".told"), testing::IsSupersetOf({"HOME", "MARK=1"}));
+}
+
+TEST_P(Launch, TheVersionOfTheLibraryTellsWhichMpiItIs) {
+  // As far as ldd can see, the program is linked with a library of that name: one that says which
+  // recorder was loaded before it.
+  const std::string code =
+      "#include <stdio.h>\n#include <string.h>\n"
+      "int main(void) { char line[4096]; FILE* maps = fopen(\"/proc/self/maps\", \"r\");\n"
+      "while (fgets(line, sizeof line, maps)) if (strstr(line, \"libentrain-record-\")) {\n"
+      "  printf(\"%s\", strrchr(line, '/') + 1); return 0; }\n return 1; }\n";
+  std::ofstream(scratch_ / "program.c") << code;
+  std::ofstream(scratch_ / "nothing.c") << "int nothing;\n";
+  const std::string folder = scratch_.path().string();
+  const std::string own = GetParam() == "mpich" ? "libmpi.so.12" : "libmpi.so.40";
+  for (const std::string& library : {own, std::string("libmpi.so.20")}) {
+    const std::string build =
+        "cd " + folder + " && cc -shared nothing.c -o " + library + " -Wl,-soname," + library +
+        " && cc program.c -o program -Wl,--no-as-needed ./" + library + " -Wl,-rpath," + folder;
+    ASSERT_EQ(run_program({"sh", "-c", build}, tool_limits()).exit_code, 0);
+    const ChildOutcome outcome =
+        run_tool({"record", "-o", trace().string(), "--", folder + "/program"});
+    if (library == own) {
+      // The program says so, or the loader, which misses the rest of an MPI in that library.
+      EXPECT_THAT(outcome.out + outcome.err, HasSubstr("libentrain-record-" + GetParam() + ".so"));
+    } else {
+      EXPECT_EQ(outcome.exit_code, 2);
+      EXPECT_THAT(outcome.err, HasSubstr("the program's MPI (libmpi.so.20)"));
+      EXPECT_THAT(outcome.err, HasSubstr("--mpi"));
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Mpi, Launch, testing::Values("openmpi", "mpich"),

@@ -122,6 +122,28 @@ TEST_P(Run, AfterAKilledProcessTheArchiveIsRepaired) {
   EXPECT_EQ(run_tool({"record", "--repair", trace().string()}).exit_code, 2);
 }
 
+TEST_P(Run, ARunningProgramIsNotRepaired) {
+  std::vector<std::string> command{
+      "sh",
+      "-c",
+      "folder=$1; shift; \"$@\" & program=$!\n"
+      "while ! [ -s \"$folder/unfinished/0.journal\" ]; do sleep 0.1; done\n"
+      "\"$0\" record --repair \"$folder\"; echo \"code $?\"; wait $program",
+      ENTRAIN_BINARY,
+      trace().string(),
+      ENTRAIN_BINARY,
+      "record",
+      "-o",
+      trace().string(),
+      "--"};
+  command = command + launch(mpi_, 2) + std::vector<std::string>{program("ring"), "20", "pause"};
+  const ChildOutcome outcome = run_program(command, tool_limits());
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  EXPECT_EQ(outcome.out, "code 2\nlast from 1\n");
+  EXPECT_THAT(outcome.err, HasSubstr("is running; repair when it has ended"));
+  expect_ring(2, 20);
+}
+
 TEST_P(Run, AnUnwritableFolderIsToldAndTheProgramRuns) {
   const fs::path file = scratch_ / "file";
   write_bytes(file, {});
@@ -140,6 +162,44 @@ TEST_P(Run, AFullDiskIsToldAndTheProgramRuns) {
   expect_repairable();
   expect_sound(trace());
   EXPECT_GT(calls_of(printed_, "0")["MPI_Sendrecv"], 1000);
+}
+
+TEST_P(Run, ARefusedStartLeavesNothingBehind) {
+  fs::create_directories(trace() / "traces" / "of something else");
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "20"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  EXPECT_THAT(outcome.err, HasSubstr("Nothing is recorded"));
+  EXPECT_THAT(outcome.err, testing::Not(HasSubstr("--repair")));
+  EXPECT_FALSE(fs::exists(trace() / "unfinished"));
+  EXPECT_TRUE(fs::exists(trace() / "traces" / "of something else"));
+}
+
+TEST_P(Run, NoRoomAtTheBeginningIsTold) {
+  const fs::path disk = scratch_ / "disk";
+  fs::create_directories(disk);
+  const std::vector<std::string> small_disk{
+      "unshare",    "-rm", "sh", "-c", "mount -t tmpfs -o size=16k none \"$0\" && exec \"$@\"",
+      disk.string()};
+  if (run_program(small_disk + std::vector<std::string>{"true"}, tool_limits()).exit_code != 0) {
+    GTEST_SKIP() << "no file system can be mounted here";
+  }
+  const std::string folder = (disk / "trace").string();
+  const std::vector<std::string> command =
+      std::vector<std::string>{"sh",   "-c",           "\"$@\"; code=$?; ls -a \"$0\"; exit $code",
+                               folder, ENTRAIN_BINARY, "record",
+                               "-o",   folder,         "--"} +
+      launch(mpi_, 2) + std::vector<std::string>{program("ring"), "20"};
+  const ChildOutcome outcome = run_program(small_disk + command, tool_limits());
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary() << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("cannot write to " + folder + ": No space left on device"));
+  EXPECT_THAT(outcome.out, testing::EndsWith(".\n..\n"));  // nothing else in the folder
+}
+
+TEST_P(Run, AProgramThatIsNotRecordedIsTold) {
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {"/bin/echo", "hi"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  EXPECT_EQ(outcome.out, "hi\nhi\n");
+  EXPECT_THAT(outcome.err, HasSubstr("no archive was written to " + trace().string()));
 }
 
 TEST_P(Run, AnExistingArchiveIsKept) {
@@ -161,6 +221,9 @@ INSTANTIATE_TEST_SUITE_P(Mpi, Run, testing::Values("openmpi", "mpich"),
 TEST(RecordUsage, Refusals) {
   expect_refusal(run_tool({"record"}), "there is no program to run");
   expect_refusal(run_tool({"record", "--bogus", "--", "true"}), "'--bogus' is not an option");
+  expect_refusal(run_tool({"record", "--buffer", "1", "--", "true"}), "--buffer '1'");
+  expect_refusal(run_tool({"record", "--repair", "here", "extra"}), "--repair takes one folder");
+  expect_refusal(run_tool({"record", "--repair", "--", "true"}), "--repair takes one folder");
   expect_refusal(run_tool({"record", "--sync-drop", "1.5", "--", "true"}), "--sync-drop '1.5'");
 }
 
