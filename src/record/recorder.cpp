@@ -96,12 +96,8 @@ std::string Recorder::agree_on_variables() const {
   std::string agreed = own;
   agreed.resize(static_cast<std::size_t>(length));
   real.MPI_Bcast(agreed.data(), length, MPI_CHAR, 0, world_);
-  std::string ignored;
-  const bool nobody_records = all_agree(read_settings(own, ignored).directory.empty());
-  if (!all_agree(own == agreed) && !nobody_records && rank_ == 0) {
-    const bool records = !read_settings(own, ignored).directory.empty();
-    say("the variables ENTRAIN_* of the processes differ; those of rank 0 are used" +
-        std::string(records ? "" : ", which has no ENTRAIN_RECORD_DIR: nothing is recorded"));
+  if (!all_agree(own == agreed) && rank_ == 0) {
+    say("the variables ENTRAIN_* of the processes differ; those of rank 0 are used");
   }
   return agreed;
 }
@@ -112,13 +108,14 @@ void Recorder::leave_world() {
 }
 
 void Recorder::start() {
+  // Without a folder nothing may be said to others: they need not have the recorder at all.
+  const char* const folder = std::getenv("ENTRAIN_RECORD_DIR");
+  if (folder == nullptr || *folder == '\0') return;
   real.MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm parent = MPI_COMM_NULL;
   real.MPI_Comm_get_parent(&parent);
   if (parent != MPI_COMM_NULL) {
-    if (rank_ == 0 && std::getenv("ENTRAIN_RECORD_DIR") != nullptr) {
-      say("processes that the program started with MPI_Comm_spawn are not recorded");
-    }
+    if (rank_ == 0) say("processes that the program started with MPI_Comm_spawn are not recorded");
     return;
   }
   // A process that went by settings of its own would wait for the others for ever.
@@ -127,7 +124,6 @@ void Recorder::start() {
   real.MPI_Comm_group(world_, &world_group_);
   std::string problem;
   settings_ = read_settings(agree_on_variables(), problem);
-  if (settings_.directory.empty()) return leave_world();
   if (!problem.empty() && rank_ == 0) say(problem + "; the default is used");
   int level = MPI_THREAD_SINGLE;
   real.MPI_Query_thread(&level);
