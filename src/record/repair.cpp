@@ -159,7 +159,7 @@ std::string repair_in(const fs::path& directory, RepairReport& report) {
            "record -o named";
   }
   // A launcher may return a moment before its last process has ended.
-  for (int i = 0; i < 20 && is_running(unfinished); ++i) ::usleep(100'000);
+  for (int i = 0; i < 5 && is_running(unfinished); ++i) ::usleep(100'000);
   if (is_running(unfinished)) {
     return "the program that is recorded in " + directory.string() +
            " is running; repair when it has ended";
