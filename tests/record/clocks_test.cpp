@@ -319,7 +319,7 @@ TEST_P(Clocks, ABadVariableIsTold) {
   const WithVariables with(variables);
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "30"});
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
-  EXPECT_THAT(outcome.err, HasSubstr("ENTRAIN_SYNC_FANOUT is 'many', but must be a number from 1"));
+  EXPECT_THAT(outcome.err, HasSubstr("ENTRAIN_SYNC_FANOUT is 'many', but must be a whole number"));
   expect_sound(trace());
 }
 
