@@ -123,20 +123,23 @@ TEST_P(Run, AfterAKilledProcessTheArchiveIsRepaired) {
 }
 
 TEST_P(Run, ARunningProgramIsNotRepaired) {
+  const std::string go_on = (scratch_ / "go-on").string();
   std::vector<std::string> command{
       "sh",
       "-c",
-      "folder=$1; shift; \"$@\" & program=$!\n"
+      "folder=$1; go_on=$2; shift 2; \"$@\" & program=$!\n"
       "while ! [ -s \"$folder/unfinished/0.journal\" ]; do sleep 0.1; done\n"
-      "\"$0\" record --repair \"$folder\"; echo \"code $?\"; wait $program",
+      "\"$0\" record --repair \"$folder\"; echo \"code $?\"; : > \"$go_on\"; wait $program",
       ENTRAIN_BINARY,
       trace().string(),
+      go_on,
       ENTRAIN_BINARY,
       "record",
       "-o",
       trace().string(),
       "--"};
-  command = command + launch(mpi_, 2) + std::vector<std::string>{program("ring"), "20", "pause"};
+  command =
+      command + launch(mpi_, 2) + std::vector<std::string>{program("ring"), "20", "until-" + go_on};
   const ChildOutcome outcome = run_program(command, tool_limits());
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
   EXPECT_EQ(outcome.out, "code 2\nlast from 1\n");

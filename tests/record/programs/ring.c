@@ -7,7 +7,7 @@
  *   kill       rank 1 is killed, the others wait
  *   fork       every process starts another program in between, and a copy of itself
  *   full       may not write files of more than 600 KiB: as if the disk were full
- *   pause      waits a while between the rounds, some 2 s in all */
+ *   until-FILE goes on behind the rounds when FILE is there, or after a minute */
 #include <entrain/record.h>
 #include <mpi.h>
 #include <signal.h>
@@ -44,7 +44,9 @@ int main(int argc, char** argv) {
                  (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (strcmp(how, "sync") == 0 && i == rounds / 2) entrain_timesync();
     if (strcmp(how, "fork") == 0 && i == rounds / 2) start_others();
-    if (strcmp(how, "pause") == 0) usleep((useconds_t)(2000000 / rounds));
+  }
+  if (strncmp(how, "until-", 6) == 0) {
+    for (int tries = 0; tries < 600 && access(how + 6, F_OK) != 0; ++tries) usleep(100000);
   }
   if (strcmp(how, "exit") == 0) exit(5);
   if (strcmp(how, "abort") == 0 && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
