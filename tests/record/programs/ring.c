@@ -50,7 +50,10 @@ int main(int argc, char** argv) {
   }
   if (strcmp(how, "exit") == 0) exit(5);
   if (strcmp(how, "abort") == 0 && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
-  if (strcmp(how, "kill") == 0 && rank == 1) kill(getpid(), SIGKILL);
+  if (strcmp(how, "kill") == 0 && rank == 1) {
+    usleep(300000); /* others may still be in their last round, and die with this one */
+    kill(getpid(), SIGKILL);
+  }
   if (strcmp(how, "abort") == 0 || strcmp(how, "kill") == 0) sleep(60);
   if (rank == 0) printf("last from %d\n", from);
   MPI_Finalize();

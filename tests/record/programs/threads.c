@@ -10,6 +10,7 @@
 enum { k_threads = 4, k_rounds = 300 };
 static int rank;
 static MPI_Comm comms[k_threads];
+static pthread_barrier_t all_are_through; /* threads that end hand on their locations */
 
 static void* work(void* argument) {
   const int me = *(int*)argument;
@@ -29,6 +30,7 @@ static void* work(void* argument) {
       MPI_Comm_free(&copy);
     }
   }
+  pthread_barrier_wait(&all_are_through);
   return NULL;
 }
 
@@ -43,6 +45,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   for (int i = 0; i < k_threads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+  pthread_barrier_init(&all_are_through, NULL, k_threads);
   for (int i = 0; i < k_threads; ++i) {
     numbers[i] = i;
     pthread_create(&threads[i], NULL, work, &numbers[i]);
