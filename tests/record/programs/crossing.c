@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "several_threads.h"
+
 static int rounds;
 
 static void* send(void* unused) {
@@ -23,14 +25,8 @@ static void* send(void* unused) {
 
 int main(int argc, char** argv) {
   const int sync = argc > 1 && strcmp(argv[1], "sync") == 0;
-  int level, rank, value = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (level < MPI_THREAD_MULTIPLE) {
-    if (rank == 0) printf("no threads\n");
-    MPI_Finalize();
-    return 0;
-  }
+  const int rank = begin_with_threads(&argc, &argv);
+  int value = 0;
   rounds = sync ? 1 : 40;
   pthread_t sender;
   if (rank == 0) pthread_create(&sender, NULL, send, NULL);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "several_threads.h"
+
 static atomic_int rounds[2];
 
 static void* go_round(void* count) {
@@ -24,14 +26,7 @@ static void* go_round(void* count) {
 }
 
 int main(int argc, char** argv) {
-  int level, rank;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (level < MPI_THREAD_MULTIPLE) {
-    if (rank == 0) printf("no threads\n");
-    MPI_Finalize();
-    return 0;
-  }
+  const int rank = begin_with_threads(&argc, &argv);
   for (int i = 0; i < 199; ++i) MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < 2; ++i) {
     pthread_t thread;

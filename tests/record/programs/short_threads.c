@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "several_threads.h"
+
 enum { k_short = 600, k_together = 40 };
 
 static pthread_barrier_t together;
@@ -21,14 +23,8 @@ static void* be_short(void* all) {
 }
 
 int main(int argc, char** argv) {
-  int level;
   pthread_t threads[k_together];
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  if (level < MPI_THREAD_MULTIPLE) {
-    printf("no threads\n");
-    MPI_Finalize();
-    return 0;
-  }
+  begin_with_threads(&argc, &argv);
   const struct rlimit few = {64, 64};
   setrlimit(RLIMIT_NOFILE, &few);
   for (int i = 0; i < k_short; ++i) {

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "several_threads.h"
+
 enum { k_threads = 4, k_rounds = 300 };
 static int rank;
 static MPI_Comm comms[k_threads];
@@ -35,15 +37,9 @@ static void* work(void* argument) {
 }
 
 int main(int argc, char** argv) {
-  int provided, numbers[k_threads];
+  int numbers[k_threads];
   pthread_t threads[k_threads];
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (provided < MPI_THREAD_MULTIPLE) {
-    if (rank == 0) printf("no threads\n");
-    MPI_Finalize();
-    return 0;
-  }
+  rank = begin_with_threads(&argc, &argv);
   for (int i = 0; i < k_threads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
   pthread_barrier_init(&all_are_through, NULL, k_threads);
   for (int i = 0; i < k_threads; ++i) {
