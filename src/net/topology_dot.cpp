@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/try.hpp"
-#include "net/text.hpp"
+#include "base/utf8.hpp"
 #include "net/topology.hpp"
 
 namespace entrain::net {

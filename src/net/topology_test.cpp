@@ -7,7 +7,6 @@
 
 #include "net/generators.hpp"
 #include "net/spanning_tree.hpp"
-#include "net/text.hpp"
 
 namespace entrain::net {
 namespace {
@@ -116,17 +115,6 @@ TEST(Topology, GarbageIsRefused) {
               HasSubstr("a switch has no member 'delay'"));
   EXPECT_EQ(with(R"("b")", R"("ports": 18446744073709551615)", R"(["b", "s"])"),
             "f.json: switch 's' has 18446744073709551615 ports, more than 1000000");
-}
-
-TEST(Text, Utf8IsToldFromOtherBytes) {
-  for (const char* good :
-       {"", "a", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF"})
-    EXPECT_TRUE(is_utf8(good)) << good;
-  for (const char* bad : {"\x80", "\xC3", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80",
-                          "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80", "\xC3(",
-                          "\xE2\x82"
-                          "x"})
-    EXPECT_FALSE(is_utf8(bad));
 }
 
 TEST(Topology, ComesBackFromItsOwnDot) {

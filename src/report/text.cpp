@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.hpp"
+
 namespace entrain::report {
 namespace {
 
@@ -10,22 +12,6 @@ constexpr std::string_view k_replacement = "\xEF\xBF\xBD";
 constexpr std::string_view k_ellipsis = "...";
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80u; }
-
-/// Length of the well-formed UTF-8 sequence that `text` begins with; 0 if it is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!is_continuation(text[i])) return 0;
-  }
-  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
-  if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F)) return 0;
-  if ((first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F)) return 0;
-  return length;
-}
 
 bool is_control(std::string_view sequence) {
   const auto first = static_cast<unsigned char>(sequence[0]);
@@ -49,7 +35,7 @@ std::string printable(std::string_view text) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
+    const std::size_t length = utf8_sequence(text);
     const std::string_view sequence = text.substr(0, std::max<std::size_t>(length, 1));
     if (length == 0) {
       result += k_replacement;

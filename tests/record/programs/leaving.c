@@ -26,7 +26,9 @@ static void* go_round(void* count) {
 }
 
 int main(int argc, char** argv) {
-  const int rank = begin_with_threads(&argc, &argv);
+  int rank;
+  begin_with_threads(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int i = 0; i < 199; ++i) MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < 2; ++i) {
     pthread_t thread;

@@ -7,18 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Begins MPI and returns the rank. Where this MPI has no MPI_THREAD_MULTIPLE, the program says so and
- * ends well. */
-static int begin_with_threads(int* argc, char*** argv) {
+/* Begins MPI. Where it has no MPI_THREAD_MULTIPLE, the program says so and ends well. */
+static void begin_with_threads(int* argc, char*** argv) {
   int level, rank;
   MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+  if (level >= MPI_THREAD_MULTIPLE) return;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (level < MPI_THREAD_MULTIPLE) {
-    if (rank == 0) printf("no threads\n");
-    MPI_Finalize();
-    exit(0);
-  }
-  return rank;
+  if (rank == 0) printf("no threads\n");
+  MPI_Finalize();
+  exit(0);
 }
 
 #endif

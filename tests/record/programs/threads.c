@@ -39,7 +39,8 @@ static void* work(void* argument) {
 int main(int argc, char** argv) {
   int numbers[k_threads];
   pthread_t threads[k_threads];
-  rank = begin_with_threads(&argc, &argv);
+  begin_with_threads(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int i = 0; i < k_threads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
   pthread_barrier_init(&all_are_through, NULL, k_threads);
   for (int i = 0; i < k_threads; ++i) {
