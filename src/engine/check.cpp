@@ -6,6 +6,7 @@
 #include "engine/guarantee.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
+#include "engine/phase.hpp"
 #include "engine/timeline.hpp"
 
 namespace entrain {
@@ -24,13 +25,14 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
   TRY_ASSIGN(Timeline timeline, find_timeline(workers, archive, options, use, progress));
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
+    begin_phase(progress, "bounds");
     TRY_ASSIGN(const ProvenIntervals proven,
                prove_intervals(processes, timeline.loaded, timeline.graph, timeline.shared_clocks,
                                timeline.mu, timeline.presync, options.bounds, progress));
     bounds = judge(processes, timeline.loaded, proven, timeline.presync.maps, options.bounds.rows);
   }
   timeline.graph = {};
-  if (progress != nullptr) progress->begin("check", 0, {});
+  begin_phase(progress, "check");
   TRY_ASSIGN(CheckReport report, check(workers, timeline.loaded, timeline.presync.maps, options,
                                        timeline.mu, timeline.domains, progress));
   report.presync = timeline.presync.method;

@@ -19,6 +19,7 @@
 #include "engine/guarantee.hpp"
 #include "engine/load.hpp"
 #include "engine/parallel.hpp"
+#include "engine/phase.hpp"
 #include "engine/presync.hpp"
 #include "engine/read_back.hpp"
 #include "engine/session_span.hpp"
@@ -84,11 +85,11 @@ class Correction {
       TRY(prove_intervals(timeline.graph, timeline.shared_clocks));
     }
     if (report) {
-      begin("check");
+      engine::begin_phase(progress_, "check");
       TRY(verify_before());
       TRY(stop_if_cancelled());
     }
-    begin("correct");
+    engine::begin_phase(progress_, "correct");
     maps_ = presync_.maps;
     if (options_.amortize) {
       TRY(amortize(std::move(timeline.graph), timeline.domains_are_guessed));
@@ -103,7 +104,7 @@ class Correction {
 
   Result<void> prove_intervals(const match::Graph& graph, const trace::ClockDomains& clocks) {
     const engine::Stopwatch watch(report_.phases.bounds);
-    begin("bounds");
+    engine::begin_phase(progress_, "bounds");
     TRY_ASSIGN(proven_, engine::prove_intervals(processes_, loaded_, graph, clocks, mu_, presync_,
                                                 options_.check.bounds, progress_));
     report_.before.bounds = engine::judge(processes_, loaded_, *proven_, measured_.maps, false);
@@ -179,9 +180,6 @@ class Correction {
   }
 
  private:
-  void begin(std::string_view phase) {
-    if (progress_ != nullptr) progress_->begin(phase, 0, {});
-  }
   [[nodiscard]] Result<void> cancelled() const {
     if (progress_ != nullptr && progress_->cancelled()) {
       return fail(ErrorKind::interrupted, "interrupted; nothing was written");

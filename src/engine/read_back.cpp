@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/try.hpp"
+#include "engine/phase.hpp"
 #include "engine/presync.hpp"
 #include "otf2/rewritten.hpp"
 #include "verify/statistics.hpp"
@@ -18,10 +19,6 @@ Result<void> ReadBack::run(const std::filesystem::path& anchor, CorrectReport& r
   return {};
 }
 
-void ReadBack::begin() {
-  if (progress_ != nullptr) progress_->begin("verify", 0, {});
-}
-
 Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectReport& report) {
   TRY_ASSIGN(const std::unique_ptr<otf2::Archive> written,
              agree(processes_, otf2::Archive::open(anchor)));
@@ -31,7 +28,7 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
                    otf2::compare_rewritten(*loaded.archive, *written, original_.own,
                                            original_.corrected, workers_.threads(), progress_)));
   if (processes_.any(!rewritten.as_mapped)) return as_any_other(anchor, report);
-  begin();
+  begin_phase(progress_, "verify");
   // The file holds the values of the maps, so these tell what a reader sees.
   TRY_ASSIGN(report.after, check(loaded, original_.corrected));
   const bool has_clock_offsets = processes_.any(rewritten.has_clock_offsets);
@@ -40,7 +37,7 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
 
 /// The events of an overlay are those of the original: reading them again would tell nothing.
 Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectReport& report) {
-  begin();
+  begin_phase(progress_, "verify");
   TRY_ASSIGN(LoadedTrace written, load_overlay(workers_, anchor, original_.loaded));
   // What a reader makes of it is what counts.
   TRY_ASSIGN(const Presynchronised as_read, presynchronise(processes_, written, Presync::linear));
@@ -53,7 +50,7 @@ Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectRepor
 /// Reads a rewritten archive as any other one.
 Result<void> ReadBack::as_any_other(const std::filesystem::path& anchor, CorrectReport& report) {
   TRY_ASSIGN(const LoadedTrace written, load(workers_, anchor, progress_));
-  begin();
+  begin_phase(progress_, "verify");
   TRY_ASSIGN(const Presynchronised as_read, presynchronise(processes_, written, Presync::linear));
   TRY_ASSIGN(report.after, check(written, as_read.maps));
   return compare(written.trace, as_read.maps, as_read.method, report);

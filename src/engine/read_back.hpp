@@ -43,7 +43,6 @@ class ReadBack {
   Result<void> run(const std::filesystem::path& anchor, CorrectReport& report);
 
  private:
-  void begin();  ///< of the phase that shows
   Result<void> rewritten(const std::filesystem::path& anchor, CorrectReport& report);
   Result<void> overlay(const std::filesystem::path& anchor, CorrectReport& report);
   Result<void> as_any_other(const std::filesystem::path& anchor, CorrectReport& report);

@@ -12,6 +12,7 @@
 #include "clc/domain_view.hpp"
 #include "engine/causal.hpp"
 #include "engine/clock_domains.hpp"
+#include "engine/phase.hpp"
 #include "engine/stopwatch.hpp"
 #include "otf2/write.hpp"
 
@@ -80,7 +81,7 @@ class Finder {
 
   Result<void> build_graph() {
     const Stopwatch watch(t_.match_s);
-    begin("match");
+    begin_phase(progress_, "match");
     t_.graph = {};
     TRY_ASSIGN(t_.graph,
                engine::build_graph(workers_, t_.loaded, options_, use_.every_event, progress_));
@@ -163,12 +164,8 @@ class Finder {
            find_property(t_.loaded.trace.definitions, k_property_correction) == nullptr;
   }
 
-  void begin(std::string_view phase) {
-    if (progress_ != nullptr) progress_->begin(phase, 0, {});
-  }
-
   Result<void> bend() {
-    begin("fit");
+    begin_phase(progress_, "fit");
     Presynchronised bent = t_.presync;
     TRY_ASSIGN(const bool changed, bend_by_edges(processes_, t_.loaded, t_.graph, t_.domains,
                                                  t_.mu.ticks, bent, progress_));
