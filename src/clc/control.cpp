@@ -16,6 +16,7 @@
 #include "clc/first_pass.hpp"
 #include "clc/rounds.hpp"
 #include "clc/team_cycles.hpp"
+#include "match/parts.hpp"
 
 namespace entrain::clc {
 
@@ -266,33 +267,30 @@ class Control {
   };
 
   [[nodiscard]] Need needs() {
-    constexpr std::size_t k_some_edges = std::size_t{1} << 16;
-    const std::span<const match::Edge> edges = graph_.edges;
     const std::span<const std::int64_t> times = presync_;
-    std::vector<std::pair<std::int64_t, std::size_t>> of_parts(edges.size() / k_some_edges + 1);
-    static_cast<void>(parallel_for(options_.threads, of_parts.size(), [&](std::size_t i) {
+    const std::vector<match::Part> parts = match::parts_of(graph_, options_.threads);
+    std::vector<std::pair<std::int64_t, std::size_t>> of_parts(parts.size());
+    match::for_parts(parts, [&](const match::Part& part, std::size_t i) {
       auto& [largest, violated] = of_parts[i];
-      const std::size_t begin = i * k_some_edges;
-      for (const match::Edge& edge :
-           edges.subspan(begin, std::min(k_some_edges, edges.size() - begin))) {
+      for (const match::Edge& edge : part.edges) {
         const auto mu = options_.mu_ticks[static_cast<std::size_t>(edge.latency_class)];
         const std::int64_t violation = times[edge.send] + mu - times[edge.receive];
         largest = std::max(largest, violation);
         violated += violation > 0 ? 1 : 0;
       }
-      return Result<void>();
-    }));
+      for_demands(graph_, part.exchanges, options_.mu_ticks, times,
+                  [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
+                    if (demand == k_no_demand) return;
+                    largest = std::max(largest, demand - times[receive.node]);
+                  });
+    });
     std::int64_t least = 0;
     std::size_t violated = 0;
     for (const auto& part : of_parts) {
       least = std::max(least, part.first);
       violated += part.second;
     }
-    for_demands(graph_, options_.mu_ticks, times,
-                [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
-                  if (demand != k_no_demand) least = std::max(least, demand - times[receive.node]);
-                });
-    return {team_.reduce(Team::Reduction::max, least), violated > edges.size() / 10};
+    return {team_.reduce(Team::Reduction::max, least), violated > graph_.edges.size() / 10};
   }
 
   /// Rounds after which a forward pass is asked whether it goes in circles.

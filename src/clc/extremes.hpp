@@ -107,13 +107,14 @@ class Extremes {
   std::vector<Entry> of_node_;
 };
 
-/// Calls body(exchange, receive, demand) for every receive member of every exchange, with what the
-/// `times` of its senders demand of it; k_no_demand if it has none of another location.
+/// Calls body(exchange, receive, demand) for every receive member of these exchanges of `graph`,
+/// with what the `times` of its senders demand of it; k_no_demand if it has none of another
+/// location.
 template <class Body>
-void for_demands(const match::Graph& graph, const MuTicks& mu, std::span<const std::int64_t> times,
-                 Body body) {
+void for_demands(const match::Graph& graph, std::span<const match::Exchange> exchanges,
+                 const MuTicks& mu, std::span<const std::int64_t> times, Body body) {
   Extremes extremes(graph, mu);
-  for (const match::Exchange& exchange : graph.exchanges) {
+  for (const match::Exchange& exchange : exchanges) {
     const auto sends = graph.sends(exchange);
     extremes.clear();
     std::size_t added = 0;

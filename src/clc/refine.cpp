@@ -9,6 +9,7 @@
 #include "base/executor.hpp"
 #include "clc/extremes.hpp"
 #include "clc/halo.hpp"
+#include "match/parts.hpp"
 
 namespace entrain::clc {
 
@@ -38,8 +39,7 @@ class Refiner {
       halo_.publish(times_);
       broken_.assign(graph_.node_count(), false);
       look_at_locations();
-      look_at_edges();
-      look_at_exchanges();
+      look_at_relation();
       settled = !any_broken();
       if (settled) break;
       repair(round >= k_patient_rounds);
@@ -129,37 +129,31 @@ class Refiner {
     return tied(send, receive) ? 0 : input_.mu[static_cast<std::size_t>(c)];
   }
 
-  void look_at_edges() {
-    constexpr std::size_t k_some_edges = std::size_t{1} << 16;
-    const std::span<const match::Edge> all = graph_.edges;
-    mark_parts(all.size() / k_some_edges + 1, [&](std::size_t i, std::vector<NodeIndex>& broken) {
-      const std::size_t begin = i * k_some_edges;
-      for (const match::Edge& edge :
-           all.subspan(begin, std::min(k_some_edges, all.size() - begin))) {
+  void look_at_relation() {
+    const std::vector<match::Part> parts = match::parts_of(graph_, input_.threads);
+    mark_parts(parts.size(), [&](std::size_t i, std::vector<NodeIndex>& broken) {
+      for (const match::Edge& edge : parts[i].edges) {
         const std::int64_t least =
             times_[edge.send] + mu(edge.send, edge.receive, edge.latency_class);
         if (times_[edge.receive] < least) broken.insert(broken.end(), {edge.receive, edge.send});
       }
+      for_demands(
+          graph_, parts[i].exchanges, input_.mu, times_,
+          [&](const match::Exchange& exchange, const match::Member& receive, std::int64_t demand) {
+            if (times_[receive.node] < demand) look_at_pairs(exchange, receive, broken);
+          });
     });
   }
 
-  void look_at_exchanges() {
-    for_demands(
-        graph_, input_.mu, times_,
-        [&](const match::Exchange& exchange, const match::Member& receive, std::int64_t demand) {
-          if (times_[receive.node] < demand) look_at_pairs(exchange, receive);
-        });
-  }
-
   /// Finds the senders behind an unmet demand; those tied to the receiver demand less.
-  void look_at_pairs(const match::Exchange& exchange, const match::Member& receive) {
+  void look_at_pairs(const match::Exchange& exchange, const match::Member& receive,
+                     std::vector<NodeIndex>& broken) const {
     for (const match::Member& send : graph_.sends(exchange)) {
       if (exchange.ordered && send.order >= receive.order) break;
       if (send.location == receive.location) continue;
       const LatencyClass c = graph_.latency_class(send.location, receive.location);
       if (times_[receive.node] < times_[send.node] + mu(send.node, receive.node, c)) {
-        mark(send.node);
-        mark(receive.node);
+        broken.insert(broken.end(), {send.node, receive.node});
       }
     }
   }

@@ -13,10 +13,10 @@
 
 #include "base/big_vector.hpp"
 #include "base/try.hpp"
-#include "clc/halo.hpp"
 #include "clock/causal_evidence.hpp"
 #include "clock/causal_fit.hpp"
 #include "clock/causal_lines.hpp"
+#include "engine/node_times.hpp"
 #include "match/bounds.hpp"
 
 namespace entrain::engine {
@@ -40,12 +40,13 @@ constexpr int k_rounds = 2;
 
 class Bender {
  public:
-  Bender(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
+  Bender(Workers& workers, const LoadedTrace& loaded, const match::Graph& graph,
          const trace::ClockDomains& domains, const MuTicks& mu, Presynchronised& presync,
          const Progress* progress)
-      : processes_(processes),
+      : workers_(workers),
+        processes_(workers.processes()),
         trace_(loaded.trace),
-        own_(loaded.own(processes)),
+        own_(loaded.own(processes_)),
         graph_(graph),
         domains_(domains),
         mu_(mu),
@@ -113,19 +114,15 @@ class Bender {
   void evaluate() {
     begin_ = std::numeric_limits<std::int64_t>::max();
     end_ = std::numeric_limits<std::int64_t>::min();
-    times_.resize(graph_.node_count());
     for (const LocationIndex l : own_) {
       if (location(l).event_count == 0) continue;
       begin_ = std::min(begin_, presync_.maps[l](location(l).first));
       end_ = std::max(end_, presync_.maps[l](location(l).last));
-      ClockMap::Cursor map(presync_.maps[l]);
-      for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
-        times_[n] = map(graph_.stamp[n]);
-      }
     }
     begin_ = processes_.reduce(Team::Reduction::min, begin_);
     end_ = processes_.reduce(Team::Reduction::max, end_);
-    clc::HaloExchange(processes_, graph_).publish(times_);
+    evaluate_nodes(workers_, graph_, own_, times_,
+                   [&](LocationIndex l) { return ClockMap::Cursor(presync_.maps[l]); });
   }
 
   void collect(const ClockErrors* errors) {
@@ -138,6 +135,7 @@ class Bender {
     options.end = end_;
     options.windows = k_windows;
     options.errors = errors;
+    options.threads = workers_.threads();
     bounds_ = match::collect_bounds(processes_, graph_, options);
     std::erase_if(bounds_, [&](const CausalBound& bound) {
       return component_of_[bound.from] != component_of_[bound.to];
@@ -345,6 +343,7 @@ class Bender {
     return low;
   }
 
+  Workers& workers_;
   Team& processes_;
   const trace::Trace& trace_;
   std::vector<LocationIndex> own_;
@@ -374,10 +373,10 @@ Result<match::Graph> build_graph(Workers& workers, const LoadedTrace& loaded,
                             progress);
 }
 
-Result<bool> bend_by_edges(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
+Result<bool> bend_by_edges(Workers& workers, const LoadedTrace& loaded, const match::Graph& graph,
                            const trace::ClockDomains& domains, const MuTicks& mu,
                            Presynchronised& presync, const Progress* progress) {
-  return Bender(processes, loaded, graph, domains, mu, presync, progress).run();
+  return Bender(workers, loaded, graph, domains, mu, presync, progress).run();
 }
 
 }  // namespace entrain::engine

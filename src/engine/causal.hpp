@@ -20,7 +20,7 @@ namespace entrain::engine {
 /// some map changed. `graph` is that of the trace. The maps do not depend on the number of threads
 /// or processes. Errors: ErrorKind::interrupted when `progress` (may be null) says so. Collective
 /// over the processes.
-Result<bool> bend_by_edges(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
+Result<bool> bend_by_edges(Workers& workers, const LoadedTrace& loaded, const match::Graph& graph,
                            const trace::ClockDomains& domains, const MuTicks& mu,
                            Presynchronised& presync, const Progress* progress);
 

@@ -58,10 +58,10 @@ double rms_error(const trace::Trace& trace, const trace::Trace& truth,
 
 Presynchronised bent(const LoadedTrace& loaded, Presynchronised presync) {
   const match::Graph graph = match::build_graph(loaded.trace, {});
-  Solo solo;
+  Workers workers(1);
   const auto done =
-      bend_by_edges(solo, loaded, graph, trace::domains_by(loaded.trace.definitions.process_of), {},
-                    presync, nullptr);
+      bend_by_edges(workers, loaded, graph, trace::domains_by(loaded.trace.definitions.process_of),
+                    {}, presync, nullptr);
   EXPECT_TRUE(done) << done.error().message;
   return presync;
 }

@@ -27,7 +27,7 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
   if (options.bounds.wanted) {
     begin_phase(progress, "bounds");
     TRY_ASSIGN(const ProvenIntervals proven,
-               prove_intervals(processes, timeline.loaded, timeline.graph, timeline.shared_clocks,
+               prove_intervals(workers, timeline.loaded, timeline.graph, timeline.shared_clocks,
                                timeline.mu, timeline.presync, options.bounds, progress));
     bounds = judge(processes, timeline.loaded, proven, timeline.presync.maps, options.bounds.rows);
   }

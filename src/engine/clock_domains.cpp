@@ -2,6 +2,7 @@
 #include "engine/clock_domains.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,9 +13,10 @@
 #include "base/big_vector.hpp"
 #include "base/flat_map.hpp"
 #include "clc/extremes.hpp"
-#include "clc/halo.hpp"
+#include "engine/node_times.hpp"
 #include "engine/presync.hpp"
 #include "match/inner_slack.hpp"
+#include "match/parts.hpp"
 
 namespace entrain::engine {
 
@@ -60,14 +62,15 @@ Measured summary_of(const trace::LocationSkeleton& location) {
 /// One run of choose_domains() with ClockDomain::automatic.
 class Chooser {
  public:
-  Chooser(Team& processes, const LoadedTrace& loaded, const match::Graph& graph, const MuTicks& mu)
-      : processes_(processes),
+  Chooser(Workers& workers, const LoadedTrace& loaded, const match::Graph& graph, const MuTicks& mu)
+      : workers_(workers),
+        processes_(workers.processes()),
         definitions_(loaded.trace.definitions),
         graph_(graph),
         mu_(mu),
         locations_(definitions_.locations.size()) {
     read_records(loaded);
-    read_stamps();
+    read_stamps(loaded);
   }
 
   DomainChoice run() {
@@ -111,13 +114,12 @@ class Chooser {
     }
   }
 
-  void read_stamps() {
-    stamps_.resize(graph_.node_count());
-    for (std::size_t n = 0; n < graph_.own_count(); ++n) {
-      stamps_[n] = static_cast<std::int64_t>(
-          std::min<std::uint64_t>(graph_.stamp[n], std::uint64_t{1} << 61));
-    }
-    clc::HaloExchange(processes_, graph_).publish(stamps_);
+  void read_stamps(const LoadedTrace& loaded) {
+    evaluate_nodes(workers_, graph_, loaded.own(processes_), stamps_, [](LocationIndex) {
+      return [](std::uint64_t stamp) {
+        return static_cast<std::int64_t>(std::min<std::uint64_t>(stamp, std::uint64_t{1} << 61));
+      };
+    });
   }
 
   [[nodiscard]] Measured best_of(std::span<const LocationIndex> members) const {
@@ -134,7 +136,7 @@ class Chooser {
     const auto slacks = match::inner_slacks(
         processes_, graph_,
         {stamps_, unit_of, groups.of, static_cast<std::uint32_t>(measured_.size()),
-         static_cast<std::uint32_t>(groups.count()), mu_});
+         static_cast<std::uint32_t>(groups.count()), mu_, workers_.threads()});
     std::vector<bool> whole(groups.count(), true);
     std::size_t split = 0;
     std::string example;
@@ -212,6 +214,7 @@ class Chooser {
     return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.4g} s", seconds);
   }
 
+  Workers& workers_;
   Team& processes_;
   const trace::Definitions& definitions_;
   const match::Graph& graph_;
@@ -244,36 +247,36 @@ trace::ClockDomains defined_domains(const trace::Definitions& definitions, Clock
   return trace::separate_domains(definitions.locations.size());
 }
 
-DomainChoice choose_domains(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
+DomainChoice choose_domains(Workers& workers, const LoadedTrace& loaded, const match::Graph& graph,
                             const MuTicks& mu, ClockDomain rule) {
   DomainChoice choice;
-  if (rule != ClockDomain::location) choice = Chooser(processes, loaded, graph, mu).run();
+  if (rule != ClockDomain::location) choice = Chooser(workers, loaded, graph, mu).run();
   if (rule == ClockDomain::automatic) return choice;
   return {defined_domains(loaded.trace.definitions, rule), false, std::move(choice.notes)};
 }
 
-bool any_violation(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
+bool any_violation(Workers& workers, const LoadedTrace& loaded, const match::Graph& graph,
                    std::span<const ClockMap> maps, const MuTicks& mu) {
-  BigVector<std::int64_t> times(graph.node_count());
-  for (const LocationIndex l : loaded.own(processes)) {
-    ClockMap::Cursor map(maps[l]);
-    for (NodeIndex n = graph.first_node[l]; n < graph.first_node[l + 1]; ++n) {
-      times[n] = map(graph.stamp[n]);
-    }
-  }
-  clc::HaloExchange(processes, graph).publish(times);
-  bool violated = std::any_of(graph.edges.begin(), graph.edges.end(), [&](const match::Edge& edge) {
-    return times[edge.receive] <
-           times[edge.send] + mu[static_cast<std::size_t>(edge.latency_class)];
-  });
-  if (!violated) {
-    clc::for_demands(
-        graph, mu, times,
-        [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
-          violated = violated || times[receive.node] < demand;
-        });
-  }
-  return processes.any(violated);
+  BigVector<std::int64_t> times;
+  evaluate_nodes(workers, graph, loaded.own(workers.processes()), times,
+                 [&](LocationIndex l) { return ClockMap::Cursor(maps[l]); });
+  std::atomic<bool> violated = false;
+  match::for_parts(
+      match::parts_of(graph, workers.threads()), [&](const match::Part& part, std::size_t) {
+        for (const match::Edge& edge : part.edges) {
+          const auto c = static_cast<std::size_t>(edge.latency_class);
+          if (times[edge.receive] >= times[edge.send] + mu[c]) continue;
+          violated = true;
+          return;
+        }
+        if (violated) return;
+        clc::for_demands(
+            graph, part.exchanges, mu, times,
+            [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
+              if (times[receive.node] < demand) violated = true;
+            });
+      });
+  return workers.processes().any(violated);
 }
 
 void share_maps(Team& processes, const LoadedTrace& loaded, const trace::ClockDomains& domains,

@@ -28,14 +28,14 @@ struct DomainChoice {
 /// differ by more than their half-widths; where half-widths are unknown, by more than the messages
 /// between them leave open. The other rules are obeyed, whatever speaks against them. Collective;
 /// the same everywhere.
-DomainChoice choose_domains(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
+DomainChoice choose_domains(Workers& workers, const LoadedTrace& loaded, const match::Graph& graph,
                             const MuTicks& mu, ClockDomain rule);
 
 /// By the definitions alone; automatic: every location by itself.
 trace::ClockDomains defined_domains(const trace::Definitions& definitions, ClockDomain rule);
 
 /// True if some edge is violated (mu included) by the times of `maps`. Collective.
-bool any_violation(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
+bool any_violation(Workers& workers, const LoadedTrace& loaded, const match::Graph& graph,
                    std::span<const ClockMap> maps, const MuTicks& mu);
 
 /// Gives all locations of a domain the map of the one whose clock was measured best. Maps of

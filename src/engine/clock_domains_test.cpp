@@ -40,8 +40,8 @@ DomainChoice choose(const TraceBuilder& b, ClockDomain rule = ClockDomain::autom
   LoadedTrace loaded;
   loaded.trace = b.trace();
   loaded.partition = trace::undivided(b.trace().definitions);
-  Solo solo;
-  return choose_domains(solo, loaded, match::build_graph(b.trace(), {}), mu, rule);
+  Workers workers(1);
+  return choose_domains(workers, loaded, match::build_graph(b.trace(), {}), mu, rule);
 }
 
 TEST(ChooseDomains, unmeasured_nodes_that_nothing_contradicts_are_clocks) {

@@ -105,7 +105,7 @@ class Correction {
   Result<void> prove_intervals(const match::Graph& graph, const trace::ClockDomains& clocks) {
     const engine::Stopwatch watch(report_.phases.bounds);
     engine::begin_phase(progress_, "bounds");
-    TRY_ASSIGN(proven_, engine::prove_intervals(processes_, loaded_, graph, clocks, mu_, presync_,
+    TRY_ASSIGN(proven_, engine::prove_intervals(workers_, loaded_, graph, clocks, mu_, presync_,
                                                 options_.check.bounds, progress_));
     report_.before.bounds = engine::judge(processes_, loaded_, *proven_, measured_.maps, false);
     return {};

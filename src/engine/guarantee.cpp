@@ -12,11 +12,11 @@
 #include "base/big_vector.hpp"
 #include "base/exact.hpp"
 #include "base/try.hpp"
-#include "clc/halo.hpp"
 #include "clock/rate_limits.hpp"
 #include "engine/causal.hpp"
 #include "engine/clock_domains.hpp"
 #include "engine/clock_facts.hpp"
+#include "engine/node_times.hpp"
 #include "match/bounds.hpp"
 
 namespace entrain::engine {
@@ -49,13 +49,14 @@ constexpr std::int64_t k_margin = 2;
 
 class Prover {
  public:
-  Prover(Team& processes, const LoadedTrace& loaded, const match::Graph& graph,
+  Prover(Workers& workers, const LoadedTrace& loaded, const match::Graph& graph,
          const trace::ClockDomains& domains, const ChosenMu& mu, const Presynchronised& presync,
          const BoundsOption& option, const Progress* progress)
-      : processes_(processes),
+      : workers_(workers),
+        processes_(workers.processes()),
         loaded_(loaded),
         trace_(loaded.trace),
-        own_(loaded.own(processes)),
+        own_(loaded.own(processes_)),
         graph_(graph),
         domains_(domains),
         mu_(mu),
@@ -127,7 +128,7 @@ class Prover {
         }
       }
       if (!domains_.trivial()) share_maps(processes_, loaded_, domains_, base.maps);
-      TRY(bend_by_edges(processes_, loaded_, graph_, domains_, mu_.ticks, base, progress_));
+      TRY(bend_by_edges(workers_, loaded_, graph_, domains_, mu_.ticks, base, progress_));
     }
     maps_ = std::move(base.maps);
     return {};
@@ -166,14 +167,8 @@ class Prover {
       begin_ = std::min(begin_, line(facts.first));
       end_ = std::max(end_, line(facts.last));
     }
-    times_.resize(graph_.node_count());
-    for (const LocationIndex l : own_) {
-      const BaseLine& line = result_.lines[clock_of(l)];
-      for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
-        times_[n] = line(graph_.stamp[n]);
-      }
-    }
-    clc::HaloExchange(processes_, graph_).publish(times_);
+    evaluate_nodes(workers_, graph_, own_, times_,
+                   [&](LocationIndex l) { return result_.lines[clock_of(l)]; });
   }
 
   [[nodiscard]] std::int64_t width(std::uint32_t windows) const {
@@ -191,6 +186,7 @@ class Prover {
     options.end = end_;
     options.windows = windows;
     options.errors = errors;
+    options.threads = workers_.threads();
     options.rate = static_cast<double>(rate_ppb) / static_cast<double>(clock::k_ppb);
     return match::collect_bounds(processes_, graph_, options);
   }
@@ -384,6 +380,7 @@ class Prover {
                             static_cast<double>(*found.needed_ppb) / 1e3, place(found)));
   }
 
+  Workers& workers_;
   Team& processes_;
   const LoadedTrace& loaded_;
   const trace::Trace& trace_;
@@ -411,12 +408,12 @@ class Prover {
 
 }  // namespace
 
-Result<ProvenIntervals> prove_intervals(Team& processes, const LoadedTrace& loaded,
+Result<ProvenIntervals> prove_intervals(Workers& workers, const LoadedTrace& loaded,
                                         const match::Graph& graph,
                                         const trace::ClockDomains& domains, const ChosenMu& mu,
                                         const Presynchronised& presync, const BoundsOption& option,
                                         const Progress* progress) {
-  return Prover(processes, loaded, graph, domains, mu, presync, option, progress).run();
+  return Prover(workers, loaded, graph, domains, mu, presync, option, progress).run();
 }
 
 }  // namespace entrain::engine

@@ -41,7 +41,7 @@ struct ProvenIntervals {
 ///
 /// `graph` is that of the trace. Errors: ErrorKind::input if the limit given in `option` is too
 /// small for the trace; ErrorKind::interrupted. Collective over the processes.
-Result<ProvenIntervals> prove_intervals(Team& processes, const LoadedTrace& loaded,
+Result<ProvenIntervals> prove_intervals(Workers& workers, const LoadedTrace& loaded,
                                         const match::Graph& graph,
                                         const trace::ClockDomains& domains, const ChosenMu& mu,
                                         const Presynchronised& presync, const BoundsOption& option,

@@ -135,20 +135,20 @@ struct Proof {
 Proof prove(const LoadedTrace& loaded, Presync method, BoundsOption option = {},
             const ChosenMu& mu = {}) {
   Proof proof;
-  Solo solo;
+  Workers workers(1);
   auto presync = presynchronise(loaded.trace, method);
   EXPECT_TRUE(presync) << presync.error().message;
   proof.presync = std::move(*presync);
   proof.graph = match::build_graph(loaded.trace, {});
   if (method == Presync::causal) {
-    EXPECT_TRUE(bend_by_edges(solo, loaded, proof.graph, processes_of(loaded), mu.ticks,
+    EXPECT_TRUE(bend_by_edges(workers, loaded, proof.graph, processes_of(loaded), mu.ticks,
                               proof.presync, nullptr));
   }
-  auto proven = prove_intervals(solo, loaded, proof.graph, processes_of(loaded), mu, proof.presync,
-                                option, nullptr);
+  auto proven = prove_intervals(workers, loaded, proof.graph, processes_of(loaded), mu,
+                                proof.presync, option, nullptr);
   EXPECT_TRUE(proven) << proven.error().message;
   proof.proven = std::move(*proven);
-  proof.bounds = judge(solo, loaded, proof.proven, proof.presync.maps, true);
+  proof.bounds = judge(workers.processes(), loaded, proof.proven, proof.presync.maps, true);
   return proof;
 }
 
@@ -250,8 +250,9 @@ TEST(ProveIntervals, any_team_finds_the_same) {
       auto presync = presynchronise(team, part, Presync::automatic);
       auto graph = match::build_graph(team, part.partition, part.trace, {});
       if (!presync || !graph) return fail(ErrorKind::input, "no graph");
+      Workers workers(team, members);
       auto proven =
-          prove_intervals(team, part, *graph, processes_of(part), {}, *presync, {}, nullptr);
+          prove_intervals(workers, part, *graph, processes_of(part), {}, *presync, {}, nullptr);
       if (!proven) return fail(ErrorKind::input, proven.error().message);
       EXPECT_EQ(figures(judge(team, part, *proven, presync->maps, true)), expected) << members;
       return {};
@@ -264,10 +265,10 @@ TEST(ProveIntervals, a_limit_that_is_too_small_is_refused_by_name) {
   const LoadedTrace skewed = load_example("lulesh-8");
   const auto presync = presynchronise(skewed.trace, Presync::linear);
   ASSERT_TRUE(presync);
-  Solo solo;
+  Workers workers(1);
   BoundsOption option;
   option.max_rate_ppm = 1;
-  const auto proven = prove_intervals(solo, skewed, match::build_graph(skewed.trace, {}),
+  const auto proven = prove_intervals(workers, skewed, match::build_graph(skewed.trace, {}),
                                       processes_of(skewed), {}, *presync, option, nullptr);
   ASSERT_FALSE(proven);
   EXPECT_THAT(proven.error().message, HasSubstr("--max-rate-ppm 1 is too small for"));

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "base/executor.hpp"
 #include "base/try.hpp"
 #include "clc/domain_view.hpp"
 #include "engine/causal.hpp"
@@ -137,13 +138,13 @@ class Finder {
 
   [[nodiscard]] bool violated() {
     const Stopwatch watch(t_.presync_s);
-    return any_violation(processes_, t_.loaded, t_.graph, t_.measured.maps, t_.mu.ticks);
+    return any_violation(workers_, t_.loaded, t_.graph, t_.measured.maps, t_.mu.ticks);
   }
 
   void choose_domains() {
     const Stopwatch watch(t_.presync_s);
     DomainChoice choice =
-        engine::choose_domains(processes_, t_.loaded, t_.graph, t_.mu.ticks, options_.clock_domain);
+        engine::choose_domains(workers_, t_.loaded, t_.graph, t_.mu.ticks, options_.clock_domain);
     t_.domains = std::move(choice.domains);
     t_.domains_are_guessed = choice.automatic;
     t_.report.notes = std::move(choice.notes);
@@ -167,7 +168,7 @@ class Finder {
   Result<void> bend() {
     begin_phase(progress_, "fit");
     Presynchronised bent = t_.presync;
-    TRY_ASSIGN(const bool changed, bend_by_edges(processes_, t_.loaded, t_.graph, t_.domains,
+    TRY_ASSIGN(const bool changed, bend_by_edges(workers_, t_.loaded, t_.graph, t_.domains,
                                                  t_.mu.ticks, bent, progress_));
     if (!changed && options_.presync == Presync::automatic) {
       t_.presync.clocks.reason = fmt::format("causal was tried: {}", bent.clocks.reason);
@@ -190,21 +191,36 @@ class Finder {
     }
   }
 
+  /// How far the presync moves times, against what a reader sees.
   void measure_shift() {
     constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
-    std::int64_t largest = 0, sum = 0, nodes = 0;
-    for (const LocationIndex l : t_.loaded.own(processes_)) {
-      ClockMap::Cursor before(t_.measured.maps[l]), after(t_.presync.maps[l]);
-      for (NodeIndex n = t_.graph.first_node[l]; n < t_.graph.first_node[l + 1]; ++n) {
-        const std::int64_t shift = std::abs(after(t_.graph.stamp[n]) - before(t_.graph.stamp[n]));
-        largest = std::max(largest, shift);
-        if (__builtin_add_overflow(sum, shift, &sum)) sum = k_most;
-        ++nodes;
+    struct Shift {
+      std::int64_t largest = 0, sum = 0, nodes = 0;
+      void take(std::int64_t most, std::int64_t more, std::int64_t count) {
+        largest = std::max(largest, most);
+        if (__builtin_add_overflow(sum, more, &sum)) sum = k_most;
+        nodes += count;
       }
-    }
-    t_.report.shift_max_ticks = processes_.reduce(Team::Reduction::max, largest);
-    nodes = processes_.reduce(Team::Reduction::sum, nodes);
-    sum = processes_.reduce(Team::Reduction::sum, std::min(sum, k_most / processes_.size()));
+    };
+    const std::vector<LocationIndex> own = t_.loaded.own(processes_);
+    std::vector<Shift> shifts(own.size());
+    static_cast<void>(
+        parallel_for(workers_.threads(), own.size(), [&](std::size_t i) -> Result<void> {
+          const LocationIndex l = own[i];
+          ClockMap::Cursor before(t_.measured.maps[l]), after(t_.presync.maps[l]);
+          for (NodeIndex n = t_.graph.first_node[l]; n < t_.graph.first_node[l + 1]; ++n) {
+            const std::uint64_t stamp = t_.graph.stamp[n];
+            const std::int64_t shift = std::abs(after(stamp) - before(stamp));
+            shifts[i].take(shift, shift, 1);
+          }
+          return {};
+        }));
+    Shift all;
+    for (const Shift& one : shifts) all.take(one.largest, one.sum, one.nodes);
+    t_.report.shift_max_ticks = processes_.reduce(Team::Reduction::max, all.largest);
+    const std::int64_t nodes = processes_.reduce(Team::Reduction::sum, all.nodes);
+    const std::int64_t sum =
+        processes_.reduce(Team::Reduction::sum, std::min(all.sum, k_most / processes_.size()));
     if (nodes > 0) {
       t_.report.shift_mean_ticks = static_cast<double>(sum) / static_cast<double>(nodes);
     }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/flat_map.hpp"
+#include "match/parts.hpp"
 
 namespace entrain::match {
 
@@ -26,9 +27,15 @@ class Collector {
         times_(options.times),
         width_(std::max<std::int64_t>((options.end - options.begin) / options.windows + 1, 1)) {}
 
-  void collect() {
-    for (LocationIndex l = 0; l < graph_.location_count(); ++l) location_edges(l);
-    for (const Exchange& exchange : graph_.exchanges) add(exchange);
+  void collect(const Part& part) {
+    for_edges(graph_, part, [&](const Edge& edge, LocationIndex l) {
+      add(edge.send, graph_.location_of(edge.send), edge.receive, l, edge.latency_class);
+    });
+    for (const Exchange& exchange : part.exchanges) add(exchange);
+  }
+
+  void add(const Collector& other) {
+    for (const Known& known : other.known_) add(known.bound);
   }
 
   /// Keeps it if it is the tightest one so far.
@@ -65,15 +72,6 @@ class Collector {
                       other.bound.slack);
     }
   };
-
-  void location_edges(LocationIndex l) {
-    const NodeIndex end = graph_.first_node[l + 1];
-    for (; next_edge_ < graph_.edges.size() && graph_.edges[next_edge_].receive < end;
-         ++next_edge_) {
-      const Edge& edge = graph_.edges[next_edge_];
-      add(edge.send, graph_.location_of(edge.send), edge.receive, l, edge.latency_class);
-    }
-  }
 
   [[nodiscard]] double error(std::uint32_t clock, std::int64_t time) const {
     return options_.errors == nullptr ? 0 : (*options_.errors)(clock, time);
@@ -174,7 +172,6 @@ class Collector {
   const BoundOptions& options_;
   std::span<const std::int64_t> times_;
   std::int64_t width_ = 1;
-  std::size_t next_edge_ = 0;
   FlatMap<std::uint64_t, std::uint32_t, KeyHash> numbers_;
   std::vector<Known> known_;
 };
@@ -183,8 +180,11 @@ class Collector {
 
 std::vector<clock::CausalBound> collect_bounds(Team& team, const Graph& graph,
                                                const BoundOptions& options) {
-  Collector own(graph, options);
-  own.collect();
+  const std::vector<Part> parts = parts_of(graph, options.threads);
+  std::vector<Collector> of_parts(parts.size(), Collector(graph, options));
+  for_parts(parts, [&](const Part& part, std::size_t i) { of_parts[i].collect(part); });
+  Collector& own = of_parts.front();
+  for (std::size_t i = 1; i < of_parts.size(); ++i) own.add(of_parts[i]);
   std::vector<CausalBound> found = std::move(own).take();
   if (team.size() == 1) return found;
   // Small beside the trace: everybody gets all and fits alike.

@@ -26,13 +26,14 @@ struct BoundOptions {
   /// What it costs to move an end of an edge to the middle of its window, ticks per tick: then the
   /// tightest edge is the one that is so in the middle.
   double rate = 0;
+  unsigned threads = 1;  ///< of this member, 0: all cores; the bounds do not depend on it
 };
 
 /// The tightest edge of every ordered pair of clocks and window, in a fixed order. Of a collective
 /// instance every end is held by the latest begin, and every begin by the earliest end, of another
 /// clock: O(members), not O(pairs). Edges between locations of one clock say nothing. In a team,
 /// the bounds of all members, the same at every one; collective.
-/// O(edges + members) time; memory for at most pairs x windows bounds.
+/// O(edges + members) time; memory for at most pairs x windows bounds per thread.
 [[nodiscard]] std::vector<clock::CausalBound> collect_bounds(Team& team, const Graph& graph,
                                                              const BoundOptions& options);
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "match/parts.hpp"
+
 namespace entrain::match {
 
 namespace {
@@ -19,23 +21,16 @@ class Search {
   Search(const Graph& graph, const InnerSlackOptions& options)
       : graph_(graph), options_(options), latest_(options.groups), slacks_(options.units) {}
 
-  std::vector<InnerSlack> run() {
-    for (LocationIndex l = 0; l < graph_.location_count(); ++l) location_edges(l);
-    for (const Exchange& exchange : graph_.exchanges) add(exchange);
+  std::vector<InnerSlack> run(const Part& part) {
+    for_edges(graph_, part, [&](const Edge& edge, LocationIndex l) {
+      const LocationIndex from = graph_.location_of(edge.send);
+      if (group(from) == group(l)) add(edge.send, from, edge.receive, l);
+    });
+    for (const Exchange& exchange : part.exchanges) add(exchange);
     return std::move(slacks_);
   }
 
  private:
-  void location_edges(LocationIndex l) {
-    const NodeIndex end = graph_.first_node[l + 1];
-    for (; next_edge_ < graph_.edges.size() && graph_.edges[next_edge_].receive < end;
-         ++next_edge_) {
-      const Edge& edge = graph_.edges[next_edge_];
-      const LocationIndex from = graph_.location_of(edge.send);
-      if (group(from) == group(l)) add(edge.send, from, edge.receive, l);
-    }
-  }
-
   void add(NodeIndex send, LocationIndex from, NodeIndex receive, LocationIndex to) {
     if (options_.unit_of[from] == options_.unit_of[to]) return;
     const auto c = static_cast<std::size_t>(graph_.latency_class(from, to));
@@ -100,7 +95,6 @@ class Search {
   const InnerSlackOptions& options_;
   std::vector<Latest> latest_;  ///< per group
   std::uint64_t exchanges_ = 0;
-  std::size_t next_edge_ = 0;
   std::vector<InnerSlack> slacks_;
 };
 
@@ -108,7 +102,18 @@ class Search {
 
 std::vector<InnerSlack> inner_slacks(Team& team, const Graph& graph,
                                      const InnerSlackOptions& options) {
-  std::vector<InnerSlack> slacks = Search(graph, options).run();
+  const std::vector<Part> parts = parts_of(graph, options.threads);
+  std::vector<std::vector<InnerSlack>> of_parts(parts.size());
+  for_parts(parts, [&](const Part& part, std::size_t i) {
+    of_parts[i] = Search(graph, options).run(part);
+  });
+  std::vector<InnerSlack> slacks = std::move(of_parts.front());
+  for (std::size_t i = 1; i < of_parts.size(); ++i) {
+    for (std::size_t u = 0; u < slacks.size(); ++u) {
+      slacks[u].into = std::min(slacks[u].into, of_parts[i][u].into);
+      slacks[u].out_of = std::min(slacks[u].out_of, of_parts[i][u].out_of);
+    }
+  }
   if (team.size() == 1) return slacks;
   std::vector<std::int64_t> values;
   for (const InnerSlack& slack : slacks) values.insert(values.end(), {slack.into, slack.out_of});

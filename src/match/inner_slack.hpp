@@ -27,6 +27,7 @@ struct InnerSlackOptions {
   std::span<const std::uint32_t> group_of;  ///< per location
   std::uint32_t units = 0, groups = 0;
   MuTicks mu{};
+  unsigned threads = 1;  ///< of this member, 0: all cores; the slacks do not depend on it
 };
 
 /// One entry per unit. With times that are stamps of one clock nothing may be below 0. Collectives
