@@ -84,22 +84,19 @@ class Correction {
     if (report && options_.check.bounds.wanted) {
       TRY(prove_intervals(timeline.graph, timeline.shared_clocks));
     }
-    if (report) {
-      engine::begin_phase(progress_, "check");
-      TRY(verify_before());
-      TRY(stop_if_cancelled());
-    }
     engine::begin_phase(progress_, "correct");
     maps_ = presync_.maps;
     if (options_.amortize) {
       TRY(amortize(std::move(timeline.graph), timeline.domains_are_guessed));
+      if (contradicted_) return {};
     }
-    if (proven_ && !contradicted_) {
+    if (proven_) {
       const engine::Stopwatch watch(report_.phases.bounds);
       report_.bounds =
           engine::judge(processes_, loaded_, *proven_, maps_, options_.check.bounds.rows);
     }
-    return {};
+    timeline.graph = {};
+    return report ? verify_before() : Result<void>();
   }
 
   Result<void> prove_intervals(const match::Graph& graph, const trace::ClockDomains& clocks) {
@@ -244,7 +241,10 @@ class Correction {
     });
   }
 
+  /// After the correction, when the graph is gone: both together are the most memory there would be.
   Result<void> verify_before() {
+    engine::begin_phase(progress_, "check");
+    BigMemory::release();
     auto bounds = std::move(report_.before.bounds);
     TRY_ASSIGN(report_.before, engine::check(workers_, loaded_, measured_.maps, options_.check, mu_,
                                              domains_, progress_));
@@ -252,7 +252,7 @@ class Correction {
     report_.before.presync = measured_.method;
     report_.before.clocks = measured_.clocks;
     engine::warn_of_violations(report_.before);
-    return {};
+    return stop_if_cancelled();
   }
 
   /// Smallest and largest time of any event through `maps`.
