@@ -11,6 +11,7 @@ from .stats import median
 from .svg import Group, Line, curve_panels, grouped_log_bars
 from .tables import table
 
+STATED = ("checked", "corrected")  # timelines of which bounds were stated
 MOST_RATIO = 1.02  # of causal + CLC to linear interpolation
 LITTLE = 0.9  # above this ratio the fit is said not to help
 
@@ -99,6 +100,36 @@ def interval_table(result: dict[str, Any]) -> list[str]:
                   "presync s: linear", "regression", "spline", "causal"], rows)
 
 
+def bounds_table(result: dict[str, Any]) -> list[str]:
+    rows = []
+    for name, runs in by_case(result).items():
+        cells = [name, f"{sum(run['bounds'][k]['beyond'] for run in runs for k in STATED):,}"
+                 if all(run["bounds"][k] for run in runs for k in STATED) else "no bounds"]
+        for stated in STATED:
+            found = [run["bounds"][stated] for run in runs if run["bounds"][stated]]
+            for figure in ("error_us", "bound_us", "outside_us"):
+                cells.append(microseconds(median([one[figure] for one in found]) if found else None))
+        rows.append(cells)
+    return table(["bounds, us", "events beyond", "as read: error", "bound", "outside",
+                  "corrected: error", "bound", "outside"], rows)
+
+
+def bounds_lines(result: dict[str, Any]) -> list[str]:
+    stated = [run["bounds"][k] for run in result["runs"] for k in STATED if run["bounds"][k]]
+    corrected = [run["bounds"]["corrected"] for run in result["runs"] if run["bounds"]["corrected"]]
+    outside = [one["outside_us"] for one in corrected if one["outside_us"] > 0]
+    none = [run for run in result["runs"] if not run["bounds"]["corrected"]]
+    lines = [f"Guaranteed bounds (`--bounds`) hold for {sum(one['bounded'] for one in stated):,} "
+             f"events of {len(stated)} timelines, as read and as corrected; "
+             f"{sum(one['beyond'] for one in stated):,} have a larger error than stated. "
+             f"{len(outside)} of {len(corrected)} corrections leave what is possible somewhere"
+             + (f", by at most {microseconds(max(outside))} us." if outside else ".")]
+    if none:
+        lines.append("No bounds: " + ", ".join(
+            f"`{run['case']}` ({run['bounds']['reason']})" for run in none) + ".")
+    return [*lines, ""]
+
+
 def trace_table(result: dict[str, Any]) -> list[str]:
     made = {case.name: case for case in generated_cases()}
     rows = []
@@ -150,6 +181,7 @@ def verdict_lines(result: dict[str, Any]) -> list[str]:
                   f"{LITTLE:g} to {MOST_RATIO:g}):", "", *ratio_table(helpless), ""]
     lines += no_session_lines(result)
     left = [run for run in result["runs"] if run["methods"][CAUSAL]["left"]]
+    lines += bounds_lines(result)
     lines += [f"Violations left by causal + CLC: in {len(left)} of {len(result['runs'])} traces"
               + (": " + ", ".join(f"`{run['case']}`" for run in left) if left else "") + ".", ""]
     return lines
@@ -206,6 +238,10 @@ def as_markdown(result: dict[str, Any], name: str, charts: list[str]) -> str:
               "Share of the intervals between communication events of a location that the "
               "controlled logical clock changed by", "more than 1 %, and the largest change as a "
               "fraction; seconds of the phase `presync`.", "", *interval_table(result),
+              "", "## Guaranteed bounds", "",
+              "Largest error of any event against the reference clock, the largest bound stated, "
+              "and how far times are", "outside of what is possible; \"as read\" are linear "
+              "times. Medians over the seeds.", "", *bounds_table(result),
               "", "## Traces", "", *trace_table(result)]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -38,8 +38,9 @@ Curves = dict[str, list[tuple[float, float]]]  # location -> (seconds, microseco
 class Bench:
     """Where the tool is and where traces go."""
 
-    def __init__(self, entrain: Path, data: Path) -> None:
-        self.entrain = str(entrain)
+    def __init__(self, build: Path, data: Path) -> None:
+        self.entrain = str(build / "bin" / "entrain")
+        self.bounds_held = str(build / "bench" / "bounds_held")
         self.data = data
 
     def run(self, *words: Any, fine: tuple[int, ...] = (0,)) -> dict[str, Any]:
@@ -105,6 +106,8 @@ class Bench:
                 curve = result["curves"] if plotted and method in PLOTTED_METHODS else None
                 found = self.method(method, trace, truth, curve)
             result["methods"][method] = found
+        result["bounds"] = json.loads(run_quietly(
+            [self.bounds_held, str(trace), str(truth), str(self.fresh("corrected"))]))
         return result
 
     def compare(self, *words: Any) -> tuple[dict[str, Any], dict[str, Curves]]:

@@ -13,6 +13,7 @@
 #include "base/team.hpp"
 #include "engine/causal.hpp"
 #include "sim/distort.hpp"
+#include "support/bounds_truth.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::engine {
@@ -53,76 +54,20 @@ LoadedTrace distorted(const LoadedTrace& truth, const DistortOptions& options, b
   return result;
 }
 
-/// What the reference's map makes of true times: of its own events, straight between them.
-class TrueTime {
- public:
-  TrueTime(const trace::LocationSkeleton& skewed, const trace::LocationSkeleton& right,
-           const ClockMap& map) {
-    for (std::size_t e = 0; e < right.events.size(); ++e) {
-      if (!points_.empty() && right.events[e].time == points_.back().first) continue;
-      points_.emplace_back(right.events[e].time, map(skewed.events[e].time));
-    }
-  }
-  /// Empty outside of the reference's events, and where they are far apart.
-  [[nodiscard]] std::optional<double> operator()(std::uint64_t time) const {
-    const auto next =
-        std::lower_bound(points_.begin(), points_.end(), time,
-                         [](auto& point, std::uint64_t t) { return point.first < t; });
-    if (next == points_.end() || (next == points_.begin() && next->first != time)) return {};
-    if (next->first == time) return static_cast<double>(next->second);
-    const auto before = next - 1;
-    const auto length = static_cast<double>(next->first - before->first);
-    const auto share = static_cast<double>(time - before->first) / length;
-    return static_cast<double>(before->second) +
-           share * static_cast<double>(next->second - before->second);
-  }
-
- private:
-  std::vector<std::pair<std::uint64_t, std::int64_t>> points_;
-};
-
-struct Contained {
-  std::size_t events = 0;
-  double worst_excess = 0;  ///< of an error beyond its bound, ticks
-  double worst_error = 0;
-};
-
 /// Looks at every communication event of every location.
-Contained compare(const trace::Trace& skewed, const trace::Trace& truth,
-                  std::span<const ClockMap> maps, const ClockBounds& bounds) {
-  Contained result;
-  LocationIndex reference = 0;
-  while (skewed.definitions.locations[reference].id != bounds.reference) ++reference;
-  const TrueTime right(skewed.locations[reference], truth.locations[reference], maps[reference]);
-  for (LocationIndex l = 0; l < skewed.locations.size(); ++l) {
-    std::vector<BoundsRow> rows;
-    for (const BoundsRow& row : bounds.rows) {
-      if (row.location == skewed.definitions.locations[l].id) rows.push_back(row);
-    }
-    const auto& events = skewed.locations[l].events;
-    for (std::size_t e = 0; e < events.size(); ++e) {
-      const auto at = right(truth.locations[l].events[e].time);
-      if (!at) continue;
-      const double error = std::abs(static_cast<double>(maps[l](events[e].time)) - *at);
-      // The row of the window: the one whose middle is the nearest.
-      const auto row = std::min_element(rows.begin(), rows.end(), [&](auto& a, auto& b) {
-        const auto away = [&](const BoundsRow& r) {
-          return std::abs(static_cast<double>(r.local_ticks) - static_cast<double>(events[e].time));
-        };
-        return away(a) < away(b);
-      });
-      if (row == rows.end()) {
-        ADD_FAILURE() << "an event in no window";
-        return result;
-      }
-      ++result.events;
-      result.worst_error = std::max(result.worst_error, error);
-      if (!row->bounded) continue;
-      result.worst_excess =
-          std::max(result.worst_excess, error - static_cast<double>(row->bound_ticks));
+test::Contained compare(const trace::Trace& skewed, const trace::Trace& truth,
+                        std::span<const ClockMap> maps, const ClockBounds& bounds) {
+  std::vector<test::KnownEvents> known(skewed.locations.size());
+  for (LocationIndex l = 0; l < known.size(); ++l) {
+    known[l].location = skewed.definitions.locations[l].id;
+    for (std::size_t e = 0; e < skewed.locations[l].events.size(); ++e) {
+      known[l].stamps.push_back(skewed.locations[l].events[e].time);
+      known[l].truth.push_back(truth.locations[l].events[e].time);
     }
   }
-  return result;
+  const test::Contained found = test::hold_against_truth(known, maps, bounds);
+  EXPECT_TRUE(found.in_windows);
+  return found;
 }
 
 struct Proof {
@@ -170,7 +115,8 @@ TEST_P(Recorded, bounds_contain_the_truth_of_every_event) {
     EXPECT_EQ(proof.bounds.reason, "");
     EXPECT_EQ(proof.bounds.max_rate_source, "trace");
     EXPECT_GE(proof.bounds.max_rate_ppm, proof.bounds.least_rate_ppm);
-    const Contained found = compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
+    const test::Contained found =
+        compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
     EXPECT_GT(found.events, truth.trace.locations[0].events.size());
     EXPECT_LE(found.worst_excess, 0) << proof.presync.method;
     EXPECT_LE(found.worst_error, static_cast<double>(worst_of(proof.bounds)));
@@ -189,7 +135,8 @@ TEST_P(Recorded, bounds_contain_the_truth_of_any_distortion) {
     const LoadedTrace skewed = distorted(truth, options, seed % 4 > 1);
     const Proof proof = prove(skewed, Presync::automatic);
     EXPECT_EQ(proof.bounds.sessions > 0, seed % 4 > 1);
-    const Contained found = compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
+    const test::Contained found =
+        compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
     EXPECT_LE(found.worst_excess, 0) << "seed " << seed;
     if (seed % 4 > 1) {
       EXPECT_LT(worst_of(proof.bounds), 100'000) << "seed " << seed;
