@@ -12,18 +12,18 @@
 #include <entrain/entrain.hpp>
 
 #include "arguments.hpp"
+#include "engine/bounds_testing.hpp"
 #include "engine/load.hpp"
 #include "engine/presync.hpp"
 #include "otf2/stamps.hpp"
-#include "support/bounds_truth.hpp"
 
 namespace {
 
 using entrain::ClockBounds;
 using entrain::ClockMap;
 using entrain::engine::LoadedTrace;
-using entrain::test::Contained;
-using entrain::test::KnownEvents;
+using entrain::engine::testing::Contained;
+using entrain::engine::testing::KnownEvents;
 
 template <class Value>
 Value must(entrain::Result<Value> result) {
@@ -58,7 +58,7 @@ std::string figures(const Shown& trace, const std::vector<ClockMap>& maps, const
       bench::die("the archives do not have the same events");
     }
   }
-  const Contained found = entrain::test::hold_against_truth(known, maps, bounds);
+  const Contained found = entrain::engine::testing::hold_against_truth(known, maps, bounds);
   if (!found.in_windows) bench::die("an event lies in no window");
   std::int64_t worst = 0, outside = 0;
   for (const entrain::LocationBounds& of : bounds.locations) {

@@ -139,6 +139,8 @@ struct ClockBounds {
   std::uint64_t sessions = 0;   ///< measurements with an interval that were used
   std::uint64_t windows = 0;    ///< into which the run was cut
   std::int64_t window_ticks = 0;
+  /// How far `correct` moved times of presync at most to bring them inside, ticks; 0 in `check`.
+  std::int64_t held_ticks = 0;
   std::vector<LocationBounds> locations;  ///< those with events, in their order
   std::vector<BoundsRow> rows;            ///< only if asked for: by location, then time
 };

@@ -130,7 +130,7 @@ TEST(HoldOut, supports_bends_that_are_there) {
                30'000 * std::sin(static_cast<double>(clock));
       },
       5'000);
-  EXPECT_TRUE(slow.supports_bends());
+  EXPECT_TRUE(slow.supports_bends(true));
   EXPECT_LT(slow.bent, 0.01 * slow.unbent);
 }
 
@@ -142,7 +142,7 @@ TEST(HoldOut, supports_none_that_messages_are_too_few_for) {
       },
       1'000);
   EXPECT_GT(fast.unbent, 0);
-  EXPECT_FALSE(fast.supports_bends());
+  EXPECT_FALSE(fast.supports_bends(true));
 }
 
 }  // namespace

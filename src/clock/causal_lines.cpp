@@ -2,6 +2,7 @@
 #include "clock/causal_lines.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -60,15 +61,17 @@ struct Line {
   double offset = 0, rate = 0;
 };
 
-constexpr double k_fastest = 0.05;  ///< rate that no clock has; quartz is within 0.0002
+/// Rates of one clock against another. Quartz is within the first; few bounds leave room for lines
+/// that are much steeper, so these are only looked at where there is none for the others.
+constexpr std::array<double, 4> k_fastest{2.5e-4, 1e-3, 1e-2, 5e-2};
 
 /// The middle of the widest gap, which is concave in the rate: found by cutting the range.
-Line middle_line(const Corridor& corridor) {
+Line middle_line(const Corridor& corridor, double fastest) {
   const auto width = [&](double rate) {
     const auto [top, bottom] = gap(corridor, rate);
     return top - bottom;
   };
-  double low = -k_fastest, high = k_fastest;
+  double low = -fastest, high = fastest;
   for (int i = 0; i < 200; ++i) {
     const double a = low + (high - low) / 3, b = high - (high - low) / 3;
     if (width(a) < width(b)) {
@@ -109,13 +112,22 @@ void find_line(Corridor& corridor) {
     corridor.offset = line.offset;
     corridor.rate = line.rate;
   };
-  attempt(middle_line(corridor));
+  double fastest = 0;
+  Line middle;
+  for (const double rate : k_fastest) {
+    fastest = rate;
+    middle = middle_line(corridor, fastest);
+    const auto [top, bottom] = gap(corridor, middle.rate);
+    // Inside of the range a gap is the widest there is, as wide or narrow as it may be.
+    if (top >= bottom || std::abs(middle.rate) < 0.999 * fastest) break;
+  }
+  attempt(middle);
   farther = std::numbers::ln2;
   for (const auto* hull : {&corridor.floor, &corridor.ceiling}) {
     for (std::size_t i = 1; i < hull->size(); ++i) {
       const Point &a = (*hull)[i - 1], &b = (*hull)[i];
       const double rate = (b.y - a.y) / (b.x - a.x);
-      if (std::abs(rate) < k_fastest) attempt({a.y - rate * a.x, rate});
+      if (std::abs(rate) < fastest) attempt({a.y - rate * a.x, rate});
     }
   }
 }
@@ -150,6 +162,36 @@ std::vector<Corridor> corridors_of(std::span<const CausalBound> bounds) {
     return std::tie(a.looseness, a.low, a.high) < std::tie(b.looseness, b.low, b.high);
   });
   return corridors;
+}
+
+std::int64_t aligned(const ClockLine& line, std::int64_t t) {
+  return t + line.offset + std::llround(line.rate * static_cast<double>(t - line.base));
+}
+
+/// Moves components as wholes, later, until nothing between them arrives before it was sent; what
+/// goes around in circles is left after as many steps as there are components.
+void order_components(std::vector<ClockLine>& lines, std::span<const CausalBound> bounds) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> slacks;  // smallest
+  for (const CausalBound& bound : bounds) {
+    const std::pair between{lines[bound.from].component, lines[bound.to].component};
+    if (between.first == between.second) continue;
+    const std::int64_t moved = (aligned(lines[bound.to], bound.to_time) - bound.to_time) -
+                               (aligned(lines[bound.from], bound.from_time) - bound.from_time);
+    const auto [found, is_new] = slacks.try_emplace(between, bound.slack + moved);
+    if (!is_new) found->second = std::min(found->second, bound.slack + moved);
+  }
+  std::vector<std::int64_t> shift(lines.size(), 0);  // per component
+  bool changed = true;
+  for (std::size_t step = 0; changed && step < lines.size(); ++step) {
+    changed = false;
+    for (const auto& [between, slack] : slacks) {
+      const std::int64_t least = shift[between.first] - slack;
+      if (shift[between.second] >= least) continue;
+      shift[between.second] = least;
+      changed = true;
+    }
+  }
+  for (ClockLine& line : lines) line.offset += shift[line.component];
 }
 
 }  // namespace
@@ -201,6 +243,7 @@ std::vector<ClockLine> align_by_lines(std::size_t clocks, std::span<const Causal
       }
     }
   }
+  order_components(lines, bounds);
   return lines;
 }
 

@@ -23,7 +23,8 @@ struct ClockLine {
 /// For every pair with edges both ways, the bounds form a corridor for the offset of one clock
 /// against the other; its widest straight middle line is their relation (convex hull method of
 /// Duda et al., 1987). A spanning tree of the tightest corridors gives every clock its line
-/// relative to the first clock of its component. One-way traffic aligns nothing. Deterministic.
+/// relative to the first clock of its component. One-way traffic aligns nothing: it only moves whole
+/// components, by what they violate. Deterministic.
 [[nodiscard]] std::vector<ClockLine> align_by_lines(std::size_t clocks,
                                                     std::span<const CausalBound> bounds);
 

@@ -2,6 +2,7 @@
 #include "clock/causal_lines.hpp"
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -70,6 +71,39 @@ TEST(AlignByLines, one_way_traffic_aligns_nothing) {
   EXPECT_EQ(lines[1].rate, 0);
   EXPECT_EQ(lines[2].component, 0u);
   EXPECT_NEAR(static_cast<double>(lines[2].offset), -5e6, 2e3);
+}
+
+TEST(AlignByLines, groups_between_which_messages_go_one_way_are_moved_until_none_is_early) {
+  std::mt19937_64 random(7);
+  // Both ways between 0 and 1, and between 2 and 3, but only from these to those.
+  const std::vector<Clock> clocks{{0, 0}, {2e6, 1e-5}, {5e9, 0}, {5.001e9, -1e-5}};
+  std::vector<CausalBound> bounds;
+  for (const auto& [a, b] : {std::pair(0u, 1u), std::pair(1u, 0u), std::pair(2u, 3u),
+                             std::pair(3u, 2u), std::pair(2u, 1u)}) {
+    const auto part = messages(clocks, a, b, 200, random);
+    bounds.insert(bounds.end(), part.begin(), part.end());
+  }
+  const auto lines = align_by_lines(4, bounds);
+  EXPECT_EQ(lines[1].component, 0u);
+  EXPECT_EQ(lines[3].component, 2u);
+  EXPECT_EQ(lines[2].offset, 0);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const CausalBound& bound : bounds) {
+    if (bound.from != 2 || bound.to != 1) continue;
+    least = std::min(least, aligned(lines[1], bound.to_time) - aligned(lines[2], bound.from_time));
+  }
+  EXPECT_EQ(least, 0);
+  EXPECT_NEAR(static_cast<double>(lines[0].offset), 5e9, 1e5);
+}
+
+TEST(AlignByLines, few_messages_do_not_make_clocks_drift_more_than_they_can) {
+  // Between the first pair of messages and the last one goes anything from -1 % to 1 %.
+  const std::vector<CausalBound> bounds{{0, 1, 0, 5'000'000, 5'000'000},
+                                        {1, 0, 1'000, 5'001'000, 5'000'000},
+                                        {0, 1, 1'000'000'000, 1'000'100'000, 100'000},
+                                        {1, 0, 1'000'001'000, 1'009'901'000, 9'900'000}};
+  const auto lines = align_by_lines(2, bounds);
+  EXPECT_LE(std::abs(lines[1].rate), 2.5e-4);
 }
 
 TEST(AlignByLines, nothing_is_known_without_edges) {

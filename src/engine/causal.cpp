@@ -146,18 +146,24 @@ class Bender {
     return (end_ - begin_) / windows + 1;
   }
 
-  /// Without sessions: straight lines. Twice, as far-off clocks spoil the windows. Returns what is
-  /// to be told.
+  /// Without sessions: straight lines. Far-off clocks spoil the windows, and of a collective only
+  /// the latest and the earliest clock are seen: so again, as long as more clocks come together,
+  /// and once more. Returns what is to be told.
   Result<std::string> align() {
-    std::set<std::uint32_t> components;
     std::vector<clock::ClockLine> lines;
-    for (int round = 0; round < 2; ++round) {
+    std::size_t groups = clocks_ + 1;
+    for (bool last = false; !last;) {
       TRY(go_on());
       collect(nullptr);
       lines = clock::align_by_lines(clocks_, bounds_);
       for (const std::uint32_t clock : own_clocks_) TRY(follow(clock, lines[clock]));
       evaluate();
+      std::set<std::uint32_t> components;
+      for (const clock::ClockLine& line : lines) components.insert(line.component);
+      last = components.size() == groups;
+      groups = components.size();
     }
+    std::set<std::uint32_t> components;
     for (const CausalBound& bound : bounds_) {
       components.insert({lines[bound.from].component, lines[bound.to].component});
     }
@@ -271,7 +277,7 @@ class Bender {
       if (round + 1 == k_rounds) {
         const clock::HeldOut held = clock::hold_out(problem, found, width_of(k_windows));
         TRY(go_on());
-        foretold_ = held.supports_bends();
+        foretold_ = held.supports_bends(measured);
       }
     }
     return found;

@@ -81,8 +81,8 @@ class Correction {
     report_.phases.presync += timeline.presync_s;
     report_.phases.match += timeline.match_s;
     if (report) measured_ = std::move(timeline.measured);
-    if (report && options_.check.bounds.wanted) {
-      TRY(prove_intervals(timeline.graph, timeline.shared_clocks));
+    if (options_.check.bounds.wanted) {
+      TRY(hold_in_intervals(timeline.graph, timeline.shared_clocks, report));
     }
     engine::begin_phase(progress_, "correct");
     maps_ = presync_.maps;
@@ -90,7 +90,7 @@ class Correction {
       TRY(amortize(std::move(timeline.graph), timeline.domains_are_guessed));
       if (contradicted_) return {};
     }
-    if (proven_) {
+    if (proven_ && report) {
       const engine::Stopwatch watch(report_.phases.bounds);
       report_.bounds =
           engine::judge(processes_, loaded_, *proven_, maps_, options_.check.bounds.rows);
@@ -99,12 +99,18 @@ class Correction {
     return report ? verify_before() : Result<void>();
   }
 
-  Result<void> prove_intervals(const match::Graph& graph, const trace::ClockDomains& clocks) {
+  /// Proves in which intervals the clocks lie, and brings the presync maps inside.
+  Result<void> hold_in_intervals(const match::Graph& graph, const trace::ClockDomains& clocks,
+                                 bool report) {
     const engine::Stopwatch watch(report_.phases.bounds);
     engine::begin_phase(progress_, "bounds");
     TRY_ASSIGN(proven_, engine::prove_intervals(workers_, loaded_, graph, clocks, mu_, presync_,
                                                 options_.check.bounds, progress_));
-    report_.before.bounds = engine::judge(processes_, loaded_, *proven_, measured_.maps, false);
+    if (report) {
+      report_.before.bounds = engine::judge(processes_, loaded_, *proven_, measured_.maps, false);
+    }
+    proven_->about.held_ticks =
+        engine::hold_inside(processes_, loaded_, domains_, *proven_, presync_.maps);
     return {};
   }
 
@@ -241,7 +247,8 @@ class Correction {
     });
   }
 
-  /// After the correction, when the graph is gone: both together are the most memory there would be.
+  /// After the correction, when the graph is gone: both together are the most memory there would
+  /// be.
   Result<void> verify_before() {
     engine::begin_phase(progress_, "check");
     BigMemory::release();

@@ -47,6 +47,17 @@ Result<ProvenIntervals> prove_intervals(Workers& workers, const LoadedTrace& loa
                                         const Presynchronised& presync, const BoundsOption& option,
                                         const Progress* progress);
 
+/// Moves the maps that leave the proven intervals into them, by as little as that needs in the
+/// middle of every window, straight between. That breaks no edge that they kept, but for what an
+/// edge loses inside of a window: all lower ends together keep every edge, and so do all upper
+/// ends, and with two sets of times that do the later one of each pair, and the earlier.
+///
+/// `maps`: one per location, the same for all of a domain; those that would decrease stay. Returns
+/// the largest move, ticks. Collective; the same at every process.
+std::int64_t hold_inside(Team& processes, const LoadedTrace& loaded,
+                         const trace::ClockDomains& domains, const ProvenIntervals& proven,
+                         std::span<ClockMap> maps);
+
 /// How far the times that `maps` give may be wrong. Collective; the same at every process.
 ClockBounds judge(Team& processes, const LoadedTrace& loaded, const ProvenIntervals& proven,
                   std::span<const ClockMap> maps, bool rows);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "engine/clock_facts.hpp"
 #include "engine/guarantee.hpp"
+#include "engine/possible_times.hpp"
 
 namespace entrain::engine {
 
@@ -18,15 +18,6 @@ using Interval = ErrorIntervals::Interval;
 /// Parts of a window in which the bends of maps count apart.
 constexpr std::uint32_t k_parts = 4;
 
-struct Range {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  std::int64_t most = std::numeric_limits<std::int64_t>::min();
-  void take(std::int64_t value) {
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-};
-
 /// How far a map is from the base line of its clock, over spans of stamps.
 class Distance {
  public:
@@ -35,8 +26,8 @@ class Distance {
   [[nodiscard]] std::int64_t at(std::uint64_t local) const { return map_(local) - line_(local); }
 
   /// Over all stamps from `first` to `last`, to within the rounding of both: a tick each.
-  [[nodiscard]] Range over(std::uint64_t first, std::uint64_t last) const {
-    Range range;
+  [[nodiscard]] TickRange over(std::uint64_t first, std::uint64_t last) const {
+    TickRange range;
     range.take(at(first));
     range.take(at(last));
     const auto knots = map_.knots();
@@ -57,32 +48,20 @@ class Distance {
   const BaseLine& line_;
 };
 
-/// The map of the reference, as every process knows it.
-ClockMap shared_map(Team& processes, const LoadedTrace& loaded, LocationIndex reference,
-                    std::span<const ClockMap> maps) {
-  std::vector<ClockKnot> knots;
-  if (loaded.partition.owns(processes.rank(), reference)) {
-    knots.assign(maps[reference].knots().begin(), maps[reference].knots().end());
-  }
-  auto map = ClockMap::from_knots(gather_everywhere(processes, knots));
-  return map ? std::move(*map) : ClockMap();
-}
-
 /// What can be said of one location.
 class Judge {
  public:
   Judge(const ProvenIntervals& proven, const ClockMap& reference, LocationIndex l,
         const trace::LocationSkeleton& location, const ClockMap& map)
       : proven_(proven),
-        is_reference_(l == proven.reference),
-        clock_(proven.clock_of[l]),
-        line_(proven.lines[clock_]),
+        index_(l),
+        line_(proven.lines[proven.clock_of[l]]),
         location_(location),
         map_(map),
         distance_(map, line_),
         reference_line_(proven.lines[proven.clock_of[proven.reference]]),
-        reference_map_(reference),
-        reference_(reference, reference_line_) {}
+        reference_(reference, reference_line_),
+        possible_(proven, reference) {}
 
   void run(LocationBounds& told, std::vector<BoundsRow>* rows) const {
     std::vector<std::int64_t> bounds;
@@ -98,10 +77,9 @@ class Judge {
       ++told.windows;
       BoundsRow row;
       row.location = told.location;
-      row.local_ticks =
-          std::clamp(line_.local_at(begin + proven_.width / 2), location_.first, location_.last);
+      row.local_ticks = possible_.middle(index_, w, location_.first, location_.last);
       row.time_ticks = map_(row.local_ticks);
-      const Interval errors = is_reference_ ? Interval{0, 0} : proven_.intervals.of(clock_, w);
+      const Interval errors = possible_.errors(index_, w);
       row.bounded = errors.bounded();
       if (row.bounded) {
         judge(errors, from, to, row);
@@ -130,57 +108,41 @@ class Judge {
  private:
   static std::uint64_t before(std::uint64_t local) { return local < 3 ? 0 : local - 3; }
 
-  /// `errors`: of the line in the middle of the window, over which events lie from `from` to `to`.
+  /// `errors`: of the line in the window, over which events lie from `from` to `to`.
   void judge(const Interval& errors, std::uint64_t from, std::uint64_t to, BoundsRow& row) const {
-    if (is_reference_) {
+    if (index_ == proven_.reference) {
       row.earliest_ticks = row.latest_ticks = row.time_ticks;
       return;
     }
-    const std::int64_t quantum = proven_.quantum[clock_];
-    const bool own_clock = clock_ == proven_.clock_of[proven_.reference];
-    const std::int64_t reach =
-        own_clock ? 0 : clock::spread(proven_.width / 2 + 8, proven_.limits.of(clock_));
-    // In the middle; where a short location has no event there, at its nearest one.
-    const Interval here{errors.lower - quantum - reach, errors.upper + quantum + reach};
-    const std::int64_t shown = line_(row.local_ticks);
-    row.earliest_ticks = reference_time(shown - here.upper).least;
-    row.latest_ticks = reference_time(shown - here.lower).most;
+    const TickRange possible = possible_.at(index_, row.local_ticks, errors);
+    row.earliest_ticks = possible.least;
+    row.latest_ticks = possible.most;
 
     const std::uint64_t step = (to - from) / k_parts + 1;
-    Range error;
+    TickRange error;
     for (std::uint64_t part = from;; part += step) {
       const std::uint64_t end = std::min(to, part + step);
-      const Range own = distance_.over(part, end);
+      const TickRange own = distance_.over(part, end);
       const auto reference = [&](std::int64_t e) {
         return reference_.over(before(reference_line_.local_at(line_(part) - e)),
                                reference_line_.local_at(line_(end) - e) + 3);
       };
-      error.take(here.upper + own.most - reference(here.upper).least);
-      error.take(here.lower + own.least - reference(here.lower).most);
+      error.take(errors.upper + own.most - reference(errors.upper).least);
+      error.take(errors.lower + own.least - reference(errors.lower).most);
       if (end == to) break;
     }
     row.bound_ticks = std::max(std::abs(error.least), std::abs(error.most));
   }
 
-  /// What the reference showed, as its map has it, at a time along its line.
-  [[nodiscard]] Range reference_time(std::int64_t time) const {
-    const std::uint64_t local = reference_line_.local_at(time);
-    Range range;
-    range.take(reference_map_(before(local)));
-    range.take(reference_map_(local + 3));
-    return range;
-  }
-
   const ProvenIntervals& proven_;
-  bool is_reference_;
-  std::uint32_t clock_;
+  LocationIndex index_;
   const BaseLine& line_;
   const trace::LocationSkeleton& location_;
   const ClockMap& map_;
   Distance distance_;
   const BaseLine& reference_line_;
-  const ClockMap& reference_map_;
   Distance reference_;
+  PossibleTimes possible_;
 };
 
 struct Numbered {

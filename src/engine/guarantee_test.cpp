@@ -11,9 +11,9 @@
 #include <entrain/entrain.hpp>
 
 #include "base/team.hpp"
+#include "engine/bounds_testing.hpp"
 #include "engine/causal.hpp"
 #include "sim/distort.hpp"
-#include "support/bounds_truth.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::engine {
@@ -55,9 +55,9 @@ LoadedTrace distorted(const LoadedTrace& truth, const DistortOptions& options, b
 }
 
 /// Looks at every communication event of every location.
-test::Contained compare(const trace::Trace& skewed, const trace::Trace& truth,
-                        std::span<const ClockMap> maps, const ClockBounds& bounds) {
-  std::vector<test::KnownEvents> known(skewed.locations.size());
+testing::Contained compare(const trace::Trace& skewed, const trace::Trace& truth,
+                           std::span<const ClockMap> maps, const ClockBounds& bounds) {
+  std::vector<testing::KnownEvents> known(skewed.locations.size());
   for (LocationIndex l = 0; l < known.size(); ++l) {
     known[l].location = skewed.definitions.locations[l].id;
     for (std::size_t e = 0; e < skewed.locations[l].events.size(); ++e) {
@@ -65,7 +65,7 @@ test::Contained compare(const trace::Trace& skewed, const trace::Trace& truth,
       known[l].truth.push_back(truth.locations[l].events[e].time);
     }
   }
-  const test::Contained found = test::hold_against_truth(known, maps, bounds);
+  const testing::Contained found = testing::hold_against_truth(known, maps, bounds);
   EXPECT_TRUE(found.in_windows);
   return found;
 }
@@ -105,6 +105,14 @@ std::int64_t worst_of(const ClockBounds& bounds) {
   return worst;
 }
 
+std::int64_t outside(const ClockBounds& bounds) {
+  std::int64_t outside = 0;
+  for (const LocationBounds& location : bounds.locations) {
+    outside = std::max(outside, location.outside_ticks);
+  }
+  return outside;
+}
+
 class Recorded : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Recorded, bounds_contain_the_truth_of_every_event) {
@@ -115,7 +123,7 @@ TEST_P(Recorded, bounds_contain_the_truth_of_every_event) {
     EXPECT_EQ(proof.bounds.reason, "");
     EXPECT_EQ(proof.bounds.max_rate_source, "trace");
     EXPECT_GE(proof.bounds.max_rate_ppm, proof.bounds.least_rate_ppm);
-    const test::Contained found =
+    const testing::Contained found =
         compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
     EXPECT_GT(found.events, truth.trace.locations[0].events.size());
     EXPECT_LE(found.worst_excess, 0) << proof.presync.method;
@@ -135,7 +143,7 @@ TEST_P(Recorded, bounds_contain_the_truth_of_any_distortion) {
     const LoadedTrace skewed = distorted(truth, options, seed % 4 > 1);
     const Proof proof = prove(skewed, Presync::automatic);
     EXPECT_EQ(proof.bounds.sessions > 0, seed % 4 > 1);
-    const test::Contained found =
+    const testing::Contained found =
         compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
     EXPECT_LE(found.worst_excess, 0) << "seed " << seed;
     if (seed % 4 > 1) {
@@ -164,6 +172,22 @@ TEST_P(Recorded, corrected_times_are_judged_too) {
   EXPECT_LE(compare(skewed.trace, truth.trace, maps->maps, *report->bounds).worst_excess, 0);
 }
 
+TEST_P(Recorded, what_leaves_the_intervals_is_moved_inside) {
+  const LoadedTrace skewed = load_example(GetParam());
+  const LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  const Proof proof = prove(skewed, Presync::linear);
+  Solo solo;
+  std::vector<ClockMap> maps = proof.presync.maps;
+  const std::int64_t moved = hold_inside(solo, skewed, processes_of(skewed), proof.proven, maps);
+  EXPECT_GE(moved, outside(proof.bounds));
+  EXPECT_GT(outside(proof.bounds), 0);
+  const ClockBounds held = judge(solo, skewed, proof.proven, maps, true);
+  EXPECT_EQ(outside(held), 0);
+  const testing::Contained found = compare(skewed.trace, truth.trace, maps, held);
+  EXPECT_LE(found.worst_excess, 0);
+  EXPECT_EQ(hold_inside(solo, skewed, processes_of(skewed), proof.proven, maps), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Traces, Recorded, ::testing::Values("lulesh-8", "amg-8", "allops-4"));
 
 /// Rows and locations as comparable values.
@@ -183,7 +207,11 @@ std::vector<std::vector<std::int64_t>> figures(const ClockBounds& bounds) {
 
 TEST(ProveIntervals, any_team_finds_the_same) {
   const LoadedTrace whole = load_example("lulesh-8");
-  const auto expected = figures(prove(whole, Presync::automatic).bounds);
+  Proof alone = prove(whole, Presync::automatic);
+  const auto expected = figures(alone.bounds);
+  Solo solo;
+  EXPECT_GT(hold_inside(solo, whole, processes_of(whole), alone.proven, alone.presync.maps), 0);
+  const auto held = figures(judge(solo, whole, alone.proven, alone.presync.maps, true));
   for (const unsigned members : {2u, 3u}) {
     const auto done = run_team(members, [&](Team& team) -> Result<void> {
       LoadedTrace part;
@@ -202,6 +230,8 @@ TEST(ProveIntervals, any_team_finds_the_same) {
           prove_intervals(workers, part, *graph, processes_of(part), {}, *presync, {}, nullptr);
       if (!proven) return fail(ErrorKind::input, proven.error().message);
       EXPECT_EQ(figures(judge(team, part, *proven, presync->maps, true)), expected) << members;
+      hold_inside(team, part, processes_of(part), *proven, presync->maps);
+      EXPECT_EQ(figures(judge(team, part, *proven, presync->maps, true)), held) << members;
       return {};
     });
     EXPECT_TRUE(done) << done.error().message;

@@ -60,6 +60,12 @@ std::string outside_text(const ClockBounds& bounds, std::uint64_t hz) {
                      format_time(worst->outside_time_ticks, hz));
 }
 
+std::string held_text(const ClockBounds& bounds, std::uint64_t hz) {
+  if (bounds.held_ticks == 0) return "";
+  return fmt::format(" To be inside, presync was moved by up to {}.",
+                     format_ticks(bounds.held_ticks, hz));
+}
+
 std::string condition_text(const ClockBounds& bounds) {
   std::string text = fmt::format(
       ", if no clock's rate leaves its mean by more than {:.4g} ppm ({})", bounds.max_rate_ppm,
@@ -99,8 +105,8 @@ std::string bounds_text(const ClockBounds& bounds, std::uint64_t hz, const Style
                : fmt::format("No clock is certain relative to {}'s.{}", bounds.reference_process,
                              unbounded_text(bounds));
   } else {
-    text = worst_text(bounds, hz) + condition_text(bounds) + outside_text(bounds, hz) +
-           unbounded_text(bounds);
+    text = worst_text(bounds, hz) + condition_text(bounds) + held_text(bounds, hz) +
+           outside_text(bounds, hz) + unbounded_text(bounds);
   }
   std::string lines;
   for (const std::string& line : wrapped(printable(text), style.columns)) lines += line + "\n";
@@ -130,6 +136,7 @@ Json bounds_json(const ClockBounds& bounds, std::uint64_t hz) {
           {"windows", bounds.windows},
           {"window_s", number(seconds_of(bounds.window_ticks, hz))},
           {"unbounded_clocks", unbounded_count(bounds)},
+          {"held_s", number(seconds_of(bounds.held_ticks, hz))},
           {"worst",
            place_json(largest(bounds, &LocationBounds::worst_ticks), &LocationBounds::worst_ticks,
                       &LocationBounds::worst_time_ticks, "bound_s", hz)},

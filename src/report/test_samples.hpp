@@ -60,6 +60,7 @@ inline ClockBounds bounds() {
   bounds.max_rate_ppm = 58.25;
   bounds.max_rate_source = "trace";
   bounds.least_rate_ppm = 4.125;
+  bounds.held_ticks = 1'250;
   bounds.mu_source = "round trip (estimate)";
   bounds.sessions = 14;
   bounds.windows = 3;

@@ -39,7 +39,7 @@ TEST(Bounds, ChecksTellHowFarTimesMayBeTrusted) {
   const Json& bounds = json["bounds"];
   expect_members(bounds, {"reference", "reference_process", "max_rate_ppm", "max_rate_source",
                           "least_rate_ppm", "mu_source", "sessions", "windows", "window_s",
-                          "unbounded_clocks", "worst", "outside", "locations"});
+                          "unbounded_clocks", "held_s", "worst", "outside", "locations"});
   EXPECT_EQ(bounds["max_rate_source"], "trace");
   EXPECT_EQ(bounds["unbounded_clocks"], 0);
   ASSERT_EQ(bounds["locations"].size(), 8u);
@@ -87,6 +87,16 @@ TEST(Bounds, TheFileHasALinePerLocationAndWindow) {
     EXPECT_LE(std::stoll(rows[r][5]), std::stoll(rows[r][6]));
     EXPECT_GE(std::stod(rows[r][7]), 0);
   }
+}
+
+TEST(Bounds, CorrectionsAreHeldInside) {
+  const TempDir scratch;
+  const std::string output = (scratch / "out").string();
+  const ChildOutcome outcome = run_tool({"correct", example("lulesh-8"), "-o", output, "--presync",
+                                         "linear", "--amortize", "off", "--bounds"});
+  EXPECT_NE(outcome.out.find("To be inside, presync was moved by up to "), std::string::npos)
+      << outcome.summary();
+  EXPECT_EQ(outcome.out.find("outside of what is possible"), std::string::npos);
 }
 
 TEST(Bounds, DoNotDependOnThreads) {

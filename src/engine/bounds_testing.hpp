@@ -12,7 +12,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/report.hpp>
 
-namespace entrain::test {
+namespace entrain::engine::testing {
 
 /// Events of one location, of which the truth is known; all lists have the same length.
 struct KnownEvents {
@@ -108,4 +108,4 @@ inline Contained hold_against_truth(std::span<const KnownEvents> locations,
   return result;
 }
 
-}  // namespace entrain::test
+}  // namespace entrain::engine::testing
