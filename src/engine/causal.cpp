@@ -231,6 +231,12 @@ class Bender {
       for (const std::uint32_t reference : references) {
         for (const std::int64_t time : {begin_, end_}) all.push_back({reference, time, scale / 2});
       }
+      // The lines are about as wrong as what they violate; without this the fit is ill-posed.
+      const double wrong = std::max(worst_violation(), 1.0);
+      for (std::uint32_t c = 0; c < clocks_; ++c) {
+        if (references.contains(c)) continue;
+        for (const std::int64_t time : {begin_, end_}) all.push_back({c, time, wrong});
+      }
     }
     return all;
   }

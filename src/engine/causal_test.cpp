@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/causal.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/random.hpp"
 #include "base/team.hpp"
 #include "trace/testing.hpp"
 
@@ -15,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 LoadedTrace load_example(const std::string& name) {
   auto loaded = load(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / name, 1, nullptr);
@@ -134,6 +137,39 @@ TEST(BendByEdges, one_way_traffic_moves_a_clock_that_nobody_measured_but_does_no
     EXPECT_EQ(causal.maps[1](event.time), static_cast<std::int64_t>(event.time) + 1'000'000);
   }
   EXPECT_THAT(causal.clocks.reason, HasSubstr("in 2 groups, between which nothing goes both ways"));
+}
+
+/// Of a barrier only the latest and the earliest clock are seen, and these are always the same as
+/// long as clocks are far apart.
+TEST(BendByEdges, collectives_alone_bring_all_clocks_together) {
+  constexpr LocationIndex k_locations = 6;
+  RandomStream random(3, 9);
+  trace::testing::TraceBuilder b(k_locations);
+  const auto reading = [](LocationIndex l, std::uint64_t time) {
+    return time + std::uint64_t{l * 7 % k_locations} * 1'000'000'000;
+  };
+  for (std::uint64_t t = 1'000'000; t < 60'000'000; t += 100'000) {
+    std::vector<std::uint64_t> begins;
+    for (LocationIndex l = 0; l < k_locations; ++l) begins.push_back(t + random.below(20'000));
+    const std::uint64_t last = *std::max_element(begins.begin(), begins.end());
+    for (LocationIndex l = 0; l < k_locations; ++l) {
+      b.collective(l, reading(l, begins[l]), reading(l, last + 100 + random.below(2'000)),
+                   trace::op::barrier, trace::k_root_none);
+    }
+  }
+  LoadedTrace loaded;
+  loaded.trace = b.trace();
+  loaded.partition = trace::undivided(loaded.trace.definitions);
+  const auto none = presynchronise(loaded.trace, Presync::none);
+  ASSERT_TRUE(none);
+  const Presynchronised causal = bent(loaded, *none);
+  EXPECT_THAT(causal.clocks.reason, Not(HasSubstr("groups")));
+  const std::uint64_t time = 30'000'000;
+  for (LocationIndex l = 1; l < k_locations; ++l) {
+    EXPECT_NEAR(static_cast<double>(causal.maps[l](reading(l, time))),
+                static_cast<double>(causal.maps[0](reading(0, time))), 3'000)
+        << l;
+  }
 }
 
 /// Measured clocks of which one wanders, and writes only: how far it is to move at least is known,
