@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -40,13 +41,16 @@ class Control {
         progress_(input.progress) {}
 
   Result<ForwardResult> run() {
-    if (options_.gamma) {
+    const Need need = needs();
+    if (need.least_slack > 0 && need.latest <= k_latest_time) {
+      take_presync();
+    } else if (options_.gamma) {
       Forward pass = first_pass(*options_.gamma);
       TRY(go_on());
       report_pass(pass, *options_.gamma);
       take_pass(std::move(pass), *options_.gamma, 0);
     } else {
-      TRY(control_gamma());
+      TRY(control_gamma(need));
     }
     count_cycles();
     if (result_.pass.overflow) {
@@ -59,6 +63,17 @@ class Control {
   }
 
  private:
+  /// What C demands of every pass, or shows.
+  struct Need {
+    /// No pass has a smaller error: some receive has to move by so much, whatever its sender does.
+    /// Does not hold where components are tied.
+    std::int64_t least_error = 0;
+    bool much_violated = false;  ///< more than a tenth of the edges of this member
+    /// Smallest receive - send - mu. Above 0 there are no cycles either.
+    std::int64_t least_slack = std::numeric_limits<std::int64_t>::max();
+    std::int64_t latest = 0;  ///< time
+  };
+
   [[nodiscard]] bool alone() const { return team_.size() == 1; }
 
   /// True when the user wants to stop: then steps end early, at any member by itself.
@@ -202,8 +217,7 @@ class Control {
 
   /// Takes the largest gamma whose error is at most 1.1 times that of the smallest one. A pass
   /// with gamma too near 1 may run away under clocks whose drift changes sign.
-  Result<void> control_gamma() {
-    const Need need = needs();
+  Result<void> control_gamma(const Need& need) {
     // Where much is violated the mildest gamma seldom is the one.
     const bool guess = alone() && worker_count(options_.threads) > 1 && need.much_violated;
     std::optional<Forward> smallest;
@@ -258,39 +272,54 @@ class Control {
     return Int128{error} * 10 <= Int128{reference} * 11;
   }
 
-  /// What C demands of every pass.
-  struct Need {
-    /// No pass has a smaller error: some receive has to move by so much, whatever its sender does.
-    /// Does not hold where components are tied.
-    std::int64_t least_error = 0;
-    bool much_violated = false;  ///< more than a tenth of the edges of this member
-  };
+  /// Nothing has to move: every pass would return C, in whatever order.
+  void take_presync() {
+    Forward pass;
+    pass.times.assign(presync_.begin(), presync_.end());
+    pass.jump.assign(graph_.own_count(), false);
+    const Decimal9 gamma = options_.gamma.value_or(k_gammas.front());
+    report_pass(pass, gamma);
+    take_pass(std::move(pass), gamma, 0);
+  }
 
   [[nodiscard]] Need needs() {
     const std::span<const std::int64_t> times = presync_;
     const std::vector<match::Part> parts = match::parts_of(graph_, options_.threads);
-    std::vector<std::pair<std::int64_t, std::size_t>> of_parts(parts.size());
+    struct Seen {
+      std::int64_t least_slack = std::numeric_limits<std::int64_t>::max();
+      std::size_t violated = 0;
+    };
+    std::vector<Seen> of_parts(parts.size());
     match::for_parts(parts, [&](const match::Part& part, std::size_t i) {
-      auto& [largest, violated] = of_parts[i];
+      Seen seen;
       for (const match::Edge& edge : part.edges) {
         const auto mu = options_.mu_ticks[static_cast<std::size_t>(edge.latency_class)];
-        const std::int64_t violation = times[edge.send] + mu - times[edge.receive];
-        largest = std::max(largest, violation);
-        violated += violation > 0 ? 1 : 0;
+        const std::int64_t slack = times[edge.receive] - times[edge.send] - mu;
+        seen.least_slack = std::min(seen.least_slack, slack);
+        seen.violated += slack < 0 ? 1 : 0;
       }
       for_demands(graph_, part.exchanges, options_.mu_ticks, times,
                   [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
                     if (demand == k_no_demand) return;
-                    largest = std::max(largest, demand - times[receive.node]);
+                    seen.least_slack = std::min(seen.least_slack, times[receive.node] - demand);
                   });
+      of_parts[i] = seen;
     });
-    std::int64_t least = 0;
+    Need need;
     std::size_t violated = 0;
-    for (const auto& part : of_parts) {
-      least = std::max(least, part.first);
-      violated += part.second;
+    for (const Seen& seen : of_parts) {
+      need.least_slack = std::min(need.least_slack, seen.least_slack);
+      violated += seen.violated;
     }
-    return {team_.reduce(Team::Reduction::max, least), violated > graph_.edges.size() / 10};
+    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+      const NodeIndex end = graph_.first_node[l + 1];
+      if (end > graph_.first_node[l]) need.latest = std::max(need.latest, times[end - 1]);
+    }
+    need.least_slack = team_.reduce(Team::Reduction::min, need.least_slack);
+    need.latest = team_.reduce(Team::Reduction::max, need.latest);
+    need.least_error = std::max<std::int64_t>(-need.least_slack, 0);
+    need.much_violated = violated > graph_.edges.size() / 10;
+    return need;
   }
 
   /// Rounds after which a forward pass is asked whether it goes in circles.
