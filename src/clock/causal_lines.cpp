@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/exact.hpp"
+
 namespace entrain::clock {
 
 namespace {
@@ -168,8 +170,8 @@ std::int64_t aligned(const ClockLine& line, std::int64_t t) {
   return t + line.offset + std::llround(line.rate * static_cast<double>(t - line.base));
 }
 
-/// Moves components as wholes, later, until nothing between them arrives before it was sent; what
-/// goes around in circles is left after as many steps as there are components.
+/// Moves components as wholes, later, until nothing between them arrives before it was sent, or
+/// some steps have been made: what goes around in circles never comes to an end.
 void order_components(std::vector<ClockLine>& lines, std::span<const CausalBound> bounds) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> slacks;  // smallest
   for (const CausalBound& bound : bounds) {
@@ -180,14 +182,16 @@ void order_components(std::vector<ClockLine>& lines, std::span<const CausalBound
     const auto [found, is_new] = slacks.try_emplace(between, bound.slack + moved);
     if (!is_new) found->second = std::min(found->second, bound.slack + moved);
   }
-  std::vector<std::int64_t> shift(lines.size(), 0);  // per component
+  constexpr std::size_t k_steps = 100;
+  constexpr std::int64_t k_farthest = std::int64_t{1} << 61;  // no time is later
+  std::vector<std::int64_t> shift(lines.size(), 0);           // per component
   bool changed = true;
-  for (std::size_t step = 0; changed && step < lines.size(); ++step) {
+  for (std::size_t step = 0; changed && step < std::min(k_steps, lines.size()); ++step) {
     changed = false;
     for (const auto& [between, slack] : slacks) {
-      const std::int64_t least = shift[between.first] - slack;
-      if (shift[between.second] >= least) continue;
-      shift[between.second] = least;
+      const Int128 least = Int128{shift[between.first]} - slack;
+      if (shift[between.second] >= least || least > k_farthest) continue;
+      shift[between.second] = static_cast<std::int64_t>(least);
       changed = true;
     }
   }

@@ -157,10 +157,11 @@ class Bender {
       collect(nullptr);
       lines = clock::align_by_lines(clocks_, bounds_);
       for (const std::uint32_t clock : own_clocks_) TRY(follow(clock, lines[clock]));
+      avoid_negative_times(processes_, trace_, own_, presync_.maps);
       evaluate();
       std::set<std::uint32_t> components;
       for (const clock::ClockLine& line : lines) components.insert(line.component);
-      last = components.size() == groups;
+      last = components.size() >= groups;
       groups = components.size();
     }
     std::set<std::uint32_t> components;

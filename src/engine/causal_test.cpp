@@ -139,6 +139,26 @@ TEST(BendByEdges, one_way_traffic_moves_a_clock_that_nobody_measured_but_does_no
   EXPECT_THAT(causal.clocks.reason, HasSubstr("in 2 groups, between which nothing goes both ways"));
 }
 
+TEST(BendByEdges, clocks_that_nobody_measured_get_no_times_before_zero) {
+  trace::testing::TraceBuilder b(2);
+  b.message(trace::EventKind::send, 1, 5'000'000'000, 0);  // 3 ms before the first event of 0
+  for (std::uint64_t t = 0; t < 50; ++t) {
+    const std::uint64_t time = 10'000 * t;
+    b.message(trace::EventKind::recv, 0, time, 1);
+    b.message(trace::EventKind::send, 0, time + 1'000, 1);
+    b.message(trace::EventKind::recv, 1, 5'003'001'500 + time, 0);
+    b.message(trace::EventKind::send, 1, 5'003'002'000 + time, 0);
+  }
+  LoadedTrace loaded;
+  loaded.trace = b.trace();
+  loaded.partition = trace::undivided(loaded.trace.definitions);
+  const auto none = presynchronise(loaded.trace, Presync::none);
+  ASSERT_TRUE(none);
+  const Presynchronised causal = bent(loaded, *none);
+  EXPECT_GE(causal.maps[1](loaded.trace.locations[1].first), 0);
+  EXPECT_GE(causal.maps[0](0), 2'900'000);
+}
+
 /// Of a barrier only the latest and the earliest clock are seen, and these are always the same as
 /// long as clocks are far apart.
 TEST(BendByEdges, collectives_alone_bring_all_clocks_together) {
