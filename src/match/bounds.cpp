@@ -25,7 +25,8 @@ class Collector {
       : graph_(graph),
         options_(options),
         times_(options.times),
-        width_(std::max<std::int64_t>((options.end - options.begin) / options.windows + 1, 1)) {}
+        width_(std::max<std::int64_t>((options.end - options.begin) / options.windows + 1, 1)),
+        recent_(options.clocks) {}
 
   void collect(const Part& part) {
     for_edges(graph_, part, [&](const Edge& edge, LocationIndex l) {
@@ -40,14 +41,17 @@ class Collector {
 
   /// Keeps it if it is the tightest one so far.
   void add(const CausalBound& bound) {
+    look_at_window(bound.to_time);
     const Known found{bound, tightness(bound)};
-    const auto [number, is_new] =
-        numbers_.insert(key(bound), static_cast<std::uint32_t>(known_.size()));
-    if (is_new) {
-      known_.push_back(found);
-    } else if (found.before(known_[*number])) {
-      known_[*number] = found;
+    // Edges come by location and time: mostly it is the pair and window of the last one of a
+    // sender.
+    Recent& recent = recent_[bound.from];
+    if (const std::uint64_t key = this->key(bound); recent.key != key) {
+      const auto [number, is_new] = numbers_.insert(key, static_cast<std::uint32_t>(known_.size()));
+      recent = {key, *number};
+      if (is_new) return known_.push_back(found);
     }
+    if (found.before(known_[recent.number])) known_[recent.number] = found;
   }
 
   /// In an order that does not depend on who found them.
@@ -73,6 +77,20 @@ class Collector {
     }
   };
 
+  struct Recent {
+    std::uint64_t key = std::numeric_limits<std::uint64_t>::max();
+    std::uint32_t number = 0;
+  };
+
+  /// Makes window_ that of a time.
+  void look_at_window(std::int64_t time) {
+    if (time >= window_begin_ && time < window_end_) return;
+    const auto window = static_cast<std::uint64_t>((time - options_.begin) / width_);
+    window_ = std::min<std::uint64_t>(window, options_.windows - 1);
+    window_begin_ = options_.begin + static_cast<std::int64_t>(window_) * width_;
+    window_end_ = window_begin_ + width_;
+  }
+
   [[nodiscard]] double error(std::uint32_t clock, std::int64_t time) const {
     return options_.errors == nullptr ? 0 : (*options_.errors)(clock, time);
   }
@@ -80,18 +98,12 @@ class Collector {
     const double slack = static_cast<double>(bound.slack) - error(bound.to, bound.to_time) +
                          error(bound.from, bound.from_time);
     if (options_.rate == 0) return slack;
-    const std::int64_t middle =
-        options_.begin + static_cast<std::int64_t>(window_of(bound)) * width_ + width_ / 2;
+    const std::int64_t middle = window_begin_ + width_ / 2;
     return slack + options_.rate * (std::abs(static_cast<double>(bound.to_time - middle)) +
                                     std::abs(static_cast<double>(bound.from_time - middle)));
   }
-  [[nodiscard]] std::uint64_t window_of(const CausalBound& bound) const {
-    const auto window = static_cast<std::uint64_t>((bound.to_time - options_.begin) / width_);
-    return std::min<std::uint64_t>(window, options_.windows - 1);
-  }
   [[nodiscard]] std::uint64_t key(const CausalBound& bound) const {
-    return (std::uint64_t{bound.from} * options_.clocks + bound.to) * options_.windows +
-           window_of(bound);
+    return (std::uint64_t{bound.from} * options_.clocks + bound.to) * options_.windows + window_;
   }
   /// Best knowledge of a node's true time.
   [[nodiscard]] double corrected(const Member& member) const {
@@ -172,6 +184,9 @@ class Collector {
   const BoundOptions& options_;
   std::span<const std::int64_t> times_;
   std::int64_t width_ = 1;
+  std::uint64_t window_ = 0;  ///< of the bound that is looked at
+  std::int64_t window_begin_ = 0, window_end_ = 0;
+  std::vector<Recent> recent_;  ///< per sending clock
   FlatMap<std::uint64_t, std::uint32_t, KeyHash> numbers_;
   std::vector<Known> known_;
 };
