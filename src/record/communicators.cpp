@@ -58,7 +58,8 @@ std::string Recorder::members_key(const std::string& prefix, MPI_Comm handle) co
   return prefix + '(' + own + '|' + others + ')';
 }
 
-Comm* Recorder::add_comm(MPI_Comm handle, const std::string& key, MPI_Comm like) {
+Comm* Recorder::add_comm(MPI_Comm handle, const std::string& key, const Comm* parent,
+                         MPI_Comm like) {
   if (like == MPI_COMM_NULL) like = handle;
   auto comm = std::make_unique<Comm>();
   describe(*comm, like);
@@ -84,7 +85,8 @@ Comm* Recorder::add_comm(MPI_Comm handle, const std::string& key, MPI_Comm like)
                  self            ? "MPI_COMM_SELF"
                  : comm->id == 0 ? "MPI_COMM_WORLD"
                                  : "",
-                 tells && !self ? join_ranks(own) : "", tells ? join_ranks(others) : ""});
+                 tells && !self ? join_ranks(own) : "", tells ? join_ranks(others) : "",
+                 parent != nullptr ? std::to_string(parent->id) : ""});
   return (comms_[key_of(handle)] = std::move(comm)).get();
 }
 
@@ -134,7 +136,7 @@ Comm* add_child(MPI_Comm parent, MPI_Comm child, MPI_Comm like = MPI_COMM_NULL) 
   if (known == nullptr) return nullptr;
   const std::uint64_t number = known->created++;
   if (child == MPI_COMM_NULL) return nullptr;
-  return recorder().add_comm(child, known->key + '/' + std::to_string(number), like);
+  return recorder().add_comm(child, known->key + '/' + std::to_string(number), known, like);
 }
 
 void put_created(Call& call, const Comm* comm) {
@@ -173,29 +175,36 @@ void after_comm_create_group(Call& call, int result, MPI_Comm comm, int tag,
   if (parent == nullptr) return;
   const std::string key =
       recorder().members_key(parent->key + "/group" + std::to_string(tag), *newcomm);
-  put_created(call, recorder().add_comm(*newcomm, key + '#' + std::to_string(ordinal(key))));
+  put_created(call,
+              recorder().add_comm(*newcomm, key + '#' + std::to_string(ordinal(key)), parent));
 }
 
 namespace {
 
-/// Takes down an inter-communicator of two groups that came together by calls named `how`.
-void add_between(Call& call, const std::string& how, MPI_Comm between) {
+/// Takes down an inter-communicator of two groups that came together by calls named `how`, through
+/// `bridge`, if this process knows of one.
+void add_between(Call& call, const std::string& how, MPI_Comm between, const Comm* bridge) {
   const std::string key = recorder().members_key(how, between);
-  put_created(call, recorder().add_comm(between, key + '#' + std::to_string(ordinal(key))));
+  put_created(call, recorder().add_comm(between, key + '#' + std::to_string(ordinal(key)), bridge));
 }
 
 }  // namespace
 
-void after_intercomm_create(Call& call, int result, int tag, const MPI_Comm* newcomm) {
+void after_intercomm_create(Call& call, int result, int local_leader, MPI_Comm bridge, int tag,
+                            const MPI_Comm* newcomm) {
   if (result != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return;
+  int rank = 0;
+  real.MPI_Comm_rank(*newcomm, &rank);
   const auto lock = recorder().lock();
-  add_between(call, "inter" + std::to_string(tag), *newcomm);
+  // To all others the bridge means nothing, and may be no communicator at all.
+  const Comm* const known = rank == local_leader ? recorder().comm(bridge) : nullptr;
+  add_between(call, "inter" + std::to_string(tag), *newcomm, known);
 }
 
 void after_foreign_comm(Call& call, int result, const MPI_Comm* newcomm) {
   if (result != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return;
   const auto lock = recorder().lock();
-  if (recorder().comm(*newcomm) == nullptr) add_between(call, "connected", *newcomm);
+  if (recorder().comm(*newcomm) == nullptr) add_between(call, "connected", *newcomm, nullptr);
 }
 
 Freed on_free_comm(const MPI_Comm* comm) {

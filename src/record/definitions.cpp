@@ -112,10 +112,44 @@ void Merged::merge_comms() {
           comm_numbers_.try_emplace(comm.key, static_cast<std::uint32_t>(comms_.size()));
       if (is_new) comms_.push_back(comm);
       JournalComm& common = comms_[place->second];
+      if (is_new) common.parent.reset();
       if (common.group_a.empty()) common.group_a = comm.group_a, common.group_b = comm.group_b;
       if (common.name.empty()) common.name = comm.name;
     }
   }
+  for (const ProcessRecord& process : processes_) {
+    for (const auto& [local, comm] : process.comms) {
+      const auto parent = process.comms.find(comm.parent.value_or(local));
+      if (!comm.parent || parent == process.comms.end()) continue;
+      comms_[comm_numbers_.at(comm.key)].parent = comm_numbers_.at(parent->second.key);
+    }
+  }
+  place_parents_first();
+}
+
+void Merged::place_parents_first() {
+  // A process knows a communicator's parent before it. But of a bridge between two groups only
+  // their leaders know, who need not be the first to be asked.
+  constexpr std::uint32_t k_not_yet = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> places(comms_.size(), k_not_yet), line;
+  std::vector<JournalComm> placed;
+  for (std::uint32_t number = 0; number < comms_.size(); ++number) {
+    line.clear();
+    for (std::optional<std::uint32_t> next = number; next && places[*next] == k_not_yet;) {
+      places[*next] = 0;  // broken journals may lead in a circle
+      line.push_back(*next);
+      next = comms_[*next].parent;
+    }
+    for (auto one = line.rbegin(); one != line.rend(); ++one) {
+      places[*one] = static_cast<std::uint32_t>(placed.size());
+      placed.push_back(comms_[*one]);
+    }
+  }
+  for (JournalComm& comm : placed) {
+    if (comm.parent) comm.parent = places[*comm.parent];
+  }
+  for (auto& [key, number] : comm_numbers_) number = places[number];
+  comms_ = std::move(placed);
 }
 
 void Merged::merge_regions() {
@@ -228,14 +262,15 @@ void Merged::write_comms(OTF2_GlobalDefWriter* writer, Strings& strings) const {
   for (std::uint32_t number = 0; number < comms_.size(); ++number) {
     const JournalComm& comm = comms_[number];
     const OTF2_StringRef name = strings(comm.name);
+    const OTF2_CommRef parent = comm.parent.value_or(OTF2_UNDEFINED_COMM);
     const OTF2_CommFlag flags =
         number < 2 ? OTF2_COMM_FLAG_NONE : OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS;
     if (comm.kind == 'i') {
       OTF2_GlobalDefWriter_WriteInterComm(writer, number, name, group_numbers_.at(comm.group_a),
-                                          group_numbers_.at(comm.group_b), 0, flags);
+                                          group_numbers_.at(comm.group_b), parent, flags);
     } else {
       const OTF2_GroupRef group = comm.kind == 's' ? k_self_group : group_numbers_.at(comm.group_a);
-      OTF2_GlobalDefWriter_WriteComm(writer, number, name, group, OTF2_UNDEFINED_COMM, flags);
+      OTF2_GlobalDefWriter_WriteComm(writer, number, name, group, parent, flags);
     }
   }
 }

@@ -47,6 +47,7 @@ class Merged {
     std::uint64_t first = 0, last = 0;
   };
   void merge_comms();
+  void place_parents_first();
   void merge_regions();
   void merge_windows();
   void merge_groups();
@@ -59,7 +60,7 @@ class Merged {
   std::vector<ProcessRecord> processes_;
   std::vector<std::vector<ClockPoint>> points_;
   std::vector<JournalRegion> regions_;
-  std::vector<JournalComm> comms_;
+  std::vector<JournalComm> comms_;      ///< parents first, and with their global numbers
   std::vector<JournalWindow> windows_;  ///< with global numbers of communicators
   std::vector<std::string> groups_;     ///< world ranks; "" is the empty group
   std::map<std::string, std::uint32_t> region_numbers_, comm_numbers_, window_numbers_,

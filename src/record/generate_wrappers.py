@@ -116,7 +116,10 @@ BEFORE_AND_AFTER = {
         "",
         "after_comm_create_group(call, result, comm, tag, newcomm);",
     ),
-    "intercomm_create": ("", "after_intercomm_create(call, result, tag, newcomm);"),
+    "intercomm_create": (
+        "",
+        "after_intercomm_create(call, result, local_leader, bridge_comm, tag, newcomm);",
+    ),
     "foreign_comm": ("", "after_foreign_comm(call, result, newcomm);"),
     "free_comm": (
         "const Freed freed = on_free_comm(comm);",

@@ -242,7 +242,9 @@ void after_comm_idup(Call& call, int result, std::uint64_t number, const Collect
                      MPI_Comm comm, const MPI_Comm* newcomm, const MPI_Request* request);
 void after_comm_create_group(Call& call, int result, MPI_Comm comm, int tag,
                              const MPI_Comm* newcomm);
-void after_intercomm_create(Call& call, int result, int tag, const MPI_Comm* newcomm);
+/// `bridge` is what the leaders of the two groups talk through.
+void after_intercomm_create(Call& call, int result, int local_leader, MPI_Comm bridge, int tag,
+                            const MPI_Comm* newcomm);
 /// Of a call that may lead out of the world that is recorded, but need not.
 void after_foreign_comm(Call& call, int result, const MPI_Comm* newcomm);
 Freed on_free_comm(const MPI_Comm* comm);

@@ -105,6 +105,14 @@ class Line {
     return value;
   }
   std::uint32_t small() { return static_cast<std::uint32_t>(number()); }
+  /// Nothing for an empty word.
+  std::optional<std::uint32_t> small_if_any() {
+    if (next_ < words_.size() && words_[next_].empty()) {
+      ++next_;
+      return std::nullopt;
+    }
+    return small();
+  }
   char letter() {
     const std::string text = word();
     return text.empty() ? ' ' : text[0];
@@ -136,6 +144,7 @@ void read_comm(Line& line, ProcessRecord& record) {
   comm.name = line.word();
   comm.group_a = line.word();
   comm.group_b = line.word();
+  comm.parent = line.small_if_any();
   if (line.complete()) record.comms[number] = comm;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,9 @@ struct JournalComm {
   std::string name;              ///< "" if it has none
   char kind = 'x';               ///< x: intra, i: inter, s: MPI_COMM_SELF
   std::string group_a, group_b;  ///< world ranks, as in "0-3,7"; told by one member only
+  /// Number of the one that it was made from or, of two groups, through which these met; told by
+  /// those who know.
+  std::optional<std::uint32_t> parent;
 };
 
 struct JournalWindow {

@@ -18,7 +18,8 @@ TEST(Journal, IsTakenApart) {
   journal.tell({"process", "3", "8", clean_word("a\tb"), "TSC", "1", "17", "18", ""});
   journal.tell({"location", "3", "Master thread"});
   journal.tell({"region", "12", "u", "solve"});
-  journal.tell({"comm", "0", "x", "world:0", "MPI_COMM_WORLD", "0-7", ""});
+  journal.tell({"comm", "0", "x", "world:0", "MPI_COMM_WORLD", "0-7", "", ""});
+  journal.tell({"comm", "2", "x", "world:0/0:0", "", "", "", "0"});
   journal.tell({"name", "0", "all"});
   journal.tell({"window", "4", "0", "world:0/window2"});
   journal.tell({"window_name", "4", "board"});
@@ -34,6 +35,8 @@ TEST(Journal, IsTakenApart) {
   EXPECT_EQ(record.regions.at(12).name, "solve");
   EXPECT_EQ(record.comms.at(0).name, "all");
   EXPECT_EQ(record.comms.at(0).group_a, "0-7");
+  EXPECT_EQ(record.comms.at(0).parent, std::nullopt);
+  EXPECT_EQ(record.comms.at(2).parent, 0u);
   EXPECT_EQ(record.windows.at(4).key, "world:0/window2");
   EXPECT_EQ(record.windows.at(4).name, "board");
   EXPECT_EQ(record.groups.at(1), "2,3");

@@ -62,9 +62,11 @@ class Recorder {
     const auto found = comms_.find(key_of(handle));
     return found == comms_.end() || found->second->foreign ? nullptr : found->second.get();
   }
-  /// Takes a new communicator down under `key`; null if it cannot be recorded. Its members are
-  /// those of `like`, if given: a handle that is not usable yet cannot be asked.
-  Comm* add_comm(MPI_Comm handle, const std::string& key, MPI_Comm like = MPI_COMM_NULL);
+  /// Takes a new communicator down under `key`, as made from or by way of `parent`, if that is
+  /// recorded; null if it cannot be recorded. Its members are those of `like`, if given: a handle
+  /// that is not usable yet cannot be asked.
+  Comm* add_comm(MPI_Comm handle, const std::string& key, const Comm* parent = nullptr,
+                 MPI_Comm like = MPI_COMM_NULL);
   /// A key out of `prefix` and the members of a communicator.
   std::string members_key(const std::string& prefix, MPI_Comm handle) const;
   void forget_comm(MPI_Comm handle) { comms_.erase(key_of(handle)); }
