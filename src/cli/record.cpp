@@ -74,7 +74,7 @@ class Record : public Verb {
   std::string output_ = "entrain-trace", repair_;
   Command command_;
   const CLI::App* app_ = nullptr;  ///< what is no option of ours is the command
-  Variable mpi_, buffer_, timer_;
+  Variable mpi_, buffer_, most_bytes_, most_locations_, timer_;
   Variable messages_, duration_, drop_, fanout_, period_, every_, synced_host_;
   bool synced_cluster_ = false, no_sync_ = false;
 };
@@ -140,6 +140,15 @@ void Record::declare_recording(CLI::App& app) {
             "Events of one thread that stay in memory, 1M to 1T; older ones are on disk only. "
             "Default: 16M.")
       ->group(k_recording);
+  add_value(app, "--max-size", most_bytes_, parse_bytes, "SIZE",
+            "Events of one process that are recorded at most, 1M to 1T. When they are as many, the "
+            "recording of this process ends; the program goes on, and its archive is whole as far "
+            "as it goes. Default: no limit.")
+      ->group(k_recording);
+  add_value(app, "--max-locations", most_locations_, count_as_text(1, 1'000'000), "N",
+            "Threads of one process that are recorded side by side, 1 to 1000000. When there is "
+            "another one, the recording of this process ends likewise. Default: no limit.")
+      ->group(k_recording);
   add_value(app, "--timer", timer_, word_as_text(k_timers), "monotonic_raw|tsc",
             "The clock: CLOCK_MONOTONIC_RAW of the system, or the processor's invariant time "
             "stamp counter, converted to nanoseconds. Default: monotonic_raw.")
@@ -191,6 +200,8 @@ Environment Record::variables(const std::string& library) const {
     if (value) result.emplace_back(name, *value);
   };
   add("ENTRAIN_RECORD_BUFFER", buffer_);
+  add("ENTRAIN_RECORD_MAX_SIZE", most_bytes_);
+  add("ENTRAIN_RECORD_MAX_LOCATIONS", most_locations_);
   add("ENTRAIN_RECORD_TIMER", timer_);
   add("ENTRAIN_SYNC_MAX_MESSAGES", messages_);
   add("ENTRAIN_SYNC_MAX_DURATION", duration_);

@@ -161,6 +161,12 @@ std::unique_ptr<ChunkPool> TraceArchive::new_pool(OTF2_FileType type,
   return std::make_unique<ChunkPool>(path, limit);
 }
 
+void TraceArchive::count_chunk(std::uint64_t bytes) {
+  if (options_.most_bytes == 0) return;
+  // What is under way goes on in the chunks that are there, and is seldom more.
+  if ((taken_ += bytes) + bytes > options_.most_bytes) options_.when_full();
+}
+
 void* TraceArchive::allocate(void* self, OTF2_FileType type, OTF2_LocationRef location,
                              void** buffer, std::uint64_t bytes) {
   auto* const archive = static_cast<TraceArchive*>(self);
@@ -172,7 +178,9 @@ void* TraceArchive::allocate(void* self, OTF2_FileType type, OTF2_LocationRef lo
     }
     *buffer = pool.release();
   }
-  return static_cast<ChunkPool*>(*buffer)->allocate(bytes);
+  void* const chunk = static_cast<ChunkPool*>(*buffer)->allocate(bytes);
+  if (chunk != nullptr && type == OTF2_FILETYPE_EVENTS) archive->count_chunk(bytes);
+  return chunk;
 }
 
 void TraceArchive::free_all(void* self, OTF2_FileType type, OTF2_LocationRef, void** buffer,

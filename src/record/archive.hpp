@@ -3,6 +3,7 @@
 
 #include <otf2/otf2.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -38,6 +39,8 @@ class TraceArchive {
     bool truth = false;  ///< stamps and definitions with true times
     bool mapped = true;  ///< unwritten events lie in mapped files
     std::uint64_t buffer_bytes = 16 << 20;
+    std::uint64_t most_bytes = 0;     ///< of events of this process; 0: no limit
+    std::function<void()> when_full;  ///< no more chunks fit into them; any thread, any time
   };
 
   TraceArchive() = default;
@@ -74,6 +77,7 @@ class TraceArchive {
  private:
   bool fine(OTF2_ErrorCode code);
   [[nodiscard]] bool is_whole(std::uint64_t location);
+  void count_chunk(std::uint64_t bytes);
   std::unique_ptr<ChunkPool> new_pool(OTF2_FileType type, std::uint64_t location) const;
   static void* allocate(void* self, OTF2_FileType type, OTF2_LocationRef location, void** buffer,
                         std::uint64_t bytes);
@@ -86,9 +90,10 @@ class TraceArchive {
   Options options_;
   OTF2_Archive* archive_ = nullptr;
   bool good_ = true;
-  int problem_ = 0;         ///< errno of the first event file that could not be opened
-  std::mutex mutex_;        ///< of writers_
-  std::mutex pools_mutex_;  ///< of pools_ and kept_; may be taken inside the other one
+  std::atomic<std::uint64_t> taken_{0};  ///< bytes in chunks of events
+  int problem_ = 0;                      ///< errno of the first event file that could not be opened
+  std::mutex mutex_;                     ///< of writers_
+  std::mutex pools_mutex_;               ///< of pools_ and kept_; may be taken inside the other one
   std::map<std::uint64_t, OTF2_EvtWriter*> writers_;
   std::map<std::uint64_t, ChunkPool*> pools_;     ///< of events, by location
   std::vector<std::unique_ptr<ChunkPool>> kept_;  ///< the same, when the library is done with them

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -112,6 +113,21 @@ void Recorder::finish() {
   leave_world();
 }
 
+void Recorder::tell_of_limits(const std::vector<ProcessRecord>& processes) const {
+  const auto tell = [&](const char* limit, const std::string& what) {
+    const auto count = std::count_if(processes.begin(), processes.end(),
+                                     [&](const ProcessRecord& one) { return one.limit == limit; });
+    if (count == 0) return;
+    say("in " + std::to_string(count) + " of " + std::to_string(processes.size()) +
+        " processes the recording ended before the program, " + what +
+        "; from there on messages between them and others have one end only");
+  };
+  tell(k_limit_size, "at the limit of " + std::to_string(settings_.most_bytes) +
+                         " bytes of events per process (--max-size)");
+  tell(k_limit_locations, "where they had more than " + std::to_string(settings_.most_locations) +
+                              " threads to record (--max-locations)");
+}
+
 bool Recorder::write_archives() {
   bool good = true;
   Texts texts(world_, rank_, size_);
@@ -121,6 +137,7 @@ bool Recorder::write_archives() {
   if (rank_ == 0) {
     std::vector<ProcessRecord> processes(journals.size());
     for (std::size_t i = 0; i < journals.size(); ++i) parse_journal(journals[i], processes[i]);
+    tell_of_limits(processes);
     merged = std::make_unique<Merged>(std::move(processes));
     for (std::size_t i = 0; i < journals.size(); ++i) {
       plans.push_back(to_text(merged->local_plan(i)));

@@ -213,6 +213,8 @@ void read_line(const std::string& text, ProcessRecord& record, bool& found) {
     record.parent = line.small();
     record.shares_parents_clock = line.letter() == 's';
     record.measured = true;
+  } else if (what == "limit") {
+    record.limit = line.word();
   } else if (what == "sample") {
     read_sample(line, record);
   } else if (what == "span") {

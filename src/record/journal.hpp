@@ -57,6 +57,9 @@ struct ClockSample {
   bool kept = true;              ///< not among the slowest, which are left aside
 };
 
+/// Words for the limits that may end the recording of a process.
+inline constexpr const char *k_limit_size = "size", *k_limit_locations = "locations";
+
 struct JournalRegion {
   std::string name;
   char role = 'm';  ///< m: function of MPI, u: user region, r: of the recorder
@@ -98,6 +101,7 @@ struct ProcessRecord {
   std::uint32_t parent = 0;                            ///< whom the clock is measured against
   bool shares_parents_clock = false;                   ///< has its parent's clock
   bool measured = false;                               ///< took part in a session
+  std::string limit;  ///< k_limit_*, of the one that ended the recording; "" if none did
   std::vector<ClockSample> samples;
 };
 

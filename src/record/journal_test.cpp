@@ -25,6 +25,7 @@ TEST(Journal, IsTakenApart) {
   journal.tell({"window_name", "4", "board"});
   journal.tell({"group", "1", "2,3"});
   journal.tell({"clock", "1", "m"});
+  journal.tell({"limit", k_limit_size});
   journal.tell({"sample", "2", "1000", "2000", "30", "0"});
   journal.tell({"span", "3", "5", "10", "20", "11", "21"});
   ProcessRecord record;
@@ -41,6 +42,7 @@ TEST(Journal, IsTakenApart) {
   EXPECT_EQ(record.windows.at(4).name, "board");
   EXPECT_EQ(record.groups.at(1), "2,3");
   EXPECT_EQ(record.parent, 1u);
+  EXPECT_EQ(record.limit, k_limit_size);
   ASSERT_EQ(record.samples.size(), 1u);
   EXPECT_FALSE(record.samples[0].kept);
   EXPECT_EQ(record.locations.at(3).name, "Master thread");

@@ -44,14 +44,21 @@ class Location {
     put(OTF2_EvtWriter_MeasurementOnOff, time, OTF2_MEASUREMENT_OFF);
     paused_ = true;
   }
+  /// A pause without an end.
+  void stop(const Stamp& time) {
+    if (stopped_) return;
+    pause(time);
+    stopped_ = true;
+  }
   /// The end of a pause.
   void resume(const Stamp& time) {
-    if (!paused_) return;
+    if (!paused_ || stopped_) return;
     paused_ = false;
     put(OTF2_EvtWriter_MeasurementOnOff, time, OTF2_MEASUREMENT_ON);
     for (const std::uint32_t region : user_regions) enter(time, region);
   }
   [[nodiscard]] bool paused() const { return paused_; }
+  [[nodiscard]] bool stopped() const { return stopped_; }
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] bool broken() const { return broken_; }
@@ -73,7 +80,7 @@ class Location {
   OTF2_EvtWriter* truth_;
   std::uint64_t count_ = 0;
   Stamp first_, last_;
-  bool broken_ = false, paused_ = false;
+  bool broken_ = false, paused_ = false, stopped_ = false;
 };
 
 }  // namespace entrain::record

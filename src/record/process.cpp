@@ -38,6 +38,12 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
+/// True if nothing is recorded of this thread any more; its records are brought to an end then.
+bool goes_unrecorded(Location& at) {
+  if (limit_reached && !at.stopped()) at.stop(timer.now());
+  return at.stopped();
+}
+
 }  // namespace
 
 void find_library() {
@@ -67,8 +73,7 @@ void after_init(Region region, const Stamp& begin, int result) {
 
 void before_finalize() {
   if (state != State::recording) return;
-  Location* const at =
-      this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
+  Location* const at = this_location();
   if (at == nullptr) return;
   recorder().measure_clocks(*at);
   const auto number = static_cast<std::uint32_t>(Region::MPI_Finalize);
@@ -93,20 +98,19 @@ extern "C" {
 ENTRAIN_EXPORT int entrain_timesync(void) {
   const Inside inside;
   if (state != State::recording) return 0;
-  Location* const at =
-      this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
-  if (at != nullptr) recorder().measure_clocks(*at);
+  Location* const at = this_location();
+  // Others wait for this process, whether there is a place for its records or not.
+  recorder().measure_clocks(at != nullptr ? *at : Recorder::nobody());
   return 0;
 }
 
 ENTRAIN_EXPORT void entrain_region_begin(const char* name) {
   const Inside inside;
   if (state != State::recording || name == nullptr) return;
-  Location* const at =
-      this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
+  Location* const at = this_location();
   if (at == nullptr) return;
   const Writing writing(*at);
-  if (!writing) return;
+  if (!writing || goes_unrecorded(*at)) return;
   const std::uint32_t number = recorder().user_region(name);
   at->user_regions.push_back(number);
   at->enter(timer.now(), number);
@@ -116,7 +120,7 @@ ENTRAIN_EXPORT void entrain_region_end(void) {
   Location* const at = this_thread.location;
   if (at == nullptr || at->user_regions.empty()) return;
   const Writing writing(*at);
-  if (!writing) return;
+  if (!writing || goes_unrecorded(*at)) return;
   at->leave(timer.now(), at->user_regions.back());
   at->user_regions.pop_back();
 }
@@ -126,11 +130,10 @@ ENTRAIN_EXPORT void entrain_region_end(void) {
 ENTRAIN_EXPORT int MPI_Pcontrol(const int level, ...) {
   const Inside inside;
   if (state != State::recording) return MPI_SUCCESS;
-  Location* const at =
-      this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
+  Location* const at = this_location();
   if (at == nullptr) return MPI_SUCCESS;
   const Writing writing(*at);
-  if (!writing) return MPI_SUCCESS;
+  if (!writing || goes_unrecorded(*at)) return MPI_SUCCESS;
   if (level == 0) {
     at->pause(timer.now());
   } else {

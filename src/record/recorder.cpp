@@ -210,6 +210,10 @@ bool Recorder::open_archives() {
       options.directory = truth ? truth_folder(settings_.directory) : settings_.directory;
       options.truth = truth;
       options.buffer_bytes = settings_.buffer_bytes;
+      if (!truth) {
+        options.most_bytes = settings_.most_bytes;
+        options.when_full = [this] { end_recording(k_limit_size); };
+      }
       archives_.push_back(std::make_unique<TraceArchive>());
       good = good && archives_.back()->open(options, set) && archives_.back()->open_events();
     }
@@ -255,9 +259,24 @@ void Recorder::remove_archives() {
   }
 }
 
+Location& Recorder::nobody() {
+  static Location* const the_one = [] {
+    auto* const location = new Location(0, nullptr, nullptr);
+    location->close();
+    location->stop({});
+    return location;
+  }();
+  return *the_one;
+}
+
+void Recorder::end_recording(const char* limit) {
+  if (!limit_reached.exchange(true)) journal_.tell({"limit", limit});
+}
+
 Location* Recorder::add_thread() {
   const std::lock_guard lock(threads_mutex_);
   if (state == State::over) return nullptr;
+  if (limit_reached) return this_thread.location = &nobody();
   if (!left_.empty()) {
     Location* const location = left_.back();
     left_.pop_back();
@@ -268,6 +287,11 @@ Location* Recorder::add_thread() {
     return this_thread.location = location;
   }
   const std::uint64_t thread = locations_.size();
+  if (settings_.most_locations != 0 && thread >= settings_.most_locations) {
+    // Without its messages those of the others would be taken for them.
+    end_recording(k_limit_locations);
+    return this_thread.location = &nobody();
+  }
   const std::uint64_t id = thread << 32 | static_cast<std::uint64_t>(rank_);
   OTF2_EvtWriter* writers[2] = {nullptr, nullptr};
   for (std::size_t i = 0; i < archives_.size(); ++i) {
@@ -342,11 +366,9 @@ void Recorder::after_collective_on(MPI_Comm handle) {
   }
   ++this_thread.depth;
   if (period_.due()) {
-    Location* const at = this_thread.location != nullptr ? this_thread.location : add_thread();
+    Location* const at = this_location();
     // Without a place for its records the session must be held all the same: others wait.
-    Location nowhere(0, nullptr, nullptr);
-    nowhere.close();
-    measure_clocks(at != nullptr ? *at : nowhere, true);
+    measure_clocks(at != nullptr ? *at : nobody(), true);
   }
   --this_thread.depth;
 }

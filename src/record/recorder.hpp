@@ -27,6 +27,10 @@ inline constexpr std::uint32_t k_first_user_region = k_session_region + 1;
 /// Says `sentence` on standard error, once per call.
 void say(const std::string& sentence);
 
+/// True once this process has reached a limit that was set: no thread records anything from its
+/// next call on.
+inline std::atomic<bool> limit_reached{false};
+
 /// What one process records, from MPI_Init to MPI_Finalize.
 class Recorder {
  public:
@@ -41,8 +45,11 @@ class Recorder {
 
   /// The records of the calling thread, made at its first call; null if that failed. A thread goes
   /// on where one that has ended left off: threads that come and go would need memory and files
-  /// without end.
+  /// without end. Beyond a limit it is that of nobody().
   Location* add_thread();
+  /// A location of any number of threads to which nothing is written. What they do must be followed
+  /// all the same: other processes count on it.
+  static Location& nobody();
   /// The thread of this location ends.
   void thread_over(Location& at);
   /// Notes that a region of the table occurs. Cheap.
@@ -112,6 +119,10 @@ class Recorder {
   [[nodiscard]] std::string host() const;
   [[nodiscard]] std::string clock_identity() const;
   void first_use(std::uint32_t region);
+  /// The limit k_limit_* is reached.
+  void end_recording(const char* limit);
+  /// On rank 0: tells of the processes that have reached a limit.
+  void tell_of_limits(const std::vector<ProcessRecord>& processes) const;
   /// From now on no thread writes: MPI_Finalize does not end those that mark regions.
   void stop_threads();
   void close_threads();
@@ -188,6 +199,11 @@ struct ThreadState {
 };
 extern thread_local ThreadState this_thread __attribute__((tls_model("initial-exec")));
 
+/// The location of the calling thread, or what add_thread() says.
+inline Location* this_location() {
+  return this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
+}
+
 /// Stands before a Call and speaks after it: a blocking collective call of the program is over.
 class CollectiveOver {
  public:
@@ -217,10 +233,12 @@ class Call {
     if (this_thread.depth++ != 0 || state.load(std::memory_order_relaxed) != State::recording) {
       return;
     }
-    at_ = this_thread.location != nullptr ? this_thread.location : recorder().add_thread();
+    at_ = this_location();
     if (at_ == nullptr) return;
     recorder().use_region(region);
     time_ = timer.now();
+    if (limit_reached.load(std::memory_order_relaxed)) [[unlikely]]
+      at_->stop(time_);
     at_->enter(time_, region);
   }
   ~Call() {

@@ -54,6 +54,7 @@ std::vector<ProcessRecord> read_journals(const fs::path& unfinished, RepairRepor
   for (std::uint32_t rank = 0; rank < size; ++rank) {
     ProcessRecord& process = processes[rank];
     report.missing += process.size == 0 ? 1 : 0;
+    report.limited += process.limit.empty() ? 0 : 1;
     if (process.size == 0) process.host = "unknown";
     process.rank = rank;
     process.locations.try_emplace(rank, JournalLocation{"Master thread"});

@@ -10,6 +10,7 @@ namespace entrain::record {
 struct RepairReport {
   std::uint64_t processes = 0, locations = 0, events = 0;
   std::uint64_t missing = 0;  ///< processes of which nothing is there
+  std::uint64_t limited = 0;  ///< processes whose recording a limit had ended
   bool truth = false;         ///< of virtual nodes: there is an archive with true times as well
 };
 

@@ -21,6 +21,10 @@ int main(int argc, char** argv) {
   std::printf("processes %llu found, %llu missing\n",
               static_cast<unsigned long long>(report.processes),
               static_cast<unsigned long long>(report.missing));
+  if (report.limited != 0) {
+    std::printf("limited   %llu, whose recording ended at --max-size or --max-locations\n",
+                static_cast<unsigned long long>(report.limited));
+  }
   std::printf("events    %llu of %llu locations\n", static_cast<unsigned long long>(report.events),
               static_cast<unsigned long long>(report.locations));
   return 0;

@@ -171,8 +171,10 @@ Settings read_settings(const std::string& variables, std::string& problem) {
   Settings settings;
   Environment environment(variables, problem);
   settings.directory = environment.text("ENTRAIN_RECORD_DIR");
-  environment.size("ENTRAIN_RECORD_BUFFER", settings.buffer_bytes, std::uint64_t{1} << 20,
-                   std::uint64_t{1} << 40);
+  constexpr std::uint64_t k_least = std::uint64_t{1} << 20, k_most = std::uint64_t{1} << 40;
+  environment.size("ENTRAIN_RECORD_BUFFER", settings.buffer_bytes, k_least, k_most);
+  environment.size("ENTRAIN_RECORD_MAX_SIZE", settings.most_bytes, k_least, k_most);
+  environment.count("ENTRAIN_RECORD_MAX_LOCATIONS", settings.most_locations, 1, 1'000'000);
   settings.timer = static_cast<TimerKind>(environment.word("ENTRAIN_RECORD_TIMER", k_timers, 0));
   settings.launched = environment.word("ENTRAIN_RECORD_LAUNCHED", k_switch, 0) == 1;
   read_sync(environment, settings.sync);

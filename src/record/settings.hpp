@@ -41,6 +41,8 @@ struct VirtualCluster {
 struct Settings {
   std::string directory;                  ///< ENTRAIN_RECORD_DIR; "" means nothing is recorded
   std::uint64_t buffer_bytes = 16 << 20;  ///< memory for events, per location
+  std::uint64_t most_bytes = 0;           ///< of events, per process; 0: no limit
+  std::uint64_t most_locations = 0;       ///< threads that are recorded, per process; 0: no limit
   TimerKind timer = TimerKind::monotonic_raw;
   bool launched = false;  ///< `entrain record` waits for the program and speaks at its end
   SyncSettings sync;

@@ -34,9 +34,9 @@ const std::map<std::string, std::vector<std::string>> k_options{
      {"-o, --output", "--force", "--pattern", "--locations", "--events", "--communication-share",
       "--locations-per-node", "--seed", "--latency-s", "--tail-s", "--iteration-s", "--imbalance"}},
     {"record",
-     {"-o, --output", "--repair", "--mpi", "--buffer", "--timer", "--sync-max-messages",
-      "--sync-max-duration", "--sync-drop", "--sync-fanout", "--synced-host", "--synced-cluster",
-      "--no-sync"}},
+     {"-o, --output", "--repair", "--mpi", "--buffer", "--max-size", "--max-locations", "--timer",
+      "--sync-max-messages", "--sync-max-duration", "--sync-drop", "--sync-fanout", "--synced-host",
+      "--synced-cluster", "--no-sync"}},
     {"net", {}}};
 
 TEST(Usage, WithoutArgumentsShowsTheVerbsAndFails) {

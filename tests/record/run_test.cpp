@@ -225,6 +225,8 @@ TEST(RecordUsage, Refusals) {
   expect_refusal(run_tool({"record"}), "there is no program to run");
   expect_refusal(run_tool({"record", "--bogus", "--", "true"}), "'--bogus' is not an option");
   expect_refusal(run_tool({"record", "--buffer", "1", "--", "true"}), "--buffer '1'");
+  expect_refusal(run_tool({"record", "--max-size", "1", "--", "true"}), "--max-size '1'");
+  expect_refusal(run_tool({"record", "--max-locations", "0", "--", "true"}), "--max-locations '0'");
   expect_refusal(run_tool({"record", "--repair", "here", "extra"}), "--repair takes one folder");
   expect_refusal(run_tool({"record", "--repair", "--", "true"}), "--repair takes one folder");
   expect_refusal(run_tool({"record", "--sync-drop", "1.5", "--", "true"}), "--sync-drop '1.5'");
