@@ -58,27 +58,6 @@ TEST_P(Calls, SwitchedOffAndOn) {
   }
 }
 
-TEST_P(Calls, SpawnedProcessesAreLeftOut) {
-  const ChildOutcome plain = run_program(
-      launch(mpi_, 3) + std::vector<std::string>{program("spawn"), scratch_.path().string()},
-      tool_limits());
-  if (plain.exit_code != 0) GTEST_SKIP() << GetParam() << " cannot spawn here: " << plain.err;
-  const ChildOutcome outcome =
-      record(mpi_, 3, scratch_ / "trace", {program("spawn"), scratch_.path().string()});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
-  EXPECT_EQ(outcome.out, "spawn done\n");
-  EXPECT_THAT(outcome.err, HasSubstr("processes that the program started with MPI_Comm_spawn are "
-                                     "not recorded"));
-  expect_sound(scratch_ / "trace");
-  EXPECT_EQ(check_["locations"], 3);
-  for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
-  for (const char* rank : {"0", "1", "2"}) {
-    EXPECT_EQ(joined(records_of(printed_, rank)),
-              joined(lines_of(scratch_ / (std::string("expected.") + rank))));
-    EXPECT_EQ(calls_of(printed_, rank)["MPI_Comm_spawn"], 1);
-  }
-}
-
 TEST_P(Calls, EveryOneSidedOperation) {
   expect_recorded_as_told("one_sided");
   if (IsSkipped() || HasFatalFailure()) return;
@@ -105,34 +84,6 @@ std::set<std::string> communicating_calls() {
     if (!std::regex_match(name, k_attributes)) names.insert(name);
   }
   return names;
-}
-
-TEST_P(Calls, ConnectionsInsideOfTheWorld) {
-  const ChildOutcome plain =
-      run_program(launch(mpi_, 3) + std::vector<std::string>{program("connect")}, tool_limits());
-  if (plain.exit_code != 0) GTEST_SKIP() << mpi_.name << " cannot connect here: " << plain.err;
-  const ChildOutcome outcome = record(mpi_, 3, scratch_ / "trace", {program("connect")});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
-  EXPECT_EQ(outcome.out, "connected\n");
-  expect_sound(scratch_ / "trace");
-  for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
-  for (const auto& [rank, names] : std::map<std::string, std::vector<std::string>>{
-           {"0", {"first", "second", "third"}}, {"1", {"first"}}, {"2", {"second", "third"}}}) {
-    std::vector<std::string> through;  // messages and ends of the connections, in order
-    for (const std::string& text : records_of(printed_, rank)) {
-      if (text.find("MPI_COMM_WORLD") == std::string::npos && text != "BEGIN") {
-        through.push_back(text);
-      }
-    }
-    std::vector<std::string> expected;
-    for (const std::string& name : names) {
-      const std::string tag = name == "first" ? "0" : name == "second" ? "1" : "2";
-      expected.push_back("CREATE " + name);
-      expected.push_back((rank == "0" ? "SEND 0 " : "RECV 0 ") + name + " " + tag + " 4");
-      expected.push_back("DESTROY " + name);
-    }
-    EXPECT_EQ(through, expected) << rank;
-  }
 }
 
 TEST_P(Calls, NoCommunicatingCallIsLeftOut) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts two more processes of itself and talks to them; records are those of the first world. */
+/* spawn FOLDER one|several: starts two more processes of itself, by one command or by two, and talks
+ * to them; records are those of the first world. */
+#include <string.h>
+
 #include "expect.h"
 
 static void talk(MPI_Comm others, int is_child, int rank) {
@@ -33,8 +36,16 @@ int main(int argc, char** argv) {
   expect("BEGIN");
   MPI_Barrier(MPI_COMM_WORLD);
   expect("END BARRIER MPI_COMM_WORLD NONE 0 0");
-  DO(Comm_spawn, argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
-     MPI_ERRCODES_IGNORE);
+  if (strcmp(argv[2], "one") == 0) {
+    DO(Comm_spawn, argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+       MPI_ERRCODES_IGNORE);
+  } else {
+    char* commands[] = {argv[0], argv[0]};
+    const int counts[] = {1, 1};
+    const MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    DO(Comm_spawn_multiple, 2, commands, MPI_ARGVS_NULL, counts, infos, 0, MPI_COMM_WORLD,
+       &children, MPI_ERRCODES_IGNORE);
+  }
   talk(children, 0, rank);
   expect("BEGIN");
   MPI_Barrier(MPI_COMM_WORLD);
