@@ -17,10 +17,10 @@ from pathlib import Path
 # returned; arguments go by their names in the table.
 BEFORE_AND_AFTER = {
     "plain": ("", ""),
-    "send": ("on_send(call, count, datatype, dest, tag, comm);", ""),
-    "bsend": (
-        "const Stamp begin = call.time();",
-        "after_bsend(call, begin, result, count, datatype, dest, tag, comm);",
+    "send": (
+        "const Stamp begin = call.time();\n"
+        "  const bool written = on_send(call, count, datatype, dest, tag, comm);",
+        "after_send(call, written, begin, result, count, datatype, dest, tag, comm);",
     ),
     "isend": (
         "const Started started = on_isend(call, count, datatype, dest, tag, comm);",
@@ -46,13 +46,16 @@ BEFORE_AND_AFTER = {
     ),
     "recv_init": ("", "after_recv_init(call, result, source, comm, request);"),
     "sendrecv": (
-        "const OwnStatus own(status);\n"
-        "  on_send(call, sendcount, sendtype, dest, sendtag, comm);",
-        "after_recv(call, result, source, comm, status);",
+        "const OwnStatus own(status);\n  const Stamp begin = call.time();\n"
+        "  const bool written = on_send(call, sendcount, sendtype, dest, sendtag, comm);",
+        "after_send(call, written, begin, result, sendcount, sendtype, dest, sendtag, comm);\n"
+        "  after_recv(call, result, source, comm, status);",
     ),
     "sendrecv_replace": (
-        "const OwnStatus own(status);\n  on_send(call, count, datatype, dest, sendtag, comm);",
-        "after_recv(call, result, source, comm, status);",
+        "const OwnStatus own(status);\n  const Stamp begin = call.time();\n"
+        "  const bool written = on_send(call, count, datatype, dest, sendtag, comm);",
+        "after_send(call, written, begin, result, count, datatype, dest, sendtag, comm);\n"
+        "  after_recv(call, result, source, comm, status);",
     ),
     "mprobe": ("", "after_mprobe(call, result, true, comm, message);"),
     "improbe": ("", "after_mprobe(call, result, result == MPI_SUCCESS && *flag != 0, comm, message);"),
@@ -101,6 +104,7 @@ BEFORE_AND_AFTER = {
         "if (*outcount != 0) done.some(call, result, *outcount, indices, statuses);\n"
         "  else done.tested(call, result);",
     ),
+    "set_errhandler": ("", "after_set_errhandler(errhandler);"),
     "request_free": ("on_request_free(call, request);", ""),
     "cancel": ("on_cancel(request);", ""),
     "new_comm": (

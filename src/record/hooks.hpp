@@ -101,11 +101,14 @@ struct Started {
   std::uint64_t number = 0;
 };
 
-void on_send(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-/// Of a send that does not wait for the receiver, but for room in a buffer, which it may not find:
-/// recorded when it is over, as of its `begin`.
-void after_bsend(Call& call, const Stamp& begin, int result, Count count, MPI_Datatype datatype,
-                 int dest, int tag, MPI_Comm comm);
+/// True if the send is written down, or need not be. That is done before the call where the program
+/// would not outlive an error: one that is killed in a send has said to whom.
+bool on_send(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+/// Writes a send down as of its `begin`, unless that was done or it failed.
+void after_send(Call& call, bool written, const Stamp& begin, int result, Count count,
+                MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+/// The program has chosen what errors lead to.
+void after_set_errhandler(MPI_Errhandler handler);
 Started on_isend(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 void after_isend(Call& call, int result, const Started& started, const MPI_Request* request);
 void after_recv(Call& call, int result, int source, MPI_Comm comm, const MPI_Status* status);

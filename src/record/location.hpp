@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "record/timer.hpp"
@@ -23,6 +25,10 @@ class Location {
   template <class Function, class... Fields>
   void put(Function* function, const Stamp& time, Fields... fields) {
     if (broken_ || paused_) return;
+    if (holding_) [[unlikely]] {
+      held_.push_back([=, this] { put(function, time, fields...); });
+      return;
+    }
     if (count_++ == 0) first_ = time;
     last_ = time;
     broken_ = function(events_, nullptr, time.local, fields...) != OTF2_SUCCESS;
@@ -33,6 +39,18 @@ class Location {
   void enter(const Stamp& time, std::uint32_t region) { put(OTF2_EvtWriter_Enter, time, region); }
   void leave(const Stamp& time, std::uint32_t region) { put(OTF2_EvtWriter_Leave, time, region); }
 
+  /// From now on what is written is held back, until release().
+  void hold() { holding_ = true; }
+  /// Writes what `first` writes, which may be of an earlier time, and what was held back.
+  template <class First>
+  void release(First first) {
+    holding_ = false;
+    const bool paused = std::exchange(paused_, false);
+    first();
+    for (const auto& write : held_) write();
+    held_.clear();
+    paused_ = paused;
+  }
   /// Nothing will be written.
   void close() { broken_ = true; }
   /// From now on nothing is written. User regions that are open end here, for the time being.
@@ -80,6 +98,8 @@ class Location {
   OTF2_EvtWriter* truth_;
   std::uint64_t count_ = 0;
   Stamp first_, last_;
+  std::vector<std::function<void()>> held_;
+  bool holding_ = false;
   bool broken_ = false, paused_ = false, stopped_ = false;
 };
 

@@ -33,8 +33,8 @@ Comm* comm_of_message(MPI_Comm comm, int peer) {
   return peer == MPI_PROC_NULL ? nullptr : recorder().comm(comm);
 }
 
-/// The same for a send, which must be one that the library accepts: it is recorded before the call,
-/// since it may be received before the call returns.
+/// The same for a send, which must be one that the library accepts: it may be recorded before the
+/// call.
 Comm* comm_of_send(Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   Comm* const known = comm_of_message(comm, dest);
   const bool sound = known != nullptr && count >= 0 && datatype != MPI_DATATYPE_NULL && tag >= 0 &&
@@ -71,13 +71,29 @@ Pending persistent(Pending::Kind kind, const Comm* comm) {
 
 }  // namespace
 
-void on_send(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+bool on_send(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  if (!call.recorded()) return true;
+  if (errors_return) {
+    // An error handler of the program may mark regions.
+    call.at().hold();
+    return false;
+  }
   put_send(call, call.time(), count, datatype, dest, tag, comm);
+  return true;
 }
 
-void after_bsend(Call& call, const Stamp& begin, int result, Count count, MPI_Datatype datatype,
-                 int dest, int tag, MPI_Comm comm) {
-  if (result == MPI_SUCCESS) put_send(call, begin, count, datatype, dest, tag, comm);
+void after_send(Call& call, bool written, const Stamp& begin, int result, Count count,
+                MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  if (written) return;
+  call.at().release([&] {
+    // A call that sends and receives has sent where its receive was too short.
+    if (result != MPI_SUCCESS && !is_too_long(result)) return;
+    put_send(call, begin, count, datatype, dest, tag, comm);
+  });
+}
+
+void after_set_errhandler(MPI_Errhandler handler) {
+  if (handler != MPI_ERRORS_ARE_FATAL) errors_return = true;
 }
 
 Started on_isend(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {

@@ -107,6 +107,14 @@ void Recorder::leave_world() {
   real.MPI_Comm_free(&world_);
 }
 
+void Recorder::look_at_error_handler() const {
+  // It need not be the standard's: launchers may ask for another one.
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  real.MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+  errors_return = handler != MPI_ERRORS_ARE_FATAL;
+  if (errors_return && handler != MPI_ERRORS_RETURN) real.MPI_Errhandler_free(&handler);
+}
+
 void Recorder::start() {
   // Without a folder nothing may be said to others: they need not have the recorder at all.
   const char* const folder = std::getenv("ENTRAIN_RECORD_DIR");
@@ -125,6 +133,7 @@ void Recorder::start() {
   std::string problem;
   settings_ = read_settings(agree_on_variables(), problem);
   if (!problem.empty() && rank_ == 0) say(problem + "; the default is used");
+  look_at_error_handler();
   int level = MPI_THREAD_SINGLE;
   real.MPI_Query_thread(&level);
   several_threads_ = level == MPI_THREAD_MULTIPLE;

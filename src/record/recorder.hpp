@@ -31,6 +31,10 @@ void say(const std::string& sentence);
 /// next call on.
 inline std::atomic<bool> limit_reached{false};
 
+/// True once calls that fail may return to the program: it has asked for that on some communicator,
+/// from which others inherit it.
+inline std::atomic<bool> errors_return{false};
+
 /// What one process records, from MPI_Init to MPI_Finalize.
 class Recorder {
  public:
@@ -109,6 +113,7 @@ class Recorder {
   /// The variables of rank 0, for all.
   [[nodiscard]] std::string agree_on_variables() const;
   void leave_world();
+  void look_at_error_handler() const;
   bool set_up_clock(const Settings& settings);
   bool prepare_folders();
   bool open_archives();

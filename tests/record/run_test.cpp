@@ -114,6 +114,17 @@ TEST_P(Run, AfterAbortTheArchiveIsRepaired) {
   expect_ring(2, 20);
 }
 
+TEST_P(Run, AProcessThatIsKilledInASendHasSaidToWhom) {
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("stuck")});
+  EXPECT_EQ(outcome.exit_code, 7) << outcome.summary();
+  expect_repairable();
+  printed_ = print_archive(anchor_of(trace()), true);
+  EXPECT_EQ(printed_.exit_code, 0) << printed_.errors;
+  const std::vector<std::string> records = records_of(printed_, "0");
+  ASSERT_FALSE(records.empty());
+  EXPECT_EQ(records.back(), "SEND 1 MPI_COMM_WORLD 42 4");
+}
+
 TEST_P(Run, AfterAKilledProcessTheArchiveIsRepaired) {
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "10000", "kill"});
   EXPECT_NE(outcome.exit_code, 0);

@@ -2,6 +2,8 @@
 /* errors FOLDER, for an even number of processes: calls that fail, under MPI_ERRORS_RETURN, and
  * good ones behind them, whose requests get the handles of those that failed. Even ranks send, odd
  * ones receive. */
+#include <entrain/record.h>
+
 #include "expect.h"
 
 enum { k_ints = 64 };
@@ -38,7 +40,15 @@ static void refused_sends(void) {
   REQUIRE(MPI_Bsend(data, 1, MPI_INT, partner, 5, MPI_COMM_WORLD) != MPI_SUCCESS);
 #endif
   MPI_Datatype unknown;
+  MPI_Status status;
   MPI_Type_contiguous(2, MPI_INT, &unknown);
+  REQUIRE(MPI_Send(data, 1, unknown, partner, 5, MPI_COMM_WORLD) != MPI_SUCCESS);
+  REQUIRE(MPI_Ssend(data, 1, unknown, partner, 5, MPI_COMM_WORLD) != MPI_SUCCESS);
+  REQUIRE(MPI_Rsend(data, 1, unknown, partner, 5, other) != MPI_SUCCESS);
+  REQUIRE(MPI_Sendrecv(data, 1, unknown, partner, 5, data, 1, MPI_INT, partner, 5, MPI_COMM_WORLD,
+                       &status) != MPI_SUCCESS);
+  REQUIRE(MPI_Sendrecv_replace(data, 1, unknown, partner, 5, partner, 5, other, &status) !=
+          MPI_SUCCESS);
   expect("ISEND %d %s %d %d", partner, world_name, 5, 8); /* only the library sees what is wrong */
   expect("CANCELLED");
   REQUIRE(MPI_Isend(data, 1, unknown, partner, 5, MPI_COMM_WORLD, &request) != MPI_SUCCESS);
@@ -86,6 +96,31 @@ static void too_long(void) {
   }
 }
 
+static void note(MPI_Comm* comm, int* error, ...) {
+  (void)comm, (void)error;
+  entrain_region_begin("error");
+  entrain_region_end();
+}
+
+/* A call whose receive is too short has sent all the same, whatever the program does about it. */
+static void too_long_both_ways(void) {
+  const int is_short = partner % 2 == 1, ints = is_short ? 1 : k_ints;
+  int in[k_ints];
+  MPI_Status status;
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(note, &handler);
+  for (int round = 0; round < 20; ++round) {
+    expect("SEND %d %s 30 %d", partner, world_name, 4 * ints);
+    const int error = MPI_Sendrecv(data, ints, MPI_INT, partner, 30, in, ints, MPI_INT, partner, 30,
+                                   MPI_COMM_WORLD, &status);
+    REQUIRE((error != MPI_SUCCESS) == is_short);
+    expect_got("RECV", 30, &status);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&handler);
+}
+
 int main(int argc, char** argv) {
   int rank;
   MPI_Init(&argc, &argv);
@@ -102,6 +137,7 @@ int main(int argc, char** argv) {
   result(&partner, sizeof partner);
   if (rank % 2 == 0) refused_sends();
   too_long();
+  too_long_both_ways();
   expect("DESTROY %s", other_name);
   MPI_Comm_free(&other);
   expect_close();
