@@ -28,6 +28,10 @@ OTF2_ErrorCode note_complaint(void*, const char*, std::uint64_t, const char*, OT
 
 }  // namespace
 
+std::string anchor_path(const std::string& directory) {
+  return directory + '/' + k_archive_name + ".otf2";
+}
+
 std::string unfinished_folder(const std::string& directory) { return directory + "/unfinished"; }
 
 std::string truth_folder(const std::string& directory) { return directory + ".truth"; }

@@ -19,6 +19,9 @@ inline constexpr const char* k_archive_name = "traces";
 /// Size of the chunks of event files, bytes.
 inline constexpr std::uint64_t k_event_chunk = 256 << 10;
 
+/// The file by which readers find the archive in `directory`; it is written last.
+std::string anchor_path(const std::string& directory);
+
 /// Folder, inside that of the archive, of what is needed until the archive is complete.
 std::string unfinished_folder(const std::string& directory);
 

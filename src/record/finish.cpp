@@ -182,7 +182,7 @@ void Recorder::settle(bool good, bool all_good) {
     journal_.close();
     // An anchor would make it look whole.
     for (const std::string& folder : {directory, truth_folder(directory)}) {
-      if (rank_ == 0) ::unlink((folder + '/' + k_archive_name + ".otf2").c_str());
+      if (rank_ == 0) ::unlink(anchor_path(folder).c_str());
     }
     return;
   }

@@ -21,6 +21,12 @@ namespace {
 
 std::uint32_t unsigned_of(int number) { return static_cast<std::uint32_t>(number); }
 
+std::uint64_t bytes_received(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  real.MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+  return static_cast<std::uint64_t>(bytes);
+}
+
 /// A request that leads to no record: kept so that handles shared by several requests stay in step.
 void add_nothing(const MPI_Request* request) {
   if (*request == MPI_REQUEST_NULL) return;
@@ -134,10 +140,8 @@ void put_failure(Call& call, const Pending& pending) {
 
 void put_receive(Call& call, const Pending& pending, const MPI_Status& status) {
   if (status.MPI_SOURCE == MPI_PROC_NULL) return;
-  MPI_Count bytes = 0;
-  real.MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
   call.at().put(OTF2_EvtWriter_MpiIrecv, call.time(), unsigned_of(status.MPI_SOURCE), pending.comm,
-                unsigned_of(status.MPI_TAG), static_cast<std::uint64_t>(bytes), pending.number);
+                unsigned_of(status.MPI_TAG), bytes_received(status), pending.number);
 }
 
 void after_recv(Call& call, int result, int source, MPI_Comm comm, const MPI_Status* status) {
@@ -146,10 +150,8 @@ void after_recv(Call& call, int result, int source, MPI_Comm comm, const MPI_Sta
   const auto lock = recorder().lock();
   const Comm* const known = comm_of_message(comm, source);
   if (known == nullptr) return;
-  MPI_Count bytes = 0;
-  real.MPI_Get_elements_x(status, MPI_BYTE, &bytes);
   call.at().put(OTF2_EvtWriter_MpiRecv, call.time(), unsigned_of(status->MPI_SOURCE), known->id,
-                unsigned_of(status->MPI_TAG), static_cast<std::uint64_t>(bytes));
+                unsigned_of(status->MPI_TAG), bytes_received(*status));
 }
 
 Started on_irecv(Call& call, int source, MPI_Comm comm) {

@@ -149,16 +149,13 @@ bool Recorder::set_up_clock(const Settings& settings) {
   if (cluster.nodes == 0) return true;
   std::uint64_t epoch = timer.now().truth;
   real.MPI_Bcast(&epoch, 1, MPI_UINT64_T, 0, world_);
-  const auto node =
-      static_cast<std::uint64_t>(rank_) * cluster.nodes / static_cast<std::uint64_t>(size_);
-  timer.make_virtual(cluster, node, epoch);
+  timer.make_virtual(cluster, virtual_node(), epoch);
   return true;
 }
 
 /// Makes the folder of an archive and the one for what is unfinished. "", or what is wrong.
 static std::string make_archive_folder(const std::string& directory) {
-  const std::string anchor = directory + '/' + k_archive_name + ".otf2";
-  if (::access(anchor.c_str(), F_OK) == 0) {
+  if (::access(anchor_path(directory).c_str(), F_OK) == 0) {
     return directory + " holds an archive already; give another folder";
   }
   if (!make_folders(directory)) {
@@ -184,11 +181,14 @@ bool Recorder::prepare_folders() {
   return good != 0;
 }
 
+std::uint64_t Recorder::virtual_node() const {
+  const auto rank = static_cast<std::uint64_t>(rank_), size = static_cast<std::uint64_t>(size_);
+  return rank * settings_.virtual_cluster.nodes / size;
+}
+
 std::string Recorder::host() const {
   if (!timer.is_virtual()) return host_name();
-  return host_name() + '#' +
-         std::to_string(static_cast<std::uint64_t>(rank_) * settings_.virtual_cluster.nodes /
-                        static_cast<std::uint64_t>(size_));
+  return host_name() + '#' + std::to_string(virtual_node());
 }
 
 std::string Recorder::clock_identity() const {

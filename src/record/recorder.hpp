@@ -121,6 +121,7 @@ class Recorder {
   void remove_archives();
   bool all_agree(bool good) const;
   void start_journal();
+  [[nodiscard]] std::uint64_t virtual_node() const;
   [[nodiscard]] std::string host() const;
   [[nodiscard]] std::string clock_identity() const;
   void first_use(std::uint32_t region);

@@ -101,9 +101,9 @@ void move_into_place(const fs::path& from, const fs::path& to) {
       fs::rename(entry.path(), to / k_archive_name / entry.path().filename());
     }
   }
-  const std::string name = k_archive_name;
-  fs::rename(from / (name + ".def"), to / (name + ".def"));
-  fs::rename(from / (name + ".otf2"), to / (name + ".otf2"));
+  const std::string definitions = k_archive_name + std::string(".def");
+  fs::rename(from / definitions, to / definitions);
+  fs::rename(anchor_path(from.string()), anchor_path(to.string()));
 }
 
 /// Makes the archive in one folder whole, out of what its processes left there. "", or what is
@@ -145,9 +145,7 @@ bool is_running(const fs::path& unfinished) {
   return false;
 }
 
-bool has_anchor(const fs::path& directory) {
-  return fs::exists(directory / (std::string(k_archive_name) + ".otf2"));
-}
+bool has_anchor(const fs::path& directory) { return fs::exists(anchor_path(directory.string())); }
 
 std::string repair_in(const fs::path& directory, RepairReport& report) {
   const fs::path unfinished = unfinished_folder(directory.string());
