@@ -177,6 +177,7 @@ BODY = {
     "init": "return on_init(Region::{name}, [&] {{ return {real}; }});",
     "init_thread": "return on_init(Region::{name}, [&] {{ return {real}; }});",
     "finalize": "return on_finalize([] {{ return {real}; }});",
+    "session_init": "on_session_init();\n  return {real};",
     "abort": "on_abort();\n  return {real};",
 }
 

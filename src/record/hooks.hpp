@@ -61,6 +61,8 @@ int on_init(Region region, Real library);
 /// MPI_Finalize.
 template <class Real>
 int on_finalize(Real library);
+/// MPI_Session_init: the program may never call MPI_Init, and is told at its end what that means.
+void on_session_init();
 /// MPI_Abort: what was recorded is written out.
 void on_abort();
 

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <cstdlib>
+
 #include <entrain/record.h>
 
 #include "record/hooks.hpp"
@@ -24,8 +26,23 @@ __attribute__((constructor)) void load() {
   ::pthread_atfork(nullptr, nullptr, forget_in_child);
 }
 
+std::atomic<bool> session_begun{false}, mpi_begun{false};
+
+/// One process of those that a launcher started, before MPI tells which is which.
+bool is_first_process() {
+  for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const char* const rank = std::getenv(name)) return std::string(rank) == "0";
+  }
+  return true;
+}
+
 __attribute__((destructor)) void unload() {
   ++this_thread.depth;
+  const char* const folder = std::getenv("ENTRAIN_RECORD_DIR");
+  const bool wanted = folder != nullptr && *folder != '\0';
+  if (wanted && session_begun && state == State::idle && !mpi_begun && is_first_process()) {
+    say("programs that begin with MPI_Session_init and never call MPI_Init are not recorded");
+  }
   recorder().abandon();
 }
 
@@ -52,7 +69,13 @@ void find_library() {
   library_found = true;
 }
 
+void on_session_init() {
+  if (!library_found) find_library();
+  session_begun = true;
+}
+
 Stamp before_init() {
+  mpi_begun = true;
   if (!library_found) find_library();
   return timer.now();
 }

@@ -41,6 +41,35 @@ TEST_P(Calls, CallsOfMpi4) {
   expect_recorded_as_told("mpi4");
 }
 
+TEST_P(Calls, ProgramsOfSessionsAloneAreNotRecorded) {
+  const ChildOutcome plain = run_program(
+      launch(mpi_, 3) + std::vector<std::string>{program("sessions"), "alone"}, tool_limits());
+  if (plain.out.starts_with("no MPI 4\n")) GTEST_SKIP() << "this MPI has no sessions";
+  ASSERT_EQ(plain.exit_code, 0) << plain.summary() << plain.err;
+  const ChildOutcome outcome = record(mpi_, 3, scratch_ / "trace", {program("sessions"), "alone"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
+  EXPECT_EQ(outcome.out, plain.out);
+  const std::string sentence =
+      "entrain record: programs that begin with MPI_Session_init and never call MPI_Init are not "
+      "recorded\n";
+  const std::size_t at = outcome.err.find(sentence);
+  ASSERT_NE(at, std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find(sentence, at + 1), std::string::npos) << "told more than once";
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "trace"));
+}
+
+TEST_P(Calls, SessionsBesideInit) {
+  const ChildOutcome outcome = record(mpi_, 3, scratch_ / "trace", {program("sessions"), "beside"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
+  if (outcome.out.starts_with("no MPI 4\n")) GTEST_SKIP() << "this MPI has no sessions";
+  EXPECT_EQ(outcome.out, "sums 6 6\n");
+  EXPECT_EQ(outcome.err, "");
+  expect_sound(scratch_ / "trace");
+  for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
+  EXPECT_EQ(calls_of(printed_, "1")["MPI_Allreduce"], 20);
+  EXPECT_EQ(check_["edges"]["n_to_n"]["count"], 10 * 3 * 2);
+}
+
 TEST_P(Calls, SwitchedOffAndOn) {
   expect_recorded_as_told("pcontrol");
   if (IsSkipped() || HasFatalFailure()) return;
