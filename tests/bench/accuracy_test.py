@@ -34,6 +34,8 @@ def made_up(linear=10.0, causal=1.0, sessions=True):
     run = {"case": "ring-dense", "seed": 1, "locations": 8, "events": 1000, "span_s": 1.0,
            "communication_events": 100, "sessions": sessions, "edges": 50, "methods": methods,
            "curves": {LINEAR: {"0": [(0.0, 1.0), (1.0, -2.0)], "1": [(0.0, 0.0), (1.0, 3.0)]}}}
+    stated = {"beyond": 0, "bounded": 900, "error_us": 3.0, "bound_us": 20.0, "outside_us": 0.0}
+    run["bounds"] = {"checked": stated | {"outside_us": 5.0}, "corrected": stated, "reason": ""}
     if not sessions:
         run["with_two_sessions"] = {"rms_us": 0.5}
     return {"date": "2020-01-01", "revision": "abc", "seconds": 60.0, "skipped": ["one"],
@@ -66,6 +68,19 @@ class Arithmetic(unittest.TestCase):
     def test_no_session_is_compared_with_two(self):
         text = "\n".join(report.verdict_lines(made_up(sessions=False)))
         self.assertIn("2.00", text)
+
+    def test_bounds_that_do_not_hold_and_those_that_are_not_there_are_told(self):
+        result = made_up()
+        self.assertIn("0 have a larger error than stated. 0 of 1 corrections leave what is possible "
+                      "somewhere.", "\n".join(report.verdict_lines(result)))
+        bounds = result["runs"][0]["bounds"]
+        bounds["corrected"] |= {"beyond": 7, "outside_us": 1.5}
+        self.assertIn("7 have a larger error than stated. 1 of 1 corrections leave what is possible "
+                      "somewhere, by at most 1.5 us", "\n".join(report.verdict_lines(result)))
+        bounds["corrected"], bounds["reason"] = None, "clocks were set"
+        self.assertIn("No bounds: `ring-dense` (clocks were set)",
+                      "\n".join(report.verdict_lines(result)))
+        self.assertIn("no bounds", "\n".join(report.bounds_table(result)))
 
     def test_document_and_charts(self):
         for result in (made_up(), made_up(sessions=False)):
@@ -111,6 +126,9 @@ class Run(unittest.TestCase):
         for run in runs.values():
             self.assertEqual(run["methods"][CAUSAL]["left"], 0)
             self.assertEqual(set(run["methods"]), set(METHODS))
+            for stated in report.STATED:
+                self.assertGreater(run["bounds"][stated]["bounded"], 30_000)
+                self.assertEqual(run["bounds"][stated]["beyond"], 0)
 
     def test_unknown_traces_and_builds(self):
         done = self.run_bench("--only", "nothing")
