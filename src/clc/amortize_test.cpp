@@ -95,6 +95,31 @@ TEST(Amortize, without_violation_nothing_is_touched) {
   EXPECT_EQ(a.passes.size(), 1u);
 }
 
+TEST(Amortize, an_edge_moves_its_receive_if_it_lacks_a_tick_and_no_earlier) {
+  for (const std::int64_t slack : {-1, 0, 1}) {
+    for (const std::int64_t delta : {0, 3}) {
+      TraceBuilder b(3);
+      b.message(K::send, 0, 10'000, 1);
+      b.message(K::recv, 1, static_cast<std::uint64_t>(10'005 + slack), 0);
+      for (LocationIndex l = 0; l < 3; ++l) {
+        b.collective(l, 20'000 + l, static_cast<std::uint64_t>(20'007 + slack + l),
+                     trace::op::barrier, trace::k_root_none);
+      }
+      Options options;
+      options.mu_ticks = {5, 5, 5};
+      options.delta_ticks = delta;
+      const Amortization a = amortize(b, options);
+      EXPECT_EQ(a.jumps > 0, slack < 0) << slack;
+      ASSERT_FALSE(a.passes.empty());
+      if (slack < 0) continue;
+      EXPECT_EQ(a.passes.size(), 1u);
+      EXPECT_EQ(a.passes[0].gamma, 0.99999);
+      EXPECT_TRUE(a.passes[0].chosen);
+      EXPECT_EQ(a.maps, std::vector<ClockMap>(3));
+    }
+  }
+}
+
 TEST(Amortize, location_without_edges_follows_its_process) {
   // Location 2 is process 1's first thread, location 3 a metric location without any event of the
   // skeleton, location 1 belongs to process 0.

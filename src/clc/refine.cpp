@@ -131,6 +131,8 @@ class Refiner {
 
   void look_at_relation() {
     const std::vector<match::Part> parts = match::parts_of(graph_, input_.threads);
+    std::vector<std::vector<std::pair<const match::Exchange*, const match::Member*>>> unmet(
+        parts.size());
     mark_parts(parts.size(), [&](std::size_t i, std::vector<NodeIndex>& broken) {
       for (const match::Edge& edge : parts[i].edges) {
         const std::int64_t least =
@@ -140,20 +142,23 @@ class Refiner {
       for_demands(
           graph_, parts[i].exchanges, input_.mu, times_,
           [&](const match::Exchange& exchange, const match::Member& receive, std::int64_t demand) {
-            if (times_[receive.node] < demand) look_at_pairs(exchange, receive, broken);
+            if (times_[receive.node] < demand) unmet[i].emplace_back(&exchange, &receive);
           });
     });
+    for (const auto& of_part : unmet) {
+      for (const auto& [exchange, receive] : of_part) look_at_pairs(*exchange, *receive);
+    }
   }
 
   /// Finds the senders behind an unmet demand; those tied to the receiver demand less.
-  void look_at_pairs(const match::Exchange& exchange, const match::Member& receive,
-                     std::vector<NodeIndex>& broken) const {
+  void look_at_pairs(const match::Exchange& exchange, const match::Member& receive) {
     for (const match::Member& send : graph_.sends(exchange)) {
       if (exchange.ordered && send.order >= receive.order) break;
       if (send.location == receive.location) continue;
       const LatencyClass c = graph_.latency_class(send.location, receive.location);
       if (times_[receive.node] < times_[send.node] + mu(send.node, receive.node, c)) {
-        broken.insert(broken.end(), {send.node, receive.node});
+        mark(send.node);
+        mark(receive.node);
       }
     }
   }

@@ -96,7 +96,8 @@ void CheckArguments::declare(CLI::App& app) {
              "Also tell how far the times may be trusted: messages, collectives and clock sessions "
              "with an interval prove for every clock and time in which interval its error lies, "
              "seen from a reference clock, if no clock's rate leaves its mean by more than "
-             "--max-rate-ppm. correct keeps its presync inside. Default: do not.")
+             "--max-rate-ppm. Where something is violated, correct moves its presync inside. "
+             "Default: do not.")
       ->group(k_group);
   app.add_option("--bounds-csv", bounds_csv,
                  "Write these intervals, a line per location and window of time, to FILE, which "

@@ -134,11 +134,14 @@ void find_line(Corridor& corridor) {
   }
 }
 
-std::vector<Corridor> corridors_of(std::span<const CausalBound> bounds) {
+template <class GroupOf>
+std::vector<Corridor> corridors_of(std::span<const CausalBound> bounds, GroupOf group_of) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Corridor> by_pair;
   for (const CausalBound& bound : bounds) {
-    const auto [low, high] = std::minmax(bound.from, bound.to);
-    const std::int64_t time = bound.to == high ? bound.to_time : bound.from_time;
+    const std::uint32_t from = group_of(bound.from), to = group_of(bound.to);
+    if (from == to) continue;
+    const auto [low, high] = std::minmax(from, to);
+    const std::int64_t time = to == high ? bound.to_time : bound.from_time;
     const auto [found, is_new] = by_pair.try_emplace({low, high});
     Corridor& corridor = found->second;
     if (is_new) {
@@ -148,7 +151,7 @@ std::vector<Corridor> corridors_of(std::span<const CausalBound> bounds) {
     }
     const auto x = static_cast<double>(time - corridor.base);
     const auto slack = static_cast<double>(bound.slack);
-    if (bound.to == high) {
+    if (to == high) {
       corridor.floor.push_back({x, -slack});
     } else {
       corridor.ceiling.push_back({x, slack});
@@ -170,8 +173,8 @@ std::int64_t aligned(const ClockLine& line, std::int64_t t) {
   return t + line.offset + std::llround(line.rate * static_cast<double>(t - line.base));
 }
 
-/// Moves components as wholes, later, until nothing between them arrives before it was sent, or
-/// some steps have been made: what goes around in circles never comes to an end.
+/// Moves components as wholes, later, until nothing between them arrives before it was sent. What
+/// goes around in circles never comes to an end: then they stay.
 void order_components(std::vector<ClockLine>& lines, std::span<const CausalBound> bounds) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> slacks;  // smallest
   for (const CausalBound& bound : bounds) {
@@ -185,22 +188,26 @@ void order_components(std::vector<ClockLine>& lines, std::span<const CausalBound
   constexpr std::size_t k_steps = 100;
   constexpr std::int64_t k_farthest = std::int64_t{1} << 61;  // no time is later
   std::vector<std::int64_t> shift(lines.size(), 0);           // per component
-  bool changed = true;
-  for (std::size_t step = 0; changed && step < std::min(k_steps, lines.size()); ++step) {
+  bool changed = !slacks.empty();
+  for (std::size_t step = 0; changed && step < k_steps; ++step) {
     changed = false;
     for (const auto& [between, slack] : slacks) {
       const Int128 least = Int128{shift[between.first]} - slack;
-      if (shift[between.second] >= least || least > k_farthest) continue;
+      if (shift[between.second] >= least) continue;
+      if (least > k_farthest) return;
       shift[between.second] = static_cast<std::int64_t>(least);
       changed = true;
     }
   }
+  if (changed) return;
   for (ClockLine& line : lines) line.offset += shift[line.component];
 }
 
 }  // namespace
 
-std::vector<ClockLine> align_by_lines(std::size_t clocks, std::span<const CausalBound> bounds) {
+std::vector<ClockLine> align_by_lines(std::size_t clocks, std::span<const CausalBound> bounds,
+                                      std::span<const std::uint32_t> group_of) {
+  const auto group = [&](std::uint32_t c) { return group_of.empty() ? c : group_of[c]; };
   std::vector<ClockLine> lines(clocks);
   std::vector<std::uint32_t> component(clocks);
   std::iota(component.begin(), component.end(), 0u);
@@ -208,7 +215,7 @@ std::vector<ClockLine> align_by_lines(std::size_t clocks, std::span<const Causal
     while (component[c] != c) c = component[c] = component[component[c]];
     return c;
   };
-  const std::vector<Corridor> corridors = corridors_of(bounds);
+  const std::vector<Corridor> corridors = corridors_of(bounds, group);
   std::vector<std::vector<const Corridor*>> tree(clocks);
   for (const Corridor& corridor : corridors) {
     const std::uint32_t a = find(corridor.low), b = find(corridor.high);
@@ -219,7 +226,7 @@ std::vector<ClockLine> align_by_lines(std::size_t clocks, std::span<const Causal
   }
   std::vector<bool> known(clocks, false);
   for (std::uint32_t root = 0; root < clocks; ++root) {
-    if (known[root]) continue;
+    if (known[root] || group(root) != root) continue;
     std::vector<std::uint32_t> open{root};
     known[root] = true;
     lines[root].component = root;
@@ -247,6 +254,7 @@ std::vector<ClockLine> align_by_lines(std::size_t clocks, std::span<const Causal
       }
     }
   }
+  for (std::uint32_t c = 0; c < clocks; ++c) lines[c] = lines[group(c)];
   order_components(lines, bounds);
   return lines;
 }

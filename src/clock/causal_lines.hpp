@@ -24,8 +24,12 @@ struct ClockLine {
 /// against the other; its widest straight middle line is their relation (convex hull method of
 /// Duda et al., 1987). A spanning tree of the tightest corridors gives every clock its line
 /// relative to the first clock of its component. One-way traffic aligns nothing: it only moves whole
-/// components, by what they violate. Deterministic.
+/// components, by what they violate, unless it goes around in circles. Deterministic.
+///
+/// `group_of`, one per clock if not empty: the first clock of those that are aligned already. They
+/// count as one, and get one line.
 [[nodiscard]] std::vector<ClockLine> align_by_lines(std::size_t clocks,
-                                                    std::span<const CausalBound> bounds);
+                                                    std::span<const CausalBound> bounds,
+                                                    std::span<const std::uint32_t> group_of = {});
 
 }  // namespace entrain::clock

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -94,6 +95,26 @@ TEST(AlignByLines, groups_between_which_messages_go_one_way_are_moved_until_none
   }
   EXPECT_EQ(least, 0);
   EXPECT_NEAR(static_cast<double>(lines[0].offset), 5e9, 1e5);
+}
+
+TEST(AlignByLines, what_goes_around_in_circles_one_way_moves_nothing) {
+  const std::vector<CausalBound> bounds{
+      {0, 1, 1'000, 500, -500}, {1, 2, 2'000, 1'500, -500}, {2, 0, 3'000, 2'500, -500}};
+  for (const ClockLine& line : align_by_lines(3, bounds)) EXPECT_EQ(line.offset, 0);
+}
+
+TEST(AlignByLines, groups_move_as_one) {
+  // 0 and 1 are aligned already. Clock 2 is held by one of them from each side.
+  std::vector<CausalBound> bounds;
+  for (std::int64_t t = 0; t < 10'000'000; t += 500'000) {
+    bounds.push_back({0, 2, t, t + 1'000'900, 1'000'900});
+    bounds.push_back({2, 1, t + 1'050'000, t + 50'900, -999'100});
+  }
+  EXPECT_EQ(align_by_lines(3, bounds)[2].component, 2u);
+  const auto lines = align_by_lines(3, bounds, std::vector<std::uint32_t>{0, 0, 2});
+  EXPECT_EQ(lines[2].component, 0u);
+  EXPECT_EQ(lines[1].offset, 0);
+  EXPECT_NEAR(static_cast<double>(aligned(lines[2], 6'000'000)), 5e6, 1'000);
 }
 
 TEST(AlignByLines, few_messages_do_not_make_clocks_drift_more_than_they_can) {

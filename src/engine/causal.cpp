@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -35,6 +36,9 @@ constexpr std::uint32_t k_wide_windows = 16;
 constexpr std::size_t k_most_knots = 257;
 /// Unknowns above which no finer knots are tried.
 constexpr std::size_t k_many_unknowns = std::size_t{1} << 17;
+/// Clocks that nobody measured come together in fewer rounds, if they do.
+constexpr int k_most_alignments = 64;
+constexpr double k_worth_a_round = 0.7;  ///< of the violation before
 /// Which edge is the tightest depends on the errors: the fit is repeated with what it found.
 constexpr int k_rounds = 2;
 
@@ -146,34 +150,78 @@ class Bender {
     return (end_ - begin_) / windows + 1;
   }
 
-  /// Without sessions: straight lines. Far-off clocks spoil the windows, and of a collective only
-  /// the latest and the earliest clock are seen: so again, as long as more clocks come together,
-  /// and once more. Returns what is to be told.
+  /// Without sessions: straight lines. Returns what is to be told.
   Result<std::string> align() {
-    std::vector<clock::ClockLine> lines;
-    std::size_t groups = clocks_ + 1;
-    for (bool last = false; !last;) {
+    std::vector<std::uint32_t> group_of(clocks_);
+    std::iota(group_of.begin(), group_of.end(), 0u);
+    // Of a collective only the latest and the earliest clock are seen, and far-off clocks spoil the
+    // windows: what came together shows more.
+    for (int round = 0; round < k_most_alignments; ++round) {
       TRY(go_on());
       collect(nullptr);
-      lines = clock::align_by_lines(clocks_, bounds_);
-      for (const std::uint32_t clock : own_clocks_) TRY(follow(clock, lines[clock]));
-      avoid_negative_times(processes_, trace_, own_, presync_.maps);
-      evaluate();
-      std::set<std::uint32_t> components;
-      for (const clock::ClockLine& line : lines) components.insert(line.component);
-      last = components.size() >= groups;
-      groups = components.size();
+      const std::vector<clock::ClockLine> lines = clock::align_by_lines(clocks_, bounds_, group_of);
+      const bool changed = std::any_of(lines.begin(), lines.end(), [](const clock::ClockLine& l) {
+        return l.offset != 0 || l.rate != 0;
+      });
+      if (!changed || !follow(lines)) break;
+      for (std::uint32_t c = 0; c < clocks_; ++c) group_of[c] = lines[c].component;
     }
-    std::set<std::uint32_t> components;
+    TRY(refine_lines(group_of));
+    std::set<std::uint32_t> groups;
     for (const CausalBound& bound : bounds_) {
-      components.insert({lines[bound.from].component, lines[bound.to].component});
+      groups.insert({group_of[bound.from], group_of[bound.to]});
     }
-    for (std::uint32_t c = 0; c < clocks_; ++c) component_of_[c] = lines[c].component;
-    if (components.size() < 2) return "no clock was measured: aligned by messages; ";
+    component_of_ = std::move(group_of);
+    if (groups.size() < 2) return "no clock was measured: aligned by messages; ";
     return fmt::format(
-        "no clock was measured: aligned by messages in {} groups, between which nothing goes both "
-        "ways; ",
-        components.size());
+        "no clock was measured: aligned by messages in {} groups, between which nothing was seen "
+        "to go both ways; ",
+        groups.size());
+  }
+
+  /// Lines of single clocks instead of groups, now that they are about right, as long as they
+  /// violate less and less.
+  Result<void> refine_lines(std::vector<std::uint32_t>& group_of) {
+    collect(nullptr);
+    double before = violation();
+    for (int round = 0; round < k_most_alignments && before > 0; ++round) {
+      TRY(go_on());
+      const std::vector<ClockMap> maps = presync_.maps;
+      const std::vector<clock::ClockLine> lines = clock::align_by_lines(clocks_, bounds_);
+      if (!follow(lines)) return {};
+      collect(nullptr);
+      const double after = violation();
+      if (after > before) {
+        presync_.maps = maps;
+        evaluate();
+        collect(nullptr);
+        return {};
+      }
+      join(group_of, lines);
+      if (after > k_worth_a_round * before) return {};
+      before = after;
+    }
+    return {};
+  }
+
+  static void join(std::vector<std::uint32_t>& group_of,
+                   const std::vector<clock::ClockLine>& lines) {
+    for (std::uint32_t c = 0; c < group_of.size(); ++c) {
+      const auto [low, high] = std::minmax(group_of[lines[c].component], group_of[c]);
+      if (low != high) {
+        std::replace(group_of.begin(), group_of.end(), std::uint32_t{high}, std::uint32_t{low});
+      }
+    }
+  }
+
+  /// Of all bounds by the maps as they are, ticks^2.
+  [[nodiscard]] double violation() const {
+    double sum = 0;
+    for (const CausalBound& bound : bounds_) {
+      const double below = std::min(static_cast<double>(bound.slack), 0.0);
+      sum += below * below;
+    }
+    return sum;
   }
 
   /// All locations of the clock as one.
@@ -188,20 +236,31 @@ class Bender {
     for (const LocationIndex l : domains_.members[clock]) maps[l] = map;
   }
 
-  Result<void> follow(std::uint32_t clock, const clock::ClockLine& line) {
-    const trace::LocationSkeleton stamps = extent(clock);
-    if (stamps.event_count == 0 || (line.offset == 0 && line.rate == 0)) return {};
-    const ClockMap& map = map_of(clock);
-    const std::uint64_t first = stamps.first;
-    const std::uint64_t last = std::max(stamps.last, first + 1);
-    const auto knot = [&](std::uint64_t local) -> ClockKnot {
-      const std::int64_t c = map(local);
-      const std::int64_t drift = std::llround(line.rate * static_cast<double>(c - line.base));
-      return {local, c - static_cast<std::int64_t>(local) + line.offset + drift};
-    };
-    TRY_ASSIGN(const ClockMap straight, ClockMap::from_knots({knot(first), knot(last)}));
-    set_map(presync_.maps, clock, straight);
-    return {};
+  /// Moves all clocks along their lines; false, with all as before, if one comes too far.
+  bool follow(const std::vector<clock::ClockLine>& lines) {
+    std::vector<ClockMap> maps = presync_.maps;
+    bool good = true;
+    for (const std::uint32_t clock : own_clocks_) {
+      const clock::ClockLine& line = lines[clock];
+      const trace::LocationSkeleton stamps = extent(clock);
+      if (stamps.event_count == 0 || (line.offset == 0 && line.rate == 0)) continue;
+      const ClockMap& map = map_of(clock);
+      const std::uint64_t first = stamps.first;
+      const std::uint64_t last = std::max(stamps.last, first + 1);
+      const auto knot = [&](std::uint64_t local) -> ClockKnot {
+        const std::int64_t c = map(local);
+        const std::int64_t drift = std::llround(line.rate * static_cast<double>(c - line.base));
+        return {local, c - static_cast<std::int64_t>(local) + line.offset + drift};
+      };
+      const auto straight = ClockMap::from_knots({knot(first), knot(last)});
+      good = good && straight;
+      if (straight) set_map(maps, clock, *straight);
+    }
+    if (processes_.any(!good)) return false;
+    presync_.maps = std::move(maps);
+    avoid_negative_times(processes_, trace_, own_, presync_.maps);
+    evaluate();
+    return true;
   }
 
   /// All sessions of all clocks, in a fixed order; sessions say that the presync is right there.

@@ -136,7 +136,8 @@ TEST(BendByEdges, one_way_traffic_moves_a_clock_that_nobody_measured_but_does_no
   for (const trace::Event& event : loaded.trace.locations[1].events) {
     EXPECT_EQ(causal.maps[1](event.time), static_cast<std::int64_t>(event.time) + 1'000'000);
   }
-  EXPECT_THAT(causal.clocks.reason, HasSubstr("in 2 groups, between which nothing goes both ways"));
+  EXPECT_THAT(causal.clocks.reason,
+              HasSubstr("in 2 groups, between which nothing was seen to go both ways"));
 }
 
 TEST(BendByEdges, clocks_that_nobody_measured_get_no_times_before_zero) {

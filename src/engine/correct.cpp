@@ -71,6 +71,9 @@ class Correction {
     loaded_ = {};
     TRY_ASSIGN(engine::Timeline timeline,
                engine::find_timeline(workers_, archive, check, use(report), progress_));
+    if (check.bounds.wanted) {
+      TRY(hold_in_intervals(timeline, report));
+    }
     loaded_ = std::move(timeline.loaded);
     own_ = loaded_.own(processes_);
     presync_ = std::move(timeline.presync);
@@ -81,9 +84,6 @@ class Correction {
     report_.phases.presync += timeline.presync_s;
     report_.phases.match += timeline.match_s;
     if (report) measured_ = std::move(timeline.measured);
-    if (options_.check.bounds.wanted) {
-      TRY(hold_in_intervals(timeline.graph, timeline.shared_clocks, report));
-    }
     engine::begin_phase(progress_, "correct");
     maps_ = presync_.maps;
     if (options_.amortize) {
@@ -99,18 +99,23 @@ class Correction {
     return report ? verify_before() : Result<void>();
   }
 
-  /// Proves in which intervals the clocks lie, and brings the presync maps inside.
-  Result<void> hold_in_intervals(const match::Graph& graph, const trace::ClockDomains& clocks,
-                                 bool report) {
+  /// Proves in which intervals the clocks lie. Where something is violated, presync is brought
+  /// inside.
+  Result<void> hold_in_intervals(engine::Timeline& t, bool report) {
     const engine::Stopwatch watch(report_.phases.bounds);
     engine::begin_phase(progress_, "bounds");
-    TRY_ASSIGN(proven_, engine::prove_intervals(workers_, loaded_, graph, clocks, mu_, presync_,
-                                                options_.check.bounds, progress_));
+    TRY_ASSIGN(proven_, engine::prove_intervals(workers_, t.loaded, t.graph, t.shared_clocks, t.mu,
+                                                t.presync, options_.check.bounds, progress_));
     if (report) {
-      report_.before.bounds = engine::judge(processes_, loaded_, *proven_, measured_.maps, false);
+      report_.before.bounds = engine::judge(processes_, t.loaded, *proven_, t.measured.maps, false);
     }
-    proven_->about.held_ticks =
-        engine::hold_inside(processes_, loaded_, domains_, *proven_, presync_.maps);
+    if (!t.violated) return {};
+    const std::int64_t held =
+        engine::hold_inside(processes_, t.loaded, t.domains, *proven_, t.presync.maps);
+    if (held == 0) return {};
+    proven_->about.held_ticks = held;
+    t.presync.provenance += fmt::format(" held_to_ppm={:.9g}", proven_->about.max_rate_ppm);
+    engine::measure_shift(workers_, t);
     return {};
   }
 

@@ -52,7 +52,8 @@ Result<ProvenIntervals> prove_intervals(Workers& workers, const LoadedTrace& loa
 /// edge loses inside of a window: all lower ends together keep every edge, and so do all upper
 /// ends, and with two sets of times that do the later one of each pair, and the earlier.
 ///
-/// `maps`: one per location, the same for all of a domain; those that would decrease stay. Returns
+/// `maps`: one per location, the same for all of a domain; those that would decrease stay, and
+/// locations of which nothing is bounded follow another one of their process. Returns
 /// the largest move, ticks. Collective; the same at every process.
 std::int64_t hold_inside(Team& processes, const LoadedTrace& loaded,
                          const trace::ClockDomains& domains, const ProvenIntervals& proven,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@ class Moves {
     if (points_.empty() || local > points_.back().first) points_.emplace_back(local, move);
   }
 
+  [[nodiscard]] bool known() const { return !points_.empty(); }
   [[nodiscard]] std::int64_t largest() const {
     std::int64_t largest = 0;
     for (const auto& [local, move] : points_) largest = std::max(largest, std::abs(move));
@@ -97,18 +99,35 @@ std::int64_t hold_inside(Team& processes, const LoadedTrace& loaded,
   if (!proven.about.reason.empty()) return 0;
   const ClockMap reference = shared_map(processes, loaded, proven.reference, maps);
   const PossibleTimes possible(proven, reference);
-  std::int64_t largest = 0;
+  const std::vector<std::uint32_t>& process_of = loaded.trace.definitions.process_of;
+  struct Domain {
+    const std::vector<LocationIndex>* members;
+    trace::LocationSkeleton extent;
+    Moves moves;
+  };
+  std::vector<Domain> own;
+  std::map<std::uint32_t, std::size_t> first_known;  // domain of a process
   for (const auto& members : domains.members) {
     if (!loaded.partition.owns(processes.rank(), members.front())) continue;
-    const trace::LocationSkeleton extent = trace::extent_of(loaded.trace, members);
-    if (extent.event_count == 0) continue;
-    const ClockMap& map = maps[members.front()];
-    const Moves moves = find_moves(proven, possible, members.front(), extent, map);
+    Domain domain{&members, trace::extent_of(loaded.trace, members), {}};
+    if (domain.extent.event_count == 0) continue;
+    domain.moves =
+        find_moves(proven, possible, members.front(), domain.extent, maps[members.front()]);
+    if (domain.moves.known()) first_known.try_emplace(process_of[members.front()], own.size());
+    own.push_back(std::move(domain));
+  }
+  std::int64_t largest = 0;
+  for (const Domain& domain : own) {
+    const LocationIndex front = domain.members->front();
+    // Threads of which nothing is known stay with their process.
+    const auto sibling = first_known.find(process_of[front]);
+    const bool follows = !domain.moves.known() && sibling != first_known.end();
+    const Moves& moves = follows ? own[sibling->second].moves : domain.moves;
     if (moves.largest() == 0) continue;
-    const auto held = moved(map, extent, moves);
+    const auto held = moved(maps[front], domain.extent, moves);
     if (!held || !held->is_monotone()) continue;
     largest = std::max(largest, moves.largest());
-    for (const LocationIndex l : members) maps[l] = *held;
+    for (const LocationIndex l : *domain.members) maps[l] = *held;
   }
   avoid_negative_times(processes, loaded.trace, loaded.own(processes), maps);
   return processes.reduce(Team::Reduction::max, largest);

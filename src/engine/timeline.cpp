@@ -91,8 +91,8 @@ class Finder {
 
   /// Where something is violated: domains, one map for each, and bent clocks.
   Result<void> improve(const std::filesystem::path& archive) {
-    const bool violated = this->violated();
-    if (!violated) {
+    t_.violated = violated();
+    if (!t_.violated) {
       t_.domains = defined_domains(t_.loaded.trace.definitions, ClockDomain::location);
       t_.presync = t_.measured;
       t_.shared_clocks = unasked_domains();
@@ -125,7 +125,7 @@ class Finder {
       }
     }
     if (use_.overlay) add_flush_knots();
-    measure_shift();
+    measure_shift(workers_, t_);
     return {};
   }
 
@@ -191,41 +191,6 @@ class Finder {
     }
   }
 
-  /// How far the presync moves times, against what a reader sees.
-  void measure_shift() {
-    constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
-    struct Shift {
-      std::int64_t largest = 0, sum = 0, nodes = 0;
-      void take(std::int64_t most, std::int64_t more, std::int64_t count) {
-        largest = std::max(largest, most);
-        if (__builtin_add_overflow(sum, more, &sum)) sum = k_most;
-        nodes += count;
-      }
-    };
-    const std::vector<LocationIndex> own = t_.loaded.own(processes_);
-    std::vector<Shift> shifts(own.size());
-    static_cast<void>(
-        parallel_for(workers_.threads(), own.size(), [&](std::size_t i) -> Result<void> {
-          const LocationIndex l = own[i];
-          ClockMap::Cursor before(t_.measured.maps[l]), after(t_.presync.maps[l]);
-          for (NodeIndex n = t_.graph.first_node[l]; n < t_.graph.first_node[l + 1]; ++n) {
-            const std::uint64_t stamp = t_.graph.stamp[n];
-            const std::int64_t shift = std::abs(after(stamp) - before(stamp));
-            shifts[i].take(shift, shift, 1);
-          }
-          return {};
-        }));
-    Shift all;
-    for (const Shift& one : shifts) all.take(one.largest, one.sum, one.nodes);
-    t_.report.shift_max_ticks = processes_.reduce(Team::Reduction::max, all.largest);
-    const std::int64_t nodes = processes_.reduce(Team::Reduction::sum, all.nodes);
-    const std::int64_t sum =
-        processes_.reduce(Team::Reduction::sum, std::min(all.sum, k_most / processes_.size()));
-    if (nodes > 0) {
-      t_.report.shift_mean_ticks = static_cast<double>(sum) / static_cast<double>(nodes);
-    }
-  }
-
   Workers& workers_;
   Team& processes_;
   const CheckOptions& options_;
@@ -235,6 +200,42 @@ class Finder {
 };
 
 }  // namespace
+
+void measure_shift(Workers& workers, Timeline& timeline) {
+  constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
+  struct Shift {
+    std::int64_t largest = 0, sum = 0, nodes = 0;
+    void take(std::int64_t most, std::int64_t more, std::int64_t count) {
+      largest = std::max(largest, most);
+      if (__builtin_add_overflow(sum, more, &sum)) sum = k_most;
+      nodes += count;
+    }
+  };
+  Team& processes = workers.processes();
+  const match::Graph& graph = timeline.graph;
+  const std::vector<LocationIndex> own = timeline.loaded.own(processes);
+  std::vector<Shift> shifts(own.size());
+  static_cast<void>(parallel_for(workers.threads(), own.size(), [&](std::size_t i) -> Result<void> {
+    const LocationIndex l = own[i];
+    ClockMap::Cursor before(timeline.measured.maps[l]), after(timeline.presync.maps[l]);
+    Shift shift;
+    for (NodeIndex n = graph.first_node[l]; n < graph.first_node[l + 1]; ++n) {
+      const std::int64_t moved = std::abs(after(graph.stamp[n]) - before(graph.stamp[n]));
+      shift.take(moved, moved, 1);
+    }
+    shifts[i] = shift;
+    return {};
+  }));
+  Shift all;
+  for (const Shift& one : shifts) all.take(one.largest, one.sum, one.nodes);
+  timeline.report.shift_max_ticks = processes.reduce(Team::Reduction::max, all.largest);
+  const std::int64_t nodes = processes.reduce(Team::Reduction::sum, all.nodes);
+  const std::int64_t sum =
+      processes.reduce(Team::Reduction::sum, std::min(all.sum, k_most / processes.size()));
+  if (nodes > 0) {
+    timeline.report.shift_mean_ticks = static_cast<double>(sum) / static_cast<double>(nodes);
+  }
+}
 
 Result<Timeline> find_timeline(Workers& workers, const std::filesystem::path& archive,
                                const CheckOptions& options, const TimelineUse& use,

@@ -26,6 +26,7 @@ struct Timeline {
   trace::ClockDomains domains;
   /// Clocks that locations may be believed to share, also where nothing had to be corrected.
   trace::ClockDomains shared_clocks;
+  bool violated = false;  ///< something is, by what was measured; known of a correction only
   bool domains_are_guessed = false;  ///< may be split when the trace turns out to contradict them
   TimelineReport report;
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
@@ -40,6 +41,10 @@ struct TimelineUse {
   bool writing = false;      ///< refuse an archive that cannot be written anew, before long work
   bool overlay = false;      ///< the maps are for an OTF2 reader, which needs knots around flushes
 };
+
+/// How far presync moves the times of nodes, against what was measured: mean and largest. To be
+/// told again if the presync changes. Collective.
+void measure_shift(Workers& workers, Timeline& timeline);
 
 /// Reads an archive and finds the times of its events. Collective over the processes; the same for
 /// any number of them. Errors: as of load(), presynchronise() and match::build_graph().

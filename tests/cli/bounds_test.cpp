@@ -92,11 +92,31 @@ TEST(Bounds, TheFileHasALinePerLocationAndWindow) {
 TEST(Bounds, CorrectionsAreHeldInside) {
   const TempDir scratch;
   const std::string output = (scratch / "out").string();
-  const ChildOutcome outcome = run_tool({"correct", example("lulesh-8"), "-o", output, "--presync",
-                                         "linear", "--amortize", "off", "--bounds"});
-  EXPECT_NE(outcome.out.find("To be inside, presync was moved by up to "), std::string::npos)
-      << outcome.summary();
-  EXPECT_EQ(outcome.out.find("outside of what is possible"), std::string::npos);
+  const std::vector<std::string> how{"--presync", "linear",   "--amortize",
+                                     "off",       "--bounds", "--json"};
+  std::vector<std::string> words{"correct", example("lulesh-8"), "-o", output};
+  words.insert(words.end(), how.begin(), how.end());
+  const Json json = json_of(run_tool(words));
+  EXPECT_GT(json["before"]["bounds"]["outside"]["outside_s"], 1e-5);
+  EXPECT_TRUE(json["bounds"]["outside"].is_null());
+  EXPECT_GT(json["bounds"]["held_s"], 1e-5);
+  EXPECT_GT(json["timeline"]["shift_s"]["max"], 1e-5);
+  const std::string info = run_tool({"info", output}).out;
+  EXPECT_NE(info.find("held_to_ppm="), std::string::npos) << info;
+}
+
+TEST(Bounds, ATraceInWhichNothingIsViolatedStays) {
+  const TempDir scratch;
+  const std::string once = (scratch / "1").string(), twice = (scratch / "2").string();
+  ASSERT_EQ(run_tool({"correct", example("lulesh-8"), "-o", once, "--presync", "linear", "--mode",
+                      "overlay"})
+                .exit_code,
+            0);
+  const Json json =
+      json_of(run_tool({"correct", once, "-o", twice, "--bounds", "--mode", "overlay", "--json"}));
+  EXPECT_EQ(json["before"]["violations"], 0);
+  EXPECT_EQ(json["bounds"]["held_s"], 0);
+  EXPECT_EQ(json["timeline"]["shift_s"]["max"], 0);
 }
 
 TEST(Bounds, DoNotDependOnThreads) {
