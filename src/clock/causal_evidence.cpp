@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/disjoint_sets.hpp"
+
 namespace entrain::clock {
 
 namespace {
@@ -123,27 +125,19 @@ std::vector<CausalBound> held_both_ways(std::span<const CausalBound> bounds, std
 
 ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
                            std::span<const CausalBound> bounds) {
-  std::vector<std::uint32_t> parent(clocks);
-  std::iota(parent.begin(), parent.end(), 0u);
-  const auto root = [&](std::uint32_t c) {
-    while (parent[c] != c) c = parent[c] = parent[parent[c]];
-    return c;
-  };
-  for (const CausalBound& bound : bounds) {
-    const std::uint32_t from = root(bound.from), to = root(bound.to);
-    parent[std::max(from, to)] = std::min(from, to);
-  }
+  DisjointSets connected(clocks);
+  for (const CausalBound& bound : bounds) connected.join(bound.from, bound.to);
   const std::size_t knots = errors.knots();
   std::vector<double> sums(clocks * knots, 0.0);
   std::vector<std::size_t> members(clocks, 0);
   for (std::uint32_t c = 0; c < clocks; ++c) {
-    const std::size_t of = root(c);
+    const std::size_t of = connected.find(c);
     ++members[of];
     for (std::size_t k = 0; k < knots; ++k) sums[of * knots + k] += errors.of(c)[k];
   }
   std::vector<double> values(clocks * knots);
   for (std::uint32_t c = 0; c < clocks; ++c) {
-    const std::size_t of = root(c);
+    const std::size_t of = connected.find(c);
     const auto count = static_cast<double>(members[of]);
     for (std::size_t k = 0; k < knots; ++k) {
       values[c * knots + k] = errors.of(c)[k] - sums[of * knots + k] / count;

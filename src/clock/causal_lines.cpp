@@ -7,10 +7,10 @@
 #include <limits>
 #include <map>
 #include <numbers>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "base/disjoint_sets.hpp"
 #include "base/exact.hpp"
 
 namespace entrain::clock {
@@ -209,18 +209,11 @@ std::vector<ClockLine> align_by_lines(std::size_t clocks, std::span<const Causal
                                       std::span<const std::uint32_t> group_of) {
   const auto group = [&](std::uint32_t c) { return group_of.empty() ? c : group_of[c]; };
   std::vector<ClockLine> lines(clocks);
-  std::vector<std::uint32_t> component(clocks);
-  std::iota(component.begin(), component.end(), 0u);
-  const auto find = [&](std::uint32_t c) {
-    while (component[c] != c) c = component[c] = component[component[c]];
-    return c;
-  };
+  DisjointSets components(clocks);
   const std::vector<Corridor> corridors = corridors_of(bounds, group);
   std::vector<std::vector<const Corridor*>> tree(clocks);
   for (const Corridor& corridor : corridors) {
-    const std::uint32_t a = find(corridor.low), b = find(corridor.high);
-    if (a == b) continue;
-    component[std::max(a, b)] = std::min(a, b);
+    if (!components.join(corridor.low, corridor.high)) continue;
     tree[corridor.low].push_back(&corridor);
     tree[corridor.high].push_back(&corridor);
   }
