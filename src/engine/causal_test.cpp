@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "base/team.hpp"
+#include "engine/testing.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::engine {
@@ -17,13 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using testing::load_example;
+using testing::loaded_of;
 using ::testing::Not;
-
-LoadedTrace load_example(const std::string& name) {
-  auto loaded = load(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / name, 1, nullptr);
-  EXPECT_TRUE(loaded) << loaded.error().message;
-  return std::move(*loaded);
-}
 
 /// Root mean square of the error of sends and receives in seconds, one common line removed.
 double rms_error(const trace::Trace& trace, const trace::Trace& truth,
@@ -119,6 +116,13 @@ TEST_P(Bent, clean_traces_keep_their_maps) {
   EXPECT_EQ(causal.maps, linear->maps);
 }
 
+/// Bent from time stamps as they are.
+Presynchronised bent_from_nothing(const LoadedTrace& loaded) {
+  const auto none = presynchronise(loaded.trace, Presync::none);
+  EXPECT_TRUE(none);
+  return bent(loaded, *none);
+}
+
 /// Two clocks 1,000,000 ticks apart of which one only writes and the other only reads.
 TEST(BendByEdges, one_way_traffic_moves_a_clock_that_nobody_measured_but_does_not_bend_it) {
   trace::testing::TraceBuilder b(2);
@@ -126,13 +130,9 @@ TEST(BendByEdges, one_way_traffic_moves_a_clock_that_nobody_measured_but_does_no
     b.message(trace::EventKind::send, 0, 2'000'000 + t * 10'000, 1);
     b.message(trace::EventKind::recv, 1, 1'000'000 + t * 10'000 + t % 7 * 500, 0);
   }
-  LoadedTrace loaded;
-  loaded.trace = b.trace();
-  loaded.partition = trace::undivided(loaded.trace.definitions);
-  const auto none = presynchronise(loaded.trace, Presync::none);
-  ASSERT_TRUE(none);
-  const Presynchronised causal = bent(loaded, *none);
-  EXPECT_EQ(causal.maps[0], none->maps[0]);
+  const LoadedTrace loaded = loaded_of(b);
+  const Presynchronised causal = bent_from_nothing(loaded);
+  EXPECT_EQ(causal.maps[0], ClockMap());
   for (const trace::Event& event : loaded.trace.locations[1].events) {
     EXPECT_EQ(causal.maps[1](event.time), static_cast<std::int64_t>(event.time) + 1'000'000);
   }
@@ -150,12 +150,8 @@ TEST(BendByEdges, clocks_that_nobody_measured_get_no_times_before_zero) {
     b.message(trace::EventKind::recv, 1, 5'003'001'500 + time, 0);
     b.message(trace::EventKind::send, 1, 5'003'002'000 + time, 0);
   }
-  LoadedTrace loaded;
-  loaded.trace = b.trace();
-  loaded.partition = trace::undivided(loaded.trace.definitions);
-  const auto none = presynchronise(loaded.trace, Presync::none);
-  ASSERT_TRUE(none);
-  const Presynchronised causal = bent(loaded, *none);
+  const LoadedTrace loaded = loaded_of(b);
+  const Presynchronised causal = bent_from_nothing(loaded);
   EXPECT_GE(causal.maps[1](loaded.trace.locations[1].first), 0);
   EXPECT_GE(causal.maps[0](0), 2'900'000);
 }
@@ -178,12 +174,8 @@ TEST(BendByEdges, collectives_alone_bring_all_clocks_together) {
                    trace::op::barrier, trace::k_root_none);
     }
   }
-  LoadedTrace loaded;
-  loaded.trace = b.trace();
-  loaded.partition = trace::undivided(loaded.trace.definitions);
-  const auto none = presynchronise(loaded.trace, Presync::none);
-  ASSERT_TRUE(none);
-  const Presynchronised causal = bent(loaded, *none);
+  const LoadedTrace loaded = loaded_of(b);
+  const Presynchronised causal = bent_from_nothing(loaded);
   EXPECT_THAT(causal.clocks.reason, Not(HasSubstr("groups")));
   const std::uint64_t time = 30'000'000;
   for (LocationIndex l = 1; l < k_locations; ++l) {
@@ -202,9 +194,7 @@ TEST(BendByEdges, one_way_traffic_bends_no_clock_that_was_measured) {
     b.message(trace::EventKind::send, 0, 2'000'000 + t * 10'000 + wander, 1);
     b.message(trace::EventKind::recv, 1, 2'000'100 + t * 10'000, 0);
   }
-  LoadedTrace loaded;
-  loaded.trace = b.trace();
-  loaded.partition = trace::undivided(loaded.trace.definitions);
+  LoadedTrace loaded = loaded_of(b);
   for (auto& location : loaded.trace.locations) {
     location.clock_offsets = {{location.first, 0, 0}, {location.last, 0, 0}};
   }
@@ -219,12 +209,8 @@ TEST(BendByEdges, a_trace_without_messages_keeps_its_maps) {
     trace::testing::TraceBuilder b(static_cast<std::uint32_t>(locations));
     b.request(trace::EventKind::irecv_request, 0, 1'000, 1);
     b.request(trace::EventKind::irecv_request, 0, 2'000, 2);
-    LoadedTrace loaded;
-    loaded.trace = b.trace();
-    loaded.partition = trace::undivided(loaded.trace.definitions);
-    const auto none = presynchronise(loaded.trace, Presync::none);
-    ASSERT_TRUE(none);
-    EXPECT_EQ(bent(loaded, *none).maps, none->maps);
+    const LoadedTrace loaded = loaded_of(b);
+    EXPECT_EQ(bent_from_nothing(loaded).maps, std::vector<ClockMap>(b.trace().locations.size()));
   }
 }
 

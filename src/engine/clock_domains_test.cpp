@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/testing.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::engine {
@@ -37,9 +38,7 @@ void measure(TraceBuilder& b, LocationIndex l, std::int64_t offset, double half_
 
 DomainChoice choose(const TraceBuilder& b, ClockDomain rule = ClockDomain::automatic,
                     const MuTicks& mu = {}) {
-  LoadedTrace loaded;
-  loaded.trace = b.trace();
-  loaded.partition = trace::undivided(b.trace().definitions);
+  const LoadedTrace loaded = testing::loaded_of(b);
   Workers workers(1);
   return choose_domains(workers, loaded, match::build_graph(b.trace(), {}), mu, rule);
 }
@@ -114,9 +113,7 @@ TEST(ShareMaps, the_best_measured_clock_speaks_for_its_domain) {
   TraceBuilder b = two_nodes();
   measure(b, 0, 500, 8);
   measure(b, 1, 503, 2);
-  LoadedTrace loaded;
-  loaded.trace = b.trace();
-  loaded.partition = trace::undivided(b.trace().definitions);
+  const LoadedTrace loaded = testing::loaded_of(b);
   const auto map = [](std::int64_t offset) {
     return *ClockMap::from_knots({{0, offset}, {10'000, offset}});
   };

@@ -13,6 +13,7 @@
 #include "base/team.hpp"
 #include "engine/bounds_testing.hpp"
 #include "engine/causal.hpp"
+#include "engine/testing.hpp"
 #include "sim/distort.hpp"
 #include "trace/testing.hpp"
 
@@ -25,12 +26,8 @@ trace::ClockDomains processes_of(const LoadedTrace& loaded) {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-
-LoadedTrace load_example(const std::string& name) {
-  auto loaded = load(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / name, 1, nullptr);
-  EXPECT_TRUE(loaded) << loaded.error().message;
-  return std::move(*loaded);
-}
+using testing::load_example;
+using testing::loaded_of;
 
 /// The same events with clocks of their own, and sessions as they were measured.
 LoadedTrace distorted(const LoadedTrace& truth, const DistortOptions& options, bool sessions) {
@@ -280,35 +277,28 @@ trace::testing::TraceBuilder ping_pong(bool both_ways) {
   return b;
 }
 
-LoadedTrace loaded(const trace::testing::TraceBuilder& builder) {
-  LoadedTrace result;
-  result.trace = builder.trace();
-  result.partition = trace::undivided(result.trace.definitions);
-  return result;
-}
-
 TEST(ProveIntervals, a_round_trip_bounds_the_offset) {
-  const Proof proof = prove(loaded(ping_pong(true)), Presync::none);
+  const Proof proof = prove(loaded_of(ping_pong(true)), Presync::none);
   ASSERT_EQ(proof.bounds.locations.size(), 2u);
   EXPECT_EQ(proof.bounds.locations[0].worst_ticks, 0);
   // Half a round trip is 10; stamps and lines are rounded.
   EXPECT_GE(proof.bounds.locations[1].median_ticks, 10);
   EXPECT_LE(proof.bounds.locations[1].median_ticks, 30);
   EXPECT_EQ(proof.bounds.locations[1].outside_ticks, 0);
-  const auto mu = prove(loaded(ping_pong(true)), Presync::none, {}, {{10, 10, 10}, "given"});
+  const auto mu = prove(loaded_of(ping_pong(true)), Presync::none, {}, {{10, 10, 10}, "given"});
   EXPECT_LT(mu.bounds.locations[1].median_ticks, proof.bounds.locations[1].median_ticks);
   EXPECT_EQ(mu.bounds.mu_source, "given");
 }
 
 TEST(ProveIntervals, one_way_traffic_bounds_nothing) {
-  const Proof proof = prove(loaded(ping_pong(false)), Presync::none);
+  const Proof proof = prove(loaded_of(ping_pong(false)), Presync::none);
   ASSERT_EQ(proof.bounds.locations.size(), 2u);
   EXPECT_EQ(proof.bounds.locations[1].unbounded, proof.bounds.locations[1].windows);
   for (const BoundsRow& row : proof.bounds.rows) EXPECT_EQ(row.bounded, row.location == 100);
 }
 
 TEST(ProveIntervals, a_latency_that_cannot_be_is_a_contradiction_with_a_reason) {
-  const Proof proof = prove(loaded(ping_pong(true)), Presync::none, {}, {{99, 99, 99}, "given"});
+  const Proof proof = prove(loaded_of(ping_pong(true)), Presync::none, {}, {{99, 99, 99}, "given"});
   EXPECT_THAT(proof.bounds.reason, HasSubstr("contradicts itself"));
   EXPECT_THAT(proof.bounds.reason, HasSubstr("mu is too large"));
   EXPECT_TRUE(proof.bounds.locations.empty());
@@ -319,7 +309,7 @@ TEST(ProveIntervals, sessions_count_with_an_interval_only) {
     trace::testing::TraceBuilder b = ping_pong(false);
     b.trace().locations[0].clock_offsets = {{1'000, 0, 0}, {99'000, 0, 0}};
     b.trace().locations[1].clock_offsets = {{1'000, 2, half_width}, {99'000, 2, half_width}};
-    const Proof proof = prove(loaded(b), Presync::linear);
+    const Proof proof = prove(loaded_of(b), Presync::linear);
     EXPECT_EQ(proof.bounds.sessions, half_width > 0 ? 2u : 0u);
     EXPECT_EQ(proof.bounds.locations[1].unbounded > 0, half_width == 0);
     if (half_width > 0) {
@@ -332,7 +322,7 @@ TEST(ProveIntervals, sessions_of_a_master_that_is_no_location_tie_clocks_to_each
   trace::testing::TraceBuilder b = ping_pong(false);
   b.trace().locations[0].clock_offsets = {{1'000, 7'000, 4}, {99'000, 7'000, 4}};
   b.trace().locations[1].clock_offsets = {{1'000, 7'002, 3}, {99'000, 7'002, 3}};
-  const Proof proof = prove(loaded(b), Presync::linear);
+  const Proof proof = prove(loaded_of(b), Presync::linear);
   EXPECT_EQ(proof.bounds.sessions, 4u);
   EXPECT_EQ(proof.bounds.locations[1].unbounded, 0u);
   EXPECT_GE(worst_of(proof.bounds), 7);
@@ -340,18 +330,18 @@ TEST(ProveIntervals, sessions_of_a_master_that_is_no_location_tie_clocks_to_each
 }
 
 TEST(ProveIntervals, a_rewritten_archive_has_no_clocks) {
-  LoadedTrace trace = loaded(ping_pong(true));
+  LoadedTrace trace = loaded_of(ping_pong(true));
   trace.trace.definitions.properties = {{k_property_correction, "mode=rewrite presync=linear"}};
   EXPECT_THAT(prove(trace, Presync::none).bounds.reason, HasSubstr("rewritten by a correction"));
 }
 
 TEST(ProveIntervals, a_trace_without_events_has_no_bounds) {
-  const LoadedTrace empty = loaded(trace::testing::TraceBuilder(2));
+  const LoadedTrace empty = loaded_of(trace::testing::TraceBuilder(2));
   EXPECT_EQ(prove(empty, Presync::none).bounds.reason, "there are no events");
 }
 
 TEST(Judge, what_all_maps_have_in_common_is_no_error_and_what_one_has_is) {
-  const LoadedTrace trace = loaded(ping_pong(true));
+  const LoadedTrace trace = loaded_of(ping_pong(true));
   const Proof proof = prove(trace, Presync::none);
   Solo solo;
   std::vector<ClockMap> maps;
@@ -367,8 +357,56 @@ TEST(Judge, what_all_maps_have_in_common_is_no_error_and_what_one_has_is) {
   EXPECT_EQ(off.locations[0].worst_ticks, 0);
 }
 
+TEST(HoldInside, threads_of_which_nothing_is_known_stay_with_their_process) {
+  trace::testing::TraceBuilder b(3, 2);  // two threads each, of which the first ones communicate
+  for (std::uint64_t t = 1'000; t < 100'000; t += 1'000) {
+    b.message(trace::EventKind::send, 0, t, 1);
+    b.message(trace::EventKind::recv, 2, t + 10, 0);
+    b.message(trace::EventKind::send, 2, t + 500, 0);
+    b.message(trace::EventKind::recv, 0, t + 510, 1);
+    for (const LocationIndex silent : {1, 3, 5}) {
+      b.request(trace::EventKind::irecv_request, silent, t, t);
+    }
+  }
+  const LoadedTrace trace = loaded_of(b);
+  const trace::ClockDomains apart = trace::separate_domains(6);
+  Workers workers(1);
+  const auto presync = presynchronise(trace.trace, Presync::none);
+  ASSERT_TRUE(presync);
+  const auto proven = prove_intervals(workers, trace, match::build_graph(trace.trace, {}), apart,
+                                      {}, *presync, {}, nullptr);
+  ASSERT_TRUE(proven) << proven.error().message;
+  const ClockMap late = *ClockMap::from_knots({{1'000, 5'000}, {99'000, 5'000}});
+  std::vector<ClockMap> maps(6);
+  maps[2] = maps[3] = late;
+  const std::int64_t moved = hold_inside(workers.processes(), trace, apart, *proven, maps);
+  EXPECT_GT(moved, 4'900);
+  EXPECT_LT(moved, 5'000);
+  for (const std::uint64_t t : {1'000, 50'000, 98'000}) {
+    EXPECT_NEAR(static_cast<double>(maps[2](t)), static_cast<double>(t), 100);
+    EXPECT_EQ(maps[3](t), maps[2](t)) << t;
+  }
+  for (const LocationIndex l : {0, 1, 4, 5}) EXPECT_EQ(maps[l], ClockMap()) << l;
+}
+
+TEST(HoldInside, traces_of_no_events_and_of_one_clock_stay) {
+  for (const bool empty : {true, false}) {
+    trace::testing::TraceBuilder b(1);
+    if (!empty) {
+      b.request(trace::EventKind::irecv_request, 0, 1'000, 1);
+      b.request(trace::EventKind::irecv_request, 0, 2'000, 2);
+    }
+    const LoadedTrace trace = loaded_of(b);
+    const Proof proof = prove(trace, Presync::none);
+    Solo solo;
+    std::vector<ClockMap> maps = proof.presync.maps;
+    EXPECT_EQ(hold_inside(solo, trace, processes_of(trace), proof.proven, maps), 0) << empty;
+    EXPECT_EQ(maps, proof.presync.maps);
+  }
+}
+
 TEST(Judge, a_jump_counts_in_its_window) {
-  const LoadedTrace trace = loaded(ping_pong(true));
+  const LoadedTrace trace = loaded_of(ping_pong(true));
   const Proof proof = prove(trace, Presync::none);
   Solo solo;
   std::vector<ClockMap> maps = proof.presync.maps;
