@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 /// Enough for a slow machine under a sanitizer.
 inline ChildLimits tool_limits() {
   ChildLimits limits;
-  limits.timeout_s = 60;
+  limits.timeout_s = 100;
   return limits;
 }
 

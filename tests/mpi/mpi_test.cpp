@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several processes and several threads give the archive that one gives, byte by byte.
 #include <algorithm>
-#include <cstdlib>
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -10,6 +9,7 @@
 
 #include "support/archive_builder.hpp"
 #include "support/files.hpp"
+#include "support/mpi.hpp"
 #include "support/process.hpp"
 #include "support/small_trace.hpp"
 #include "support/test_archives.hpp"
@@ -25,14 +25,7 @@ constexpr unsigned k_timeout_s = 100;
 #ifdef ENTRAIN_MPIEXEC
 /// Several processes of the tool on this machine, however few cores it has.
 ChildOutcome run_processes(unsigned count, const Arguments& arguments) {
-  // Open MPI refuses root and more processes than cores unless told otherwise; MPICH knows neither.
-  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-  ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-  ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
-  ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
-  ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 1);
-  // Under the address sanitizer: what plugins of the MPI library leak is known by its full stack only.
-  ::setenv("ASAN_OPTIONS", "fast_unwind_on_malloc=0", 1);
+  prepare_mpi();
   Arguments command{ENTRAIN_MPIEXEC, "-n", std::to_string(count), ENTRAIN_BINARY};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return run_program(command, {.timeout_s = k_timeout_s});

@@ -60,8 +60,8 @@ TEST_P(Communicators, HaveTheirParents) {
 
 TEST_P(Communicators, HaveTheirParentsAfterARepair) {
   record(mpi_, 4, scratch_ / "trace", {program("family"), "exit"});
-  const ChildOutcome repair = run_tool({"record", "--repair", (scratch_ / "trace").string()});
-  ASSERT_EQ(repair.exit_code, 0) << repair.summary() << repair.err;
+  const ChildOutcome repaired = repair(scratch_ / "trace");
+  ASSERT_EQ(repaired.exit_code, 0) << repaired.summary() << repaired.err;
   expect_family(scratch_ / "trace");
 }
 

@@ -44,6 +44,7 @@ class Launch : public EveryMpi {
                            "chmod +x \"$0.node\"\n"
                            "exec $clean PATH=\"$PATH\" OMPI_ALLOW_RUN_AS_ROOT=1 "
                            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
+                           "OMPI_MCA_orte_tmpdir_base=\"$OMPI_MCA_orte_tmpdir_base\" "
                            "ASAN_OPTIONS=\"$ASAN_OPTIONS\" LSAN_OPTIONS=\"$LSAN_OPTIONS\" "
                         << mpi_.launcher << " -n $count \"$0.node\" \"$@\"\n";
     ::chmod(path.c_str(), 0755);

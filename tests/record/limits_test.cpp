@@ -109,9 +109,9 @@ TEST_P(Limits, AreRepairedLikeAnyOther) {
   const ChildOutcome outcome = record(mpi_, 3, trace(), {program("limits"), "size", "exit"},
                                       {"--max-size", "1M", "--max-locations", "5"});
   if (outcome.out == "no threads\n") GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
-  const ChildOutcome repair = run_tool({"record", "--repair", trace().string()});
-  EXPECT_EQ(repair.exit_code, 0) << repair.summary() << repair.err;
-  EXPECT_THAT(repair.out, HasSubstr("limited   1, whose recording ended at --max-size"));
+  const ChildOutcome repaired = repair(trace());
+  EXPECT_EQ(repaired.exit_code, 0) << repaired.summary() << repaired.err;
+  EXPECT_THAT(repaired.out, HasSubstr("limited   1, whose recording ended at --max-size"));
   expect_sound(trace());
   EXPECT_EQ(check_["unmatched"]["receives"], 2 * 20);
 }

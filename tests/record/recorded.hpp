@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cli/tool.hpp"
 #include "support/files.hpp"
+#include "support/mpi.hpp"
 #include "support/otf2_print.hpp"
 
 namespace entrain::test {
@@ -60,17 +63,7 @@ class WithVariables {
 
 /// The launcher's command for `count` processes, however few cores there are.
 inline std::vector<std::string> launch(const Mpi& mpi, int count) {
-  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-  ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-  ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
-  ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
-  // A recorder built with the address sanitizer is loaded before the sanitizer's own library. MPI
-  // libraries leak by themselves, by way of plugins that are gone at the end: only a full stack
-  // tells whose memory it is.
-  ::setenv("ASAN_OPTIONS", "verify_asan_link_order=0:fast_unwind_on_malloc=0", 1);
-  ::setenv("LSAN_OPTIONS",
-           "suppressions=" ENTRAIN_SOURCE_DIR "/tests/lsan.supp:print_suppressions=0", 1);
-  ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 1);
+  prepare_mpi();
   return {mpi.launcher, "-n", std::to_string(count)};
 }
 
@@ -87,6 +80,18 @@ inline ChildOutcome record(const Mpi& mpi, int count, const std::filesystem::pat
   return run_tool(std::vector<std::string>{"record"} + options +
                   std::vector<std::string>{"-o", folder.string(), "--"} + launch(mpi, count) +
                   program);
+}
+
+/// Makes an archive of what an ended program has left. Its last processes may still be ending when
+/// its launcher is gone.
+inline ChildOutcome repair(const std::filesystem::path& folder) {
+  using namespace std::chrono_literals;
+  for (int patience = 300;; --patience) {
+    ChildOutcome outcome = run_tool({"record", "--repair", folder.string()});
+    const bool running = outcome.err.find("is running; repair when") != std::string::npos;
+    if (!running || patience == 0) return outcome;
+    std::this_thread::sleep_for(100ms);
+  }
 }
 
 inline std::filesystem::path anchor_of(const std::filesystem::path& folder) {

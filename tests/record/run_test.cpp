@@ -27,9 +27,9 @@ class Run : public EveryMpi {
   /// What is left can be made an archive of.
   void expect_repairable() {
     EXPECT_FALSE(fs::exists(anchor_of(trace())));
-    const ChildOutcome repair = run_tool({"record", "--repair", trace().string()});
-    EXPECT_EQ(repair.exit_code, 0) << repair.summary() << repair.err;
-    EXPECT_THAT(repair.out, HasSubstr("repaired"));
+    const ChildOutcome repaired = repair(trace());
+    EXPECT_EQ(repaired.exit_code, 0) << repaired.summary() << repaired.err;
+    EXPECT_THAT(repaired.out, HasSubstr("repaired"));
   }
 };
 

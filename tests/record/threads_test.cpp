@@ -56,8 +56,8 @@ TEST_P(Threads, LeftBehindInMpiLeaveAReadableRest) {
     const ChildOutcome outcome = record(mpi_, 2, folder, {program("leaving"), how});
     if (outcome.out == "no threads\n") GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
     ASSERT_EQ(outcome.exit_code, code) << outcome.summary() << outcome.err;
-    const ChildOutcome repair = run_tool({"record", "--repair", folder.string()});
-    ASSERT_EQ(repair.exit_code, 0) << repair.summary() << repair.err;
+    const ChildOutcome repaired = repair(folder);
+    ASSERT_EQ(repaired.exit_code, 0) << repaired.summary() << repaired.err;
     printed_ = print_archive(anchor_of(folder), true);
     EXPECT_EQ(printed_.exit_code, 0) << how << printed_.errors;
     EXPECT_EQ(calls_of(printed_, "0")["MPI_Barrier"], 200) << how;
