@@ -16,6 +16,7 @@
 #include "clc/extremes.hpp"
 #include "clc/first_pass.hpp"
 #include "clc/rounds.hpp"
+#include "clc/sweeps.hpp"
 #include "clc/team_cycles.hpp"
 #include "match/parts.hpp"
 
@@ -34,7 +35,6 @@ class Control {
       : team_(*input.team),
         partition_(*input.partition),
         graph_(graph),
-        incidence_(graph),
         path_(*input.path),
         presync_(presync),
         options_(*input.options),
@@ -42,6 +42,8 @@ class Control {
 
   Result<ForwardResult> run() {
     const Need need = needs();
+    // Where much is violated much moves.
+    sweeping_ = alone() && options_.delta_ticks == 0 && !need.much_violated;
     if (need.least_slack > 0 && need.latest <= k_latest_time) {
       take_presync();
     } else if (options_.gamma) {
@@ -76,6 +78,11 @@ class Control {
 
   [[nodiscard]] bool alone() const { return team_.size() == 1; }
 
+  Incidence& prepare_incidence() {
+    if (!incidence_) incidence_.emplace(graph_);
+    return *incidence_;
+  }
+
   /// True when the user wants to stop: then steps end early, at any member by itself.
   [[nodiscard]] bool stopped() const { return progress_ != nullptr && progress_->cancelled(); }
   /// Ends the work of all members if one is stopped.
@@ -88,12 +95,12 @@ class Control {
   /// Finds the order of the nodes, as far as this member can tell.
   void order() {
     if (alone()) {
-      result_.schedule = make_schedule(graph_, incidence_, progress_);
+      result_.schedule = make_schedule(graph_, prepare_incidence(), progress_);
       for (const TiedNodes& component : result_.schedule.tied)
         tied_nodes_ += component.nodes.size();
       return;
     }
-    std::optional<Schedule> schedule = order_nodes(graph_, incidence_, {}, {}, progress_);
+    std::optional<Schedule> schedule = order_nodes(graph_, prepare_incidence(), {}, {}, progress_);
     if (team_.any(stopped())) return;
     if (team_.any(!schedule)) {
       settle(std::vector<bool>(graph_.node_count(), true));
@@ -114,12 +121,12 @@ class Control {
                                     path_));
       return false;
     }
-    TeamCycles cycles = settle_cycles(team_, partition_, graph_, incidence_, suspects);
+    TeamCycles cycles = settle_cycles(team_, partition_, graph_, prepare_incidence(), suspects);
     const bool any = !cycles.tied.empty() || cycles.dropped_components > 0;
     if (!any && !result_.schedule.steps.empty()) return false;
     tied_nodes_ = cycles.tied_nodes;
     std::optional<Schedule> schedule =
-        order_nodes(graph_, incidence_, std::move(cycles.tied), std::move(cycles.tied_of));
+        order_nodes(graph_, prepare_incidence(), std::move(cycles.tied), std::move(cycles.tied_of));
     assert(schedule);
     result_.schedule = std::move(*schedule);
     result_.schedule.dropped_components = cycles.dropped_components;
@@ -137,9 +144,18 @@ class Control {
     add("dropped_edges", result_.schedule.dropped_edges);
   }
 
+  /// A pass by sweeps; nothing where these are not for this trace.
+  [[nodiscard]] std::optional<Forward> pass_by_sweeps(Decimal9 gamma) {
+    if (!sweeping_) return std::nullopt;
+    std::optional<Forward> pass =
+        ForwardSweeps(graph_, presync_, options_.mu_ticks, options_.threads).run(gamma, progress_);
+    sweeping_ = pass.has_value();
+    return pass;
+  }
+
   /// A pass over a whole graph whose order is known. Several may run at the same time.
   [[nodiscard]] Forward pass_alone(Decimal9 gamma) const {
-    return ForwardPass(graph_, incidence_, result_.schedule, presync_, options_.mu_ticks,
+    return ForwardPass(graph_, *incidence_, result_.schedule, presync_, options_.mu_ticks,
                        options_.delta_ticks)
         .run(gamma, progress_);
   }
@@ -150,7 +166,7 @@ class Control {
     Schedule schedule;
   };
   [[nodiscard]] Ordered pass_in_unknown_order(Decimal9 gamma) const {
-    FirstPass first(graph_, incidence_, presync_, options_.mu_ticks, options_.delta_ticks);
+    FirstPass first(graph_, *incidence_, presync_, options_.mu_ticks, options_.delta_ticks);
     Ordered result;
     result.pass = first.run(gamma, progress_);
     if (result.pass) result.schedule = first.take();
@@ -161,6 +177,9 @@ class Control {
   /// nothing where there are cycles.
   [[nodiscard]] Forward first_pass(Decimal9 gamma, std::optional<Forward>* meanwhile = nullptr) {
     if (alone()) {
+      if (std::optional<Forward> pass = pass_by_sweeps(gamma)) return std::move(*pass);
+      if (stopped()) return {};
+      prepare_incidence();
       Ordered first;
       static_cast<void>(
           parallel_for(options_.threads, meanwhile == nullptr ? 1 : 2, [&](std::size_t i) {
@@ -182,8 +201,8 @@ class Control {
   [[nodiscard]] Forward pass_together(Decimal9 gamma) {
     while (true) {
       if (!rounds_) {
-        rounds_.emplace(team_, graph_, incidence_, result_.schedule, presync_, options_.mu_ticks,
-                        options_.delta_ticks);
+        rounds_.emplace(team_, graph_, prepare_incidence(), result_.schedule, presync_,
+                        options_.mu_ticks, options_.delta_ticks);
       }
       std::optional<Forward> pass =
           rounds_->run(gamma, cycles_settled_ ? 0 : k_patient_rounds, progress_);
@@ -258,6 +277,11 @@ class Control {
       passes[begin] = pass_together(gammas[begin]);
       return begin + 1;
     }
+    if (std::optional<Forward> pass = pass_by_sweeps(gammas[begin])) {
+      passes[begin] = std::move(*pass);
+      return begin + 1;
+    }
+    if (result_.schedule.steps.empty()) order();
     const std::size_t count =
         std::min<std::size_t>(worker_count(options_.threads), gammas.size() - begin);
     static_cast<void>(parallel_for(options_.threads, count, [&](std::size_t i) {
@@ -328,12 +352,13 @@ class Control {
   Team& team_;
   const trace::Partition& partition_;
   match::Graph& graph_;
-  Incidence incidence_;
+  std::optional<Incidence> incidence_;  ///< once it is needed
   const std::string& path_;
   std::span<const std::int64_t> presync_;
   const Options& options_;
   const Progress* progress_;
   std::optional<ForwardRounds> rounds_;  ///< in a team
+  bool sweeping_ = false;                ///< passes are made by sweeps as long as these do
   bool cycles_settled_ = false;          ///< in a team: all are known
   Result<void> countable_;               ///< in a team: rank 0 can search the cycles
   std::uint64_t tied_nodes_ = 0;

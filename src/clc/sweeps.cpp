@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/sweeps.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "clc/extremes.hpp"
+
+namespace entrain::clc {
+
+namespace {
+
+/// As long as the data-flow takes about.
+constexpr int k_most_sweeps = 8;
+
+}  // namespace
+
+ForwardSweeps::ForwardSweeps(const match::Graph& graph, std::span<const std::int64_t> presync,
+                             const MuTicks& mu, unsigned threads)
+    : graph_(graph),
+      presync_(presync),
+      mu_(mu),
+      ties_matter_(std::find(mu.begin(), mu.end(), 0) != mu.end()),
+      parts_(match::parts_of(graph, threads)),
+      most_found_(graph.node_count() / 64 + 256),
+      most_moved_(graph.node_count() / 4 + 1024) {}
+
+std::optional<Forward> ForwardSweeps::run(Decimal9 gamma, const Progress* progress) {
+  times_.assign(presync_.begin(), presync_.end());
+  demands_.clear();
+  jumps_.clear();
+  moved_.clear();
+  for (int i = 0; i < k_most_sweeps; ++i) {
+    const std::vector<Demand> before = std::move(demands_);
+    if ((progress != nullptr && progress->cancelled()) || !sweep()) return std::nullopt;
+    if (demands_ == before) {
+      if (may_close_cycle()) return std::nullopt;
+      return take_result();
+    }
+    take_back();
+    if (!settle(gamma)) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// False if there is too much to be worth it.
+bool ForwardSweeps::sweep() {
+  found_.assign(parts_.size(), {});
+  match::for_parts(parts_, [&](const match::Part& part, std::size_t i) {
+    look_at_edges(part, found_[i]);
+    if (!too_many(found_[i])) look_at_exchanges(part, found_[i]);
+  });
+  demands_.clear();
+  for (const Found& found : found_) {
+    if (too_many(found)) return false;
+    demands_.insert(demands_.end(), found.demands.begin(), found.demands.end());
+  }
+  // Of all demands of a node the largest one stays.
+  std::sort(demands_.begin(), demands_.end(), [](const Demand& a, const Demand& b) {
+    return a.node != b.node ? a.node < b.node : a.time > b.time;
+  });
+  const auto same_node = [](const Demand& a, const Demand& b) { return a.node == b.node; };
+  demands_.erase(std::unique(demands_.begin(), demands_.end(), same_node), demands_.end());
+  return true;
+}
+
+void ForwardSweeps::look_at_edges(const match::Part& part, Found& found) const {
+  for (const match::Edge& edge : part.edges) {
+    const std::int64_t sent = times_[edge.send];
+    const std::int64_t demand = sent + mu_[static_cast<std::size_t>(edge.latency_class)];
+    if (demand > presync_[edge.receive]) {
+      found.demands.push_back({edge.receive, demand});
+      if (too_many(found)) return;
+    }
+    if (ties_matter_ && sent == times_[edge.receive]) {
+      found.tied_sends.push_back(edge.send);
+      found.tied_receives.push_back(edge.receive);
+      if (too_many(found)) return;
+    }
+  }
+}
+
+void ForwardSweeps::look_at_exchanges(const match::Part& part, Found& found) const {
+  const match::Exchange* last_tied = nullptr;
+  for_demands(
+      graph_, part.exchanges, mu_, times_,
+      [&](const match::Exchange& exchange, const match::Member& receive, std::int64_t demand) {
+        if (too_many(found)) return;
+        if (demand > presync_[receive.node]) found.demands.push_back({receive.node, demand});
+        if (!ties_matter_ || demand < times_[receive.node]) return;
+        found.tied_receives.push_back(receive.node);
+        if (std::exchange(last_tied, &exchange) == &exchange) return;
+        for (const match::Member& send : graph_.sends(exchange)) {
+          found.tied_sends.push_back(send.node);
+        }
+      });
+}
+
+void ForwardSweeps::take_back() {
+  for (const auto& [begin, end] : moved_) {
+    std::copy(presync_.begin() + begin, presync_.begin() + end, times_.begin() + begin);
+  }
+  moved_.clear();
+  moved_count_ = 0;
+  jumps_.clear();
+}
+
+/// Equation (3') at every node, as long as the demands are what they are. False if too much moves.
+bool ForwardSweeps::settle(Decimal9 gamma) {
+  LocationIndex location = 0;
+  for (std::size_t i = 0, end = 0; i < demands_.size(); i = end) {
+    while (demands_[i].node >= graph_.first_node[location + 1]) ++location;
+    const NodeIndex behind = graph_.first_node[location + 1];
+    for (end = i; end < demands_.size() && demands_[end].node < behind;) ++end;
+    if (!settle_location(location, std::span(demands_).subspan(i, end - i), gamma)) return false;
+  }
+  return true;
+}
+
+bool ForwardSweeps::settle_location(LocationIndex location, std::span<const Demand> demands,
+                                    Decimal9 gamma) {
+  Decay decay;
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    const NodeIndex n = demands[i].node;
+    const std::int64_t c = presync_[n];
+    const std::int64_t own = c + decay.at(c, gamma);
+    const std::int64_t time = std::max(own, demands[i].time);
+    if (time > k_latest_time) return false;
+    if (time > own) {
+      decay = {time - c, c};
+      jumps_.push_back(n);
+    }
+    times_[n] = time;
+    const bool last = i + 1 == demands.size();
+    const NodeIndex end = last ? graph_.first_node[location + 1] : demands[i + 1].node;
+    const NodeIndex settled = let_decay(decay, n + 1, end, gamma);
+    moved_.emplace_back(n, settled);
+    moved_count_ += settled - n;
+    if (moved_count_ > most_moved_) return false;
+  }
+  return true;
+}
+
+/// Returns the first node that the displacement does not reach.
+NodeIndex ForwardSweeps::let_decay(const Decay& decay, NodeIndex begin, NodeIndex end,
+                                   Decimal9 gamma) {
+  end = static_cast<NodeIndex>(std::min<std::size_t>(end, begin + most_moved_));
+  for (NodeIndex n = begin; n < end; ++n) {
+    const std::int64_t displacement = decay.at(presync_[n], gamma);
+    if (displacement == 0) return n;
+    times_[n] = presync_[n] + displacement;
+  }
+  return end;
+}
+
+/// Of a cycle all times are equal, so every send in it is a receive too, or has an equal time
+/// before it.
+bool ForwardSweeps::may_close_cycle() const {
+  std::vector<NodeIndex> receives;
+  for (const Found& found : found_) {
+    receives.insert(receives.end(), found.tied_receives.begin(), found.tied_receives.end());
+  }
+  std::sort(receives.begin(), receives.end());
+  const auto goes_on = [&](NodeIndex send) {
+    const bool first = send == graph_.first_node[graph_.location_of(send)];
+    return (!first && times_[send - 1] == times_[send]) ||
+           std::binary_search(receives.begin(), receives.end(), send);
+  };
+  return std::any_of(found_.begin(), found_.end(), [&](const Found& found) {
+    return std::any_of(found.tied_sends.begin(), found.tied_sends.end(), goes_on);
+  });
+}
+
+Forward ForwardSweeps::take_result() {
+  Forward result;
+  for (const auto& [begin, end] : moved_) {
+    for (NodeIndex n = begin; n < end; ++n) {
+      result.error = std::max(result.error, times_[n] - presync_[n]);
+    }
+  }
+  result.jump.assign(graph_.own_count(), false);
+  for (const NodeIndex n : jumps_) result.jump[n] = true;
+  result.jumps = jumps_.size();
+  result.times = std::move(times_);
+  return result;
+}
+
+}  // namespace entrain::clc

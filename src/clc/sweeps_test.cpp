@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/sweeps.hpp"
+
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/executor.hpp"
+#include "clc/incidence.hpp"
+#include "clc/schedule.hpp"
+#include "trace/testing.hpp"
+
+namespace entrain::clc {
+namespace {
+
+using trace::testing::TraceBuilder;
+using K = trace::EventKind;
+using Times = std::vector<std::int64_t>;
+
+constexpr Decimal9 k_gamma_09{900'000'000}, k_gamma_1{1'000'000'000};
+constexpr std::uint8_t k_barrier = 0;
+constexpr MuTicks k_no_mu{}, k_mu{5, 5, 5};
+
+std::optional<Forward> sweep(const match::Graph& graph, const MuTicks& mu,
+                             Decimal9 gamma = k_gamma_09, unsigned threads = 1) {
+  const Times presync(graph.stamp.begin(), graph.stamp.end());
+  return ForwardSweeps(graph, presync, mu, threads).run(gamma);
+}
+
+/// Expects what the data-flow gives.
+void expect_same(const TraceBuilder& b, const MuTicks& mu, std::uint64_t jumps,
+                 unsigned threads = 1) {
+  match::Graph graph = match::build_graph(b.trace(), {});
+  const std::optional<Forward> swept = sweep(graph, mu, k_gamma_09, threads);
+  ASSERT_TRUE(swept);
+  Incidence incidence(graph);
+  const Schedule schedule = make_schedule(graph, incidence);
+  const Times presync(graph.stamp.begin(), graph.stamp.end());
+  const Forward flowed = ForwardPass(graph, incidence, schedule, presync, mu, 0).run(k_gamma_09);
+  EXPECT_EQ(swept->times, flowed.times);
+  EXPECT_EQ(swept->jump, flowed.jump);
+  EXPECT_EQ(swept->jumps, flowed.jumps);
+  EXPECT_EQ(swept->jumps, jumps);
+  EXPECT_EQ(swept->error, flowed.error);
+  EXPECT_FALSE(swept->overflow);
+}
+
+/// Each location gets a message from the one before it 5 ticks before it sends one itself, so what
+/// corrects the second one, `skew` ticks too early, is passed on to all behind it.
+TraceBuilder chain(LocationIndex length, std::uint64_t skew) {
+  TraceBuilder b(length);
+  for (LocationIndex l = 0; l < length; ++l) {
+    const std::uint64_t time = 1'000'000 + 10 * l;
+    const std::uint64_t late = l == 0 ? skew : 0;
+    if (l > 0) b.message(K::recv, l, time - 5, l - 1);
+    if (l + 1 < length) b.message(K::send, l, time + late, l + 1);
+    b.message(K::send, l, time + late + 3000, (l + 1) % length, 1);
+    b.message(K::recv, l, time + late + 9000, (l + length - 1) % length, 1);
+  }
+  return b;
+}
+
+TEST(ForwardSweeps, one_violation_moves_what_is_near_it) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::recv, 1, 60, 0);
+  b.message(K::send, 1, 70, 0);
+  b.message(K::recv, 0, 300, 1);
+  b.message(K::send, 1, 1060, 0);
+  b.message(K::recv, 0, 2000, 1);
+  const match::Graph graph = match::build_graph(b.trace(), {});
+  const auto result = sweep(graph, k_mu);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->times, (Times{100, 300, 2000, 105, 114, 1060}));
+  EXPECT_EQ(result->jumps, 1u);
+  EXPECT_EQ(result->error, 45);
+  expect_same(b, k_mu, 1);
+}
+
+TEST(ForwardSweeps, follow_a_correction_over_locations) {
+  expect_same(chain(5, 20), k_mu, 4);
+  expect_same(chain(5, 20), k_no_mu, 3);  // each one 5 ticks less
+}
+
+TEST(ForwardSweeps, a_later_jump_that_an_earlier_one_covers_is_none) {
+  // The second receive of location 1 jumps at first; then its first one, later, by more.
+  TraceBuilder b(4);
+  b.message(K::send, 0, 500, 2);
+  b.message(K::recv, 2, 100, 0);
+  b.message(K::send, 2, 110, 1);
+  b.message(K::recv, 1, 120, 2);
+  b.message(K::send, 3, 140, 1);
+  b.message(K::recv, 1, 130, 3);
+  expect_same(b, k_mu, 2);
+}
+
+TEST(ForwardSweeps, collectives_demand_of_everybody) {
+  TraceBuilder b(4, 1, 2);
+  for (LocationIndex l = 0; l < 4; ++l) {
+    const std::uint64_t shift = l == 2 ? 50 : 0;
+    b.collective(l, 100 + l + shift, 120 + l + shift, k_barrier);
+    b.collective(l, 300 + l, 320 + l, k_barrier);
+  }
+  expect_same(b, k_no_mu, 3);
+  expect_same(b, k_mu, 4);  // also location 2, by those that it has moved
+  expect_same(b, {1, 20, 40}, 7);
+}
+
+TEST(ForwardSweeps, parts_on_threads_give_the_same) {
+  TraceBuilder b(2);
+  for (std::uint64_t i = 0; i < 60'000; ++i) {
+    b.message(K::send, 0, i * 10'000 + (i % 1000 == 7 ? 90 : 0), 1);
+    b.message(K::recv, 1, i * 10'000 + 60, 0);
+  }
+  expect_same(b, k_mu, 60, 2);
+}
+
+TEST(ForwardSweeps, equal_times_that_may_close_a_cycle_are_left_to_the_data_flow) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::recv, 0, 100, 1);
+  b.message(K::send, 1, 100, 0);
+  b.message(K::recv, 1, 100, 0);
+  const match::Graph graph = match::build_graph(b.trace(), {});
+  EXPECT_FALSE(sweep(graph, k_no_mu));
+  EXPECT_FALSE(sweep(graph, k_mu));  // no latency fits into a cycle
+}
+
+TEST(ForwardSweeps, equal_times_in_a_row_may_close_a_cycle) {
+  // Two stamps of location 0 that C puts together.
+  TraceBuilder b(2);
+  b.message(K::recv, 0, 100, 1);
+  b.message(K::send, 0, 101, 1);
+  b.message(K::recv, 1, 100, 0);
+  b.message(K::send, 1, 101, 0);
+  const match::Graph graph = match::build_graph(b.trace(), {});
+  const Times presync(graph.node_count(), 100);
+  EXPECT_FALSE(ForwardSweeps(graph, presync, k_no_mu, 1).run(k_gamma_09));
+}
+
+TEST(ForwardSweeps, collectives_that_end_as_they_begin_are_left_to_the_data_flow) {
+  TraceBuilder b(3);
+  for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 100, 100, k_barrier);
+  EXPECT_FALSE(sweep(match::build_graph(b.trace(), {}), k_no_mu));
+}
+
+TEST(ForwardSweeps, long_chains_are_left_to_the_data_flow) {
+  EXPECT_TRUE(sweep(match::build_graph(chain(4, 20).trace(), {}), k_mu));
+  EXPECT_FALSE(sweep(match::build_graph(chain(40, 20).trace(), {}), k_mu));
+}
+
+TEST(ForwardSweeps, what_moves_too_much_is_left_to_the_data_flow) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 500, 1);
+  b.message(K::recv, 1, 100, 0);
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    b.message(K::send, 1, 200 + 100 * i, 0);
+    b.message(K::recv, 0, 900 + 100 * i, 1);
+  }
+  const match::Graph graph = match::build_graph(b.trace(), {});
+  EXPECT_TRUE(sweep(graph, k_mu, k_gamma_09));
+  EXPECT_FALSE(sweep(graph, k_mu, k_gamma_1)) << "never decays";
+}
+
+TEST(ForwardSweeps, many_violations_are_left_to_the_data_flow) {
+  TraceBuilder b(2);
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    b.message(K::send, 0, 1000 * i + 9, 1);
+    b.message(K::recv, 1, 1000 * i + 5, 0);
+  }
+  EXPECT_FALSE(sweep(match::build_graph(b.trace(), {}), k_mu));
+}
+
+TEST(ForwardSweeps, times_out_of_range_are_left_to_the_data_flow) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::recv, 1, 60, 0);
+  const std::int64_t huge = k_latest_time;
+  EXPECT_FALSE(sweep(match::build_graph(b.trace(), {}), {huge, huge, huge}));
+}
+
+TEST(ForwardSweeps, end_when_the_user_wants_to_stop) {
+  const match::Graph graph = match::build_graph(chain(4, 20).trace(), {});
+  const Times presync(graph.stamp.begin(), graph.stamp.end());
+  struct Stop : Progress {
+    void begin(std::string_view, std::uint64_t, std::string_view) override {}
+    void advance(std::uint64_t) override {}
+    [[nodiscard]] bool cancelled() const override { return true; }
+  } stop;
+  EXPECT_FALSE(ForwardSweeps(graph, presync, k_mu, 1).run(k_gamma_09, &stop));
+}
+
+TEST(ForwardSweeps, passes_do_not_depend_on_each_other) {
+  const match::Graph graph = match::build_graph(chain(4, 20).trace(), {});
+  const Times presync(graph.stamp.begin(), graph.stamp.end());
+  ForwardSweeps sweeps(graph, presync, k_mu, 1);
+  const auto first = sweeps.run(k_gamma_09);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(sweeps.run(k_gamma_1));
+  EXPECT_EQ(sweeps.run(k_gamma_09)->times, first->times);
+}
+
+}  // namespace
+}  // namespace entrain::clc
