@@ -20,6 +20,9 @@ bool is_send(trace::EventKind kind) {
 bool is_receive(trace::EventKind kind) {
   return kind == trace::EventKind::recv || kind == trace::EventKind::irecv;
 }
+bool is_one_sided(trace::EventKind kind) {
+  return kind >= trace::EventKind::rma_collective_begin && kind <= trace::EventKind::rma_lock;
+}
 
 /// Some numbers at the end stand for something else.
 constexpr std::uint64_t k_most_numbers = k_none - 256;
@@ -85,20 +88,21 @@ void Builder::number_instants() {
   }
   first_event_.push_back(events);
   instants_ = RankedBits(events);
-  message_counts_.resize(trace_.locations.size());
+  event_counts_.resize(trace_.locations.size());
   edges_.resize(trace_.locations.size());
   for_own_locations([&](LocationIndex l) {
     std::size_t number = first_event_[l];
     const trace::Event* previous = nullptr;
-    MessageCounts counts;
+    EventCounts counts;
     for (const trace::Event& event : trace_.locations[l].events) {
       if (previous == nullptr || event.time != previous->time) instants_.set(number);
       counts.sends += is_send(event.kind) ? 1 : 0;
       counts.receives += is_receive(event.kind) ? 1 : 0;
+      counts.one_sided |= is_one_sided(event.kind);
       previous = &event;
       ++number;
     }
-    message_counts_[l] = counts;
+    event_counts_[l] = counts;
     edges_[l].reserve(counts.receives);  // one that grows would touch twice the memory
   });
   instants_.seal();

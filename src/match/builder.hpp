@@ -74,12 +74,14 @@ class Builder {
   }
   [[nodiscard]] Member member(EventRef event) { return member(ref(event)); }
 
-  /// Records of messages sent and received on a location of this member.
-  struct MessageCounts {
+  /// Records of messages sent and received on a location of this member, and whether there are any
+  /// of windows.
+  struct EventCounts {
     std::size_t sends = 0, receives = 0;
+    bool one_sided = false;
   };
-  [[nodiscard]] const MessageCounts& message_counts(LocationIndex location) const {
-    return message_counts_[location];
+  [[nodiscard]] const EventCounts& event_counts(LocationIndex location) const {
+    return event_counts_[location];
   }
 
   /// Locations of each process of this member, in order of definition; empty for other processes.
@@ -142,8 +144,8 @@ class Builder {
   bool full_ = false;  ///< something was left out that has no number
   std::uint64_t most_operations_ = 0;
   Graph graph_;
-  std::vector<MessageCounts> message_counts_;  ///< per location
-  std::vector<BigVector<Edge>> edges_;         ///< by the location of the receive
+  std::vector<EventCounts> event_counts_;  ///< per location
+  std::vector<BigVector<Edge>> edges_;     ///< by the location of the receive
   /// Number of the first event per location, and the end: multiples of 64, so that threads may fill
   /// instants_ side by side. Other members' locations have no events here.
   std::vector<std::size_t> first_event_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/executor.hpp"
 #include "base/flat_map.hpp"
 #include "match/calls.hpp"
 
@@ -12,23 +13,27 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
-/// Pairs begins with ends on every location and lists the calls in the order of their begins.
+/// The calls of a process, and what is left over.
+struct ProcessCalls {
+  std::vector<Call> calls;
+  std::uint64_t ends_without_begin = 0;
+  std::uint64_t open_requests = 0;
+};
+
+/// Pairs begins with ends on every location of a process and lists the calls in the order of their
+/// begins.
 class CallCollector {
  public:
-  explicit CallCollector(Builder& builder) : builder_(builder) {}
+  CallCollector(const Builder& builder, std::uint32_t process)
+      : builder_(builder), process_(process) {}
 
-  void collect(std::uint32_t process) {
-    started_.clear();
-    for (const LocationIndex location : builder_.processes()[process]) collect_location(location);
-    if (builder_.processes()[process].size() > 1) merge_threads();
-    for (const Started& call : started_) add(process, call);
-  }
-
-  std::vector<Call> calls;
-
-  void count_leftovers() {
-    builder_.count_unmatched("collective_ends_without_begin", ends_without_begin_);
-    builder_.count_unmatched("collective_requests_incomplete", open_requests_);
+  ProcessCalls collect() {
+    const std::vector<LocationIndex>& locations = builder_.processes()[process_];
+    for (const LocationIndex location : locations) collect_location(location);
+    if (locations.size() > 1) merge_threads();
+    result_.calls.reserve(started_.size());
+    for (const Started& call : started_) add(call);
+    return std::move(result_);
   }
 
  private:
@@ -72,7 +77,7 @@ class CallCollector {
           break;
       }
     }
-    open_requests_ += requests.size();
+    result_.open_requests += requests.size();
     // Non-blocking calls complete in any order but count in the order of their requests.
     std::sort(started_.begin() + static_cast<std::ptrdiff_t>(first), started_.end(),
               [](const Started& a, const Started& b) { return a.start.index < b.start.index; });
@@ -107,48 +112,61 @@ class CallCollector {
     for (std::size_t i = 0; i < timed.size(); ++i) started_[i] = timed[i].call;
   }
 
-  void add(std::uint32_t process, const Started& started) {
+  void add(const Started& started) {
     const EventRef end{started.start.location, started.end};
     const Event& event = builder_.event(end);
     Call call;
     if (started.begun) {
       call.begin = builder_.ref(started.start);
     } else {
-      ++ends_without_begin_;
+      ++result_.ends_without_begin;
     }
     call.end = builder_.ref(end);
     call.team = event.comm;
-    call.process = process;
-    call.root = root_of(event, process);
+    call.process = process_;
+    call.root = root_of(event);
     call.op = event.op;
     call.non_blocking = event.kind == EventKind::nb_complete;
     call.sent = (event.flags & trace::k_sent) != 0;
     call.received = (event.flags & trace::k_received) != 0;
-    calls.push_back(call);
+    result_.calls.push_back(call);
   }
 
-  [[nodiscard]] std::uint32_t root_of(const Event& event, std::uint32_t process) const {
-    if (event.peer == trace::k_root_self) return process;
+  [[nodiscard]] std::uint32_t root_of(const Event& event) const {
+    if (event.peer == trace::k_root_self) return process_;
     if (event.peer == trace::k_root_this_group) return k_root_elsewhere;
     if (event.peer == trace::k_root_none) return k_none;
-    return builder_.process_of_peer(event.comm, process, event.peer);
+    return builder_.process_of_peer(event.comm, process_, event.peer);
   }
 
-  Builder& builder_;
+  const Builder& builder_;
+  const std::uint32_t process_;
   std::vector<Started> started_;
-  std::uint64_t ends_without_begin_ = 0;
-  std::uint64_t open_requests_ = 0;
+  ProcessCalls result_;
 };
 
 }  // namespace
 
 void match_collectives(Builder& builder) {
-  CallCollector collector(builder);
-  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.stopped(); ++p) {
-    collector.collect(p);
+  std::vector<ProcessCalls> of_processes(builder.processes().size());
+  static_cast<void>(
+      parallel_for(builder.options().threads, of_processes.size(), [&](std::size_t p) {
+        if (!builder.asked_to_stop()) {
+          of_processes[p] = CallCollector(builder, static_cast<std::uint32_t>(p)).collect();
+        }
+        return Result<void>();
+      }));
+  std::size_t count = 0;
+  for (const ProcessCalls& of_process : of_processes) count += of_process.calls.size();
+  std::vector<Call> calls;
+  calls.reserve(count);
+  for (ProcessCalls& of_process : of_processes) {
+    calls.insert(calls.end(), of_process.calls.begin(), of_process.calls.end());
+    of_process.calls = {};
+    builder.count_unmatched("collective_ends_without_begin", of_process.ends_without_begin);
+    builder.count_unmatched("collective_requests_incomplete", of_process.open_requests);
   }
-  collector.count_leftovers();
-  match_calls(builder, std::move(collector.calls), CallSpace::comms);
+  match_calls(builder, std::move(calls), CallSpace::comms);
 }
 
 namespace {

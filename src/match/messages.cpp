@@ -148,8 +148,8 @@ class ProcessMessages {
     several_ = locations.size() > 1;
     std::size_t sent = 0, received = 0;
     for (const LocationIndex location : locations) {
-      sent += builder.message_counts(location).sends;
-      received += builder.message_counts(location).receives;
+      sent += builder.event_counts(location).sends;
+      received += builder.event_counts(location).receives;
     }
     sends.reserve(sent);
     receives.reserve(received);

@@ -91,6 +91,7 @@ class OneSidedMatcher {
 
   void collect_location(std::uint32_t process, LocationIndex location,
                         std::vector<EventRef>& refs) {
+    if (!builder_.event_counts(location).one_sided) return;
     const auto events = builder_.events(location);
     std::uint32_t begun = k_none;
     for (std::uint32_t i = 0; i < events.size(); ++i) {
