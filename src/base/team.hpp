@@ -13,6 +13,8 @@
 
 #include <entrain/error.hpp>
 
+#include "base/free_memory.hpp"
+
 namespace entrain {
 
 /// Workers that run the same program on their own parts of the data: threads of this process, or
@@ -67,7 +69,7 @@ std::vector<std::vector<T>> exchange(Team& team, std::vector<std::vector<T>> out
     if (r == self || outgoing[r].empty()) continue;
     const auto bytes = std::as_bytes(std::span(outgoing[r]));
     parcels[r].assign(bytes.begin(), bytes.end());
-    outgoing[r] = {};
+    free_memory(outgoing[r]);
   }
   std::vector<Team::Bytes> received = team.exchange(std::move(parcels));
   std::vector<std::vector<T>> result(received.size());
@@ -77,7 +79,7 @@ std::vector<std::vector<T>> exchange(Team& team, std::vector<std::vector<T>> out
       std::memcpy(static_cast<void*>(result[r].data()), received[r].data(),
                   result[r].size() * sizeof(T));
     }
-    received[r] = {};
+    free_memory(received[r]);
   }
   result[self] = std::move(own);
   return result;

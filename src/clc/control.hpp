@@ -24,7 +24,7 @@ struct ControlInput {
 /// The forward pass that was taken, and how it was found.
 struct ForwardResult {
   Forward pass;
-  Schedule schedule;  ///< the order of the nodes
+  Schedule schedule;  ///< the order of the nodes; empty where none was needed
   std::vector<AmortizationPass> passes;
   Decimal9 gamma;
   Counters cycles;  ///< as Amortization::cycles

@@ -147,7 +147,7 @@ class Merger {
   }
 
   /// Domains in which a member begins when another one has ended, or at the same time. The schedule
-  /// of a stream knows only of a single begin that shares its node with the end.
+  /// of a stream knows only of a single begin that shares its node with an end.
   [[nodiscard]] std::set<std::uint32_t> overlapping(const Members& sends,
                                                     const Members& receives) const {
     struct Range {
@@ -163,8 +163,10 @@ class Merger {
     }
     for (const match::Member& receive : receives) {
       const auto range = ranges.find(receive.location);
-      if (range == ranges.end() || range->second.sends < 2) continue;
-      if (in_stream(receive.node) <= range->second.last_send) apart.insert(receive.location);
+      if (range == ranges.end()) continue;
+      const NodeIndex end = in_stream(receive.node);
+      const auto& [last_send, count] = range->second;
+      if (end < last_send || (end == last_send && count > 1)) apart.insert(receive.location);
     }
     return apart;
   }

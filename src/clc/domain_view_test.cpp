@@ -9,6 +9,9 @@
 
 #include "base/random.hpp"
 #include "clc/amortize.hpp"
+#include "clc/incidence.hpp"
+#include "clc/schedule.hpp"
+#include "clc/sweeps.hpp"
 #include "match/testing.hpp"
 #include "trace/testing.hpp"
 
@@ -150,6 +153,52 @@ TEST(MergeDomains, corrected_domains_keep_every_edge_between_them) {
     }
   }
   EXPECT_GT(jumps, 500u);
+}
+
+/// Sweeps and data-flow on the graph of domains; false if sweeps leave it to the other one.
+bool swept_as_flowed(DomainView view, const MuTicks& mu) {
+  match::Graph& graph = view.graph;
+  const std::vector<std::int64_t> presync(graph.stamp.begin(), graph.stamp.end());
+  constexpr Decimal9 gamma{900'000'000};
+  const auto swept = ForwardSweeps(graph, presync, mu, 1).run(gamma);
+  if (!swept) return false;
+  Incidence incidence(graph);
+  const Schedule schedule = make_schedule(graph, incidence);
+  EXPECT_EQ(schedule.dropped_components, 0u);
+  EXPECT_THAT(schedule.tied, ::testing::IsEmpty());
+  EXPECT_EQ(swept->times, ForwardPass(graph, incidence, schedule, presync, mu, 0).run(gamma).times);
+  return true;
+}
+
+TEST(MergeDomains, nobody_waits_for_a_begin_of_the_own_domain) {
+  // Location 1 ends before location 0 begins, by whose clock it is told to live.
+  TraceBuilder b(3);
+  b.collective(0, 160, 170, trace::op::bcast, 0, 0, trace::k_sent);
+  b.collective(1, 100, 150, trace::op::bcast, 0, 0, trace::k_received);
+  b.collective(2, 100, 140, trace::op::bcast, 0, 0, trace::k_received);
+  const auto view = [&] {
+    return view_of(b, trace::domains_by(std::vector<std::uint32_t>{0, 0, 1}));
+  };
+  EXPECT_TRUE(swept_as_flowed(view(), {}));
+  EXPECT_TRUE(swept_as_flowed(view(), {5, 5, 5}));
+}
+
+TEST(MergeDomains, sweeps_are_the_data_flow) {
+  RandomStream random(3, 7);
+  int swept = 0;
+  for (int round = 0; round < 500; ++round) {
+    const auto processes = static_cast<std::uint32_t>(2 + random.below(7));
+    std::vector<std::int64_t> skew;
+    std::vector<std::uint32_t> key;
+    for (std::uint32_t p = 0; p < processes; ++p) {
+      skew.push_back(static_cast<std::int64_t>(random.below(60)));  // not one clock at all
+      key.push_back(static_cast<std::uint32_t>(random.below(3)));
+    }
+    const TraceBuilder b = random_trace(random, processes, skew, 1 + random.below(2));
+    const MuTicks mu = round % 2 == 0 ? MuTicks{} : MuTicks{1, 2, 3};
+    swept += swept_as_flowed(view_of(b, trace::domains_by(key)), mu) ? 1 : 0;
+  }
+  EXPECT_GT(swept, 100);
 }
 
 TEST(MergeDomains, a_jump_moves_all_locations_of_the_domain) {

@@ -2,7 +2,6 @@
 #include "clc/sweeps.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "clc/extremes.hpp"
 
@@ -10,8 +9,10 @@ namespace entrain::clc {
 
 namespace {
 
-/// As long as the data-flow takes about.
+/// These limits make sweeps that come to nothing cost about as much as the pass that then follows
+/// the data-flow.
 constexpr int k_most_sweeps = 8;
+constexpr std::size_t k_found_share = 64, k_moved_share = 4;  ///< of the nodes, one in so many
 
 }  // namespace
 
@@ -22,8 +23,8 @@ ForwardSweeps::ForwardSweeps(const match::Graph& graph, std::span<const std::int
       mu_(mu),
       ties_matter_(std::find(mu.begin(), mu.end(), 0) != mu.end()),
       parts_(match::parts_of(graph, threads)),
-      most_found_(graph.node_count() / 64 + 256),
-      most_moved_(graph.node_count() / 4 + 1024) {}
+      most_found_(graph.node_count() / k_found_share + 256),
+      most_moved_(graph.node_count() / k_moved_share + 1024) {}
 
 std::optional<Forward> ForwardSweeps::run(Decimal9 gamma, const Progress* progress) {
   times_.assign(presync_.begin(), presync_.end());
@@ -38,7 +39,7 @@ std::optional<Forward> ForwardSweeps::run(Decimal9 gamma, const Progress* progre
       return take_result();
     }
     take_back();
-    if (!settle(gamma)) return std::nullopt;
+    if (!settle(gamma, progress)) return std::nullopt;
   }
   return std::nullopt;
 }
@@ -81,19 +82,30 @@ void ForwardSweeps::look_at_edges(const match::Part& part, Found& found) const {
 }
 
 void ForwardSweeps::look_at_exchanges(const match::Part& part, Found& found) const {
-  const match::Exchange* last_tied = nullptr;
+  const match::Exchange* tied = nullptr;
+  std::int64_t earliest = 0;  // of the tied receives of this exchange
+  const auto add_tied_sends = [&] {
+    if (tied == nullptr) return;
+    for (const match::Member& send : graph_.sends(*tied)) {
+      if (times_[send.node] >= earliest) found.tied_sends.push_back(send.node);
+    }
+  };
   for_demands(
       graph_, part.exchanges, mu_, times_,
       [&](const match::Exchange& exchange, const match::Member& receive, std::int64_t demand) {
         if (too_many(found)) return;
+        const std::int64_t time = times_[receive.node];
         if (demand > presync_[receive.node]) found.demands.push_back({receive.node, demand});
-        if (!ties_matter_ || demand < times_[receive.node]) return;
+        if (!ties_matter_ || demand < time) return;
         found.tied_receives.push_back(receive.node);
-        if (std::exchange(last_tied, &exchange) == &exchange) return;
-        for (const match::Member& send : graph_.sends(exchange)) {
-          found.tied_sends.push_back(send.node);
+        if (tied != &exchange) {
+          add_tied_sends();
+          tied = &exchange;
+          earliest = time;
         }
+        earliest = std::min(earliest, time);
       });
+  add_tied_sends();
 }
 
 void ForwardSweeps::take_back() {
@@ -106,12 +118,13 @@ void ForwardSweeps::take_back() {
 }
 
 /// Equation (3') at every node, as long as the demands are what they are. False if too much moves.
-bool ForwardSweeps::settle(Decimal9 gamma) {
+bool ForwardSweeps::settle(Decimal9 gamma, const Progress* progress) {
   LocationIndex location = 0;
   for (std::size_t i = 0, end = 0; i < demands_.size(); i = end) {
     while (demands_[i].node >= graph_.first_node[location + 1]) ++location;
     const NodeIndex behind = graph_.first_node[location + 1];
     for (end = i; end < demands_.size() && demands_[end].node < behind;) ++end;
+    if (progress != nullptr && progress->cancelled()) return false;
     if (!settle_location(location, std::span(demands_).subspan(i, end - i), gamma)) return false;
   }
   return true;
@@ -125,7 +138,6 @@ bool ForwardSweeps::settle_location(LocationIndex location, std::span<const Dema
     const std::int64_t c = presync_[n];
     const std::int64_t own = c + decay.at(c, gamma);
     const std::int64_t time = std::max(own, demands[i].time);
-    if (time > k_latest_time) return false;
     if (time > own) {
       decay = {time - c, c};
       jumps_.push_back(n);
@@ -134,6 +146,7 @@ bool ForwardSweeps::settle_location(LocationIndex location, std::span<const Dema
     const bool last = i + 1 == demands.size();
     const NodeIndex end = last ? graph_.first_node[location + 1] : demands[i + 1].node;
     const NodeIndex settled = let_decay(decay, n + 1, end, gamma);
+    if (times_[settled - 1] > k_latest_time) return false;
     moved_.emplace_back(n, settled);
     moved_count_ += settled - n;
     if (moved_count_ > most_moved_) return false;
@@ -153,7 +166,7 @@ NodeIndex ForwardSweeps::let_decay(const Decay& decay, NodeIndex begin, NodeInde
   return end;
 }
 
-/// Of a cycle all times are equal, so every send in it is a receive too, or has an equal time
+/// All times on a cycle are equal, so every send in it is a receive too, or has an equal time
 /// before it.
 bool ForwardSweeps::may_close_cycle() const {
   std::vector<NodeIndex> receives;

@@ -22,10 +22,11 @@ namespace entrain::clc {
 /// nodes.
 ///
 /// A sweep over all edges and exchanges, in parts on all threads, finds what senders demand beyond
-/// C; then each location follows its demands, and only nodes that move are touched. As the times
-/// of senders change, the next sweep demands something else; when it demands the same, equation
-/// (3') holds at every node, and as edges and local order form no cycle, it has one solution. There
-/// are as many sweeps as locations that a correction crosses in a chain, and one to see that.
+/// C; then location after location follows its demands, and only nodes that move are touched. As
+/// the times of senders change, the next sweep demands something else; when it demands the same,
+/// equation (3') holds at every node. If edges and local order form no cycle, which the times show
+/// then, it has one solution. There are as many sweeps as a correction has messages to follow one
+/// after the other, and one to see that.
 class ForwardSweeps {
  public:
   /// All references must outlive this. For a graph without ghosts. `threads`: 0 for all cores.
@@ -48,7 +49,7 @@ class ForwardSweeps {
   struct Found {
     std::vector<Demand> demands;
     /// Ends of edges and exchanges without latency that have equal times, and perhaps some more
-    /// sends: of such a cycle consists, and of equal times in a location.
+    /// sends: a cycle consists of these, and of equal times in a location.
     std::vector<NodeIndex> tied_sends, tied_receives;
   };
 
@@ -60,7 +61,7 @@ class ForwardSweeps {
            most_found_;
   }
   void take_back();
-  [[nodiscard]] bool settle(Decimal9 gamma);
+  [[nodiscard]] bool settle(Decimal9 gamma, const Progress* progress);
   [[nodiscard]] bool settle_location(LocationIndex location, std::span<const Demand> demands,
                                      Decimal9 gamma);
   [[nodiscard]] NodeIndex let_decay(const Decay& decay, NodeIndex begin, NodeIndex end,

@@ -145,6 +145,18 @@ TEST(ForwardSweeps, collectives_that_end_as_they_begin_are_left_to_the_data_flow
   EXPECT_FALSE(sweep(match::build_graph(b.trace(), {}), k_no_mu));
 }
 
+TEST(ForwardSweeps, ends_at_the_time_of_the_last_begin_are_no_cycle) {
+  TraceBuilder b(3);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    for (LocationIndex l = 0; l < 3; ++l) {
+      b.collective(l, 1000 * i + 100 + 10 * l, 1000 * i + 120 + l, k_barrier);
+    }
+  }
+  b.message(K::send, 0, 600'000, 1);
+  b.message(K::recv, 1, 599'990, 0);
+  expect_same(b, k_no_mu, 1);
+}
+
 TEST(ForwardSweeps, long_chains_are_left_to_the_data_flow) {
   EXPECT_TRUE(sweep(match::build_graph(chain(4, 20).trace(), {}), k_mu));
   EXPECT_FALSE(sweep(match::build_graph(chain(40, 20).trace(), {}), k_mu));
@@ -178,6 +190,16 @@ TEST(ForwardSweeps, times_out_of_range_are_left_to_the_data_flow) {
   b.message(K::recv, 1, 60, 0);
   const std::int64_t huge = k_latest_time;
   EXPECT_FALSE(sweep(match::build_graph(b.trace(), {}), {huge, huge, huge}));
+}
+
+TEST(ForwardSweeps, times_that_leave_the_range_while_they_decay_are_left_to_the_data_flow) {
+  TraceBuilder b(2);
+  const auto latest = static_cast<std::uint64_t>(k_latest_time);
+  b.message(K::send, 0, latest - 5, 1);
+  b.message(K::recv, 1, latest - 10, 0);
+  b.message(K::send, 1, latest - 1, 0);
+  b.message(K::recv, 0, latest, 1);
+  EXPECT_FALSE(sweep(match::build_graph(b.trace(), {}), k_no_mu, k_gamma_1));
 }
 
 TEST(ForwardSweeps, end_when_the_user_wants_to_stop) {

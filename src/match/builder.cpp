@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "base/executor.hpp"
+#include "base/free_memory.hpp"
 #include "base/try.hpp"
 
 namespace entrain::match {
@@ -20,10 +21,6 @@ bool is_send(trace::EventKind kind) {
 bool is_receive(trace::EventKind kind) {
   return kind == trace::EventKind::recv || kind == trace::EventKind::irecv;
 }
-bool is_one_sided(trace::EventKind kind) {
-  return kind >= trace::EventKind::rma_collective_begin && kind <= trace::EventKind::rma_lock;
-}
-
 /// Some numbers at the end stand for something else.
 constexpr std::uint64_t k_most_numbers = k_none - 256;
 
@@ -98,7 +95,7 @@ void Builder::number_instants() {
       if (previous == nullptr || event.time != previous->time) instants_.set(number);
       counts.sends += is_send(event.kind) ? 1 : 0;
       counts.receives += is_receive(event.kind) ? 1 : 0;
-      counts.one_sided |= is_one_sided(event.kind);
+      counts.one_sided |= trace::is_one_sided(event.kind);
       previous = &event;
       ++number;
     }
@@ -319,7 +316,7 @@ void Builder::gather_edges() {
   for_own_locations([&](LocationIndex l) {
     std::copy(edges_[l].begin(), edges_[l].end(),
               graph_.edges.begin() + static_cast<std::ptrdiff_t>(first[l]));
-    edges_[l] = {};
+    free_memory(edges_[l]);
   });
 }
 

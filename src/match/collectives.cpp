@@ -4,6 +4,7 @@
 
 #include "base/executor.hpp"
 #include "base/flat_map.hpp"
+#include "base/free_memory.hpp"
 #include "match/calls.hpp"
 
 namespace entrain::match {
@@ -160,12 +161,16 @@ void match_collectives(Builder& builder) {
   for (const ProcessCalls& of_process : of_processes) count += of_process.calls.size();
   std::vector<Call> calls;
   calls.reserve(count);
+  std::uint64_t ends_without_begin = 0, open_requests = 0;
   for (ProcessCalls& of_process : of_processes) {
     calls.insert(calls.end(), of_process.calls.begin(), of_process.calls.end());
-    of_process.calls = {};
-    builder.count_unmatched("collective_ends_without_begin", of_process.ends_without_begin);
-    builder.count_unmatched("collective_requests_incomplete", of_process.open_requests);
+    free_memory(of_process.calls);
+    ends_without_begin += of_process.ends_without_begin;
+    open_requests += of_process.open_requests;
   }
+  static_cast<void>(builder.stopped());
+  builder.count_unmatched("collective_ends_without_begin", ends_without_begin);
+  builder.count_unmatched("collective_requests_incomplete", open_requests);
   match_calls(builder, std::move(calls), CallSpace::comms);
 }
 

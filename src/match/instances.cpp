@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/free_memory.hpp"
 #include "match/calls.hpp"
 
 namespace entrain::match {
@@ -118,7 +119,7 @@ class InstanceMatcher {
     for (const Call& call : calls) {
       if (call.number < census_[call.team].shortest) parcels[home(call)].push_back(call);
     }
-    calls = {};
+    free_memory(calls);
     for (std::vector<Call>& parcel : exchange(team_, std::move(parcels))) {
       if (calls_.empty()) {
         calls_ = std::move(parcel);

@@ -7,6 +7,7 @@
 
 #include "base/executor.hpp"
 #include "base/flat_map.hpp"
+#include "base/free_memory.hpp"
 #include "match/builder.hpp"
 
 namespace entrain::match {
@@ -56,7 +57,7 @@ class Operations {
     std::vector<std::uint32_t> next(begin_.begin(), begin_.end());
     ends_.resize(unsorted_.size());
     for (const Numbered& one : unsorted_) ends_[next[one.channel]++] = one.end;
-    unsorted_ = {};
+    free_memory(unsorted_);
     numbers_ = {};
   }
 
@@ -173,7 +174,7 @@ class ProcessMessages {
     std::stable_sort(posted.begin(), posted.end(),
                      [](const Posted& a, const Posted& b) { return a.time < b.time; });
     for (const Posted& one : posted) to.add(one.channel, one.end);
-    posted = {};
+    free_memory(posted);
   }
 
   void collect(const Builder& builder, std::uint32_t process, LocationIndex location) {

@@ -52,6 +52,9 @@ enum class EventKind : std::uint8_t {
   rma_lock,        ///< Rma request/acquire/try/release lock: no order recorded; only counted
 };
 
+/// Records of windows: the last kinds.
+constexpr bool is_one_sided(EventKind kind) { return kind >= EventKind::rma_collective_begin; }
+
 /// Which call of post-start-complete-wait wrote an RmaGroupSync, told by the enclosing region.
 enum class RmaGroupRole : std::uint8_t { unknown, post, start, complete, wait };
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <tuple>
 
+#include "base/free_memory.hpp"
 #include "base/try.hpp"
 #include "verify/order_graph.hpp"
 
@@ -59,7 +60,7 @@ class Shipment {
     std::vector<T> all = std::move(received.front());
     for (std::size_t r = 1; r < received.size(); ++r) {
       all.insert(all.end(), received[r].begin(), received[r].end());
-      received[r] = {};
+      free_memory(received[r]);
     }
     return all;
   }

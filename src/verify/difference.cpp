@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/free_memory.hpp"
+
 namespace entrain::verify {
 
 namespace {
@@ -64,7 +66,7 @@ void Distribution::switch_to_bins() {
   if (!bins_.empty()) return;
   bins_.resize(k_bins);
   for (const double magnitude : magnitudes_) ++bins_[bin_of(magnitude)];
-  magnitudes_ = {};
+  free_memory(magnitudes_);
 }
 
 void Distribution::merge(const Distribution& other) {
