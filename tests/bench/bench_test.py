@@ -133,8 +133,23 @@ class SummaryTest(unittest.TestCase):
 
 
 class ProjectionTest(unittest.TestCase):
+    @staticmethod
+    def of_two_processes():
+        result = made_up()
+        alone = result["groups"]["main"]["contestants"]["overlay, 1 thr"]
+        result["groups"]["processes"] = {"about": "several", "judged": False,
+                                         "contestants": {"overlay, 2 proc": alone}}
+        return result
+
+    def test_constants_are_those_of_a_member_of_a_team(self):
+        constants = projection.constants_of(Session(self.of_two_processes()))
+        self.assertAlmostEqual(constants["forward"].value, 2 * 0.1 / 24e6 * 1e9)
+        with self.assertRaises(TypeError):
+            projection.constants_of(Session(made_up()))
+
     def test_more_nodes_have_less_to_do(self):
-        constants = {k: c.value for k, c in projection.constants_of(Session(made_up())).items()}
+        session = Session(self.of_two_processes())
+        constants = {k: c.value for k, c in projection.constants_of(session).items()}
         few, many = (dict(projection.project(constants, nodes)) for nodes in (16, 1024))
         self.assertEqual(few["fits into 32-bit node numbers"], "no")
         self.assertEqual(many["fits into 32-bit node numbers"], "yes")
