@@ -21,6 +21,7 @@ bool is_send(trace::EventKind kind) {
 bool is_receive(trace::EventKind kind) {
   return kind == trace::EventKind::recv || kind == trace::EventKind::irecv;
 }
+
 /// Some numbers at the end stand for something else.
 constexpr std::uint64_t k_most_numbers = k_none - 256;
 

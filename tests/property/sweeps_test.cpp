@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweeps against the data-flow.
+#include <algorithm>
+#include <cmath>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -39,6 +42,36 @@ RC_GTEST_PROP(Sweeps, AreTheDataFlow, ()) {
 RC_GTEST_PROP(Sweeps, AreTheDataFlowWhereClocksAreGood, ()) {
   const bool swept = swept_as_flowed(*any_plan(6, 100), Decimal9{*any_gamma()}, *any_mu());
   RC_CLASSIFY(swept);
+}
+
+/// Where sweeps make the pass of the first gamma but not that of a later one, the data-flow goes
+/// on.
+TEST(Sweeps, GiveUpBetweenTwoGammas) {
+  int given_up = 0;
+  for (std::uint32_t seed = 0; seed < 400; ++seed) {
+    TracePlan plan;
+    plan.seed = seed;
+    plan.processes = 3 + seed % 5;
+    plan.steps = 100 + 100 * (seed % 7);
+    plan.offset_ticks = 20 + 30 * static_cast<int>(seed % 3);
+    plan.gap_ticks = seed % 2 == 0 ? 10 : 100;
+    plan.latency_ticks = 1;
+    clc::Options options;
+    options.keep_times = true;
+    options.mu_ticks = {1, 1, 1};
+    const Corrected c = correct(plan, options);
+    const auto swept = [&](const AmortizationPass& pass) {
+      const auto billionths = static_cast<std::int64_t>(std::llround(pass.gamma * 1e9));
+      return swept_as_flowed(plan, Decimal9{billionths}, options.mu_ticks);
+    };
+    const auto& passes = c.result.passes;
+    if (!swept(passes[0]) || std::all_of(passes.begin(), passes.end(), swept)) continue;
+    ++given_up;
+    const std::int64_t gamma = reference_gamma(c.problem, c.cycles, 0);
+    EXPECT_EQ(c.result.gamma.billionths, gamma);
+    EXPECT_EQ(c.result.forward, reference_forward(c.problem, c.cycles, gamma, 0).time);
+  }
+  EXPECT_GT(given_up, 0);
 }
 
 /// The properties say nothing where sweeps give up.
