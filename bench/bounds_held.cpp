@@ -12,18 +12,18 @@
 #include <entrain/entrain.hpp>
 
 #include "arguments.hpp"
-#include "engine/bounds_testing.hpp"
-#include "engine/load.hpp"
-#include "engine/presync.hpp"
-#include "otf2/stamps.hpp"
+#include "causal/bounds_testing.hpp"
+#include "clocks/presync.hpp"
+#include "otf2/read/stamps.hpp"
+#include "session/load.hpp"
 
 namespace {
 
 using entrain::ClockBounds;
 using entrain::ClockMap;
-using entrain::engine::LoadedTrace;
-using entrain::engine::testing::Contained;
-using entrain::engine::testing::KnownEvents;
+using entrain::causal::testing::Contained;
+using entrain::causal::testing::KnownEvents;
+using entrain::session::LoadedTrace;
 
 template <class Value>
 Value must(entrain::Result<Value> result) {
@@ -37,8 +37,8 @@ struct Shown {
   std::vector<ClockMap> maps;
 
   explicit Shown(const std::filesystem::path& path)
-      : loaded(must(entrain::engine::load(path, 0, nullptr))) {
-    maps = must(entrain::engine::presynchronise(loaded.trace, entrain::Presync::linear)).maps;
+      : loaded(must(entrain::session::load(path, 0, nullptr))) {
+    maps = must(entrain::clocks::presynchronise(loaded.trace, entrain::Presync::linear)).maps;
   }
   [[nodiscard]] std::vector<std::uint64_t> stamps(entrain::LocationIndex l) const {
     return must(entrain::otf2::read_stamps(*loaded.archive, l)).stamps;
@@ -58,7 +58,7 @@ std::string figures(const Shown& trace, const std::vector<ClockMap>& maps, const
       bench::die("the archives do not have the same events");
     }
   }
-  const Contained found = entrain::engine::testing::hold_against_truth(known, maps, bounds);
+  const Contained found = entrain::causal::testing::hold_against_truth(known, maps, bounds);
   if (!found.in_windows) bench::die("an event lies in no window");
   std::int64_t worst = 0, outside = 0;
   for (const entrain::LocationBounds& of : bounds.locations) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/file.hpp"
-#include "otf2/archive.hpp"
+#include "otf2/read/archive.hpp"
 #include "otf2_support.hpp"
 
 namespace {

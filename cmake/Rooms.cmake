@@ -1,80 +1,123 @@
-# Rooms are the folders of src/. Each one is compiled as an object library entrain_<room>, so that
-# it builds, and its unit tests link and run, while a room above it is being rebuilt.
+# Rooms are the folders that src/rooms.txt names. Each one is compiled as an object library, so that
+# it builds, and its unit tests link and run, while a room above it is broken.
 
-# Sets ENTRAIN_ROOMS and, per room, ENTRAIN_<room>_USES from the table in `file`.
+# Sets `result` to the name of a room as part of a target: otf2/read becomes otf2_read.
+function(entrain_room_name result room)
+  string(REPLACE "/" "_" name ${room})
+  set(${result} ${name} PARENT_SCOPE)
+endfunction()
+
+# Sets ENTRAIN_ROOMS and, per room, from the table in `file`: ENTRAIN_<room>_NEEDS, the
+# rooms that it includes and all that these need, and ENTRAIN_<room>_LIBRARIES, those of all of them.
 function(entrain_read_rooms file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-  file(STRINGS ${file} lines REGEX "^[a-z0-9]+:")
+  file(STRINGS ${file} lines REGEX "^[a-z0-9/]+:")
   set(rooms)
   foreach(line IN LISTS lines)
-    string(REGEX MATCH "^([a-z0-9]+):(.*)$" unused "${line}")
+    string(REGEX MATCH "^([a-z0-9/]+):([^|]*)[|]?(.*)$" unused "${line}")
     set(room ${CMAKE_MATCH_1})
     separate_arguments(uses UNIX_COMMAND "${CMAKE_MATCH_2}")
+    separate_arguments(libraries UNIX_COMMAND "${CMAKE_MATCH_3}")
     list(APPEND rooms ${room})
-    set(ENTRAIN_${room}_USES ${uses} PARENT_SCOPE)
+    set(needs ${uses})
+    foreach(used IN LISTS uses)
+      list(APPEND needs ${ENTRAIN_${used}_NEEDS})
+    endforeach()
+    list(REMOVE_DUPLICATES needs)
+    foreach(needed IN LISTS needs)
+      list(APPEND libraries ${ENTRAIN_${needed}_LIBRARIES})
+    endforeach()
+    list(REMOVE_DUPLICATES libraries)
+    set(ENTRAIN_${room}_NEEDS ${needs})
+    set(ENTRAIN_${room}_NEEDS ${needs} PARENT_SCOPE)
+    set(ENTRAIN_${room}_LIBRARIES ${libraries})
+    set(ENTRAIN_${room}_LIBRARIES ${libraries} PARENT_SCOPE)
   endforeach()
   set(ENTRAIN_ROOMS ${rooms} PARENT_SCOPE)
+endfunction()
+
+# The libraries that rooms.txt may name, as targets.
+set(ENTRAIN_LIBRARY_eigen Eigen3::Eigen)
+set(ENTRAIN_LIBRARY_json nlohmann_json::nlohmann_json)
+set(ENTRAIN_LIBRARY_cli11 CLI11::CLI11)
+if(ENTRAIN_HAS_OTF2_LIBRARY)
+  set(ENTRAIN_LIBRARY_otf2 PkgConfig::otf2)
+endif()
+
+# Sets `result` to the targets of the libraries of `room`. Without the OTF2 library it has none.
+function(entrain_libraries_of result room)
+  set(targets)
+  foreach(library IN LISTS ENTRAIN_${room}_LIBRARIES)
+    if(NOT library MATCHES "^(eigen|json|cli11|otf2)$")
+      message(FATAL_ERROR "src/rooms.txt: ${room} names the library ${library}, which "
+                          "cmake/Rooms.cmake does not know")
+    endif()
+    list(APPEND targets ${ENTRAIN_LIBRARY_${library}})
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
 endfunction()
 
 # Sets `result` to the object libraries among `rooms` (a room without sources has none).
 function(entrain_objects_of result)
   set(targets)
   foreach(room IN LISTS ARGN)
-    if(TARGET entrain_${room}_objects)
-      list(APPEND targets entrain_${room}_objects)
+    entrain_room_name(name ${room})
+    if(TARGET entrain_${name}_objects)
+      list(APPEND targets entrain_${name}_objects)
     endif()
   endforeach()
   set(${result} ${targets} PARENT_SCOPE)
 endfunction()
 
-# Object library entrain_<room>_objects of src/<room>/*.cpp without tests and main, and the target
-# entrain_<room> that builds it.
-function(entrain_add_room room)
-  if(room STREQUAL "record") # libraries of its own: Record.cmake
-    return()
-  endif()
+# Sets `result` to the sources of a room, without tests.
+function(entrain_sources_of result room)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
-  if(room STREQUAL "base")
-    list(APPEND sources ${PROJECT_BINARY_DIR}/version.cpp)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  if(NOT ENTRAIN_HAS_OTF2_LIBRARY) # what these need is not there; source.cpp says so
+    list(FILTER sources EXCLUDE REGEX "/otf2/library/(child|definitions|events)\\.cpp$")
   endif()
-  if(room STREQUAL "otf2" AND NOT ENTRAIN_HAS_OTF2_LIBRARY)
-    list(FILTER sources EXCLUDE REGEX "/library_(child|definitions|events)\\.cpp$")
-  endif()
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Object library entrain_<room>_objects of a room's sources, and the target entrain_<room> that
+# builds it.
+function(entrain_add_room room)
+  entrain_sources_of(sources ${room})
   if(NOT sources)
     return()
   endif()
-  set(target entrain_${room}_objects)
+  entrain_room_name(name ${room})
+  entrain_libraries_of(libraries ${room})
+  set(target entrain_${name}_objects)
   add_library(${target} OBJECT ${sources})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include
                                               ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(${target} PUBLIC standard_settings tl::expected fmt::fmt Threads::Threads
-                        PRIVATE standard_warnings)
-  if(room STREQUAL "clock") # of the fits; no other room includes that header
-    target_link_libraries(${target} PRIVATE Eigen3::Eigen)
-  endif()
-  if(room STREQUAL "otf2")
-    target_compile_definitions(
-      ${target} PRIVATE ENTRAIN_HAS_OTF2_LIBRARY=$<BOOL:${ENTRAIN_HAS_OTF2_LIBRARY}>)
-    if(ENTRAIN_HAS_OTF2_LIBRARY)
-      target_link_libraries(${target} PUBLIC PkgConfig::otf2)
-    endif()
-  endif()
-  if(room MATCHES "^(net|report|cli)$")
-    target_link_libraries(${target} PUBLIC nlohmann_json::nlohmann_json)
-  endif()
-  if(room STREQUAL "cli")
-    target_compile_definitions(${target} PRIVATE ENTRAIN_RECORD_LIBDIR="${CMAKE_INSTALL_LIBDIR}/entrain")
-    target_link_libraries(${target} PUBLIC CLI11::CLI11)
-  else()
-    add_custom_target(entrain_${room} DEPENDS ${target})
+  target_link_libraries(
+    ${target}
+    PUBLIC standard_settings tl::expected fmt::fmt Threads::Threads ${libraries}
+    PRIVATE standard_warnings)
+  target_compile_definitions(
+    ${target} PRIVATE ENTRAIN_HAS_OTF2_LIBRARY=$<BOOL:${ENTRAIN_HAS_OTF2_LIBRARY}>
+                      ENTRAIN_RECORD_LIBDIR="${CMAKE_INSTALL_LIBDIR}/entrain")
+  if(NOT room STREQUAL "cli") # the tool's own name
+    add_custom_target(entrain_${name} DEPENDS ${target})
   endif()
 endfunction()
 
-# The library target `entrain`: all rooms but the tool's.
+# Every room but those that are built by themselves: the recorder, and the tool's main.
+function(entrain_add_rooms)
+  foreach(room IN LISTS ENTRAIN_ROOMS)
+    if(NOT room MATCHES "^(record|tool)$")
+      entrain_add_room(${room})
+    endif()
+  endforeach()
+  target_sources(entrain_base_objects PRIVATE ${PROJECT_BINARY_DIR}/version.cpp)
+endfunction()
+
+# The library target `entrain`: all rooms below the tool's.
 function(entrain_add_library)
   set(rooms ${ENTRAIN_ROOMS})
-  list(REMOVE_ITEM rooms cli)
+  list(FILTER rooms EXCLUDE REGEX "^(cli|tool)$")
   entrain_objects_of(objects ${rooms})
   list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/entrain/*.h*)
@@ -98,7 +141,7 @@ endfunction()
 # Object library entrain_mpi_objects: the processes of a run, with MPI or (ENTRAIN_MPI=OFF, or none
 # found) without. Only the tool links it, so that the library depends on no MPI.
 function(entrain_add_mpi)
-  set(folder ${PROJECT_SOURCE_DIR}/src/engine/mpi)
+  set(folder ${PROJECT_SOURCE_DIR}/src/session/mpi)
   if(MPI_C_FOUND)
     add_library(entrain_mpi_objects OBJECT ${folder}/processes.cpp)
     target_link_libraries(entrain_mpi_objects PUBLIC MPI::MPI_C)
@@ -113,18 +156,17 @@ endfunction()
 
 # The tool `entrain`, target entrain_cli, in bin/ of the build folder.
 function(entrain_add_tool)
-  set(main ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
-  file(GLOB found CONFIGURE_DEPENDS ${main})
-  if(NOT found)
+  entrain_sources_of(sources tool)
+  if(NOT sources)
     return()
   endif()
   entrain_add_mpi()
   entrain_objects_of(objects cli)
-  add_executable(entrain_cli ${main})
+  entrain_libraries_of(libraries tool)
+  add_executable(entrain_cli ${sources})
   target_include_directories(entrain_cli PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(
-    entrain_cli PRIVATE ${objects} entrain_mpi_objects entrain CLI11::CLI11 fmt::fmt
-                        nlohmann_json::nlohmann_json standard_settings standard_warnings)
+  target_link_libraries(entrain_cli PRIVATE ${objects} entrain_mpi_objects entrain fmt::fmt
+                                            ${libraries} standard_settings standard_warnings)
   set_target_properties(entrain_cli PROPERTIES OUTPUT_NAME entrain RUNTIME_OUTPUT_DIRECTORY
                                                                    ${PROJECT_BINARY_DIR}/bin)
 endfunction()

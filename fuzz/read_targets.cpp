@@ -3,7 +3,7 @@
 #include <entrain/entrain.hpp>
 
 #include "fuzz/scratch.hpp"
-#include "otf2/archive.hpp"
+#include "otf2/read/archive.hpp"
 
 namespace entrain::fuzz {
 

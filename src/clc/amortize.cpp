@@ -261,7 +261,7 @@ class Corrector {
   std::span<const ClockMap> presync_;
   const Options& options_;
   const Progress* progress_;
-  HaloExchange halo_;
+  match::HaloExchange halo_;
   Schedule schedule_;
   BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost; until backward()
   Forward forward_;

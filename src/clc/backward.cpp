@@ -186,7 +186,7 @@ std::vector<Ramp> build_ramps(const BackwardInput& input, std::span<std::int64_t
   return ramps;
 }
 
-BigVector<std::int64_t> send_limits(HaloExchange& halo, const match::Graph& graph,
+BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const match::Graph& graph,
                                     const Schedule& schedule, std::span<const std::int64_t> forward,
                                     const MuTicks& mu, BigVector<std::int64_t> room) {
   BigVector<std::int64_t> limit = std::move(room);
@@ -196,7 +196,7 @@ BigVector<std::int64_t> send_limits(HaloExchange& halo, const match::Graph& grap
         forward[edge.receive] - mu[static_cast<std::size_t>(edge.latency_class)];
     limit[edge.send] = std::min(limit[edge.send], latest);
   }
-  Extremes extremes(graph, mu);
+  match::Extremes extremes(graph, mu);
   for (const match::Exchange& exchange : graph.exchanges) {
     const auto sends = graph.sends(exchange);
     const auto receives = graph.receives(exchange);

@@ -8,21 +8,21 @@
 #include <entrain/options.hpp>
 
 #include "clc/forward.hpp"
-#include "clc/halo.hpp"
 #include "clc/incidence.hpp"
 #include "clc/schedule.hpp"
 #include "match/graph.hpp"
+#include "match/halo.hpp"
 
 namespace entrain::clc {
 
 /// "No receiver": a node that may move as far as it likes.
-inline constexpr std::int64_t k_no_limit = -k_no_demand;
+inline constexpr std::int64_t k_no_limit = -match::k_no_demand;
 
 /// Latest time that each node of this member may move to without violating an edge: the minimum
 /// over its receivers of LC' - mu, k_no_limit without receivers. Never earlier than LC' itself.
 /// `forward` has the times of ghosts too; `room`, whatever it holds, becomes the result. O(edges +
 /// members). Collective.
-BigVector<std::int64_t> send_limits(HaloExchange& halo, const match::Graph& graph,
+BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const match::Graph& graph,
                                     const Schedule& schedule, std::span<const std::int64_t> forward,
                                     const MuTicks& mu, BigVector<std::int64_t> room = {});
 

@@ -174,7 +174,7 @@ Times limits_of(const TraceBuilder& b, const MuTicks& mu = {}) {
   const Schedule schedule = make_schedule(graph, incidence);
   const Times times(graph.stamp.begin(), graph.stamp.end());
   Solo solo;
-  HaloExchange halo(solo, graph);
+  match::HaloExchange halo(solo, graph);
   const auto limits = send_limits(halo, graph, schedule, times, mu);
   return {limits.begin(), limits.end()};
 }

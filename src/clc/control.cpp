@@ -13,11 +13,11 @@
 #include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
-#include "clc/extremes.hpp"
 #include "clc/first_pass.hpp"
 #include "clc/rounds.hpp"
 #include "clc/sweeps.hpp"
 #include "clc/team_cycles.hpp"
+#include "match/extremes.hpp"
 #include "match/parts.hpp"
 
 namespace entrain::clc {
@@ -322,11 +322,12 @@ class Control {
         seen.least_slack = std::min(seen.least_slack, slack);
         seen.violated += slack < 0 ? 1 : 0;
       }
-      for_demands(graph_, part.exchanges, options_.mu_ticks, times,
-                  [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
-                    if (demand == k_no_demand) return;
-                    seen.least_slack = std::min(seen.least_slack, times[receive.node] - demand);
-                  });
+      match::for_demands(
+          graph_, part.exchanges, options_.mu_ticks, times,
+          [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
+            if (demand == match::k_no_demand) return;
+            seen.least_slack = std::min(seen.least_slack, times[receive.node] - demand);
+          });
       of_parts[i] = seen;
     });
     Need need;

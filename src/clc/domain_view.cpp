@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "clc/components.hpp"
-#include "clc/halo.hpp"
+#include "match/halo.hpp"
 
 namespace entrain::clc {
 
@@ -57,7 +57,7 @@ class Merger {
 
   /// Nodes that became one are one ghost: the first of a list, for both who share the list.
   void number_ghosts() {
-    HaloExchange(team_, old_).publish(number_);
+    match::HaloExchange(team_, old_).publish(number_);
     const match::Halo& halo = old_.halo;
     new_.halo.ghosts_of.resize(halo.ghosts_of.size());
     new_.halo.shown_to.resize(halo.shown_to.size());

@@ -54,10 +54,10 @@ void ForwardPass::start(Decimal9 gamma) {
   links_ = nullptr;
   listener_ = nullptr;
   result_ = {};
-  result_.times.assign(graph_.node_count(), k_no_demand);
+  result_.times.assign(graph_.node_count(), match::k_no_demand);
   result_.jump.assign(graph_.own_count(), false);
   decay_.assign(graph_.location_count(), {});
-  demand_.assign(graph_.members.size(), k_no_demand);
+  demand_.assign(graph_.members.size(), match::k_no_demand);
   prefix_.assign(graph_.exchanges.size(), {});
 }
 
@@ -169,7 +169,7 @@ bool ForwardPass::settle(LocationIndex location, NodeIndex node, std::int64_t ti
 }
 
 std::int64_t ForwardPass::demand_on(NodeIndex node) const {
-  std::int64_t demand = listener_ == nullptr ? k_no_demand : listener_->remote_demand(node);
+  std::int64_t demand = listener_ == nullptr ? match::k_no_demand : listener_->remote_demand(node);
   for (const match::Edge& edge : incidence_.in_edges.of(node)) {
     const auto mu = mu_[static_cast<std::size_t>(edge.latency_class)];
     demand = std::max(demand, result_.times[edge.send] + mu);
@@ -181,7 +181,7 @@ std::int64_t ForwardPass::demand_on(NodeIndex node) const {
 std::int64_t ForwardPass::demand_on_ghost(NodeIndex ghost) {
   const std::uint32_t component = schedule_.tied_of.empty() ? k_none : schedule_.tied_of[ghost];
   if (component != k_none) return demand_from_outside(ghost, component);
-  std::int64_t demand = k_no_demand;
+  std::int64_t demand = match::k_no_demand;
   for (const std::uint32_t m : incidence_.receives.of(ghost)) demand = std::max(demand, demand_[m]);
   return demand;
 }
@@ -239,7 +239,7 @@ void ForwardPass::pass_on_prefix(std::uint32_t exchange) {
 }
 
 std::int64_t ForwardPass::demand_from_outside(NodeIndex node, std::uint32_t component) {
-  std::int64_t demand = k_no_demand;
+  std::int64_t demand = match::k_no_demand;
   const auto outside = [&](NodeIndex n) { return schedule_.tied_of[n] != component; };
   if (listener_ != nullptr && !graph_.is_ghost(node)) demand = listener_->remote_demand(node);
   for (const match::Edge& edge : incidence_.in_edges.of(node)) {
@@ -278,7 +278,7 @@ void ForwardPass::enter_tied(const TiedNodes& component) {
 void ForwardPass::run_tied(const TiedNodes& component) {
   if (listener_ != nullptr) enter_tied(component);
   const std::uint32_t number = schedule_.tied_of[component.nodes[0]];
-  std::int64_t common = k_no_demand;
+  std::int64_t common = match::k_no_demand;
   for (const NodeIndex n : component.nodes) {
     const LocationIndex location = graph_.location_of(n);
     common = std::max({common, undisturbed(location, n), demand_from_outside(n, number)});

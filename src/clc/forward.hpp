@@ -10,9 +10,9 @@
 
 #include "base/flat_map.hpp"
 #include "base/team.hpp"
-#include "clc/extremes.hpp"
 #include "clc/incidence.hpp"
 #include "clc/schedule.hpp"
+#include "match/extremes.hpp"
 #include "match/graph.hpp"
 
 namespace entrain::clc {
@@ -100,7 +100,7 @@ class ForwardPass {
  private:
   /// How far the running maximum of an ordered exchange has come.
   struct Prefix {
-    std::int64_t largest = k_no_demand;
+    std::int64_t largest = match::k_no_demand;
     std::uint32_t added = 0;  ///< send members seen
     friend bool operator==(const Prefix&, const Prefix&) = default;
   };
@@ -126,7 +126,7 @@ class ForwardPass {
   std::span<const std::int64_t> presync_;
   MuTicks mu_;
   std::int64_t delta_;
-  Extremes extremes_;
+  match::Extremes extremes_;
   Decimal9 gamma_;
   Forward result_;
   std::vector<Decay> decay_;        ///< per location

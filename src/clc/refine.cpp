@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/executor.hpp"
-#include "clc/extremes.hpp"
-#include "clc/halo.hpp"
+#include "match/extremes.hpp"
+#include "match/halo.hpp"
 #include "match/parts.hpp"
 
 namespace entrain::clc {
@@ -139,7 +139,7 @@ class Refiner {
             times_[edge.send] + mu(edge.send, edge.receive, edge.latency_class);
         if (times_[edge.receive] < least) broken.insert(broken.end(), {edge.receive, edge.send});
       }
-      for_demands(
+      match::for_demands(
           graph_, parts[i].exchanges, input_.mu, times_,
           [&](const match::Exchange& exchange, const match::Member& receive, std::int64_t demand) {
             if (times_[receive.node] < demand) unmet[i].emplace_back(&exchange, &receive);
@@ -191,7 +191,7 @@ class Refiner {
 
   const RefineInput& input_;
   const match::Graph& graph_;
-  HaloExchange halo_;
+  match::HaloExchange halo_;
   std::vector<Curve>& curves_;
   BigVector<std::int64_t>& times_;
   std::vector<ClockMap> maps_;

@@ -39,7 +39,7 @@ ForwardRounds::ForwardRounds(Team& team, const match::Graph& graph, const Incide
   for (std::uint32_t r = 0; r < team.size(); ++r) {
     for (std::uint32_t i = 0; i < graph.halo.ghosts_of[r].size(); ++i) {
       const NodeIndex n = graph.halo.ghosts_of[r][i];
-      ghosts_[n - graph.own_count()] = {r, i, presync[n], k_no_demand, false};
+      ghosts_[n - graph.own_count()] = {r, i, presync[n], match::k_no_demand, false};
     }
   }
 }
@@ -62,20 +62,20 @@ std::optional<Forward> ForwardRounds::run(Decimal9 gamma, std::uint64_t most_rou
 void ForwardRounds::begin(Decimal9 gamma) {
   pass_.begin(gamma, links_, *this);
   for (std::size_t g = 0; g < ghosts_.size(); ++g) {
-    ghosts_[g].sent = k_no_demand;
+    ghosts_[g].sent = match::k_no_demand;
     ghosts_[g].changed = false;
     pass_.set_ghost(static_cast<NodeIndex>(graph_.own_count() + g), ghosts_[g].presync);
   }
   for (std::uint32_t r = 0, s = 0; r < team_.size(); ++r) {
     for (const NodeIndex n : graph_.halo.shown_to[r]) {
       shown_[s].sent = presync_[n];
-      shown_[s++].demand = k_no_demand;
+      shown_[s++].demand = match::k_no_demand;
     }
   }
   proposals_.clear();
   for (const TiedNodes& component : schedule_.tied) {
-    proposals_.push_back(
-        {k_no_demand, k_no_demand, std::vector<std::int64_t>(component.peers.size(), k_no_demand)});
+    proposals_.push_back({match::k_no_demand, match::k_no_demand,
+                          std::vector<std::int64_t>(component.peers.size(), match::k_no_demand)});
   }
   changed_nodes_.clear();
   changed_ghosts_.clear();
@@ -154,7 +154,7 @@ void ForwardRounds::note_ghost(NodeIndex ghost) {
 }
 
 std::int64_t ForwardRounds::remote_demand(NodeIndex node) const {
-  std::int64_t demand = k_no_demand;
+  std::int64_t demand = match::k_no_demand;
   if (!shown_of_node_.has(node)) return demand;
   for (const std::uint32_t s : shown_of_node_.of(node)) demand = std::max(demand, shown_[s].demand);
   return demand;

@@ -46,20 +46,20 @@ class ForwardRounds final : private ForwardListener {
   };
   struct Shown {
     std::uint32_t rank = 0;
-    std::uint32_t index = 0;            ///< in Halo::shown_to[rank]
-    std::int64_t sent = 0;              ///< time that the other one knows
-    std::int64_t demand = k_no_demand;  ///< of the other one
+    std::uint32_t index = 0;                   ///< in Halo::shown_to[rank]
+    std::int64_t sent = 0;                     ///< time that the other one knows
+    std::int64_t demand = match::k_no_demand;  ///< of the other one
   };
   struct GhostState {
     std::uint32_t rank = 0;
     std::uint32_t index = 0;  ///< in Halo::ghosts_of[rank]
     std::int64_t presync = 0;
-    std::int64_t sent = k_no_demand;  ///< demand that the owner knows
+    std::int64_t sent = match::k_no_demand;  ///< demand that the owner knows
     bool changed = false;
   };
   struct Proposal {
-    std::int64_t own = k_no_demand;
-    std::int64_t sent = k_no_demand;
+    std::int64_t own = match::k_no_demand;
+    std::int64_t sent = match::k_no_demand;
     std::vector<std::int64_t> of_peer;  ///< as TiedNodes::peers
   };
 

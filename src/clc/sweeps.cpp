@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "clc/extremes.hpp"
+#include "match/extremes.hpp"
 
 namespace entrain::clc {
 
@@ -90,7 +90,7 @@ void ForwardSweeps::look_at_exchanges(const match::Part& part, Found& found) con
       if (times_[send.node] >= earliest) found.tied_sends.push_back(send.node);
     }
   };
-  for_demands(
+  match::for_demands(
       graph_, part.exchanges, mu_, times_,
       [&](const match::Exchange& exchange, const match::Member& receive, std::int64_t demand) {
         if (too_many(found)) return;

@@ -7,7 +7,7 @@
 
 #include "base/flat_map.hpp"
 #include "clc/components.hpp"
-#include "clc/halo.hpp"
+#include "match/halo.hpp"
 
 namespace entrain::clc {
 
@@ -265,7 +265,7 @@ std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
       if (times[m.node] <= latest_send) entered[m.node] = true;
     }
   }
-  HaloExchange halo(team, graph);
+  match::HaloExchange halo(team, graph);
   halo.share_marks(entered);
   halo.share_marks(left);
   std::vector<bool> suspects(graph.node_count(), false);

@@ -6,7 +6,7 @@
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
-#include "engine/parallel.hpp"
+#include "engine/verbs.hpp"
 
 namespace entrain::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
-#include "engine/parallel.hpp"
+#include "engine/verbs.hpp"
 
 namespace entrain::cli {
 namespace {

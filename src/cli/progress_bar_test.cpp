@@ -19,12 +19,12 @@
 namespace entrain::cli {
 namespace {
 
-TEST(ProgressLine, ShowsPhaseBarPercentRateAndRemainingTime) {
+TEST(ProgressLine, shows_phase_bar_percent_rate_and_remaining_time) {
   EXPECT_EQ(progress_line({"scan", 250, 1000, 5}, 60),
             "scan      [====               ]  25 %       50 /s  0:15 left");
 }
 
-TEST(ProgressLine, TellsTheUnitOrTheTimeThatHasPassed) {
+TEST(ProgressLine, tells_the_unit_or_the_time_that_has_passed) {
   EXPECT_EQ(progress_line({"scan", 3'000'000'000, 6'000'000'000, 2, "B"}, 40),
             "scan        50 %    1.5 GB/s  0:02 left");
   EXPECT_EQ(progress_line({"write", 30'000, 60'000, 2, "events"}, 46),
@@ -34,7 +34,7 @@ TEST(ProgressLine, TellsTheUnitOrTheTimeThatHasPassed) {
   EXPECT_EQ(progress_line({"match", 0, 0, 63}, 60), "match     1:03");
 }
 
-TEST(ProgressLine, FitsEveryTerminal) {
+TEST(ProgressLine, fits_every_terminal) {
   for (std::size_t columns = 0; columns < 120; ++columns) {
     EXPECT_LE(progress_line({"backward", 1, 3, 1e5}, columns).size(), columns);
     EXPECT_LE(progress_line({"backward", 123456789, 0, 0}, columns).size(), columns);
@@ -42,14 +42,14 @@ TEST(ProgressLine, FitsEveryTerminal) {
   EXPECT_EQ(progress_line({"scan", 500, 1000, 1}, 32).find('['), std::string::npos);
 }
 
-TEST(ProgressLine, SurvivesOddNumbers) {
+TEST(ProgressLine, survives_odd_numbers) {
   EXPECT_NE(progress_line({"scan", 0, 10, 0}, 80).find("  0 %"), std::string::npos);
   EXPECT_NE(progress_line({"scan", 20, 10, 1}, 80).find("100 %"), std::string::npos);
   EXPECT_NE(progress_line({"scan", 1, ~std::uint64_t{0}, 1e9}, 80).find("99:59:59"),
             std::string::npos);
 }
 
-TEST(ProgressBar, SaysNothingWithoutATerminal) {
+TEST(ProgressBar, says_nothing_without_a_terminal) {
   testing::internal::CaptureStderr();
   {
     ProgressBar bar(false, false);
@@ -97,7 +97,7 @@ class TerminalAsStderr {
   bool ready_ = false;
 };
 
-TEST(ProgressBar, IsDrawnOnATerminalAfterASecondAndRemoved) {
+TEST(ProgressBar, is_drawn_on_a_terminal_after_a_second_and_removed) {
   const TerminalAsStderr terminal;
   ASSERT_TRUE(terminal.ready());
   {
@@ -117,7 +117,7 @@ TEST(ProgressBar, IsDrawnOnATerminalAfterASecondAndRemoved) {
   EXPECT_EQ(text.substr(text.rfind('\r')), "\r\x1b[K");
 }
 
-TEST(ProgressBar, VerboseTellsTheTimeOfEveryPhase) {
+TEST(ProgressBar, verbose_tells_the_time_of_every_phase) {
   testing::internal::CaptureStderr();
   {
     ProgressBar bar(false, true);
@@ -133,7 +133,7 @@ TEST(ProgressBar, VerboseTellsTheTimeOfEveryPhase) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "quiet wins";
 }
 
-TEST(ProgressBarDeathTest, SignalsAskToStopOnceAndEndTheSecondTime) {
+TEST(ProgressBarDeathTest, signals_ask_to_stop_once_and_end_the_second_time) {
   const auto signal_once = [] {
     install_signal_handlers();
     const bool before = ProgressBar(true, false).cancelled();
@@ -149,7 +149,7 @@ TEST(ProgressBarDeathTest, SignalsAskToStopOnceAndEndTheSecondTime) {
   EXPECT_EXIT(signal_twice(), testing::KilledBySignal(SIGINT), "");
 }
 
-TEST(ExitCode, DependsOnTheKindOfError) {
+TEST(ExitCode, depends_on_the_kind_of_error) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(exit_code_of({ErrorKind::interrupted, "stopped"}), 130);
   EXPECT_EQ(exit_code_of({ErrorKind::usage, "no"}), 2);

@@ -11,7 +11,7 @@ std::int64_t billionths(std::string_view text, std::int64_t most = 1000) {
   return value ? value->billionths : -1;
 }
 
-TEST(ParseDecimal9, IsExact) {
+TEST(ParseDecimal9, is_exact) {
   EXPECT_EQ(billionths("0.99999"), 999'990'000);
   EXPECT_EQ(billionths("0.01"), 10'000'000);
   EXPECT_EQ(billionths("0.000000001"), 1);
@@ -23,21 +23,21 @@ TEST(ParseDecimal9, IsExact) {
   EXPECT_EQ(billionths("1000"), 1'000'000'000'000);
 }
 
-TEST(ParseDecimal9, RefusesWhatItCannotHold) {
+TEST(ParseDecimal9, refuses_what_it_cannot_hold) {
   for (const char* text :
        {"", ".", "-1", "+1", "0", "0.0", "1e-3", "0.1234567891", "1000.000000001",
         "99999999999999999999", "0x1", " 1", "1 ", "1,5", "1.2.3", "inf", "nan"})
     EXPECT_EQ(billionths(text), -1) << text;
 }
 
-TEST(ParseGamma, TakesAutoAndTheUnitInterval) {
+TEST(ParseGamma, takes_auto_and_the_unit_interval) {
   EXPECT_FALSE(parse_gamma("auto")->has_value());
   EXPECT_EQ(parse_gamma("1.0")->value().billionths, 1'000'000'000);
   EXPECT_FALSE(parse_gamma("1.000000001").has_value());
   EXPECT_EQ(parse_gamma("2").error().kind, ErrorKind::usage);
 }
 
-TEST(ParseMu, TakesWordsAndSeconds) {
+TEST(ParseMu, takes_words_and_seconds) {
   EXPECT_EQ(parse_mu("auto")->source, MuSource::automatic);
   EXPECT_EQ(parse_mu("delays")->source, MuSource::delays);
   EXPECT_EQ(parse_mu("rtt")->source, MuSource::round_trip);
@@ -49,20 +49,20 @@ TEST(ParseMu, TakesWordsAndSeconds) {
   EXPECT_FALSE(parse_mu("1e4").has_value());
 }
 
-TEST(ParseNumber, KeepsToItsRange) {
+TEST(ParseNumber, keeps_to_its_range) {
   EXPECT_EQ(*parse_number("0.25", 0, 1, "seconds"), 0.25);
   EXPECT_EQ(*parse_number("1", 0, 1, "seconds"), 1);
   for (const char* text : {"1.1", "-0.1", "nan", "inf", "", "1s", " 1", "1e999"})
     EXPECT_FALSE(parse_number(text, 0, 1, "seconds").has_value()) << text;
 }
 
-TEST(ParseCount, KeepsToItsRange) {
+TEST(ParseCount, keeps_to_its_range) {
   EXPECT_EQ(*parse_count("4096", 0, 4096), 4096u);
   for (const char* text : {"4097", "-1", "1.0", "", "99999999999999999999"})
     EXPECT_FALSE(parse_count(text, 0, 4096).has_value()) << text;
 }
 
-TEST(ParseSize, HasUnits) {
+TEST(ParseSize, has_units) {
   EXPECT_EQ(*parse_size("1"), 1u);
   EXPECT_EQ(*parse_size("500M"), 500u << 20);
   EXPECT_EQ(*parse_size("16G"), std::uint64_t{16} << 30);
@@ -72,7 +72,7 @@ TEST(ParseSize, HasUnits) {
   }
 }
 
-TEST(ParsePresync, NamesWhatIsAvailable) {
+TEST(ParsePresync, names_what_is_available) {
   EXPECT_EQ(*parse_presync("auto"), Presync::automatic);
   EXPECT_EQ(*parse_presync("none"), Presync::none);
   EXPECT_EQ(*parse_presync("linear"), Presync::linear);

@@ -2,12 +2,13 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
-#include "engine/clock_warnings.hpp"
-#include "engine/guarantee.hpp"
-#include "engine/load.hpp"
-#include "engine/parallel.hpp"
-#include "engine/phase.hpp"
+#include "causal/prove.hpp"
+#include "clocks/warnings.hpp"
+#include "engine/check_times.hpp"
 #include "engine/timeline.hpp"
+#include "engine/verbs.hpp"
+#include "session/load.hpp"
+#include "session/phase.hpp"
 
 namespace entrain {
 
@@ -19,25 +20,28 @@ Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptio
 
 Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& archive,
                                   const CheckOptions& options, Progress* progress) {
-  const MemoryLimit limit(options.memory_limit_bytes);
-  Workers workers(processes, options.threads);
+  const session::MemoryLimit limit(options.memory_limit_bytes);
+  session::Workers workers(processes, options.threads);
   const TimelineUse use{.graph = options.bounds.wanted};
   TRY_ASSIGN(Timeline timeline, find_timeline(workers, archive, options, use, progress));
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
-    begin_phase(progress, "bounds");
-    TRY_ASSIGN(const ProvenIntervals proven,
-               prove_intervals(workers, timeline.loaded, timeline.graph, timeline.shared_clocks,
-                               timeline.mu, timeline.presync, options.bounds, progress));
-    bounds = judge(processes, timeline.loaded, proven, timeline.presync.maps, options.bounds.rows);
+    session::begin_phase(progress, "bounds");
+    TRY_ASSIGN(
+        const causal::ProvenIntervals proven,
+        causal::prove_intervals(workers, timeline.loaded, timeline.graph, timeline.shared_clocks,
+                                timeline.mu.ticks, timeline.presync, options.bounds, progress));
+    bounds = causal::judge(processes, timeline.loaded, proven, timeline.presync.maps,
+                           options.bounds.rows);
+    bounds->mu_source = timeline.mu.source;
   }
   timeline.graph = {};
-  begin_phase(progress, "check");
-  TRY_ASSIGN(CheckReport report, check(workers, timeline.loaded, timeline.presync.maps, options,
-                                       timeline.mu, timeline.domains, progress));
+  session::begin_phase(progress, "check");
+  TRY_ASSIGN(CheckReport report, check_times(workers, timeline.loaded, timeline.presync.maps,
+                                             options, timeline.mu, timeline.domains, progress));
   report.presync = timeline.presync.method;
   report.clocks = std::move(timeline.presync.clocks);
-  warn_of_violations(report);
+  clocks::warn_of_violations(report);
   report.bounds = std::move(bounds);
   return report;
 }

@@ -12,11 +12,12 @@
 #include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
-#include "engine/load.hpp"
-#include "engine/presync.hpp"
-#include "engine/session_span.hpp"
-#include "otf2/stamps.hpp"
-#include "verify/difference.hpp"
+#include "clocks/presync.hpp"
+#include "clocks/session_span.hpp"
+#include "engine/difference.hpp"
+#include "otf2/read/stamps.hpp"
+#include "session/load.hpp"
+#include "trace/properties.hpp"
 
 namespace entrain {
 
@@ -24,16 +25,16 @@ namespace {
 
 /// One of the archives compared, with what a reader does to its stamps.
 struct Side {
-  engine::LoadedTrace loaded;
+  session::LoadedTrace loaded;
   std::vector<ClockMap> maps;
 };
 
 Result<Side> open_side(const std::filesystem::path& path, bool raw, unsigned threads,
                        Progress* progress) {
   Side side;
-  TRY_ASSIGN(side.loaded, engine::load(path, threads, progress));
-  TRY_ASSIGN(engine::Presynchronised presync,
-             engine::presynchronise(side.loaded.trace, raw ? Presync::none : Presync::linear));
+  TRY_ASSIGN(side.loaded, session::load(path, threads, progress));
+  TRY_ASSIGN(clocks::Presynchronised presync,
+             clocks::presynchronise(side.loaded.trace, raw ? Presync::none : Presync::linear));
   side.maps = std::move(presync.maps);
   return side;
 }
@@ -54,7 +55,7 @@ class Span {
   Span(const Side& a, const Side& b) {
     for (const Side* side : {&a, &b}) {
       const trace::Trace& trace = side->loaded.trace;
-      if (engine::find_property(trace.definitions, engine::k_property_session_span) == nullptr &&
+      if (trace::find_property(trace.definitions, trace::k_property_session_span) == nullptr &&
           has_offsets(trace)) {
         by_records_ = side;
         source_ = "clock offsets";
@@ -62,7 +63,7 @@ class Span {
       }
     }
     for (const Side* side : {&a, &b}) {
-      if (const auto span = engine::session_span(side->loaded.trace, side->maps)) {
+      if (const auto span = clocks::session_span(side->loaded.trace, side->maps)) {
         global_ = span;
         by_time_ = side;
         source_ = "property";
@@ -93,7 +94,7 @@ class Span {
 
   const Side* by_records_ = nullptr;
   const Side* by_time_ = nullptr;
-  std::optional<engine::SessionSpan> global_;
+  std::optional<clocks::SessionSpan> global_;
   std::string source_ = "whole trace";
 };
 
@@ -109,13 +110,13 @@ class Comparison {
   }
 
   Result<CompareReport> run() {
-    std::optional<verify::TruthFit> fit;
+    std::optional<engine::TruthFit> fit;
     if (truth_ != nullptr) {
-      TRY_ASSIGN(fit, merged<verify::TruthFit>([] { return verify::TruthFit(); }, nullptr));
+      TRY_ASSIGN(fit, merged<engine::TruthFit>([] { return engine::TruthFit(); }, nullptr));
     }
     CompareReport report;
-    const auto make = [&] { return fit ? verify::DifferenceSums(*fit) : verify::DifferenceSums(); };
-    TRY_ASSIGN(const verify::DifferenceSums sums, merged<verify::DifferenceSums>(make, &report));
+    const auto make = [&] { return fit ? engine::DifferenceSums(*fit) : engine::DifferenceSums(); };
+    TRY_ASSIGN(const engine::DifferenceSums sums, merged<engine::DifferenceSums>(make, &report));
     sums.fill(report, resolution());
     report.a = a_.loaded.trace.path;
     report.b = b_.loaded.trace.path;
@@ -188,7 +189,7 @@ class Comparison {
   }
 
   /// `sums` knows what is removed from errors.
-  Result<std::vector<ComparedEvent>> pick_events(const verify::DifferenceSums& sums) const {
+  Result<std::vector<ComparedEvent>> pick_events(const engine::DifferenceSums& sums) const {
     const std::size_t count = a_.maps.size();
     std::vector<std::vector<ComparedEvent>> picked(count);
     std::vector<std::vector<std::int64_t>> when(count);
@@ -235,7 +236,7 @@ class Comparison {
     TRY(parallel_for(options_.threads, count, [&](std::size_t i) -> Result<void> {
       Sums sums = make();
       TRY(feed(static_cast<LocationIndex>(i), sums));
-      if constexpr (std::is_same_v<Sums, verify::DifferenceSums>) {
+      if constexpr (std::is_same_v<Sums, engine::DifferenceSums>) {
         report->locations[i] = {a_.loaded.trace.definitions.locations[i].id,
                                 sums.difference(resolution())};
       }
@@ -258,7 +259,7 @@ class Comparison {
     std::vector<std::uint8_t> flags(stamps.size(), 0);
     for (std::size_t i = 0; i < flags.size(); ++i) {
       const bool inside = span_.holds(l, stamps[i], by_b ? of.b[i] : of.a[i]);
-      if (of.events_a.communication[i] != 0 && inside) flags[i] = verify::k_in_communication;
+      if (of.events_a.communication[i] != 0 && inside) flags[i] = engine::k_in_communication;
     }
     sums.add({of.a, of.b, of.truth, flags});
     return {};

@@ -13,21 +13,23 @@
 #include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
+#include "causal/prove.hpp"
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
-#include "engine/clock_warnings.hpp"
-#include "engine/guarantee.hpp"
-#include "engine/load.hpp"
-#include "engine/parallel.hpp"
-#include "engine/phase.hpp"
-#include "engine/presync.hpp"
+#include "clocks/presync.hpp"
+#include "clocks/session_span.hpp"
+#include "clocks/warnings.hpp"
+#include "engine/check_times.hpp"
 #include "engine/read_back.hpp"
-#include "engine/session_span.hpp"
-#include "engine/stopwatch.hpp"
 #include "engine/timeline.hpp"
+#include "engine/verbs.hpp"
 #include "match/graph.hpp"
-#include "otf2/retime_definitions.hpp"
-#include "otf2/write.hpp"
+#include "otf2/write/retime_definitions.hpp"
+#include "otf2/write/write.hpp"
+#include "session/load.hpp"
+#include "session/phase.hpp"
+#include "session/stopwatch.hpp"
+#include "trace/properties.hpp"
 
 namespace entrain {
 
@@ -84,16 +86,17 @@ class Correction {
     report_.phases.presync += timeline.presync_s;
     report_.phases.match += timeline.match_s;
     if (report) measured_ = std::move(timeline.measured);
-    engine::begin_phase(progress_, "correct");
+    session::begin_phase(progress_, "correct");
     maps_ = presync_.maps;
     if (options_.amortize) {
       TRY(amortize(std::move(timeline.graph), timeline.domains_are_guessed));
       if (contradicted_) return {};
     }
     if (proven_ && report) {
-      const engine::Stopwatch watch(report_.phases.bounds);
+      const session::Stopwatch watch(report_.phases.bounds);
       report_.bounds =
-          engine::judge(processes_, loaded_, *proven_, maps_, options_.check.bounds.rows);
+          causal::judge(processes_, loaded_, *proven_, maps_, options_.check.bounds.rows);
+      report_.bounds->mu_source = mu_.source;
     }
     timeline.graph = {};
     return report ? verify_before() : Result<void>();
@@ -102,16 +105,18 @@ class Correction {
   /// Proves in which intervals the clocks lie. Where something is violated, presync is brought
   /// inside.
   Result<void> hold_in_intervals(engine::Timeline& t, bool report) {
-    const engine::Stopwatch watch(report_.phases.bounds);
-    engine::begin_phase(progress_, "bounds");
-    TRY_ASSIGN(proven_, engine::prove_intervals(workers_, t.loaded, t.graph, t.shared_clocks, t.mu,
-                                                t.presync, options_.check.bounds, progress_));
+    const session::Stopwatch watch(report_.phases.bounds);
+    session::begin_phase(progress_, "bounds");
+    TRY_ASSIGN(proven_,
+               causal::prove_intervals(workers_, t.loaded, t.graph, t.shared_clocks, t.mu.ticks,
+                                       t.presync, options_.check.bounds, progress_));
     if (report) {
-      report_.before.bounds = engine::judge(processes_, t.loaded, *proven_, t.measured.maps, false);
+      report_.before.bounds = causal::judge(processes_, t.loaded, *proven_, t.measured.maps, false);
+      report_.before.bounds->mu_source = t.mu.source;
     }
     if (!t.violated) return {};
     const std::int64_t held =
-        engine::hold_inside(processes_, t.loaded, t.domains, *proven_, t.presync.maps);
+        causal::hold_inside(processes_, t.loaded, t.domains, *proven_, t.presync.maps);
     if (held == 0) return {};
     proven_->about.held_ticks = held;
     t.presync.provenance += fmt::format(" held_to_ppm={:.9g}", proven_->about.max_rate_ppm);
@@ -120,7 +125,7 @@ class Correction {
   }
 
   Result<void> write(const std::filesystem::path& output) {
-    const engine::Stopwatch watch(report_.phases.write);
+    const session::Stopwatch watch(report_.phases.write);
     otf2::WritePlan plan;
     plan.maps = maps_;
     TRY_ASSIGN(plan.marker_times, move_markers());
@@ -147,7 +152,7 @@ class Correction {
   /// Checks the archive as written, which has no name yet.
   Result<void> verify() {
     if (!options_.verify) return {};
-    const engine::Stopwatch watch(report_.phases.verify);
+    const session::Stopwatch watch(report_.phases.verify);
     BigMemory::release();  // the verifier has arrays of its own
     TRY(engine::ReadBack(workers_, options_,
                          {loaded_, own_, measured_.maps, presync_.maps, maps_, mu_, domains_},
@@ -255,15 +260,15 @@ class Correction {
   /// After the correction, when the graph is gone: both together are the most memory there would
   /// be.
   Result<void> verify_before() {
-    engine::begin_phase(progress_, "check");
+    session::begin_phase(progress_, "check");
     BigMemory::release();
     auto bounds = std::move(report_.before.bounds);
-    TRY_ASSIGN(report_.before, engine::check(workers_, loaded_, measured_.maps, options_.check, mu_,
-                                             domains_, progress_));
+    TRY_ASSIGN(report_.before, engine::check_times(workers_, loaded_, measured_.maps,
+                                                   options_.check, mu_, domains_, progress_));
     report_.before.bounds = std::move(bounds);
     report_.before.presync = measured_.method;
     report_.before.clocks = measured_.clocks;
-    engine::warn_of_violations(report_.before);
+    clocks::warn_of_violations(report_.before);
     return stop_if_cancelled();
   }
 
@@ -329,15 +334,15 @@ class Correction {
   }
 
   /// The session span in corrected times. That of an earlier correction moves like the locations.
-  [[nodiscard]] std::optional<engine::SessionSpan> new_session_span() {
+  [[nodiscard]] std::optional<clocks::SessionSpan> new_session_span() {
     const std::string* old =
-        engine::find_property(loaded_.trace.definitions, engine::k_property_session_span);
-    const auto span = old != nullptr ? engine::span_of_property(*old) : std::nullopt;
-    if (!span) return engine::session_span(processes_, loaded_.trace, maps_);
+        trace::find_property(loaded_.trace.definitions, trace::k_property_session_span);
+    const auto span = old != nullptr ? clocks::span_of_property(*old) : std::nullopt;
+    if (!span) return clocks::session_span(processes_, loaded_.trace, maps_);
     const auto time = [](std::int64_t t) {
       return static_cast<std::uint64_t>(std::max<std::int64_t>(t, 0));
     };
-    engine::SessionSpan result{std::numeric_limits<std::int64_t>::min(),
+    clocks::SessionSpan result{std::numeric_limits<std::int64_t>::min(),
                                std::numeric_limits<std::int64_t>::max()};
     for (const LocationIndex l : own_) {
       result.begin = std::max(result.begin, moved(l, time(span->begin)));
@@ -364,26 +369,26 @@ class Correction {
         options_.check.alltoallv == AlltoallvRule::dense ? "dense" : "ignore",
         options_.check.init_finalize ? "on" : "off", report_.timeline.clock_domain,
         options_.amortize ? "" : " amortize=off");
-    std::vector<trace::Property> properties{{engine::k_property_version, version()},
-                                            {engine::k_property_correction, correction}};
+    std::vector<trace::Property> properties{{trace::k_property_version, version()},
+                                            {trace::k_property_correction, correction}};
     if (const auto span = new_session_span()) {
-      properties.push_back({engine::k_property_session_span, engine::to_property(*span)});
+      properties.push_back({trace::k_property_session_span, clocks::to_property(*span)});
     }
     return properties;
   }
 
   const CorrectOptions& options_;
   Progress* progress_;
-  engine::Workers workers_;
+  session::Workers workers_;
   Team& processes_;
-  engine::LoadedTrace loaded_;
+  session::LoadedTrace loaded_;
   std::vector<LocationIndex> own_;    ///< locations of this process
-  engine::Presynchronised measured_;  ///< only with a report
-  engine::Presynchronised presync_;
+  clocks::Presynchronised measured_;  ///< only with a report
+  clocks::Presynchronised presync_;
   engine::ChosenMu mu_;
   trace::ClockDomains domains_;
   bool contradicted_ = false;  ///< domains that were guessed close circles of messages
-  std::optional<engine::ProvenIntervals> proven_;  ///< only if asked for
+  std::optional<causal::ProvenIntervals> proven_;  ///< only if asked for
   std::vector<ClockMap> maps_;                     ///< per location: stored stamp -> corrected time
   Decimal9 gamma_;
   std::optional<otf2::StagedArchive> staged_;
@@ -417,7 +422,7 @@ Result<CorrectReport> engine::correct(Team& processes, const std::filesystem::pa
                                       const CorrectOptions& options, Progress* progress) {
   TRY(check_options(options));
   TRY(processes.agree(otf2::check_target(output, options.force)));
-  const MemoryLimit limit(options.check.memory_limit_bytes);
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(processes, options, progress);
   TRY(correction.compute(archive, true));
   TRY(correction.write(output));
@@ -430,7 +435,7 @@ Result<CorrectReport> engine::correct(Team& processes, const std::filesystem::pa
 Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
                              Progress* progress) {
   TRY(check_options(options));
-  const engine::MemoryLimit limit(options.check.memory_limit_bytes);
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Solo solo;
   Correction correction(solo, options, progress);
   TRY(correction.compute(archive, false));

@@ -2,10 +2,11 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
-#include "engine/load.hpp"
-#include "engine/presync.hpp"
-#include "otf2/write.hpp"
+#include "clocks/presync.hpp"
+#include "otf2/write/write.hpp"
+#include "session/load.hpp"
 #include "sim/distort.hpp"
+#include "trace/properties.hpp"
 
 namespace entrain {
 
@@ -13,10 +14,10 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const DistortOptions& options,
                               Progress* progress) {
   TRY(otf2::check_target(output, options.force));
-  TRY_ASSIGN(const engine::LoadedTrace loaded, engine::load(archive, options.threads, progress));
+  TRY_ASSIGN(const session::LoadedTrace loaded, session::load(archive, options.threads, progress));
   TRY(otf2::check_writable(*loaded.archive));
-  TRY_ASSIGN(const engine::Presynchronised presync,
-             engine::presynchronise(loaded.trace, Presync::linear));
+  TRY_ASSIGN(const clocks::Presynchronised presync,
+             clocks::presynchronise(loaded.trace, Presync::linear));
   TRY_ASSIGN(sim::Distortion distortion, sim::distort(loaded.trace, presync.maps, options));
   for (const auto& offsets : distortion.clock_offsets) {
     std::vector<ClockKnot> knots;
@@ -33,7 +34,7 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
   plan.clock_offsets = std::move(distortion.clock_offsets);
   plan.first_time = distortion.first_time;
   plan.last_time = distortion.last_time;
-  plan.removed_properties = engine::k_property_prefix;  // no longer true of these clocks
+  plan.removed_properties = trace::k_property_prefix;  // no longer true of these clocks
   plan.force = options.force;
   plan.threads = options.threads;
   plan.progress = progress;

@@ -8,7 +8,7 @@
 
 #include "base/file.hpp"
 #include "base/try.hpp"
-#include "engine/load.hpp"
+#include "session/load.hpp"
 
 namespace entrain {
 
@@ -172,7 +172,7 @@ std::uint64_t distinct(const std::vector<std::uint32_t>& numbers) {
 
 Result<ArchiveInfo> inspect(const std::filesystem::path& path, unsigned threads,
                             Progress* progress) {
-  TRY_ASSIGN(const engine::LoadedTrace loaded, engine::load(path, threads, progress));
+  TRY_ASSIGN(const session::LoadedTrace loaded, session::load(path, threads, progress));
   const otf2::Anchor& anchor = loaded.archive->anchor();
   const trace::Definitions& definitions = loaded.trace.definitions;
   ArchiveInfo info;

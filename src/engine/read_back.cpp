@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "base/try.hpp"
-#include "engine/phase.hpp"
-#include "engine/presync.hpp"
-#include "otf2/rewritten.hpp"
+#include "clocks/presync.hpp"
+#include "engine/check_times.hpp"
+#include "otf2/write/compare_rewritten.hpp"
+#include "session/phase.hpp"
 #include "verify/statistics.hpp"
 
 namespace entrain::engine {
@@ -22,13 +23,13 @@ Result<void> ReadBack::run(const std::filesystem::path& anchor, CorrectReport& r
 Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectReport& report) {
   TRY_ASSIGN(const std::unique_ptr<otf2::Archive> written,
              agree(processes_, otf2::Archive::open(anchor)));
-  const LoadedTrace& loaded = original_.loaded;
+  const session::LoadedTrace& loaded = original_.loaded;
   TRY_ASSIGN(const otf2::Rewritten rewritten,
              agree(processes_,
                    otf2::compare_rewritten(*loaded.archive, *written, original_.own,
                                            original_.corrected, workers_.threads(), progress_)));
   if (processes_.any(!rewritten.as_mapped)) return as_any_other(anchor, report);
-  begin_phase(progress_, "verify");
+  session::begin_phase(progress_, "verify");
   // The file holds the values of the maps, so these tell what a reader sees.
   TRY_ASSIGN(report.after, check(loaded, original_.corrected));
   const bool has_clock_offsets = processes_.any(rewritten.has_clock_offsets);
@@ -37,10 +38,12 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
 
 /// The events of an overlay are those of the original: reading them again would tell nothing.
 Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectReport& report) {
-  begin_phase(progress_, "verify");
-  TRY_ASSIGN(LoadedTrace written, load_overlay(workers_, anchor, original_.loaded));
+  session::begin_phase(progress_, "verify");
+  TRY_ASSIGN(session::LoadedTrace written,
+             session::load_overlay(workers_, anchor, original_.loaded));
   // What a reader makes of it is what counts.
-  TRY_ASSIGN(const Presynchronised as_read, presynchronise(processes_, written, Presync::linear));
+  TRY_ASSIGN(const clocks::Presynchronised as_read,
+             clocks::presynchronise(written.share(processes_), Presync::linear));
   TRY_ASSIGN(report.after, check(written, as_read.maps));
   count_events_in_flushes(written.trace, report.after);
   original_.loaded.trace.locations = std::move(written.trace.locations);
@@ -49,9 +52,10 @@ Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectRepor
 
 /// Reads a rewritten archive as any other one.
 Result<void> ReadBack::as_any_other(const std::filesystem::path& anchor, CorrectReport& report) {
-  TRY_ASSIGN(const LoadedTrace written, load(workers_, anchor, progress_));
-  begin_phase(progress_, "verify");
-  TRY_ASSIGN(const Presynchronised as_read, presynchronise(processes_, written, Presync::linear));
+  TRY_ASSIGN(const session::LoadedTrace written, session::load(workers_, anchor, progress_));
+  session::begin_phase(progress_, "verify");
+  TRY_ASSIGN(const clocks::Presynchronised as_read,
+             clocks::presynchronise(written.share(processes_), Presync::linear));
   TRY_ASSIGN(report.after, check(written, as_read.maps));
   return compare(written.trace, as_read.maps, as_read.method, report);
 }
@@ -74,7 +78,7 @@ Result<CorrectionStatistics> ReadBack::statistics(std::span<const ClockMap> befo
                                                   const trace::Trace& written,
                                                   std::span<const ClockMap> after) {
   CorrectionStatistics found;
-  const LoadedTrace& loaded = original_.loaded;
+  const session::LoadedTrace& loaded = original_.loaded;
   TRY(workers_.run(written, loaded.partition,
                    [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
                      TRY_ASSIGN(CorrectionStatistics own,
@@ -101,9 +105,10 @@ void ReadBack::count_events_in_flushes(const trace::Trace& trace, CheckReport& a
   after.skipped.emplace_back("events_in_flushes", static_cast<std::uint64_t>(events));
 }
 
-Result<CheckReport> ReadBack::check(const LoadedTrace& trace, std::span<const ClockMap> maps) {
-  return engine::check(workers_, trace, maps, options_.check, original_.mu, original_.domains,
-                       progress_);
+Result<CheckReport> ReadBack::check(const session::LoadedTrace& trace,
+                                    std::span<const ClockMap> maps) {
+  return check_times(workers_, trace, maps, options_.check, original_.mu, original_.domains,
+                     progress_);
 }
 
 }  // namespace entrain::engine

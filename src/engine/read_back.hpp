@@ -11,14 +11,15 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
-#include "engine/load.hpp"
+#include "engine/mu.hpp"
+#include "session/load.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::engine {
 
 /// What an archive that was written is held against.
 struct Original {
-  LoadedTrace& loaded;  ///< of an overlay the skeletons are taken over, and given back
+  session::LoadedTrace& loaded;  ///< of an overlay the skeletons are taken over, and given back
   std::span<const LocationIndex> own;
   const std::vector<ClockMap>& measured;   ///< per location: as a reader saw it
   const std::vector<ClockMap>& presync;    ///< what the amortization started from
@@ -30,7 +31,7 @@ struct Original {
 /// Checks a corrected archive as written: violations, what moved, and that nothing else changed.
 class ReadBack {
  public:
-  ReadBack(Workers& workers, const CorrectOptions& options, const Original& original,
+  ReadBack(session::Workers& workers, const CorrectOptions& options, const Original& original,
            Progress* progress)
       : workers_(workers),
         processes_(workers.processes()),
@@ -53,9 +54,9 @@ class ReadBack {
                                           const trace::Trace& written,
                                           std::span<const ClockMap> after);
   void count_events_in_flushes(const trace::Trace& trace, CheckReport& after);
-  Result<CheckReport> check(const LoadedTrace& trace, std::span<const ClockMap> maps);
+  Result<CheckReport> check(const session::LoadedTrace& trace, std::span<const ClockMap> maps);
 
-  Workers& workers_;
+  session::Workers& workers_;
   Team& processes_;
   const CorrectOptions& options_;
   Original original_;

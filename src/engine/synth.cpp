@@ -8,8 +8,8 @@
 
 #include "base/executor.hpp"
 #include "base/try.hpp"
-#include "otf2/event_writer.hpp"
-#include "otf2/new_archive.hpp"
+#include "otf2/write/event_writer.hpp"
+#include "otf2/write/new_archive.hpp"
 #include "sim/workload.hpp"
 
 namespace entrain {

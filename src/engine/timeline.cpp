@@ -10,12 +10,13 @@
 
 #include "base/executor.hpp"
 #include "base/try.hpp"
+#include "causal/bend.hpp"
+#include "causal/clock_domains.hpp"
 #include "clc/domain_view.hpp"
-#include "engine/causal.hpp"
-#include "engine/clock_domains.hpp"
-#include "engine/phase.hpp"
-#include "engine/stopwatch.hpp"
-#include "otf2/write.hpp"
+#include "otf2/write/write.hpp"
+#include "session/phase.hpp"
+#include "session/stopwatch.hpp"
+#include "trace/properties.hpp"
 
 namespace entrain::engine {
 
@@ -40,7 +41,8 @@ constexpr std::size_t k_most_unasked_clocks = 1024;
 
 class Finder {
  public:
-  Finder(Workers& workers, const CheckOptions& options, const TimelineUse& use, Progress* progress)
+  Finder(session::Workers& workers, const CheckOptions& options, const TimelineUse& use,
+         Progress* progress)
       : workers_(workers),
         processes_(workers.processes()),
         options_(options),
@@ -56,7 +58,7 @@ class Finder {
       TRY(improve(archive));
     } else {
       if (use_.graph) TRY(build_graph());
-      t_.domains = defined_domains(t_.loaded.trace.definitions, options_.clock_domain);
+      t_.domains = causal::defined_domains(t_.loaded.trace.definitions, options_.clock_domain);
       t_.presync = t_.measured;
       t_.shared_clocks = unasked_domains();
     }
@@ -70,22 +72,27 @@ class Finder {
   /// Scans the archive, with whole domains of `domains` in one process, unless there is none.
   Result<void> read(const std::filesystem::path& archive, std::span<const std::uint32_t> domains) {
     {
-      const Stopwatch watch(t_.scan_s);
+      const session::Stopwatch watch(t_.scan_s);
       t_.loaded = {};
-      TRY_ASSIGN(t_.loaded, load(workers_, archive, progress_, domains));
+      TRY_ASSIGN(t_.loaded, session::load(workers_, archive, progress_, domains));
     }
     if (use_.writing) TRY(otf2::check_writable(*t_.loaded.archive));
-    const Stopwatch watch(t_.presync_s);
-    TRY_ASSIGN(t_.measured, presynchronise(processes_, t_.loaded, options_));
+    const session::Stopwatch watch(t_.presync_s);
+    TRY_ASSIGN(t_.measured, clocks::presynchronise(t_.loaded.share(processes_), options_));
     return {};
   }
 
   Result<void> build_graph() {
-    const Stopwatch watch(t_.match_s);
-    begin_phase(progress_, "match");
+    const session::Stopwatch watch(t_.match_s);
+    session::begin_phase(progress_, "match");
     t_.graph = {};
     TRY_ASSIGN(t_.graph,
-               engine::build_graph(workers_, t_.loaded, options_, use_.every_event, progress_));
+               match::build_graph(processes_, t_.loaded.partition, t_.loaded.trace,
+                                  {.dense_alltoallv = options_.alltoallv == AlltoallvRule::dense,
+                                   .init_finalize = options_.init_finalize,
+                                   .every_event = use_.every_event,
+                                   .threads = workers_.threads()},
+                                  progress_));
     return {};
   }
 
@@ -93,7 +100,7 @@ class Finder {
   Result<void> improve(const std::filesystem::path& archive) {
     t_.violated = violated();
     if (!t_.violated) {
-      t_.domains = defined_domains(t_.loaded.trace.definitions, ClockDomain::location);
+      t_.domains = causal::defined_domains(t_.loaded.trace.definitions, ClockDomain::location);
       t_.presync = t_.measured;
       t_.shared_clocks = unasked_domains();
       if (options_.presync == Presync::causal) {
@@ -110,10 +117,10 @@ class Finder {
       TRY(build_graph());
     }
     t_.shared_clocks = t_.domains;
-    const Stopwatch watch(t_.presync_s);
+    const session::Stopwatch watch(t_.presync_s);
     t_.presync = t_.measured;
     if (!t_.domains.trivial()) {
-      share_maps(processes_, t_.loaded, t_.domains, t_.presync.maps);
+      causal::share_maps(processes_, t_.loaded, t_.domains, t_.presync.maps);
     }
     if (wants_bending()) {
       if (options_.presync == Presync::automatic && t_.domains.count() > k_most_unasked_clocks) {
@@ -132,19 +139,19 @@ class Finder {
   /// Without a look at the trace: processes, which are never parted, whoever works on it.
   [[nodiscard]] trace::ClockDomains unasked_domains() const {
     const bool apart = options_.clock_domain == ClockDomain::location;
-    return defined_domains(t_.loaded.trace.definitions,
-                           apart ? ClockDomain::location : ClockDomain::process);
+    return causal::defined_domains(t_.loaded.trace.definitions,
+                                   apart ? ClockDomain::location : ClockDomain::process);
   }
 
   [[nodiscard]] bool violated() {
-    const Stopwatch watch(t_.presync_s);
-    return any_violation(workers_, t_.loaded, t_.graph, t_.measured.maps, t_.mu.ticks);
+    const session::Stopwatch watch(t_.presync_s);
+    return causal::any_violation(workers_, t_.loaded, t_.graph, t_.measured.maps, t_.mu.ticks);
   }
 
   void choose_domains() {
-    const Stopwatch watch(t_.presync_s);
-    DomainChoice choice =
-        engine::choose_domains(workers_, t_.loaded, t_.graph, t_.mu.ticks, options_.clock_domain);
+    const session::Stopwatch watch(t_.presync_s);
+    causal::DomainChoice choice =
+        causal::choose_domains(workers_, t_.loaded, t_.graph, t_.mu.ticks, options_.clock_domain);
     t_.domains = std::move(choice.domains);
     t_.domains_are_guessed = choice.automatic;
     t_.report.notes = std::move(choice.notes);
@@ -162,14 +169,15 @@ class Finder {
   [[nodiscard]] bool wants_bending() const {
     if (options_.presync == Presync::causal) return true;
     return use_.correction && options_.presync == Presync::automatic &&
-           find_property(t_.loaded.trace.definitions, k_property_correction) == nullptr;
+           trace::find_property(t_.loaded.trace.definitions, trace::k_property_correction) ==
+               nullptr;
   }
 
   Result<void> bend() {
-    begin_phase(progress_, "fit");
-    Presynchronised bent = t_.presync;
-    TRY_ASSIGN(const bool changed, bend_by_edges(workers_, t_.loaded, t_.graph, t_.domains,
-                                                 t_.mu.ticks, bent, progress_));
+    session::begin_phase(progress_, "fit");
+    clocks::Presynchronised bent = t_.presync;
+    TRY_ASSIGN(const bool changed, causal::bend_by_edges(workers_, t_.loaded, t_.graph, t_.domains,
+                                                         t_.mu.ticks, bent, progress_));
     if (!changed && options_.presync == Presync::automatic) {
       t_.presync.clocks.reason = fmt::format("causal was tried: {}", bent.clocks.reason);
       return {};
@@ -191,7 +199,7 @@ class Finder {
     }
   }
 
-  Workers& workers_;
+  session::Workers& workers_;
   Team& processes_;
   const CheckOptions& options_;
   const TimelineUse& use_;
@@ -201,7 +209,7 @@ class Finder {
 
 }  // namespace
 
-void measure_shift(Workers& workers, Timeline& timeline) {
+void measure_shift(session::Workers& workers, Timeline& timeline) {
   constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
   struct Shift {
     std::int64_t largest = 0, sum = 0, nodes = 0;
@@ -237,7 +245,7 @@ void measure_shift(Workers& workers, Timeline& timeline) {
   }
 }
 
-Result<Timeline> find_timeline(Workers& workers, const std::filesystem::path& archive,
+Result<Timeline> find_timeline(session::Workers& workers, const std::filesystem::path& archive,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress) {
   return Finder(workers, options, use, progress).run(archive);

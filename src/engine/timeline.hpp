@@ -9,18 +9,19 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
-#include "engine/load.hpp"
-#include "engine/presync.hpp"
+#include "clocks/presync.hpp"
+#include "engine/mu.hpp"
 #include "match/graph.hpp"
+#include "session/load.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::engine {
 
 /// The times that a check or a correction starts from, and how they were found.
 struct Timeline {
-  LoadedTrace loaded;
-  Presynchronised measured;  ///< what the clock sessions say
-  Presynchronised presync;   ///< the same, or bent by the trace's edges: C
+  session::LoadedTrace loaded;
+  clocks::Presynchronised measured;  ///< what the clock sessions say
+  clocks::Presynchronised presync;   ///< the same, or bent by the trace's edges: C
   ChosenMu mu;
   match::Graph graph;  ///< only if asked for
   trace::ClockDomains domains;
@@ -44,7 +45,7 @@ struct TimelineUse {
 
 /// How far presync moves the times of nodes, against what was measured: mean and largest. To be
 /// told again if the presync changes. Collective.
-void measure_shift(Workers& workers, Timeline& timeline);
+void measure_shift(session::Workers& workers, Timeline& timeline);
 
 /// Reads an archive and finds the times of its events. Collective over the processes; the same for
 /// any number of them. Errors: as of load(), presynchronise() and match::build_graph().
@@ -52,7 +53,7 @@ void measure_shift(Workers& workers, Timeline& timeline);
 /// Presync::automatic of a correction is Presync::causal where something is violated and the
 /// archive was not corrected before. Locations that share a clock get one map, but only where
 /// something is violated: nothing changes in a trace that is fine.
-Result<Timeline> find_timeline(Workers& workers, const std::filesystem::path& archive,
+Result<Timeline> find_timeline(session::Workers& workers, const std::filesystem::path& archive,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress);
 

@@ -102,9 +102,7 @@ struct Graph {
   }
   /// Class of an edge from location a to location b.
   [[nodiscard]] LatencyClass latency_class(LocationIndex a, LocationIndex b) const {
-    return process_of[a] == process_of[b] ? LatencyClass::same_process
-           : node_of[a] == node_of[b]     ? LatencyClass::same_node
-                                          : LatencyClass::other;
+    return trace::latency_class(process_of, node_of, a, b);
   }
 };
 

@@ -15,7 +15,7 @@ Parameters with(const std::map<std::string, std::string>& values) {
   return with_values(Parameters{}, values).value();
 }
 
-TEST(Bound, EquationsTermByTerm) {
+TEST(Bound, equations_term_by_term) {
   const Parameters myrinet;
   EXPECT_EQ(gap1(myrinet, 1).count(), 64 * 6'250'000);
   EXPECT_EQ(gap1(myrinet, 3).count(), 3 * 64 * 6'250'000);
@@ -29,7 +29,7 @@ TEST(Bound, EquationsTermByTerm) {
             100'000'000 + 21 * 2'000'000 + 2 * 23'520'000);
 }
 
-TEST(Bound, LeadAndLagCountTheLinksOfBoth) {
+TEST(Bound, lead_and_lag_count_the_links_of_both) {
   const auto ns = [](std::int64_t count) { return std::chrono::nanoseconds(count); };
   const PairLinks alike{{ns(17)}, {ns(17)}}, far_fast{{ns(17)}, {ns(1017)}},
       far_slow{{ns(1017)}, {ns(17)}};
@@ -53,7 +53,7 @@ TEST(Bound, LeadAndLagCountTheLinksOfBoth) {
   EXPECT_EQ(lag_of_held(slow, {chain, chain}, {}), k_longest_lag);
 }
 
-TEST(Bound, ReferenceValuesOfTheSingleSwitch) {
+TEST(Bound, reference_values_of_the_single_switch) {
   EXPECT_EQ(skew_of_sss(Parameters{}, Reading::published).count(), 237'480'000);
   EXPECT_EQ(skew_of_sss(Parameters{}, Reading::printed).count(), 165'480'000);
   EXPECT_EQ(skew_of_sss(with({{"bl", "256"}}), Reading::published).count(), 1'053'480'000);
@@ -61,14 +61,14 @@ TEST(Bound, ReferenceValuesOfTheSingleSwitch) {
   EXPECT_EQ(skew_of_sss(with({{"rd", "140ns"}}), Reading::published).count(), 197'480'000);
 }
 
-TEST(Bound, ReferenceValuesOfTrees) {
+TEST(Bound, reference_values_of_trees) {
   EXPECT_EQ(skew_of_hss(Parameters{}, 2, Reading::published), skew_of_sss({}, Reading::published));
   EXPECT_EQ(skew_of_hss(Parameters{}, 3, Reading::published).count(), 1'421'400'000);
   EXPECT_EQ(skew_of_hss(Parameters{}, 4, Reading::published).count(), 4'023'240'000);
   EXPECT_EQ(skew_of_hss(with({{"cp", "640Mbps"}}), 4, Reading::published).count(), 9'223'240'000);
 }
 
-TEST(Bound, IntervalsOfTheTables) {
+TEST(Bound, intervals_of_the_tables) {
   const Femtoseconds sss = skew_of_sss({}, Reading::published);
   const Femtoseconds hss = skew_of_hss({}, 4, Reading::published);
   const std::array<std::int64_t, 5> single{4810, 2405, 1603, 1202, 962};
@@ -82,7 +82,7 @@ TEST(Bound, IntervalsOfTheTables) {
   EXPECT_EQ(full_tree_slots(8, 4), 36);
 }
 
-TEST(Bound, NoIntervalWhereTheSkewIsMoreThanHalfASlot) {
+TEST(Bound, no_interval_where_the_skew_is_more_than_half_a_slot) {
   const Parameters parameters;
   EXPECT_EQ(interval_slots(parameters, parameters.slot() / 2, 100 * k_ppm), 0);
   EXPECT_EQ(interval_slots(parameters, parameters.slot(), 100 * k_ppm), 0);
@@ -90,7 +90,7 @@ TEST(Bound, NoIntervalWhereTheSkewIsMoreThanHalfASlot) {
   EXPECT_GT(interval_slots(parameters, Femtoseconds(0), 0), 1'000'000);
 }
 
-TEST(Parameters, EveryMistakeIsOneSentence) {
+TEST(Parameters, every_mistake_is_one_sentence) {
   const auto error = [](const char* name, const char* value) {
     const auto result = with_values(Parameters{}, {{name, value}});
     return result ? std::string("accepted") : result.error().message;
@@ -107,12 +107,12 @@ TEST(Parameters, EveryMistakeIsOneSentence) {
             std::string::npos);
 }
 
-TEST(Parameters, RatesCountWithTheFlitOfTheResult) {
+TEST(Parameters, rates_count_with_the_flit_of_the_result) {
   const Parameters changed = with({{"cp", "400Gbps"}, {"flit-bytes", "64"}});
   EXPECT_EQ(changed.cp.count(), 1'280'000);
 }
 
-TEST(Parameters, PresetsAreValidAndDoNotOverrun) {
+TEST(Parameters, presets_are_valid_and_do_not_overrun) {
   for (const Preset& known : presets()) {
     EXPECT_TRUE(validate(known.parameters)) << known.name;
     EXPECT_EQ(preset(known.name)->cp, known.parameters.cp);

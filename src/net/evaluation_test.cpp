@@ -68,7 +68,7 @@ void expect_within_bounds(const char* topology, LinkModel model,
   }
 }
 
-TEST(Evaluation, SkewOfOneSwitchIsWithinTheBoundAndTheDriftOfTheSchedule) {
+TEST(Evaluation, skew_of_one_switch_is_within_the_bound_and_the_drift_of_the_schedule) {
   for (const char* topology : {"single:4", "single:8", "single:16"}) {
     expect_within_bounds(topology, LinkModel::at_switch, {});
     expect_within_bounds(topology, LinkModel::at_link, {});
@@ -83,7 +83,7 @@ TEST(Evaluation, SkewOfOneSwitchIsWithinTheBoundAndTheDriftOfTheSchedule) {
   expect_within_bounds("single:8", LinkModel::at_link, {{"cp", "12.5ns"}});
 }
 
-TEST(Evaluation, SkewOfTreesIsWithinTheBound) {
+TEST(Evaluation, skew_of_trees_is_within_the_bound) {
   expect_within_bounds("tree:4x3", LinkModel::at_switch, {});
   expect_within_bounds("tree:4x3", LinkModel::at_link, {});
   expect_within_bounds("tree:4x4", LinkModel::at_switch, {});
@@ -126,7 +126,7 @@ void expect_within_bounds(const Topology& topology, Method method, LinkModel mod
   EXPECT_LE(report.skew_before, parameters.slot() / 2);
 }
 
-TEST(Evaluation, SkewIsWithinTheBoundWhereLinksHaveDelaysOfTheirOwn) {
+TEST(Evaluation, skew_is_within_the_bound_where_links_have_delays_of_their_own) {
   // Where half a slot has room for the bound: 100 us.
   const Parameters long_slots = with_values({}, {{"slot-flits", "32000"}}).value();
   for (const char* text : {"single:2", "single:8", "tree:3x3", "tree:4x3", "random:8x4x5"}) {
@@ -142,7 +142,7 @@ TEST(Evaluation, SkewIsWithinTheBoundWhereLinksHaveDelaysOfTheirOwn) {
   }
 }
 
-TEST(Evaluation, SkewIsWithinTheBoundOfShortLinksOfDifferentLengths) {
+TEST(Evaluation, skew_is_within_the_bound_of_short_links_of_different_lengths) {
   // With the slots of the paper.
   for (const char* text : {"single:8", "tree:3x3"}) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
@@ -154,7 +154,7 @@ TEST(Evaluation, SkewIsWithinTheBoundOfShortLinksOfDifferentLengths) {
   }
 }
 
-TEST(Evaluation, LongCablesAreInTheBound) {
+TEST(Evaluation, long_cables_are_in_the_bound) {
   // Both cables of 900 us: 72 slots until a flit is there. Nothing can be promised.
   const Topology even =
       topology_from_dot("graph { edge [delay=\"900us\"]; a -- s; b -- s }", "t").value();
@@ -171,7 +171,7 @@ TEST(Evaluation, LongCablesAreInTheBound) {
   }
 }
 
-TEST(Evaluation, OwnMethodsSynchroniseToo) {
+TEST(Evaluation, own_methods_synchronise_too) {
   for (const Method method : {Method::joined, Method::alternating, Method::doubling}) {
     for (const LinkModel model : {LinkModel::at_switch, LinkModel::at_link}) {
       Setting setting("tree:4x3", model, 300 * k_ppm, {}, method);
@@ -182,7 +182,7 @@ TEST(Evaluation, OwnMethodsSynchroniseToo) {
   }
 }
 
-TEST(Evaluation, SkewStaysBelowHalfASlotOver100Intervals) {
+TEST(Evaluation, skew_stays_below_half_a_slot_over100_intervals) {
   for (const char* topology : {"single:4", "single:8", "single:16", "tree:4x3", "tree:4x4"}) {
     for (const LinkModel model : {LinkModel::at_switch, LinkModel::at_link}) {
       Setting setting(topology, model, 300 * k_ppm);
@@ -195,7 +195,7 @@ TEST(Evaluation, SkewStaysBelowHalfASlotOver100Intervals) {
   }
 }
 
-TEST(Evaluation, WhereTheBoundIsTooSmallSoIsTheRoomThatEquation11Leaves) {
+TEST(Evaluation, where_the_bound_is_too_small_so_is_the_room_that_equation11_leaves) {
   // The clocks drift for half a slot less the bound; with what is left after the schedule they are
   // more than half a slot apart. The order of the slots has room for that.
   for (const auto& [model, name, value] : {std::tuple{LinkModel::at_link, "rd", "140ns"},
@@ -217,7 +217,7 @@ TEST(Evaluation, WhereTheBoundIsTooSmallSoIsTheRoomThatEquation11Leaves) {
   }
 }
 
-TEST(Evaluation, ThePhysicalLinksOf392InterfacesTakeNoTime) {
+TEST(Evaluation, the_physical_links_of392_interfaces_take_no_time) {
   Setting setting("tree:8x4", LinkModel::at_link, 300 * k_ppm);
   setting.options.synchronisations = 2;
   const SimulationReport report = setting.run();
@@ -228,13 +228,13 @@ TEST(Evaluation, ThePhysicalLinksOf392InterfacesTakeNoTime) {
   EXPECT_LT(report.result.events, report.result.injected_flits / 10);
 }
 
-TEST(Evaluation, BetweenTheSchedulesTheClocksDriftApart) {
+TEST(Evaluation, between_the_schedules_the_clocks_drift_apart) {
   Setting setting("single:8", LinkModel::at_switch, 300 * k_ppm);
   const SimulationReport report = setting.run();
   EXPECT_GT(report.skew_before, 20 * report.skew_after);
 }
 
-TEST(Evaluation, TheIntervalCanBeStretchedUntilSynchronyIsLost) {
+TEST(Evaluation, the_interval_can_be_stretched_until_synchrony_is_lost) {
   Setting setting("single:4", LinkModel::at_switch, 300 * k_ppm);
   const std::int64_t by_equation = setting.options.interval_slots;
   const Limit limit = find_limit(setting.topology, setting.schedule, setting.parameters,
@@ -247,7 +247,7 @@ TEST(Evaluation, TheIntervalCanBeStretchedUntilSynchronyIsLost) {
   EXPECT_FALSE(setting.run().synchronised());
 }
 
-TEST(Evaluation, PresetsSynchroniseOnPhysicalLinks) {
+TEST(Evaluation, presets_synchronise_on_physical_links) {
   const Topology topology = generate("tree:4x3", 1).value();
   for (const Preset& known : presets()) {
     EXPECT_TRUE(overrun_risks(topology, known.parameters, LinkModel::at_link).empty())
@@ -256,7 +256,7 @@ TEST(Evaluation, PresetsSynchroniseOnPhysicalLinks) {
   }
 }
 
-TEST(Evaluation, AScheduleThatIsLongerThanItsIntervalHasNone) {
+TEST(Evaluation, a_schedule_that_is_longer_than_its_interval_has_none) {
   // Equation (11) gives 1603 slots, the schedule of 2047 takes longer.
   const Topology topology = generate("single:1024", 1).value();
   const SpanningTree tree(topology);
@@ -275,7 +275,7 @@ TEST(Evaluation, AScheduleThatIsLongerThanItsIntervalHasNone) {
   EXPECT_EQ(bound.drifts[0].interval_slots[0], 0);
 }
 
-TEST(Evaluation, ALimitWithTrafficIsBoundedInPackets) {
+TEST(Evaluation, a_limit_with_traffic_is_bounded_in_packets) {
   Setting setting("single:4", LinkModel::at_switch, 300 * k_ppm, {{"slot-flits", "100"}});
   setting.options.drift_ppb = 0;
   setting.options.load = 1;

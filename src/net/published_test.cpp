@@ -8,7 +8,7 @@
 namespace entrain::net {
 namespace {
 
-TEST(Published, EveryValueMatchesButForTwoMisprints) {
+TEST(Published, every_value_matches_but_for_two_misprints) {
   std::map<std::string, int> cells;
   std::vector<std::string> misprints;
   for (const PublishedCell& cell : published_cells()) {
@@ -29,7 +29,7 @@ TEST(Published, EveryValueMatchesButForTwoMisprints) {
   EXPECT_EQ(cells["table 4"], 15);
 }
 
-TEST(Published, ThePrintedReadingGivesOtherValues) {
+TEST(Published, the_printed_reading_gives_other_values) {
   const auto printed = [](const std::string& row, const std::string& column) {
     for (const PublishedCell& cell : published_cells()) {
       if (cell.row == row && cell.column == column) return cell.printed_reading;
@@ -40,7 +40,7 @@ TEST(Published, ThePrintedReadingGivesOtherValues) {
   EXPECT_EQ(printed("100 ppm", "interval, slots"), "4867");
 }
 
-TEST(Published, FiguresHoldTheNamedPoints) {
+TEST(Published, figures_hold_the_named_points) {
   const auto figures = published_figures();
   ASSERT_EQ(figures.size(), 4u);
   EXPECT_EQ(figures[0].name, "figure-4");

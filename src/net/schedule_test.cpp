@@ -34,7 +34,7 @@ void expect_holds(const Topology& topology, Method method, const std::string& wh
       << what << ", " << name_of(method) << ": " << verification.sentence();
 }
 
-TEST(Schedule, EveryPairOfABuildingBlockPrecedesDirectly) {
+TEST(Schedule, every_pair_of_a_building_block_precedes_directly) {
   for (std::int64_t n = 2; n <= 32; ++n) {
     std::vector<std::vector<bool>> direct(n, std::vector<bool>(n, false));
     for (std::int64_t t = 0; t + 1 < n; ++t) {
@@ -50,7 +50,7 @@ TEST(Schedule, EveryPairOfABuildingBlockPrecedesDirectly) {
   }
 }
 
-TEST(Schedule, SssHoldsFrom2To64Interfaces) {
+TEST(Schedule, sss_holds_from2_to64_interfaces) {
   for (std::int64_t n = 2; n <= 64; ++n) {
     const Topology topology = single_switch(n).value();
     for (const Method method : k_methods) expect_holds(topology, method, std::to_string(n));
@@ -60,7 +60,7 @@ TEST(Schedule, SssHoldsFrom2To64Interfaces) {
   }
 }
 
-TEST(Schedule, AllMethodsHoldInAllFullTreesUpTo1000Hosts) {
+TEST(Schedule, all_methods_hold_in_all_full_trees_up_to1000_hosts) {
   int trees = 0;
   for (std::int64_t levels = 2; levels <= 10; ++levels) {
     for (std::int64_t ports = levels == 2 ? 2 : 3; ports <= 64; ++ports) {
@@ -79,7 +79,7 @@ TEST(Schedule, AllMethodsHoldInAllFullTreesUpTo1000Hosts) {
   EXPECT_GT(trees, 100);
 }
 
-TEST(Schedule, AllMethodsHoldInRandomGraphs) {
+TEST(Schedule, all_methods_hold_in_random_graphs) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Topology topology = random_topology(seed);
     for (const Method method : k_tree_methods)
@@ -88,7 +88,7 @@ TEST(Schedule, AllMethodsHoldInRandomGraphs) {
   }
 }
 
-TEST(Schedule, AllMethodsHoldInRegularNetworks) {
+TEST(Schedule, all_methods_hold_in_regular_networks) {
   for (const char* text : {"fat-tree:4", "fat-tree:8", "mesh:4x3", "mesh:1x9", "torus:4x4",
                            "torus:3x5x3", "mesh:7x7x2"}) {
     const Topology topology = generate(text, 1).value();
@@ -96,7 +96,7 @@ TEST(Schedule, AllMethodsHoldInRegularNetworks) {
   }
 }
 
-TEST(Schedule, SlotsOfTheTreeOf392Hosts) {
+TEST(Schedule, slots_of_the_tree_of392_hosts) {
   const Topology topology = full_tree(8, 4).value();
   EXPECT_EQ(topology.interfaces().size(), 392u);
   EXPECT_EQ(planned(topology, Method::hss).slots, 36);
@@ -107,7 +107,7 @@ TEST(Schedule, SlotsOfTheTreeOf392Hosts) {
   EXPECT_EQ(planned(topology, Method::alternating).slots, 63);
 }
 
-TEST(Schedule, SkewOfASingleSwitchIsThatOfEquation8) {
+TEST(Schedule, skew_of_a_single_switch_is_that_of_equation8) {
   const Topology topology = single_switch(8).value();
   for (const Reading reading : {Reading::published, Reading::printed}) {
     EXPECT_EQ(skew_of_schedule(planned(topology, Method::sss), 8, {}, reading),
@@ -117,7 +117,7 @@ TEST(Schedule, SkewOfASingleSwitchIsThatOfEquation8) {
   }
 }
 
-TEST(Schedule, SkewOfATreeIsAtMostThatOfEquation10) {
+TEST(Schedule, skew_of_a_tree_is_at_most_that_of_equation10) {
   for (std::int64_t levels = 2; levels <= 4; ++levels) {
     const Topology topology = full_tree(4, levels).value();
     const std::size_t n = topology.interfaces().size();
@@ -129,7 +129,7 @@ TEST(Schedule, SkewOfATreeIsAtMostThatOfEquation10) {
   }
 }
 
-TEST(Schedule, LinksOfOneLengthGiveThePublishedValue) {
+TEST(Schedule, links_of_one_length_give_the_published_value) {
   for (const char* text : {"single:5", "tree:4x3", "mesh:3x2"}) {
     const Topology base = generate(text, 1).value();
     for (const std::int64_t delay_ns : {17, 60}) {
@@ -148,7 +148,7 @@ TEST(Schedule, LinksOfOneLengthGiveThePublishedValue) {
   }
 }
 
-TEST(Schedule, AGroupOfOneTakesNoSlot) {
+TEST(Schedule, a_group_of_one_takes_no_slot) {
   // s1 has one interface, s2 one: only their leaders have anything to tell each other.
   const Topology topology =
       topology_from_dot("graph { n0 -- s1; n1 -- s2; s1 -- r; r -- s2 }", "t").value();
@@ -184,7 +184,7 @@ Femtoseconds plain_skew(const Schedule& schedule, std::size_t n, Reading reading
   return largest;
 }
 
-TEST(Schedule, SkewIsThatOfThePlainSearch) {
+TEST(Schedule, skew_is_that_of_the_plain_search) {
   std::vector<Topology> topologies;
   for (std::uint64_t seed = 0; topologies.size() < 25; ++seed) {
     Topology topology = random_topology(seed);
@@ -208,7 +208,7 @@ TEST(Schedule, SkewIsThatOfThePlainSearch) {
   }
 }
 
-TEST(Schedule, ASearchThatIsCancelledEnds) {
+TEST(Schedule, a_search_that_is_cancelled_ends) {
   struct Stopped : Progress {
     void begin(std::string_view, std::uint64_t, std::string_view) override {}
     void advance(std::uint64_t units) override { advanced += units; }
@@ -222,7 +222,7 @@ TEST(Schedule, ASearchThatIsCancelledEnds) {
   EXPECT_EQ(stopped.advanced, 10u);
 }
 
-TEST(Schedule, AlternatingHomeKeepsTheFastNearTheContestedLink) {
+TEST(Schedule, alternating_home_keeps_the_fast_near_the_contested_link) {
   // Equation (5) weighs the routers behind the fast one (p2) with a whole buffer each, those behind
   // the slow one (p1) with a delay: a step at level i counts (2 i - 1, 1) instead of (1, 2 i - 1).
   const Topology topology = full_tree(8, 4).value();
@@ -234,7 +234,7 @@ TEST(Schedule, AlternatingHomeKeepsTheFastNearTheContestedLink) {
             skew_of_hss({}, 4, Reading::published));
 }
 
-TEST(Schedule, LeadersAreNearestByLinks) {
+TEST(Schedule, leaders_are_nearest_by_links) {
   // Under b, n0 hangs one switch deeper than n1.
   const Topology topology =
       topology_from_dot("graph { n0 -- a -- b; n1 -- b; b -- r; n2 -- c -- d -- r; n3 -- r }", "t")
@@ -253,7 +253,7 @@ TEST(Schedule, LeadersAreNearestByLinks) {
             skew_of_schedule(by_index, 4, {}, Reading::published));
 }
 
-TEST(Schedule, LeadersAreNearestInTime) {
+TEST(Schedule, leaders_are_nearest_in_time) {
   const Topology topology =
       topology_from_dot(
           "graph { n0 -- a [delay=\"90ns\"]; n1 -- a [delay=\"5ns\"]; a -- r; "
@@ -267,7 +267,7 @@ TEST(Schedule, LeadersAreNearestInTime) {
   }
 }
 
-TEST(Schedule, TooLargePatternsAreRefused) {
+TEST(Schedule, too_large_patterns_are_refused) {
   const Topology topology = generate("tree:18x4", 1).value();
   EXPECT_FALSE(plan(topology, SpanningTree(topology), Method::sss));
 }

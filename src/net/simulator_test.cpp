@@ -46,7 +46,7 @@ Femtoseconds lag_of_the_fast(const Machine& machine, SimulationOptions options) 
   return Femtoseconds(end[fast] - end[1 - fast]);
 }
 
-TEST(Simulator, ABlockedPacketEndsWhereThePrintedReadingSays) {
+TEST(Simulator, a_blocked_packet_ends_where_the_printed_reading_says) {
   // The buffer holds occ = ks + floor((2 ld + 2 fc) / cp) = 59 flits when the last one before STOP
   // is in, and drains to kg: 2 ld + 2 fc + sd + rd + (occ - kg - 1) sd - (occ + 1) cp = -150.48 ns.
   // With bl for occ (and without the tail's own cp) that is GAPmin with bl - kg, as printed:
@@ -60,7 +60,7 @@ TEST(Simulator, ABlockedPacketEndsWhereThePrintedReadingSays) {
   EXPECT_EQ(lag_range({}, 1, 1, Reading::printed).least, ns(-165.48));
 }
 
-TEST(Simulator, BelowTheDeadZoneNothingHappens) {
+TEST(Simulator, below_the_dead_zone_nothing_happens) {
   // The buffer takes ks - 1 flits before it says anything, so that (ks - 1) cp - rd - sd = 223 ns
   // of lead go unnoticed: more than the printed reading's bound, less than the published one's.
   const Machine machine("single:2");
@@ -77,7 +77,7 @@ TEST(Simulator, BelowTheDeadZoneNothingHappens) {
   EXPECT_EQ(lag_of_the_fast(machine, options), ns(-150.48));
 }
 
-TEST(Simulator, OnFasterLinksTheDeadZoneIsWiderThanTheBound) {
+TEST(Simulator, on_faster_links_the_dead_zone_is_wider_than_the_bound) {
   Machine machine("single:2");
   machine.parameters.cp = ns(4.17);  // 52 x 4.17 - 102 = 114.84 ns
   SimulationOptions options = machine.options(LinkModel::at_switch);
@@ -86,7 +86,7 @@ TEST(Simulator, OnFasterLinksTheDeadZoneIsWiderThanTheBound) {
   EXPECT_LT(skew_of_sss(machine.parameters, Reading::published), ns(105));
 }
 
-TEST(Simulator, WhereBuffersDrainSlowlyTheFastOneEndsBehind) {
+TEST(Simulator, where_buffers_drain_slowly_the_fast_one_ends_behind) {
   // At cp = 3.13 ns STOP holds longer than the fast one was ahead: 29.94 ns behind. Then the other
   // one follows it, and so on: with eight interfaces the lags of a chain add up.
   Machine machine("single:2");
@@ -101,7 +101,7 @@ TEST(Simulator, WhereBuffersDrainSlowlyTheFastOneEndsBehind) {
   EXPECT_FALSE(overrun_risks(eight.topology, eight.parameters, LinkModel::at_switch).empty());
 }
 
-TEST(Simulator, OnPhysicalLinksTheGuardDecidesWhereThePairEnds) {
+TEST(Simulator, on_physical_links_the_guard_decides_where_the_pair_ends) {
   // 2 (rd + ld + fc) - (guard + kg + 2) cp: buffers drain no faster than they fill, so bl and ks
   // drop out.
   Machine machine("single:2");
@@ -117,7 +117,7 @@ TEST(Simulator, OnPhysicalLinksTheGuardDecidesWhereThePairEnds) {
   EXPECT_EQ(usual_guard_flits(machine.parameters, LinkModel::at_link, machine.parameters.ld), 33);
 }
 
-TEST(Simulator, OnPhysicalLinksTheGuardWidensTheDeadZone) {
+TEST(Simulator, on_physical_links_the_guard_widens_the_dead_zone) {
   // What the guard lets the buffers drain is room for more flits before STOP: (ks + guard) cp - 2
   // rd = 256.25 ns, more than the published bound.
   const Machine machine("single:2");
@@ -128,7 +128,7 @@ TEST(Simulator, OnPhysicalLinksTheGuardWidensTheDeadZone) {
   EXPECT_LT(machine.run(options).largest_skew(2), ns(10));
 }
 
-TEST(Simulator, OnPhysicalLinksAPacketFromFarHoldsUpWhoIsAtHome) {
+TEST(Simulator, on_physical_links_a_packet_from_far_holds_up_who_is_at_home) {
   // A header takes rd + ld per router. Who follows it at home ends behind by that for each router
   // but the last, and by what the pair on one switch has; so do all, in every schedule.
   Machine machine("single:2");
@@ -148,7 +148,7 @@ TEST(Simulator, OnPhysicalLinksAPacketFromFarHoldsUpWhoIsAtHome) {
   EXPECT_LT(skew_of_schedule(machine.schedule, 2, {}, Reading::published), ns(200));
 }
 
-TEST(Simulator, AGuardlessLinkIsSlowerThanItsSlowestInterface) {
+TEST(Simulator, a_guardless_link_is_slower_than_its_slowest_interface) {
   // Without idle flits every slot gets longer by rd less the flit in which it would have passed:
   // 95 ns in 12.5 us, 0.76 %.
   Machine machine("single:4");
@@ -164,7 +164,7 @@ TEST(Simulator, AGuardlessLinkIsSlowerThanItsSlowestInterface) {
   EXPECT_NEAR(pace(20), 1.0, 0.0002);
 }
 
-TEST(Simulator, SkippingChangesNothingButTheEvents) {
+TEST(Simulator, skipping_changes_nothing_but_the_events) {
   std::int64_t skipped[2] = {};  // by link model
   const char* const networks[] = {"single:2", "single:5",  "single:8", "tree:3x3",   "tree:4x3",
                                   "mesh:3x2", "torus:3x3", "tree:3x4", "mesh:4x1x2", "fat-tree:4"};
@@ -210,7 +210,7 @@ TEST(Simulator, SkippingChangesNothingButTheEvents) {
   EXPECT_GT(skipped[1], 100'000);
 }
 
-TEST(Simulator, IsTheSameForTheSameSeed) {
+TEST(Simulator, is_the_same_for_the_same_seed) {
   const Machine machine("tree:4x3");
   SimulationOptions options = machine.options(LinkModel::at_switch);
   options.drift_ppb = 300'000;
@@ -227,7 +227,7 @@ TEST(Simulator, IsTheSameForTheSameSeed) {
   EXPECT_GT(first.packets, 0);
 }
 
-TEST(Simulator, RatesSpanTheDrift) {
+TEST(Simulator, rates_span_the_drift) {
   const Machine machine("single:6");
   SimulationOptions options = machine.options(LinkModel::at_switch);
   options.drift_ppb = 300'000;
@@ -237,7 +237,7 @@ TEST(Simulator, RatesSpanTheDrift) {
   EXPECT_EQ(result.boundaries.front().skew(), options.phase);
 }
 
-TEST(Simulator, SmallBuffersOverrunWhereThatIsPredicted) {
+TEST(Simulator, small_buffers_overrun_where_that_is_predicted) {
   Machine machine("single:4");
   EXPECT_TRUE(overrun_risks(machine.topology, machine.parameters, LinkModel::at_switch).empty());
   EXPECT_TRUE(machine.run(machine.options(LinkModel::at_switch)).overruns.empty());
@@ -254,7 +254,7 @@ TEST(Simulator, SmallBuffersOverrunWhereThatIsPredicted) {
   EXPECT_EQ(result.undelivered_flits(), 0);
 }
 
-TEST(Simulator, NoBufferOverrunsWhereNoneIsPredicted) {
+TEST(Simulator, no_buffer_overruns_where_none_is_predicted) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     RandomStream random(seed, 8);
     Machine machine(seed % 2 == 0 ? "tree:3x4" : "single:6");
@@ -280,7 +280,7 @@ TEST(Simulator, NoBufferOverrunsWhereNoneIsPredicted) {
   }
 }
 
-TEST(Simulator, ASkewOfASlotInvertsTheOrder) {
+TEST(Simulator, a_skew_of_a_slot_inverts_the_order) {
   const Machine machine("single:3");
   SimulationOptions options = machine.options(LinkModel::at_switch);
   options.drift_ppb = 500'000;
@@ -294,7 +294,7 @@ TEST(Simulator, ASkewOfASlotInvertsTheOrder) {
   EXPECT_EQ(machine.run(options).inversions, 0);
 }
 
-TEST(Simulator, OptionsOutOfRangeAreRefused) {
+TEST(Simulator, options_out_of_range_are_refused) {
   const Machine machine("single:3");
   const auto refusal = [&](auto change) {
     SimulationOptions options = machine.options(LinkModel::at_switch);

@@ -101,7 +101,7 @@ std::int64_t hold_against_sss(std::uint32_t n, std::size_t length, const std::ve
   return synchronising;
 }
 
-TEST(Theorem3, AllSchedulesOf2And3InterfacesIdleSlotsAmongThem) {
+TEST(Theorem3, all_schedules_of2_and3_interfaces_idle_slots_among_them) {
   EXPECT_EQ(partial_slots(2).size(), 7u);
   EXPECT_EQ(partial_slots(3).size(), 34u);
   for (std::size_t length = 1; length <= 4; ++length) {
@@ -117,7 +117,7 @@ TEST(Theorem3, AllSchedulesOf2And3InterfacesIdleSlotsAmongThem) {
 // More messages add precedences and take none away, and to give the destinations other names
 // changes nothing: from here on all interfaces send in every slot, in the first one to themselves.
 
-TEST(Theorem3, AllFullSchedulesOf4Interfaces) {
+TEST(Theorem3, all_full_schedules_of4_interfaces) {
   const auto all = permutations(4);
   EXPECT_EQ(hold_against_sss(4, 2, all, &all.front()), 0);
   EXPECT_GT(hold_against_sss(4, 3, all, &all.front()), 0);
@@ -147,7 +147,7 @@ int longest_chain(const std::array<const Slot*, 4>& slots) {
   return longest;
 }
 
-TEST(Theorem3, AllFullSchedulesOf5InterfacesIn4Slots) {
+TEST(Theorem3, all_full_schedules_of5_interfaces_in4_slots) {
   const auto all = permutations(5);
   std::array<std::int64_t, 4> found{};  // by the longest chain
   for (const Slot& second : all) {
@@ -232,7 +232,7 @@ std::array<std::int64_t, k_no_chain + 1> by_longest(const CountedChains& states,
   return counts;
 }
 
-TEST(Theorem3, AllFullSchedulesOf5InterfacesInUpTo6Slots) {
+TEST(Theorem3, all_full_schedules_of5_interfaces_in_up_to6_slots) {
   std::vector<Names> all;
   for (const Slot& slot : permutations(5))
     std::copy(slot.begin(), slot.end(), all.emplace_back().begin());
@@ -255,7 +255,7 @@ TEST(Theorem3, AllFullSchedulesOf5InterfacesInUpTo6Slots) {
   }
 }
 
-TEST(Theorem3, RandomSchedulesOfMoreInterfaces) {
+TEST(Theorem3, random_schedules_of_more_interfaces) {
   std::int64_t synchronising = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     RandomStream random(seed, 3);

@@ -26,7 +26,7 @@ constexpr const char* k_small_json = R"({
   "interfaces": ["a", {"name": "b"}], "switches": [{"name": "s", "ports": 2}],
   "links": [["a", "s"], {"ends": ["s", "b"], "delay": "17ns"}]})";
 
-TEST(Topology, IsReadFromJson) {
+TEST(Topology, is_read_from_json) {
   const Topology topology = topology_from_json(k_small_json, "f.json").value();
   EXPECT_EQ(topology.interfaces().size(), 2u);
   EXPECT_EQ(topology.switch_count(), 1u);
@@ -36,7 +36,7 @@ TEST(Topology, IsReadFromJson) {
   EXPECT_EQ(topology.channel(0, 1), k_none);
 }
 
-TEST(Topology, IsReadFromDot) {
+TEST(Topology, is_read_from_dot) {
   const Topology topology = topology_from_dot(R"(/* a
     comment */ strict graph "net" { rankdir=LR; node [shape=box];
     // switches
@@ -53,7 +53,7 @@ TEST(Topology, IsReadFromDot) {
   EXPECT_FALSE(topology.links()[2].delay);
 }
 
-TEST(Topology, DefaultsOfDotAreThoseOfGraphviz) {
+TEST(Topology, defaults_of_dot_are_those_of_graphviz) {
   const Topology topology = topology_from_dot(R"(graph {
     a -- s; EDGE [delay="900us", color=red]; edge [color=blue]; b -- s; c -- s [delay="5ns"];
     edge [delay="3ns"]; s -- t; node [type=switch, ports=6]; u -- t; d -- u; d [type=interface] })",
@@ -73,7 +73,7 @@ TEST(Topology, DefaultsOfDotAreThoseOfGraphviz) {
   EXPECT_THAT(dot_error("graph { node a }"), HasSubstr("'[' is missing after 'node'"));
 }
 
-TEST(Topology, WhatGraphvizTakesIsTaken) {
+TEST(Topology, what_graphviz_takes_is_taken) {
   const char* const plain = "graph { a -- s; b -- s }";
   const std::string expected = to_dot(topology_from_dot(plain, "f").value());
   for (const char* text :
@@ -94,7 +94,7 @@ TEST(Topology, WhatGraphvizTakesIsTaken) {
   EXPECT_THAT(dot_error("graph { a -- s [label=\"x\" + y]; b -- s }"), HasSubstr("is missing"));
 }
 
-TEST(Topology, GarbageIsRefused) {
+TEST(Topology, garbage_is_refused) {
   EXPECT_EQ(dot_error("graph { a -- s; b -- s }\ngarbage"),
             "f.dot, line 2: 'garbage' stands behind the graph; a file holds one");
   EXPECT_EQ(dot_error("graph { a -- s; b -- s } // end\n"), "accepted");
@@ -117,14 +117,14 @@ TEST(Topology, GarbageIsRefused) {
             "f.json: switch 's' has 18446744073709551615 ports, more than 1000000");
 }
 
-TEST(Topology, ComesBackFromItsOwnDot) {
+TEST(Topology, comes_back_from_its_own_dot) {
   const Topology first = generate("random:20x9x6", 3).value();
   const Topology second = topology_from_dot(to_dot(first), "f.dot").value();
   EXPECT_EQ(to_dot(first), to_dot(second));
   EXPECT_EQ(first.interfaces().size(), second.interfaces().size());
 }
 
-TEST(Topology, EveryMistakeNamesTheNode) {
+TEST(Topology, every_mistake_names_the_node) {
   EXPECT_EQ(dot_error("graph { a -- s; b -- s; c [type=interface] }"),
             "f.dot: node 'c' is connected to nothing");
   EXPECT_EQ(dot_error("graph { s [ports=2]; a -- s; b -- s; c -- s }"),
@@ -145,7 +145,7 @@ TEST(Topology, EveryMistakeNamesTheNode) {
               HasSubstr("two nodes are called 'a'"));
 }
 
-TEST(Topology, BadJsonIsOneSentence) {
+TEST(Topology, bad_json_is_one_sentence) {
   EXPECT_EQ(json_error("{"), "f.json: this is no JSON document");
   EXPECT_EQ(json_error("[]"), "f.json: the document is not an object");
   EXPECT_THAT(json_error("{}"), HasSubstr("'interfaces' is missing"));
@@ -167,7 +167,7 @@ TEST(Topology, BadJsonIsOneSentence) {
               HasSubstr("the delay of the link of 'b' and 's' is no text"));
 }
 
-TEST(Topology, AKeyThatStandsTwiceIsNamed) {
+TEST(Topology, a_key_that_stands_twice_is_named) {
   EXPECT_EQ(json_error(R"({"interfaces": [], "interfaces": []})"),
             "f.json: the key 'interfaces' stands twice in one object; remove one");
   EXPECT_THAT(json_error(R"({"links": [{"delay": "1ns", "delay": "2ns"}]})"), HasSubstr("'delay'"));
@@ -176,7 +176,7 @@ TEST(Topology, AKeyThatStandsTwiceIsNamed) {
               HasSubstr("'interfaces' is missing"));
 }
 
-TEST(Topology, BadDotNamesTheLine) {
+TEST(Topology, bad_dot_names_the_line) {
   EXPECT_THAT(dot_error("graph {\n a -- s\n b -> s }"), HasSubstr("f.dot, line 3: "));
   EXPECT_THAT(dot_error("digraph { a -> s }"), HasSubstr("full duplex"));
   EXPECT_THAT(dot_error("hello"), HasSubstr("does not begin with 'graph'"));
@@ -192,7 +192,7 @@ TEST(Topology, BadDotNamesTheLine) {
   EXPECT_THAT(dot_error("graph { a -- s [delay=17] }"), HasSubstr("has no unit"));
 }
 
-TEST(Generators, MakeWhatTheySay) {
+TEST(Generators, make_what_they_say) {
   const auto counts = [](const char* text) {
     const Topology topology = generate(text, 1).value();
     return std::array{topology.interfaces().size(), topology.switch_count(),
@@ -210,14 +210,14 @@ TEST(Generators, MakeWhatTheySay) {
             to_dot(generate("random:20x9x6", 6).value()));
 }
 
-TEST(Generators, RefuseWhatIsOutOfRange) {
+TEST(Generators, refuse_what_is_out_of_range) {
   for (const char* text : {"", "single", "single:", "single:1", "single:0", "single:8x2", "tree:8",
                            "tree:2x3", "tree:8x1", "tree:8x9", "fat-tree:3", "torus:2x4",
                            "mesh:0x3", "random:100x2x4", "ring:8", "single:-4", "tree:8x4x"})
     EXPECT_FALSE(generate(text, 1)) << text;
 }
 
-TEST(SpanningTree, HasTheLeastDepthOverAllRoots) {
+TEST(SpanningTree, has_the_least_depth_over_all_roots) {
   // A line of five switches with an interface at each: the middle one is the root.
   const Topology line = generate("mesh:5x1", 1).value();
   const SpanningTree tree(line);
@@ -229,7 +229,7 @@ TEST(SpanningTree, HasTheLeastDepthOverAllRoots) {
   EXPECT_EQ(SpanningTree(torus).levels(), 6);  // four links to the farthest switch
 }
 
-TEST(SpanningTree, LeavesOutWhatLeadsNowhere) {
+TEST(SpanningTree, leaves_out_what_leads_nowhere) {
   const Topology topology =
       topology_from_dot("graph { a -- s; b -- s; s -- t; t [type=switch] }", "t").value();
   const SpanningTree tree(topology);
@@ -237,7 +237,7 @@ TEST(SpanningTree, LeavesOutWhatLeadsNowhere) {
   EXPECT_EQ(tree.levels(), 2);
 }
 
-TEST(SpanningTree, RoutesGoOverTheNearestCommonSwitch) {
+TEST(SpanningTree, routes_go_over_the_nearest_common_switch) {
   const Topology topology = full_tree(3, 3).value();
   const SpanningTree tree(topology);
   const auto names = [&](InterfaceIndex a, InterfaceIndex b) {
@@ -251,7 +251,7 @@ TEST(SpanningTree, RoutesGoOverTheNearestCommonSwitch) {
   EXPECT_EQ(names(4, 4), "n4 s3 n4 ");
 }
 
-TEST(SpanningTree, FindsTheLinkThatClosesACycle) {
+TEST(SpanningTree, finds_the_link_that_closes_a_cycle) {
   EXPECT_EQ(find_cycle(full_tree(4, 3).value()), k_none);
   const Topology topology =
       topology_from_dot("graph { a -- s -- t -- u -- s; b -- t }", "t").value();

@@ -6,7 +6,7 @@
 namespace entrain::net {
 namespace {
 
-TEST(Units, TimesAreExact) {
+TEST(Units, times_are_exact) {
   EXPECT_EQ(parse_time("17ns")->count(), 17'000'000);
   EXPECT_EQ(parse_time("6.25 ns")->count(), 6'250'000);
   EXPECT_EQ(parse_time("0.000001ns")->count(), 1);
@@ -16,7 +16,7 @@ TEST(Units, TimesAreExact) {
   EXPECT_EQ(parse_time("0fs")->count(), 0);
 }
 
-TEST(Units, WhatIsNoTimeIsRefused) {
+TEST(Units, what_is_no_time_is_refused) {
   for (const char* text : {"", "ns", ".", ".ns", "1.2.3ns", "17 parsecs", "1001s", "0.5fs", "1e3ns",
                            "99999999999999999999s", "17ns ", "0x1ns", "1,5ns"})
     EXPECT_FALSE(parse_time(text)) << text;
@@ -24,7 +24,7 @@ TEST(Units, WhatIsNoTimeIsRefused) {
   EXPECT_NE(parse_time("17").error().message.find("has no unit"), std::string::npos);
 }
 
-TEST(Units, RatesBecomePeriodsOfAFlit) {
+TEST(Units, rates_become_periods_of_a_flit) {
   EXPECT_EQ(parse_period("1.28Gbps", 1)->count(), 6'250'000);
   EXPECT_EQ(parse_period("640Mbps", 1)->count(), 12'500'000);
   EXPECT_EQ(parse_period("1.92Gbps", 1)->count(), 4'166'667);
@@ -35,7 +35,7 @@ TEST(Units, RatesBecomePeriodsOfAFlit) {
     EXPECT_FALSE(parse_period(text, 1)) << text;
 }
 
-TEST(Units, DriftsArePartsPerBillion) {
+TEST(Units, drifts_are_parts_per_billion) {
   EXPECT_EQ(*parse_drift_ppb("300ppm"), 300'000);
   EXPECT_EQ(*parse_drift_ppb("0.5ppm"), 500);
   EXPECT_EQ(*parse_drift_ppb("7ppb"), 7);
@@ -43,7 +43,7 @@ TEST(Units, DriftsArePartsPerBillion) {
     EXPECT_FALSE(parse_drift_ppb(text)) << text;
 }
 
-TEST(Units, DecimalsAreRoundedOrCut) {
+TEST(Units, decimals_are_rounded_or_cut) {
   const Femtoseconds us = std::chrono::microseconds(1);
   EXPECT_EQ(decimal_text(Femtoseconds(237'480'000), us, 3), "0.237");
   EXPECT_EQ(decimal_text(Femtoseconds(1'421'400'000), us, 2), "1.42");

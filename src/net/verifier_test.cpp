@@ -21,13 +21,13 @@ std::vector<Message>::iterator message_of(Schedule& schedule, std::int64_t slot,
                       [&](const Message& m) { return m.slot == slot && m.source == source; });
 }
 
-TEST(Verifier, AcceptsAGoodSchedule) {
+TEST(Verifier, accepts_a_good_schedule) {
   const Case good;
   EXPECT_TRUE(verify(good.topology, good.schedule).holds());
   EXPECT_EQ(verify(good.topology, good.schedule).sentence(), "");
 }
 
-TEST(Verifier, NamesTheLinkThatTwoMessagesTake) {
+TEST(Verifier, names_the_link_that_two_messages_take) {
   const Topology topology = full_tree(3, 3).value();
   const Schedule schedule = plan(topology, SpanningTree(topology), Method::sss).value();
   const Verification verification = verify(topology, schedule);
@@ -37,7 +37,7 @@ TEST(Verifier, NamesTheLinkThatTwoMessagesTake) {
   EXPECT_THAT(verification.conflict_example, HasSubstr("s1 -> s0"));
 }
 
-TEST(Verifier, NamesThePairThatIsNotConnectedInTime) {
+TEST(Verifier, names_the_pair_that_is_not_connected_in_time) {
   Case broken;
   // Without the last slot the leaders do not reach their neighbours.
   const std::int64_t last = broken.schedule.slots - 1;
@@ -48,7 +48,7 @@ TEST(Verifier, NamesThePairThatIsNotConnectedInTime) {
   EXPECT_THAT(verification.missing_example, HasSubstr("n2 does not precede n1"));
 }
 
-TEST(Verifier, EveryMessageOfSssIsNeeded) {
+TEST(Verifier, every_message_of_sss_is_needed) {
   const Topology topology = single_switch(5).value();
   const Schedule schedule = plan(topology, SpanningTree(topology), Method::sss).value();
   for (std::size_t i = 0; i < schedule.messages.size(); ++i) {
@@ -61,7 +61,7 @@ TEST(Verifier, EveryMessageOfSssIsNeeded) {
   }
 }
 
-TEST(Verifier, ChainsMustRiseInTime) {
+TEST(Verifier, chains_must_rise_in_time) {
   // n1 precedes n0 at slot 0, n2 precedes n1 only afterwards: n2 does not precede n0.
   const Topology topology = single_switch(3).value();
   const SpanningTree tree(topology);
@@ -88,7 +88,7 @@ TEST(Verifier, ChainsMustRiseInTime) {
   EXPECT_THAT(verification.missing_example, HasSubstr("n2 does not precede n0"));
 }
 
-TEST(Verifier, RefusesMessagesThatAreNone) {
+TEST(Verifier, refuses_messages_that_are_none) {
   const auto malformed = [](auto change) {
     Case broken;
     change(broken);

@@ -20,7 +20,7 @@ ProcessRecord process(std::uint32_t rank, std::uint32_t parent,
   return record;
 }
 
-TEST(Clocks, TheShortestRoundTripOfASessionCounts) {
+TEST(Clocks, the_shortest_round_trip_of_a_session_counts) {
   const auto points = clock_points({process(0, 0), process(1, 0,
                                                            {{0, 1000, 5000, 100, true},
                                                             {0, 1200, 5260, 20, true},
@@ -38,7 +38,7 @@ TEST(Clocks, TheShortestRoundTripOfASessionCounts) {
   EXPECT_EQ(points[0][0].half_width, 0u);
 }
 
-TEST(Clocks, WhoSharesAClockSharesItsRecords) {
+TEST(Clocks, who_shares_a_clock_shares_its_records) {
   auto shares = process(2, 1);
   shares.shares_parents_clock = true;
   const auto points =
@@ -49,7 +49,7 @@ TEST(Clocks, WhoSharesAClockSharesItsRecords) {
   EXPECT_TRUE(points[3].empty());
 }
 
-TEST(Clocks, BetweenAndBeyondRecordsTheLineGoesOn) {
+TEST(Clocks, between_and_beyond_records_the_line_goes_on) {
   const std::vector<ClockPoint> points{{0, 1000, 100, 4}, {1, 2000, 200, 8}, {2, 4000, 200, 2}};
   EXPECT_EQ(master_time(points, 1000), 1100u);
   EXPECT_EQ(master_time(points, 1500), 1650u);
@@ -63,7 +63,7 @@ TEST(Clocks, BetweenAndBeyondRecordsTheLineGoesOn) {
   EXPECT_EQ(master_time({{0, 10, -3, 1}}, 77), 74u);
 }
 
-TEST(Clocks, TheSlowestAreDropped) {
+TEST(Clocks, the_slowest_are_dropped) {
   std::vector<ClockSample> samples(10);
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i].round_trip = (i * 7) % 10;
   drop_slowest(samples, 0.29);
@@ -71,7 +71,7 @@ TEST(Clocks, TheSlowestAreDropped) {
 }
 
 /// A chain of clocks with constant rates, measured over ways of unequal length.
-RC_GTEST_PROP(Clocks, BoundsHoldAlongAChain, ()) {
+RC_GTEST_PROP(Clocks, bounds_hold_along_a_chain, ()) {
   const auto draw = [](double least, double most) {
     return least + (most - least) * *rc::gen::inRange(0, 1'000'001) / 1e6;
   };

@@ -34,7 +34,7 @@ std::uint64_t events_in(const std::string& records) {
   return span.events;
 }
 
-TEST(EventFile, WholeRecordsAreKept) {
+TEST(EventFile, whole_records_are_kept) {
   EventSpan span;
   const std::string records =
       stamp(10) + k_enter + k_collective_begin + stamp(12) + k_comm_create + k_leave;
@@ -45,7 +45,7 @@ TEST(EventFile, WholeRecordsAreKept) {
   EXPECT_EQ(file, std::string("\x03\x42") + word(1) + word(4) + records + "\x02\x01");
 }
 
-TEST(EventFile, ARecordThatWasBegunIsLeftOut) {
+TEST(EventFile, a_record_that_was_begun_is_left_out) {
   const std::string whole = stamp(10) + k_enter;
   const std::string no_length("\x57\x00\x01\x03", 4);
   EXPECT_EQ(events_in(whole + no_length), 1u);           // the length comes last

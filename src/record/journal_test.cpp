@@ -13,7 +13,7 @@ namespace {
 
 const char* const k_process = "process\t3\t8\thost\tTSC\t1\t17\t18\t\n";
 
-TEST(Journal, IsTakenApart) {
+TEST(Journal, is_taken_apart) {
   Journal journal;
   journal.tell({"process", "3", "8", clean_word("a\tb"), "TSC", "1", "17", "18", ""});
   journal.tell({"location", "3", "Master thread"});
@@ -49,7 +49,7 @@ TEST(Journal, IsTakenApart) {
   EXPECT_EQ(record.locations.at(3).truth_last, 21u);
 }
 
-TEST(Journal, BrokenLinesAreLeftOut) {
+TEST(Journal, broken_lines_are_left_out) {
   ProcessRecord record;
   EXPECT_FALSE(parse_journal("", record));
   EXPECT_FALSE(parse_journal("process\t3\n", record));
@@ -58,14 +58,14 @@ TEST(Journal, BrokenLinesAreLeftOut) {
   EXPECT_TRUE(record.samples.empty());
 }
 
-TEST(Journal, RanksAreWrittenShort) {
+TEST(Journal, ranks_are_written_short) {
   EXPECT_EQ(join_ranks({0, 1, 2, 3, 7, 9, 8}), "0-3,7,9,8");
   EXPECT_EQ(split_ranks("0-3,7"), (std::vector<std::uint32_t>{0, 1, 2, 3, 7}));
   EXPECT_TRUE(split_ranks("3-1").empty());
   EXPECT_TRUE(split_ranks("0-99999999999").empty());
 }
 
-RC_GTEST_PROP(Journal, RanksComeBack, (std::vector<std::uint16_t> drawn)) {
+RC_GTEST_PROP(Journal, ranks_come_back, (std::vector<std::uint16_t> drawn)) {
   std::vector<int> ranks(drawn.begin(), drawn.end());
   const std::vector<std::uint32_t> back = split_ranks(join_ranks(ranks));
   RC_ASSERT(std::vector<int>(back.begin(), back.end()) == ranks);
@@ -86,7 +86,7 @@ std::string chunk_of(std::uint64_t first, int events, std::size_t size) {
   return chunk;
 }
 
-TEST(EventFile, ChunksInMemoryBecomeAFile) {
+TEST(EventFile, chunks_in_memory_become_a_file) {
   constexpr std::size_t k_size = 256;
   EventSpan span;
   // In any order; the last one of a killed process has no end.
@@ -100,7 +100,7 @@ TEST(EventFile, ChunksInMemoryBecomeAFile) {
   EXPECT_EQ(file[k_size + 10], 13);  // number of the last event
 }
 
-TEST(EventFile, NothingBehindAGapAndNothingFromNothing) {
+TEST(EventFile, nothing_behind_a_gap_and_nothing_from_nothing) {
   constexpr std::size_t k_size = 256;
   EventSpan span;
   restored_event_file(chunk_of(1, 10, k_size) + chunk_of(20, 3, k_size), k_size, span);
@@ -110,7 +110,7 @@ TEST(EventFile, NothingBehindAGapAndNothingFromNothing) {
   EXPECT_EQ(none.events, 0u);
 }
 
-RC_GTEST_PROP(EventFile, AnyBytesAreSurvived, (std::vector<unsigned char> bytes)) {
+RC_GTEST_PROP(EventFile, any_bytes_are_survived, (std::vector<unsigned char> bytes)) {
   EventSpan span;
   std::string chunk = chunk_of(1, 1, 64) + std::string(bytes.begin(), bytes.end());
   chunk.insert(30, std::string(bytes.begin(), bytes.end()));
@@ -118,7 +118,7 @@ RC_GTEST_PROP(EventFile, AnyBytesAreSurvived, (std::vector<unsigned char> bytes)
   RC_SUCCEED();
 }
 
-TEST(Journal, KeysStayShort) {
+TEST(Journal, keys_stay_short) {
   EXPECT_EQ(short_key("world:0/1:0"), "world:0/1:0");
   std::string key = "world:0", other = "world:1";
   std::set<std::string> keys;

@@ -8,7 +8,7 @@
 namespace entrain::record {
 namespace {
 
-TEST(Rounds, EveryByteGoesOnceAndInOrder) {
+TEST(Rounds, every_byte_goes_once_and_in_order) {
   const std::vector<std::uint64_t> lengths{0, 1, 7, 20, 3};
   const Rounds rounds(lengths.size(), 20, 16);  // three bytes of each per round
   EXPECT_EQ(rounds.count(), 7u);
@@ -30,7 +30,7 @@ TEST(Rounds, EveryByteGoesOnceAndInOrder) {
   EXPECT_EQ(gone, lengths);
 }
 
-TEST(Rounds, MoreThanAnIntCanCount) {
+TEST(Rounds, more_than_an_int_can_count) {
   // A hundred thousand processes with a megabyte each, and one with five gigabytes.
   std::vector<std::uint64_t> lengths(100'000, 1'000'000);
   lengths[7] = 5'000'000'000;
@@ -47,7 +47,7 @@ TEST(Rounds, MoreThanAnIntCanCount) {
   EXPECT_EQ(long_one, lengths[7]);
 }
 
-TEST(Rounds, NothingToMove) { EXPECT_EQ(Rounds(3, 0).count(), 0u); }
+TEST(Rounds, nothing_to_move) { EXPECT_EQ(Rounds(3, 0).count(), 0u); }
 
 }  // namespace
 }  // namespace entrain::record

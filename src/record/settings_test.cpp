@@ -19,7 +19,7 @@ Settings settings_of(const std::vector<std::string>& variables, std::string& pro
   return read_settings(all, problem);
 }
 
-TEST(Settings, AreReadOutOfVariables) {
+TEST(Settings, are_read_out_of_variables) {
   std::string problem;
   const Settings settings = settings_of(
       {"ENTRAIN_RECORD_DIR=/a/b=c", "ENTRAIN_RECORD_BUFFER=32M", "ENTRAIN_SYNC=off",
@@ -37,7 +37,7 @@ TEST(Settings, AreReadOutOfVariables) {
   EXPECT_EQ(settings.sync.dropped_share, 0.1);
 }
 
-TEST(Settings, EveryBadValueIsToldAndTheDefaultStays) {
+TEST(Settings, every_bad_value_is_told_and_the_default_stays) {
   std::string problem;
   const Settings settings =
       settings_of({"ENTRAIN_SYNC_MAX_MESSAGES=1.5", "ENTRAIN_SYNC_PERIOD=0x10",
@@ -57,7 +57,7 @@ TEST(Settings, EveryBadValueIsToldAndTheDefaultStays) {
   EXPECT_EQ(settings.buffer_bytes, 16u << 20);
 }
 
-TEST(Settings, TheFolderIsAnAbsolutePath) {
+TEST(Settings, the_folder_is_an_absolute_path) {
   std::string problem;
   ::setenv("ENTRAIN_RECORD_DIR", "some/folder//", 1);
   const Settings settings = read_settings(own_variables(), problem);

@@ -27,7 +27,7 @@ void expect_members(const Json& object, const std::vector<std::string>& names) {
   for (const std::string& name : names) EXPECT_TRUE(object.contains(name)) << name;
 }
 
-TEST(Json, CheckHasTheDocumentedMembers) {
+TEST(Json, check_has_the_documented_members) {
   const Json json = to_json(samples::check());
   EXPECT_EQ(json["schema"], "entrain.check/1");
   expect_members(json, {"archive", "locations", "events", "resolution_hz", "presync", "edges",
@@ -48,7 +48,7 @@ TEST(Json, CheckHasTheDocumentedMembers) {
   EXPECT_EQ(json["unmatched"]["sends"], 40);
 }
 
-TEST(Json, CorrectHasTheDocumentedMembers) {
+TEST(Json, correct_has_the_documented_members) {
   const Json json = to_json(samples::correct());
   EXPECT_EQ(json["schema"], "entrain.correct/1");
   expect_members(json, {"before", "after", "mode", "passes", "moved_events", "displacement_s",
@@ -62,7 +62,7 @@ TEST(Json, CorrectHasTheDocumentedMembers) {
                                       "verify"}));
 }
 
-TEST(Json, PassesTellTheErrorRelativeToTheSpan) {
+TEST(Json, passes_tell_the_error_relative_to_the_span) {
   const Json passes = to_json(samples::correct())["passes"];
   ASSERT_EQ(passes.size(), 3u);
   expect_members(passes[1], {"gamma", "error", "max_displacement_s", "violations"});
@@ -78,7 +78,7 @@ TEST(Json, PassesTellTheErrorRelativeToTheSpan) {
   EXPECT_EQ(to_json(unknown)["passes"][0]["error"], 0.0);
 }
 
-TEST(Json, HistogramBinsHaveLimits) {
+TEST(Json, histogram_bins_have_limits) {
   const Json change = to_json(samples::correct())["interval_change"];
   const Json& bins = change["histogram"];
   ASSERT_EQ(bins.size(), 7u);
@@ -91,7 +91,7 @@ TEST(Json, HistogramBinsHaveLimits) {
   EXPECT_DOUBLE_EQ(change["max_share"].get<double>(), 12.5);
 }
 
-TEST(Json, AfterIsNullWithoutVerification) {
+TEST(Json, after_is_null_without_verification) {
   CorrectReport report = samples::correct();
   report.verified = false;
   EXPECT_TRUE(to_json(report)["after"].is_null());
@@ -103,7 +103,7 @@ TEST(Json, AfterIsNullWithoutVerification) {
   }
 }
 
-TEST(Json, CompareHasTheDocumentedMembers) {
+TEST(Json, compare_has_the_documented_members) {
   const Json json = to_json(samples::compare());
   EXPECT_EQ(json["schema"], "entrain.compare/1");
   ASSERT_EQ(json["locations"].size(), 12u);
@@ -121,7 +121,7 @@ TEST(Json, CompareHasTheDocumentedMembers) {
   EXPECT_TRUE(to_json(report)["truth"].is_null());
 }
 
-TEST(Json, InfoAndDistortNameTheirSchema) {
+TEST(Json, info_and_distort_name_their_schema) {
   EXPECT_EQ(to_json(samples::info())["schema"], "entrain.info/1");
   EXPECT_EQ(to_json(samples::info())["communication"]["MpiIsend"], 10856);
   EXPECT_NEAR(to_json(samples::info())["length_s"].get<double>(), 3, 1e-12);
@@ -129,13 +129,13 @@ TEST(Json, InfoAndDistortNameTheirSchema) {
   EXPECT_EQ(to_json(samples::distort())["clocks"], 8);
 }
 
-TEST(Json, NumbersAreFiniteOrNull) {
+TEST(Json, numbers_are_finite_or_null) {
   EXPECT_TRUE(number(std::numeric_limits<double>::infinity()).is_null());
   EXPECT_TRUE(number(std::numeric_limits<double>::quiet_NaN()).is_null());
   EXPECT_EQ(number(0.1).get<double>(), 0.1);
 }
 
-TEST(Json, AnyBytesInNamesAreSurvived) {
+TEST(Json, any_bytes_in_names_are_survived) {
   CheckReport report = samples::check();
   report.archive = "caf\xE9/traces.otf2";
   report.edges[0].worst->send.process = "\xFF\xFE";
@@ -146,7 +146,7 @@ TEST(Json, AnyBytesInNamesAreSurvived) {
   EXPECT_EQ(text.back(), '\n');
 }
 
-TEST(Json, CountersOfOneNameAreAddedUp) {
+TEST(Json, counters_of_one_name_are_added_up) {
   EXPECT_EQ(counters({{"b", 1}, {"a", 2}, {"b", 3}}).dump(), R"({"b":4,"a":2})");
 }
 

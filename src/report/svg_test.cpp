@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-TEST(Svg, DrawsLinesAndMarks) {
+TEST(Svg, draws_lines_and_marks) {
   const std::string svg = to_svg(
       {"title <1>", "x", "y & z", {{"line", {{0, 1}, {2, 3}}, false}, {"dot", {{1, 2}}, true}}});
   EXPECT_THAT(svg, StartsWith("<svg xmlns="));
@@ -25,7 +25,7 @@ TEST(Svg, DrawsLinesAndMarks) {
   EXPECT_THAT(svg, HasSubstr("r=\"5\""));
 }
 
-TEST(Svg, IsFiniteWhateverTheData) {
+TEST(Svg, is_finite_whatever_the_data) {
   for (const std::vector<std::pair<double, double>>& points :
        {std::vector<std::pair<double, double>>{},
         {{0, 0}},
@@ -35,7 +35,7 @@ TEST(Svg, IsFiniteWhateverTheData) {
                 testing::AllOf(Not(HasSubstr("nan")), Not(HasSubstr("inf"))));
 }
 
-TEST(NetReport, CsvQuotesNames) {
+TEST(NetReport, csv_quotes_names) {
   const auto topology =
       net::topology_from_dot("graph { \"a,1\" -- s; \"b\\\"2\" -- s }", "t").value();
   const auto schedule = net::plan(topology, net::SpanningTree(topology), net::Method::sss).value();

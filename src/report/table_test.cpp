@@ -8,7 +8,7 @@
 namespace entrain::report {
 namespace {
 
-TEST(Table, AlignsColumnsAndLeavesNoTrailingBlanks) {
+TEST(Table, aligns_columns_and_leaves_no_trailing_blanks) {
   Table table;
   table.column("kind", Align::left).column("edges").column("note", Align::left);
   table.row({"p2p", "10,856", "x"}).row({"n_to_n", "8"});
@@ -18,7 +18,7 @@ TEST(Table, AlignsColumnsAndLeavesNoTrailingBlanks) {
             "n_to_n       8\n");
 }
 
-TEST(Table, ShortensNamesButNeverNumbers) {
+TEST(Table, shortens_names_but_never_numbers) {
   Table table;
   table.column("name", Align::left).column("count");
   table.row({std::string(80, 'a') + "end", "1,234,567"});
@@ -31,14 +31,14 @@ TEST(Table, ShortensNamesButNeverNumbers) {
   EXPECT_NE(text.find("1,234,567"), std::string::npos);
 }
 
-TEST(Table, CountsCodePointsNotBytes) {
+TEST(Table, counts_code_points_not_bytes) {
   Table table;
   table.column("name", Align::left).column("n");
   table.row({"\xC3\xA4\xC3\xB6", "1"}).row({"ab", "2"});
   EXPECT_EQ(table.text({}), "name  n\n\xC3\xA4\xC3\xB6    1\nab    2\n");
 }
 
-TEST(Table, ColoursOnlyWhenAsked) {
+TEST(Table, colours_only_when_asked) {
   Table table;
   table.column("n");
   table.row({Cell("7", Tone::bad)});
@@ -48,21 +48,21 @@ TEST(Table, ColoursOnlyWhenAsked) {
   EXPECT_NE(table.text(style).find("\x1b[1;31m7\x1b[0m"), std::string::npos);
 }
 
-TEST(Table, MakesCellsPrintable) {
+TEST(Table, makes_cells_printable) {
   Table table;
   table.column("name", Align::left);
   table.row({"\x1b[2Jline\nbreak\xFF"});
   EXPECT_EQ(table.text({}), "name\n?[2Jline?break\xEF\xBF\xBD\n");
 }
 
-TEST(FieldList, WrapsValuesUnderThemselves) {
+TEST(FieldList, wraps_values_under_themselves) {
   Style style;
   style.columns = 20;
   EXPECT_EQ(FieldList().field("a", "one two three four").field("long", "x").text(style),
             "a     one two three\n      four\nlong  x\n");
 }
 
-TEST(Printable, ReplacesWhatIsNotUtf8) {
+TEST(Printable, replaces_what_is_not_utf8) {
   EXPECT_EQ(printable("gr\xC3\xBC\xC3\x9F"), "gr\xC3\xBC\xC3\x9F");
   EXPECT_EQ(printable("\xC3"), "\xEF\xBF\xBD");                       // cut short
   EXPECT_EQ(printable("\xC0\xAF"), "\xEF\xBF\xBD\xEF\xBF\xBD");       // overlong
@@ -72,14 +72,14 @@ TEST(Printable, ReplacesWhatIsNotUtf8) {
   EXPECT_EQ(printable("\xC2\x9B"), "?");  // C1: starts an escape
 }
 
-TEST(Shortened, KeepsBothEnds) {
+TEST(Shortened, keeps_both_ends) {
   EXPECT_EQ(shortened("MPI_Allreduce", 13), "MPI_Allreduce");
   EXPECT_EQ(shortened("MPI_Allreduce", 10), "MPI_A...ce");
   EXPECT_EQ(shortened("MPI_Allreduce", 2), "MP");
   EXPECT_EQ(shortened("\xC3\xA4\xC3\xB6\xC3\xBC", 1), "\xC3\xA4");
 }
 
-TEST(Wrapped, BreaksAtBlanks) {
+TEST(Wrapped, breaks_at_blanks) {
   EXPECT_EQ(wrapped("one two three", 7), (std::vector<std::string>{"one two", "three"}));
   EXPECT_EQ(wrapped("unbreakable it is", 4), (std::vector<std::string>{"unbreakable", "it", "is"}));
   EXPECT_EQ(wrapped("", 4), std::vector<std::string>{""});

@@ -8,7 +8,7 @@
 namespace entrain::report {
 namespace {
 
-TEST(FormatDuration, ChoosesTheUnitThatSuits) {
+TEST(FormatDuration, chooses_the_unit_that_suits) {
   EXPECT_EQ(format_duration(0), "0 s");
   EXPECT_EQ(format_duration(1.25), "1.250 s");
   EXPECT_EQ(format_duration(0.0123), "12.30 ms");
@@ -18,14 +18,14 @@ TEST(FormatDuration, ChoosesTheUnitThatSuits) {
   EXPECT_EQ(format_duration(12345), "12,345 s");
 }
 
-TEST(FormatDuration, RoundsIntoTheNextUnit) {
+TEST(FormatDuration, rounds_into_the_next_unit) {
   EXPECT_EQ(format_duration(999.96e-6), "1.000 ms");
   EXPECT_EQ(format_duration(0.99996), "1.000 s");
   EXPECT_EQ(format_duration(999.97), "1,000 s");
   EXPECT_EQ(format_duration(9.9996e-6), "10.00 us");
 }
 
-TEST(FormatDuration, NeverShowsSomethingAsNothing) {
+TEST(FormatDuration, never_shows_something_as_nothing) {
   EXPECT_EQ(format_duration(1e-15), "~0 s");
   EXPECT_EQ(format_duration(-1e-15), "~0 s");
   EXPECT_EQ(format_duration(-0.6e-12), "-0.001 ns");
@@ -33,7 +33,7 @@ TEST(FormatDuration, NeverShowsSomethingAsNothing) {
   EXPECT_EQ(format_duration(std::numeric_limits<double>::quiet_NaN()), "n/a");
 }
 
-TEST(FormatTicks, UsesTheResolution) {
+TEST(FormatTicks, uses_the_resolution) {
   EXPECT_EQ(format_ticks(-33959, 1'000'000'000), "-33.96 us");
   EXPECT_EQ(format_ticks(3, 1000), "3.000 ms");
   EXPECT_EQ(format_ticks(7, 0), "7.000 s");
@@ -41,7 +41,7 @@ TEST(FormatTicks, UsesTheResolution) {
             "-9,223,372,037 s");
 }
 
-TEST(FormatTime, KeepsEveryDigitOfTheResolution) {
+TEST(FormatTime, keeps_every_digit_of_the_resolution) {
   EXPECT_EQ(format_time(1'700'000'000'123'456'789, 1'000'000'000), "1700000000.123456789 s");
   EXPECT_EQ(format_time(-1'500, 1'000), "-1.500 s");
   EXPECT_EQ(format_time(5, 1), "5 s");
@@ -51,7 +51,7 @@ TEST(FormatTime, KeepsEveryDigitOfTheResolution) {
             "-9223372036.854775808 s");
 }
 
-TEST(FormatShare, NeverRoundsToNothingOrEverything) {
+TEST(FormatShare, never_rounds_to_nothing_or_everything) {
   EXPECT_EQ(format_share(0), "0 %");
   EXPECT_EQ(format_share(0.04246), "4.246 %");
   EXPECT_EQ(format_share(0.5), "50.00 %");
@@ -62,21 +62,21 @@ TEST(FormatShare, NeverRoundsToNothingOrEverything) {
   EXPECT_EQ(format_share(std::numeric_limits<double>::quiet_NaN()), "n/a");
 }
 
-TEST(FormatCount, SeparatesThousands) {
+TEST(FormatCount, separates_thousands) {
   EXPECT_EQ(format_count(0), "0");
   EXPECT_EQ(format_count(999), "999");
   EXPECT_EQ(format_count(1000), "1,000");
   EXPECT_EQ(format_count(std::numeric_limits<std::uint64_t>::max()), "18,446,744,073,709,551,615");
 }
 
-TEST(FormatBytes, UsesBinaryUnits) {
+TEST(FormatBytes, uses_binary_units) {
   EXPECT_EQ(format_bytes(0), "0 bytes");
   EXPECT_EQ(format_bytes(1), "1 byte");
   EXPECT_EQ(format_bytes(1023), "1,023 bytes");
   EXPECT_EQ(format_bytes(137'573'171), "131.2 MiB");
 }
 
-TEST(FormatFrequency, KeepsWhatATimerResolutionSays) {
+TEST(FormatFrequency, keeps_what_a_timer_resolution_says) {
   EXPECT_EQ(format_frequency(1'000'000'000), "1 GHz");
   EXPECT_EQ(format_frequency(2'693'509'000), "2.693509 GHz");
   EXPECT_EQ(format_frequency(1000), "1 kHz");

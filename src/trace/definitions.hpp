@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
+
+#include <entrain/report.hpp>
 
 #include "base/ids.hpp"
 
@@ -96,5 +99,21 @@ struct Definitions {
   /// Per location: number of its node (nearest shared-memory ancestor), dense from 0.
   std::vector<std::uint32_t> node_of;
 };
+
+/// Latency class of an edge from location `a` to location `b`. `process_of` and `node_of` as in
+/// Definitions.
+[[nodiscard]] inline LatencyClass latency_class(std::span<const std::uint32_t> process_of,
+                                                std::span<const std::uint32_t> node_of,
+                                                LocationIndex a, LocationIndex b) {
+  return process_of[a] == process_of[b] ? LatencyClass::same_process
+         : node_of[a] == node_of[b]     ? LatencyClass::same_node
+                                        : LatencyClass::other;
+}
+
+/// Largest minimum latency (mu) that is believed or accepted, ticks: two months of nanoseconds.
+inline constexpr std::int64_t k_largest_mu = std::int64_t{1} << 52;
+
+/// Name of the process of location `l`; of the location itself if no process is known.
+[[nodiscard]] const std::string& process_name(const Definitions& definitions, LocationIndex l);
 
 }  // namespace entrain::trace

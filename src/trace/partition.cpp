@@ -6,6 +6,14 @@
 
 namespace entrain::trace {
 
+std::vector<LocationIndex> locations_of(const Partition& partition, std::uint32_t rank) {
+  std::vector<LocationIndex> own;
+  for (LocationIndex l = 0; l < partition.owner.size(); ++l) {
+    if (partition.owns(rank, l)) own.push_back(l);
+  }
+  return own;
+}
+
 Partition undivided(const Definitions& definitions) {
   return {std::vector<std::uint32_t>(definitions.locations.size(), 0)};
 }

@@ -20,6 +20,9 @@ struct Partition {
   }
 };
 
+/// The locations of one member, in increasing order. O(locations).
+std::vector<LocationIndex> locations_of(const Partition& partition, std::uint32_t rank);
+
 /// Everything to rank 0.
 Partition undivided(const Definitions& definitions);
 

@@ -31,7 +31,7 @@ class NamedRegions final : public trace::Source {
   trace::Definitions definitions_;
 };
 
-TEST(Check, TimesComeThroughTheClockMaps) {
+TEST(Check, times_come_through_the_clock_maps) {
   TraceBuilder b(2);
   b.message(K::send, 0, 1000, 1);
   b.message(K::recv, 1, 500, 0);
@@ -49,7 +49,7 @@ TEST(Check, TimesComeThroughTheClockMaps) {
   EXPECT_EQ(worst->send.region, "region 0 at 1000");
 }
 
-TEST(Check, FillsTheHeadOfTheReport) {
+TEST(Check, fills_the_head_of_the_report) {
   TraceBuilder b(3);
   b.message(K::send, 0, 1000, 1);
   b.message(K::recv, 1, 1500, 0);
@@ -63,7 +63,7 @@ TEST(Check, FillsTheHeadOfTheReport) {
   EXPECT_EQ(report.mu_ticks, (MuTicks{1, 2, 3}));
 }
 
-TEST(Check, AnomaliesOfTheFilesAreCountedInFixedOrder) {
+TEST(Check, anomalies_of_the_files_are_counted_in_fixed_order) {
   TraceBuilder b(3);
   auto& locations = b.trace().locations;
   locations[0].unknown_records = 2;
@@ -82,7 +82,7 @@ TEST(Check, AnomaliesOfTheFilesAreCountedInFixedOrder) {
                                          {"truncated_event_files", 1}}));
 }
 
-TEST(Check, TotalsAreSumsOverKinds) {
+TEST(Check, totals_are_sums_over_kinds) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::recv, 1, 90, 0);
@@ -105,7 +105,7 @@ class Impatient final : public Progress {
   mutable std::atomic<int> looks_;
 };
 
-TEST(Check, StopsWhereverItIsWhenTheUserWantsToStop) {
+TEST(Check, stops_wherever_it_is_when_the_user_wants_to_stop) {
   TraceBuilder b(4);
   for (LocationIndex l = 0; l < 4; ++l) {
     b.message(K::recv, l, 100, 3 - l);
@@ -131,14 +131,14 @@ TEST(Check, StopsWhereverItIsWhenTheUserWantsToStop) {
   }
 }
 
-TEST(Check, EmptyTrace) {
+TEST(Check, empty_trace) {
   TraceBuilder b(0);
   EXPECT_EQ(b.check().violations, 0);
   TraceBuilder quiet(2);
   EXPECT_EQ(quiet.check().communication_events, 0);
 }
 
-TEST(Check, ADecreasingStampIsNoCrash) {
+TEST(Check, a_decreasing_stamp_is_no_crash) {
   TraceBuilder b(2, 2);
   b.message(K::send, 0, 1000, 1);
   b.message(K::send, 0, 10, 1);

@@ -16,7 +16,7 @@ using trace::k_root_self;
 using trace::k_root_this_group;
 using trace::k_sent;
 
-TEST(Collectives, BarrierIsEverybodyButOneself) {
+TEST(Collectives, barrier_is_everybody_but_oneself) {
   TraceBuilder b(3);
   b.collective(0, 100, 110, op::barrier);
   b.collective(1, 105, 111, op::barrier);
@@ -30,7 +30,7 @@ TEST(Collectives, BarrierIsEverybodyButOneself) {
 }
 
 // Scalasca 2.5 takes a process's own begin as a sender: calls shorter than mu report themselves.
-TEST(Collectives, CallShorterThanTheLatencyDoesNotViolateItself) {
+TEST(Collectives, call_shorter_than_the_latency_does_not_violate_itself) {
   TraceBuilder b(2);
   b.collective(0, 100, 101, op::barrier);
   b.collective(1, 50, 151, op::barrier);
@@ -40,7 +40,7 @@ TEST(Collectives, CallShorterThanTheLatencyDoesNotViolateItself) {
   EXPECT_EQ(edges(report, EdgeKind::n_to_n).worst->margin_ticks, 51);  // not 1
 }
 
-TEST(Collectives, ViolatingPairsAreCountedExactly) {
+TEST(Collectives, violating_pairs_are_counted_exactly) {
   TraceBuilder b(4);
   b.collective(0, 10, 20, op::allreduce);
   b.collective(1, 11, 21, op::allreduce);
@@ -55,7 +55,7 @@ TEST(Collectives, ViolatingPairsAreCountedExactly) {
   EXPECT_EQ(e.worst->receive.process, "MPI Rank 0");
 }
 
-TEST(Collectives, BcastIsRootToTheOthers) {
+TEST(Collectives, bcast_is_root_to_the_others) {
   TraceBuilder b(3);
   b.collective(0, 100, 101, op::bcast, 1, 0, k_received);
   b.collective(1, 100, 101, op::bcast, 1, 0, k_sent | k_received);  // root: its end is no edge
@@ -68,7 +68,7 @@ TEST(Collectives, BcastIsRootToTheOthers) {
   EXPECT_EQ(e.worst->margin_ticks, -5);
 }
 
-TEST(Collectives, ReduceIsTheOthersToRoot) {
+TEST(Collectives, reduce_is_the_others_to_root) {
   TraceBuilder b(3);
   b.collective(0, 100, 120, op::reduce, 0, 0, k_sent | k_received);
   b.collective(1, 130, 131, op::reduce, 0, 0, k_sent);
@@ -80,7 +80,7 @@ TEST(Collectives, ReduceIsTheOthersToRoot) {
   EXPECT_EQ(e.worst->margin_ticks, -10);
 }
 
-TEST(Collectives, NobodyWaitsForZeroBytes) {
+TEST(Collectives, nobody_waits_for_zero_bytes) {
   TraceBuilder b(3);
   b.collective(0, 100, 110, op::gatherv, 0, 0, k_sent | k_received);
   b.collective(1, 900, 901, op::gatherv, 0, 0, 0);  // contributes nothing: may come late
@@ -102,7 +102,7 @@ TEST(Collectives, NobodyWaitsForZeroBytes) {
   EXPECT_EQ(edges(all.check(), EdgeKind::n_to_n).count, 2);
 }
 
-TEST(Collectives, AllOpsHaveTheirKind) {
+TEST(Collectives, all_ops_have_their_kind) {
   const std::vector<std::pair<std::uint8_t, EdgeKind>> kinds = {
       {op::bcast, EdgeKind::one_to_n},
       {op::scatter, EdgeKind::one_to_n},
@@ -132,7 +132,7 @@ TEST(Collectives, AllOpsHaveTheirKind) {
 }
 
 // The papers print the direction of Scan the wrong way round.
-TEST(Collectives, ScanGoesUpTheRanks) {
+TEST(Collectives, scan_goes_up_the_ranks) {
   TraceBuilder b(3);
   b.collective(0, 10, 11, op::scan);  // ends before 1 and 2 begin: fine
   b.collective(1, 20, 21, op::scan);
@@ -149,7 +149,7 @@ TEST(Collectives, ScanGoesUpTheRanks) {
   EXPECT_EQ(edges(down.check(), EdgeKind::scan).worst->margin_ticks, -19);
 }
 
-TEST(Collectives, ScanRanksFollowTheCommunicatorNotTheLocation) {
+TEST(Collectives, scan_ranks_follow_the_communicator_not_the_location) {
   TraceBuilder b(3);
   const auto reversed = b.comm({2, 1, 0});
   b.collective(0, 30, 31, op::scan, trace::k_root_none, reversed);
@@ -159,7 +159,7 @@ TEST(Collectives, ScanRanksFollowTheCommunicatorNotTheLocation) {
   EXPECT_EQ(edges(b.check(), EdgeKind::scan).count, 3);
 }
 
-TEST(Collectives, AlltoallvOnlyOnDemand) {
+TEST(Collectives, alltoallv_only_on_demand) {
   TraceBuilder b(2);
   for (const auto operation : {op::alltoallv, op::alltoallw}) {
     b.collective(0, 10, 20, operation);
@@ -176,7 +176,7 @@ TEST(Collectives, AlltoallvOnlyOnDemand) {
   EXPECT_TRUE(counted.skipped.empty());
 }
 
-TEST(Collectives, HandlesCountAsPositionsWithoutEdges) {
+TEST(Collectives, handles_count_as_positions_without_edges) {
   TraceBuilder b(2);
   for (LocationIndex l = 0; l < 2; ++l) {
     b.collective(l, 10 + 100 * l, 20 + 100 * l, op::create_handle);
@@ -188,7 +188,7 @@ TEST(Collectives, HandlesCountAsPositionsWithoutEdges) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Collectives, MismatchLeavesOutTheRestOfTheCommunicator) {
+TEST(Collectives, mismatch_leaves_out_the_rest_of_the_communicator) {
   TraceBuilder b(3);
   const auto other = b.comm({0, 1, 2});
   for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 10, 20, op::barrier);
@@ -204,7 +204,7 @@ TEST(Collectives, MismatchLeavesOutTheRestOfTheCommunicator) {
   EXPECT_EQ(report.unmatched, (Counters{{"collectives_mismatched", 5}}));
 }
 
-TEST(Collectives, DifferentRootsAreAMismatch) {
+TEST(Collectives, different_roots_are_a_mismatch) {
   TraceBuilder b(2);
   b.collective(0, 10, 20, op::bcast, 0);
   b.collective(1, 10, 20, op::bcast, 1);
@@ -212,7 +212,7 @@ TEST(Collectives, DifferentRootsAreAMismatch) {
   EXPECT_EQ(edges(b.check(), EdgeKind::one_to_n).count, 0);
 }
 
-TEST(Collectives, RootSelfMeansTheCaller) {
+TEST(Collectives, root_self_means_the_caller) {
   TraceBuilder b(2);
   b.collective(0, 10, 20, op::bcast, k_root_self);
   b.collective(1, 5, 9, op::bcast, 0);
@@ -222,14 +222,14 @@ TEST(Collectives, RootSelfMeansTheCaller) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Collectives, RootOfOperationsWithoutRootIsNotCompared) {
+TEST(Collectives, root_of_operations_without_root_is_not_compared) {
   TraceBuilder b(2);
   b.collective(0, 10, 20, op::allreduce, 0);
   b.collective(1, 10, 20, op::allreduce, 1);
   EXPECT_EQ(edges(b.check(), EdgeKind::n_to_n).count, 2);
 }
 
-TEST(Collectives, BlockingAndNonBlockingNeverMatch) {
+TEST(Collectives, blocking_and_non_blocking_never_match) {
   TraceBuilder b(2);
   b.collective(0, 10, 20, op::barrier);
   b.request(K::nb_request, 1, 10, 4);
@@ -237,7 +237,7 @@ TEST(Collectives, BlockingAndNonBlockingNeverMatch) {
   EXPECT_EQ(count(b.check().unmatched, "collectives_mismatched"), 2);
 }
 
-TEST(Collectives, NonBlockingInstancesFollowTheOrderOfRequests) {
+TEST(Collectives, non_blocking_instances_follow_the_order_of_requests) {
   TraceBuilder b(2);
   for (LocationIndex l = 0; l < 2; ++l) {
     b.request(K::nb_request, l, 100, 1);
@@ -253,7 +253,7 @@ TEST(Collectives, NonBlockingInstancesFollowTheOrderOfRequests) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Collectives, CallsThatNotEveryCallerReachesAreIncomplete) {
+TEST(Collectives, calls_that_not_every_caller_reaches_are_incomplete) {
   TraceBuilder b(3);
   for (std::uint64_t k = 0; k < 3; ++k) b.collective(0, 10 + 10 * k, 15 + 10 * k, op::barrier);
   b.collective(1, 10, 15, op::barrier);  // cut off
@@ -265,7 +265,7 @@ TEST(Collectives, CallsThatNotEveryCallerReachesAreIncomplete) {
   EXPECT_EQ(report.skipped, (Counters{{"missing_event_files", 1}}));
 }
 
-TEST(Collectives, EndWithoutBeginKeepsItsPosition) {
+TEST(Collectives, end_without_begin_keeps_its_position) {
   TraceBuilder b(3);
   b.collective_end(K::collective_end, 0, 20, op::barrier);
   b.collective(1, 10, 20, op::barrier);
@@ -276,7 +276,7 @@ TEST(Collectives, EndWithoutBeginKeepsItsPosition) {
   EXPECT_EQ(report.unmatched, (Counters{{"collective_ends_without_begin", 1}}));
 }
 
-TEST(Collectives, UnknownCommunicatorAndStrangersAreCounted) {
+TEST(Collectives, unknown_communicator_and_strangers_are_counted) {
   TraceBuilder b(3);
   const auto pair = b.comm({0, 1});
   b.collective(0, 10, 20, op::barrier, trace::k_root_none, 99);
@@ -288,7 +288,7 @@ TEST(Collectives, UnknownCommunicatorAndStrangersAreCounted) {
   EXPECT_EQ(report.unmatched, (Counters{{"collectives_mismatched", 2}}));
 }
 
-TEST(Collectives, SelfCommunicatorHasNoEdges) {
+TEST(Collectives, self_communicator_has_no_edges) {
   TraceBuilder b(2);
   const auto self = b.self_comm();
   b.collective(0, 10, 20, op::barrier, trace::k_root_none, self);
@@ -298,7 +298,7 @@ TEST(Collectives, SelfCommunicatorHasNoEdges) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Collectives, InterCommunicatorOnlyAcrossTheGroups) {
+TEST(Collectives, inter_communicator_only_across_the_groups) {
   TraceBuilder b(5);
   const auto inter = b.inter_comm({0, 1}, {2, 3, 4});
   for (LocationIndex l = 0; l < 5; ++l) {
@@ -308,7 +308,7 @@ TEST(Collectives, InterCommunicatorOnlyAcrossTheGroups) {
   EXPECT_EQ(edges(b.check(), EdgeKind::n_to_n).count, 2 * 12);
 }
 
-TEST(Collectives, InterCommunicatorBcastGoesFromRootToTheRemoteGroup) {
+TEST(Collectives, inter_communicator_bcast_goes_from_root_to_the_remote_group) {
   TraceBuilder b(5);
   const auto inter = b.inter_comm({0, 1}, {2, 3, 4});
   b.collective(0, 10, 20, op::bcast, k_root_this_group, inter, 0);
@@ -321,7 +321,7 @@ TEST(Collectives, InterCommunicatorBcastGoesFromRootToTheRemoteGroup) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Collectives, InterCommunicatorReduceGoesToRootOfTheOtherGroup) {
+TEST(Collectives, inter_communicator_reduce_goes_to_root_of_the_other_group) {
   TraceBuilder b(4);
   const auto inter = b.inter_comm({0, 1}, {2, 3});
   b.collective(0, 10, 20, op::reduce, 1, inter, k_sent);
@@ -332,7 +332,7 @@ TEST(Collectives, InterCommunicatorReduceGoesToRootOfTheOtherGroup) {
   EXPECT_EQ(edges(b.check(), EdgeKind::n_to_one).worst->receive.process, "MPI Rank 3");
 }
 
-TEST(Collectives, InterCommunicatorRootsOnDifferentSidesAreAMismatch) {
+TEST(Collectives, inter_communicator_roots_on_different_sides_are_a_mismatch) {
   TraceBuilder b(2);
   const auto inter = b.inter_comm({0}, {1});
   b.collective(0, 10, 20, op::bcast, k_root_self, inter);
@@ -346,7 +346,7 @@ TEST(Collectives, InterCommunicatorRootsOnDifferentSidesAreAMismatch) {
   EXPECT_EQ(count(nobody.check().unmatched, "collectives_mismatched"), 2);
 }
 
-TEST(Collectives, ThreadsOfAProcessShareItsPosition) {
+TEST(Collectives, threads_of_a_process_share_its_position) {
   TraceBuilder b(2, 2);
   b.collective(1, 10, 20, op::barrier);    // process 0, first by time though not by location
   b.collective(0, 30, 40, op::allreduce);  // process 0, second
@@ -357,7 +357,7 @@ TEST(Collectives, ThreadsOfAProcessShareItsPosition) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Collectives, NonBlockingCallsOfThreadsCountInOrderOfTheirRequests) {
+TEST(Collectives, non_blocking_calls_of_threads_count_in_order_of_their_requests) {
   TraceBuilder b(2, 2);
   const auto non_blocking = [&](LocationIndex l, std::uint64_t begin, std::uint64_t end) {
     b.request(K::nb_request, l, begin, l);
@@ -374,7 +374,7 @@ TEST(Collectives, NonBlockingCallsOfThreadsCountInOrderOfTheirRequests) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Collectives, OfCallsBegunTogetherTheOneThatEndedFirstIsFirst) {
+TEST(Collectives, of_calls_begun_together_the_one_that_ended_first_is_first) {
   TraceBuilder b(2, 2);
   const auto non_blocking = [&](LocationIndex l, std::uint64_t begin, std::uint64_t end,
                                 std::uint64_t id) {
@@ -390,7 +390,7 @@ TEST(Collectives, OfCallsBegunTogetherTheOneThatEndedFirstIsFirst) {
   EXPECT_EQ(edges(report, EdgeKind::n_to_n).violations, 0);  // 25 -> 30, 35 -> 40
 }
 
-TEST(Collectives, OfCallsBegunTogetherARequestIsFirst) {
+TEST(Collectives, of_calls_begun_together_a_request_is_first) {
   TraceBuilder b(2, 2);
   b.collective(0, 10, 12, op::barrier);
   b.request(K::nb_request, 1, 10, 1);
@@ -403,7 +403,7 @@ TEST(Collectives, OfCallsBegunTogetherARequestIsFirst) {
   EXPECT_EQ(edges(report, EdgeKind::n_to_n).worst->margin_ticks, 1);  // 11 -> 12
 }
 
-TEST(Collectives, MixedClassesCountByInclusionAndExclusion) {
+TEST(Collectives, mixed_classes_count_by_inclusion_and_exclusion) {
   TraceBuilder b(4, 1, 2);  // nodes {0, 1} and {2, 3}
   for (LocationIndex l = 0; l < 4; ++l) b.collective(l, 100, 105, op::barrier);
   EXPECT_EQ(b.check({}, MuTicks{0, 6, 0}).below_latency, 4);
@@ -412,7 +412,7 @@ TEST(Collectives, MixedClassesCountByInclusionAndExclusion) {
   EXPECT_EQ(b.check({}, MuTicks{9, 5, 5}).below_latency, 0);
 }
 
-TEST(Collectives, InitAndFinalizeCountOnlyOnDemand) {
+TEST(Collectives, init_and_finalize_count_only_on_demand) {
   TraceBuilder b(3);
   for (LocationIndex l = 0; l < 3; ++l) {
     b.add(l, 10 + 20 * l, K::init_enter);
@@ -430,7 +430,7 @@ TEST(Collectives, InitAndFinalizeCountOnlyOnDemand) {
   EXPECT_EQ(b.check(options).below_latency, 3);
 }
 
-TEST(Collectives, HalfAnInitAndOneOfSeveralThreadsAreLeftOut) {
+TEST(Collectives, half_an_init_and_one_of_several_threads_are_left_out) {
   TraceBuilder b(5, 2);
   const auto call = [&](LocationIndex l) {
     b.add(l, 10 + l, K::init_enter);

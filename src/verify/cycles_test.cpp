@@ -26,7 +26,7 @@ TraceBuilder crossing(std::uint64_t first, std::uint64_t second) {
   return b;
 }
 
-TEST(Cycles, EqualStampsCloseACycleThatCarriesNoLatency) {
+TEST(Cycles, equal_stamps_close_a_cycle_that_carries_no_latency) {
   const TraceBuilder b = crossing(100, 100);
   const CheckReport report = b.check({}, MuTicks{5, 5, 5});
   EXPECT_EQ(p2p(report).count, 2);
@@ -35,7 +35,7 @@ TEST(Cycles, EqualStampsCloseACycleThatCarriesNoLatency) {
   EXPECT_EQ(report.skipped, (Counters{{"cyclic_components", 1}}));
 }
 
-TEST(Cycles, InsideACycleTheClockConditionStaysStrict) {
+TEST(Cycles, inside_a_cycle_the_clock_condition_stays_strict) {
   TraceBuilder b = crossing(100, 100);
   for (auto& event : b.trace().locations[1].events) event.time = 99;
   const CheckReport report = b.check({}, MuTicks{5, 5, 5});
@@ -43,7 +43,7 @@ TEST(Cycles, InsideACycleTheClockConditionStaysStrict) {
   EXPECT_EQ(p2p(report).below_latency, 1);
 }
 
-TEST(Cycles, UpToTwoGranulesAreTimerResolution) {
+TEST(Cycles, up_to_two_granules_are_timer_resolution) {
   const TraceBuilder b = crossing(100, 102);
   const CheckReport report = b.check();
   EXPECT_EQ(p2p(report).count, 2);
@@ -51,7 +51,7 @@ TEST(Cycles, UpToTwoGranulesAreTimerResolution) {
   EXPECT_EQ(report.skipped, (Counters{{"cyclic_components", 1}}));
 }
 
-TEST(Cycles, WiderOnesAreDroppedAsMatchingErrors) {
+TEST(Cycles, wider_ones_are_dropped_as_matching_errors) {
   TraceBuilder b = crossing(100, 103);
   const CheckReport report = b.check();
   EXPECT_EQ(p2p(report).count, 0);
@@ -65,7 +65,7 @@ TEST(Cycles, WiderOnesAreDroppedAsMatchingErrors) {
   EXPECT_EQ(p2p(b.check()).count, 2);
 }
 
-TEST(Cycles, NoCycleWithoutEqualStamps) {
+TEST(Cycles, no_cycle_without_equal_stamps) {
   TraceBuilder b(2);
   for (std::uint64_t round = 0; round < 3; ++round) {  // ping-pong, clocks far apart
     b.message(K::send, 0, 100 + 10 * round, 1);
@@ -79,7 +79,7 @@ TEST(Cycles, NoCycleWithoutEqualStamps) {
   EXPECT_TRUE(report.skipped.empty());
 }
 
-TEST(Cycles, CallOfLengthZeroIsNoCycle) {
+TEST(Cycles, call_of_length_zero_is_no_cycle) {
   TraceBuilder b(3);
   for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 100, 100 + l, op::barrier);
   const CheckReport report = b.check({}, MuTicks{3, 3, 3});
@@ -88,7 +88,7 @@ TEST(Cycles, CallOfLengthZeroIsNoCycle) {
   EXPECT_EQ(edges(report, EdgeKind::n_to_n).below_latency, 6);
 }
 
-TEST(Cycles, CollectiveInsideACycle) {
+TEST(Cycles, collective_inside_a_cycle) {
   TraceBuilder b(3);
   // Locations 0 and 1 begin and end within a tick: each waits for the other.
   b.collective(0, 100, 100, op::barrier);
@@ -102,7 +102,7 @@ TEST(Cycles, CollectiveInsideACycle) {
   EXPECT_EQ(count(report.skipped, "cyclic_components"), 1);
 }
 
-TEST(Cycles, DroppedCollectiveKeepsItsOtherEdges) {
+TEST(Cycles, dropped_collective_keeps_its_other_edges) {
   TraceBuilder b(3);
   const auto pair = b.comm({0, 1});
   // A message that goes back behind its own barrier ties 0 and 1 together, 10 ticks wide.
@@ -121,7 +121,7 @@ TEST(Cycles, DroppedCollectiveKeepsItsOtherEdges) {
   EXPECT_EQ(report.violations, 0);
 }
 
-TEST(Cycles, ScanIsAChain) {
+TEST(Cycles, scan_is_a_chain) {
   TraceBuilder b(3);
   for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 100, 100, op::scan);
   EXPECT_TRUE(b.check().skipped.empty());  // all in one instant, but nothing leads down the ranks
@@ -132,7 +132,7 @@ TEST(Cycles, ScanIsAChain) {
   EXPECT_EQ(b.check({}, MuTicks{1, 1, 1}).below_latency, 0);
 }
 
-TEST(Cycles, InitFinalizeTakesPartOnlyIfInForce) {
+TEST(Cycles, init_finalize_takes_part_only_if_in_force) {
   TraceBuilder b(2);
   for (LocationIndex l = 0; l < 2; ++l) {
     b.add(l, 100, K::init_enter);
@@ -144,7 +144,7 @@ TEST(Cycles, InitFinalizeTakesPartOnlyIfInForce) {
   EXPECT_EQ(count(b.check(options).skipped, "cyclic_components"), 1);
 }
 
-TEST(Cycles, TwoComponentsAreTwo) {
+TEST(Cycles, two_components_are_two) {
   TraceBuilder b(2);
   for (std::uint64_t time : {100U, 200U}) {
     for (LocationIndex l = 0; l < 2; ++l) {
@@ -174,7 +174,7 @@ TEST(Cycles, TwoComponentsAreTwo) {
 }
 
 // Whatever lies inside a component takes part, even where its edges close no cycle.
-TEST(Cycles, EdgesNotInForceAreDroppedWithTheirComponent) {
+TEST(Cycles, edges_not_in_force_are_dropped_with_their_component) {
   TraceBuilder b(2);
   for (LocationIndex l = 0; l < 2; ++l) {
     b.message(K::recv, l, 100, 1 - l);

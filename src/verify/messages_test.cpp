@@ -14,7 +14,7 @@ using K = trace::EventKind;
 
 const EdgeStatistics& p2p(const CheckReport& report) { return edges(report, EdgeKind::p2p); }
 
-TEST(Messages, OneMessageInOrder) {
+TEST(Messages, one_message_in_order) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::recv, 1, 140, 0);
@@ -30,7 +30,7 @@ TEST(Messages, OneMessageInOrder) {
   EXPECT_TRUE(report.skipped.empty());
 }
 
-TEST(Messages, ViolationsAreStrictAndLatencyIsSeparate) {
+TEST(Messages, violations_are_strict_and_latency_is_separate) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::send, 0, 200, 1);
@@ -45,7 +45,7 @@ TEST(Messages, ViolationsAreStrictAndLatencyIsSeparate) {
   EXPECT_EQ(b.check({}, MuTicks{9, 9, 0}).below_latency, 1);  // other classes do not matter
 }
 
-TEST(Messages, KeyIsCommunicatorTagAndBothProcesses) {
+TEST(Messages, key_is_communicator_tag_and_both_processes) {
   TraceBuilder b(3);
   const auto other = b.comm({0, 1, 2});
   b.message(K::send, 0, 10, 1, 1);
@@ -65,7 +65,7 @@ TEST(Messages, KeyIsCommunicatorTagAndBothProcesses) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Messages, ReceivesMatchInPostingOrderNotInCompletionOrder) {
+TEST(Messages, receives_match_in_posting_order_not_in_completion_order) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::send, 0, 200, 1);
@@ -79,7 +79,7 @@ TEST(Messages, ReceivesMatchInPostingOrderNotInCompletionOrder) {
   EXPECT_EQ(p2p(report).worst->margin_ticks, 5);  // completion order would give 6 and 105
 }
 
-TEST(Messages, PostedReceiveComesBeforeLaterBlockingReceive) {
+TEST(Messages, posted_receive_comes_before_later_blocking_receive) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::send, 0, 200, 1);
@@ -89,7 +89,7 @@ TEST(Messages, PostedReceiveComesBeforeLaterBlockingReceive) {
   EXPECT_EQ(p2p(b.check()).worst->margin_ticks, 5);
 }
 
-TEST(Messages, PersistentRequestIsPostedAgain) {
+TEST(Messages, persistent_request_is_posted_again) {
   TraceBuilder b(2);
   for (std::uint64_t round = 0; round < 3; ++round) {
     b.message(K::send, 0, 100 * round + 50, 1);
@@ -101,7 +101,7 @@ TEST(Messages, PersistentRequestIsPostedAgain) {
   EXPECT_EQ(p2p(report).worst->margin_ticks, 10);
 }
 
-TEST(Messages, CompletionWithoutRequestCountsWhereItStands) {
+TEST(Messages, completion_without_request_counts_where_it_stands) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::send, 0, 200, 1);
@@ -111,7 +111,7 @@ TEST(Messages, CompletionWithoutRequestCountsWhereItStands) {
   EXPECT_EQ(p2p(b.check()).count, 2);
 }
 
-TEST(Messages, CancelledSendTakesNoReceive) {
+TEST(Messages, cancelled_send_takes_no_receive) {
   TraceBuilder b(2);
   b.message(K::isend, 0, 100, 1, 0, 5);
   b.request(K::request_cancelled, 0, 110, 5);
@@ -124,7 +124,7 @@ TEST(Messages, CancelledSendTakesNoReceive) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Messages, CancelAfterReuseOfTheIdHitsTheLaterOperation) {
+TEST(Messages, cancel_after_reuse_of_the_id_hits_the_later_operation) {
   TraceBuilder b(2);
   b.message(K::isend, 0, 100, 1, 0, 5);
   b.request(K::irecv_request, 0, 110, 5);
@@ -136,7 +136,7 @@ TEST(Messages, CancelAfterReuseOfTheIdHitsTheLaterOperation) {
   EXPECT_EQ(count(report.skipped, "cancelled_sends"), 0);
 }
 
-TEST(Messages, CancelledAndOpenReceivesTakeNoMessage) {
+TEST(Messages, cancelled_and_open_receives_take_no_message) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.request(K::irecv_request, 1, 10, 1);
@@ -149,7 +149,7 @@ TEST(Messages, CancelledAndOpenReceivesTakeNoMessage) {
   EXPECT_EQ(count(report.skipped, "cancelled_receives"), 1);
 }
 
-TEST(Messages, UnmatchedAreCounted) {
+TEST(Messages, unmatched_are_counted) {
   TraceBuilder b(3);
   b.message(K::send, 0, 100, 1);
   b.message(K::send, 0, 110, 1);
@@ -162,7 +162,7 @@ TEST(Messages, UnmatchedAreCounted) {
   EXPECT_EQ(report.unmatched, (Counters{{"sends", 3}, {"receives", 1}}));
 }
 
-TEST(Messages, OwnMessageIsNoEdge) {
+TEST(Messages, own_message_is_no_edge) {
   TraceBuilder b(1);
   const auto self = b.self_comm();
   b.message(K::isend, 0, 100, 0, 0, 1, self);
@@ -175,7 +175,7 @@ TEST(Messages, OwnMessageIsNoEdge) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Messages, InterCommunicatorRanksNameTheOtherGroup) {
+TEST(Messages, inter_communicator_ranks_name_the_other_group) {
   TraceBuilder b(4);
   const auto inter = b.inter_comm({0, 1}, {2, 3});
   b.message(K::send, 0, 100, 1, 0, 0, inter);  // to process 3
@@ -189,7 +189,7 @@ TEST(Messages, InterCommunicatorRanksNameTheOtherGroup) {
   EXPECT_EQ(p2p(report).worst->receive.process, "MPI Rank 3");
 }
 
-TEST(Messages, ThreadsOfAProcessAreOneRank) {
+TEST(Messages, threads_of_a_process_are_one_rank) {
   TraceBuilder b(2, 2);  // locations 0, 1 of process 0; 2, 3 of process 1
   b.message(K::send, 1, 100, 1);
   b.message(K::send, 0, 200, 1);
@@ -202,7 +202,7 @@ TEST(Messages, ThreadsOfAProcessAreOneRank) {
   EXPECT_EQ(p2p(report).worst->margin_ticks, 1);
 }
 
-TEST(Messages, PostingOrderHoldsAcrossThreads) {
+TEST(Messages, posting_order_holds_across_threads) {
   TraceBuilder b(2, 2);
   b.message(K::send, 0, 100, 1);
   b.message(K::send, 0, 200, 1);
@@ -215,7 +215,7 @@ TEST(Messages, PostingOrderHoldsAcrossThreads) {
   EXPECT_EQ(p2p(report).worst->margin_ticks, -10);
 }
 
-TEST(Messages, TheLastOfTooManyReceivesOfThreadsAreLeftOver) {
+TEST(Messages, the_last_of_too_many_receives_of_threads_are_left_over) {
   TraceBuilder b(2, 2);
   b.message(K::send, 0, 100, 1);
   b.message(K::recv, 3, 90, 0);
@@ -226,7 +226,7 @@ TEST(Messages, TheLastOfTooManyReceivesOfThreadsAreLeftOver) {
   EXPECT_EQ(report.unmatched, (Counters{{"receives", 1}}));
 }
 
-TEST(Messages, SendsOfThreadsMatchWhatOneThreadHasPosted) {
+TEST(Messages, sends_of_threads_match_what_one_thread_has_posted) {
   TraceBuilder b(2, 2);
   b.message(K::send, 0, 160, 1);
   b.message(K::send, 1, 100, 1);
@@ -239,7 +239,7 @@ TEST(Messages, SendsOfThreadsMatchWhatOneThreadHasPosted) {
   EXPECT_EQ(p2p(report).worst->margin_ticks, -10);
 }
 
-TEST(Messages, ThreadsWriteToTheirOwnProcess) {
+TEST(Messages, threads_write_to_their_own_process) {
   TraceBuilder b(1, 3);
   b.message(K::send, 0, 100, 0);
   b.message(K::send, 1, 90, 0);
@@ -252,7 +252,7 @@ TEST(Messages, ThreadsWriteToTheirOwnProcess) {
 }
 
 // The stored stamps tell the order of posting, whatever a correction makes of them.
-TEST(Messages, MovingOneThreadChangesNoPair) {
+TEST(Messages, moving_one_thread_changes_no_pair) {
   TraceBuilder b(2, 2);
   b.message(K::send, 0, 100, 1);
   b.message(K::send, 1, 110, 1);
@@ -265,7 +265,7 @@ TEST(Messages, MovingOneThreadChangesNoPair) {
   EXPECT_EQ(p2p(report).worst->margin_ticks, 20);  // 110 -> 130; 100 -> 135
 }
 
-TEST(Messages, ClassesFollowProcessAndNode) {
+TEST(Messages, classes_follow_process_and_node) {
   TraceBuilder b(3, 2, 2);  // processes 0 and 1 share a node
   b.message(K::send, 0, 100, 0);
   b.message(K::recv, 1, 100, 0);  // same process, other thread
@@ -279,7 +279,7 @@ TEST(Messages, ClassesFollowProcessAndNode) {
   EXPECT_EQ(b.check({}, MuTicks{1, 1, 1}).below_latency, 3);
 }
 
-TEST(Messages, RoundTripGivesMuPerClass) {
+TEST(Messages, round_trip_gives_mu_per_class) {
   TraceBuilder b(2);
   b.message(K::send, 0, 1000, 1);
   b.message(K::recv, 1, 520, 0);  // clock 1 is 500 behind: true delay 20

@@ -65,11 +65,7 @@ class Places {
   }
 
   [[nodiscard]] LatencyClass latency_class(LocationIndex a, LocationIndex b) const {
-    if (definitions_->process_of[a] == definitions_->process_of[b]) {
-      return LatencyClass::same_process;
-    }
-    return definitions_->node_of[a] == definitions_->node_of[b] ? LatencyClass::same_node
-                                                                : LatencyClass::other;
+    return trace::latency_class(definitions_->process_of, definitions_->node_of, a, b);
   }
 
  private:

@@ -38,7 +38,7 @@ void notify(TraceBuilder& b, LocationIndex l, std::uint64_t time, std::uint8_t t
   event.peer = remote;
 }
 
-TEST(Rma, FencesAndWindowCreationSynchroniseEverybody) {
+TEST(Rma, fences_and_window_creation_synchronise_everybody) {
   TraceBuilder b(3);
   const auto window = b.window(0);
   for (LocationIndex l = 0; l < 3; ++l) {
@@ -52,7 +52,7 @@ TEST(Rma, FencesAndWindowCreationSynchroniseEverybody) {
   EXPECT_TRUE(report.skipped.empty());
 }
 
-TEST(Rma, MemoryLevelAloneMakesNoEdge) {
+TEST(Rma, memory_level_alone_makes_no_edge) {
   TraceBuilder b(2);
   const auto window = b.window(0);
   fence(b, 0, 10, 20, window, op::barrier, 2);
@@ -62,7 +62,7 @@ TEST(Rma, MemoryLevelAloneMakesNoEdge) {
   EXPECT_EQ(report.skipped, (Counters{{"rma_without_process_sync", 1}}));
 }
 
-TEST(Rma, InstancesAreCountedPerWindow) {
+TEST(Rma, instances_are_counted_per_window) {
   TraceBuilder b(2);
   const auto first = b.window(0), second = b.window(0);
   fence(b, 0, 10, 20, first, op::barrier, 1);
@@ -73,7 +73,7 @@ TEST(Rma, InstancesAreCountedPerWindow) {
   EXPECT_EQ(rma(report).violations, 0);
 }
 
-TEST(Rma, PostStartCompleteWait) {
+TEST(Rma, post_start_complete_wait) {
   TraceBuilder b(3);
   const auto window = b.window(0);
   const auto origins = b.group({1, 2}), target = b.group({0});
@@ -90,7 +90,7 @@ TEST(Rma, PostStartCompleteWait) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Rma, PostIsNeverTakenForComplete) {
+TEST(Rma, post_is_never_taken_for_complete) {
   TraceBuilder b(2);
   const auto window = b.window(0);
   const auto zero = b.group({0}), one = b.group({1});
@@ -109,7 +109,7 @@ TEST(Rma, PostIsNeverTakenForComplete) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Rma, GroupSyncWithoutRoleOrProcessLevelIsSkipped) {
+TEST(Rma, group_sync_without_role_or_process_level_is_skipped) {
   TraceBuilder b(2);
   const auto window = b.window(0);
   const auto both = b.group({0, 1});
@@ -122,7 +122,7 @@ TEST(Rma, GroupSyncWithoutRoleOrProcessLevelIsSkipped) {
   EXPECT_EQ(report.unmatched, (Counters{{"rma_group_sync", 2}}));  // start: on 0 and on itself
 }
 
-TEST(Rma, NotificationsPairPerWindowAndProcess) {
+TEST(Rma, notifications_pair_per_window_and_process) {
   TraceBuilder b(3);
   const auto window = b.window(0), other = b.window(0);
   notify(b, 0, 100, 2, window, 1);
@@ -139,7 +139,7 @@ TEST(Rma, NotificationsPairPerWindowAndProcess) {
   EXPECT_EQ(report.unmatched, (Counters{{"rma_notify", 1}}));
 }
 
-TEST(Rma, NotificationsOfThreadsPairInOrderOfTime) {
+TEST(Rma, notifications_of_threads_pair_in_order_of_time) {
   TraceBuilder b(2, 2);
   const auto window = b.window(0);
   notify(b, 0, 100, 2, window, 1);
@@ -153,7 +153,7 @@ TEST(Rma, NotificationsOfThreadsPairInOrderOfTime) {
   EXPECT_EQ(report.unmatched, (Counters{{"rma_notify", 1}}));
 }
 
-TEST(Rma, LocksAreOnlyCounted) {
+TEST(Rma, locks_are_only_counted) {
   TraceBuilder b(1);
   b.add(0, 10, K::rma_lock);
   b.add(0, 20, K::rma_lock);

@@ -8,16 +8,14 @@
 
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
-#include "clock/latency.hpp"
 #include "verify/check.hpp"
+#include "verify/latency.hpp"
 #include "verify/relation.hpp"
 #include "verify/tally.hpp"
 
 namespace entrain::verify {
 
 namespace {
-
-using clock::OneWayDelay;
 
 /// The smallest delay of each direction between two locations.
 std::vector<OneWayDelay> smallest_delays(const Relation& relation) {
@@ -87,8 +85,7 @@ Result<MuTicks> round_trip_mu(Team& team, const trace::Partition& partition,
   for (const auto& part : exchange(team, std::move(by_member))) {
     met.insert(met.end(), part.begin(), part.end());
   }
-  return clock::estimate_round_trip_mu(
-      gather_everywhere(team, smallest_round_trips(std::move(met))));
+  return estimate_round_trip_mu(gather_everywhere(team, smallest_round_trips(std::move(met))));
 }
 
 MuTicks round_trip_mu(const trace::Trace& trace, std::span<const ClockMap> maps) {

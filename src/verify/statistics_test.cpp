@@ -51,7 +51,7 @@ CorrectionStatistics statistics(const std::vector<std::uint64_t>& before,
   return *statistics_by_teams(at_stamps(before), identity, at_stamps(after), identity);
 }
 
-TEST(Statistics, UntouchedTrace) {
+TEST(Statistics, untouched_trace) {
   const auto s = statistics({100, 200, 200, 300}, {100, 200, 200, 300});
   EXPECT_EQ(s.compared_events, 3);  // distinct stamps
   EXPECT_EQ(s.moved_events, 0);
@@ -62,7 +62,7 @@ TEST(Statistics, UntouchedTrace) {
   EXPECT_EQ(s.intervals.histogram_ticks[0], 200);
 }
 
-TEST(Statistics, Displacements) {
+TEST(Statistics, displacements) {
   const auto s = statistics({100, 200, 300, 400}, {100, 210, 330, 420});
   EXPECT_EQ(s.moved_events, 3);
   EXPECT_DOUBLE_EQ(s.mean_ticks, 20);
@@ -74,7 +74,7 @@ TEST(Statistics, Displacements) {
   EXPECT_EQ(s.order_broken, 0);
 }
 
-TEST(Statistics, NinetyNinthPercentileLeavesOutOnePercent) {
+TEST(Statistics, ninety_ninth_percentile_leaves_out_one_percent) {
   std::vector<std::uint64_t> before, after;
   for (std::uint64_t i = 1; i <= 200; ++i) {
     before.push_back(1000 * i);
@@ -84,7 +84,7 @@ TEST(Statistics, NinetyNinthPercentileLeavesOutOnePercent) {
   EXPECT_EQ(statistics(before, after).max_ticks, 200);
 }
 
-TEST(Statistics, HistogramEdgesBelongToTheLowerBin) {
+TEST(Statistics, histogram_edges_belong_to_the_lower_bin) {
   // Intervals of 100,000 ticks, each one longer by: 0, 10 (0.01 %), 11, 100, 1,000, 10,000,
   // 100,000 (100 %), 100,001.
   std::vector<std::uint64_t> before{0}, after{0};
@@ -98,27 +98,27 @@ TEST(Statistics, HistogramEdgesBelongToTheLowerBin) {
   EXPECT_DOUBLE_EQ(s.intervals.max_share, 1.00001);
 }
 
-TEST(Statistics, ShorterIntervalsChangeButDoNotStretch) {
+TEST(Statistics, shorter_intervals_change_but_do_not_stretch) {
   const auto s = statistics({100, 200, 300}, {150, 200, 300});
   EXPECT_DOUBLE_EQ(s.intervals.max_share, 0.5);
   EXPECT_EQ(s.max_slope, 0);
   EXPECT_EQ(s.intervals.histogram, (std::array<std::uint64_t, 7>{1, 0, 0, 0, 0, 1, 0}));
 }
 
-TEST(Statistics, BackwardMovesAndBrokenOrder) {
+TEST(Statistics, backward_moves_and_broken_order) {
   const auto s = statistics({100, 200, 300, 400}, {100, 199, 298, 297});
   EXPECT_EQ(s.moved_backward, 2);  // 199 is within a tick
   EXPECT_EQ(s.order_broken, 1);    // 298 > 297
   EXPECT_EQ(s.max_ticks, 103);
 }
 
-TEST(Statistics, EventsOfOneInstantMayBeTornApartInOrderOnly) {
+TEST(Statistics, events_of_one_instant_may_be_torn_apart_in_order_only) {
   EXPECT_EQ(statistics({100, 100}, {101, 102}).order_broken, 0);
   EXPECT_EQ(statistics({100, 100}, {102, 101}).order_broken, 1);
   EXPECT_EQ(statistics({100, 100}, {102, 101}).compared_events, 1);
 }
 
-TEST(Statistics, TimesComeThroughTheClockMaps) {
+TEST(Statistics, times_come_through_the_clock_maps) {
   const auto stamps = at_stamps({100, 200});
   const std::vector<ClockMap> late{*ClockMap::from_knots({{100, 1000}, {200, 1050}})};
   const std::vector<ClockMap> later{*ClockMap::from_knots({{100, 1000}, {200, 1080}})};
@@ -130,7 +130,7 @@ TEST(Statistics, TimesComeThroughTheClockMaps) {
   EXPECT_EQ(s.intervals.histogram_ticks[5], 150);
 }
 
-TEST(Statistics, LocationsAreKeptApart) {
+TEST(Statistics, locations_are_kept_apart) {
   TraceBuilder before(2), after(2);
   before.message(K::send, 0, 1000, 1);
   after.message(K::send, 0, 1000, 1);
@@ -144,7 +144,7 @@ TEST(Statistics, LocationsAreKeptApart) {
   EXPECT_EQ(s.intervals.histogram, (std::array<std::uint64_t, 7>{}));
 }
 
-TEST(Statistics, ExactOverManyLocationsAndSizes) {
+TEST(Statistics, exact_over_many_locations_and_sizes) {
   TraceBuilder before(9), after(9);
   std::vector<std::int64_t> sizes;
   std::uint64_t state = 1;
@@ -165,7 +165,7 @@ TEST(Statistics, ExactOverManyLocationsAndSizes) {
   EXPECT_EQ(s.max_ticks, sizes.back());
 }
 
-TEST(Statistics, TheFirstLocationThatDiffersIsNamed) {
+TEST(Statistics, the_first_location_that_differs_is_named) {
   TraceBuilder before(6), after(6);
   for (const LocationIndex l : {2U, 4U}) before.message(K::send, l, 10, 0);
   const std::vector<ClockMap> maps(6);
@@ -174,7 +174,7 @@ TEST(Statistics, TheFirstLocationThatDiffersIsNamed) {
   EXPECT_NE(result.error().message.find("location 102"), std::string::npos);
 }
 
-TEST(Statistics, DifferentTracesAreRefused) {
+TEST(Statistics, different_traces_are_refused) {
   const std::vector<ClockMap> maps(2);
   const auto count = statistics_by_teams(at_stamps({1, 2}), maps, at_stamps({1}), maps);
   ASSERT_FALSE(count);

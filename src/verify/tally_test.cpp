@@ -67,7 +67,7 @@ PairCounts count_one_by_one(const Sides& sides, const MuTicks& mu) {
   return counts;
 }
 
-TEST(Tally, CountsEqualThoseOfEveryPairTakenByItself) {
+TEST(Tally, counts_equal_those_of_every_pair_taken_by_itself) {
   Random random(20240607);
   std::uint64_t below = 0, violations = 0;
   for (int round = 0; round < 4000; ++round) {
@@ -85,7 +85,7 @@ TEST(Tally, CountsEqualThoseOfEveryPairTakenByItself) {
   EXPECT_GT(below, violations + 10'000);
 }
 
-TEST(Tally, PairsOfOneClockAreCountedApart) {
+TEST(Tally, pairs_of_one_clock_are_counted_apart) {
   Random random(11);
   std::uint64_t all = 0;
   for (int round = 0; round < 2000; ++round) {
@@ -110,7 +110,7 @@ TEST(Tally, PairsOfOneClockAreCountedApart) {
   EXPECT_GT(all, 1'000);
 }
 
-TEST(Tally, WorstPairIsTheWorstOfAll) {
+TEST(Tally, worst_pair_is_the_worst_of_all) {
   Random random(7);
   int found_any = 0;
   for (int round = 0; round < 4000; ++round) {
@@ -138,7 +138,7 @@ TEST(Tally, WorstPairIsTheWorstOfAll) {
   EXPECT_GT(found_any, 2000);
 }
 
-TEST(Tally, MarginDoesNotOverflow) {
+TEST(Tally, margin_does_not_overflow) {
   constexpr auto k_low = std::numeric_limits<std::int64_t>::min();
   constexpr auto k_high = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(margin(k_low, 1), k_low);

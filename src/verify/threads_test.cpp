@@ -44,7 +44,7 @@ void region(TraceBuilder& b, std::uint32_t threads, std::uint64_t time) {
   b.add(0, time + 100, K::thread_join);
 }
 
-TEST(Threads, ForkReachesOtherThreadsAndJoinWaitsForThem) {
+TEST(Threads, fork_reaches_other_threads_and_join_waits_for_them) {
   TraceBuilder b(1, 3);
   region(b, 3, 0);
   region(b, 3, 1000);
@@ -54,7 +54,7 @@ TEST(Threads, ForkReachesOtherThreadsAndJoinWaitsForThem) {
   EXPECT_EQ(thread(report).worst->margin_ticks, 11);  // begin of thread 1, not the forker's own
 }
 
-TEST(Threads, TeamsOfDifferentProcessesAreNotMixed) {
+TEST(Threads, teams_of_different_processes_are_not_mixed) {
   TraceBuilder b(2, 2);
   b.add(0, 100, K::thread_fork);
   team(b, 0, 101, K::team_begin);
@@ -65,7 +65,7 @@ TEST(Threads, TeamsOfDifferentProcessesAreNotMixed) {
   EXPECT_EQ(thread(b.check()).violations, 0);
 }
 
-TEST(Threads, SecondTeamBeginBelongsToSecondFork) {
+TEST(Threads, second_team_begin_belongs_to_second_fork) {
   TraceBuilder b(1, 2);
   b.add(0, 100, K::thread_fork);
   team(b, 0, 101, K::team_begin);
@@ -85,7 +85,7 @@ TEST(Threads, SecondTeamBeginBelongsToSecondFork) {
   EXPECT_EQ(thread(report).worst->margin_ticks, -50);
 }
 
-TEST(Threads, JoinIsTheOneAfterTheForkersOwnEnd) {
+TEST(Threads, join_is_the_one_after_the_forkers_own_end) {
   TraceBuilder b(1, 3);
   b.add(0, 10, K::thread_fork);
   team(b, 0, 11, K::team_begin, 5);
@@ -104,7 +104,7 @@ TEST(Threads, JoinIsTheOneAfterTheForkersOwnEnd) {
   EXPECT_EQ(thread(report).violations, 0);  // with the first join for team 5, 19 -> 17 would be
 }
 
-TEST(Threads, BarrierInsideTheInnermostTeam) {
+TEST(Threads, barrier_inside_the_innermost_team) {
   TraceBuilder b(1, 3);
   for (LocationIndex l = 0; l < 3; ++l) {
     team(b, l, 10, K::team_begin);
@@ -118,7 +118,7 @@ TEST(Threads, BarrierInsideTheInnermostTeam) {
 }
 
 // Scalasca 2.5: a barrier in serial code shifts the bounds of all later sends.
-TEST(Threads, BarrierInSerialCodeIsIgnored) {
+TEST(Threads, barrier_in_serial_code_is_ignored) {
   TraceBuilder b(1, 2);
   b.add(0, 1, K::barrier_enter);
   b.add(0, 2, K::barrier_leave);
@@ -134,7 +134,7 @@ TEST(Threads, BarrierInSerialCodeIsIgnored) {
   EXPECT_TRUE(report.unmatched.empty());
 }
 
-TEST(Threads, BarrierThatAThreadMissesIsIncomplete) {
+TEST(Threads, barrier_that_a_thread_misses_is_incomplete) {
   TraceBuilder b(1, 3);
   for (LocationIndex l = 0; l < 3; ++l) {
     team(b, l, 10, K::team_begin);
@@ -149,7 +149,7 @@ TEST(Threads, BarrierThatAThreadMissesIsIncomplete) {
   EXPECT_EQ(report.unmatched, (Counters{{"thread_barriers_incomplete", 1}}));
 }
 
-TEST(Threads, CreateBeginEndWait) {
+TEST(Threads, create_begin_end_wait) {
   TraceBuilder b(2, 2);
   const auto event = [&](LocationIndex l, std::uint64_t time, K kind, std::uint64_t id) {
     trace::Event& e = b.add(l, time, kind);
@@ -170,7 +170,7 @@ TEST(Threads, CreateBeginEndWait) {
   EXPECT_EQ(report.unmatched, (Counters{{"threads", 2}}));
 }
 
-TEST(Threads, LocksFollowTheOrderOfAcquisition) {
+TEST(Threads, locks_follow_the_order_of_acquisition) {
   TraceBuilder b(1, 2);
   lock(b, 0, 10, K::lock_acquire, 1);
   lock(b, 0, 20, K::lock_release, 1);
@@ -188,7 +188,7 @@ TEST(Threads, LocksFollowTheOrderOfAcquisition) {
   EXPECT_EQ(thread(report).worst->margin_ticks, -5);
 }
 
-TEST(Threads, NestedAcquiresShareANumber) {
+TEST(Threads, nested_acquires_share_a_number) {
   TraceBuilder b(1, 2);
   lock(b, 0, 10, K::lock_acquire, 1);
   lock(b, 0, 11, K::lock_acquire, 1);
@@ -201,7 +201,7 @@ TEST(Threads, NestedAcquiresShareANumber) {
   EXPECT_EQ(thread(report).worst->margin_ticks, -5);  // 20 -> 15
 }
 
-TEST(Threads, LockNumbersWrap) {
+TEST(Threads, lock_numbers_wrap) {
   TraceBuilder b(1, 2);
   lock(b, 0, 10, K::lock_acquire, 0xFFFFFFFFU);
   lock(b, 0, 20, K::lock_release, 0xFFFFFFFFU);
@@ -210,7 +210,7 @@ TEST(Threads, LockNumbersWrap) {
   EXPECT_EQ(thread(b.check()).worst->margin_ticks, 10);
 }
 
-TEST(Threads, LocksOfDifferentProcessesAreDifferent) {
+TEST(Threads, locks_of_different_processes_are_different) {
   TraceBuilder b(2);
   lock(b, 0, 10, K::lock_acquire, 1);
   lock(b, 0, 20, K::lock_release, 1);
@@ -218,7 +218,7 @@ TEST(Threads, LocksOfDifferentProcessesAreDifferent) {
   EXPECT_EQ(thread(b.check()).count, 0);
 }
 
-TEST(Threads, TaskRunsAfterItsCreation) {
+TEST(Threads, task_runs_after_its_creation) {
   TraceBuilder b(1, 3);
   task(b, 0, 100, K::task_create, 0, 1);
   task(b, 0, 110, K::task_create, 0, 2);
@@ -237,7 +237,7 @@ TEST(Threads, TaskRunsAfterItsCreation) {
   EXPECT_EQ(thread(report).worst->margin_ticks, -5);
 }
 
-TEST(Threads, TaskCreatedTwiceIsContradictory) {
+TEST(Threads, task_created_twice_is_contradictory) {
   TraceBuilder b(1, 2);
   task(b, 0, 10, K::task_create, 0, 1);
   task(b, 1, 15, K::task_switch, 0, 1);
@@ -247,7 +247,7 @@ TEST(Threads, TaskCreatedTwiceIsContradictory) {
   EXPECT_EQ(report.unmatched, (Counters{{"thread_tasks", 1}}));
 }
 
-TEST(Threads, ThreadCreatedTwiceIsContradictory) {
+TEST(Threads, thread_created_twice_is_contradictory) {
   TraceBuilder b(1, 2);
   const auto event = [&](LocationIndex l, std::uint64_t time, K kind) {
     b.add(l, time, kind).comm = k_team;
@@ -263,7 +263,7 @@ TEST(Threads, ThreadCreatedTwiceIsContradictory) {
   EXPECT_EQ(report.unmatched, (Counters{{"threads", 5}}));
 }
 
-TEST(Threads, TeamForkedTwiceIsContradictory) {
+TEST(Threads, team_forked_twice_is_contradictory) {
   TraceBuilder b(1, 3);
   for (LocationIndex l = 0; l < 3; ++l) {
     if (l > 0) b.add(l, 10, K::thread_fork);
@@ -278,7 +278,7 @@ TEST(Threads, TeamForkedTwiceIsContradictory) {
   EXPECT_EQ(report.unmatched, (Counters{{"thread_teams", 1}}));
 }
 
-TEST(Threads, JoinClosesTheTeamThatEndedLast) {
+TEST(Threads, join_closes_the_team_that_ended_last) {
   TraceBuilder b(1, 2);
   for (const std::uint64_t t : {10, 20}) {
     b.add(0, t, K::thread_fork);
@@ -295,7 +295,7 @@ TEST(Threads, JoinClosesTheTeamThatEndedLast) {
   EXPECT_EQ(thread(report).worst->margin_ticks, -12);
 }
 
-TEST(Threads, LockHeldTwiceUnderOneNumberIsContradictory) {
+TEST(Threads, lock_held_twice_under_one_number_is_contradictory) {
   TraceBuilder b(1, 2);
   lock(b, 0, 10, K::lock_acquire, 1);
   lock(b, 0, 20, K::lock_release, 1);
@@ -312,7 +312,7 @@ TEST(Threads, LockHeldTwiceUnderOneNumberIsContradictory) {
 }
 
 // Scalasca 2.5 uses 10 ns for threads whatever they share: here their class has a mu of its own.
-TEST(Threads, ThreadsOfOneProcessHaveTheirOwnLatency) {
+TEST(Threads, threads_of_one_process_have_their_own_latency) {
   TraceBuilder b(1, 2);
   region(b, 2, 0);
   EXPECT_EQ(b.check({}, MuTicks{0, 1000, 1000}).below_latency, 0);

@@ -33,7 +33,7 @@ std::vector<std::vector<std::string>> table_of(const fs::path& file) {
   return rows;
 }
 
-TEST(Bounds, ChecksTellHowFarTimesMayBeTrusted) {
+TEST(Bounds, checks_tell_how_far_times_may_be_trusted) {
   const Json json = json_of(run_tool({"check", example("amg-8"), "--json", "--bounds"}));
   ASSERT_TRUE(json.contains("bounds"));
   const Json& bounds = json["bounds"];
@@ -56,11 +56,11 @@ TEST(Bounds, ChecksTellHowFarTimesMayBeTrusted) {
   EXPECT_NE(text.find("if no clock's rate leaves its mean"), std::string::npos) << text;
 }
 
-TEST(Bounds, AreNotThereUnlessAskedFor) {
+TEST(Bounds, are_not_there_unless_asked_for) {
   EXPECT_FALSE(json_of(run_tool({"check", example("amg-8"), "--json"})).contains("bounds"));
 }
 
-TEST(Bounds, TheFileHasALinePerLocationAndWindow) {
+TEST(Bounds, the_file_has_a_line_per_location_and_window) {
   const TempDir scratch;
   const fs::path file = scratch / "bounds.csv";
   const Json json =
@@ -89,7 +89,7 @@ TEST(Bounds, TheFileHasALinePerLocationAndWindow) {
   }
 }
 
-TEST(Bounds, CorrectionsAreHeldInside) {
+TEST(Bounds, corrections_are_held_inside) {
   const TempDir scratch;
   const std::string output = (scratch / "out").string();
   const std::vector<std::string> how{"--presync", "linear",   "--amortize",
@@ -105,7 +105,7 @@ TEST(Bounds, CorrectionsAreHeldInside) {
   EXPECT_NE(info.find("held_to_ppm="), std::string::npos) << info;
 }
 
-TEST(Bounds, ATraceInWhichNothingIsViolatedStays) {
+TEST(Bounds, a_trace_in_which_nothing_is_violated_stays) {
   const TempDir scratch;
   const std::string once = (scratch / "1").string(), twice = (scratch / "2").string();
   ASSERT_EQ(run_tool({"correct", example("lulesh-8"), "-o", once, "--presync", "linear", "--mode",
@@ -119,7 +119,7 @@ TEST(Bounds, ATraceInWhichNothingIsViolatedStays) {
   EXPECT_EQ(json["timeline"]["shift_s"]["max"], 0);
 }
 
-TEST(Bounds, DoNotDependOnThreads) {
+TEST(Bounds, do_not_depend_on_threads) {
   const TempDir scratch;
   std::string expected;
   for (const char* threads : {"1", "2", "3", "8"}) {
@@ -132,7 +132,7 @@ TEST(Bounds, DoNotDependOnThreads) {
   }
 }
 
-TEST(Bounds, RefuseALimitThatTheTraceBreaks) {
+TEST(Bounds, refuse_a_limit_that_the_trace_breaks) {
   const TempDir scratch;
   const fs::path output = scratch / "out";
   expect_refusal(
@@ -141,7 +141,7 @@ TEST(Bounds, RefuseALimitThatTheTraceBreaks) {
   EXPECT_FALSE(fs::exists(output));
 }
 
-TEST(Bounds, RefuseAFileThatExistsOrHasNoFolderBeforeAnyWork) {
+TEST(Bounds, refuse_a_file_that_exists_or_has_no_folder_before_any_work) {
   const TempDir scratch;
   const fs::path output = scratch / "out";
   for (const fs::path& file : {scratch / "", output, scratch / "none" / "bounds.csv"}) {
@@ -153,7 +153,7 @@ TEST(Bounds, RefuseAFileThatExistsOrHasNoFolderBeforeAnyWork) {
   }
 }
 
-TEST(Bounds, OfARewrittenArchiveThereAreNone) {
+TEST(Bounds, of_a_rewritten_archive_there_are_none) {
   const TempDir scratch;
   const std::string output = (scratch / "out").string();
   ASSERT_EQ(run_tool({"correct", example("amg-8"), "-o", output}).exit_code, 0);

@@ -46,7 +46,7 @@ void expect_check(const Json& json) {
   }
 }
 
-TEST(Info, TellsWhatIsInAnArchive) {
+TEST(Info, tells_what_is_in_an_archive) {
   const ChildOutcome outcome = run_tool({"info", "--json", example("lulesh-8")});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
   EXPECT_EQ(outcome.err, "");
@@ -58,13 +58,13 @@ TEST(Info, TellsWhatIsInAnArchive) {
   EXPECT_THAT(run_tool({"info", example("lulesh-8")}).out, HasSubstr("131,216"));
 }
 
-TEST(Info, TakesTheAnchorFileOrItsFolder) {
+TEST(Info, takes_the_anchor_file_or_its_folder) {
   const std::string anchor = anchor_in(example("allops-4")).string();
   EXPECT_EQ(json_of(run_tool({"info", "--json", anchor})),
             json_of(run_tool({"info", "--json", example("allops-4")})));
 }
 
-TEST(Check, FindsViolations) {
+TEST(Check, finds_violations) {
   const ChildOutcome outcome = run_tool({"check", "--json", example("lulesh-8")});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.summary();
   EXPECT_EQ(outcome.err, "");
@@ -76,7 +76,7 @@ TEST(Check, FindsViolations) {
   EXPECT_NEAR(json["edges"]["p2p"]["worst_s"].get<double>(), -33.959e-6, 1e-9);
 }
 
-TEST(Check, FindsNoneWhereThereAreNone) {
+TEST(Check, finds_none_where_there_are_none) {
   for (const char* name : {"lulesh-8.truth", "amg-8.truth", "allops-4.truth"}) {
     const ChildOutcome outcome = run_tool({"check", "--json", example(name)});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
@@ -86,7 +86,7 @@ TEST(Check, FindsNoneWhereThereAreNone) {
   }
 }
 
-TEST(Check, StrictLatencyCountsWhatIsTooClose) {
+TEST(Check, strict_latency_counts_what_is_too_close) {
   const std::vector<std::string> loose{"check", "--mu", "1e-3", example("lulesh-8.truth")};
   EXPECT_EQ(run_tool(loose).exit_code, 0);
   std::vector<std::string> strict = loose;
@@ -94,7 +94,7 @@ TEST(Check, StrictLatencyCountsWhatIsTooClose) {
   EXPECT_EQ(run_tool(strict).exit_code, 1);
 }
 
-TEST(Check, PrintsATableForPeople) {
+TEST(Check, prints_a_table_for_people) {
   const ChildOutcome outcome = run_tool({"check", "-q", example("lulesh-8")});
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out, HasSubstr("p2p"));
@@ -102,13 +102,13 @@ TEST(Check, PrintsATableForPeople) {
   EXPECT_THAT(outcome.out, Not(HasSubstr("\x1b")));  // no terminal, no colours
 }
 
-TEST(Check, DoesNotDependOnThreads) {
+TEST(Check, does_not_depend_on_threads) {
   const Json one = json_of(run_tool({"check", "--json", "--threads", "1", example("allops-4")}));
   const Json many = json_of(run_tool({"check", "--json", "--threads", "7", example("allops-4")}));
   EXPECT_EQ(one, many);
 }
 
-TEST(Check, RefusesWhatIsNoArchive) {
+TEST(Check, refuses_what_is_no_archive) {
   const TempDir folder;
   expect_refusal(run_tool({"check", (folder / "none").string()}), (folder / "none").string());
   expect_refusal(run_tool({"check", folder.path().string()}), folder.path().string());
@@ -116,7 +116,7 @@ TEST(Check, RefusesWhatIsNoArchive) {
   expect_refusal(run_tool({"check", "--json", folder.path().string()}), "traces.otf2");
 }
 
-TEST(Check, SurvivesNamesThatAreNotUtf8) {
+TEST(Check, survives_names_that_are_not_utf8) {
   const TempDir folder;
   const std::string odd = (folder / "caf\xE9\x1b[2J").string();
   expect_refusal(run_tool({"check", odd}), "caf\xEF\xBF\xBD?[2J");
@@ -128,14 +128,14 @@ TEST(Check, SurvivesNamesThatAreNotUtf8) {
   EXPECT_THAT(table, Not(HasSubstr("\x1b")));
 }
 
-TEST(Check, FailsIfItsReportCannotBeWritten) {
+TEST(Check, fails_if_its_report_cannot_be_written) {
   expect_refusal(run_shell("\"$0\" check --json '" + example("allops-4") + "' > /dev/full"),
                  "standard output");
 }
 
 class CorrectMode : public testing::TestWithParam<std::string> {};
 
-TEST_P(CorrectMode, LeavesNoViolationsAndTheInputAlone) {
+TEST_P(CorrectMode, leaves_no_violations_and_the_input_alone) {
   const TempDir folder;
   const std::string output = (folder / "out").string();
   const auto before = digest_tree(example("lulesh-8"));
@@ -167,7 +167,7 @@ TEST_P(CorrectMode, LeavesNoViolationsAndTheInputAlone) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, CorrectMode, testing::Values("rewrite", "overlay"));
 
-TEST(Correct, RefusesAnExistingFolderUnlessForced) {
+TEST(Correct, refuses_an_existing_folder_unless_forced) {
   const TempDir folder;
   const std::string output = (folder / "out").string();
   write_bytes(folder / "file", {'x'});
@@ -180,7 +180,7 @@ TEST(Correct, RefusesAnExistingFolderUnlessForced) {
   EXPECT_EQ(digest_tree(output), before);
 }
 
-TEST(Correct, NeverWritesIntoItsInput) {
+TEST(Correct, never_writes_into_its_input) {
   const TempDir folder;
   copy_tree(example("allops-4"), folder / "in");
   const auto before = digest_tree(folder / "in");
@@ -190,7 +190,7 @@ TEST(Correct, NeverWritesIntoItsInput) {
   EXPECT_EQ(digest_tree(folder / "in"), before);
 }
 
-TEST(Correct, TellsWhatAnOverlayNeeds) {
+TEST(Correct, tells_what_an_overlay_needs) {
   const TempDir folder;
   const ChildOutcome outcome =
       run_tool({"correct", example("allops-4"), "-o", (folder / "out").string(), "--mode",
@@ -199,7 +199,7 @@ TEST(Correct, TellsWhatAnOverlayNeeds) {
   EXPECT_THAT(outcome.out, HasSubstr("must stay where they are"));
 }
 
-TEST(Correct, TakesAFixedGammaWithoutVerification) {
+TEST(Correct, takes_a_fixed_gamma_without_verification) {
   const TempDir folder;
   const ChildOutcome outcome =
       run_tool({"correct", "--json", example("allops-4"), "-o", (folder / "out").string(),
@@ -213,7 +213,7 @@ TEST(Correct, TakesAFixedGammaWithoutVerification) {
     EXPECT_TRUE(json[unknown].is_null()) << unknown;
 }
 
-TEST(Correct, TellsLoudlyWhatItCouldNotRead) {
+TEST(Correct, tells_loudly_what_it_could_not_read) {
   const TempDir folder;
   const std::string input = (folder / "in").string();
   copy_tree(example("allops-4.truth"), input);
@@ -227,7 +227,7 @@ TEST(Correct, TellsLoudlyWhatItCouldNotRead) {
   EXPECT_THAT(corrected.out, HasSubstr(sentence));
 }
 
-TEST(Correct, InterruptedLeavesNothingIncompleteBehind) {
+TEST(Correct, interrupted_leaves_nothing_incomplete_behind) {
   for (const int delay_ms : {0, 5, 10, 20, 40, 80, 160}) {
     const TempDir folder;
     const std::string output = (folder / "out").string();
@@ -249,7 +249,7 @@ TEST(Correct, InterruptedLeavesNothingIncompleteBehind) {
   }
 }
 
-TEST(Correct, WithoutAmortizationWritesThePresyncAlone) {
+TEST(Correct, without_amortization_writes_the_presync_alone) {
   const TempDir folder;
   const std::string output = (folder / "out").string();
   const ChildOutcome outcome = run_tool({"correct", "--json", example("lulesh-8"), "-o", output,
@@ -265,7 +265,7 @@ TEST(Correct, WithoutAmortizationWritesThePresyncAlone) {
   EXPECT_EQ(run_tool({"compare", example("lulesh-8"), output, "--tolerance", "0"}).exit_code, 0);
 }
 
-TEST(Correct, WithoutAmortizationShowsWhatTheCausalFitDoes) {
+TEST(Correct, without_amortization_shows_what_the_causal_fit_does) {
   const TempDir folder;
   const std::string output = (folder / "out").string();
   run_tool({"correct", example("allops-4"), "-o", output, "--presync", "causal", "--amortize",
@@ -275,7 +275,7 @@ TEST(Correct, WithoutAmortizationShowsWhatTheCausalFitDoes) {
   EXPECT_LT(json["b_error"]["communication"]["rms_s"], 100e-6);  // linear interpolation: 306 us
 }
 
-TEST(Compare, OfATraceWithItselfIsZero) {
+TEST(Compare, of_a_trace_with_itself_is_zero) {
   const ChildOutcome outcome =
       run_tool({"compare", "--json", example("lulesh-8"), example("lulesh-8"), "--tolerance", "0"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
@@ -289,7 +289,7 @@ TEST(Compare, OfATraceWithItselfIsZero) {
   EXPECT_TRUE(json["a_error"].is_null());
 }
 
-TEST(Compare, ExceedsAToleranceOrMeetsIt) {
+TEST(Compare, exceeds_a_tolerance_or_meets_it) {
   const std::vector<std::string> both{"compare", example("lulesh-8"), example("lulesh-8.truth"),
                                       "--tolerance"};
   auto exact = both, generous = both;
@@ -299,7 +299,7 @@ TEST(Compare, ExceedsAToleranceOrMeetsIt) {
   EXPECT_EQ(run_tool(generous).exit_code, 0);
 }
 
-TEST(Compare, TellsTheErrorAgainstTheTruth) {
+TEST(Compare, tells_the_error_against_the_truth) {
   const Json json =
       json_of(run_tool({"compare", "--json", example("lulesh-8"), example("lulesh-8.truth"),
                         "--truth", example("lulesh-8.truth")}));
@@ -312,7 +312,7 @@ TEST(Compare, TellsTheErrorAgainstTheTruth) {
   EXPECT_THAT(raw, HasSubstr(" ms"));  // offsets of milliseconds, seen only without the records
 }
 
-TEST(Compare, WritesErrorsOverTimeForPlots) {
+TEST(Compare, writes_errors_over_time_for_plots) {
   const TempDir folder;
   const std::string csv = (folder / "errors.csv").string();
   const Json json =
@@ -344,7 +344,7 @@ TEST(Compare, WritesErrorsOverTimeForPlots) {
                  "exists");
 }
 
-TEST(Compare, WritesDifferencesWithoutATruth) {
+TEST(Compare, writes_differences_without_a_truth) {
   const TempDir folder;
   const std::string csv = (folder / "all.csv").string();
   ASSERT_EQ(run_tool({"compare", example("lulesh-8"), example("lulesh-8"), "--csv", csv, "--points",
@@ -355,11 +355,11 @@ TEST(Compare, WritesDifferencesWithoutATruth) {
   EXPECT_EQ(line_count(contents(csv)), 131216u + 1);
 }
 
-TEST(Compare, RefusesDifferentTraces) {
+TEST(Compare, refuses_different_traces) {
   expect_refusal(run_tool({"compare", example("lulesh-8"), example("amg-8")}), "amg-8");
 }
 
-TEST(Distort, MakesATraceThatCorrectRepairs) {
+TEST(Distort, makes_a_trace_that_correct_repairs) {
   const TempDir folder;
   const std::string skewed = (folder / "skewed").string();
   const ChildOutcome outcome = run_tool({"distort", "--json", example("lulesh-8.truth"), "-o",
@@ -374,7 +374,7 @@ TEST(Distort, MakesATraceThatCorrectRepairs) {
   EXPECT_EQ(run_tool({"correct", skewed, "-o", corrected}).exit_code, 0);
 }
 
-TEST(Distort, IsDeterminedByItsSeed) {
+TEST(Distort, is_determined_by_its_seed) {
   const TempDir folder;
   for (const char* name : {"a", "b"}) {
     const ChildOutcome outcome = run_tool(

@@ -39,14 +39,14 @@ const std::map<std::string, std::vector<std::string>> k_options{
       "--synced-cluster", "--no-sync"}},
     {"net", {}}};
 
-TEST(Usage, WithoutArgumentsShowsTheVerbsAndFails) {
+TEST(Usage, without_arguments_shows_the_verbs_and_fails) {
   const ChildOutcome outcome = run_tool({});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.out, "");
   for (const std::string& verb : k_verbs) EXPECT_THAT(outcome.err, HasSubstr("\n  " + verb + " "));
 }
 
-TEST(Usage, HelpAndVersionGoToStandardOutput) {
+TEST(Usage, help_and_version_go_to_standard_output) {
   for (const char* option : {"--help", "-h", "help"}) {
     const ChildOutcome outcome = run_tool({option});
     EXPECT_EQ(outcome.exit_code, 0);
@@ -58,7 +58,7 @@ TEST(Usage, HelpAndVersionGoToStandardOutput) {
   EXPECT_THAT(outcome.out, testing::MatchesRegex("entrain [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
-TEST(Usage, EveryVerbHasAManualPage) {
+TEST(Usage, every_verb_has_a_manual_page) {
   for (const auto& [verb, options] : k_options) {
     const ChildOutcome outcome = run_tool({verb, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
@@ -76,7 +76,7 @@ TEST(Usage, EveryVerbHasAManualPage) {
   }
 }
 
-TEST(Usage, HelpOnAVerbIsItsManualPage) {
+TEST(Usage, help_on_a_verb_is_its_manual_page) {
   for (const std::string& verb : k_verbs) {
     const ChildOutcome outcome = run_tool({"help", verb});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
@@ -86,14 +86,14 @@ TEST(Usage, HelpOnAVerbIsItsManualPage) {
   expect_refusal(run_tool({"help", "frobnicate"}), "'frobnicate'");
 }
 
-TEST(Usage, ManualPagesFitATerminal) {
+TEST(Usage, manual_pages_fit_a_terminal) {
   for (const std::string& verb : k_verbs) {
     std::istringstream page(run_tool({verb, "--help"}).out);
     for (std::string line; std::getline(page, line);) EXPECT_LE(line.size(), 80u) << line;
   }
 }
 
-TEST(Usage, EveryOptionThatTakesAValueNamesItsDefault) {
+TEST(Usage, every_option_that_takes_a_value_names_its_default) {
   for (const std::string verb : {"check", "correct", "distort", "synth"}) {
     const std::string page = run_tool({verb, "--help"}).out;
     for (const std::string& option : k_options.at(verb)) {
@@ -106,7 +106,7 @@ TEST(Usage, EveryOptionThatTakesAValueNamesItsDefault) {
   }
 }
 
-TEST(Usage, WhatIsNoVerbIsRefused) {
+TEST(Usage, what_is_no_verb_is_refused) {
   expect_refusal(run_tool({"frobnicate"}), "'frobnicate'");
   expect_refusal(run_tool({"--json", "check", "x"}), "'--json'");
   expect_refusal(run_tool({""}), "''");
@@ -123,7 +123,9 @@ void PrintTo(const BadUsage& usage, std::ostream* out) {
 
 class Refusal : public testing::TestWithParam<BadUsage> {};
 
-TEST_P(Refusal, IsOneSentence) { expect_refusal(run_tool(GetParam().arguments), GetParam().part); }
+TEST_P(Refusal, is_one_sentence) {
+  expect_refusal(run_tool(GetParam().arguments), GetParam().part);
+}
 
 INSTANTIATE_TEST_SUITE_P(Arguments, Refusal,
                          testing::ValuesIn(std::vector<BadUsage>{
@@ -196,13 +198,13 @@ INSTANTIATE_TEST_SUITE_P(
         {{"distort", "a", "-o", "b", "--drift-ppm", "-5"}, "--drift-ppm"},
     }));
 
-TEST(Output, ThatCannotBeWrittenIsAFailure) {
+TEST(Output, that_cannot_be_written_is_a_failure) {
   expect_refusal(run_shell("\"$0\" --help > /dev/full"), "standard output");
   expect_refusal(run_shell("\"$0\" check --help >&-"), "standard output");
   expect_refusal(run_shell("\"$0\" --version > /dev/full"), "standard output");
 }
 
-TEST(Output, ToAClosedPipeIsAFailureNotASignal) {
+TEST(Output, to_a_closed_pipe_is_a_failure_not_a_signal) {
   // The reader is gone before the tool starts.
   const ChildOutcome outcome =
       run_shell("{ sleep 0.2; \"$0\" --help; echo \"code $?\" >&2; } | true; sleep 0.4");

@@ -38,17 +38,17 @@ struct Network {
   }
 };
 
-TEST(GoldenNet, Bound) {
+TEST(GoldenNet, bound) {
   expect_golden_report("net_bound",
                        net::evaluate_bound({}, 8, 4, {100 * k_ppm, 300 * k_ppm, 10'000 * k_ppm}));
 }
 
-TEST(GoldenNet, Tables) {
+TEST(GoldenNet, tables) {
   expect_golden_report("net_tables",
                        TablesReport{net::published_cells(), net::published_figures(), {}});
 }
 
-TEST(GoldenNet, Schedule) {
+TEST(GoldenNet, schedule) {
   const Network network;
   net::ScheduleReport report;
   report.topology = net::summarise("tree:3x3", network.topology, network.tree);
@@ -68,7 +68,7 @@ TEST(GoldenNet, Schedule) {
   expect_golden("net_plan.json", dump(schedule_json(network.topology, network.schedule, "hss")));
 }
 
-TEST(GoldenNet, Simulation) {
+TEST(GoldenNet, simulation) {
   net::SimulationOptions options;
   options.drift_ppb = 300 * k_ppm;
   options.interval_slots = 600;
@@ -79,7 +79,7 @@ TEST(GoldenNet, Simulation) {
   expect_golden("net_skew.csv", skew_csv(network.topology, report));
 }
 
-TEST(GoldenNet, SimulationThatOverrunsAndLosesTheOrder) {
+TEST(GoldenNet, simulation_that_overruns_and_loses_the_order) {
   net::SimulationOptions options;
   options.model = net::LinkModel::at_link;
   options.drift_ppb = 500 * k_ppm;

@@ -26,15 +26,15 @@ void expect_golden_report(const std::string& name, const Report& shown) {
   report::expect_golden_report(name, to_text(shown, {}), to_text(shown, verbose), to_json(shown));
 }
 
-TEST(GoldenReport, Info) { expect_golden_report("info", samples::info()); }
-TEST(GoldenReport, Check) { expect_golden_report("check", samples::check()); }
-TEST(GoldenReport, Correct) { expect_golden_report("correct", samples::correct()); }
-TEST(GoldenReport, CorrectOverlay) { expect_golden_report("correct_overlay", samples::overlay()); }
-TEST(GoldenReport, Compare) { expect_golden_report("compare", samples::compare()); }
-TEST(GoldenReport, Distort) { expect_golden_report("distort", samples::distort()); }
-TEST(GoldenReport, Synth) { expect_golden_report("synth", samples::synth()); }
+TEST(GoldenReport, info) { expect_golden_report("info", samples::info()); }
+TEST(GoldenReport, check) { expect_golden_report("check", samples::check()); }
+TEST(GoldenReport, correct) { expect_golden_report("correct", samples::correct()); }
+TEST(GoldenReport, correct_overlay) { expect_golden_report("correct_overlay", samples::overlay()); }
+TEST(GoldenReport, compare) { expect_golden_report("compare", samples::compare()); }
+TEST(GoldenReport, distort) { expect_golden_report("distort", samples::distort()); }
+TEST(GoldenReport, synth) { expect_golden_report("synth", samples::synth()); }
 
-TEST(GoldenReport, CheckAndCorrectWithBounds) {
+TEST(GoldenReport, check_and_correct_with_bounds) {
   CheckReport check = samples::check();
   check.bounds = samples::bounds();
   check.bounds->reason = "there are no events";
@@ -47,7 +47,7 @@ TEST(GoldenReport, CheckAndCorrectWithBounds) {
   expect_golden("bounds.csv", bounds_csv(samples::bounds(), 1'000'000'000));
 }
 
-TEST(GoldenReport, CheckOfACleanTrace) {
+TEST(GoldenReport, check_of_a_clean_trace) {
   CheckReport report = samples::check();
   for (EdgeStatistics& edges : report.edges) {
     edges.violations = edges.below_latency = 0;
@@ -60,7 +60,7 @@ TEST(GoldenReport, CheckOfACleanTrace) {
   expect_golden_report("check_clean", report);
 }
 
-TEST(GoldenReport, CheckOfAnEmptyTrace) {
+TEST(GoldenReport, check_of_an_empty_trace) {
   CheckReport report;
   report.archive = "empty/traces.otf2";
   report.resolution_hz = 1;
@@ -68,7 +68,7 @@ TEST(GoldenReport, CheckOfAnEmptyTrace) {
   expect_golden_report("check_empty", report);
 }
 
-TEST(GoldenReport, WhatCouldNotBeReadIsPartOfTheConclusion) {
+TEST(GoldenReport, what_could_not_be_read_is_part_of_the_conclusion) {
   const auto last_line = [](std::string text) {
     text.pop_back();
     return text.substr(text.rfind('\n') + 1);
@@ -93,7 +93,7 @@ TEST(GoldenReport, WhatCouldNotBeReadIsPartOfTheConclusion) {
             "be read: 1 event file is missing.");
 }
 
-TEST(GoldenReport, CorrectThatFails) {
+TEST(GoldenReport, correct_that_fails) {
   CorrectReport report = samples::overlay();
   report.link = "hard";
   report.after.edges[0].violations = report.after.violations = 1;
@@ -102,7 +102,7 @@ TEST(GoldenReport, CorrectThatFails) {
   expect_golden_report("correct_remaining", report);
 }
 
-TEST(GoldenReport, CorrectSaysWhyAnOverlayLeavesViolations) {
+TEST(GoldenReport, correct_says_why_an_overlay_leaves_violations) {
   CorrectReport report = samples::overlay();
   report.after.edges[0].violations = report.after.violations = 2;
   report.after.skipped.emplace_back("events_in_flushes", 3);
@@ -111,14 +111,14 @@ TEST(GoldenReport, CorrectSaysWhyAnOverlayLeavesViolations) {
                                    "communication lie inside a buffer"));
 }
 
-TEST(GoldenReport, CorrectNotVerified) {
+TEST(GoldenReport, correct_not_verified) {
   CorrectReport report = samples::correct();
   report.verified = false;
   report.after = {};
   expect_golden_report("correct_not_verified", report);
 }
 
-TEST(GoldenReport, ColouredTextIsTheSameTextWithoutItsColours) {
+TEST(GoldenReport, coloured_text_is_the_same_text_without_its_colours) {
   Style colour;
   colour.colour = true;
   std::string text = to_text(samples::correct(), colour);

@@ -12,24 +12,24 @@ ROOMS = """
 # a comment
 base:
 trace: base
-clock: base trace
-match: base trace clock
-clc: base trace clock match
-verify: base trace clock
-otf2: base trace
-engine: base trace clock match clc verify otf2
-report: base
-cli: base report engine
+otf2/read: base trace | otf2
+match: trace
+clc: match
+verify:
+report:
+cli: report | cli11
 """
 
 GOOD = {
     "src/rooms.txt": ROOMS,
     "src/base/ids.hpp": "#include <cstdint>\n",
     "src/trace/trace.hpp": '#include <vector>\n#include "base/ids.hpp"\n',
-    "src/clc/amortize.hpp": "",
+    "src/clc/amortize.hpp": '#include "match/graph.hpp"\n',
+    "src/otf2/read/scan.cpp": '#include <otf2/otf2.h>\n#include "base/ids.hpp"\n#include "trace/trace.hpp"\n',
+    "src/report/table.hpp": "",
     "src/match/graph.hpp": '#include "trace/trace.hpp"\n',
     "src/match/graph_test.cpp": '#include <gtest/gtest.h>\n#include "match/graph.hpp"\n',
-    "src/cli/main.cpp": "#include <CLI/CLI.hpp>\n#include <entrain/a.hpp>\n",
+    "src/cli/main.cpp": '#include <CLI/CLI.hpp>\n#include <entrain/a.hpp>\n#include "report/table.hpp"\n',
     "include/entrain/a.hpp": "#include <cstdint>\n#include <tl/expected.hpp>\n",
     "include/entrain/b.hpp": "#include <entrain/a.hpp>\n",
     "tests/support/oracle.cpp": "#include <otf2/otf2.h>\n",
@@ -67,8 +67,27 @@ class CheckLayers(unittest.TestCase):
             )
 
     def test_finds_the_checker_reaching_what_it_checks_through_the_table(self):
-        table = ROOMS.replace("verify: base", "verify: match base")
+        table = ROOMS.replace("verify:", "verify: match")
         self.expect_error({"src/rooms.txt": table}, "verify must not reach match")
+
+    def test_finds_permissions_that_nobody_uses(self):
+        table = ROOMS.replace("clc: match", "clc: trace match | json")
+        errors = self.errors_of({"src/rooms.txt": table})
+        self.assertEqual(len(errors), 2, errors)
+        self.assertIn("clc may use trace", errors[0])
+        self.assertIn("clc may use json", errors[1])
+
+    def test_finds_a_library_that_is_not_known(self):
+        table = ROOMS.replace("| cli11", "| boost")
+        self.expect_error({"src/rooms.txt": table}, "unknown library boost")
+
+    def test_rooms_inside_of_a_folder_are_apart(self):
+        table = ROOMS.replace("match:", "otf2/write: otf2/read\nmatch:")
+        good = {"src/rooms.txt": table, "src/otf2/write/a.cpp": '#include "otf2/read/scan.hpp"\n',
+                "src/otf2/read/scan.hpp": ""}
+        self.assertEqual(self.errors_of(good), [])
+        bad = {**good, "src/otf2/read/b.cpp": '#include "otf2/write/a.hpp"\n'}
+        self.expect_error(bad, "otf2/read must not include otf2/write")
 
     def test_finds_a_cycle_in_the_table(self):
         table = ROOMS.replace("base:", "base: cli")
@@ -86,7 +105,6 @@ class CheckLayers(unittest.TestCase):
             ("src/base", "otf2/otf2.h"),
             ("src/clc", "mpi.h"),
             ("src/trace", "CLI/CLI.hpp"),
-            ("src/engine", "spdlog/spdlog.h"),
             ("src/verify", "nlohmann/json.hpp"),
             ("src/base", "gtest/gtest.h"),
             ("examples", "otf2/otf2.h"),

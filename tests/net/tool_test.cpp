@@ -27,7 +27,7 @@ std::string contents(const std::filesystem::path& path) {
   return text.str();
 }
 
-TEST(NetTool, EveryVerbHasAManualPage) {
+TEST(NetTool, every_verb_has_a_manual_page) {
   const std::map<std::string, std::vector<std::string>> options{
       {"bound", {"--levels", "--ports", "--drift", "--preset", "--parameters", "--cp", "--bl"}},
       {"schedule", {"--method", "--tree", "--drift", "--seed", "-o, --output", "--ks"}},
@@ -49,7 +49,7 @@ TEST(NetTool, EveryVerbHasAManualPage) {
   expect_refusal(run_tool({"net", "plan", "--frob"}), "'net plan'");
 }
 
-TEST(NetTool, BoundShowsBothReadings) {
+TEST(NetTool, bound_shows_both_readings) {
   const ChildOutcome text = run_tool({"net", "bound", "--levels", "4"});
   EXPECT_EQ(text.exit_code, 0) << text.summary();
   EXPECT_THAT(text.out, HasSubstr("4.023 us"));
@@ -64,7 +64,7 @@ TEST(NetTool, BoundShowsBothReadings) {
   EXPECT_EQ(one["drifts"][0]["interval_slots"], 4810);
 }
 
-TEST(NetTool, ParametersComeFromPresetFileAndOptionsInThisOrder) {
+TEST(NetTool, parameters_come_from_preset_file_and_options_in_this_order) {
   const TempDir folder;
   const std::string file =
       write(folder, "p.json", R"({"preset": "ib-ndr", "ld": "25ns", "bl": 300})");
@@ -75,7 +75,7 @@ TEST(NetTool, ParametersComeFromPresetFileAndOptionsInThisOrder) {
   EXPECT_EQ(json["parameters"]["bl"], 400);
 }
 
-TEST(NetTool, ThePresetOfTheOptionsBeatsThatOfTheFile) {
+TEST(NetTool, the_preset_of_the_options_beats_that_of_the_file) {
   const TempDir folder;
   const std::string file = write(folder, "p.json", R"({"preset": "ib-ndr", "bl": 300})");
   const Json json = json_of(run_tool({"net", "bound", "--preset", "omni-path-cn5000",
@@ -88,14 +88,14 @@ TEST(NetTool, ThePresetOfTheOptionsBeatsThatOfTheFile) {
   EXPECT_NEAR(usual["parameters"]["cp_s"].get<double>(), 6.25e-9, 1e-15);
 }
 
-TEST(NetTool, WithoutDriftAnyIntervalWillDo) {
+TEST(NetTool, without_drift_any_interval_will_do) {
   const ChildOutcome text = run_tool({"net", "bound", "--drift", "0ppm"});
   EXPECT_THAT(text.out, HasSubstr("0 ppm       any         -"));
   const Json json = json_of(run_tool({"net", "bound", "--drift", "0ppm", "--json"}));
   EXPECT_TRUE(json["drifts"][0]["interval_slots"].is_null());
 }
 
-TEST(NetTool, AnIntervalShorterThanTheScheduleIsNone) {
+TEST(NetTool, an_interval_shorter_than_the_schedule_is_none) {
   const Json json =
       json_of(run_tool({"net", "schedule", "single:64", "--drift", "10000ppm", "--json"}));
   for (const Json& row : json["methods"]) {
@@ -109,7 +109,7 @@ TEST(NetTool, AnIntervalShorterThanTheScheduleIsNone) {
   EXPECT_THAT(bound.out, HasSubstr("500 ppm      none         -"));
 }
 
-TEST(NetTool, BoundsCountTheDelaysOfTheLinks) {
+TEST(NetTool, bounds_count_the_delays_of_the_links) {
   const TempDir folder;
   const std::string slow = write(
       folder, "slow.dot", "graph { edge [delay=\"3us\"]; a -- s; b -- s; c -- s [delay=\"1us\"] }");
@@ -124,7 +124,7 @@ TEST(NetTool, BoundsCountTheDelaysOfTheLinks) {
   expect_refusal(run_tool({"net", "simulate", far}), "equation (11)");
 }
 
-TEST(NetTool, TablesMatch) {
+TEST(NetTool, tables_match) {
   const TempDir folder;
   const std::string figures = (folder.path() / "figures").string();
   const ChildOutcome outcome = run_tool({"net", "tables", "--svg", figures});
@@ -142,7 +142,7 @@ TEST(NetTool, TablesMatch) {
   EXPECT_EQ(json["figures"].size(), 4u);
 }
 
-TEST(NetTool, SchedulesAreComparedAndWritten) {
+TEST(NetTool, schedules_are_compared_and_written) {
   const TempDir folder;
   const std::string csv = (folder.path() / "plan.csv").string();
   const std::string plan = (folder.path() / "plan.json").string();
@@ -165,7 +165,7 @@ TEST(NetTool, SchedulesAreComparedAndWritten) {
   EXPECT_THAT(conflict.out, HasSubstr("take the link"));
 }
 
-TEST(NetTool, SimulationsShowSkewAndBound) {
+TEST(NetTool, simulations_show_skew_and_bound) {
   const TempDir folder;
   const std::string csv = (folder.path() / "skew.csv").string();
   const std::string svg = (folder.path() / "skew.svg").string();
@@ -183,7 +183,7 @@ TEST(NetTool, SimulationsShowSkewAndBound) {
   EXPECT_THAT(contents(svg), testing::EndsWith("</svg>\n"));
 }
 
-TEST(NetTool, APlanThatFailsIsToldEvenIfSynchronyIsKept) {
+TEST(NetTool, a_plan_that_fails_is_told_even_if_synchrony_is_kept) {
   const std::vector<std::string> arguments{"net",
                                            "simulate",
                                            "random:4x3x4",
@@ -206,7 +206,7 @@ TEST(NetTool, APlanThatFailsIsToldEvenIfSynchronyIsKept) {
   EXPECT_THAT(text.out, HasSubstr("bound              none: the plan fails"));
 }
 
-TEST(NetTool, WrittenFilesAreNamed) {
+TEST(NetTool, written_files_are_named) {
   const TempDir folder;
   const std::string csv = (folder.path() / "a.csv").string();
   const ChildOutcome text = run_tool({"net", "simulate", "single:2", "--csv", csv});
@@ -222,14 +222,14 @@ TEST(NetTool, WrittenFilesAreNamed) {
                  "choose two files");
 }
 
-TEST(NetTool, LostSynchronyIsNoticed) {
+TEST(NetTool, lost_synchrony_is_noticed) {
   const ChildOutcome outcome = run_tool({"net", "simulate", "single:3", "--interval", "6000",
                                          "--synchronisations", "2", "--drift", "500ppm"});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.summary();
   EXPECT_THAT(outcome.out, HasSubstr("lost: "));
 }
 
-TEST(NetTool, ALimitThatWasNotFoundIsNoLimit) {
+TEST(NetTool, a_limit_that_was_not_found_is_no_limit) {
   const Json json =
       json_of(run_tool({"net", "simulate", "single:2", "--drift", "0ppm", "--interval", "50",
                         "--synchronisations", "1", "--slot-flits", "200", "--limit", "--json"}));
@@ -238,7 +238,7 @@ TEST(NetTool, ALimitThatWasNotFoundIsNoLimit) {
   EXPECT_TRUE(json["limit"]["margin"].is_null());
 }
 
-TEST(NetTool, OverrunsArePredictedAndSeen) {
+TEST(NetTool, overruns_are_predicted_and_seen) {
   const ChildOutcome outcome =
       run_tool({"net", "simulate", "single:4", "--cp", "3.13ns", "--synchronisations", "2"});
   EXPECT_THAT(outcome.out, HasSubstr("overrun predicted   n0 -> s0 (room for 11 flits"));
@@ -253,7 +253,7 @@ struct BadInput {
 
 class NetRefusal : public testing::TestWithParam<BadInput> {};
 
-TEST_P(NetRefusal, IsOneSentence) {
+TEST_P(NetRefusal, is_one_sentence) {
   std::vector<std::string> arguments{"net"};
   arguments.insert(arguments.end(), GetParam().arguments.begin(), GetParam().arguments.end());
   expect_refusal(run_tool(arguments), GetParam().part);
@@ -290,7 +290,7 @@ INSTANTIATE_TEST_SUITE_P(
         {{"tables", "--svg", "/nonexistent/a"}, "there is no folder /nonexistent"},
     }));
 
-TEST(NetTool, BadFilesAreOneSentence) {
+TEST(NetTool, bad_files_are_one_sentence) {
   const TempDir folder;
   const auto refuse = [&](const std::string& name, const std::string& text,
                           const std::string& part) {

@@ -9,10 +9,10 @@
 
 #include <entrain/clock_map.hpp>
 
-#include "otf2/archive.hpp"
-#include "otf2/retime_definitions.hpp"
-#include "otf2/rewritten.hpp"
-#include "otf2/write.hpp"
+#include "otf2/read/archive.hpp"
+#include "otf2/write/compare_rewritten.hpp"
+#include "otf2/write/retime_definitions.hpp"
+#include "otf2/write/write.hpp"
 #include "support/compare_traces.hpp"
 #include "support/files.hpp"
 #include "support/oracle.hpp"

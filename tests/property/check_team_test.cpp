@@ -45,7 +45,7 @@ void expect_same(unsigned members, const trace::Partition& partition, const trac
   for (const std::string& text : found) RC_ASSERT(text == expected);
 }
 
-RC_GTEST_PROP(CheckTeam, ReportsAreTheSame, ()) {
+RC_GTEST_PROP(CheckTeam, reports_are_the_same, ()) {
   TracePlan plan = *any_plan();
   plan.mismatched_collective = *flag();
   const MuTicks mu = *rc::gen::element(MuTicks{0, 0, 0}, MuTicks{1, 1, 1}, MuTicks{0, 2, 7});
@@ -65,7 +65,7 @@ RC_GTEST_PROP(CheckTeam, ReportsAreTheSame, ()) {
               });
 }
 
-RC_GTEST_PROP(CheckTeam, RoundTripsAreTheSame, ()) {
+RC_GTEST_PROP(CheckTeam, round_trips_are_the_same, ()) {
   TracePlan plan = *any_plan();
   plan.mix = {10, 10, 1, 0, 0, 0, 0, 0};
   const auto members = *rc::gen::inRange(1U, 6U);
@@ -87,7 +87,7 @@ std::string text_of(const CorrectionStatistics& s) {
                      s.moved_backward, s.order_broken);
 }
 
-RC_GTEST_PROP(CheckTeam, StatisticsAreTheSame, ()) {
+RC_GTEST_PROP(CheckTeam, statistics_are_the_same, ()) {
   TracePlan plan = *any_plan();
   plan.presync_sessions = 2;
   const auto members = *rc::gen::inRange(1U, 6U);

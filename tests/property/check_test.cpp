@@ -45,7 +45,7 @@ CheckOptions check_options(const TracePlan& plan) {
   return options;
 }
 
-RC_GTEST_PROP(Check, CountsEveryPair, ()) {
+RC_GTEST_PROP(Check, counts_every_pair, ()) {
   const TracePlan plan = *any_plan();
   const MuTicks mu = *rc::gen::element(MuTicks{0, 0, 0}, MuTicks{1, 1, 1}, MuTicks{0, 2, 7});
   const RandomTrace random = random_trace(plan);

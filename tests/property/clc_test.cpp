@@ -40,7 +40,7 @@ std::vector<bool> connected_locations(const Corrected& c) {
   return connected;
 }
 
-RC_GTEST_PROP(Clc, ForwardIsTheReference, ()) {
+RC_GTEST_PROP(Clc, forward_is_the_reference, ()) {
   const TracePlan plan = *skewed_plan();
   clc::Options options = any_options();
   options.backward = *flag();
@@ -90,7 +90,7 @@ void expect_near(const Corrected& c, std::span<const std::int64_t> reference) {
   }
 }
 
-RC_GTEST_PROP(Clc, BackwardIsTheReference, ()) {
+RC_GTEST_PROP(Clc, backward_is_the_reference, ()) {
   const TracePlan plan = *rc::gen::oneOf(realistic_plan(), uncorrected_plan());
   const Corrected c = correct(plan, any_options());
   const ReferenceForward forward =
@@ -98,7 +98,7 @@ RC_GTEST_PROP(Clc, BackwardIsTheReference, ()) {
   expect_near(c, reference_backward(c.problem, c.cycles, forward, c.options.max_slope.billionths));
 }
 
-RC_GTEST_PROP(Clc, WithoutBackwardTheResultIsForward, ()) {
+RC_GTEST_PROP(Clc, without_backward_the_result_is_forward, ()) {
   const TracePlan plan = *realistic_plan();
   clc::Options options = any_options();
   options.backward = false;
@@ -107,7 +107,7 @@ RC_GTEST_PROP(Clc, WithoutBackwardTheResultIsForward, ()) {
   RC_ASSERT(reference_violations(c.problem, c.cycles, c.result.corrected) == 0u);
 }
 
-RC_GTEST_PROP(Clc, MapsHoldTheResult, ()) {
+RC_GTEST_PROP(Clc, maps_hold_the_result, ()) {
   const TracePlan plan = *realistic_plan();
   clc::Options options = any_options();
   options.backward = *flag();
@@ -133,7 +133,7 @@ RC_GTEST_PROP(Clc, MapsHoldTheResult, ()) {
   }
 }
 
-RC_GTEST_PROP(Clc, WhatMustHoldAfterwards, ()) {
+RC_GTEST_PROP(Clc, what_must_hold_afterwards, ()) {
   const TracePlan plan = *skewed_plan();
   clc::Options options = any_options();
   if (*flag()) options.gamma.reset();
@@ -145,7 +145,7 @@ RC_GTEST_PROP(Clc, WhatMustHoldAfterwards, ()) {
   }
 }
 
-RC_GTEST_PROP(Clc, SecondRunChangesNothing, ()) {
+RC_GTEST_PROP(Clc, second_run_changes_nothing, ()) {
   const TracePlan plan = *skewed_plan();
   const Corrected c = correct(plan, any_options());
   const auto again = clc::amortize(c.graph, c.random.trace, c.result.maps, c.options);
@@ -155,7 +155,7 @@ RC_GTEST_PROP(Clc, SecondRunChangesNothing, ()) {
   RC_ASSERT(again->corrected == c.result.corrected);
 }
 
-RC_GTEST_PROP(Clc, NoViolationNoChange, ()) {
+RC_GTEST_PROP(Clc, no_violation_no_change, ()) {
   TracePlan plan = *any_plan(8, 200);
   plan.offset_ticks = 0;
   plan.drift_ppm = plan.wander_ppm = 0;
@@ -168,7 +168,7 @@ RC_GTEST_PROP(Clc, NoViolationNoChange, ()) {
   RC_ASSERT(c.result.corrected == c.problem.c);
 }
 
-RC_GTEST_PROP(Clc, UntouchedLocationsKeepTheirMaps, ()) {
+RC_GTEST_PROP(Clc, untouched_locations_keep_their_maps, ()) {
   const TracePlan plan = *skewed_plan();
   const Corrected c = correct(plan, any_options());
   const ReferenceForward forward =
@@ -182,7 +182,7 @@ RC_GTEST_PROP(Clc, UntouchedLocationsKeepTheirMaps, ()) {
   }
 }
 
-RC_GTEST_PROP(Clc, OrderOfLocationsDoesNotMatter, ()) {
+RC_GTEST_PROP(Clc, order_of_locations_does_not_matter, ()) {
   const TracePlan plan = *skewed_plan();
   const Corrected c = correct(plan, any_options());
   std::vector<LocationIndex> position(c.random.trace.locations.size());
@@ -199,7 +199,7 @@ RC_GTEST_PROP(Clc, OrderOfLocationsDoesNotMatter, ()) {
   }
 }
 
-RC_GTEST_PROP(Clc, WrongEdgesAreDroppedOrObeyed, ()) {
+RC_GTEST_PROP(Clc, wrong_edges_are_dropped_or_obeyed, ()) {
   TracePlan plan = *skewed_plan(5, 80);
   const clc::Options options = any_options();
   const RandomTrace random = random_trace(plan);
@@ -231,7 +231,7 @@ RC_GTEST_PROP(Clc, WrongEdgesAreDroppedOrObeyed, ()) {
   RC_ASSERT(reference_violations(problem, cycles, result->corrected) == 0u);
 }
 
-RC_GTEST_PROP(Clc, CheckerFindsNothingAfterwards, ()) {
+RC_GTEST_PROP(Clc, checker_finds_nothing_afterwards, ()) {
   const TracePlan plan = *skewed_plan();
   clc::Options options;
   options.keep_times = true;
@@ -246,7 +246,7 @@ RC_GTEST_PROP(Clc, CheckerFindsNothingAfterwards, ()) {
   RC_ASSERT(report.below_latency == 0u);
 }
 
-TEST(Clc, DecaysFollowPresynchronisedTime) {
+TEST(Clc, decays_follow_presynchronised_time) {
   // A clock that is measured to run twice too fast between two sessions: displacement falls half
   // as fast there in local ticks, and time must not run back at the knots.
   ReferenceProblem problem;
@@ -286,7 +286,7 @@ TEST(Clc, DecaysFollowPresynchronisedTime) {
   }
 }
 
-TEST(Clc, HundredsOfLocations) {
+TEST(Clc, hundreds_of_locations) {
   TracePlan plan;
   plan.seed = 7;
   plan.processes = 100;

@@ -27,7 +27,7 @@ TracePlan cyclic_drift() {
   return plan;
 }
 
-TEST(Gamma, TooLargeRunsAwayUnderCyclicDrift) {
+TEST(Gamma, too_large_runs_away_under_cyclic_drift) {
   const Corrected c = correct(cyclic_drift(), {});
   const auto error = [&](std::int64_t gamma) {
     return reference_forward(c.problem, c.cycles, gamma, 0).error;
@@ -52,7 +52,7 @@ TEST(Gamma, TooLargeRunsAwayUnderCyclicDrift) {
                           [](const AmortizationPass& pass) { return pass.gamma == 0.9; }));
 }
 
-RC_GTEST_PROP(Gamma, IsTheReferencesChoice, ()) {
+RC_GTEST_PROP(Gamma, is_the_references_choice, ()) {
   const TracePlan plan = *skewed_plan(6, 150);
   clc::Options options;
   options.keep_times = true;

@@ -27,7 +27,7 @@ class Impatient final : public Progress {
 
 class Interrupt : public testing::TestWithParam<unsigned> {};
 
-TEST_P(Interrupt, StopsWhereverItIs) {
+TEST_P(Interrupt, stops_wherever_it_is) {
   TracePlan plan;
   plan.seed = 3;
   plan.processes = 6;

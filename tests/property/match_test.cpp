@@ -18,7 +18,7 @@ std::uint64_t counter(const Counters& counters, const std::string& name) {
   return 0;
 }
 
-RC_GTEST_PROP(Match, FindsTheTrueEdges, ()) {
+RC_GTEST_PROP(Match, finds_the_true_edges, ()) {
   const TracePlan plan = *any_plan();
   const RandomTrace random = random_trace(plan);
   const match::Graph graph = graph_of(random, plan);
@@ -34,7 +34,7 @@ RC_GTEST_PROP(Match, FindsTheTrueEdges, ()) {
   }
 }
 
-RC_GTEST_PROP(Match, AnyNumberOfThreadsBuildsTheSameGraph, ()) {
+RC_GTEST_PROP(Match, any_number_of_threads_builds_the_same_graph, ()) {
   const TracePlan plan = *any_plan();
   const RandomTrace random = random_trace(plan);
   match::Options options{plan.dense_alltoallv, plan.init_finalize, *flag()};
@@ -48,7 +48,7 @@ RC_GTEST_PROP(Match, AnyNumberOfThreadsBuildsTheSameGraph, ()) {
   RC_ASSERT(several.skipped == one.skipped);
 }
 
-RC_GTEST_PROP(Match, LeavesOutACommunicatorFromTheFirstDisagreement, ()) {
+RC_GTEST_PROP(Match, leaves_out_a_communicator_from_the_first_disagreement, ()) {
   TracePlan plan = *any_plan();
   plan.mismatched_collective = true;
   plan.mix = {3, 3, 0, 10, 4, 0, 0, 0};
@@ -56,7 +56,7 @@ RC_GTEST_PROP(Match, LeavesOutACommunicatorFromTheFirstDisagreement, ()) {
   RC_ASSERT(expanded(graph_of(random, plan)) == random.edges);
 }
 
-RC_GTEST_PROP(Match, NodesAreTheDistinctStamps, ()) {
+RC_GTEST_PROP(Match, nodes_are_the_distinct_stamps, ()) {
   const TracePlan plan = *any_plan();
   const RandomTrace random = random_trace(plan);
   const match::Graph graph = graph_of(random, plan);
@@ -68,7 +68,7 @@ RC_GTEST_PROP(Match, NodesAreTheDistinctStamps, ()) {
   RC_ASSERT(graph.node_of == random.trace.definitions.node_of);
 }
 
-RC_GTEST_PROP(Match, EdgesAreSortedAndKnowTheirClass, ()) {
+RC_GTEST_PROP(Match, edges_are_sorted_and_know_their_class, ()) {
   const TracePlan plan = *any_plan();
   const RandomTrace random = random_trace(plan);
   const match::Graph graph = graph_of(random, plan);
@@ -86,7 +86,7 @@ RC_GTEST_PROP(Match, EdgesAreSortedAndKnowTheirClass, ()) {
   }
 }
 
-RC_GTEST_PROP(Match, DoesNotDependOnTheOrderOfLocations, ()) {
+RC_GTEST_PROP(Match, does_not_depend_on_the_order_of_locations, ()) {
   const TracePlan plan = *any_plan();
   const RandomTrace random = random_trace(plan);
   std::vector<LocationIndex> position(random.trace.locations.size());
@@ -97,7 +97,7 @@ RC_GTEST_PROP(Match, DoesNotDependOnTheOrderOfLocations, ()) {
   RC_ASSERT(expanded(graph_of(moved, plan)) == moved.edges);
 }
 
-TEST(Match, HundredsOfLocations) {
+TEST(Match, hundreds_of_locations) {
   TracePlan plan;
   plan.seed = 11;
   plan.processes = 100;

@@ -47,7 +47,7 @@ verify::Relation pair_events(const trace::Trace& trace, const TracePlan& plan) {
                                verify::Scope::everything, nullptr));
 }
 
-RC_GTEST_PROP(Pairing, FindsTheTrueEdges, ()) {
+RC_GTEST_PROP(Pairing, finds_the_true_edges, ()) {
   const TracePlan plan = *any_plan();
   const RandomTrace random = random_trace(plan);
   const verify::Relation pairing = pair_events(random.trace, plan);
@@ -63,7 +63,7 @@ RC_GTEST_PROP(Pairing, FindsTheTrueEdges, ()) {
             static_cast<std::int64_t>(random.cancelled));
 }
 
-RC_GTEST_PROP(Pairing, LeavesOutACommunicatorFromTheFirstDisagreement, ()) {
+RC_GTEST_PROP(Pairing, leaves_out_a_communicator_from_the_first_disagreement, ()) {
   TracePlan plan = *any_plan();
   plan.mismatched_collective = true;
   plan.mix = {3, 3, 0, 10, 4, 0, 0, 0};

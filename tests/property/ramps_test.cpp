@@ -42,7 +42,7 @@ Curve any_curve(int max_nodes, double jump_share) {
   return curve;
 }
 
-RC_GTEST_PROP(ReferenceRampsProperty, StayBetweenLowerCurveAndLimits, ()) {
+RC_GTEST_PROP(ReferenceRampsProperty, stay_between_lower_curve_and_limits, ()) {
   const Curve curve = any_curve(40, 0.3);
   const auto e = reference_ramps(curve.stamp, curve.lower, curve.limit, curve.jump, 50'000'000);
   for (std::size_t i = 0; i < e.size(); ++i) {
@@ -54,7 +54,7 @@ RC_GTEST_PROP(ReferenceRampsProperty, StayBetweenLowerCurveAndLimits, ()) {
   }
 }
 
-RC_GTEST_PROP(ReferenceRampsProperty, WithoutLimitsNoSlopeAboveTheLargest, ()) {
+RC_GTEST_PROP(ReferenceRampsProperty, without_limits_no_slope_above_the_largest, ()) {
   Curve curve = any_curve(40, 0.3);
   std::fill(curve.limit.begin(), curve.limit.end(), k_unlimited);
   const auto e = reference_ramps(curve.stamp, curve.lower, curve.limit, curve.jump, 50'000'000);
@@ -92,7 +92,7 @@ double hull_at(const Curve& curve, std::size_t top, std::size_t at, double s_max
   return best;
 }
 
-RC_GTEST_PROP(ReferenceRampsProperty, OneJumpGivesTheConvexHull, ()) {
+RC_GTEST_PROP(ReferenceRampsProperty, one_jump_gives_the_convex_hull, ()) {
   Curve curve = any_curve(14, 0);
   const std::size_t top = curve.stamp.size() - 1;
   curve.jump[top] = true;

@@ -33,7 +33,7 @@ TracePlan rich(std::uint64_t seed) {
   return plan;
 }
 
-TEST(RandomTrace, PerfectClocksShowNoViolation) {
+TEST(RandomTrace, perfect_clocks_show_no_violation) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     TracePlan plan = rich(seed);
     plan.granule_ticks = seed % 3 == 0 ? 50 : 1;
@@ -41,7 +41,7 @@ TEST(RandomTrace, PerfectClocksShowNoViolation) {
   }
 }
 
-TEST(RandomTrace, StampsNeverDecreaseAndEdgesNameEvents) {
+TEST(RandomTrace, stamps_never_decrease_and_edges_name_events) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     TracePlan plan = rich(seed);
     plan.offset_ticks = 5000;
@@ -68,13 +68,13 @@ TEST(RandomTrace, StampsNeverDecreaseAndEdgesNameEvents) {
   }
 }
 
-TEST(RandomTrace, EveryKindOfEdgeOccurs) {
+TEST(RandomTrace, every_kind_of_edge_occurs) {
   std::set<EdgeKind> kinds;
   for (const TrueEdge& edge : random_trace(rich(1)).edges) kinds.insert(edge.kind);
   EXPECT_EQ(kinds.size(), k_edge_kinds);
 }
 
-TEST(RandomTrace, MostReceivesCanBeViolated) {
+TEST(RandomTrace, most_receives_can_be_violated) {
   TracePlan plan;
   plan.seed = 5;
   plan.processes = 8;
@@ -87,7 +87,7 @@ TEST(RandomTrace, MostReceivesCanBeViolated) {
   EXPECT_GT(static_cast<double>(violations(trace)), 0.9 * static_cast<double>(trace.edges.size()));
 }
 
-TEST(RandomTrace, CoarseTimersCloseCycles) {
+TEST(RandomTrace, coarse_timers_close_cycles) {
   std::uint64_t kept = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     TracePlan plan = rich(seed);
@@ -97,7 +97,7 @@ TEST(RandomTrace, CoarseTimersCloseCycles) {
   EXPECT_GT(kept, 10u);
 }
 
-TEST(RandomTrace, GoodMeasurementsRemoveMostViolations) {
+TEST(RandomTrace, good_measurements_remove_most_violations) {
   TracePlan plan = rich(3);
   plan.offset_ticks = 20'000;
   plan.drift_ppm = 100;
@@ -108,13 +108,13 @@ TEST(RandomTrace, GoodMeasurementsRemoveMostViolations) {
   EXPECT_LT(synchronised, raw / 10);
 }
 
-TEST(RandomTrace, DependsOnThePlanAlone) {
+TEST(RandomTrace, depends_on_the_plan_alone) {
   const RandomTrace a = random_trace(rich(9)), b = random_trace(rich(9));
   EXPECT_EQ(a.edges, b.edges);
   EXPECT_NE(a.edges, random_trace(rich(10)).edges);
 }
 
-TEST(RandomTrace, PermutationAndBackIsTheSame) {
+TEST(RandomTrace, permutation_and_back_is_the_same) {
   const RandomTrace trace = random_trace(rich(4));
   const auto count = static_cast<LocationIndex>(trace.trace.locations.size());
   std::vector<LocationIndex> there(count), back(count);
@@ -125,7 +125,7 @@ TEST(RandomTrace, PermutationAndBackIsTheSame) {
   EXPECT_EQ(permuted(moved, back).edges, trace.edges);
 }
 
-TEST(RandomTrace, ScalesToHundredsOfLocations) {
+TEST(RandomTrace, scales_to_hundreds_of_locations) {
   TracePlan plan = rich(2);
   plan.processes = 100;
   plan.steps = 100;

@@ -17,7 +17,7 @@ ReferenceForward forward(const ReferenceProblem& problem, std::int64_t gamma,
   return reference_forward(problem, reference_cycles(problem), gamma, delta);
 }
 
-TEST(ReferenceForward, PushesTheReceiveAndDecays) {
+TEST(ReferenceForward, pushes_the_receive_and_decays) {
   ReferenceProblem problem;
   problem.add_location({1000});
   problem.add_location({900, 901, 1100, 1900, 2000, 3000});
@@ -29,7 +29,7 @@ TEST(ReferenceForward, PushesTheReceiveAndDecays) {
   EXPECT_EQ(result.error, 105);
 }
 
-TEST(ReferenceForward, FractionsDoNotStopTheDecay) {
+TEST(ReferenceForward, fractions_do_not_stop_the_decay) {
   ReferenceProblem problem;
   problem.add_location({1000});
   problem.add_location({999, 1000, 1001, 1009, 1010, 1011});
@@ -38,7 +38,7 @@ TEST(ReferenceForward, FractionsDoNotStopTheDecay) {
               ElementsAre(1000, 1000, 1001, 1002, 1009 + 0, 1010, 1011));
 }
 
-TEST(ReferenceForward, SenderThatIsReachedByRoundingUpIsNoJump) {
+TEST(ReferenceForward, sender_that_is_reached_by_rounding_up_is_no_jump) {
   ReferenceProblem problem;
   problem.add_location({100, 111});
   problem.add_location({90, 101});
@@ -49,7 +49,7 @@ TEST(ReferenceForward, SenderThatIsReachedByRoundingUpIsNoJump) {
   EXPECT_THAT(result.jump, ElementsAre(false, false, true, false));
 }
 
-TEST(ReferenceForward, GammaOneNeverDecays) {
+TEST(ReferenceForward, gamma_one_never_decays) {
   ReferenceProblem problem;
   problem.add_location({100});
   problem.add_location({90, 1'000'000});
@@ -57,7 +57,7 @@ TEST(ReferenceForward, GammaOneNeverDecays) {
   EXPECT_THAT(forward(problem, 1'000'000'000).time, ElementsAre(100, 100, 1'000'010));
 }
 
-TEST(ReferenceForward, DeltaKeepsDistance) {
+TEST(ReferenceForward, delta_keeps_distance) {
   ReferenceProblem problem;
   problem.add_location({1000});
   problem.add_location({900, 902, 950});
@@ -70,13 +70,13 @@ TEST(ReferenceForward, DeltaKeepsDistance) {
   EXPECT_THAT(result.jump, ElementsAre(false, true, true, false));
 }
 
-TEST(ReferenceForward, DeltaLeavesACleanTraceAlone) {
+TEST(ReferenceForward, delta_leaves_a_clean_trace_alone) {
   ReferenceProblem problem;
   problem.add_location({10, 11, 12, 500});
   EXPECT_THAT(forward(problem, 990'000'000, 100).time, ElementsAre(10, 11, 12, 500));
 }
 
-TEST(ReferenceCycles, EqualStampsGetOneTime) {
+TEST(ReferenceCycles, equal_stamps_get_one_time) {
   ReferenceProblem problem;
   problem.add_location({100, 200}, 100);
   problem.add_location({150}, 100);
@@ -92,7 +92,7 @@ TEST(ReferenceCycles, EqualStampsGetOneTime) {
   EXPECT_EQ(reference_violations(problem, cycles, result.time), 0u);
 }
 
-TEST(ReferenceCycles, WideComponentsLoseTheirEdges) {
+TEST(ReferenceCycles, wide_components_lose_their_edges) {
   ReferenceProblem problem;
   problem.add_location({100, 200, 301}, 100);
   problem.add_location({150}, 100);
@@ -107,7 +107,7 @@ TEST(ReferenceCycles, WideComponentsLoseTheirEdges) {
   EXPECT_EQ(reference_cycles(problem).kept_components, 1u);
 }
 
-TEST(ReferenceRamps, SingleRamp) {
+TEST(ReferenceRamps, single_ramp) {
   const std::vector<std::uint64_t> stamp{0, 4000, 4500, 4999, 5000, 6000};
   const std::vector<std::int64_t> lower{0, 0, 0, 0, 10, 5}, limit(6, k_u);
   EXPECT_THAT(reference_ramps(stamp, lower, limit, {false, false, false, false, true, false},
@@ -115,14 +115,14 @@ TEST(ReferenceRamps, SingleRamp) {
               ElementsAre(0, 0, 5, 9, 10, 5));
 }
 
-TEST(ReferenceRamps, FirstNodeMayMove) {
+TEST(ReferenceRamps, first_node_may_move) {
   const std::vector<std::uint64_t> stamp{4700, 5000};
   const std::vector<std::int64_t> lower{0, 10}, limit(2, k_u);
   EXPECT_THAT(reference_ramps(stamp, lower, limit, {false, true}, k_one_percent),
               ElementsAre(7, 10));
 }
 
-TEST(ReferenceRamps, OneLimitBendsTheRamp) {
+TEST(ReferenceRamps, one_limit_bends_the_ramp) {
   const std::vector<std::uint64_t> stamp{4000, 4200, 4300, 4500, 4600, 5000};
   const std::vector<std::int64_t> lower{0, 0, 0, 0, 0, 10}, limit{k_u, k_u, k_u, 3, k_u, k_u};
   // To (4500, 3) with slope 7/500, from there with 0.01.
@@ -131,14 +131,14 @@ TEST(ReferenceRamps, OneLimitBendsTheRamp) {
               ElementsAre(0, 0, 1, 3, 4, 10));
 }
 
-TEST(ReferenceRamps, LimitsAtTheRampChangeNothing) {
+TEST(ReferenceRamps, limits_at_the_ramp_change_nothing) {
   const std::vector<std::uint64_t> stamp{4000, 4500, 5000};
   const std::vector<std::int64_t> lower{0, 0, 10}, limit{0, 5, k_u};
   EXPECT_THAT(reference_ramps(stamp, lower, limit, {false, false, true}, k_one_percent),
               ElementsAre(0, 5, 10));
 }
 
-TEST(ReferenceRamps, TwoLimitsMakeAHull) {
+TEST(ReferenceRamps, two_limits_make_a_hull) {
   const std::vector<std::uint64_t> stamp{3000, 3300, 3500, 3750, 4000, 4500, 5000};
   const std::vector<std::int64_t> lower{0, 0, 0, 0, 0, 0, 30};
   const std::vector<bool> jump{false, false, false, false, false, false, true};
@@ -154,7 +154,7 @@ TEST(ReferenceRamps, TwoLimitsMakeAHull) {
       ElementsAre(0, 0, 0, 5, 10, 20, 30));
 }
 
-TEST(ReferenceRamps, OverlappingRampsTakeTheMaximum) {
+TEST(ReferenceRamps, overlapping_ramps_take_the_maximum) {
   const std::vector<std::uint64_t> stamp{0, 9'900, 10'000, 10'100};
   const std::vector<std::int64_t> lower{0, 10, 20, 30}, limit(4, k_u);
   // Three jumps of 10, one behind the other: slope 0.1 for the last two, never their sum.
@@ -162,7 +162,7 @@ TEST(ReferenceRamps, OverlappingRampsTakeTheMaximum) {
               ElementsAre(0, 28, 29, 30));
 }
 
-TEST(ReferenceRamps, PressedUnderAnEarlierTopRestsOnIt) {
+TEST(ReferenceRamps, pressed_under_an_earlier_top_rests_on_it) {
   const std::vector<std::uint64_t> stamp{3000, 3500, 3750, 4000, 4500, 5000};
   const std::vector<std::int64_t> lower{0, 0, 0, 20, 0, 35}, limit{k_u, 2, k_u, k_u, k_u, k_u};
   // The straight line from (5000, 35) to (3500, 2) would pass under (4000, 20).
@@ -171,7 +171,7 @@ TEST(ReferenceRamps, PressedUnderAnEarlierTopRestsOnIt) {
       ElementsAre(0, 2, 11, 20, 27, 35));
 }
 
-TEST(ReferenceRamps, LimitOfAMovedReceiveHolds) {
+TEST(ReferenceRamps, limit_of_a_moved_receive_holds) {
   ReferenceProblem problem;
   problem.add_location({1000, 5000});
   problem.add_location({4000, 6000});
@@ -189,7 +189,7 @@ TEST(ReferenceRamps, LimitOfAMovedReceiveHolds) {
               ElementsAre(1000, 5000, 4000, 6000, 1000, 6000));
 }
 
-TEST(ReferenceGamma, TakesTheLargestThatCostsLittle) {
+TEST(ReferenceGamma, takes_the_largest_that_costs_little) {
   ReferenceProblem problem;
   problem.add_location({1000});
   problem.add_location({900, 2000});

@@ -34,19 +34,19 @@ bool swept_as_flowed(const TracePlan& plan, Decimal9 gamma, const MuTicks& mu) {
   return true;
 }
 
-RC_GTEST_PROP(Sweeps, AreTheDataFlow, ()) {
+RC_GTEST_PROP(Sweeps, are_the_data_flow, ()) {
   const bool swept = swept_as_flowed(*skewed_plan(), Decimal9{*any_gamma()}, *any_mu());
   RC_CLASSIFY(swept);
 }
 
-RC_GTEST_PROP(Sweeps, AreTheDataFlowWhereClocksAreGood, ()) {
+RC_GTEST_PROP(Sweeps, are_the_data_flow_where_clocks_are_good, ()) {
   const bool swept = swept_as_flowed(*any_plan(6, 100), Decimal9{*any_gamma()}, *any_mu());
   RC_CLASSIFY(swept);
 }
 
 /// Where sweeps make the pass of the first gamma but not that of a later one, the data-flow goes
 /// on.
-TEST(Sweeps, GiveUpBetweenTwoGammas) {
+TEST(Sweeps, give_up_between_two_gammas) {
   int given_up = 0;
   for (std::uint32_t seed = 0; seed < 400; ++seed) {
     TracePlan plan;
@@ -75,7 +75,7 @@ TEST(Sweeps, GiveUpBetweenTwoGammas) {
 }
 
 /// The properties say nothing where sweeps give up.
-TEST(Sweeps, DoNotGiveUpOnMostTraces) {
+TEST(Sweeps, do_not_give_up_on_most_traces) {
   int swept = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     TracePlan plan;

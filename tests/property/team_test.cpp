@@ -130,7 +130,7 @@ clc::Options any_team_options() {
   return options;
 }
 
-RC_GTEST_PROP(Team, AnyNumberOfMembersGivesTheSame, ()) {
+RC_GTEST_PROP(Team, any_number_of_members_gives_the_same, ()) {
   const TracePlan plan = *skewed_plan();
   const clc::Options options = any_team_options();
   const RandomTrace random = random_trace(plan);
@@ -146,7 +146,7 @@ RC_GTEST_PROP(Team, AnyNumberOfMembersGivesTheSame, ()) {
   RC_ASSERT(outcome_of(plan, random, parallel, trace::undivided(definitions), 1) == alone);
 }
 
-RC_GTEST_PROP(Team, CyclesThatCrossMembersAreFound, ()) {
+RC_GTEST_PROP(Team, cycles_that_cross_members_are_found, ()) {
   TracePlan plan = *skewed_plan(6, 120);
   plan.granule_ticks = *rc::gen::element<std::uint64_t>(100, 1000, 10'000);
   const clc::Options options = any_team_options();

@@ -13,27 +13,27 @@ using testing::HasSubstr;
 
 class Calls : public ToldPrograms {};
 
-TEST_P(Calls, EveryMessage) {
+TEST_P(Calls, every_message) {
   expect_recorded_as_told("messages");
   if (IsSkipped() || HasFatalFailure()) return;
   // All messages are matched.
   for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
 }
 
-TEST_P(Calls, ThatFail) {
+TEST_P(Calls, that_fail) {
   expect_recorded_as_told("errors");
   if (IsSkipped() || HasFatalFailure()) return;
   EXPECT_EQ(calls_of(printed_, "0")["error"], 19);  // marked by a handler of the program
   for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
 }
 
-TEST_P(Calls, EveryCollectiveAndCommunicator) { expect_recorded_as_told("collectives"); }
+TEST_P(Calls, every_collective_and_communicator) { expect_recorded_as_told("collectives"); }
 
-TEST_P(Calls, EveryCollectiveAmongNeighbours) { expect_recorded_as_told("neighbours"); }
+TEST_P(Calls, every_collective_among_neighbours) { expect_recorded_as_told("neighbours"); }
 
-TEST_P(Calls, EveryFileAccess) { expect_recorded_as_told("files"); }
+TEST_P(Calls, every_file_access) { expect_recorded_as_told("files"); }
 
-TEST_P(Calls, CallsOfMpi4) {
+TEST_P(Calls, calls_of_mpi4) {
   if (GetParam() == "openmpi") {
     const ChildOutcome plain = run_program({program("mpi4")}, tool_limits());
     if (plain.out == "no MPI 4\n") GTEST_SKIP() << "this MPI has none";
@@ -41,7 +41,7 @@ TEST_P(Calls, CallsOfMpi4) {
   expect_recorded_as_told("mpi4");
 }
 
-TEST_P(Calls, ProgramsOfSessionsAloneAreNotRecorded) {
+TEST_P(Calls, programs_of_sessions_alone_are_not_recorded) {
   const ChildOutcome plain = run_program(
       launch(mpi_, 3) + std::vector<std::string>{program("sessions"), "alone"}, tool_limits());
   if (plain.out.starts_with("no MPI 4\n")) GTEST_SKIP() << "this MPI has no sessions";
@@ -58,7 +58,7 @@ TEST_P(Calls, ProgramsOfSessionsAloneAreNotRecorded) {
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "trace"));
 }
 
-TEST_P(Calls, SessionsBesideInit) {
+TEST_P(Calls, sessions_beside_init) {
   const ChildOutcome outcome = record(mpi_, 3, scratch_ / "trace", {program("sessions"), "beside"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
   if (outcome.out.starts_with("no MPI 4\n")) GTEST_SKIP() << "this MPI has no sessions";
@@ -70,7 +70,7 @@ TEST_P(Calls, SessionsBesideInit) {
   EXPECT_EQ(check_["edges"]["n_to_n"]["count"], 10 * 3 * 2);
 }
 
-TEST_P(Calls, SwitchedOffAndOn) {
+TEST_P(Calls, switched_off_and_on) {
   expect_recorded_as_told("pcontrol");
   if (IsSkipped() || HasFatalFailure()) return;
   for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
@@ -88,7 +88,7 @@ TEST_P(Calls, SwitchedOffAndOn) {
   }
 }
 
-TEST_P(Calls, EveryOneSidedOperation) {
+TEST_P(Calls, every_one_sided_operation) {
   expect_recorded_as_told("one_sided");
   if (IsSkipped() || HasFatalFailure()) return;
   for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
@@ -116,7 +116,7 @@ std::set<std::string> communicating_calls() {
   return names;
 }
 
-TEST_P(Calls, NoCommunicatingCallIsLeftOut) {
+TEST_P(Calls, no_communicating_call_is_left_out) {
   if (GetParam() != "openmpi") GTEST_SKIP() << "the programs are the same";
   const std::set<std::string> wanted = communicating_calls();
   ASSERT_GT(wanted.size(), 180u);
@@ -131,7 +131,7 @@ TEST_P(Calls, NoCommunicatingCallIsLeftOut) {
   for (const std::string& call : wanted) EXPECT_TRUE(called.contains(call)) << call;
 }
 
-TEST_P(Calls, InEveryLanguage) {
+TEST_P(Calls, in_every_language) {
   std::map<std::string, int> calls;
   for (const char* name : {"bindings_c", "bindings_mpif_h", "bindings_mpi", "bindings_mpi_f08"}) {
     if (mpi_.fortran.empty() && std::string(name) != "bindings_c") continue;
@@ -155,7 +155,7 @@ TEST_P(Calls, InEveryLanguage) {
   }
 }
 
-TEST_P(Calls, ExamplesAreCountedAsTheyCount) {
+TEST_P(Calls, examples_are_counted_as_they_count) {
   for (const char* name : {"stencil", "pipeline", "overlap"}) {
     if (!std::filesystem::exists(program(name))) continue;  // no compiler for its language
     for (const int processes : {2, 4, 8}) {

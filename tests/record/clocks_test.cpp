@@ -94,7 +94,7 @@ class Clocks : public EveryMpi {
   ChildOutcome outcome_;
 };
 
-TEST_P(Clocks, SessionsAlignVirtualNodes) {
+TEST_P(Clocks, sessions_align_virtual_nodes) {
   run(7, {}, {"50", "sync"});
   if (HasFatalFailure()) return;
   // Offsets of milliseconds: without the records nearly everything is violated.
@@ -115,7 +115,7 @@ TEST_P(Clocks, SessionsAlignVirtualNodes) {
   EXPECT_EQ(kept, (std::map<std::uint64_t, int>{{0, 216}, {1, 216}, {2, 216}}));
 }
 
-TEST_P(Clocks, BoundsOfTheOffsetsHold) {
+TEST_P(Clocks, bounds_of_the_offsets_hold) {
   run(4, {{"ENTRAIN_VIRTUAL_DRIFT_PPM", "200"}, {"ENTRAIN_VIRTUAL_SEED", "3"}}, {"40", "pause"});
   if (HasFatalFailure()) return;
   expect_aligned();
@@ -150,7 +150,7 @@ bool can_follow(const std::vector<Record>& records, double amplitude_ns, double 
   return times.size() >= 6;
 }
 
-TEST_P(Clocks, SplineFollowsTheWanderAndBoundsHold) {
+TEST_P(Clocks, spline_follows_the_wander_and_bounds_hold) {
   constexpr double k_wander_period_s = 10;
   // Waiting processes of MPICH keep their core: with more of them than cores, few exchanges work.
   const int count = GetParam() == "openmpi" ? 4 : 2;
@@ -199,7 +199,7 @@ TEST_P(Clocks, SplineFollowsTheWanderAndBoundsHold) {
                  "was corrected already");
 }
 
-TEST_P(Clocks, ProcessesOfANodeShareItsClock) {
+TEST_P(Clocks, processes_of_a_node_share_its_clock) {
   run(6, {{"ENTRAIN_VIRTUAL_NODES", "2"}}, {"30"});
   if (HasFatalFailure()) return;
   expect_aligned();
@@ -211,7 +211,7 @@ TEST_P(Clocks, ProcessesOfANodeShareItsClock) {
   EXPECT_EQ(samples_in(trace()).size(), 2u * 40u);
 }
 
-TEST_P(Clocks, EveryProcessMeasuresOnRequest) {
+TEST_P(Clocks, every_process_measures_on_request) {
   run(6, {{"ENTRAIN_VIRTUAL_NODES", "2"}, {"ENTRAIN_SYNCED_HOST", "no"}}, {"30"});
   if (HasFatalFailure()) return;
   expect_aligned();
@@ -221,7 +221,7 @@ TEST_P(Clocks, EveryProcessMeasuresOnRequest) {
             (std::map<std::uint64_t, std::uint64_t>{{1, 0}, {2, 0}, {3, 0}, {4, 3}, {5, 3}}));
 }
 
-TEST_P(Clocks, TheShortestRoundTripsGiveAMu) {
+TEST_P(Clocks, the_shortest_round_trips_give_a_mu) {
   run(4, {}, {"50", "sync"});
   if (HasFatalFailure()) return;
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
@@ -248,7 +248,7 @@ TEST_P(Clocks, TheShortestRoundTripsGiveAMu) {
   expect_refusal(run_tool({"check", trace().string(), "--mu", "delays"}), "line 1: these are not");
 }
 
-TEST_P(Clocks, SecondsBetweenClocksAreTold) {
+TEST_P(Clocks, seconds_between_clocks_are_told) {
   run(2, {{"ENTRAIN_VIRTUAL_OFFSET", "50"}}, {"30"});
   if (HasFatalFailure()) return;
   const double offset_s =
@@ -267,7 +267,7 @@ TEST_P(Clocks, SecondsBetweenClocksAreTold) {
             0u);
 }
 
-TEST_P(Clocks, OneMachineNeedsNoOffsets) {
+TEST_P(Clocks, one_machine_needs_no_offsets) {
   const ChildOutcome outcome = record(mpi_, 3, trace(), {program("ring"), "30", "sync"});
   ASSERT_EQ(outcome.exit_code, 3) << outcome.summary();
   expect_sound(trace());
@@ -275,7 +275,7 @@ TEST_P(Clocks, OneMachineNeedsNoOffsets) {
   EXPECT_FALSE(fs::exists(trace() / "clock_samples.csv"));
 }
 
-TEST_P(Clocks, ARepairCoversTheArchiveWithTrueTimes) {
+TEST_P(Clocks, a_repair_covers_the_archive_with_true_times) {
   const std::map<std::string, std::string> variables{{"ENTRAIN_VIRTUAL_NODES", "3"}};
   const WithVariables with(variables);
   for (const char* how : {"exit", "kill"}) {
@@ -298,7 +298,7 @@ TEST_P(Clocks, ARepairCoversTheArchiveWithTrueTimes) {
   }
 }
 
-TEST_P(Clocks, AnArchiveWithTrueTimesIsKept) {
+TEST_P(Clocks, an_archive_with_true_times_is_kept) {
   fs::create_directories(trace().string() + ".truth");
   write_bytes(anchor_of(trace().string() + ".truth"), {});
   const std::map<std::string, std::string> variables{{"ENTRAIN_VIRTUAL_NODES", "2"}};
@@ -309,7 +309,7 @@ TEST_P(Clocks, AnArchiveWithTrueTimesIsKept) {
   EXPECT_FALSE(fs::exists(trace() / "unfinished"));
 }
 
-TEST_P(Clocks, ABadVariableIsTold) {
+TEST_P(Clocks, a_bad_variable_is_told) {
   const std::map<std::string, std::string> variables{{"ENTRAIN_SYNC_FANOUT", "many"}};
   const WithVariables with(variables);
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "30"});

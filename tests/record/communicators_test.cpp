@@ -52,20 +52,20 @@ class Communicators : public EveryMpi {
   }
 };
 
-TEST_P(Communicators, HaveTheirParents) {
+TEST_P(Communicators, have_their_parents) {
   const ChildOutcome outcome = record(mpi_, 4, scratch_ / "trace", {program("family")});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
   expect_family(scratch_ / "trace");
 }
 
-TEST_P(Communicators, HaveTheirParentsAfterARepair) {
+TEST_P(Communicators, have_their_parents_after_a_repair) {
   record(mpi_, 4, scratch_ / "trace", {program("family"), "exit"});
   const ChildOutcome repaired = repair(scratch_ / "trace");
   ASSERT_EQ(repaired.exit_code, 0) << repaired.summary() << repaired.err;
   expect_family(scratch_ / "trace");
 }
 
-TEST_P(Communicators, OfConnectionsHaveNone) {
+TEST_P(Communicators, of_connections_have_none) {
   const ChildOutcome plain =
       run_program(launch(mpi_, 3) + std::vector<std::string>{program("connect")}, tool_limits());
   if (plain.exit_code != 0) GTEST_SKIP() << mpi_.name << " cannot connect here: " << plain.err;

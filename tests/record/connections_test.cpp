@@ -48,17 +48,17 @@ class Connections : public ToldPrograms {
   }
 };
 
-TEST_P(Connections, BetweenGroups) { expect_told("accept"); }
+TEST_P(Connections, between_groups) { expect_told("accept"); }
 
-TEST_P(Connections, BySockets) { expect_told("join"); }
+TEST_P(Connections, by_sockets) { expect_told("join"); }
 
-TEST_P(Connections, SpawnedProcessesAreLeftOut) { expect_left_out("MPI_Comm_spawn", "one"); }
+TEST_P(Connections, spawned_processes_are_left_out) { expect_left_out("MPI_Comm_spawn", "one"); }
 
-TEST_P(Connections, ProcessesSpawnedBySeveralCommandsAreLeftOut) {
+TEST_P(Connections, processes_spawned_by_several_commands_are_left_out) {
   expect_left_out("MPI_Comm_spawn_multiple", "several");
 }
 
-TEST_P(Connections, OfSingleProcesses) {
+TEST_P(Connections, of_single_processes) {
   const std::string why = refusal(3, {program("connect")});
   if (!why.empty()) GTEST_SKIP() << why;
   const ChildOutcome outcome = record(mpi_, 3, scratch_ / "trace", {program("connect")});

@@ -60,7 +60,7 @@ class Launch : public EveryMpi {
   [[nodiscard]] std::vector<std::string> ring() const { return {program("ring"), "20"}; }
 };
 
-TEST_P(Launch, ALinkedProgramRecordsWhereAFolderIsNamed) {
+TEST_P(Launch, a_linked_program_records_where_a_folder_is_named) {
   const std::vector<std::string> command =
       launch(mpi_, 3) + std::vector<std::string>{program("ring_linked"), "20"};
   const ChildOutcome plain = run_program(command, tool_limits());
@@ -74,13 +74,13 @@ TEST_P(Launch, ALinkedProgramRecordsWhereAFolderIsNamed) {
   expect_ring(3);
 }
 
-TEST_P(Launch, ALinkedProgramUnderTheRecorderRecordsOnce) {
+TEST_P(Launch, a_linked_program_under_the_recorder_records_once) {
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring_linked"), "20"});
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary() << outcome.err;
   expect_ring(2);
 }
 
-TEST_P(Launch, LinkedInEveryLanguage) {
+TEST_P(Launch, linked_in_every_language) {
   for (const char* name : {"bindings_c", "bindings_mpif_h", "bindings_mpi", "bindings_mpi_f08"}) {
     if (mpi_.fortran.empty() && std::string(name) != "bindings_c") continue;
     const fs::path folder = scratch_ / name;
@@ -103,7 +103,7 @@ TEST_P(Launch, LinkedInEveryLanguage) {
   }
 }
 
-TEST_P(Launch, RemoteProcessesGetTheVariablesByOptions) {
+TEST_P(Launch, remote_processes_get_the_variables_by_options) {
   const bool open_mpi = GetParam() == "openmpi";
   const std::string launcher = made_up(
       "mpirun", open_mpi ? "[ \"$1\" = --version ] && echo 'mpirun (Open MPI) 4.1.4' && exit\n"
@@ -137,7 +137,7 @@ const char* const k_srun =
     "  *) eval \"variables=\\\"\\$variables $one=\\$$one\\\"\"; echo \"$one\" >> \"$0.told\";;\n"
     "esac; done\n";
 
-TEST_P(Launch, SlurmGetsThemByItsOption) {
+TEST_P(Launch, slurm_gets_them_by_its_option) {
   const std::string launcher = made_up("srun", k_srun);
   const ChildOutcome outcome = record_with(launcher, std::vector<std::string>{"-n", "2"} + ring());
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary() << outcome.err;
@@ -145,7 +145,7 @@ TEST_P(Launch, SlurmGetsThemByItsOption) {
   EXPECT_EQ(lines_of(launcher + ".told").at(0), "all");
 }
 
-TEST_P(Launch, SlurmsOwnExportStaysInForce) {
+TEST_P(Launch, slurms_own_export_stays_in_force) {
   const std::string launcher = made_up("srun", k_srun);
   const ChildOutcome outcome =
       record_with(launcher, std::vector<std::string>{"--export=NONE", "-n", "2"} + ring());
@@ -161,7 +161,7 @@ TEST_P(Launch, SlurmsOwnExportStaysInForce) {
   EXPECT_THAT(lines_of(launcher + ".told"), testing::IsSupersetOf({"HOME", "MARK=1"}));
 }
 
-TEST_P(Launch, TheVersionOfTheLibraryTellsWhichMpiItIs) {
+TEST_P(Launch, the_version_of_the_library_tells_which_mpi_it_is) {
   // As far as ldd can see, the program is linked with a library of that name: one that says which
   // recorder was loaded before it.
   const std::string code =

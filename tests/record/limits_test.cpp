@@ -77,7 +77,7 @@ class Limits : public EveryMpi {
   ChildOutcome outcome_;
 };
 
-TEST_P(Limits, OfTheSize) {
+TEST_P(Limits, of_the_size) {
   run("size", {"--max-size", "1M"});
   if (IsSkipped() || HasFatalFailure()) return;
   EXPECT_EQ(count_of("in 1 of 3 processes the recording ended before the program, at the limit of "
@@ -93,7 +93,7 @@ TEST_P(Limits, OfTheSize) {
   EXPECT_LT(calls_of(printed_, "0")["MPI_Comm_size"], 60000);
 }
 
-TEST_P(Limits, OfTheLocations) {
+TEST_P(Limits, of_the_locations) {
   run("threads", {"--max-locations", "2"});
   if (IsSkipped() || HasFatalFailure()) return;
   EXPECT_EQ(count_of("in 1 of 3 processes the recording ended before the program, where they had "
@@ -105,7 +105,7 @@ TEST_P(Limits, OfTheLocations) {
   EXPECT_EQ(check_["locations"], 4);
 }
 
-TEST_P(Limits, AreRepairedLikeAnyOther) {
+TEST_P(Limits, are_repaired_like_any_other) {
   const ChildOutcome outcome = record(mpi_, 3, trace(), {program("limits"), "size", "exit"},
                                       {"--max-size", "1M", "--max-locations", "5"});
   if (outcome.out == "no threads\n") GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
@@ -116,7 +116,7 @@ TEST_P(Limits, AreRepairedLikeAnyOther) {
   EXPECT_EQ(check_["unmatched"]["receives"], 2 * 20);
 }
 
-TEST_P(Limits, ThatNobodyReachesChangeNothing) {
+TEST_P(Limits, that_nobody_reaches_change_nothing) {
   run("little", {"--max-size", "1M", "--max-locations", "1"});
   if (IsSkipped() || HasFatalFailure()) return;
   EXPECT_EQ(outcome_.err.find("entrain record:"), std::string::npos) << outcome_.err;

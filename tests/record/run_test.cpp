@@ -33,14 +33,14 @@ class Run : public EveryMpi {
   }
 };
 
-TEST_P(Run, TheLauncherUnderTheRecorder) {
+TEST_P(Run, the_launcher_under_the_recorder) {
   const ChildOutcome outcome = record(mpi_, 3, trace(), {program("ring"), "20"});
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
   EXPECT_EQ(outcome.out, "last from 2\n");
   expect_ring(3, 20);
 }
 
-TEST_P(Run, TheRecorderUnderTheLauncher) {
+TEST_P(Run, the_recorder_under_the_launcher) {
   const ChildOutcome outcome = run_program(
       launch(mpi_, 3) + std::vector<std::string>{ENTRAIN_BINARY, "record", "-o", trace().string(),
                                                  "--", program("ring"), "20"},
@@ -50,14 +50,14 @@ TEST_P(Run, TheRecorderUnderTheLauncher) {
   expect_ring(3, 20);
 }
 
-TEST_P(Run, SeveralProgramsTogether) {
+TEST_P(Run, several_programs_together) {
   const ChildOutcome outcome =
       record(mpi_, 1, trace(), {program("ring"), "20", ":", "-n", "2", program("ring"), "20"});
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
   expect_ring(3, 20);
 }
 
-TEST_P(Run, OneProcessWithoutALauncher) {
+TEST_P(Run, one_process_without_a_launcher) {
   launch(mpi_, 1);
   const ChildOutcome outcome =
       run_tool({"record", "-o", trace().string(), "--", program("ring"), "20"});
@@ -65,7 +65,7 @@ TEST_P(Run, OneProcessWithoutALauncher) {
   expect_ring(1, 20);
 }
 
-TEST_P(Run, ManyEventsOutgrowTheBuffer) {
+TEST_P(Run, many_events_outgrow_the_buffer) {
   const ChildOutcome outcome =
       record(mpi_, 2, trace(), {program("ring"), "50000"}, {"--buffer", "1M"});
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
@@ -73,7 +73,7 @@ TEST_P(Run, ManyEventsOutgrowTheBuffer) {
   EXPECT_EQ(check_["edges"]["p2p"]["count"], 100000);
 }
 
-TEST_P(Run, ThreadsHaveLocationsOfTheirOwn) {
+TEST_P(Run, threads_have_locations_of_their_own) {
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("threads")});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
   if (outcome.out == "no threads\n") GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
@@ -92,14 +92,14 @@ TEST_P(Run, ThreadsHaveLocationsOfTheirOwn) {
   }
 }
 
-TEST_P(Run, ChildrenOfTheProgramAreNotRecorded) {
+TEST_P(Run, children_of_the_program_are_not_recorded) {
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "20", "fork"});
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary() << outcome.err;
   EXPECT_EQ(outcome.out, "last from 1\n");
   expect_ring(2, 20);
 }
 
-TEST_P(Run, WithoutFinalizeTheArchiveIsRepaired) {
+TEST_P(Run, without_finalize_the_archive_is_repaired) {
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "20", "exit"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.summary();
   EXPECT_THAT(outcome.err, HasSubstr("entrain record --repair " + trace().string()));
@@ -107,14 +107,14 @@ TEST_P(Run, WithoutFinalizeTheArchiveIsRepaired) {
   expect_ring(2, 20);
 }
 
-TEST_P(Run, AfterAbortTheArchiveIsRepaired) {
+TEST_P(Run, after_abort_the_archive_is_repaired) {
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "20", "abort"});
   EXPECT_EQ(outcome.exit_code, 7) << outcome.summary();
   expect_repairable();
   expect_ring(2, 20);
 }
 
-TEST_P(Run, AProcessThatIsKilledInASendHasSaidToWhom) {
+TEST_P(Run, a_process_that_is_killed_in_a_send_has_said_to_whom) {
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("stuck")});
   EXPECT_EQ(outcome.exit_code, 7) << outcome.summary();
   expect_repairable();
@@ -125,7 +125,7 @@ TEST_P(Run, AProcessThatIsKilledInASendHasSaidToWhom) {
   EXPECT_EQ(records.back(), "SEND 1 MPI_COMM_WORLD 42 4");
 }
 
-TEST_P(Run, AfterAKilledProcessTheArchiveIsRepaired) {
+TEST_P(Run, after_a_killed_process_the_archive_is_repaired) {
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "10000", "kill"});
   EXPECT_NE(outcome.exit_code, 0);
   expect_repairable();
@@ -133,7 +133,7 @@ TEST_P(Run, AfterAKilledProcessTheArchiveIsRepaired) {
   EXPECT_EQ(run_tool({"record", "--repair", trace().string()}).exit_code, 2);
 }
 
-TEST_P(Run, ARunningProgramIsNotRepaired) {
+TEST_P(Run, a_running_program_is_not_repaired) {
   const std::string go_on = (scratch_ / "go-on").string();
   std::vector<std::string> command{
       "sh",
@@ -158,7 +158,7 @@ TEST_P(Run, ARunningProgramIsNotRepaired) {
   expect_ring(2, 20);
 }
 
-TEST_P(Run, AnUnwritableFolderIsToldAndTheProgramRuns) {
+TEST_P(Run, an_unwritable_folder_is_told_and_the_program_runs) {
   const fs::path file = scratch_ / "file";
   write_bytes(file, {});
   const ChildOutcome outcome = record(mpi_, 2, file / "trace", {program("ring"), "20"});
@@ -167,7 +167,7 @@ TEST_P(Run, AnUnwritableFolderIsToldAndTheProgramRuns) {
   EXPECT_THAT(outcome.err, HasSubstr("cannot make the folder " + (file / "trace").string()));
 }
 
-TEST_P(Run, AFullDiskIsToldAndTheProgramRuns) {
+TEST_P(Run, a_full_disk_is_told_and_the_program_runs) {
   // The disk is full for the recorder: a limit on the size of files, set after MPI_Init.
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "40000", "full"});
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary() << outcome.err;
@@ -178,7 +178,7 @@ TEST_P(Run, AFullDiskIsToldAndTheProgramRuns) {
   EXPECT_GT(calls_of(printed_, "0")["MPI_Sendrecv"], 1000);
 }
 
-TEST_P(Run, ARefusedStartLeavesNothingBehind) {
+TEST_P(Run, a_refused_start_leaves_nothing_behind) {
   fs::create_directories(trace() / "traces" / "of something else");
   const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "20"});
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
@@ -188,7 +188,7 @@ TEST_P(Run, ARefusedStartLeavesNothingBehind) {
   EXPECT_TRUE(fs::exists(trace() / "traces" / "of something else"));
 }
 
-TEST_P(Run, NoRoomAtTheBeginningIsTold) {
+TEST_P(Run, no_room_at_the_beginning_is_told) {
   const fs::path disk = scratch_ / "disk";
   fs::create_directories(disk);
   const std::vector<std::string> small_disk{
@@ -209,14 +209,14 @@ TEST_P(Run, NoRoomAtTheBeginningIsTold) {
   EXPECT_THAT(outcome.out, testing::EndsWith(".\n..\n"));  // nothing else in the folder
 }
 
-TEST_P(Run, AProgramThatIsNotRecordedIsTold) {
+TEST_P(Run, a_program_that_is_not_recorded_is_told) {
   const ChildOutcome outcome = record(mpi_, 2, trace(), {"/bin/echo", "hi"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
   EXPECT_EQ(outcome.out, "hi\nhi\n");
   EXPECT_THAT(outcome.err, HasSubstr("no archive was written to " + trace().string()));
 }
 
-TEST_P(Run, AnExistingArchiveIsKept) {
+TEST_P(Run, an_existing_archive_is_kept) {
   ASSERT_EQ(record(mpi_, 2, trace(), {program("ring"), "5"}).exit_code, 3);
   const auto before = digest_tree(trace());
   expect_refusal(record(mpi_, 2, trace(), {program("ring"), "5"}), "holds an archive already");
@@ -232,7 +232,7 @@ TEST_P(Run, AnExistingArchiveIsKept) {
 INSTANTIATE_TEST_SUITE_P(Mpi, Run, testing::Values("openmpi", "mpich"),
                          [](const auto& which) { return which.param; });
 
-TEST(RecordUsage, Refusals) {
+TEST(RecordUsage, refusals) {
   expect_refusal(run_tool({"record"}), "there is no program to run");
   expect_refusal(run_tool({"record", "--bogus", "--", "true"}), "'--bogus' is not an option");
   expect_refusal(run_tool({"record", "--buffer", "1", "--", "true"}), "--buffer '1'");

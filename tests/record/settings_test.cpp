@@ -30,7 +30,7 @@ class RecordSettings : public EveryMpi {
   }
 };
 
-TEST_P(RecordSettings, ThoseOfRankZeroHoldForAll) {
+TEST_P(RecordSettings, those_of_rank_zero_hold_for_all) {
   int run = 0;
   for (const char* variable :
        {"ENTRAIN_SYNC_FANOUT=1", "ENTRAIN_SYNC=off", "ENTRAIN_SYNC_PERIOD=0.01"}) {
@@ -51,7 +51,7 @@ TEST_P(RecordSettings, ThoseOfRankZeroHoldForAll) {
   }
 }
 
-TEST_P(RecordSettings, ALinkedProgramBesideOthersNeedsNothing) {
+TEST_P(RecordSettings, a_linked_program_beside_others_needs_nothing) {
   // Nothing is recorded, and nobody waits for the process that has no recorder.
   const std::vector<std::string> command =
       launch(mpi_, 1) +
@@ -61,7 +61,7 @@ TEST_P(RecordSettings, ALinkedProgramBesideOthersNeedsNothing) {
   EXPECT_EQ(outcome.out, "last from 1\n");
 }
 
-TEST_P(RecordSettings, ASlashBehindTheFolderMeansNothing) {
+TEST_P(RecordSettings, a_slash_behind_the_folder_means_nothing) {
   const std::map<std::string, std::string> variables{{"ENTRAIN_VIRTUAL_NODES", "2"}};
   const WithVariables with(variables);
   const ChildOutcome outcome = record(mpi_, 2, trace() / "", {program("ring"), "20"});
@@ -70,7 +70,7 @@ TEST_P(RecordSettings, ASlashBehindTheFolderMeansNothing) {
   EXPECT_TRUE(fs::exists(anchor_of(trace().string() + ".truth")));
 }
 
-TEST_P(RecordSettings, AProgramMayGoElsewhere) {
+TEST_P(RecordSettings, a_program_may_go_elsewhere) {
   const std::map<std::string, std::string> variables{{"ENTRAIN_RECORD_DIR", "trace"}};
   const WithVariables with(variables);
   std::vector<std::string> command{"sh", "-c", "cd \"$0\" && exec \"$@\"",
@@ -88,7 +88,7 @@ TEST_P(RecordSettings, AProgramMayGoElsewhere) {
   expect_sound(trace());
 }
 
-TEST_P(RecordSettings, EveryBadVariableIsTold) {
+TEST_P(RecordSettings, every_bad_variable_is_told) {
   const std::map<std::string, std::string> variables{{"ENTRAIN_SYNC_DROP", "2"},
                                                      {"ENTRAIN_SYNC_MAX_MESSAGES", "1.5"}};
   const WithVariables with(variables);

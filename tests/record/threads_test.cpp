@@ -16,7 +16,7 @@ class Threads : public EveryMpi {
   [[nodiscard]] fs::path trace() const { return scratch_ / "trace"; }
 };
 
-TEST_P(Threads, AThreadSendsWhileAnotherMeasuresClocks) {
+TEST_P(Threads, a_thread_sends_while_another_measures_clocks) {
   const std::map<std::string, std::string> variables{{"ENTRAIN_VIRTUAL_NODES", "2"}};
   const WithVariables with(variables);
   for (const char* how : {"sync", "period"}) {
@@ -31,7 +31,7 @@ TEST_P(Threads, AThreadSendsWhileAnotherMeasuresClocks) {
   }
 }
 
-TEST_P(Threads, MarkRegionsAtEveryLevel) {
+TEST_P(Threads, mark_regions_at_every_level) {
   for (const char* level : {"single", "funneled", "serialized"}) {
     const fs::path folder = scratch_ / level;
     const ChildOutcome outcome = record(mpi_, 1, folder, {program("workers"), level});
@@ -50,7 +50,7 @@ TEST_P(Threads, MarkRegionsAtEveryLevel) {
   }
 }
 
-TEST_P(Threads, LeftBehindInMpiLeaveAReadableRest) {
+TEST_P(Threads, left_behind_in_mpi_leave_a_readable_rest) {
   for (const auto& [how, code] : {std::pair{"exit", 3}, std::pair{"abort", 9}}) {
     const fs::path folder = scratch_ / how;
     const ChildOutcome outcome = record(mpi_, 2, folder, {program("leaving"), how});
@@ -67,7 +67,7 @@ TEST_P(Threads, LeftBehindInMpiLeaveAReadableRest) {
   }
 }
 
-TEST_P(Threads, ComeAndGoWithoutEnd) {
+TEST_P(Threads, come_and_go_without_end) {
   const ChildOutcome outcome = record(mpi_, 1, trace(), {program("short_threads")});
   if (outcome.out == "no threads\n") GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
   ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;

@@ -29,7 +29,7 @@ std::vector<std::string> archives() {
 
 class Contradiction : public testing::TestWithParam<std::string> {};
 
-TEST_P(Contradiction, LeavesNoViolation) {
+TEST_P(Contradiction, leaves_no_violation) {
   const fs::path archive =
       fs::path(ENTRAIN_SOURCE_DIR) / "tests" / "regress" / "archives" / GetParam();
   const TempDir folder;
@@ -71,7 +71,7 @@ Result<CorrectReport> correct_limit(const std::string& name, const fs::path& out
                  options);
 }
 
-TEST(Limits, OnlyRewriteMovesEventsInsideABufferFlush) {
+TEST(Limits, only_rewrite_moves_events_inside_a_buffer_flush) {
   const TempDir folder;
   const std::string name = "messages-inside-a-buffer-flush";
   const auto rewritten = correct_limit(name, folder.path() / "rewritten", WriteMode::rewrite);
@@ -87,7 +87,7 @@ TEST(Limits, OnlyRewriteMovesEventsInsideABufferFlush) {
 
 // Whoever reads the rewritten archive knows no other order of the threads than that of their
 // corrected stamps.
-TEST(Limits, ThreadsMovedApartMayHavePostedInAnotherOrder) {
+TEST(Limits, threads_moved_apart_may_have_posted_in_another_order) {
   const TempDir folder;
   const std::string name = "threads-of-one-process-receive";
   for (const WriteMode mode : {WriteMode::overlay, WriteMode::rewrite}) {
@@ -110,7 +110,7 @@ TEST(Limits, ThreadsMovedApartMayHavePostedInAnotherOrder) {
   EXPECT_EQ(again->violations, 0u);
 }
 
-TEST(Limits, ClocksTooFarApartAreRefused) {
+TEST(Limits, clocks_too_far_apart_are_refused) {
   const TempDir folder;
   const auto report = correct_limit("shift-beyond-the-precision-of-a-double", folder.path() / "out",
                                     WriteMode::rewrite);

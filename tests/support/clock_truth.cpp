@@ -8,9 +8,9 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "engine/load.hpp"
-#include "engine/presync.hpp"
-#include "otf2/stamps.hpp"
+#include "clocks/presync.hpp"
+#include "otf2/read/stamps.hpp"
+#include "session/load.hpp"
 
 namespace entrain::test {
 namespace {
@@ -56,8 +56,8 @@ class Collector {
 Result<ClockErrors> clock_errors(const std::filesystem::path& trace,
                                  const std::filesystem::path& truth,
                                  const ClockErrorOptions& options) {
-  TRY_ASSIGN(engine::LoadedTrace loaded, engine::load(trace, 1, nullptr));
-  TRY_ASSIGN(const engine::LoadedTrace real, engine::load(truth, 1, nullptr));
+  TRY_ASSIGN(session::LoadedTrace loaded, session::load(trace, 1, nullptr));
+  TRY_ASSIGN(const session::LoadedTrace real, session::load(truth, 1, nullptr));
   if (options.ends_only) {
     for (auto& location : loaded.trace.locations) {
       auto& records = location.clock_offsets;
@@ -68,7 +68,8 @@ Result<ClockErrors> clock_errors(const std::filesystem::path& trace,
   check.presync = options.presync;
   check.condensing = options.condensing;
   Solo solo;
-  TRY_ASSIGN(const engine::Presynchronised presync, engine::presynchronise(solo, loaded, check));
+  TRY_ASSIGN(const clocks::Presynchronised presync,
+             clocks::presynchronise(loaded.share(solo), check));
   Collector collector(1e6 / static_cast<double>(loaded.trace.definitions.clock.resolution_hz));
   for (LocationIndex l = 0; l < loaded.trace.locations.size(); ++l) {
     TRY_ASSIGN(const otf2::EventStamps events, otf2::read_stamps(*loaded.archive, l));

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "otf2/archive.hpp"
+#include "otf2/read/archive.hpp"
 
 namespace entrain::test {
 

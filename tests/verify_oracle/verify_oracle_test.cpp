@@ -63,7 +63,7 @@ void expect_same_throughout(const fs::path& anchor, const fs::path& scratch,
 
 class Recorded : public testing::TestWithParam<fs::path> {};
 
-TEST_P(Recorded, CheckerAndLibraryAgree) {
+TEST_P(Recorded, checker_and_library_agree) {
   const TempDir scratch;
   CheckOptions options;
   SCOPED_TRACE(GetParam());
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(All, Recorded, testing::ValuesIn(recorded()), [](const 
   return name;
 });
 
-TEST(SharedTraces, AreThere) {
+TEST(SharedTraces, are_there) {
   if (!fs::is_directory(ENTRAIN_SHARED_TRACES_DIR)) {
     GTEST_SKIP() << "no folder " << ENTRAIN_SHARED_TRACES_DIR << ": its traces are not tested";
   }
@@ -121,7 +121,7 @@ TracePlan random_plan(std::uint64_t seed) {
   return plan;
 }
 
-TEST(RandomPrograms, CheckerAndLibraryAgree) {
+TEST(RandomPrograms, checker_and_library_agree) {
   VerifiedKinds sums{};
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const TempDir scratch;

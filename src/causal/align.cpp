@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/align.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/disjoint_sets.hpp"
+#include "base/try.hpp"
+#include "causal/lines.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+/// Clocks come together in fewer rounds, if they do.
+constexpr int k_most_rounds = 64;
+constexpr double k_worth_a_round = 0.7;  ///< of the violation before
+
+/// Moves all clocks along their lines; false, with all as before, if one comes too far.
+bool follow(EdgeBounds& clocks, const std::vector<ClockLine>& lines) {
+  std::vector<ClockMap> maps = clocks.maps();
+  bool good = true;
+  for (const std::uint32_t c : clocks.own_clocks()) {
+    const ClockLine& line = lines[c];
+    const trace::LocationSkeleton stamps = clocks.extent(c);
+    if (stamps.event_count == 0 || (line.offset == 0 && line.rate == 0)) continue;
+    const ClockMap& map = clocks.map_of(c);
+    const std::uint64_t first = stamps.first;
+    const std::uint64_t last = std::max(stamps.last, first + 1);
+    const auto knot = [&](std::uint64_t local) -> ClockKnot {
+      const std::int64_t time = map(local);
+      const std::int64_t drift = std::llround(line.rate * static_cast<double>(time - line.base));
+      return {local, time - static_cast<std::int64_t>(local) + line.offset + drift};
+    };
+    const auto straight = ClockMap::from_knots({knot(first), knot(last)});
+    good = good && straight;
+    if (straight) clocks.set_map(maps, c, *straight);
+  }
+  if (clocks.processes().any(!good)) return false;
+  clocks.take(std::move(maps));
+  return true;
+}
+
+/// Of a collective only the latest and the earliest clock are seen, and far-off clocks spoil the
+/// windows: what came together shows more, and goes on as one.
+Result<std::vector<std::uint32_t>> bring_together(EdgeBounds& clocks) {
+  std::vector<std::uint32_t> group_of(clocks.clocks());
+  std::iota(group_of.begin(), group_of.end(), 0u);
+  for (int round = 0; round < k_most_rounds; ++round) {
+    TRY(clocks.go_on());
+    clocks.collect(nullptr);
+    const std::vector<ClockLine> lines = align_by_lines(clocks.clocks(), clocks.bounds, group_of);
+    const bool changed = std::any_of(lines.begin(), lines.end(), [](const ClockLine& line) {
+      return line.offset != 0 || line.rate != 0;
+    });
+    if (!changed || !follow(clocks, lines)) break;
+    for (std::uint32_t c = 0; c < group_of.size(); ++c) group_of[c] = lines[c].component;
+  }
+  return group_of;
+}
+
+/// Lines of single clocks instead of groups, now that they are about right, as long as they violate
+/// less and less. Joins the groups of those that come together.
+Result<void> refine(EdgeBounds& clocks, DisjointSets& groups) {
+  clocks.collect(nullptr);
+  double before = clocks.sum_of_squared_violations();
+  for (int round = 0; round < k_most_rounds && before > 0; ++round) {
+    TRY(clocks.go_on());
+    const std::vector<ClockMap> maps = clocks.maps();
+    const std::vector<ClockLine> lines = align_by_lines(clocks.clocks(), clocks.bounds);
+    if (!follow(clocks, lines)) return {};
+    clocks.collect(nullptr);
+    const double after = clocks.sum_of_squared_violations();
+    if (after > before) {
+      clocks.take(maps);
+      clocks.collect(nullptr);
+      return {};
+    }
+    for (std::uint32_t c = 0; c < lines.size(); ++c) groups.join(c, lines[c].component);
+    if (after > k_worth_a_round * before) return {};
+    before = after;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> align_by_edges(EdgeBounds& clocks) {
+  TRY_ASSIGN(const std::vector<std::uint32_t> group_of, bring_together(clocks));
+  DisjointSets groups(clocks.clocks());
+  for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
+  TRY(refine(clocks, groups));
+  for (std::uint32_t c = 0; c < group_of.size(); ++c) clocks.component_of[c] = groups.find(c);
+  std::set<std::uint32_t> told;
+  for (const CausalBound& bound : clocks.bounds) {
+    told.insert({clocks.component_of[bound.from], clocks.component_of[bound.to]});
+  }
+  if (told.size() < 2) return "no clock was measured: aligned by messages; ";
+  return fmt::format(
+      "no clock was measured: aligned by messages in {} groups, between which nothing was seen to "
+      "go both ways; ",
+      told.size());
+}
+
+}  // namespace entrain::causal

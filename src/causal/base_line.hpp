@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include <entrain/clock_map.hpp>
+
+namespace entrain::causal {
+
+/// A straight line from the stamps of a clock to common time: what its error is measured against.
+///
+///     line(x) = value + (x - anchor) + rint(rate * (x - anchor))
+///
+/// Straight to within a tick, increasing for rates above -1. Times are held within +-2^61.
+struct BaseLine {
+  std::uint64_t anchor = 0;  ///< stored stamp
+  std::int64_t value = 0;    ///< common time there, ticks
+  double rate = 0;           ///< of common time against the clock, minus one
+
+  [[nodiscard]] std::int64_t operator()(std::uint64_t local) const;
+  /// The stamp whose time is `time`, to within two ticks; 0 and 2^62 at the least and most.
+  [[nodiscard]] std::uint64_t local_at(std::int64_t time) const;
+
+  friend bool operator==(const BaseLine&, const BaseLine&) = default;
+};
+
+/// Through a map at two stamps, `first` <= `last`; parallel to the stamps if they are one.
+[[nodiscard]] BaseLine chord(const ClockMap& map, std::uint64_t first, std::uint64_t last);
+
+/// Largest rate of a map against `line` between the stamps `first` and `last`, beyond what the
+/// rounding to ticks explains. Relative, >= 0.
+[[nodiscard]] double largest_rate(const ClockMap& map, const BaseLine& line, std::uint64_t first,
+                                  std::uint64_t last);
+
+}  // namespace entrain::causal

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/bend.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "causal/align.hpp"
+#include "causal/edge_bounds.hpp"
+#include "causal/evidence.hpp"
+#include "causal/fit.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+/// Wider windows, to see both directions of a pair in one, once the errors are about known.
+constexpr std::uint32_t k_wide_windows = 16;
+constexpr std::size_t k_most_knots = 257;
+/// Unknowns above which no finer knots are tried.
+constexpr std::size_t k_many_unknowns = std::size_t{1} << 17;
+/// Which edge is the tightest depends on the errors: the fit is repeated with what it found.
+constexpr int k_rounds = 2;
+
+class Bender {
+ public:
+  Bender(session::Workers& workers, const session::LoadedTrace& loaded, const match::Graph& graph,
+         const trace::ClockDomains& domains, const MuTicks& mu, clocks::Presynchronised& presync,
+         const Progress* progress)
+      : clocks_(workers, loaded, graph, domains, mu, presync.maps, progress),
+        presync_(presync),
+        progress_(progress) {}
+
+  Result<bool> run() {
+    presync_.method = "causal";
+    presync_.provenance = fmt::format("causal base={}", presync_.provenance);
+    const bool measured = has_sessions();
+    clocks_.evaluate();
+    if (clocks_.begin() >= clocks_.end())
+      return tell("there are no events to compare clocks by", false);
+    std::string preparation;
+    if (!measured) {
+      TRY_ASSIGN(preparation, align_by_edges(clocks_));
+    }
+    TRY_ASSIGN(const CausalFit fit, this->fit(measured));
+    if (!fit.converged) {
+      return tell(preparation + "the fit did not settle: no clock is bent", !measured);
+    }
+    if (fit.active == 0) return tell(preparation + "no edge asks for a bend", !measured);
+    if (!foretold_) {
+      return tell(
+          preparation +
+              "bends along one half of the edges do not foretell the other: no clock is bent",
+          !measured);
+    }
+    if (!bend(fit.errors)) {
+      return tell(preparation + "the fit would turn time backward: no clock is bent", !measured);
+    }
+    return tell(
+        fmt::format("{}{} bounds of {} pairs of clocks and times hold the clocks, on {} knots each",
+                    preparation, fit.active, clocks_.bounds.size(), fit.errors.knots()),
+        true);
+  }
+
+ private:
+  bool tell(std::string reason, bool changed) {
+    presync_.clocks.reason = std::move(reason);
+    return changed;
+  }
+  /// True if clocks were measured: where only few were, the others follow no straight line.
+  [[nodiscard]] bool has_sessions() const {
+    const auto& own = clocks_.own();
+    return clocks_.processes().any(std::any_of(own.begin(), own.end(), [&](LocationIndex l) {
+      return clocks_.trace().locations[l].clock_offsets.size() >= 2;
+    }));
+  }
+
+  /// All sessions of all clocks, in a fixed order; sessions say that the presync is right there.
+  [[nodiscard]] std::vector<SessionBound> sessions(double scale, bool measured) const {
+    std::vector<SessionBound> own;
+    for (const LocationIndex l : clocks_.own()) {
+      for (const trace::ClockOffset& record : clocks_.trace().locations[l].clock_offsets) {
+        const double known = std::isfinite(record.stddev) ? std::max(record.stddev, 0.0) : 0;
+        own.push_back(
+            {clocks_.clock_of(l), presync_.maps[l](record.time), std::max(2 * scale, known)});
+      }
+    }
+    std::vector<std::vector<SessionBound>> parcels(clocks_.processes().size(), own);
+    std::vector<SessionBound> all;
+    for (const auto& parcel : exchange(clocks_.processes(), std::move(parcels))) {
+      all.insert(all.end(), parcel.begin(), parcel.end());
+    }
+    std::sort(all.begin(), all.end(), [](const SessionBound& a, const SessionBound& b) {
+      return std::tie(a.clock, a.time, a.half_width) < std::tie(b.clock, b.time, b.half_width);
+    });
+    const auto same = [](const SessionBound& a, const SessionBound& b) {
+      return a.clock == b.clock && a.time == b.time && a.half_width == b.half_width;
+    };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());  // locations share records
+    // Somebody has to hold the common offset and rate of clocks, which edges cannot tell.
+    if (!measured) {
+      std::set<std::uint32_t> references;
+      for (const CausalBound& bound : clocks_.bounds) {
+        references.insert(clocks_.component_of[bound.to]);
+      }
+      for (const std::uint32_t reference : references) {
+        for (const std::int64_t time : {clocks_.begin(), clocks_.end()})
+          all.push_back({reference, time, scale / 2});
+      }
+      // The lines are about as wrong as what they violate; without this the fit is ill-posed.
+      const double wrong = std::max(clocks_.worst_violation(), 1.0);
+      for (std::uint32_t c = 0; c < clocks_.clocks(); ++c) {
+        if (references.contains(c)) continue;
+        for (const std::int64_t time : {clocks_.begin(), clocks_.end()})
+          all.push_back({c, time, wrong});
+      }
+    }
+    return all;
+  }
+
+  Result<CausalFit> fit(bool measured) {
+    std::vector<CausalBound>& bounds = clocks_.bounds;
+    CausalFit found;
+    for (int round = 0; round < k_rounds; ++round) {
+      TRY(clocks_.go_on());
+      const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
+      clocks_.collect(errors);
+      // Clocks are not to be bent by what only bounds them on one side.
+      bounds = held_both_ways(bounds, clocks_.clocks(), clocks_.begin(),
+                              clocks_.width_of(k_wide_windows));
+      const std::uint32_t windows = round == 0 ? EdgeBounds::k_windows : k_wide_windows;
+      const double latency =
+          latency_scale(bounds, clocks_.begin(), clocks_.width_of(windows), errors);
+      // Long tails and few messages leave no short round trip. What is coarser than the violations
+      // must not be read as a latency, nor make the sessions softer than they are wrong.
+      const double fine = std::max(clocks_.worst_violation() / 4, 1.0);
+      const double scale = std::min(latency, fine);
+      const std::vector<SessionBound> all = sessions(scale, measured);
+      CausalProblem problem;
+      problem.clocks = clocks_.clocks();
+      problem.begin = clocks_.begin();
+      problem.end = clocks_.end();
+      problem.sigma = scale / 2;
+      problem.latency = latency <= fine ? latency : 0;
+      problem.bounds = bounds;
+      problem.sessions = all;
+      problem.progress = progress_;
+      const std::size_t most_knots =
+          std::clamp<std::size_t>(k_many_unknowns / clocks_.clocks(), 33, k_most_knots);
+      CausalFit next = choose_fit(problem, most_knots, found.amplitude);
+      TRY(clocks_.go_on());
+      if (!next.converged) return next;
+      found = std::move(next);
+      found.errors = without_common(found.errors, clocks_.clocks(), bounds);
+      if (found.active == 0) break;
+      if (round + 1 == k_rounds) {
+        const HeldOut held = hold_out(problem, found, clocks_.width_of(EdgeBounds::k_windows));
+        TRY(clocks_.go_on());
+        foretold_ = held.supports_bends(measured);
+      }
+    }
+    return found;
+  }
+
+  /// False, with all maps as before, if a map would decrease.
+  bool bend(const ClockErrors& errors) {
+    std::vector<ClockMap> bent = presync_.maps;
+    bool good = true;
+    for (const std::uint32_t clock : clocks_.own_clocks()) {
+      const auto values = errors.of(clock);
+      const bool straight =
+          std::all_of(values.begin(), values.end(), [](double e) { return std::abs(e) < 0.5; });
+      const trace::LocationSkeleton stamps = clocks_.extent(clock);
+      if (straight || stamps.event_count == 0) continue;
+      const auto map = bent_map(clock, stamps, errors);
+      good = good && map && map->is_monotone();
+      if (map) clocks_.set_map(bent, clock, *map);
+    }
+    if (clocks_.processes().any(!good)) return false;
+    presync_.maps = std::move(bent);
+    clocks::avoid_negative_times(clocks_.processes(), clocks_.trace(), clocks_.own(),
+                                 presync_.maps);
+    for (ClockQuality& clock : presync_.clocks.clocks) {  // they are of the maps as they were
+      clock.interval_bound_ticks.reset();
+      clock.predicted_bound_ticks.reset();
+    }
+    return true;
+  }
+
+  [[nodiscard]] Result<ClockMap> bent_map(std::uint32_t clock,
+                                          const trace::LocationSkeleton& stamps,
+                                          const ClockErrors& errors) const {
+    const ClockMap& map = clocks_.map_of(clock);
+    const std::uint64_t first = stamps.first, last = std::max(stamps.last, first + 1);
+    std::vector<std::uint64_t> locals{first, last};
+    for (const ClockKnot& knot : map.knots()) {
+      if (knot.local > first && knot.local < last) locals.push_back(knot.local);
+    }
+    std::uint64_t local = first;
+    for (std::size_t k = 0; k < errors.knots(); ++k) {
+      const std::int64_t time = errors.begin() + std::llround(errors.distance(k));
+      if (time <= map(first) || time >= map(last)) continue;
+      local = stamp_at(map, time, local, last);
+      if (local < last) locals.push_back(local);
+    }
+    std::sort(locals.begin(), locals.end());
+    locals.erase(std::unique(locals.begin(), locals.end()), locals.end());
+    std::vector<ClockKnot> knots;
+    for (const std::uint64_t stamp : locals) {
+      const std::int64_t c = map(stamp);
+      knots.push_back(
+          {stamp, c - static_cast<std::int64_t>(stamp) - std::llround(errors(clock, c))});
+    }
+    TRY_ASSIGN(const ClockMap bent, ClockMap::from_knots(std::move(knots)));
+    return clocks::straight_in_flushes(bent, stamps);
+  }
+
+  /// First stamp from `low` on whose time is at least `time`; `high` if there is none before.
+  static std::uint64_t stamp_at(const ClockMap& map, std::int64_t time, std::uint64_t low,
+                                std::uint64_t high) {
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (map(middle) < time) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  EdgeBounds clocks_;
+  clocks::Presynchronised& presync_;
+  const Progress* progress_;
+  bool foretold_ = true;  ///< edges that a fit did not see support it
+};
+
+}  // namespace
+
+Result<bool> bend_by_edges(session::Workers& workers, const session::LoadedTrace& loaded,
+                           const match::Graph& graph, const trace::ClockDomains& domains,
+                           const MuTicks& mu, clocks::Presynchronised& presync,
+                           const Progress* progress) {
+  return Bender(workers, loaded, graph, domains, mu, presync, progress).run();
+}
+
+}  // namespace entrain::causal

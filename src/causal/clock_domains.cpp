@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/clock_domains.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "base/big_vector.hpp"
+#include "base/flat_map.hpp"
+#include "causal/inner_slack.hpp"
+#include "causal/node_times.hpp"
+#include "clocks/presync.hpp"
+#include "match/extremes.hpp"
+#include "match/parts.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+/// The clock offsets of a location as far as they decide whether two clocks are one.
+struct Measured {
+  std::uint64_t count = 0;  ///< of records; 0: not measured
+  std::uint64_t hash = 0;   ///< of all of them
+  trace::ClockOffset first, last;
+
+  [[nodiscard]] bool is_reference() const {
+    return first.offset == 0 && last.offset == 0 && first.stddev == 0 && last.stddev == 0;
+  }
+  /// Half-width of the worse of the two sessions; nothing if unknown.
+  [[nodiscard]] std::optional<double> half_width() const {
+    if (first.stddev > 0 && last.stddev > 0) return std::max(first.stddev, last.stddev);
+    return std::nullopt;
+  }
+  [[nodiscard]] double offset_at(std::uint64_t time) const {
+    const auto from_first = static_cast<double>(static_cast<std::int64_t>(time - first.time));
+    const auto span = static_cast<double>(last.time - first.time);
+    const auto rise = static_cast<double>(last.offset - first.offset);
+    return static_cast<double>(first.offset) + (span > 0 ? rise * (from_first / span) : 0);
+  }
+};
+
+Measured summary_of(const trace::LocationSkeleton& location) {
+  Measured measured;
+  for (const trace::ClockOffset& record : location.clock_offsets) {
+    for (const std::uint64_t word : {record.time, static_cast<std::uint64_t>(record.offset)}) {
+      measured.hash = mix(measured.hash ^ word);
+    }
+  }
+  measured.count = location.clock_offsets.size();
+  if (measured.count > 0) {
+    measured.first = location.clock_offsets.front();
+    measured.last = location.clock_offsets.back();
+  }
+  return measured;
+}
+
+/// One run of choose_domains() with ClockDomain::automatic.
+class Chooser {
+ public:
+  Chooser(session::Workers& workers, const session::LoadedTrace& loaded, const match::Graph& graph,
+          const MuTicks& mu)
+      : workers_(workers),
+        processes_(workers.processes()),
+        definitions_(loaded.trace.definitions),
+        graph_(graph),
+        mu_(mu),
+        locations_(definitions_.locations.size()) {
+    read_records(loaded);
+    read_stamps(loaded);
+  }
+
+  DomainChoice run() {
+    std::vector<std::uint32_t> each(locations_);
+    std::iota(each.begin(), each.end(), std::uint32_t{0});
+    const trace::ClockDomains processes = trace::domains_by(definitions_.process_of);
+    const trace::ClockDomains nodes = trace::domains_by(definitions_.node_of);
+    const std::vector<bool> whole_process = agree(each, processes, "the locations of a process");
+    // A node is whole if its processes are, and agree.
+    std::vector<Measured> of_process;
+    for (const auto& members : processes.members) of_process.push_back(best_of(members));
+    measured_ = std::move(of_process);
+    std::vector<bool> whole_node = agree(processes.of, nodes, "the processes of a node");
+    for (LocationIndex l = 0; l < locations_; ++l) {
+      if (!whole_process[processes.of[l]]) whole_node[nodes.of[l]] = false;
+    }
+    std::vector<std::uint32_t> key(locations_);
+    for (LocationIndex l = 0; l < locations_; ++l) {
+      const std::uint32_t node = nodes.of[l], process = processes.of[l];
+      key[l] = whole_node[node] ? node
+               : whole_process[process]
+                   ? static_cast<std::uint32_t>(nodes.count() + process)
+                   : static_cast<std::uint32_t>(nodes.count() + processes.count() + l);
+    }
+    return {trace::domains_by(key), true, std::move(notes_)};
+  }
+
+ private:
+  void read_records(const session::LoadedTrace& loaded) {
+    struct Numbered {
+      LocationIndex location = k_none;
+      Measured measured;
+    };
+    std::vector<Numbered> own;
+    for (const LocationIndex l : loaded.own(processes_)) {
+      own.push_back({l, summary_of(loaded.trace.locations[l])});
+    }
+    measured_.resize(locations_);
+    for (const Numbered& one : gather_everywhere(processes_, own)) {
+      measured_[one.location] = one.measured;
+    }
+  }
+
+  void read_stamps(const session::LoadedTrace& loaded) {
+    evaluate_nodes(workers_, graph_, loaded.own(processes_), stamps_, [](LocationIndex) {
+      return [](std::uint64_t stamp) {
+        return static_cast<std::int64_t>(std::min<std::uint64_t>(stamp, std::uint64_t{1} << 61));
+      };
+    });
+  }
+
+  [[nodiscard]] Measured best_of(std::span<const LocationIndex> members) const {
+    for (const LocationIndex l : members) {
+      if (measured_[l].count > 0) return measured_[l];
+    }
+    return {};
+  }
+
+  /// Per group: nothing says that its units have different clocks. `unit_of`: per location, as
+  /// measured_ is numbered.
+  std::vector<bool> agree(const std::vector<std::uint32_t>& unit_of,
+                          const trace::ClockDomains& groups, const char* what) {
+    const auto slacks =
+        inner_slacks(processes_, graph_,
+                     {stamps_, unit_of, groups.of, static_cast<std::uint32_t>(measured_.size()),
+                      static_cast<std::uint32_t>(groups.count()), mu_, workers_.threads()});
+    std::vector<bool> whole(groups.count(), true);
+    std::size_t split = 0;
+    std::string example;
+    for (std::size_t g = 0; g < groups.count(); ++g) {
+      const std::string against = contradiction(unit_of, groups.members[g], slacks);
+      if (against.empty()) continue;
+      whole[g] = false;
+      if (split++ == 0) example = against;
+    }
+    if (split > 0) {
+      notes_.push_back(fmt::format("{} do not share a clock in {} of {} cases: {}", what, split,
+                                   groups.count(), example));
+    }
+    return whole;
+  }
+
+  [[nodiscard]] std::string contradiction(const std::vector<std::uint32_t>& unit_of,
+                                          std::span<const LocationIndex> members,
+                                          const std::vector<InnerSlack>& slacks) const {
+    LocationIndex reference = k_none;  // the first location of the first unit that was measured
+    std::uint32_t previous = k_none;
+    for (const LocationIndex l : members) {
+      const std::uint32_t unit = unit_of[l];
+      if (unit == previous) continue;
+      previous = unit;
+      const InnerSlack& slack = slacks[unit];
+      if (const std::int64_t least = std::min(slack.into, slack.out_of); least < 0) {
+        return fmt::format("by one clock, something between {} and the others arrives {} too early",
+                           name_of(l), text_of(static_cast<double>(-least)));
+      }
+      if (measured_[unit].count == 0) continue;
+      if (reference == k_none) {
+        reference = l;
+        continue;
+      }
+      const double excess = disagreement(measured_[unit_of[reference]], measured_[unit], slack);
+      if (excess > 0) {
+        return fmt::format("the clock offsets of {} and {} differ by {} more than they may",
+                           name_of(reference), name_of(l), text_of(excess));
+      }
+    }
+    return {};
+  }
+
+  /// By how much two measured clocks differ more than they may if they are one, ticks.
+  static double disagreement(const Measured& a, const Measured& b, const InnerSlack& slack) {
+    if (a.count == b.count && a.hash == b.hash) return 0;
+    double allowed = 0;
+    const auto width = [](const Measured& m) {
+      return m.is_reference() ? std::optional<double>(0) : m.half_width();
+    };
+    if ((a.half_width() || b.half_width()) && width(a) && width(b)) {
+      allowed = *width(a) + *width(b);
+    } else if (slack.into != k_no_slack && slack.out_of != k_no_slack) {
+      allowed = static_cast<double>(slack.into) + static_cast<double>(slack.out_of);
+    }
+    double largest = 0;
+    for (const std::uint64_t time : {a.first.time, a.last.time, b.first.time, b.last.time}) {
+      largest = std::max(largest, std::abs(a.offset_at(time) - b.offset_at(time)));
+    }
+    return largest - allowed;
+  }
+
+  [[nodiscard]] std::string name_of(LocationIndex l) const {
+    const trace::Location& location = definitions_.locations[l];
+    const std::string process = location.group < definitions_.location_groups.size()
+                                    ? definitions_.location_groups[location.group].name
+                                    : std::string();
+    return process.empty() ? fmt::format("location {}", location.id)
+                           : fmt::format("{} (location {})", process, location.id);
+  }
+  [[nodiscard]] std::string text_of(double ticks) const {
+    const double seconds = ticks / static_cast<double>(definitions_.clock.resolution_hz);
+    if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+    return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.4g} s", seconds);
+  }
+
+  session::Workers& workers_;
+  Team& processes_;
+  const trace::Definitions& definitions_;
+  const match::Graph& graph_;
+  MuTicks mu_;
+  std::size_t locations_;
+  std::vector<Measured> measured_;  ///< per unit
+  BigVector<std::int64_t> stamps_;  ///< per node, ghosts too
+  std::vector<std::string> notes_;
+};
+
+/// How well a clock was measured: less is better; infinite if that is unknown.
+double uncertainty(const trace::LocationSkeleton& location) {
+  const Measured measured = summary_of(location);
+  if (measured.is_reference()) return 0;
+  return measured.half_width().value_or(std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+
+trace::ClockDomains defined_domains(const trace::Definitions& definitions, ClockDomain rule) {
+  switch (rule) {
+    case ClockDomain::process:
+      return trace::domains_by(definitions.process_of);
+    case ClockDomain::node:
+      return trace::domains_by(definitions.node_of);
+    case ClockDomain::automatic:
+    case ClockDomain::location:
+      break;
+  }
+  return trace::separate_domains(definitions.locations.size());
+}
+
+DomainChoice choose_domains(session::Workers& workers, const session::LoadedTrace& loaded,
+                            const match::Graph& graph, const MuTicks& mu, ClockDomain rule) {
+  DomainChoice choice;
+  if (rule != ClockDomain::location) choice = Chooser(workers, loaded, graph, mu).run();
+  if (rule == ClockDomain::automatic) return choice;
+  return {defined_domains(loaded.trace.definitions, rule), false, std::move(choice.notes)};
+}
+
+bool any_violation(session::Workers& workers, const session::LoadedTrace& loaded,
+                   const match::Graph& graph, std::span<const ClockMap> maps, const MuTicks& mu) {
+  BigVector<std::int64_t> times;
+  evaluate_nodes(workers, graph, loaded.own(workers.processes()), times,
+                 [&](LocationIndex l) { return ClockMap::Cursor(maps[l]); });
+  std::atomic<bool> violated = false;
+  match::for_parts(
+      match::parts_of(graph, workers.threads()), [&](const match::Part& part, std::size_t) {
+        for (const match::Edge& edge : part.edges) {
+          const auto c = static_cast<std::size_t>(edge.latency_class);
+          if (times[edge.receive] >= times[edge.send] + mu[c]) continue;
+          violated = true;
+          return;
+        }
+        if (violated) return;
+        match::for_demands(
+            graph, part.exchanges, mu, times,
+            [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
+              if (times[receive.node] < demand) violated = true;
+            });
+      });
+  return workers.processes().any(violated);
+}
+
+void share_maps(Team& processes, const session::LoadedTrace& loaded,
+                const trace::ClockDomains& domains, std::span<ClockMap> maps) {
+  const std::vector<LocationIndex> own = loaded.own(processes);
+  for (const auto& members : domains.members) {
+    if (members.size() < 2 || !loaded.partition.owns(processes.rank(), members.front())) continue;
+    LocationIndex best = k_none;
+    double least = std::numeric_limits<double>::infinity();
+    for (const LocationIndex l : members) {
+      const trace::LocationSkeleton& location = loaded.trace.locations[l];
+      if (location.clock_offsets.empty()) continue;
+      if (const double own_width = uncertainty(location); best == k_none || own_width < least) {
+        best = l;
+        least = own_width;
+      }
+    }
+    if (best == k_none) continue;
+    for (const LocationIndex l : members) maps[l] = maps[best];
+  }
+  clocks::avoid_negative_times(processes, loaded.trace, own, maps);
+}
+
+}  // namespace entrain::causal

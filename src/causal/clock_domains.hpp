@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/options.hpp>
+
+#include "match/graph.hpp"
+#include "session/load.hpp"
+#include "trace/clock_domains.hpp"
+
+namespace entrain::causal {
+
+/// Which locations share a clock, and why not more of them.
+struct DomainChoice {
+  trace::ClockDomains domains;
+  bool automatic = false;          ///< found by ClockDomain::automatic: may be split later
+  std::vector<std::string> notes;  ///< contradictions, for people
+};
+
+/// Decides which locations share a clock. With ClockDomain::automatic the system tree proposes and
+/// the trace disposes: two clocks are not one if, taken as one, a message or collective between
+/// their locations would arrive before it was sent (mu included), or if their ClockOffset records
+/// differ by more than their half-widths; where half-widths are unknown, by more than the messages
+/// between them leave open. The other rules are obeyed, whatever speaks against them. Collective;
+/// the same everywhere.
+DomainChoice choose_domains(session::Workers& workers, const session::LoadedTrace& loaded,
+                            const match::Graph& graph, const MuTicks& mu, ClockDomain rule);
+
+/// By the definitions alone; automatic: every location by itself.
+trace::ClockDomains defined_domains(const trace::Definitions& definitions, ClockDomain rule);
+
+/// True if some edge is violated (mu included) by the times of `maps`. Collective.
+bool any_violation(session::Workers& workers, const session::LoadedTrace& loaded,
+                   const match::Graph& graph, std::span<const ClockMap> maps, const MuTicks& mu);
+
+/// Gives all locations of a domain the map of the one whose clock was measured best. Maps of
+/// domains in which nothing was measured stay. All locations of a domain have one owner. Then no
+/// time is negative. Collective.
+void share_maps(Team& processes, const session::LoadedTrace& loaded,
+                const trace::ClockDomains& domains, std::span<ClockMap> maps);
+
+}  // namespace entrain::causal

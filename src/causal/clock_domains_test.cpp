@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/clock_domains.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "session/testing.hpp"
+#include "trace/testing.hpp"
+
+namespace entrain::causal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using trace::testing::TraceBuilder;
+using K = trace::EventKind;
+
+/// Four processes on two nodes; a message there and back inside each node, and one between them.
+TraceBuilder two_nodes(std::uint64_t early = 0) {
+  TraceBuilder b(4, 1, 2);
+  b.message(K::send, 0, 1'000, 1);
+  b.message(K::recv, 1, 1'010 - early, 0);
+  b.message(K::send, 1, 2'000, 0);
+  b.message(K::recv, 0, 2'020, 1);
+  b.message(K::send, 2, 501'000, 3);
+  b.message(K::recv, 3, 501'005, 2);
+  b.message(K::send, 3, 502'000, 2);
+  b.message(K::recv, 2, 502'005, 3);
+  b.message(K::send, 2, 503'000, 0, 7);
+  b.message(K::recv, 0, 3'000, 2, 7);
+  return b;
+}
+
+void measure(TraceBuilder& b, LocationIndex l, std::int64_t offset, double half_width = 0) {
+  b.trace().locations[l].clock_offsets = {{0, offset, half_width}, {10'000, offset, half_width}};
+}
+
+DomainChoice choose(const TraceBuilder& b, ClockDomain rule = ClockDomain::automatic,
+                    const MuTicks& mu = {}) {
+  const session::LoadedTrace loaded = session::testing::loaded_of(b);
+  session::Workers workers(1);
+  return choose_domains(workers, loaded, match::build_graph(b.trace(), {}), mu, rule);
+}
+
+TEST(ChooseDomains, unmeasured_nodes_that_nothing_contradicts_are_clocks) {
+  const DomainChoice choice = choose(two_nodes());
+  EXPECT_THAT(choice.domains.of, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(choice.notes, IsEmpty());
+  EXPECT_TRUE(choice.automatic);
+}
+
+TEST(ChooseDomains, a_message_that_would_arrive_too_early_splits_its_node_only) {
+  const DomainChoice choice = choose(two_nodes(30));
+  EXPECT_THAT(choice.domains.of, ElementsAre(0, 1, 2, 2));
+  ASSERT_EQ(choice.notes.size(), 1u);
+  EXPECT_THAT(choice.notes[0], HasSubstr("in 1 of 2 cases"));
+  EXPECT_THAT(choice.notes[0], HasSubstr("arrives 20 us too early"));
+}
+
+TEST(ChooseDomains, the_minimum_latency_counts) {
+  EXPECT_THAT(choose(two_nodes(), ClockDomain::automatic, {0, 7, 7}).domains.of,
+              ElementsAre(0, 0, 1, 2));
+}
+
+TEST(ChooseDomains, offsets_may_differ_by_their_half_widths) {
+  TraceBuilder b = two_nodes();
+  measure(b, 0, 0);
+  measure(b, 1, 9, 10);
+  measure(b, 2, -500'000, 5);
+  measure(b, 3, -500'011, 5);
+  const DomainChoice choice = choose(b);
+  EXPECT_THAT(choice.domains.of, ElementsAre(0, 0, 1, 2));
+  ASSERT_EQ(choice.notes.size(), 1u);
+  EXPECT_THAT(choice.notes[0], HasSubstr("differ by 1 us more than they may"));
+}
+
+TEST(ChooseDomains, unknown_half_widths_leave_what_messages_leave) {
+  TraceBuilder b = two_nodes();
+  measure(b, 0, 4);  // 10 + 20 ticks are open
+  measure(b, 1, 34);
+  measure(b, 2, -500'000);  // 5 + 5 ticks
+  measure(b, 3, -500'011);
+  EXPECT_THAT(choose(b).domains.of, ElementsAre(0, 0, 1, 2));
+  TraceBuilder silent(2, 1, 2);
+  silent.request(K::irecv_request, 0, 10, 1);
+  silent.request(K::irecv_request, 1, 10, 1);
+  measure(silent, 0, 4);
+  measure(silent, 1, 5);
+  EXPECT_THAT(choose(silent).domains.of, ElementsAre(0, 1));
+  measure(silent, 1, 4);
+  EXPECT_THAT(choose(silent).domains.of, ElementsAre(0, 0));
+}
+
+TEST(ChooseDomains, contradicting_threads_split_process_and_node) {
+  TraceBuilder b(2, 2, 2);
+  measure(b, 0, 0);
+  measure(b, 1, 1'000, 1);
+  EXPECT_THAT(choose(b).domains.of, ElementsAre(0, 1, 2, 2));
+}
+
+TEST(ChooseDomains, rules_are_obeyed_whatever_speaks_against_them) {
+  const TraceBuilder b = two_nodes(30);
+  const DomainChoice node = choose(b, ClockDomain::node);
+  EXPECT_THAT(node.domains.of, ElementsAre(0, 0, 1, 1));
+  EXPECT_FALSE(node.automatic);
+  EXPECT_EQ(node.notes.size(), 1u);
+  EXPECT_THAT(choose(b, ClockDomain::process).domains.of, ElementsAre(0, 1, 2, 3));
+  EXPECT_TRUE(choose(b, ClockDomain::location).domains.trivial());
+}
+
+TEST(ShareMaps, the_best_measured_clock_speaks_for_its_domain) {
+  TraceBuilder b = two_nodes();
+  measure(b, 0, 500, 8);
+  measure(b, 1, 503, 2);
+  const session::LoadedTrace loaded = session::testing::loaded_of(b);
+  const auto map = [](std::int64_t offset) {
+    return *ClockMap::from_knots({{0, offset}, {10'000, offset}});
+  };
+  std::vector<ClockMap> maps{map(500), map(503), {}, {}};
+  Solo solo;
+  share_maps(solo, loaded, trace::domains_by(b.trace().definitions.node_of), maps);
+  EXPECT_THAT(maps, ElementsAre(map(503), map(503), ClockMap(), ClockMap()));
+}
+
+}  // namespace
+}  // namespace entrain::causal

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/clock_facts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+namespace entrain::causal {
+
+namespace {
+
+bool has_interval(const trace::ClockOffset& record) {
+  return std::isfinite(record.stddev) && record.stddev > 0 && record.stddev < 0x1p50;
+}
+
+}  // namespace
+
+std::vector<ClockFacts> gather_clock_facts(Team& processes, const session::LoadedTrace& loaded,
+                                           std::span<const ClockMap> maps) {
+  std::vector<ClockFacts> own;
+  for (const LocationIndex l : loaded.own(processes)) {
+    const trace::LocationSkeleton& location = loaded.trace.locations[l];
+    if (location.event_count == 0) continue;
+    const auto& records = location.clock_offsets;
+    ClockFacts facts;
+    facts.location = l;
+    facts.records = static_cast<std::uint32_t>(records.size());
+    facts.has_interval = std::any_of(records.begin(), records.end(), has_interval);
+    facts.is_zero = !records.empty() && std::all_of(records.begin(), records.end(), [](auto& r) {
+      return r.offset == 0 && r.stddev == 0;
+    });
+    facts.first = location.first;
+    facts.last = location.last;
+    facts.granule = location.granule;
+    facts.line = chord(maps[l], location.first, location.last);
+    own.push_back(facts);
+  }
+  std::vector<ClockFacts> all = gather_everywhere(processes, own);
+  std::sort(all.begin(), all.end(),
+            [](const ClockFacts& a, const ClockFacts& b) { return a.location < b.location; });
+  return all;
+}
+
+std::vector<MeasuredOffset> gather_measured_offsets(Team& processes,
+                                                    const session::LoadedTrace& loaded) {
+  std::vector<MeasuredOffset> own;
+  for (const LocationIndex l : loaded.own(processes)) {
+    for (const trace::ClockOffset& record : loaded.trace.locations[l].clock_offsets) {
+      if (!has_interval(record)) continue;
+      own.push_back(
+          {l, record.time, record.offset, static_cast<std::int64_t>(std::ceil(record.stddev))});
+    }
+  }
+  std::vector<MeasuredOffset> all = gather_everywhere(processes, own);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::string names_of_clocks(const trace::Definitions& definitions,
+                            std::span<const ClockFacts> facts,
+                            std::span<const std::uint32_t> clock_of,
+                            std::span<const std::uint32_t> clocks) {
+  constexpr std::size_t k_told = 3;
+  const auto name_of = [&](std::uint32_t clock) -> std::string {
+    for (const ClockFacts& of : facts) {
+      if (clock_of[of.location] == clock) return trace::process_name(definitions, of.location);
+    }
+    return "the clock of the sessions";
+  };
+  const std::size_t told = std::min(clocks.size(), k_told);
+  std::string names;
+  for (std::size_t i = 0; i < told; ++i) {
+    const bool last = i + 1 == clocks.size();
+    names += (i == 0 ? "" : last ? " and " : ", ") + name_of(clocks[i]);
+  }
+  if (told < clocks.size()) names += fmt::format(" and {} more", clocks.size() - told);
+  return names;
+}
+
+}  // namespace entrain::causal

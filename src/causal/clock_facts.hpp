@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+
+#include "causal/base_line.hpp"
+#include "session/load.hpp"
+
+namespace entrain::causal {
+
+/// What every process has to know of a location with events.
+struct ClockFacts {
+  LocationIndex location = k_none;
+  std::uint32_t records = 0;  ///< clock offsets
+  bool has_interval = false;  ///< one of them has a half-width
+  bool is_zero = false;       ///< there are some, all of them 0 and exact: the sessions' master
+  std::uint64_t first = 0, last = 0, granule = 0;  ///< of its stamps
+  BaseLine line;                                   ///< chord of its map
+};
+
+/// Of all locations with events, in their order; `maps`: one per location, those of this process.
+/// Collective; the same at every process.
+[[nodiscard]] std::vector<ClockFacts> gather_clock_facts(Team& processes,
+                                                         const session::LoadedTrace& loaded,
+                                                         std::span<const ClockMap> maps);
+
+/// A clock session with an interval: the clock of the sessions showed `local + offset`, give or
+/// take `half_width` (ticks, rounded up).
+struct MeasuredOffset {
+  LocationIndex location = k_none;
+  std::uint64_t local = 0;
+  std::int64_t offset = 0;
+  std::int64_t half_width = 0;
+
+  friend auto operator<=>(const MeasuredOffset&, const MeasuredOffset&) = default;
+};
+
+/// Of all locations, in a fixed order. Collective; the same at every process.
+[[nodiscard]] std::vector<MeasuredOffset> gather_measured_offsets(
+    Team& processes, const session::LoadedTrace& loaded);
+
+/// "MPI Rank 1, MPI Rank 3, MPI Rank 4 and 2 more": clocks by the first location of each
+/// (`clock_of`: per location). One without location is that of the sessions.
+[[nodiscard]] std::string names_of_clocks(const trace::Definitions& definitions,
+                                          std::span<const ClockFacts> facts,
+                                          std::span<const std::uint32_t> clock_of,
+                                          std::span<const std::uint32_t> clocks);
+
+}  // namespace entrain::causal

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/curvature.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <Eigen/Eigenvalues>
+
+#include "base/flat_map.hpp"
+#include "base/random.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+/// Multiplications of a direct factorisation above which conjugate gradients are cheaper.
+constexpr double k_most_direct_work = 1e8;
+constexpr int k_most_iterations = 5'000;
+constexpr std::size_t k_probes = 8;
+constexpr int k_lanczos_steps = 40;
+
+}  // namespace
+
+double Curvature::Factor::work() const { return m_nonZerosPerCol.cast<double>().squaredNorm(); }
+
+Curvature::Curvature(std::size_t clocks, std::size_t knots, const std::vector<CausalTerm>& fixed,
+                     const std::vector<CausalTerm>& bounds)
+    : clocks_(static_cast<Eigen::Index>(clocks)),
+      knots_(static_cast<Eigen::Index>(knots)),
+      size_(clocks_ * knots_),
+      fixed_(fixed),
+      bounds_(bounds) {
+  struct Hash {
+    std::uint64_t operator()(std::uint64_t key) const { return mix(key); }
+  };
+  FlatMap<std::uint64_t, std::uint32_t, Hash> numbers;
+  block_of_.reserve(bounds.size());
+  for (const CausalTerm& bound : bounds) {
+    const auto [low, high] = std::minmax(bound.row.at[0], bound.row.at[2]);
+    const std::uint64_t key = static_cast<std::uint64_t>(low * size_ + high);
+    const auto [number, is_new] =
+        numbers.insert(key, static_cast<std::uint32_t>(all_blocks_.size()));
+    if (is_new) all_blocks_.push_back({by_knot(low), by_knot(high), {}});
+    block_of_.push_back(*number);
+  }
+}
+
+/// `block` holds what joins the two clocks; null if there is only one.
+void Curvature::add(const CausalTerm& term, Block* block) {
+  const CausalRow& row = term.row;
+  const double s = term.scale * term.scale;
+  for (std::size_t first = 0; first < row.count; first += 2) {
+    const Eigen::Index i = by_knot(row.at[first]);
+    const double a = row.weight[first], b = row.weight[first + 1];
+    diagonal_[i] += s * a * a;
+    diagonal_[i + clocks_] += s * b * b;
+    beside1_[i + clocks_] += s * a * b;
+  }
+  if (block == nullptr) return;
+  const std::size_t low = row.at[0] < row.at[2] ? 0 : 2, high = 2 - low;
+  for (std::size_t y = 0; y < 2; ++y) {
+    for (std::size_t x = 0; x < 2; ++x) {
+      block->value[2 * y + x] += s * row.weight[low + x] * row.weight[high + y];
+    }
+  }
+}
+
+bool Curvature::compute(double bend, const std::vector<bool>& active, Way way) {
+  diagonal_ = beside1_ = beside2_ = Vector::Zero(size_);
+  const Eigen::Index n = clocks_;
+  for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
+    const auto at = [&](Vector& v, Eigen::Index knot) { return v.segment(knot * n, n).array(); };
+    at(diagonal_, k - 1) += bend;
+    at(diagonal_, k) += 4 * bend;
+    at(diagonal_, k + 1) += bend;
+    at(beside1_, k) -= 2 * bend;
+    at(beside1_, k + 1) -= 2 * bend;
+    at(beside2_, k + 1) += bend;
+  }
+  for (const CausalTerm& term : fixed_) add(term, nullptr);
+  constexpr auto k_nowhere = std::numeric_limits<std::uint32_t>::max();
+  blocks_.clear();
+  place_.assign(all_blocks_.size(), k_nowhere);
+  for (std::size_t i = 0; i < bounds_.size(); ++i) {
+    if (!active[i]) continue;
+    std::uint32_t& place = place_[block_of_[i]];
+    if (place == k_nowhere) {
+      place = static_cast<std::uint32_t>(blocks_.size());
+      blocks_.push_back(all_blocks_[block_of_[i]]);
+    }
+    add(bounds_[i], &blocks_[place]);
+  }
+  direct_ = false;
+  if (way == Way::direct || (way == Way::automatic && blocks_.size() < costly_)) {
+    return factorize_whole(way);
+  }
+  return factorize_clocks();
+}
+
+bool Curvature::factorize_whole(Way way) {
+  const Matrix matrix = assembled();
+  factor_.analyzePattern(matrix);
+  const double work = factor_.work();
+  if (way == Way::automatic && work > k_most_direct_work) {
+    costly_ = blocks_.size();
+    return factorize_clocks();
+  }
+  direct_ = true;
+  work_ += work;
+  factor_.factorize(matrix);
+  return factor_.info() == Eigen::Success;
+}
+
+/// By clocks, as the solver has them.
+Eigen::SparseMatrix<double> Curvature::assembled() const {
+  std::vector<Eigen::Triplet<double>> triplets;
+  const auto by_clock = [&](Eigen::Index i) { return i % clocks_ * knots_ + i / clocks_; };
+  for (Eigen::Index i = 0; i < size_; ++i) {
+    const Eigen::Index at = by_clock(i);
+    triplets.emplace_back(at, at, diagonal_[i]);
+    if (i >= clocks_) triplets.emplace_back(at, at - 1, beside1_[i]);
+    if (i >= 2 * clocks_) triplets.emplace_back(at, at - 2, beside2_[i]);
+  }
+  for (const Block& block : blocks_) {
+    const Eigen::Index low = by_clock(block.low), high = by_clock(block.high);
+    triplets.emplace_back(high, low, block.value[0]);
+    triplets.emplace_back(high, low + 1, block.value[1]);
+    triplets.emplace_back(high + 1, low, block.value[2]);
+    triplets.emplace_back(high + 1, low + 1, block.value[3]);
+  }
+  Matrix matrix(size_, size_);
+  matrix.setFromTriplets(triplets.begin(), triplets.end());
+  return matrix;
+}
+
+/// Cholesky's method on five diagonals, of all clocks side by side.
+bool Curvature::factorize_clocks() {
+  const Eigen::Index n = clocks_;
+  left1_ = beside1_;
+  left2_ = beside2_;
+  inverse_ = diagonal_;
+  for (Eigen::Index i = 0; i < size_; ++i) {
+    if (i >= 2 * n) left2_[i] *= inverse_[i - 2 * n];
+    if (i >= n) {
+      if (i >= 2 * n) left1_[i] -= left2_[i] * left1_[i - n];
+      left1_[i] *= inverse_[i - n];
+    }
+    const double square = inverse_[i] - left1_[i] * left1_[i] - left2_[i] * left2_[i];
+    if (!(square > 0)) return false;
+    inverse_[i] = 1 / std::sqrt(square);
+  }
+  return true;
+}
+
+Eigen::VectorXd Curvature::by_knots(const Vector& by_clocks) const {
+  return by_clocks.reshaped(knots_, clocks_).transpose().reshaped();
+}
+
+Eigen::VectorXd Curvature::by_clocks(const Vector& by_knots) const {
+  return by_knots.reshaped(clocks_, knots_).transpose().reshaped();
+}
+
+Eigen::VectorXd Curvature::times(const Vector& v) {
+  const Eigen::Index n = clocks_;
+  Vector product = diagonal_.cwiseProduct(v);
+  for (const auto& [beside, distance] : {std::pair(&beside1_, n), std::pair(&beside2_, 2 * n)}) {
+    const Eigen::Index rest = size_ - distance;
+    product.tail(rest) += beside->tail(rest).cwiseProduct(v.head(rest));
+    product.head(rest) += beside->tail(rest).cwiseProduct(v.tail(rest));
+  }
+  for (const Block& block : blocks_) {
+    const Eigen::Index a = block.low, b = block.high;
+    const auto& m = block.value;
+    product[b] += m[0] * v[a] + m[1] * v[a + n];
+    product[b + n] += m[2] * v[a] + m[3] * v[a + n];
+    product[a] += m[0] * v[b] + m[2] * v[b + n];
+    product[a + n] += m[1] * v[b] + m[3] * v[b + n];
+  }
+  work_ += 5 * static_cast<double>(size_) + 8 * static_cast<double>(blocks_.size());
+  return product;
+}
+
+void Curvature::solve_lower(Vector& v) {
+  const Eigen::Index n = clocks_;
+  for (Eigen::Index k = 0; k < knots_; ++k) {
+    auto now = v.segment(k * n, n).array();
+    if (k >= 1) now -= left1_.segment(k * n, n).array() * v.segment((k - 1) * n, n).array();
+    if (k >= 2) now -= left2_.segment(k * n, n).array() * v.segment((k - 2) * n, n).array();
+    now *= inverse_.segment(k * n, n).array();
+  }
+  work_ += 3 * static_cast<double>(size_);
+}
+
+void Curvature::solve_upper(Vector& v) {
+  const Eigen::Index n = clocks_;
+  for (Eigen::Index k = knots_; k-- > 0;) {
+    auto now = v.segment(k * n, n).array();
+    if (k + 1 < knots_) {
+      now -= left1_.segment((k + 1) * n, n).array() * v.segment((k + 1) * n, n).array();
+    }
+    if (k + 2 < knots_) {
+      now -= left2_.segment((k + 2) * n, n).array() * v.segment((k + 2) * n, n).array();
+    }
+    now *= inverse_.segment(k * n, n).array();
+  }
+  work_ += 3 * static_cast<double>(size_);
+}
+
+Eigen::VectorXd Curvature::solve(const Vector& right, double tolerance) {
+  if (direct_) return factor_.solve(right);
+  Vector solution = Vector::Zero(size_), residual = by_knots(right);
+  Vector near = residual;
+  solve_lower(near);
+  solve_upper(near);
+  Vector direction = near;
+  double product = residual.dot(near);
+  const double enough = tolerance * tolerance * product;
+  for (int i = 0; i < k_most_iterations && product > enough; ++i) {
+    const Vector image = times(direction);
+    const double length = product / direction.dot(image);
+    solution += length * direction;
+    residual -= length * image;
+    near = residual;
+    solve_lower(near);
+    solve_upper(near);
+    const double next = residual.dot(near);
+    direction = near + next / product * direction;
+    product = next;
+  }
+  return by_clocks(solution);
+}
+
+double Curvature::quadrature(std::size_t probe) {
+  RandomStream random(0, probe);
+  Vector now(size_);
+  for (Eigen::Index i = 0; i < size_; ++i) now[i] = random.below(2) == 0 ? -1 : 1;
+  const double norm = now.norm();
+  now /= norm;
+  Vector before = Vector::Zero(size_);
+  const int steps = static_cast<int>(std::min<Eigen::Index>(k_lanczos_steps, size_));
+  Vector diagonal(steps), side(steps);
+  int done = 0;
+  double beta = 0;
+  while (done < steps) {
+    Vector next = now;
+    solve_upper(next);
+    next = times(next);
+    solve_lower(next);
+    next -= beta * before;
+    const double alpha = next.dot(now);
+    next -= alpha * now;
+    beta = next.norm();
+    diagonal[done] = alpha;
+    side[done] = beta;
+    ++done;
+    if (beta < 1e-10) break;
+    before = now;
+    now = next / beta;
+  }
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen;
+  eigen.computeFromTridiagonal(diagonal.head(done), side.head(std::max(done - 1, 0)));
+  double sum = 0;
+  for (int i = 0; i < done; ++i) {
+    const double first = eigen.eigenvectors()(0, i);
+    sum += first * first * std::log(std::max(eigen.eigenvalues()[i], 1e-300));
+  }
+  return norm * norm * sum;
+}
+
+double Curvature::log_determinant() {
+  if (direct_) return factor_.vectorD().array().log().sum();
+  double rest = 0;
+  for (std::size_t probe = 0; probe < k_probes; ++probe) rest += quadrature(probe);
+  return rest / static_cast<double>(k_probes) - 2 * inverse_.array().log().sum();
+}
+
+}  // namespace entrain::causal

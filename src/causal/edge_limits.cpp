@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/edge_limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "base/flat_map.hpp"
+#include "match/parts.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+struct KeyHash {
+  std::uint64_t operator()(std::uint64_t key) const { return mix(key); }
+};
+
+class Collector {
+ public:
+  Collector(const match::Graph& graph, const BoundOptions& options)
+      : graph_(graph),
+        options_(options),
+        times_(options.times),
+        width_(std::max<std::int64_t>((options.end - options.begin) / options.windows + 1, 1)),
+        recent_(options.clocks) {}
+
+  void collect(const match::Part& part) {
+    for_edges(graph_, part, [&](const match::Edge& edge, LocationIndex l) {
+      add(edge.send, graph_.location_of(edge.send), edge.receive, l, edge.latency_class);
+    });
+    for (const match::Exchange& exchange : part.exchanges) add(exchange);
+  }
+
+  void add(const Collector& other) {
+    for (const Known& known : other.known_) add(known.bound);
+  }
+
+  /// Keeps it if it is the tightest one so far.
+  void add(const CausalBound& bound) {
+    look_at_window(bound.to_time);
+    const Known found{bound, tightness(bound)};
+    // Edges come by location and time: mostly it is the pair and window of the last one of a
+    // sender.
+    Recent& recent = recent_[bound.from];
+    if (const std::uint64_t key = this->key(bound); recent.key != key) {
+      const auto [number, is_new] = numbers_.insert(key, static_cast<std::uint32_t>(known_.size()));
+      recent = {key, *number};
+      if (is_new) return known_.push_back(found);
+    }
+    if (found.before(known_[recent.number])) known_[recent.number] = found;
+  }
+
+  /// In an order that does not depend on who found them.
+  std::vector<CausalBound> take() && {
+    std::vector<CausalBound> bounds;
+    for (const Known& known : known_) bounds.push_back(known.bound);
+    std::sort(bounds.begin(), bounds.end(), [](const CausalBound& a, const CausalBound& b) {
+      return std::tie(a.to, a.to_time, a.from, a.from_time) <
+             std::tie(b.to, b.to_time, b.from, b.from_time);
+    });
+    return bounds;
+  }
+
+ private:
+  struct Known {
+    CausalBound bound;
+    double tightness = 0;  ///< slack with the errors as known; less is tighter
+    /// A total order: ties do not depend on the order of adding.
+    [[nodiscard]] bool before(const Known& other) const {
+      return std::tie(tightness, bound.to_time, bound.from_time, bound.slack) <
+             std::tie(other.tightness, other.bound.to_time, other.bound.from_time,
+                      other.bound.slack);
+    }
+  };
+
+  struct Recent {
+    std::uint64_t key = std::numeric_limits<std::uint64_t>::max();
+    std::uint32_t number = 0;
+  };
+
+  /// Makes window_ that of a time.
+  void look_at_window(std::int64_t time) {
+    if (time >= window_begin_ && time < window_end_) return;
+    const auto window = static_cast<std::uint64_t>((time - options_.begin) / width_);
+    window_ = std::min<std::uint64_t>(window, options_.windows - 1);
+    window_begin_ = options_.begin + static_cast<std::int64_t>(window_) * width_;
+    window_end_ = window_begin_ + width_;
+  }
+
+  [[nodiscard]] double error(std::uint32_t clock, std::int64_t time) const {
+    return options_.errors == nullptr ? 0 : (*options_.errors)(clock, time);
+  }
+  [[nodiscard]] double tightness(const CausalBound& bound) const {
+    const double slack = static_cast<double>(bound.slack) - error(bound.to, bound.to_time) +
+                         error(bound.from, bound.from_time);
+    if (options_.rate == 0) return slack;
+    const std::int64_t middle = window_begin_ + width_ / 2;
+    return slack + options_.rate * (std::abs(static_cast<double>(bound.to_time - middle)) +
+                                    std::abs(static_cast<double>(bound.from_time - middle)));
+  }
+  [[nodiscard]] std::uint64_t key(const CausalBound& bound) const {
+    return (std::uint64_t{bound.from} * options_.clocks + bound.to) * options_.windows + window_;
+  }
+  /// Best knowledge of a node's true time.
+  [[nodiscard]] double corrected(const match::Member& member) const {
+    const std::int64_t time = times_[member.node];
+    return static_cast<double>(time - options_.begin) -
+           error(options_.clock_of[member.location], time);
+  }
+
+  void add(NodeIndex send, LocationIndex from, NodeIndex receive, LocationIndex to,
+           LatencyClass c) {
+    CausalBound bound;
+    bound.from = options_.clock_of[from];
+    bound.to = options_.clock_of[to];
+    if (bound.from == bound.to) return;
+    bound.from_time = times_[send];
+    bound.to_time = times_[receive];
+    bound.slack = bound.to_time - bound.from_time - options_.mu[static_cast<std::size_t>(c)];
+    add(bound);
+  }
+
+  /// The extreme member of a side, and the extreme one among those of other clocks than its own.
+  struct Extremes {
+    const match::Member* first = nullptr;
+    const match::Member* other = nullptr;
+    double first_time = 0, other_time = 0;
+  };
+  void take(Extremes& extremes, const match::Member& member, double sign) const {
+    const double time = sign * corrected(member);
+    const auto clock = [&](const match::Member* m) { return options_.clock_of[m->location]; };
+    if (extremes.first == nullptr || time > extremes.first_time) {
+      if (extremes.first != nullptr && clock(extremes.first) != clock(&member)) {
+        extremes.other = extremes.first;
+        extremes.other_time = extremes.first_time;
+      }
+      extremes.first = &member;
+      extremes.first_time = time;
+    } else if (clock(extremes.first) != clock(&member) &&
+               (extremes.other == nullptr || time > extremes.other_time)) {
+      extremes.other = &member;
+      extremes.other_time = time;
+    }
+  }
+  [[nodiscard]] const match::Member* of_another_clock(const Extremes& extremes,
+                                                      const match::Member& member) const {
+    if (extremes.first == nullptr) return nullptr;
+    const bool own =
+        options_.clock_of[extremes.first->location] == options_.clock_of[member.location];
+    return own ? extremes.other : extremes.first;
+  }
+
+  void add(const match::Member& send, const match::Member& receive) {
+    add(send.node, send.location, receive.node, receive.location,
+        graph_.latency_class(send.location, receive.location));
+  }
+
+  void add(const match::Exchange& exchange) {
+    const auto sends = graph_.sends(exchange);
+    const auto receives = graph_.receives(exchange);
+    Extremes latest;
+    std::size_t added = 0;
+    for (const match::Member& receive : receives) {
+      while (added < sends.size() && (!exchange.ordered || sends[added].order < receive.order)) {
+        take(latest, sends[added++], 1);
+      }
+      if (const match::Member* send = of_another_clock(latest, receive)) add(*send, receive);
+    }
+    Extremes earliest;
+    std::size_t left = receives.size();
+    for (std::size_t i = sends.size(); i-- > 0;) {
+      while (left > 0 && (!exchange.ordered || receives[left - 1].order > sends[i].order)) {
+        take(earliest, receives[--left], -1);
+      }
+      if (const match::Member* receive = of_another_clock(earliest, sends[i]))
+        add(sends[i], *receive);
+    }
+  }
+
+  const match::Graph& graph_;
+  const BoundOptions& options_;
+  std::span<const std::int64_t> times_;
+  std::int64_t width_ = 1;
+  std::uint64_t window_ = 0;  ///< of the bound that is looked at
+  std::int64_t window_begin_ = 0, window_end_ = 0;
+  std::vector<Recent> recent_;  ///< per sending clock
+  FlatMap<std::uint64_t, std::uint32_t, KeyHash> numbers_;
+  std::vector<Known> known_;
+};
+
+}  // namespace
+
+std::vector<CausalBound> collect_bounds(Team& team, const match::Graph& graph,
+                                        const BoundOptions& options) {
+  const std::vector<match::Part> parts = match::parts_of(graph, options.threads);
+  std::vector<Collector> of_parts(parts.size(), Collector(graph, options));
+  match::for_parts(parts,
+                   [&](const match::Part& part, std::size_t i) { of_parts[i].collect(part); });
+  Collector& own = of_parts.front();
+  for (std::size_t i = 1; i < of_parts.size(); ++i) own.add(of_parts[i]);
+  std::vector<CausalBound> found = std::move(own).take();
+  if (team.size() == 1) return found;
+  // Small beside the trace: everybody gets all and fits alike.
+  std::vector<std::vector<CausalBound>> parcels(team.size(), found);
+  Collector all(graph, options);
+  for (const auto& parcel : exchange(team, std::move(parcels))) {
+    for (const CausalBound& bound : parcel) all.add(bound);
+  }
+  return std::move(all).take();
+}
+
+}  // namespace entrain::causal

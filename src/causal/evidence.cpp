@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/evidence.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "base/disjoint_sets.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+constexpr std::uint32_t k_unseen = std::numeric_limits<std::uint32_t>::max();
+
+/// Clocks from which each can be reached from each, along bounds (Tarjan 1972, without recursion).
+class Circles {
+ public:
+  explicit Circles(std::size_t clocks)
+      : first_(clocks + 1), order_(clocks), low_(clocks), circle_(clocks), next_edge_(clocks) {}
+
+  /// Considers these bounds only.
+  template <class Bounds>
+  void look_at(const Bounds& bounds) {
+    std::fill(first_.begin(), first_.end(), 0u);
+    for (const CausalBound* bound : bounds) ++first_[bound->from + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    std::copy(first_.begin(), first_.end() - 1, next_edge_.begin());
+    target_.resize(bounds.size());
+    for (const CausalBound* bound : bounds) target_[next_edge_[bound->from]++] = bound->to;
+    std::copy(first_.begin(), first_.end() - 1, next_edge_.begin());
+    std::fill(order_.begin(), order_.end(), k_unseen);
+    std::fill(circle_.begin(), circle_.end(), k_unseen);
+    counted_ = 0;
+    for (const CausalBound* bound : bounds) {
+      if (order_[bound->from] == k_unseen) visit(bound->from);
+    }
+  }
+
+  [[nodiscard]] bool hold(const CausalBound& bound) const {
+    return circle_[bound.from] == circle_[bound.to];
+  }
+
+ private:
+  void enter(std::uint32_t clock) {
+    order_[clock] = low_[clock] = counted_++;
+    path_.push_back(clock);
+    open_.push_back(clock);
+  }
+
+  void visit(std::uint32_t start) {
+    enter(start);
+    while (!path_.empty()) {
+      const std::uint32_t at = path_.back();
+      if (next_edge_[at] < first_[at + 1]) {
+        const std::uint32_t to = target_[next_edge_[at]++];
+        if (order_[to] == k_unseen) {
+          enter(to);
+        } else if (circle_[to] == k_unseen) {
+          low_[at] = std::min(low_[at], order_[to]);
+        }
+        continue;
+      }
+      path_.pop_back();
+      if (!path_.empty()) low_[path_.back()] = std::min(low_[path_.back()], low_[at]);
+      if (low_[at] == order_[at]) close(at);
+    }
+  }
+
+  void close(std::uint32_t root) {
+    for (std::uint32_t clock = k_unseen; clock != root;) {
+      clock = open_.back();
+      open_.pop_back();
+      circle_[clock] = root;
+    }
+  }
+
+  std::vector<std::uint32_t> first_, order_, low_, circle_, next_edge_;
+  std::vector<std::uint32_t> target_, path_, open_;
+  std::uint32_t counted_ = 0;
+};
+
+/// Squared violation of a bound by clocks with these errors (null: none), ticks^2.
+double violation(const CausalBound& bound, const ClockErrors* errors) {
+  double over = -static_cast<double>(bound.slack);
+  if (errors != nullptr) {
+    over += (*errors)(bound.to, bound.to_time) - (*errors)(bound.from, bound.from_time);
+  }
+  return over > 0 ? over * over : 0;
+}
+
+}  // namespace
+
+std::vector<CausalBound> held_both_ways(std::span<const CausalBound> bounds, std::size_t clocks,
+                                        std::int64_t begin, std::int64_t width) {
+  std::vector<std::vector<std::size_t>> windows;
+  for (std::size_t b = 0; b < bounds.size(); ++b) {
+    const auto window =
+        static_cast<std::size_t>(std::max<std::int64_t>(bounds[b].to_time - begin, 0) / width);
+    if (window >= windows.size()) windows.resize(window + 1);
+    windows[window].push_back(b);
+  }
+  std::vector<std::uint8_t> held(bounds.size(), 0);
+  Circles circles(clocks);
+  std::vector<const CausalBound*> seen;
+  for (std::size_t w = 0; w < windows.size(); ++w) {
+    const std::size_t end = std::min(w + 2, windows.size());
+    seen.clear();
+    for (std::size_t v = w; v < end; ++v) {
+      for (const std::size_t b : windows[v]) seen.push_back(&bounds[b]);
+    }
+    circles.look_at(seen);
+    for (std::size_t v = w; v < end; ++v) {
+      for (const std::size_t b : windows[v])
+        if (circles.hold(bounds[b])) held[b] = 1;
+    }
+  }
+  std::vector<CausalBound> result;
+  for (std::size_t b = 0; b < bounds.size(); ++b) {
+    if (held[b] != 0) result.push_back(bounds[b]);
+  }
+  return result;
+}
+
+ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
+                           std::span<const CausalBound> bounds) {
+  DisjointSets connected(clocks);
+  for (const CausalBound& bound : bounds) connected.join(bound.from, bound.to);
+  const std::size_t knots = errors.knots();
+  std::vector<double> sums(clocks * knots, 0.0);
+  std::vector<std::size_t> members(clocks, 0);
+  for (std::uint32_t c = 0; c < clocks; ++c) {
+    const std::size_t of = connected.find(c);
+    ++members[of];
+    for (std::size_t k = 0; k < knots; ++k) sums[of * knots + k] += errors.of(c)[k];
+  }
+  std::vector<double> values(clocks * knots);
+  for (std::uint32_t c = 0; c < clocks; ++c) {
+    const std::size_t of = connected.find(c);
+    const auto count = static_cast<double>(members[of]);
+    for (std::size_t k = 0; k < knots; ++k) {
+      values[c * knots + k] = errors.of(c)[k] - sums[of * knots + k] / count;
+    }
+  }
+  return {errors.begin(), errors.distance(1), knots, std::move(values)};
+}
+
+namespace {
+
+/// The fit to `problem` with the amplitude of `fit`. From `fit` it is a few steps as a rule; where
+/// they lead does not depend on that, as there is one minimum. Else it is approached from stiffer
+/// clocks on, and the softest that settle count.
+CausalFit fit_again(const CausalProblem& problem, const CausalFit& fit) {
+  CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
+  if (found.converged) return found;
+  for (const double share : {0.01, 0.1, 0.3, 1.0}) {
+    const ClockErrors start = found.converged ? found.errors : ClockErrors();
+    CausalFit next = fit_causal(problem, share * fit.amplitude, start);
+    if (!next.converged) break;
+    found = std::move(next);
+  }
+  return found;
+}
+
+}  // namespace
+
+HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
+  HeldOut result;
+  for (const std::int64_t fold : {0, 1}) {
+    std::vector<CausalBound> seen, unseen;
+    for (const CausalBound& bound : problem.bounds) {
+      const std::int64_t window = (bound.to_time - problem.begin) / width;
+      (window % 2 == fold ? unseen : seen).push_back(bound);
+    }
+    CausalProblem half = problem;
+    half.bounds = seen;
+    half.knots = fit.errors.knots();
+    const CausalFit found = fit_again(half, fit);
+    for (const CausalBound& bound : unseen) {
+      const double unbent = violation(bound, nullptr);
+      result.unbent += unbent;
+      result.bent += found.converged ? violation(bound, &found.errors) : unbent;
+    }
+  }
+  return result;
+}
+
+}  // namespace entrain::causal

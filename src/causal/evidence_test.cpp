@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/evidence.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace entrain::causal {
+namespace {
+
+constexpr std::int64_t k_span = 10'000'000'000;
+constexpr std::int64_t k_width = 1'000;
+
+CausalBound bound(std::uint32_t from, std::uint32_t to, std::int64_t time) {
+  return {from, to, time, time, 0};
+}
+
+/// Numbers of the bounds that are held both ways.
+std::vector<std::size_t> held(const std::vector<CausalBound>& bounds, std::size_t clocks) {
+  const auto kept = held_both_ways(bounds, clocks, 0, k_width);
+  std::vector<std::size_t> numbers;
+  std::size_t at = 0;
+  for (const CausalBound& one : kept) {
+    while (bounds[at].from != one.from || bounds[at].to != one.to ||
+           bounds[at].to_time != one.to_time) {
+      ++at;
+    }
+    numbers.push_back(at++);
+  }
+  return numbers;
+}
+
+using Numbers = std::vector<std::size_t>;
+
+TEST(HeldBothWays, needs_a_way_back) {
+  EXPECT_EQ(held({bound(0, 1, 10), bound(0, 1, 20), bound(1, 2, 30)}, 3), Numbers{});
+  EXPECT_EQ(held({bound(0, 1, 10), bound(1, 0, 20), bound(1, 2, 30)}, 3), (Numbers{0, 1}));
+  EXPECT_EQ(held({bound(0, 1, 10), bound(1, 2, 20), bound(2, 0, 30)}, 3), (Numbers{0, 1, 2}));
+  // Two circles that one bound joins: it is no part of any.
+  EXPECT_EQ(
+      held({bound(0, 1, 1), bound(1, 0, 2), bound(1, 2, 3), bound(2, 3, 4), bound(3, 2, 5)}, 4),
+      (Numbers{0, 1, 3, 4}));
+  EXPECT_EQ(held({}, 3), Numbers{});
+}
+
+TEST(HeldBothWays, needs_it_at_about_the_same_time) {
+  EXPECT_EQ(held({bound(0, 1, 500), bound(1, 0, 1'500)}, 2), (Numbers{0, 1}));
+  EXPECT_EQ(held({bound(0, 1, 500), bound(1, 0, 2'500)}, 2), Numbers{});
+  EXPECT_EQ(held({bound(0, 1, 500), bound(1, 0, 900), bound(0, 1, 1'100), bound(0, 1, 5'000)}, 2),
+            (Numbers{0, 1, 2}));
+}
+
+TEST(HeldBothWays, follows_long_circles) {
+  constexpr std::uint32_t k_clocks = 100'000;  // would be too deep for a recursion
+  std::vector<CausalBound> bounds;
+  for (std::uint32_t c = 0; c < k_clocks; ++c) bounds.push_back(bound(c, (c + 1) % k_clocks, 10));
+  EXPECT_EQ(held_both_ways(bounds, k_clocks, 0, k_width).size(), bounds.size());
+  bounds.pop_back();
+  EXPECT_TRUE(held_both_ways(bounds, k_clocks, 0, k_width).empty());
+}
+
+TEST(WithoutCommon, keeps_differences_of_clocks_that_bounds_connect) {
+  // Clocks 0 to 2 are connected, 3 and 4 are, 5 is alone.
+  const std::vector<CausalBound> bounds{bound(0, 1, 1), bound(2, 1, 1), bound(4, 3, 1)};
+  std::mt19937_64 random(3);
+  std::vector<double> values(6 * 5);
+  for (double& value : values) value = static_cast<double>(random() % 1'000);
+  const ClockErrors errors(100, 10, 5, values);
+  const ClockErrors balanced = without_common(errors, 6, bounds);
+  EXPECT_EQ(balanced.begin(), 100);
+  EXPECT_EQ(balanced.distance(1), 10);
+  for (std::size_t k = 0; k < 5; ++k) {
+    const auto of = [&](std::uint32_t c) { return balanced.of(c)[k]; };
+    EXPECT_NEAR(of(0) + of(1) + of(2), 0, 1e-9);
+    EXPECT_NEAR(of(3) + of(4), 0, 1e-9);
+    EXPECT_EQ(of(5), 0);
+    EXPECT_NEAR(of(0) - of(2), errors.of(0)[k] - errors.of(2)[k], 1e-9);
+    EXPECT_NEAR(of(3) - of(4), errors.of(3)[k] - errors.of(4)[k], 1e-9);
+  }
+}
+
+/// Messages both ways between neighbours of a ring whose errors are `error(clock, time)`.
+template <class Error>
+std::vector<CausalBound> messages(std::uint32_t clocks, int count, const Error& error) {
+  std::mt19937_64 random(5);
+  const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  std::vector<CausalBound> bounds;
+  for (int i = 0; i < count; ++i) {
+    CausalBound one;
+    one.from = static_cast<std::uint32_t>(random() % clocks);
+    one.to = (one.from + (random() % 2 == 0 ? 1 : clocks - 1)) % clocks;
+    const double sent = uniform() * static_cast<double>(k_span);
+    const double received = sent + 1'500 - 5'000 * std::log(1 - uniform());
+    one.from_time = std::llround(sent + error(one.from, sent));
+    one.to_time = std::llround(received + error(one.to, received));
+    one.slack = one.to_time - one.from_time;
+    bounds.push_back(one);
+  }
+  return bounds;
+}
+
+template <class Error>
+HeldOut looked_at(const Error& error, int count) {
+  constexpr std::uint32_t k_clocks = 8;
+  const std::vector<CausalBound> bounds = messages(k_clocks, count, error);
+  std::vector<SessionBound> sessions;
+  for (std::uint32_t c = 0; c < k_clocks; ++c) {
+    for (const std::int64_t time : {std::int64_t{0}, k_span}) sessions.push_back({c, time, 1'000});
+  }
+  CausalProblem problem;
+  problem.clocks = k_clocks;
+  problem.end = k_span;
+  problem.sigma = 500;
+  problem.bounds = bounds;
+  problem.sessions = sessions;
+  const CausalFit fit = choose_fit(problem, 257);
+  EXPECT_TRUE(fit.converged);
+  EXPECT_GT(fit.active, 0u);
+  return hold_out(problem, fit, k_span / 512 + 1);
+}
+
+TEST(HoldOut, supports_bends_that_are_there) {
+  const HeldOut slow = looked_at(
+      [](std::uint32_t clock, double time) {
+        return 30'000 *
+                   std::sin(3 * std::numbers::pi * time / static_cast<double>(k_span) + clock) -
+               30'000 * std::sin(static_cast<double>(clock));
+      },
+      5'000);
+  EXPECT_TRUE(slow.supports_bends(true));
+  EXPECT_LT(slow.bent, 0.01 * slow.unbent);
+}
+
+TEST(HoldOut, supports_none_that_messages_are_too_few_for) {
+  const HeldOut fast = looked_at(
+      [](std::uint32_t clock, double time) {
+        return 30'000 *
+               std::sin(900 * std::numbers::pi * time / static_cast<double>(k_span) + clock);
+      },
+      1'000);
+  EXPECT_GT(fast.unbent, 0);
+  EXPECT_FALSE(fast.supports_bends(true));
+}
+
+}  // namespace
+}  // namespace entrain::causal

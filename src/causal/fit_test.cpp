@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace entrain::causal {
+namespace {
+
+constexpr std::int64_t k_second = 1'000'000'000;
+
+/// Clocks that wander as sinusoids and write to each other; ticks are nanoseconds.
+class Cluster {
+ public:
+  Cluster(std::uint32_t clocks, double amplitude, std::uint64_t seed)
+      : clocks_(clocks), amplitude_(amplitude), random_(seed) {
+    for (std::uint32_t c = 0; c < clocks; ++c) {
+      phases_.push_back(2 * std::numbers::pi * uniform());
+    }
+  }
+
+  /// Reading minus truth, without what a line through begin and end takes away.
+  [[nodiscard]] double error(std::uint32_t clock, double time) const {
+    const auto raw = [&](double t) {
+      return amplitude_ * std::sin(2 * std::numbers::pi * t / (0.7 * static_cast<double>(k_span)) +
+                                   phases_[clock]);
+    };
+    const double share = time / static_cast<double>(k_span);
+    return raw(time) - (1 - share) * raw(0) - share * raw(static_cast<double>(k_span));
+  }
+
+  /// Messages between neighbours, both ways, with a latency of at least `latency` and a tail.
+  [[nodiscard]] std::vector<CausalBound> messages(int count, double latency) {
+    std::vector<CausalBound> bounds;
+    for (int i = 0; i < count; ++i) {
+      CausalBound bound;
+      bound.from = static_cast<std::uint32_t>(random_() % clocks_);
+      bound.to = (bound.from + (random_() % 2 == 0 ? 1 : clocks_ - 1)) % clocks_;
+      const double sent = uniform() * static_cast<double>(k_span);
+      const double received = sent + latency - 5 * latency * std::log(1 - uniform());
+      bound.from_time = std::llround(sent + error(bound.from, sent));
+      bound.to_time = std::llround(received + error(bound.to, received));
+      bound.slack = bound.to_time - bound.from_time;
+      bounds.push_back(bound);
+    }
+    return bounds;
+  }
+
+  [[nodiscard]] std::vector<SessionBound> sessions(double half_width) const {
+    std::vector<SessionBound> all;
+    for (std::uint32_t c = 0; c < clocks_; ++c) {
+      for (const std::int64_t time : {std::int64_t{0}, k_span})
+        all.push_back({c, time, half_width});
+    }
+    return all;
+  }
+
+  /// Root mean square of what is left of the error, and what it was before. What all clocks have in
+  /// common at a time does not count: no message tells it.
+  [[nodiscard]] std::pair<double, double> rms(const ClockErrors& errors) const {
+    double left = 0, before = 0;
+    constexpr int k_points = 1000;
+    for (int i = 0; i < k_points; ++i) {
+      const std::int64_t time = k_span / k_points * i;
+      std::vector<double> now, corrected;
+      for (std::uint32_t c = 0; c < clocks_; ++c) {
+        now.push_back(error(c, static_cast<double>(time)));
+        corrected.push_back(now.back() - errors(c, time));
+      }
+      before += variation(now);
+      left += variation(corrected);
+    }
+    const double count = static_cast<double>(clocks_) * k_points;
+    return {std::sqrt(left / count), std::sqrt(before / count)};
+  }
+
+  static constexpr std::int64_t k_span = 10 * k_second;
+
+ private:
+  /// Sum of squared distances from the mean.
+  static double variation(const std::vector<double>& values) {
+    const double mean =
+        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    double sum = 0;
+    for (const double value : values) sum += (value - mean) * (value - mean);
+    return sum;
+  }
+
+  double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+
+  std::uint32_t clocks_;
+  double amplitude_;
+  std::mt19937_64 random_;
+  std::vector<double> phases_;
+};
+
+CausalProblem problem_of(std::size_t clocks, std::span<const CausalBound> bounds,
+                         std::span<const SessionBound> sessions) {
+  CausalProblem problem;
+  problem.clocks = clocks;
+  problem.end = Cluster::k_span;
+  problem.sigma = 500;
+  problem.bounds = bounds;
+  problem.sessions = sessions;
+  return problem;
+}
+
+TEST(CausalFit, messages_pin_wandering_clocks_down) {
+  Cluster cluster(8, 50'000, 1);
+  const auto bounds = cluster.messages(20'000, 1'500);
+  const auto sessions = cluster.sessions(1'000);
+  const CausalFit fit = choose_fit(problem_of(8, bounds, sessions), 257);
+  ASSERT_TRUE(fit.converged);
+  const auto [left, before] = cluster.rms(fit.errors);
+  EXPECT_GT(before, 20'000);
+  EXPECT_LT(left, 3'000);
+  EXPECT_GT(fit.active, 10u);
+}
+
+TEST(CausalFit, is_exactly_zero_where_nothing_is_violated) {
+  Cluster cluster(4, 0, 2);
+  const auto bounds = cluster.messages(1'000, 1'500);
+  const auto sessions = cluster.sessions(1'000);
+  const CausalFit fit = choose_fit(problem_of(4, bounds, sessions), 257);
+  ASSERT_TRUE(fit.converged);
+  EXPECT_EQ(fit.active, 0u);
+  for (std::uint32_t c = 0; c < 4; ++c) {
+    for (const double value : fit.errors.of(c)) EXPECT_EQ(value, 0);
+  }
+}
+
+TEST(CausalFit, a_clock_without_messages_stays) {
+  Cluster cluster(3, 50'000, 3);
+  std::vector<CausalBound> bounds = cluster.messages(5'000, 1'500);
+  std::erase_if(bounds, [](const CausalBound& b) { return b.from == 2 || b.to == 2; });
+  const auto sessions = cluster.sessions(1'000);
+  const CausalFit fit = choose_fit(problem_of(3, bounds, sessions), 257);
+  ASSERT_TRUE(fit.converged);
+  for (const double value : fit.errors.of(2)) EXPECT_NEAR(value, 0, 1e-3);
+}
+
+/// The cost, written down once more, must grow by a step of that many ticks in every direction.
+void expect_minimum(std::uint32_t clocks, int messages, double step, std::size_t stride) {
+  Cluster cluster(clocks, 20'000, 4);
+  const auto bounds = cluster.messages(messages, 1'500);
+  const auto sessions = cluster.sessions(1'000);
+  CausalProblem problem = problem_of(clocks, bounds, sessions);
+  problem.knots = 17;
+  const CausalFit fit = fit_causal(problem, 100'000);
+  ASSERT_TRUE(fit.converged);
+  const double spacing = static_cast<double>(Cluster::k_span) / 16;
+  const double span = static_cast<double>(Cluster::k_span);
+  const double lambda = span * span * span / (12 * 1e5 * 1e5);
+  const auto cost = [&](const ClockErrors& e) {
+    double sum = 0;
+    for (std::uint32_t c = 0; c < clocks; ++c) {
+      const auto v = e.of(c);
+      for (std::size_t k = 1; k + 1 < v.size(); ++k) {
+        const double bend = v[k - 1] - 2 * v[k] + v[k + 1];
+        sum += lambda / (spacing * spacing * spacing) * bend * bend;
+      }
+    }
+    for (const SessionBound& s : sessions) sum += std::pow(e(s.clock, s.time) / s.half_width, 2);
+    for (const CausalBound& b : bounds) {
+      const double over =
+          e(b.to, b.to_time) - e(b.from, b.from_time) - static_cast<double>(b.slack);
+      sum += std::pow(std::max(0.0, over) / problem.sigma, 2);
+    }
+    return sum;
+  };
+  std::vector<double> values;
+  for (std::uint32_t c = 0; c < clocks; ++c) {
+    const auto v = fit.errors.of(c);
+    values.insert(values.end(), v.begin(), v.end());
+  }
+  const double least = cost(fit.errors);
+  for (std::size_t i = 0; i < values.size(); i += stride) {
+    for (const double by : {-step, step}) {
+      std::vector<double> other = values;
+      other[i] += by;
+      EXPECT_GT(cost(ClockErrors(0, spacing, 17, other)), least) << i;
+    }
+  }
+}
+
+TEST(CausalFit, satisfies_the_conditions_of_a_minimum) { expect_minimum(3, 3'000, 10, 1); }
+
+TEST(CausalFit, satisfies_them_about_where_the_matrix_is_too_large_to_factorise) {
+  expect_minimum(150, 60'000, 50, 37);
+}
+
+TEST(CausalFit, a_fit_of_before_only_shortens_the_search) {
+  Cluster cluster(8, 50'000, 1);
+  const auto bounds = cluster.messages(20'000, 1'500);
+  const auto sessions = cluster.sessions(1'000);
+  const CausalFit fit = choose_fit(problem_of(8, bounds, sessions), 257);
+  for (const double share : {0.5, 1.0, 2.0, 1e9}) {
+    const CausalFit again = choose_fit(problem_of(8, bounds, sessions), 257, share * fit.amplitude);
+    ASSERT_TRUE(again.converged);
+    EXPECT_NEAR(again.log_evidence, fit.log_evidence, 1) << share;
+  }
+}
+
+TEST(CausalFit, can_be_interrupted) {
+  struct Impatient : Progress {
+    void begin(std::string_view, std::uint64_t, std::string_view) override {}
+    void advance(std::uint64_t) override {}
+    [[nodiscard]] bool cancelled() const override { return ++asked > 3; }
+    mutable int asked = 0;
+  } impatient;
+  Cluster cluster(8, 50'000, 1);
+  const auto bounds = cluster.messages(20'000, 1'500);
+  const auto sessions = cluster.sessions(1'000);
+  CausalProblem problem = problem_of(8, bounds, sessions);
+  problem.progress = &impatient;
+  EXPECT_FALSE(choose_fit(problem, 257).converged);
+  EXPECT_LT(impatient.asked, 100);
+}
+
+TEST(CausalFit, stays_calm_when_bounds_contradict_each_other) {
+  std::vector<CausalBound> bounds;
+  for (std::int64_t t = 0; t < 100; ++t) {  // each of two clocks is to be later than the other
+    const std::int64_t time = t * (Cluster::k_span / 100);
+    bounds.push_back({0, 1, time, time, -1'000'000});
+    bounds.push_back({1, 0, time, time, -1'000'000});
+  }
+  const std::vector<SessionBound> sessions{{0, 0, 100}, {0, Cluster::k_span, 100}};
+  const CausalFit fit = choose_fit(problem_of(2, bounds, sessions), 257);
+  for (std::uint32_t c = 0; c < 2; ++c) {
+    for (const double value : fit.errors.of(c)) EXPECT_LT(std::abs(value), 2'000'000);
+  }
+}
+
+TEST(LatencyScale, is_a_quarter_of_the_shortest_round_trip) {
+  // Clock 1 is 1000 ahead. Latencies 300 and 500; a shorter one in another window.
+  const std::vector<CausalBound> bounds{
+      {0, 1, 0, 1300, 1300}, {1, 0, 2000, 1500, -500}, {0, 1, 10'000, 11'100, 1100}};
+  EXPECT_DOUBLE_EQ(latency_scale(bounds, 0, 5'000, nullptr), 200);
+  EXPECT_DOUBLE_EQ(latency_scale(bounds, 0, 50'000, nullptr), 150);
+  EXPECT_DOUBLE_EQ(latency_scale({}, 0, 5'000, nullptr), 1);
+}
+
+}  // namespace
+}  // namespace entrain::causal

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "causal/clock_facts.hpp"
+#include "causal/possible_times.hpp"
+#include "causal/prove.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+using Interval = ErrorIntervals::Interval;
+
+/// Parts of a window in which the bends of maps count apart.
+constexpr std::uint32_t k_parts = 4;
+
+/// How far a map is from the base line of its clock, over spans of stamps.
+class Distance {
+ public:
+  Distance(const ClockMap& map, const BaseLine& line) : map_(map), line_(line) {}
+
+  [[nodiscard]] std::int64_t at(std::uint64_t local) const { return map_(local) - line_(local); }
+
+  /// Over all stamps from `first` to `last`, to within the rounding of both: a tick each.
+  [[nodiscard]] TickRange over(std::uint64_t first, std::uint64_t last) const {
+    TickRange range;
+    range.take(at(first));
+    range.take(at(last));
+    const auto knots = map_.knots();
+    auto knot = std::upper_bound(knots.begin(), knots.end(), first,
+                                 [](std::uint64_t x, const ClockKnot& k) { return x < k.local; });
+    for (; knot != knots.end() && knot->local < last; ++knot) {
+      range.take(at(knot->local));
+      // The pieces that meet at a knot may round it differently.
+      if (knot->local + 1 < last) range.take(at(knot->local + 1));
+    }
+    range.least -= 2;
+    range.most += 2;
+    return range;
+  }
+
+ private:
+  const ClockMap& map_;
+  const BaseLine& line_;
+};
+
+/// What can be said of one location.
+class Judge {
+ public:
+  Judge(const ProvenIntervals& proven, const ClockMap& reference, LocationIndex l,
+        const trace::LocationSkeleton& location, const ClockMap& map)
+      : proven_(proven),
+        index_(l),
+        line_(proven.lines[proven.clock_of[l]]),
+        location_(location),
+        map_(map),
+        distance_(map, line_),
+        reference_line_(proven.lines[proven.clock_of[proven.reference]]),
+        reference_(reference, reference_line_),
+        possible_(proven, reference) {}
+
+  void run(LocationBounds& told, std::vector<BoundsRow>* rows) const {
+    std::vector<std::int64_t> bounds;
+    for (std::uint32_t w = 0; w < proven_.windows; ++w) {
+      const std::int64_t begin = proven_.begin + static_cast<std::int64_t>(w) * proven_.width;
+      const bool last = w + 1 == proven_.windows;
+      // Both ends a little further than needed: stamps follow from times to within two ticks.
+      const std::uint64_t from =
+          std::max(w == 0 ? 0 : before(line_.local_at(begin)), location_.first);
+      const std::uint64_t to = std::min(
+          last ? location_.last : line_.local_at(begin + proven_.width) + 3, location_.last);
+      if (from > to) continue;
+      ++told.windows;
+      BoundsRow row;
+      row.location = told.location;
+      row.local_ticks = possible_.middle(index_, w, location_.first, location_.last);
+      row.time_ticks = map_(row.local_ticks);
+      const Interval errors = possible_.errors(index_, w);
+      row.bounded = errors.bounded();
+      if (row.bounded) {
+        judge(errors, from, to, row);
+        bounds.push_back(row.bound_ticks);
+        const std::int64_t outside = std::max({row.earliest_ticks - row.time_ticks,
+                                               row.time_ticks - row.latest_ticks, std::int64_t{0}});
+        if (outside > told.outside_ticks) {
+          told.outside_ticks = outside;
+          told.outside_time_ticks = row.time_ticks;
+        }
+        if (row.bound_ticks > told.worst_ticks || bounds.size() == 1) {
+          told.worst_ticks = row.bound_ticks;
+          told.worst_time_ticks = row.time_ticks;
+        }
+      } else {
+        ++told.unbounded;
+      }
+      if (rows != nullptr) rows->push_back(row);
+    }
+    if (bounds.empty()) return;
+    const auto middle = bounds.begin() + static_cast<std::ptrdiff_t>(bounds.size() / 2);
+    std::nth_element(bounds.begin(), middle, bounds.end());
+    told.median_ticks = *middle;
+  }
+
+ private:
+  static std::uint64_t before(std::uint64_t local) { return local < 3 ? 0 : local - 3; }
+
+  /// `errors`: of the line in the window, over which events lie from `from` to `to`.
+  void judge(const Interval& errors, std::uint64_t from, std::uint64_t to, BoundsRow& row) const {
+    if (index_ == proven_.reference) {
+      row.earliest_ticks = row.latest_ticks = row.time_ticks;
+      return;
+    }
+    const TickRange possible = possible_.at(index_, row.local_ticks, errors);
+    row.earliest_ticks = possible.least;
+    row.latest_ticks = possible.most;
+
+    const std::uint64_t step = (to - from) / k_parts + 1;
+    TickRange error;
+    for (std::uint64_t part = from;; part += step) {
+      const std::uint64_t end = std::min(to, part + step);
+      const TickRange own = distance_.over(part, end);
+      const auto reference = [&](std::int64_t e) {
+        return reference_.over(before(reference_line_.local_at(line_(part) - e)),
+                               reference_line_.local_at(line_(end) - e) + 3);
+      };
+      error.take(errors.upper + own.most - reference(errors.upper).least);
+      error.take(errors.lower + own.least - reference(errors.lower).most);
+      if (end == to) break;
+    }
+    row.bound_ticks = std::max(std::abs(error.least), std::abs(error.most));
+  }
+
+  const ProvenIntervals& proven_;
+  LocationIndex index_;
+  const BaseLine& line_;
+  const trace::LocationSkeleton& location_;
+  const ClockMap& map_;
+  Distance distance_;
+  const BaseLine& reference_line_;
+  Distance reference_;
+  PossibleTimes possible_;
+};
+
+struct Numbered {
+  LocationIndex location = k_none;
+  std::uint64_t windows = 0, unbounded = 0;
+  std::int64_t worst = 0, worst_time = 0, median = 0, outside = 0, outside_time = 0;
+};
+
+}  // namespace
+
+ClockBounds judge(Team& processes, const session::LoadedTrace& loaded,
+                  const ProvenIntervals& proven, std::span<const ClockMap> maps, bool rows) {
+  ClockBounds told = proven.about;
+  if (!told.reason.empty()) return told;
+  const ClockMap reference = shared_map(processes, loaded, proven.reference, maps);
+  const trace::Definitions& definitions = loaded.trace.definitions;
+  std::vector<Numbered> own;
+  std::vector<BoundsRow> own_rows;
+  for (const LocationIndex l : loaded.own(processes)) {
+    const trace::LocationSkeleton& location = loaded.trace.locations[l];
+    if (location.event_count == 0) continue;
+    LocationBounds of;
+    of.location = definitions.locations[l].id;
+    Judge(proven, reference, l, location, maps[l]).run(of, rows ? &own_rows : nullptr);
+    own.push_back({l, of.windows, of.unbounded, of.worst_ticks, of.worst_time_ticks,
+                   of.median_ticks, of.outside_ticks, of.outside_time_ticks});
+  }
+  std::vector<Numbered> all = gather_everywhere(processes, own);
+  std::sort(all.begin(), all.end(),
+            [](const Numbered& a, const Numbered& b) { return a.location < b.location; });
+  for (const Numbered& of : all) {
+    told.locations.push_back({definitions.locations[of.location].id,
+                              trace::process_name(definitions, of.location), of.windows,
+                              of.unbounded, of.worst, of.worst_time, of.median, of.outside,
+                              of.outside_time});
+  }
+  told.rows = gather_everywhere(processes, own_rows);
+  std::stable_sort(told.rows.begin(), told.rows.end(),
+                   [](const BoundsRow& a, const BoundsRow& b) { return a.location < b.location; });
+  return told;
+}
+
+}  // namespace entrain::causal

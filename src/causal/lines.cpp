@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/lines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <tuple>
+#include <utility>
+
+#include "base/disjoint_sets.hpp"
+#include "base/exact.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+struct Point {
+  double x = 0, y = 0;
+};
+
+/// The corridor of the offset of clock `high` against clock `low`, over the time of `high`.
+struct Corridor {
+  std::uint32_t low = 0, high = 0;
+  std::int64_t base = 0;              ///< time at x = 0
+  std::vector<Point> floor, ceiling;  ///< the offset lies above the first and below the second
+
+  // The line in it: offset + rate * x.
+  double offset = 0, rate = 0;
+  double looseness = 0;  ///< how far its bounds are from it, mean of logarithms
+};
+
+/// Keeps the corners of the lower hull (sign 1) or the upper one (sign -1), in order of x.
+void keep_hull(std::vector<Point>& points, double sign) {
+  std::sort(points.begin(), points.end(), [&](const Point& a, const Point& b) {
+    return a.x != b.x ? a.x < b.x : sign * a.y < sign * b.y;
+  });
+  std::vector<Point> hull;
+  for (const Point& p : points) {
+    if (!hull.empty() && hull.back().x == p.x) continue;
+    while (hull.size() >= 2) {
+      const Point &a = hull[hull.size() - 2], &b = hull.back();
+      const double turn = (b.x - a.x) * (p.y - a.y) - (p.x - a.x) * (b.y - a.y);
+      if (sign * turn > 0) break;
+      hull.pop_back();
+    }
+    hull.push_back(p);
+  }
+  points = std::move(hull);
+}
+
+/// Lowest ceiling and highest floor of lines with this rate.
+std::pair<double, double> gap(const Corridor& corridor, double rate) {
+  double top = std::numeric_limits<double>::max(), bottom = -top;
+  for (const Point& p : corridor.ceiling) top = std::min(top, p.y - rate * p.x);
+  for (const Point& p : corridor.floor) bottom = std::max(bottom, p.y - rate * p.x);
+  return {top, bottom};
+}
+
+struct Line {
+  double offset = 0, rate = 0;
+};
+
+/// Rates of one clock against another. Quartz is within the first; few bounds leave room for lines
+/// that are much steeper, so these are only looked at where there is none for the others.
+constexpr std::array<double, 4> k_fastest{2.5e-4, 1e-3, 1e-2, 5e-2};
+
+/// The middle of the widest gap, which is concave in the rate: found by cutting the range.
+Line middle_line(const Corridor& corridor, double fastest) {
+  const auto width = [&](double rate) {
+    const auto [top, bottom] = gap(corridor, rate);
+    return top - bottom;
+  };
+  double low = -fastest, high = fastest;
+  for (int i = 0; i < 200; ++i) {
+    const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+    if (width(a) < width(b)) {
+      low = a;
+    } else {
+      high = b;
+    }
+  }
+  const double rate = (low + high) / 2;
+  const auto [top, bottom] = gap(corridor, rate);
+  return {bottom + (top - bottom) / 2, rate};
+}
+
+/// Mean logarithm of the distances of these points from a line, per point that it was not put
+/// through.
+double looseness_of(const std::vector<Point>& points, const Line& line) {
+  double sum = 0;
+  for (const Point& p : points) sum += std::log1p(std::abs(p.y - line.offset - line.rate * p.x));
+  return points.size() > 2 ? sum / static_cast<double>(points.size() - 2)
+                           : std::numeric_limits<double>::max();
+}
+
+/// Takes the middle line, or an edge of either hull that bounds are twice as close to. The middle
+/// alone would be wrong where one of two clocks always waits for the other: its process receives at
+/// once, time and again, and is received from late, by as much as the work differs.
+void find_line(Corridor& corridor) {
+  std::vector<Point> all = corridor.floor;
+  all.insert(all.end(), corridor.ceiling.begin(), corridor.ceiling.end());
+  keep_hull(corridor.ceiling, 1);
+  keep_hull(corridor.floor, -1);
+  corridor.looseness = std::numeric_limits<double>::infinity();
+  double farther = 0;
+  const auto attempt = [&](const Line& line) {
+    const double looseness = looseness_of(all, line);
+    if (!(looseness < corridor.looseness - farther)) return;
+    farther = 0;
+    corridor.looseness = looseness;
+    corridor.offset = line.offset;
+    corridor.rate = line.rate;
+  };
+  double fastest = 0;
+  Line middle;
+  for (const double rate : k_fastest) {
+    fastest = rate;
+    middle = middle_line(corridor, fastest);
+    const auto [top, bottom] = gap(corridor, middle.rate);
+    // Inside of the range a gap is the widest there is, as wide or narrow as it may be.
+    if (top >= bottom || std::abs(middle.rate) < 0.999 * fastest) break;
+  }
+  attempt(middle);
+  farther = std::numbers::ln2;
+  for (const auto* hull : {&corridor.floor, &corridor.ceiling}) {
+    for (std::size_t i = 1; i < hull->size(); ++i) {
+      const Point &a = (*hull)[i - 1], &b = (*hull)[i];
+      const double rate = (b.y - a.y) / (b.x - a.x);
+      if (std::abs(rate) < fastest) attempt({a.y - rate * a.x, rate});
+    }
+  }
+}
+
+template <class GroupOf>
+std::vector<Corridor> corridors_of(std::span<const CausalBound> bounds, GroupOf group_of) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Corridor> by_pair;
+  for (const CausalBound& bound : bounds) {
+    const std::uint32_t from = group_of(bound.from), to = group_of(bound.to);
+    if (from == to) continue;
+    const auto [low, high] = std::minmax(from, to);
+    const std::int64_t time = to == high ? bound.to_time : bound.from_time;
+    const auto [found, is_new] = by_pair.try_emplace({low, high});
+    Corridor& corridor = found->second;
+    if (is_new) {
+      corridor.low = low;
+      corridor.high = high;
+      corridor.base = time;
+    }
+    const auto x = static_cast<double>(time - corridor.base);
+    const auto slack = static_cast<double>(bound.slack);
+    if (to == high) {
+      corridor.floor.push_back({x, -slack});
+    } else {
+      corridor.ceiling.push_back({x, slack});
+    }
+  }
+  std::vector<Corridor> corridors;
+  for (auto& [pair, corridor] : by_pair) {
+    if (corridor.floor.empty() || corridor.ceiling.empty()) continue;
+    find_line(corridor);
+    corridors.push_back(std::move(corridor));
+  }
+  std::sort(corridors.begin(), corridors.end(), [](const Corridor& a, const Corridor& b) {
+    return std::tie(a.looseness, a.low, a.high) < std::tie(b.looseness, b.low, b.high);
+  });
+  return corridors;
+}
+
+std::int64_t aligned(const ClockLine& line, std::int64_t t) {
+  return t + line.offset + std::llround(line.rate * static_cast<double>(t - line.base));
+}
+
+/// Moves components as wholes, later, until nothing between them arrives before it was sent. What
+/// goes around in circles never comes to an end: then they stay.
+void order_components(std::vector<ClockLine>& lines, std::span<const CausalBound> bounds) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> slacks;  // smallest
+  for (const CausalBound& bound : bounds) {
+    const std::pair between{lines[bound.from].component, lines[bound.to].component};
+    if (between.first == between.second) continue;
+    const std::int64_t moved = (aligned(lines[bound.to], bound.to_time) - bound.to_time) -
+                               (aligned(lines[bound.from], bound.from_time) - bound.from_time);
+    const auto [found, is_new] = slacks.try_emplace(between, bound.slack + moved);
+    if (!is_new) found->second = std::min(found->second, bound.slack + moved);
+  }
+  constexpr std::size_t k_steps = 100;
+  constexpr std::int64_t k_farthest = std::int64_t{1} << 61;  // no time is later
+  std::vector<std::int64_t> shift(lines.size(), 0);           // per component
+  bool changed = !slacks.empty();
+  for (std::size_t step = 0; changed && step < k_steps; ++step) {
+    changed = false;
+    for (const auto& [between, slack] : slacks) {
+      const Int128 least = Int128{shift[between.first]} - slack;
+      if (shift[between.second] >= least) continue;
+      if (least > k_farthest) return;
+      shift[between.second] = static_cast<std::int64_t>(least);
+      changed = true;
+    }
+  }
+  if (changed) return;
+  for (ClockLine& line : lines) line.offset += shift[line.component];
+}
+
+}  // namespace
+
+std::vector<ClockLine> align_by_lines(std::size_t clocks, std::span<const CausalBound> bounds,
+                                      std::span<const std::uint32_t> group_of) {
+  const auto group = [&](std::uint32_t c) { return group_of.empty() ? c : group_of[c]; };
+  std::vector<ClockLine> lines(clocks);
+  DisjointSets components(clocks);
+  const std::vector<Corridor> corridors = corridors_of(bounds, group);
+  std::vector<std::vector<const Corridor*>> tree(clocks);
+  for (const Corridor& corridor : corridors) {
+    if (!components.join(corridor.low, corridor.high)) continue;
+    tree[corridor.low].push_back(&corridor);
+    tree[corridor.high].push_back(&corridor);
+  }
+  std::vector<bool> known(clocks, false);
+  for (std::uint32_t root = 0; root < clocks; ++root) {
+    if (known[root] || group(root) != root) continue;
+    std::vector<std::uint32_t> open{root};
+    known[root] = true;
+    lines[root].component = root;
+    while (!open.empty()) {
+      const std::uint32_t from = open.back();
+      open.pop_back();
+      for (const Corridor* corridor : tree[from]) {
+        const bool up = corridor->low == from;
+        const std::uint32_t to = up ? corridor->high : corridor->low;
+        if (known[to]) continue;
+        known[to] = true;
+        // t_from = t_to + offset + rate * (t_to - base)
+        ClockLine step{corridor->base, std::llround(corridor->offset), corridor->rate, root};
+        if (!up) {
+          // The inverse: at base + offset of the lower clock the higher one shows base.
+          step.base = corridor->base + step.offset;
+          step.offset = -step.offset;
+          step.rate = -corridor->rate / (1 + corridor->rate);
+        }
+        const ClockLine& parent = lines[from];
+        const auto run = static_cast<double>(step.base + step.offset - parent.base);
+        lines[to] = {step.base, step.offset + parent.offset + std::llround(parent.rate * run),
+                     step.rate + parent.rate * (1 + step.rate), root};
+        open.push_back(to);
+      }
+    }
+  }
+  for (std::uint32_t c = 0; c < clocks; ++c) lines[c] = lines[group(c)];
+  order_components(lines, bounds);
+  return lines;
+}
+
+}  // namespace entrain::causal

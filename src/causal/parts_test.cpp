@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/parts.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/random.hpp"
+#include "causal/edge_limits.hpp"
+#include "causal/inner_slack.hpp"
+#include "match/testing.hpp"
+
+namespace entrain::causal {
+namespace {
+
+using match::testing::TraceBuilder;
+using K = trace::EventKind;
+
+/// Messages between any of 5 locations, one of which never receives, and barriers: enough for
+/// several parts.
+match::Graph large_graph() {
+  constexpr std::uint32_t k_locations = 5;
+  RandomStream random(7, 3);
+  TraceBuilder b(k_locations);
+  for (std::uint64_t i = 0; i < 90'000; ++i) {
+    const std::uint64_t time = 1'000 * i;
+    const auto from = static_cast<LocationIndex>(random.below(k_locations));
+    const auto to =
+        static_cast<LocationIndex>((from + 1 + random.below(k_locations - 1)) % k_locations);
+    if (to == 2) continue;
+    b.message(K::send, from, time + random.below(300), to);
+    b.message(K::recv, to, time + 200 + random.below(300), from);
+    if (i % 10 != 0) continue;
+    for (LocationIndex l = 0; l < k_locations; ++l) {
+      const std::uint64_t begin = time + 600 + random.below(100);
+      b.collective(l, begin, begin + random.below(150), trace::op::barrier, trace::k_root_none);
+    }
+  }
+  return match::build_graph(b.trace(), {});
+}
+
+TEST(Parts, hold_every_edge_and_exchange_once_in_order) {
+  const match::Graph graph = large_graph();
+  ASSERT_GT(graph.edges.size(), 60'000u);
+  for (const unsigned threads : {1u, 2u, 3u}) {
+    const std::vector<match::Part> parts = match::parts_of(graph, threads);
+    ASSERT_EQ(parts.size(), threads);
+    std::size_t edges = 0, exchanges = 0;
+    for (const match::Part& part : parts) {
+      EXPECT_EQ(part.edges.data(), graph.edges.data() + edges);
+      EXPECT_EQ(part.exchanges.data(), graph.exchanges.data() + exchanges);
+      for_edges(graph, part, [&](const match::Edge& edge, LocationIndex l) {
+        ASSERT_EQ(l, graph.location_of(edge.receive));
+        ++edges;
+      });
+      exchanges += part.exchanges.size();
+    }
+    EXPECT_EQ(edges, graph.edges.size());
+    EXPECT_EQ(exchanges, graph.exchanges.size());
+  }
+}
+
+TEST(Parts, small_graphs_are_one) {
+  TraceBuilder b(2);
+  EXPECT_EQ(match::parts_of(match::build_graph(b.trace(), {}), 8).size(), 1u);
+}
+
+TEST(Parts, bounds_and_slacks_do_not_depend_on_them) {
+  const match::Graph graph = large_graph();
+  const std::vector<std::int64_t> times(graph.stamp.begin(), graph.stamp.end());
+  const std::vector<std::uint32_t> clock_of{0, 1, 2, 3, 4}, group_of{0, 0, 1, 1, 1};
+  Solo solo;
+  const auto bounds = [&](unsigned threads) {
+    BoundOptions options;
+    options.times = times;
+    options.clock_of = clock_of;
+    options.clocks = 5;
+    options.end = 90'000'000;
+    options.windows = 100;
+    options.threads = threads;
+    std::vector<std::int64_t> figures;
+    for (const CausalBound& bound : collect_bounds(solo, graph, options)) {
+      figures.insert(figures.end(),
+                     {bound.from, bound.from_time, bound.to, bound.to_time, bound.slack});
+    }
+    return figures;
+  };
+  const auto slacks = [&](unsigned threads) {
+    std::vector<std::int64_t> figures;
+    for (const InnerSlack& slack :
+         inner_slacks(solo, graph, {times, clock_of, group_of, 5, 2, {}, threads})) {
+      figures.insert(figures.end(), {slack.into, slack.out_of});
+    }
+    return figures;
+  };
+  const auto expected = bounds(1);
+  EXPECT_GT(expected.size(), 1'000u);
+  for (const unsigned threads : {2u, 3u, 8u}) {
+    EXPECT_EQ(bounds(threads), expected) << threads;
+    EXPECT_EQ(slacks(threads), slacks(1)) << threads;
+  }
+}
+
+}  // namespace
+}  // namespace entrain::causal

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/prove.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/big_vector.hpp"
+#include "base/exact.hpp"
+#include "base/try.hpp"
+#include "causal/bend.hpp"
+#include "causal/clock_domains.hpp"
+#include "causal/clock_facts.hpp"
+#include "causal/edge_limits.hpp"
+#include "causal/node_times.hpp"
+#include "causal/rate_limits.hpp"
+#include "trace/properties.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+/// Windows of a first look, and at most.
+constexpr std::uint32_t k_first_windows = 256;
+constexpr std::uint32_t k_most_windows = 8'192;
+/// What the grid may hold: clocks (or locations, of which each has its rows) times windows, and
+/// about how many bounds.
+constexpr std::size_t k_most_cells = std::size_t{1} << 20;
+constexpr std::size_t k_most_bounds = std::size_t{1} << 20;
+/// Moving a bound inside its window may cost this share of the tightest intervals.
+constexpr double k_share_of_interval = 1.0 / 32;
+/// Two oscillators each of which changes its rate by up to 25 ppm, as crystals do between the
+/// temperatures that they are made for, differ from their mean by up to 50 ppm. A trace without
+/// violations tells nothing of it.
+constexpr std::int64_t k_assumed_rate_ppb = 50'000;
+/// Violations show the least rates that are possible, sessions those between them.
+constexpr std::int64_t k_margin = 2;
+
+class Prover {
+ public:
+  Prover(session::Workers& workers, const session::LoadedTrace& loaded, const match::Graph& graph,
+         const trace::ClockDomains& domains, const MuTicks& mu,
+         const clocks::Presynchronised& presync, const BoundsOption& option,
+         const Progress* progress)
+      : workers_(workers),
+        processes_(workers.processes()),
+        loaded_(loaded),
+        trace_(loaded.trace),
+        own_(loaded.own(processes_)),
+        graph_(graph),
+        domains_(domains),
+        mu_(mu),
+        presync_(presync),
+        option_(option),
+        progress_(progress) {}
+
+  Result<ProvenIntervals> run() {
+    result_.clock_of = domains_.of;
+    clocks_ = static_cast<std::uint32_t>(domains_.count());
+    if (const auto* correction =
+            trace::find_property(trace_.definitions, trace::k_property_correction)) {
+      corrected_ = true;
+      if (correction->find("mode=rewrite") != std::string::npos) {
+        return without(
+            "its time stamps were rewritten by a correction and are no clock's any more; ask for "
+            "the bounds when the original is corrected");
+      }
+    }
+    TRY(bend());
+    facts_ = gather_clock_facts(processes_, loaded_, maps_);
+    if (facts_.empty()) return without("there are no events");
+    choose_reference();
+    draw_lines();
+    if (begin_ >= end_) return without("all events have one time");
+    place_sessions();
+    return prove();
+  }
+
+ private:
+  Result<ProvenIntervals> without(std::string reason) {
+    result_.about.reason = std::move(reason);
+    return std::move(result_);
+  }
+  [[nodiscard]] Result<void> go_on() const {
+    const bool stopped = progress_ != nullptr && progress_->cancelled();
+    if (!processes_.any(stopped)) return {};
+    return fail(ErrorKind::interrupted, "interrupted; nothing was written");
+  }
+
+  [[nodiscard]] std::uint32_t clock_of(LocationIndex l) const { return result_.clock_of[l]; }
+
+  /// The master of the sessions; else the first location that has events.
+  void choose_reference() {
+    const auto master = std::find_if(facts_.begin(), facts_.end(),
+                                     [](const ClockFacts& facts) { return facts.is_zero; });
+    const ClockFacts& chosen = master == facts_.end() || corrected_ ? facts_.front() : *master;
+    result_.reference = chosen.location;
+    reference_clock_ = clock_of(chosen.location);
+    const auto& definitions = trace_.definitions;
+    result_.about.reference = definitions.locations[chosen.location].id;
+    result_.about.reference_process = trace::process_name(definitions, chosen.location);
+    const bool widths = !corrected_ && std::any_of(facts_.begin(), facts_.end(),
+                                                   [](auto& facts) { return facts.has_interval; });
+    if (!widths) return;
+    session_clock_ = chosen.is_zero ? reference_clock_ : clocks_++;
+  }
+
+  /// Maps as good as can be had: lines along them, and how they bend, are the best knowledge.
+  Result<void> bend() {
+    clocks::Presynchronised base;
+    base.method = presync_.method;
+    base.maps = presync_.maps;
+    if (base.method != "causal") {
+      if (base.method == "none" && !corrected_) {
+        // Records that make no map are no reason to tell nothing.
+        if (auto linear = clocks::presynchronise(loaded_.share(processes_), Presync::linear)) {
+          base = std::move(*linear);
+        }
+      }
+      if (!domains_.trivial()) share_maps(processes_, loaded_, domains_, base.maps);
+      TRY(bend_by_edges(workers_, loaded_, graph_, domains_, mu_, base, progress_));
+    }
+    maps_ = std::move(base.maps);
+    return {};
+  }
+
+  /// Per clock that of the location that was measured, and the longest.
+  void draw_lines() {
+    std::vector<const ClockFacts*> of_clock(clocks_, nullptr);
+    result_.quantum.assign(clocks_, 0);
+    for (const ClockFacts& facts : facts_) {
+      const auto rank = [](const ClockFacts& f) {
+        return std::pair(f.records >= 2, f.last - f.first);
+      };
+      const ClockFacts*& best = of_clock[clock_of(facts.location)];
+      if (best == nullptr || rank(facts) > rank(*best)) best = &facts;
+      std::int64_t& quantum = result_.quantum[clock_of(facts.location)];
+      const auto granule = static_cast<std::int64_t>(
+          std::min<std::uint64_t>(std::max<std::uint64_t>(facts.granule, 1), 1u << 30));
+      quantum = quantum == 0 ? granule : std::min(quantum, granule);
+    }
+    result_.lines.resize(clocks_);
+    for (std::uint32_t c = 0; c < clocks_; ++c) {
+      if (of_clock[c] != nullptr) result_.lines[c] = of_clock[c]->line;
+      // What follows from a stamp may be off by its own rounding and that of the line.
+      result_.quantum[c] = std::max<std::int64_t>(result_.quantum[c], 1) + 1;
+    }
+    evaluate();
+  }
+
+  /// Times of all nodes and the span of all events, along the lines.
+  void evaluate() {
+    begin_ = std::numeric_limits<std::int64_t>::max();
+    end_ = std::numeric_limits<std::int64_t>::min();
+    for (const ClockFacts& facts : facts_) {
+      const BaseLine& line = result_.lines[clock_of(facts.location)];
+      begin_ = std::min(begin_, line(facts.first));
+      end_ = std::max(end_, line(facts.last));
+    }
+    evaluate_nodes(workers_, graph_, own_, times_,
+                   [&](LocationIndex l) { return result_.lines[clock_of(l)]; });
+  }
+
+  [[nodiscard]] std::int64_t width(std::uint32_t windows) const {
+    return (end_ - begin_) / windows + 1;
+  }
+
+  std::vector<CausalBound> collect(std::uint32_t windows, const ClockErrors* errors,
+                                   std::int64_t rate_ppb) {
+    BoundOptions options;
+    options.times = times_;
+    options.clock_of = result_.clock_of;
+    options.clocks = clocks_;
+    options.mu = mu_;
+    options.begin = begin_;
+    options.end = end_;
+    options.windows = windows;
+    options.errors = errors;
+    options.threads = workers_.threads();
+    options.rate = static_cast<double>(rate_ppb) / static_cast<double>(k_ppb);
+    return collect_bounds(processes_, graph_, options);
+  }
+
+  /// Sessions as bounds in both directions.
+  void place_sessions() {
+    if (!session_clock_) return;
+    for (const MeasuredOffset& session : gather_measured_offsets(processes_, loaded_)) {
+      if (clock_of(session.location) == *session_clock_) continue;
+      const Int128 shown = static_cast<Int128>(session.local) + session.offset;
+      if (shown < 0 || shown > std::numeric_limits<std::int64_t>::max()) continue;
+      CausalBound bound;
+      bound.from = *session_clock_;
+      bound.to = clock_of(session.location);
+      bound.from_time = result_.lines[bound.from](static_cast<std::uint64_t>(shown));
+      bound.to_time = result_.lines[bound.to](session.local);
+      // A second of the clock of the sessions and one of common time are not quite the same.
+      const std::int64_t reach = session.half_width + session.half_width / 1'000 + 1;
+      bound.slack = bound.to_time - bound.from_time + reach;
+      sessions_.push_back(bound);
+      std::swap(bound.from, bound.to);
+      std::swap(bound.from_time, bound.to_time);
+      bound.slack = bound.to_time - bound.from_time + reach;
+      sessions_.push_back(bound);
+      ++result_.about.sessions;
+    }
+  }
+
+  /// All bounds in windows, as loose as stamps are coarse.
+  void constrain(std::uint32_t windows, const ClockErrors* errors, std::int64_t rate_ppb) {
+    bounds_ = collect(windows, errors, rate_ppb);
+    const std::int64_t mu_margin = *std::max_element(mu_.begin(), mu_.end()) / 1'000;
+    bounds_.insert(bounds_.end(), sessions_.begin(), sessions_.end());
+    for (CausalBound& bound : bounds_) {
+      bound.slack += result_.quantum[bound.from] + result_.quantum[bound.to] + mu_margin;
+    }
+    GuaranteeProblem problem;
+    problem.clocks = clocks_;
+    problem.reference = reference_clock_;
+    problem.begin = result_.begin = begin_;
+    problem.width = result_.width = width(windows);
+    problem.windows = result_.windows = windows;
+    problem.bounds = bounds_;
+    guarantee_.emplace(problem);
+  }
+
+  Result<ProvenIntervals> prove() {
+    const auto most =
+        std::max<std::size_t>(k_most_cells / std::max<std::size_t>(clocks_, facts_.size()), 16);
+    TRY(go_on());
+    // Every clock may talk to a few others; who does is not known yet.
+    const std::size_t first = std::clamp<std::size_t>(most / 16, 16, k_first_windows);
+    constrain(static_cast<std::uint32_t>(first), nullptr, k_assumed_rate_ppb);
+    // A first look tells how wide the windows may be and which bounds are tight; then again.
+    for (int round = 0; round < 2; ++round) {
+      const auto least = guarantee_->least_rate();
+      if (least.contradiction) return without(contradicts(*least.contradiction));
+      result_.about.least_rate_ppm = static_cast<double>(least.rate_ppb) / 1e3;
+      narrow(option_.max_rate_ppm ? given_rate() : rate_of_trace(least.rate_ppb));
+      if (narrowed_.contradiction) return refuse(*narrowed_.contradiction);
+      if (round == 1) break;
+      TRY(go_on());
+      const ClockErrors errors = middles();
+      constrain(windows_for(most), &errors, typical_rate());
+    }
+    result_.limits = std::move(narrowed_.limits);
+    result_.intervals = std::move(narrowed_.intervals);
+    result_.about.max_rate_ppm = static_cast<double>(result_.limits.wander_ppb) / 1e3;
+    result_.about.max_rate_source = option_.max_rate_ppm ? "given" : "trace";
+    result_.about.windows = result_.windows;
+    result_.about.window_ticks = result_.width;
+    return std::move(result_);
+  }
+
+  void narrow(std::int64_t wander_ppb) {
+    RateLimits start = std::move(narrowed_.limits);
+    // What a first look proved holds, under the same limit or a lower one.
+    if (start.extra_ppb.empty() || wander_ppb > start.wander_ppb) {
+      start.extra_ppb.assign(clocks_, k_most_rate_ppb);
+    }
+    start.wander_ppb = wander_ppb;
+    narrowed_ =
+        narrow_limits(*guarantee_, lives(), std::move(start), option_.max_rate_ppm.has_value());
+  }
+
+  [[nodiscard]] std::vector<Lifetime> lives() const {
+    std::vector<Lifetime> lives(clocks_, {end_, begin_});
+    for (const ClockFacts& facts : facts_) {
+      const std::uint32_t c = clock_of(facts.location);
+      lives[c].first = std::min(lives[c].first, result_.lines[c](facts.first));
+      lives[c].last = std::max(lives[c].last, result_.lines[c](facts.last));
+    }
+    if (session_clock_ && *session_clock_ != reference_clock_) {
+      lives[*session_clock_] = {begin_, end_};
+    }
+    return lives;
+  }
+
+  [[nodiscard]] std::int64_t given_rate() const {
+    return std::clamp<std::int64_t>(std::llround(*option_.max_rate_ppm * 1e3), 0, k_most_rate_ppb);
+  }
+
+  /// From what the trace shows of its clocks' rates.
+  [[nodiscard]] std::int64_t rate_of_trace(std::int64_t least) {
+    double largest = 0;
+    for (const LocationIndex l : own_) {
+      const trace::LocationSkeleton& location = trace_.locations[l];
+      if (corrected_ || location.event_count == 0) continue;
+      const BaseLine line = chord(maps_[l], location.first, location.last);
+      largest = std::max(largest, largest_rate(maps_[l], line, location.first, location.last));
+    }
+    const std::int64_t shown = processes_.reduce(
+        Team::Reduction::max,
+        static_cast<std::int64_t>(std::min(largest, 0.1) * static_cast<double>(k_ppb)));
+    return std::min(k_margin * std::max(least, shown) + k_assumed_rate_ppb, k_most_rate_ppb);
+  }
+
+  /// Of a clock in the middle of all.
+  [[nodiscard]] std::int64_t typical_rate() const {
+    std::vector<std::int64_t> extra = narrowed_.limits.extra_ppb;
+    extra.erase(extra.begin() + reference_clock_);
+    if (extra.empty()) return narrowed_.limits.wander_ppb;
+    const auto middle = extra.begin() + static_cast<std::ptrdiff_t>(extra.size() / 2);
+    std::nth_element(extra.begin(), middle, extra.end());
+    return narrowed_.limits.wander_ppb + *middle;
+  }
+
+  /// Best knowledge of the errors, to tell which bounds are tight.
+  [[nodiscard]] ClockErrors middles() const {
+    std::vector<double> values(std::size_t{clocks_} * result_.windows, 0);
+    for (std::uint32_t c = 0; c < clocks_; ++c) {
+      for (std::uint32_t w = 0; w < result_.windows; ++w) {
+        const auto interval = narrowed_.intervals.of(c, w);
+        if (!interval.bounded()) continue;
+        values[std::size_t{c} * result_.windows + w] =
+            (static_cast<double>(interval.lower) + static_cast<double>(interval.upper)) / 2;
+      }
+    }
+    return {result_.begin + result_.width / 2, static_cast<double>(result_.width), result_.windows,
+            std::move(values)};
+  }
+
+  /// So narrow that a bound loses little inside of them, as far as memory goes.
+  [[nodiscard]] std::uint32_t windows_for(std::size_t most) const {
+    std::vector<double> widths;
+    for (std::uint32_t w = 0; w < result_.windows; ++w) {
+      for (std::uint32_t c = 0; c < clocks_; ++c) {
+        const auto interval = narrowed_.intervals.of(c, w);
+        if (c == reference_clock_ || !interval.bounded()) continue;
+        widths.push_back(static_cast<double>(interval.upper) - static_cast<double>(interval.lower));
+      }
+    }
+    if (widths.empty()) return static_cast<std::uint32_t>(std::min<std::size_t>(64, most));
+    const auto tight = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 10);
+    std::nth_element(widths.begin(), tight, widths.end());
+    const double wanted = static_cast<double>(end_ - begin_) * static_cast<double>(typical_rate()) /
+                          static_cast<double>(k_ppb) /
+                          (std::max(*tight, 1.0) * k_share_of_interval);
+    const std::size_t affordable = std::clamp<std::size_t>(
+        std::min(most, k_most_bounds * result_.windows / std::max<std::size_t>(bounds_.size(), 1)),
+        16, k_most_windows);
+    const auto least = static_cast<double>(std::min<std::size_t>(k_first_windows, affordable));
+    return static_cast<std::uint32_t>(std::clamp(wanted, least, static_cast<double>(affordable)));
+  }
+
+  /// "MPI Rank 1 and MPI Rank 3, 0.1 s to 0.12 s after the first event".
+  [[nodiscard]] std::string place(const Contradiction& found) const {
+    const auto seconds = [&](std::int64_t time) {
+      return static_cast<double>(time - begin_) /
+             static_cast<double>(trace_.definitions.clock.resolution_hz);
+    };
+    return fmt::format("{}, {:.6g} s to {:.6g} s after the first event",
+                       names_of_clocks(trace_.definitions, facts_, result_.clock_of, found.clocks),
+                       seconds(found.begin - result_.width / 2),
+                       seconds(found.end + result_.width / 2));
+  }
+  [[nodiscard]] std::string contradicts(const Contradiction& found) const {
+    return fmt::format(
+        "what messages and sessions say contradicts itself, whatever the rates of the clocks ({}): "
+        "a clock was set, an interval of a session is too narrow, or mu is too large",
+        place(found));
+  }
+  [[nodiscard]] Result<ProvenIntervals> refuse(const Contradiction& found) const {
+    if (!found.needed_ppb) return fail(ErrorKind::input, trace_.path + ": " + contradicts(found));
+    return fail(ErrorKind::input,
+                fmt::format("--max-rate-ppm {:.9g} is too small for {}: clocks had to be off by at "
+                            "least {:.3g} ppm ({}); take a larger limit, or leave it to the trace",
+                            *option_.max_rate_ppm, trace_.path,
+                            static_cast<double>(*found.needed_ppb) / 1e3, place(found)));
+  }
+
+  session::Workers& workers_;
+  Team& processes_;
+  const session::LoadedTrace& loaded_;
+  const trace::Trace& trace_;
+  std::vector<LocationIndex> own_;
+  const match::Graph& graph_;
+  const trace::ClockDomains& domains_;
+  const MuTicks& mu_;
+  const clocks::Presynchronised& presync_;
+  const BoundsOption& option_;
+  const Progress* progress_;
+
+  ProvenIntervals result_;
+  std::vector<ClockFacts> facts_;  ///< of all locations with events
+  std::uint32_t clocks_ = 0;       ///< that of the sessions too, if it is none of theirs
+  std::uint32_t reference_clock_ = 0;
+  std::optional<std::uint32_t> session_clock_;  ///< if sessions have intervals
+  bool corrected_ = false;      ///< clock offsets are a correction, not measurements
+  std::vector<ClockMap> maps_;  ///< per location: the best there are
+  std::int64_t begin_ = 0, end_ = 0;
+  BigVector<std::int64_t> times_;  ///< per node, ghosts too; along the lines
+  std::vector<CausalBound> sessions_, bounds_;
+  std::optional<Guarantee> guarantee_;
+  Narrowed narrowed_;  ///< so far
+};
+
+}  // namespace
+
+Result<ProvenIntervals> prove_intervals(session::Workers& workers,
+                                        const session::LoadedTrace& loaded,
+                                        const match::Graph& graph,
+                                        const trace::ClockDomains& domains, const MuTicks& mu,
+                                        const clocks::Presynchronised& presync,
+                                        const BoundsOption& option, const Progress* progress) {
+  return Prover(workers, loaded, graph, domains, mu, presync, option, progress).run();
+}
+
+}  // namespace entrain::causal

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+
+#include "clocks/sessions.hpp"
+
+namespace entrain::clocks {
+
+/// A point with a weight, for least squares.
+struct WeightedPoint {
+  std::uint64_t local = 0;
+  std::int64_t offset = 0;
+  double weight = 1;  ///< > 0
+};
+
+/// A straight line by weighted least squares: offset over local time. Integers hold the times,
+/// doubles the differences to the first point.
+class Line {
+ public:
+  /// Two points or more, of at least two different times.
+  explicit Line(std::span<const WeightedPoint> points);
+
+  /// Offset at `local`, in ticks after reference().
+  [[nodiscard]] double after_reference(std::uint64_t local) const;
+  [[nodiscard]] std::int64_t reference() const { return reference_offset_; }
+  /// Of the offset, ticks per tick.
+  [[nodiscard]] double slope() const { return slope_; }
+  /// Distance of a point from the line, ticks.
+  [[nodiscard]] double residual(const WeightedPoint& point) const;
+  /// The same from the line through all other points; `point` must be one of those of the line.
+  [[nodiscard]] double residual_left_out(const WeightedPoint& point) const;
+  /// Two knots: `first` and `last`.
+  [[nodiscard]] std::vector<ClockKnot> knots(std::uint64_t first, std::uint64_t last) const;
+
+ private:
+  std::uint64_t reference_local_;
+  std::int64_t reference_offset_;
+  double slope_ = 0, mean_time_ = 0, mean_offset_ = 0, weights_ = 0, spread_ = 0;
+};
+
+/// A curve through all points, cubic in between, with a continuous first derivative and never
+/// decreasing in global time.
+///
+/// The derivative at a point is that of the parabola through it and its two neighbours (at the
+/// ends: the nearest two), limited to [0, 3 * the smaller slope beside it], which keeps cubics
+/// monotone (Fritsch and Carlson 1980). All is computed for the small offsets, not for the times.
+/// Outside of the points the curve goes on straight.
+class Spline {
+ public:
+  /// Two points or more, in strictly increasing order of time. Global time must not decrease.
+  explicit Spline(std::span<const SessionPoint> points);
+
+  /// Offset at `local` between the points `segment` and `segment + 1`, in ticks after that of the
+  /// former.
+  [[nodiscard]] double after(std::size_t segment, std::uint64_t local) const;
+  /// Knots of a map whose straight pieces miss the curve by `tolerance` ticks (> 0) at most, as
+  /// long as `k_knots_per_segment` suffice. The outermost knots lie outside of the points and give
+  /// the direction there.
+  [[nodiscard]] std::vector<ClockKnot> knots(double tolerance) const;
+  /// What these pieces miss of the curve, largest over all segments, ticks.
+  [[nodiscard]] double chord_error(double tolerance) const;
+
+  static constexpr std::uint64_t k_knots_per_segment = 1024;
+
+ private:
+  struct Cubic {
+    double length, first, second, third;  ///< x * (first + x * (second + x * third))
+  };
+  void add_knots(std::size_t segment, double tolerance, std::vector<ClockKnot>& knots) const;
+  [[nodiscard]] std::uint64_t pieces(std::size_t segment, double tolerance) const;
+
+  std::vector<SessionPoint> points_;
+  std::vector<double> rates_;  ///< derivative of the offset at each point
+  std::vector<Cubic> cubics_;
+};
+
+/// What would be measured at point `k` if only the others were known: the distance of point k from
+/// the straight line between its neighbours, and from the spline through the points around it.
+/// 0 < k < size - 1. Ticks.
+[[nodiscard]] double left_out_of_line(std::span<const SessionPoint> points, std::size_t k);
+[[nodiscard]] double left_out_of_spline(std::span<const SessionPoint> points, std::size_t k);
+
+}  // namespace entrain::clocks

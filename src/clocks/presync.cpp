@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clocks/presync.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "clocks/estimate.hpp"
+#include "clocks/samples.hpp"
+#include "clocks/warnings.hpp"
+#include "trace/properties.hpp"
+
+namespace entrain::clocks {
+
+namespace {
+
+const char* word_of(Condensing rule) {
+  switch (rule) {
+    case Condensing::shortest:
+      return "shortest";
+    case Condensing::mean:
+      return "mean";
+    case Condensing::weighted:
+      return "weighted";
+  }
+  return "";
+}
+
+const char* text_of(Condensing rule) {
+  switch (rule) {
+    case Condensing::shortest:
+      return "shortest round trips";
+    case Condensing::mean:
+      return "mean of the exchanges kept";
+    case Condensing::weighted:
+      return "mean of the exchanges kept, weighted by 1 / round trip^2";
+  }
+  return "";
+}
+
+/// One run of presynchronise().
+class Presynchroniser {
+ public:
+  Presynchroniser(const trace::Share& share, const PresyncOptions& options)
+      : processes_(share.team), trace_(share.trace), own_(share.own()), options_(options) {}
+
+  Result<Presynchronised> run() {
+    look_at_records();
+    TRY(choose());
+    result_.method = result_.provenance = method_ ? clocks::name_of(*method_) : "none";
+    if (method_ && *method_ != Method::linear) {
+      result_.provenance += fmt::format(" sessions={}", word_of(options_.condensing));
+    }
+    result_.maps.resize(trace_.locations.size());
+    if (options_.report) result_.bounds.resize(trace_.locations.size());
+    TRY(processes_.agree(make_maps()));
+    avoid_negative_times(processes_, trace_, own_, result_.maps);
+    if (options_.report) {
+      gather_qualities();
+      if (method_ && !corrected_) {
+        result_.clocks.warnings = warnings_of_records(processes_, trace_, own_);
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  const trace::LocationSkeleton& location(LocationIndex l) const { return trace_.locations[l]; }
+
+  void look_at_records() {
+    std::array<std::int64_t, 2> seen{};  // records of any location, locations with half-widths
+    for (const LocationIndex l : own_) {
+      const auto& records = location(l).clock_offsets;
+      seen[0] = std::max(seen[0], static_cast<std::int64_t>(records.size()));
+      const bool widths = std::any_of(records.begin(), records.end(),
+                                      [](const auto& record) { return record.stddev > 0; });
+      seen[1] = std::max(seen[1], std::int64_t{widths ? 1 : 0});
+    }
+    processes_.reduce(Team::Reduction::max, seen);
+    most_records_ = seen[0];
+    any_width_ = seen[1] != 0;
+  }
+
+  /// Which method, and the exchanges if it wants them.
+  Result<void> choose() {
+    corrected_ = trace::find_property(trace_.definitions, trace::k_property_correction) != nullptr;
+    switch (options_.method) {
+      case Presync::none:
+        return {};
+      case Presync::linear:
+        method_ = Method::linear;
+        break;
+      case Presync::regression:
+        method_ = Method::regression;
+        break;
+      case Presync::spline:
+        method_ = Method::spline;
+        break;
+      case Presync::automatic:
+      case Presync::causal:
+        return choose_automatically();
+    }
+    if (method_ == Method::linear) return {};
+    const char* const wanted = clocks::name_of(*method_);
+    if (corrected_) {
+      return fail(
+          ErrorKind::input,
+          fmt::format("{} was corrected already: its clock offsets are no measurements that "
+                      "a {} could use; try --presync linear",
+                      trace_.path, wanted));
+    }
+    if (most_records_ == 0) {
+      return fail(ErrorKind::input,
+                  fmt::format("{} has no ClockOffset records, so there is nothing "
+                              "for a {}; try --presync none",
+                              trace_.path, wanted));
+    }
+    return read_samples();
+  }
+
+  Result<void> choose_automatically() {
+    if (most_records_ == 0) return {};
+    method_ = Method::linear;
+    if (corrected_) {
+      reason_ = "the archive was corrected already, and its records say how";
+      return {};
+    }
+    if (most_records_ < 3) {
+      reason_ = "there are fewer than three sessions";
+      return {};
+    }
+    TRY(read_samples());
+    CrossValidation sums;
+    for (const LocationIndex l : own_) {
+      const auto of_clock = cross_validate(sessions_of(l), options_.condensing);
+      sums.inner_sessions += of_clock.inner_sessions;
+      sums.width_ticks += of_clock.width_ticks;
+      for (std::size_t m = 0; m < k_methods; ++m) {
+        sums.distance_ticks[m] += of_clock.distance_ticks[m];
+      }
+    }
+    processes_.reduce(Team::Reduction::sum, sums.distance_ticks);
+    sums.inner_sessions = processes_.reduce(Team::Reduction::sum, sums.inner_sessions);
+    sums.width_ticks = processes_.reduce(Team::Reduction::sum, sums.width_ticks);
+    method_ = choose_method(sums, most_records_);
+    reason_ = reason_for(sums);
+    return {};
+  }
+
+  [[nodiscard]] std::string reason_for(const CrossValidation& sums) const {
+    const auto mean = [&](std::int64_t ticks) {
+      const double count = std::max(1.0, static_cast<double>(sums.inner_sessions));
+      return fmt::format("{:.3g} us",
+                         static_cast<double>(ticks) / count * 1e6 /
+                             static_cast<double>(trace_.definitions.clock.resolution_hz));
+    };
+    if (most_records_ == 3) {
+      return fmt::format(
+          "the session in the middle lies {} off the line between the others, of "
+          "which their intervals explain {}",
+          mean(sums.distance_ticks[0]), mean(sums.width_ticks));
+    }
+    return fmt::format(
+        "sessions left out are missed by {} on average with linear, {} with "
+        "regression, {} with spline",
+        mean(sums.distance_ticks[0]), mean(sums.distance_ticks[1]), mean(sums.distance_ticks[2]));
+  }
+
+  Result<void> read_samples() {
+    const std::filesystem::path folder = std::filesystem::path(trace_.path).parent_path();
+    if (folder.empty()) return {};
+    TRY_ASSIGN(samples_, agree(processes_, read_clock_samples(folder, trace_, own_)));
+    any_samples_ = processes_.any(!samples_.empty());
+    return {};
+  }
+
+  [[nodiscard]] Sessions sessions_of(LocationIndex l) const {
+    Sessions clock;
+    const auto samples = samples_.find(l);
+    const auto& records = location(l).clock_offsets;
+    for (std::size_t k = 0; k < records.size(); ++k) {
+      clock.sessions.push_back({records[k], {}});
+      if (samples != samples_.end()) clock.sessions.back().samples = samples->second[k];
+    }
+    clock.reference = any_width_ && std::all_of(records.begin(), records.end(), [](const auto& r) {
+                        return r.offset == 0 && r.stddev == 0;
+                      });
+    return clock;
+  }
+
+  Result<void> make_maps() {
+    for (const LocationIndex l : own_) {
+      if (!location(l).decreasing.empty()) {
+        return fail(ErrorKind::input,
+                    fmt::format("{}: time runs backward in its event file ({}); no correction can "
+                                "be based on that clock",
+                                name_of(l), location(l).decreasing));
+      }
+      if (method_) {
+        if (auto made = make_map(l); !made) {
+          return fail(ErrorKind::input,
+                      fmt::format("{}: {}; try --presync none", name_of(l), made.error().message));
+        }
+      }
+    }
+    return {};
+  }
+
+  Result<void> make_map(LocationIndex l) {
+    if (*method_ == Method::linear && !options_.report) return make_as_reader(l);
+    TRY_ASSIGN(Estimate estimate, estimate(sessions_of(l), *method_, options_.condensing));
+    result_.maps[l] = std::move(estimate.map);
+    if (*method_ != Method::linear) {
+      TRY_ASSIGN(result_.maps[l], straight_in_flushes(result_.maps[l], location(l)));
+    }
+    if (options_.report && estimate.quality.sessions >= 2) {
+      result_.bounds[l] = std::move(estimate.bound);
+      estimate.quality.location = trace_.definitions.locations[l].id;
+      qualities_.push_back({l, estimate.quality});
+    }
+    return {};
+  }
+
+  /// Without what only a report needs: a corrected archive may have a record per event.
+  Result<void> make_as_reader(LocationIndex l) {
+    std::vector<ClockKnot> knots;
+    for (const auto& record : location(l).clock_offsets) {
+      knots.push_back({record.time, record.offset});
+    }
+    TRY_ASSIGN(result_.maps[l], ClockMap::from_knots(std::move(knots)));
+    if (!result_.maps[l].is_monotone()) {
+      return fail(ErrorKind::input, "its clock offsets make time run backward");
+    }
+    return {};
+  }
+
+  struct Numbered {
+    LocationIndex location = k_none;
+    ClockQuality quality;
+  };
+
+  void gather_qualities() {
+    std::vector<std::vector<Numbered>> outgoing(processes_.size());
+    outgoing[0] = std::move(qualities_);
+    auto received = exchange(processes_, std::move(outgoing));
+    std::vector<Numbered> all;
+    for (const auto& part : received) all.insert(all.end(), part.begin(), part.end());
+    std::sort(all.begin(), all.end(),
+              [](const Numbered& a, const Numbered& b) { return a.location < b.location; });
+    result_.clocks.reason = reason_;
+    if (method_) result_.clocks.sessions = source();
+    for (const Numbered& one : all) result_.clocks.clocks.push_back(one.quality);
+  }
+
+  [[nodiscard]] std::string source() const {
+    if (*method_ == Method::linear || !any_samples_) return "ClockOffset records";
+    return fmt::format("{}, {}", k_clock_samples, text_of(options_.condensing));
+  }
+
+  [[nodiscard]] std::string name_of(LocationIndex l) const {
+    return fmt::format("location {} of {}", trace_.definitions.locations[l].id, trace_.path);
+  }
+
+  Team& processes_;
+  const trace::Trace& trace_;
+  std::vector<LocationIndex> own_;
+  PresyncOptions options_;
+  std::int64_t most_records_ = 0;  ///< of any location
+  bool corrected_ = false;         ///< the records are a correction, no measurements
+  bool any_width_ = false;         ///< some record has a half-width
+  bool any_samples_ = false;       ///< some location's exchanges are known
+  std::optional<Method> method_;
+  std::string reason_;
+  std::map<LocationIndex, LocationSamples> samples_;
+  std::vector<Numbered> qualities_;
+  Presynchronised result_;
+};
+
+}  // namespace
+
+Result<ClockMap> straight_in_flushes(const ClockMap& map, const trace::LocationSkeleton& location) {
+  if (location.flushes.empty()) return map;
+  std::vector<ClockKnot> knots;
+  for (const ClockKnot& knot : map.knots()) {
+    const bool inside = std::any_of(location.flushes.begin(), location.flushes.end(),
+                                    [&](const trace::FlushInterval& flush) {
+                                      return knot.local > flush.begin && knot.local < flush.end;
+                                    });
+    if (!inside) knots.push_back(knot);
+  }
+  return knots.size() < 2 ? map : ClockMap::from_knots(std::move(knots));
+}
+
+void avoid_negative_times(Team& processes, const trace::Trace& trace,
+                          std::span<const LocationIndex> own, std::span<ClockMap> maps) {
+  std::int64_t earliest = 0;
+  for (const LocationIndex l : own) {
+    const trace::LocationSkeleton& location = trace.locations[l];
+    if (location.event_count > 0) earliest = std::min(earliest, maps[l](location.first));
+  }
+  earliest = processes.reduce(Team::Reduction::min, earliest);
+  if (earliest == 0) return;
+  for (ClockMap& map : maps) map = map.shifted(-earliest);
+}
+
+Result<Presynchronised> presynchronise(const trace::Share& share, const PresyncOptions& options) {
+  return Presynchroniser(share, options).run();
+}
+
+Result<Presynchronised> presynchronise(const trace::Trace& trace, const PresyncOptions& options) {
+  Solo solo;
+  const trace::Partition whole = trace::undivided(trace.definitions);
+  return Presynchroniser({solo, whole, trace}, options).run();
+}
+
+}  // namespace entrain::clocks

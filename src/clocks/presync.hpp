@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/options.hpp>
+#include <entrain/report.hpp>
+
+#include "base/team.hpp"
+#include "clocks/error_bound.hpp"
+#include "trace/share.hpp"
+
+namespace entrain::clocks {
+
+/// The pre-synchronisation of a trace: stored stamp -> C.
+struct Presynchronised {
+  std::vector<ClockMap> maps;  ///< one per location; of other processes: the identity
+  std::string method;          ///< "none", "linear", "regression", "spline" or "causal"
+  std::string provenance;      ///< the method with its options, for an archive's properties
+  /// How good the maps are, and what is strange about them; only if asked for, and on rank 0 only.
+  ClockEstimation clocks;
+  /// One per location, only if asked for; unknown for those of other processes.
+  std::vector<ErrorBound> bounds;
+};
+
+/// What presynchronise() shall do; a method alone asks for no report.
+struct PresyncOptions {
+  PresyncOptions(Presync method_) : method(method_) {}
+  PresyncOptions(const CheckOptions& options)
+      : method(options.presync), condensing(options.condensing), report(true) {}
+
+  Presync method;
+  Condensing condensing = Condensing::shortest;
+  bool report = false;  ///< fill Presynchronised::clocks and ::bounds
+};
+
+/// Builds the presync maps. If a time would be negative, all locations are moved by the same
+/// amount.
+///
+/// Records of an archive that was corrected are its correction and nothing that was measured:
+/// `automatic` takes them as a reader does, regression and spline are refused. Sessions are read
+/// from the recorder's file beside the archive where it belongs to it (read_clock_samples), from
+/// the ClockOffset records otherwise. The maps do not depend on the number of processes.
+/// Errors: ErrorKind::input for clock offsets out of order or a map that decreases, and for local
+/// stamps that decrease, naming the location; for a corrected archive, and one without records, if
+/// regression or spline is asked for; for a damaged file of exchanges. Collective over the
+/// processes.
+Result<Presynchronised> presynchronise(const trace::Share& share, const PresyncOptions& options);
+/// Of a trace that is in this process as a whole.
+Result<Presynchronised> presynchronise(const trace::Trace& trace, const PresyncOptions& options);
+
+/// The map without the knots strictly inside buffer flushes, where a reader's segment must not
+/// change; unless fewer than two were left.
+Result<ClockMap> straight_in_flushes(const ClockMap& map, const trace::LocationSkeleton& location);
+
+/// Moves all maps by the same amount if the first event of some location would be before 0. `own`:
+/// the locations of this process, with events; `maps`: one per location. Collective.
+void avoid_negative_times(Team& processes, const trace::Trace& trace,
+                          std::span<const LocationIndex> own, std::span<ClockMap> maps);
+
+}  // namespace entrain::clocks

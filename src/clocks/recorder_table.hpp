@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <entrain/error.hpp>
+
+namespace entrain::clocks {
+
+/// Reads a table that the recorder left beside an archive: lines that begin with '#', the names of
+/// the `columns`, then rows. `row` gets every row and says what is wrong with it, or "".
+///
+/// Errors: ErrorKind::input with the file, the line, what is wrong and the `remedy`; a file that
+/// cannot be opened counts as one that ends too early.
+Result<void> read_recorder_table(const std::filesystem::path& path, std::string_view columns,
+                                 std::string_view remedy,
+                                 const std::function<std::string_view(const std::string&)>& row);
+
+}  // namespace entrain::clocks

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clocks/samples.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "clocks/recorder_table.hpp"
+
+namespace entrain::clocks {
+namespace {
+
+constexpr std::string_view k_columns =
+    "session,rank,parent,local_ticks,parent_ticks,master_ticks,round_trip_ticks,kept";
+constexpr std::uint64_t k_largest_offset = std::uint64_t{1} << 61;
+
+/// A line of the file.
+struct Row {
+  std::uint64_t session = 0, rank = 0;
+  Sample sample;
+};
+
+/// A ClockOffset record: an exchange has the same times.
+using Key = std::pair<std::uint64_t, std::int64_t>;
+Key key_of(const Sample& sample) { return {sample.local, sample.offset}; }
+Key key_of(const trace::ClockOffset& record) { return {record.time, record.offset}; }
+
+std::optional<Row> row_of(std::string_view line) {
+  std::array<std::uint64_t, 8> words{};
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto [next, error] = std::from_chars(at, end, words[i]);
+    const bool last = i + 1 == words.size();
+    if (error != std::errc() || (last ? next != end : next == end || *next != ',')) {
+      return std::nullopt;
+    }
+    at = next + (last ? 0 : 1);
+  }
+  const auto& [session, rank, parent, local, parent_time, master, round_trip, kept] = words;
+  const auto offset = static_cast<std::int64_t>(master - local);
+  const std::uint64_t size = offset < 0 ? local - master : master - local;
+  if (size > k_largest_offset || round_trip > k_largest_offset || kept > 1) return std::nullopt;
+  return Row{session, rank, {local, offset, round_trip, kept == 1}};
+}
+
+/// The exchanges of the sessions that `records` are of, or nothing if not every record is an
+/// exchange of `process`, each of a later session than the one before.
+std::optional<LocationSamples> samples_of(const std::vector<trace::ClockOffset>& records,
+                                          const std::vector<Row>& process) {
+  std::map<Key, std::uint64_t> session_of;
+  for (const Row& row : process) session_of.try_emplace(key_of(row.sample), row.session);
+  std::map<std::uint64_t, std::size_t> place_of;
+  for (const trace::ClockOffset& record : records) {
+    const auto session = session_of.find(key_of(record));
+    if (session == session_of.end()) return std::nullopt;
+    if (!place_of.empty() && session->second <= place_of.rbegin()->first) return std::nullopt;
+    place_of.emplace(session->second, place_of.size());
+  }
+  LocationSamples samples(records.size());
+  for (const Row& row : process) {
+    const auto place = place_of.find(row.session);
+    if (place != place_of.end()) samples[place->second].push_back(row.sample);
+  }
+  return samples;
+}
+
+/// Finds the locations of one process after the other, by their first records.
+class Matcher {
+ public:
+  Matcher(const trace::Trace& trace, const std::vector<LocationIndex>& locations) : trace_(trace) {
+    for (const LocationIndex l : locations) {
+      const auto& records = trace.locations[l].clock_offsets;
+      if (records.size() >= 2) waiting_.emplace(key_of(records.front()), l);
+    }
+  }
+
+  void take(const std::vector<Row>& process) {
+    for (const Row& row : process) {
+      const auto [begin, end] = waiting_.equal_range(key_of(row.sample));
+      for (auto place = begin; place != end; ++place) {
+        if (found_.contains(place->second)) continue;
+        if (auto samples = samples_of(trace_.locations[place->second].clock_offsets, process)) {
+          found_.emplace(place->second, std::move(*samples));
+        }
+      }
+    }
+  }
+
+  std::map<LocationIndex, LocationSamples> take_found() { return std::move(found_); }
+
+ private:
+  const trace::Trace& trace_;
+  std::multimap<Key, LocationIndex> waiting_;
+  std::map<LocationIndex, LocationSamples> found_;
+};
+
+}  // namespace
+
+Result<std::map<LocationIndex, LocationSamples>> read_clock_samples(
+    const std::filesystem::path& folder, const trace::Trace& trace,
+    const std::vector<LocationIndex>& locations) {
+  const std::filesystem::path path = folder / k_clock_samples;
+  Matcher matcher(trace, locations);
+  std::error_code none;
+  if (!std::filesystem::exists(path, none)) return matcher.take_found();
+  std::vector<Row> process;  // its lines stand together
+  TRY(read_recorder_table(path, k_columns, "without the file the ClockOffset records count",
+                          [&](const std::string& line) -> std::string_view {
+                            const auto row = row_of(line);
+                            if (!row) return "this is no exchange of a clock session";
+                            if (!process.empty() && process.front().rank != row->rank) {
+                              matcher.take(process);
+                              process.clear();
+                            }
+                            process.push_back(*row);
+                            return {};
+                          }));
+  matcher.take(process);
+  return matcher.take_found();
+}
+
+}  // namespace entrain::clocks

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clocks/warnings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <fmt/core.h>
+
+#include "trace/definitions.hpp"
+
+namespace entrain::clocks {
+namespace {
+
+constexpr double k_million = 1e6;
+
+/// What the records of one location say.
+struct Measured {
+  LocationIndex location = k_none;
+  std::int64_t offset = 0;  ///< of the first session, ticks
+  double rate = 0;          ///< farthest off between two sessions, ticks per tick
+  double gap = 0;           ///< between these sessions, ticks
+};
+
+double half_width(const trace::ClockOffset& record) {
+  return std::isfinite(record.stddev) && record.stddev > 0 ? record.stddev : 0;
+}
+
+Measured measured(LocationIndex l, const std::vector<trace::ClockOffset>& records) {
+  Measured result{l, records.front().offset, 0, 0};
+  for (std::size_t k = 1; k < records.size(); ++k) {
+    const trace::ClockOffset &a = records[k - 1], &b = records[k];
+    const double gap = static_cast<double>(b.time - a.time);
+    const double rise = static_cast<double>(b.offset - a.offset);
+    const double certain = std::max(0.0, std::abs(rise) - half_width(a) - half_width(b)) / gap;
+    if (certain > std::abs(result.rate)) {
+      result.rate = std::copysign(certain, rise);
+      result.gap = gap;
+    }
+  }
+  return result;
+}
+
+std::string text_of_offsets(const trace::Trace& trace, const std::vector<Measured>& all) {
+  const auto by_offset = [](const Measured& a, const Measured& b) { return a.offset < b.offset; };
+  const auto [least, most] = std::minmax_element(all.begin(), all.end(), by_offset);
+  const double apart_s = static_cast<double>(most->offset - least->offset) /
+                         static_cast<double>(trace.definitions.clock.resolution_hz);
+  if (apart_s <= k_suspicious_offset_s) return "";
+  // Global time is the clock's own plus the offset: the larger the offset, the later the clock.
+  return fmt::format(
+      "the clock of {} is {:.6g} s ahead of that of {}: as it should be where timers count from "
+      "the "
+      "start of their machine, but clocks that tell the time of day are not set then",
+      trace::process_name(trace.definitions, least->location), apart_s,
+      trace::process_name(trace.definitions, most->location));
+}
+
+std::string text_of_rates(const trace::Trace& trace, const std::vector<Measured>& all) {
+  const auto is_off = [](const Measured& m) {
+    return std::abs(m.rate) * k_million > k_suspicious_rate_ppm;
+  };
+  const auto count = std::count_if(all.begin(), all.end(), is_off);
+  if (count == 0) return "";
+  const auto& worst = *std::max_element(
+      all.begin(), all.end(), [](auto& a, auto& b) { return std::abs(a.rate) < std::abs(b.rate); });
+  const std::string others =
+      count == 1 ? "" : fmt::format(" ({} locations above {:g} ppm)", count, k_suspicious_rate_ppm);
+  return fmt::format(
+      "the clock of {} is at least {:.6g} ppm too {} between two sessions {:.3g} s apart{}: no "
+      "crystal is; it was set while the program ran, or the sessions are wrong",
+      trace::process_name(trace.definitions, worst.location), std::abs(worst.rate) * k_million,
+      worst.rate > 0 ? "slow" : "fast",
+      worst.gap / static_cast<double>(trace.definitions.clock.resolution_hz), others);
+}
+
+}  // namespace
+
+std::vector<std::string> warnings_of_records(Team& processes, const trace::Trace& trace,
+                                             std::span<const LocationIndex> own) {
+  std::vector<Measured> mine;
+  for (const LocationIndex l : own) {
+    const auto& records = trace.locations[l].clock_offsets;
+    // A lone record has no effect, as in a reader.
+    if (records.size() >= 2) mine.push_back(measured(l, records));
+  }
+  std::vector<Measured> all = gather_everywhere(processes, mine);
+  std::sort(all.begin(), all.end(),
+            [](const Measured& a, const Measured& b) { return a.location < b.location; });
+  std::vector<std::string> warnings;
+  if (all.empty()) return warnings;
+  for (std::string text : {text_of_offsets(trace, all), text_of_rates(trace, all)}) {
+    if (!text.empty()) warnings.push_back(std::move(text));
+  }
+  return warnings;
+}
+
+void warn_of_violations(CheckReport& report) {
+  std::int64_t worst = 0;
+  for (const EdgeStatistics& edges : report.edges) {
+    if (edges.worst) worst = std::min(worst, edges.worst->margin_ticks);
+  }
+  const double hz = static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz));
+  const double seconds = -static_cast<double>(worst) / hz;
+  if (seconds <= k_suspicious_offset_s) return;
+  report.clocks.warnings.push_back(
+      fmt::format("effects come up to {:.6g} s before their causes{}: the clocks are that wrong, "
+                  "and a correction "
+                  "makes an order of the times, but does not know them",
+                  seconds,
+                  report.presync == "none" ? ", and nothing measured the clocks"
+                                           : ", whatever the sessions measured"));
+}
+
+}  // namespace entrain::clocks

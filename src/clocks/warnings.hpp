@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/report.hpp>
+
+#include "base/team.hpp"
+#include "trace/trace.hpp"
+
+namespace entrain::clocks {
+
+/// Clocks farther apart than this are told, seconds: those of a cluster agree to milliseconds.
+inline constexpr double k_suspicious_offset_s = 1;
+
+/// Rates farther off than this are told, ppm: cheap crystals are off by a hundred, and clocks that
+/// are being set right are slewed by 500.
+inline constexpr double k_suspicious_rate_ppm = 1000;
+
+/// What the ClockOffset records tell of clocks that are hard to believe, one sentence each: the two
+/// measured clocks that are farthest apart at their first sessions, if that is more than
+/// k_suspicious_offset_s, and the clock whose rate between two sessions is farthest off, if that is
+/// more than k_suspicious_rate_ppm whatever the half-widths allow. `own`: the locations of this
+/// process; their records must be in order, and within the range of a clock map. Collective over
+/// the processes; the same at every one.
+[[nodiscard]] std::vector<std::string> warnings_of_records(Team& processes,
+                                                           const trace::Trace& trace,
+                                                           std::span<const LocationIndex> own);
+
+/// Adds a sentence to the warnings of a report whose worst edge is violated by more than
+/// k_suspicious_offset_s: no correction knows times that clocks are that wrong about.
+void warn_of_violations(CheckReport& report);
+
+}  // namespace entrain::clocks

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/difference.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "base/free_memory.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+constexpr int k_bins_per_octave = 128;
+constexpr int k_smallest_exponent = -20;  // magnitudes below 2^-20 share bin 0
+constexpr int k_largest_exponent = 66;
+constexpr std::size_t k_bins =
+    1 + static_cast<std::size_t>(k_bins_per_octave * (k_largest_exponent - k_smallest_exponent));
+
+std::size_t bin_of(double magnitude) {
+  int exponent = 0;
+  const double mantissa = std::frexp(magnitude, &exponent);  // [0.5, 1) * 2^exponent
+  --exponent;                                                // [1, 2) * 2^exponent
+  if (magnitude == 0 || exponent < k_smallest_exponent) return 0;
+  if (exponent >= k_largest_exponent) return k_bins - 1;
+  const int octave = exponent - k_smallest_exponent;
+  const int within = static_cast<int>((2 * mantissa - 1) * k_bins_per_octave);
+  return 1 + static_cast<std::size_t>(octave * k_bins_per_octave + within);
+}
+
+double middle_of(std::size_t bin) {
+  if (bin == 0) return 0;
+  const int index = static_cast<int>(bin) - 1;
+  const double within = (index % k_bins_per_octave + 0.5) / k_bins_per_octave;
+  return std::ldexp(1 + within, k_smallest_exponent + index / k_bins_per_octave);
+}
+
+/// a - b for times that may be anywhere in the range of int64.
+double distance(std::int64_t a, std::int64_t b) {
+  return static_cast<double>(static_cast<long double>(a) - static_cast<long double>(b));
+}
+
+}  // namespace
+
+// ---- Distribution --------------------------------------------------------------------------
+
+void Distribution::add(double value) {
+  ++events_;
+  sum_ += value;
+  sum_of_squares_ += static_cast<long double>(value) * value;
+  const double magnitude = std::fabs(value);
+  largest_ = std::max(largest_, magnitude);
+  count(magnitude);
+}
+
+void Distribution::count(double magnitude) {
+  if (bins_.empty() && magnitudes_.size() < k_exact) {
+    magnitudes_.push_back(magnitude);
+    return;
+  }
+  switch_to_bins();
+  ++bins_[bin_of(magnitude)];
+}
+
+void Distribution::switch_to_bins() {
+  if (!bins_.empty()) return;
+  bins_.resize(k_bins);
+  for (const double magnitude : magnitudes_) ++bins_[bin_of(magnitude)];
+  free_memory(magnitudes_);
+}
+
+void Distribution::merge(const Distribution& other) {
+  events_ += other.events_;
+  sum_ += other.sum_;
+  sum_of_squares_ += other.sum_of_squares_;
+  largest_ = std::max(largest_, other.largest_);
+  if (!other.bins_.empty() || magnitudes_.size() + other.magnitudes_.size() > k_exact) {
+    switch_to_bins();
+  }
+  for (const double magnitude : other.magnitudes_) count(magnitude);
+  for (std::size_t i = 0; i < other.bins_.size(); ++i) bins_[i] += other.bins_[i];
+}
+
+double Distribution::percentile_99() const {
+  const std::uint64_t rank = events_ - events_ / 100;  // ceil(0.99 n), from 1
+  if (bins_.empty()) {
+    std::vector<double> sorted = magnitudes_;
+    const auto nth = sorted.begin() + static_cast<std::ptrdiff_t>(rank - 1);
+    std::nth_element(sorted.begin(), nth, sorted.end());
+    return *nth;
+  }
+  std::uint64_t below = 0;
+  std::size_t bin = 0;
+  while (bin + 1 < bins_.size() && below + bins_[bin] < rank) below += bins_[bin++];
+  return std::min(middle_of(bin), largest_);
+}
+
+DifferenceStatistics Distribution::statistics(std::uint64_t resolution_hz) const {
+  DifferenceStatistics result;
+  result.events = events_;
+  if (events_ == 0) return result;
+  const auto n = static_cast<long double>(events_);
+  const auto tick_s = 1.0L / static_cast<long double>(std::max<std::uint64_t>(resolution_hz, 1));
+  result.rms_s = static_cast<double>(std::sqrt(sum_of_squares_ / n) * tick_s);
+  result.mean_s = static_cast<double>(sum_ / n * tick_s);
+  result.max_s = static_cast<double>(largest_ * tick_s);
+  result.p99_s = static_cast<double>(percentile_99() * tick_s);
+  return result;
+}
+
+// ---- AffineFit -----------------------------------------------------------------------------
+
+AffineFit::Moments AffineFit::moments_of(const Batch& batch) {
+  Moments result{
+      .points = batch.points, .first_t = batch.first_t, .first_error = batch.first_error};
+  if (batch.points == 0) return result;
+  const auto n = static_cast<long double>(batch.points);
+  result.mean_t = batch.x / n;
+  result.mean_error = batch.y / n;
+  result.tt = std::max(0.0L, batch.xx - batch.x * result.mean_t);
+  result.te = batch.xy - batch.x * result.mean_error;
+  return result;
+}
+
+void AffineFit::Moments::merge(const Moments& other) {
+  if (other.points == 0) return;
+  if (points == 0) {
+    *this = other;
+    return;
+  }
+  const auto n = static_cast<long double>(points);
+  const auto m = static_cast<long double>(other.points);
+  const long double dt = static_cast<long double>(other.first_t - first_t) + other.mean_t - mean_t;
+  const long double de =
+      static_cast<long double>(other.first_error - first_error) + other.mean_error - mean_error;
+  const long double weight = n * m / (n + m);
+  tt += other.tt + weight * dt * dt;
+  te += other.te + weight * dt * de;
+  mean_t += dt * m / (n + m);
+  mean_error += de * m / (n + m);
+  points += other.points;
+}
+
+void AffineFit::fold_batch() {
+  total_.merge(moments_of(batch_));
+  batch_ = {};
+}
+
+void AffineFit::merge(const AffineFit& other) {
+  fold_batch();
+  total_.merge(other.total_);
+  total_.merge(moments_of(other.batch_));
+}
+
+Affine AffineFit::line() const {
+  Moments all = total_;
+  all.merge(moments_of(batch_));
+  Affine line;
+  if (all.points == 0) return line;
+  const long double rate = all.tt > 0 ? all.te / all.tt : 0.0L;
+  const long double whole = std::rint(all.mean_t);
+  line.origin = all.first_t + static_cast<std::int64_t>(whole);
+  line.rate = static_cast<double>(rate);
+  line.offset = static_cast<double>(static_cast<long double>(all.first_error) + all.mean_error +
+                                    rate * (whole - all.mean_t));
+  return line;
+}
+
+// ---- TruthFit ------------------------------------------------------------------------------
+
+void TruthFit::add(const EventTimes& block) {
+  assert(block.truth.size() == block.a.size() && block.truth.size() == block.b.size());
+  for (std::size_t i = 0; i < block.truth.size(); ++i) {
+    const std::int64_t t = block.truth[i];
+    const std::int64_t error_a = block.a[i] - t;
+    const std::int64_t error_b = block.b[i] - t;
+    a_.all.add(t, error_a);
+    b_.all.add(t, error_b);
+    if ((block.flags[i] & k_in_communication) != 0) {
+      a_.communication.add(t, error_a);
+      b_.communication.add(t, error_b);
+    }
+    first_truth_ = std::min(first_truth_.value_or(t), t);
+  }
+}
+
+void TruthFit::merge(const TruthFit& other) {
+  a_.all.merge(other.a_.all);
+  a_.communication.merge(other.a_.communication);
+  b_.all.merge(other.b_.all);
+  b_.communication.merge(other.b_.communication);
+  if (other.first_truth_) {
+    first_truth_ = std::min(first_truth_.value_or(*other.first_truth_), *other.first_truth_);
+  }
+}
+
+// ---- DifferenceSums ------------------------------------------------------------------------
+
+DifferenceSums::DifferenceSums(const TruthFit& fit)
+    : a_(Error{fit.a(), {}}), b_(Error{fit.b(), {}}), first_truth_(fit.first_truth()) {}
+
+double DifferenceSums::error(const Error& of, std::int64_t time, std::int64_t truth) {
+  return distance(time, truth) - of.removed(truth);
+}
+
+void DifferenceSums::add(const EventTimes& block) {
+  assert(block.a.size() == block.b.size() && block.a.size() == block.flags.size());
+  assert(!a_ || block.truth.size() == block.a.size());
+  for (std::size_t i = 0; i < block.a.size(); ++i) {
+    const bool communicates = (block.flags[i] & k_in_communication) != 0;
+    difference_.add(distance(block.b[i], block.a[i]), communicates);
+    if (!a_) continue;
+    const std::int64_t t = block.truth[i];
+    a_->sums.add(error_of_a(block.a[i], t), communicates);
+    b_->sums.add(error_of_b(block.b[i], t), communicates);
+  }
+}
+
+void DifferenceSums::merge(const DifferenceSums& other) {
+  assert(a_.has_value() == other.a_.has_value());
+  difference_.merge(other.difference_);
+  if (!a_) return;
+  a_->sums.merge(other.a_->sums);
+  b_->sums.merge(other.b_->sums);
+}
+
+TruthError DifferenceSums::truth_error(const Error& error, std::uint64_t resolution_hz) const {
+  TruthError result;
+  result.all = error.sums.all.statistics(resolution_hz);
+  result.communication = error.sums.communication.statistics(resolution_hz);
+  result.affine_offset_s =
+      error.removed(first_truth_) / static_cast<double>(std::max<std::uint64_t>(resolution_hz, 1));
+  result.affine_ppm = error.removed.rate * 1e6;
+  return result;
+}
+
+void DifferenceSums::fill(CompareReport& report, std::uint64_t resolution_hz) const {
+  report.all = difference_.all.statistics(resolution_hz);
+  report.communication = difference_.communication.statistics(resolution_hz);
+  if (!a_) return;
+  report.a_error = truth_error(*a_, resolution_hz);
+  report.b_error = truth_error(*b_, resolution_hz);
+}
+
+}  // namespace entrain::engine

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <entrain/compare.hpp>
+
+/// Statistics of compare: how far the times of two traces of one run are apart, and how far each
+/// is from the truth. Streams; memory does not grow with the trace.
+///
+/// With a truth the events are read twice: first into a TruthFit per location, merged in order of
+/// the locations; then into a DifferenceSums per location, merged likewise. Merging in one fixed
+/// order makes the result independent of the number of threads.
+namespace entrain::engine {
+
+/// Bits of EventTimes::flags.
+/// Communication inside the span: sends, receives, and ends of the application's collectives.
+inline constexpr std::uint8_t k_in_communication = 1;
+
+/// A block of consecutive events of one location. All spans have the same size, except that
+/// `truth` may be empty. Times are ticks of the common resolution, as a reader returns them.
+struct EventTimes {
+  std::span<const std::int64_t> a;
+  std::span<const std::int64_t> b;
+  std::span<const std::int64_t> truth;
+  std::span<const std::uint8_t> flags;
+};
+
+/// rms, 99th percentile, largest and mean of a stream of values.
+///
+/// The percentile is the value of rank ceil(0.99 n) of the absolute values. It is exact up to
+/// k_exact values; beyond them it comes from a histogram with 128 bins per power of two and is
+/// right to within 0.4 % (absolute values below 2^-20 count as 0). The others are always exact.
+class Distribution {
+ public:
+  static constexpr std::size_t k_exact = std::size_t{1} << 18;
+
+  void add(double value);
+  void merge(const Distribution& other);
+
+  /// With values in ticks of `resolution_hz` per second; all 0 without values.
+  [[nodiscard]] DifferenceStatistics statistics(std::uint64_t resolution_hz) const;
+
+ private:
+  void count(double magnitude);
+  void switch_to_bins();
+  [[nodiscard]] double percentile_99() const;
+
+  std::uint64_t events_ = 0;
+  long double sum_ = 0;
+  long double sum_of_squares_ = 0;
+  double largest_ = 0;
+  std::vector<double> magnitudes_;   ///< while there are at most k_exact
+  std::vector<std::uint64_t> bins_;  ///< else
+};
+
+/// error(t) = offset + rate * (t - origin), in ticks.
+struct Affine {
+  std::int64_t origin = 0;
+  double offset = 0;
+  double rate = 0;
+
+  [[nodiscard]] double operator()(std::int64_t t) const {
+    return offset + rate * static_cast<double>(t - origin);
+  }
+};
+
+/// Least-squares line through points (truth time, error): exact to rounding whatever the distance
+/// of the times from 0. Sums of a few thousand points relative to their first are folded into
+/// running means and centred sums (Chan, Golub, LeVeque 1979).
+class AffineFit {
+ public:
+  void add(std::int64_t t, std::int64_t error) {
+    if (batch_.points == 0) batch_ = Batch{.first_t = t, .first_error = error};
+    const auto x = static_cast<long double>(t - batch_.first_t);
+    const auto y = static_cast<long double>(error - batch_.first_error);
+    batch_.x += x;
+    batch_.y += y;
+    batch_.xx += x * x;
+    batch_.xy += x * y;
+    if (++batch_.points == k_batch) fold_batch();
+  }
+  void merge(const AffineFit& other);
+  [[nodiscard]] std::uint64_t points() const { return total_.points + batch_.points; }
+
+  /// The line, its origin near the mean time. All points at one time: rate 0. No point: zero.
+  [[nodiscard]] Affine line() const;
+
+ private:
+  static constexpr std::uint64_t k_batch = 4096;
+  struct Batch {
+    std::uint64_t points = 0;
+    std::int64_t first_t = 0, first_error = 0;
+    long double x = 0, y = 0, xx = 0, xy = 0;  ///< sums relative to the first point
+  };
+  struct Moments {
+    std::uint64_t points = 0;
+    std::int64_t first_t = 0, first_error = 0;  ///< the means are relative to these
+    long double mean_t = 0, mean_error = 0;
+    long double tt = 0, te = 0;  ///< sums of (t - mean)^2 and (t - mean) * (error - mean)
+    void merge(const Moments& other);
+  };
+  static Moments moments_of(const Batch& batch);
+  void fold_batch();
+
+  Batch batch_;
+  Moments total_;
+};
+
+/// First pass, only with a truth: the common affine function of the errors of A and of B.
+///
+/// The choice of the master clock is free, so one function common to all locations is no error.
+/// It is fitted by least squares, all events weighing the same, over the communication events
+/// inside the span, and over all events if there are none of those. The same function is removed
+/// from the errors of all events.
+class TruthFit {
+ public:
+  void add(const EventTimes& block);
+  void merge(const TruthFit& other);
+
+  [[nodiscard]] Affine a() const { return a_.line(); }
+  [[nodiscard]] Affine b() const { return b_.line(); }
+  /// Smallest time of the truth; 0 without events.
+  [[nodiscard]] std::int64_t first_truth() const { return first_truth_.value_or(0); }
+
+ private:
+  struct Fit {
+    AffineFit communication, all;
+    [[nodiscard]] Affine line() const {
+      return communication.points() > 0 ? communication.line() : all.line();
+    }
+  };
+  Fit a_, b_;
+  std::optional<std::int64_t> first_truth_;
+};
+
+/// Second (or, without a truth, the only) pass. Differences are B - A, errors trace - truth - fit.
+class DifferenceSums {
+ public:
+  /// Without a truth.
+  DifferenceSums() = default;
+  /// `fit`: of all locations together.
+  explicit DifferenceSums(const TruthFit& fit);
+
+  /// Blocks must carry a truth if and only if a fit was given.
+  void add(const EventTimes& block);
+  void merge(const DifferenceSums& other);
+
+  /// The difference over all events added: per location before merging, overall afterwards.
+  [[nodiscard]] DifferenceStatistics difference(std::uint64_t resolution_hz) const {
+    return difference_.all.statistics(resolution_hz);
+  }
+
+  /// Error of a time of A or B whose truth is `truth`, ticks; only with a truth.
+  [[nodiscard]] double error_of_a(std::int64_t time, std::int64_t truth) const {
+    return error(*a_, time, truth);
+  }
+  [[nodiscard]] double error_of_b(std::int64_t time, std::int64_t truth) const {
+    return error(*b_, time, truth);
+  }
+
+  /// Fills `all`, `communication`, `a_error`, `b_error` of a report.
+  void fill(CompareReport& report, std::uint64_t resolution_hz) const;
+
+ private:
+  struct Pair {
+    Distribution all, communication;
+    void add(double value, bool communicates) {
+      all.add(value);
+      if (communicates) communication.add(value);
+    }
+    void merge(const Pair& other) {
+      all.merge(other.all);
+      communication.merge(other.communication);
+    }
+  };
+  struct Error {
+    Affine removed;
+    Pair sums;
+  };
+  [[nodiscard]] static double error(const Error& of, std::int64_t time, std::int64_t truth);
+  [[nodiscard]] TruthError truth_error(const Error& error, std::uint64_t resolution_hz) const;
+
+  Pair difference_;
+  std::optional<Error> a_, b_;
+  std::int64_t first_truth_ = 0;
+};
+
+}  // namespace entrain::engine

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/mu.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "base/try.hpp"
+#include "clocks/delays.hpp"
+#include "trace/properties.hpp"
+#include "verify/check.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+constexpr const char* k_round_trip = "round trip (estimate)";
+constexpr const char* k_delays = "clock_delays.csv (estimate)";
+
+/// mu of an earlier correction: "... mu_ticks=1/2/3 ...".
+std::optional<MuTicks> mu_of_property(const trace::Definitions& definitions) {
+  const std::string* value = trace::find_property(definitions, trace::k_property_correction);
+  if (value == nullptr) return std::nullopt;
+  constexpr std::string_view k_key = "mu_ticks=";
+  const std::size_t begin = value->find(k_key);
+  if (begin == std::string::npos) return std::nullopt;
+  MuTicks mu{};
+  const char* at = value->data() + begin + k_key.size();
+  const char* const end = value->data() + value->size();
+  for (std::size_t c = 0; c < mu.size(); ++c) {
+    const auto [next, error] = std::from_chars(at, end, mu[c]);
+    if (error != std::errc() || mu[c] < 0 || mu[c] > trace::k_largest_mu) return std::nullopt;
+    at = next;
+    if (c + 1 < mu.size()) {
+      if (at == end || *at != '/') return std::nullopt;
+      ++at;
+    }
+  }
+  return mu;
+}
+
+}  // namespace
+
+Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace& loaded,
+                           std::span<const ClockMap> maps, const MuOption& option,
+                           const Progress* progress) {
+  if (option.source == MuSource::delays) {
+    const std::filesystem::path folder = std::filesystem::path(loaded.trace.path).parent_path();
+    TRY_ASSIGN(const MuTicks ticks,
+               agree(workers.processes(), clocks::read_delay_mu(folder, loaded.trace.definitions)));
+    return ChosenMu{ticks, k_delays};
+  }
+  if (option.source != MuSource::round_trip) return choose_mu(loaded.trace, maps, option);
+  ChosenMu mu{{}, k_round_trip};
+  TRY(workers.run(loaded.trace, loaded.partition,
+                  [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
+                    TRY_ASSIGN(
+                        const MuTicks ticks,
+                        verify::round_trip_mu(team, partition, loaded.trace, maps, progress));
+                    if (workers.speaks(team)) mu.ticks = ticks;
+                    return {};
+                  }));
+  return mu;
+}
+
+ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
+                   const MuOption& option) {
+  switch (option.source) {
+    case MuSource::round_trip:
+      return {verify::round_trip_mu(trace, maps), k_round_trip};
+    case MuSource::one_tick:
+      return {{1, 1, 1}, "given"};
+    case MuSource::fixed: {
+      const double ticks =
+          option.seconds * static_cast<double>(trace.definitions.clock.resolution_hz);
+      const auto rounded = static_cast<std::int64_t>(
+          std::llround(std::clamp(ticks, 0.0, static_cast<double>(trace::k_largest_mu))));
+      return {{rounded, rounded, rounded}, "given"};
+    }
+    case MuSource::automatic:
+    case MuSource::delays:
+      break;
+  }
+  const auto carried = mu_of_property(trace.definitions);
+  if (carried && *carried != MuTicks{}) return {*carried, "archive"};
+  return {{}, "none"};
+}
+
+}  // namespace entrain::engine

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/options.hpp>
+#include <entrain/progress.hpp>
+#include <entrain/report.hpp>
+
+#include "session/load.hpp"
+
+namespace entrain::engine {
+
+/// The minimum latency (mu) per class, and in words where it comes from.
+struct ChosenMu {
+  MuTicks ticks{};
+  std::string source;
+};
+
+/// Chooses mu by `option`; `maps` give the times C. Values above trace::k_largest_mu are cut to it,
+/// and such values that an archive carries are not believed. Without the archive there are no
+/// MuSource::delays: then as MuSource::automatic.
+ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
+                   const MuOption& option);
+/// The same for a trace that the processes of a run share. Collective. Errors: ErrorKind::input for
+/// MuSource::delays as clocks::read_delay_mu().
+Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace& loaded,
+                           std::span<const ClockMap> maps, const MuOption& option,
+                           const Progress* progress);
+
+}  // namespace entrain::engine

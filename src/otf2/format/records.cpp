@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/format/records.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+/// Collects the records of one file.
+struct Collector {
+  DefinitionFile& file;
+  std::uint64_t block_offset = 0;  ///< position of the current block in the file
+  const std::uint8_t* block = nullptr;
+
+  void chunk(const std::uint8_t* bytes, bool big_endian) {
+    const bool first = block == nullptr;
+    block = bytes;
+    if (!first && big_endian != file.big_endian) file.mixed_endian = true;
+    file.big_endian = big_endian;
+  }
+  static bool stamp(std::size_t, std::uint64_t) { return true; }
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
+    file.records.push_back({type, block_offset + offset, {block + offset, block + offset + size}});
+    return true;
+  }
+};
+
+}  // namespace
+
+Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
+                                            std::uint64_t chunk_size) {
+  TRY_ASSIGN(BlockReader reader, BlockReader::open(path, chunk_size));
+  DefinitionFile file;
+  Collector collector{file};
+  while (true) {
+    TRY_ASSIGN(const std::span<std::uint8_t> block, reader.next());
+    collector.block_offset = reader.offset();
+    const ChunkWalk walk = walk_chunk<Framing::plain>(block.data(), block.size(), collector);
+    if (walk.end == ChunkEnd::end_of_file) return file;
+    if (walk.end == ChunkEnd::ran_out) {
+      return damaged(path, reader.offset() + walk.offset, "the file ends too early");
+    }
+    if (walk.end == ChunkEnd::damaged) {
+      return damaged(path, reader.offset() + walk.offset, walk.problem);
+    }
+  }
+}
+
+Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& file,
+                                                       std::uint64_t chunk_size,
+                                                       const std::filesystem::path& path) {
+  if (file.mixed_endian) {
+    return fail(ErrorKind::input,
+                fmt::format("{} mixes byte orders, which cannot be written again", path.string()));
+  }
+  std::vector<std::uint8_t> bytes;
+  std::size_t chunk_begin = 0;
+  const auto begin_chunk = [&] {
+    chunk_begin = bytes.size();
+    bytes.push_back(mark::chunk_header);
+    bytes.push_back(file.big_endian ? k_big_endian : k_little_endian);
+    bytes.resize(bytes.size() + 16);
+    store_u64(bytes.data() + chunk_begin + 2, 1, file.big_endian);
+    store_u64(bytes.data() + chunk_begin + 10, 0, file.big_endian);
+  };
+  begin_chunk();
+  for (const DefinitionRecord& record : file.records) {
+    const std::size_t length_bytes = record.payload.size() < 0xFF ? 1 : 9;
+    const std::size_t size = 1 + length_bytes + record.payload.size();
+    if (k_chunk_header_size + size + 1 > chunk_size) {
+      return fail(ErrorKind::output,
+                  fmt::format("a record of {} is too large for a chunk of {} bytes", path.string(),
+                              chunk_size));
+    }
+    if (bytes.size() - chunk_begin + size + 1 > chunk_size) {
+      bytes.push_back(mark::end_of_chunk);
+      bytes.resize(chunk_begin + chunk_size);
+      begin_chunk();
+    }
+    bytes.push_back(record.type);
+    if (length_bytes == 1) {
+      bytes.push_back(static_cast<std::uint8_t>(record.payload.size()));
+    } else {
+      bytes.push_back(0xFF);
+      bytes.resize(bytes.size() + 8);
+      store_u64(bytes.data() + bytes.size() - 8, record.payload.size(), file.big_endian);
+    }
+    bytes.insert(bytes.end(), record.payload.begin(), record.payload.end());
+  }
+  bytes.push_back(mark::end_of_file);
+  bytes.push_back(mark::end_of_buffer);
+  return bytes;
+}
+
+namespace {
+
+Result<DefinitionFile> definitions_but(const ChunkedPath& from, std::uint8_t except) {
+  DefinitionFile file;
+  if (!file_exists(from.path)) return file;
+  TRY_ASSIGN(file, read_definition_file(from.path, from.chunk_size));
+  std::erase_if(file.records, [&](const DefinitionRecord& r) { return r.type == except; });
+  return file;
+}
+
+}  // namespace
+
+Result<bool> same_definitions(const ChunkedPath& a, const ChunkedPath& b, std::uint8_t except) {
+  TRY_ASSIGN(const DefinitionFile x, definitions_but(a, except));
+  TRY_ASSIGN(const DefinitionFile y, definitions_but(b, except));
+  // Payloads of different byte order mean different things.
+  if (x.mixed_endian || y.mixed_endian) return false;
+  if (!x.records.empty() && !y.records.empty() && x.big_endian != y.big_endian) return false;
+  return std::equal(x.records.begin(), x.records.end(), y.records.begin(), y.records.end(),
+                    [](const DefinitionRecord& r, const DefinitionRecord& s) {
+                      return r.type == s.type && r.payload == s.payload;
+                    });
+}
+
+}  // namespace entrain::otf2

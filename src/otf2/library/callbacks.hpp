@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <otf2/otf2.h>
+
+#include "otf2/library/writer.hpp"
+
+/// Callbacks for the OTF2 library that write down what they are given. Only for builds with it.
+namespace entrain::otf2 {
+
+/// Where global definitions go, and what is needed of them afterwards.
+struct DefinitionSink {
+  ChunkWriter& file;
+  std::vector<std::uint64_t> locations;  ///< in order of definition
+  Fields fields;                         ///< of the record in work
+};
+
+/// Sets a callback for every definition that the product reads. User data: DefinitionSink.
+void set_definition_callbacks(OTF2_GlobalDefReaderCallbacks* callbacks);
+
+/// Where the local definitions and the events of one location go.
+struct LocationSink {
+  ChunkWriter& file;
+  Fields fields;
+};
+
+/// Sets the callback for clock offsets. User data: LocationSink. Mapping tables are applied by the
+/// library to what it reads.
+void set_local_definition_callbacks(OTF2_DefReaderCallbacks* callbacks);
+
+/// Sets a callback for every event record: those that the scanner decodes with their fields,
+/// others with their type alone. User data: LocationSink.
+void set_event_callbacks(OTF2_EvtReaderCallbacks* callbacks);
+
+}  // namespace entrain::otf2

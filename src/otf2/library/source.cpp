@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/library/source.hpp"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/core.h>
+
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "otf2/library/child.hpp"
+
+namespace entrain::otf2 {
+
+namespace fs = std::filesystem;
+
+LibraryCopy::~LibraryCopy() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+#if ENTRAIN_HAS_OTF2_LIBRARY
+
+namespace {
+
+constexpr rlim_t k_memory = rlim_t{2} << 30;  ///< beside what the process has mapped already
+constexpr unsigned k_least_time_s = 60;
+constexpr std::uint64_t k_slowest_bytes_per_s = std::uint64_t{1} << 20;
+constexpr std::uint64_t k_largest_message = 400;  ///< bytes
+
+/// Bytes of the files whose names begin as the archive's do.
+std::uint64_t archive_bytes(const fs::path& anchor) {
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  const fs::path parent = anchor.parent_path();
+  const std::string name = anchor.stem().string();
+  const auto add = [&](const fs::directory_entry& entry) {
+    std::error_code ignored;
+    if (entry.is_regular_file(ignored)) bytes += entry.file_size(ignored);
+  };
+  for (fs::directory_iterator it(parent.empty() ? "." : parent, error), end; !error && it != end;
+       it.increment(error)) {
+    if (!it->path().filename().string().starts_with(name)) continue;
+    add(*it);
+    std::error_code inner;
+    for (fs::recursive_directory_iterator file(it->path(), inner), last; !inner && file != last;
+         file.increment(inner)) {
+      add(*file);
+    }
+  }
+  return bytes;
+}
+
+unsigned time_limit_s(std::uint64_t bytes) {
+  return k_least_time_s + static_cast<unsigned>(bytes / k_slowest_bytes_per_s);
+}
+
+/// Address space that this process has mapped, bytes; 0 if the system does not tell.
+rlim_t mapped_bytes() {
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) return 0;
+  unsigned long pages = 0;
+  const bool read = std::fscanf(file, "%lu", &pages) == 1;
+  std::fclose(file);
+  return read ? rlim_t{pages} * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) : 0;
+}
+
+void limit(decltype(RLIMIT_AS) what, rlim_t value) {
+  const rlimit both{value, value};
+  (void)::setrlimit(what, &both);
+}
+
+/// Makes the child process harmless: silent, with limits, gone when the parent is.
+void confine(std::uint64_t bytes) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const int signal : {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM}) {
+    std::signal(signal, SIG_DFL);
+  }
+  std::signal(SIGXFSZ, SIG_IGN);  // a write fails instead
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  (void)std::freopen("/dev/null", "r", stdin);
+  (void)std::freopen("/dev/null", "w", stdout);
+  (void)std::freopen("/dev/null", "w", stderr);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_FSIZE, 4 * bytes + (std::uint64_t{64} << 20));
+  if (const rlim_t mapped = mapped_bytes(); mapped > 0) limit(RLIMIT_AS, mapped + k_memory);
+  ::alarm(time_limit_s(bytes));
+}
+
+/// What the child left of the library's last words, on one line.
+std::string message_of(const fs::path& folder) {
+  const auto bytes = read_file(folder / k_message_file, k_largest_message * 4);
+  if (!bytes) return "no reason given";
+  std::string text(bytes->begin(), bytes->end());
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = ' ';
+  }
+  text.resize(std::min<std::size_t>(text.size(), k_largest_message));
+  while (!text.empty() && std::string_view(" .!").find(text.back()) != std::string_view::npos) {
+    text.pop_back();
+  }
+  return text.empty() ? "no reason given" : text;
+}
+
+/// What an end of the child means.
+Result<void> judge(int status, const fs::path& folder, const std::string& subject,
+                   std::uint64_t bytes) {
+  const auto problem = [&](const std::string& what) {
+    return fail(ErrorKind::input,
+                fmt::format("{} and {}; convert it to the POSIX substrate and trace format 3",
+                            subject, what));
+  };
+  if (WIFSIGNALED(status)) {
+    if (WTERMSIG(status) == SIGINT)
+      return fail(ErrorKind::interrupted, "interrupted while reading");
+    if (WTERMSIG(status) == SIGALRM) {
+      return problem(fmt::format("the OTF2 library has not read it in {} s", time_limit_s(bytes)));
+    }
+    return problem(fmt::format("the OTF2 library crashed over it (signal {})", WTERMSIG(status)));
+  }
+  switch (WEXITSTATUS(status)) {
+    case k_child_done:
+      return {};
+    case k_child_no_memory:
+      return problem("the OTF2 library ran out of memory over it");
+    case k_child_no_room:
+      return fail(ErrorKind::output,
+                  fmt::format("no room in {} for a copy of an archive that {}: {}; set TMPDIR to a "
+                              "folder with more",
+                              folder.parent_path().string(), subject, message_of(folder)));
+    default:
+      return problem("the OTF2 library cannot read it: " + message_of(folder));
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LibraryCopy>> LibraryCopy::make(const fs::path& anchor,
+                                                       const std::string& reason) {
+  std::error_code error;
+  std::string pattern = (fs::temp_directory_path(error) / "entrain-copy-XXXXXX").string();
+  if (error || ::mkdtemp(pattern.data()) == nullptr) {
+    return fail(ErrorKind::output, fmt::format("cannot make the folder {}; set TMPDIR to another "
+                                               "place",
+                                               pattern));
+  }
+  std::unique_ptr<LibraryCopy> copy(new LibraryCopy(pattern));
+  const std::uint64_t bytes = archive_bytes(anchor);
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    confine(bytes);
+    ::_exit(copy_in_child(anchor, copy->folder()));
+  }
+  int status = 0;
+  pid_t ended = child;
+  if (child > 0) {
+    do {
+      ended = ::waitpid(child, &status, 0);
+    } while (ended < 0 && errno == EINTR);
+  }
+  if (child < 0 || ended < 0) {
+    return fail(ErrorKind::input, fmt::format("{} {}, and no process could be started to read it",
+                                              anchor.string(), reason));
+  }
+  TRY(judge(status, copy->folder(), fmt::format("{} {}", anchor.string(), reason), bytes));
+  return copy;
+}
+
+#else
+
+Result<std::unique_ptr<LibraryCopy>> LibraryCopy::make(const fs::path& anchor,
+                                                       const std::string& reason) {
+  return fail(
+      ErrorKind::input,
+      fmt::format("{} {}, which needs the OTF2 library, and this build is without it; build "
+                  "with the library, or convert the archive to the POSIX substrate and "
+                  "trace format 3",
+                  anchor.string(), reason));
+}
+
+#endif
+
+}  // namespace entrain::otf2

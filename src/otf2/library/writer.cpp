@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/library/writer.hpp"
+
+#include <cerrno>
+
+#include "otf2/format/format.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+constexpr std::uint8_t k_undefined = 0xFF;
+constexpr std::size_t k_stamp_size = 9;
+
+void append_fixed(std::vector<std::uint8_t>& bytes, std::uint64_t value) {
+  bytes.resize(bytes.size() + 8);
+  store_u64(bytes.data() + bytes.size() - 8, value, false);
+}
+
+}  // namespace
+
+Fields& Fields::c32(std::uint32_t value) {
+  return value == ~std::uint32_t{0} ? u8(k_undefined) : c64(value);
+}
+
+Fields& Fields::c64(std::uint64_t value) {
+  if (value == ~std::uint64_t{0}) return u8(k_undefined);
+  std::uint8_t encoded[9];
+  const std::size_t size = store_compressed(encoded, value, false);
+  bytes_.insert(bytes_.end(), encoded, encoded + size);
+  return *this;
+}
+
+Fields& Fields::fixed64(std::uint64_t value) {
+  append_fixed(bytes_, value);
+  return *this;
+}
+
+Fields& Fields::text(std::string_view value) {
+  bytes_.insert(bytes_.end(), value.begin(), value.end());
+  return u8(0);
+}
+
+ChunkWriter::ChunkWriter(const std::filesystem::path& path, std::size_t chunk_size)
+    : file_(std::fopen(path.c_str(), "wbx")), chunk_size_(chunk_size), failed_(file_ == nullptr) {
+  begin_chunk();
+}
+
+ChunkWriter::~ChunkWriter() {
+  if (file_ != nullptr) std::fclose(file_);
+}
+
+void ChunkWriter::begin_chunk() {
+  buffer_.assign({mark::chunk_header, k_little_endian});
+  append_fixed(buffer_, 1);  // the numbers of events are read by nobody
+  append_fixed(buffer_, 0);
+  has_time_ = false;
+}
+
+void ChunkWriter::make_room(std::size_t size) {
+  if (buffer_.size() + size + 2 <= chunk_size_) return;
+  buffer_.push_back(mark::end_of_chunk);
+  buffer_.resize(chunk_size_);
+  write_buffer();
+  begin_chunk();
+}
+
+void ChunkWriter::write_buffer() {
+  if (failed_) return;
+  failed_ = std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size();
+}
+
+void ChunkWriter::event(std::uint64_t time, std::uint8_t type, const Fields& fields) {
+  make_room(k_stamp_size + 2 + fields.bytes().size());
+  if (!has_time_ || time != time_) {
+    buffer_.push_back(mark::stamp);
+    append_fixed(buffer_, time);
+    time_ = time;
+    has_time_ = true;
+  }
+  buffer_.push_back(type);
+  // The records of events that are not bare are short: a length of one byte is enough.
+  if (!is_bare(type)) buffer_.push_back(static_cast<std::uint8_t>(fields.bytes().size()));
+  buffer_.insert(buffer_.end(), fields.bytes().begin(), fields.bytes().end());
+}
+
+void ChunkWriter::record(std::uint8_t type, const Fields& fields) {
+  const std::size_t size = fields.bytes().size();
+  const std::size_t length_bytes = size < 0xFF ? 1 : 9;
+  if (k_chunk_header_size + 1 + length_bytes + size + 2 > chunk_size_) {
+    failed_ = true;
+    errno = EFBIG;
+    return;
+  }
+  make_room(1 + length_bytes + size);
+  buffer_.push_back(type);
+  if (length_bytes == 1) {
+    buffer_.push_back(static_cast<std::uint8_t>(size));
+  } else {
+    buffer_.push_back(0xFF);
+    append_fixed(buffer_, size);
+  }
+  buffer_.insert(buffer_.end(), fields.bytes().begin(), fields.bytes().end());
+}
+
+bool ChunkWriter::finish() {
+  buffer_.push_back(mark::end_of_file);
+  buffer_.push_back(mark::end_of_buffer);
+  write_buffer();
+  if (file_ != nullptr) failed_ = std::fclose(file_) != 0 || failed_;
+  file_ = nullptr;
+  return !failed_;
+}
+
+}  // namespace entrain::otf2

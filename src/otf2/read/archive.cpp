@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/read/archive.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "otf2/format/records.hpp"
+#include "otf2/library/child.hpp"
+#include "otf2/read/parallel_scan.hpp"
+#include "otf2/read/scan.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t k_largest_anchor = std::uint64_t{64} << 20;
+constexpr std::uint64_t k_part_bytes = std::uint64_t{64} << 20;  ///< some 20 ms of scanning
+
+/// The one anchor file of a folder.
+Result<fs::path> anchor_in(const fs::path& folder) {
+  std::vector<fs::path> anchors;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".otf2") anchors.push_back(it->path());
+  }
+  if (error) {
+    return fail(ErrorKind::input,
+                fmt::format("cannot read folder {}: {}", folder.string(), error.message()));
+  }
+  if (anchors.size() == 1) return anchors.front();
+  return fail(ErrorKind::input,
+              fmt::format("folder {} holds {} anchor files; name the .otf2 file of the archive",
+                          folder.string(), anchors.empty() ? "no" : "several"));
+}
+
+/// What stands in the anchor of an ordinary archive.
+Result<void> read_copy_properties(const fs::path& folder, Anchor& anchor) {
+  anchor.event_chunk_size = k_copy_event_chunk_size;
+  anchor.definition_chunk_size = k_copy_definition_chunk_size;
+  TRY_ASSIGN(const DefinitionFile file,
+             read_definition_file(folder / k_properties_file, k_copy_definition_chunk_size));
+  for (const DefinitionRecord& record : file.records) {
+    const auto name_end = std::find(record.payload.begin(), record.payload.end(), 0);
+    if (name_end == record.payload.end()) continue;
+    const auto value_end = std::find(name_end + 1, record.payload.end(), 0);
+    anchor.properties.push_back({{record.payload.begin(), name_end}, {name_end + 1, value_end}});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
+  std::error_code error;
+  fs::path anchor_path = path;
+  if (fs::is_directory(path, error)) {
+    TRY_ASSIGN(anchor_path, anchor_in(path));
+  }
+  // A link to an anchor stands for the archive where that lies.
+  if (fs::is_symlink(fs::symlink_status(anchor_path, error))) {
+    const fs::path target = fs::canonical(anchor_path, error);
+    if (!error) anchor_path = target;
+  }
+  std::unique_ptr<Archive> archive(new Archive());
+  archive->anchor_path_ = anchor_path.string();
+  TRY_ASSIGN(const auto bytes, read_file(anchor_path, k_largest_anchor));
+  TRY_ASSIGN(archive->anchor_, parse_anchor(bytes, anchor_path));
+  if (!archive->anchor_.foreign.empty()) {
+    TRY_ASSIGN(archive->copy_, LibraryCopy::make(anchor_path, archive->anchor_.foreign));
+    TRY(read_copy_properties(archive->copy_->folder(), archive->anchor_));
+  }
+  TRY_ASSIGN(auto globals, read_global_definitions(archive->global_definition_file(),
+                                                   archive->anchor_.definition_chunk_size));
+  archive->definitions_ = std::move(globals.definitions);
+  archive->definitions_.properties = archive->anchor_.properties;
+  archive->references_ = std::move(globals.references);
+  return archive;
+}
+
+fs::path Archive::folder() const {
+  if (copy_ != nullptr) return copy_->folder();
+  const fs::path parent = fs::path(anchor_path_).parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+std::string Archive::name() const { return fs::path(anchor_path_).stem().string(); }
+
+fs::path Archive::location_file(LocationIndex location, const char* extension) const {
+  return folder() / name() / fmt::format("{}.{}", definitions_.locations[location].id, extension);
+}
+fs::path Archive::event_file(LocationIndex location) const {
+  return location_file(location, "evt");
+}
+fs::path Archive::definition_file(LocationIndex location) const {
+  return location_file(location, "def");
+}
+fs::path Archive::snapshot_file(LocationIndex location) const {
+  return location_file(location, "snap");
+}
+fs::path Archive::global_definition_file() const { return folder() / (name() + ".def"); }
+fs::path Archive::marker_file() const { return folder() / (name() + ".marker"); }
+fs::path Archive::thumbnail_file(std::uint32_t number) const {
+  return folder() / fmt::format("{}.{}.thumb", name(), number);
+}
+
+std::uint64_t Archive::event_bytes(std::span<const LocationIndex> locations) const {
+  std::uint64_t bytes = 0;
+  for (const LocationIndex location : locations) {
+    std::error_code unknown;
+    const std::uint64_t size = fs::file_size(event_file(location), unknown);
+    if (!unknown) bytes += size;
+  }
+  return bytes;
+}
+
+Result<trace::LocationSkeleton> Archive::scan(LocationIndex location) const {
+  return scan(location, nullptr);
+}
+
+Result<trace::LocationSkeleton> Archive::scan(LocationIndex location, Progress* progress) const {
+  TRY_ASSIGN(LocalDefinitions local,
+             read_local_definitions(definition_file(location), anchor_.definition_chunk_size));
+  TRY_ASSIGN(
+      trace::LocationSkeleton skeleton,
+      scan_events({event_file(location), anchor_.event_chunk_size, local, references_}, progress));
+  complete(skeleton, location, local);
+  return skeleton;
+}
+
+Result<std::vector<trace::LocationSkeleton>> Archive::scan_all(
+    std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const {
+  return ParallelScan(*this, locations, threads, progress, k_part_bytes).run();
+}
+
+void Archive::complete(trace::LocationSkeleton& skeleton, LocationIndex location,
+                       LocalDefinitions& local) const {
+  skeleton.definition_file_missing = local.missing;
+  skeleton.clock_offsets = std::move(local.clock_offsets);
+  if (skeleton.event_file_missing && definitions_.locations[location].event_count == 0) {
+    skeleton.event_file_missing = false;  // nothing is lost
+  }
+}
+
+std::string Archive::region_at(LocationIndex location, std::uint64_t time) const {
+  const auto local =
+      read_local_definitions(definition_file(location), anchor_.definition_chunk_size);
+  if (!local) return {};
+  const std::uint32_t region =
+      find_region({event_file(location), anchor_.event_chunk_size, *local, references_}, time);
+  return region == k_none ? std::string() : definitions_.regions[region].name;
+}
+
+}  // namespace entrain::otf2

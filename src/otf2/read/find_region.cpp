@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "otf2/format/quick.hpp"
+#include "otf2/read/scan.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+/// Follows Enter and Leave up to a given time.
+class RegionFinder {
+ public:
+  explicit RegionFinder(std::uint64_t time) : wanted_(time) {}
+
+  void chunk(const std::uint8_t* bytes, bool big_endian) {
+    chunk_ = bytes;
+    big_endian_ = big_endian;
+  }
+  bool stamp(std::size_t, std::uint64_t time) {
+    if (found_ && time > wanted_) return false;  // ends the walk
+    found_ = time >= wanted_;
+    return true;
+  }
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
+    if (type != event::enter && type != event::leave) return !found_;
+    if (type == event::leave && found_) return false;
+    FieldReader in(chunk_ + offset, size, big_endian_);
+    follow(type, in.c32());
+    return true;
+  }
+  std::size_t hurry(std::size_t at, std::size_t limit) {
+    if (found_) return at;
+    const std::uint8_t* p = chunk_ + at;
+    const std::uint8_t* const end = chunk_ + limit;
+    while (p < end) {
+      if (*p == mark::stamp) {
+        if (load_u64(p + 1, false) >= wanted_) break;
+        p += 9;
+      }
+      const std::uint8_t type = p[0], length = p[1];
+      if (length >= k_plain_records[type]) break;
+      if (type == event::enter || type == event::leave) {
+        if (length > 4) break;
+        follow(type, static_cast<std::uint32_t>(load_u64(p + 2, false) & k_low_bytes[length]));
+      }
+      p += 2 + length;
+    }
+    return static_cast<std::size_t>(p - chunk_);
+  }
+  /// Local ids of the calls that began in what was walked and are still open.
+  [[nodiscard]] const std::vector<std::uint32_t>& open() const { return stack_; }
+  /// Calls left in what was walked that had begun before it.
+  [[nodiscard]] std::uint64_t older_left() const { return older_left_; }
+
+ private:
+  void follow(std::uint8_t type, std::uint32_t local_region) {
+    if (type == event::enter) {
+      stack_.push_back(local_region);
+    } else if (!stack_.empty()) {
+      stack_.pop_back();
+    } else {
+      ++older_left_;
+    }
+  }
+
+  std::uint64_t wanted_;
+  bool found_ = false;
+  const std::uint8_t* chunk_ = nullptr;
+  bool big_endian_ = false;
+  std::vector<std::uint32_t> stack_;  ///< local ids
+  std::uint64_t older_left_ = 0;
+};
+
+/// Stamp with which chunk `number` begins. Nothing if it does not begin with one.
+std::optional<std::uint64_t> first_stamp(const File& file, std::uint64_t chunk_size,
+                                         std::uint64_t number) {
+  std::array<std::uint8_t, k_chunk_header_size + 9> begin{};
+  const auto read = file.read_at(number * chunk_size, begin);
+  if (!read || *read != begin.size() || begin[k_chunk_header_size] != mark::stamp) return {};
+  return load_u64(&begin[k_chunk_header_size + 1], begin[1] == k_big_endian);
+}
+
+/// The last chunk that begins before `time`: the first event with that stamp lies there or begins
+/// the next one. 0 where chunks do not tell.
+std::uint64_t chunk_before(const File& file, std::uint64_t file_size, std::uint64_t chunk_size,
+                           std::uint64_t time) {
+  std::uint64_t low = 0, high = file_size / chunk_size + (file_size % chunk_size != 0 ? 1 : 0);
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    const std::optional<std::uint64_t> begin = first_stamp(file, chunk_size, middle);
+    if (!begin) return 0;
+    (*begin < time ? low : high) = middle;
+  }
+  return low;
+}
+
+/// Follows the calls in `range` up to `time`.
+RegionFinder walk(const EventFile& file, ChunkRange range, std::uint64_t time) {
+  RegionFinder finder(time);
+  auto reader = BlockReader::open(file.path, file.chunk_size, range);
+  if (!reader) return finder;
+  // The finder ends the walk when it is done, which walk_file reports as damage: no matter here.
+  (void)walk_file<Framing::events>(*reader, finder, [](auto) { return Result<void>(); });
+  return finder;
+}
+
+}  // namespace
+
+std::uint32_t find_region(const EventFile& file, std::uint64_t time) {
+  std::uint64_t begin = 0;
+  if (const auto reader = BlockReader::open(file.path, file.chunk_size)) {
+    begin = chunk_before(reader->file(), reader->file_size(), file.chunk_size, time);
+  }
+  RegionFinder finder = walk(file, {begin, ChunkRange::k_all}, time);
+  // The call may have begun in an earlier chunk.
+  std::uint64_t left = 0;
+  while (finder.open().size() <= left && begin > 0) {
+    left += finder.older_left() - finder.open().size();
+    finder = walk(file, {--begin, 1}, std::numeric_limits<std::uint64_t>::max());
+  }
+  if (finder.open().size() <= left) return k_none;
+  return Resolver(file.local.regions,
+                  file.references.regions)(finder.open()[finder.open().size() - 1 - left]);
+}
+
+}  // namespace entrain::otf2

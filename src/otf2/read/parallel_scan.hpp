@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "otf2/read/archive.hpp"
+#include "otf2/read/scan.hpp"
+
+namespace entrain::otf2 {
+
+/// Scans locations of an archive: small event files one per thread, then the large ones in
+/// parts, so that one of them keeps all threads busy.
+class ParallelScan {
+ public:
+  /// A file counts as large from twice `part_bytes` on. `progress` may be null.
+  ParallelScan(const Archive& archive, std::span<const LocationIndex> locations, unsigned threads,
+               Progress* progress, std::uint64_t part_bytes);
+
+  /// One skeleton per location named, in that order. Errors: as of Archive::scan, of one of the
+  /// locations.
+  Result<std::vector<trace::LocationSkeleton>> run();
+
+ private:
+  /// A large event file.
+  struct LargeFile {
+    LargeFile(std::size_t i, std::uint64_t b) : index(i), bytes(b) {}
+    std::size_t index;  ///< in locations_
+    std::uint64_t bytes;
+    std::vector<ScannedPart> parts;
+    std::atomic<std::size_t> parts_left{0};
+  };
+  struct Task {
+    LargeFile* file;
+    std::size_t part;
+  };
+
+  Result<void> scan_location(std::size_t index);
+  [[nodiscard]] std::vector<Task> split_large_files();
+  Result<void> scan_part_of(const Task& task);
+  [[nodiscard]] Result<void> check_cancelled() const;
+
+  const Archive& archive_;
+  std::span<const LocationIndex> locations_;
+  unsigned threads_;
+  Progress* progress_;
+  std::uint64_t part_bytes_;
+  std::vector<trace::LocationSkeleton> skeletons_;  ///< as locations_
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<LargeFile>> large_files_;
+};
+
+}  // namespace entrain::otf2

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/read/scan.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace entrain::otf2 {
+
+namespace {
+
+/// A forecast of more events is not believed before there is half of them.
+constexpr std::uint64_t k_most_foreseen = std::uint64_t{1} << 24;
+/// Vectors below this are cut to their size.
+constexpr std::size_t k_small = 1 << 13;
+
+/// Makes room for so many events. Their pages are wanted large: the first use of a small one takes
+/// longer than reading the events for it.
+void make_room(BigVector<trace::Event>& events, std::uint64_t count) {
+  events.reserve(count);
+  constexpr std::uintptr_t k_huge_page = std::uintptr_t{2} << 20;
+  const auto begin = reinterpret_cast<std::uintptr_t>(events.data() + events.size());
+  const auto end = reinterpret_cast<std::uintptr_t>(events.data() + events.capacity());
+  const std::uintptr_t first = (begin + k_huge_page - 1) / k_huge_page * k_huge_page;
+  if (end < first + k_huge_page) return;
+  ::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);  // no matter if it cannot
+}
+
+/// Foresees how many events a part holds from its blocks so far, as growing a vector copies it.
+class Forecast {
+ public:
+  Forecast(const BlockReader& reader, ChunkRange range, BigVector<trace::Event>& events)
+      : reader_(reader), range_(range), events_(events) {}
+
+  void block_is_done(std::uint64_t block_bytes) {
+    if (block_bytes == 0) return;
+    ++blocks_;
+    const std::size_t more = events_.size() - std::exchange(size_before_, events_.size());
+    if (events_.size() + 2 * more <= events_.capacity()) return;
+    const std::uint64_t left =
+        std::min((reader_.file_size() - reader_.offset()) / block_bytes, range_.count - blocks_);
+    if (left == 0) return;
+    const std::uint64_t expected = events_.size() + events_.size() / blocks_ * left;
+    const std::uint64_t most = std::max<std::uint64_t>(k_most_foreseen, 2 * events_.size());
+    make_room(events_, std::min(expected + expected / 16, most) + 2 * more);
+  }
+
+ private:
+  const BlockReader& reader_;
+  ChunkRange range_;
+  BigVector<trace::Event>& events_;
+  std::uint64_t blocks_ = 0;
+  std::size_t size_before_ = 0;
+};
+
+/// `time` is that of the last stamp before the part, if it is known.
+Result<void> try_scan_part(const EventFile& file, ChunkRange range,
+                           std::optional<std::uint64_t> time, Progress* progress, ScanPart& part) {
+  part = {};
+  TRY_ASSIGN(BlockReader reader, BlockReader::open(file.path, file.chunk_size, range));
+  Scanner scanner(file.local, file.references, part, time);
+  Forecast forecast(reader, range, part.skeleton.events);
+  const auto on_block = [&](std::span<const std::uint8_t> block) -> Result<void> {
+    if (progress != nullptr) {
+      if (progress->cancelled()) {
+        return fail(ErrorKind::interrupted, "interrupted while reading");
+      }
+      progress->advance(block.size());
+    }
+    forecast.block_is_done(block.size());
+    return {};
+  };
+  TRY_ASSIGN(const FileEnd end, walk_file<Framing::events>(reader, scanner, on_block));
+  part.truncated = end.truncated;
+  part.goes_on = end.goes_on;
+  return {};
+}
+
+/// Puts the parts of one file together in order, with the result of one scan of all of it.
+class PartJoiner {
+ public:
+  explicit PartJoiner(std::size_t events) {
+    if (events > 0) make_room(result_.events, events);
+  }
+
+  void append(ScanPart part);
+  /// The last stamp so far; unset: there was none.
+  [[nodiscard]] std::optional<std::uint64_t> last_stamp() const { return last_stamp_; }
+  [[nodiscard]] trace::LocationSkeleton finish();
+
+ private:
+  void append_stamps(const ScanPart& part);
+  void append_events(ScanPart& part);
+  void note_decrease(const ScanPart::Decrease& decrease);
+
+  trace::LocationSkeleton result_;
+  std::optional<std::uint64_t> last_stamp_;
+  trace::RmaGroupRole role_ = trace::RmaGroupRole::unknown;  ///< of the window call that is open
+  std::vector<trace::Event> waiting_syncs_;                  ///< RmaGroupSyncs of that call
+};
+
+void PartJoiner::append(ScanPart part) {
+  append_stamps(part);
+  append_events(part);
+  trace::LocationSkeleton& more = part.skeleton;
+  result_.event_count += more.event_count;
+  result_.last = std::max(result_.last, more.last);
+  result_.unknown_records += more.unknown_records;
+  result_.undefined_references += more.undefined_references;
+  result_.flushes.insert(result_.flushes.end(), more.flushes.begin(), more.flushes.end());
+  result_.truncated = part.truncated;
+}
+
+void PartJoiner::append_stamps(const ScanPart& part) {
+  const auto note_step = [&](std::uint64_t step) {
+    if (step > 0 && (result_.granule == 0 || step < result_.granule)) result_.granule = step;
+  };
+  if (!part.has_stamp) return;
+  if (!last_stamp_) {
+    result_.first = part.first_stamp;
+  } else if (part.first_stamp < *last_stamp_) {
+    note_decrease({part.records_before_stamp, part.first_stamp, *last_stamp_});
+  } else {
+    note_step(part.first_stamp - *last_stamp_);
+  }
+  note_step(part.skeleton.granule);
+  if (part.decrease) note_decrease(*part.decrease);
+  last_stamp_ = part.last_stamp;
+}
+
+/// Only the first one counts.
+void PartJoiner::note_decrease(const ScanPart::Decrease& decrease) {
+  if (!result_.decreasing.empty()) return;
+  result_.decreasing =
+      fmt::format("event {} at {} after {}", result_.event_count + decrease.record + 1,
+                  decrease.time, decrease.previous);
+}
+
+void PartJoiner::append_events(ScanPart& part) {
+  using trace::RmaGroupRole;
+  BigVector<trace::Event>& from = part.skeleton.events;
+  BigVector<trace::Event>& to = result_.events;
+  std::size_t taken = 0;
+  const auto take_until = [&](std::size_t end) {
+    if (taken == 0 && end == from.size() && to.capacity() == 0) {
+      to = std::move(from);
+    } else {
+      to.insert(to.end(), from.data() + taken, from.data() + end);
+    }
+    taken = end;
+  };
+  // RmaGroupSyncs at the begin of the part belong to the call that was open before it.
+  for (const std::size_t sync : part.early_syncs) {
+    if (role_ == RmaGroupRole::unknown) break;
+    from[sync].op = static_cast<std::uint8_t>(role_);
+    if (!waits(role_)) continue;
+    take_until(sync);
+    waiting_syncs_.push_back(from[sync]);
+    ++taken;
+  }
+  if (part.first_window_call) {
+    if (!waiting_syncs_.empty()) {
+      take_until(part.first_window_call->position);
+      append_syncs(to, waiting_syncs_, part.first_window_call->time);
+    }
+    role_ = part.role;
+    waiting_syncs_ = std::move(part.waiting_syncs);
+  }
+  take_until(from.size());
+}
+
+trace::LocationSkeleton PartJoiner::finish() {
+  // Room that was never used takes no memory where it is large.
+  const std::size_t size = result_.events.size(), capacity = result_.events.capacity();
+  if (capacity < k_small || capacity > size + size / 4) result_.events.shrink_to_fit();
+  return std::move(result_);
+}
+
+}  // namespace
+
+void scan_part(const EventFile& file, Progress* progress, ScannedPart& scanned) {
+  scanned.verdict = try_scan_part(file, scanned.range, std::nullopt, progress, scanned.part);
+}
+
+Result<trace::LocationSkeleton> join_parts(const EventFile& file, Progress* progress,
+                                           std::span<ScannedPart> parts) {
+  std::size_t events = 0;
+  for (const ScannedPart& scanned : parts) events += scanned.part.skeleton.events.size();
+  PartJoiner joiner(parts.size() > 1 ? events : 0);
+  for (ScannedPart& scanned : parts) {
+    if (!scanned.verdict && scanned.part.needs_time && joiner.last_stamp()) {
+      scanned.verdict =
+          try_scan_part(file, scanned.range, joiner.last_stamp(), progress, scanned.part);
+    }
+    TRY(std::move(scanned.verdict));
+    const bool goes_on = scanned.part.goes_on;
+    joiner.append(std::move(scanned.part));
+    if (!goes_on) break;  // whatever lies behind the end mark
+  }
+  return joiner.finish();
+}
+
+Result<trace::LocationSkeleton> scan_events(const EventFile& file, Progress* progress) {
+  if (!file_exists(file.path)) {
+    trace::LocationSkeleton skeleton;
+    skeleton.event_file_missing = true;
+    return skeleton;
+  }
+  ScannedPart all;
+  scan_part(file, progress, all);
+  return join_parts(file, progress, {&all, 1});
+}
+
+}  // namespace entrain::otf2

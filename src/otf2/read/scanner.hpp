@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "otf2/format/quick.hpp"
+#include "otf2/format/walk.hpp"
+#include "otf2/read/resolver.hpp"
+
+namespace entrain::otf2 {
+
+/// What the scan of consecutive chunks of an event file yields, with all that is needed to join it
+/// with the parts before and behind. Where the part has to know what lies before, it assumes that
+/// no window call is open.
+struct ScanPart {
+  /// A stamp that is smaller than the one before.
+  struct Decrease {
+    std::uint64_t record = 0;  ///< number of the next record in the part, from 0
+    std::uint64_t time = 0, previous = 0;
+  };
+  /// Enter or Leave of a call of post-start-complete-wait.
+  struct WindowCall {
+    std::size_t position = 0;  ///< in skeleton.events, of what follows it
+    std::uint64_t time = 0;
+  };
+
+  /// Of this part; `first` and `decreasing` are not set.
+  trace::LocationSkeleton skeleton;
+  bool has_stamp = false;
+  bool needs_time = false;  ///< a record stands before all stamps: damage, unless a part precedes
+  std::uint64_t records_before_stamp = 0;
+  std::uint64_t first_stamp = 0, last_stamp = 0;  ///< only if has_stamp
+  std::optional<Decrease> decrease;               ///< the first one
+
+  std::vector<std::size_t> early_syncs;  ///< RmaGroupSyncs before any window call, in events
+  std::optional<WindowCall> first_window_call;
+  trace::RmaGroupRole role = trace::RmaGroupRole::unknown;  ///< of the call open at the end
+  std::vector<trace::Event> waiting_syncs;  ///< of a start or wait that has not ended in the part
+
+  bool goes_on = false;    ///< not the end of the file: more parts follow
+  bool truncated = false;  ///< the file ends without an end mark
+};
+
+/// True for calls whose RmaGroupSyncs count at their end.
+constexpr bool waits(trace::RmaGroupRole role) {
+  return role == trace::RmaGroupRole::start || role == trace::RmaGroupRole::wait;
+}
+
+/// Moves waiting syncs to the end of `events`: their call ends at `time`.
+inline void append_syncs(BigVector<trace::Event>& events, std::vector<trace::Event>& waiting,
+                         std::uint64_t time) {
+  for (trace::Event& sync : waiting) {
+    sync.time = time;
+    events.push_back(sync);
+  }
+  waiting.clear();
+}
+
+/// Visitor that turns the records of a part into skeleton events.
+class Scanner {
+ public:
+  /// `time` holds for records before the first stamp; unset: such records are refused.
+  Scanner(const LocalDefinitions& local, const References& references, ScanPart& part,
+          std::optional<std::uint64_t> time)
+      : references_(references),
+        part_(part),
+        skeleton_(part.skeleton),
+        comms_(local.comms, references.comms),
+        regions_(local.regions, references.regions),
+        windows_(local.windows, references.windows),
+        groups_(local.groups, references.groups),
+        has_time_(time.has_value()),
+        time_(time.value_or(0)) {}
+
+  void chunk(const std::uint8_t* bytes, bool big_endian) {
+    chunk_ = bytes;
+    big_endian_ = big_endian;
+  }
+  bool stamp(std::size_t offset, std::uint64_t time);
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size);
+  std::size_t hurry(std::size_t at, std::size_t limit);
+
+ private:
+  using Event = trace::Event;
+  using EventKind = trace::EventKind;
+
+  /// Region ids up to which the uninteresting ones are remembered.
+  static constexpr std::uint32_t k_remembered_regions = 1u << 16;
+  static constexpr std::uint8_t k_openmp = 3;  ///< OTF2_PARADIGM_OPENMP
+
+  const std::uint8_t* pass_over(const std::uint8_t* p, const std::uint8_t* end);
+  template <class Fields>
+  void decode(std::uint8_t type, Fields& in);
+
+  Event& add(EventKind kind);
+  std::uint32_t position(Resolver& resolver, std::uint32_t local);
+  void region(std::uint32_t local, bool enter);
+  void remember_dull(std::uint32_t local);
+  void window_call(trace::RmaGroupRole role, bool enter);
+  template <class Fields>
+  void flush(Fields& in);
+  template <class Fields>
+  void message(EventKind kind, Fields& in, bool with_request);
+  template <class Fields>
+  void collective(EventKind kind, Fields& in, bool with_request);
+  template <class Fields>
+  static void volume(Event& event, Fields& in);
+  template <class Fields>
+  void team(EventKind kind, Fields& in);
+  template <class Fields>
+  void contingent(EventKind kind, Fields& in);
+  template <class Fields>
+  void lock(EventKind kind, Fields& in, std::uint8_t paradigm);
+  template <class Fields>
+  void task(EventKind kind, Fields& in);
+  template <class Fields>
+  void rma_collective(Fields& in);
+  template <class Fields>
+  void group_sync(Fields& in);
+  template <class Fields>
+  void rma_sync(Fields& in);
+
+  const References& references_;
+  ScanPart& part_;
+  trace::LocationSkeleton& skeleton_;
+  Resolver comms_, regions_, windows_, groups_;
+  std::vector<std::uint8_t> dull_regions_;  ///< by local id: 1 if Enter and Leave yield nothing
+  const std::uint8_t* chunk_ = nullptr;
+  bool big_endian_ = false;
+  bool has_time_;
+  std::uint64_t time_;
+};
+
+}  // namespace entrain::otf2

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "otf2/read/archive.hpp"
+
+namespace entrain::otf2 {
+
+/// Stamps and record types of all events of a location, in stream order.
+struct EventStamps {
+  std::vector<std::uint64_t> stamps;  ///< as stored
+  std::vector<std::uint8_t> types;    ///< OTF2 record types
+  /// Per event: 1 for sends, receives and ends of collectives of the application (operation codes
+  /// below 17), blocking or not; 0 for all others.
+  std::vector<std::uint8_t> communication;
+};
+
+/// Reads them. A missing file yields no events. Errors: ErrorKind::input.
+Result<EventStamps> read_stamps(const Archive& archive, LocationIndex location);
+
+}  // namespace entrain::otf2

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/read/stamps.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "otf2/format/format.hpp"
+#include "otf2/format/records.hpp"
+
+namespace entrain::otf2 {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::unique_ptr<Archive> example(const char* name) {
+  auto archive = Archive::open(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / name);
+  EXPECT_TRUE(archive) << archive.error().message;
+  return archive ? std::move(*archive) : nullptr;
+}
+
+TEST(Stamps, are_those_of_all_events_with_their_kinds) {
+  const auto archive = example("allops-4");
+  ASSERT_NE(archive, nullptr);
+  const auto events = read_stamps(*archive, 1);
+  ASSERT_TRUE(events) << events.error().message;
+  ASSERT_EQ(events->stamps.size(), archive->definitions().locations[1].event_count);
+  EXPECT_TRUE(std::is_sorted(events->stamps.begin(), events->stamps.end()));
+  std::map<std::uint8_t, std::pair<int, int>> counts;  // by type: all, communication
+  for (std::size_t i = 0; i < events->types.size(); ++i) {
+    auto& [all, communication] = counts[events->types[i]];
+    ++all;
+    communication += events->communication[i];
+  }
+  for (const std::uint8_t type : {event::mpi_send, event::mpi_isend, event::mpi_recv,
+                                  event::mpi_irecv, event::nb_collective_complete}) {
+    EXPECT_GT(counts[type].first, 0) << int{type};
+    EXPECT_EQ(counts[type].second, counts[type].first) << int{type};
+  }
+  // Communicators are created and freed by collectives that are none of the application.
+  EXPECT_GT(counts[event::mpi_collective_end].second, 0);
+  EXPECT_LT(counts[event::mpi_collective_end].second, counts[event::mpi_collective_end].first);
+  EXPECT_EQ(counts[event::enter].second, 0);
+  EXPECT_EQ(counts[event::mpi_irecv_request].second, 0);
+}
+
+/// What every event holds, told one record after the other.
+struct EventLister {
+  EventStamps events;
+  std::uint64_t time = 0;
+
+  void chunk(const std::uint8_t*, bool) {}
+  bool stamp(std::size_t, std::uint64_t t) {
+    time = t;
+    return true;
+  }
+  bool record(std::uint8_t type, std::size_t, std::size_t) {
+    events.stamps.push_back(time);
+    events.types.push_back(type);
+    return true;
+  }
+};
+
+TEST(Stamps, none_is_left_out_in_a_hurry) {
+  for (const char* name : {"allops-4", "lulesh-8"}) {
+    const auto archive = example(name);
+    ASSERT_NE(archive, nullptr);
+    for (LocationIndex l = 0; l < archive->definitions().locations.size(); ++l) {
+      auto reader = BlockReader::open(archive->event_file(l), archive->anchor().event_chunk_size);
+      ASSERT_TRUE(reader);
+      EventLister lister;
+      ASSERT_TRUE(walk_file<Framing::events>(*reader, lister, [](auto) { return Result<void>(); }));
+      const auto events = read_stamps(*archive, l);
+      ASSERT_TRUE(events) << events.error().message;
+      EXPECT_EQ(events->stamps, lister.events.stamps);
+      EXPECT_EQ(events->types, lister.events.types);
+      EXPECT_EQ(events->communication.size(), events->types.size());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace entrain::otf2

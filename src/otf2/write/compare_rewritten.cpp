@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/write/compare_rewritten.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/executor.hpp"
+#include "otf2/format/quick.hpp"
+#include "otf2/format/records.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Compares the stamps of a second block with what a map makes of those of the block that it
+/// visits, and gives the second one the times of the first: where the two differ afterwards, they
+/// differ in more than times.
+class TimeComparer {
+ public:
+  explicit TimeComparer(const ClockMap& map) : cursor_(map) {}
+
+  /// `other` is as large as the block visited next.
+  void compare_with(std::uint8_t* other) { other_ = other; }
+  [[nodiscard]] bool as_mapped() const { return as_mapped_; }
+
+  void chunk(const std::uint8_t* bytes, bool big_endian) {
+    chunk_ = bytes;
+    big_endian_ = big_endian;
+  }
+  bool stamp(std::size_t offset, std::uint64_t time) {
+    as_mapped_ &= load_u64(other_ + offset, big_endian_) == mapped(time);
+    copy(offset);
+    return true;
+  }
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
+    if (type == event::buffer_flush && size >= 8) copy(offset);  // its stop time
+    return true;
+  }
+  std::size_t hurry(std::size_t at, std::size_t limit) {
+    bool same = true;
+    while (at < limit) {
+      if (chunk_[at] == mark::stamp) {
+        same &= load_u64(other_ + at + 1, false) == mapped(load_u64(chunk_ + at + 1, false));
+        copy(at + 1);
+        at += 9;
+      }
+      const std::size_t type = chunk_[at], length = chunk_[at + 1];
+      if (length >= k_timeless_records[type]) break;
+      at += 2 + length;
+    }
+    as_mapped_ &= same;
+    return at;
+  }
+
+ private:
+  std::uint64_t mapped(std::uint64_t time) { return static_cast<std::uint64_t>(cursor_(time)); }
+  void copy(std::size_t offset) { std::memcpy(other_ + offset, chunk_ + offset, 8); }
+
+  ClockMap::Cursor cursor_;
+  const std::uint8_t* chunk_ = nullptr;
+  std::uint8_t* other_ = nullptr;
+  bool big_endian_ = false;
+  bool as_mapped_ = true;
+};
+
+tl::unexpected<Error> different(const fs::path& written, const fs::path& original,
+                                std::uint64_t offset) {
+  return fail(ErrorKind::output,
+              fmt::format("{} is not what was to be written: it differs from {} in more than "
+                          "times, near byte {}; check the disk and run the correction again",
+                          written.string(), original.string(), offset));
+}
+
+class Comparison {
+ public:
+  Comparison(const Archive& original, const Archive& written,
+             std::span<const LocationIndex> locations, std::span<const ClockMap> maps,
+             unsigned threads, Progress* progress)
+      : original_(original),
+        written_(written),
+        locations_(locations),
+        maps_(maps),
+        threads_(threads),
+        progress_(progress) {}
+
+  Result<Rewritten> run(std::uint64_t part_bytes) {
+    TRY(compare_definitions(original_.global_definition_file(), written_.global_definition_file(),
+                            def::clock_properties));
+    TRY(parallel_for(threads_, locations_.size(),
+                     [&](std::size_t i) { return compare_local_definitions(locations_[i]); }));
+    const std::vector<Part> parts = split_files(part_bytes);
+    if (progress_ != nullptr) {
+      progress_->begin("read back", original_.event_bytes(locations_), "B");
+    }
+    TRY(parallel_for(threads_, parts.size(), [&](std::size_t i) { return compare(parts[i]); }));
+    return Rewritten{as_mapped_, has_clock_offsets_};
+  }
+
+ private:
+  struct Part {
+    LocationIndex location = k_none;
+    ChunkRange range;
+  };
+
+  [[nodiscard]] Result<void> stop_if_cancelled() const {
+    if (progress_ == nullptr || !progress_->cancelled()) return {};
+    return fail(ErrorKind::interrupted, "interrupted; nothing was written");
+  }
+
+  Result<void> compare_definitions(const fs::path& from, const fs::path& to, std::uint8_t except) {
+    TRY_ASSIGN(const bool same,
+               same_definitions({from, original_.anchor().definition_chunk_size},
+                                {to, written_.anchor().definition_chunk_size}, except));
+    if (!same) as_mapped_ = false;
+    return {};
+  }
+
+  Result<void> compare_local_definitions(LocationIndex location) {
+    TRY(stop_if_cancelled());
+    const fs::path to = written_.definition_file(location);
+    TRY(compare_definitions(original_.definition_file(location), to, def::local_clock_offset));
+    TRY_ASSIGN(const LocalDefinitions local,
+               read_local_definitions(to, written_.anchor().definition_chunk_size));
+    if (local.clock_offsets.empty()) return {};
+    has_clock_offsets_ = true;
+    const bool effective =
+        local.clock_offsets.size() > 1 &&
+        std::any_of(local.clock_offsets.begin(), local.clock_offsets.end(),
+                    [](const trace::ClockOffset& offset) { return offset.offset != 0; });
+    if (effective) as_mapped_ = false;
+    return {};
+  }
+
+  [[nodiscard]] std::vector<Part> split_files(std::uint64_t part_bytes) const {
+    const std::uint64_t step =
+        std::max<std::uint64_t>(part_bytes / original_.anchor().event_chunk_size, 1);
+    std::vector<Part> parts;
+    for (const LocationIndex l : locations_) {
+      std::error_code missing;
+      const std::uint64_t bytes = fs::file_size(original_.event_file(l), missing);
+      const std::uint64_t chunks = missing ? 0 : bytes / original_.anchor().event_chunk_size;
+      for (std::uint64_t first = 0; first <= chunks; first += step) {
+        parts.push_back({l, {first, step}});
+      }
+      parts.back().range.count = ChunkRange::k_all;
+    }
+    return parts;
+  }
+
+  Result<void> compare(const Part& part) {
+    const fs::path from = original_.event_file(part.location);
+    const fs::path to = written_.event_file(part.location);
+    if (!file_exists(from) && !file_exists(to)) return {};
+    TRY_ASSIGN(BlockReader a,
+               BlockReader::open(from, original_.anchor().event_chunk_size, part.range));
+    TRY_ASSIGN(BlockReader b,
+               BlockReader::open(to, written_.anchor().event_chunk_size, part.range));
+    TimeComparer comparer(maps_[part.location]);
+    bool in_records = true;
+    while (true) {
+      TRY(stop_if_cancelled());
+      TRY_ASSIGN(const std::span<std::uint8_t> left, a.next());
+      TRY_ASSIGN(const std::span<std::uint8_t> right, b.next());
+      if (left.size() != right.size()) return different(to, from, a.offset());
+      if (left.empty()) break;
+      if (progress_ != nullptr) progress_->advance(left.size());
+      if (in_records) {
+        comparer.compare_with(right.data());
+        const ChunkWalk walk = walk_chunk<Framing::events>(left.data(), left.size(), comparer);
+        in_records = walk.end == ChunkEnd::next_chunk;
+      }
+      if (std::memcmp(left.data(), right.data(), left.size()) != 0) {
+        return different(to, from, a.offset());
+      }
+    }
+    if (!comparer.as_mapped()) as_mapped_ = false;
+    return {};
+  }
+
+  const Archive& original_;
+  const Archive& written_;
+  std::span<const LocationIndex> locations_;
+  std::span<const ClockMap> maps_;
+  unsigned threads_;
+  Progress* progress_;
+  std::atomic<bool> as_mapped_{true}, has_clock_offsets_{false};
+};
+
+}  // namespace
+
+Result<Rewritten> compare_rewritten(const Archive& original, const Archive& written,
+                                    std::span<const LocationIndex> locations,
+                                    std::span<const ClockMap> maps, unsigned threads,
+                                    Progress* progress, std::uint64_t part_bytes) {
+  return Comparison(original, written, locations, maps, threads, progress).run(part_bytes);
+}
+
+}  // namespace entrain::otf2

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/write/link.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "otf2/format/testing.hpp"
+
+namespace entrain::otf2 {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Bytes;
+using testing::contents;
+using ::testing::HasSubstr;
+using testing::TempFolder;
+
+/// An original and a staging folder whose content will be renamed to out/.
+class Link : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"in", "staging"}) fs::create_directory(folder_ / name);
+    from_ = folder_.put("in/0.evt", {1, 2, 3});
+    to_ = folder_ / "staging/0.evt";
+  }
+  Result<LinkKind> link(LinkKind kind) { return link_file(from_, to_, folder_ / "out", kind); }
+  void publish() { fs::rename(folder_ / "staging", folder_ / "out"); }
+
+  TempFolder folder_;
+  fs::path from_, to_;
+};
+
+TEST_F(Link, symbolic_links_are_relative_to_the_final_folder) {
+  const auto kind = link(LinkKind::symbolic);
+  ASSERT_TRUE(kind) << kind.error().message;
+  EXPECT_EQ(*kind, LinkKind::symbolic);
+  EXPECT_EQ(fs::read_symlink(to_), fs::path("../in/0.evt"));
+  publish();
+  EXPECT_EQ(contents(folder_ / "out/0.evt"), (Bytes{1, 2, 3}));
+  fs::rename(folder_ / "in", folder_ / "moved");
+  EXPECT_FALSE(fs::exists(folder_ / "out/0.evt"));
+}
+
+TEST_F(Link, a_link_to_a_link_names_the_original) {
+  fs::create_symlink("0.evt", folder_ / "in/link.evt");
+  ASSERT_TRUE(link_file(folder_ / "in/link.evt", to_, folder_ / "out", LinkKind::symbolic));
+  EXPECT_EQ(fs::read_symlink(to_), fs::path("../in/0.evt"));
+}
+
+TEST_F(Link, folders_behind_links_are_resolved) {
+  // out lies in a folder that is a link to somewhere deeper.
+  fs::create_directories(folder_ / "deep/er");
+  fs::create_directory_symlink("deep/er", folder_ / "short");
+  ASSERT_TRUE(link_file(from_, to_, folder_ / "short/out", LinkKind::symbolic));
+  fs::rename(folder_ / "staging", folder_ / "short/out");
+  EXPECT_EQ(contents(folder_ / "short/out/0.evt"), (Bytes{1, 2, 3}));
+}
+
+TEST_F(Link, hard_links_outlive_the_original) {
+  const auto kind = link(LinkKind::hard);
+  ASSERT_TRUE(kind) << kind.error().message;
+  EXPECT_EQ(*kind, LinkKind::hard);
+  EXPECT_TRUE(fs::equivalent(from_, to_));
+  fs::remove(from_);
+  EXPECT_EQ(contents(to_), (Bytes{1, 2, 3}));
+}
+
+TEST_F(Link, automatic_makes_what_works_here_and_says_so) {
+  const auto kind = link(LinkKind::automatic);
+  ASSERT_TRUE(kind) << kind.error().message;
+  EXPECT_NE(*kind, LinkKind::automatic);
+  EXPECT_EQ(fs::is_symlink(to_), *kind == LinkKind::symbolic);
+  publish();
+  EXPECT_EQ(contents(folder_ / "out/0.evt"), (Bytes{1, 2, 3}));
+  EXPECT_EQ(contents(from_), (Bytes{1, 2, 3}));
+}
+
+TEST_F(Link, a_reflink_works_or_leaves_nothing_behind) {
+  const auto kind = link(LinkKind::reflink);
+  if (kind) {
+    EXPECT_EQ(contents(to_), (Bytes{1, 2, 3}));
+  } else {
+    EXPECT_EQ(kind.error().kind, ErrorKind::output);
+    EXPECT_THAT(kind.error().message, HasSubstr("cannot make a reflink"));
+    EXPECT_FALSE(fs::exists(to_));
+  }
+}
+
+TEST_F(Link, what_cannot_be_linked_is_named) {
+  for (const LinkKind kind : {LinkKind::symbolic, LinkKind::hard, LinkKind::automatic}) {
+    const auto missing = link_file(folder_ / "in/none.evt", to_, folder_ / "out", kind);
+    ASSERT_FALSE(missing);
+    EXPECT_THAT(missing.error().message, HasSubstr("none.evt"));
+  }
+  folder_.put("staging/0.evt", {9});
+  for (const LinkKind kind : {LinkKind::symbolic, LinkKind::hard, LinkKind::reflink}) {
+    EXPECT_FALSE(link(kind));
+    EXPECT_EQ(contents(to_), (Bytes{9})) << "what was there is gone";
+  }
+}
+
+TEST(LinkName, is_for_people) {
+  EXPECT_STREQ(name_of(LinkKind::reflink), "reflink");
+  EXPECT_STREQ(name_of(LinkKind::symbolic), "symbolic link");
+  EXPECT_STREQ(name_of(LinkKind::hard), "hard link");
+  EXPECT_STREQ(name_of(LinkKind::automatic), "");
+}
+
+}  // namespace
+}  // namespace entrain::otf2

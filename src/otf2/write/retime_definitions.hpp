@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "otf2/read/archive.hpp"
+
+namespace entrain::otf2 {
+
+/// Copies the global definitions with a ClockProperties record that holds [first, last]: in place
+/// if the new numbers fit into the old bytes, by packing the file again otherwise.
+Result<void> write_global_definitions(const std::filesystem::path& from,
+                                      const std::filesystem::path& to, std::uint64_t chunk_size,
+                                      std::int64_t first, std::int64_t last);
+
+/// Copies local definitions with every ClockOffset set to 0, in place. A missing file stays
+/// missing.
+Result<void> write_neutral_definitions(const std::filesystem::path& from,
+                                       const std::filesystem::path& to, std::uint64_t chunk_size);
+
+/// Copies local definitions with `offsets` instead of their ClockOffset records; a missing file is
+/// made. A file that holds exactly these records already is copied as it is.
+Result<void> write_local_definitions(const std::filesystem::path& from,
+                                     const std::filesystem::path& to, std::uint64_t chunk_size,
+                                     bool big_endian, std::span<const trace::ClockOffset> offsets);
+
+/// A time that a marker carries; `location` is k_none if it is not of one location.
+struct MarkerTime {
+  LocationIndex location = k_none;
+  std::uint64_t time = 0;
+};
+
+/// Begin and end of every marker, in the order of the file. None without a marker file.
+Result<std::vector<MarkerTime>> read_marker_times(const Archive& archive);
+
+/// Copies the marker file with the times that read_marker_times() gave replaced by `times`; empty:
+/// as they are.
+Result<void> write_markers(const Archive& archive, const std::filesystem::path& to,
+                           std::span<const std::int64_t> times);
+
+}  // namespace entrain::otf2

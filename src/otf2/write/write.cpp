@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/write/write.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "base/executor.hpp"
+#include "base/file.hpp"
+#include "base/staging.hpp"
+#include "base/try.hpp"
+#include "otf2/write/link.hpp"
+#include "otf2/write/retime.hpp"
+#include "otf2/write/retime_definitions.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t k_largest_anchor = std::uint64_t{64} << 20;
+/// Event files from here on are retimed by all threads together, in parts of this size.
+constexpr std::uint64_t k_large_file = std::uint64_t{256} << 20;
+constexpr std::uint64_t k_part_bytes = std::uint64_t{32} << 20;
+
+/// Refuses an output that is, holds, or lies in the place of the input's files.
+Result<void> check_apart(const Archive& archive, const fs::path& directory) {
+  std::error_code error;
+  const fs::path output = fs::weakly_canonical(fs::absolute(directory, error), error);
+  const fs::path folder = fs::canonical(archive.folder(), error);
+  const fs::path files = folder / archive.name();
+  const auto inside = [](const fs::path& inner, const fs::path& outer) {
+    const fs::path relative = inner.lexically_relative(outer);
+    return !relative.empty() && *relative.begin() != "..";
+  };
+  bool overlap =
+      output == folder || inside(folder, output) || output == files || inside(output, files);
+  // The event files of an overlay lie elsewhere: behind its links.
+  const std::size_t count = archive.definitions().locations.size();
+  for (LocationIndex l = 0; l < count && !overlap; ++l) {
+    const fs::path file = archive.event_file(l);
+    if (fs::is_symlink(fs::symlink_status(file, error))) {
+      overlap = inside(fs::weakly_canonical(file, error), output);
+    }
+  }
+  if (overlap) {
+    return fail(ErrorKind::usage,
+                fmt::format("the output {} would overwrite files of the input {}; choose another "
+                            "folder",
+                            directory.string(), archive.path()));
+  }
+  return {};
+}
+
+/// One run of write_archive.
+class Writer {
+ public:
+  Writer(const Archive& archive, const WritePlan& plan, const StagedDirectory& staged)
+      : archive_(archive), plan_(plan), staged_(staged) {}
+
+  Result<void> write_locations() {
+    std::vector<LocationIndex> own;
+    const std::size_t count = archive_.definitions().locations.size();
+    for (LocationIndex l = 0; l < count; ++l) {
+      if (plan_.team == nullptr || plan_.partition->owns(plan_.team->rank(), l)) own.push_back(l);
+    }
+    const bool rewrites = plan_.mode == WriteMode::rewrite;
+    if (plan_.progress != nullptr && rewrites) {
+      plan_.progress->begin("write", archive_.event_bytes(own), "B");
+    } else if (plan_.progress != nullptr) {
+      plan_.progress->begin("write", own.size(), "locations");
+    }
+    TRY(parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
+      if (plan_.progress != nullptr && plan_.progress->cancelled()) {
+        return fail(ErrorKind::interrupted, "interrupted; nothing was written");
+      }
+      TRY(write_definitions(own[i]));
+      TRY(write_snapshots(own[i]));
+      if (set_aside(own[i])) return {};
+      TRY(write_events(own[i]));
+      if (plan_.progress != nullptr && !rewrites) plan_.progress->advance(1);
+      return {};
+    }));
+    return retime_large_files();
+  }
+
+  Result<void> create_folder() const {
+    std::error_code error;
+    fs::create_directory(folder(), error);
+    if (!error) return {};
+    return fail(ErrorKind::output,
+                fmt::format("cannot create folder {}: {}", folder().string(), error.message()));
+  }
+
+  Result<void> write_globals() {
+    TRY(write_global_definitions(archive_.global_definition_file(),
+                                 staged_.path() / archive_.global_definition_file().filename(),
+                                 archive_.anchor().definition_chunk_size, plan_.first_time,
+                                 plan_.last_time));
+    TRY(write_markers(archive_, staged_.path() / archive_.marker_file().filename(),
+                      plan_.marker_times));
+    for (std::uint32_t i = 0; i < archive_.anchor().thumbnail_count; ++i) {
+      const fs::path thumbnail = archive_.thumbnail_file(i);
+      if (!file_exists(thumbnail)) break;
+      TRY(duplicate_file(thumbnail, staged_.path() / thumbnail.filename()));
+    }
+    // The anchor comes last: without it nothing here looks like an archive.
+    TRY_ASSIGN(const auto anchor, read_file(archive_.path(), k_largest_anchor));
+    return write_file(
+        staged_.path() / fs::path(archive_.path()).filename(),
+        with_properties(anchor, archive_.anchor(), plan_.properties, plan_.removed_properties));
+  }
+
+  /// The kind of links that this process has made.
+  [[nodiscard]] LinkKind link() const { return link_made_.load(); }
+
+ private:
+  [[nodiscard]] fs::path folder() const { return staged_.path() / archive_.name(); }
+
+  [[nodiscard]] StopTimes stop_times(LocationIndex location) const {
+    const bool split = !plan_.split_flushes.empty() && plan_.split_flushes[location];
+    return split ? StopTimes::stand_alone : StopTimes::move_segment;
+  }
+
+  Result<void> write_events(LocationIndex location) {
+    const fs::path from = archive_.event_file(location);
+    if (!file_exists(from)) return {};
+    const fs::path to = folder() / from.filename();
+    if (plan_.mode == WriteMode::rewrite) {
+      return retime_file(from, to, archive_.anchor().event_chunk_size, Framing::events,
+                         plan_.maps[location], plan_.progress, stop_times(location));
+    }
+    TRY_ASSIGN(const LinkKind made,
+               link_file(from, to, staged_.target() / archive_.name(), plan_.link));
+    link_made_ = made;
+    return {};
+  }
+
+  /// True for an event file that is so large that all threads shall work on it, later.
+  bool set_aside(LocationIndex location) {
+    if (plan_.mode != WriteMode::rewrite || worker_count(plan_.threads) == 1) return false;
+    std::error_code error;
+    const std::uint64_t bytes = fs::file_size(archive_.event_file(location), error);
+    if (error || bytes < k_large_file) return false;
+    const std::lock_guard lock(mutex_);
+    large_files_.push_back(location);
+    return true;
+  }
+
+  Result<void> retime_large_files() {
+    const std::uint64_t chunk_size = archive_.anchor().event_chunk_size;
+    for (const LocationIndex location : large_files_) {
+      const fs::path from = archive_.event_file(location);
+      TRY(retime_in_parts(from, folder() / from.filename(), chunk_size, plan_.maps[location],
+                          plan_.progress, plan_.threads, k_part_bytes / chunk_size,
+                          stop_times(location)));
+    }
+    return {};
+  }
+
+  Result<void> write_definitions(LocationIndex location) {
+    const fs::path from = archive_.definition_file(location);
+    const fs::path to = folder() / from.filename();
+    const std::uint64_t chunk_size = archive_.anchor().definition_chunk_size;
+    if (plan_.mode == WriteMode::rewrite && plan_.clock_offsets.empty()) {
+      return write_neutral_definitions(from, to, chunk_size);
+    }
+    if (plan_.mode == WriteMode::rewrite) {
+      return write_local_definitions(from, to, chunk_size, archive_.anchor().big_endian,
+                                     plan_.clock_offsets[location]);
+    }
+    return write_overlay_definitions(location, from, to);
+  }
+
+  Result<void> write_overlay_definitions(LocationIndex location, const fs::path& from,
+                                         const fs::path& to) {
+    const std::uint64_t chunk_size = archive_.anchor().definition_chunk_size;
+    const auto knots = plan_.maps[location].knots();
+    TRY_ASSIGN(const LocalDefinitions old, read_local_definitions(from, chunk_size));
+    const bool same = std::equal(knots.begin(), knots.end(), old.clock_offsets.begin(),
+                                 old.clock_offsets.end(), [](const ClockKnot& k, const auto& o) {
+                                   return k.local == o.time && k.offset == o.offset;
+                                 });
+    const bool both_identity = knots.size() < 2 && old.clock_offsets.size() < 2;
+    if (same || both_identity) return old.missing ? Result<void>() : duplicate_file(from, to);
+    double stddev = 0;  // no better statement than the worst measurement that went in
+    for (const trace::ClockOffset& offset : old.clock_offsets) {
+      if (std::isfinite(offset.stddev)) stddev = std::max(stddev, offset.stddev);
+    }
+    std::vector<trace::ClockOffset> offsets;
+    for (const ClockKnot& knot : knots) offsets.push_back({knot.local, knot.offset, stddev});
+    return write_local_definitions(from, to, chunk_size, archive_.anchor().big_endian, offsets);
+  }
+
+  Result<void> write_snapshots(LocationIndex location) {
+    const fs::path from = archive_.snapshot_file(location);
+    if (!file_exists(from)) return {};
+    return retime_file(from, folder() / from.filename(), archive_.anchor().event_chunk_size,
+                       Framing::snapshots, plan_.maps[location], plan_.progress);
+  }
+
+  const Archive& archive_;
+  const WritePlan& plan_;
+  const StagedDirectory& staged_;
+  std::atomic<LinkKind> link_made_{LinkKind::automatic};
+  std::mutex mutex_;
+  std::vector<LocationIndex> large_files_;  ///< event files that are still to be retimed
+};
+
+}  // namespace
+
+Result<void> check_target(const fs::path& directory, bool force) {
+  return StagedDirectory::check(directory, force);
+}
+
+namespace {
+
+/// Rank 0 creates the folder, the others learn where it is.
+Result<StagedDirectory> create_in_common(Team& team, const fs::path& directory, bool force) {
+  std::optional<StagedDirectory> staged;
+  Result<void> created;
+  std::vector<std::vector<char>> parcels(team.size());
+  if (team.rank() == 0) {
+    auto result = StagedDirectory::create(directory, force);
+    if (result) {
+      staged.emplace(std::move(*result));
+      std::string names = staged->path().string();
+      names += '\0';
+      names += staged->target().string();
+      std::fill(parcels.begin(), parcels.end(), std::vector<char>(names.begin(), names.end()));
+    } else {
+      created = tl::unexpected<Error>(std::move(result).error());
+    }
+  }
+  TRY(team.agree(std::move(created)));
+  const std::vector<char> names = exchange(team, std::move(parcels))[0];
+  if (staged) return std::move(*staged);
+  const auto middle = std::find(names.begin(), names.end(), '\0');
+  return StagedDirectory::attach(fs::path(names.begin(), middle),
+                                 fs::path(middle + 1, names.end()));
+}
+
+}  // namespace
+
+Result<void> check_writable(const Archive& archive) {
+  if (!archive.is_copy()) return {};
+  return fail(ErrorKind::input,
+              fmt::format("{} {}: such an archive can be checked, but no other one be written from "
+                          "it; convert it to the POSIX substrate and trace format 2 or 3",
+                          archive.path(), archive.anchor().foreign));
+}
+
+Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
+                                    const fs::path& directory) {
+  TRY(check_writable(archive));
+  Solo solo;
+  Team& team = plan.team == nullptr ? solo : *plan.team;
+  TRY(team.agree(check_apart(archive, directory)));
+  TRY_ASSIGN(StagedDirectory staged, create_in_common(team, directory, plan.force));
+  Writer writer(archive, plan, staged);
+  TRY(team.agree(team.rank() == 0 ? writer.create_folder() : Result<void>()));
+  TRY(team.agree(writer.write_locations()));
+  TRY(team.agree(team.rank() == 0 ? writer.write_globals() : Result<void>()));
+  const auto link = static_cast<LinkKind>(
+      team.reduce(Team::Reduction::max, static_cast<std::int64_t>(writer.link())));
+  return StagedArchive(std::move(staged), fs::path(archive.path()).filename(), name_of(link));
+}
+
+Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,
+                               const fs::path& directory) {
+  TRY_ASSIGN(StagedArchive staged, stage_archive(archive, plan, directory));
+  TRY(staged.commit());
+  return staged.final_anchor();
+}
+
+}  // namespace entrain::otf2

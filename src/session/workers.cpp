@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "session/workers.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/big_vector.hpp"
+#include "base/executor.hpp"
+#include "base/try.hpp"
+
+namespace entrain::session {
+
+Result<trace::Partition> Workers::share_out(
+    const trace::Definitions& definitions, const std::function<std::uint64_t(LocationIndex)>& bytes,
+    std::span<const std::uint32_t> together) {
+  if (alone()) return trace::undivided(definitions);
+  Team& team = *processes_;
+  // Every process asks for some of the sizes: 100,000 questions from everybody would be many.
+  std::vector<std::int64_t> sizes(definitions.locations.size(), 0);
+  for (std::size_t l = team.rank(); l < sizes.size(); l += team.size()) {
+    sizes[l] = static_cast<std::int64_t>(bytes(static_cast<LocationIndex>(l)));
+  }
+  team.reduce(Team::Reduction::sum, sizes);
+  const std::vector<std::uint64_t> weight(sizes.begin(), sizes.end());
+  return trace::divide(definitions, weight, team.size(), together);
+}
+
+Result<void> Workers::run(const trace::Trace& trace, const trace::Partition& processes,
+                          const Body& body) {
+  if (!alone()) return body(*processes_, processes, threads_);
+  std::vector<std::uint64_t> weight;
+  std::uint64_t events = 0;
+  for (const trace::LocationSkeleton& location : trace.locations) {
+    weight.push_back(location.events.size());
+    events += location.events.size();
+  }
+  // Members without a process of the trace would only wait for the others.
+  const auto& process_of = trace.definitions.process_of;
+  const std::uint64_t most =
+      process_of.empty() ? 1 : *std::max_element(process_of.begin(), process_of.end()) + 1;
+  const auto members = static_cast<unsigned>(
+      std::min<std::uint64_t>({worker_count(threads_), most, events / k_events_per_member + 1}));
+  const trace::Partition partition = trace::divide(trace.definitions, weight, members);
+  return run_team(members, [&](Team& team) { return body(team, partition, 1); });
+}
+
+namespace {
+
+/// What a run needs beside its large arrays.
+constexpr std::uint64_t k_reserve = std::uint64_t{32} << 20;
+
+}  // namespace
+
+MemoryLimit::MemoryLimit(std::uint64_t bytes) : active_(bytes > 0) {
+  if (!active_) return;
+  const char* folder = std::getenv("TMPDIR");
+  BigMemory::set_limit(bytes > 2 * k_reserve ? bytes - k_reserve : bytes / 2,
+                       folder != nullptr && *folder != '\0' ? folder : "/var/tmp");
+}
+
+MemoryLimit::~MemoryLimit() {
+  if (active_) BigMemory::set_limit(0, {});
+  BigMemory::release();
+}
+
+}  // namespace entrain::session

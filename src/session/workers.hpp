@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include <entrain/error.hpp>
+
+#include "base/team.hpp"
+#include "trace/partition.hpp"
+#include "trace/trace.hpp"
+
+namespace entrain::session {
+
+/// Who does the work: the processes of this run, and the threads of each.
+///
+/// Several processes share out the locations of a trace once and for all: each reads, holds and
+/// writes its own ones, with its threads side by side. A single process holds everything, and its
+/// threads share the locations out anew for every step that needs a team.
+class Workers {
+ public:
+  /// This process alone; `threads` 0: all cores.
+  explicit Workers(unsigned threads) : processes_(&solo_), threads_(threads) {}
+  /// `processes` must outlive this; `threads` of each.
+  Workers(Team& processes, unsigned threads) : processes_(&processes), threads_(threads) {}
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  [[nodiscard]] Team& processes() { return *processes_; }
+  /// Threads for loops inside a process; 0: all cores.
+  [[nodiscard]] unsigned threads() const { return threads_; }
+  [[nodiscard]] bool alone() const { return processes_->size() == 1; }
+  /// True in the process that speaks for all.
+  [[nodiscard]] bool first() const { return processes_->rank() == 0; }
+
+  /// True for one member of a team that works in run(): the one that speaks for its process.
+  [[nodiscard]] bool speaks(const Team& team) const { return !alone() || team.rank() == 0; }
+
+  /// Whose location is whose among the processes. Collective; event files are weighed by size.
+  /// `together` as for trace::divide().
+  [[nodiscard]] Result<trace::Partition> share_out(
+      const trace::Definitions& definitions,
+      const std::function<std::uint64_t(LocationIndex)>& bytes,
+      std::span<const std::uint32_t> together = {});
+
+  /// A member of a team at work: it has the locations of `partition`, and may use `threads` more
+  /// threads for loops of its own.
+  using Body =
+      std::function<Result<void>(Team& team, const trace::Partition& partition, unsigned threads)>;
+
+  /// Runs a team over the locations of a trace that are scanned already: the processes if there are
+  /// several, else the threads of this one. `body` must agree on its errors.
+  Result<void> run(const trace::Trace& trace, const trace::Partition& processes, const Body& body);
+
+ private:
+  /// A thread that has fewer communication events to work on costs more than it gains.
+  static constexpr std::uint64_t k_events_per_member = 4'000;
+
+  Solo solo_;
+  Team* processes_;
+  unsigned threads_;
+};
+
+/// Limits the anonymous memory of large arrays while it lives (CheckOptions::memory_limit_bytes);
+/// in the end it gives back what they have left.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(std::uint64_t bytes);
+  ~MemoryLimit();
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+ private:
+  bool active_;
+};
+
+}  // namespace entrain::session

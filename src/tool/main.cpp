@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <entrain/entrain.hpp>
+
+#include "cli/check.hpp"
+#include "cli/compare.hpp"
+#include "cli/correct.hpp"
+#include "cli/distort.hpp"
+#include "cli/info.hpp"
+#include "cli/net.hpp"
+#include "cli/output.hpp"
+#include "cli/parse.hpp"
+#include "cli/processes.hpp"
+#include "cli/record.hpp"
+#include "cli/signals.hpp"
+#include "cli/synth.hpp"
+#include "session/mpi/processes.hpp"
+
+namespace entrain::cli {
+namespace {
+
+using Verbs = std::vector<std::unique_ptr<Verb>>;
+
+Verbs all_verbs() {
+  Verbs verbs;
+  verbs.push_back(make_info());
+  verbs.push_back(make_check());
+  verbs.push_back(make_correct());
+  verbs.push_back(make_compare());
+  verbs.push_back(make_distort());
+  verbs.push_back(make_synth());
+  verbs.push_back(make_record());
+  verbs.push_back(make_net());
+  verbs.push_back(make_net_bound());
+  verbs.push_back(make_net_schedule());
+  verbs.push_back(make_net_simulate());
+  verbs.push_back(make_net_tables());
+  return verbs;
+}
+
+/// A verb of two words, such as "net bound"; its first word names them all.
+bool has_two_words(const Verb& verb) { return verb.help().verb.find(' ') != std::string::npos; }
+
+std::string overview_of(const Verbs& verbs) {
+  std::vector<HelpText> texts;
+  for (const auto& verb : verbs) {
+    if (!has_two_words(*verb)) texts.push_back(verb->help());
+  }
+  return overview(texts);
+}
+
+int show(const std::string& text) { return write_out(text) ? k_exit_fine : k_exit_failure; }
+
+int unknown_verb(std::string_view name, const Verbs& verbs) {
+  std::string names;
+  for (const auto& verb : verbs) {
+    if (!has_two_words(*verb))
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", verb->help().verb);
+  }
+  complain(
+      fmt::format("there is no verb '{}'; the verbs are {} (see entrain --help)", name, names));
+  return k_exit_failure;
+}
+
+Verb* find_verb(std::string_view name, const Verbs& verbs) {
+  for (const auto& verb : verbs) {
+    if (name == verb->help().verb) return verb.get();
+  }
+  return nullptr;
+}
+
+/// The verb that these arguments begin with, of two words if there is one; its words in `words`.
+Verb* match_verb(int argc, char** argv, const Verbs& verbs, int& words) {
+  for (words = 2; words > 0; --words) {
+    if (argc < words) continue;
+    const std::string name = words == 2 ? fmt::format("{} {}", argv[0], argv[1]) : argv[0];
+    if (Verb* const verb = find_verb(name, verbs)) return verb;
+  }
+  return nullptr;
+}
+
+/// `entrain help VERB`.
+int help_on(int argc, char** argv, const Verbs& verbs) {
+  int words = 0;
+  Verb* const verb = match_verb(argc, argv, verbs, words);
+  if (verb == nullptr) return unknown_verb(argv[0], verbs);
+  std::string own = verb->help().verb, help = "--help";
+  char* arguments[] = {own.data(), help.data(), nullptr};
+  return parse_and_run(*verb, 2, arguments);
+}
+
+int run(int argc, char** argv) {
+  const Verbs verbs = all_verbs();
+  if (argc < 2) {
+    std::fputs(overview_of(verbs).c_str(), stderr);
+    return k_exit_failure;
+  }
+  const std::string_view first = argv[1];
+  if (first == "help" && argc > 2) return help_on(argc - 2, argv + 2, verbs);
+  if (first == "--help" || first == "-h" || first == "help") return show(overview_of(verbs));
+  if (first == "--version") return show(fmt::format("entrain {}\n", version()));
+  int words = 0;
+  if (Verb* const verb = match_verb(argc - 1, argv + 1, verbs, words))
+    return parse_and_run(*verb, argc - words, argv + words);
+  return unknown_verb(first, verbs);
+}
+
+/// `entrain record` stands in for a program of MPI and must leave MPI to it.
+bool is_record(int argc, char** argv) { return argc > 1 && std::string_view(argv[1]) == "record"; }
+
+/// The exit code, or nothing, with a sentence on standard error, after an exception.
+std::optional<int> run_guarded(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    complain_alone("there is not enough memory for this trace");
+  } catch (const std::exception& exception) {
+    complain_alone(fmt::format("internal error, please report it: {}", exception.what()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+}  // namespace entrain::cli
+
+int main(int argc, char** argv) {
+  using namespace entrain::cli;
+  occupy_standard_descriptors();
+  if (is_record(argc, argv)) return run_guarded(argc, argv).value_or(k_exit_failure);
+  entrain::session::MpiProcesses mpi;
+  set_processes(mpi.team());
+  install_signal_handlers();
+  if (entrain::session::MpiProcesses::launched_in_vain()) {
+    complain(
+        "an MPI launcher started several processes, but this entrain was built without MPI; "
+        "start one, or build it where MPI is found");
+    return k_exit_failure;
+  }
+  if (const auto exit_code = run_guarded(argc, argv)) return *exit_code;
+  mpi.abandon(k_exit_failure);
+  return k_exit_failure;
+}

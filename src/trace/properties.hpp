@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/definitions.hpp"
+
+namespace entrain::trace {
+
+// Names of the properties that a corrected archive carries.
+inline constexpr const char* k_property_prefix = "ENTRAIN::";
+inline constexpr const char* k_property_version = "ENTRAIN::VERSION";
+inline constexpr const char* k_property_correction = "ENTRAIN::CORRECTION";
+inline constexpr const char* k_property_session_span = "ENTRAIN::SESSION_SPAN";
+
+/// Value of a property, or nullptr if the trace has none of that name.
+const std::string* find_property(const Definitions& definitions, std::string_view name);
+
+}  // namespace entrain::trace

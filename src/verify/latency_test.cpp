@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "verify/latency.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace entrain::verify {
+namespace {
+
+constexpr auto k_other = LatencyClass::other;
+constexpr auto k_node = LatencyClass::same_node;
+
+TEST(Latency, quarter_of_the_smallest_round_trip) {
+  // Clock 1 is 100 ticks late: delays 0 -> 1 look 100 shorter, 1 -> 0 look 100 longer.
+  const MuTicks mu = estimate_round_trip_mu({{0, 1, k_other, 30 - 100},
+                                             {0, 1, k_other, 24 - 100},
+                                             {1, 0, k_other, 20 + 100},
+                                             {1, 0, k_other, 50 + 100}});
+  EXPECT_EQ(mu, (MuTicks{0, 0, 11}));  // (24 + 20) / 4
+}
+
+TEST(Latency, smallest_pair_of_each_class_counts) {
+  const MuTicks mu = estimate_round_trip_mu({{0, 1, k_node, 4},
+                                             {1, 0, k_node, 4},
+                                             {0, 2, k_other, 40},
+                                             {2, 0, k_other, 40},
+                                             {1, 2, k_other, 20},
+                                             {2, 1, k_other, 40}});
+  EXPECT_EQ(mu, (MuTicks{0, 2, 15}));
+}
+
+TEST(Latency, one_direction_alone_says_nothing) {
+  // 0 -> 1 and 2 -> 0 are opposite to nothing, though together they look like a round trip.
+  EXPECT_EQ(estimate_round_trip_mu({{0, 1, k_other, 8}, {2, 0, k_other, 8}}), MuTicks{});
+  EXPECT_EQ(estimate_round_trip_mu({}), MuTicks{});
+}
+
+TEST(Latency, negative_round_trip_is_clamped) {
+  EXPECT_EQ(estimate_round_trip_mu({{0, 1, k_other, -50}, {1, 0, k_other, 10}}), MuTicks{});
+}
+
+TEST(Latency, self_messages_are_ignored) {
+  EXPECT_EQ(estimate_round_trip_mu({{3, 3, LatencyClass::same_process, 8}}), MuTicks{});
+}
+
+TEST(Latency, order_does_not_matter) {
+  std::vector<OneWayDelay> delays{{0, 1, k_other, 9},
+                                  {1, 2, k_other, 7},
+                                  {1, 0, k_other, 5},
+                                  {2, 1, k_other, 8},
+                                  {0, 1, k_other, 6}};
+  const MuTicks expected = estimate_round_trip_mu(delays);
+  EXPECT_EQ(expected[2], 2);  // (6 + 5) / 4
+  std::reverse(delays.begin(), delays.end());
+  EXPECT_EQ(estimate_round_trip_mu(delays), expected);
+}
+
+}  // namespace
+}  // namespace entrain::verify

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/prove.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <entrain/entrain.hpp>
+
+#include "base/team.hpp"
+#include "causal/bend.hpp"
+#include "causal/bounds_testing.hpp"
+#include "session/testing.hpp"
+#include "sim/distort.hpp"
+#include "trace/properties.hpp"
+#include "trace/testing.hpp"
+
+namespace entrain::causal {
+namespace {
+
+trace::ClockDomains processes_of(const session::LoadedTrace& loaded) {
+  return trace::domains_by(loaded.trace.definitions.process_of);
+}
+
+namespace fs = std::filesystem;
+using session::testing::load_example;
+using session::testing::loaded_of;
+using ::testing::HasSubstr;
+
+/// The same events with clocks of their own, and sessions as they were measured.
+session::LoadedTrace distorted(const session::LoadedTrace& truth, const DistortOptions& options,
+                               bool sessions) {
+  const std::vector<ClockMap> identity(truth.trace.locations.size());
+  auto wrong = sim::distort(truth.trace, identity, options);
+  EXPECT_TRUE(wrong) << wrong.error().message;
+  session::LoadedTrace result;
+  result.trace = truth.trace;
+  result.partition = truth.partition;
+  for (LocationIndex l = 0; l < result.trace.locations.size(); ++l) {
+    trace::LocationSkeleton& location = result.trace.locations[l];
+    const ClockMap& map = wrong->maps[l];
+    const auto moved = [&](std::uint64_t t) { return static_cast<std::uint64_t>(map(t)); };
+    for (trace::Event& event : location.events) event.time = moved(event.time);
+    location.first = moved(location.first);
+    location.last = moved(location.last);
+    location.flushes.clear();
+    location.clock_offsets.clear();
+    if (sessions) location.clock_offsets = wrong->clock_offsets[l];
+  }
+  return result;
+}
+
+/// Looks at every communication event of every location.
+testing::Contained compare(const trace::Trace& skewed, const trace::Trace& truth,
+                           std::span<const ClockMap> maps, const ClockBounds& bounds) {
+  std::vector<testing::KnownEvents> known(skewed.locations.size());
+  for (LocationIndex l = 0; l < known.size(); ++l) {
+    known[l].location = skewed.definitions.locations[l].id;
+    for (std::size_t e = 0; e < skewed.locations[l].events.size(); ++e) {
+      known[l].stamps.push_back(skewed.locations[l].events[e].time);
+      known[l].truth.push_back(truth.locations[l].events[e].time);
+    }
+  }
+  const testing::Contained found = testing::hold_against_truth(known, maps, bounds);
+  EXPECT_TRUE(found.in_windows);
+  return found;
+}
+
+struct Proof {
+  clocks::Presynchronised presync;
+  match::Graph graph;
+  ProvenIntervals proven;
+  ClockBounds bounds;
+};
+
+Proof prove(const session::LoadedTrace& loaded, Presync method, BoundsOption option = {},
+            const MuTicks& mu = {}) {
+  Proof proof;
+  session::Workers workers(1);
+  auto presync = clocks::presynchronise(loaded.trace, method);
+  EXPECT_TRUE(presync) << presync.error().message;
+  proof.presync = std::move(*presync);
+  proof.graph = match::build_graph(loaded.trace, {});
+  if (method == Presync::causal) {
+    EXPECT_TRUE(bend_by_edges(workers, loaded, proof.graph, processes_of(loaded), mu, proof.presync,
+                              nullptr));
+  }
+  auto proven = prove_intervals(workers, loaded, proof.graph, processes_of(loaded), mu,
+                                proof.presync, option, nullptr);
+  EXPECT_TRUE(proven) << proven.error().message;
+  proof.proven = std::move(*proven);
+  proof.bounds = judge(workers.processes(), loaded, proof.proven, proof.presync.maps, true);
+  return proof;
+}
+
+std::int64_t worst_of(const ClockBounds& bounds) {
+  std::int64_t worst = 0;
+  for (const LocationBounds& location : bounds.locations) {
+    worst = std::max(worst, location.worst_ticks);
+  }
+  return worst;
+}
+
+std::int64_t outside(const ClockBounds& bounds) {
+  std::int64_t outside = 0;
+  for (const LocationBounds& location : bounds.locations) {
+    outside = std::max(outside, location.outside_ticks);
+  }
+  return outside;
+}
+
+class Recorded : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Recorded, bounds_contain_the_truth_of_every_event) {
+  const session::LoadedTrace skewed = load_example(GetParam());
+  const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  for (const Presync method : {Presync::none, Presync::linear, Presync::causal}) {
+    const Proof proof = prove(skewed, method);
+    EXPECT_EQ(proof.bounds.reason, "");
+    EXPECT_EQ(proof.bounds.max_rate_source, "trace");
+    EXPECT_GE(proof.bounds.max_rate_ppm, proof.bounds.least_rate_ppm);
+    const testing::Contained found =
+        compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
+    EXPECT_GT(found.events, truth.trace.locations[0].events.size());
+    EXPECT_LE(found.worst_excess, 0) << proof.presync.method;
+    EXPECT_LE(found.worst_error, static_cast<double>(worst_of(proof.bounds)));
+  }
+}
+
+TEST_P(Recorded, bounds_contain_the_truth_of_any_distortion) {
+  const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    DistortOptions options;
+    options.seed = seed;
+    options.offset_s = seed % 4 == 0 ? 10 : 5e-3;
+    options.drift_ppm = seed % 2 == 0 ? 100 : 1;
+    options.wander_ppm = seed % 3 == 0 ? 0 : 20;
+    options.wander_period_s = seed > 4 ? 0.05 : 0;
+    const session::LoadedTrace skewed = distorted(truth, options, seed % 4 > 1);
+    const Proof proof = prove(skewed, Presync::automatic);
+    EXPECT_EQ(proof.bounds.sessions > 0, seed % 4 > 1);
+    const testing::Contained found =
+        compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
+    EXPECT_LE(found.worst_excess, 0) << "seed " << seed;
+    if (seed % 4 > 1) {
+      EXPECT_LT(worst_of(proof.bounds), 100'000) << "seed " << seed;
+    }
+  }
+}
+
+TEST_P(Recorded, corrected_times_are_judged_too) {
+  const session::LoadedTrace skewed = load_example(GetParam());
+  const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  CorrectOptions options;
+  options.check.bounds.wanted = true;
+  options.check.bounds.rows = true;
+  const fs::path anchor = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / GetParam();
+  const fs::path output = fs::path(::testing::TempDir()) / (std::string("bounds-") + GetParam());
+  fs::remove_all(output);
+  const auto report = correct(anchor, output, options);
+  fs::remove_all(output);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_TRUE(report->bounds);
+  ASSERT_TRUE(report->before.bounds);
+  EXPECT_FALSE(report->after.bounds);
+  const auto maps = clock_maps(anchor, options);
+  ASSERT_TRUE(maps);
+  EXPECT_LE(compare(skewed.trace, truth.trace, maps->maps, *report->bounds).worst_excess, 0);
+}
+
+TEST_P(Recorded, what_leaves_the_intervals_is_moved_inside) {
+  const session::LoadedTrace skewed = load_example(GetParam());
+  const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  const Proof proof = prove(skewed, Presync::linear);
+  Solo solo;
+  std::vector<ClockMap> maps = proof.presync.maps;
+  const std::int64_t moved = hold_inside(solo, skewed, processes_of(skewed), proof.proven, maps);
+  EXPECT_GE(moved, outside(proof.bounds));
+  EXPECT_GT(outside(proof.bounds), 0);
+  const ClockBounds held = judge(solo, skewed, proof.proven, maps, true);
+  EXPECT_EQ(outside(held), 0);
+  const testing::Contained found = compare(skewed.trace, truth.trace, maps, held);
+  EXPECT_LE(found.worst_excess, 0);
+  EXPECT_EQ(hold_inside(solo, skewed, processes_of(skewed), proof.proven, maps), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Traces, Recorded, ::testing::Values("lulesh-8", "amg-8", "allops-4"));
+
+/// Rows and locations as comparable values.
+std::vector<std::vector<std::int64_t>> figures(const ClockBounds& bounds) {
+  std::vector<std::vector<std::int64_t>> all;
+  for (const LocationBounds& of : bounds.locations) {
+    all.push_back({static_cast<std::int64_t>(of.location), of.worst_ticks, of.worst_time_ticks,
+                   of.median_ticks, of.outside_ticks, static_cast<std::int64_t>(of.unbounded)});
+  }
+  for (const BoundsRow& row : bounds.rows) {
+    all.push_back({static_cast<std::int64_t>(row.location),
+                   static_cast<std::int64_t>(row.local_ticks), row.time_ticks, row.bounded ? 1 : 0,
+                   row.earliest_ticks, row.latest_ticks, row.bound_ticks});
+  }
+  return all;
+}
+
+TEST(ProveIntervals, any_team_finds_the_same) {
+  const session::LoadedTrace whole = load_example("lulesh-8");
+  Proof alone = prove(whole, Presync::automatic);
+  const auto expected = figures(alone.bounds);
+  Solo solo;
+  EXPECT_GT(hold_inside(solo, whole, processes_of(whole), alone.proven, alone.presync.maps), 0);
+  const auto held = figures(judge(solo, whole, alone.proven, alone.presync.maps, true));
+  for (const unsigned members : {2u, 3u}) {
+    const auto done = run_team(members, [&](Team& team) -> Result<void> {
+      session::LoadedTrace part;
+      part.trace = whole.trace;
+      for (const std::uint32_t process : whole.trace.definitions.process_of) {
+        part.partition.owner.push_back(process * 5 % 7 % members);
+      }
+      for (LocationIndex l = 0; l < part.trace.locations.size(); ++l) {
+        if (!part.partition.owns(team.rank(), l)) part.trace.locations[l] = {};
+      }
+      auto presync = clocks::presynchronise(part.share(team), Presync::automatic);
+      auto graph = match::build_graph(team, part.partition, part.trace, {});
+      if (!presync || !graph) return fail(ErrorKind::input, "no graph");
+      session::Workers workers(team, members);
+      auto proven =
+          prove_intervals(workers, part, *graph, processes_of(part), {}, *presync, {}, nullptr);
+      if (!proven) return fail(ErrorKind::input, proven.error().message);
+      EXPECT_EQ(figures(judge(team, part, *proven, presync->maps, true)), expected) << members;
+      hold_inside(team, part, processes_of(part), *proven, presync->maps);
+      EXPECT_EQ(figures(judge(team, part, *proven, presync->maps, true)), held) << members;
+      return {};
+    });
+    EXPECT_TRUE(done) << done.error().message;
+  }
+}
+
+TEST(ProveIntervals, a_limit_that_is_too_small_is_refused_by_name) {
+  const session::LoadedTrace skewed = load_example("lulesh-8");
+  const auto presync = clocks::presynchronise(skewed.trace, Presync::linear);
+  ASSERT_TRUE(presync);
+  session::Workers workers(1);
+  BoundsOption option;
+  option.max_rate_ppm = 1;
+  const auto proven = prove_intervals(workers, skewed, match::build_graph(skewed.trace, {}),
+                                      processes_of(skewed), {}, *presync, option, nullptr);
+  ASSERT_FALSE(proven);
+  EXPECT_THAT(proven.error().message, HasSubstr("--max-rate-ppm 1 is too small for"));
+  EXPECT_THAT(proven.error().message, HasSubstr("MPI Rank "));
+}
+
+TEST(ProveIntervals, a_smaller_limit_gives_tighter_bounds) {
+  const session::LoadedTrace truth = load_example("amg-8.truth");
+  const session::LoadedTrace skewed = distorted(truth, {}, true);
+  std::int64_t tighter = 0;
+  for (const double ppm : {5.0, 20.0, 200.0}) {
+    BoundsOption option;
+    option.max_rate_ppm = ppm;
+    const Proof proof = prove(skewed, Presync::automatic, option);
+    EXPECT_EQ(proof.bounds.max_rate_source, "given");
+    EXPECT_GT(worst_of(proof.bounds), tighter);
+    tighter = worst_of(proof.bounds);
+  }
+}
+
+/// Two processes that exchange messages of 10 ticks every 1,000, on equal clocks.
+trace::testing::TraceBuilder ping_pong(bool both_ways) {
+  trace::testing::TraceBuilder b(2);
+  using K = trace::EventKind;
+  for (std::uint64_t t = 1'000; t < 100'000; t += 1'000) {
+    b.message(K::send, 0, t, 1);
+    b.message(K::recv, 1, t + 10, 0);
+    if (!both_ways) continue;
+    b.message(K::send, 1, t + 500, 0);
+    b.message(K::recv, 0, t + 510, 1);
+  }
+  return b;
+}
+
+TEST(ProveIntervals, a_round_trip_bounds_the_offset) {
+  const Proof proof = prove(loaded_of(ping_pong(true)), Presync::none);
+  ASSERT_EQ(proof.bounds.locations.size(), 2u);
+  EXPECT_EQ(proof.bounds.locations[0].worst_ticks, 0);
+  // Half a round trip is 10; stamps and lines are rounded.
+  EXPECT_GE(proof.bounds.locations[1].median_ticks, 10);
+  EXPECT_LE(proof.bounds.locations[1].median_ticks, 30);
+  EXPECT_EQ(proof.bounds.locations[1].outside_ticks, 0);
+  const auto mu = prove(loaded_of(ping_pong(true)), Presync::none, {}, {10, 10, 10});
+  EXPECT_LT(mu.bounds.locations[1].median_ticks, proof.bounds.locations[1].median_ticks);
+}
+
+TEST(ProveIntervals, one_way_traffic_bounds_nothing) {
+  const Proof proof = prove(loaded_of(ping_pong(false)), Presync::none);
+  ASSERT_EQ(proof.bounds.locations.size(), 2u);
+  EXPECT_EQ(proof.bounds.locations[1].unbounded, proof.bounds.locations[1].windows);
+  for (const BoundsRow& row : proof.bounds.rows) EXPECT_EQ(row.bounded, row.location == 100);
+}
+
+TEST(ProveIntervals, a_latency_that_cannot_be_is_a_contradiction_with_a_reason) {
+  const Proof proof = prove(loaded_of(ping_pong(true)), Presync::none, {}, {99, 99, 99});
+  EXPECT_THAT(proof.bounds.reason, HasSubstr("contradicts itself"));
+  EXPECT_THAT(proof.bounds.reason, HasSubstr("mu is too large"));
+  EXPECT_TRUE(proof.bounds.locations.empty());
+}
+
+TEST(ProveIntervals, sessions_count_with_an_interval_only) {
+  for (const double half_width : {0.0, 3.0}) {
+    trace::testing::TraceBuilder b = ping_pong(false);
+    b.trace().locations[0].clock_offsets = {{1'000, 0, 0}, {99'000, 0, 0}};
+    b.trace().locations[1].clock_offsets = {{1'000, 2, half_width}, {99'000, 2, half_width}};
+    const Proof proof = prove(loaded_of(b), Presync::linear);
+    EXPECT_EQ(proof.bounds.sessions, half_width > 0 ? 2u : 0u);
+    EXPECT_EQ(proof.bounds.locations[1].unbounded > 0, half_width == 0);
+    if (half_width > 0) {
+      EXPECT_LE(worst_of(proof.bounds), 30);
+    }
+  }
+}
+
+TEST(ProveIntervals, sessions_of_a_master_that_is_no_location_tie_clocks_to_each_other) {
+  trace::testing::TraceBuilder b = ping_pong(false);
+  b.trace().locations[0].clock_offsets = {{1'000, 7'000, 4}, {99'000, 7'000, 4}};
+  b.trace().locations[1].clock_offsets = {{1'000, 7'002, 3}, {99'000, 7'002, 3}};
+  const Proof proof = prove(loaded_of(b), Presync::linear);
+  EXPECT_EQ(proof.bounds.sessions, 4u);
+  EXPECT_EQ(proof.bounds.locations[1].unbounded, 0u);
+  EXPECT_GE(worst_of(proof.bounds), 7);
+  EXPECT_LE(worst_of(proof.bounds), 50);
+}
+
+TEST(ProveIntervals, a_rewritten_archive_has_no_clocks) {
+  session::LoadedTrace trace = loaded_of(ping_pong(true));
+  trace.trace.definitions.properties = {
+      {trace::k_property_correction, "mode=rewrite presync=linear"}};
+  EXPECT_THAT(prove(trace, Presync::none).bounds.reason, HasSubstr("rewritten by a correction"));
+}
+
+TEST(ProveIntervals, a_trace_without_events_has_no_bounds) {
+  const session::LoadedTrace empty = loaded_of(trace::testing::TraceBuilder(2));
+  EXPECT_EQ(prove(empty, Presync::none).bounds.reason, "there are no events");
+}
+
+TEST(Judge, what_all_maps_have_in_common_is_no_error_and_what_one_has_is) {
+  const session::LoadedTrace trace = loaded_of(ping_pong(true));
+  const Proof proof = prove(trace, Presync::none);
+  Solo solo;
+  std::vector<ClockMap> maps;
+  for (const ClockMap& map : proof.presync.maps) maps.push_back(map.shifted(12'345));
+  const ClockBounds same = judge(solo, trace, proof.proven, maps, true);
+  EXPECT_EQ(worst_of(same), worst_of(proof.bounds));
+  EXPECT_EQ(same.locations[1].outside_ticks, 0);
+  maps[1] = maps[1].shifted(500);
+  const ClockBounds off = judge(solo, trace, proof.proven, maps, true);
+  EXPECT_GE(worst_of(off), 500);
+  EXPECT_LE(worst_of(off), 500 + worst_of(same) + 1);
+  EXPECT_GE(off.locations[1].outside_ticks, 500 - 30);
+  EXPECT_EQ(off.locations[0].worst_ticks, 0);
+}
+
+TEST(HoldInside, threads_of_which_nothing_is_known_stay_with_their_process) {
+  trace::testing::TraceBuilder b(3, 2);  // two threads each, of which the first ones communicate
+  for (std::uint64_t t = 1'000; t < 100'000; t += 1'000) {
+    b.message(trace::EventKind::send, 0, t, 1);
+    b.message(trace::EventKind::recv, 2, t + 10, 0);
+    b.message(trace::EventKind::send, 2, t + 500, 0);
+    b.message(trace::EventKind::recv, 0, t + 510, 1);
+    for (const LocationIndex silent : {1, 3, 5}) {
+      b.request(trace::EventKind::irecv_request, silent, t, t);
+    }
+  }
+  const session::LoadedTrace trace = loaded_of(b);
+  const trace::ClockDomains apart = trace::separate_domains(6);
+  session::Workers workers(1);
+  const auto presync = clocks::presynchronise(trace.trace, Presync::none);
+  ASSERT_TRUE(presync);
+  const auto proven = prove_intervals(workers, trace, match::build_graph(trace.trace, {}), apart,
+                                      {}, *presync, {}, nullptr);
+  ASSERT_TRUE(proven) << proven.error().message;
+  const ClockMap late = *ClockMap::from_knots({{1'000, 5'000}, {99'000, 5'000}});
+  std::vector<ClockMap> maps(6);
+  maps[2] = maps[3] = late;
+  const std::int64_t moved = hold_inside(workers.processes(), trace, apart, *proven, maps);
+  EXPECT_GT(moved, 4'900);
+  EXPECT_LT(moved, 5'000);
+  for (const std::uint64_t t : {1'000, 50'000, 98'000}) {
+    EXPECT_NEAR(static_cast<double>(maps[2](t)), static_cast<double>(t), 100);
+    EXPECT_EQ(maps[3](t), maps[2](t)) << t;
+  }
+  for (const LocationIndex l : {0, 1, 4, 5}) EXPECT_EQ(maps[l], ClockMap()) << l;
+}
+
+TEST(HoldInside, traces_of_no_events_and_of_one_clock_stay) {
+  for (const bool empty : {true, false}) {
+    trace::testing::TraceBuilder b(1);
+    if (!empty) {
+      b.request(trace::EventKind::irecv_request, 0, 1'000, 1);
+      b.request(trace::EventKind::irecv_request, 0, 2'000, 2);
+    }
+    const session::LoadedTrace trace = loaded_of(b);
+    const Proof proof = prove(trace, Presync::none);
+    Solo solo;
+    std::vector<ClockMap> maps = proof.presync.maps;
+    EXPECT_EQ(hold_inside(solo, trace, processes_of(trace), proof.proven, maps), 0) << empty;
+    EXPECT_EQ(maps, proof.presync.maps);
+  }
+}
+
+TEST(Judge, a_jump_counts_in_its_window) {
+  const session::LoadedTrace trace = loaded_of(ping_pong(true));
+  const Proof proof = prove(trace, Presync::none);
+  Solo solo;
+  std::vector<ClockMap> maps = proof.presync.maps;
+  maps[1] =
+      *ClockMap::from_knots({{1'000, 0}, {50'000, 0}, {50'010, 300}, {50'020, 0}, {60'000, 0}});
+  const ClockBounds bent = judge(solo, trace, proof.proven, maps, true);
+  EXPECT_GE(worst_of(bent), 300 - worst_of(proof.bounds));
+  EXPECT_NEAR(static_cast<double>(bent.locations[1].worst_time_ticks), 50'010, 400);
+  EXPECT_LE(bent.locations[1].median_ticks, proof.bounds.locations[1].median_ticks + 1);
+}
+
+}  // namespace
+}  // namespace entrain::causal
