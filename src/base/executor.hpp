@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <type_traits>
 
 #include <entrain/error.hpp>
 
@@ -18,5 +19,16 @@ unsigned worker_count(unsigned requested);
 /// indices.
 Result<void> parallel_for(unsigned threads, std::size_t count,
                           const std::function<Result<void>(std::size_t)>& body);
+
+/// The same for a body that cannot fail: `body(i)` returns nothing. An exception (out of memory) is
+/// passed on here too.
+template <class Body>
+void for_each_in_parallel(unsigned threads, std::size_t count, const Body& body) {
+  static_assert(std::is_void_v<decltype(body(count))>, "use parallel_for for bodies that may fail");
+  static_cast<void>(parallel_for(threads, count, [&](std::size_t i) -> Result<void> {
+    body(i);
+    return {};
+  }));
+}
 
 }  // namespace entrain
