@@ -273,7 +273,7 @@ bool any_violation(session::Workers& workers, const session::LoadedTrace& loaded
         if (violated) return;
         match::for_demands(
             graph, part.exchanges, mu, times,
-            [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
+            [&](const match::Exchange&, const match::Participant& receive, std::int64_t demand) {
               if (times[receive.node] < demand) violated = true;
             });
       });

@@ -104,7 +104,7 @@ class Collector {
     return (std::uint64_t{bound.from} * options_.clocks + bound.to) * options_.windows + window_;
   }
   /// Best knowledge of a node's true time.
-  [[nodiscard]] double corrected(const match::Member& member) const {
+  [[nodiscard]] double corrected(const match::Participant& member) const {
     const std::int64_t time = times_[member.node];
     return static_cast<double>(time - options_.begin) -
            error(options_.clock_of[member.location], time);
@@ -124,13 +124,13 @@ class Collector {
 
   /// The extreme member of a side, and the extreme one among those of other clocks than its own.
   struct Extremes {
-    const match::Member* first = nullptr;
-    const match::Member* other = nullptr;
+    const match::Participant* first = nullptr;
+    const match::Participant* other = nullptr;
     double first_time = 0, other_time = 0;
   };
-  void take(Extremes& extremes, const match::Member& member, double sign) const {
+  void take(Extremes& extremes, const match::Participant& member, double sign) const {
     const double time = sign * corrected(member);
-    const auto clock = [&](const match::Member* m) { return options_.clock_of[m->location]; };
+    const auto clock = [&](const match::Participant* m) { return options_.clock_of[m->location]; };
     if (extremes.first == nullptr || time > extremes.first_time) {
       if (extremes.first != nullptr && clock(extremes.first) != clock(&member)) {
         extremes.other = extremes.first;
@@ -144,15 +144,15 @@ class Collector {
       extremes.other_time = time;
     }
   }
-  [[nodiscard]] const match::Member* of_another_clock(const Extremes& extremes,
-                                                      const match::Member& member) const {
+  [[nodiscard]] const match::Participant* of_another_clock(const Extremes& extremes,
+                                                           const match::Participant& member) const {
     if (extremes.first == nullptr) return nullptr;
     const bool own =
         options_.clock_of[extremes.first->location] == options_.clock_of[member.location];
     return own ? extremes.other : extremes.first;
   }
 
-  void add(const match::Member& send, const match::Member& receive) {
+  void add(const match::Participant& send, const match::Participant& receive) {
     add(send.node, send.location, receive.node, receive.location,
         graph_.latency_class(send.location, receive.location));
   }
@@ -162,11 +162,11 @@ class Collector {
     const auto receives = graph_.receives(exchange);
     Extremes latest;
     std::size_t added = 0;
-    for (const match::Member& receive : receives) {
+    for (const match::Participant& receive : receives) {
       while (added < sends.size() && (!exchange.ordered || sends[added].order < receive.order)) {
         take(latest, sends[added++], 1);
       }
-      if (const match::Member* send = of_another_clock(latest, receive)) add(*send, receive);
+      if (const match::Participant* send = of_another_clock(latest, receive)) add(*send, receive);
     }
     Extremes earliest;
     std::size_t left = receives.size();
@@ -174,7 +174,7 @@ class Collector {
       while (left > 0 && (!exchange.ordered || receives[left - 1].order > sends[i].order)) {
         take(earliest, receives[--left], -1);
       }
-      if (const match::Member* receive = of_another_clock(earliest, sends[i]))
+      if (const match::Participant* receive = of_another_clock(earliest, sends[i]))
         add(sends[i], *receive);
     }
   }

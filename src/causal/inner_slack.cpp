@@ -12,8 +12,8 @@ namespace {
 /// Of a group in one exchange: the latest member and the latest one of another unit.
 struct Latest {
   std::uint64_t exchange = 0;  ///< the entry is of this exchange
-  const match::Member* first = nullptr;
-  const match::Member* other = nullptr;
+  const match::Participant* first = nullptr;
+  const match::Participant* other = nullptr;
 };
 
 class Search {
@@ -47,11 +47,11 @@ class Search {
     const auto receives = graph_.receives(exchange);
     ++exchanges_;
     std::size_t added = 0;
-    for (const match::Member& receive : receives) {
+    for (const match::Participant& receive : receives) {
       while (added < sends.size() && (!exchange.ordered || sends[added].order < receive.order)) {
         note(sends[added++], 1);
       }
-      if (const match::Member* send = partner(receive)) add(*send, receive);
+      if (const match::Participant* send = partner(receive)) add(*send, receive);
     }
     ++exchanges_;
     std::size_t left = receives.size();
@@ -59,17 +59,17 @@ class Search {
       while (left > 0 && (!exchange.ordered || receives[left - 1].order > sends[i].order)) {
         note(receives[--left], -1);
       }
-      if (const match::Member* receive = partner(sends[i])) add(sends[i], *receive);
+      if (const match::Participant* receive = partner(sends[i])) add(sends[i], *receive);
     }
   }
-  void add(const match::Member& send, const match::Member& receive) {
+  void add(const match::Participant& send, const match::Participant& receive) {
     add(send.node, send.location, receive.node, receive.location);
   }
 
-  void note(const match::Member& member, std::int64_t sign) {
+  void note(const match::Participant& member, std::int64_t sign) {
     Latest& latest = latest_[group(member.location)];
     if (latest.exchange != exchanges_) latest = {exchanges_, nullptr, nullptr};
-    const auto later = [&](const match::Member* than) {
+    const auto later = [&](const match::Participant* than) {
       return than == nullptr ||
              sign * options_.times[member.node] > sign * options_.times[than->node];
     };
@@ -82,14 +82,14 @@ class Search {
       latest.other = &member;
     }
   }
-  [[nodiscard]] const match::Member* partner(const match::Member& member) const {
+  [[nodiscard]] const match::Participant* partner(const match::Participant& member) const {
     const Latest& latest = latest_[group(member.location)];
     if (latest.exchange != exchanges_ || latest.first == nullptr) return nullptr;
     return unit(*latest.first) == unit(member) ? latest.other : latest.first;
   }
 
   [[nodiscard]] std::uint32_t group(LocationIndex l) const { return options_.group_of[l]; }
-  [[nodiscard]] std::uint32_t unit(const match::Member& m) const {
+  [[nodiscard]] std::uint32_t unit(const match::Participant& m) const {
     return options_.unit_of[m.location];
   }
 

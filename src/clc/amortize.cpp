@@ -213,8 +213,8 @@ class Corrector {
       touched[edge.receive] = true;
     }
     for (const match::Exchange& exchange : graph_.exchanges) {
-      for (const match::Member& m : graph_.sends(exchange)) touched[m.node] = true;
-      for (const match::Member& m : graph_.receives(exchange)) touched[m.node] = true;
+      for (const match::Participant& m : graph_.sends(exchange)) touched[m.node] = true;
+      for (const match::Participant& m : graph_.receives(exchange)) touched[m.node] = true;
     }
     halo_.share_marks(touched);
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) {

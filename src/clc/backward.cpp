@@ -202,12 +202,12 @@ BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const match::Grap
     const auto receives = graph.receives(exchange);
     extremes.clear();
     std::size_t added = receives.size();
-    const auto add = [&](const match::Member& receive) {
+    const auto add = [&](const match::Participant& receive) {
       extremes.add(receive.location, -forward[receive.node]);
     };
     if (!exchange.ordered) std::for_each(receives.begin(), receives.end(), add);
     for (std::size_t i = sends.size(); i-- > 0;) {
-      const match::Member& send = sends[i];
+      const match::Participant& send = sends[i];
       while (exchange.ordered && added > 0 && receives[added - 1].order > send.order) {
         add(receives[--added]);
       }

@@ -184,13 +184,13 @@ std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> c
   for (const match::Exchange& exchange : graph.exchanges) {
     const auto sends = graph.sends(exchange);
     const auto receives = graph.receives(exchange);
-    const std::vector<match::Member> all_sends(sends.begin(), sends.end());
+    const std::vector<match::Participant> all_sends(sends.begin(), sends.end());
     std::set<std::uint32_t> sending;
-    for (const match::Member& send : sends) sending.insert(component_of[send.node]);
+    for (const match::Participant& send : sends) sending.insert(component_of[send.node]);
     sending.erase(k_none);
-    std::vector<match::Member> outside;
-    std::map<std::uint32_t, std::vector<match::Member>> inside;  // by component
-    for (const match::Member& receive : receives) {
+    std::vector<match::Participant> outside;
+    std::map<std::uint32_t, std::vector<match::Participant>> inside;  // by component
+    for (const match::Participant& receive : receives) {
       const std::uint32_t c = component_of[receive.node];
       (sending.contains(c) ? inside[c] : outside).push_back(receive);
     }
@@ -198,23 +198,24 @@ std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> c
       exchanges.push_back(exchange);
       continue;
     }
-    const auto add = [&](const std::vector<match::Member>& s, const std::vector<match::Member>& r) {
+    const auto add = [&](const std::vector<match::Participant>& s,
+                         const std::vector<match::Participant>& r) {
       if (s.empty() || r.empty()) return;
       match::Exchange part = exchange;
-      part.first_send = static_cast<std::uint32_t>(graph.members.size());
+      part.first_send = static_cast<std::uint32_t>(graph.participants.size());
       part.send_count = static_cast<std::uint32_t>(s.size());
-      graph.members.insert(graph.members.end(), s.begin(), s.end());
-      part.first_receive = static_cast<std::uint32_t>(graph.members.size());
+      graph.participants.insert(graph.participants.end(), s.begin(), s.end());
+      part.first_receive = static_cast<std::uint32_t>(graph.participants.size());
       part.receive_count = static_cast<std::uint32_t>(r.size());
-      graph.members.insert(graph.members.end(), r.begin(), r.end());
+      graph.participants.insert(graph.participants.end(), r.begin(), r.end());
       exchanges.push_back(part);
     };
     add(all_sends, outside);
     for (const auto& [c, members] : inside) {
-      std::vector<match::Member> other = all_sends;
-      const std::size_t removed = std::erase_if(other, [&, own = c](const match::Member& send) {
-        return component_of[send.node] == own;
-      });
+      std::vector<match::Participant> other = all_sends;
+      const std::size_t removed = std::erase_if(
+          other,
+          [&, own = c](const match::Participant& send) { return component_of[send.node] == own; });
       dropped += removed * members.size();
       add(other, members);
     }
@@ -223,10 +224,10 @@ std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> c
   return dropped;
 }
 
-std::size_t first_not_below(std::span<const match::Member> members, std::uint32_t order) {
+std::size_t first_not_below(std::span<const match::Participant> members, std::uint32_t order) {
   const auto found = std::lower_bound(
       members.begin(), members.end(), order,
-      [](const match::Member& member, std::uint32_t o) { return member.order < o; });
+      [](const match::Participant& member, std::uint32_t o) { return member.order < o; });
   return static_cast<std::size_t>(found - members.begin());
 }
 

@@ -26,6 +26,6 @@ Components find_components(const match::Graph& graph, const Incidence& incidence
 std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> components);
 
 /// Position of the first member with order >= `order`; members sorted by order.
-std::size_t first_not_below(std::span<const match::Member> members, std::uint32_t order);
+std::size_t first_not_below(std::span<const match::Participant> members, std::uint32_t order);
 
 }  // namespace entrain::clc

@@ -324,7 +324,7 @@ class Control {
       }
       match::for_demands(
           graph_, part.exchanges, options_.mu_ticks, times,
-          [&](const match::Exchange&, const match::Member& receive, std::int64_t demand) {
+          [&](const match::Exchange&, const match::Participant& receive, std::int64_t demand) {
             if (demand == match::k_no_demand) return;
             seen.least_slack = std::min(seen.least_slack, times[receive.node] - demand);
           });

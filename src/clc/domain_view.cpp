@@ -103,22 +103,22 @@ class Merger {
     });
   }
 
-  using Members = std::vector<match::Member>;
+  using Members = std::vector<match::Participant>;
 
-  [[nodiscard]] Members merged(std::span<const match::Member> side) const {
+  [[nodiscard]] Members merged(std::span<const match::Participant> side) const {
     Members members(side.begin(), side.end());
-    for (match::Member& m : members) m = {number(m.node), domain(m.location), m.order};
+    for (match::Participant& m : members) m = {number(m.node), domain(m.location), m.order};
     return members;
   }
 
   void emit(match::Exchange exchange, const Members& sends, const Members& receives) {
     if (sends.empty() || receives.empty()) return;
-    exchange.first_send = static_cast<std::uint32_t>(new_.members.size());
+    exchange.first_send = static_cast<std::uint32_t>(new_.participants.size());
     exchange.send_count = static_cast<std::uint32_t>(sends.size());
-    new_.members.insert(new_.members.end(), sends.begin(), sends.end());
-    exchange.first_receive = static_cast<std::uint32_t>(new_.members.size());
+    new_.participants.insert(new_.participants.end(), sends.begin(), sends.end());
+    exchange.first_receive = static_cast<std::uint32_t>(new_.participants.size());
     exchange.receive_count = static_cast<std::uint32_t>(receives.size());
-    new_.members.insert(new_.members.end(), receives.begin(), receives.end());
+    new_.participants.insert(new_.participants.end(), receives.begin(), receives.end());
     new_.exchanges.push_back(exchange);
   }
 
@@ -129,14 +129,14 @@ class Merger {
         exchange.ordered ? lower_orders(sends, receives) : overlapping(sends, receives);
     if (apart.empty()) return emit(exchange, sends, receives);
     Members together;
-    for (const match::Member& receive : receives) {
+    for (const match::Participant& receive : receives) {
       if (!apart.contains(receive.location)) together.push_back(receive);
     }
     emit(exchange, sends, together);
     for (const std::uint32_t d : apart) {
       Members others = sends, own = receives;
-      std::erase_if(others, [&](const match::Member& m) { return m.location == d; });
-      std::erase_if(own, [&](const match::Member& m) { return m.location != d; });
+      std::erase_if(others, [&](const match::Participant& m) { return m.location == d; });
+      std::erase_if(own, [&](const match::Participant& m) { return m.location != d; });
       emit(exchange, others, own);
     }
   }
@@ -156,12 +156,12 @@ class Merger {
     };
     std::set<std::uint32_t> apart;
     std::map<std::uint32_t, Range> ranges;
-    for (const match::Member& send : sends) {
+    for (const match::Participant& send : sends) {
       Range& range = ranges[send.location];
       range.last_send = std::max(range.last_send, in_stream(send.node));
       ++range.sends;
     }
-    for (const match::Member& receive : receives) {
+    for (const match::Participant& receive : receives) {
       const auto range = ranges.find(receive.location);
       if (range == ranges.end()) continue;
       const NodeIndex end = in_stream(receive.node);
@@ -188,21 +188,21 @@ class Merger {
       range.last = i;
     }
     std::set<std::uint32_t> apart;
-    for (const match::Member& receive : receives) {
+    for (const match::Participant& receive : receives) {
       const auto range = ranges.find(receive.location);
       if (range == ranges.end() || receive.order <= range->second.lowest) continue;
       const auto& [lowest, first, last, count] = range->second;
       const std::size_t before = first_not_below(sends, receive.order);
       if (last - first + 1 != count || before > last + 1) apart.insert(receive.location);
     }
-    for (match::Member& receive : receives) {
+    for (match::Participant& receive : receives) {
       const auto range = ranges.find(receive.location);
       if (range == ranges.end() || apart.contains(receive.location)) continue;
       receive.order = std::min(receive.order, range->second.lowest);
     }
     std::stable_sort(
         receives.begin(), receives.end(),
-        [](const match::Member& a, const match::Member& b) { return a.order < b.order; });
+        [](const match::Participant& a, const match::Participant& b) { return a.order < b.order; });
     return apart;
   }
 

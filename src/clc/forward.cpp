@@ -57,7 +57,7 @@ void ForwardPass::start(Decimal9 gamma) {
   result_.times.assign(graph_.node_count(), match::k_no_demand);
   result_.jump.assign(graph_.own_count(), false);
   decay_.assign(graph_.location_count(), {});
-  demand_.assign(graph_.members.size(), match::k_no_demand);
+  demand_.assign(graph_.participants.size(), match::k_no_demand);
   prefix_.assign(graph_.exchanges.size(), {});
 }
 
@@ -196,11 +196,11 @@ void ForwardPass::run_exchange(std::uint32_t index, std::uint32_t begin, std::ui
   const match::Exchange& exchange = graph_.exchanges[index];
   if (exchange.ordered) return run_ordered(index, begin, end);
   extremes_.clear();
-  for (const match::Member& send : graph_.sends(exchange)) {
+  for (const match::Participant& send : graph_.sends(exchange)) {
     extremes_.add(send.location, result_.times[send.node]);
   }
   for (std::uint32_t m = begin; m < end; ++m) {
-    demand(m, extremes_.demand(graph_.members[m].location));
+    demand(m, extremes_.demand(graph_.participants[m].location));
   }
 }
 
@@ -216,10 +216,10 @@ void ForwardPass::run_ordered(std::uint32_t index, std::uint32_t begin, std::uin
   Prefix start;
   Prefix& prefix = uniform ? prefix_[index] : start;
   for (std::uint32_t m = uniform ? begin : exchange.first_receive; m < end; ++m) {
-    const match::Member& receive = graph_.members[m];
+    const match::Participant& receive = graph_.participants[m];
     for (; prefix.added < sends.size() && sends[prefix.added].order < receive.order;
          ++prefix.added) {
-      const match::Member& send = sends[prefix.added];
+      const match::Participant& send = sends[prefix.added];
       prefix.largest = std::max(prefix.largest, result_.times[send.node]);
       if (!uniform) extremes_.add(send.location, result_.times[send.node]);
     }
@@ -249,9 +249,9 @@ std::int64_t ForwardPass::demand_from_outside(NodeIndex node, std::uint32_t comp
   }
   for (const std::uint32_t m : incidence_.receives.of(node)) {
     const match::Exchange& exchange = graph_.exchanges[incidence_.exchange_of[m]];
-    const match::Member& receive = graph_.members[m];
+    const match::Participant& receive = graph_.participants[m];
     extremes_.clear();
-    for (const match::Member& send : graph_.sends(exchange)) {
+    for (const match::Participant& send : graph_.sends(exchange)) {
       if (exchange.ordered && send.order >= receive.order) break;
       if (outside(send.node)) extremes_.add(send.location, result_.times[send.node]);
     }

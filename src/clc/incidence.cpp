@@ -21,10 +21,10 @@ NodeLists out_edges(const match::Graph& graph) {
 }
 
 Incidence::Incidence(const match::Graph& graph)
-    : in_edges(graph), exchange_of(graph.members.size(), k_none) {
+    : in_edges(graph), exchange_of(graph.participants.size(), k_none) {
   const std::size_t nodes = graph.node_count();
   const auto for_members = [&](std::uint32_t first, std::uint32_t count, auto body) {
-    for (std::uint32_t m = first; m < first + count; ++m) body(graph.members[m].node, m);
+    for (std::uint32_t m = first; m < first + count; ++m) body(graph.participants[m].node, m);
   };
   receives = NodeLists(nodes, [&](auto body) {
     for (const match::Exchange& x : graph.exchanges)

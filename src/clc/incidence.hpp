@@ -78,8 +78,8 @@ struct Incidence {
   explicit Incidence(const match::Graph& graph);
 
   InEdges in_edges;
-  NodeLists receives;  ///< indices into Graph::members that are receive members, by node
-  NodeLists sends;     ///< indices into Graph::members that are send members, by node
+  NodeLists receives;  ///< indices into Graph::participants that are receiving, by node
+  NodeLists sends;     ///< indices into Graph::participants that are sending, by node
   BigVector<std::uint32_t> exchange_of;  ///< per member: its exchange
 };
 

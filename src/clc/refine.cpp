@@ -131,7 +131,7 @@ class Refiner {
 
   void look_at_relation() {
     const std::vector<match::Part> parts = match::parts_of(graph_, input_.threads);
-    std::vector<std::vector<std::pair<const match::Exchange*, const match::Member*>>> unmet(
+    std::vector<std::vector<std::pair<const match::Exchange*, const match::Participant*>>> unmet(
         parts.size());
     mark_parts(parts.size(), [&](std::size_t i, std::vector<NodeIndex>& broken) {
       for (const match::Edge& edge : parts[i].edges) {
@@ -139,11 +139,12 @@ class Refiner {
             times_[edge.send] + mu(edge.send, edge.receive, edge.latency_class);
         if (times_[edge.receive] < least) broken.insert(broken.end(), {edge.receive, edge.send});
       }
-      match::for_demands(
-          graph_, parts[i].exchanges, input_.mu, times_,
-          [&](const match::Exchange& exchange, const match::Member& receive, std::int64_t demand) {
-            if (times_[receive.node] < demand) unmet[i].emplace_back(&exchange, &receive);
-          });
+      match::for_demands(graph_, parts[i].exchanges, input_.mu, times_,
+                         [&](const match::Exchange& exchange, const match::Participant& receive,
+                             std::int64_t demand) {
+                           if (times_[receive.node] < demand)
+                             unmet[i].emplace_back(&exchange, &receive);
+                         });
     });
     for (const auto& of_part : unmet) {
       for (const auto& [exchange, receive] : of_part) look_at_pairs(*exchange, *receive);
@@ -151,8 +152,8 @@ class Refiner {
   }
 
   /// Finds the senders behind an unmet demand; those tied to the receiver demand less.
-  void look_at_pairs(const match::Exchange& exchange, const match::Member& receive) {
-    for (const match::Member& send : graph_.sends(exchange)) {
+  void look_at_pairs(const match::Exchange& exchange, const match::Participant& receive) {
+    for (const match::Participant& send : graph_.sends(exchange)) {
       if (exchange.ordered && send.order >= receive.order) break;
       if (send.location == receive.location) continue;
       const LatencyClass c = graph_.latency_class(send.location, receive.location);

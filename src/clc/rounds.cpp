@@ -129,7 +129,7 @@ void ForwardRounds::mark_dependents(NodeIndex node, std::uint32_t behind) {
 
 /// Tied nodes look at the senders of an exchange themselves.
 void ForwardRounds::mark_tied_receivers(std::uint32_t exchange, std::uint32_t first_step) {
-  for (const match::Member& receive : graph_.receives(graph_.exchanges[exchange])) {
+  for (const match::Participant& receive : graph_.receives(graph_.exchanges[exchange])) {
     if (schedule_.tied_of[receive.node] == k_none) continue;
     if (graph_.is_ghost(receive.node)) {
       note_ghost(receive.node);
@@ -140,7 +140,7 @@ void ForwardRounds::mark_tied_receivers(std::uint32_t exchange, std::uint32_t fi
 }
 
 void ForwardRounds::demand_changed(std::uint32_t member) {
-  const NodeIndex node = graph_.members[member].node;
+  const NodeIndex node = graph_.participants[member].node;
   if (graph_.is_ghost(node)) return note_ghost(node);
   const bool tied = !schedule_.tied_of.empty() && schedule_.tied_of[node] != k_none;
   if (!first_sweep_ && !tied) mark(links_.step_of_node[node]);

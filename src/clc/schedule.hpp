@@ -23,7 +23,8 @@ struct TiedNodes {
 struct Step {
   enum class Kind : std::uint8_t {
     run,       ///< nodes [begin, end) of one location, in order
-    exchange,  ///< receive members [begin, end) (indices into Graph::members) of exchange `index`
+    exchange,  ///< receive participants [begin, end) (indices into Graph::participants) of exchange
+               ///< `index`
     tied,      ///< component `index`
   };
   Kind kind = Kind::run;

@@ -31,7 +31,7 @@ struct Scheduled {
 class Follower {
  public:
   explicit Follower(const Scheduled& s)
-      : s_(s), done_(s.graph.node_count(), false), known_(s.graph.members.size(), false) {
+      : s_(s), done_(s.graph.node_count(), false), known_(s.graph.participants.size(), false) {
     for (const Step& step : s.schedule.steps) {
       switch (step.kind) {
         case Step::Kind::run:
@@ -70,7 +70,7 @@ class Follower {
       if (component == k_none) {
         EXPECT_TRUE(known_[m]) << "demand on node " << n;
       } else {
-        expect_senders(s_.incidence.exchange_of[m], s_.graph.members[m], component);
+        expect_senders(s_.incidence.exchange_of[m], s_.graph.participants[m], component);
       }
     }
     done_[n] = true;
@@ -79,14 +79,14 @@ class Follower {
   void release(const Step& step) {
     for (std::uint32_t m = step.begin; m < step.end; ++m) {
       EXPECT_EQ(s_.incidence.exchange_of[m], step.index);
-      expect_senders(step.index, s_.graph.members[m], k_none);
+      expect_senders(step.index, s_.graph.participants[m], k_none);
       known_[m] = true;
     }
   }
 
-  void expect_senders(std::uint32_t x, const match::Member& receive, std::uint32_t component) {
+  void expect_senders(std::uint32_t x, const match::Participant& receive, std::uint32_t component) {
     const match::Exchange& exchange = s_.graph.exchanges[x];
-    for (const match::Member& send : s_.graph.sends(exchange)) {
+    for (const match::Participant& send : s_.graph.sends(exchange)) {
       if (send.location == receive.location) continue;
       if (exchange.ordered && send.order >= receive.order) continue;
       EXPECT_TRUE(done_[send.node] || tied_to(send.node, component))
@@ -271,7 +271,7 @@ TEST(TeamCycles, only_what_lies_between_suspects_is_brought_together) {
   Solo solo;
   const auto sizes = [&] {
     const match::GraphSize size = size_between(solo, graph, suspects);
-    return std::vector<std::uint64_t>{size.nodes, size.edges, size.exchanges, size.members};
+    return std::vector<std::uint64_t>{size.nodes, size.edges, size.exchanges, size.participants};
   };
   EXPECT_THAT(sizes(), ElementsAre(8, 1, 1, 6));
   suspects[0] = false;  // the send

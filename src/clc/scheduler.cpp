@@ -23,7 +23,7 @@ void Scheduler::start() {
   queued_.assign(graph_.location_count(), false);
   exchanges_.assign(graph_.exchanges.size(), {});
   for (std::uint32_t x = 0; x < exchanges_.size(); ++x) {
-    for (const match::Member& send : graph_.sends(graph_.exchanges[x])) {
+    for (const match::Participant& send : graph_.sends(graph_.exchanges[x])) {
       if (!done_[send.node]) ++exchanges_[x].pending;
     }
     release(x);
@@ -101,14 +101,14 @@ bool Scheduler::ready(NodeIndex node, LocationIndex location, std::uint32_t with
       if (state.pending > 1 || state.last != node) return wait(k_exchange_key | x, location);
       continue;
     }
-    const NodeIndex missing = missing_send(x, graph_.members[m], within);
+    const NodeIndex missing = missing_send(x, graph_.participants[m], within);
     if (missing != k_none) return wait(missing, location);
   }
   return true;
 }
 
 /// A send that `receive` still waits for; the last one in rank order, or k_none.
-NodeIndex Scheduler::missing_send(std::uint32_t x, const match::Member& receive,
+NodeIndex Scheduler::missing_send(std::uint32_t x, const match::Participant& receive,
                                   std::uint32_t within) const {
   const match::Exchange& exchange = graph_.exchanges[x];
   const auto sends = graph_.sends(exchange);
@@ -185,7 +185,7 @@ void Scheduler::release_ordered(std::uint32_t x) {
 /// The one send member that is pending may share its node with its own end.
 void Scheduler::release_self(std::uint32_t x) {
   const match::Exchange& exchange = graph_.exchanges[x];
-  for (const match::Member& send : graph_.sends(exchange)) {
+  for (const match::Participant& send : graph_.sends(exchange)) {
     if (done_[send.node]) continue;
     exchanges_[x].last = send.node;
     for (const std::uint32_t m : incidence_.receives.of(send.node)) {

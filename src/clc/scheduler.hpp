@@ -56,7 +56,7 @@ class Scheduler {
   [[nodiscard]] bool inside(NodeIndex node, std::uint32_t within) const {
     return within != k_none && schedule_.tied_of[node] == within;
   }
-  [[nodiscard]] NodeIndex missing_send(std::uint32_t x, const match::Member& receive,
+  [[nodiscard]] NodeIndex missing_send(std::uint32_t x, const match::Participant& receive,
                                        std::uint32_t within) const;
   bool wait(std::uint64_t key, LocationIndex location);
   void wake(std::uint64_t key);

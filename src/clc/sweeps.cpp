@@ -86,13 +86,13 @@ void ForwardSweeps::look_at_exchanges(const match::Part& part, Found& found) con
   std::int64_t earliest = 0;  // of the tied receives of this exchange
   const auto add_tied_sends = [&] {
     if (tied == nullptr) return;
-    for (const match::Member& send : graph_.sends(*tied)) {
+    for (const match::Participant& send : graph_.sends(*tied)) {
       if (times_[send.node] >= earliest) found.tied_sends.push_back(send.node);
     }
   };
   match::for_demands(
       graph_, part.exchanges, mu_, times_,
-      [&](const match::Exchange& exchange, const match::Member& receive, std::int64_t demand) {
+      [&](const match::Exchange& exchange, const match::Participant& receive, std::int64_t demand) {
         if (too_many(found)) return;
         const std::int64_t time = times_[receive.node];
         if (demand > presync_[receive.node]) found.demands.push_back({receive.node, demand});

@@ -110,14 +110,14 @@ class Gathering {
   void gather_exchanges() {
     std::vector<std::uint32_t> words;
     for (const match::Exchange& exchange : graph_.exchanges) {
-      const std::vector<match::Member> sends = suspected(graph_.sends(exchange));
-      const std::vector<match::Member> receives = suspected(graph_.receives(exchange));
+      const std::vector<match::Participant> sends = suspected(graph_.sends(exchange));
+      const std::vector<match::Participant> receives = suspected(graph_.receives(exchange));
       if (sends.empty() || receives.empty()) continue;
       words.insert(words.end(),
                    {exchange.ordered ? 1u : 0u, static_cast<std::uint32_t>(sends.size()),
                     static_cast<std::uint32_t>(receives.size())});
       for (const auto& side : {sends, receives}) {
-        for (const match::Member& m : side) {
+        for (const match::Participant& m : side) {
           const Name n = name(m.node);
           words.insert(words.end(), {n.location, n.node, m.order});
         }
@@ -129,23 +129,24 @@ class Gathering {
     }
   }
 
-  [[nodiscard]] std::vector<match::Member> suspected(std::span<const match::Member> side) const {
-    std::vector<match::Member> result;
+  [[nodiscard]] std::vector<match::Participant> suspected(
+      std::span<const match::Participant> side) const {
+    std::vector<match::Participant> result;
     std::copy_if(side.begin(), side.end(), std::back_inserter(result),
-                 [&](const match::Member& m) { return suspects_[m.node]; });
+                 [&](const match::Participant& m) { return suspects_[m.node]; });
     return result;
   }
 
   std::span<const std::uint32_t> take_exchange(std::span<const std::uint32_t> words) {
     match::Exchange exchange{EdgeKind::n_to_n, words[0] != 0};
-    exchange.first_send = static_cast<std::uint32_t>(whole_.members.size());
+    exchange.first_send = static_cast<std::uint32_t>(whole_.participants.size());
     exchange.send_count = words[1];
     exchange.first_receive = exchange.first_send + exchange.send_count;
     exchange.receive_count = words[2];
     const std::size_t members = std::size_t{words[1]} + words[2];
     words = words.subspan(3);
     for (std::size_t i = 0; i < members; ++i) {
-      whole_.members.push_back(
+      whole_.participants.push_back(
           {number({words[3 * i], words[3 * i + 1]}), words[3 * i], words[3 * i + 2]});
     }
     whole_.exchanges.push_back(exchange);
@@ -252,16 +253,16 @@ std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
   for (const match::Exchange& exchange : graph.exchanges) {
     std::int64_t latest_send = std::numeric_limits<std::int64_t>::min();
     std::int64_t first_receive = std::numeric_limits<std::int64_t>::max();
-    for (const match::Member& m : graph.sends(exchange)) {
+    for (const match::Participant& m : graph.sends(exchange)) {
       latest_send = std::max(latest_send, times[m.node]);
     }
-    for (const match::Member& m : graph.receives(exchange)) {
+    for (const match::Participant& m : graph.receives(exchange)) {
       first_receive = std::min(first_receive, times[m.node]);
     }
-    for (const match::Member& m : graph.sends(exchange)) {
+    for (const match::Participant& m : graph.sends(exchange)) {
       if (times[m.node] >= first_receive) left[m.node] = true;
     }
-    for (const match::Member& m : graph.receives(exchange)) {
+    for (const match::Participant& m : graph.receives(exchange)) {
       if (times[m.node] <= latest_send) entered[m.node] = true;
     }
   }
@@ -287,9 +288,9 @@ std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
 
 match::GraphSize size_between(Team& team, const match::Graph& graph,
                               const std::vector<bool>& suspects) {
-  const auto suspected = [&](std::span<const match::Member> side) {
+  const auto suspected = [&](std::span<const match::Participant> side) {
     return std::count_if(side.begin(), side.end(),
-                         [&](const match::Member& m) { return suspects[m.node]; });
+                         [&](const match::Participant& m) { return suspects[m.node]; });
   };
   const auto own_end = suspects.begin() + static_cast<std::ptrdiff_t>(graph.own_count());
   std::array<std::int64_t, 4> sum{std::count(suspects.begin(), own_end, true)};
@@ -305,7 +306,7 @@ match::GraphSize size_between(Team& team, const match::Graph& graph,
   }
   team.reduce(Team::Reduction::sum, sum);
   const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(sum[i]); };
-  return {.nodes = count(0), .edges = count(1), .exchanges = count(2), .members = count(3)};
+  return {.nodes = count(0), .edges = count(1), .exchanges = count(2), .participants = count(3)};
 }
 
 TeamCycles settle_cycles(Team& team, const trace::Partition& partition, match::Graph& graph,

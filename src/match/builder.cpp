@@ -39,9 +39,9 @@ void count(Counters& counters, std::string_view name, std::uint64_t n) {
 }  // namespace
 
 Result<void> require_countable(const GraphSize& size, const std::string& path) {
-  const std::uint64_t vertices = std::max(size.nodes, std::max(size.exchanges, size.members));
+  const std::uint64_t vertices = std::max(size.nodes, std::max(size.exchanges, size.participants));
   if (size.events <= k_most_numbers && size.edges <= k_most_numbers && vertices <= k_most_numbers &&
-      size.nodes + size.exchanges + size.members <= k_most_numbers) {
+      size.nodes + size.exchanges + size.participants <= k_most_numbers) {
     return {};
   }
   return fail(ErrorKind::input,
@@ -146,9 +146,9 @@ void Builder::add_edge(EdgeKind kind, NodeRef send, NodeRef receive) {
       {here(send), receive.node, kind, graph_.latency_class(send.location, receive.location)});
 }
 
-void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Member> sends,
-                           std::span<const Member> receives) {
-  if (graph_.members.size() + sends.size() + receives.size() > k_most_numbers) {
+void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Participant> sends,
+                           std::span<const Participant> receives) {
+  if (graph_.participants.size() + sends.size() + receives.size() > k_most_numbers) {
     full_ = true;
     return;
   }
@@ -157,18 +157,18 @@ void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Member> 
     return;
   }
   Exchange exchange{kind, ordered};
-  exchange.first_send = static_cast<std::uint32_t>(graph_.members.size());
+  exchange.first_send = static_cast<std::uint32_t>(graph_.participants.size());
   exchange.send_count = static_cast<std::uint32_t>(sends.size());
-  graph_.members.insert(graph_.members.end(), sends.begin(), sends.end());
-  exchange.first_receive = static_cast<std::uint32_t>(graph_.members.size());
+  graph_.participants.insert(graph_.participants.end(), sends.begin(), sends.end());
+  exchange.first_receive = static_cast<std::uint32_t>(graph_.participants.size());
   exchange.receive_count = static_cast<std::uint32_t>(receives.size());
-  graph_.members.insert(graph_.members.end(), receives.begin(), receives.end());
+  graph_.participants.insert(graph_.participants.end(), receives.begin(), receives.end());
   graph_.exchanges.push_back(exchange);
 }
 
 GraphSize Builder::size() const {
   return {most_operations_, instants_.count() + graph_.halo.ghosts.size(), edge_count(),
-          graph_.exchanges.size(), graph_.members.size()};
+          graph_.exchanges.size(), graph_.participants.size()};
 }
 
 std::size_t Builder::edge_count() const {
@@ -208,13 +208,13 @@ void Builder::show_ghosts() {
   for (const BigVector<Edge>& edges : edges_) {
     for (const Edge& edge : edges) name(edge.send);
   }
-  for (const Member& member : graph_.members) name(member.node);
+  for (const Participant& p : graph_.participants) name(p.node);
   named.seal();
   if (named.count() < halo.ghosts.size()) {
     for (BigVector<Edge>& edges : edges_) {
       for (Edge& edge : edges) renumber(edge.send);
     }
-    for (Member& member : graph_.members) renumber(member.node);
+    for (Participant& p : graph_.participants) renumber(p.node);
     for (std::size_t g = 0; g < halo.ghosts.size(); ++g) {
       if (named.test(g)) halo.ghosts[named.rank(g)] = halo.ghosts[g];
     }
@@ -243,7 +243,7 @@ void Builder::number_nodes() {
       keep(edge.receive);
     }
   }
-  for (const Member& member : graph_.members) keep(member.node);
+  for (const Participant& p : graph_.participants) keep(p.node);
   for (const auto& shown : graph_.halo.shown_to) std::for_each(shown.begin(), shown.end(), keep);
   if (options_.every_event) {
     for (std::size_t n = 0; n < instants; ++n) nodes.set(n);
@@ -253,7 +253,7 @@ void Builder::number_nodes() {
   const auto renumber = [&](NodeIndex& n) {
     n = static_cast<NodeIndex>(n < instants ? nodes.rank(n) : own + (n - instants));
   };
-  for (Member& member : graph_.members) renumber(member.node);
+  for (Participant& p : graph_.participants) renumber(p.node);
   for (auto& shown : graph_.halo.shown_to) std::for_each(shown.begin(), shown.end(), renumber);
   for (auto& ghosts : graph_.halo.ghosts_of) std::for_each(ghosts.begin(), ghosts.end(), renumber);
   const auto numbers = exchange(team_, std::vector(graph_.halo.shown_to));

@@ -69,10 +69,10 @@ class Builder {
     const std::size_t number = first_event_[event.location] + event.index;
     return {event.location, static_cast<NodeIndex>(instants_.rank(number + 1) - 1)};
   }
-  [[nodiscard]] Member member(NodeRef ref, std::uint32_t order = 0) {
+  [[nodiscard]] Participant participant(NodeRef ref, std::uint32_t order = 0) {
     return {here(ref), ref.location, order};
   }
-  [[nodiscard]] Member member(EventRef event) { return member(ref(event)); }
+  [[nodiscard]] Participant participant(EventRef event) { return participant(ref(event)); }
 
   /// Records of messages sent and received on a location of this member, and whether there are any
   /// of windows.
@@ -111,8 +111,8 @@ class Builder {
     add_edge(kind, ref(send), ref(receive));
   }
   /// Adds an exchange unless it has no pair of different locations.
-  void add_exchange(EdgeKind kind, bool ordered, std::span<const Member> sends,
-                    std::span<const Member> receives);
+  void add_exchange(EdgeKind kind, bool ordered, std::span<const Participant> sends,
+                    std::span<const Participant> receives);
 
   void count_unmatched(std::string_view name, std::uint64_t n = 1);
   void count_skipped(std::string_view name, std::uint64_t n = 1);

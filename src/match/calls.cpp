@@ -72,20 +72,20 @@ class Sides {
   Sides(Builder& builder, Shape shape, std::uint32_t root)
       : builder_(builder), shape_(shape), root_(root) {}
 
-  void add_send(const Participant& member, const Call& call) {
+  void add_send(const CommProcess& member, const Call& call) {
     const bool everybody = shape_ == Shape::everybody;
     if ((!everybody && !call.sent) || call.begin.location == k_none) return;
     if (shape_ == Shape::from_root && member.process != root_) return;
-    sends.push_back(builder_.member(call.begin, member.rank));
+    sends.push_back(builder_.participant(call.begin, member.rank));
   }
-  void add_receive(const Participant& member, const Call& call) {
+  void add_receive(const CommProcess& member, const Call& call) {
     const bool everybody = shape_ == Shape::everybody;
     if ((!everybody && !call.received) || call.begin.location == k_none) return;
     if (shape_ == Shape::to_root && member.process != root_) return;
-    receives.push_back(builder_.member(call.end, member.rank));
+    receives.push_back(builder_.participant(call.end, member.rank));
   }
 
-  std::vector<Member> sends, receives;
+  std::vector<Participant> sends, receives;
 
  private:
   Builder& builder_;
@@ -111,8 +111,8 @@ bool agree(std::span<const Call> calls) {
   });
 }
 
-std::vector<Participant> participants(const Builder& builder, const trace::Comm& comm) {
-  std::vector<Participant> result;
+std::vector<CommProcess> processes_of(const Builder& builder, const trace::Comm& comm) {
+  std::vector<CommProcess> result;
   const auto add = [&](const std::vector<LocationIndex>& group, bool second) {
     for (std::uint32_t rank = 0; rank < group.size(); ++rank) {
       if (group[rank] != k_none) {
@@ -140,7 +140,7 @@ std::vector<Participant> participants(const Builder& builder, const trace::Comm&
   return result;
 }
 
-void add_instance(Builder& builder, std::span<const Participant> members,
+void add_instance(Builder& builder, std::span<const CommProcess> members,
                   std::span<const Call> calls, const trace::Comm& comm, bool one_sided) {
   Shape shape = shape_of(calls[0].op, one_sided);
   if (shape == Shape::totals_only) {

@@ -13,9 +13,9 @@ namespace entrain::match {
 struct Call {
   NodeRef begin;  ///< undefined location: no begin record
   NodeRef end;
-  std::uint32_t team = k_none;  ///< communicator or window
+  std::uint32_t space = k_none;  ///< communicator or window
   std::uint32_t process = k_none;
-  std::uint32_t number = 0;     ///< among the calls of this process on `team`
+  std::uint32_t number = 0;     ///< among the calls of this process on `space`
   std::uint32_t root = k_none;  ///< process, k_none, or k_root_elsewhere
   std::uint8_t op = 0;
   bool non_blocking = false;
@@ -28,21 +28,21 @@ struct Call {
 inline constexpr std::uint32_t k_root_elsewhere = k_none - 1;
 
 /// A member of a communicator in rank order.
-struct Participant {
+struct CommProcess {
   std::uint32_t process = k_none;
   std::uint32_t rank = 0;
   bool second_group = false;  ///< of an inter-communicator
 };
 
 /// Members of a communicator, each process once per group. Unresolved ranks are left out.
-std::vector<Participant> participants(const Builder& builder, const trace::Comm& comm);
+std::vector<CommProcess> processes_of(const Builder& builder, const trace::Comm& comm);
 
 /// True if the calls belong to one operation with one root.
 bool agree(std::span<const Call> calls);
 
 /// Puts the calls of one operation instance into exchanges, by the rules of its operation.
 /// `calls` has one call per participant (same index); all of the same operation and root.
-void add_instance(Builder& builder, std::span<const Participant> members,
+void add_instance(Builder& builder, std::span<const CommProcess> members,
                   std::span<const Call> calls, const trace::Comm& comm, bool one_sided);
 
 /// Where the communicators of calls are found: by communicator, or by window.

@@ -123,7 +123,7 @@ class CallCollector {
       ++result_.ends_without_begin;
     }
     call.end = builder_.ref(end);
-    call.team = event.comm;
+    call.space = event.comm;
     call.process = process_;
     call.root = root_of(event);
     call.op = event.op;
@@ -229,11 +229,11 @@ void match_init_finalize(Builder& builder) {
   const auto match = [&](EventKind enter, EventKind leave) {
     std::vector<std::vector<GlobalCall>> parcels(builder.team().size());
     parcels[0] = global_calls(builder, enter, leave);
-    std::vector<Member> sends, receives;
+    std::vector<Participant> sends, receives;
     for (const auto& parcel : exchange(builder.team(), std::move(parcels))) {
       for (const GlobalCall& call : parcel) {
-        sends.push_back(builder.member(call.enter));
-        receives.push_back(builder.member(call.leave));
+        sends.push_back(builder.participant(call.enter));
+        receives.push_back(builder.participant(call.leave));
       }
     }
     builder.add_exchange(EdgeKind::init_finalize, false, sends, receives);

@@ -118,7 +118,7 @@ void for_demands(const Graph& graph, std::span<const Exchange> exchanges, const 
     const auto sends = graph.sends(exchange);
     extremes.clear();
     std::size_t added = 0;
-    for (const Member& receive : graph.receives(exchange)) {
+    for (const Participant& receive : graph.receives(exchange)) {
       while (added < sends.size() && (!exchange.ordered || sends[added].order < receive.order)) {
         extremes.add(sends[added].location, times[sends[added].node]);
         ++added;

@@ -28,7 +28,7 @@ struct Edge {
 };
 
 /// One begin (send side) or one end (receive side) of a collective instance.
-struct Member {
+struct Participant {
   NodeIndex node = k_none;
   LocationIndex location = k_none;
   std::uint32_t order = 0;  ///< rank; only ordered exchanges (scan) look at it
@@ -39,8 +39,8 @@ struct Member {
 struct Exchange {
   EdgeKind kind = EdgeKind::n_to_n;
   bool ordered = false;                          ///< scan, exscan: members are sorted by order
-  std::uint32_t first_send = 0, send_count = 0;  ///< range of Graph::members
-  std::uint32_t first_receive = 0, receive_count = 0;  ///< range of Graph::members
+  std::uint32_t first_send = 0, send_count = 0;  ///< range of Graph::participants
+  std::uint32_t first_receive = 0, receive_count = 0;  ///< range of Graph::participants
 };
 
 /// A node of another member of the team that edges or exchanges of this one touch.
@@ -71,7 +71,7 @@ struct Graph {
   BigVector<std::uint64_t> stamp;     ///< per node: stored stamp, local ticks
   BigVector<Edge> edges;              ///< sorted by receive node
   BigVector<Exchange> exchanges;
-  BigVector<Member> members;
+  BigVector<Participant> participants;
   std::vector<std::uint32_t> process_of;  ///< per location, from the definitions
   std::vector<std::uint32_t> node_of;     ///< per location: machine node, from the definitions
   std::vector<std::uint64_t> granule;     ///< per location, from the skeleton
@@ -94,11 +94,11 @@ struct Graph {
     return static_cast<LocationIndex>(next - first_node.begin() - 1);
   }
   [[nodiscard]] std::size_t location_count() const { return first_node.size() - 1; }
-  [[nodiscard]] std::span<const Member> sends(const Exchange& exchange) const {
-    return {members.data() + exchange.first_send, exchange.send_count};
+  [[nodiscard]] std::span<const Participant> sends(const Exchange& exchange) const {
+    return {participants.data() + exchange.first_send, exchange.send_count};
   }
-  [[nodiscard]] std::span<const Member> receives(const Exchange& exchange) const {
-    return {members.data() + exchange.first_receive, exchange.receive_count};
+  [[nodiscard]] std::span<const Participant> receives(const Exchange& exchange) const {
+    return {participants.data() + exchange.first_receive, exchange.receive_count};
   }
   /// Class of an edge from location a to location b.
   [[nodiscard]] LatencyClass latency_class(LocationIndex a, LocationIndex b) const {
@@ -133,7 +133,7 @@ struct GraphSize {
   std::uint64_t events = 0;  ///< communication events, or operations of messages
   std::uint64_t nodes = 0;   ///< with ghosts
   std::uint64_t edges = 0;
-  std::uint64_t exchanges = 0, members = 0;
+  std::uint64_t exchanges = 0, participants = 0;
 };
 
 /// ErrorKind::input if the numbers do not suffice; `path` names the trace.

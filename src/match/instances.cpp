@@ -49,41 +49,41 @@ class InstanceMatcher {
 
   /// Members of a communicator sorted by process; position: in order of rank.
   struct Seat {
-    Participant participant;
+    CommProcess comm_process;
     std::uint32_t position = 0;
   };
   const std::vector<Seat>& seats(std::uint32_t t) {
     if (seats_.empty()) seats_.resize(comms_.size());
     if (seats_[t].empty()) {
-      for (const Participant& p : participants(builder_, *comms_[t])) {
+      for (const CommProcess& p : processes_of(builder_, *comms_[t])) {
         seats_[t].push_back({p, static_cast<std::uint32_t>(seats_[t].size())});
       }
       std::sort(seats_[t].begin(), seats_[t].end(), [](const Seat& a, const Seat& b) {
-        return a.participant.process < b.participant.process;
+        return a.comm_process.process < b.comm_process.process;
       });
     }
     return seats_[t];
   }
   const Seat* seat_of(const Call& call) {
-    const std::vector<Seat>& all = seats(call.team);
+    const std::vector<Seat>& all = seats(call.space);
     const auto found = std::lower_bound(
         all.begin(), all.end(), call.process,
-        [](const Seat& seat, std::uint32_t p) { return seat.participant.process < p; });
-    return found != all.end() && found->participant.process == call.process ? &*found : nullptr;
+        [](const Seat& seat, std::uint32_t p) { return seat.comm_process.process < p; });
+    return found != all.end() && found->comm_process.process == call.process ? &*found : nullptr;
   }
   bool is_member(const Call& call) {
-    return call.team < comms_.size() && comms_[call.team] != nullptr && !comms_[call.team]->self &&
-           seat_of(call) != nullptr;
+    return call.space < comms_.size() && comms_[call.space] != nullptr &&
+           !comms_[call.space]->self && seat_of(call) != nullptr;
   }
 
   /// Numbers the calls of every process on every communicator, and sorts them by these.
   void number(std::vector<Call>& calls) {
     std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
-      return a.team != b.team ? a.team < b.team : a.process < b.process;
+      return a.space != b.space ? a.space < b.space : a.process < b.process;
     });
     for (std::size_t i = 1; i < calls.size(); ++i) {
       const bool same =
-          calls[i].team == calls[i - 1].team && calls[i].process == calls[i - 1].process;
+          calls[i].space == calls[i - 1].space && calls[i].process == calls[i - 1].process;
       calls[i].number = same ? calls[i - 1].number + 1 : 0;
     }
   }
@@ -93,12 +93,12 @@ class InstanceMatcher {
     std::vector<std::int64_t> shortest(comms_.size(), k_many);
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const Call& call = calls[i];
-      const bool last = i + 1 == calls.size() || calls[i + 1].team != call.team ||
+      const bool last = i + 1 == calls.size() || calls[i + 1].space != call.space ||
                         calls[i + 1].process != call.process;
       if (!last) continue;
-      ++sums[2 * call.team];
-      sums[2 * call.team + 1] += call.number + 1;
-      shortest[call.team] = std::min<std::int64_t>(shortest[call.team], call.number + 1);
+      ++sums[2 * call.space];
+      sums[2 * call.space + 1] += call.number + 1;
+      shortest[call.space] = std::min<std::int64_t>(shortest[call.space], call.number + 1);
     }
     team_.reduce(Team::Reduction::sum, sums);
     team_.reduce(Team::Reduction::min, shortest);
@@ -110,14 +110,14 @@ class InstanceMatcher {
   }
 
   [[nodiscard]] std::uint32_t home(const Call& call) const {
-    return (call.number / k_block + call.team) % team_.size();
+    return (call.number / k_block + call.space) % team_.size();
   }
 
   /// Takes every call that can be part of an instance to its home, and sorts them there.
   void ship(std::vector<Call> calls) {
     std::vector<std::vector<Call>> parcels(team_.size());
     for (const Call& call : calls) {
-      if (call.number < census_[call.team].shortest) parcels[home(call)].push_back(call);
+      if (call.number < census_[call.space].shortest) parcels[home(call)].push_back(call);
     }
     free_memory(calls);
     for (std::vector<Call>& parcel : exchange(team_, std::move(parcels))) {
@@ -139,7 +139,7 @@ class InstanceMatcher {
     }
     std::vector<std::size_t> next(first_number.back() + 1, 0);
     const auto instance = [&](const Call& call) {
-      return first_number[call.team] + call.number / k_block / team_.size() * k_block +
+      return first_number[call.space] + call.number / k_block / team_.size() * k_block +
              call.number % k_block;
     };
     for (const Call& call : calls_) ++next[instance(call) + 1];
@@ -162,11 +162,11 @@ class InstanceMatcher {
     while (begin < calls_.size()) {
       if (++instances % k_block == 0 && builder_.stopped()) return;
       std::size_t end = begin + 1;
-      while (end < calls_.size() && calls_[end].team == calls_[begin].team &&
+      while (end < calls_.size() && calls_[end].space == calls_[begin].space &&
              calls_[end].number == calls_[begin].number) {
         ++end;
       }
-      body(calls_[begin].team, std::span<Call>(calls_.data() + begin, end - begin));
+      body(calls_[begin].space, std::span<Call>(calls_.data() + begin, end - begin));
       begin = end;
     }
   }
@@ -189,7 +189,7 @@ class InstanceMatcher {
   }
 
   void add_instances() {
-    std::vector<Participant> members;
+    std::vector<CommProcess> members;
     for_instances([&](std::uint32_t t, std::span<const Call> calls) {
       if (calls[0].number >= census_[t].end) return;
       if (!std::all_of(calls.begin(), calls.end(), [](const Call& c) { return c.synchronises; })) {
@@ -197,7 +197,7 @@ class InstanceMatcher {
         return;
       }
       members.clear();
-      for (const Call& call : calls) members.push_back(seat_of(call)->participant);
+      for (const Call& call : calls) members.push_back(seat_of(call)->comm_process);
       add_instance(builder_, members, calls, *comms_[t], one_sided());
     });
   }

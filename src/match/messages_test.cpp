@@ -251,9 +251,9 @@ TEST(Graph, what_32_bits_cannot_number_is_refused) {
   for (const GraphSize& size :
        {GraphSize{.events = k_too_much}, GraphSize{.nodes = k_too_much},
         GraphSize{.edges = k_too_much}, GraphSize{.exchanges = k_too_much},
-        GraphSize{.members = k_too_much}, GraphSize{.nodes = k_fits, .members = k_fits},
+        GraphSize{.participants = k_too_much}, GraphSize{.nodes = k_fits, .participants = k_fits},
         GraphSize{.events = ~std::uint64_t{0}},
-        GraphSize{.nodes = ~std::uint64_t{0}, .members = 1}}) {
+        GraphSize{.nodes = ~std::uint64_t{0}, .participants = 1}}) {
     const auto result = require_countable(size, "traces.otf2");
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().kind, ErrorKind::input);

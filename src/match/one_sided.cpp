@@ -124,7 +124,7 @@ class OneSidedMatcher {
     call.synchronises = (event.tag & k_level_process) != 0;
     if (begin.location != k_none) call.begin = builder_.ref(begin);
     call.end = builder_.ref(end);
-    call.team = event.comm;
+    call.space = event.comm;
     call.process = process;
     call.root =
         event.peer == trace::k_root_self ? process : peer_of(event.comm, process, event.peer);

@@ -17,7 +17,7 @@ std::span<const Item> share(std::span<const Item> all, std::size_t i, std::size_
 }  // namespace
 
 std::vector<Part> parts_of(const Graph& graph, unsigned threads) {
-  const std::size_t work = graph.edges.size() + graph.members.size();
+  const std::size_t work = graph.edges.size() + graph.participants.size();
   const std::size_t count =
       std::clamp<std::size_t>(work / k_least_work, 1, std::max(worker_count(threads), 1u));
   const std::span<const Edge> edges(graph.edges.data(), graph.edges.size());

@@ -47,8 +47,8 @@ inline Pairs pairs_of(const Graph& graph, EdgeKind kind) {
   }
   for (const Exchange& exchange : graph.exchanges) {
     if (exchange.kind != kind) continue;
-    for (const Member& send : graph.sends(exchange)) {
-      for (const Member& receive : graph.receives(exchange)) {
+    for (const Participant& send : graph.sends(exchange)) {
+      for (const Participant& receive : graph.receives(exchange)) {
         if (send.location == receive.location) continue;
         if (exchange.ordered && send.order >= receive.order) continue;
         pairs.push_back({at(send.node), at(receive.node)});

@@ -48,7 +48,7 @@ class ThreadMatcher {
     std::vector<Barrier> barriers;
   };
   /// One fork: the k-th use of a team communicator. In order of location.
-  using Team = std::vector<Part>;
+  using ThreadTeam = std::vector<Part>;
   using TeamKey = std::pair<std::uint32_t, std::uint32_t>;  // communicator, use
 
   /// An operation that has one source and one target.
@@ -191,7 +191,7 @@ class ThreadMatcher {
     builder_.count_unmatched("thread_barriers_incomplete", incomplete);
   }
 
-  void add_team(const Team& team, const Part& master) {
+  void add_team(const ThreadTeam& team, const Part& master) {
     for (const Part& part : team) {
       builder_.add_edge(EdgeKind::thread, *master.fork, *part.begin);
       if (part.end && master.join) builder_.add_edge(EdgeKind::thread, *part.end, *master.join);
@@ -200,7 +200,7 @@ class ThreadMatcher {
 
   /// The k-th barriers of all threads belong together: everybody or nobody. Returns how many are
   /// incomplete.
-  std::uint64_t add_barriers(const Team& team) {
+  std::uint64_t add_barriers(const ThreadTeam& team) {
     std::size_t most = 0;
     for (const Part& part : team) most = std::max(most, part.barriers.size());
     std::uint64_t incomplete = 0;
@@ -209,8 +209,8 @@ class ThreadMatcher {
       receives_.clear();
       for (const Part& part : team) {
         if (k >= part.barriers.size() || !part.barriers[k].leave) continue;
-        sends_.push_back(builder_.member(part.barriers[k].enter));
-        receives_.push_back(builder_.member(*part.barriers[k].leave));
+        sends_.push_back(builder_.participant(part.barriers[k].enter));
+        receives_.push_back(builder_.participant(*part.barriers[k].leave));
       }
       if (sends_.size() == team.size()) {
         builder_.add_exchange(EdgeKind::thread, false, sends_, receives_);
@@ -265,11 +265,11 @@ class ThreadMatcher {
   }
 
   Builder& builder_;
-  std::map<TeamKey, Team> teams_;
+  std::map<TeamKey, ThreadTeam> teams_;
   std::map<ThreadKey, OneToOne> creations_, ends_;
   std::map<TaskKey, Task> tasks_;
   std::map<LockKey, Lock> locks_;
-  std::vector<Member> sends_, receives_;  ///< of the barrier in work
+  std::vector<Participant> sends_, receives_;  ///< of the barrier in work
 };
 
 }  // namespace

@@ -87,8 +87,8 @@ ReferenceProblem reference_problem(const match::Graph& graph, std::span<const Cl
   };
   for (const match::Edge& edge : graph.edges) add(edge.send, edge.receive, edge.kind);
   for (const match::Exchange& exchange : graph.exchanges) {
-    for (const match::Member& s : graph.sends(exchange)) {
-      for (const match::Member& r : graph.receives(exchange)) {
+    for (const match::Participant& s : graph.sends(exchange)) {
+      for (const match::Participant& r : graph.receives(exchange)) {
         if (s.location == r.location || (exchange.ordered && s.order >= r.order)) continue;
         add(s.node, r.node, exchange.kind);
       }
