@@ -2,11 +2,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shows that check_docs.py finds what it is there to find, on a small tree."""
 
+import os
 import tempfile
 import unittest
 from pathlib import Path
 
-from check_docs import DOCUMENTS, RUNNABLE, check_names, run_documents
+from check_docs import (
+    DOCUMENTS,
+    EXAMPLES,
+    LONGEST,
+    RUNNABLE,
+    check_names,
+    check_words,
+    compile_examples,
+    run_documents,
+)
+
+COMPILER = os.environ.get("CXX", "c++")
 
 HEADER = """
 namespace entrain::match {
@@ -21,7 +33,7 @@ inline constexpr int k_none = 1;
 
 
 class CheckDocs(unittest.TestCase):
-    def in_tree(self, readme, check):
+    def in_tree(self, readme, check, others=None):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
             files = {name: "" for name in DOCUMENTS}
@@ -32,6 +44,7 @@ class CheckDocs(unittest.TestCase):
                 "CMakePresets.json": '{"name": "dev"}',
                 "src/match/graph.hpp": HEADER,
             }
+            files |= others or {}
             for name, text in files.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
@@ -47,7 +60,8 @@ class CheckDocs(unittest.TestCase):
         text = (
             "`src/match/` `src/*/graph.hpp` `entrain::match::Graph` `entrain::match::Graph::size()`"
             " `entrain::match::Graph::Cursor` `entrain::match::k_none` [a](ARCHITECTURE.md) `make test`"
-            " `cmake --preset dev` `build/dev/` `std::vector`\n"
+            " `cmake --preset dev` `build/dev/` `std::vector` [b](#which-one) [c](https://a.b/c#d)\n"
+            "## Which one?\n"
         )
         self.assertEqual(self.names(text), [])
 
@@ -60,11 +74,29 @@ class CheckDocs(unittest.TestCase):
             "`entrain::match::Phantom`",
             "`entrain::clc::Graph`",
             "[a](GONE.md)",
+            "[a](#gone)",
+            "[a](ARCHITECTURE.md#gone)",
             "`make coffee`",
             "```sh\nmake coffee\n```",
             "`cmake --preset gone`",
         ]:
             self.assertEqual(len(self.names(text + "\n")), 1, text)
+
+    def test_checks_every_document_under_docs(self):
+        page = {"docs/pages/new.md": "`src/attic/`\n"}
+        errors = self.in_tree("", check_names, page)
+        self.assertEqual(errors, ["docs/pages/new.md: src/attic/ does not exist"])
+
+    def test_finds_pages_that_are_too_long(self):
+        self.assertEqual(set(LONGEST), {"README.md", "ARCHITECTURE.md"})
+        for name, longest in LONGEST.items():
+            for words, errors in [(longest, 0), (longest + 1, 1)]:
+                found = self.in_tree("", check_words, {name: "word\n" * words})
+                self.assertEqual(len(found), errors, (name, words))
+
+    def test_finds_words_that_are_not_plain(self):
+        self.assertEqual(len(self.in_tree("Half foretells the rest.\n", check_words)), 1)
+        self.assertEqual(self.in_tree("Half predicts the rest.\n", check_words), [])
 
     def test_runs_blocks_in_one_scratch_folder(self):
         text = "```sh run\ntest -d examples\necho x > y\n```\n```sh run exit=3\ncat y\n(exit 3)\n```\n"
@@ -77,6 +109,19 @@ class CheckDocs(unittest.TestCase):
         for text in ["false\ntrue\n", "no-such-command\n", "true | false\n"]:
             self.assertEqual(len(self.run_readme(f"```sh run\n{text}```\n")), 1, text)
         self.assertEqual(len(self.run_readme("```sh run exit=1\ntrue\n```\n")), 1)
+
+    def compile(self, *blocks):
+        text = "".join(f"```cpp\n{block}\n```\n" for block in blocks)
+        compiler = lambda root: compile_examples(root, COMPILER)
+        return self.in_tree("", compiler, {EXAMPLES: text})
+
+    def test_compiles_examples(self):
+        program = "#include <vector>\nint main() { return std::vector<int>().empty() ? 0 : 1; }"
+        self.assertEqual(self.compile(program, "if (std::vector<int>().empty()) return 1;"), [])
+        self.assertEqual(len(self.compile("int main() { return missing; }")), 1)
+        self.assertEqual(len(self.compile(program, "return missing;")), 1)
+        self.assertEqual(len(self.compile(program, "int unused = 1;")), 1)
+        self.assertEqual(self.compile(), [f"{EXAMPLES}: has no example"])
 
     def test_wants_at_least_one_runnable_block(self):
         self.assertEqual(len(self.run_readme("nothing\n")), 1)
