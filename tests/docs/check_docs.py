@@ -25,6 +25,7 @@ from pathlib import Path
 DOCUMENTS = [
     "README.md",
     "ARCHITECTURE.md",
+    "CHANGELOG.md",
     "CONTRIBUTING.md",
     "bench/README.md",
     "docs/method.md",
