@@ -13,14 +13,14 @@ Result<CheckReport> check_times(session::Workers& workers, const session::Loaded
   const std::span<const std::uint32_t> clock_of =
       domains.trivial() ? std::span<const std::uint32_t>() : domains.of;
   CheckReport report;
-  TRY(workers.run(loaded.trace, loaded.partition,
-                  [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
-                    TRY_ASSIGN(CheckReport own,
-                               verify::check(team, partition, loaded.trace, maps, options, mu.ticks,
-                                             loaded.archive.get(), progress, clock_of));
-                    if (workers.speaks(team)) report = std::move(own);
-                    return {};
-                  }));
+  TRY(workers.run(
+      loaded.trace, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
+        TRY_ASSIGN(CheckReport own,
+                   verify::check(share.team, share.partition, loaded.trace, maps, options, mu.ticks,
+                                 loaded.archive.get(), progress, clock_of));
+        if (workers.speaks(share.team)) report = std::move(own);
+        return {};
+      }));
   report.mu_source = mu.source;
   return report;
 }

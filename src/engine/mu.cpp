@@ -54,14 +54,13 @@ Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace
   }
   if (option.source != MuSource::round_trip) return choose_mu(loaded.trace, maps, option);
   ChosenMu mu{{}, k_round_trip};
-  TRY(workers.run(loaded.trace, loaded.partition,
-                  [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
-                    TRY_ASSIGN(
-                        const MuTicks ticks,
-                        verify::round_trip_mu(team, partition, loaded.trace, maps, progress));
-                    if (workers.speaks(team)) mu.ticks = ticks;
-                    return {};
-                  }));
+  TRY(workers.run(
+      loaded.trace, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
+        TRY_ASSIGN(const MuTicks ticks, verify::round_trip_mu(share.team, share.partition,
+                                                              loaded.trace, maps, progress));
+        if (workers.speaks(share.team)) mu.ticks = ticks;
+        return {};
+      }));
   return mu;
 }
 

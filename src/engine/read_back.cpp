@@ -79,14 +79,14 @@ Result<CorrectionStatistics> ReadBack::statistics(std::span<const ClockMap> befo
                                                   std::span<const ClockMap> after) {
   CorrectionStatistics found;
   const session::LoadedTrace& loaded = original_.loaded;
-  TRY(workers_.run(written, loaded.partition,
-                   [&](Team& team, const trace::Partition& partition, unsigned) -> Result<void> {
-                     TRY_ASSIGN(CorrectionStatistics own,
-                                verify::correction_statistics(team, partition, loaded.trace, before,
-                                                              written, after, progress_));
-                     if (workers_.speaks(team)) found = std::move(own);
-                     return {};
-                   }));
+  TRY(workers_.run(
+      written, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
+        TRY_ASSIGN(CorrectionStatistics own,
+                   verify::correction_statistics(share.team, share.partition, loaded.trace, before,
+                                                 written, after, progress_));
+        if (workers_.speaks(share.team)) found = std::move(own);
+        return {};
+      }));
   return found;
 }
 

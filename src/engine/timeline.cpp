@@ -87,7 +87,7 @@ class Finder {
     session::begin_phase(progress_, "match");
     t_.graph = {};
     TRY_ASSIGN(t_.graph,
-               match::build_graph(processes_, t_.loaded.partition, t_.loaded.trace,
+               match::build_graph(t_.loaded.share(processes_),
                                   {.dense_alltoallv = options_.alltoallv == AlltoallvRule::dense,
                                    .init_finalize = options_.init_finalize,
                                    .every_event = use_.every_event,

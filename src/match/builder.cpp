@@ -50,19 +50,18 @@ Result<void> require_countable(const GraphSize& size, const std::string& path) {
                           path, k_most_numbers));
 }
 
-Builder::Builder(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                 const Options& options, const Progress* progress)
-    : team_(team), partition_(partition), trace_(trace), options_(options), progress_(progress) {
-  graph_.process_of = trace.definitions.process_of;
-  graph_.node_of = trace.definitions.node_of;
+Builder::Builder(const trace::Share& share, const Options& options, const Progress* progress)
+    : share_(share), options_(options), cancel_(progress) {
+  graph_.process_of = definitions().process_of;
+  graph_.node_of = definitions().node_of;
   for (LocationIndex l = 0; l < graph_.process_of.size(); ++l) {
     const std::uint32_t process = graph_.process_of[l];
     if (process >= processes_.size()) {
       processes_.resize(process + 1);
       owner_of_process_.resize(process + 1, 0);
     }
-    owner_of_process_[process] = partition.owner[l];
-    if (partition.owns(team.rank(), l)) processes_[process].push_back(l);
+    owner_of_process_[process] = share.partition.owner[l];
+    if (share.owns(l)) processes_[process].push_back(l);
   }
   number_instants();
 }
@@ -70,29 +69,29 @@ Builder::Builder(Team& team, const trace::Partition& partition, const trace::Tra
 /// Calls body(l) for every location of this member, for several at the same time.
 template <class Body>
 void Builder::for_own_locations(Body body) const {
-  static_cast<void>(parallel_for(options_.threads, trace_.locations.size(), [&](std::size_t l) {
-    if (owns(static_cast<LocationIndex>(l))) body(static_cast<LocationIndex>(l));
-    return Result<void>();
-  }));
+  for_each_in_parallel(options_.threads, share_.trace.locations.size(), [&](std::size_t l) {
+    if (share_.owns(static_cast<LocationIndex>(l))) body(static_cast<LocationIndex>(l));
+  });
 }
 
 void Builder::number_instants() {
   constexpr std::size_t k_word = 64;
   std::size_t events = 0;
-  for (LocationIndex l = 0; l < trace_.locations.size(); ++l) {
+  for (LocationIndex l = 0; l < share_.trace.locations.size(); ++l) {
     first_event_.push_back(events);
-    if (owns(l)) events += (trace_.locations[l].events.size() + k_word - 1) / k_word * k_word;
-    graph_.granule.push_back(owns(l) ? trace_.locations[l].granule : 0);
+    if (share_.owns(l))
+      events += (share_.trace.locations[l].events.size() + k_word - 1) / k_word * k_word;
+    graph_.granule.push_back(share_.owns(l) ? share_.trace.locations[l].granule : 0);
   }
   first_event_.push_back(events);
   instants_ = RankedBits(events);
-  event_counts_.resize(trace_.locations.size());
-  edges_.resize(trace_.locations.size());
+  event_counts_.resize(share_.trace.locations.size());
+  edges_.resize(share_.trace.locations.size());
   for_own_locations([&](LocationIndex l) {
     std::size_t number = first_event_[l];
     const trace::Event* previous = nullptr;
     EventCounts counts;
-    for (const trace::Event& event : trace_.locations[l].events) {
+    for (const trace::Event& event : share_.trace.locations[l].events) {
       if (previous == nullptr || event.time != previous->time) instants_.set(number);
       counts.sends += is_send(event.kind) ? 1 : 0;
       counts.receives += is_receive(event.kind) ? 1 : 0;
@@ -107,7 +106,7 @@ void Builder::number_instants() {
 }
 
 NodeIndex Builder::here(NodeRef ref) {
-  if (owns(ref.location)) return ref.node;
+  if (share_.owns(ref.location)) return ref.node;
   const std::uint64_t key = std::uint64_t{ref.location} << 32 | ref.node;
   const auto next = static_cast<NodeIndex>(instants_.count() + graph_.halo.ghosts.size());
   const auto [number, is_new] = ghosts_.insert(key, next);
@@ -143,7 +142,10 @@ void Builder::sort_as_process(std::vector<EventRef>& refs) const {
 void Builder::add_edge(EdgeKind kind, NodeRef send, NodeRef receive) {
   if (send.location == receive.location) return;
   edges_[receive.location].push_back(
-      {here(send), receive.node, kind, graph_.latency_class(send.location, receive.location)});
+      {.send = here(send),
+       .receive = receive.node,
+       .kind = kind,
+       .latency_class = graph_.latency_class(send.location, receive.location)});
 }
 
 void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Participant> sends,
@@ -156,7 +158,7 @@ void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Particip
   if (sends.size() == 1 && receives.size() == 1 && sends[0].location == receives[0].location) {
     return;
   }
-  Exchange exchange{kind, ordered};
+  Exchange exchange{.kind = kind, .ordered = ordered};
   exchange.first_send = static_cast<std::uint32_t>(graph_.participants.size());
   exchange.send_count = static_cast<std::uint32_t>(sends.size());
   graph_.participants.insert(graph_.participants.end(), sends.begin(), sends.end());
@@ -167,8 +169,11 @@ void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Particip
 }
 
 GraphSize Builder::size() const {
-  return {most_operations_, instants_.count() + graph_.halo.ghosts.size(), edge_count(),
-          graph_.exchanges.size(), graph_.participants.size()};
+  return {.events = most_operations_,
+          .nodes = instants_.count() + graph_.halo.ghosts.size(),
+          .edges = edge_count(),
+          .exchanges = graph_.exchanges.size(),
+          .participants = graph_.participants.size()};
 }
 
 std::size_t Builder::edge_count() const {
@@ -178,12 +183,10 @@ std::size_t Builder::edge_count() const {
 }
 
 Result<void> Builder::agree() {
-  if (stopped()) {
-    return team_.agree(fail(ErrorKind::interrupted, "interrupted while matching events"));
-  }
+  if (cancel_.asked()) return team().agree(Cancel::error());
   GraphSize all = size();
   if (full_) all.nodes = ~std::uint64_t{0};
-  return team_.agree(require_countable(all, trace_.path));
+  return team().agree(require_countable(all, share_.trace.path));
 }
 
 void Builder::count_unmatched(std::string_view name, std::uint64_t n) {
@@ -220,14 +223,14 @@ void Builder::show_ghosts() {
     }
     halo.ghosts.resize(named.count());
   }
-  halo.ghosts_of.resize(team_.size());
-  std::vector<std::vector<NodeIndex>> wanted(team_.size());
+  halo.ghosts_of.resize(team().size());
+  std::vector<std::vector<NodeIndex>> wanted(team().size());
   for (std::size_t g = 0; g < halo.ghosts.size(); ++g) {
-    const std::uint32_t owner = partition_.owner[halo.ghosts[g].location];
+    const std::uint32_t owner = share_.partition.owner[halo.ghosts[g].location];
     halo.ghosts_of[owner].push_back(static_cast<NodeIndex>(instants + g));
     wanted[owner].push_back(halo.ghosts[g].node);
   }
-  halo.shown_to = exchange(team_, std::move(wanted));
+  halo.shown_to = exchange(team(), std::move(wanted));
 }
 
 /// Keeps the instants that matter and gives everything the new numbers.
@@ -256,7 +259,7 @@ void Builder::number_nodes() {
   for (Participant& p : graph_.participants) renumber(p.node);
   for (auto& shown : graph_.halo.shown_to) std::for_each(shown.begin(), shown.end(), renumber);
   for (auto& ghosts : graph_.halo.ghosts_of) std::for_each(ghosts.begin(), ghosts.end(), renumber);
-  const auto numbers = exchange(team_, std::vector(graph_.halo.shown_to));
+  const auto numbers = exchange(team(), std::vector(graph_.halo.shown_to));
   for (std::size_t r = 0; r < numbers.size(); ++r) {
     for (std::size_t i = 0; i < numbers[r].size(); ++i) {
       graph_.halo.ghosts[graph_.halo.ghosts_of[r][i] - own].node = numbers[r][i];
@@ -270,7 +273,7 @@ void Builder::number_nodes() {
   for_own_locations([&](LocationIndex l) {
     std::size_t event = first_event_[l], instant = instants_.rank(event);
     auto to = graph_.stamp.begin() + graph_.first_node[l];
-    for (const trace::Event& e : trace_.locations[l].events) {
+    for (const trace::Event& e : share_.trace.locations[l].events) {
       if (instants_.test(event++) && nodes.test(instant++)) *to++ = e.time;
     }
     for (Edge& edge : edges_[l]) {
@@ -331,21 +334,18 @@ Graph Builder::finish() {
 namespace {
 
 /// Communication events of this member's locations.
-std::uint64_t own_events(const Team& team, const trace::Partition& partition,
-                         const trace::Trace& trace) {
+std::uint64_t own_events(const trace::Share& share) {
   std::uint64_t events = 0;
-  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
-    if (partition.owns(team.rank(), l)) events += trace.locations[l].events.size();
-  }
+  for (const LocationIndex l : share.own()) events += share.trace.locations[l].events.size();
   return events;
 }
 
 }  // namespace
 
-Result<Graph> build_graph(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                          const Options& options, const Progress* progress) {
-  TRY(team.agree(require_countable({.events = own_events(team, partition, trace)}, trace.path)));
-  Builder builder(team, partition, trace, options, progress);
+Result<Graph> build_graph(const trace::Share& share, const Options& options,
+                          const Progress* progress) {
+  TRY(share.team.agree(require_countable({.events = own_events(share)}, share.trace.path)));
+  Builder builder(share, options, progress);
   TRY(builder.agree());
   for (const auto match :
        {match_messages, match_collectives, match_init_finalize, match_threads, match_one_sided}) {
@@ -357,7 +357,8 @@ Result<Graph> build_graph(Team& team, const trace::Partition& partition, const t
 
 Graph build_graph(const trace::Trace& trace, const Options& options) {
   Solo solo;
-  auto graph = build_graph(solo, trace::undivided(trace.definitions), trace, options);
+  const trace::Partition partition = trace::undivided(trace.definitions);
+  auto graph = build_graph({solo, partition, trace}, options);
   return graph ? std::move(*graph) : Graph{};
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancel.hpp"
 #include "base/flat_map.hpp"
 #include "base/ranked_bits.hpp"
 #include "match/graph.hpp"
@@ -32,20 +33,13 @@ struct NodeRef {
 /// of the graph under construction.
 class Builder {
  public:
-  Builder(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-          const Options& options, const Progress* progress);
+  /// `progress` may be null. The share must outlive the builder.
+  Builder(const trace::Share& share, const Options& options, const Progress* progress);
 
-  /// True when the user wants to stop. Then a matcher may leave work undone, but not a common call
-  /// of the team. To be asked about every 100 ms.
-  bool stopped() {
-    stopped_ = stopped_ || asked_to_stop();
-    return stopped_;
-  }
-  /// The same for threads side by side, forgotten at once: stopped() has to be asked afterwards.
-  [[nodiscard]] bool asked_to_stop() const {
-    return progress_ != nullptr && progress_->cancelled();
-  }
-  /// What was asked and found so far: interrupted, or too much for 32 bits. A common call.
+  /// Once it is asked, a matcher may leave work undone, but no common call of the team. Matchers
+  /// look about every 100 ms.
+  [[nodiscard]] const Cancel& cancel() const { return cancel_; }
+  /// Errors of any member so far: interrupted, or too much for 32 bits. A common call.
   Result<void> agree();
   /// False if `operations` cannot be numbered; agree() tells.
   bool countable(std::uint64_t operations) {
@@ -53,16 +47,15 @@ class Builder {
     return require_countable({.events = operations}, "").has_value();
   }
 
-  [[nodiscard]] Team& team() const { return team_; }
-  [[nodiscard]] const trace::Trace& trace() const { return trace_; }
-  [[nodiscard]] const trace::Definitions& definitions() const { return trace_.definitions; }
+  [[nodiscard]] Team& team() const { return share_.team; }
+  [[nodiscard]] const trace::Definitions& definitions() const { return share_.trace.definitions; }
   [[nodiscard]] const Options& options() const { return options_; }
 
   [[nodiscard]] std::span<const trace::Event> events(LocationIndex location) const {
-    return trace_.locations[location].events;
+    return share_.trace.locations[location].events;
   }
   [[nodiscard]] const trace::Event& event(EventRef ref) const {
-    return trace_.locations[ref.location].events[ref.index];
+    return share_.trace.locations[ref.location].events[ref.index];
   }
   /// Of an event of this member.
   [[nodiscard]] NodeRef ref(EventRef event) const {
@@ -124,7 +117,6 @@ class Builder {
  private:
   /// Number of a node here: that of a ghost if another member owns it.
   [[nodiscard]] NodeIndex here(NodeRef ref);
-  [[nodiscard]] bool owns(LocationIndex l) const { return partition_.owns(team_.rank(), l); }
   [[nodiscard]] GraphSize size() const;
   void number_instants();
   void show_ghosts();
@@ -135,12 +127,9 @@ class Builder {
   template <class Body>
   void for_own_locations(Body body) const;
 
-  Team& team_;
-  const trace::Partition& partition_;
-  const trace::Trace& trace_;
+  trace::Share share_;
   Options options_;
-  const Progress* progress_;
-  bool stopped_ = false;
+  Cancel cancel_;
   bool full_ = false;  ///< something was left out that has no number
   std::uint64_t most_operations_ = 0;
   Graph graph_;

@@ -150,13 +150,10 @@ class CallCollector {
 
 void match_collectives(Builder& builder) {
   std::vector<ProcessCalls> of_processes(builder.processes().size());
-  static_cast<void>(
-      parallel_for(builder.options().threads, of_processes.size(), [&](std::size_t p) {
-        if (!builder.asked_to_stop()) {
-          of_processes[p] = CallCollector(builder, static_cast<std::uint32_t>(p)).collect();
-        }
-        return Result<void>();
-      }));
+  for_each_in_parallel(builder.options().threads, of_processes.size(), [&](std::size_t p) {
+    if (builder.cancel().asked()) return;
+    of_processes[p] = CallCollector(builder, static_cast<std::uint32_t>(p)).collect();
+  });
   std::size_t count = 0;
   for (const ProcessCalls& of_process : of_processes) count += of_process.calls.size();
   std::vector<Call> calls;
@@ -168,7 +165,6 @@ void match_collectives(Builder& builder) {
     ends_without_begin += of_process.ends_without_begin;
     open_requests += of_process.open_requests;
   }
-  static_cast<void>(builder.stopped());
   builder.count_unmatched("collective_ends_without_begin", ends_without_begin);
   builder.count_unmatched("collective_requests_incomplete", open_requests);
   match_calls(builder, std::move(calls), CallSpace::comms);

@@ -13,9 +13,7 @@
 
 #include "base/big_vector.hpp"
 #include "base/ids.hpp"
-#include "base/team.hpp"
-#include "trace/partition.hpp"
-#include "trace/trace.hpp"
+#include "trace/share.hpp"
 
 namespace entrain::match {
 
@@ -122,8 +120,8 @@ struct Options {
 ///
 /// Errors, the same at every member: ErrorKind::input if some member needs more numbers than 32
 /// bits have (require_countable); ErrorKind::interrupted when `progress` (may be null) says so.
-Result<Graph> build_graph(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                          const Options& options, const Progress* progress = nullptr);
+Result<Graph> build_graph(const trace::Share& share, const Options& options,
+                          const Progress* progress = nullptr);
 
 /// The whole graph in one piece; never interrupted. A trace that is too large yields an empty one.
 Graph build_graph(const trace::Trace& trace, const Options& options);

@@ -103,7 +103,10 @@ class InstanceMatcher {
     team_.reduce(Team::Reduction::sum, sums);
     team_.reduce(Team::Reduction::min, shortest);
     for (std::size_t t = 0; t < comms_.size(); ++t) {
-      Census census{sums[2 * t], sums[2 * t + 1], shortest[t], shortest[t]};
+      Census census{.processes = sums[2 * t],
+                    .calls = sums[2 * t + 1],
+                    .shortest = shortest[t],
+                    .end = shortest[t]};
       if (census.processes < 2) census = {};
       census_.push_back(census);
     }
@@ -160,7 +163,7 @@ class InstanceMatcher {
     std::size_t begin = 0;
     std::uint32_t instances = 0;
     while (begin < calls_.size()) {
-      if (++instances % k_block == 0 && builder_.stopped()) return;
+      if (++instances % k_block == 0 && builder_.cancel().asked()) return;
       std::size_t end = begin + 1;
       while (end < calls_.size() && calls_[end].space == calls_[begin].space &&
              calls_[end].number == calls_[begin].number) {

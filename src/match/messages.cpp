@@ -294,11 +294,9 @@ class MessageMatcher {
   /// Calls body(i) for every process of this member, for several at the same time.
   template <class Body>
   void for_processes(Body body) {
-    static_cast<void>(parallel_for(threads_, processes_.size(), [&](std::size_t i) {
-      if (!builder_.asked_to_stop()) body(i);
-      return Result<void>();
-    }));
-    builder_.stopped();
+    for_each_in_parallel(threads_, processes_.size(), [&](std::size_t i) {
+      if (!builder_.cancel().asked()) body(i);
+    });
   }
 
   static void pack(const Channel& key, std::span<const NodeRef> sends,

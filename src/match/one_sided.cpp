@@ -211,7 +211,7 @@ class OneSidedMatcher {
 
 void match_one_sided(Builder& builder) {
   OneSidedMatcher matcher(builder);
-  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.stopped(); ++p) {
+  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.cancel().asked(); ++p) {
     matcher.collect(p);
   }
   matcher.finish();

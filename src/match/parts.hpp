@@ -36,11 +36,8 @@ void for_edges(const Graph& graph, const Part& part, Body body) {
 /// Runs body(part, i) for all parts, i their numbers, on a thread each.
 template <class Body>
 void for_parts(std::span<const Part> parts, Body body) {
-  static_cast<void>(parallel_for(static_cast<unsigned>(parts.size()), parts.size(),
-                                 [&](std::size_t i) -> Result<void> {
-                                   body(parts[i], i);
-                                   return {};
-                                 }));
+  for_each_in_parallel(static_cast<unsigned>(parts.size()), parts.size(),
+                       [&](std::size_t i) { body(parts[i], i); });
 }
 
 }  // namespace entrain::match

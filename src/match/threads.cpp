@@ -276,7 +276,7 @@ class ThreadMatcher {
 
 void match_threads(Builder& builder) {
   ThreadMatcher matcher(builder);
-  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.stopped(); ++p) {
+  for (std::uint32_t p = 0; p < builder.processes().size() && !builder.cancel().asked(); ++p) {
     matcher.match(p);
   }
 }

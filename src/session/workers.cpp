@@ -25,9 +25,9 @@ Result<trace::Partition> Workers::share_out(
   return trace::divide(definitions, weight, team.size(), together);
 }
 
-Result<void> Workers::run(const trace::Trace& trace, const trace::Partition& processes,
+Result<void> Workers::run(const trace::Trace& trace, const trace::Partition& partition,
                           const Body& body) {
-  if (!alone()) return body(*processes_, processes, threads_);
+  if (!alone()) return body({*processes_, partition, trace}, threads_);
   std::vector<std::uint64_t> weight;
   std::uint64_t events = 0;
   for (const trace::LocationSkeleton& location : trace.locations) {
@@ -40,8 +40,8 @@ Result<void> Workers::run(const trace::Trace& trace, const trace::Partition& pro
       process_of.empty() ? 1 : *std::max_element(process_of.begin(), process_of.end()) + 1;
   const auto members = static_cast<unsigned>(
       std::min<std::uint64_t>({worker_count(threads_), most, events / k_events_per_member + 1}));
-  const trace::Partition partition = trace::divide(trace.definitions, weight, members);
-  return run_team(members, [&](Team& team) { return body(team, partition, 1); });
+  const trace::Partition among_threads = trace::divide(trace.definitions, weight, members);
+  return run_team(members, [&](Team& team) { return body({team, among_threads, trace}, 1); });
 }
 
 namespace {

@@ -8,8 +8,7 @@
 #include <entrain/error.hpp>
 
 #include "base/team.hpp"
-#include "trace/partition.hpp"
-#include "trace/trace.hpp"
+#include "trace/share.hpp"
 
 namespace entrain::session {
 
@@ -44,14 +43,12 @@ class Workers {
       const std::function<std::uint64_t(LocationIndex)>& bytes,
       std::span<const std::uint32_t> together = {});
 
-  /// A member of a team at work: it has the locations of `partition`, and may use `threads` more
-  /// threads for loops of its own.
-  using Body =
-      std::function<Result<void>(Team& team, const trace::Partition& partition, unsigned threads)>;
+  /// The work of one member of a team, on its share; loops of its own may use `threads` threads.
+  using Body = std::function<Result<void>(const trace::Share& share, unsigned threads)>;
 
   /// Runs a team over the locations of a trace that are scanned already: the processes if there are
   /// several, else the threads of this one. `body` must agree on its errors.
-  Result<void> run(const trace::Trace& trace, const trace::Partition& processes, const Body& body);
+  Result<void> run(const trace::Trace& trace, const trace::Partition& partition, const Body& body);
 
  private:
   /// A thread that has fewer communication events to work on costs more than it gains.

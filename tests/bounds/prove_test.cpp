@@ -222,7 +222,7 @@ TEST(ProveIntervals, any_team_finds_the_same) {
         if (!part.partition.owns(team.rank(), l)) part.trace.locations[l] = {};
       }
       auto presync = clocks::presynchronise(part.share(team), Presync::automatic);
-      auto graph = match::build_graph(team, part.partition, part.trace, {});
+      auto graph = match::build_graph(part.share(team), {});
       if (!presync || !graph) return fail(ErrorKind::input, "no graph");
       session::Workers workers(team, members);
       auto proven =

@@ -44,8 +44,8 @@ TEST_P(Interrupt, stops_wherever_it_is) {
     const Impatient user(looks);
     std::atomic<unsigned> matched = 0;
     const Result<void> result = run_team(GetParam(), [&](Team& team) -> Result<void> {
-      TRY_ASSIGN(match::Graph graph,
-                 match::build_graph(team, partition, random.trace, {false, true}, &user));
+      TRY_ASSIGN(match::Graph graph, match::build_graph({team, partition, random.trace},
+                                                        {.init_finalize = true}, &user));
       ++matched;
       TRY_ASSIGN(const clc::Amortization corrected,
                  clc::amortize(team, partition, std::move(graph), random.trace, random.presync, {},

@@ -87,7 +87,7 @@ Outcome outcome_of(const TracePlan& plan, const RandomTrace& random, const clc::
       part.locations[l] = random.trace.locations[l];
       presync[l] = random.presync[l];
     }
-    match::Graph graph = *match::build_graph(team, partition, part, match_options);
+    match::Graph graph = *match::build_graph({team, partition, part}, match_options);
     const std::vector<NodeIndex> first_node = graph.first_node;
     const Counters unmatched = graph.unmatched;
     TRY_ASSIGN(clc::Amortization result,
