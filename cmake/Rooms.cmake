@@ -104,20 +104,21 @@ function(entrain_add_room room)
   endif()
 endfunction()
 
-# Every room but those that are built by themselves: the recorder, and the tool's main.
+# Every room but those that are built by themselves: the recorder's (src/record/CMakeLists.txt), and
+# the tool's main.
 function(entrain_add_rooms)
   foreach(room IN LISTS ENTRAIN_ROOMS)
-    if(NOT room MATCHES "^(record|tool)$")
+    if(NOT room MATCHES "^(record/.*|tool)$")
       entrain_add_room(${room})
     endif()
   endforeach()
   target_sources(entrain_base_objects PRIVATE ${PROJECT_BINARY_DIR}/version.cpp)
 endfunction()
 
-# The library target `entrain`: all rooms below the tool's.
+# The library target `entrain`: all rooms below the tool's, and none of the recorder's.
 function(entrain_add_library)
   set(rooms ${ENTRAIN_ROOMS})
-  list(FILTER rooms EXCLUDE REGEX "^(cli|tool)$")
+  list(FILTER rooms EXCLUDE REGEX "^(record/.*|cli|tool)$")
   entrain_objects_of(objects ${rooms})
   list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/entrain/*.h*)
@@ -161,7 +162,9 @@ function(entrain_add_tool)
     return()
   endif()
   entrain_add_mpi()
-  entrain_objects_of(objects cli)
+  set(rooms ${ENTRAIN_tool_NEEDS}) # those of them that the library has not
+  list(FILTER rooms INCLUDE REGEX "^(.*/)?cli$")
+  entrain_objects_of(objects ${rooms})
   entrain_libraries_of(libraries tool)
   add_executable(entrain_cli ${sources})
   target_include_directories(entrain_cli PRIVATE ${PROJECT_SOURCE_DIR}/src)

@@ -19,9 +19,9 @@
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/processes.hpp"
-#include "cli/record.hpp"
 #include "cli/signals.hpp"
 #include "cli/synth.hpp"
+#include "record/cli/record.hpp"
 #include "session/mpi/processes.hpp"
 
 namespace entrain::cli {

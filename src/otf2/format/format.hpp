@@ -74,6 +74,11 @@ constexpr bool is_bare(std::uint8_t type) {
   }
 }
 
+/// True for event records whose length byte is always 0: they have no fields.
+constexpr bool is_empty(std::uint8_t type) {
+  return type == event::mpi_collective_begin || type == event::rma_collective_begin;
+}
+
 /// A fixed-size 64-bit value in the byte order of its chunk.
 inline std::uint64_t load_u64(const std::uint8_t* bytes, bool big_endian) {
   std::uint64_t value;

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record/archive/event_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "otf2/format/format.hpp"
+
+namespace entrain::record {
+
+namespace mark = otf2::mark;
+
+namespace {
+
+// Layout of a chunk: mark, byte order, numbers of its first and last event; then records.
+constexpr std::size_t k_first_at = 2, k_last_at = 10;
+
+// Chunks are written by this machine, in its own byte order.
+std::uint64_t word_at(const std::string& bytes, std::size_t at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + at, sizeof word);
+  return word;
+}
+
+void put_word(std::string& bytes, std::size_t at, std::uint64_t word) {
+  std::memcpy(bytes.data() + at, &word, sizeof word);
+}
+
+/// Counts the records of one chunk. The thread may have been stopped while it wrote the last one:
+/// then its length, the number in it or its stamp is still 0. A complete record never looks like
+/// that: no region and no request of the recorder has the number 0, and only the records of
+/// is_empty have the length 0.
+class Walk {
+ public:
+  Walk(const std::string& chunk, EventSpan& span) : chunk_(chunk), span_(span) {
+    while (step()) {
+    }
+  }
+  /// Offset after the last complete record.
+  [[nodiscard]] std::size_t end() const { return end_; }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+ private:
+  [[nodiscard]] unsigned char byte(std::size_t at) const {
+    return static_cast<unsigned char>(chunk_[at]);
+  }
+
+  bool step() {
+    if (at_ + 2 >= chunk_.size()) return false;
+    const unsigned char type = byte(at_);
+    if (type == mark::end_of_chunk || type == mark::end_of_file) return false;
+    std::size_t next = 0;
+    if (type != mark::stamp && byte(at_ + 1) == 0 && !otf2::is_empty(type)) return false;
+    if (type == mark::stamp) {
+      next = at_ + 9;
+    } else if (otf2::is_bare(type)) {
+      next = at_ + 2 + (byte(at_ + 1) == 0xff ? 0 : byte(at_ + 1));
+    } else if (byte(at_ + 1) != 0xff) {
+      next = at_ + 2 + byte(at_ + 1);
+    } else {
+      if (at_ + 10 > chunk_.size()) return false;
+      const std::uint64_t length = word_at(chunk_, at_ + 2);
+      if (length > chunk_.size()) return false;
+      next = at_ + 10 + length;
+    }
+    if (next >= chunk_.size()) return false;
+    if (type == mark::stamp) {
+      const std::uint64_t time = word_at(chunk_, at_ + 1);
+      if (time == 0 || time < span_.last) return false;
+      time_ = time;
+    } else if (type != mark::attribute_list) {
+      if (span_.events++ == 0) span_.first = time_;
+      span_.last = std::max(span_.last, time_);
+      ++events_;
+      end_ = next;
+    }
+    at_ = next;
+    return true;
+  }
+
+  const std::string& chunk_;
+  EventSpan& span_;
+  std::size_t at_ = otf2::k_chunk_header_size, end_ = otf2::k_chunk_header_size;
+  std::uint64_t events_ = 0, time_ = 0;
+};
+
+/// Chunks that were in use, in order of their events.
+std::vector<std::string> chunks_of(const std::string& bytes, std::uint64_t size) {
+  std::vector<std::string> chunks;
+  for (std::size_t at = 0; at + otf2::k_chunk_header_size < bytes.size(); at += size) {
+    const std::string chunk = bytes.substr(at, size);
+    if (static_cast<unsigned char>(chunk[0]) == mark::chunk_header &&
+        word_at(chunk, k_first_at) > 0) {
+      chunks.push_back(chunk);
+    }
+  }
+  std::stable_sort(chunks.begin(), chunks.end(), [](const std::string& a, const std::string& b) {
+    return word_at(a, k_first_at) < word_at(b, k_first_at);
+  });
+  return chunks;
+}
+
+}  // namespace
+
+std::string restored_event_file(const std::string& chunks, std::uint64_t chunk_size,
+                                EventSpan& span) {
+  std::string file;
+  std::uint64_t next = 1;
+  for (std::string& chunk : chunks_of(chunks, chunk_size)) {
+    // A gap means that something between was lost: what follows cannot be placed.
+    if (word_at(chunk, k_first_at) != next) break;
+    const Walk walk(chunk, span);
+    if (walk.events() == 0) break;
+    next += walk.events();
+    put_word(chunk, k_last_at, next - 1);
+    file.resize((file.size() + chunk_size - 1) / chunk_size * chunk_size, '\0');
+    file += chunk.substr(0, walk.end());
+  }
+  if (file.empty()) {
+    file.assign(otf2::k_chunk_header_size, '\0');
+    file[0] = static_cast<char>(mark::chunk_header);
+    file[1] = static_cast<char>(otf2::k_little_endian);
+    put_word(file, k_first_at, 1);
+  }
+  file += static_cast<char>(mark::end_of_file);
+  file += static_cast<char>(mark::end_of_buffer);
+  return file;
+}
+
+}  // namespace entrain::record

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+#include <string>
+
+#include "record/base/settings.hpp"
+
+namespace entrain::record {
+
+/// One instant. Times are nanoseconds since the node was started.
+struct Stamp {
+  std::uint64_t local = 0;  ///< as this node's clock says
+  std::uint64_t truth = 0;  ///< as the machine's clock says; differs from local on a virtual node
+};
+
+/// Reads the clock that stamps events. Set up once, before the first reading; then any thread may
+/// read. The reading never falls as seen by one thread.
+class Timer {
+ public:
+  /// `problem` gets a sentence if the timer asked for does not exist; another one is taken then.
+  void set_up(TimerKind kind, std::string& problem);
+  /// From now on this process is on virtual node `node`, whose clock has run wrong since `epoch`
+  /// (true time, ns; the same for all processes).
+  void make_virtual(const VirtualCluster& cluster, std::uint64_t node, std::uint64_t epoch);
+
+  [[nodiscard]] Stamp now() const {
+    const std::uint64_t time = kind_ == TimerKind::monotonic_raw ? monotonic_raw() : tsc();
+    return virtual_ ? Stamp{skewed(time), time} : Stamp{time, time};
+  }
+  /// What the clock of this virtual node shows at true time `time`.
+  [[nodiscard]] std::uint64_t skewed(std::uint64_t time) const;
+
+  [[nodiscard]] bool is_virtual() const { return virtual_; }
+  /// Step in which the clock advances, ns.
+  [[nodiscard]] std::uint64_t granularity() const { return virtual_ ? resolution_ : 1; }
+  /// Name of the clock, for the archive's properties.
+  [[nodiscard]] const char* name() const;
+  /// Offset, rate and wander of the virtual clock, in words.
+  [[nodiscard]] std::string description() const;
+
+ private:
+  static std::uint64_t monotonic_raw() {
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
+           static_cast<std::uint64_t>(time.tv_nsec);
+  }
+  [[nodiscard]] std::uint64_t tsc() const;
+  void calibrate_tsc();
+
+  TimerKind kind_ = TimerKind::monotonic_raw;
+  // Time of the counter: base_ns_ + (counter - base_count_) * rate_ / 2^32.
+  std::uint64_t base_ns_ = 0, base_count_ = 0, rate_ = 0;
+  bool virtual_ = false;
+  std::uint64_t epoch_ = 0, resolution_ = 1;
+  std::int64_t offset_ns_ = 0;
+  double rate_error_ = 0;                      ///< fraction
+  double wander_ns_ = 0;                       ///< amplitude of the offset that wander makes
+  double wander_rate_ = 0, wander_phase_ = 0;  ///< radians per ns, radians
+};
+
+extern Timer timer;
+
+}  // namespace entrain::record

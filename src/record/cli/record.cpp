@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record/cli/record.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+#include "record/cli/launch.hpp"
+
+namespace entrain::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* k_recording = "OPTIONS OF THE RECORDING";
+constexpr const char* k_launched = "ENTRAIN_RECORD_LAUNCHED";
+constexpr const char* k_clocks = "OPTIONS OF THE CLOCK SESSIONS";
+
+/// An option that is a variable of the recorder; its own default stays where it is not given.
+using Variable = std::optional<std::string>;
+
+auto count_as_text(std::uint64_t least, std::uint64_t most) {
+  return [=](std::string_view text) -> Result<Variable> {
+    return parse_count(text, least, most).map([&](std::uint64_t) {
+      return Variable(std::string(text));
+    });
+  };
+}
+
+auto number_as_text(double most, const char* unit) {
+  return [=](std::string_view text) -> Result<Variable> {
+    return parse_number(text, 0, most, unit).map([&](double) {
+      return Variable(std::string(text));
+    });
+  };
+}
+
+template <std::size_t N>
+auto word_as_text(const std::array<const char*, N>& words) {
+  return [words](std::string_view text) -> Result<Variable> {
+    std::array<std::pair<const char*, Variable>, N> choices;
+    for (std::size_t i = 0; i < N; ++i) choices[i] = {words[i], Variable(words[i])};
+    return parse_choice(text, choices);
+  };
+}
+
+/// Absolute, and without a slash at its end: names of other folders are made of it.
+std::string folder_from_everywhere(const std::string& folder) {
+  const std::string path = fs::absolute(folder).lexically_normal().string();
+  return path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
+}
+
+class Record : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override;
+  void declare(CLI::App& app) override;
+  int run() override;
+
+ private:
+  void declare_recording(CLI::App& app);
+  void declare_clocks(CLI::App& app);
+  [[nodiscard]] Environment variables(const std::string& library) const;
+  [[nodiscard]] int record() const;
+  [[nodiscard]] int launch(const std::string& library) const;
+  [[nodiscard]] int repair() const;
+
+  std::string output_ = "entrain-trace", repair_;
+  Command command_;
+  const CLI::App* app_ = nullptr;  ///< what is no option of ours is the command
+  Variable mpi_, buffer_, most_bytes_, most_locations_, timer_;
+  Variable messages_, duration_, drop_, fanout_, period_, every_, synced_host_;
+  bool synced_cluster_ = false, no_sync_ = false;
+};
+
+const HelpText& Record::help() const {
+  static const HelpText k_help{
+      "record",
+      "[OPTIONS] [--] COMMAND...",
+      "run an MPI program and record its events and clocks",
+      {"Runs COMMAND, an MPI program or its launcher, and writes what its processes did to an "
+       "OTF2 archive: enter and leave of every call of MPI, messages, collective calls, "
+       "communicators, and the offsets between the clocks as measured at MPI_Init, at "
+       "MPI_Finalize and where the program calls entrain_timesync. The program is not changed or "
+       "linked anew: the recorder is loaded into it.",
+       "COMMAND may be the launcher (entrain record -- mpirun -n 4 app), or the launcher may start "
+       "this tool (mpirun -n 4 entrain record -- app). Output and exit code are those of the "
+       "program. All options but --mpi and --repair can be given as variables of the environment "
+       "as well; docs/manual/record.md names them. All processes go by those of rank 0.",
+       "If the program ends without MPI_Finalize, or the disk is full, DIR holds no archive but a "
+       "folder 'unfinished', and --repair makes an archive of what is there."},
+      {{"entrain record -o trace -- mpirun -n 4 ./app", "Records four processes."},
+       {"mpirun -n 4 entrain record -o trace -- ./app", "The same, the other way round."},
+       {"entrain record --repair trace", "Finishes the archive of a program that crashed."}},
+      {{"0", "the program's exit code, whatever it is; the archive is repaired (--repair)"},
+       {"2", "bad usage, no recorder for this MPI, nothing to repair"}}};
+  return k_help;
+}
+
+void Record::declare(CLI::App& app) {
+  app.prefix_command();
+  app_ = &app;
+  app.add_option("-o,--output", output_,
+                 "The folder to write the archive to; it must not hold one. Default: "
+                 "entrain-trace.")
+      ->type_name("DIR")
+      ->check(reject_empty)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->group("OUTPUT OPTIONS");
+  app.add_option("--repair", repair_,
+                 "Instead of running a program, finish the archive in DIR, which its program left "
+                 "unfinished. No process of the program may be running.")
+      ->type_name("DIR")
+      ->check(reject_empty)
+      ->group("OUTPUT OPTIONS");
+  declare_recording(app);
+  declare_clocks(app);
+}
+
+void Record::declare_recording(CLI::App& app) {
+  static constexpr std::array k_mpis{"openmpi", "mpich"};
+  static constexpr std::array k_timers{"monotonic_raw", "tsc"};
+  const auto parse_bytes = [](std::string_view text) -> Result<Variable> {
+    const auto bytes = parse_size(text);
+    if (bytes && *bytes >= std::uint64_t{1} << 20 && *bytes <= std::uint64_t{1} << 40) {
+      return Variable(std::to_string(*bytes));
+    }
+    return fail(ErrorKind::usage, "is not a size such as 16M, 1M to 1T");
+  };
+  add_value(app, "--mpi", mpi_, word_as_text(k_mpis), "openmpi|mpich",
+            "The program's MPI. Default: as the launcher or the program tells.")
+      ->group(k_recording);
+  add_value(app, "--buffer", buffer_, parse_bytes, "SIZE",
+            "Events of one thread that stay in memory, 1M to 1T; older ones are on disk only. "
+            "Default: 16M.")
+      ->group(k_recording);
+  add_value(app, "--max-size", most_bytes_, parse_bytes, "SIZE",
+            "Events of one process that are recorded at most, 1M to 1T. When they are as many, the "
+            "recording of this process ends; the program goes on, and its archive is whole as far "
+            "as it goes. Default: no limit.")
+      ->group(k_recording);
+  add_value(app, "--max-locations", most_locations_, count_as_text(1, 1'000'000), "N",
+            "Threads of one process that are recorded side by side, 1 to 1000000. When there is "
+            "another one, the recording of this process ends likewise. Default: no limit.")
+      ->group(k_recording);
+  add_value(app, "--timer", timer_, word_as_text(k_timers), "monotonic_raw|tsc",
+            "The clock: CLOCK_MONOTONIC_RAW of the system, or the processor's invariant time "
+            "stamp counter, converted to nanoseconds. Default: monotonic_raw.")
+      ->group(k_recording);
+}
+
+void Record::declare_clocks(CLI::App& app) {
+  static constexpr std::array k_choices{"auto", "yes", "no"};
+  add_value(app, "--sync-max-messages", messages_, count_as_text(1, 1'000'000), "N",
+            "Exchanges of a process with each of its children in one session, 1 to 1000000. "
+            "Default: 100.")
+      ->group(k_clocks);
+  add_value(app, "--sync-max-duration", duration_, number_as_text(1e6, "seconds"), "SECONDS",
+            "A process begins no exchange with its children after this time, seconds, 0 to 1e6; a "
+            "session takes up to as many such times as the tree has levels. Default: 60.")
+      ->group(k_clocks);
+  add_value(app, "--sync-drop", drop_, number_as_text(0.9, ""), "SHARE",
+            "Share of the exchanges to leave aside, those with the longest round trip, 0 to 0.9. "
+            "Default: 0.1.")
+      ->group(k_clocks);
+  add_value(app, "--sync-fanout", fanout_, count_as_text(1, 1'000'000), "N",
+            "Children of a process in the tree of measurements, 1 to 1000000. Default: 8.")
+      ->group(k_clocks);
+  add_value(app, "--sync-period", period_, number_as_text(1e6, "seconds"), "SECONDS",
+            "Hold a session every so many seconds, 0 to 1e6, at the end of a blocking collective "
+            "call of the program over all processes. Default: 0, none.")
+      ->group(k_clocks);
+  add_value(app, "--sync-every", every_, count_as_text(1, 1'000'000), "N",
+            "With --sync-period: rank 0 tells the others at least at every N-th of these calls "
+            "whether it is time, 1 to 1000000. Default: 100.")
+      ->group(k_clocks);
+  add_value(app, "--synced-host", synced_host_, word_as_text(k_choices), "auto|yes|no",
+            "Whether the processes of a node share one clock, so that one of them measures for "
+            "all. auto looks at the clock's identity and checks it with messages. Default: auto.")
+      ->group(k_clocks);
+  add_switch(app, "--synced-cluster", synced_cluster_,
+             "All nodes share one clock: nothing is measured.")
+      ->group(k_clocks);
+  add_switch(app, "--no-sync", no_sync_, "Measure nothing.")->group(k_clocks);
+}
+
+Environment Record::variables(const std::string& library) const {
+  const char* const preloaded = std::getenv("LD_PRELOAD");
+  Environment result{
+      {"LD_PRELOAD",
+       preloaded == nullptr || *preloaded == '\0' ? library : library + ":" + preloaded},
+      {"ENTRAIN_RECORD_DIR", folder_from_everywhere(output_)}};
+  const auto add = [&](const char* name, const Variable& value) {
+    if (value) result.emplace_back(name, *value);
+  };
+  add("ENTRAIN_RECORD_BUFFER", buffer_);
+  add("ENTRAIN_RECORD_MAX_SIZE", most_bytes_);
+  add("ENTRAIN_RECORD_MAX_LOCATIONS", most_locations_);
+  add("ENTRAIN_RECORD_TIMER", timer_);
+  add("ENTRAIN_SYNC_MAX_MESSAGES", messages_);
+  add("ENTRAIN_SYNC_MAX_DURATION", duration_);
+  add("ENTRAIN_SYNC_DROP", drop_);
+  add("ENTRAIN_SYNC_FANOUT", fanout_);
+  add("ENTRAIN_SYNC_PERIOD", period_);
+  add("ENTRAIN_SYNC_EVERY", every_);
+  add("ENTRAIN_SYNCED_HOST", synced_host_);
+  if (synced_cluster_) result.emplace_back("ENTRAIN_SYNCED_CLUSTER", "yes");
+  if (no_sync_) result.emplace_back("ENTRAIN_SYNC", "off");
+  // Launchers do not hand what stands in the environment to processes on other nodes.
+  for (char** one = ::environ; one != nullptr && *one != nullptr; ++one) {
+    const std::string variable = *one;
+    const std::string name = variable.substr(0, variable.find('='));
+    if (!name.starts_with("ENTRAIN_") || name == k_launched) continue;
+    const bool given = std::any_of(result.begin(), result.end(),
+                                   [&](const auto& known) { return known.first == name; });
+    if (!given && name.size() < variable.size()) {
+      result.emplace_back(name, variable.substr(name.size() + 1));
+    }
+  }
+  return result;
+}
+
+int Record::run() {
+  command_ = app_->remaining();
+  const bool separated = !command_.empty() && command_.front() == "--";
+  if (separated) command_.erase(command_.begin());
+  if (!separated && !command_.empty() && command_.front().starts_with('-')) {
+    complain(fmt::format("'{}' is not an option (see entrain record --help)", command_.front()));
+    return k_exit_failure;
+  }
+  if (!repair_.empty()) {
+    if (!command_.empty() || repair_ == "--") {
+      complain("--repair takes one folder and no program (see entrain record --help)");
+      return k_exit_failure;
+    }
+    return repair();
+  }
+  if (command_.empty()) {
+    complain("there is no program to run (see entrain record --help)");
+    return k_exit_failure;
+  }
+  return record();
+}
+
+int Record::record() const {
+  const auto library = recorder_library(mpi_ ? mpi_ : mpi_of(command_));
+  if (!library) return exit_code_of(library.error());
+  if (is_launcher(command_)) return launch(*library);
+  for (const auto& [name, value] : variables(*library)) {
+    ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  return become(command_);
+}
+
+int Record::launch(const std::string& library) const {
+  const fs::path anchor = fs::path(output_) / "traces.otf2";
+  const fs::path unfinished = fs::path(output_) / "unfinished";
+  std::error_code ignored;
+  if (fs::exists(anchor, ignored) || fs::exists(unfinished, ignored)) {
+    complain(fmt::format("{} holds an archive already; give another folder with -o", output_));
+    return k_exit_failure;
+  }
+  Environment all = variables(library);
+  all.emplace_back(k_launched, "1");
+  const int code = run_and_wait(with_variables(command_, all));
+  if (code < 0) return k_exit_failure;
+  if (fs::exists(unfinished, ignored)) {
+    complain(
+        fmt::format("the program did not complete its archive; finish what it recorded with "
+                    "entrain record --repair {}",
+                    output_));
+  } else if (!fs::exists(anchor, ignored)) {
+    complain(fmt::format(
+        "no archive was written to {}: the recorder said why, or it was not loaded (a program "
+        "without MPI, linked statically, or with another MPI than that of {})",
+        output_, fs::path(library).filename().string()));
+  }
+  return code;
+}
+
+int Record::repair() const {
+  const std::string program = recorder_folder() + "/entrain-record-repair";
+  if (!fs::exists(program)) {
+    complain("this entrain was built without the recorder, and cannot repair");
+    return k_exit_failure;
+  }
+  return become({program, repair_});
+}
+
+}  // namespace
+
+std::unique_ptr<Verb> make_record() { return std::make_unique<Record>(); }
+
+}  // namespace entrain::cli

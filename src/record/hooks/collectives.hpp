@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "record/hooks/bytes.hpp"
+#include "record/hooks/call.hpp"
+
+namespace entrain::record {
+
+using Types = const MPI_Datatype*;
+Collective barrier(MPI_Comm comm);
+Collective bcast(Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
+Collective gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
+                  MPI_Datatype recvtype, int root, MPI_Comm comm);
+Collective gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Counts recvcounts,
+                   MPI_Datatype recvtype, int root, MPI_Comm comm);
+Collective scatter(const void* recvbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
+                   MPI_Datatype recvtype, int root, MPI_Comm comm);
+Collective scatterv(const void* recvbuf, Counts sendcounts, MPI_Datatype sendtype, Count recvcount,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm);
+Collective allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
+                     MPI_Datatype recvtype, MPI_Comm comm);
+Collective allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
+                      Counts recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
+Collective alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, Count recvcount,
+                    MPI_Datatype recvtype, MPI_Comm comm);
+Collective alltoallv(const void* sendbuf, Counts sendcounts, MPI_Datatype sendtype,
+                     Counts recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
+Collective alltoallw(const void* sendbuf, Counts sendcounts, Types sendtypes, Counts recvcounts,
+                     Types recvtypes, MPI_Comm comm);
+Collective allreduce(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Comm comm);
+Collective reduce(const void* sendbuf, Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
+Collective reduce_scatter(const void* sendbuf, Counts recvcounts, MPI_Datatype datatype,
+                          MPI_Comm comm);
+Collective reduce_scatter_block(const void* sendbuf, Count recvcount, MPI_Datatype datatype,
+                                MPI_Comm comm);
+Collective scan(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Comm comm);
+Collective exscan(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Comm comm);
+
+void on_collective(Call& call, const Collective& what);
+void after_collective(Call& call, int result, const Collective& what);
+/// Number of the request of a non-blocking call.
+std::uint64_t on_icollective(Call& call, const Collective& what);
+void after_icollective(Call& call, int result, std::uint64_t number, const Collective& what,
+                       const MPI_Request* request);
+/// Of a persistent call, which each start begins.
+void after_collective_init(int result, const Collective& what, const MPI_Request* request);
+void put_collective_end(Call& call, const Collective& what);
+
+}  // namespace entrain::record

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "record/base/journal.hpp"
+#include "record/base/process_record.hpp"
+#include "record/base/settings.hpp"
+#include "record/mpi/real_mpi.hpp"
+
+namespace entrain::record {
+
+/// Measures the clocks of all processes against that of rank 0, session by session.
+///
+/// The processes form a tree with rank 0 at its root. The first process of each host takes part in
+/// a tree over the hosts, in which every process has up to `fanout` children. The processes of a
+/// host that do not share its clock form a tree of the same kind below that first process.
+///
+/// In a session a process first measures against its parent, and then serves its children: one
+/// exchange with each, then again from the first, until SyncSettings says stop. So the time of a
+/// session grows with the logarithm of the number of processes. In an exchange the parent tells the
+/// child to begin, the child sends, and the parent answers with its clock (ClockSample has an
+/// example). Without the first step, waiting for the parent's attention would be part of the round
+/// trip.
+///
+/// Example with 10 hosts and a fanout of 3: host 0 serves 1, 2 and 3; host 1 serves 4, 5 and 6;
+/// host 2 serves 7, 8 and 9.
+class ClockTree {
+ public:
+  /// Collective over `world`, before the first session. `identity` names the clock of this process:
+  /// it is equal in processes that may share one.
+  void set_up(const SyncSettings& settings, MPI_Comm world, const std::string& identity,
+              Journal& journal);
+  /// True in all processes if any of them measures its clock.
+  [[nodiscard]] bool any() const { return any_; }
+  /// Holds one session and notes its samples in the journal; collective over `world`.
+  void measure(std::uint32_t session, Journal& journal);
+
+ private:
+  [[nodiscard]] bool host_shares_clock(MPI_Comm host) const;
+  [[nodiscard]] bool check_shared_clock(MPI_Comm host) const;
+  void join_tree(MPI_Comm tree);
+  [[nodiscard]] std::vector<ClockSample> ask_parent(std::uint32_t session) const;
+  void serve_children() const;
+
+  SyncSettings settings_;
+  MPI_Comm world_ = MPI_COMM_NULL;
+  bool measures_ = false, any_ = false;
+  int parent_ = -1;            ///< rank in the world; -1: none
+  std::vector<int> children_;  ///< ranks in the world
+};
+
+}  // namespace entrain::record
