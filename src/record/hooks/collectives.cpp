@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes are counted as Score-P counts them: what a process hands over times the number of those who
-// get it, its own copy included unless MPI_IN_PLACE saves it.
+// Bytes are counted as Score-P counts them: the bytes that a process hands over, times the number
+// of processes that get them. Its own copy counts too, unless MPI_IN_PLACE saves it. Example: in an
+// allreduce of 8 bytes over 4 processes each one sends 32 bytes, or 24 with MPI_IN_PLACE.
 #include "record/hooks/collectives.hpp"
 
 #include <otf2/otf2.h>
@@ -26,7 +27,7 @@ class Volume {
   [[nodiscard]] const Comm& comm() const { return *comm_; }
   [[nodiscard]] std::uint64_t partners() const { return comm_->partners(); }
 
-  /// Takes the root down. True if this process is the root.
+  /// Notes the root. True if it is this process.
   bool root(int rank) {
     if (!comm_->inter) {
       what_.root = static_cast<std::uint32_t>(rank);
@@ -39,7 +40,8 @@ class Volume {
                             : static_cast<std::uint32_t>(rank);
     return is_root_;
   }
-  /// True if this process hands data to a root, or gets them from it, besides what the root does.
+  /// True if this process sends to the root or receives from it. On an intra-communicator the root
+  /// does so too.
   [[nodiscard]] bool is_leaf() const { return !comm_->inter || (!is_root_ && !is_idle_); }
 
   Collective with(std::uint64_t sent, std::uint64_t received) {
@@ -55,7 +57,7 @@ class Volume {
   bool is_root_ = false, is_idle_ = false;
 };
 
-/// Sum over all partners. `own`: position of a share that does not move (MPI_IN_PLACE), or -1.
+/// Bytes of all partners together. `own`: rank whose part does not move (MPI_IN_PLACE), or -1.
 std::uint64_t sum(const Volume& volume, Counts counts, MPI_Datatype datatype, int own) {
   std::uint64_t total = 0;
   for (std::uint64_t i = 0; i < volume.partners(); ++i) {

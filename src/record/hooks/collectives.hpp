@@ -40,11 +40,11 @@ Collective exscan(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_C
 
 void on_collective(Call& call, const Collective& what);
 void after_collective(Call& call, int result, const Collective& what);
-/// Number of the request of a non-blocking call.
+/// Writes the request of a non-blocking call and returns its number.
 std::uint64_t on_icollective(Call& call, const Collective& what);
 void after_icollective(Call& call, int result, std::uint64_t number, const Collective& what,
                        const MPI_Request* request);
-/// Of a persistent call, which each start begins.
+/// A persistent collective has been created; each start begins it.
 void after_collective_init(int result, const Collective& what, const MPI_Request* request);
 void put_collective_end(Call& call, const Collective& what);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators get keys that all members derive alike without a message: the key of the one they
-// were made from, the number of such calls on it so far, and the first member of the new one.
+// Each communicator gets a key that all its members derive alike, without a message: the key of its
+// parent, the number of communicators made from the parent before, and the first member. Example:
+// "world:0/2:4" is the third one made from MPI_COMM_WORLD, and begins with world rank 4.
 #include "record/hooks/communicators.hpp"
 
 #include <otf2/otf2.h>
@@ -23,8 +24,8 @@ Collective new_comm_on(MPI_Comm comm) {
 
 namespace {
 
-/// Takes the new communicator down as the next one made from `parent`. Null if there is none, or
-/// it cannot be recorded.
+/// Registers the new communicator as the next one made from `parent`. Null if there is none, or it
+/// cannot be recorded.
 Comm* add_child(MPI_Comm parent, MPI_Comm child, MPI_Comm like = MPI_COMM_NULL) {
   Comm* const known = handles().comm(parent);
   if (known == nullptr) return nullptr;
@@ -75,8 +76,8 @@ void after_comm_create_group(Call& call, int result, MPI_Comm comm, int tag,
 
 namespace {
 
-/// Takes down an inter-communicator of two groups that came together by calls named `how`, through
-/// `bridge`, if this process knows of one.
+/// Registers an inter-communicator between two groups. `how` names the call that made it; `bridge`
+/// is null unless this process knows it.
 void add_between(Call& call, const std::string& how, MPI_Comm between, const Comm* bridge) {
   const std::string key = handles().members_key(how, between);
   put_created(call, handles().add_comm(between, key + '#' + std::to_string(handles().ordinal(key)),
@@ -91,7 +92,7 @@ void after_intercomm_create(Call& call, int result, int local_leader, MPI_Comm b
   int rank = 0;
   real.MPI_Comm_rank(*newcomm, &rank);
   const auto lock = handles().lock();
-  // To all others the bridge means nothing, and may be no communicator at all.
+  // Only the leader must give a valid bridge.
   const Comm* const known = rank == local_leader ? handles().comm(bridge) : nullptr;
   add_between(call, "inter" + std::to_string(tag), *newcomm, known);
 }
@@ -109,7 +110,7 @@ Freed on_free_comm(const MPI_Comm* comm) {
     freed.known = true;
     freed.id = known->id;
   }
-  // Forgotten before it is freed: another thread may get the same handle at once.
+  // It is forgotten before the call: right after it another thread may get the same handle.
   handles().forget_comm(*comm);
   return freed;
 }

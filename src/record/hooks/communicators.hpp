@@ -20,10 +20,10 @@ void after_comm_idup(Call& call, int result, std::uint64_t number, const Collect
                      MPI_Comm comm, const MPI_Comm* newcomm, const MPI_Request* request);
 void after_comm_create_group(Call& call, int result, MPI_Comm comm, int tag,
                              const MPI_Comm* newcomm);
-/// `bridge` is what the leaders of the two groups talk through.
+/// `bridge`: the communicator through which the leaders of the two groups talk.
 void after_intercomm_create(Call& call, int result, int local_leader, MPI_Comm bridge, int tag,
                             const MPI_Comm* newcomm);
-/// Of a call that may lead out of the world that is recorded, but need not.
+/// After a call whose new communicator may have members outside of the recorded world.
 void after_foreign_comm(Call& call, int result, const MPI_Comm* newcomm);
 Freed on_free_comm(const MPI_Comm* comm);
 void after_free_comm(Call& call, int result, const Freed& freed);

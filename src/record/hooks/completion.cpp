@@ -125,7 +125,7 @@ void Completion::failed(Call& call, int result, const MPI_Status* status) {
 
 namespace {
 
-/// True if the library says of each request on its own how it fared.
+/// True if the library reports the error of each request in its status.
 bool is_in_status(int result) {
   int kind = MPI_SUCCESS;
   if (result != MPI_SUCCESS) real.MPI_Error_class(result, &kind);
@@ -198,8 +198,7 @@ void on_request_free(Call& call, const MPI_Request* request) {
   const auto lock = handles().lock();
   Pending* const pending = handles().requests.find(key_of(*request));
   if (pending == nullptr) return;
-  // The program will never hear of the end of a send that is under way; this is the last word on
-  // it.
+  // No later call will mention a send that is under way: its records end here.
   if (pending->active && !pending->silent && pending->kind == Pending::Kind::send) {
     call.at().put(OTF2_EvtWriter_MpiIsendComplete, call.time(), pending->number);
   }

@@ -10,9 +10,9 @@ namespace entrain::record {
 
 /// The requests of one call of the Wait and Test families, as they were before it.
 ///
-/// Where several threads call MPI, the handle of a request that is complete can be that of another
-/// thread's new one before this thread comes to speak of it. So they are taken out of the table
-/// before the call, and those that are not complete put back after it.
+/// Where several threads call MPI, the library may give the handle of a completed request to
+/// another thread's new request before this thread has looked up the old one. So the constructor
+/// takes the requests out of the table, and the destructor puts back those that are not complete.
 class Completion {
  public:
   Completion(int count, const MPI_Request* requests);
@@ -23,16 +23,16 @@ class Completion {
   void finished(Call& call, int result, int index, const MPI_Status* status);
   void all(Call& call, int result, const MPI_Status* statuses);
   void some(Call& call, int result, int count, const int* indices, const MPI_Status* statuses);
-  /// None of them is.
+  /// None of them is complete.
   void tested(Call& call, int result);
 
  private:
   void claim();
-  /// The call failed: what the library has let go of is no longer pending. `status`, of the request
-  /// that failed, may be null.
+  /// The call failed: requests that the library has released are no longer pending. `status`
+  /// belongs to the request that failed; it may be null.
   void failed(Call& call, int result, const MPI_Status* status);
   void failed(Call& call, int index, int error, const MPI_Status* status);
-  /// The pending operation at `index`, which is no longer pending; kind nothing if unknown.
+  /// Takes the operation at `index`, which is no longer pending; of kind nothing if it is unknown.
   Pending take(int index);
   [[nodiscard]] const Pending* look(int index) const;
   void complete(Call& call, int index, const MPI_Status& status);

@@ -21,7 +21,8 @@ std::uint64_t bytes_received(const MPI_Status& status) {
   return static_cast<std::uint64_t>(bytes);
 }
 
-/// A request that leads to no record: kept so that handles shared by several requests stay in step.
+/// Keeps a request without records in the table: several requests may share one handle, and they
+/// complete in order.
 void add_nothing(const MPI_Request* request) {
   if (*request == MPI_REQUEST_NULL) return;
   const auto lock = handles().lock();
@@ -33,25 +34,25 @@ Comm* comm_of_message(MPI_Comm comm, int peer) {
   return peer == MPI_PROC_NULL ? nullptr : handles().comm(comm);
 }
 
-/// The same for a send, which must be one that the library accepts: it may be recorded before the
-/// call.
-Comm* comm_of_send(Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  Comm* const known = comm_of_message(comm, dest);
-  const bool sound = known != nullptr && count >= 0 && datatype != MPI_DATATYPE_NULL && tag >= 0 &&
-                     dest >= 0 && static_cast<std::uint64_t>(dest) < known->partners();
+/// The same for a send. Null if the library would not accept its arguments: the record may be
+/// written before the call.
+Comm* comm_of_send(const Send& send) {
+  Comm* const known = comm_of_message(send.comm, send.dest);
+  const bool sound = known != nullptr && send.count >= 0 && send.datatype != MPI_DATATYPE_NULL &&
+                     send.tag >= 0 && send.dest >= 0 &&
+                     static_cast<std::uint64_t>(send.dest) < known->partners();
   return sound ? known : nullptr;
 }
 
-void put_send(Call& call, const Stamp& time, Count count, MPI_Datatype datatype, int dest, int tag,
-              MPI_Comm comm) {
+void put_send(Call& call, const Stamp& time, const Send& send) {
   const auto lock = handles().lock();
-  const Comm* const known = comm_of_send(count, datatype, dest, tag, comm);
+  const Comm* const known = comm_of_send(send);
   if (known == nullptr) return;
-  call.at().put(OTF2_EvtWriter_MpiSend, time, unsigned_of(dest), known->id, unsigned_of(tag),
-                bytes_of(count, datatype));
+  call.at().put(OTF2_EvtWriter_MpiSend, time, unsigned_of(send.dest), known->id,
+                unsigned_of(send.tag), bytes_of(send.count, send.datatype));
 }
 
-/// What was begun by a call that failed.
+/// The call that began the operation failed.
 void put_failure(Call& call, const Started& started) {
   Pending pending;
   pending.kind = started.comm < 0 ? Pending::Kind::nothing : Pending::Kind::send;
@@ -59,7 +60,7 @@ void put_failure(Call& call, const Started& started) {
   put_failure(call, pending);
 }
 
-/// A receive or a persistent operation that was not started yet, as the table keeps it.
+/// A persistent operation, for the table of requests; it is not started yet.
 Pending persistent(Pending::Kind kind, const Comm* comm) {
   Pending pending;
   pending.kind = comm == nullptr ? Pending::Kind::nothing : kind;
@@ -71,24 +72,23 @@ Pending persistent(Pending::Kind kind, const Comm* comm) {
 
 }  // namespace
 
-bool on_send(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+bool on_send(Call& call, const Send& send) {
   if (!call.recorded()) return true;
   if (errors_return) {
     // An error handler of the program may mark regions.
     call.at().hold();
     return false;
   }
-  put_send(call, call.time(), count, datatype, dest, tag, comm);
+  put_send(call, call.time(), send);
   return true;
 }
 
-void after_send(Call& call, bool written, const Stamp& begin, int result, Count count,
-                MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+void after_send(Call& call, bool written, const Stamp& begin, int result, const Send& send) {
   if (written) return;
   call.at().release([&] {
-    // A call that sends and receives has sent where its receive was too short.
+    // A call that sends and receives has sent, even if its receive was too short.
     if (result != MPI_SUCCESS && !is_too_long(result)) return;
-    put_send(call, begin, count, datatype, dest, tag, comm);
+    put_send(call, begin, send);
   });
 }
 
@@ -96,13 +96,13 @@ void after_set_errhandler(MPI_Errhandler handler) {
   if (handler != MPI_ERRORS_ARE_FATAL) errors_return = true;
 }
 
-Started on_isend(Call& call, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+Started on_isend(Call& call, const Send& send) {
   const auto lock = handles().lock();
-  const Comm* const known = comm_of_send(count, datatype, dest, tag, comm);
+  const Comm* const known = comm_of_send(send);
   if (known == nullptr || !call.recorded()) return {};
   const Started started{known->id, handles().next_number()};
-  call.at().put(OTF2_EvtWriter_MpiIsend, call.time(), unsigned_of(dest), known->id,
-                unsigned_of(tag), bytes_of(count, datatype), started.number);
+  call.at().put(OTF2_EvtWriter_MpiIsend, call.time(), unsigned_of(send.dest), known->id,
+                unsigned_of(send.tag), bytes_of(send.count, send.datatype), started.number);
   return started;
 }
 
@@ -195,7 +195,7 @@ void put_both_ways(Call& call, const Pending& pending, const MPI_Status& status)
   if (pending.send_number != 0) {
     call.at().put(OTF2_EvtWriter_MpiIsendComplete, call.time(), pending.send_number);
   }
-  // MPICH 4.0 leaves the status as it was: then the arguments of the call must do.
+  // MPICH 4.0 does not set the status: then the arguments of the call must do.
   const bool told = (pending.peer == MPI_ANY_SOURCE || pending.peer == status.MPI_SOURCE) &&
                     (pending.tag == MPI_ANY_TAG || pending.tag == status.MPI_TAG);
   if (told) return put_receive(call, pending, status);
@@ -203,18 +203,17 @@ void put_both_ways(Call& call, const Pending& pending, const MPI_Status& status)
                 unsigned_of(pending.tag), pending.bytes, pending.number);
 }
 
-void after_send_init(Call&, int result, Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, const MPI_Request* request) {
+void after_send_init(int result, const Send& send, const MPI_Request* request) {
   if (result != MPI_SUCCESS) return;
   const auto lock = handles().lock();
-  Pending pending = persistent(Pending::Kind::send, comm_of_message(comm, dest));
-  pending.peer = dest;
-  pending.tag = tag;
-  pending.bytes = bytes_of(count, datatype);
+  Pending pending = persistent(Pending::Kind::send, comm_of_message(send.comm, send.dest));
+  pending.peer = send.dest;
+  pending.tag = send.tag;
+  pending.bytes = bytes_of(send.count, send.datatype);
   handles().requests.add(key_of(*request), pending);
 }
 
-void after_recv_init(Call&, int result, int source, MPI_Comm comm, const MPI_Request* request) {
+void after_recv_init(int result, int source, MPI_Comm comm, const MPI_Request* request) {
   if (result != MPI_SUCCESS) return;
   const auto lock = handles().lock();
   handles().requests.add(key_of(*request),
@@ -241,8 +240,8 @@ void on_start(Call& call, int count, const MPI_Request* requests) {
   }
 }
 
-// A matched probe takes its message out of the queue: it is the receive's place in the order of the
-// channel, whenever the data are fetched. So it is recorded as the request of the receive.
+// A matched probe takes its message out of the queue, so it fixes the place of the receive in the
+// order of messages, whenever the data are fetched. It is recorded as the request of the receive.
 
 void after_mprobe(Call& call, int result, bool found, MPI_Comm comm, const MPI_Message* message) {
   if (result != MPI_SUCCESS || !found || *message == MPI_MESSAGE_NO_PROC) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One-sided communication. An operation is complete on this side, or at its target as well, when
-// the call says so that ends or flushes it; a record tells that at the end of this call.
+// One-sided communication. The call that ends or flushes an operation makes it complete, on this
+// side or at its target as well. The record of that is written at the end of this call.
 #include "record/hooks/one_sided.hpp"
 
 #include <otf2/otf2.h>
@@ -16,12 +16,12 @@ constexpr OTF2_RmaSyncLevel k_process = OTF2_RMA_SYNC_LEVEL_PROCESS;
 
 Window* window_of(MPI_Win win) { return handles().window(key_of(win)); }
 
-/// Level of a synchronisation, which only orders memory where `processes` is false.
+/// Level of a synchronisation; it only orders memory if `processes` is false.
 OTF2_RmaSyncLevel level_of(bool processes) {
   return static_cast<OTF2_RmaSyncLevel>(processes ? k_memory | k_process : k_memory);
 }
 
-/// Takes an operation down; 0 if the window is not recorded, or the target is nobody.
+/// Registers an operation. 0 if the window is not recorded, or the target is MPI_PROC_NULL.
 std::uint64_t add_operation(const Call& call, Window* window, int target, bool fetches) {
   if (window == nullptr || target == MPI_PROC_NULL || !call.recorded()) return 0;
   const std::uint64_t number = handles().next_number();
@@ -35,10 +35,10 @@ void put_atomic(Call& call, OTF2_RmaAtomicType type, const Window& window, int t
                 static_cast<std::uint32_t>(target), type, sent, received, number);
 }
 
-/// How far the operations to a target have come.
+/// Where the operations are complete: on this side, or at their target too.
 enum class Progress { local, everywhere };
 
-/// Writes down what is complete now of the operations to `rank`, or to everybody.
+/// Writes which operations to `rank`, or to k_everybody, are complete now.
 void complete_operations(Call& call, Window& window, int rank, Progress progress) {
   for (RemoteOperation& operation : window.operations) {
     if (rank != k_everybody && operation.target != rank) continue;
@@ -54,8 +54,8 @@ void complete_operations(Call& call, Window& window, int rank, Progress progress
   std::erase_if(window.operations, [](const RemoteOperation& o) { return o.number == 0; });
 }
 
-/// The same at the end of an epoch which others end on their own: no more will be heard of what is
-/// not complete at its target yet.
+/// The same at the end of an epoch that the targets end on their own: no later call says when the
+/// other operations are complete at their targets.
 void end_epoch(Call& call, Window& window) {
   complete_operations(call, window, k_everybody, Progress::local);
   window.operations.clear();
@@ -147,7 +147,7 @@ void put_operation_end(Call& call, const Pending& pending) {
   const auto found =
       std::find_if(operations.begin(), operations.end(),
                    [&](const RemoteOperation& o) { return o.number == pending.number; });
-  // A flush may have told of its end already.
+  // A flush may have ended it already.
   if (found == operations.end() || found->local) return;
   found->local = true;
   call.at().put(OTF2_EvtWriter_RmaOpCompleteNonBlocking, call.time(), window->id, pending.number);
@@ -166,8 +166,8 @@ void put_operation_test(Call& call, const Pending& pending) {
 
 namespace {
 
-// The begin of a collective call on a window is written when the call is over: only then there is a
-// window, if all went well.
+// The begin of a collective call on a window is written after the call: only then is it known that
+// there is a window.
 void put_window_call(Call& call, const Stamp& begin, std::uint32_t id,
                      OTF2_CollectiveOp operation) {
   const bool creates = operation == OTF2_COLLECTIVE_OP_CREATE_HANDLE ||
@@ -203,7 +203,7 @@ FreedWindow on_free_window(Call& call, const MPI_Win* win) {
     freed.id = window->id;
     freed.allocated = window->allocated;
   }
-  // Forgotten before it is freed: another thread may get the same handle at once.
+  // It is forgotten before the call: right after it another thread may get the same handle.
   handles().forget_window(key_of(*win));
   return freed;
 }
@@ -233,7 +233,7 @@ void after_fence(Call& call, int assertion, MPI_Win win) {
   Window* const window = window_of(win);
   if (window == nullptr) return;
   end_epoch(call, *window);
-  // A fence that ends no epoch need not wait for anybody.
+  // A fence that ends no epoch waits for no process.
   const bool waits = (assertion & MPI_MODE_NOPRECEDE) == 0;
   call.at().put(OTF2_EvtWriter_RmaCollectiveEnd, call.time(), OTF2_COLLECTIVE_OP_BARRIER,
                 level_of(waits), window->id, OTF2_COLLECTIVE_ROOT_NONE, std::uint64_t{0},
@@ -279,7 +279,7 @@ void after_win_wait(Call& call, int result, bool over, MPI_Win win) {
   put_group_sync(call, *window, window->exposure);
 }
 
-// MPI does not tell when a lock was acquired, or by whom before: no order follows from it.
+// MPI does not report when a lock was acquired, or who had it before: no order follows from it.
 
 namespace {
 

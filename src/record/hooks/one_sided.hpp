@@ -9,24 +9,25 @@
 
 namespace entrain::record {
 
-/// Number of the operation in the records, 0 if it is not recorded.
+/// These write the begin of an operation and return its number in the records; 0 if it is not
+/// recorded.
 std::uint64_t on_put(Call& call, Count count, MPI_Datatype datatype, int target, MPI_Win win);
 std::uint64_t on_get(Call& call, Count count, MPI_Datatype datatype, int target, MPI_Win win);
 std::uint64_t on_accumulate(Call& call, Count count, MPI_Datatype datatype, int target,
                             MPI_Win win);
-/// An atomic operation that fetches what was there.
+/// An atomic operation that also fetches the old value.
 std::uint64_t on_fetch(Call& call, Count sent, MPI_Datatype sent_type, Count received,
                        MPI_Datatype received_type, MPI_Op op, int target, MPI_Win win);
 std::uint64_t on_compare_and_swap(Call& call, MPI_Datatype datatype, int target, MPI_Win win);
-/// Of an operation with a request.
+/// The operation with this number has a request.
 void after_request(int result, std::uint64_t number, MPI_Win win, const MPI_Request* request);
-/// A request of a call that leads to no record but enter and leave.
+/// A request of a call that has no records but enter and leave.
 void after_other_request(int result, const MPI_Request* request);
 /// The request of a one-sided operation is complete.
 void put_operation_end(Call& call, const Pending& pending);
 void put_operation_test(Call& call, const Pending& pending);
 
-/// `begin`: of the call.
+/// A window was made by the collective call that began at `begin`. `allocated`: with its memory.
 void after_new_window(Call& call, const Stamp& begin, int result, MPI_Comm comm, bool allocated,
                       const MPI_Win* win);
 /// A window that is about to be freed.
@@ -46,7 +47,7 @@ void after_start(Call& call, int result, MPI_Group group, int assertion, MPI_Win
 void on_complete(Call& call, MPI_Win win);
 void after_complete(Call& call, MPI_Win win);
 void after_win_wait(Call& call, int result, bool over, MPI_Win win);
-/// `rank` where all processes of the window are meant; no library gives this number a meaning.
+/// Stands for all ranks of the window. No MPI library gives this number a meaning.
 inline constexpr int k_everybody = std::numeric_limits<int>::min();
 void on_lock(Call& call, bool exclusive, int rank, MPI_Win win);
 void after_unlock(Call& call, int result, int rank, MPI_Win win);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Begin and end of the process, and the functions that programs may call.
+// Begin and end of the process, and the functions of entrain/record.h.
 #include "record/hooks/process.hpp"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ namespace entrain::record {
 
 namespace {
 
-/// A child of the program is not part of the parallel program.
+/// A forked child is not part of the parallel program.
 void forget_in_child() { state = State::over; }
 
 __attribute__((constructor)) void load() {
@@ -24,7 +24,7 @@ __attribute__((constructor)) void load() {
 
 std::atomic<bool> session_begun{false}, mpi_begun{false};
 
-/// One process of those that a launcher started, before MPI tells which is which.
+/// True in one process of those that a launcher started, before MPI says which is which.
 bool is_first_process() {
   for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
     if (const char* const rank = std::getenv(name)) return std::string(rank) == "0";
@@ -42,7 +42,7 @@ __attribute__((destructor)) void unload() {
   recorder().abandon();
 }
 
-/// Keeps what the recorder itself calls out of the records.
+/// Keeps MPI calls of the recorder itself out of the records.
 class Inside {
  public:
   Inside() { ++this_thread.depth; }
@@ -51,7 +51,7 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-/// True if nothing is recorded of this thread any more; its records are brought to an end then.
+/// True if a limit has ended the recording of this thread; ends its records then.
 bool goes_unrecorded(Location& at) {
   if (limit_reached && !at.stopped()) at.stop(timer.now());
   return at.stopped();
@@ -77,7 +77,7 @@ void after_init(Region region, const Stamp& begin, int result) {
   Location& at = *this_thread.location;
   const auto number = static_cast<std::uint32_t>(region);
   recorder().threads().use_region(number);
-  // On a virtual node the clock did not run wrong yet when the call began.
+  // When the call began, this virtual clock was not set up yet.
   const Stamp entered = timer.is_virtual() ? Stamp{timer.skewed(begin.truth), begin.truth} : begin;
   at.enter(entered, number);
   at.leave(timer.now(), number);
@@ -112,7 +112,7 @@ ENTRAIN_EXPORT int entrain_timesync(void) {
   const Inside inside;
   if (state != State::recording) return 0;
   Location* const at = this_location();
-  // Others wait for this process, whether there is a place for its records or not.
+  // Others wait for this process, even if it has no place for its records.
   recorder().measure_clocks(at != nullptr ? *at : Threads::nobody());
   return 0;
 }
@@ -139,7 +139,7 @@ ENTRAIN_EXPORT void entrain_region_end(void) {
 }
 
 #undef MPI_Pcontrol
-// What the level means is the recorder's business: the MPI library does nothing here.
+// Only a recorder gives the level a meaning: the MPI library does nothing here.
 ENTRAIN_EXPORT int MPI_Pcontrol(const int level, ...) {
   const Inside inside;
   if (state != State::recording) return MPI_SUCCESS;

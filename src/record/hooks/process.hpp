@@ -13,9 +13,10 @@ int on_init(Region region, Real library);
 /// MPI_Finalize.
 template <class Real>
 int on_finalize(Real library);
-/// MPI_Session_init: the program may never call MPI_Init, and is told at its end what that means.
+/// MPI_Session_init. A program that never calls MPI_Init gets a sentence at its end: it is not
+/// recorded.
 void on_session_init();
-/// MPI_Abort: what was recorded is written out.
+/// MPI_Abort: the records so far are written to files.
 void on_abort();
 
 Stamp before_init();

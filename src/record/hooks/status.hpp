@@ -8,7 +8,7 @@
 
 namespace entrain::record {
 
-/// Takes the place of a status that the program does not want: the recorder does.
+/// Stands in for a status that the program ignores: the recorder needs it.
 class OwnStatus {
  public:
   explicit OwnStatus(MPI_Status*& status) {

@@ -19,22 +19,23 @@ BEFORE_AND_AFTER = {
     "plain": ("", ""),
     "send": (
         "const Stamp begin = call.time();\n"
-        "  const bool written = on_send(call, count, datatype, dest, tag, comm);",
-        "after_send(call, written, begin, result, count, datatype, dest, tag, comm);",
+        "  const Send send{count, datatype, dest, tag, comm};\n"
+        "  const bool written = on_send(call, send);",
+        "after_send(call, written, begin, result, send);",
     ),
     "isend": (
-        "const Started started = on_isend(call, count, datatype, dest, tag, comm);",
+        "const Started started = on_isend(call, {count, datatype, dest, tag, comm});",
         "after_isend(call, result, started, request);",
     ),
-    "send_init": ("", "after_send_init(call, result, count, datatype, dest, tag, comm, request);"),
+    "send_init": ("", "after_send_init(result, {count, datatype, dest, tag, comm}, request);"),
     "isendrecv": (
-        "const Started sent = on_isend(call, sendcount, sendtype, dest, sendtag, comm);\n"
+        "const Started sent = on_isend(call, {sendcount, sendtype, dest, sendtag, comm});\n"
         "  const BothWays started = both_ways(sent, on_irecv(call, source, comm), recvcount, "
         "recvtype, source, recvtag);",
         "after_isendrecv(call, result, started, request);",
     ),
     "isendrecv_replace": (
-        "const Started sent = on_isend(call, count, datatype, dest, sendtag, comm);\n"
+        "const Started sent = on_isend(call, {count, datatype, dest, sendtag, comm});\n"
         "  const BothWays started = both_ways(sent, on_irecv(call, source, comm), count, datatype, "
         "source, recvtag);",
         "after_isendrecv(call, result, started, request);",
@@ -44,17 +45,19 @@ BEFORE_AND_AFTER = {
         "const Started started = on_irecv(call, source, comm);",
         "after_irecv(call, result, started, request);",
     ),
-    "recv_init": ("", "after_recv_init(call, result, source, comm, request);"),
+    "recv_init": ("", "after_recv_init(result, source, comm, request);"),
     "sendrecv": (
         "const OwnStatus own(status);\n  const Stamp begin = call.time();\n"
-        "  const bool written = on_send(call, sendcount, sendtype, dest, sendtag, comm);",
-        "after_send(call, written, begin, result, sendcount, sendtype, dest, sendtag, comm);\n"
+        "  const Send send{sendcount, sendtype, dest, sendtag, comm};\n"
+        "  const bool written = on_send(call, send);",
+        "after_send(call, written, begin, result, send);\n"
         "  after_recv(call, result, source, comm, status);",
     ),
     "sendrecv_replace": (
         "const OwnStatus own(status);\n  const Stamp begin = call.time();\n"
-        "  const bool written = on_send(call, count, datatype, dest, sendtag, comm);",
-        "after_send(call, written, begin, result, count, datatype, dest, sendtag, comm);\n"
+        "  const Send send{count, datatype, dest, sendtag, comm};\n"
+        "  const bool written = on_send(call, send);",
+        "after_send(call, written, begin, result, send);\n"
         "  after_recv(call, result, source, comm, status);",
     ),
     "mprobe": ("", "after_mprobe(call, result, true, comm, message);"),
@@ -181,7 +184,7 @@ BODY = {
     "abort": "on_abort();\n  return {real};",
 }
 
-# Operation -> the arguments that tell its volume (hooks.hpp).
+# Operation -> the arguments that decide its volume (hooks/collectives.hpp).
 ALL = "sendbuf, sendcount, sendtype, recvcount, recvtype, comm"
 V = "sendbuf, sendcount, sendtype, recvcounts, recvtype, comm"
 REDUCTION = "sendbuf, count, datatype, comm"
@@ -278,7 +281,7 @@ def versions(functions):
 
 
 def guarded(functions, write, otherwise=None):
-    """What `write` makes of each version's functions, compiled only where MPI is of that version."""
+    """The text that `write` makes for each version's functions, compiled for that version only."""
     text = ""
     for since in versions(functions):
         part = write([f for f in functions if f.since == since])
