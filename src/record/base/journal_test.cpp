@@ -5,8 +5,32 @@
 
 #include <set>
 
+#include "record/base/scratch_testing.hpp"
+
 namespace entrain::record {
 namespace {
+
+TEST(Journal, lines_are_in_the_file_at_once) {
+  const ScratchFolder scratch;
+  const std::string path = scratch / "0.journal";
+  Journal journal;
+  journal.add({"before", "1"});
+  ASSERT_TRUE(journal.open(path));
+  EXPECT_EQ(content_of(path), "before\t1\n");
+  journal.add_all({{"a"}, {"b", "", "c"}});
+  EXPECT_EQ(content_of(path), "before\t1\na\nb\t\tc\n");
+  EXPECT_EQ(journal.text(), content_of(path));
+  Journal second;
+  EXPECT_FALSE(second.open(path));  // it exists
+  journal.remove();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  journal.add({"after"});  // no file, no harm
+}
+
+TEST(Journal, words_are_cleaned) {
+  EXPECT_EQ(clean_word("a\tb\nc\rd"), "a b c d");
+  EXPECT_EQ(clean_word(""), "");
+}
 
 TEST(Journal, keys_stay_short) {
   EXPECT_EQ(short_key("world:0/1:0"), "world:0/1:0");
