@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that call MPI at once: each sums numbers over all processes with non-blocking
-// reductions on a communicator of its own while it works on the next ones. Prints how many
-// collective calls it made.
+// Several threads that call MPI at the same time. Each one sums numbers over all processes, with
+// non-blocking reductions on its own communicator, while it works on the next numbers. Prints the
+// number of collective calls.
 //
 //   mpicxx -O2 -pthread overlap.cpp -o overlap
 //   entrain record -o trace -- mpirun -n 4 ./overlap

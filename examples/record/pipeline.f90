@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A pipeline: every process works on a block and hands it to the next one; the clocks are measured
-! in the middle. Prints how many messages and collective calls it made.
+! A pipeline: every process works on a block and sends it to the next process. The clocks are
+! measured in the middle. Prints the number of messages and of collective calls.
 !
 !   mpifort -O2 pipeline.f90 -o pipeline -lentrain-hooks
 !   entrain record -o trace -- mpirun -n 4 ./pipeline

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Heat on a square, divided among processes in rows: halo exchange with both neighbours, and a
- * global sum every tenth step. Prints how many messages and collective calls it made.
+/* Heat on a square, divided into rows among the processes: halo exchange with both neighbours, and
+ * a global sum every tenth step. Prints the number of messages and of collective calls.
  *
  *   mpicc -O2 stencil.c -o stencil
  *   entrain record -o trace -- mpirun -n 4 ./stencil 200

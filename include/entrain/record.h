@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program may tell the recorder (`entrain record`), from C and C++. Link with
- * libentrain-hooks, whose functions do nothing: under the recorder its own take their place. From
- * Fortran: call entrain_timesync(ierr), entrain_region_begin('name'), entrain_region_end(). */
+/* Calls by which a program tells the recorder (`entrain record`) more than MPI calls show, from C
+ * and C++. Link with libentrain-hooks, whose functions do nothing; the recorder puts its own in
+ * their place. From Fortran: call entrain_timesync(ierr), entrain_region_begin('name'),
+ * entrain_region_end().
+ *
+ *   entrain_region_begin("solve");
+ *   for (int step = 0; step < steps; ++step) {
+ *     advance();
+ *     if (step % 1000 == 0) entrain_timesync();
+ *   }
+ *   entrain_region_end();
+ */
 #ifndef ENTRAIN_RECORD_H
 #define ENTRAIN_RECORD_H
 
@@ -15,8 +24,8 @@ extern "C" {
  * ... MPI_Finalize, and without the recorder, nothing happens. Returns 0. */
 int entrain_timesync(void);
 
-/** Begins a region of the calling thread; the same name is the same region. Regions of a thread
- *  nest: the next entrain_region_end ends this one. `name` must not be null; it is copied. */
+/** Begins a region of the calling thread. Equal names are one region. Regions of a thread nest: the
+ *  next entrain_region_end ends this one. `name` is copied; if it is null, nothing happens. */
 void entrain_region_begin(const char* name);
 
 /** Ends the region that the calling thread began last; without one, nothing happens. */

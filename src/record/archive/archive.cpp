@@ -65,7 +65,7 @@ OTF2_EvtWriter* TraceArchive::event_writer(std::uint64_t location) {
 }
 
 bool TraceArchive::is_whole(std::uint64_t location) {
-  // The library does not notice when the system fails to write what it had buffered.
+  // The library does not notice when the system fails to write its buffers.
   const std::lock_guard lock(pools_mutex_);
   const auto pool = pools_.find(location);
   if (pool == pools_.end()) return true;
@@ -162,7 +162,7 @@ std::unique_ptr<ChunkPool> TraceArchive::new_pool(OTF2_FileType type,
 
 void TraceArchive::count_chunk(std::uint64_t bytes) {
   if (options_.most_bytes == 0) return;
-  // What is under way goes on in the chunks that are there, and is seldom more.
+  // Calls that have begun write their last records to the chunks that are there.
   if ((taken_ += bytes) + bytes > options_.most_bytes) options_.when_full();
 }
 
@@ -198,7 +198,7 @@ void TraceArchive::free_all(void* self, OTF2_FileType type, OTF2_LocationRef, vo
 
 OTF2_FlushType TraceArchive::pre_flush(void* self, OTF2_FileType type, OTF2_LocationRef location,
                                        void*, bool) {
-  // When the disk is full the mapped file holds the events, and nothing may disturb it.
+  // When the disk is full, the mapped file holds the only copy of the events: no flush then.
   auto* const archive = static_cast<TraceArchive*>(self);
   if (type != OTF2_FILETYPE_EVENTS) return OTF2_FLUSH;
   const std::lock_guard lock(archive->pools_mutex_);

@@ -19,11 +19,13 @@ namespace entrain::record {
 /// Size of the chunks of event files, bytes.
 inline constexpr std::uint64_t k_event_chunk = 256 << 10;
 
-/// The last complaint of the OTF2 library, "" if there was none since the last call.
+/// The first complaint of the OTF2 library since the last call; "" if there was none.
 std::string take_otf2_complaint();
 
-/// An OTF2 archive that all processes write together. Calls marked collective must be made by all
-/// of them. Every call is false if the library failed; take_otf2_complaint tells why.
+/// An OTF2 archive that all processes write together: open, open_events, an event_writer for each
+/// location, close_writers, write_local_definitions, write_global_definitions, close. All processes
+/// must make the calls marked collective. Calls return false if the library failed;
+/// take_otf2_complaint says why.
 class TraceArchive {
  public:
   using Setter = std::function<OTF2_ErrorCode(OTF2_Archive*)>;
@@ -33,39 +35,39 @@ class TraceArchive {
     bool truth = false;  ///< stamps and definitions with true times
     bool mapped = true;  ///< unwritten events lie in mapped files
     std::uint64_t buffer_bytes = 16 << 20;
-    std::uint64_t most_bytes = 0;     ///< of events of this process; 0: no limit
-    std::function<void()> when_full;  ///< no more chunks fit into them; any thread, any time
+    std::uint64_t most_bytes = 0;     ///< limit on this process's events; 0: none
+    std::function<void()> when_full;  ///< called at that limit, from any thread
   };
 
   TraceArchive() = default;
   TraceArchive(const TraceArchive&) = delete;
   TraceArchive& operator=(const TraceArchive&) = delete;
 
-  /// Collective. `set_collectives` tells the library how processes talk to each other.
+  /// Collective. `set_collectives` gives the library its ways to communicate.
   bool open(const Options& options, const Setter& set_collectives);
   /// Collective.
   bool open_events();
   /// The writer of a location; any thread.
   OTF2_EvtWriter* event_writer(std::uint64_t location);
-  /// Writes out and closes the event files of this process; not collective. False if one of them
-  /// is not whole; its events are then in the mapped file (drop_buffers).
+  /// Completes and closes the event files of this process; not collective. False if one of them is
+  /// incomplete; its events are then in the mapped file, which drop_buffers can keep.
   bool close_writers();
-  /// The same for one location. Those of other threads may be written to at the same time.
+  /// The same for one location. Other threads may write to theirs at the same time.
   bool close_writer(std::uint64_t location);
-  /// Collective, after close_writers: definitions of the locations of this process or, in a repair,
-  /// of several.
+  /// The local definitions of the locations of one process.
   struct LocalDefinitions {
     std::map<std::uint64_t, JournalLocation> locations;
     LocalPlan plan;
   };
+  /// Collective, after close_writers. A repair gives those of several processes.
   bool write_local_definitions(const std::vector<LocalDefinitions>& processes);
-  /// One process only, when all have written their local definitions.
+  /// In one process only, after all have written their local definitions.
   bool write_global_definitions(const Merged& merged);
-  /// Collective; the archive is complete afterwards.
+  /// Collective; completes the archive.
   bool close();
-  /// Why events could not be written (errno), or 0 if nothing is known of it.
+  /// Why events could not be written (errno); 0 if unknown.
   [[nodiscard]] int problem();
-  /// Removes the files with unwritten events, or leaves them to a later repair.
+  /// Removes the mapped files with events, or keeps them for a repair.
   void drop_buffers(bool keep);
 
  private:

@@ -76,7 +76,7 @@ void write_region(OTF2_GlobalDefWriter* writer, Strings& strings, std::uint32_t 
                                    OTF2_REGION_FLAG_NONE, strings(""), 0, 0);
 }
 
-/// Machine, nodes, processes and their locations.
+/// The system tree: the cluster, its hosts, processes and their locations.
 void write_system(OTF2_GlobalDefWriter* writer, Strings& strings,
                   const std::vector<ProcessRecord>& processes) {
   OTF2_GlobalDefWriter_WriteSystemTreeNode(writer, 0, strings("cluster"), strings("machine"),
@@ -105,7 +105,7 @@ void write_system(OTF2_GlobalDefWriter* writer, Strings& strings,
 }
 
 void write_clock(OTF2_GlobalDefWriter* writer, const Merged& merged, bool truth) {
-  // Readers round corrected times in floating point: leave them a little room.
+  // Readers round corrected times in floating point, so the range gets a margin.
   constexpr std::uint64_t k_room = 1000;
   const Merged::Range all = merged.range(truth);
   const std::uint64_t first = all.first - std::min(all.first, k_room);

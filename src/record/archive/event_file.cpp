@@ -85,7 +85,7 @@ class Walk {
   std::uint64_t events_ = 0, time_ = 0;
 };
 
-/// Chunks that were in use, in order of their events.
+/// The chunks that were in use, in the order of their events.
 std::vector<std::string> chunks_of(const std::string& bytes, std::uint64_t size) {
   std::vector<std::string> chunks;
   for (std::size_t at = 0; at + otf2::k_chunk_header_size < bytes.size(); at += size) {
@@ -108,7 +108,7 @@ std::string restored_event_file(const std::string& chunks, std::uint64_t chunk_s
   std::string file;
   std::uint64_t next = 1;
   for (std::string& chunk : chunks_of(chunks, chunk_size)) {
-    // A gap means that something between was lost: what follows cannot be placed.
+    // A gap means that a chunk was lost: the following ones cannot be placed.
     if (word_at(chunk, k_first_at) != next) break;
     const Walk walk(chunk, span);
     if (walk.events() == 0) break;

@@ -6,15 +6,15 @@
 
 namespace entrain::record {
 
-/// What is in an event file.
+/// The number of events in an event file, and their first and last time.
 struct EventSpan {
   std::uint64_t events = 0;
   std::uint64_t first = 0, last = 0;  ///< stamps, ticks
 };
 
-/// A complete event file out of chunks as the OTF2 library had them in memory or had written them:
-/// in order, with event numbers and end marks, up to the last whole record. Without any, an empty
-/// event file.
+/// A complete event file from the chunks that the OTF2 library had in memory or had written, in any
+/// order: sorted, with event numbers and end marks, up to the last complete record. It ends at a
+/// gap, as the records after it cannot be placed. Without chunks, an empty event file.
 std::string restored_event_file(const std::string& chunks, std::uint64_t chunk_size,
                                 EventSpan& span);
 

@@ -13,8 +13,8 @@ namespace entrain::record {
 
 namespace {
 
-/// Files grow by as much as they have, but by no more than this: a process may have some ten
-/// thousand mappings.
+/// A file doubles its size at each step, but grows by no more than this. Steps must not be too many
+/// either: a process may have some ten thousand mappings.
 constexpr std::uint64_t k_largest_step = 4 << 20;
 
 }  // namespace

@@ -8,14 +8,16 @@
 
 namespace entrain::record {
 
-/// The memory in which the OTF2 library gathers the records of one buffer until it writes them.
+/// The memory in which the OTF2 library collects the records of one buffer until it writes them.
 ///
-/// Buffers of events lie in a mapped file that grows with them: the system writes it to disk in the
-/// background, older parts leave memory, and what a killed process had recorded is still there (the
-/// library itself keeps megabytes in memory even after it flushed). The library copies it to the
-/// event file at the end. Where a file cannot be mapped, plain memory serves, and the library
-/// flushes when the limit is reached. The file is open only while it grows: how many a process may
-/// have open is a limit that belongs to the program.
+/// Buffers of events lie in a mapped file that grows with them. The system writes it to disk in the
+/// background, older parts leave memory, and the records of a killed process survive (the library
+/// itself keeps megabytes in memory even after a flush). At the end the library copies the buffer
+/// to the event file. Where no file can be mapped, plain memory serves, and the library flushes
+/// when the limit is reached. The file is open only while it grows: the number of open files is
+/// limited, and the program may need them all.
+///
+/// One thread at a time may use a pool.
 class ChunkPool {
  public:
   /// `path` is "" for plain memory. About `limit` bytes stay in memory, at least two chunks.
@@ -24,21 +26,21 @@ class ChunkPool {
   ChunkPool& operator=(const ChunkPool&) = delete;
   ~ChunkPool();
 
-  /// The next chunk; always of the same size. Null when the limit of plain memory is reached, or
-  /// when the disk is full: what is mapped must stay as it is then.
+  /// The next chunk; `bytes` is the same in every call. Null when the limit of plain memory is
+  /// reached, or when the disk is full; the mapped file must not change any more then.
   void* allocate(std::size_t bytes);
-  /// The library has written all chunks and they are free again.
+  /// The library has written all chunks: they are free again.
   void release() {
     written_ += used_;
     used_ = 0;
   }
   /// Chunks that were released so far.
   [[nodiscard]] std::uint64_t written() const { return written_; }
-  /// True once the disk had no room for the mapped file to grow.
+  /// True once the mapped file could not grow.
   [[nodiscard]] bool out_of_room() const { return out_of_room_; }
-  /// Why the mapped file could not grow (errno), or 0.
+  /// Why it could not (errno), or 0.
   [[nodiscard]] int problem() const { return problem_; }
-  /// The file stays when this is destroyed.
+  /// The destructor will not remove the file.
   void keep_file() { keep_ = true; }
 
  private:

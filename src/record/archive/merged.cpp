@@ -39,8 +39,8 @@ void Merged::merge_comms() {
 }
 
 void Merged::place_parents_first() {
-  // A process knows a communicator's parent before it. But of a bridge between two groups only
-  // their leaders know, who need not be the first to be asked.
+  // In one process's journal a parent comes before its children. But only leaders know the bridge
+  // between two groups, and the journals of other members may come first.
   constexpr std::uint32_t k_not_yet = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> places(comms_.size(), k_not_yet), line;
   std::vector<JournalComm> placed;
@@ -126,7 +126,7 @@ LocalPlan Merged::local_plan(std::size_t process) const {
 Merged::Range Merged::range(bool truth) const {
   Range range{std::numeric_limits<std::uint64_t>::max(), 0};
   for (std::size_t p = 0; p < processes_.size(); ++p) {
-    // A single record has no effect on readers.
+    // Readers ignore a single clock record.
     const bool moved = points_[p].size() > 1 && !truth;
     for (const auto& [id, location] : processes_[p].locations) {
       if (location.events == 0) continue;

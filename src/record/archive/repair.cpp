@@ -36,7 +36,7 @@ bool write_file(const fs::path& path, const std::string& content) {
   return !out.fail();
 }
 
-/// Journals of all processes by rank; those without one get an empty record.
+/// The journals of all processes, by rank. A process without one gets an empty record.
 std::vector<ProcessRecord> read_journals(const fs::path& unfinished, RepairReport& report) {
   std::vector<ProcessRecord> found;
   for (const auto& entry : fs::directory_iterator(unfinished)) {
@@ -64,7 +64,7 @@ std::vector<ProcessRecord> read_journals(const fs::path& unfinished, RepairRepor
   return processes;
 }
 
-/// Writes the event file of one location to `folder` and notes what is in it.
+/// Writes the event file of one location to `folder` and notes its events in `location`.
 bool restore_events(const fs::path& directory, const fs::path& folder, std::uint64_t id,
                     JournalLocation& location) {
   const std::string buffer = read_file(buffer_path(directory.string(), id));
@@ -107,13 +107,13 @@ void move_into_place(const fs::path& from, const fs::path& to) {
   fs::rename(anchor_path(from.string()), anchor_path(to.string()));
 }
 
-/// Makes the archive in one folder whole, out of what its processes left there. "", or what is
-/// wrong.
+/// Completes the archive in one folder from the files that its processes left there. Returns "", or
+/// a sentence on failure.
 std::string complete(const fs::path& directory, std::vector<ProcessRecord> processes, bool truth,
                      RepairReport& report) {
   const fs::path work = fs::path(unfinished_folder(directory.string())) / "repaired";
   fs::remove_all(work);
-  const fs::path folder = work / "events";  // the library wants to make that of the archive itself
+  const fs::path folder = work / "events";  // the library makes the folder of the archive itself
   fs::create_directories(folder);
   for (ProcessRecord& process : processes) {
     for (auto& [id, location] : process.locations) {
@@ -171,8 +171,8 @@ std::string repair_in(const fs::path& directory, RepairReport& report) {
   for (ProcessRecord& process : processes) {
     if (process.size == 0) process.timer = processes.front().timer;
   }
-  // The archive with true times first: as long as the other one has no anchor, a second attempt is
-  // possible.
+  // The archive with true times comes first: as long as the other one has no anchor, a second
+  // attempt is possible.
   const fs::path truth = truth_folder(directory.string());
   const fs::path unfinished_truth = unfinished_folder(truth.string());
   if (fs::is_directory(unfinished_truth) && !has_anchor(truth)) {

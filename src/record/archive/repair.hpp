@@ -6,17 +6,17 @@
 
 namespace entrain::record {
 
-/// What a repair found.
+/// The findings of a repair.
 struct RepairReport {
   std::uint64_t processes = 0, locations = 0, events = 0;
-  std::uint64_t missing = 0;  ///< processes of which nothing is there
-  std::uint64_t limited = 0;  ///< processes whose recording a limit had ended
-  bool truth = false;         ///< of virtual nodes: there is an archive with true times as well
+  std::uint64_t missing = 0;  ///< processes that left nothing
+  std::uint64_t limited = 0;  ///< processes whose recording ended at a limit
+  bool truth = false;         ///< there is an archive with true times too (virtual nodes)
 };
 
-/// Makes an archive of what a program left in `directory`, and one with true times in the folder
-/// beside it if its nodes were virtual. The files of the unfinished recording are removed when the
-/// archive is complete. Returns a sentence on failure, else "".
+/// Makes an archive of the files that a program left in `directory`. If its nodes were virtual,
+/// makes the one with true times beside it too. Then removes the files of the unfinished recording.
+/// Returns "", or a sentence on failure; a second attempt is possible then.
 std::string repair_archive(const std::string& directory, RepairReport& report);
 
 }  // namespace entrain::record

@@ -6,55 +6,56 @@
 
 namespace entrain::record {
 
-/// A choice that may be left to the recorder.
+/// A choice that the user may leave to the recorder.
 enum class Choice { automatic, yes, no };
 
-/// Which clock stamps the events.
+/// The clock that stamps the events.
 enum class TimerKind { monotonic_raw, tsc };
 
-/// How the clocks are measured; names and meanings follow clock synchronisation in the Intel Trace
-/// Collector, where it has them.
+/// How clock sessions measure the clocks. Names and meanings follow clock synchronisation in the
+/// Intel Trace Collector, where it has them.
 struct SyncSettings {
   bool enabled = true;
-  std::uint64_t max_messages = 100;  ///< exchanges per child and session, 1 to 1e6
-  double max_duration_s = 60;        ///< of one parent's part of a session, 0 to 1e6
-  double dropped_share = 0.1;        ///< exchanges left aside, those with the longest round trip
-  std::uint64_t fanout = 8;          ///< children of a process in the tree, 1 to 1e6
-  double period_s = 0;        ///< from one session to the next that nobody asked for; 0: none
-  std::uint64_t every = 100;  ///< collective calls from one word on that to the next, at most
-  Choice synced_host = Choice::automatic;  ///< processes of a node share one clock
-  bool synced_cluster = false;             ///< all processes do: nothing is measured
+  std::uint64_t max_messages = 100;        ///< exchanges per child and session, 1 to 1e6
+  double max_duration_s = 60;              ///< after it a parent begins no exchange, s, 0 to 1e6
+  double dropped_share = 0.1;              ///< share of exchanges left aside: the slowest ones
+  std::uint64_t fanout = 8;                ///< children of a process in ClockTree, 1 to 1e6
+  double period_s = 0;                     ///< between periodic sessions, s; 0: there are none
+  std::uint64_t every = 100;               ///< most collective calls between two decisions (Period)
+  Choice synced_host = Choice::automatic;  ///< processes of a host share one clock
+  bool synced_cluster = false;             ///< all processes share one: no sessions
 };
 
-/// Test hook: every virtual node gets a clock of its own. Off while `nodes` is 0.
+/// For tests: the processes are spread over virtual nodes, each with a wrong clock of its own. Off
+/// if `nodes` is 0.
 struct VirtualCluster {
-  std::uint64_t nodes = 0;  ///< processes are dealt out to them in blocks
+  std::uint64_t nodes = 0;  ///< blocks of consecutive ranks share one
   std::uint64_t seed = 1;
   double offset_s = 0.005;          ///< offsets are uniform between minus and plus this
-  double drift_ppm = 20;            ///< constant errors of the rate, likewise
+  double drift_ppm = 20;            ///< the same for constant errors of the rate
   double wander_ppm = 0;            ///< amplitude of a sinusoidal change of the rate
   double wander_period_s = 60;      ///< its period; the phase is random
   std::uint64_t resolution_ns = 1;  ///< clocks advance in steps of this
 };
 
-/// What the environment asks for.
+/// The settings of a recording, from variables of the environment.
 struct Settings {
-  std::string directory;                  ///< ENTRAIN_RECORD_DIR; "" means nothing is recorded
-  std::uint64_t buffer_bytes = 16 << 20;  ///< memory for events, per location
-  std::uint64_t most_bytes = 0;           ///< of events, per process; 0: no limit
-  std::uint64_t most_locations = 0;       ///< threads that are recorded, per process; 0: no limit
+  std::string directory;                  ///< ENTRAIN_RECORD_DIR; "": no recording
+  std::uint64_t buffer_bytes = 16 << 20;  ///< events of one location kept in memory
+  std::uint64_t most_bytes = 0;           ///< events of one process; 0: no limit
+  std::uint64_t most_locations = 0;       ///< recorded threads of one process; 0: no limit
   TimerKind timer = TimerKind::monotonic_raw;
-  bool launched = false;  ///< `entrain record` waits for the program and speaks at its end
+  bool launched = false;  ///< `entrain record` waits for the program and reports its end
   SyncSettings sync;
   VirtualCluster virtual_cluster;
 };
 
-/// The variables ENTRAIN_* of this process as NAME=VALUE, each with a null behind it, for the way
-/// to the other processes. The folder in it is an absolute path.
+/// The variables ENTRAIN_* of this process as NAME=VALUE, each followed by a null: a text to send
+/// to other processes. The folder in it is an absolute path.
 std::string own_variables();
 
-/// Reads ENTRAIN_RECORD_*, ENTRAIN_SYNC_* and ENTRAIN_VIRTUAL_* out of what own_variables gave. Of
-/// every bad value `problem` gets a sentence that names variable and range; the default stays.
+/// Reads ENTRAIN_RECORD_*, ENTRAIN_SYNC* and ENTRAIN_VIRTUAL_* from the text of own_variables. A
+/// bad value adds a clause with its variable and range to `problem`, and the default stays.
 Settings read_settings(const std::string& variables, std::string& problem);
 
 }  // namespace entrain::record

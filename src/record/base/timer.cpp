@@ -57,7 +57,7 @@ void Timer::set_up(TimerKind kind, std::string& problem) {
 }
 
 void Timer::calibrate_tsc() {
-  // The rate's error is part of the drift that sessions measure; 20 ms keep it below 10 ppm.
+  // Sessions measure the error of the rate as drift; 20 ms keep it below 10 ppm.
   constexpr std::uint64_t k_span_ns = 20'000'000;
   base_ns_ = monotonic_raw();
   base_count_ = counter();
@@ -68,7 +68,7 @@ void Timer::calibrate_tsc() {
 }
 
 std::uint64_t Timer::tsc() const {
-  // A core whose counter is a little behind must not lead to a time before the base.
+  // The counter of another core may be a little late: no time before the base.
   const std::uint64_t now = counter();
   const std::uint64_t passed = now > base_count_ ? now - base_count_ : 0;
   return base_ns_ + static_cast<std::uint64_t>((static_cast<Wide>(passed) * rate_) >> 32);

@@ -10,31 +10,31 @@
 
 namespace entrain::record {
 
-/// One instant. Times are nanoseconds since the node was started.
+/// One instant. Times are nanoseconds since the machine was started.
 struct Stamp {
-  std::uint64_t local = 0;  ///< as this node's clock says
-  std::uint64_t truth = 0;  ///< as the machine's clock says; differs from local on a virtual node
+  std::uint64_t local = 0;  ///< by this process's clock
+  std::uint64_t truth = 0;  ///< by the machine's clock; differs from local on a virtual node
 };
 
-/// Reads the clock that stamps events. Set up once, before the first reading; then any thread may
-/// read. The reading never falls as seen by one thread.
+/// Reads the clock that stamps events. Set it up once, before the first reading; then any thread
+/// may read it. For each thread the readings never fall.
 class Timer {
  public:
-  /// `problem` gets a sentence if the timer asked for does not exist; another one is taken then.
+  /// If there is no such timer, takes CLOCK_MONOTONIC_RAW, and `problem` gets a sentence.
   void set_up(TimerKind kind, std::string& problem);
-  /// From now on this process is on virtual node `node`, whose clock has run wrong since `epoch`
-  /// (true time, ns; the same for all processes).
+  /// From now on this process is on virtual node `node`, whose clock runs wrong from `epoch` on
+  /// (true time, ns; the same in all processes). Node 0 keeps true time.
   void make_virtual(const VirtualCluster& cluster, std::uint64_t node, std::uint64_t epoch);
 
   [[nodiscard]] Stamp now() const {
     const std::uint64_t time = kind_ == TimerKind::monotonic_raw ? monotonic_raw() : tsc();
     return virtual_ ? Stamp{skewed(time), time} : Stamp{time, time};
   }
-  /// What the clock of this virtual node shows at true time `time`.
+  /// The reading of the virtual clock at true time `time`.
   [[nodiscard]] std::uint64_t skewed(std::uint64_t time) const;
 
   [[nodiscard]] bool is_virtual() const { return virtual_; }
-  /// Step in which the clock advances, ns.
+  /// The step by which the clock advances, ns.
   [[nodiscard]] std::uint64_t granularity() const { return virtual_ ? resolution_ : 1; }
   /// Name of the clock, for the archive's properties.
   [[nodiscard]] const char* name() const;

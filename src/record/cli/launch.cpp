@@ -33,7 +33,7 @@ std::vector<char*> pointers_to(const Command& command) {
   return pointers;
 }
 
-/// What a program prints, both streams; "" if it cannot be run.
+/// The output of a program, both streams; "" if it cannot be run.
 std::string output_of(const Command& command) {
   int ends[2];
   if (::pipe(ends) != 0) return "";
@@ -76,9 +76,9 @@ std::optional<std::string> mpi_of_launcher(const Command& command) {
   return std::nullopt;
 }
 
-/// The MPI whose library is among these, as ldd prints them. Several make a library of one name,
-/// and its version tells which: that of MPICH and all that share its binary interface, or Open
-/// MPI's. Another version is returned by its name.
+/// The MPI whose library is in this list of ldd. Several MPIs name their library libmpi.so: version
+/// 12 is the binary interface of MPICH and its relatives, version 40 that of Open MPI. For another
+/// version, returns the name of the library.
 std::optional<std::string> mpi_of_libraries(const std::string& libraries) {
   if (contains(libraries, "libmpich.so")) return "mpich";
   const auto begin = libraries.find("libmpi.so");
@@ -89,7 +89,7 @@ std::optional<std::string> mpi_of_libraries(const std::string& libraries) {
   return name;
 }
 
-/// Of the first word that names a program linked with an MPI.
+/// The MPI of the first word that names a program linked with one.
 std::optional<std::string> mpi_of_program(const Command& command) {
   for (const std::string& word : command) {
     const std::string path =
@@ -169,9 +169,9 @@ Result<std::string> recorder_library(const std::optional<std::string>& mpi) {
 
 namespace {
 
-/// The words of `command`, an srun, with LD_PRELOAD handed to the program by its option --export:
-/// in the environment it would be loaded into srun itself. What the option says already, or its
-/// variable, stays in force; the other variables are in the environment, and named.
+/// The words of `command`, an srun, with LD_PRELOAD given to the program by the option --export: in
+/// the environment it would load the recorder into srun itself. The option names the other
+/// variables, which are in the environment. Its earlier content, or that of its variable, stays.
 Command with_export(const Command& command, const Environment& variables) {
   Command result = command;
   const char* const inherited = std::getenv("SLURM_EXPORT_ENV");
@@ -217,7 +217,7 @@ Command with_variables(const Command& command, const Environment& variables) {
   Command result;
   for (const std::string& word : command) {
     result.push_back(word);
-    // Of several programs, Open MPI's options hold for one only.
+    // With several programs, Open MPI needs the options for each one.
     const bool next_program = word == ":" && mpi == "openmpi";
     if (result.size() == 1 || next_program) {
       result.insert(result.end(), options.begin(), options.end());

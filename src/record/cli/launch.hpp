@@ -20,18 +20,18 @@ std::string recorder_folder();
 /// True if `command` begins with a program that starts others: mpirun, mpiexec, srun and their kin.
 bool is_launcher(const Command& command);
 
-/// "openmpi" or "mpich": the MPI that the launcher, the program or, if neither tells, the launcher
-/// around this process belongs to; the name of the program's MPI library if it is neither. Empty if
-/// nothing tells.
+/// "openmpi" or "mpich": the MPI of the launcher, otherwise of the program, otherwise of the
+/// launcher around this process. If the program's MPI is another one, the name of its library.
+/// Empty if the MPI is unknown.
 std::optional<std::string> mpi_of(const Command& command);
 
-/// Path of the recorder for that MPI (empty: the only one that there is). An error says which ones
-/// were built.
+/// Path of the recorder for that MPI; without `mpi`, of the only one that was built. An error says
+/// which ones were built.
 Result<std::string> recorder_library(const std::optional<std::string>& mpi);
 
-/// The command with the launcher's own options that hand `variables` to the program, on other nodes
-/// too. Where a launcher has none, the variables stay in the environment, which it passes on; they
-/// are set there.
+/// The command with the launcher's own options that give `variables` to the program, on other
+/// machines too. If the launcher has no such options, sets them in the environment, which it passes
+/// on.
 Command with_variables(const Command& command, const Environment& variables);
 
 /// Runs the command to its end. Its exit code; if a signal ended it, the same signal ends this

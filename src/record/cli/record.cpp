@@ -23,7 +23,7 @@ constexpr const char* k_recording = "OPTIONS OF THE RECORDING";
 constexpr const char* k_launched = "ENTRAIN_RECORD_LAUNCHED";
 constexpr const char* k_clocks = "OPTIONS OF THE CLOCK SESSIONS";
 
-/// An option that is a variable of the recorder; its own default stays where it is not given.
+/// An option that sets a variable of the recorder, which has the default itself.
 using Variable = std::optional<std::string>;
 
 auto count_as_text(std::uint64_t least, std::uint64_t most) {
@@ -51,7 +51,7 @@ auto word_as_text(const std::array<const char*, N>& words) {
   };
 }
 
-/// Absolute, and without a slash at its end: names of other folders are made of it.
+/// An absolute path without a slash at its end: the names of other folders extend it.
 std::string folder_from_everywhere(const std::string& folder) {
   const std::string path = fs::absolute(folder).lexically_normal().string();
   return path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
@@ -84,19 +84,19 @@ const HelpText& Record::help() const {
       "record",
       "[OPTIONS] [--] COMMAND...",
       "run an MPI program and record its events and clocks",
-      {"Runs COMMAND, an MPI program or its launcher, and writes what its processes did to an "
-       "OTF2 archive: enter and leave of every call of MPI, messages, collective calls, "
-       "communicators, and the offsets between the clocks as measured at MPI_Init, at "
-       "MPI_Finalize and where the program calls entrain_timesync. The program is not changed or "
-       "linked anew: the recorder is loaded into it.",
+      {"Runs COMMAND, an MPI program or its launcher, and writes an OTF2 archive of the run: the "
+       "begin and end of every MPI call, messages, collective calls and communicators. It also "
+       "measures the offsets between the clocks: at MPI_Init, at MPI_Finalize and where the "
+       "program calls entrain_timesync. The recorder is loaded into the program, which need not be "
+       "changed or linked again.",
        "COMMAND may be the launcher (entrain record -- mpirun -n 4 app), or the launcher may start "
        "this tool (mpirun -n 4 entrain record -- app). Output and exit code are those of the "
-       "program. All options but --mpi and --repair can be given as variables of the environment "
-       "as well; docs/manual/record.md names them. All processes go by those of rank 0.",
-       "If the program ends without MPI_Finalize, or the disk is full, DIR holds no archive but a "
-       "folder 'unfinished', and --repair makes an archive of what is there."},
+       "program. All options but --mpi and --repair can also be given as environment variables, "
+       "which docs/manual/record.md names. All processes use the settings of rank 0.",
+       "If the program ends without MPI_Finalize, or the disk is full, DIR holds a folder "
+       "'unfinished' in place of an archive. --repair makes the archive from it."},
       {{"entrain record -o trace -- mpirun -n 4 ./app", "Records four processes."},
-       {"mpirun -n 4 entrain record -o trace -- ./app", "The same, the other way round."},
+       {"mpirun -n 4 entrain record -o trace -- ./app", "The same; the launcher starts the tool."},
        {"entrain record --repair trace", "Finishes the archive of a program that crashed."}},
       {{"0", "the program's exit code, whatever it is; the archive is repaired (--repair)"},
        {"2", "bad usage, no recorder for this MPI, nothing to repair"}}};
@@ -133,56 +133,69 @@ void Record::declare_recording(CLI::App& app) {
     }
     return fail(ErrorKind::usage, "is not a size such as 16M, 1M to 1T");
   };
-  add_value(app, "--mpi", mpi_, word_as_text(k_mpis), "openmpi|mpich",
-            "The program's MPI. Default: as the launcher or the program tells.")
+  add_value(
+      app, "--mpi", mpi_, word_as_text(k_mpis), "openmpi|mpich",
+      "The program's MPI. Use it when the tool takes the wrong one or finds none. Default: that "
+      "of the launcher or of the program.")
       ->group(k_recording);
   add_value(app, "--buffer", buffer_, parse_bytes, "SIZE",
-            "Events of one thread that stay in memory, 1M to 1T; older ones are on disk only. "
+            "Memory for the events of one thread, 1M to 1T; older events are on disk only. Use a "
+            "smaller one when the program needs the memory, a larger one when the disk is slow. "
             "Default: 16M.")
       ->group(k_recording);
   add_value(app, "--max-size", most_bytes_, parse_bytes, "SIZE",
-            "Events of one process that are recorded at most, 1M to 1T. When they are as many, the "
-            "recording of this process ends; the program goes on, and its archive is whole as far "
-            "as it goes. Default: no limit.")
+            "Limit on the events of one process, 1M to 1T. At the limit the recording of this "
+            "process ends. The program goes on, and the archive is complete up to that point. Use "
+            "it when a program may run too long for the disk. Default: no limit.")
       ->group(k_recording);
   add_value(app, "--max-locations", most_locations_, count_as_text(1, 1'000'000), "N",
-            "Threads of one process that are recorded side by side, 1 to 1000000. When there is "
-            "another one, the recording of this process ends likewise. Default: no limit.")
+            "Limit on the threads of one process that are recorded at the same time, 1 to 1000000. "
+            "One more thread ends the recording of this process, as with --max-size. Use it when "
+            "a program may start very many threads: each one takes files and memory. Default: no "
+            "limit.")
       ->group(k_recording);
   add_value(app, "--timer", timer_, word_as_text(k_timers), "monotonic_raw|tsc",
             "The clock: CLOCK_MONOTONIC_RAW of the system, or the processor's invariant time "
-            "stamp counter, converted to nanoseconds. Default: monotonic_raw.")
+            "stamp counter, converted to nanoseconds. Use tsc when reading the clock takes too "
+            "long; its rate is less exact. Default: monotonic_raw.")
       ->group(k_recording);
 }
 
 void Record::declare_clocks(CLI::App& app) {
   static constexpr std::array k_choices{"auto", "yes", "no"};
   add_value(app, "--sync-max-messages", messages_, count_as_text(1, 1'000'000), "N",
-            "Exchanges of a process with each of its children in one session, 1 to 1000000. "
+            "Exchanges of a process with each of its children in one session, 1 to 1000000. Use "
+            "more when the network is noisy: sessions take longer, and offsets get more exact. "
             "Default: 100.")
       ->group(k_clocks);
   add_value(app, "--sync-max-duration", duration_, number_as_text(1e6, "seconds"), "SECONDS",
-            "A process begins no exchange with its children after this time, seconds, 0 to 1e6; a "
-            "session takes up to as many such times as the tree has levels. Default: 60.")
+            "Time after which a process begins no exchange with its children, seconds, 0 to 1e6. A "
+            "session takes up to this time per level of the tree. Use a smaller one when the "
+            "program must not stand still for long. Default: 60.")
       ->group(k_clocks);
   add_value(app, "--sync-drop", drop_, number_as_text(0.9, ""), "SHARE",
             "Share of the exchanges to leave aside, those with the longest round trip, 0 to 0.9. "
-            "Default: 0.1.")
+            "Use a larger one when many exchanges are disturbed. Default: 0.1.")
       ->group(k_clocks);
   add_value(app, "--sync-fanout", fanout_, count_as_text(1, 1'000'000), "N",
-            "Children of a process in the tree of measurements, 1 to 1000000. Default: 8.")
+            "Children of a process in the tree of measurements, 1 to 1000000. Use more when errors "
+            "must not add up over many levels: a session then takes longer. Default: 8.")
       ->group(k_clocks);
   add_value(app, "--sync-period", period_, number_as_text(1e6, "seconds"), "SECONDS",
-            "Hold a session every so many seconds, 0 to 1e6, at the end of a blocking collective "
-            "call of the program over all processes. Default: 0, none.")
+            "Hold a session about every so many seconds, 0 to 1e6, at the end of a blocking "
+            "collective call of the program over all processes. Use it when a program runs for "
+            "minutes and does not call entrain_timesync. Each session stops the program for a "
+            "moment. Default: 0, none.")
       ->group(k_clocks);
   add_value(app, "--sync-every", every_, count_as_text(1, 1'000'000), "N",
-            "With --sync-period: rank 0 tells the others at least at every N-th of these calls "
-            "whether it is time, 1 to 1000000. Default: 100.")
+            "With --sync-period: rank 0 decides at least at every N-th of these calls whether a "
+            "session is due, 1 to 1000000. Use a smaller one when sessions come too late; each "
+            "decision is a broadcast. Default: 100.")
       ->group(k_clocks);
   add_value(app, "--synced-host", synced_host_, word_as_text(k_choices), "auto|yes|no",
-            "Whether the processes of a node share one clock, so that one of them measures for "
-            "all. auto looks at the clock's identity and checks it with messages. Default: auto.")
+            "Whether the processes of a machine share one clock, so that one of them measures for "
+            "all. auto compares the clocks' identities and checks them with messages. Use yes or "
+            "no when auto decides wrongly. Default: auto.")
       ->group(k_clocks);
   add_switch(app, "--synced-cluster", synced_cluster_,
              "All nodes share one clock: nothing is measured.")
@@ -212,7 +225,7 @@ Environment Record::variables(const std::string& library) const {
   add("ENTRAIN_SYNCED_HOST", synced_host_);
   if (synced_cluster_) result.emplace_back("ENTRAIN_SYNCED_CLUSTER", "yes");
   if (no_sync_) result.emplace_back("ENTRAIN_SYNC", "off");
-  // Launchers do not hand what stands in the environment to processes on other nodes.
+  // Launchers do not hand the environment to processes on other machines.
   for (char** one = ::environ; one != nullptr && *one != nullptr; ++one) {
     const std::string variable = *one;
     const std::string name = variable.substr(0, variable.find('='));

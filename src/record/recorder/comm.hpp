@@ -16,18 +16,19 @@ std::uint64_t key_of(Handle handle) {
   return key;
 }
 
-/// A communicator of the program. All members derive the same `key` from what they called, without
-/// talking to each other.
+/// A communicator of the program. All members derive the same `key` from the calls they made,
+/// without a message.
 struct Comm {
   std::uint32_t id = 0;  ///< local number
   std::string key;
   bool inter = false;
-  bool foreign = false;  ///< has members outside of the world that is recorded
+  bool foreign = false;  ///< has members outside of the recorded world
   bool whole = false;    ///< has all processes, in the order of the world
   int rank = 0, size = 0, remote_size = 0;
-  std::uint64_t created = 0;  ///< communicators that were made from this one so far
+  std::uint64_t created = 0;  ///< communicators and windows made from it so far
 
-  /// Number of those that a member exchanges data with in a collective call.
+  /// Number of processes with which a member exchanges data in a collective call, itself included
+  /// on an intra-communicator.
   [[nodiscard]] std::uint64_t partners() const {
     return static_cast<std::uint64_t>(inter ? remote_size : size);
   }

@@ -16,7 +16,7 @@
 
 namespace entrain::record {
 
-/// What the recorder knows of the program's MPI handles: communicators, RMA windows, groups,
+/// The recorder's tables of the program's MPI handles: communicators, RMA windows, groups,
 /// pending requests and matched messages. New communicators, windows and groups get local numbers
 /// and a line in the journal.
 ///

@@ -13,15 +13,16 @@
 
 namespace entrain::record {
 
-/// The records of one thread, in order of time. Only its own thread writes, until the end.
+/// The records of one thread, in order of time. Only its own thread writes, until the recording
+/// ends.
 class Location {
  public:
   /// `truth` is null unless the clock is virtual.
   Location(std::uint64_t id, OTF2_EvtWriter* events, OTF2_EvtWriter* truth)
       : id_(id), events_(events), truth_(truth) {}
 
-  /// Writes one record with an OTF2_EvtWriter function. After the first failure, a full disk for
-  /// example, nothing more is written: what was is a whole part of the program.
+  /// Writes one record with an OTF2_EvtWriter function. After the first failure, for example on a
+  /// full disk, it writes nothing more: the records are then a complete beginning of the run.
   template <class Function, class... Fields>
   void put(Function* function, const Stamp& time, Fields... fields) {
     if (broken_ || paused_) return;
@@ -39,9 +40,9 @@ class Location {
   void enter(const Stamp& time, std::uint32_t region) { put(OTF2_EvtWriter_Enter, time, region); }
   void leave(const Stamp& time, std::uint32_t region) { put(OTF2_EvtWriter_Leave, time, region); }
 
-  /// From now on what is written is held back, until release().
+  /// Holds records back until release().
   void hold() { holding_ = true; }
-  /// Writes what `first` writes, which may be of an earlier time, and what was held back.
+  /// Writes the records of `first`, which may have an earlier time, then those held back.
   template <class First>
   void release(First first) {
     holding_ = false;
@@ -51,9 +52,9 @@ class Location {
     held_.clear();
     paused_ = paused;
   }
-  /// Nothing will be written.
+  /// From now on nothing is written, without an end record.
   void close() { broken_ = true; }
-  /// From now on nothing is written. User regions that are open end here, for the time being.
+  /// From now on nothing is written. Open user regions end here; resume() enters them again.
   void pause(const Stamp& time) {
     if (paused_) return;
     for (auto region = user_regions.rbegin(); region != user_regions.rend(); ++region) {
@@ -68,7 +69,7 @@ class Location {
     pause(time);
     stopped_ = true;
   }
-  /// The end of a pause.
+  /// Ends a pause.
   void resume(const Stamp& time) {
     if (!paused_ || stopped_) return;
     paused_ = false;
@@ -88,8 +89,8 @@ class Location {
     OTF2_EvtWriter_GetNumberOfEvents(events_, &count);
     return count;
   }
-  std::vector<std::uint32_t> user_regions;  ///< those entered and not left
-  /// True while the thread writes outside of a call of MPI: the end of the recording waits for it.
+  std::vector<std::uint32_t> user_regions;  ///< entered and not left yet
+  /// True while the thread writes outside of MPI calls: the end of the recording waits for it.
   std::atomic<bool> busy{false};
 
  private:

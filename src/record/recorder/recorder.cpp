@@ -190,7 +190,7 @@ void Recorder::remove_archives() {
     ::unlink(buffer_path(directory, static_cast<std::uint64_t>(world_.rank())).c_str());
     world_.wait_for_all();
     if (world_.rank() != 0) continue;
-    // Only what is empty goes: there may be other things.
+    // Only empty folders go: they may hold other files.
     ::rmdir(events.c_str());
     ::rmdir(unfinished_folder(directory).c_str());
     if (directory != own) ::rmdir(directory.c_str());

@@ -7,7 +7,7 @@
 
 namespace entrain::record {
 
-/// Volume and place of one collective call.
+/// Communicator, root and bytes of one collective call.
 struct Collective {
   std::uint8_t operation = 0;            ///< OTF2_CollectiveOp
   std::uint32_t comm = 0;                ///< local number
@@ -40,12 +40,12 @@ struct Pending {
   Collective collective;
 };
 
-/// Pending operations by handle. Libraries give one handle to several operations that are complete
-/// from the beginning; those count in the order in which they were started.
+/// Pending operations by handle. MPI libraries give operations that are complete from the beginning
+/// one common handle; these are found in the order in which they were started.
 class RequestTable {
  public:
   void add(std::uint64_t handle, const Pending& pending) { table_[handle].push_back(pending); }
-  /// The oldest one of that handle, or null.
+  /// The oldest operation of that handle, or null.
   Pending* find(std::uint64_t handle) {
     const auto found = table_.find(handle);
     return found == table_.end() ? nullptr : &found->second.front();

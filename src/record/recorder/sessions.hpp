@@ -42,7 +42,7 @@ class Sessions {
   /// True if only calls on MPI_COMM_WORLD count for due(). Where several threads call MPI, those of
   /// two processes may reach two communicators in different orders; on one there is one order.
   [[nodiscard]] bool world_only() const { return world_only_; }
-  /// What periodic sessions have cost this process, in one sentence; "" if there were to be none.
+  /// The cost of periodic sessions for this process, in one sentence; "" if they are off.
   [[nodiscard]] std::string cost() const { return period_.cost(); }
 
  private:

@@ -40,7 +40,7 @@ class Threads {
   /// all new threads get nobody().
   Location* add();
   /// A location to which nothing is written, shared by any number of threads. The recorder follows
-  /// even them, since other processes wait for what they do.
+  /// even them, since other processes wait for their calls.
   static Location& nobody();
   /// The thread of this location has ended.
   void over(Location& at);

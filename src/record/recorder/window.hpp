@@ -6,24 +6,24 @@
 
 namespace entrain::record {
 
-/// An operation on a window that may not be complete at its target yet.
+/// An operation on an RMA window that may not be complete at its target yet.
 struct RemoteOperation {
   std::uint64_t number = 0;  ///< in the records
   int target = 0;            ///< rank in the window's communicator
-  bool fetches = false;      ///< complete at the target once its result is here
+  bool fetches = false;      ///< complete at the target as soon as its result is here
   bool local = false;        ///< complete on this side
 };
 
-/// A window of one-sided communication.
+/// An RMA window of the program.
 struct Window {
-  /// A group of processes that this one lets in, or that let it in.
+  /// An access or exposure epoch: the processes that this one accesses, or that access it.
   struct Epoch {
     std::uint32_t group = 0;    ///< local number
-    bool synchronises = false;  ///< processes wait for each other
+    bool synchronises = false;  ///< the two sides wait for each other
   };
   std::uint32_t id = 0;  ///< local number
   int rank = 0;
-  bool allocated = false;  ///< the library has made its memory
+  bool allocated = false;  ///< the library allocated its memory
   Epoch access, exposure;
   std::vector<RemoteOperation> operations;
 };
