@@ -10,7 +10,7 @@
 #include "base/try.hpp"
 #include "clocks/delays.hpp"
 #include "trace/properties.hpp"
-#include "verify/check.hpp"
+#include "verify/round_trip.hpp"
 
 namespace entrain::engine {
 
@@ -56,8 +56,7 @@ Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace
   ChosenMu mu{{}, k_round_trip};
   TRY(workers.run(
       loaded.trace, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
-        TRY_ASSIGN(const MuTicks ticks, verify::round_trip_mu(share.team, share.partition,
-                                                              loaded.trace, maps, progress));
+        TRY_ASSIGN(const MuTicks ticks, verify::round_trip_mu(share, maps, Cancel(progress)));
         if (workers.speaks(share.team)) mu.ticks = ticks;
         return {};
       }));

@@ -81,9 +81,10 @@ Result<CorrectionStatistics> ReadBack::statistics(std::span<const ClockMap> befo
   const session::LoadedTrace& loaded = original_.loaded;
   TRY(workers_.run(
       written, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
-        TRY_ASSIGN(CorrectionStatistics own,
-                   verify::correction_statistics(share.team, share.partition, loaded.trace, before,
-                                                 written, after, progress_));
+        TRY_ASSIGN(
+            CorrectionStatistics own,
+            verify::correction_statistics(share.team, share.partition, {loaded.trace, before},
+                                          {written, after}, Cancel(progress_)));
         if (workers_.speaks(share.team)) found = std::move(own);
         return {};
       }));

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "verify/call_order.hpp"
+
 #include <algorithm>
 #include <tuple>
-
-#include "verify/outline.hpp"
+#include <utility>
+#include <vector>
 
 namespace entrain::verify {
 
 namespace {
 
-/// A call of a column that needs to be put in order. Stored stamps; 0 where one thread calls.
+/// A call of a column that is not in order yet. The stamps are the stored ones, or 0 where only one
+/// thread calls.
 struct Timed {
   std::uint32_t column = 0;
   std::uint64_t begin = 0;
-  // The latest ones of the calls of its thread that began at the same time:
-  std::uint64_t over = 0;   ///< when another thread may call: a request takes no time
-  std::uint64_t until = 0;  ///< end
+  // At least those of the calls before it that its thread began at the same time:
+  std::uint64_t over = 0;   ///< when another thread may call: its end, but a request takes no time
+  std::uint64_t until = 0;  ///< its end
   LocationIndex location = k_none;
   std::uint32_t call = 0;  ///< in Outline::calls
 
   [[nodiscard]] auto place() const { return std::tuple(column, begin, over, until); }
 };
 
-/// The calls of columns in which something is to be done, each thread's in stream order.
+/// The calls of the columns that are not in order, those of each thread in stream order.
 std::vector<Timed> calls_to_order(const trace::Trace& trace, const Places& places,
                                   const Outline& outline) {
   std::vector<Timed> calls;
@@ -29,7 +32,7 @@ std::vector<Timed> calls_to_order(const trace::Trace& trace, const Places& place
     const Outline::Call& call = outline.calls[i];
     const Outline::Column& column = outline.columns[call.column];
     if (!column.several && !column.disordered) continue;
-    Timed timed{call.column, 0, 0, 0, k_none, i};
+    Timed timed{.column = call.column, .call = i};
     if (column.several) {
       const EventRef end = places.event(outline.process, call.event);
       const auto& events = trace.locations[end.location].events;

@@ -6,16 +6,19 @@
 #include <tuple>
 #include <utility>
 
+#include "base/free_memory.hpp"
+#include "verify/exchange_part.hpp"
+
 namespace entrain::verify {
 
 namespace op = trace::op;
 
 namespace {
 
-/// Calls of MPI on communicators, or one-sided ones on windows.
+/// Calls of MPI on communicators, or one-sided ones on RMA windows.
 enum class CallFamily { mpi, rma };
 
-/// Who waits for whom in an operation.
+/// Which processes wait for which others in an operation.
 enum class Shape { none, everybody, one_to_n, n_to_one, n_to_n, scan };
 
 Shape shape_of(std::uint8_t operation, CallFamily family) {
@@ -37,8 +40,8 @@ Shape shape_of(std::uint8_t operation, CallFamily family) {
       break;
   }
   if (operation < op::create_handle) return Shape::n_to_n;
-  // Creating or freeing a window synchronises; what a library does for MPI handles is its own
-  // affair.
+  // Creating or freeing an RMA window synchronises; whether the creation of an MPI handle does is
+  // up to the library.
   return family == CallFamily::rma ? Shape::everybody : Shape::none;
 }
 
@@ -58,7 +61,7 @@ EdgeKind kind_of(Shape shape, CallFamily family) {
 
 bool is_rooted(Shape shape) { return shape == Shape::one_to_n || shape == Shape::n_to_one; }
 
-/// The root as one call sees it.
+/// The root as one call names it.
 struct Root {
   std::uint32_t group = 0;
   std::uint32_t process = k_none;  ///< k_none: names no member
@@ -67,17 +70,6 @@ struct Root {
 constexpr std::uint32_t k_somebody = k_none - 1;
 
 }  // namespace
-
-void sort_sides(Instance& instance) {
-  const auto before = [&](const Moment& a, const Moment& b) {
-    return instance.ordered ? a.rank < b.rank : a.event.location < b.event.location;
-  };
-  for (auto* side : {&instance.sends, &instance.receives}) {
-    if (!std::is_sorted(side->begin(), side->end(), before)) {
-      std::sort(side->begin(), side->end(), before);
-    }
-  }
-}
 
 /// Forms the instances of one block, one after the other.
 struct CallBlocks::Form {
@@ -94,13 +86,12 @@ struct CallBlocks::Form {
     comm = &definitions.comms[space < comms ? space : definitions.windows[space - comms].comm];
   }
 
-  /// Takes the calls with this ordinal; false if they contradict each other. Finds the root as
-  /// well as anybody knows it.
+  /// Takes the calls with this ordinal; false if they contradict each other. Finds the root, if any
+  /// call names it.
   bool take(std::uint32_t ordinal) {
     at = ordinal;
-    const std::size_t offset = (ordinal % k_block) * sizeof(CallRecord);
     for (std::size_t i = 0; i < slices.size(); ++i) {
-      calls[i] = load<CallRecord>(slices[i].calls + offset);
+      calls[i] = slices[i].calls[ordinal % k_block];
     }
     shape = shape_of(calls[0].operation, family);
     root = {};
@@ -128,7 +119,8 @@ struct CallBlocks::Form {
     return {1 - seat.group, process_at(trace.definitions, *comm, 1 - seat.group, stored)};
   }
 
-  /// Whether the options and the synchronisation level make edges of it; counts if not.
+  /// Whether the options and the synchronisation level allow the instance to make edges; counts it
+  /// if they do not.
   bool in_force(Skipped& skipped) const {
     if (shape == Shape::none) return false;
     if (family == CallFamily::rma &&
@@ -149,7 +141,7 @@ struct CallBlocks::Form {
   void direction(std::uint32_t from, std::uint32_t to, Instance& out) const {
     out.kind = kind_of(shape, family);
     out.ordered = shape == Shape::scan;
-    // Channels stand before instances, communicators before windows.
+    // Channels come before instances, communicators before RMA windows.
     out.order = {std::uint64_t{1} << 32, slices[0].head.space, std::uint64_t{at} * 2 + from, 0};
     out.sends.clear();
     out.receives.clear();
@@ -173,7 +165,11 @@ struct CallBlocks::Form {
   [[nodiscard]] Moment moment(const CallsHead& head, std::uint32_t number,
                               std::int64_t time) const {
     const EventRef event = places.event(head.process, number);
-    return {time, event, head.process, trace.definitions.node_of[event.location], head.seat.rank};
+    return {.time = time,
+            .event = event,
+            .process = head.process,
+            .machine = trace.definitions.node_of[event.location],
+            .rank = head.seat.rank};
   }
 
   const trace::Trace& trace;
@@ -188,15 +184,21 @@ struct CallBlocks::Form {
   Root root;
 };
 
+void exchange_parcels(Team& team, std::vector<CallParcel>& parcels) {
+  exchange_part(team, parcels, &CallParcel::heads);
+  exchange_part(team, parcels, &CallParcel::calls);
+}
+
 CallBlocks::CallBlocks(const trace::Trace& trace, const Places& places, AlltoallvRule alltoallv,
-                       std::vector<Team::Bytes>&& parcels)
+                       std::vector<CallParcel>&& parcels)
     : trace_(trace), places_(places), alltoallv_(alltoallv), parcels_(std::move(parcels)) {
-  for (const Team::Bytes& parcel : parcels_) {
-    for (const std::byte *at = parcel.data(), *end = at + parcel.size(); at != end;) {
-      const auto head = load<CallsHead>(at);
-      slices_.push_back({head, at + sizeof(CallsHead)});
-      at += sizeof(CallsHead) + head.count * sizeof(CallRecord);
+  for (CallParcel& parcel : parcels_) {
+    const CallRecord* calls = parcel.calls.data();
+    for (const CallsHead& head : parcel.heads) {
+      slices_.push_back({head, calls});
+      calls += head.count;
     }
+    free_memory(parcel.heads);
   }
   std::sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
     return std::tuple(a.head.space, a.head.block, a.head.process) <
@@ -239,7 +241,7 @@ std::vector<SpaceCounts::Disagreement> CallBlocks::disagreements(
 void CallBlocks::for_each(std::span<const std::uint32_t> limits,
                           const std::function<void(Instance&)>& use) const {
   Instance instance;
-  Skipped counted;  // before
+  Skipped already_counted;
   const auto one_direction = [&](const Form& form, std::uint32_t from, std::uint32_t to) {
     form.direction(from, to, instance);
     if (!instance.sends.empty() && !instance.receives.empty()) use(instance);
@@ -249,7 +251,7 @@ void CallBlocks::for_each(std::span<const std::uint32_t> limits,
     const CallsHead& head = block[0].head;
     const std::uint32_t begin = head.block * k_block;
     for (std::uint32_t k = begin; k < std::min(begin + k_block, limits[head.space]); ++k) {
-      if (!form.take(k) || !form.in_force(counted)) continue;
+      if (!form.take(k) || !form.in_force(already_counted)) continue;
       if (!form.comm->inter) {
         one_direction(form, 0, 0);
       } else if (form.shape != Shape::scan) {  // MPI has no scan between groups

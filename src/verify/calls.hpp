@@ -7,54 +7,65 @@
 #include <vector>
 
 #include <entrain/options.hpp>
-#include <entrain/progress.hpp>
 
 #include "base/team.hpp"
-#include "verify/instance.hpp"
-#include "verify/parcels.hpp"
+#include "verify/edges.hpp"
+#include "verify/outline.hpp"
+#include "verify/places.hpp"
+#include "verify/space_counts.hpp"
 
 namespace entrain::verify {
 
-/// How many calls the processes made in each space; what every member must know of it.
-class SpaceCounts {
- public:
-  /// A common call of the team.
-  SpaceCounts(Team& team, const trace::Definitions& definitions, std::span<const Outline> outlines);
-
-  /// Per space: ordinals below this can be complete instances. The same at every member.
-  [[nodiscard]] std::span<const std::uint32_t> limits() const { return limits_; }
-
-  /// The first ordinals that cannot be instances, from whoever found some. From there on a space
-  /// is left out. Counts what does not take part. A common call of the team.
-  struct Disagreement {
-    SpaceIndex space = k_none;
-    std::uint32_t ordinal = 0;
-  };
-  void cut(Team& team, const std::vector<Disagreement>& found, Unmatched& unmatched);
-
- private:
-  struct Sum {
-    SpaceIndex space = k_none;
-    std::uint32_t columns = 0;
-    std::uint32_t shortest = k_none;
-    std::uint32_t longest = 0;
-    std::uint64_t calls = 0;
-  };
-  static void merge(std::vector<Sum>& sums);
-  std::vector<std::uint32_t> limits_;
-  std::vector<Sum> own_;  ///< of the spaces that this member counts for all
+/// A call of a collective operation, as it travels.
+struct CallRecord {
+  std::int64_t begin_time = 0;  ///< corrected, ticks
+  std::int64_t end_time = 0;
+  std::uint32_t begin = k_none;  ///< number of the instant; k_none: not in the trace
+  std::uint32_t end = 0;
+  std::uint32_t root = 0;  ///< as stored
+  std::uint8_t operation = 0;
+  std::uint8_t flags = 0;  ///< trace::k_sent, k_received
+  bool blocking = true;
+  bool synchronises = true;  ///< processes, not only memory
 };
+static_assert(sizeof(CallRecord) == 32);
+
+/// The instances of a space are dealt out to the members in blocks of this many ordinals, so that
+/// even the largest communicator is spread over all members.
+///
+/// Example: a process makes 130 calls in a space. Calls 0 to 63 travel to the home of block 0, 64
+/// to 127 to that of block 1, 128 and 129 to that of block 2.
+inline constexpr std::uint32_t k_block = 64;
+
+/// Whose calls follow: those of one process in one block of ordinals of a space.
+struct CallsHead {
+  SpaceIndex space = k_none;
+  std::uint32_t block = 0;  ///< the first call has the ordinal block * k_block
+  std::uint32_t process = k_none;
+  Seat seat;
+  std::uint32_t count = 0;
+};
+
+/// Calls that travel to one member: those of the first head, then those of the second one, and so
+/// on.
+struct CallParcel {
+  std::vector<CallsHead> heads;
+  std::vector<CallRecord> calls;
+};
+
+/// Sends parcels[r] to member r and puts the one from member r in its place. Collective.
+void exchange_parcels(Team& team, std::vector<CallParcel>& parcels);
 
 /// The collective calls that met at this member, instance by instance.
 class CallBlocks {
  public:
   CallBlocks(const trace::Trace& trace, const Places& places, AlltoallvRule alltoallv,
-             std::vector<Team::Bytes>&& parcels);
+             std::vector<CallParcel>&& parcels);
 
-  /// First ordinal of each space whose calls contradict each other. Counts the instances that
+  /// The first ordinal of each space whose calls contradict each other. Counts the instances that
   /// make no edges on purpose.
-  std::vector<SpaceCounts::Disagreement> disagreements(std::span<const std::uint32_t> limits,
-                                                       Skipped& skipped) const;
+  [[nodiscard]] std::vector<SpaceCounts::Disagreement> disagreements(
+      std::span<const std::uint32_t> limits, Skipped& skipped) const;
 
   /// Calls `use` with every instance below the limits that makes edges.
   void for_each(std::span<const std::uint32_t> limits,
@@ -63,7 +74,7 @@ class CallBlocks {
  private:
   struct Slice {
     CallsHead head;
-    const std::byte* calls = nullptr;
+    const CallRecord* calls = nullptr;  ///< in a parcel, by ordinal
   };
   using Slices = std::span<const Slice>;  ///< of one block, by process
   struct Form;
@@ -74,7 +85,7 @@ class CallBlocks {
   const trace::Trace& trace_;
   const Places& places_;
   AlltoallvRule alltoallv_;
-  std::vector<Team::Bytes> parcels_;
+  std::vector<CallParcel> parcels_;
   std::vector<Slice> slices_;  ///< by space, block, process
 };
 

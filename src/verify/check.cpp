@@ -3,214 +3,20 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <initializer_list>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "base/try.hpp"
 #include "verify/clusters.hpp"
 #include "verify/cycles.hpp"
+#include "verify/edge_walk.hpp"
 #include "verify/relation.hpp"
-#include "verify/tally.hpp"
-#include "verify/worst.hpp"
 
 namespace entrain::verify {
 
 namespace {
-
-constexpr std::uint32_t k_poll = 1 << 16;  // edges between two looks whether the user wants to stop
-
-/// What the edges of one member amount to.
-struct Sums {
-  std::array<PairCounts, k_edge_kinds> edges{};
-  PairCounts inside_clocks;  ///< of all kinds in force
-  WorstEdges worst;
-  std::uint64_t dropped_edges = 0;
-};
-
-/// Walks over the edges of one member.
-class Tally {
- public:
-  /// `backward`: where the intervals of backward edges go; may be null. `clock_of`: per location,
-  /// or empty.
-  Tally(const Relation& relation, const Cycles& cycles, const MuTicks& mu, bool init_finalize,
-        std::span<const std::uint32_t> clock_of, IntervalUnion* backward)
-      : relation_(relation),
-        cycles_(cycles),
-        mu_(mu),
-        init_finalize_(init_finalize),
-        clock_of_(clock_of),
-        backward_(backward) {}
-
-  /// Ends early if the user wants to stop.
-  void run(const Progress* progress) {
-    for (const MatchedChannel& channel : relation_.channels()) {
-      if (!stop_if_cancelled(progress)) return;
-      add(channel, progress);
-    }
-    relation_.for_each_thread_pair([&](const Pair& pair) { add(pair); });
-    std::uint32_t instances = 0;
-    bool stopped = false;
-    relation_.for_each_instance([&](Instance& instance) {
-      if (++instances % 64 == 0) stopped = stopped || !stop_if_cancelled(progress);
-      if (!stopped) add(instance);
-    });
-  }
-  Sums& sums() { return sums_; }
-
- private:
-  [[nodiscard]] bool in_force(EdgeKind kind) const {
-    return kind != EdgeKind::init_finalize || init_finalize_;
-  }
-  PairCounts& counts(EdgeKind kind) { return sums_.edges[static_cast<std::size_t>(kind)]; }
-  [[nodiscard]] std::int64_t mu(LocationIndex from, LocationIndex to) const {
-    return mu_[static_cast<std::size_t>(relation_.places().latency_class(from, to))];
-  }
-
-  void add(const MatchedChannel& channel, const Progress* progress) {
-    const Places& places = relation_.places();
-    const ChannelKey& key = channel.key;
-    if (channel.pairs > 0 && !cycles_.any() && places.is_single(key.sender) &&
-        places.is_single(key.receiver)) {
-      const LocationIndex from = places.event(key.sender, 0).location;
-      const LocationIndex to = places.event(key.receiver, 0).location;
-      if (from != to) add(channel, mu(from, to), progress);
-      return;
-    }
-    Pair pair;
-    for (std::uint32_t k = 0; k < channel.pairs; ++k) {
-      if (k % k_poll == 0 && !stop_if_cancelled(progress)) return;
-      if (relation_.pair(channel, k, pair)) add(pair);
-    }
-  }
-
-  /// All pairs lead from one location to one other, and there are no cycles.
-  void add(const MatchedChannel& channel, std::int64_t mu, const Progress* progress) {
-    PairCounts sum;
-    std::int64_t worst = std::numeric_limits<std::int64_t>::max();
-    std::uint32_t worst_at = k_none;
-    for (std::uint32_t k = 0; k < channel.pairs; ++k) {
-      if (k % k_poll == 0 && !stop_if_cancelled(progress)) return;
-      const std::int64_t sent = channel.sends.time(k), received = channel.receives.time(k);
-      const std::int64_t ticks = margin(received, sent);
-      sum.violations += ticks < 0 ? 1 : 0;
-      sum.below_latency += ticks < mu ? 1 : 0;
-      if (ticks < worst || worst_at == k_none) {
-        worst = ticks;
-        worst_at = k;
-      }
-      if (ticks <= 0 && backward_ != nullptr) backward_->add(received, sent);
-    }
-    sum.count += channel.pairs;
-    counts(channel.kind()) += sum;
-    Pair pair;
-    const bool found = relation_.pair(channel, worst_at, pair);
-    if (found && one_clock(pair.send.location, pair.receive.location)) sums_.inside_clocks += sum;
-    if (worst > sums_.worst.limit(channel.kind()) || !found) {
-      return;
-    }
-    sums_.worst.note(pair.kind, worst, pair.order, pair.send, pair.receive);
-  }
-
-  void add(const Pair& pair) {
-    const std::uint32_t component = cycles_.any() ? cycles_.of(pair.send, near_send_) : k_none;
-    const bool inside = component != k_none && component == cycles_.of(pair.receive, near_receive_);
-    if (inside && cycles_.dropped()[component]) {
-      ++sums_.dropped_edges;
-      return;
-    }
-    const std::int64_t ticks = margin(pair.receive_time, pair.send_time);
-    PairCounts sum{.count = 1};
-    if (ticks < 0) ++sum.violations;
-    if (ticks < (inside ? 0 : mu(pair.send.location, pair.receive.location))) ++sum.below_latency;
-    counts(pair.kind) += sum;
-    if (in_force(pair.kind) && one_clock(pair.send.location, pair.receive.location)) {
-      sums_.inside_clocks += sum;
-    }
-    sums_.worst.note(pair.kind, ticks, pair.order, pair.send, pair.receive);
-    if (ticks <= 0 && backward_ != nullptr) backward_->add(pair.receive_time, pair.send_time);
-  }
-
-  void add(Instance& instance) {
-    PairCounts sum = count_pairs(instance.sends, instance.receives, instance.ordered, mu_);
-    if (cycles_.any()) treat_components(instance, sum);
-    counts(instance.kind) += sum;
-    if (!clock_of_.empty() && in_force(instance.kind)) add_inside_clocks(instance);
-    if (backward_ != nullptr && in_force(instance.kind)) add_backward(instance, *backward_);
-    const auto worst = worst_pair(instance.sends, instance.receives, instance.ordered,
-                                  cycles_.dropped(), sums_.worst.limit(instance.kind));
-    if (!worst) return;
-    EdgeOrder order = instance.order;
-    order.back() = std::uint64_t{worst->receive} << 32 | worst->send;
-    sums_.worst.note(instance.kind, worst->margin_ticks, order, instance.sends[worst->send].event,
-                     instance.receives[worst->receive].event);
-  }
-
-  void add_inside_clocks(const Instance& instance) {
-    sends_.assign(instance.sends.begin(), instance.sends.end());
-    receives_.assign(instance.receives.begin(), instance.receives.end());
-    for (auto* side : {&sends_, &receives_}) {
-      std::erase_if(*side, [&](const Moment& m) {
-        return m.component != k_none && cycles_.dropped()[m.component];
-      });
-    }
-    sums_.inside_clocks +=
-        count_pairs_of_one_clock(sends_, receives_, instance.ordered, mu_, clock_of_);
-  }
-
-  [[nodiscard]] bool one_clock(LocationIndex a, LocationIndex b) const {
-    return !clock_of_.empty() && clock_of_[a] == clock_of_[b];
-  }
-
-  /// Pairs inside a cycle were counted with a latency that they do not have, or are no pairs.
-  void treat_components(Instance& instance, PairCounts& sum) {
-    for (auto* side : {&instance.sends, &instance.receives}) {
-      std::size_t near = 0;
-      for (Moment& moment : *side) moment.component = cycles_.of(moment.event, near);
-    }
-    by_component(instance.sends, sends_);
-    by_component(instance.receives, receives_);
-    auto receive = receives_.begin();
-    for (auto send = sends_.begin(); send != sends_.end();) {
-      const std::uint32_t component = send->component;
-      const auto is_other = [component](const Moment& m) { return m.component != component; };
-      while (receive != receives_.end() && receive->component < component) ++receive;
-      const auto send_end = std::find_if(send, sends_.end(), is_other);
-      const auto receive_end = std::find_if(receive, receives_.end(), is_other);
-      const PairCounts part =
-          count_pairs({send, send_end}, {receive, receive_end}, instance.ordered, mu_);
-      if (cycles_.dropped()[component]) {
-        sum -= part;
-        if (in_force(instance.kind)) sums_.dropped_edges += part.count;
-      } else {
-        sum.below_latency -= part.below_latency - part.violations;
-      }
-      send = send_end;
-      receive = receive_end;
-    }
-  }
-
-  /// The moments that lie in components, one component after the other.
-  static void by_component(const std::vector<Moment>& side, std::vector<Moment>& inside) {
-    inside.clear();
-    for (const Moment& moment : side) {
-      if (moment.component != k_none) inside.push_back(moment);
-    }
-    std::stable_sort(inside.begin(), inside.end(),
-                     [](const Moment& a, const Moment& b) { return a.component < b.component; });
-  }
-
-  const Relation& relation_;
-  const Cycles& cycles_;
-  const MuTicks& mu_;
-  bool init_finalize_;
-  std::span<const std::uint32_t> clock_of_;
-  IntervalUnion* backward_;
-  Sums sums_;
-  std::size_t near_send_ = 0, near_receive_ = 0;  ///< hints for Cycles::of
-  std::vector<Moment> sends_, receives_;          ///< of the instance in work, in components
-};
 
 /// Leaves out counters of value 0.
 Counters nonzero(std::initializer_list<std::pair<const char*, std::int64_t>> counts) {
@@ -221,32 +27,32 @@ Counters nonzero(std::initializer_list<std::pair<const char*, std::int64_t>> cou
   return counters;
 }
 
-/// Sums over the locations of all members.
+/// Sums over the locations of all members: counters of 64 bits, nothing else.
 struct Totals {
   std::int64_t events = 0, communication_events = 0;
   std::int64_t unknown_records = 0, undefined_references = 0;
   std::int64_t no_events = 0, no_definitions = 0, truncated = 0;
 };
 
-Totals sum_locations(Team& team, const trace::Partition& partition, const trace::Trace& trace) {
-  std::array<std::int64_t, 7> sum{};
-  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
-    if (!partition.owns(team.rank(), l)) continue;
-    const trace::LocationSkeleton& location = trace.locations[l];
-    sum[0] += static_cast<std::int64_t>(location.event_count);
-    sum[1] += static_cast<std::int64_t>(location.events.size());
-    sum[2] += static_cast<std::int64_t>(location.unknown_records);
-    sum[3] += static_cast<std::int64_t>(location.undefined_references);
-    sum[4] += location.event_file_missing ? 1 : 0;
-    sum[5] += location.definition_file_missing ? 1 : 0;
-    sum[6] += location.truncated ? 1 : 0;
+Totals sum_locations(const trace::Share& share) {
+  Totals sum;
+  for (const LocationIndex l : share.own()) {
+    const trace::LocationSkeleton& location = share.trace.locations[l];
+    sum.events += static_cast<std::int64_t>(location.event_count);
+    sum.communication_events += static_cast<std::int64_t>(location.events.size());
+    sum.unknown_records += static_cast<std::int64_t>(location.unknown_records);
+    sum.undefined_references += static_cast<std::int64_t>(location.undefined_references);
+    sum.no_events += location.event_file_missing ? 1 : 0;
+    sum.no_definitions += location.definition_file_missing ? 1 : 0;
+    sum.truncated += location.truncated ? 1 : 0;
   }
-  team.reduce(Team::Reduction::sum, sum);
-  return {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5], sum[6]};
+  auto values = std::bit_cast<std::array<std::int64_t, 7>>(sum);
+  share.team.reduce(Team::Reduction::sum, values);
+  return std::bit_cast<Totals>(values);
 }
 
 /// Adds up the edges of all members.
-void fill_edges(Team& team, const Sums& sums, bool init_finalize, CheckReport& report) {
+void fill_edges(Team& team, const EdgeSums& sums, bool init_finalize, CheckReport& report) {
   std::array<std::int64_t, 3 * k_edge_kinds> values{};
   for (std::size_t k = 0; k < k_edge_kinds; ++k) {
     values[3 * k] = static_cast<std::int64_t>(sums.edges[k].count);
@@ -265,7 +71,7 @@ void fill_edges(Team& team, const Sums& sums, bool init_finalize, CheckReport& r
   }
 }
 
-InsideDomains inside_domains(Team& team, const Sums& sums) {
+InsideDomains inside_domains(Team& team, const EdgeSums& sums) {
   std::array<std::int64_t, 2> values{static_cast<std::int64_t>(sums.inside_clocks.count),
                                      static_cast<std::int64_t>(sums.inside_clocks.violations)};
   team.reduce(Team::Reduction::sum, values);
@@ -311,55 +117,51 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t 
 
 }  // namespace
 
-Result<CheckReport> check(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                          std::span<const ClockMap> maps, const CheckOptions& options,
-                          const MuTicks& mu, const trace::Source* source, const Progress* progress,
-                          std::span<const std::uint32_t> clock_of) {
+Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
+                          const CheckOptions& options, const Cancel& cancel) {
+  Team& team = share.team;
   TRY_ASSIGN(const Relation relation,
-             Relation::build(team, partition, trace, maps, options.alltoallv, Scope::everything,
-                             progress));
+             Relation::build(share, times.maps, options.alltoallv, Scope::everything, cancel));
   IntervalUnion backward(Clusters::most_per_member(team));
   if (relation.decreasing()) {  // then a cycle may be anywhere
     backward.add(std::numeric_limits<std::int64_t>::min(),
                  std::numeric_limits<std::int64_t>::max());
   }
+  const EdgeWalk::Rules rules{
+      .mu = times.mu, .init_finalize = options.init_finalize, .clock_of = times.clock_of};
   const Cycles none;
-  Tally tally(relation, none, mu, options.init_finalize, clock_of, &backward);
-  tally.run(progress);
-  TRY(team.agree(stop_if_cancelled(progress)));
+  EdgeSums sums = EdgeWalk(relation, none, rules, &backward).run(cancel);
+  TRY(cancel.agree(team));
   const Clusters clusters = Clusters::merge(team, std::move(backward));
-  TRY_ASSIGN(const Cycles cycles, Cycles::find(team, partition, trace, relation, clusters,
-                                               options.init_finalize, progress));
-  Sums sums = std::move(tally.sums());
-  if (cycles.any()) {  // some edges demand less than was thought
-    Tally again(relation, cycles, mu, options.init_finalize, clock_of, nullptr);
-    again.run(progress);
-    TRY(team.agree(stop_if_cancelled(progress)));
-    sums = std::move(again.sums());
+  TRY_ASSIGN(const Cycles cycles,
+             Cycles::find(share, relation, clusters, options.init_finalize, cancel));
+  if (cycles.any()) {  // some edges demand less than the first walk took for granted
+    sums = EdgeWalk(relation, cycles, rules, nullptr).run(cancel);
+    TRY(cancel.agree(team));
   }
   CheckReport report;
-  report.archive = trace.path;
-  report.locations = trace.locations.size();
-  report.resolution_hz = trace.definitions.clock.resolution_hz;
-  report.mu_ticks = mu;
-  const Totals totals = sum_locations(team, partition, trace);
+  report.archive = share.trace.path;
+  report.locations = share.trace.locations.size();
+  report.resolution_hz = share.trace.definitions.clock.resolution_hz;
+  report.mu_ticks = times.mu;
+  const Totals totals = sum_locations(share);
   report.events = static_cast<std::uint64_t>(totals.events);
   report.communication_events = static_cast<std::uint64_t>(totals.communication_events);
   fill_edges(team, sums, options.init_finalize, report);
-  if (!clock_of.empty()) report.inside_domains = inside_domains(team, sums);
+  if (!times.clock_of.empty()) report.inside_domains = inside_domains(team, sums);
   const std::int64_t dropped_edges =
       team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(sums.dropped_edges));
   fill_counters(relation, cycles, dropped_edges, totals, report);
-  sums.worst.describe(team, partition, trace, maps, source, report);
+  sums.worst.agree(team);
+  sums.worst.describe(share, times.maps, times.region_at, report);
   return report;
 }
 
-CheckReport check(const trace::Trace& trace, std::span<const ClockMap> maps,
-                  const CheckOptions& options, const MuTicks& mu, const trace::Source* source,
-                  std::span<const std::uint32_t> clock_of) {
+CheckReport check(const trace::Trace& trace, const TimesToCheck& times,
+                  const CheckOptions& options) {
   Solo solo;
-  auto report = check(solo, trace::undivided(trace.definitions), trace, maps, options, mu, source,
-                      nullptr, clock_of);
+  const trace::Partition all = trace::undivided(trace.definitions);
+  auto report = check({solo, all, trace}, times, options, Cancel(nullptr));
   return report ? std::move(*report) : CheckReport{};
 }
 

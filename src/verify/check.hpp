@@ -1,59 +1,63 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 #include <entrain/options.hpp>
-#include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
-#include "base/team.hpp"
-#include "trace/partition.hpp"
-#include "trace/trace.hpp"
+#include "base/cancel.hpp"
+#include "trace/share.hpp"
 
 namespace entrain::verify {
 
-/// Tests the clock condition on every happened-before edge of a trace
+/// The times that are checked, and the limits that they must keep.
+struct TimesToCheck {
+  /// One clock map per location: stored stamp -> time.
+  std::span<const ClockMap> maps;
+  /// The minimum delay per latency class.
+  MuTicks mu{};
+  /// The clock of every location; edges between locations of one clock are counted in
+  /// `inside_domains` as well. Empty: they are not.
+  std::span<const std::uint32_t> clock_of = {};
+  /// Name of the region that is open at a location and stored stamp, for the worst edges; called
+  /// for locations of this member only. Empty: no names.
+  std::function<std::string(LocationIndex, std::uint64_t)> region_at = {};
+};
+
+/// Tests the clock condition on every happened-before edge of a trace: receive >= send + mu
 /// (docs/method.md, sections 2 and 6).
 ///
-/// The matching is the checker's own: it shares nothing with match/ and clc/, so that it can find
-/// their mistakes. `maps` holds one clock map per location (stored stamp -> time), `mu` the minimum
-/// delay per latency class. Of `options` only alltoallv and init_finalize matter. `source` gives
-/// the region names of the worst edges and may be null.
+/// Example: one message, sent at 1000 and received at 500, with mu = 5 ticks. The report counts one
+/// edge, one violation (500 < 1000) and one edge below latency (500 < 1005), and names it as the
+/// worst one of its kind, with a margin of -500 ticks. Received at 1003, it would be below latency
+/// and no violation.
 ///
-/// Edges inside a cycle of equal stamps carry no latency; those inside one that is too wide to be a
-/// matter of timer resolution are not counted at all, but reported in `skipped`
+/// The matching is the checker's own: it shares no code with match/ and clc/, so that it can find
+/// their mistakes. Relation explains how it works. Of `options` only alltoallv and init_finalize
+/// matter.
+///
+/// Edges inside a cycle of equal stamps carry no latency. Those inside a cycle that is too wide to
+/// come from timer resolution are not counted as edges, but reported in `skipped`
 /// ("cyclic_components" counts both sorts, "dropped_components" and "dropped_edges" the latter).
-/// The caller fills presync and mu_source. Counters of value 0 are left out. `clock_of`: the clock
-/// of every location, or empty; edges between locations of one clock are counted in
-/// `inside_domains` as well.
+/// The caller fills presync and mu_source. Counters of value 0 are left out.
 ///
-/// A common call of the team. Every member needs all definitions, but skeletons and maps only of
-/// the locations that it owns; nothing is changed, so threads may share them. Every member returns
-/// the same report, whatever the team and the partition. O(n log n), in most traces O(n). Errors,
-/// the same at every member: ErrorKind::interrupted when `progress` (may be null) says so;
-/// ErrorKind::input for a process of 2^32 communication events or more.
-Result<CheckReport> check(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                          std::span<const ClockMap> maps, const CheckOptions& options,
-                          const MuTicks& mu, const trace::Source* source,
-                          const Progress* progress = nullptr,
-                          std::span<const std::uint32_t> clock_of = {});
+/// Collective. Every member needs all definitions, but skeletons and maps only of the locations
+/// that it owns; nothing is changed, so threads may share them. Every member returns the same
+/// report, whatever the team and the partition. O(n log n), in most traces O(n). Errors, the same
+/// at every member: ErrorKind::interrupted when `cancel` asks for it; ErrorKind::input for a
+/// process of 2^32 communication events or more.
+Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
+                          const CheckOptions& options, const Cancel& cancel);
 
 /// The same on the calling thread alone; all locations must be there. Never interrupted. A trace
 /// with a process of 2^32 communication events yields a report without edges.
-CheckReport check(const trace::Trace& trace, std::span<const ClockMap> maps,
-                  const CheckOptions& options, const MuTicks& mu, const trace::Source* source,
-                  std::span<const std::uint32_t> clock_of = {});
-
-/// mu per class, estimated from round trips of point-to-point messages (docs/method.md, section 4,
-/// --mu rtt) on the times that `maps` give. Team, errors and threads as for check().
-Result<MuTicks> round_trip_mu(Team& team, const trace::Partition& partition,
-                              const trace::Trace& trace, std::span<const ClockMap> maps,
-                              const Progress* progress = nullptr);
-
-/// The same on the calling thread alone.
-MuTicks round_trip_mu(const trace::Trace& trace, std::span<const ClockMap> maps);
+CheckReport check(const trace::Trace& trace, const TimesToCheck& times,
+                  const CheckOptions& options);
 
 }  // namespace entrain::verify

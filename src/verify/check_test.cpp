@@ -14,31 +14,17 @@ using testing::edges;
 using testing::TraceBuilder;
 using K = trace::EventKind;
 
-/// Knows a region for every event.
-class NamedRegions final : public trace::Source {
- public:
-  [[nodiscard]] const std::string& path() const override { return path_; }
-  [[nodiscard]] const trace::Definitions& definitions() const override { return definitions_; }
-  [[nodiscard]] Result<trace::LocationSkeleton> scan(LocationIndex /*location*/) const override {
-    return trace::LocationSkeleton{};
-  }
-  [[nodiscard]] std::string region_at(LocationIndex location, std::uint64_t time) const override {
-    return "region " + std::to_string(location) + " at " + std::to_string(time);
-  }
-
- private:
-  std::string path_;
-  trace::Definitions definitions_;
-};
-
 TEST(Check, times_come_through_the_clock_maps) {
   TraceBuilder b(2);
   b.message(K::send, 0, 1000, 1);
   b.message(K::recv, 1, 500, 0);
   EXPECT_EQ(b.check().violations, 1);
   const std::vector<ClockMap> maps{{}, *ClockMap::from_knots({{0, 600}, {1000, 600}})};
-  const NamedRegions source;
-  const CheckReport report = testing::check_by_teams(b.trace(), maps, {}, {}, &source);
+  const auto region_at = [](LocationIndex location, std::uint64_t time) {
+    return "region " + std::to_string(location) + " at " + std::to_string(time);
+  };
+  const CheckReport report =
+      testing::check_by_teams(b.trace(), {.maps = maps, .region_at = region_at}, {});
   EXPECT_EQ(report.violations, 0);
   const auto& worst = edges(report, EdgeKind::p2p).worst;
   ASSERT_TRUE(worst);
@@ -119,7 +105,7 @@ TEST(Check, stops_wherever_it_is_when_the_user_wants_to_stop) {
     for (int looks = 0;; ++looks) {
       const Impatient user(looks);
       const auto result = run_team(members, [&](Team& team) -> Result<void> {
-        const auto report = check(team, partition, b.trace(), maps, {}, {}, nullptr, &user);
+        const auto report = check({team, partition, b.trace()}, {.maps = maps}, {}, Cancel(&user));
         if (!report) return tl::unexpected<Error>(report.error());
         return {};
       });
@@ -147,8 +133,7 @@ TEST(Check, a_decreasing_stamp_is_no_crash) {
   b.message(K::recv, 2, 30, 0);
   b.message(K::recv, 2, 5, 0);
   const std::vector<ClockMap> maps(4, *ClockMap::from_knots({{0, 0}, {100, 50}, {2000, 0}}));
-  EXPECT_EQ(edges(testing::check_by_teams(b.trace(), maps, {}, {}, nullptr), EdgeKind::p2p).count,
-            3);
+  EXPECT_EQ(edges(testing::check_by_teams(b.trace(), {.maps = maps}, {}), EdgeKind::p2p).count, 3);
 }
 
 }  // namespace

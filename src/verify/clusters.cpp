@@ -36,7 +36,7 @@ void close_gaps(std::vector<Interval>& pieces, std::size_t most) {
   std::nth_element(gaps.begin(), limit, gaps.end());
   std::size_t kept = 0;
   for (std::size_t i = 1; i < pieces.size(); ++i) {
-    // pieces[kept] has not been overtaken: gap(i) reads what was not written yet, or its end.
+    // pieces[kept] ends where piece i - 1 ended.
     const auto between =
         static_cast<std::uint64_t>(pieces[i].begin) - static_cast<std::uint64_t>(pieces[kept].end);
     if (between <= *limit) {
@@ -102,7 +102,7 @@ void add_backward(const Instance& instance, IntervalUnion& to) {
     if (earliest <= latest) to.add(earliest, latest);
     return;
   }
-  // Low ranks end long before high ones begin, and are right to do so.
+  // Low ranks may end long before high ones begin: only lower ranks count.
   auto send = instance.sends.begin();
   std::int64_t latest = std::numeric_limits<std::int64_t>::min();
   for (const Moment& receive : instance.receives) {

@@ -7,7 +7,7 @@
 
 #include "base/ids.hpp"
 #include "base/team.hpp"
-#include "verify/instance.hpp"
+#include "verify/edges.hpp"
 
 namespace entrain::verify {
 
@@ -17,10 +17,11 @@ struct Interval {
   std::int64_t end = 0;
 };
 
-/// Collects intervals and keeps their union, in bounded memory: where it would need too many
-/// pieces, near ones become one.
+/// Collects intervals and keeps their union, in bounded memory: if it has too many pieces, the
+/// nearest ones are joined.
 class IntervalUnion {
  public:
+  /// `most`: the largest number of pieces that stay, at least 1.
   explicit IntervalUnion(std::size_t most) : most_(most) {}
 
   void add(std::int64_t begin, std::int64_t end) {
@@ -33,7 +34,7 @@ class IntervalUnion {
     pieces_.push_back({begin, end});
     if (pieces_.size() >= 2 * most_) shrink();
   }
-  /// Ascending and disjoint.
+  /// The pieces: ascending and disjoint.
   std::vector<Interval> take() &&;
 
  private:
@@ -42,35 +43,45 @@ class IntervalUnion {
   std::vector<Interval> pieces_;
 };
 
-/// Where cycles can be (docs/method.md, section 2).
+/// Where cycles can be (docs/method.md, section 2): pieces of time.
 ///
 /// Call an edge s -> r backward if time(r) <= time(s), and likewise a step from one event of a
-/// location to the next whose time decreases (only damaged streams have those). Each spans an
-/// interval [time(r), time(s)]. *Every cycle lies in one connected piece of the union of these
-/// intervals, and so does every strongly connected component with two nodes or more.* For let C be
-/// such a component and x a time between its earliest and its latest node, but of neither side of
-/// the cut a node. C has nodes before and after x and a path from the later ones to the earlier
-/// ones; one edge of that path crosses x against time, is backward, and its interval holds x. The
-/// finitely many other times between are limits of such x, and the union of finitely many closed
-/// intervals is closed, so it holds them too. If all nodes of C have one time t, C has an edge
-/// that is not local order, which alone is acyclic; its ends are tied and [t, t] is its interval.
+/// location to the next if its time decreases (only damaged streams have such steps). Each spans an
+/// interval [time(r), time(s)].
 ///
-/// All edges of C lead between its nodes, so to find the components it is enough to look at the
-/// nodes and edges inside one piece. Nodes between that take part in no such edge may be left out:
-/// local order is transitive, and joining two nodes of a location that a path joins anyway makes no
-/// new cycle. Making pieces larger is safe, too. An instance stands for all its edges; taking the
-/// own begin of a location for a sender to its own end as well adds nothing that local order does
-/// not demand.
+/// Example: the edges 100 -> 90, 95 -> 92 and 300 -> 300 are backward, 100 -> 200 is not. The union
+/// of their intervals has two pieces, [90, 100] and [300, 300]: a cycle lies in one of these two.
+///
+/// *Claim: every cycle lies in one connected piece of the union of these intervals, and so does
+/// every strongly connected component C of two nodes or more.* A node is an instant of a location.
+///
+/// 1. Let C have nodes of different times, and let x be a time between its earliest and its latest
+///    node that is the time of none of its nodes. C has nodes before and after x, and a path from
+///    the later ones to the earlier ones. One edge of that path crosses x against time. It is
+///    backward, and its interval contains x.
+/// 2. The times of the nodes themselves, finitely many, are limits of such x. A union of finitely
+///    many closed intervals is closed, so it contains them too.
+/// 3. If all nodes of C have one time t, C has an edge that is not local order, as local order
+/// alone
+///    is acyclic. Both its ends have the time t, and its interval is [t, t].
+///
+/// All edges of C lead between nodes of C. So to find the components, it is enough to look at the
+/// nodes and edges inside one piece at a time. Nodes between them that take part in no such edge
+/// may be left out: local order is transitive, and joining two nodes of a location that a path
+/// joins anyway makes no new cycle. Larger pieces are safe, too. An instance stands for all its
+/// edges: it may even connect the begin of a location with its own end, which adds nothing that
+/// local order does not demand.
 class Clusters {
  public:
-  /// The pieces of the union of what all members found. A common call of the team.
+  /// The pieces of the union of the intervals that all members found. Collective.
   static Clusters merge(Team& team, IntervalUnion&& own);
+  /// How many pieces a member may keep: so many that those of all fit into memory.
   static std::size_t most_per_member(const Team& team);
 
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
   [[nodiscard]] std::size_t size() const { return pieces_.size(); }
 
-  /// Finds the piece of a time; fast for times near the last one asked for.
+  /// Finds the piece that contains a time; fast for times near the one before.
   class Finder {
    public:
     explicit Finder(const Clusters& clusters) : pieces_(&clusters.pieces_) {}
@@ -79,14 +90,14 @@ class Clusters {
 
    private:
     const std::vector<Interval>* pieces_;
-    std::size_t at_ = 0;  ///< the first piece that does not end before the last time
+    std::size_t at_ = 0;  ///< the first piece that does not end before the time asked for last
   };
 
  private:
   std::vector<Interval> pieces_;
 };
 
-/// Adds the intervals of the backward edges of an instance, or a little more.
+/// Adds the intervals of the backward edges of an instance, or larger ones. Linear.
 void add_backward(const Instance& instance, IntervalUnion& to);
 
 }  // namespace entrain::verify

@@ -8,16 +8,17 @@
 
 #include "base/free_memory.hpp"
 #include "base/try.hpp"
+#include "verify/exchange_part.hpp"
 #include "verify/order_graph.hpp"
 
 namespace entrain::verify {
 
 namespace {
 
-/// What of an instance lies inside a cluster.
+/// The ends of an instance that lie inside one cluster follow: sends, then receives.
 struct PartHead {
   std::uint32_t cluster = k_none;
-  std::uint32_t ordered = 0;
+  bool ordered = false;
   std::uint32_t sends = 0;
   std::uint32_t receives = 0;
 };
@@ -26,14 +27,20 @@ struct PartEnd {
   std::uint32_t rank = 0;
 };
 
-/// An instant of a component. Components are numbered by the member that found them.
-using Member = std::pair<std::uint32_t, EventRef>;
+/// The edges inside some clusters, as they travel to the member that looks at these clusters.
+struct Shipment {
+  std::vector<ClusterEdge> edges;
+  std::vector<PartHead> heads;
+  std::vector<PartEnd> ends;  ///< those of the first head, then those of the second one, and so on
+};
 
-/// Brings the edges inside each cluster to one member.
-class Shipment {
+/// The number of a component, as this member counts them, and an instant of it.
+using ComponentInstant = std::pair<std::uint32_t, EventRef>;
+
+/// Collects the edges inside each cluster for the member that looks at it.
+class Shipper {
  public:
-  Shipment(unsigned members, const Clusters& clusters)
-      : clusters_(clusters), edges_(members), parts_(members) {}
+  Shipper(unsigned members, const Clusters& clusters) : clusters_(clusters), out_(members) {}
 
   void add(const Relation& relation, bool init_finalize) {
     for (const MatchedChannel& channel : relation.channels()) add(relation, channel);
@@ -41,7 +48,7 @@ class Shipment {
     relation.for_each_thread_pair([&](const Pair& pair) {
       const std::uint32_t cluster = find_send(pair.send_time);
       if (cluster != k_none && cluster == find_receive(pair.receive_time)) {
-        edges_[cluster % edges_.size()].push_back({cluster, pair.send, pair.receive});
+        home(cluster).edges.push_back({cluster, pair.send, pair.receive});
       }
     });
     relation.for_each_instance([&](const Instance& instance) {
@@ -50,29 +57,37 @@ class Shipment {
     });
   }
 
-  std::vector<ClusterEdge> exchange_edges(Team& team) { return flatten(team, edges_); }
-  std::vector<PartEnd> exchange_parts(Team& team) { return flatten(team, parts_); }
-
- private:
-  template <class T>
-  static std::vector<T> flatten(Team& team, std::vector<std::vector<T>>& outgoing) {
-    auto received = exchange(team, std::move(outgoing));
-    std::vector<T> all = std::move(received.front());
-    for (std::size_t r = 1; r < received.size(); ++r) {
-      all.insert(all.end(), received[r].begin(), received[r].end());
-      free_memory(received[r]);
+  /// All shipments for this member, joined. Collective; to be called once.
+  Shipment exchange(Team& team) {
+    exchange_part(team, out_, &Shipment::edges);
+    exchange_part(team, out_, &Shipment::heads);
+    exchange_part(team, out_, &Shipment::ends);
+    Shipment all = std::move(out_.front());
+    for (std::size_t r = 1; r < out_.size(); ++r) {
+      append(all.edges, out_[r].edges);
+      append(all.heads, out_[r].heads);
+      append(all.ends, out_[r].ends);
     }
     return all;
   }
+
+ private:
+  template <class T>
+  static void append(std::vector<T>& to, std::vector<T>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+    free_memory(from);
+  }
+
+  Shipment& home(std::uint32_t cluster) { return out_[cluster % out_.size()]; }
 
   void add(const Relation& relation, const MatchedChannel& channel) {
     Clusters::Finder find_send(clusters_), find_receive(clusters_);
     Pair pair;
     for (std::uint32_t k = 0; k < channel.pairs; ++k) {
-      const std::uint32_t cluster = find_send(channel.sends.time(k));
-      if (cluster == k_none || cluster != find_receive(channel.receives.time(k))) continue;
+      const std::uint32_t cluster = find_send(channel.send_time(k));
+      if (cluster == k_none || cluster != find_receive(channel.receive_time(k))) continue;
       if (!relation.pair(channel, k, pair)) continue;
-      edges_[cluster % edges_.size()].push_back({cluster, pair.send, pair.receive});
+      home(cluster).edges.push_back({cluster, pair.send, pair.receive});
     }
   }
 
@@ -97,21 +112,20 @@ class Shipment {
     auto receive = receives_.begin();
     for (auto send = sends_.begin(); send != sends_.end();) {
       const std::uint32_t cluster = send->cluster;
-      const auto of = [&](auto first, auto last) {
+      const auto end_of_cluster = [&](auto first, auto last) {
         return std::find_if(first, last, [&](const Placed& p) { return p.cluster != cluster; });
       };
       while (receive != receives_.end() && receive->cluster < cluster) ++receive;
-      const auto send_end = of(send, sends_.end());
-      const auto receive_end = of(receive, receives_.end());
+      const auto send_end = end_of_cluster(send, sends_.end());
+      const auto receive_end = end_of_cluster(receive, receives_.end());
       if (receive != receive_end) {
-        auto& to = parts_[cluster % parts_.size()];
-        // The head takes two entries of the same list.
-        to.push_back({{cluster, instance.ordered ? 1U : 0U}, 0});
-        to.push_back({{static_cast<std::uint32_t>(send_end - send),
-                       static_cast<std::uint32_t>(receive_end - receive)},
-                      0});
-        for (auto end = send; end != send_end; ++end) to.push_back(end->end);
-        for (auto end = receive; end != receive_end; ++end) to.push_back(end->end);
+        Shipment& to = home(cluster);
+        to.heads.push_back({.cluster = cluster,
+                            .ordered = instance.ordered,
+                            .sends = static_cast<std::uint32_t>(send_end - send),
+                            .receives = static_cast<std::uint32_t>(receive_end - receive)});
+        for (auto end = send; end != send_end; ++end) to.ends.push_back(end->end);
+        for (auto end = receive; end != receive_end; ++end) to.ends.push_back(end->end);
       }
       send = send_end;
       receive = receive_end;
@@ -119,20 +133,19 @@ class Shipment {
   }
 
   const Clusters& clusters_;
-  std::vector<std::vector<ClusterEdge>> edges_;  ///< by member
-  std::vector<std::vector<PartEnd>> parts_;      ///< by member
+  std::vector<Shipment> out_;  ///< by member
   Clusters::Finder find_{clusters_};
   std::vector<Placed> sends_, receives_;
 };
 
-/// A part of an instance, where it lies among those received.
+/// The part of an instance that lies inside one cluster.
 struct Part {
   PartHead head;
   std::span<const PartEnd> ends;
 
   void add_to(OrderGraph& graph) const {
     const auto sends = ends.first(head.sends), receives = ends.subspan(head.sends);
-    if (head.ordered != 0) {
+    if (head.ordered) {
       add_chain(graph, sends, receives);
       return;
     }
@@ -159,13 +172,14 @@ struct Part {
   }
 };
 
-std::vector<Part> parts_of(std::span<const PartEnd> entries) {
+/// In order of clusters.
+std::vector<Part> parts_of(const Shipment& shipment) {
   std::vector<Part> parts;
-  for (std::size_t i = 0; i < entries.size();) {
-    const EventRef what = entries[i].event, size = entries[i + 1].event;
-    const PartHead head{what.location, what.event, size.location, size.event};
-    parts.push_back({head, entries.subspan(i + 2, std::size_t{head.sends} + head.receives)});
-    i += 2 + std::size_t{head.sends} + head.receives;
+  std::span<const PartEnd> rest(shipment.ends);
+  for (const PartHead& head : shipment.heads) {
+    const std::size_t count = std::size_t{head.sends} + head.receives;
+    parts.push_back({head, rest.first(count)});
+    rest = rest.subspan(count);
   }
   std::sort(parts.begin(), parts.end(),
             [](const Part& a, const Part& b) { return a.head.cluster < b.head.cluster; });
@@ -181,22 +195,23 @@ Result<void> require_countable(std::size_t edges) {
 }
 
 /// Looks at the clusters of this member, one after the other.
-std::vector<Member> search(std::vector<ClusterEdge>& edges, std::span<const PartEnd> entries,
-                           const Places& places, const Progress* progress) {
+std::vector<ComponentInstant> search(Shipment& shipment, const Places& places,
+                                     const Cancel& cancel) {
+  std::vector<ClusterEdge>& edges = shipment.edges;
   const auto before = [](const ClusterEdge& a, const ClusterEdge& b) {
     return a.cluster < b.cluster;
   };
   if (!std::is_sorted(edges.begin(), edges.end(), before)) {
     std::sort(edges.begin(), edges.end(), before);  // the order inside a cluster does not matter
   }
-  const std::vector<Part> parts = parts_of(entries);
-  std::vector<Member> found;
+  const std::vector<Part> parts = parts_of(shipment);
+  std::vector<ComponentInstant> found;
   OrderGraph graph(places);
   std::uint32_t components = 0;
   auto edge = edges.cbegin();
   auto part = parts.cbegin();
   while (edge != edges.cend() || part != parts.cend()) {
-    if (!stop_if_cancelled(progress)) break;
+    if (cancel.asked()) break;
     const std::uint32_t cluster = std::min(edge != edges.cend() ? edge->cluster : k_none,
                                            part != parts.cend() ? part->head.cluster : k_none);
     const auto first = edge;
@@ -213,8 +228,8 @@ std::vector<Member> search(std::vector<ClusterEdge>& edges, std::span<const Part
   return found;
 }
 
-/// Gives components numbers that all members agree on: how many stand before those of this one,
-/// and how many there are.
+/// Numbers the components of all members through: how many come before those of this member, and
+/// how many there are.
 std::pair<std::uint32_t, std::uint32_t> number_components(Team& team, std::uint32_t own) {
   std::vector<std::int64_t> counts(team.size(), 0);
   counts[team.rank()] = own;
@@ -227,8 +242,8 @@ std::pair<std::uint32_t, std::uint32_t> number_components(Team& team, std::uint3
   return {before, all};
 }
 
-/// Whether the events from one instant to another of a location lie further apart than two
-/// granules of its timer, seen from the first.
+/// Whether an event between two instants of a location is more than two granules of its timer later
+/// than the first one.
 bool is_wide(const trace::LocationSkeleton& location, std::uint32_t first, std::uint32_t last) {
   const std::uint64_t granule = std::max<std::uint64_t>(location.granule, 1);
   const std::uint64_t limit =
@@ -243,10 +258,10 @@ bool is_wide(const trace::LocationSkeleton& location, std::uint32_t first, std::
 
 }  // namespace
 
-std::vector<Cycles::Range> Cycles::ranges_of(std::vector<Member>&& members) {
-  std::sort(members.begin(), members.end());
+std::vector<Cycles::Range> Cycles::ranges_of(std::vector<ComponentInstant>&& instants) {
+  std::sort(instants.begin(), instants.end());
   std::vector<Range> ranges;
-  for (const auto& [component, instant] : members) {
+  for (const auto& [component, instant] : instants) {
     if (!ranges.empty() && ranges.back().component == component &&
         ranges.back().first.location == instant.location) {
       ranges.back().last = instant.event;
@@ -257,16 +272,15 @@ std::vector<Cycles::Range> Cycles::ranges_of(std::vector<Member>&& members) {
   return ranges;
 }
 
-void Cycles::find_wide(Team& team, const trace::Partition& partition, const trace::Trace& trace) {
+void Cycles::find_wide(const trace::Share& share) {
   std::vector<std::int64_t> wide(dropped_.size(), 0);
   for (const Range& range : ranges_) {
     const LocationIndex l = range.first.location;
-    if (partition.owns(team.rank(), l) &&
-        is_wide(trace.locations[l], range.first.event, range.last)) {
+    if (share.owns(l) && is_wide(share.trace.locations[l], range.first.event, range.last)) {
       wide[range.component] = 1;
     }
   }
-  team.reduce(Team::Reduction::max, wide);
+  share.team.reduce(Team::Reduction::max, wide);
   dropped_.assign(wide.begin(), wide.end());
 }
 
@@ -291,21 +305,20 @@ std::uint32_t Cycles::of(EventRef event, std::size_t& hint) const {
   return inside ? range.component : k_none;
 }
 
-Result<Cycles> Cycles::find(Team& team, const trace::Partition& partition,
-                            const trace::Trace& trace, const Relation& relation,
-                            const Clusters& clusters, bool init_finalize,
-                            const Progress* progress) {
+Result<Cycles> Cycles::find(const trace::Share& share, const Relation& relation,
+                            const Clusters& clusters, bool init_finalize, const Cancel& cancel) {
   Cycles cycles;
   if (clusters.empty()) return cycles;
+  Team& team = share.team;
   std::vector<Range> own;
   {
-    Shipment shipment(team.size(), clusters);
-    shipment.add(relation, init_finalize);
-    std::vector<ClusterEdge> edges = shipment.exchange_edges(team);
-    const std::vector<PartEnd> parts = shipment.exchange_parts(team);
-    TRY(team.agree(require_countable(edges.size() + parts.size())));
-    own = ranges_of(search(edges, parts, relation.places(), progress));
-    TRY(team.agree(stop_if_cancelled(progress)));
+    Shipper shipper(team.size(), clusters);
+    shipper.add(relation, init_finalize);
+    Shipment shipment = shipper.exchange(team);
+    TRY(team.agree(
+        require_countable(shipment.edges.size() + shipment.heads.size() + shipment.ends.size())));
+    own = ranges_of(search(shipment, relation.places(), cancel));
+    TRY(cancel.agree(team));
   }
   const auto [before, all] = number_components(team, own.empty() ? 0 : own.back().component + 1);
   if (all == 0) return cycles;
@@ -314,7 +327,7 @@ Result<Cycles> Cycles::find(Team& team, const trace::Partition& partition,
   std::sort(cycles.ranges_.begin(), cycles.ranges_.end(),
             [](const Range& a, const Range& b) { return a.first < b.first; });
   cycles.dropped_.assign(all, false);
-  cycles.find_wide(team, partition, trace);
+  cycles.find_wide(share);
   return cycles;
 }
 

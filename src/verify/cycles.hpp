@@ -7,22 +7,24 @@
 #include <vector>
 
 #include <entrain/error.hpp>
-#include <entrain/progress.hpp>
 
-#include "base/team.hpp"
-#include "trace/partition.hpp"
-#include "trace/trace.hpp"
+#include "base/cancel.hpp"
+#include "trace/share.hpp"
 #include "verify/clusters.hpp"
 #include "verify/relation.hpp"
 
 namespace entrain::verify {
 
-/// Events that precede themselves (docs/method.md, section 2: Cycles).
+/// Events that happen before themselves (docs/method.md, section 2: Cycles).
 ///
 /// With a coarse timer, a send and a receive of a location may share a stamp and thus be one
-/// instant, a node; edges and local order can then close a cycle. Edges inside a component (a
-/// strongly connected one with two nodes or more) carry no latency; those inside a dropped
-/// component are a matching error and demand nothing.
+/// instant; edges and local order can then close a cycle. Edges inside a component (a strongly
+/// connected one of two instants or more) carry no latency; those inside a dropped component are a
+/// matching error and demand nothing.
+///
+/// Example: locations 0 and 1 each receive a message from the other and then send one to it, and
+/// all four events have the stamp 100. Each location is one instant, the two messages are edges
+/// both ways between the two instants, and so both instants form component 0.
 ///
 /// The same at every member. Components are numbered from 0.
 class Cycles {
@@ -30,12 +32,11 @@ class Cycles {
   /// Finds the cycles of edges and local order inside the clusters; each cluster is looked at by
   /// one member. Instances of EdgeKind::init_finalize take part only if `init_finalize`. A
   /// component is dropped if it spans more than two timer granules of any location (an unknown
-  /// granule is taken as one tick). Linear in the events, O(n log n) in those inside clusters. A
-  /// common call of the team. Errors, the same at every member: ErrorKind::interrupted.
-  static Result<Cycles> find(Team& team, const trace::Partition& partition,
-                             const trace::Trace& trace, const Relation& relation,
-                             const Clusters& clusters, bool init_finalize,
-                             const Progress* progress);
+  /// granule is taken as one tick). Linear in the events, O(n log n) in those inside clusters.
+  /// Collective. Errors, the same at every member: ErrorKind::interrupted; ErrorKind::input for
+  /// 2^30 edges or more inside the clusters of one member.
+  static Result<Cycles> find(const trace::Share& share, const Relation& relation,
+                             const Clusters& clusters, bool init_finalize, const Cancel& cancel);
 
   /// Component of an event; k_none if it is in no cycle. `hint`: 0 at first, then as the last call
   /// left it; near events are found at once.
@@ -45,15 +46,15 @@ class Cycles {
   [[nodiscard]] const std::vector<bool>& dropped() const { return dropped_; }
 
  private:
-  /// Where a location is inside a component: local order lets nothing between two of its instants
-  /// be outside.
+  /// The part of a location that is inside a component: no instant between two of them is outside,
+  /// because of local order.
   struct Range {
     EventRef first;
     std::uint32_t last = 0;  ///< instant
     std::uint32_t component = 0;
   };
   static std::vector<Range> ranges_of(std::vector<std::pair<std::uint32_t, EventRef>>&& members);
-  void find_wide(Team& team, const trace::Partition& partition, const trace::Trace& trace);
+  void find_wide(const trace::Share& share);
 
   std::vector<Range> ranges_;  ///< by location and event, disjoint
   std::vector<bool> dropped_;

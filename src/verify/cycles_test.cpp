@@ -156,14 +156,16 @@ TEST(Cycles, two_components_are_two) {
   const std::vector<ClockMap> maps(2);
   Solo solo;
   const trace::Partition partition = trace::undivided(b.trace().definitions);
-  const auto relation = Relation::build(solo, partition, b.trace(), maps, AlltoallvRule::ignore,
-                                        Scope::everything, nullptr);
+  const trace::Share share{solo, partition, b.trace()};
+  const Cancel never(nullptr);
+  const auto relation =
+      Relation::build(share, maps, AlltoallvRule::ignore, Scope::everything, never);
   ASSERT_TRUE(relation);
   IntervalUnion ties(100);
   ties.add(100, 100);
   ties.add(200, 200);
   const Clusters clusters = Clusters::merge(solo, std::move(ties));
-  const auto cycles = Cycles::find(solo, partition, b.trace(), *relation, clusters, false, nullptr);
+  const auto cycles = Cycles::find(share, *relation, clusters, false, never);
   ASSERT_TRUE(cycles);
   ASSERT_EQ(cycles->dropped().size(), 2);
   std::size_t hint = 0;

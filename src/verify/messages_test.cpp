@@ -260,7 +260,7 @@ TEST(Messages, moving_one_thread_changes_no_pair) {
   b.message(K::recv, 3, 130, 0);
   std::vector<ClockMap> maps(4);
   maps[2] = *ClockMap::from_knots({{0, 15}, {1000, 15}});
-  const CheckReport report = testing::check_by_teams(b.trace(), maps, {}, {}, nullptr);
+  const CheckReport report = testing::check_by_teams(b.trace(), {.maps = maps}, {});
   EXPECT_EQ(p2p(report).count, 2);
   EXPECT_EQ(p2p(report).worst->margin_ticks, 20);  // 110 -> 130; 100 -> 135
 }
@@ -277,22 +277,6 @@ TEST(Messages, classes_follow_process_and_node) {
   EXPECT_EQ(b.check({}, MuTicks{0, 1, 0}).below_latency, 1);
   EXPECT_EQ(b.check({}, MuTicks{0, 0, 1}).below_latency, 1);
   EXPECT_EQ(b.check({}, MuTicks{1, 1, 1}).below_latency, 3);
-}
-
-TEST(Messages, round_trip_gives_mu_per_class) {
-  TraceBuilder b(2);
-  b.message(K::send, 0, 1000, 1);
-  b.message(K::recv, 1, 520, 0);  // clock 1 is 500 behind: true delay 20
-  b.message(K::send, 1, 600, 0);
-  b.message(K::recv, 0, 1124, 1);  // true delay 24
-  const std::vector<ClockMap> maps(2);
-  const MuTicks mu = round_trip_mu(b.trace(), maps);
-  EXPECT_EQ(mu, (MuTicks{0, 0, 11}));
-  testing::expect_by_teams(b.trace().definitions, fmt::format("{}", mu),
-                           [&](Team& team, const trace::Partition& partition, unsigned /*rank*/) {
-                             return fmt::format("{}",
-                                                *round_trip_mu(team, partition, b.trace(), maps));
-                           });
 }
 
 }  // namespace

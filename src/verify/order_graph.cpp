@@ -14,7 +14,7 @@ constexpr std::uint32_t k_closed = 0xFFFFFFFFu;  ///< index of vertices of finis
 }  // namespace
 
 void InstantNumbers::begin(std::size_t count) {
-  dense_ = count > k_many && count > places_->position_count() / 64;  // bits cost no more than it
+  dense_ = count > k_many && count > places_->position_count() / 64;  // the bits take less memory
   count_ = 0;
   few_.clear();
   if (dense_) bits_.assign((places_->position_count() + 63) / 64, 0);
@@ -98,8 +98,8 @@ void OrderGraph::build() {
   });
 }
 
-/// The k-th successor of a vertex; false after the last one. The next instant of the location is
-/// the last successor and not stored.
+/// Finds the k-th successor of a vertex; false after the last one. The next instant of the same
+/// location is the last successor; it is not stored.
 bool OrderGraph::successor(Vertex v, std::uint32_t k, Vertex& to) const {
   const std::uint32_t stored = first_[v + 1] - first_[v];
   if (k < stored) {
@@ -110,8 +110,8 @@ bool OrderGraph::successor(Vertex v, std::uint32_t k, Vertex& to) const {
   return k == stored && to < follows_.size() && follows_[to];
 }
 
-/// Takes away vertices without predecessor until none is left. True if some stay: the cycles, and
-/// what comes after them.
+/// Removes vertices without predecessor until there is none. True if some vertices are left: those
+/// on cycles, and those that can be reached from them.
 bool OrderGraph::peel() {
   path_.clear();
   for (Vertex v = 0; v < incoming_.size(); ++v) {
@@ -172,7 +172,7 @@ void OrderGraph::search(Vertex root, std::uint32_t& next) {
   }
 }
 
-/// Everything on the path from v on is one component; one with a single instant is no cycle.
+/// All vertices on the path from v on are one component; one with a single instant is no cycle.
 void OrderGraph::close(Vertex v, std::uint32_t& next) {
   auto first = path_.end();
   std::uint32_t instants = 0;

@@ -11,25 +11,29 @@
 
 namespace entrain::verify {
 
-/// An edge inside a cluster, as it travels to the member that looks at the cluster.
+/// An edge inside a cluster (Clusters).
 struct ClusterEdge {
   std::uint32_t cluster = k_none;
   EventRef from, to;
 };
 
-/// Numbers some instants of a trace in the order of locations and streams. Few are sorted; of many
-/// each sets a bit, so that it is found at once.
+/// Numbers some instants of a trace from 0 on, in the order of locations and streams. A few
+/// instants are sorted; many set a bit each, so that a number is found in O(1).
+///
+/// Example: of the instants {1, 4}, {0, 7} and {1, 2} (location, event), {0, 7} gets number 0, {1,
+/// 2} number 1 and {1, 4} number 2.
 class InstantNumbers {
  public:
   explicit InstantNumbers(const Places& places) : places_(&places) {}
 
-  /// Forgets all; about `count` instants will be added.
+  /// Forgets all instants; at most `count` will be added.
   void begin(std::size_t count);
   void add(EventRef instant);
-  /// To be called when all are there.
+  /// To be called after the last one was added; then the numbers can be asked for.
   void finish();
 
   [[nodiscard]] std::uint32_t count() const { return count_; }
+  /// Number of an instant that was added.
   [[nodiscard]] std::uint32_t operator[](EventRef instant) const;
   /// Calls `use(number, instant)` for all, ascending.
   template <class Use>
@@ -63,18 +67,19 @@ class InstantNumbers {
   std::vector<std::uint32_t> before_;  ///< per word: bits in all words before it
 };
 
-/// Edges and local order among some instants, and the components of that graph. Made to be used
-/// for many small graphs one after the other: it keeps its memory.
+/// A graph of edges and local order among some instants; finds its strongly connected components.
+/// Made for many small graphs one after the other: it keeps its memory.
 ///
-/// Instances take part through vertices of their own, so that one costs as many arcs as it has
-/// participants; an ordered one through a chain of vertices, one per sender.
+/// An instance takes part through vertices of its own, so that it costs as many arcs as it has
+/// participants, not their product: all sends lead to one vertex, which leads to all receives. An
+/// ordered instance has a chain of vertices, one per sender.
 class OrderGraph {
  public:
   using Vertex = std::uint32_t;
 
   explicit OrderGraph(const Places& places) : numbers_(places) {}
 
-  /// Begins a new graph with these edges, which must outlive it.
+  /// Begins a new graph with these edges, which must stay until for_each_component() returns.
   void begin(std::span<const ClusterEdge> edges);
   /// A new vertex that is no instant.
   std::uint32_t add_vertex() { return extra_++; }
@@ -82,8 +87,9 @@ class OrderGraph {
   void add_exit(std::uint32_t vertex, EventRef to) { exits_.push_back({to, vertex}); }
   void add_link(std::uint32_t from, std::uint32_t to) { links_.push_back({from, to}); }
 
-  /// Finds strongly connected components of two instants or more. Calls `use(instant, component)`
-  /// for each of their instants, components numbered from `next` on, which is raised.
+  /// Finds the strongly connected components of two instants or more. Calls `use(instant,
+  /// component)` for each of their instants, in order of instants. Components are numbered from
+  /// `next` on, which is raised. O(v + e log v) for v vertices and e arcs.
   template <class Use>
   void for_each_component(std::uint32_t& next, Use use) {
     build();

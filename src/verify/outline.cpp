@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/flat_map.hpp"
+#include "verify/call_order.hpp"
 #include "verify/requests.hpp"
 
 namespace entrain::verify {
@@ -24,7 +25,7 @@ constexpr std::uint8_t k_notify_out = 2;     // OTF2_RMA_SYNC_TYPE_NOTIFY_OUT
 constexpr std::uint32_t k_tag_open = 0;   // post -> start
 constexpr std::uint32_t k_tag_close = 1;  // complete -> wait
 
-/// A channel as one process writes it down.
+/// A channel as the records of one process name it.
 struct LocalKey {
   std::uint32_t peer = k_none;  ///< rank or process
   std::uint32_t space = k_none;
@@ -43,16 +44,17 @@ constexpr std::uint32_t what(Stage stage, bool send) {
   return static_cast<std::uint32_t>(stage) * 2 + (send ? 1 : 0);
 }
 
-class Walk {
+}  // namespace
+
+class Outliner::Walk {
  public:
-  Walk(const trace::Trace& trace, const Places& places, std::uint32_t process, bool messages_only,
-       Memberships& memberships, Unmatched& unmatched, Skipped& skipped)
-      : trace_(trace),
-        places_(places),
-        messages_only_(messages_only),
-        memberships_(memberships),
-        unmatched_(unmatched),
-        skipped_(skipped) {
+  Walk(Outliner& outliner, std::uint32_t process)
+      : trace_(outliner.trace_),
+        places_(outliner.places_),
+        messages_only_(outliner.scope_ == Scope::messages),
+        memberships_(outliner.memberships_),
+        unmatched_(outliner.left_out_.unmatched),
+        skipped_(outliner.left_out_.skipped) {
     out_.process = process;
   }
 
@@ -75,14 +77,14 @@ class Walk {
     number_ = places_.first_number(l);
     for (std::size_t e = 0; e < events.size(); ++e, ++number_) {
       if (e == 0 || events[e].time != events[e - 1].time) {
-        node_ = number_;
+        instant_ = number_;
         if (e > 0 && events[e].time < events[e - 1].time) out_.decreasing = true;
       }
       if (!names_peer_or_request(events[e], requests) && !messages_only_) other(events[e]);
     }
   }
 
-  /// Messages, and whatever opens or closes a request. False for all other events.
+  /// Handles messages, and every event that opens or closes a request; false for all others.
   bool names_peer_or_request(const Event& event, Requests& requests) {
     switch (event.kind) {
       case EventKind::send:
@@ -90,13 +92,16 @@ class Walk {
         return true;
       case EventKind::isend:
         message(event, true, number_);
-        requests.open(event.id, {event.kind, number_, node_, out_.posts.size() - 1});
+        requests.open(event.id, {.kind = event.kind,
+                                 .number = number_,
+                                 .instant = instant_,
+                                 .post = out_.posts.size() - 1});
         return true;
       case EventKind::recv:
         message(event, false, number_);
         return true;
       case EventKind::irecv_request:
-        requests.open(event.id, {event.kind, number_, node_});
+        requests.open(event.id, {.kind = event.kind, .number = number_, .instant = instant_});
         return true;
       case EventKind::irecv: {
         const std::uint32_t posted = requests.complete_receive(event.id).number;
@@ -106,12 +111,12 @@ class Walk {
       case EventKind::request_cancelled:
         cancel(requests.cancel(event.id));
         return true;
-      case EventKind::nb_request:  // may share its id with messages
-        requests.open(event.id, {event.kind, number_, node_});
+      case EventKind::nb_request:  // messages may use the same id later
+        requests.open(event.id, {.kind = event.kind, .number = number_, .instant = instant_});
         return true;
       case EventKind::nb_complete: {
         const Requests::Open request = requests.complete_collective(event.id);
-        if (!messages_only_) call(event.comm, {request.number, request.node});
+        if (!messages_only_) call(event.comm, {request.number, request.instant});
         return true;
       }
       default:
@@ -122,13 +127,13 @@ class Walk {
   void other(const Event& event) {
     switch (event.kind) {
       case EventKind::collective_begin:
-        begin_ = {number_, node_};
+        begin_ = {number_, instant_};
         break;
       case EventKind::collective_end:
         call(event.comm, std::exchange(begin_, {}));
         break;
       case EventKind::rma_collective_begin:
-        rma_begin_ = {number_, node_};
+        rma_begin_ = {number_, instant_};
         break;
       case EventKind::rma_collective_end:
         rma_call(event.comm, std::exchange(rma_begin_, {}));
@@ -162,8 +167,8 @@ class Walk {
   void world(Outline::World& call, bool enter) {
     if (call.location == k_none) call.location = location_;
     if (call.location != location_) call.several = true;
-    if (enter && call.enter == k_none) call.enter = node_;
-    if (!enter && call.enter != k_none && call.leave == k_none) call.leave = node_;
+    if (enter && call.enter == k_none) call.enter = instant_;
+    if (!enter && call.enter != k_none && call.leave == k_none) call.leave = instant_;
   }
 
   void message(const Event& event, bool send, std::uint32_t order) {
@@ -184,13 +189,18 @@ class Walk {
         {peer, space, tag, what(stage, send)}, static_cast<std::uint32_t>(out_.channels.size()));
     if (is_new) {
       const std::uint32_t own = out_.process;
-      out_.channels.push_back({{stage, send ? own : peer, send ? peer : own, space, tag}, send});
+      const ChannelKey key{.stage = stage,
+                           .sender = send ? own : peer,
+                           .receiver = send ? peer : own,
+                           .space = space,
+                           .tag = tag};
+      out_.channels.push_back({.key = key, .send = send});
     }
     return *channel;
   }
 
   void post(std::uint32_t channel, std::uint32_t order) {
-    out_.posts.push_back({channel, order, node_});
+    out_.posts.push_back({.channel = channel, .order = order, .instant = instant_});
     if (channel == k_none) return;
     Outline::Channel& to = out_.channels[channel];
     if (to.count++ > 0 && (order < to.latest || to.location != location_)) to.disordered = true;
@@ -215,7 +225,7 @@ class Walk {
 
   struct Begin {
     std::uint32_t number = k_none;
-    std::uint32_t node = k_none;
+    std::uint32_t instant = k_none;
   };
 
   void call(CommIndex comm, Begin begin) {
@@ -243,7 +253,7 @@ class Walk {
     if (is_new) {
       if (const auto seat = memberships_.seat_of(comm, out_.process)) {
         *column = static_cast<std::uint32_t>(out_.columns.size());
-        out_.columns.push_back({space, *seat, location_});
+        out_.columns.push_back({.space = space, .seat = *seat, .location = location_});
       }
     }
     if (*column == k_none) {
@@ -254,7 +264,11 @@ class Walk {
     if (to.location != location_) to.several = true;
     if (to.count++ > 0 && order < to.latest) to.disordered = true;
     to.latest = order;
-    out_.calls.push_back({*column, order, begin.node, node_, number_});
+    out_.calls.push_back({.column = *column,
+                          .order = order,
+                          .begin = begin.instant,
+                          .end = instant_,
+                          .event = number_});
   }
 
   void group_sync(const Event& event) {
@@ -297,10 +311,8 @@ class Walk {
   Begin begin_, rma_begin_;          ///< of the blocking call that is open
   LocationIndex location_ = k_none;  ///< in work
   std::uint32_t number_ = 0;         ///< of the event in work
-  std::uint32_t node_ = 0;           ///< of its instant
+  std::uint32_t instant_ = 0;        ///< number of its instant
 };
-
-}  // namespace
 
 Result<void> require_countable(std::uint64_t posts, const std::string& path) {
   if (posts < k_none) return {};
@@ -310,10 +322,6 @@ Result<void> require_countable(std::uint64_t posts, const std::string& path) {
                           path, posts));
 }
 
-Outline outline_process(const trace::Trace& trace, const Places& places, std::uint32_t process,
-                        bool messages_only, Memberships& memberships, Unmatched& unmatched,
-                        Skipped& skipped) {
-  return Walk(trace, places, process, messages_only, memberships, unmatched, skipped).run();
-}
+Outline Outliner::outline(std::uint32_t process) { return Walk(*this, process).run(); }
 
 }  // namespace entrain::verify

@@ -4,13 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <entrain/error.hpp>
 
-#include "verify/counts.hpp"
-#include "verify/membership.hpp"
+#include "trace/trace.hpp"
+#include "verify/edges.hpp"
 #include "verify/places.hpp"
 
 namespace entrain::verify {
@@ -18,7 +17,7 @@ namespace entrain::verify {
 /// Kinds of operations whose k-th send belongs to the k-th receive of the same channel.
 enum class Stage : std::uint32_t { message, group_sync, notification };
 
-/// What the two ends of such an operation have in common.
+/// What both ends of such an operation name: a channel. Its k-th send belongs to its k-th receive.
 struct ChannelKey {
   Stage stage{};
   std::uint32_t sender = k_none;    ///< process
@@ -32,14 +31,28 @@ struct ChannelKey {
 /// The spaces in which collective calls are counted: communicators, then windows.
 using SpaceIndex = std::uint32_t;
 
-/// What the events of one process amount to: its ends of messages and its collective calls, by
-/// channel and space. Small, so that a process can be kept while the others are looked at; times
-/// are added when the ends are written to their final places (Parcels).
+/// What the checker pairs.
+enum class Scope {
+  everything,
+  messages,  ///< only point-to-point messages
+};
+
+/// A short form of the events of one process: its ends of messages and synchronisations, by
+/// channel, and its collective calls, by space. Small, so that it can be kept while the other
+/// processes are looked at. It has no times yet: write_parcels() adds them.
+///
+/// Instants are named by the number (Places) of the first event that shares their stamp.
+///
+/// Example: process 0 sends to process 1 (event 0), posts a receive (1) and a barrier (2, 3), then
+/// completes the receive (4). It has two channels, 0 -> 1 and 1 -> 0, and one column, the world.
+/// Its posts are {channel 0, order 0, instant 0} and {channel 1, order 1, instant 4}: a receive is
+/// ordered by its request, but its edge ends at its completion. Its only call is {column 0, order
+/// 2, begin 2, end 3, event 3}.
 struct Outline {
   struct Channel {
     ChannelKey key;
-    bool send = false;        ///< the process's own part is the sending one
-    bool disordered = false;  ///< its posts do not stand in posting order, or threads share it
+    bool send = false;        ///< the process is the sending one
+    bool disordered = false;  ///< its posts are not stored in posting order, or threads share it
     std::uint32_t count = 0;
     std::uint32_t latest = 0;         ///< `order` of the last post so far
     LocationIndex location = k_none;  ///< of the last post so far
@@ -47,22 +60,22 @@ struct Outline {
   struct Post {
     std::uint32_t channel = k_none;  ///< k_none: without a partner
     std::uint32_t order = 0;         ///< number of the event at which it was posted
-    std::uint32_t node = 0;          ///< number of the instant that is the end of the edge
+    std::uint32_t instant = 0;       ///< number of the instant that is the end of the edge
   };
   /// The calls of the process in one space.
   struct Column {
     SpaceIndex space = k_none;
     Seat seat;
     LocationIndex location = k_none;  ///< of the first call
-    bool several = false;             ///< threads call
-    bool disordered = false;          ///< its calls do not stand in the order of their begins
+    bool several = false;             ///< several threads call
+    bool disordered = false;          ///< its calls are not stored in the order of their begins
     std::uint32_t count = 0;
     std::uint32_t latest = 0;
   };
   struct Call {
     std::uint32_t column = 0;
-    /// Number of its begin, or of its end without begin. After order_calls(), in a disordered
-    /// column: its position there.
+    /// Number of its begin, or of its end if there is no begin. After order_calls(), in a
+    /// disordered column: its position there.
     std::uint32_t order = 0;
     std::uint32_t begin = k_none;  ///< number of the instant; k_none: not in the trace
     std::uint32_t end = 0;         ///< number of the instant
@@ -76,31 +89,46 @@ struct Outline {
   std::vector<Call> calls;   ///< by location, in stream order of their ends
   bool has_threads = false;  ///< there are events for ThreadRelation
   bool decreasing = false;   ///< a stamp is below the one before it
-  /// The call of MPI_Init, then that of MPI_Finalize: first enter of its thread, and first leave
-  /// after it.
+  /// The call of MPI_Init, or that of MPI_Finalize: the first enter of its thread, and the first
+  /// leave after it.
   struct World {
     LocationIndex location = k_none;  ///< of the first record
-    bool several = false;             ///< threads have records of such a call
+    bool several = false;             ///< several threads have records of such a call
     std::uint32_t enter = k_none;     ///< number of the instant; k_none: not in the trace
     std::uint32_t leave = k_none;
 
     /// MPI is initialised and finalized by one thread.
     [[nodiscard]] bool complete() const { return !several && leave != k_none; }
   };
-  std::array<World, 2> world;
+  std::array<World, 2> world;  ///< MPI_Init, MPI_Finalize
 };
 
-/// Walks once through the events of a process. Counts what can have no partner.
-Outline outline_process(const trace::Trace& trace, const Places& places, std::uint32_t process,
-                        bool messages_only, Memberships& memberships, Unmatched& unmatched,
-                        Skipped& skipped);
+/// Makes the outlines of processes, one after the other. Used by one thread.
+class Outliner {
+ public:
+  /// `left_out` counts the operations that can have no partner. All must outlive the Outliner.
+  Outliner(const trace::Trace& trace, const Places& places, Scope scope, LeftOut& left_out)
+      : trace_(trace),
+        places_(places),
+        scope_(scope),
+        left_out_(left_out),
+        memberships_(trace.definitions) {}
+
+  /// Walks once through the events of a process.
+  Outline outline(std::uint32_t process);
+
+ private:
+  class Walk;
+
+  const trace::Trace& trace_;
+  const Places& places_;
+  Scope scope_;
+  LeftOut& left_out_;
+  Memberships memberships_;
+};
 
 /// ErrorKind::input if a process has more ends of operations than 32 bits can number: a
-/// synchronisation through a window has one for every partner. `path` names the trace.
+/// synchronisation through an RMA window has one for every partner. `path` names the trace.
 Result<void> require_countable(std::uint64_t posts, const std::string& path);
-
-/// Puts the calls of a process in the order in which it made them: by begin, of those begun
-/// together requests first, then the one that ended first, but every thread's in stream order.
-void order_calls(const trace::Trace& trace, const Places& places, Outline& outline);
 
 }  // namespace entrain::verify

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/flat_map.hpp"
-#include "verify/times.hpp"
+#include "verify/stream_times.hpp"
 
 namespace entrain::verify {
 
@@ -14,11 +14,20 @@ namespace {
 
 constexpr std::uint32_t k_process_sync = 1;  // OTF2_RMA_SYNC_LEVEL_PROCESS
 
-/// Decides where the ends of every channel come to stand. Where they are in posting order already,
-/// that is the order in which they pass by.
-class Slots {
+/// Appends `count` values and returns the first. The memory must have been reserved: pointers to
+/// earlier values stay valid.
+template <class T>
+T* append(std::vector<T>& values, std::size_t count) {
+  const std::size_t first = values.size();
+  values.resize(first + count);
+  return values.data() + first;
+}
+
+/// The position of each post of a process in its channel. If the posts of a channel are stored in
+/// posting order, they are simply counted.
+class PostPositions {
  public:
-  Slots(const trace::Trace& trace, const Places& places, Outline& outline)
+  PostPositions(const trace::Trace& trace, const Places& places, Outline& outline)
       : channels_(outline.channels), next_(channels_.size(), 0) {
     std::vector<Outline::Post>& posts = outline.posts;
     std::vector<std::uint32_t> disordered;
@@ -27,7 +36,7 @@ class Slots {
         disordered.push_back(i);
       }
     }
-    // Threads of a process share a clock: their stored stamps tell who posted first.
+    // Threads of a process share a clock: their stored stamps say which posted first.
     const bool single = places.is_single(outline.process);
     const auto stamp = [&](std::uint32_t number) -> std::uint64_t {
       if (single) return 0;
@@ -42,7 +51,7 @@ class Slots {
     for (const std::uint32_t i : disordered) posts[i].order = next_[posts[i].channel]++;
   }
 
-  /// To be asked once per post, in order.
+  /// To be called once per post, in order.
   std::uint32_t operator()(const Outline::Post& post) {
     return channels_[post.channel].disordered ? post.order : next_[post.channel]++;
   }
@@ -52,140 +61,183 @@ class Slots {
   std::vector<std::uint32_t> next_;
 };
 
-std::uint32_t blocks(std::uint32_t count) { return (count + k_block - 1) / k_block; }
+/// Where the calls of one process in one space go: each block of ordinals into the parcel for its
+/// home.
+struct ColumnPlaces {
+  std::vector<CallRecord*> blocks;  ///< where each block begins
+  std::uint32_t limit = 0;          ///< ordinals from here on are left out
+  std::uint32_t next = 0;           ///< ordinal of the next call, if they are stored in order
 
-}  // namespace
+  CallRecord& operator[](std::uint32_t ordinal) {
+    return blocks[ordinal / k_block][ordinal % k_block];
+  }
+};
 
-void sort_by_time(std::byte* at, std::size_t unused) {
-  const ChannelEnds ends(at);
-  const std::size_t count = ends.count();
-  std::vector<std::pair<std::int64_t, std::uint32_t>> sorted;
-  for (std::size_t k = 0; k < count; ++k) sorted.emplace_back(ends.time(k), ends.node(k));
-  std::sort(sorted.begin(), sorted.end());
-  std::rotate(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(unused), sorted.end());
-  std::byte* const times = at + ChannelEnds::k_head;
-  std::byte* const nodes = times + count * sizeof(std::int64_t);
-  for (std::size_t k = 0; k < count; ++k) {
-    store(times + k * sizeof(std::int64_t), sorted[k].first);
-    store(nodes + k * sizeof(std::uint32_t), sorted[k].second);
+/// Calls `use(block, count)` with each block of the first `calls` ordinals.
+template <class Use>
+void for_each_block(std::uint32_t calls, Use use) {
+  for (std::uint32_t block = 0; std::uint64_t{block} * k_block < calls; ++block) {
+    use(block, std::min(k_block, calls - block * k_block));
   }
 }
 
-Parcels::Parcels(const Team& team, const trace::Trace& trace, const Places& places,
-                 std::span<const ClockMap> maps, std::span<const std::uint32_t> limits)
-    : members_(team.size()),
-      trace_(trace),
-      places_(places),
-      maps_(maps),
-      limits_(limits),
-      sends_(team.size()),
-      calls_(team.size()) {}
+class ParcelWriter {
+ public:
+  ParcelWriter(const trace::Share& share, const Places& places, std::span<const ClockMap> maps,
+               std::span<const std::uint32_t> limits)
+      : trace_(share.trace), places_(places), maps_(maps), limits_(limits) {
+    out_.sends.resize(share.team.size());
+    out_.calls.resize(share.team.size());
+  }
 
-std::uint32_t Parcels::home(SpaceIndex space, std::uint32_t block) const {
-  return static_cast<std::uint32_t>(mix(std::uint64_t{space} << 32 | block) % members_);
-}
-
-std::uint32_t Parcels::limit(const Outline::Column& column) const {
-  return std::min(column.count, limits_[column.space]);
-}
-
-void Parcels::reserve(const std::vector<Outline>& outlines) {
-  std::vector<std::size_t> send_bytes(members_, 0), call_bytes(members_, 0);
-  std::size_t receive_bytes = 0;
-  for (const Outline& outline : outlines) {
-    for (const Outline::Channel& channel : outline.channels) {
-      if (channel.count == 0) continue;
-      auto& bytes = channel.send ? send_bytes[places_.owner(channel.key.receiver)] : receive_bytes;
-      bytes += ChannelEnds::size(channel.count);
+  Parcels write(std::vector<Outline>&& outlines) && {
+    reserve(outlines);
+    for (Outline& outline : outlines) {
+      write_posts(outline);
+      write_calls(outline);
+      outline = {};
     }
-    for (const Outline::Column& column : outline.columns) {
-      const std::uint32_t count = limit(column);
-      for (std::uint32_t b = 0; b < blocks(count); ++b) {
-        call_bytes[home(column.space, b)] +=
-            sizeof(CallsHead) + std::min(k_block, count - b * k_block) * sizeof(CallRecord);
+    return std::move(out_);
+  }
+
+ private:
+  ChannelParcel& parcel_of(const Outline::Channel& channel) {
+    return channel.send ? out_.sends[places_.owner(channel.key.receiver)] : out_.receives;
+  }
+  CallParcel& parcel_of(SpaceIndex space, std::uint32_t block) {
+    return out_.calls[mix(std::uint64_t{space} << 32 | block) % out_.calls.size()];
+  }
+  [[nodiscard]] std::uint32_t limit(const Outline::Column& column) const {
+    return std::min(column.count, limits_[column.space]);
+  }
+
+  /// Makes room for everything at once: the parcels must not grow while they are written.
+  void reserve(const std::vector<Outline>& outlines) {
+    struct Size {
+      std::size_t heads = 0, values = 0;
+    };
+    std::vector<Size> sends(out_.sends.size()), calls(out_.calls.size());
+    Size receives;
+    const auto add = [](Size& size, std::size_t values) {
+      ++size.heads;
+      size.values += values;
+    };
+    for (const Outline& outline : outlines) {
+      for (const Outline::Channel& channel : outline.channels) {
+        if (channel.count == 0) continue;
+        add(channel.send ? sends[places_.owner(channel.key.receiver)] : receives, channel.count);
+      }
+      for (const Outline::Column& column : outline.columns) {
+        for_each_block(limit(column), [&](std::uint32_t block, std::uint32_t count) {
+          const auto to =
+              static_cast<std::size_t>(&parcel_of(column.space, block) - out_.calls.data());
+          add(calls[to], count);
+        });
+      }
+    }
+    const auto reserve_ends = [](ChannelParcel& parcel, const Size& size) {
+      parcel.heads.reserve(size.heads);
+      parcel.times.reserve(size.values);
+      parcel.instants.reserve(size.values);
+    };
+    reserve_ends(out_.receives, receives);
+    for (std::size_t m = 0; m < sends.size(); ++m) {
+      reserve_ends(out_.sends[m], sends[m]);
+      out_.calls[m].heads.reserve(calls[m].heads);
+      out_.calls[m].calls.reserve(calls[m].values);
+    }
+  }
+
+  std::vector<ChannelSide> begin_channels(const Outline& outline) {
+    std::vector<ChannelSide> sides;
+    for (const Outline::Channel& channel : outline.channels) {
+      sides.emplace_back();
+      if (channel.count == 0) continue;  // all cancelled
+      ChannelParcel& to = parcel_of(channel);
+      to.heads.push_back({.key = channel.key, .count = channel.count});
+      sides.back() = {.times = append(to.times, channel.count),
+                      .instants = append(to.instants, channel.count)};
+    }
+    return sides;
+  }
+
+  void write_posts(Outline& outline) {
+    const std::vector<ChannelSide> sides = begin_channels(outline);
+    PostPositions position(trace_, places_, outline);
+    auto post = outline.posts.begin();
+    for (const LocationIndex l : places_.locations(outline.process)) {
+      const auto& events = trace_.locations[l].events;
+      const std::uint32_t first = places_.first_number(l);
+      StreamTimes time(maps_[l]);
+      for (; post != outline.posts.end() && post->instant - first < events.size(); ++post) {
+        if (post->channel == k_none) continue;
+        const std::uint32_t k = position(*post);
+        const ChannelSide& side = sides[post->channel];
+        side.times[k] = time(events[post->instant - first].time);
+        side.instants[k] = post->instant;
       }
     }
   }
-  receives_.resize(receive_bytes);
-  next_receive_ = receives_.data();
-  for (std::uint32_t m = 0; m < members_; ++m) {
-    sends_[m].resize(send_bytes[m]);
-    calls_[m].resize(call_bytes[m]);
-    next_send_.push_back(sends_[m].data());
-    next_call_.push_back(calls_[m].data());
-  }
-}
 
-void Parcels::write(std::vector<Outline>&& outlines) {
-  reserve(outlines);
-  for (Outline& outline : outlines) {
-    write_posts(outline);
-    write_calls(outline);
-    outline = {};
+  std::vector<ColumnPlaces> begin_columns(const Outline& outline) {
+    std::vector<ColumnPlaces> columns;
+    for (const Outline::Column& column : outline.columns) {
+      ColumnPlaces& places = columns.emplace_back();
+      places.limit = limit(column);
+      for_each_block(places.limit, [&](std::uint32_t block, std::uint32_t count) {
+        CallParcel& to = parcel_of(column.space, block);
+        to.heads.push_back({.space = column.space,
+                            .block = block,
+                            .process = outline.process,
+                            .seat = column.seat,
+                            .count = count});
+        places.blocks.push_back(append(to.calls, count));
+      });
+    }
+    return columns;
   }
-}
 
-void Parcels::write_posts(Outline& outline) {
-  std::vector<std::byte*> places;  // of the first time of each channel
-  for (const Outline::Channel& channel : outline.channels) {
-    auto& next = channel.send ? next_send_[places_.owner(channel.key.receiver)] : next_receive_;
-    places.push_back(channel.count == 0 ? nullptr : next + ChannelEnds::k_head);
-    if (channel.count == 0) continue;  // all cancelled
-    store(next, channel.key);
-    store(next + sizeof(ChannelKey), channel.count);
-    next += ChannelEnds::size(channel.count);
-  }
-  Slots slots(trace_, places_, outline);
-  auto post = outline.posts.begin();
-  for (const LocationIndex l : places_.locations(outline.process)) {
-    const auto& events = trace_.locations[l].events;
-    const std::uint32_t first = places_.first_number(l);
-    StreamTimes time(maps_[l]);
-    for (; post != outline.posts.end() && post->node - first < events.size(); ++post) {
-      if (post->channel == k_none) continue;
-      const std::uint32_t slot = slots(*post);
-      std::byte* const times = places[post->channel];
-      std::byte* const nodes = times + outline.channels[post->channel].count * sizeof(std::int64_t);
-      store(times + slot * sizeof(std::int64_t), time(events[post->node - first].time));
-      store(nodes + slot * sizeof(std::uint32_t), post->node);
+  void write_calls(const Outline& outline) {
+    std::vector<ColumnPlaces> columns = begin_columns(outline);
+    auto call = outline.calls.begin();
+    for (const LocationIndex l : places_.locations(outline.process)) {
+      const auto& events = trace_.locations[l].events;
+      const std::uint32_t first = places_.first_number(l);
+      StreamTimes begin_time(maps_[l]), end_time(maps_[l]);
+      for (; call != outline.calls.end() && call->event - first < events.size(); ++call) {
+        ColumnPlaces& column = columns[call->column];
+        const bool disordered = outline.columns[call->column].disordered;
+        const std::uint32_t ordinal = disordered ? call->order : column.next++;
+        if (ordinal >= column.limit) continue;
+        const trace::Event& end = events[call->event - first];
+        const bool has_begin = call->begin != k_none;
+        column[ordinal] = {
+            .begin_time = has_begin ? begin_time(events[call->begin - first].time) : 0,
+            .end_time = end_time(end.time),
+            .begin = call->begin,
+            .end = call->end,
+            .root = end.peer,
+            .operation = end.op,
+            .flags = end.flags,
+            .blocking = end.kind != trace::EventKind::nb_complete,
+            .synchronises = (end.tag & k_process_sync) != 0};
+      }
     }
   }
-}
 
-void Parcels::write_calls(Outline& outline) {
-  std::vector<std::byte*> places;            // of the first call of each block
-  std::vector<std::size_t> first_of_column;  // in places
-  for (const Outline::Column& column : outline.columns) {
-    first_of_column.push_back(places.size());
-    const std::uint32_t count = limit(column);
-    for (std::uint32_t b = 0; b < blocks(count); ++b) {
-      std::byte*& next = next_call_[home(column.space, b)];
-      const std::uint32_t part = std::min(k_block, count - b * k_block);
-      store(next, CallsHead{column.space, b, outline.process, column.seat, part});
-      places.push_back(next + sizeof(CallsHead));
-      next += sizeof(CallsHead) + part * sizeof(CallRecord);
-    }
-  }
-  std::vector<std::uint32_t> next(outline.columns.size(), 0);
-  auto call = outline.calls.begin();
-  for (const LocationIndex l : places_.locations(outline.process)) {
-    const auto& events = trace_.locations[l].events;
-    const std::uint32_t first = places_.first_number(l);
-    StreamTimes begin_time(maps_[l]), end_time(maps_[l]);
-    for (; call != outline.calls.end() && call->event - first < events.size(); ++call) {
-      const Outline::Column& column = outline.columns[call->column];
-      const std::uint32_t slot = column.disordered ? call->order : next[call->column]++;
-      if (slot >= limit(column)) continue;
-      const trace::Event& end = events[call->event - first];
-      CallRecord record{0, end_time(end.time), call->begin, call->end, end.peer, end.op, end.flags};
-      if (call->begin != k_none) record.begin_time = begin_time(events[call->begin - first].time);
-      record.blocking = end.kind != trace::EventKind::nb_complete;
-      record.synchronises = (end.tag & k_process_sync) != 0;
-      store(places[first_of_column[call->column] + slot / k_block] +
-                slot % k_block * sizeof(CallRecord),
-            record);
-    }
-  }
+  const trace::Trace& trace_;
+  const Places& places_;
+  std::span<const ClockMap> maps_;
+  std::span<const std::uint32_t> limits_;
+  Parcels out_;
+};
+
+}  // namespace
+
+Parcels write_parcels(const trace::Share& share, const Places& places,
+                      std::span<const ClockMap> maps, std::span<const std::uint32_t> limits,
+                      std::vector<Outline>&& outlines) {
+  return ParcelWriter(share, places, maps, limits).write(std::move(outlines));
 }
 
 }  // namespace entrain::verify

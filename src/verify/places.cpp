@@ -9,15 +9,15 @@
 
 namespace entrain::verify {
 
-Places::Places(const trace::Partition& partition, const trace::Trace& trace)
-    : definitions_(&trace.definitions), first_(trace.locations.size(), 0) {
-  const std::vector<std::uint32_t>& process_of = trace.definitions.process_of;
+Places::Places(const trace::Share& share)
+    : definitions_(&share.trace.definitions), first_(share.trace.locations.size(), 0) {
+  const std::vector<std::uint32_t>& process_of = definitions_->process_of;
   std::uint32_t processes = 0;
   for (const std::uint32_t process : process_of) processes = std::max(processes, process + 1);
   owner_.assign(processes, 0);
   begin_.assign(std::size_t{processes} + 1, 0);
   for (LocationIndex l = 0; l < process_of.size(); ++l) {
-    owner_[process_of[l]] = partition.owner[l];
+    owner_[process_of[l]] = share.partition.owner[l];
     ++begin_[process_of[l] + 1];
   }
   for (std::size_t p = 0; p < processes; ++p) begin_[p + 1] += begin_[p];
@@ -51,15 +51,13 @@ Result<void> Places::number_events(std::span<const std::int64_t> counts) {
   return {};
 }
 
-Result<Places> Places::agree(Team& team, const trace::Partition& partition,
-                             const trace::Trace& trace) {
-  std::vector<std::int64_t> counts(trace.locations.size(), 0);
-  for (LocationIndex l = 0; l < counts.size(); ++l) {
-    if (!partition.owns(team.rank(), l)) continue;
-    counts[l] = static_cast<std::int64_t>(trace.locations[l].events.size());
+Result<Places> Places::agree(const trace::Share& share) {
+  std::vector<std::int64_t> counts(share.trace.locations.size(), 0);
+  for (const LocationIndex l : share.own()) {
+    counts[l] = static_cast<std::int64_t>(share.trace.locations[l].events.size());
   }
-  team.reduce(Team::Reduction::sum, counts);
-  Places places(partition, trace);
+  share.team.reduce(Team::Reduction::sum, counts);
+  Places places(share);
   TRY(places.number_events(counts));  // the same outcome at every member
   return places;
 }
@@ -71,6 +69,62 @@ LocationIndex Places::search(std::uint32_t process, std::uint32_t number) const 
       std::upper_bound(all.begin(), all.end(), number,
                        [this](std::uint32_t n, LocationIndex l) { return n < first_[l]; });
   return *std::prev(after);
+}
+
+std::uint32_t process_at(const trace::Definitions& definitions, const trace::Comm& comm,
+                         std::uint32_t group, std::uint32_t rank) {
+  const auto& members = group == 0 ? comm.group_a : comm.group_b;
+  if (rank >= members.size()) return k_none;
+  const LocationIndex location = members[rank];
+  return location < definitions.process_of.size() ? definitions.process_of[location] : k_none;
+}
+
+std::optional<Seat> Memberships::seat_of(CommIndex comm, std::uint32_t process) {
+  auto& seats = seats_[comm];
+  if (!seats) {
+    seats.emplace();
+    const trace::Comm& named = definitions_->comms[comm];
+    for (const std::uint32_t group : {0U, 1U}) {
+      const auto& members = group == 0 ? named.group_a : named.group_b;
+      if (group == 1 && !named.inter) break;
+      for (std::uint32_t rank = 0; rank < members.size(); ++rank) {
+        const std::uint32_t member = process_at(*definitions_, named, group, rank);
+        if (member != k_none) seats->push_back({member, {group, rank}});
+      }
+    }
+    std::stable_sort(seats->begin(), seats->end(),
+                     [](const Entry& a, const Entry& b) { return a.process < b.process; });
+  }
+  const auto found =
+      std::lower_bound(seats->begin(), seats->end(), process,
+                       [](const Entry& entry, std::uint32_t p) { return entry.process < p; });
+  if (found == seats->end() || found->process != process) return std::nullopt;
+  return found->seat;
+}
+
+std::uint32_t Memberships::peer_process(CommIndex comm, std::uint32_t own, std::uint32_t rank) {
+  if (comm >= definitions_->comms.size()) return k_none;
+  const trace::Comm& named = definitions_->comms[comm];
+  if (named.self) return own;
+  if (!named.inter) return process_at(*definitions_, named, 0, rank);
+  const auto seat = seat_of(comm, own);
+  return seat ? process_at(*definitions_, named, 1 - seat->group, rank) : k_none;
+}
+
+const std::vector<std::uint32_t>& Memberships::processes_of(std::uint32_t group) {
+  if (group >= processes_.size()) return nobody_;
+  auto& processes = processes_[group];
+  if (!processes) {
+    processes.emplace();
+    for (const LocationIndex member : definitions_->groups[group].members) {
+      if (member < definitions_->process_of.size()) {
+        processes->push_back(definitions_->process_of[member]);
+      }
+    }
+    std::sort(processes->begin(), processes->end());
+    processes->erase(std::unique(processes->begin(), processes->end()), processes->end());
+  }
+  return *processes;
 }
 
 }  // namespace entrain::verify

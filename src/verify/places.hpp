@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,13 +11,14 @@
 
 #include "base/ids.hpp"
 #include "base/team.hpp"
-#include "trace/partition.hpp"
+#include "trace/share.hpp"
 #include "trace/trace.hpp"
 
+/// Who belongs where: events to processes (Places), processes to communicators (Memberships).
 namespace entrain::verify {
 
-/// An event of the skeleton: trace.locations[location].events[event]. What the matching hands out
-/// names the first of the events that share its stamp, so that equal references are one instant.
+/// An event of the skeleton: trace.locations[location].events[event]. Edges name the first of the
+/// events that share a stamp, so that equal references are one instant.
 struct EventRef {
   LocationIndex location = k_none;
   std::uint32_t event = k_none;
@@ -25,18 +27,17 @@ struct EventRef {
   friend auto operator<=>(const EventRef&, const EventRef&) = default;
 };
 
-/// The instant as a key.
-inline std::uint64_t key_of(EventRef ref) { return std::uint64_t{ref.location} << 32 | ref.event; }
-
-/// Which process, member and machine node everything belongs to, and the numbers of the
-/// communication events: those of a process count through its locations, one after the other.
+/// The process, member and machine that everything belongs to, and the numbers of the
+/// communication events: a process counts its own ones through its locations, one after the other.
 /// The same at every member. Immutable, so safe to share between threads.
+///
+/// Example: process 0 has locations 0 and 2 with 3 and 5 events, process 1 has location 1 with 4.
+/// In process 0, number 2 is the last event of location 0, and number 3 the first of location 2
+/// (first_number(2) == 3). In process 1, number 0 is the first event of location 1.
 class Places {
  public:
-  /// A common call of the team. Errors: ErrorKind::input for a process of 2^32 communication
-  /// events or more.
-  static Result<Places> agree(Team& team, const trace::Partition& partition,
-                              const trace::Trace& trace);
+  /// Collective. Errors: ErrorKind::input for a process of 2^32 communication events or more.
+  static Result<Places> agree(const trace::Share& share);
 
   [[nodiscard]] std::uint32_t process_count() const {
     return static_cast<std::uint32_t>(owner_.size());
@@ -46,7 +47,7 @@ class Places {
   [[nodiscard]] std::uint32_t process_of(LocationIndex l) const {
     return definitions_->process_of[l];
   }
-  /// In increasing order.
+  /// The locations of a process, in increasing order.
   [[nodiscard]] std::span<const LocationIndex> locations(std::uint32_t process) const {
     return {locations_.data() + begin_[process], begin_[process + 1] - begin_[process]};
   }
@@ -59,6 +60,7 @@ class Places {
   [[nodiscard]] std::uint64_t first_position(LocationIndex l) const { return position_[l]; }
   [[nodiscard]] std::uint64_t position_count() const { return position_.back(); }
 
+  /// The event of a process with this number. O(1) if the process is single, else O(log locations).
   [[nodiscard]] EventRef event(std::uint32_t process, std::uint32_t number) const {
     const LocationIndex l = is_single(process) ? only_[process] : search(process, number);
     return {l, number - first_[l]};
@@ -70,7 +72,7 @@ class Places {
 
  private:
   static constexpr LocationIndex k_many = k_none - 1;
-  Places(const trace::Partition& partition, const trace::Trace& trace);
+  explicit Places(const trace::Share& share);
   Result<void> number_events(std::span<const std::int64_t> counts);
   [[nodiscard]] LocationIndex search(std::uint32_t process, std::uint32_t number) const;
 
@@ -81,6 +83,46 @@ class Places {
   std::vector<LocationIndex> only_;      ///< per process: its location with events; k_many: several
   std::vector<std::uint32_t> first_;     ///< per location
   std::vector<std::uint64_t> position_;  ///< per location and the end
+};
+
+/// Where a process sits in a communicator.
+struct Seat {
+  std::uint32_t group = 0;  ///< 1 only in the second group of an inter-communicator
+  std::uint32_t rank = 0;
+};
+
+/// The process of a rank of a group of a communicator; k_none if there is no such rank.
+std::uint32_t process_at(const trace::Definitions& definitions, const trace::Comm& comm,
+                         std::uint32_t group, std::uint32_t rank);
+
+/// The processes of communicators and groups, looked up once and remembered. Used by one thread.
+class Memberships {
+ public:
+  explicit Memberships(const trace::Definitions& definitions)
+      : definitions_(&definitions),
+        seats_(definitions.comms.size()),
+        processes_(definitions.groups.size()) {}
+
+  /// Seat of a process in a communicator; nothing if it does not belong to it. A process named
+  /// twice has the first seat only.
+  std::optional<Seat> seat_of(CommIndex comm, std::uint32_t process);
+
+  /// The process that `rank` of `comm` means in a message of process `own`; k_none: nobody.
+  std::uint32_t peer_process(CommIndex comm, std::uint32_t own, std::uint32_t rank);
+
+  /// Processes of a group, each once, in increasing order: one with several locations is one.
+  const std::vector<std::uint32_t>& processes_of(std::uint32_t group);
+
+ private:
+  struct Entry {
+    std::uint32_t process = k_none;
+    Seat seat;
+  };
+
+  const trace::Definitions* definitions_;
+  std::vector<std::optional<std::vector<Entry>>> seats_;  ///< per communicator, by process
+  std::vector<std::optional<std::vector<std::uint32_t>>> processes_;  ///< per group
+  std::vector<std::uint32_t> nobody_;
 };
 
 }  // namespace entrain::verify

@@ -3,76 +3,50 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <type_traits>
 
 #include "base/try.hpp"
+#include "verify/parcels.hpp"
 
 namespace entrain::verify {
 
 namespace {
 
 /// The call of MPI_Init or MPI_Finalize of a process, as it travels.
-struct Candidate {
+struct WorldCall {
   std::int64_t enter_time = 0, leave_time = 0;
   EventRef enter, leave;
   std::uint32_t process = k_none;
-  std::uint32_t what = 0;  ///< as in Outline::world
+  std::uint32_t what = 0;  ///< index in Outline::world
 };
-
-/// Both sides of one channel, or one of them.
-std::vector<std::byte*> channels_in(Team::Bytes& parcel) {
-  std::vector<std::byte*> found;
-  for (std::byte *at = parcel.data(), *end = at + parcel.size(); at != end;) {
-    found.push_back(at);
-    at += ChannelEnds::size(ChannelEnds(at).count());
-  }
-  return found;
-}
-
-void sort_by_key(std::vector<std::byte*>& channels) {
-  std::sort(channels.begin(), channels.end(), [](const std::byte* a, const std::byte* b) {
-    return ChannelEnds(a).key() < ChannelEnds(b).key();
-  });
-}
 
 }  // namespace
 
-Result<void> stop_if_cancelled(const Progress* progress) {
-  if (progress != nullptr && progress->cancelled()) {
-    return fail(ErrorKind::interrupted, "interrupted while checking");
-  }
-  return {};
-}
-
-Result<Relation> Relation::build(Team& team, const trace::Partition& partition,
-                                 const trace::Trace& trace, std::span<const ClockMap> maps,
-                                 AlltoallvRule alltoallv, Scope scope, const Progress* progress) {
-  TRY_ASSIGN(Places places, Places::agree(team, partition, trace));
-  Relation relation(trace, maps, std::move(places));
-  std::vector<Outline> outlines = relation.outline(team, scope, progress);
-  TRY(team.agree(stop_if_cancelled(progress)));
+Result<Relation> Relation::build(const trace::Share& share, std::span<const ClockMap> maps,
+                                 AlltoallvRule alltoallv, Scope scope, const Cancel& cancel) {
+  TRY_ASSIGN(Places places, Places::agree(share));
+  Relation relation(share.trace, maps, std::move(places));
+  std::vector<Outline> outlines = relation.outline(share, scope, cancel);
+  TRY(cancel.agree(share.team));
   std::size_t most_posts = 0;
   for (const Outline& outline : outlines) most_posts = std::max(most_posts, outline.posts.size());
-  TRY(team.agree(require_countable(most_posts, trace.path)));
-  if (scope == Scope::everything) relation.gather_world(team, outlines);
-  relation.send_everything(team, std::move(outlines), alltoallv);
-  TRY(team.agree(stop_if_cancelled(progress)));
-  relation.join();
-  relation.sum_counters(team);
+  TRY(share.team.agree(require_countable(most_posts, share.trace.path)));
+  if (scope == Scope::everything) relation.gather_world(share.team, outlines);
+  relation.meet(share, alltoallv, std::move(outlines));
+  TRY(cancel.agree(share.team));
+  sum_over_members(share.team, relation.left_out_);
   return relation;
 }
 
-std::vector<Outline> Relation::outline(const Team& team, Scope scope, const Progress* progress) {
+std::vector<Outline> Relation::outline(const trace::Share& share, Scope scope,
+                                       const Cancel& cancel) {
   std::vector<Outline> outlines;
-  Memberships memberships(trace_->definitions);
+  Outliner outliner(*trace_, *places_, scope, left_out_);
   for (std::uint32_t p = 0; p < places_->process_count(); ++p) {
-    if (places_->owner(p) != team.rank()) continue;
-    if (!stop_if_cancelled(progress)) break;
-    outlines.push_back(outline_process(*trace_, *places_, p, scope == Scope::messages, memberships,
-                                       unmatched_, skipped_));
+    if (places_->owner(p) != share.team.rank()) continue;
+    if (cancel.asked()) break;
+    outlines.push_back(outliner.outline(p));
     if (outlines.back().has_threads && scope == Scope::everything) {
-      threads_.add_process(p, unmatched_);
+      threads_.add_process(p, left_out_.unmatched);
     }
     decreasing_ = decreasing_ || outlines.back().decreasing;
     for (const LocationIndex l : places_->locations(p)) {
@@ -82,95 +56,29 @@ std::vector<Outline> Relation::outline(const Team& team, Scope scope, const Prog
   return outlines;
 }
 
-void Relation::send_everything(Team& team, std::vector<Outline>&& outlines,
-                               AlltoallvRule alltoallv) {
-  SpaceCounts spaces(team, trace_->definitions, outlines);
-  Parcels parcels(team, *trace_, *places_, maps_, spaces.limits());
-  parcels.write(std::move(outlines));
-  receives_ = std::move(parcels.receives());
-  sends_ = team.exchange(std::move(parcels.sends()));
-  calls_.emplace(*trace_, *places_, alltoallv, team.exchange(std::move(parcels.calls())));
+/// Sends all operations to where they meet their partners, and pairs them there.
+void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
+                    std::vector<Outline>&& outlines) {
+  SpaceCounts spaces(share.team, trace_->definitions, outlines);
+  Parcels parcels = write_parcels(share, *places_, maps_, spaces.limits(), std::move(outlines));
+  exchange_parcels(share.team, parcels.sends);
+  exchange_parcels(share.team, parcels.calls);
+  calls_.emplace(*trace_, *places_, alltoallv, std::move(parcels.calls));
   limits_.assign(spaces.limits().begin(), spaces.limits().end());
-  Skipped skipped = skipped_;
-  spaces.cut(team, calls_->disagreements(limits_, skipped), unmatched_);
+  Skipped skipped = left_out_.skipped;
+  spaces.cut(share.team, calls_->disagreements(limits_, skipped), left_out_.unmatched);
   if (std::equal(limits_.begin(), limits_.end(), spaces.limits().begin())) {
-    skipped_ = skipped;
-    return;
+    left_out_.skipped = skipped;
+  } else {  // an instance beyond the new limits does not count as skipped as well
+    limits_.assign(spaces.limits().begin(), spaces.limits().end());
+    static_cast<void>(calls_->disagreements(limits_, left_out_.skipped));
   }
-  limits_.assign(spaces.limits().begin(), spaces.limits().end());
-  calls_->disagreements(limits_, skipped_);  // what is left out is not skipped as well
-}
-
-void Relation::join() {
-  std::vector<std::byte*> sends, receives = channels_in(receives_);
-  for (Team::Bytes& parcel : sends_) {
-    const auto more = channels_in(parcel);
-    sends.insert(sends.end(), more.begin(), more.end());
-  }
-  sort_by_key(sends);
-  sort_by_key(receives);
-  auto send = sends.begin();
-  auto receive = receives.begin();
-  while (send != sends.end() || receive != receives.end()) {
-    const bool sent = send != sends.end(), received = receive != receives.end();
-    const ChannelKey from = sent ? ChannelEnds(*send).key() : ChannelKey{};
-    const ChannelKey to = received ? ChannelEnds(*receive).key() : ChannelKey{};
-    if (sent && received && from == to) {
-      channels_.push_back(pair_up(*send++, *receive++));
-      const MatchedChannel& found = channels_.back();
-      count_left(from.stage, found.sends.count() - found.pairs,
-                 found.receives.count() - found.pairs);
-    } else if (sent && (!received || from < to)) {
-      count_left(from.stage, ChannelEnds(*send++).count(), 0);
-    } else {
-      count_left(to.stage, 0, ChannelEnds(*receive++).count());
-    }
-  }
-}
-
-/// Messages pair in posting order. Of synchronisations nothing is posted: where threads share a
-/// side nobody recorded whose came first. But if each took effect after its cause, then so did the
-/// k-th of both sides, sorted by time; and of too many targets it is the first ones for which that
-/// is not certain.
-MatchedChannel Relation::pair_up(std::byte* send, std::byte* receive) const {
-  const ChannelEnds s(send), r(receive);
-  const ChannelKey key = s.key();
-  std::uint32_t pairs = std::min(s.count(), r.count());
-  if (key.stage == Stage::message) return {key, pairs, s, r};
-  const auto shared = [&](const ChannelEnds& ends, std::uint32_t process) {
-    if (places_->is_single(process)) return false;
-    const LocationIndex first = places_->event(process, ends.node(0)).location;
-    for (std::uint32_t k = 1; k < ends.count(); ++k) {
-      if (places_->event(process, ends.node(k)).location != first) return true;
-    }
-    return false;
-  };
-  if (shared(s, key.sender) || shared(r, key.receiver)) {
-    sort_by_time(send, 0);
-    sort_by_time(receive, r.count() - pairs);
-    if (key.sender == key.receiver)
-      pairs = 0;  // a pair on one thread would need its stream's order
-  }
-  return {key, pairs, s, r};
-}
-
-void Relation::count_left(Stage stage, std::uint32_t sends, std::uint32_t receives) {
-  switch (stage) {
-    case Stage::message:
-      unmatched_.sends += sends;
-      unmatched_.receives += receives;
-      break;
-    case Stage::group_sync:
-      unmatched_.rma_group_sync += std::int64_t{sends} + receives;
-      break;
-    case Stage::notification:
-      unmatched_.rma_notify += std::int64_t{sends} + receives;
-      break;
-  }
+  channels_ = Channels(*places_, std::move(parcels.sends), std::move(parcels.receives),
+                       left_out_.unmatched);
 }
 
 void Relation::gather_world(Team& team, std::span<const Outline> outlines) {
-  std::vector<std::vector<Candidate>> to_first(team.size());
+  std::vector<std::vector<WorldCall>> to_first(team.size());
   for (const Outline& outline : outlines) {
     for (std::uint32_t what = 0; what < outline.world.size(); ++what) {
       if (!outline.world[what].complete()) continue;
@@ -178,16 +86,26 @@ void Relation::gather_world(Team& team, std::span<const Outline> outlines) {
       const EventRef leave = places_->event(outline.process, outline.world[what].leave);
       const auto& events = trace_->locations[enter.location].events;
       const ClockMap& map = maps_[enter.location];
-      to_first[0].push_back({map(events[enter.event].time), map(events[leave.event].time), enter,
-                             leave, outline.process, what});
+      to_first[0].push_back({.enter_time = map(events[enter.event].time),
+                             .leave_time = map(events[leave.event].time),
+                             .enter = enter,
+                             .leave = leave,
+                             .process = outline.process,
+                             .what = what});
     }
   }
   std::array<Instance, 2> world;
   for (const auto& part : exchange(team, std::move(to_first))) {
-    for (const Candidate& c : part) {
-      const std::uint32_t node = trace_->definitions.node_of[c.enter.location];
-      world[c.what].sends.push_back({c.enter_time, c.enter, c.process, node});
-      world[c.what].receives.push_back({c.leave_time, c.leave, c.process, node});
+    for (const WorldCall& call : part) {
+      Moment moment;
+      moment.process = call.process;
+      moment.machine = trace_->definitions.node_of[call.enter.location];
+      moment.time = call.enter_time;
+      moment.event = call.enter;
+      world[call.what].sends.push_back(moment);
+      moment.time = call.leave_time;
+      moment.event = call.leave;
+      world[call.what].receives.push_back(moment);
     }
   }
   for (std::size_t i = 0; i < world.size(); ++i) {
@@ -199,27 +117,15 @@ void Relation::gather_world(Team& team, std::span<const Outline> outlines) {
   }
 }
 
-void Relation::sum_counters(Team& team) {
-  const auto sum = [&team](auto& counters) {
-    using Counters = std::remove_reference_t<decltype(counters)>;
-    std::array<std::int64_t, sizeof(Counters) / sizeof(std::int64_t)> values{};
-    std::memcpy(values.data(), &counters, sizeof counters);
-    team.reduce(Team::Reduction::sum, values);
-    std::memcpy(static_cast<void*>(&counters), values.data(), sizeof counters);
-  };
-  sum(unmatched_);
-  sum(skipped_);
-}
-
 bool Relation::pair(const MatchedChannel& channel, std::uint32_t k, Pair& out) const {
   const ChannelKey& key = channel.key;
-  out.send = places_->event(key.sender, channel.sends.node(k));
-  out.receive = places_->event(key.receiver, channel.receives.node(k));
+  out.send = places_->event(key.sender, channel.sends.instants[k]);
+  out.receive = places_->event(key.receiver, channel.receives.instants[k]);
   if (out.send.location == out.receive.location) return false;
   out.kind = channel.kind();
   out.order = channel.order(k);
-  out.send_time = channel.sends.time(k);
-  out.receive_time = channel.receives.time(k);
+  out.send_time = channel.send_time(k);
+  out.receive_time = channel.receive_time(k);
   return true;
 }
 

@@ -11,80 +11,53 @@
 
 #include <entrain/clock_map.hpp>
 #include <entrain/options.hpp>
-#include <entrain/progress.hpp>
 
-#include "base/team.hpp"
-#include "trace/partition.hpp"
-#include "trace/trace.hpp"
+#include "base/cancel.hpp"
+#include "trace/share.hpp"
 #include "verify/calls.hpp"
-#include "verify/counts.hpp"
-#include "verify/instance.hpp"
-#include "verify/parcels.hpp"
+#include "verify/channels.hpp"
+#include "verify/edges.hpp"
+#include "verify/outline.hpp"
 #include "verify/places.hpp"
 #include "verify/threads.hpp"
 
 namespace entrain::verify {
 
-/// Both sides of a channel: the k-th send belongs to the k-th receive, for k < pairs. Where threads
-/// share a side of synchronisations both are sorted by time, except those left over.
-struct MatchedChannel {
-  ChannelKey key;
-  std::uint32_t pairs = 0;
-  ChannelEnds sends, receives;
-
-  [[nodiscard]] EdgeKind kind() const {
-    return key.stage == Stage::message ? EdgeKind::p2p : EdgeKind::rma;
-  }
-  [[nodiscard]] EdgeOrder order(std::uint64_t k) const {
-    return {static_cast<std::uint64_t>(key.stage), std::uint64_t{key.sender} << 32 | key.receiver,
-            std::uint64_t{key.space} << 32 | key.tag, k};
-  }
-};
-
-/// A single edge.
-struct Pair {
-  EdgeKind kind{};
-  EdgeOrder order{};
-  std::int64_t send_time = 0, receive_time = 0;  ///< corrected, ticks
-  EventRef send, receive;                        ///< of different locations
-};
-
-/// What is paired.
-enum class Scope {
-  everything,
-  messages,  ///< only point-to-point messages
-};
-
 /// The happened-before relation of a trace as the checker sees it (docs/method.md, section 2):
 /// every member holds a part of it.
 ///
-/// Every member walks through the processes it owns and writes down their ends of messages by
-/// channel, and their collective calls by communicator or window. Sends travel to the owner of the
-/// receiving process and meet the receives there; calls travel to homes, by communicator and block
-/// of ordinals; what happens between threads stays. 12 bytes per end of a message and 32 per call
-/// are held, besides what a process needs while it is looked at.
+/// Every member walks through the processes it owns and makes their outlines. Sends then travel to
+/// the owner of the receiving process and meet the receives there (Channels); calls travel to the
+/// homes of their blocks (CallBlocks); edges between threads stay (ThreadRelation). Memory: 12
+/// bytes per end of a message and 32 per call, besides what one process needs while it is looked
+/// at.
 ///
-/// Deliberately shares nothing with match/, which the corrector uses. What cannot be paired is
-/// counted, never an error. The relation does not depend on the partition; who holds which part of
-/// it does.
+/// Example: location 0 (process 0) sends at 1000 and 1200, location 1 (process 1) receives at 500
+/// and 1300; both use tag 7 of the world. The two sends and the two receives name the channel
+/// {message, 0 -> 1, world, tag 7}. So the first edge is 1000 -> 500, a violation by 500 ticks, and
+/// the second one is 1200 -> 1300, which holds. A third send would count as unmatched.
+///
+/// Deliberately shares no code with match/, which the corrector uses. Operations that cannot be
+/// paired are counted, never an error. The relation does not depend on the partition; which member
+/// holds which part of it does.
 class Relation {
  public:
-  /// A common call of the team. `trace`, `maps` and what `partition` names must outlive it.
-  /// Errors, the same at every member: ErrorKind::interrupted; ErrorKind::input as Places::agree.
-  static Result<Relation> build(Team& team, const trace::Partition& partition,
-                                const trace::Trace& trace, std::span<const ClockMap> maps,
-                                AlltoallvRule alltoallv, Scope scope, const Progress* progress);
+  /// Collective. The trace and `maps` (per location: stored stamp -> time) must outlive it. O(n log
+  /// n), in most traces O(n). Errors, the same at every member: ErrorKind::interrupted;
+  /// ErrorKind::input as Places::agree and require_countable.
+  static Result<Relation> build(const trace::Share& share, std::span<const ClockMap> maps,
+                                AlltoallvRule alltoallv, Scope scope, const Cancel& cancel);
 
   [[nodiscard]] const Places& places() const { return *places_; }
   /// Sums over all members.
-  [[nodiscard]] const Unmatched& unmatched() const { return unmatched_; }
-  [[nodiscard]] const Skipped& skipped() const { return skipped_; }
+  [[nodiscard]] const Unmatched& unmatched() const { return left_out_.unmatched; }
+  [[nodiscard]] const Skipped& skipped() const { return left_out_.skipped; }
 
   /// True if the times of some location of this member decrease in the order of its stream.
   [[nodiscard]] bool decreasing() const { return decreasing_; }
 
   /// The channels of this member.
-  [[nodiscard]] std::span<const MatchedChannel> channels() const { return channels_; }
+  [[nodiscard]] std::span<const MatchedChannel> channels() const { return channels_.all(); }
   /// The k-th pair of a channel; false if both ends are on one location, which is no edge.
   [[nodiscard]] bool pair(const MatchedChannel& channel, std::uint32_t k, Pair& out) const;
 
@@ -92,7 +65,7 @@ class Relation {
   template <class Use>
   void for_each_pair(Use use) const {
     Pair found;
-    for (const MatchedChannel& channel : channels_) {
+    for (const MatchedChannel& channel : channels()) {
       for (std::uint32_t k = 0; k < channel.pairs; ++k) {
         if (pair(channel, k, found)) use(found);
       }
@@ -103,15 +76,15 @@ class Relation {
   void for_each_thread_pair(Use use) const {
     std::uint64_t sequence = 0;
     for (const ThreadPair& p : threads_.pairs()) {
-      use(Pair{EdgeKind::thread,
-               {p.stage, p.process, sequence++, 0},
-               p.send_time,
-               p.receive_time,
-               p.send,
-               p.receive});
+      use(Pair{.kind = EdgeKind::thread,
+               .order = {static_cast<std::uint64_t>(p.stage), p.process, sequence++, 0},
+               .send_time = p.send_time,
+               .receive_time = p.receive_time,
+               .send = p.send,
+               .receive = p.receive});
     }
   }
-  /// Calls `use` with each instance of this member; both its sides hold something.
+  /// Calls `use` with each instance of this member; both its sides have at least one moment.
   void for_each_instance(const std::function<void(Instance&)>& use) const;
 
  private:
@@ -121,30 +94,20 @@ class Relation {
         places_(std::make_unique<const Places>(std::move(places))),
         threads_(trace, *places_, maps) {}
 
-  std::vector<Outline> outline(const Team& team, Scope scope, const Progress* progress);
-  void send_everything(Team& team, std::vector<Outline>&& outlines, AlltoallvRule alltoallv);
-  void join();
-  [[nodiscard]] MatchedChannel pair_up(std::byte* send, std::byte* receive) const;
-  void count_left(Stage stage, std::uint32_t sends, std::uint32_t receives);
+  std::vector<Outline> outline(const trace::Share& share, Scope scope, const Cancel& cancel);
+  void meet(const trace::Share& share, AlltoallvRule alltoallv, std::vector<Outline>&& outlines);
   void gather_world(Team& team, std::span<const Outline> outlines);
-  void sum_counters(Team& team);
 
   const trace::Trace* trace_;
   std::span<const ClockMap> maps_;
   std::unique_ptr<const Places> places_;  ///< others point to it
-  Unmatched unmatched_;
-  Skipped skipped_;
+  LeftOut left_out_;
   bool decreasing_ = false;
-  std::vector<Team::Bytes> sends_;
-  Team::Bytes receives_;
-  std::vector<MatchedChannel> channels_;
+  Channels channels_;
   ThreadRelation threads_;
   std::optional<CallBlocks> calls_;
-  std::vector<std::uint32_t> limits_;
-  std::vector<Instance> world_;  ///< MPI_Init, MPI_Finalize
+  std::vector<std::uint32_t> limits_;  ///< per space: ordinals below are instances
+  std::vector<Instance> world_;        ///< MPI_Init, MPI_Finalize
 };
-
-/// ErrorKind::interrupted if the user wants to stop.
-Result<void> stop_if_cancelled(const Progress* progress);
 
 }  // namespace entrain::verify

@@ -11,28 +11,29 @@
 
 namespace entrain::verify {
 
-/// Links the completions and cancellations of one location with the latest use of their request
-/// id, while its events pass by in stream order. Remembers open operations only.
+/// Finds the operation that a completion or cancellation belongs to: the latest one of the same
+/// location that uses the same request id. To be called in stream order; keeps open operations
+/// only.
 class Requests {
  public:
   /// An operation that a request id stands for.
   struct Open {
     trace::EventKind kind{};
-    std::uint32_t number = k_none;  ///< of its event
-    std::uint32_t node = k_none;    ///< of its instant
-    std::size_t post = 0;           ///< isend: whatever the caller wants to know again
+    std::uint32_t number = k_none;   ///< number of its event
+    std::uint32_t instant = k_none;  ///< number of its instant
+    std::size_t post = 0;            ///< isend: a number for the caller's own use
   };
 
-  /// `events`: of the location, all of them.
+  /// `events`: all events of the location.
   explicit Requests(std::span<const trace::Event> events);
 
-  /// An isend, irecv_request or nb_request takes the id over.
+  /// An isend, irecv_request or nb_request begins to use the id.
   void open(std::uint64_t id, const Open& operation);
   /// The irecv_request that an irecv completes; number k_none if nobody posted it.
   Open complete_receive(std::uint64_t id);
   /// The nb_request of an nb_complete; number k_none if there is none.
   Open complete_collective(std::uint64_t id);
-  /// What a request_cancelled withdraws; number k_none if nothing.
+  /// The operation that a request_cancelled withdraws; number k_none if there is none.
   Open cancel(std::uint64_t id);
 
  private:

@@ -1,21 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "verify/round_trip.hpp"
+
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
-#include "verify/check.hpp"
-#include "verify/latency.hpp"
+#include "verify/pair_counts.hpp"
 #include "verify/relation.hpp"
-#include "verify/tally.hpp"
 
 namespace entrain::verify {
 
 namespace {
+
+std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
+/// The two locations without regard to the direction.
+auto unordered_pair(const OneWayDelay& delay) {
+  return std::tuple(delay.latency_class, std::min(delay.from, delay.to),
+                    std::max(delay.from, delay.to));
+}
+
+/// Smallest delay there plus smallest delay back; empty when one direction has no message.
+std::optional<std::int64_t> round_trip(std::span<const OneWayDelay> between) {
+  std::optional<std::int64_t> up, down;
+  for (const OneWayDelay& delay : between) {
+    auto& smallest = delay.from < delay.to ? up : down;
+    smallest = std::min(smallest.value_or(delay.delay_ticks), delay.delay_ticks);
+  }
+  if (!up || !down) return std::nullopt;
+  return saturating_sum(*up, *down);
+}
 
 /// The smallest delay of each direction between two locations.
 std::vector<OneWayDelay> smallest_delays(const Relation& relation) {
@@ -35,29 +59,24 @@ std::vector<OneWayDelay> smallest_delays(const Relation& relation) {
   return delays;
 }
 
-/// Of the delays between pairs of locations, those of the smallest round trip of each class.
+/// The delays of the smallest round trip of each class; those of one member, each direction at most
+/// once.
 std::vector<OneWayDelay> smallest_round_trips(std::vector<OneWayDelay> delays) {
-  const auto between = [](const OneWayDelay& d) {
-    return std::tuple(d.latency_class, std::min(d.from, d.to), std::max(d.from, d.to));
-  };
-  std::sort(delays.begin(), delays.end(),
-            [&](const OneWayDelay& a, const OneWayDelay& b) { return between(a) < between(b); });
+  std::sort(delays.begin(), delays.end(), [](const OneWayDelay& a, const OneWayDelay& b) {
+    return unordered_pair(a) < unordered_pair(b);
+  });
   struct Best {
     std::int64_t there_and_back = std::numeric_limits<std::int64_t>::max();
-    std::size_t at = 0;
+    std::size_t at = 0;  ///< index of the second of the two delays
     bool found = false;
   };
   std::array<Best, k_latency_classes> best;
   for (std::size_t i = 1; i < delays.size(); ++i) {  // each direction is there at most once
-    if (between(delays[i]) != between(delays[i - 1])) continue;
+    if (unordered_pair(delays[i]) != unordered_pair(delays[i - 1])) continue;
     Best& of_class = best[static_cast<std::size_t>(delays[i].latency_class)];
-    const std::int64_t back = delays[i].delay_ticks;
-    std::int64_t sum = 0;
-    if (__builtin_add_overflow(delays[i - 1].delay_ticks, back, &sum)) {
-      sum = back < 0 ? std::numeric_limits<std::int64_t>::min()
-                     : std::numeric_limits<std::int64_t>::max();
-    }
-    if (!of_class.found || sum < of_class.there_and_back) of_class = {sum, i, true};
+    const std::int64_t sum = saturating_sum(delays[i - 1].delay_ticks, delays[i].delay_ticks);
+    if (!of_class.found || sum < of_class.there_and_back)
+      of_class = {.there_and_back = sum, .at = i, .found = true};
   }
   std::vector<OneWayDelay> chosen;
   for (const Best& of_class : best) {
@@ -70,16 +89,38 @@ std::vector<OneWayDelay> smallest_round_trips(std::vector<OneWayDelay> delays) {
 
 }  // namespace
 
-Result<MuTicks> round_trip_mu(Team& team, const trace::Partition& partition,
-                              const trace::Trace& trace, std::span<const ClockMap> maps,
-                              const Progress* progress) {
+MuTicks estimate_round_trip_mu(std::vector<OneWayDelay> delays) {
+  std::erase_if(delays, [](const OneWayDelay& delay) { return delay.from == delay.to; });
+  std::sort(delays.begin(), delays.end(), [](const OneWayDelay& a, const OneWayDelay& b) {
+    return unordered_pair(a) < unordered_pair(b);
+  });
+  std::array<std::optional<std::int64_t>, k_latency_classes> smallest;
+  for (auto first = delays.begin(); first != delays.end();) {
+    const auto last = std::find_if(first, delays.end(), [&](const OneWayDelay& delay) {
+      return unordered_pair(delay) != unordered_pair(*first);
+    });
+    if (const auto sum = round_trip({first, last})) {
+      auto& of_class = smallest[static_cast<std::size_t>(first->latency_class)];
+      of_class = std::min(of_class.value_or(*sum), *sum);
+    }
+    first = last;
+  }
+  MuTicks mu{};
+  for (std::size_t i = 0; i < mu.size(); ++i) {
+    mu[i] = std::max<std::int64_t>(smallest[i].value_or(0), 0) / 4;
+  }
+  return mu;
+}
+
+Result<MuTicks> round_trip_mu(const trace::Share& share, std::span<const ClockMap> maps,
+                              const Cancel& cancel) {
+  Team& team = share.team;
   TRY_ASSIGN(const Relation relation,
-             Relation::build(team, partition, trace, maps, AlltoallvRule::ignore, Scope::messages,
-                             progress));
+             Relation::build(share, maps, AlltoallvRule::ignore, Scope::messages, cancel));
   // Both directions between two locations meet at the member that works on the lower one.
   std::vector<std::vector<OneWayDelay>> by_member(team.size());
   for (const OneWayDelay& delay : smallest_delays(relation)) {
-    by_member[partition.owner[std::min(delay.from, delay.to)]].push_back(delay);
+    by_member[share.partition.owner[std::min(delay.from, delay.to)]].push_back(delay);
   }
   std::vector<OneWayDelay> met;
   for (const auto& part : exchange(team, std::move(by_member))) {
@@ -90,7 +131,8 @@ Result<MuTicks> round_trip_mu(Team& team, const trace::Partition& partition,
 
 MuTicks round_trip_mu(const trace::Trace& trace, std::span<const ClockMap> maps) {
   Solo solo;
-  const auto mu = round_trip_mu(solo, trace::undivided(trace.definitions), trace, maps);
+  const trace::Partition all = trace::undivided(trace.definitions);
+  const auto mu = round_trip_mu({solo, all, trace}, maps, Cancel(nullptr));
   return mu ? *mu : MuTicks{};
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
+#include "verify/space_counts.hpp"
 
-#include "verify/calls.hpp"
+#include <algorithm>
+#include <utility>
 
 namespace entrain::verify {
 
@@ -28,7 +29,11 @@ SpaceCounts::SpaceCounts(Team& team, const trace::Definitions& definitions,
   std::vector<Sum> mine;
   for (const Outline& outline : outlines) {
     for (const Outline::Column& column : outline.columns) {
-      mine.push_back({column.space, 1, column.count, column.count, column.count});
+      mine.push_back({.space = column.space,
+                      .columns = 1,
+                      .shortest = column.count,
+                      .longest = column.count,
+                      .calls = column.count});
     }
     if (mine.size() > 2 * limits_.size() + 1024) merge(mine);
   }
@@ -41,7 +46,8 @@ SpaceCounts::SpaceCounts(Team& team, const trace::Definitions& definitions,
   merge(own_);
   std::vector<Disagreement> limits;
   for (const Sum& sum : own_) {
-    if (sum.columns > 1) limits.push_back({sum.space, sum.shortest});  // one alone has no partner
+    if (sum.columns > 1)
+      limits.push_back({sum.space, sum.shortest});  // a single one has no partner
   }
   for (const Disagreement& limit : gather_everywhere(team, limits)) {
     limits_[limit.space] = limit.ordinal;

@@ -10,9 +10,8 @@
 
 #include "base/exact.hpp"
 #include "base/try.hpp"
-#include "verify/relation.hpp"
-#include "verify/tally.hpp"
-#include "verify/times.hpp"
+#include "verify/pair_counts.hpp"
+#include "verify/stream_times.hpp"
 
 namespace entrain::verify {
 
@@ -59,13 +58,19 @@ std::size_t bin_of(std::int64_t change, std::int64_t length) {
 /// Adds up over the locations of one member, then over the members.
 class Collector {
  public:
-  /// One location: an interval between every two distinct stamps.
-  void add(std::span<const trace::Event> before, const ClockMap& before_map,
-           std::span<const trace::Event> after, const ClockMap& after_map) {
-    StreamTimes c(before_map), lc(after_map);
+  /// One location: its events, and the map from their stamps to times.
+  struct Stream {
+    std::span<const trace::Event> events;
+    const ClockMap& map;
+  };
+
+  /// Adds a location: its distinct stamps, and the intervals between them.
+  void add(const Stream& before, const Stream& after) {
+    StreamTimes c(before.map), lc(after.map);
     Instant last;
-    for (std::size_t e = 0; e < before.size(); ++e) {
-      const Instant now{before[e].time, c(before[e].time), lc(after[e].time)};
+    for (std::size_t e = 0; e < before.events.size(); ++e) {
+      const std::uint64_t stamp = before.events[e].time;
+      const Instant now{.stamp = stamp, .before = c(stamp), .after = lc(after.events[e].time)};
       if (e > 0 && now.after < last.after) ++result_.order_broken;
       if (e > 0 && now.stamp == last.stamp) {
         last.after = std::max(last.after, now.after);
@@ -135,14 +140,14 @@ class Collector {
     for (const std::uint64_t* sum : sums) values.push_back(static_cast<std::int64_t>(*sum));
     team.reduce(Team::Reduction::sum, values);
     for (std::size_t i = 0; i < sums.size(); ++i) *sums[i] = static_cast<std::uint64_t>(values[i]);
-    // Doubles that are not negative stand in the order of their bits.
+    // Doubles that are not negative have the same order as their bits.
     for (double* largest : {&r.intervals.max_share, &r.max_slope}) {
       const auto bits = std::bit_cast<std::int64_t>(std::max(*largest, 0.0));
       *largest = std::bit_cast<double>(team.reduce(Team::Reduction::max, bits));
     }
   }
 
-  /// Exact, so that it does not matter who adds up what.
+  /// Exact, so that it does not depend on which member adds up which sizes.
   [[nodiscard]] Int128 sum_of_sizes(Team& team) const {
     Int128 sum = 0;
     for (const std::int64_t size : sizes_) sum += size;
@@ -156,8 +161,8 @@ class Collector {
     return digits[0] + (Int128{digits[1]} << k_bits) + (Int128{digits[2]} << (2 * k_bits));
   }
 
-  /// The size with `rank` others before it in ascending order, of all members: 11 bits at a time,
-  /// from the highest ones.
+  /// The size with `rank` others before it in ascending order, among the sizes of all members.
+  /// Finds 11 bits at a time, from the highest ones.
   std::int64_t size_of_rank(Team& team, std::uint64_t rank) {
     constexpr int k_bits = 11;
     constexpr std::size_t k_digits = std::size_t{1} << k_bits;
@@ -188,43 +193,37 @@ class Collector {
 }  // namespace
 
 Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Partition& partition,
-                                                   const trace::Trace& before,
-                                                   std::span<const ClockMap> before_maps,
-                                                   const trace::Trace& after,
-                                                   std::span<const ClockMap> after_maps,
-                                                   const Progress* progress) {
-  TRY(require_same_locations(before, after));  // the same outcome at every member
+                                                   const TimedTrace& before,
+                                                   const TimedTrace& after, const Cancel& cancel) {
+  TRY(require_same_locations(before.trace, after.trace));  // the same outcome at every member
   Collector collector;
   Result<void> result;
-  auto differs = static_cast<std::int64_t>(before.locations.size());
-  for (LocationIndex l = 0; l < before.locations.size(); ++l) {
+  const std::size_t count = before.trace.locations.size();
+  auto differs = static_cast<std::int64_t>(count);
+  for (LocationIndex l = 0; l < count; ++l) {
     if (!partition.owns(team.rank(), l)) continue;
-    result = require_same_events(before, after, l);
+    result = require_same_events(before.trace, after.trace, l);
     if (!result) {
       differs = l;
       break;
     }
-    result = stop_if_cancelled(progress);
+    result = cancel.check();
     if (!result) break;
-    collector.add(before.locations[l].events, before_maps[l], after.locations[l].events,
-                  after_maps[l]);
+    collector.add({.events = before.trace.locations[l].events, .map = before.maps[l]},
+                  {.events = after.trace.locations[l].events, .map = after.maps[l]});
   }
-  // The first location that differs is the one to name, whoever looked at it.
+  // The error names the first location that differs, whatever member found it.
   const std::int64_t first = team.reduce(Team::Reduction::min, differs);
-  if (!result && differs != first && first < static_cast<std::int64_t>(before.locations.size())) {
-    result = {};
-  }
+  if (!result && differs != first && first < static_cast<std::int64_t>(count)) result = {};
   TRY(team.agree(std::move(result)));
   return collector.finish(team);
 }
 
-Result<CorrectionStatistics> correction_statistics(const trace::Trace& before,
-                                                   std::span<const ClockMap> before_maps,
-                                                   const trace::Trace& after,
-                                                   std::span<const ClockMap> after_maps) {
+Result<CorrectionStatistics> correction_statistics(const TimedTrace& before,
+                                                   const TimedTrace& after) {
   Solo solo;
-  return correction_statistics(solo, trace::undivided(before.definitions), before, before_maps,
-                               after, after_maps);
+  const trace::Partition all = trace::undivided(before.trace.definitions);
+  return correction_statistics(solo, all, before, after, Cancel(nullptr));
 }
 
 }  // namespace entrain::verify

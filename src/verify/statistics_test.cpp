@@ -34,13 +34,13 @@ Result<CorrectionStatistics> statistics_by_teams(const trace::Trace& before,
                                                  const std::vector<ClockMap>& before_maps,
                                                  const trace::Trace& after,
                                                  const std::vector<ClockMap>& after_maps) {
-  auto result = correction_statistics(before, before_maps, after, after_maps);
+  auto result = correction_statistics({before, before_maps}, {after, after_maps});
   testing::expect_by_teams(
-      before.definitions, text_of(result),
-      [&](Team& team, const trace::Partition& partition, unsigned rank) {
-        return text_of(correction_statistics(team, partition,
-                                             testing::part_of(before, partition, rank), before_maps,
-                                             testing::part_of(after, partition, rank), after_maps));
+      before.definitions, text_of(result), [&](Team& team, const trace::Partition& partition) {
+        const trace::Trace own_before = testing::part_of(before, partition, team.rank());
+        const trace::Trace own_after = testing::part_of(after, partition, team.rank());
+        return text_of(correction_statistics(team, partition, {own_before, before_maps},
+                                             {own_after, after_maps}, Cancel(nullptr)));
       });
   return result;
 }
@@ -184,7 +184,7 @@ TEST(Statistics, different_traces_are_refused) {
   other.locations[0].events[1].kind = K::recv;
   EXPECT_FALSE(statistics_by_teams(at_stamps({1, 2}), maps, other, maps));
   TraceBuilder more(2);
-  EXPECT_FALSE(correction_statistics(at_stamps({}), maps, more.trace(), maps));
+  EXPECT_FALSE(correction_statistics({at_stamps({}), maps}, {more.trace(), maps}));
 }
 
 }  // namespace

@@ -15,8 +15,9 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/report.hpp>
 
+#include "base/cancel.hpp"
 #include "base/team.hpp"
-#include "trace/partition.hpp"
+#include "trace/share.hpp"
 #include "trace/testing.hpp"
 #include "verify/check.hpp"
 
@@ -45,7 +46,7 @@ inline std::string text_of(const CheckReport& report) {
                             report.below_latency, report.unmatched, report.skipped);
 }
 
-/// Deals processes out to members: in a row, or like cards.
+/// Gives processes to members: in a row, or like cards.
 inline trace::Partition dealt(const trace::Definitions& definitions, unsigned members,
                               bool in_a_row) {
   const std::vector<std::uint64_t> weight(definitions.locations.size(), 1);
@@ -58,7 +59,7 @@ inline trace::Partition dealt(const trace::Definitions& definitions, unsigned me
   return partition;
 }
 
-/// What a process of a distributed run holds of a trace: the skeletons of its own locations.
+/// The part of a trace that a process of the run holds: the skeletons of its own locations.
 inline trace::Trace part_of(const trace::Trace& trace, const trace::Partition& partition,
                             unsigned rank) {
   trace::Trace part;
@@ -80,7 +81,7 @@ inline std::vector<ClockMap> part_of(std::span<const ClockMap> maps,
 }
 
 /// Throws std::logic_error unless teams of every size come to the text `expected` at every member:
-/// `body(team, partition, rank)` makes it. Processes are dealt out in a row and like cards.
+/// `body(team, partition)` makes it. Processes are dealt out in a row and like cards.
 template <class Body>
 void expect_by_teams(const trace::Definitions& definitions, const std::string& expected,
                      Body body) {
@@ -89,7 +90,7 @@ void expect_by_teams(const trace::Definitions& definitions, const std::string& e
       const trace::Partition partition = dealt(definitions, members, in_a_row);
       std::vector<std::string> found(members);
       const auto result = run_team(members, [&](Team& team) -> Result<void> {
-        found[team.rank()] = body(team, partition, team.rank());
+        found[team.rank()] = body(team, partition);
         return {};
       });
       if (!result) throw std::logic_error(result.error().message);
@@ -104,21 +105,24 @@ void expect_by_teams(const trace::Definitions& definitions, const std::string& e
 
 /// The report of one thread, which must be that of teams as well: of threads that share the trace,
 /// and of processes that hold their own part of it.
-inline CheckReport check_by_teams(const trace::Trace& trace, std::span<const ClockMap> maps,
-                                  const CheckOptions& options, const MuTicks& mu,
-                                  const trace::Source* source) {
-  const CheckReport report = check(trace, maps, options, mu, source);
-  const auto text = [](const Result<CheckReport>& by_team) {
+inline CheckReport check_by_teams(const trace::Trace& trace, const TimesToCheck& times,
+                                  const CheckOptions& options) {
+  const CheckReport report = check(trace, times, options);
+  const auto text = [&](const trace::Share& share, const TimesToCheck& own) {
+    const auto by_team = check(share, own, options, Cancel(nullptr));
     return by_team ? text_of(*by_team) : by_team.error().message;
   };
   expect_by_teams(trace.definitions, text_of(report),
-                  [&](Team& team, const trace::Partition& partition, unsigned /*rank*/) {
-                    return text(check(team, partition, trace, maps, options, mu, source));
+                  [&](Team& team, const trace::Partition& partition) {
+                    return text({team, partition, trace}, times);
                   });
   expect_by_teams(trace.definitions, text_of(report),
-                  [&](Team& team, const trace::Partition& partition, unsigned rank) {
-                    return text(check(team, partition, part_of(trace, partition, rank),
-                                      part_of(maps, partition, rank), options, mu, source));
+                  [&](Team& team, const trace::Partition& partition) {
+                    const trace::Trace part = part_of(trace, partition, team.rank());
+                    const auto maps = part_of(times.maps, partition, team.rank());
+                    TimesToCheck own = times;
+                    own.maps = maps;
+                    return text({team, partition, part}, own);
                   });
   return report;
 }
@@ -131,7 +135,7 @@ class TraceBuilder : public trace::testing::TraceBuilder {
   /// Checks with the identity as clock map of every location, in teams of every size.
   [[nodiscard]] CheckReport check(const CheckOptions& options = {}, const MuTicks& mu = {}) const {
     const std::vector<ClockMap> maps(trace().locations.size());
-    return check_by_teams(trace(), maps, options, mu, nullptr);
+    return check_by_teams(trace(), {.maps = maps, .mu = mu}, options);
   }
 };
 

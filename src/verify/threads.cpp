@@ -7,363 +7,433 @@
 
 namespace entrain::verify {
 
+namespace {
+
 using trace::Event;
 using trace::EventKind;
 
-namespace {
+// Each kind of operation has a class of its own. One walk through the events of a process gives it
+// the records; pair() then sorts them by the operation that they name, which brings partners
+// together.
 
-constexpr std::uint32_t k_creations = 0, k_locks = 1, k_tasks = 2;  // ThreadPair::stage
+/// Records that name the same operation stay in the order of the walk: by location, those of each
+/// location in stream order.
+template <class Record>
+void sort_by_operation(std::vector<Record>& records) {
+  std::stable_sort(records.begin(), records.end(),
+                   [](const Record& a, const Record& b) { return a.operation() < b.operation(); });
+}
 
-/// The k-th time that a process opens a thread team.
-struct TeamKey {
-  std::uint32_t team = k_none;
-  std::uint32_t ordinal = 0;
+/// Calls `use` with each run of records of the same operation.
+template <class Record, class Use>
+void for_each_operation(std::span<const Record> records, Use use) {
+  for (auto first = records.begin(); first != records.end();) {
+    const auto last = std::find_if(first, records.end(), [&](const Record& record) {
+      return record.operation() != first->operation();
+    });
+    use(std::span<const Record>(first, last));
+    first = last;
+  }
+}
 
-  friend auto operator<=>(const TeamKey&, const TeamKey&) = default;
+/// The records of one end of an operation that must have exactly one.
+struct End {
+  EventRef at;
+  std::int64_t records = 0;
+
+  void see(EventRef instant) {
+    at = instant;
+    ++records;
+  }
 };
 
-/// One thread's part of a team. Instants by their first event; those that are not there: k_none.
-struct TeamCall {
-  TeamKey key;
-  LocationIndex location = k_none;
-  std::uint32_t fork = k_none;  ///< only on the location that forked
-  std::uint32_t begin = k_none;
-  std::uint32_t end = k_none;
-  std::uint32_t join = k_none;  ///< only on the location that forked
-};
-
-/// One thread's part of the j-th barrier of a team.
-struct BarrierCall {
-  TeamKey key;
-  std::uint32_t index = 0;  ///< j
-  LocationIndex location = k_none;
-  std::uint32_t enter = k_none;
-  std::uint32_t leave = k_none;
-};
-
-/// Follows the teams of one location, innermost last.
-class TeamWalk {
+/// Thread creation: create -> begin, end -> wait.
+class Creations {
  public:
-  TeamWalk(const trace::Trace& trace, LocationIndex location, std::vector<TeamCall>& calls,
-           std::vector<BarrierCall>& barriers)
-      : trace_(trace), location_(location), calls_(calls), barriers_(barriers) {}
+  void see(const Event& event, EventRef instant) {
+    records_.push_back({event.comm, event.id, event.kind, instant});
+  }
 
-  void walk() {
-    const auto& events = trace_.locations[location_].events;
-    std::uint32_t instant = 0;
-    for (std::uint32_t e = 0; e < events.size(); ++e) {
-      if (events[e].time != events[instant].time) instant = e;
-      switch (events[e].kind) {
-        case EventKind::thread_fork:
-          fork_ = instant;
-          break;
-        case EventKind::thread_join:
-          join(instant);
-          break;
-        case EventKind::team_begin:
-          begin(instant, events[e].comm);
-          break;
-        case EventKind::team_end:
-          end(instant, events[e].comm);
-          break;
-        case EventKind::barrier_enter:
-          enter(instant);
-          break;
-        case EventKind::barrier_leave:
-          leave(instant);
-          break;
-        default:
-          break;
+  void pair(ThreadRelation& out, Unmatched& unmatched) {
+    sort_by_operation(records_);
+    for_each_operation(std::span<const Record>(records_), [&](std::span<const Record> thread) {
+      const End create = end_of(thread, EventKind::thread_create);
+      const End begin = end_of(thread, EventKind::thread_begin);
+      if (create.records == 1 && begin.records == 1) {
+        out.add_pair(ThreadStage::creation, create.at, begin.at);
+      } else {
+        unmatched.threads += create.records + begin.records;
       }
+      const End end = end_of(thread, EventKind::thread_end);
+      const End wait = end_of(thread, EventKind::thread_wait);
+      if (end.records == 1 && wait.records == 1) {
+        out.add_pair(ThreadStage::creation, end.at, wait.at);
+      } else {
+        unmatched.threads += wait.records;  // an end without a wait is a detached thread, no defect
+      }
+    });
+  }
+
+ private:
+  struct Record {
+    std::uint32_t contingent = 0;
+    std::uint64_t sequence = 0;
+    EventKind kind{};
+    EventRef at;
+
+    [[nodiscard]] auto operation() const { return std::tuple(contingent, sequence); }
+  };
+
+  static End end_of(std::span<const Record> thread, EventKind kind) {
+    End end;
+    for (const Record& record : thread) {
+      if (record.kind == kind) end.see(record.at);
+    }
+    return end;
+  }
+
+  std::vector<Record> records_;
+};
+
+/// Locks: the last release of order n -> the first acquire of order n + 1. The order wraps at 2^32.
+/// Nested acquires share one order number; only one thread can hold a lock under one number.
+class Locks {
+ public:
+  void see(const Event& event, EventRef instant) {
+    const bool release = event.kind == EventKind::lock_release;
+    records_.push_back({{event.op, event.peer}, event.tag, release, instant});
+  }
+
+  void pair(ThreadRelation& out, Unmatched& unmatched) {
+    sort_by_operation(records_);
+    std::vector<Holding> holdings;  // in order of lock and number
+    for_each_operation(std::span<const Record>(records_), [&](std::span<const Record> nested) {
+      holdings.push_back(holding_of(nested));
+      unmatched.thread_locks += holdings.back().several ? 1 : 0;
+    });
+    for (const Holding& held : holdings) {
+      const Holding* next = find(holdings, held.lock, held.order + 1);
+      if (next == nullptr || held.several || next->several) continue;
+      if (held.release.location == k_none || next->acquire.location == k_none) continue;
+      out.add_pair(ThreadStage::lock, held.release, next->acquire);
     }
   }
 
  private:
-  struct Open {
-    std::size_t call = 0;             ///< in calls_
-    std::uint32_t barrier_count = 0;  ///< barriers entered so far
-    std::size_t barrier = k_nothing;  ///< in barriers_, the one that is entered and not left
-  };
-  static constexpr std::size_t k_nothing = ~std::size_t{0};
+  struct Lock {
+    std::uint8_t paradigm = 0;
+    std::uint32_t id = 0;
 
-  void begin(std::uint32_t event, std::uint32_t team) {
-    open_.push_back({calls_.size()});
-    calls_.push_back({{team, ordinals_[team]++}, location_, fork_, event});
+    friend auto operator<=>(const Lock&, const Lock&) = default;
+  };
+  struct Record {
+    Lock lock;
+    std::uint32_t order = 0;
+    bool release = false;
+    EventRef at;
+
+    [[nodiscard]] auto operation() const { return std::tuple(lock, order); }
+  };
+  struct Holding {
+    Lock lock;
+    std::uint32_t order = 0;
+    EventRef acquire;      ///< the first one; location k_none: not in the trace
+    EventRef release;      ///< the last one; likewise
+    bool several = false;  ///< several threads have acquired or released it
+  };
+
+  static Holding holding_of(std::span<const Record> nested) {
+    Holding holding{.lock = nested[0].lock, .order = nested[0].order, .acquire = {}, .release = {}};
+    for (const Record& record : nested) {
+      const EventRef known = record.release ? holding.release : holding.acquire;
+      const bool is_first = known.location == k_none;
+      if (!is_first && known.location != record.at.location) holding.several = true;
+      if (record.release) {
+        holding.release = record.at;
+      } else if (is_first) {
+        holding.acquire = record.at;
+      }
+    }
+    return holding;
+  }
+
+  /// nullptr if the lock was not held under this number.
+  static const Holding* find(const std::vector<Holding>& holdings, Lock lock, std::uint32_t order) {
+    const auto found =
+        std::partition_point(holdings.begin(), holdings.end(), [&](const Holding& holding) {
+          return std::tuple(holding.lock, holding.order) < std::tuple(lock, order);
+        });
+    const bool exists = found != holdings.end() && found->lock == lock && found->order == order;
+    return exists ? &*found : nullptr;
+  }
+
+  std::vector<Record> records_;
+};
+
+/// Tasks: the creation -> the first time that each other thread runs the task.
+class Tasks {
+ public:
+  void see(const Event& event, EventRef instant) {
+    const bool create = event.kind == EventKind::task_create;
+    records_.push_back({event.comm, event.peer, event.tag, create, instant});
+  }
+
+  void pair(ThreadRelation& out, Unmatched& unmatched) {
+    sort_by_operation(records_);
+    for_each_operation(std::span<const Record>(records_), [&](std::span<const Record> task) {
+      End creation;
+      for (const Record& record : task) {
+        if (record.create) creation.see(record.at);
+      }
+      if (creation.records > 1) ++unmatched.thread_tasks;
+      if (creation.records != 1) return;
+      LocationIndex latest = k_none;
+      for (const Record& record : task) {
+        if (record.create || record.at.location == latest) continue;
+        latest = record.at.location;
+        out.add_pair(ThreadStage::task, creation.at, record.at);
+      }
+    });
+  }
+
+ private:
+  struct Record {
+    std::uint32_t omp_team = 0;
+    std::uint32_t creator = 0;
+    std::uint32_t generation = 0;
+    bool create = false;  ///< else a switch to the task
+    EventRef at;
+
+    [[nodiscard]] auto operation() const { return std::tuple(omp_team, creator, generation); }
+  };
+  std::vector<Record> records_;
+};
+
+/// Thread teams: fork -> begins, ends -> join, and barriers inside of them. The k-th use of a
+/// thread team by one thread belongs to the k-th use by the others.
+class ThreadTeams {
+ public:
+  /// To be called before the first record of each location.
+  void begin_location(LocationIndex location) {
+    location_ = location;
+    uses_.clear();
+    open_.clear();
+    fork_ = k_none;
+    ended_ = k_nothing;
+  }
+
+  void fork(std::uint32_t instant) { fork_ = instant; }
+
+  void join(std::uint32_t instant) {
+    if (ended_ != k_nothing) parts_[ended_].join = instant;
+    ended_ = k_nothing;
+  }
+
+  void begin(std::uint32_t instant, std::uint32_t omp_team) {
+    open_.push_back({.part = parts_.size()});
+    parts_.push_back({.use = {omp_team, uses_[omp_team]++},
+                      .location = location_,
+                      .fork = fork_,
+                      .begin = instant});
     fork_ = k_none;
   }
 
-  void end(std::uint32_t event, std::uint32_t team) {
+  /// Ends those that were begun later and never ended as well.
+  void end(std::uint32_t instant, std::uint32_t omp_team) {
     const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& open) {
-      return calls_[open.call].key.team == team;
+      return parts_[open.part].use.omp_team == omp_team;
     });
     if (found == open_.rend()) return;
-    TeamCall& call = calls_[found->call];
-    call.end = event;
-    if (call.fork != k_none) joining_ = found->call;
+    Part& part = parts_[found->part];
+    part.end = instant;
+    if (has_forked(part)) ended_ = found->part;
     open_.erase(std::next(found).base(), open_.end());
   }
 
-  void join(std::uint32_t event) {
-    if (joining_ != k_nothing) calls_[joining_].join = event;
-    joining_ = k_nothing;
-  }
-
-  void enter(std::uint32_t event) {
-    if (open_.empty()) return;  // serial code: nobody else is there
+  void enter(std::uint32_t instant) {
+    if (open_.empty()) return;  // serial code: there is no other thread
     Open& team = open_.back();
-    team.barrier = barriers_.size();
-    barriers_.push_back({calls_[team.call].key, team.barrier_count++, location_, event});
+    team.entered = barriers_.size();
+    barriers_.push_back({.use = parts_[team.part].use,
+                         .j = team.barriers++,
+                         .location = location_,
+                         .enter = instant});
   }
 
-  void leave(std::uint32_t event) {
-    if (open_.empty() || open_.back().barrier == k_nothing) return;
-    barriers_[open_.back().barrier].leave = event;
-    open_.back().barrier = k_nothing;
+  void leave(std::uint32_t instant) {
+    if (open_.empty() || open_.back().entered == k_nothing) return;
+    barriers_[open_.back().entered].leave = instant;
+    open_.back().entered = k_nothing;
   }
 
-  const trace::Trace& trace_;
-  LocationIndex location_;
-  std::vector<TeamCall>& calls_;
-  std::vector<BarrierCall>& barriers_;
-  std::vector<Open> open_;
-  std::size_t joining_ = k_nothing;  ///< in calls_, the team that ended last and was forked here
-  std::map<std::uint32_t, std::uint32_t> ordinals_;  ///< per team: begins so far
-  std::uint32_t fork_ = k_none;
-};
-
-bool has_forked(const TeamCall& call) { return call.fork != k_none; }
-
-/// fork -> begins and ends -> join of one team instance.
-void add_team(std::span<const TeamCall> team, ThreadRelation& out) {
-  const auto master = std::find_if(team.begin(), team.end(), has_forked);
-  if (master == team.end()) return;
-  std::vector<EventRef> fork{{master->location, master->fork}}, begins, ends;
-  for (const TeamCall& call : team) {
-    if (call.location == master->location) continue;
-    begins.push_back({call.location, call.begin});
-    if (call.end != k_none) ends.push_back({call.location, call.end});
-  }
-  out.add_instance(fork, begins);
-  if (master->join == k_none) return;
-  std::vector<EventRef> join{{master->location, master->join}};
-  out.add_instance(ends, join);
-}
-
-/// One barrier of a team of `size` threads: everybody or nobody.
-void add_barrier(std::span<const BarrierCall> barrier, std::size_t size, ThreadRelation& out,
-                 Unmatched& unmatched) {
-  std::vector<EventRef> enters, leaves;
-  for (const BarrierCall& call : barrier) {
-    if (call.leave == k_none) continue;
-    enters.push_back({call.location, call.enter});
-    leaves.push_back({call.location, call.leave});
-  }
-  if (enters.size() == size) {
-    out.add_instance(enters, leaves);
-  } else {
-    ++unmatched.thread_barriers_incomplete;
-  }
-}
-
-void pair_teams(const trace::Trace& trace, std::span<const LocationIndex> locations,
-                ThreadRelation& out, Unmatched& unmatched) {
-  std::vector<TeamCall> calls;
-  std::vector<BarrierCall> barriers;
-  for (const LocationIndex l : locations) TeamWalk(trace, l, calls, barriers).walk();
-  std::sort(calls.begin(), calls.end(), [](const TeamCall& a, const TeamCall& b) {
-    return std::tie(a.key, a.location) < std::tie(b.key, b.location);
-  });
-  std::sort(barriers.begin(), barriers.end(), [](const BarrierCall& a, const BarrierCall& b) {
-    return std::tie(a.key, a.index, a.location) < std::tie(b.key, b.index, b.location);
-  });
-  auto barrier = barriers.cbegin();
-  for (auto first = calls.cbegin(); first != calls.cend();) {
-    const auto last = std::find_if(first, calls.cend(),
-                                   [&](const TeamCall& call) { return call.key != first->key; });
-    const bool contradictory = std::count_if(first, last, has_forked) > 1;
-    if (contradictory) {
-      ++unmatched.thread_teams;
-    } else {
-      add_team({first, last}, out);
-    }
-    // Every barrier stands in a team, and both lists are in order of teams.
-    while (barrier != barriers.cend() && barrier->key == first->key) {
-      const auto next = std::find_if(barrier, barriers.cend(), [&](const BarrierCall& call) {
-        return call.key != barrier->key || call.index != barrier->index;
-      });
-      if (!contradictory) {
-        add_barrier({barrier, next}, static_cast<std::size_t>(last - first), out, unmatched);
+  void pair(ThreadRelation& out, Unmatched& unmatched) {
+    sort_by_operation(parts_);
+    sort_by_operation(barriers_);
+    auto barrier = barriers_.cbegin();  // each belongs to a use, and both are in order of uses
+    for_each_operation(std::span<const Part>(parts_), [&](std::span<const Part> parts) {
+      const auto first = barrier;
+      barrier = std::find_if(first, barriers_.cend(),
+                             [&](const Barrier& other) { return other.use != parts[0].use; });
+      const auto forks = std::count_if(parts.begin(), parts.end(), has_forked);
+      if (forks > 1) {
+        ++unmatched.thread_teams;
+        return;
       }
-      barrier = next;
-    }
-    first = last;
-  }
-}
-
-/// An event of a thread operation with whatever names the operation in the process.
-struct ThreadItem {
-  std::uint32_t a = 0, b = 0;
-  std::uint64_t c = 0;
-  std::uint32_t number = 0;  ///< of the event in its process
-  EventKind kind{};
-  EventRef event;  ///< its instant
-
-  [[nodiscard]] auto operation() const { return std::tuple(a, b); }
-};
-
-using Items = std::vector<ThreadItem>;
-
-/// Calls `use` with every run of items of the same operation and c: by location, each location's
-/// in stream order.
-template <class Use>
-void for_each_group(Items& items, Use use) {
-  std::sort(items.begin(), items.end(), [](const ThreadItem& x, const ThreadItem& y) {
-    return std::tuple(x.operation(), x.c, x.number) < std::tuple(y.operation(), y.c, y.number);
-  });
-  const std::span<const ThreadItem> all(items);
-  for (auto first = all.begin(); first != all.end();) {
-    const auto last = std::find_if(first, all.end(), [&](const ThreadItem& item) {
-      return item.operation() != first->operation() || item.c != first->c;
+      if (forks == 1) add_fork_and_join(parts, out);
+      for_each_operation(std::span<const Barrier>(first, barrier),
+                         [&](std::span<const Barrier> threads) {
+                           if (!add_barrier(threads, parts.size(), out)) {
+                             ++unmatched.thread_barriers_incomplete;
+                           }
+                         });
     });
-    use(std::span<const ThreadItem>(first, last));
-    first = last;
   }
-}
 
-/// How many ends found no partner.
-struct Leftover {
-  std::int64_t sends = 0;
-  std::int64_t receives = 0;
+ private:
+  /// The k-th time that a process uses a thread team.
+  struct Use {
+    std::uint32_t omp_team = k_none;
+    std::uint32_t k = 0;
+
+    friend auto operator<=>(const Use&, const Use&) = default;
+  };
+  /// What one thread did in one use of a thread team: instants of the location; k_none: nothing.
+  struct Part {
+    Use use;
+    LocationIndex location = k_none;
+    std::uint32_t fork = k_none;  ///< only of the thread that forked
+    std::uint32_t begin = k_none;
+    std::uint32_t end = k_none;
+    std::uint32_t join = k_none;  ///< only of the thread that forked
+
+    [[nodiscard]] Use operation() const { return use; }
+  };
+  /// How one thread passed the j-th barrier of one use of a thread team.
+  struct Barrier {
+    Use use;
+    std::uint32_t j = 0;
+    LocationIndex location = k_none;
+    std::uint32_t enter = k_none;
+    std::uint32_t leave = k_none;
+
+    [[nodiscard]] auto operation() const { return std::tuple(use, j); }
+  };
+  static constexpr std::size_t k_nothing = ~std::size_t{0};
+  /// A thread team that the thread in work has begun and not ended.
+  struct Open {
+    std::size_t part = 0;             ///< in parts_
+    std::uint32_t barriers = 0;       ///< entered so far
+    std::size_t entered = k_nothing;  ///< in barriers_: the one entered and not left yet
+  };
+
+  static bool has_forked(const Part& part) { return part.fork != k_none; }
+
+  static void add_fork_and_join(std::span<const Part> parts, ThreadRelation& out) {
+    const auto master = std::find_if(parts.begin(), parts.end(), has_forked);
+    std::vector<EventRef> fork{{master->location, master->fork}};
+    std::vector<EventRef> join, begins, ends;
+    if (master->join != k_none) join.push_back({master->location, master->join});
+    for (const Part& part : parts) {
+      if (part.location == master->location) continue;
+      begins.push_back({part.location, part.begin});
+      if (part.end != k_none) ends.push_back({part.location, part.end});
+    }
+    out.add_instance(fork, begins);
+    out.add_instance(ends, join);
+  }
+
+  /// True if all threads of the thread team have passed the barrier; else it makes no edge.
+  static bool add_barrier(std::span<const Barrier> threads, std::size_t team_size,
+                          ThreadRelation& out) {
+    std::vector<EventRef> enters, leaves;
+    for (const Barrier& thread : threads) {
+      if (thread.leave == k_none) continue;
+      enters.push_back({thread.location, thread.enter});
+      leaves.push_back({thread.location, thread.leave});
+    }
+    if (enters.size() != team_size) return false;
+    out.add_instance(enters, leaves);
+    return true;
+  }
+
+  std::vector<Part> parts_;
+  std::vector<Barrier> barriers_;
+  // Of the location in work:
+  LocationIndex location_ = k_none;
+  std::map<std::uint32_t, std::uint32_t> uses_;  ///< per thread team: begins so far
+  std::vector<Open> open_;                       ///< innermost last
+  std::uint32_t fork_ = k_none;                  ///< the instant of a fork without team yet
+  std::size_t ended_ = k_nothing;  ///< in parts_: forked here, ended last, and not joined yet
 };
 
-/// The item of kind `from` precedes that of kind `to`, if there is one of each. Returns what is
-/// left over.
-Leftover pair_once(std::span<const ThreadItem> group, EventKind from, EventKind to,
-                   ThreadRelation& out) {
-  Leftover left;
-  EventRef send, receive;
-  for (const ThreadItem& item : group) {
-    if (item.kind == from) {
-      send = item.event;
-      ++left.sends;
-    } else if (item.kind == to) {
-      receive = item.event;
-      ++left.receives;
-    }
-  }
-  if (left.sends != 1 || left.receives != 1) return left;
-  out.add_pair(send, receive, k_creations);
-  return {};
-}
-
-/// create -> begin, end -> wait.
-void pair_creations(Items& items, ThreadRelation& out, Unmatched& unmatched) {
-  for_each_group(items, [&](std::span<const ThreadItem> thread) {
-    const Leftover starts =
-        pair_once(thread, EventKind::thread_create, EventKind::thread_begin, out);
-    const Leftover stops = pair_once(thread, EventKind::thread_end, EventKind::thread_wait, out);
-    // An end that nobody waits for is a detached thread, no defect.
-    unmatched.threads += starts.sends + starts.receives + stops.receives;
-  });
-}
-
-/// Last release of order n -> first acquire of order n + 1. Numbers wrap at 2^32. Only one thread
-/// can have held a lock under one number.
-void pair_locks(Items& items, ThreadRelation& out, Unmatched& unmatched) {
-  struct Holding {
-    std::tuple<std::uint32_t, std::uint32_t> lock;
-    std::uint32_t order = 0;
-    EventRef acquire, release;
-    bool several = false;
-  };
-  std::vector<Holding> holdings;
-  for_each_group(items, [&](std::span<const ThreadItem> nested) {
-    Holding holding{nested[0].operation(), static_cast<std::uint32_t>(nested[0].c), {}, {}};
-    const auto is_elsewhere = [](EventRef known, EventRef event) {
-      return known.location != k_none && known.location != event.location;
-    };
-    for (const ThreadItem& item : nested) {
-      if (item.kind == EventKind::lock_release) {
-        holding.several = holding.several || is_elsewhere(holding.release, item.event);
-        holding.release = item.event;
-      } else {
-        holding.several = holding.several || is_elsewhere(holding.acquire, item.event);
-        if (holding.acquire.location == k_none) holding.acquire = item.event;
-      }
-    }
-    unmatched.thread_locks += holding.several ? 1 : 0;
-    holdings.push_back(holding);
-  });
-  const auto lower = [](const Holding& x, const Holding& y) {
-    return std::tie(x.lock, x.order) < std::tie(y.lock, y.order);
-  };
-  for (const Holding& held : holdings) {  // already in this order
-    const Holding wanted{held.lock, held.order + 1, {}, {}};
-    const auto next = std::lower_bound(holdings.begin(), holdings.end(), wanted, lower);
-    if (next == holdings.end() || lower(wanted, *next)) continue;
-    if (held.release.location == k_none || next->acquire.location == k_none) continue;
-    if (!held.several && !next->several) out.add_pair(held.release, next->acquire, k_locks);
-  }
-}
-
-/// The creation of a task -> the first time that each other thread runs it.
-void pair_tasks(Items& items, ThreadRelation& out, Unmatched& unmatched) {
-  for_each_group(items, [&](std::span<const ThreadItem> task) {
-    const auto is_create = [](const ThreadItem& item) {
-      return item.kind == EventKind::task_create;
-    };
-    const auto create = std::find_if(task.begin(), task.end(), is_create);
-    if (create == task.end()) return;
-    if (std::any_of(std::next(create), task.end(), is_create)) {
-      ++unmatched.thread_tasks;
-      return;
-    }
-    LocationIndex latest = k_none;
-    for (const ThreadItem& item : task) {
-      if (item.kind != EventKind::task_switch || item.event.location == latest) continue;
-      latest = item.event.location;
-      out.add_pair(create->event, item.event, k_tasks);
-    }
-  });
-}
-
-/// Events of thread operations of one process, by kind of operation.
+/// The thread operations of one process.
 struct Operations {
-  Items creations, locks, tasks;
+  ThreadTeams teams;
+  Creations creations;
+  Locks locks;
+  Tasks tasks;
 
-  void collect(const Event& event, std::uint32_t number, EventRef instant) {
-    ThreadItem item{event.comm, 0, event.id, number, event.kind, instant};
+  void walk(const trace::Trace& trace, LocationIndex location) {
+    teams.begin_location(location);
+    EventRef instant{location, 0};
+    const auto& events = trace.locations[location].events;
+    for (std::uint32_t e = 0; e < events.size(); ++e) {
+      if (events[e].time != events[instant.event].time) instant.event = e;
+      see(events[e], instant);
+    }
+  }
+
+  void see(const Event& event, EventRef instant) {
     switch (event.kind) {
+      case EventKind::thread_fork:
+        return teams.fork(instant.event);
+      case EventKind::thread_join:
+        return teams.join(instant.event);
+      case EventKind::team_begin:
+        return teams.begin(instant.event, event.comm);
+      case EventKind::team_end:
+        return teams.end(instant.event, event.comm);
+      case EventKind::barrier_enter:
+        return teams.enter(instant.event);
+      case EventKind::barrier_leave:
+        return teams.leave(instant.event);
       case EventKind::thread_create:
       case EventKind::thread_begin:
       case EventKind::thread_wait:
       case EventKind::thread_end:
-        creations.push_back(item);
-        break;
+        return creations.see(event, instant);
       case EventKind::lock_acquire:
       case EventKind::lock_release:
-        item.a = event.op;
-        item.b = event.peer;
-        item.c = event.tag;
-        locks.push_back(item);
-        break;
+        return locks.see(event, instant);
       case EventKind::task_create:
       case EventKind::task_switch:
-        item.b = event.peer;
-        item.c = event.tag;
-        tasks.push_back(item);
-        break;
+        return tasks.see(event, instant);
       default:
-        break;
+        return;
     }
   }
 };
 
 }  // namespace
 
-void ThreadRelation::add_pair(EventRef send, EventRef receive, std::uint32_t stage) {
+void ThreadRelation::add_process(std::uint32_t process, Unmatched& unmatched) {
+  process_ = process;
+  Operations operations;
+  for (const LocationIndex l : places_->locations(process)) operations.walk(*trace_, l);
+  operations.teams.pair(*this, unmatched);
+  operations.creations.pair(*this, unmatched);
+  operations.locks.pair(*this, unmatched);
+  operations.tasks.pair(*this, unmatched);
+}
+
+void ThreadRelation::add_pair(ThreadStage stage, EventRef send, EventRef receive) {
   if (send.location == receive.location) return;  // the stream orders those
-  pairs_.push_back({send, receive, time(send), time(receive), stage, process_});
+  pairs_.push_back({.send = send,
+                    .receive = receive,
+                    .send_time = time(send),
+                    .receive_time = time(receive),
+                    .stage = stage,
+                    .process = process_});
 }
 
 void ThreadRelation::add_instance(std::vector<EventRef>& sends, std::vector<EventRef>& receives) {
@@ -372,26 +442,9 @@ void ThreadRelation::add_instance(std::vector<EventRef>& sends, std::vector<Even
     std::sort(side->begin(), side->end());
     for (const EventRef event : *side) participants_.push_back({time(event), event});
   }
-  instances_.push_back({process_, static_cast<std::uint32_t>(sends.size()),
-                        static_cast<std::uint32_t>(receives.size())});
-}
-
-void ThreadRelation::add_process(std::uint32_t process, Unmatched& unmatched) {
-  process_ = process;
-  const auto locations = places_->locations(process);
-  pair_teams(*trace_, locations, *this, unmatched);
-  Operations operations;
-  for (const LocationIndex l : locations) {
-    const auto& events = trace_->locations[l].events;
-    EventRef instant{l, 0};
-    for (std::uint32_t e = 0; e < events.size(); ++e) {
-      if (events[e].time != events[instant.event].time) instant.event = e;
-      operations.collect(events[e], places_->first_number(l) + e, instant);
-    }
-  }
-  pair_creations(operations.creations, *this, unmatched);
-  pair_locks(operations.locks, *this, unmatched);
-  pair_tasks(operations.tasks, *this, unmatched);
+  instances_.push_back({.process = process_,
+                        .sends = static_cast<std::uint32_t>(sends.size()),
+                        .receives = static_cast<std::uint32_t>(receives.size())});
 }
 
 void ThreadRelation::for_each_instance(const std::function<void(Instance&)>& use) const {
@@ -399,18 +452,20 @@ void ThreadRelation::for_each_instance(const std::function<void(Instance&)>& use
   instance.kind = EdgeKind::thread;
   auto participant = participants_.begin();
   std::uint64_t sequence = 0;
-  for (const Shape& shape : instances_) {
+  for (const Extent& extent : instances_) {
     const auto fill = [&](std::vector<Moment>& side, std::uint32_t count) {
       side.clear();
       for (; count > 0; --count, ++participant) {
-        const EventRef event = participant->event;
-        side.push_back({participant->time, event, shape.process,
-                        trace_->definitions.node_of[event.location], 0});
+        const LocationIndex location = participant->event.location;
+        side.push_back({.time = participant->time,
+                        .event = participant->event,
+                        .process = extent.process,
+                        .machine = trace_->definitions.node_of[location]});
       }
     };
-    fill(instance.sends, shape.sends);
-    fill(instance.receives, shape.receives);
-    instance.order = {std::uint64_t{1} << 32, shape.process, sequence++, 0};
+    fill(instance.sends, extent.sends);
+    fill(instance.receives, extent.receives);
+    instance.order = {std::uint64_t{1} << 32, extent.process, sequence++, 0};
     use(instance);
   }
 }

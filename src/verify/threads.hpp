@@ -4,41 +4,51 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <entrain/clock_map.hpp>
 
-#include "verify/counts.hpp"
-#include "verify/instance.hpp"
-#include "verify/outline.hpp"
+#include "trace/trace.hpp"
+#include "verify/edges.hpp"
+#include "verify/places.hpp"
 
 namespace entrain::verify {
+
+/// Operations that order two threads by a single edge.
+enum class ThreadStage : std::uint32_t { creation, lock, task };
 
 /// One edge between two threads.
 struct ThreadPair {
   EventRef send, receive;
   std::int64_t send_time = 0;  ///< corrected, ticks
   std::int64_t receive_time = 0;
-  std::uint32_t stage = 0;  ///< creations, locks, tasks
+  ThreadStage stage{};
   std::uint32_t process = k_none;
 };
 
-/// What orders the threads inside processes: teams, thread creation, locks, and tasks.
+/// The edges between the threads of each process: thread teams and their barriers, thread creation,
+/// locks, and tasks. The matching goes by the order of records on each location and by the numbers
+/// in them, never by the clocks of two threads.
+///
+/// Example: thread 0 forks at 10, threads 0 and 1 begin the thread team at 12 and 15, enter a
+/// barrier at 20 and 21 and leave it at 22 and 23. That makes the edge 10 -> 15 (a thread needs no
+/// edge to itself), and an instance with the sends 20, 21 and the receives 22, 23.
 class ThreadRelation {
  public:
   ThreadRelation(const trace::Trace& trace, const Places& places, std::span<const ClockMap> maps)
       : trace_(&trace), places_(&places), maps_(maps) {}
 
-  /// Adds what happens inside one process; to be called in order of processes.
+  /// Adds the edges inside one process; to be called in order of processes. O(n log n).
   void add_process(std::uint32_t process, Unmatched& unmatched);
 
   /// By process, and inside one in a fixed order for each stage.
   [[nodiscard]] const std::vector<ThreadPair>& pairs() const { return pairs_; }
+  /// Calls `use` with each instance: a fork, a join, or a barrier of a thread team.
   void for_each_instance(const std::function<void(Instance&)>& use) const;
 
-  // For the matching in threads.cpp.
-  void add_pair(EventRef send, EventRef receive, std::uint32_t stage);
+  // For the matching in threads.cpp. Both take instants of the process in work.
+  /// Appends an edge, unless both ends are on one location.
+  void add_pair(ThreadStage stage, EventRef send, EventRef receive);
   /// Appends an instance, unless a side is empty. Sorts both sides by location.
   void add_instance(std::vector<EventRef>& sends, std::vector<EventRef>& receives);
 
@@ -47,7 +57,8 @@ class ThreadRelation {
     std::int64_t time = 0;
     EventRef event;
   };
-  struct Shape {
+  /// How many of the participants belong to an instance.
+  struct Extent {
     std::uint32_t process = k_none;
     std::uint32_t sends = 0;
     std::uint32_t receives = 0;
@@ -61,7 +72,7 @@ class ThreadRelation {
   std::span<const ClockMap> maps_;
   std::uint32_t process_ = k_none;  ///< in work
   std::vector<ThreadPair> pairs_;
-  std::vector<Shape> instances_;
+  std::vector<Extent> instances_;
   std::vector<Participant> participants_;  ///< per instance: the sends, then the receives
 };
 

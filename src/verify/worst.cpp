@@ -1,33 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "verify/worst.hpp"
 
-#include <string>
 #include <utility>
 #include <vector>
-
-#include "verify/bytes.hpp"
 
 namespace entrain::verify {
 
 namespace {
 
-/// What only the owner of a location knows about an end of a worst edge.
-struct EndHead {
-  std::uint32_t kind = 0;
-  std::uint32_t receive = 0;
+/// The part of an EdgeEnd that only the owner of its location knows.
+struct LocalEnd {
+  std::uint32_t kind = 0;  ///< EdgeKind of the edge
+  bool receives = false;
   std::uint64_t local_ticks = 0;
   std::int64_t ticks = 0;
-  std::uint64_t length = 0;  ///< of the region's name, which follows
+  std::uint64_t region_length = 0;  ///< bytes of the region's name
 };
 
-void append(Team::Bytes& bytes, const EndHead& head, const std::string& region) {
-  const std::size_t at = bytes.size();
-  bytes.resize(at + sizeof head + region.size());
-  store(bytes.data() + at, head);
-  std::memcpy(bytes.data() + at + sizeof head, region.data(), region.size());
-}
-
-/// What everybody knows about an end.
+/// The part of an EdgeEnd that every member knows.
 EdgeEnd known(const trace::Definitions& definitions, LocationIndex l) {
   const trace::Location& location = definitions.locations[l];
   EdgeEnd end;
@@ -47,7 +37,7 @@ void WorstEdges::note(EdgeKind kind, std::int64_t margin_ticks, const EdgeOrder&
       std::pair(worst.margin_ticks, worst.order) <= std::pair(margin_ticks, order)) {
     return;
   }
-  worst = {margin_ticks, order, send, receive};
+  worst = {.margin_ticks = margin_ticks, .order = order, .send = send, .receive = receive};
 }
 
 void WorstEdges::agree(Team& team) {
@@ -60,37 +50,42 @@ void WorstEdges::agree(Team& team) {
   }
 }
 
-void WorstEdges::describe(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                          std::span<const ClockMap> maps, const trace::Source* source,
-                          CheckReport& report) {
-  agree(team);
-  Team::Bytes mine;
+void WorstEdges::describe(const trace::Share& share, std::span<const ClockMap> maps,
+                          const std::function<std::string(LocationIndex, std::uint64_t)>& region_at,
+                          CheckReport& report) const {
+  std::vector<LocalEnd> own_ends;
+  std::vector<char> own_names;  // of the regions, one after the other
   for (std::uint32_t k = 0; k < k_edge_kinds; ++k) {
     const Worst& worst = worst_[k];
     if (worst.send.location == k_none) continue;
-    report.edges[k].worst =
-        WorstEdge{worst.margin_ticks, known(trace.definitions, worst.send.location),
-                  known(trace.definitions, worst.receive.location)};
-    for (const std::uint32_t receive : {0U, 1U}) {
-      const EventRef ref = receive == 0 ? worst.send : worst.receive;
-      if (!partition.owns(team.rank(), ref.location)) continue;
-      const std::uint64_t stamp = trace.locations[ref.location].events[ref.event].time;
-      const std::string region =
-          source != nullptr ? source->region_at(ref.location, stamp) : std::string();
-      append(mine, {k, receive, stamp, maps[ref.location](stamp), region.size()}, region);
+    const trace::Definitions& definitions = share.trace.definitions;
+    report.edges[k].worst = WorstEdge{.margin_ticks = worst.margin_ticks,
+                                      .send = known(definitions, worst.send.location),
+                                      .receive = known(definitions, worst.receive.location)};
+    for (const bool receives : {false, true}) {
+      const auto [location, event] = receives ? worst.receive : worst.send;
+      if (!share.owns(location)) continue;
+      const std::uint64_t stamp = share.trace.locations[location].events[event].time;
+      const std::string region = region_at ? region_at(location, stamp) : std::string();
+      own_ends.push_back({.kind = k,
+                          .receives = receives,
+                          .local_ticks = stamp,
+                          .ticks = maps[location](stamp),
+                          .region_length = region.size()});
+      own_names.insert(own_names.end(), region.begin(), region.end());
     }
   }
-  for (const Team::Bytes& parcel : team.exchange(std::vector<Team::Bytes>(team.size(), mine))) {
-    for (const std::byte *at = parcel.data(), *end = at + parcel.size(); at != end;) {
-      const auto head = load<EndHead>(at);
-      WorstEdge& worst = *report.edges[head.kind].worst;
-      EdgeEnd& to = head.receive == 0 ? worst.send : worst.receive;
-      to.local_ticks = head.local_ticks;
-      to.ticks = head.ticks;
-      to.region.resize(head.length);
-      std::memcpy(to.region.data(), at + sizeof head, head.length);
-      at += sizeof head + head.length;
-    }
+  const std::vector<LocalEnd> ends = gather_everywhere(share.team, own_ends);
+  const std::vector<char> names = gather_everywhere(share.team, own_names);
+  auto name = names.begin();
+  for (const LocalEnd& end : ends) {
+    WorstEdge& worst = *report.edges[end.kind].worst;
+    EdgeEnd& to = end.receives ? worst.receive : worst.send;
+    to.local_ticks = end.local_ticks;
+    to.ticks = end.ticks;
+    const auto name_end = name + static_cast<std::ptrdiff_t>(end.region_length);
+    to.region.assign(name, name_end);
+    name = name_end;
   }
 }
 

@@ -3,32 +3,41 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
+#include <string>
 
 #include <entrain/clock_map.hpp>
 #include <entrain/report.hpp>
 
-#include "base/team.hpp"
-#include "trace/partition.hpp"
-#include "trace/trace.hpp"
-#include "verify/instance.hpp"
+#include "trace/share.hpp"
+#include "verify/edges.hpp"
 
 namespace entrain::verify {
 
-/// The worst edge of each kind: the smallest margin, and of equals the first.
+/// The worst edge of each kind: the one with the smallest margin; among equals the first in
+/// EdgeOrder.
 class WorstEdges {
  public:
-  /// A margin above this one of its kind need not be noted.
-  [[nodiscard]] std::int64_t limit(EdgeKind kind) const { return of(kind).margin_ticks; }
+  /// The margin of the worst edge so far: an edge with a larger one need not be noted.
+  [[nodiscard]] std::int64_t limit(EdgeKind kind) const {
+    return worst_[static_cast<std::size_t>(kind)].margin_ticks;
+  }
 
+  /// Takes an edge into account. `margin_ticks`: receive - send.
   void note(EdgeKind kind, std::int64_t margin_ticks, const EdgeOrder& order, EventRef send,
             EventRef receive);
 
-  /// Agrees with the other members and describes the edges for people; the names of regions come
-  /// from the owners of the locations. A common call of the team. `source` may be null.
-  void describe(Team& team, const trace::Partition& partition, const trace::Trace& trace,
-                std::span<const ClockMap> maps, const trace::Source* source, CheckReport& report);
+  /// Keeps the worst edges of all members. Collective.
+  void agree(Team& team);
+
+  /// Writes the edges into the report, after agree(): with processes, times, and the names of
+  /// regions. `maps` and `region_at` as in TimesToCheck; the owner of a location supplies what
+  /// only it knows. Collective.
+  void describe(const trace::Share& share, std::span<const ClockMap> maps,
+                const std::function<std::string(LocationIndex, std::uint64_t)>& region_at,
+                CheckReport& report) const;
 
  private:
   struct Worst {
@@ -36,10 +45,6 @@ class WorstEdges {
     EdgeOrder order{};
     EventRef send, receive;  ///< location k_none: no edge yet
   };
-  [[nodiscard]] const Worst& of(EdgeKind kind) const {
-    return worst_[static_cast<std::size_t>(kind)];
-  }
-  void agree(Team& team);
 
   std::array<Worst, k_edge_kinds> worst_{};
 };

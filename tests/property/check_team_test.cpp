@@ -11,6 +11,7 @@
 #include "support/random_plan.hpp"
 #include "support/random_trace.hpp"
 #include "verify/check.hpp"
+#include "verify/round_trip.hpp"
 #include "verify/statistics.hpp"
 #include "verify/testing.hpp"
 
@@ -56,11 +57,11 @@ RC_GTEST_PROP(CheckTeam, reports_are_the_same, ()) {
   options.alltoallv = plan.dense_alltoallv ? AlltoallvRule::dense : AlltoallvRule::ignore;
   options.init_finalize = plan.init_finalize;
   const std::string expected =
-      vt::text_of(verify::check(random.trace, random.presync, options, mu, nullptr));
+      vt::text_of(verify::check(random.trace, {.maps = random.presync, .mu = mu}, options));
   expect_same(members, partition, random.trace, random.presync, expected,
               [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
-                const auto report =
-                    verify::check(team, partition, trace, maps, options, mu, nullptr);
+                const auto report = verify::check(
+                    {team, partition, trace}, {.maps = maps, .mu = mu}, options, Cancel(nullptr));
                 return report ? vt::text_of(*report) : report.error().message;
               });
 }
@@ -73,11 +74,12 @@ RC_GTEST_PROP(CheckTeam, round_trips_are_the_same, ()) {
   const trace::Partition partition = random_partition(random.trace.definitions, members, plan.seed);
   const std::string expected =
       fmt::format("{}", verify::round_trip_mu(random.trace, random.presync));
-  expect_same(members, partition, random.trace, random.presync, expected,
-              [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
-                const auto mu = verify::round_trip_mu(team, partition, trace, maps);
-                return mu ? fmt::format("{}", *mu) : mu.error().message;
-              });
+  expect_same(
+      members, partition, random.trace, random.presync, expected,
+      [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
+        const auto mu = verify::round_trip_mu({team, partition, trace}, maps, Cancel(nullptr));
+        return mu ? fmt::format("{}", *mu) : mu.error().message;
+      });
 }
 
 std::string text_of(const CorrectionStatistics& s) {
@@ -94,12 +96,12 @@ RC_GTEST_PROP(CheckTeam, statistics_are_the_same, ()) {
   const RandomTrace random = random_trace(plan);
   const std::vector<ClockMap> stored(random.presync.size());
   const trace::Partition partition = random_partition(random.trace.definitions, members, plan.seed);
-  const std::string expected =
-      text_of(*verify::correction_statistics(random.trace, stored, random.trace, random.presync));
+  const std::string expected = text_of(
+      *verify::correction_statistics({random.trace, stored}, {random.trace, random.presync}));
   expect_same(members, partition, random.trace, random.presync, expected,
               [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
-                const auto statistics =
-                    verify::correction_statistics(team, partition, trace, stored, trace, maps);
+                const auto statistics = verify::correction_statistics(
+                    team, partition, {trace, stored}, {trace, maps}, Cancel(nullptr));
                 return statistics ? text_of(*statistics) : statistics.error().message;
               });
 }

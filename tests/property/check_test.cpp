@@ -51,7 +51,7 @@ RC_GTEST_PROP(Check, counts_every_pair, ()) {
   const RandomTrace random = random_trace(plan);
   const ReferenceProblem problem = reference_problem(random, mu);
   const CheckReport report =
-      verify::check(random.trace, random.presync, check_options(plan), mu, nullptr);
+      verify::check(random.trace, {.maps = random.presync, .mu = mu}, check_options(plan));
   const auto brute = count_all(problem, reference_cycles(problem), problem.c);
   std::uint64_t violations = 0, below_latency = 0;
   for (std::size_t kind = 0; kind < k_edge_kinds; ++kind) {

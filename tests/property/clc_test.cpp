@@ -241,7 +241,7 @@ RC_GTEST_PROP(Clc, checker_finds_nothing_afterwards, ()) {
   check_options.alltoallv = plan.dense_alltoallv ? AlltoallvRule::dense : AlltoallvRule::ignore;
   check_options.init_finalize = plan.init_finalize;
   const CheckReport report =
-      verify::check(c.random.trace, c.result.maps, check_options, options.mu_ticks, nullptr);
+      verify::check(c.random.trace, {.maps = c.result.maps, .mu = options.mu_ticks}, check_options);
   RC_ASSERT(report.violations == 0u);
   RC_ASSERT(report.below_latency == 0u);
 }

@@ -41,10 +41,10 @@ std::vector<TrueEdge> expanded(const verify::Relation& relation, const trace::Tr
 verify::Relation pair_events(const trace::Trace& trace, const TracePlan& plan) {
   static const std::vector<ClockMap> maps(10'000);
   Solo solo;
-  return std::move(
-      *verify::Relation::build(solo, trace::undivided(trace.definitions), trace, maps,
-                               plan.dense_alltoallv ? AlltoallvRule::dense : AlltoallvRule::ignore,
-                               verify::Scope::everything, nullptr));
+  const trace::Partition all = trace::undivided(trace.definitions);
+  const auto alltoallv = plan.dense_alltoallv ? AlltoallvRule::dense : AlltoallvRule::ignore;
+  return std::move(*verify::Relation::build({solo, all, trace}, maps, alltoallv,
+                                            verify::Scope::everything, Cancel(nullptr)));
 }
 
 RC_GTEST_PROP(Pairing, finds_the_true_edges, ()) {

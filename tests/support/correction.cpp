@@ -35,7 +35,7 @@ CorrectReport correct_once(const fs::path& anchor, const fs::path& output, Corre
 std::uint64_t violations_by_library(const fs::path& anchor, const CheckOptions& options) {
   const trace::Trace trace = library_trace(anchor);
   const std::vector<ClockMap> stored(trace.locations.size());
-  return verify::check(trace, stored, options, {}, nullptr).violations;
+  return verify::check(trace, {.maps = stored}, options).violations;
 }
 
 void expect_same_records(const PrintedArchive& before, const fs::path& anchor, bool strict) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "verify/tally.hpp"
+#include "verify/pair_counts.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -25,7 +25,7 @@ class Random {
   std::mt19937 engine_;
 };
 
-/// A random instance of up to 13 locations; every third process spans two nodes.
+/// A random instance of up to 13 locations; every third process spans two machines.
 Sides random_sides(Random& random) {
   Sides sides;
   sides.ordered = random.below(2) == 0;
@@ -33,7 +33,7 @@ Sides random_sides(Random& random) {
   for (LocationIndex l = 0; l < locations; ++l) {
     Moment moment;
     moment.process = l / 2;
-    moment.node = l % 6 == 1 ? 7 : l / 4;
+    moment.machine = l % 6 == 1 ? 7 : l / 4;
     moment.rank = l;
     moment.component = random.below(3) == 0 ? random.below(3) : k_none;
     for (auto* side : {&sides.sends, &sides.receives}) {
@@ -51,7 +51,7 @@ bool is_pair(const Moment& s, const Moment& r, bool ordered) {
 }
 
 std::int64_t mu_of(const Moment& s, const Moment& r, const MuTicks& mu) {
-  return s.process == r.process ? mu[0] : s.node == r.node ? mu[1] : mu[2];
+  return s.process == r.process ? mu[0] : s.machine == r.machine ? mu[1] : mu[2];
 }
 
 PairCounts count_one_by_one(const Sides& sides, const MuTicks& mu) {
@@ -67,7 +67,7 @@ PairCounts count_one_by_one(const Sides& sides, const MuTicks& mu) {
   return counts;
 }
 
-TEST(Tally, counts_equal_those_of_every_pair_taken_by_itself) {
+TEST(PairCounts, counts_equal_those_of_every_pair_taken_by_itself) {
   Random random(20240607);
   std::uint64_t below = 0, violations = 0;
   for (int round = 0; round < 4000; ++round) {
@@ -85,7 +85,7 @@ TEST(Tally, counts_equal_those_of_every_pair_taken_by_itself) {
   EXPECT_GT(below, violations + 10'000);
 }
 
-TEST(Tally, pairs_of_one_clock_are_counted_apart) {
+TEST(PairCounts, pairs_of_one_clock_are_counted_apart) {
   Random random(11);
   std::uint64_t all = 0;
   for (int round = 0; round < 2000; ++round) {
@@ -110,7 +110,7 @@ TEST(Tally, pairs_of_one_clock_are_counted_apart) {
   EXPECT_GT(all, 1'000);
 }
 
-TEST(Tally, worst_pair_is_the_worst_of_all) {
+TEST(PairCounts, worst_pair_is_the_worst_of_all) {
   Random random(7);
   int found_any = 0;
   for (int round = 0; round < 4000; ++round) {
@@ -138,7 +138,7 @@ TEST(Tally, worst_pair_is_the_worst_of_all) {
   EXPECT_GT(found_any, 2000);
 }
 
-TEST(Tally, margin_does_not_overflow) {
+TEST(PairCounts, margin_does_not_overflow) {
   constexpr auto k_low = std::numeric_limits<std::int64_t>::min();
   constexpr auto k_high = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(margin(k_low, 1), k_low);

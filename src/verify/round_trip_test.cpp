@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "verify/latency.hpp"
+#include "verify/round_trip.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
+
+#include "verify/testing.hpp"
 
 namespace entrain::verify {
 namespace {
@@ -54,6 +56,22 @@ TEST(Latency, order_does_not_matter) {
   EXPECT_EQ(expected[2], 2);  // (6 + 5) / 4
   std::reverse(delays.begin(), delays.end());
   EXPECT_EQ(estimate_round_trip_mu(delays), expected);
+}
+
+TEST(RoundTrip, messages_give_mu_per_class) {
+  testing::TraceBuilder b(2);
+  b.message(trace::EventKind::send, 0, 1000, 1);
+  b.message(trace::EventKind::recv, 1, 520, 0);  // clock 1 is 500 behind: true delay 20
+  b.message(trace::EventKind::send, 1, 600, 0);
+  b.message(trace::EventKind::recv, 0, 1124, 1);  // true delay 24
+  const std::vector<ClockMap> maps(2);
+  const MuTicks mu = round_trip_mu(b.trace(), maps);
+  EXPECT_EQ(mu, (MuTicks{0, 0, 11}));
+  testing::expect_by_teams(b.trace().definitions, fmt::format("{}", mu),
+                           [&](Team& team, const trace::Partition& partition) {
+                             return fmt::format("{}", *round_trip_mu({team, partition, b.trace()},
+                                                                     maps, Cancel(nullptr)));
+                           });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "verify/tally.hpp"
+#include "verify/pair_counts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -90,24 +90,27 @@ std::uint64_t below_in_groups(Side sends, Side receives, bool ordered, std::int6
 
 constexpr auto k_location = [](const Moment& m) { return m.event.location; };
 constexpr auto k_process = [](const Moment& m) { return m.process; };
-constexpr auto k_node = [](const Moment& m) { return m.node; };
-constexpr auto k_process_on_node = [](const Moment& m) { return std::pair(m.process, m.node); };
+constexpr auto k_machine = [](const Moment& m) { return m.machine; };
+constexpr auto k_process_on_machine = [](const Moment& m) {
+  return std::pair(m.process, m.machine);
+};
 
 /// below() with the mu of each pair's own class, by inclusion and exclusion.
 std::uint64_t below_by_class(Side sends, Side receives, bool ordered, const MuTicks& mu) {
-  const auto [mu_process, mu_node, mu_other] = mu;
+  const auto [mu_process, mu_machine, mu_other] = mu;
   const auto groups = [&](std::int64_t ticks, auto key) {
     return below_in_groups(sends, receives, ordered, ticks, key);
   };
-  if (mu_process == mu_other && mu_node == mu_other) {
+  if (mu_process == mu_other && mu_machine == mu_other) {
     return below(sends, receives, ordered, mu_other) - groups(mu_other, k_location);
   }
   const std::uint64_t process = groups(mu_process, k_process) - groups(mu_process, k_location);
-  const std::uint64_t node = groups(mu_node, k_node) - groups(mu_node, k_process_on_node);
+  const std::uint64_t machine =
+      groups(mu_machine, k_machine) - groups(mu_machine, k_process_on_machine);
   const std::uint64_t other = below(sends, receives, ordered, mu_other) +
-                              groups(mu_other, k_process_on_node) - groups(mu_other, k_node) -
+                              groups(mu_other, k_process_on_machine) - groups(mu_other, k_machine) -
                               groups(mu_other, k_process);
-  return process + node + other;
+  return process + machine + other;
 }
 
 std::uint64_t number_of_pairs(Side sends, Side receives, bool ordered) {

@@ -9,7 +9,7 @@
 
 #include <entrain/report.hpp>
 
-#include "verify/instance.hpp"
+#include "verify/edges.hpp"
 
 namespace entrain::verify {
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "trace/trace.hpp"
+#include "verify/outline.hpp"
+#include "verify/places.hpp"
+
+namespace entrain::verify {
+
+/// Puts the calls of each column of a process in the order in which the process made them: by
+/// begin; among those begun together requests come first, then the call that ended first. The calls
+/// of one thread always keep the order of their begins in its stream. Sets Outline::Call::order and
+/// Outline::Column::disordered. O(n log n) in the calls of such columns.
+///
+/// Example: thread 0 makes a barrier over [10, 20], thread 1 one over [15, 30] and one over [5, 8]
+/// before it: the process made them in the order [5, 8], [10, 20], [15, 30].
+void order_calls(const trace::Trace& trace, const Places& places, Outline& outline);
+
+}  // namespace entrain::verify

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "verify/edge_walk.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace entrain::verify {
+
+namespace {
+
+constexpr std::uint32_t k_poll_edges = 1 << 16;  // between two looks whether the user wants to stop
+constexpr std::uint32_t k_poll_instances = 64;
+
+/// Copies the moments that lie in components, one component after the other.
+void by_component(const std::vector<Moment>& side, std::vector<Moment>& inside) {
+  inside.clear();
+  for (const Moment& moment : side) {
+    if (moment.component != k_none) inside.push_back(moment);
+  }
+  std::stable_sort(inside.begin(), inside.end(),
+                   [](const Moment& a, const Moment& b) { return a.component < b.component; });
+}
+
+}  // namespace
+
+EdgeSums EdgeWalk::run(const Cancel& cancel) {
+  for (const MatchedChannel& channel : relation_.channels()) {
+    if (cancel.asked()) return std::move(sums_);
+    add(channel, cancel);
+  }
+  relation_.for_each_thread_pair([&](const Pair& pair) { add(pair); });
+  std::uint32_t instances = 0;
+  bool stopped = false;
+  relation_.for_each_instance([&](Instance& instance) {
+    if (++instances % k_poll_instances == 0) stopped = stopped || cancel.asked();
+    if (!stopped) add(instance);
+  });
+  return std::move(sums_);
+}
+
+void EdgeWalk::add(const MatchedChannel& channel, const Cancel& cancel) {
+  const Places& places = relation_.places();
+  const ChannelKey& key = channel.key;
+  if (channel.pairs > 0 && !cycles_.any() && places.is_single(key.sender) &&
+      places.is_single(key.receiver)) {
+    const LocationIndex from = places.event(key.sender, 0).location;
+    const LocationIndex to = places.event(key.receiver, 0).location;
+    if (from != to) add_simple(channel, mu(from, to), cancel);
+    return;
+  }
+  Pair pair;
+  for (std::uint32_t k = 0; k < channel.pairs; ++k) {
+    if (k % k_poll_edges == 0 && cancel.asked()) return;
+    if (relation_.pair(channel, k, pair)) add(pair);
+  }
+}
+
+/// For a channel whose pairs all lead from one location to one other, if there are no cycles.
+void EdgeWalk::add_simple(const MatchedChannel& channel, std::int64_t mu, const Cancel& cancel) {
+  PairCounts sum;
+  std::int64_t worst = std::numeric_limits<std::int64_t>::max();
+  std::uint32_t worst_at = k_none;
+  for (std::uint32_t k = 0; k < channel.pairs; ++k) {
+    if (k % k_poll_edges == 0 && cancel.asked()) return;
+    const std::int64_t sent = channel.send_time(k), received = channel.receive_time(k);
+    const std::int64_t ticks = margin(received, sent);
+    sum.violations += ticks < 0 ? 1 : 0;
+    sum.below_latency += ticks < mu ? 1 : 0;
+    if (ticks < worst || worst_at == k_none) {
+      worst = ticks;
+      worst_at = k;
+    }
+    if (ticks <= 0 && backward_ != nullptr) backward_->add(received, sent);
+  }
+  sum.count += channel.pairs;
+  counts(channel.kind()) += sum;
+  Pair pair;
+  const bool found = relation_.pair(channel, worst_at, pair);
+  if (found && one_clock(pair.send.location, pair.receive.location)) sums_.inside_clocks += sum;
+  if (worst > sums_.worst.limit(channel.kind()) || !found) return;
+  sums_.worst.note(pair.kind, worst, pair.order, pair.send, pair.receive);
+}
+
+void EdgeWalk::add(const Pair& pair) {
+  const std::uint32_t component = cycles_.any() ? cycles_.of(pair.send, near_send_) : k_none;
+  const bool inside = component != k_none && component == cycles_.of(pair.receive, near_receive_);
+  if (inside && cycles_.dropped()[component]) {
+    ++sums_.dropped_edges;
+    return;
+  }
+  const std::int64_t ticks = margin(pair.receive_time, pair.send_time);
+  PairCounts sum{.count = 1};
+  if (ticks < 0) ++sum.violations;
+  if (ticks < (inside ? 0 : mu(pair.send.location, pair.receive.location))) ++sum.below_latency;
+  counts(pair.kind) += sum;
+  if (in_force(pair.kind) && one_clock(pair.send.location, pair.receive.location)) {
+    sums_.inside_clocks += sum;
+  }
+  sums_.worst.note(pair.kind, ticks, pair.order, pair.send, pair.receive);
+  if (ticks <= 0 && backward_ != nullptr) backward_->add(pair.receive_time, pair.send_time);
+}
+
+void EdgeWalk::add(Instance& instance) {
+  PairCounts sum = count_pairs(instance.sends, instance.receives, instance.ordered, rules_.mu);
+  if (cycles_.any()) treat_components(instance, sum);
+  counts(instance.kind) += sum;
+  if (!rules_.clock_of.empty() && in_force(instance.kind)) add_inside_clocks(instance);
+  if (backward_ != nullptr && in_force(instance.kind)) add_backward(instance, *backward_);
+  const auto worst = worst_pair(instance.sends, instance.receives, instance.ordered,
+                                cycles_.dropped(), sums_.worst.limit(instance.kind));
+  if (!worst) return;
+  EdgeOrder order = instance.order;
+  order.back() = std::uint64_t{worst->receive} << 32 | worst->send;
+  sums_.worst.note(instance.kind, worst->margin_ticks, order, instance.sends[worst->send].event,
+                   instance.receives[worst->receive].event);
+}
+
+void EdgeWalk::add_inside_clocks(const Instance& instance) {
+  sends_.assign(instance.sends.begin(), instance.sends.end());
+  receives_.assign(instance.receives.begin(), instance.receives.end());
+  for (auto* side : {&sends_, &receives_}) {
+    std::erase_if(*side, [&](const Moment& m) {
+      return m.component != k_none && cycles_.dropped()[m.component];
+    });
+  }
+  sums_.inside_clocks +=
+      count_pairs_of_one_clock(sends_, receives_, instance.ordered, rules_.mu, rules_.clock_of);
+}
+
+/// Corrects the counts of an instance: pairs inside a cycle carry no latency, and those inside a
+/// dropped one do not count at all.
+void EdgeWalk::treat_components(Instance& instance, PairCounts& sum) {
+  for (auto* side : {&instance.sends, &instance.receives}) {
+    std::size_t near = 0;
+    for (Moment& moment : *side) moment.component = cycles_.of(moment.event, near);
+  }
+  by_component(instance.sends, sends_);
+  by_component(instance.receives, receives_);
+  auto receive = receives_.begin();
+  for (auto send = sends_.begin(); send != sends_.end();) {
+    const std::uint32_t component = send->component;
+    const auto is_other = [component](const Moment& m) { return m.component != component; };
+    while (receive != receives_.end() && receive->component < component) ++receive;
+    const auto send_end = std::find_if(send, sends_.end(), is_other);
+    const auto receive_end = std::find_if(receive, receives_.end(), is_other);
+    const PairCounts part =
+        count_pairs({send, send_end}, {receive, receive_end}, instance.ordered, rules_.mu);
+    if (cycles_.dropped()[component]) {
+      sum -= part;
+      if (in_force(instance.kind)) sums_.dropped_edges += part.count;
+    } else {
+      sum.below_latency -= part.below_latency - part.violations;
+    }
+    send = send_end;
+    receive = receive_end;
+  }
+}
+
+}  // namespace entrain::verify

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <entrain/report.hpp>
+
+#include "base/cancel.hpp"
+#include "verify/clusters.hpp"
+#include "verify/cycles.hpp"
+#include "verify/pair_counts.hpp"
+#include "verify/relation.hpp"
+#include "verify/worst.hpp"
+
+namespace entrain::verify {
+
+/// The edges of one member, added up.
+struct EdgeSums {
+  std::array<PairCounts, k_edge_kinds> edges{};  ///< per EdgeKind
+  PairCounts inside_clocks;                      ///< of all kinds in force
+  WorstEdges worst;
+  std::uint64_t dropped_edges = 0;  ///< inside dropped components
+};
+
+/// Tests every edge of one member. Linear, but for instances with violations: O(n log n) in those.
+class EdgeWalk {
+ public:
+  /// The limits that an edge must keep, and which of them count.
+  struct Rules {
+    MuTicks mu{};
+    bool init_finalize = false;               ///< edges of that kind are in force
+    std::span<const std::uint32_t> clock_of;  ///< clock of each location, or empty
+  };
+
+  /// `backward`: collects the intervals of backward edges (Clusters); may be null. All must outlive
+  /// the walk.
+  EdgeWalk(const Relation& relation, const Cycles& cycles, const Rules& rules,
+           IntervalUnion* backward)
+      : relation_(relation), cycles_(cycles), rules_(rules), backward_(backward) {}
+
+  /// To be called once. Ends early, with part of the sums, once the user asks to stop.
+  EdgeSums run(const Cancel& cancel);
+
+ private:
+  [[nodiscard]] bool in_force(EdgeKind kind) const {
+    return kind != EdgeKind::init_finalize || rules_.init_finalize;
+  }
+  [[nodiscard]] bool one_clock(LocationIndex a, LocationIndex b) const {
+    return !rules_.clock_of.empty() && rules_.clock_of[a] == rules_.clock_of[b];
+  }
+  [[nodiscard]] std::int64_t mu(LocationIndex from, LocationIndex to) const {
+    return rules_.mu[static_cast<std::size_t>(relation_.places().latency_class(from, to))];
+  }
+  PairCounts& counts(EdgeKind kind) { return sums_.edges[static_cast<std::size_t>(kind)]; }
+
+  void add(const MatchedChannel& channel, const Cancel& cancel);
+  void add_simple(const MatchedChannel& channel, std::int64_t mu, const Cancel& cancel);
+  void add(const Pair& pair);
+  void add(Instance& instance);
+  void add_inside_clocks(const Instance& instance);
+  void treat_components(Instance& instance, PairCounts& sum);
+
+  const Relation& relation_;
+  const Cycles& cycles_;
+  const Rules& rules_;
+  IntervalUnion* backward_;
+  EdgeSums sums_;
+  std::size_t near_send_ = 0, near_receive_ = 0;  ///< hints for Cycles::of
+  std::vector<Moment> sends_, receives_;          ///< some moments of the instance in work
+};
+
+}  // namespace entrain::verify

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <entrain/report.hpp>
+
+#include "base/team.hpp"
+#include "verify/places.hpp"
+
+/// The edges of the happened-before relation as the checker counts them: single ones, and those of
+/// a whole collective at once.
+namespace entrain::verify {
+
+/// Where an edge stands among those of its kind, compared number by number. It does not depend on
+/// the member that finds the edge: of equally bad edges the report names the first one.
+using EdgeOrder = std::array<std::uint64_t, 4>;
+
+/// A single edge: the send happens before the receive.
+struct Pair {
+  EdgeKind kind{};
+  EdgeOrder order{};
+  std::int64_t send_time = 0, receive_time = 0;  ///< corrected, ticks
+  EventRef send, receive;                        ///< of different locations
+};
+
+/// One end of the edges of an instance, with all that decides about its pairs.
+struct Moment {
+  std::int64_t time = 0;  ///< corrected, ticks
+  EventRef event;
+  std::uint32_t process = 0;
+  std::uint32_t machine = 0;         ///< as Definitions::node_of
+  std::uint32_t rank = 0;            ///< in the communicator; only for ordered instances
+  std::uint32_t component = k_none;  ///< number of a cycle (Cycles); k_none: in no cycle
+};
+
+/// Many edges at once: every send happens before every receive of another location; in an ordered
+/// instance only before those of higher rank.
+///
+/// Example: a barrier that three processes enter at 10, 20, 30 and leave at 31, 32, 25 has three
+/// sends, three receives and 3 x 3 - 3 = 6 edges, as nobody waits for itself. The third process
+/// must not leave before the others have entered, and 25 is after 10 and 20: no edge is violated.
+/// If the second one had entered at 27, its edge to 25 would be violated, by 2 ticks.
+struct Instance {
+  EdgeKind kind = EdgeKind::n_to_n;
+  bool ordered = false;
+  EdgeOrder order{};  ///< the last number is for the pair
+  /// In order of rank if ordered, else of location; no location twice.
+  std::vector<Moment> sends, receives;
+};
+
+/// Puts the sides in the order that Instance demands.
+void sort_sides(Instance& instance);
+
+/// Operations without a partner.
+struct Unmatched {
+  std::int64_t sends = 0;                   ///< messages sent that nobody received
+  std::int64_t receives = 0;                ///< messages received that nobody sent
+  std::int64_t collectives_mismatched = 0;  ///< calls from the first disagreement on
+  std::int64_t collectives_incomplete = 0;  ///< instances that not every caller reaches
+  std::int64_t collective_ends_without_begin = 0;
+  std::int64_t thread_barriers_incomplete = 0;  ///< barriers that not every thread reaches
+  std::int64_t threads = 0;                     ///< thread creations, begins and waits
+  std::int64_t thread_teams = 0;                ///< thread teams that several threads forked
+  std::int64_t thread_locks = 0;                ///< holdings of a lock by several threads at once
+  std::int64_t thread_tasks = 0;                ///< tasks that were created more than once
+  std::int64_t init_finalize = 0;               ///< half a call by a process, or several threads'
+  std::int64_t rma_group_sync = 0;              ///< post, start, complete, wait: per partner
+  std::int64_t rma_notify = 0;
+};
+
+/// Operations left out on purpose.
+struct Skipped {
+  std::int64_t cancelled_sends = 0;
+  std::int64_t cancelled_receives = 0;
+  std::int64_t alltoallv_instances = 0;
+  std::int64_t rma_without_process_sync = 0;  ///< instances
+  std::int64_t rma_group_sync = 0;            ///< records: role unknown, or memory only
+  std::int64_t rma_locks = 0;                 ///< records
+};
+
+/// Operations that make no edges.
+struct LeftOut {
+  Unmatched unmatched;
+  Skipped skipped;
+};
+
+/// Adds up the counters of all members; every member gets the sums. Collective.
+void sum_over_members(Team& team, LeftOut& counters);
+
+}  // namespace entrain::verify

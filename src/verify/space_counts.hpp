@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/team.hpp"
+#include "trace/definitions.hpp"
+#include "verify/edges.hpp"
+#include "verify/outline.hpp"
+
+namespace entrain::verify {
+
+/// How many calls the processes made in each space, and from that, which ordinals can be instances:
+/// those that every calling process reaches.
+///
+/// Example: three processes call 5, 5 and 4 times on a communicator. Ordinals 0 to 3 can be
+/// complete (the limit is 4), and one instance is incomplete. If the calls with ordinal 2 turn out
+/// to be a barrier and two reductions, cut() lowers the limit to 2.
+class SpaceCounts {
+ public:
+  /// Collective.
+  SpaceCounts(Team& team, const trace::Definitions& definitions, std::span<const Outline> outlines);
+
+  /// Per space: ordinals below this can be complete instances. The same at every member.
+  [[nodiscard]] std::span<const std::uint32_t> limits() const { return limits_; }
+
+  /// The first ordinal of a space that is no instance, because its calls contradict each other.
+  struct Disagreement {
+    SpaceIndex space = k_none;
+    std::uint32_t ordinal = 0;
+  };
+  /// Leaves out each space from its first disagreement on; `found` are those that this member
+  /// found. Counts the calls that take no part. Collective.
+  void cut(Team& team, const std::vector<Disagreement>& found, Unmatched& unmatched);
+
+ private:
+  /// The calls in one space, added up over processes.
+  struct Sum {
+    SpaceIndex space = k_none;
+    std::uint32_t columns = 0;  ///< processes that call
+    std::uint32_t shortest = k_none;
+    std::uint32_t longest = 0;
+    std::uint64_t calls = 0;
+  };
+  static void merge(std::vector<Sum>& sums);
+  std::vector<std::uint32_t> limits_;
+  std::vector<Sum> own_;  ///< of the spaces that this member counts for all
+};
+
+}  // namespace entrain::verify
