@@ -16,7 +16,7 @@ namespace event = otf2::event;
 
 namespace {
 
-// Of the archive that Scratch makes: processes with one location each, and definitions by id.
+// The archive that Scratch makes has processes with one location each, and definitions by id.
 constexpr std::array<std::uint64_t, 3> k_locations{0, 7, (std::uint64_t{1} << 32) + 7};
 constexpr std::size_t k_second_thread = 2;  ///< of the second process
 constexpr unsigned k_comms = 5, k_windows = 2, k_regions = 11;
@@ -34,7 +34,7 @@ class Stream {
     bytes_.push_back(otf2::mark::stamp);
     fixed(time_);
   }
-  /// A record of compressed integers, with raw bytes before and behind them.
+  /// A record of compressed integers, with raw bytes before and after them.
   void record(std::uint8_t type, std::initializer_list<unsigned> raw,
               std::initializer_list<std::uint64_t> integers,
               std::initializer_list<unsigned> tail = {}) {

@@ -100,7 +100,7 @@ void expect_plausible(const trace::LocationSkeleton& skeleton, std::size_t file_
     if (event.time < time) finding("time decreases and nobody said so");
     time = event.time;
   }
-  if (skeleton.event_count > 0 && time > skeleton.last) finding("an event behind the last one");
+  if (skeleton.event_count > 0 && time > skeleton.last) finding("an event after the last one");
 }
 
 bool chosen(Input input, Compare compare) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-/// What the fuzzers do with their bytes. Everything here is plain C++, so that tests/regress can
+/// The checks that the fuzzers make with their bytes. Everything here is plain C++, so that tests/regress can
 /// run the same code over stored inputs without a fuzzer.
 namespace entrain::fuzz {
 
