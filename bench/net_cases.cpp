@@ -18,8 +18,8 @@
 
 #include <fmt/format.h>
 
-#include "net/evaluation.hpp"
-#include "net/generators.hpp"
+#include "net/model/generators.hpp"
+#include "net/simulate/simulation_report.hpp"
 
 namespace {
 

@@ -104,11 +104,11 @@ function(entrain_add_room room)
   endif()
 endfunction()
 
-# Every room but those that are built by themselves: the recorder's (src/record/CMakeLists.txt), and
-# the tool's main.
+# Every room but those that are built by themselves: the rooms of a product with a build file of its
+# own (src/record, src/net), and the tool's main.
 function(entrain_add_rooms)
   foreach(room IN LISTS ENTRAIN_ROOMS)
-    if(NOT room MATCHES "^(record/.*|tool)$")
+    if(NOT room MATCHES "^(record/.*|net/.*|tool)$")
       entrain_add_room(${room})
     endif()
   endforeach()
@@ -118,7 +118,7 @@ endfunction()
 # The library target `entrain`: all rooms below the tool's, and none of the recorder's.
 function(entrain_add_library)
   set(rooms ${ENTRAIN_ROOMS})
-  list(FILTER rooms EXCLUDE REGEX "^(record/.*|cli|tool)$")
+  list(FILTER rooms EXCLUDE REGEX "^(record/.*|cli|net/cli|tool)$")
   entrain_objects_of(objects ${rooms})
   list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/entrain/*.h*)
@@ -170,6 +170,7 @@ function(entrain_add_tool)
   target_include_directories(entrain_cli PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(entrain_cli PRIVATE ${objects} entrain_mpi_objects entrain fmt::fmt
                                             ${libraries} standard_settings standard_warnings)
+  target_compile_definitions(entrain_cli PRIVATE ENTRAIN_HAS_NET=$<BOOL:${ENTRAIN_NET}>)
   set_target_properties(entrain_cli PROPERTIES OUTPUT_NAME entrain RUNTIME_OUTPUT_DIRECTORY
                                                                    ${PROJECT_BINARY_DIR}/bin)
 endfunction()

@@ -4,9 +4,15 @@
 #include <memory>
 
 #include "fuzz/scratch.hpp"
-#include "net/evaluation.hpp"
-#include "net/generators.hpp"
-#include "net/json_text.hpp"
+#include "net/model/bound_report.hpp"
+#include "net/model/generators.hpp"
+#include "net/model/json_text.hpp"
+#include "net/model/topology_dot.hpp"
+#include "net/model/topology_json.hpp"
+#include "net/plan/method.hpp"
+#include "net/plan/schedule_skew.hpp"
+#include "net/plan/verifier.hpp"
+#include "net/simulate/simulator.hpp"
 
 namespace entrain::fuzz {
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "fuzz/targets.hpp"
-#include "net/generators.hpp"
+#include "net/model/generators.hpp"
+#include "net/model/topology_dot.hpp"
 #include "support/all_records.hpp"
 #include "support/big_endian.hpp"
 #include "support/files.hpp"

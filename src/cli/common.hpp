@@ -50,9 +50,9 @@ int run_and_report(const CommonOptions& common, Work work, Verdict verdict) {
   }();
   if (!result) return exit_code_of(result.error());
   if (!speaks()) return verdict(*result);
-  const bool written =
-      write_out(common.json ? report::dump(report::to_json(*result))
-                            : report::to_text(*result, output_style(common.verbose)));
+  using report::to_json, report::to_text;  // or those beside the report, as in entrain::net
+  const bool written = write_out(common.json ? report::dump(to_json(*result))
+                                             : to_text(*result, output_style(common.verbose)));
   return written ? verdict(*result) : k_exit_failure;
 }
 

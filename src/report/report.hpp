@@ -8,5 +8,4 @@
 #include "report/correct_report.hpp"
 #include "report/distort_report.hpp"
 #include "report/info_report.hpp"
-#include "report/net_report.hpp"
 #include "report/synth_report.hpp"

@@ -3,9 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "net/generators.hpp"
-#include "report/net_report.hpp"
-
 namespace entrain::report {
 namespace {
 
@@ -33,18 +30,6 @@ TEST(Svg, is_finite_whatever_the_data) {
         {{-1, -2}, {1e-9, 1e9}}})
     EXPECT_THAT(to_svg({"t", "x", "y", {{"s", points, false}}}),
                 testing::AllOf(Not(HasSubstr("nan")), Not(HasSubstr("inf"))));
-}
-
-TEST(NetReport, csv_quotes_names) {
-  const auto topology =
-      net::topology_from_dot("graph { \"a,1\" -- s; \"b\\\"2\" -- s }", "t").value();
-  const auto schedule = net::plan(topology, net::SpanningTree(topology), net::Method::sss).value();
-  EXPECT_EQ(schedule_csv(topology, schedule),
-            "interface,slot,destination,route\n"
-            "\"a,1\",0,\"a,1\",\"a,1 s a,1\"\n"
-            "\"a,1\",1,\"b\"\"2\",\"a,1 s b\"\"2\"\n"
-            "\"b\"\"2\",0,\"b\"\"2\",\"b\"\"2 s b\"\"2\"\n"
-            "\"b\"\"2\",1,\"a,1\",\"b\"\"2 s a,1\"\n");
 }
 
 }  // namespace

@@ -15,12 +15,12 @@
 #include "cli/correct.hpp"
 #include "cli/distort.hpp"
 #include "cli/info.hpp"
-#include "cli/net.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/processes.hpp"
 #include "cli/signals.hpp"
 #include "cli/synth.hpp"
+#include "net/cli/verbs.hpp"
 #include "record/cli/record.hpp"
 #include "session/mpi/processes.hpp"
 
@@ -38,11 +38,13 @@ Verbs all_verbs() {
   verbs.push_back(make_distort());
   verbs.push_back(make_synth());
   verbs.push_back(make_record());
-  verbs.push_back(make_net());
-  verbs.push_back(make_net_bound());
-  verbs.push_back(make_net_schedule());
-  verbs.push_back(make_net_simulate());
-  verbs.push_back(make_net_tables());
+#if ENTRAIN_HAS_NET
+  verbs.push_back(net::make_net());
+  verbs.push_back(net::make_bound());
+  verbs.push_back(net::make_schedule());
+  verbs.push_back(net::make_simulate());
+  verbs.push_back(net::make_tables());
+#endif
   return verbs;
 }
 

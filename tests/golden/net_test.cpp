@@ -2,8 +2,10 @@
 //
 // What the verbs of `entrain net` print and write.
 #include "golden/golden.hpp"
-#include "net/generators.hpp"
-#include "report/net_report.hpp"
+#include "net/model/generators.hpp"
+#include "net/paper/tables_report.hpp"
+#include "net/report/files.hpp"
+#include "net/report/reports.hpp"
 
 namespace entrain::report {
 namespace {
@@ -45,7 +47,7 @@ TEST(GoldenNet, bound) {
 
 TEST(GoldenNet, tables) {
   expect_golden_report("net_tables",
-                       TablesReport{net::published_cells(), net::published_figures(), {}});
+                       net::TablesReport{net::published_cells(), net::published_figures(), {}});
 }
 
 TEST(GoldenNet, schedule) {
@@ -64,8 +66,9 @@ TEST(GoldenNet, schedule) {
                                  .value());
   }
   expect_golden_report("net_schedule", report);
-  expect_golden("net_plan.csv", schedule_csv(network.topology, network.schedule));
-  expect_golden("net_plan.json", dump(schedule_json(network.topology, network.schedule, "hss")));
+  expect_golden("net_plan.csv", net::schedule_csv(network.topology, network.schedule));
+  expect_golden("net_plan.json",
+                dump(net::schedule_json(network.topology, network.schedule, "hss")));
 }
 
 TEST(GoldenNet, simulation) {
@@ -76,7 +79,7 @@ TEST(GoldenNet, simulation) {
   net::SimulationReport report = network.simulate({}, options);
   report.limit = net::Limit{1200, 600, true};
   expect_golden_report("net_simulate", report);
-  expect_golden("net_skew.csv", skew_csv(network.topology, report));
+  expect_golden("net_skew.csv", net::skew_csv(network.topology, report));
 }
 
 TEST(GoldenNet, simulation_that_overruns_and_loses_the_order) {

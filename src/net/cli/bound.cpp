@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "net/cli/verbs.hpp"
+
+#include "base/try.hpp"
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+#include "net/cli/options.hpp"
+#include "net/report/reports.hpp"
+
+namespace entrain::net {
+
+using namespace cli;
+
+namespace {
+
+class BoundVerb : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "net bound",
+        "[OPTIONS]",
+        "bounds of skew, interval and overhead in a full tree",
+        {"Computes the gaps of a blocked packet, the bounded skew of a synchronising schedule in a "
+         "full tree of switches, how often it has to run and which share of the time it takes: "
+         "equations (1) to (12) of H. J. Song, Synchronization of Network Interfaces in System "
+         "Area Networks (2005). Both readings of equation (3) are shown: the published numbers "
+         "come from bl - ks, the printed equation has bl - kg.",
+         "For a topology of your own see net schedule."},
+        {{"entrain net bound", "One switch of eight ports."},
+         {"entrain net bound --levels 4 --cp 640Mbps", "Four levels, slower links."},
+         {"entrain net bound --preset ib-ndr --drift 50ppm", "A present-day fabric."}},
+        exit_codes({{"0", "fine"}})};
+    return k_help;
+  }
+
+  void declare(CLI::App& app) override {
+    parameters_.declare(app);
+    const auto count = [](std::int64_t least, std::int64_t most) {
+      return [=](std::string_view text) { return parse_whole(text, least, most); };
+    };
+    add_value(app, "--levels", levels_, count(2, 32), "M",
+              "Levels of nodes, the interfaces' among them, 2 to 32; 2 is one switch. Default: 2.")
+        ->group("OPTIONS OF THE SCHEDULE");
+    add_value(app, "--ports", ports_, count(2, 1024), "K",
+              "Ports of a switch, 2 to 1024. Default: 8.")
+        ->group("OPTIONS OF THE SCHEDULE");
+    add_value(
+        app, "--drift", drift_ppb_,
+        [](std::string_view text) -> Result<std::int64_t> { return parse_drift_ppb(text); },
+        "DRIFT", "Only this drift, as in 300ppm. Default: 100 to 500ppm.")
+        ->group("OPTIONS OF THE SCHEDULE");
+    common_.declare(app, "");
+  }
+
+  int run() override {
+    return run_and_report(
+        common_,
+        [&](Progress*) -> Result<BoundReport> {
+          constexpr std::int64_t k_ppm = 1000;
+          TRY_ASSIGN(const Parameters parameters, parameters_.get());
+          std::vector<std::int64_t> drifts_ppb{drift_ppb_};
+          if (drift_ppb_ < 0)
+            drifts_ppb = {100 * k_ppm, 200 * k_ppm, 300 * k_ppm, 400 * k_ppm, 500 * k_ppm};
+          return evaluate_bound(parameters, ports_, levels_, drifts_ppb);
+        },
+        [](const BoundReport&) { return k_exit_fine; });
+  }
+
+ private:
+  ParameterOptions parameters_;
+  std::int64_t levels_ = 2, ports_ = 8;
+  std::int64_t drift_ppb_ = -1;  ///< all of the paper's
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_bound() { return std::make_unique<BoundVerb>(); }
+
+}  // namespace entrain::net

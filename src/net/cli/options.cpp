@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "net/cli/options.hpp"
+
+#include <optional>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+#include "net/model/generators.hpp"
+#include "net/model/json_text.hpp"
+#include "net/model/spanning_tree.hpp"
+#include "net/model/topology_dot.hpp"
+#include "net/model/topology_json.hpp"
+
+namespace entrain::net {
+
+using namespace cli;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* k_parameters = "OPTIONS OF THE NETWORK";
+constexpr const char* k_schedule = "OPTIONS OF THE SCHEDULE";
+constexpr std::uint64_t k_most_file_bytes = std::uint64_t{64} << 20;
+
+Result<std::string> text_of(const std::string& path) {
+  TRY_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(path, k_most_file_bytes));
+  return std::string(bytes.begin(), bytes.end());
+}
+
+}  // namespace
+
+void ParameterOptions::declare(CLI::App& app) {
+  std::string names;
+  for (const Preset& known : presets())
+    names += fmt::format("{}{}", names.empty() ? "" : "|", known.name);
+  const auto take_preset = [](std::string_view text) -> Result<std::string> {
+    TRY(preset(text));
+    return std::string(text);
+  };
+  std::string help = "Where the parameters start. ";
+  for (const Preset& known : presets())
+    help += fmt::format("{}: {}. ", known.name, known.description);
+  help += "Default: myrinet-1280.";
+  add_value(app, "--preset", preset_, take_preset, names.c_str(), help.c_str())
+      ->group(k_parameters);
+  app.add_option("--parameters", file_,
+                 "A JSON object of parameters by their names below, without dashes in front, and "
+                 "\"preset\". Default: none.")
+      ->type_name("FILE")
+      ->check(reject_empty)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->group(k_parameters);
+  for (const ParameterName& parameter : parameter_names()) {
+    const std::string name = parameter.name;
+    app.add_option_function<std::string>(
+           "--" + name, [this, name](const std::string& text) { values_[name] = text; },
+           fmt::format("{}. Default: that of the preset.",
+                       static_cast<char>(std::toupper(parameter.help[0])) +
+                           std::string(parameter.help + 1)))
+        ->type_name("VALUE")
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->group(k_parameters);
+  }
+}
+
+Result<Parameters> ParameterOptions::get() const {
+  std::map<std::string, std::string> values;
+  std::string chosen = preset_.empty() ? presets().front().name : preset_;
+  if (!file_.empty()) {
+    TRY_ASSIGN(const std::string text, text_of(file_));
+    TRY_ASSIGN(values, parameter_texts(text, file_));
+    if (const auto found = values.find("preset"); found != values.end()) {
+      if (const auto known = preset(found->second); !known)
+        return fail(ErrorKind::input,
+                    fmt::format("{}: preset '{}' {}", file_, found->second, known.error().message));
+      if (preset_.empty()) chosen = found->second;
+      values.erase(found);
+    }
+  }
+  TRY_ASSIGN(const Parameters start, preset(chosen));
+  auto from_file = with_values(start, values);
+  // What the file says may be right only together with the options.
+  for (const auto& [name, value] : values_) values[name] = value;
+  auto all = with_values(start, values);
+  if (!all && !from_file && !file_.empty())
+    return fail(ErrorKind::input, fmt::format("{}: {}", file_, all.error().message));
+  return all;
+}
+
+void TopologyArgument::declare(CLI::App& app) {
+  app.add_option("TOPOLOGY", name_,
+                 "A file (.json, or Graphviz .dot or .gv; docs/manual/net.md describes both), or "
+                 "single:N, tree:PORTSxLEVELS, fat-tree:PORTS, mesh:WxH, torus:WxH (x interfaces "
+                 "per switch), random:INTERFACESxSWITCHESxPORTS.")
+      ->required()
+      ->check(reject_empty)
+      ->group("ARGUMENTS");
+  static constexpr std::array<std::pair<const char*, bool>, 2> k_trees{
+      {{"spanning", false}, {"given", true}}};
+  add_value(
+      app, "--tree", given_tree_, [](std::string_view text) { return parse_choice(text, k_trees); },
+      "spanning|given",
+      "spanning: packets take a spanning tree of least depth. given: the topology is a tree; one "
+      "with a cycle is refused. Default: spanning.")
+      ->group(k_schedule);
+}
+
+Result<Topology> TopologyArgument::get(std::uint64_t seed) const {
+  const auto read = [&]() -> Result<Topology> {
+    if (name_.find(':') != name_.npos && !file_exists(name_)) return generate(name_, seed);
+    const std::string extension = fs::path(name_).extension().string();
+    if (extension != ".json" && extension != ".dot" && extension != ".gv") {
+      if (!file_exists(name_)) return generate(name_, seed);
+      return fail(ErrorKind::usage,
+                  fmt::format("{}: the name of a topology ends with .json, .dot or "
+                              ".gv",
+                              name_));
+    }
+    TRY_ASSIGN(const std::string text, text_of(name_));
+    return extension == ".json" ? topology_from_json(text, name_) : topology_from_dot(text, name_);
+  };
+  auto topology = read();
+  if (!topology || !given_tree_) return topology;
+  const std::uint32_t link = find_cycle(*topology);
+  if (link == k_none) return topology;
+  return fail(ErrorKind::input,
+              fmt::format("{}: the link of '{}' and '{}' closes a cycle; remove it, or let --tree "
+                          "spanning choose",
+                          name_, topology->nodes()[topology->links()[link].a].name,
+                          topology->nodes()[topology->links()[link].b].name));
+}
+
+void add_method(CLI::App& app, Method& method) {
+  static constexpr std::array<std::pair<const char*, Method>, 5> k_choices{
+      {{"sss", Method::sss},
+       {"hss", Method::hss},
+       {"joined", Method::joined},
+       {"alternating", Method::alternating},
+       {"doubling", Method::doubling}}};
+  add_value(
+      app, "--method", method, [](std::string_view text) { return parse_choice(text, k_choices); },
+      "sss|hss|joined|alternating|doubling",
+      "sss: one building block pattern, for one switch. hss: gather and distribute, level by "
+      "level. joined: as hss, with steps that share slots and overlap. alternating: as joined, "
+      "with twice the slots and a far smaller bound in trees. doubling: as joined, with few slots "
+      "per "
+      "step and a larger bound. Default: joined.")
+      ->group(k_schedule);
+}
+
+void add_drift(CLI::App& app, std::int64_t& drift_ppb) {
+  add_value(
+      app, "--drift", drift_ppb, [](std::string_view text) { return parse_drift_ppb(text); },
+      "DRIFT",
+      "How much slower the slowest clock is than the fastest, as in 300ppm, 0 to "
+      "10000ppm. Default: 300ppm.")
+      ->group(k_schedule);
+}
+
+}  // namespace entrain::net

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <entrain/error.hpp>
+
+#include "net/model/parameters.hpp"
+#include "net/model/topology.hpp"
+#include "net/plan/method.hpp"
+
+namespace entrain::net {
+
+/// --preset, --parameters and one option per parameter.
+class ParameterOptions {
+ public:
+  void declare(CLI::App& app);
+  /// Options win over the file, the file over the preset. Errors: ErrorKind::usage and input.
+  [[nodiscard]] Result<Parameters> get() const;
+
+ private:
+  std::string preset_;  ///< "" if not given
+  std::string file_;
+  std::map<std::string, std::string> values_;
+};
+
+/// The argument TOPOLOGY: a file or the description of a shape; and --tree.
+class TopologyArgument {
+ public:
+  void declare(CLI::App& app);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// `seed` is that of random graphs. Errors: ErrorKind::usage and input.
+  [[nodiscard]] Result<Topology> get(std::uint64_t seed) const;
+
+ private:
+  std::string name_;
+  bool given_tree_ = false;
+};
+
+/// Adds --method.
+void add_method(CLI::App& app, Method& method);
+/// Adds --drift.
+void add_drift(CLI::App& app, std::int64_t& drift_ppb);
+
+}  // namespace entrain::net

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/try.hpp"
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+#include "net/cli/options.hpp"
+#include "net/cli/verbs.hpp"
+#include "net/report/files.hpp"
+#include "net/report/reports.hpp"
+
+namespace entrain::net {
+
+using namespace cli;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A pattern over more interfaces of a tree is not planned only to see that it fails.
+constexpr std::size_t k_most_compared = 1000;
+
+class ScheduleVerb : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "net schedule",
+        "[OPTIONS] TOPOLOGY",
+        "plan a synchronising schedule and verify it",
+        {"Plans with every method and compares them: slots, bounded skew (by the routes of the "
+         "plan), how often it has to run, and the share of the time it takes. Each plan is "
+         "verified "
+         "by code that knows nothing of how it was made: no link carries two packets in one slot, "
+         "and every interface precedes every other one. Where a plan fails, a counterexample is "
+         "named."},
+        {{"entrain net schedule tree:8x4", "Compares the methods for 392 interfaces."},
+         {"entrain net schedule net.dot --method hss -o plan.csv",
+          "Writes the slots, destinations and routes of each interface."}},
+        exit_codes({{"0", "the plan of --method holds"}, {"1", "it fails"}})};
+    return k_help;
+  }
+
+  void declare(CLI::App& app) override {
+    topology_.declare(app);
+    add_method(app, method_);
+    add_drift(app, drift_ppb_);
+    add_value(
+        app, "--seed", seed_,
+        [](std::string_view text) { return parse_count(text, 0, UINT64_MAX); }, "N",
+        "Where the random numbers of random: start, 0 to 2^64-1. Default: 1.")
+        ->group("OPTIONS OF THE SCHEDULE");
+    parameters_.declare(app);
+    app.add_option("-o,--output", output_,
+                   "Write the plan of --method to FILE, which must not exist: .csv or .json. "
+                   "Default: write none.")
+        ->type_name("FILE")
+        ->check(reject_empty)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->group("OUTPUT OPTIONS");
+    common_.declare(app, "");
+  }
+
+  int run() override {
+    return run_and_report(
+        common_, [&](Progress* progress) { return work(progress); },
+        [](const ScheduleReport& report) {
+          return report.chosen_row().verification.holds() ? k_exit_fine : k_exit_violations;
+        });
+  }
+
+ private:
+  Result<ScheduleReport> work(Progress* progress) const {
+    const std::string extension = fs::path(output_).extension().string();
+    if (!output_.empty() && extension != ".csv" && extension != ".json")
+      return fail(ErrorKind::usage,
+                  fmt::format("--output {}: the name must end with .csv or .json", output_));
+    if (!output_.empty()) TRY(check_new_file(output_));
+    TRY_ASSIGN(const Parameters parameters, parameters_.get());
+    TRY_ASSIGN(const Topology topology, topology_.get(seed_));
+    const SpanningTree tree(topology);
+    ScheduleReport report;
+    report.topology = summarise(topology_.name(), topology, tree);
+    report.parameters = parameters;
+    report.delays = link_delays(topology, parameters);
+    report.seed = seed_;
+    report.drift_ppb = drift_ppb_;
+    report.chosen = method_;
+    // The bounds of both readings take the time.
+    const std::uint64_t interfaces = topology.interfaces().size();
+    progress->begin("plan", k_methods.size() * 2 * interfaces, "interfaces");
+    for (const Method method : k_methods) {
+      if (progress->cancelled()) return fail(ErrorKind::interrupted, "interrupted");
+      const bool is_large = topology.interfaces().size() > k_most_compared && tree.levels() > 2;
+      if (method == Method::sss && method != method_ && is_large) continue;
+      auto schedule = plan(topology, tree, method);
+      if (!schedule && method != method_) continue;  // too large; only a comparison
+      if (!schedule) return tl::unexpected(schedule.error());
+      TRY_ASSIGN(MethodRow row, evaluate_method(topology, tree, *schedule, method, parameters, {},
+                                                drift_ppb_, progress));
+      report.methods.push_back(std::move(row));
+      if (method != method_ || output_.empty()) continue;
+      TRY(write_new_file(output_,
+                         extension == ".csv"
+                             ? schedule_csv(topology, *schedule)
+                             : report::dump(schedule_json(topology, *schedule, name_of(method)))));
+      report.written = output_;
+    }
+    return report;
+  }
+
+  TopologyArgument topology_;
+  ParameterOptions parameters_;
+  Method method_ = Method::joined;
+  std::int64_t drift_ppb_ = 300'000;
+  std::uint64_t seed_ = 1;
+  std::string output_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_schedule() { return std::make_unique<ScheduleVerb>(); }
+
+}  // namespace entrain::net

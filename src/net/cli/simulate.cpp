@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <system_error>
+
+#include "base/try.hpp"
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+#include "net/cli/options.hpp"
+#include "net/cli/verbs.hpp"
+#include "net/report/files.hpp"
+#include "net/report/reports.hpp"
+#include "net/simulate/simulator.hpp"
+
+namespace entrain::net {
+
+using namespace cli;
+
+namespace {
+
+constexpr const char* k_simulation = "OPTIONS OF THE SIMULATION";
+constexpr const char* k_output = "OUTPUT OPTIONS";
+constexpr std::int64_t k_unset = -1;
+
+constexpr std::array<std::pair<const char*, LinkModel>, 2> k_models{
+    {{"switch", LinkModel::at_switch}, {"link", LinkModel::at_link}}};
+
+class SimulateVerb : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "net simulate",
+        "[OPTIONS] TOPOLOGY",
+        "run a synchronising schedule flit by flit",
+        {"Simulates interfaces whose clocks differ in rate and phase, links, slack buffers with "
+         "STOP "
+         "and GO, and wormhole routers, and runs the schedule again and again. Shows how far the "
+         "clocks are apart before and after, beside the bounds; how long interfaces stood still; "
+         "buffers that are too small for their links, predicted and seen; and whether the order of "
+         "the slots was kept.",
+         "A buffer that overruns keeps its flits here, and how many a real network would lose is "
+         "shown; that alone is no failure.",
+         "With --link-model switch routers pass a flit on every sd, as the paper reads; with link "
+         "every cp, as a physical link does, and a slot ends with idle flits. The same options "
+         "give the same result."},
+        {{"entrain net simulate single:8", "Ten intervals by equation (11)."},
+         {"entrain net simulate tree:8x4 --link-model link --load 0.5",
+          "392 interfaces that send in every other slot between the schedules."},
+         {"entrain net simulate single:4 --limit", "How far the interval can be stretched."}},
+        exit_codes({{"0", "synchrony is kept"}, {"1", "synchrony is lost, or the plan fails"}})};
+    return k_help;
+  }
+
+  void declare(CLI::App& app) override;
+  int run() override;
+
+ private:
+  Result<SimulationReport> work(Progress* progress) const;
+  [[nodiscard]] Result<void> check_files() const;
+  /// Says in `report` which they are.
+  Result<void> write_files(const Topology& topology, SimulationReport& report) const;
+
+  TopologyArgument topology_;
+  ParameterOptions parameters_;
+  Method method_ = Method::joined;
+  SimulationOptions options_;
+  std::int64_t guard_flits_ = k_unset;
+  std::int64_t interval_slots_ = k_unset;
+  Femtoseconds phase_{k_unset};
+  bool no_skip_ = false, limit_ = false;
+  std::string csv_, svg_;
+  CommonOptions common_;
+};
+
+void SimulateVerb::declare(CLI::App& app) {
+  options_.drift_ppb = 300'000;
+  options_.synchronisations = 10;
+  topology_.declare(app);
+  add_method(app, method_);
+  add_drift(app, options_.drift_ppb);
+  const auto whole = [](std::int64_t least, std::int64_t most) {
+    return [=](std::string_view text) { return parse_whole(text, least, most); };
+  };
+  add_value(
+      app, "--link-model", options_.model,
+      [](std::string_view text) { return parse_choice(text, k_models); }, "switch|link",
+      "Routers send a flit every sd (switch) or every cp (link). Default: switch.")
+      ->group(k_simulation);
+  add_value(
+      app, "--guard", guard_flits_, whole(0, 1'000'000), "FLITS",
+      "Idle flits at the end of a slot. Default: none with the model switch; with link the larger "
+      "of 1.25 rd / cp and 2 (rd + ld + fc) / cp - kg - 2, with the longest link for ld.")
+      ->group(k_simulation);
+  add_value(app, "--interval", interval_slots_, whole(1, 1'000'000'000), "SLOTS",
+            "Slots from the begin of a schedule to that of the next. Default: by equation (11).")
+      ->group(k_simulation);
+  add_value(app, "--synchronisations", options_.synchronisations, whole(1, 1'000'000), "N",
+            "How often the schedule runs, 1 to 1000000. Default: 10.")
+      ->group(k_simulation);
+  add_value(
+      app, "--phase", phase_, [](std::string_view text) { return parse_time(text); }, "TIME",
+      "How far the clocks are apart at first, as in 5us, at most a slot. Default: half a slot.")
+      ->group(k_simulation);
+  add_value(
+      app, "--load", options_.load,
+      [](std::string_view text) { return parse_number(text, 0, 1, ""); }, "SHARE",
+      "Share of the slots between the schedules in which an interface sends a packet to another "
+      "one of its switch, 0 to 1. Default: 0.")
+      ->group(k_simulation);
+  add_value(
+      app, "--seed", options_.seed,
+      [](std::string_view text) { return parse_count(text, 0, UINT64_MAX); }, "N",
+      "Where the random numbers start, 0 to 2^64-1. Default: 1.")
+      ->group(k_simulation);
+  add_switch(app, "--no-skip", no_skip_,
+             "Simulate every flit, also those that nothing can block. The result is the same.")
+      ->group(k_simulation);
+  add_switch(app, "--limit", limit_,
+             "Also stretch the interval, by bisection, until synchrony is lost: to 10000000 slots, "
+             "15 minutes or, with --load, 5000000 packets at most.")
+      ->group(k_simulation);
+  parameters_.declare(app);
+  const auto file = [&](const char* name, std::string& target, const char* help) {
+    app.add_option(name, target, help)
+        ->type_name("FILE")
+        ->check(reject_empty)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->group(k_output);
+  };
+  file("--csv", csv_,
+       "Write the clocks of all interfaces at every slot of the schedules to FILE, which must not "
+       "exist. Default: do not.");
+  file("--svg", svg_, "Draw the skew over time to FILE, which must not exist. Default: do not.");
+  common_.declare(app, "");
+}
+
+int SimulateVerb::run() {
+  return run_and_report(
+      common_, [&](Progress* progress) { return work(progress); },
+      [](const SimulationReport& report) {
+        const bool fine = report.synchronised() && report.method.verification.holds();
+        return fine ? k_exit_fine : k_exit_violations;
+      });
+}
+
+Result<SimulationReport> SimulateVerb::work(Progress* progress) const {
+  TRY(check_files());
+  TRY_ASSIGN(const Parameters parameters, parameters_.get());
+  TRY_ASSIGN(const Topology topology, topology_.get(options_.seed));
+  const SpanningTree tree(topology);
+  TRY_ASSIGN(const Schedule schedule, plan(topology, tree, method_));
+  SimulationOptions options = options_;
+  options.skip = !no_skip_;
+  options.every_slot = !csv_.empty() || !svg_.empty();
+  options.guard_flits =
+      guard_flits_ == k_unset
+          ? usual_guard_flits(parameters, options.model, link_delays(topology, parameters).most)
+          : guard_flits_;
+  options.phase = phase_.count() == k_unset ? parameters.slot() / 2 : phase_;
+  progress->begin("plan", 2 * topology.interfaces().size(), "interfaces");
+  TRY_ASSIGN(const MethodRow row,
+             evaluate_method(topology, tree, schedule, method_, parameters,
+                             {options.model, options.guard_flits}, options.drift_ppb, progress));
+  const std::int64_t by_equation = options.drift_ppb == 0 ? 0 : row.drift.interval_slots[0];
+  if (interval_slots_ == k_unset && options.drift_ppb == 0)
+    return fail(ErrorKind::usage,
+                "clocks without drift (--drift 0ppm) need no schedule, and equation (11) gives no "
+                "interval: say with --interval how often it runs");
+  if (interval_slots_ == k_unset && by_equation == 0)
+    return fail(
+        ErrorKind::usage,
+        fmt::format("by equation (11) this schedule cannot keep the clocks within half a slot: "
+                    "its bound is {:g} ns, half a slot {:g} ns, and it takes {} slots; use "
+                    "longer slots (--slot-flits), another --method, or set --interval",
+                    ns_of(row.skew[0]), ns_of(parameters.slot() / 2), schedule.slots));
+  options.interval_slots = interval_slots_ == k_unset ? by_equation : interval_slots_;
+  TRY_ASSIGN(SimulationReport report,
+             evaluate_simulation(topology_.name(), topology, tree, schedule, row, parameters,
+                                 options, progress));
+  if (limit_) {
+    TRY_ASSIGN(report.limit,
+               find_limit(topology, schedule, parameters, options, by_equation, progress));
+  }
+  TRY(write_files(topology, report));
+  return report;
+}
+
+Result<void> SimulateVerb::check_files() const {
+  if (!csv_.empty()) TRY(check_new_file(csv_));
+  if (!svg_.empty()) TRY(check_new_file(svg_));
+  const auto absolute = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  if (!csv_.empty() && !svg_.empty() && absolute(csv_) == absolute(svg_))
+    return fail(ErrorKind::usage,
+                fmt::format("--csv and --svg both name {}; choose two files", svg_));
+  return {};
+}
+
+Result<void> SimulateVerb::write_files(const Topology& topology, SimulationReport& report) const {
+  if (!csv_.empty()) {
+    TRY(write_new_file(csv_, skew_csv(topology, report)));
+    report.written.push_back(csv_);
+  }
+  if (svg_.empty()) return {};
+  report.written.push_back(svg_);
+  Result<void> drawn = write_new_file(svg_, report::to_svg(skew_plot(report)));
+  if (!drawn && !csv_.empty()) {  // all or nothing
+    std::error_code ignored;
+    std::filesystem::remove(csv_, ignored);
+  }
+  return drawn;
+}
+
+}  // namespace
+
+std::unique_ptr<Verb> make_simulate() { return std::make_unique<SimulateVerb>(); }
+
+}  // namespace entrain::net

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+
+#include "base/staging.hpp"
+#include "base/try.hpp"
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+#include "net/cli/verbs.hpp"
+#include "net/paper/tables_report.hpp"
+
+namespace entrain::net {
+
+using namespace cli;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class TablesVerb : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "net tables",
+        "[OPTIONS]",
+        "the values that the paper publishes, beside those computed",
+        {"Shows every value of tables 1 to 4 and of the text of H. J. Song, Synchronization of "
+         "Network Interfaces in System Area Networks (2005), beside what its equations give, with "
+         "a verdict, and the data of figures 4 to 6. 'computed' is the published reading of "
+         "equation (3), 'as printed' the other one."},
+        {{"entrain net tables", "All tables; -v shows the matching entries of tables 1 and 2 too."},
+         {"entrain net tables --svg figures", "Draws the figures into a new folder."}},
+        exit_codes({{"0", "all values match, but for known misprints"}, {"1", "a value differs"}})};
+    return k_help;
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("--svg", folder_,
+                   "Draw the figures into this folder, which must not exist. Default: do not.")
+        ->type_name("DIR")
+        ->check(reject_empty)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->group("OUTPUT OPTIONS");
+    common_.declare(app, "the entries of tables 1 and 2 that match");
+  }
+
+  int run() override {
+    return run_and_report(
+        common_,
+        [&](Progress*) -> Result<TablesReport> {
+          if (!folder_.empty()) TRY(check_new_file(folder_));
+          TablesReport tables{published_cells(), published_figures(), {}};
+          if (!folder_.empty()) TRY(draw(tables));
+          return tables;
+        },
+        [](const TablesReport& tables) {
+          return tables.differing() == 0 ? k_exit_fine : k_exit_violations;
+        });
+  }
+
+ private:
+  Result<void> draw(TablesReport& tables) const {
+    TRY_ASSIGN(StagedDirectory staged, StagedDirectory::create(folder_, false));
+    for (const Figure& figure : tables.figures) {
+      const std::string name = figure.name + ".svg";
+      TRY(under_final_name(
+          write_new_file(staged.path() / name, report::to_svg(figure_plot(figure))), staged.path(),
+          folder_));
+      tables.written.push_back((fs::path(folder_) / name).string());
+    }
+    return staged.commit();
+  }
+
+  std::string folder_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_tables() { return std::make_unique<TablesVerb>(); }
+
+}  // namespace entrain::net

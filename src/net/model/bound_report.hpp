@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "net/model/skew_bound.hpp"
+
+namespace entrain::net {
+
+inline constexpr std::array<Reading, 2> k_readings{Reading::published, Reading::printed};
+
+/// Both readings of a bound: [0] published, [1] printed.
+using BothReadings = std::array<Femtoseconds, 2>;
+
+/// A drift, and how often a schedule has to run under it, published reading.
+struct DriftRow {
+  std::int64_t drift_ppb = 0;
+  /// Equation (11), both readings; 0 if impossible, also as the schedule itself takes longer.
+  std::array<std::int64_t, 2> interval_slots{};
+  std::array<double, 2> overhead_share{};  ///< equation (12); infinite if impossible
+};
+
+/// `slots`: those of the schedule.
+DriftRow drift_row(const Parameters& parameters, const BothReadings& skew, std::int64_t slots,
+                   std::int64_t drift_ppb);
+
+struct BoundReport {
+  Parameters parameters;
+  std::int64_t levels = 2;
+  std::int64_t ports = 8;
+  std::int64_t slots = 0;  ///< of HSS in the full tree (SSS with 2 levels)
+  Femtoseconds gap1{0};    ///< all of one switch: p1 = p2 = 1
+  GapRange gap2;
+  BothReadings gap3{};
+  std::array<GapRange, 2> lag;
+  BothReadings sss{};
+  BothReadings hss{};
+  std::vector<DriftRow> drifts;
+};
+
+BoundReport evaluate_bound(const Parameters& parameters, std::int64_t ports, std::int64_t levels,
+                           const std::vector<std::int64_t>& drifts_ppb);
+
+}  // namespace entrain::net

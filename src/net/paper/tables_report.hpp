@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "net/paper/published.hpp"
+#include "report/svg.hpp"
+#include "report/table.hpp"
+
+namespace entrain::net {
+
+/// What `net tables` shows.
+struct TablesReport {
+  std::vector<PublishedCell> cells;
+  std::vector<Figure> figures;
+  std::vector<std::string> written;  ///< files of the figures
+
+  /// Cells that differ, misprints not among them.
+  [[nodiscard]] std::size_t differing() const;
+};
+
+std::string to_text(const TablesReport& report, const report::Style& style);
+
+/// Schema entrain.net.tables/1.
+nlohmann::ordered_json to_json(const TablesReport& report);
+
+report::Plot figure_plot(const Figure& figure);
+
+}  // namespace entrain::net

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <entrain/error.hpp>
+#include <entrain/progress.hpp>
+
+#include "net/model/bound_report.hpp"
+#include "net/model/link_model.hpp"
+#include "net/plan/method.hpp"
+#include "net/plan/verifier.hpp"
+
+namespace entrain::net {
+
+/// One method on one topology.
+struct MethodRow {
+  Method method = Method::hss;
+  std::int64_t slots = 0;
+  std::int64_t messages = 0;
+  BothReadings skew{};  ///< skew_of_schedule(); of no meaning if the verification fails
+  DriftRow drift;
+  Verification verification;
+};
+
+struct TopologySummary {
+  std::string name;
+  std::size_t interfaces = 0, switches = 0, links = 0;
+  std::string root;
+  std::int64_t levels = 0;
+};
+TopologySummary summarise(const std::string& name, const Topology& topology,
+                          const SpanningTree& tree);
+
+struct ScheduleReport {
+  TopologySummary topology;
+  Parameters parameters;
+  DelayRange delays;  ///< of the links
+  std::uint64_t seed = 0;
+  std::int64_t drift_ppb = 0;
+  std::vector<MethodRow> methods;  ///< those that can be planned
+  Method chosen = Method::joined;
+  std::string written;  ///< file of the chosen schedule; "" if none
+
+  [[nodiscard]] const MethodRow& chosen_row() const;
+  /// The first of those that hold with the least overhead, published reading; nullptr if no plan
+  /// has an interval.
+  [[nodiscard]] const MethodRow* least_overhead() const;
+};
+
+/// `sending` counts where the links have different delays. Advances `progress` by up to twice the
+/// interfaces. Errors: ErrorKind::interrupted.
+Result<MethodRow> evaluate_method(const Topology& topology, const SpanningTree& tree,
+                                  const Schedule& schedule, Method method,
+                                  const Parameters& parameters, const Sending& sending,
+                                  std::int64_t drift_ppb, Progress* progress);
+
+}  // namespace entrain::net

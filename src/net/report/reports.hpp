@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "net/model/bound_report.hpp"
+#include "net/plan/schedule_report.hpp"
+#include "net/simulate/simulation_report.hpp"
+#include "report/table.hpp"
+
+namespace entrain::net {
+
+std::string to_text(const BoundReport& report, const report::Style& style);
+std::string to_text(const ScheduleReport& report, const report::Style& style);
+std::string to_text(const SimulationReport& report, const report::Style& style);
+
+/// Schema entrain.net.bound/1.
+nlohmann::ordered_json to_json(const BoundReport& report);
+/// Schema entrain.net.schedule/1.
+nlohmann::ordered_json to_json(const ScheduleReport& report);
+/// Schema entrain.net.simulate/1.
+nlohmann::ordered_json to_json(const SimulationReport& report);
+
+}  // namespace entrain::net
