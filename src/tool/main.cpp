@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <new>
@@ -48,13 +49,21 @@ Verbs all_verbs() {
   return verbs;
 }
 
-/// A verb of two words, such as "net bound"; its first word names them all.
+/// A verb of two words, such as "net bound".
 bool has_two_words(const Verb& verb) { return verb.help().verb.find(' ') != std::string::npos; }
+
+/// True for a verb that only leads to verbs of two words, as "net" does.
+bool leads_to_others(const Verb& verb, const Verbs& verbs) {
+  const std::string beginning = verb.help().verb + " ";
+  return std::any_of(verbs.begin(), verbs.end(), [&](const std::unique_ptr<Verb>& other) {
+    return other->help().verb.starts_with(beginning);
+  });
+}
 
 std::string overview_of(const Verbs& verbs) {
   std::vector<HelpText> texts;
   for (const auto& verb : verbs) {
-    if (!has_two_words(*verb)) texts.push_back(verb->help());
+    if (!leads_to_others(*verb, verbs)) texts.push_back(verb->help());
   }
   return overview(texts);
 }
