@@ -13,9 +13,10 @@
 
 namespace entrain::net {
 
-/// Position in Topology::nodes().
+/// Position in Topology::nodes(). A node is an interface or a switch, as everywhere in this
+/// product; it is no machine of a trace.
 using NodeIndex = std::uint32_t;
-/// Ordinal of an interface among the interfaces, in the order of the nodes.
+/// Position of an interface among the interfaces, which stand in the order of the nodes.
 using InterfaceIndex = std::uint32_t;
 /// One direction of a link: 2 * link + (0 from Link::a to Link::b, 1 back). Cables are full duplex.
 using ChannelIndex = std::uint32_t;
@@ -27,32 +28,32 @@ inline constexpr std::uint64_t k_most_ports = 1'000'000;
 struct Node {
   std::string name;
   bool is_switch = false;
-  std::int64_t ports = 0;  ///< of a switch: at least 1; interfaces have one
+  std::int64_t ports = 0;  ///< at least 1 for a switch; an interface has one
 };
 
 struct Link {
   NodeIndex a = 0;
   NodeIndex b = 0;
-  std::optional<Femtoseconds> delay;  ///< instead of Parameters::ld; 0 to 1 ms
+  std::optional<Femtoseconds> delay;  ///< replaces Parameters::ld for this link; 0 to 1 ms
 };
 
-/// What a node sees of a link.
+/// A link as one of its ends sees it.
 struct Neighbour {
   NodeIndex node = 0;
   ChannelIndex out = 0;  ///< the direction from here to `node`
 };
 
-/// Interfaces and switches that are connected, with two interfaces or more. Every interface has one
-/// link, to a switch; every switch has no more links than ports; two nodes share one link at most.
+/// A connected network of switches and at least two interfaces. Every interface has one link, to a
+/// switch. No switch has more links than ports. Two nodes share at most one link.
 class Topology {
  public:
-  /// Errors: ErrorKind::input, one sentence that names the node where the above does not hold.
+  /// Errors: ErrorKind::input, one sentence that names a node for which the above does not hold.
   static Result<Topology> make(std::vector<Node> nodes, std::vector<Link> links);
 
   [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
   [[nodiscard]] std::span<const Link> links() const { return links_; }
   [[nodiscard]] std::span<const NodeIndex> interfaces() const { return interfaces_; }
-  /// In the order of the links.
+  /// The links of `node`, in their order.
   [[nodiscard]] std::span<const Neighbour> neighbours(NodeIndex node) const {
     return neighbours_[node];
   }

@@ -87,7 +87,7 @@ class Lexer {
 
   [[nodiscard]] bool at_line_start() const { return at_ == 0 || text_[at_ - 1] == '\n'; }
 
-  /// "x" + "y" is "xy".
+  /// Reads strings joined by '+': "x" + "y" is "xy".
   Token joined(Token token) {
     token = quoted(token);
     while (token.kind == Token::word) {
@@ -111,7 +111,7 @@ class Lexer {
     return token;
   }
 
-  /// <...>, with as many '>' as '<'; if some are missing, the symbol '<'.
+  /// Reads <...> with as many '>' as '<'. If some are missing, returns the symbol '<'.
   Token html(Token token) {
     token.kind = Token::word;
     token.quoted = true;
@@ -122,23 +122,23 @@ class Lexer {
       line_ += c == '\n';
       token.text += c;
     } while (open > 0 && at_ < text_.size());
-    if (open > 0) return {Token::symbol, "<", false, token.line};
+    if (open > 0) return {.kind = Token::symbol, .text = "<", .line = token.line};
     return token;
   }
 
-  /// An unterminated string comes back as the symbol '"'.
+  /// Reads a string in quotes; one without an end comes back as the symbol '"'.
   Token quoted(Token token) {
     token.kind = Token::word;
     token.quoted = true;
     for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-      // As Graphviz has it: \" is a quote, and only that; \\ stays two.
+      // As in Graphviz: \" is a quote and the only escape; \\ stays two characters.
       const std::string_view rest = text_.substr(at_);
       if (rest.starts_with("\\\\")) token.text += text_[at_++];
       if (rest.starts_with("\\\"")) ++at_;
       line_ += text_[at_] == '\n';
       token.text += text_[at_];
     }
-    if (at_ >= text_.size()) return {Token::symbol, "\"", false, token.line};
+    if (at_ >= text_.size()) return {.kind = Token::symbol, .text = "\"", .line = token.line};
     ++at_;
     return token;
   }
@@ -172,11 +172,11 @@ class DotReader {
     }
     advance();
     if (token_.kind != Token::end)
-      return error(fmt::format("'{}' stands behind the graph; a file holds one", token_.text));
+      return error(fmt::format("'{}' stands after the graph; a file holds one", token_.text));
     return {};
   }
 
-  /// Decides what the nodes without a type are.
+  /// Decides which of the nodes without a type are switches, and makes the topology.
   Result<Topology> topology() {
     std::vector<std::int64_t> degree(nodes_.size(), 0);
     for (const Link& link : links_) {
@@ -206,14 +206,14 @@ class DotReader {
     return fail(ErrorKind::input, fmt::format("{}, line {}: {}", name_, token_.line, what));
   }
 
-  /// The node of that name; a new one gets what `node [...]` has said so far.
+  /// The node of that name. A new node gets the attributes of the `node [...]` before it.
   Result<NodeIndex> node(const std::string& name) {
     const auto [found, is_new] = index_.emplace(name, static_cast<NodeIndex>(nodes_.size()));
     const NodeIndex index = found->second;
     if (!is_new) return index;
     if (name.empty()) return error("a node has an empty name");
     if (!is_utf8(name)) return error(fmt::format("the name of a node is not UTF-8: '{}'", name));
-    nodes_.push_back({name, false, 1});
+    nodes_.push_back({.name = name, .is_switch = false, .ports = 1});
     typed_.push_back(false);
     has_ports_.push_back(false);
     TRY(describe(index, node_defaults_));
@@ -251,7 +251,7 @@ class DotReader {
     return describe(index, attributes);
   }
 
-  /// `node [...]` and `edge [...]` hold for what comes new after them.
+  /// `node [...]` and `edge [...]` hold for all new nodes and links after them.
   Result<void> read_defaults() {
     Attributes* const defaults = is_keyword("node")   ? &node_defaults_
                                  : is_keyword("edge") ? &link_defaults_

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "base/try.hpp"
 #include "net/model/json_text.hpp"
@@ -51,7 +52,7 @@ class JsonReader {
     return found == value.end() ? nullptr : &*found;
   }
 
-  /// Errors: a member that is none of `known`; a typing error must not change the network.
+  /// Refuses a member that is none of `known`: a misspelt one would change the network silently.
   [[nodiscard]] Result<void> check_members(const Json& value, const char* what,
                                            std::initializer_list<std::string_view> known) const {
     if (!value.is_object()) return {};
@@ -76,7 +77,7 @@ class JsonReader {
     if (name == nullptr || !name->is_string())
       return error("an interface is neither a name nor an object with one");
     TRY(check_members(value, "an interface", {"name"}));
-    return add({name->get<std::string>(), false, 1});
+    return add({.name = name->get<std::string>(), .is_switch = false, .ports = 1});
   }
 
   Result<void> read_switch(const Json& value) {
@@ -90,7 +91,7 @@ class JsonReader {
     if (ports->is_number_unsigned() && ports->get<std::uint64_t>() > k_most_ports)
       return error(
           fmt::format("switch '{}' has {} ports, more than {}", text, ports->dump(), k_most_ports));
-    return add({text, true, ports->get<std::int64_t>()});
+    return add({.name = text, .is_switch = true, .ports = ports->get<std::int64_t>()});
   }
 
   Result<NodeIndex> find(const Json& name) const {

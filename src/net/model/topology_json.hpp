@@ -9,9 +9,10 @@
 
 namespace entrain::net {
 
-/// {"interfaces": ["a", ...], "switches": [{"name": "s", "ports": 8}, ...],
+/// Reads {"interfaces": ["a", ...], "switches": [{"name": "s", "ports": 8}, ...],
 ///  "links": [["a", "s"], {"ends": ["b", "s"], "delay": "17ns"}, ...]}.
-/// `name` is that of the file, for errors. Errors: ErrorKind::input, what and where.
+/// `name` is the name of the file, for errors. Errors: ErrorKind::input, with the name and the
+/// mistake.
 Result<Topology> topology_from_json(std::string_view text, std::string_view name);
 
 }  // namespace entrain::net
