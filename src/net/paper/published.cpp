@@ -41,6 +41,13 @@ int decimals_of(std::string_view number) {
   return point == number.npos ? 0 : static_cast<int>(number.size() - point - 1);
 }
 
+/// Where the text of the paper has a value, and the value as printed.
+struct TextValue {
+  const char* where;
+  const char* what;
+  const char* published;
+};
+
 class Cells {
  public:
   void add(PublishedCell cell) {
@@ -48,12 +55,16 @@ class Cells {
       cell.verdict = Verdict::matches;
     cells.push_back(std::move(cell));
   }
-  /// A value of the text, in `unit`.
-  void add_time(const char* where, const char* what, const char* published, Femtoseconds unit,
-                Femtoseconds value, Femtoseconds other) {
-    const int decimals = decimals_of(published);
-    add({where, what, unit == k_ns ? "ns" : "us", published, decimal_text(value, unit, decimals),
-         decimal_text(other, unit, decimals), Verdict::differs, ""});
+  /// Adds a time in `unit`: `computed` in the published reading, `printed` in the other one.
+  void add_time(const TextValue& value, Femtoseconds unit, Femtoseconds computed,
+                Femtoseconds printed) {
+    const int decimals = decimals_of(value.published);
+    add({.table = value.where,
+         .row = value.what,
+         .column = unit == k_ns ? "ns" : "us",
+         .published = value.published,
+         .computed = decimal_text(computed, unit, decimals),
+         .printed_reading = decimal_text(printed, unit, decimals)});
   }
 
   std::vector<PublishedCell> cells;
@@ -82,14 +93,11 @@ void add_schedule(Cells& cells, const char* table, const Topology& topology, Met
   }
   for (std::size_t slot = 0; slot < N; ++slot) {
     for (std::size_t i = 0; i < 8; ++i) {
-      PublishedCell cell{table,
-                         fmt::format("slot {}", slot),
-                         fmt::format("NIC{}", i),
-                         std::string(1, rows[slot][i]),
-                         std::string(1, made[slot][i]),
-                         "",
-                         Verdict::differs,
-                         ""};
+      PublishedCell cell{.table = table,
+                         .row = fmt::format("slot {}", slot),
+                         .column = fmt::format("NIC{}", i),
+                         .published = std::string(1, rows[slot][i]),
+                         .computed = std::string(1, made[slot][i])};
       if (table == std::string_view("table 2") && slot == 6 && i == 4 && cell.computed == "4") {
         cell.verdict = Verdict::misprint;
         cell.note = "interface 5 is no leader in this step; the definition gives 4";
@@ -105,27 +113,43 @@ std::string overhead_text(std::int64_t slots, std::int64_t interval, const char*
   return ratio_text(100 * slots, interval, decimals_of(published), truncated);
 }
 
+/// Tables 3 and 4: intervals for drifts of 100 to 500 ppm, and overheads by number of ports.
 template <std::size_t N>
-void add_intervals(Cells& cells, const char* table, std::int64_t levels,
-                   const std::array<const char*, 5>& intervals,
-                   const std::array<std::array<const char*, N>, 5>& overheads,
-                   const std::array<std::int64_t, N>& ports, bool truncated) {
+struct IntervalTable {
+  const char* name;
+  std::int64_t levels;
+  std::array<const char*, 5> intervals;
+  std::array<std::array<const char*, N>, 5> overheads;
+  std::array<std::int64_t, N> ports;
+  bool truncated;  ///< the overheads are cut off; else rounded
+};
+
+template <std::size_t N>
+void add_intervals(Cells& cells, const IntervalTable<N>& table) {
   const Parameters parameters;
   for (std::size_t i = 0; i < 5; ++i) {
     const std::int64_t drift_ppb = static_cast<std::int64_t>(i + 1) * 100 * k_ppb_per_ppm;
     const auto interval = [&](Reading reading) {
-      return interval_slots(parameters, skew_of_hss(parameters, levels, reading), drift_ppb);
+      return interval_slots(parameters, skew_of_hss(parameters, table.levels, reading), drift_ppb);
     };
     const std::int64_t published = interval(Reading::published);
     const std::int64_t printed = interval(Reading::printed);
     const std::string row = fmt::format("{} ppm", drift_ppb / k_ppb_per_ppm);
-    cells.add({table, row, "interval, slots", intervals[i], fmt::format("{}", published),
-               fmt::format("{}", printed), Verdict::differs, ""});
+    cells.add({.table = table.name,
+               .row = row,
+               .column = "interval, slots",
+               .published = table.intervals[i],
+               .computed = fmt::format("{}", published),
+               .printed_reading = fmt::format("{}", printed)});
     for (std::size_t j = 0; j < N; ++j) {
-      const std::int64_t slots = full_tree_slots(ports[j], levels);
-      cells.add({table, row, fmt::format("overhead, {} ports", ports[j]), overheads[i][j],
-                 overhead_text(slots, published, overheads[i][j], truncated),
-                 overhead_text(slots, printed, overheads[i][j], truncated), Verdict::differs, ""});
+      const std::int64_t slots = full_tree_slots(table.ports[j], table.levels);
+      const char* const overhead = table.overheads[i][j];
+      cells.add({.table = table.name,
+                 .row = row,
+                 .column = fmt::format("overhead, {} ports", table.ports[j]),
+                 .published = overhead,
+                 .computed = overhead_text(slots, published, overhead, table.truncated),
+                 .printed_reading = overhead_text(slots, printed, overhead, table.truncated)});
     }
   }
 }
@@ -142,54 +166,69 @@ Parameters with_buffer(std::int64_t bl) {
   return parameters;
 }
 
-void add_text(Cells& cells) {
-  const auto add_skew = [&](const char* where, const char* what, const char* published,
-                            Femtoseconds unit, const Parameters& parameters, std::int64_t levels) {
-    cells.add_time(where, what, published, unit,
-                   skew_of_hss(parameters, levels, Reading::published),
+void add_skews(Cells& cells) {
+  const auto add = [&](const TextValue& value, Femtoseconds unit, const Parameters& parameters,
+                       std::int64_t levels) {
+    cells.add_time(value, unit, skew_of_hss(parameters, levels, Reading::published),
                    skew_of_hss(parameters, levels, Reading::printed));
   };
-  add_skew("text, 5.1", "bounded skew, one switch", "237", k_ns, {}, 2);
-  add_skew("text, 5.1", "one switch, rd = 140 ns", "197", k_ns, with(&Parameters::rd, 140 * k_ns),
-           2);
+  add({"text, 5.1", "bounded skew, one switch", "237"}, k_ns, {}, 2);
+  add({"text, 5.1", "one switch, rd = 140 ns", "197"}, k_ns, with(&Parameters::rd, 140 * k_ns), 2);
   const Parameters rd50 = with(&Parameters::rd, 50 * k_ns);
   PublishedCell largest{
-      "text, 5.1",
-      "one switch, rd = 50 ns",
-      "ns",
-      "298",
-      decimal_text(skew_of_sss(rd50, Reading::published), k_ns, 0),
-      decimal_text(skew_of_sss(rd50, Reading::printed), k_ns, 0),
-      Verdict::misprint,
-      "the slope is -1, so that from 197 at 140 ns it is 287 at 50 ns; 298 is what "
-      "rd = 40 ns gives (297.48)"};
+      .table = "text, 5.1",
+      .row = "one switch, rd = 50 ns",
+      .column = "ns",
+      .published = "298",
+      .computed = decimal_text(skew_of_sss(rd50, Reading::published), k_ns, 0),
+      .printed_reading = decimal_text(skew_of_sss(rd50, Reading::printed), k_ns, 0),
+      .verdict = Verdict::misprint,
+      .note =
+          "the slope is -1, so that from 197 at 140 ns it is 287 at 50 ns; 298 is what "
+          "rd = 40 ns gives (297.48)"};
   if (largest.computed != "287") largest.verdict = Verdict::differs;
   cells.add(std::move(largest));
-  add_skew("text, 5.1", "one switch, bl = 256", "1.05", k_us, with_buffer(256), 2);
-  add_skew("text, 5.2", "bounded skew, 3 levels", "1.42", k_us, {}, 3);
-  add_skew("text, 5.2", "bounded skew, 4 levels", "4.02", k_us, {}, 4);
+  add({"text, 5.1", "one switch, bl = 256", "1.05"}, k_us, with_buffer(256), 2);
+  add({"text, 5.2", "bounded skew, 3 levels", "1.42"}, k_us, {}, 3);
+  add({"text, 5.2", "bounded skew, 4 levels", "4.02"}, k_us, {}, 4);
   const Parameters slow = with(&Parameters::cp, 12 * k_ns + k_ns / 2);
-  add_skew("text, 1 and 7", "4 levels at 640 Mb/s", "9.223", k_us, slow, 4);
-  add_skew("abstract", "4 levels at 640 Mb/s", "9.2", k_us, slow, 4);
-  const auto add_overhead = [&](const char* where, const char* what, const char* published,
-                                std::int64_t ports, std::int64_t levels, std::int64_t drift_ppm,
-                                bool truncated) {
+  add({"text, 1 and 7", "4 levels at 640 Mb/s", "9.223"}, k_us, slow, 4);
+  add({"abstract", "4 levels at 640 Mb/s", "9.2"}, k_us, slow, 4);
+}
+
+void add_overheads(Cells& cells) {
+  const auto add = [&](const TextValue& value, std::int64_t ports, std::int64_t levels,
+                       std::int64_t drift_ppm, bool truncated) {
     const auto text = [&](Reading reading) {
       const std::int64_t interval =
           interval_slots({}, skew_of_hss({}, levels, reading), drift_ppm * k_ppb_per_ppm);
-      return overhead_text(full_tree_slots(ports, levels), interval, published, truncated);
+      return overhead_text(full_tree_slots(ports, levels), interval, value.published, truncated);
     };
-    cells.add({where, what, fmt::format("overhead, {} ports", ports), published,
-               text(Reading::published), text(Reading::printed), Verdict::differs, ""});
+    cells.add({.table = value.where,
+               .row = value.what,
+               .column = fmt::format("overhead, {} ports", ports),
+               .published = value.published,
+               .computed = text(Reading::published),
+               .printed_reading = text(Reading::printed)});
   };
-  add_overhead("text, 6", "one switch, 500 ppm", "0.83", 8, 2, 500, false);
-  add_overhead("text, 5.2", "4 levels, 300 ppm", "2.69", 4, 4, 300, true);
-  add_overhead("text, 5.2", "4 levels, 300 ppm", "6.07", 8, 4, 300, true);
-  cells.add({"text, 5.2", "8 ports, 4 levels", "slots of HSS", "36",
-             fmt::format("{}", full_tree_slots(8, 4)), "", Verdict::differs, ""});
-  cells.add({"text, 5.2", "8 ports, 4 levels", "hosts", "392",
-             fmt::format("{}", full_tree(8, 4).value().interfaces().size()), "", Verdict::differs,
-             ""});
+  add({"text, 6", "one switch, 500 ppm", "0.83"}, 8, 2, 500, false);
+  add({"text, 5.2", "4 levels, 300 ppm", "2.69"}, 4, 4, 300, true);
+  add({"text, 5.2", "4 levels, 300 ppm", "6.07"}, 8, 4, 300, true);
+}
+
+void add_text(Cells& cells) {
+  add_skews(cells);
+  add_overheads(cells);
+  cells.add({.table = "text, 5.2",
+             .row = "8 ports, 4 levels",
+             .column = "slots of HSS",
+             .published = "36",
+             .computed = fmt::format("{}", full_tree_slots(8, 4))});
+  cells.add({.table = "text, 5.2",
+             .row = "8 ports, 4 levels",
+             .column = "hosts",
+             .published = "392",
+             .computed = fmt::format("{}", full_tree(8, 4).value().interfaces().size())});
 }
 
 template <class Change>
@@ -233,8 +272,18 @@ std::vector<PublishedCell> published_cells() {
   Cells cells;
   add_schedule(cells, "table 1", single_switch(8).value(), Method::sss, k_table1);
   add_schedule(cells, "table 2", figure_2(), Method::hss, k_table2);
-  add_intervals<3>(cells, "table 3", 2, k_table3_interval, k_table3_overhead, {4, 8, 16}, false);
-  add_intervals<2>(cells, "table 4", 4, k_table4_interval, k_table4_overhead, {4, 8}, true);
+  add_intervals<3>(cells, {.name = "table 3",
+                           .levels = 2,
+                           .intervals = k_table3_interval,
+                           .overheads = k_table3_overhead,
+                           .ports = {4, 8, 16},
+                           .truncated = false});
+  add_intervals<2>(cells, {.name = "table 4",
+                           .levels = 4,
+                           .intervals = k_table4_interval,
+                           .overheads = k_table4_overhead,
+                           .ports = {4, 8},
+                           .truncated = true});
   add_text(cells);
   return std::move(cells.cells);
 }

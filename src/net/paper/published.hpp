@@ -5,29 +5,29 @@
 #include <utility>
 #include <vector>
 
-/// The values that Song's paper prints, beside what its equations give.
+/// The values that the paper prints, beside those that its equations give. The misprints of the
+/// paper are known here. Only `entrain net tables` and its tests use this folder.
 namespace entrain::net {
 
 enum class Verdict {
   matches,   ///< the published reading gives the printed digits
-  misprint,  ///< it does not, and it is known why: see the note
-  differs,
+  misprint,  ///< it does not, for a known reason: see the note
+  differs,   ///< it does not, for no known reason
 };
 const char* name_of(Verdict verdict);
 
 struct PublishedCell {
-  std::string table;  ///< "table 3", "text, 5.1"
-  std::string row;
-  std::string column;
-  std::string published;  ///< as printed
-  std::string computed;   ///< published reading, to as many digits
-  std::string
-      printed_reading;  ///< the same with the equations as printed; "" where they do not matter
+  std::string table = {};  ///< "table 3", "text, 5.1"
+  std::string row = {};
+  std::string column = {};
+  std::string published = {};        ///< as printed
+  std::string computed = {};         ///< in the published reading, with as many digits
+  std::string printed_reading = {};  ///< in the other one; "" where the reading does not matter
   Verdict verdict = Verdict::differs;
-  std::string note;  ///< of a misprint
+  std::string note = {};  ///< explains a misprint; else ""
 };
 
-/// Every value of tables 1 to 4 and of the text, in the order of the paper.
+/// All values of tables 1 to 4 and of the text, in the order of the paper.
 std::vector<PublishedCell> published_cells();
 
 struct FigureSeries {
@@ -35,15 +35,15 @@ struct FigureSeries {
   std::vector<std::pair<double, double>> points;
 };
 
-/// What a figure of the paper shows.
+/// The data of a figure of the paper.
 struct Figure {
-  std::string name;  ///< "figure-4", also of its file
+  std::string name;  ///< "figure-4"; also the name of its file
   std::string title;
   std::string x_label, y_label;
   std::vector<FigureSeries> series;
 };
 
-/// Figures 4 to 6: both readings, and the points that the text names.
+/// Figures 4 to 6 in both readings, with the points that the text of the paper names.
 std::vector<Figure> published_figures();
 
 }  // namespace entrain::net

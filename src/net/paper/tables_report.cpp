@@ -21,7 +21,7 @@ using report::Table;
 using report::Tone;
 using Json = nlohmann::ordered_json;
 
-/// The name of a series as short as a table wants it; the files have it whole.
+/// The name of a series, shortened for a table.
 std::string heading_of(const FigureSeries& series) {
   std::string heading = series.name;
   for (const std::string_view rest : {" reading", "named "}) {

@@ -13,13 +13,13 @@
 
 namespace entrain::net {
 
-/// What `net tables` shows.
+/// The result of `net tables`.
 struct TablesReport {
   std::vector<PublishedCell> cells;
   std::vector<Figure> figures;
-  std::vector<std::string> written;  ///< files of the figures
+  std::vector<std::string> written;  ///< names of the files with figures
 
-  /// Cells that differ, misprints not among them.
+  /// Number of cells that differ, without misprints.
   [[nodiscard]] std::size_t differing() const;
 };
 
