@@ -53,11 +53,11 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// Of the run that goes over many intervals, and of the search for the limit.
+/// Drift of the run over many intervals and of the search for the limit.
 constexpr std::int64_t k_middle_ppb = 300'000;
 constexpr std::int64_t k_long_run = 100;
 
-/// What came out worst over all drifts and seeds.
+/// The worst values over all drifts and seeds.
 struct Worst {
   Femtoseconds skew{0}, before{0}, lag{0};
   double share_of_allowed = 0;  ///< of bound + drift x length of the schedule
@@ -78,14 +78,13 @@ struct Worst {
   }
 };
 
-/// Simulated limit of the interval over equation (11).
-std::string margin_text(const Topology& topology, const Schedule& schedule,
-                        const Parameters& parameters, SimulationOptions options,
+/// The simulated limit of the interval, divided by equation (11).
+std::string margin_text(const PlannedNetwork& network, SimulationOptions options,
                         Femtoseconds bound) {
   options.drift_ppb = k_middle_ppb;
   options.seed = 1;
-  const auto limit = find_limit(topology, schedule, parameters, options,
-                                interval_slots(parameters, bound, options.drift_ppb), nullptr);
+  const std::int64_t by_equation = interval_slots(network.parameters, bound, options.drift_ppb);
+  const auto limit = find_limit(network, options, by_equation, nullptr);
   return limit ? fmt::format("{:.2f}", limit->margin().value_or(0)) : "-";
 }
 
@@ -106,6 +105,7 @@ bool run_case(const Case& one, LinkModel model, int seeds, int synchronisations,
   const Topology topology = generate(one.topology, 1).value();
   const SpanningTree tree(topology);
   const Schedule schedule = plan(topology, tree, Method::hss).value();
+  const PlannedNetwork network{topology, tree, schedule, parameters};
   Worst worst;
   MethodRow row;
   SimulationOptions options;
@@ -114,14 +114,12 @@ bool run_case(const Case& one, LinkModel model, int seeds, int synchronisations,
   options.phase = parameters.slot() / 2;
   options.synchronisations = synchronisations;
   const auto run = [&](std::int64_t drift_ppb, int seed) {
-    row = evaluate_method(topology, tree, schedule, Method::hss, parameters, {}, drift_ppb, nullptr)
-              .value();
+    row = evaluate_method(network, Method::hss, {}, drift_ppb, nullptr).value();
     options.drift_ppb = drift_ppb;
     options.interval_slots = row.drift.interval_slots[0];
     options.seed = static_cast<std::uint64_t>(seed);
     const std::clock_t begin = std::clock();
-    const auto report = evaluate_simulation(one.topology, topology, tree, schedule, row, parameters,
-                                            options, nullptr);
+    const auto report = evaluate_simulation(one.topology, network, row, options, nullptr);
     if (!report) {
       fmt::print(stderr, "{}: {}\n", one.name, report.error().message);
       return false;
@@ -137,8 +135,7 @@ bool run_case(const Case& one, LinkModel model, int seeds, int synchronisations,
   }
   options.synchronisations = k_long_run;
   if (!run(k_middle_ppb, seeds)) return false;
-  print_row(one, worst, row, parameters.slot(),
-            margin_text(topology, schedule, parameters, options, row.skew[0]),
+  print_row(one, worst, row, parameters.slot(), margin_text(network, options, row.skew[0]),
             !overrun_risks(topology, parameters, model).empty());
   slowest = std::min(slowest, static_cast<double>(worst.events) / worst.seconds * 1e-6);
   return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the verbs of `entrain net` print and write.
+// The reports that the verbs of `entrain net` print, and the files that they write.
 #include "golden/golden.hpp"
 #include "net/model/generators.hpp"
 #include "net/paper/tables_report.hpp"
@@ -30,11 +30,10 @@ struct Network {
     options.phase = parameters.slot() / 2;
     options.synchronisations = 2;
     options.every_slot = true;
-    const net::MethodRow row = net::evaluate_method(topology, tree, schedule, net::Method::hss,
-                                                    parameters, {}, options.drift_ppb, nullptr)
-                                   .value();
-    auto report = net::evaluate_simulation("tree:3x3", topology, tree, schedule, row, parameters,
-                                           options, nullptr);
+    const net::PlannedNetwork network{topology, tree, schedule, parameters};
+    const net::MethodRow row =
+        net::evaluate_method(network, net::Method::hss, {}, options.drift_ppb, nullptr).value();
+    auto report = net::evaluate_simulation("tree:3x3", network, row, options, nullptr);
     report->seconds = 0.5;  // the one figure that is never the same
     return report.value();
   }
@@ -61,8 +60,8 @@ TEST(GoldenNet, schedule) {
   report.written = "plan.csv";
   for (const net::Method method : net::k_methods) {
     const net::Schedule schedule = net::plan(network.topology, network.tree, method).value();
-    report.methods.push_back(net::evaluate_method(network.topology, network.tree, schedule, method,
-                                                  {}, {}, report.drift_ppb, nullptr)
+    report.methods.push_back(net::evaluate_method({network.topology, network.tree, schedule, {}},
+                                                  method, {}, report.drift_ppb, nullptr)
                                  .value());
   }
   expect_golden_report("net_schedule", report);
@@ -77,7 +76,7 @@ TEST(GoldenNet, simulation) {
   options.interval_slots = 600;
   const Network network;
   net::SimulationReport report = network.simulate({}, options);
-  report.limit = net::Limit{1200, 600, true};
+  report.limit = net::Limit{.interval_slots = 1200, .by_equation = 600, .is_lost_beyond = true};
   expect_golden_report("net_simulate", report);
   expect_golden("net_skew.csv", net::skew_csv(network.topology, report));
 }
@@ -90,7 +89,7 @@ TEST(GoldenNet, simulation_that_overruns_and_loses_the_order) {
   net::Parameters parameters;
   parameters.cp = net::Femtoseconds(3'130'000);
   net::SimulationReport report = Network().simulate(parameters, options);
-  report.limit = net::Limit{5000, 600, false};
+  report.limit = net::Limit{.interval_slots = 5000, .by_equation = 600, .is_lost_beyond = false};
   expect_golden_report("net_simulate_lost", report);
 }
 

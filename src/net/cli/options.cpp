@@ -85,7 +85,7 @@ Result<Parameters> ParameterOptions::get() const {
   }
   TRY_ASSIGN(const Parameters start, preset(chosen));
   auto from_file = with_values(start, values);
-  // What the file says may be right only together with the options.
+  // The values of the file may be valid only together with those of the options.
   for (const auto& [name, value] : values_) values[name] = value;
   auto all = with_values(start, values);
   if (!all && !from_file && !file_.empty())

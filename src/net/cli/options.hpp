@@ -16,11 +16,12 @@
 
 namespace entrain::net {
 
-/// --preset, --parameters and one option per parameter.
+/// The options --preset, --parameters and one per parameter.
 class ParameterOptions {
  public:
   void declare(CLI::App& app);
-  /// Options win over the file, the file over the preset. Errors: ErrorKind::usage and input.
+  /// The parameters: options win over the file, the file over the preset. Errors: ErrorKind::usage
+  /// and ErrorKind::input.
   [[nodiscard]] Result<Parameters> get() const;
 
  private:
@@ -29,12 +30,13 @@ class ParameterOptions {
   std::map<std::string, std::string> values_;
 };
 
-/// The argument TOPOLOGY: a file or the description of a shape; and --tree.
+/// The argument TOPOLOGY, a file or the description of a shape, and the option --tree.
 class TopologyArgument {
  public:
   void declare(CLI::App& app);
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// `seed` is that of random graphs. Errors: ErrorKind::usage and input.
+  /// Reads or generates the topology. `seed` is for random graphs. Errors: ErrorKind::usage and
+  /// ErrorKind::input.
   [[nodiscard]] Result<Topology> get(std::uint64_t seed) const;
 
  private:

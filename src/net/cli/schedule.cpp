@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <optional>
+
+#include "base/cancel.hpp"
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
@@ -15,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A pattern over more interfaces of a tree is not planned only to see that it fails.
+/// Above this number of interfaces in a tree, SSS is not planned just to show that it fails.
 constexpr std::size_t k_most_compared = 1000;
 
 class ScheduleVerb : public Verb {
@@ -83,26 +87,28 @@ class ScheduleVerb : public Verb {
     report.seed = seed_;
     report.drift_ppb = drift_ppb_;
     report.chosen = method_;
-    // The bounds of both readings take the time.
+    std::optional<Schedule> chosen;
+    // The skew bounds of both readings take most of the time.
     const std::uint64_t interfaces = topology.interfaces().size();
     progress->begin("plan", k_methods.size() * 2 * interfaces, "interfaces");
     for (const Method method : k_methods) {
-      if (progress->cancelled()) return fail(ErrorKind::interrupted, "interrupted");
+      TRY(Cancel(progress).check());
       const bool is_large = topology.interfaces().size() > k_most_compared && tree.levels() > 2;
       if (method == Method::sss && method != method_ && is_large) continue;
       auto schedule = plan(topology, tree, method);
       if (!schedule && method != method_) continue;  // too large; only a comparison
       if (!schedule) return tl::unexpected(schedule.error());
-      TRY_ASSIGN(MethodRow row, evaluate_method(topology, tree, *schedule, method, parameters, {},
-                                                drift_ppb_, progress));
+      const PlannedNetwork network{topology, tree, *schedule, parameters};
+      TRY_ASSIGN(MethodRow row, evaluate_method(network, method, {}, drift_ppb_, progress));
       report.methods.push_back(std::move(row));
-      if (method != method_ || output_.empty()) continue;
-      TRY(write_new_file(output_,
-                         extension == ".csv"
-                             ? schedule_csv(topology, *schedule)
-                             : report::dump(schedule_json(topology, *schedule, name_of(method)))));
-      report.written = output_;
+      if (method == method_) chosen = std::move(*schedule);
     }
+    if (output_.empty()) return report;
+    const std::string text = extension == ".csv"
+                                 ? schedule_csv(topology, *chosen)
+                                 : report::dump(schedule_json(topology, *chosen, name_of(method_)));
+    TRY(write_new_file(output_, text));
+    report.written = output_;
     return report;
   }
 

@@ -56,7 +56,7 @@ class SimulateVerb : public Verb {
  private:
   Result<SimulationReport> work(Progress* progress) const;
   [[nodiscard]] Result<void> check_files() const;
-  /// Says in `report` which they are.
+  /// Writes --csv and --svg, both or none, and adds their names to `report`.
   Result<void> write_files(const Topology& topology, SimulationReport& report) const;
 
   TopologyArgument topology_;
@@ -156,10 +156,12 @@ Result<SimulationReport> SimulateVerb::work(Progress* progress) const {
           ? usual_guard_flits(parameters, options.model, link_delays(topology, parameters).most)
           : guard_flits_;
   options.phase = phase_.count() == k_unset ? parameters.slot() / 2 : phase_;
+  const PlannedNetwork network{topology, tree, schedule, parameters};
   progress->begin("plan", 2 * topology.interfaces().size(), "interfaces");
   TRY_ASSIGN(const MethodRow row,
-             evaluate_method(topology, tree, schedule, method_, parameters,
-                             {options.model, options.guard_flits}, options.drift_ppb, progress));
+             evaluate_method(network, method_,
+                             {.model = options.model, .guard_flits = options.guard_flits},
+                             options.drift_ppb, progress));
   const std::int64_t by_equation = options.drift_ppb == 0 ? 0 : row.drift.interval_slots[0];
   if (interval_slots_ == k_unset && options.drift_ppb == 0)
     return fail(ErrorKind::usage,
@@ -169,16 +171,14 @@ Result<SimulationReport> SimulateVerb::work(Progress* progress) const {
     return fail(
         ErrorKind::usage,
         fmt::format("by equation (11) this schedule cannot keep the clocks within half a slot: "
-                    "its bound is {:g} ns, half a slot {:g} ns, and it takes {} slots; use "
+                    "its skew bound is {:g} ns, half a slot {:g} ns, and it takes {} slots; use "
                     "longer slots (--slot-flits), another --method, or set --interval",
                     ns_of(row.skew[0]), ns_of(parameters.slot() / 2), schedule.slots));
   options.interval_slots = interval_slots_ == k_unset ? by_equation : interval_slots_;
   TRY_ASSIGN(SimulationReport report,
-             evaluate_simulation(topology_.name(), topology, tree, schedule, row, parameters,
-                                 options, progress));
+             evaluate_simulation(topology_.name(), network, row, options, progress));
   if (limit_) {
-    TRY_ASSIGN(report.limit,
-               find_limit(topology, schedule, parameters, options, by_equation, progress));
+    TRY_ASSIGN(report.limit, find_limit(network, options, by_equation, progress));
   }
   TRY(write_files(topology, report));
   return report;

@@ -7,7 +7,7 @@
 
 namespace entrain::net {
 
-/// `entrain net`: says which verbs follow.
+/// `entrain net`: names the verbs below.
 std::unique_ptr<cli::Verb> make_net();
 /// `entrain net bound`.
 std::unique_ptr<cli::Verb> make_bound();

@@ -11,32 +11,33 @@ namespace entrain::net {
 
 inline constexpr std::array<Reading, 2> k_readings{Reading::published, Reading::printed};
 
-/// Both readings of a bound: [0] published, [1] printed.
+/// A value in both readings: [0] published, [1] printed.
 using BothReadings = std::array<Femtoseconds, 2>;
 
-/// A drift, and how often a schedule has to run under it, published reading.
+/// How often a schedule has to run under a drift, in both readings.
 struct DriftRow {
   std::int64_t drift_ppb = 0;
-  /// Equation (11), both readings; 0 if impossible, also as the schedule itself takes longer.
+  /// Equation (11). 0 if there is no such interval, or if the schedule itself is longer.
   std::array<std::int64_t, 2> interval_slots{};
-  std::array<double, 2> overhead_share{};  ///< equation (12); infinite if impossible
+  std::array<double, 2> overhead_share{};  ///< equation (12); infinite if the interval is 0
 };
 
-/// `slots`: those of the schedule.
+/// The row of a schedule with `slots` slots and skew bound `skew`.
 DriftRow drift_row(const Parameters& parameters, const BothReadings& skew, std::int64_t slots,
                    std::int64_t drift_ppb);
 
+/// The result of `net bound`: the equations for one switch and for a full tree.
 struct BoundReport {
   Parameters parameters;
   std::int64_t levels = 2;
   std::int64_t ports = 8;
-  std::int64_t slots = 0;  ///< of HSS in the full tree (SSS with 2 levels)
-  Femtoseconds gap1{0};    ///< all of one switch: p1 = p2 = 1
+  std::int64_t slots = 0;  ///< of HSS in the full tree (of SSS with 2 levels)
+  Femtoseconds gap1{0};    ///< this and the next three: one switch, p1 = p2 = 1
   GapRange gap2;
   BothReadings gap3{};
   std::array<GapRange, 2> lag;
-  BothReadings sss{};
-  BothReadings hss{};
+  BothReadings sss{};  ///< skew bound of one switch
+  BothReadings hss{};  ///< skew bound of the tree
   std::vector<DriftRow> drifts;
 };
 

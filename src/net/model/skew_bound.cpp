@@ -43,11 +43,11 @@ Femtoseconds PairLinks::detour() const {
 }
 
 Femtoseconds lead_of_pair(const Parameters& parameters, std::int64_t p1, std::int64_t p2,
-                          Reading reading, const PairLinks& links, const Sending& sending) {
+                          const PairLinks& links, const BoundOptions& options) {
   Parameters without_links = parameters;
   without_links.ld = Femtoseconds(0);
-  const Femtoseconds idle = parameters.cp * sending.guard_flits - parameters.rd;
-  return links.detour() - lag_range(without_links, p1, p2, reading).least +
+  const Femtoseconds idle = parameters.cp * options.sending.guard_flits - parameters.rd;
+  return links.detour() - lag_range(without_links, p1, p2, options.reading).least +
          std::max(idle, Femtoseconds(0));
 }
 
@@ -55,14 +55,15 @@ Femtoseconds lag_of_held(const Parameters& parameters, const PairLinks& links,
                          const Sending& sending) {
   const Parameters& p = parameters;
   const bool physical = sending.model == LinkModel::at_link;
-  // The tail of the slow one, then the header of the fast one.
+  // First the tail of the slow one passes, then the header of the fast one.
   const auto routers = static_cast<std::int64_t>(links.slow.size());
   Femtoseconds lag =
       (physical ? p.rd : p.sd) * routers - p.cp * sending.guard_flits + p.rd - links.detour();
   for (const Femtoseconds delay : links.fast) {
-    const Femtoseconds signals = 2 * (delay + p.fc);  // STOP and GO, and what they set off
+    const Femtoseconds signals =
+        2 * (delay + p.fc);  // STOP or GO to the sender, and its effect back
     const std::int64_t held = std::min(p.ks + signals / p.cp, p.slot_flits);  // in the buffer
-    // At one flit per cp what drains makes up for what was injected, but for the last kg.
+    // At one flit per cp the flits that drain make up for those injected, except for the last kg.
     lag +=
         physical ? signals - p.cp * (p.kg + 2) : signals + p.sd * (held - p.kg - 1) - p.cp * held;
     lag = std::min(lag, k_longest_lag);

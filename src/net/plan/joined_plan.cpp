@@ -13,11 +13,11 @@ constexpr std::int64_t k_no_slot = -1;
 struct Leader {
   InterfaceIndex interface = 0;
   std::int64_t hops = 0;  ///< links between it and the root of the subtree
-  Femtoseconds delay{0};  ///< of those links that have one of their own
+  Femtoseconds delay{0};  ///< sum over those links that have a delay of their own
   std::int64_t last_slot = k_no_slot;
   InterfaceIndex last_destination = 0;
 
-  /// Nearer to the root of the subtree, in links, then in time.
+  /// True if this one is nearer to the root of the subtree, in links, then in time.
   [[nodiscard]] bool precedes(const Leader& other) const {
     return std::tie(hops, delay, interface) < std::tie(other.hops, other.delay, other.interface);
   }
@@ -37,7 +37,7 @@ class JoinedPlan {
   }
 
  private:
-  /// Shifts of the slots after the home slot.
+  /// The shifts of the slots after the home slot.
   [[nodiscard]] std::vector<std::int64_t> shifts(std::int64_t n) const {
     std::vector<std::int64_t> result;
     if (kind_ == StepKind::direct) {
@@ -66,8 +66,8 @@ class JoinedPlan {
     }
   }
 
-  /// What the subtree of `node` does on its own; `steps` gets the leaders of its children as the
-  /// step at `node` left them.
+  /// Plans the steps inside the subtree of `node` and returns its leader. `step`, if not null, gets
+  /// the leaders of its children as the step at `node` left them.
   Leader gather(NodeIndex node, std::vector<Leader>* step) {
     if (tree_.level(node) == 0) return Leader{.interface = planner_.interface_at(node)};
     std::vector<Leader> leaders;
@@ -92,8 +92,8 @@ class JoinedPlan {
     return nearest;
   }
 
-  /// True if the last message can be that of a home slot: not if it goes deeper into the tree than
-  /// the leader itself is, which would lengthen the routes of the next step.
+  /// True if the last message of the leader can serve in a home slot. A message that goes deeper
+  /// into the tree than the leader itself would lengthen the routes of the next step.
   [[nodiscard]] bool may_join(const Leader& leader) const {
     return leader.last_slot == k_no_slot ||
            tree_.depth(planner_.node_of(leader.last_destination)) <=
@@ -111,13 +111,13 @@ class JoinedPlan {
     return at == node;
   }
 
-  /// From the root of its subtree, `node`, to the parent.
+  /// Counts the link from `node`, the root of the leader's subtree, to its parent.
   void climb(Leader& leader, NodeIndex node) const {
     ++leader.hops;
     leader.delay += planner_.delay_above(node);
   }
 
-  /// Leader of a subtree that has nothing to gather any more.
+  /// The leader of a subtree in which nothing is left to gather.
   [[nodiscard]] Leader representative(NodeIndex node) const {
     if (tree_.level(node) == 0) return Leader{.interface = planner_.interface_at(node)};
     std::vector<Leader> leaders;
@@ -128,7 +128,8 @@ class JoinedPlan {
     return *std::min_element(leaders.begin(), leaders.end(), precedes);
   }
 
-  /// `informed` leads the subtree of `node` and knows the slowest time after its last message.
+  /// Plans the steps that spread the slowest time in the subtree of `node`. `informed` leads the
+  /// subtree and keeps the slowest time after its last message.
   void distribute(NodeIndex node, const Leader& informed) {
     if (tree_.level(node) == 0) return;
     const auto& children = tree_.children(node);
@@ -150,8 +151,8 @@ class JoinedPlan {
     distribute_below(node, leaders);
   }
 
-  /// One destination in each child's subtree; that of the informed leader is where it sends anyway,
-  /// if it joins, and whoever's place that is gets the informed leader's.
+  /// One destination in each child's subtree. If the informed leader joins, its destination is the
+  /// one it sends to anyway; the leader of that subtree gets the informed leader's instead.
   [[nodiscard]] std::vector<InterfaceIndex> choose_homes(const std::vector<NodeIndex>& children,
                                                          const std::vector<Leader>& leaders,
                                                          const Leader& informed, bool joins) const {

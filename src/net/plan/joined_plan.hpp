@@ -13,12 +13,16 @@ enum class StepKind {
   doubling,     ///< over leaders 1, 2, 4, ... away, ceil(log2 n) slots
 };
 
-/// A step with leaders L_0..L_{n-1} of n subtrees needs a *home slot* in which each sends to a
-/// destination D_j of its own, one in each subtree; in the u-th slot after it L_j sends to
-/// D_{j + shift(u)}. So one packet leaves and one enters each subtree, and who follows L_j at a
-/// destination is L_{j - (shift(u+1) - shift(u))}. As D is free, the last slot of the step before
-/// serves as home slot, if the leader sends into its own subtree in it. Steps of disjoint subtrees
-/// share no link, so each begins as soon as those below (gather) or above it (distribute) are done.
+/// Plans Method::joined and its variants.
+///
+/// A step makes the leaders L_0 .. L_{n-1} of n subtrees precede each other. It begins with a *home
+/// slot*, in which each leader sends to a destination D_j of its own, one in each subtree. In the
+/// u-th slot after it, L_j sends to D_{j + shift(u)}. So one packet leaves and one enters each
+/// subtree, and L_j is followed at a destination by L_{j - (shift(u+1) - shift(u))}.
+///
+/// D is free. So the last slot of the step before serves as home slot if the leader sends into its
+/// own subtree in it. Steps of disjoint subtrees share no link, so each begins as soon as the steps
+/// below it (gather) or above it (distribute) are done.
 void plan_joined(const SpanningTree& tree, Planner& planner, StepKind kind);
 
 }  // namespace entrain::net

@@ -20,7 +20,7 @@ void plan_sss(const Topology& topology, Planner& planner) {
   planner.add_bbp(all, 0);
 }
 
-/// Leaders of a switch: the interface with the smallest index of each child's subtree.
+/// The leaders of each switch: of each child's subtree the interface with the smallest index.
 using Leaders = std::map<NodeIndex, std::vector<InterfaceIndex>>;
 
 InterfaceIndex collect_leaders(const Planner& planner, const SpanningTree& tree, NodeIndex node,
@@ -54,7 +54,7 @@ void plan_hss(const SpanningTree& tree, Planner& planner) {
   for (std::int64_t level = top - 1; level >= 1; --level) step(level);
 }
 
-/// Messages that an upper bound of the methods would have.
+/// Number of messages where it grows with the square of the interfaces; 0 where it stays small.
 std::int64_t most_messages(const SpanningTree& tree, std::int64_t interfaces, Method method) {
   if (method == Method::sss || tree.levels() == 2) return interfaces * interfaces;
   return 0;

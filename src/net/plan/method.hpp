@@ -12,25 +12,28 @@
 
 namespace entrain::net {
 
-/// How to plan a synchronising schedule.
+/// The methods that plan a synchronising schedule.
 enum class Method {
-  sss,          ///< the building block pattern over all interfaces: for one switch
-  hss,          ///< gather and distribute, level by level (Definition 2)
-  joined,       ///< as hss, but every subtree goes on as soon as it can, steps share slots, and the
-                ///< leader of a subtree is the interface nearest to its root
-  alternating,  ///< as joined, but every other slot of a step goes home, so that whoever is held
-                ///< back is near the contested link: twice the slots, a far smaller bound in trees
-  doubling,  ///< as joined, but in a step the slowest time travels over 1, 2, 4, ... leaders: far
-             ///< fewer slots, a larger bound
+  sss,  ///< the building block pattern over all interfaces; for one switch
+  hss,  ///< gather and distribute, level by level (Definition 2)
+  /// As hss, but every subtree goes on as soon as it can, steps share slots, and the leader of a
+  /// subtree is the interface nearest to its root.
+  joined,
+  /// As joined, but every other slot of a step goes home, so that the interface that is held back
+  /// is near the contested link. Twice the slots, in trees a far smaller skew bound.
+  alternating,
+  /// As joined, but in a step the slowest time travels over 1, 2, 4, ... leaders. Far fewer slots,
+  /// a larger skew bound.
+  doubling,
 };
 inline constexpr std::array<Method, 5> k_methods{Method::sss, Method::hss, Method::joined,
                                                  Method::alternating, Method::doubling};
 const char* name_of(Method method);
 
-/// Most messages of a schedule; what would be larger is refused.
+/// Largest number of messages of a schedule.
 inline constexpr std::int64_t k_most_messages = 20'000'000;
 
-/// Plans along the tree. Errors: ErrorKind::usage if the schedule would be too large.
+/// Plans along the tree. Errors: ErrorKind::usage if the schedule would exceed k_most_messages.
 Result<Schedule> plan(const Topology& topology, const SpanningTree& tree, Method method);
 
 }  // namespace entrain::net

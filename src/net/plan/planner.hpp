@@ -21,20 +21,21 @@ class Planner {
   [[nodiscard]] InterfaceIndex interface_at(NodeIndex node) const { return ordinal_[node]; }
   [[nodiscard]] NodeIndex node_of(InterfaceIndex i) const { return topology_.interfaces()[i]; }
 
-  /// Own delay of the link from `node` to its parent; 0 if it has that of all links.
+  /// The delay of the link from `node` to its parent; 0 if it has none of its own.
   [[nodiscard]] Femtoseconds delay_above(NodeIndex node) const;
 
+  /// Adds one message, with its route along the tree.
   void add(std::int64_t slot, InterfaceIndex source, InterfaceIndex destination);
-  /// BBP(group, start); a group of one needs none.
+  /// Adds a building block pattern, BBP(group, start). A group of one needs none.
   void add_bbp(std::span<const InterfaceIndex> group, std::int64_t start);
 
-  /// The schedule, ordered.
+  /// Returns the schedule, ordered. The planner is empty afterwards.
   Schedule take();
 
  private:
   const Topology& topology_;
   const SpanningTree& tree_;
-  std::vector<InterfaceIndex> ordinal_;  ///< of nodes
+  std::vector<InterfaceIndex> ordinal_;  ///< by node: its position among the interfaces
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>> routes_;
   Schedule schedule_;
 };

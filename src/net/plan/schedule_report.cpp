@@ -3,18 +3,20 @@
 
 #include <algorithm>
 
+#include "base/cancel.hpp"
+#include "base/try.hpp"
 #include "net/plan/schedule_skew.hpp"
 
 namespace entrain::net {
 
 TopologySummary summarise(const std::string& name, const Topology& topology,
                           const SpanningTree& tree) {
-  return {name,
-          topology.interfaces().size(),
-          topology.switch_count(),
-          topology.links().size(),
-          topology.nodes()[tree.root()].name,
-          tree.levels()};
+  return {.name = name,
+          .interfaces = topology.interfaces().size(),
+          .switches = topology.switch_count(),
+          .links = topology.links().size(),
+          .root = topology.nodes()[tree.root()].name,
+          .levels = tree.levels()};
 }
 
 const MethodRow& ScheduleReport::chosen_row() const {
@@ -32,26 +34,25 @@ const MethodRow* ScheduleReport::least_overhead() const {
   return least;
 }
 
-Result<MethodRow> evaluate_method(const Topology& topology, const SpanningTree& tree,
-                                  const Schedule& schedule, Method method,
-                                  const Parameters& parameters, const Sending& sending,
-                                  std::int64_t drift_ppb, Progress* progress) {
-  const auto interrupted = [&] { return progress != nullptr && progress->cancelled(); };
+Result<MethodRow> evaluate_method(const PlannedNetwork& network, Method method,
+                                  const Sending& sending, std::int64_t drift_ppb,
+                                  Progress* progress) {
+  const auto& [topology, tree, schedule, parameters] = network;
   MethodRow row;
   row.method = method;
   row.slots = schedule.slots;
   row.messages = static_cast<std::int64_t>(schedule.messages.size());
   const DelayRange delays = link_delays(topology, parameters);
-  // On one switch with cables of one length all pairs are alike; to go through the chains of a
-  // thousand would take long.
+  // On one switch with cables of one length all pairs have the same skew bound; a search through
+  // the chains of a thousand interfaces would take long.
   const bool direct = tree.levels() == 2 && method != Method::doubling && delays.are_alike();
   Parameters alike = parameters;
   alike.ld = delays.least;
   for (std::size_t i = 0; i < 2; ++i) {
-    row.skew[i] =
-        direct ? skew_of_sss(alike, k_readings[i])
-               : skew_of_schedule(schedule, topology, parameters, k_readings[i], sending, progress);
-    if (interrupted()) return fail(ErrorKind::interrupted, "interrupted");
+    const BoundOptions options{.reading = k_readings[i], .sending = sending};
+    row.skew[i] = direct ? skew_of_sss(alike, k_readings[i])
+                         : skew_of_schedule(schedule, topology, parameters, options, progress);
+    TRY(Cancel(progress).check());
   }
   row.drift = drift_row(parameters, row.skew, row.slots, drift_ppb);
   row.verification = verify(topology, schedule);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,16 +12,17 @@
 #include "net/model/bound_report.hpp"
 #include "net/model/link_model.hpp"
 #include "net/plan/method.hpp"
+#include "net/plan/planned_network.hpp"
 #include "net/plan/verifier.hpp"
 
 namespace entrain::net {
 
-/// One method on one topology.
+/// The plan of one method for one topology.
 struct MethodRow {
   Method method = Method::hss;
   std::int64_t slots = 0;
   std::int64_t messages = 0;
-  BothReadings skew{};  ///< skew_of_schedule(); of no meaning if the verification fails
+  BothReadings skew{};  ///< skew_of_schedule(); has no meaning if the verification fails
   DriftRow drift;
   Verification verification;
 };
@@ -34,27 +36,28 @@ struct TopologySummary {
 TopologySummary summarise(const std::string& name, const Topology& topology,
                           const SpanningTree& tree);
 
+/// The result of `net schedule`.
 struct ScheduleReport {
   TopologySummary topology;
   Parameters parameters;
   DelayRange delays;  ///< of the links
   std::uint64_t seed = 0;
   std::int64_t drift_ppb = 0;
-  std::vector<MethodRow> methods;  ///< those that can be planned
+  std::vector<MethodRow> methods;  ///< without those that are too large to plan
   Method chosen = Method::joined;
   std::string written;  ///< file of the chosen schedule; "" if none
 
   [[nodiscard]] const MethodRow& chosen_row() const;
-  /// The first of those that hold with the least overhead, published reading; nullptr if no plan
-  /// has an interval.
+  /// The plan that holds and has the least overhead in the published reading; the first of several.
+  /// nullptr if no plan has an interval.
   [[nodiscard]] const MethodRow* least_overhead() const;
 };
 
-/// `sending` counts where the links have different delays. Advances `progress` by up to twice the
+/// Verifies the schedule of `network` and computes its skew bound and interval. `sending` counts
+/// where the links have different delays. Advances `progress` by up to twice the number of
 /// interfaces. Errors: ErrorKind::interrupted.
-Result<MethodRow> evaluate_method(const Topology& topology, const SpanningTree& tree,
-                                  const Schedule& schedule, Method method,
-                                  const Parameters& parameters, const Sending& sending,
-                                  std::int64_t drift_ppb, Progress* progress);
+Result<MethodRow> evaluate_method(const PlannedNetwork& network, Method method,
+                                  const Sending& sending, std::int64_t drift_ppb,
+                                  Progress* progress);
 
 }  // namespace entrain::net

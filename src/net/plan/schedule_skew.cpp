@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The largest of the least skews. A pass over all precedences per interface would do; with 8,192
-// interfaces that takes half a minute. But the chains of most lead over the same few leaders: if
-// from interface h on, begun at a certain time, the worst chain costs E, and s gets to h by then
-// at cost c, then that of s costs c + E at most, and if some other one costs as much, s need not be
-// looked at.
+// The largest of the smallest skew bounds.
+//
+// One pass over all precedences per interface is enough, but takes half a minute for 8,192
+// interfaces. Most chains lead over the same few leaders, the hubs. Suppose that the worst chain
+// from hub h on, begun at a certain time, costs E, and that s reaches h by then at cost c. Then the
+// worst chain from s costs at most c + E. If another interface already costs as much, the search
+// from s can be left out.
 #include "net/plan/schedule_skew.hpp"
 
 #include <algorithm>
 #include <functional>
 
+#include "base/cancel.hpp"
+
 namespace entrain::net {
 namespace {
 
-/// A direct precedence: `slow` sends to whom `fast` sends in the next slot.
+/// A direct precedence: `slow` sends to a destination, `fast` sends to it in the next slot.
 struct Precedence {
   InterfaceIndex slow, fast;
-  Femtoseconds skew;    ///< after it
+  Femtoseconds skew;    ///< skew bound of the pair
   Femtoseconds lag{0};  ///< of `fast`, if `slow` holds it
 };
 
-/// Precedences of one slot after the other; those of one slot do not lead on in it.
+/// All precedences, slot by slot. A chain takes at most one precedence of each slot.
 struct Precedences {
   std::vector<Precedence> all;
-  std::vector<std::size_t> ends;  ///< of each slot that has any
+  std::vector<std::size_t> ends;  ///< of each slot with precedences
 
   [[nodiscard]] std::size_t groups() const { return ends.size(); }
   [[nodiscard]] std::span<const Precedence> group(std::size_t i) const {
@@ -32,7 +36,7 @@ struct Precedences {
   }
 };
 
-/// Links before the router from which both routes go on alike.
+/// The links before the router from which on both routes are the same.
 PairLinks links_until_they_meet(std::span<const NodeIndex> slow, std::span<const NodeIndex> fast,
                                 const Topology& topology, const Parameters& parameters) {
   const auto apart = std::mismatch(slow.rbegin(), slow.rend(), fast.rbegin(), fast.rend());
@@ -48,7 +52,7 @@ PairLinks links_until_they_meet(std::span<const NodeIndex> slow, std::span<const
   return {delays(slow), delays(fast)};
 }
 
-/// What a precedence of `fast` by `slow` does.
+/// Computes the skew and lag of a precedence.
 using PairModel = std::function<Precedence(const Message& slow, const Message& fast)>;
 
 Precedences precedences(const Schedule& schedule, std::size_t interfaces, const PairModel& model) {
@@ -71,7 +75,7 @@ Precedences precedences(const Schedule& schedule, std::size_t interfaces, const 
   return found;
 }
 
-/// How far an interface that a chain of precedences holds can end behind the first of the chain.
+/// The largest lag that a chain of precedences adds up to, from its first interface to its last.
 Femtoseconds largest_lag(const Precedences& precedences, std::size_t interfaces) {
   std::vector<Femtoseconds> before(interfaces, Femtoseconds(0)), after = before;
   for (std::size_t g = 0; g < precedences.groups(); ++g) {
@@ -96,15 +100,13 @@ class SkewSearch {
   Femtoseconds run(Progress* progress) {
     Femtoseconds largest(0);
     for (InterfaceIndex source = 0; source < best_.size(); ++source) {
-      if (progress != nullptr) {
-        if (progress->cancelled()) return largest;
-        progress->advance(1);
-      }
+      if (Cancel(progress).asked()) return largest;
+      if (progress != nullptr) progress->advance(1);
       if (at_most_[source] <= largest) continue;
       const Femtoseconds worst = search_from(source, 0);
       if (worst == k_never) return worst;
       largest = std::max(largest, worst);
-      // A schedule in which the chains have nobody in common is searched without this.
+      // Hubs do not pay where chains have few interfaces in common.
       if (hub_searches_ > 64 + source / 4) continue;
       find_hub(worst);
     }
@@ -112,16 +114,17 @@ class SkewSearch {
   }
 
  private:
-  /// A chain has got shorter, or is the first to `at`.
+  /// A chain that reaches `at` at a smaller skew than those before.
   struct Step {
     InterfaceIndex at;
     std::size_t group;  ///< of its last precedence
     Femtoseconds skew;
-    std::size_t before;  ///< the step to the interface before
+    std::size_t before;  ///< the step to the previous interface
   };
   static constexpr std::size_t k_begin = SIZE_MAX;
 
-  /// Least skews of chains from `source` that begin with group `first`: the largest of them.
+  /// Finds the smallest skews of chains from `source` that begin with group `first` or later.
+  /// Returns the largest of them.
   Femtoseconds search_from(InterfaceIndex source, std::size_t first) {
     std::fill(best_.begin(), best_.end(), k_never);
     best_[source] = Femtoseconds(0);
@@ -143,8 +146,8 @@ class SkewSearch {
     return *std::max_element(best_.begin(), best_.end());
   }
 
-  /// After a search: the latest interface on the worst chain from which that chain is the worst,
-  /// too. What leads over it need not be searched from.
+  /// After a search: finds an interface on the worst chain from which the rest of that chain is
+  /// the worst, too. Searches whose chains lead over this hub can then be left out.
   void find_hub(Femtoseconds worst) {
     std::vector<Step> chain;
     const auto farthest = std::max_element(best_.begin(), best_.end()) - best_.begin();
@@ -160,7 +163,8 @@ class SkewSearch {
     }
   }
 
-  /// `rest`: the largest skew from `hub` on, if begun with group `end`.
+  /// Lowers at_most_ by the chains that lead to `hub` before group `end`. `rest` is the largest
+  /// skew from `hub` on, begun with group `end`.
   void note_hub(InterfaceIndex hub, std::size_t end, Femtoseconds rest) {
     std::fill(best_.begin(), best_.end(), k_never);
     best_[hub] = rest;
@@ -179,9 +183,9 @@ class SkewSearch {
 
   const Precedences& precedences_;
   std::vector<Femtoseconds> best_;
-  std::vector<std::size_t> newest_;  ///< step that best_ comes from
+  std::vector<std::size_t> newest_;  ///< the step that gave best_
   std::vector<Step> steps_;
-  std::vector<Femtoseconds> at_most_;  ///< of the worst chain from there
+  std::vector<Femtoseconds> at_most_;  ///< limit for the worst chain from each interface
   std::size_t hub_searches_ = 0;
 };
 
@@ -198,22 +202,22 @@ Femtoseconds skew_of_schedule(const Schedule& schedule, std::size_t interfaces,
 }
 
 Femtoseconds skew_of_schedule(const Schedule& schedule, const Topology& topology,
-                              const Parameters& parameters, Reading reading, const Sending& sending,
+                              const Parameters& parameters, const BoundOptions& options,
                               Progress* progress) {
   const std::size_t interfaces = topology.interfaces().size();
   const DelayRange delays = link_delays(topology, parameters);
   Parameters shortest = parameters;
   shortest.ld = delays.least;
   if (delays.are_alike())
-    return skew_of_schedule(schedule, interfaces, shortest, reading, progress);
+    return skew_of_schedule(schedule, interfaces, shortest, options.reading, progress);
   const auto model = [&](const Message& slow, const Message& fast) {
     const PairLinks links =
         links_until_they_meet(schedule.route(slow), schedule.route(fast), topology, parameters);
     const std::int64_t p1 = schedule.hops(slow), p2 = schedule.hops(fast);
     return Precedence{slow.source, fast.source,
-                      std::max(lead_of_pair(parameters, p1, p2, reading, links, sending),
-                               skew_of_pair(shortest, p1, p2, reading)),
-                      lag_of_held(parameters, links, sending)};
+                      std::max(lead_of_pair(parameters, p1, p2, links, options),
+                               skew_of_pair(shortest, p1, p2, options.reading)),
+                      lag_of_held(parameters, links, options.sending)};
   };
   const Precedences all = precedences(schedule, interfaces, model);
   const Femtoseconds lead = SkewSearch(all, interfaces).run(progress);

@@ -143,7 +143,7 @@ TEST(Schedule, links_of_one_length_give_the_published_value) {
           Topology::make({base.nodes().begin(), base.nodes().end()}, links).value();
       const Schedule schedule = planned(topology, Method::joined);
       for (const Reading reading : {Reading::published, Reading::printed}) {
-        EXPECT_EQ(skew_of_schedule(schedule, topology, {}, reading, {}),
+        EXPECT_EQ(skew_of_schedule(schedule, topology, {}, {.reading = reading}),
                   skew_of_schedule(schedule, topology.interfaces().size(), parameters, reading));
       }
     }

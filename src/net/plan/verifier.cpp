@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t k_bits = 64;
 
-/// A set of interfaces per interface.
+/// A set of interfaces for each interface.
 class Relation {
  public:
   explicit Relation(std::size_t n) : words_((n + k_bits - 1) / k_bits), bits_(n * words_, 0) {}
@@ -80,7 +80,7 @@ class Verifier {
                                       : fmt::format("a message of slot {} {}", message.slot, what);
   }
 
-  /// The channels of a route; empty if it is none.
+  /// The channels of the route of a message; empty if the route is not valid.
   [[nodiscard]] std::vector<ChannelIndex> channels_of(const Message& message) const {
     if (message.route_end > schedule_.route_nodes.size() || message.route_begin > message.route_end)
       return {};
@@ -102,7 +102,7 @@ class Verifier {
   /// True if the message takes part in its slot.
   bool admit(const Message& message) {
     if (message.source >= n_ || message.destination >= n_) {
-      note_malformed(message, "names an interface that is none");
+      note_malformed(message, "names an interface that does not exist");
       return false;
     }
     if (message.slot < 0 || message.slot >= schedule_.slots) {
@@ -139,7 +139,7 @@ class Verifier {
     for (const Message& message : messages) {
       if (admit(message)) admitted.push_back(&message);
     }
-    // Chains must rise in time: what precedes in this slot does not lead on in it.
+    // The slots of a chain must rise, so precedences of this slot do not continue each other.
     earlier_rows_.clear();
     for (const Message* message : admitted) {
       const Message* const last = before_[message->destination];
@@ -175,7 +175,7 @@ class Verifier {
   std::vector<const Message*> taken_;   ///< by channel: the last message that took it
   std::vector<const Message*> sent_;    ///< by source: its last message
   std::vector<const Message*> before_;  ///< by destination: the last message
-  Relation slow_;                       ///< row f: all that precede f
+  Relation slow_;                       ///< row f: all interfaces that precede f
   Relation earlier_;
   std::vector<std::pair<InterfaceIndex, InterfaceIndex>> earlier_rows_;
   Verification result_;

@@ -10,12 +10,12 @@
 
 namespace entrain::net {
 
-/// What is wrong with a schedule, and the first example of each kind.
+/// The mistakes in a schedule: their number, and the first example of each kind.
 struct Verification {
-  /// A message whose route is none, that comes twice in a slot, or that is not in order.
+  /// Messages without a valid route, second ones of a source in a slot, and those out of order.
   std::int64_t malformed = 0;
   std::string malformed_example;  ///< a sentence; "" if there is none
-  /// Requirement 2: pairs of messages that take one directed link in the same slot.
+  /// Requirement 2: messages that take a directed link which another one has taken in that slot.
   std::int64_t conflicts = 0;
   std::string conflict_example;
   /// Requirement 1: pairs of interfaces of which the first does not precede the second.
@@ -27,8 +27,8 @@ struct Verification {
   [[nodiscard]] std::string sentence() const;
 };
 
-/// Checks a schedule against the definitions, by the routes it states, without regard to how it was
-/// made. A malformed message takes no part in the rest.
+/// Checks a schedule against the definitions, only by its routes; it includes nothing of the
+/// planner. A malformed message is left out of the other two checks.
 Verification verify(const Topology& topology, const Schedule& schedule);
 
 }  // namespace entrain::net

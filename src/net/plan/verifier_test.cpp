@@ -102,7 +102,7 @@ TEST(Verifier, refuses_messages_that_are_none) {
   EXPECT_THAT(malformed([](Case& c) { message_of(c.schedule, 0, 2)->source = 1; }),
               HasSubstr("shares its slot"));
   EXPECT_THAT(malformed([](Case& c) { message_of(c.schedule, 0, 2)->destination = 17; }),
-              HasSubstr("names an interface that is none"));
+              HasSubstr("names an interface that does not exist"));
   EXPECT_THAT(malformed([](Case& c) { c.schedule.slots = 2; }),
               HasSubstr("outside of the schedule"));
   EXPECT_THAT(malformed([](Case& c) {

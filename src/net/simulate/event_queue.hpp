@@ -7,7 +7,7 @@
 
 namespace entrain::net {
 
-/// What happens, in the order in which things of the same instant happen.
+/// Kinds of events. Events of the same instant happen in the order of their kinds.
 enum class EventKind : std::uint32_t {
   depart,  ///< the first flit of an input buffer leaves for the router's output
   arrive,  ///< a flit reaches an input buffer
@@ -29,9 +29,9 @@ struct Event {
   }
 };
 
-/// Events by time, kind and id: an order that does not depend on when they were put in, so that
-/// leaving events out (skipping) does not change that of the others. A heap with four children per
-/// node: half the levels of a binary one, and siblings share a cache line.
+/// Events ordered by time, kind and id. The order does not depend on when they were added, so
+/// leaving events out (skipping) does not change the order of the others. A heap with four children
+/// per node: half the levels of a binary heap, and siblings share a cache line.
 class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return heap_.empty(); }

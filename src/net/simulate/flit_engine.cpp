@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The interfaces: clocks, slots, and when they inject. The network is in engine_network.cpp.
+// The interfaces: clocks, slots, and when they inject. flit_engine_network.cpp has the network,
+// flit_engine_stream.cpp the skipping on physical links.
 #include "net/simulate/flit_engine.hpp"
 
 #include <algorithm>
 
+#include "base/cancel.hpp"
 #include "base/exact.hpp"
+#include "base/try.hpp"
 
 namespace entrain::net {
 namespace {
 
 constexpr std::uint64_t k_clock_stream = 1;
 constexpr std::uint64_t k_traffic_stream = 2;
-/// Events between two looks at the wish to stop.
+/// Number of events between two questions whether the user wants to stop.
 constexpr std::uint64_t k_batch = std::uint64_t{1} << 16;
 
-/// Within a packet that nothing blocks, a flit must find the one before it gone, and no buffer may
-/// come near STOP. Streaming sees to that itself.
+/// Skipping is exact if each flit of a packet that nothing blocks finds the previous one gone, and
+/// no buffer comes near STOP. With LinkModel::at_link, may_stream() checks that.
 bool skipping_is_exact(const Parameters& parameters, LinkModel model) {
   return model == LinkModel::at_link || (parameters.sd <= parameters.cp && parameters.ks > 1);
 }
@@ -122,7 +125,7 @@ void FlitEngine::reach(InterfaceIndex i, std::int64_t slot) {
     result_.boundaries[static_cast<std::size_t>(index)].reached_fs[i] =
         time_of(hosts_[i], slot * parameters_.slot_flits);
   };
-  // Where one schedule follows the other at once, a boundary is the end of one and the begin of
+  // Where schedules follow each other without a gap, a boundary is the end of one and the begin of
   // the next.
   if (within == 0 && sync > 0 && options_.interval_slots == schedule_.slots)
     record(sync - 1, schedule_.slots);
@@ -168,10 +171,10 @@ void FlitEngine::next_packet(InterfaceIndex i) {
 
 void FlitEngine::start_local(InterfaceIndex i) {
   const auto [group, position] = place_[i];
-  const auto& members = groups_[group];
-  // In one slot all of a switch send the same number of places on, so that no two meet.
-  const auto turn = 1 + static_cast<std::size_t>(hosts_[i].slot) % (members.size() - 1);
-  const InterfaceIndex to = members[(position + turn) % members.size()];
+  const auto& neighbours = groups_[group];
+  // In one slot all interfaces of a switch send the same number of places on, so no two meet.
+  const auto turn = 1 + static_cast<std::size_t>(hosts_[i].slot) % (neighbours.size() - 1);
+  const InterfaceIndex to = neighbours[(position + turn) % neighbours.size()];
   Packet& packet = start_packet(i);
   packet.planned = nullptr;
   packet.local = {hosts_[i].out, hosts_[to].out ^ 1};
@@ -229,7 +232,7 @@ void FlitEngine::skip(Host& host) {
     return;
   }
   if (!is_settled(packet)) return;
-  // All flits that follow pass as this one did, so only the tail, which frees the links, matters.
+  // All following flits pass like this one, so only the tail matters, which frees the links.
   const std::int64_t skipped = packet_flits_ - 1 - host.flit;
   result_.skipped_flits += skipped;
   result_.injected_flits += skipped;
@@ -256,6 +259,7 @@ Result<SimulationResult> FlitEngine::run(Progress* progress) {
   if (progress != nullptr)
     progress->begin("simulate", hosts_.size() * static_cast<std::uint64_t>(last_slot_ + 1),
                     "slots");
+  const Cancel cancel(progress);
   for (InterfaceIndex i = 0; i < hosts_.size(); ++i) next_packet(i);
   for (std::uint64_t count = 1; !queue_.empty(); ++count) {
     const Event event = queue_.top();
@@ -277,7 +281,7 @@ Result<SimulationResult> FlitEngine::run(Progress* progress) {
         break;
     }
     if (progress == nullptr || count % k_batch != 0) continue;
-    if (progress->cancelled()) return fail(ErrorKind::interrupted, "interrupted");
+    TRY(cancel.check());
     progress->advance(progressed_);
     progressed_ = 0;
   }

@@ -12,8 +12,8 @@
 
 namespace entrain::net {
 
-/// Flits on a channel and in the buffer at its end, oldest first. Capacity doubles as needed, so
-/// that memory goes with what is there.
+/// The flits on a channel and in the buffer at its end, oldest first. Its capacity doubles as
+/// needed, so memory grows with the flits that are there.
 class FlitRing {
  public:
   struct Flit {
@@ -43,7 +43,7 @@ class FlitRing {
   std::uint32_t first_ = 0, arrived_ = 0, end_ = 0;
 };
 
-/// A directed link: the sender's end, the wire, and the slack buffer at the receiver's end.
+/// A directed link: the end of the sender, the wire, and the slack buffer of the receiver.
 struct Channel {
   std::int64_t delay_fs = 0;
   std::int64_t last_sent_fs = INT64_MIN / 2;
@@ -51,45 +51,45 @@ struct Channel {
 
   InterfaceIndex host = k_none;  ///< the sender, if it is an interface
 
-  // As output of a router.
-  std::uint32_t owner = k_none;        ///< input channel whose packet passes
+  // Used if the sender is a router.
+  std::uint32_t owner = k_none;        ///< input channel whose packet has the output
   std::vector<std::uint32_t> waiting;  ///< input channels, in the order of their headers
-  std::int64_t newest_slot = -1;       ///< of the packets that passed
+  std::int64_t newest_slot = -1;       ///< latest slot of the packets that passed
   // Flow control.
   bool stopped = false;      ///< STOP has reached the sender
-  bool stop_sent = false;    ///< the buffer's last word
-  std::uint8_t signals = 0;  ///< on their way
-  // As input of a router.
+  bool stop_sent = false;    ///< the last signal of the buffer was STOP
+  std::uint8_t signals = 0;  ///< STOPs and GOs on their way
+  // Used if the receiver is a router.
   bool to_router = false;
   bool held = false;           ///< a flit is ready, but its output is stopped
-  bool settled = false;        ///< the last flit that left did not wait, nor was it a header
-  std::uint32_t out = k_none;  ///< output of the first packet, once asked for
-  std::int64_t ignored_until_fs = INT64_MIN;  ///< its events before are those of skipped flits
+  bool settled = false;        ///< the last flit that left was no header and did not wait
+  std::uint32_t out = k_none;  ///< output of the first packet, once it is requested
+  std::int64_t ignored_until_fs = INT64_MIN;  ///< earlier events belong to skipped flits
 
   std::int64_t overruns = 0;
-  std::uint32_t largest = 0;  ///< occupancy
+  std::uint32_t largest = 0;  ///< largest occupancy
 };
 
 struct Packet {
-  const ChannelIndex* planned = nullptr;  ///< route of a message of the schedule
+  const ChannelIndex* planned = nullptr;  ///< route of a message of the schedule; else null
   std::array<ChannelIndex, 2> local{};    ///< route of other traffic
-  std::uint32_t channels = 0;             ///< of the route
+  std::uint32_t channels = 0;             ///< length of the route
   InterfaceIndex source = 0;
   std::int64_t slot = 0;
-  bool open = false;  ///< the header has left the last router: nothing is in the way any more
+  bool open = false;  ///< the header has left the last router, so nothing blocks it any more
 
   [[nodiscard]] const ChannelIndex* route() const {
     return planned != nullptr ? planned : local.data();
   }
 };
 
-/// An interface: its clock, and what it is about to inject.
+/// An interface: its clock, and the packet that it injects.
 struct Host {
   std::int64_t rate_ppb = 0;
   std::int64_t origin_fs =
-      0;  ///< when flit 0 of slot 0 would have been due, had the clock never paused
+      0;  ///< when flit 0 of slot 0 was due, plus all pauses of the clock since
   std::int64_t slot = -1;
-  std::int64_t flit = 0;  ///< next one of the packet
+  std::int64_t flit = 0;  ///< next flit of the packet
   std::uint32_t packet = k_none;
   ChannelIndex out = 0;
   bool held = false;  ///< a flit is due, but STOP holds
@@ -97,7 +97,8 @@ struct Host {
   std::int64_t blocked_fs = 0;
 };
 
-/// The machine that simulate() runs.
+/// The simulation that simulate() runs: interfaces, links, buffers and routers, driven by a queue
+/// of events.
 class FlitEngine {
  public:
   FlitEngine(const Topology& topology, const Schedule& schedule, const Parameters& parameters,
@@ -117,40 +118,42 @@ class FlitEngine {
   [[nodiscard]] bool sends_between(InterfaceIndex i, std::int64_t slot) const;
   void resume(InterfaceIndex i, std::int64_t now);
   [[nodiscard]] bool is_settled(const Packet& packet) const;
-  /// Passes over what it can of the packet that `host` is injecting.
+  /// Skips the flits of the packet of `host` whose way is known.
   void skip(Host& host);
 
   // Streaming (engine_stream.cpp).
-  /// An open packet: when its flits leave the interface (stage 0) and the routers.
+  /// The times at which flits of an open packet leave the interface (stage 0) and the routers.
   struct Stream {
     struct Stage {
-      std::int64_t delay_fs = 0;  ///< of the link from the stage before
-      std::int64_t last_fs = 0;   ///< when a flit has left
-      std::int64_t last = 0;      ///< which one
+      std::int64_t delay_fs = 0;  ///< of the link from the previous stage
+      std::int64_t last_fs = 0;   ///< when the last flit left
+      std::int64_t last = 0;      ///< number of that flit
     };
     const FlitEngine& engine;
     Host host;
-    std::int64_t first_flit = 0;  ///< of the slot, since the begin
+    std::int64_t first_flit = 0;  ///< of the slot, counted from the begin of the run
     std::vector<Stage> stages;
 
     [[nodiscard]] std::int64_t leaves(std::int64_t flit, std::size_t stage) const;
-    /// First flit of begin to end - 1 that leaves at `time_fs` or later; `end` if none does.
+    /// The first flit of begin .. end - 1 that leaves at `time_fs` or later; `end` if there is
+    /// none.
     [[nodiscard]] std::int64_t first_from(std::int64_t time_fs, std::size_t stage,
                                           std::int64_t begin, std::int64_t end) const;
   };
-  /// True if no buffer on the route of an open packet will say STOP, or be fuller than one was.
+  /// True if no buffer on the route of an open packet will send STOP or become fuller than before.
   [[nodiscard]] bool may_stream(const Packet& packet) const;
-  /// Puts the route of what `host` injects into its state at the time of the tail, unless that is
-  /// too soon.
+  /// Puts the route of the packet of `host` into its state at the time of the tail. Does nothing if
+  /// flits that are on their way now would not have arrived by then.
   void stream(Host& host);
-  /// True for what skipped flits would have done.
+  /// True for an event of a skipped flit.
   [[nodiscard]] bool is_stale(const Event& event) const {
     return (event.kind() == EventKind::arrive || event.kind() == EventKind::depart) &&
            event.time_fs < channels_[event.id()].ignored_until_fs;
   }
-  /// The link and buffer `c` before a router: it holds the flits `first` to `behind` - 1.
-  void refill(ChannelIndex c, const Packet& packet, std::size_t stage, std::int64_t first,
-              std::int64_t behind, std::int64_t now_fs);
+  /// Fills the link and buffer `c` before router `stage` with the flits first .. end - 1 of
+  /// stream_.
+  void refill(ChannelIndex c, std::size_t stage, std::int64_t first, std::int64_t end,
+              std::int64_t now_fs);
 
   // Network.
   void send(ChannelIndex c, const FlitRing::Flit& flit, std::int64_t now);
@@ -168,10 +171,11 @@ class FlitEngine {
   const Parameters& parameters_;
   const SimulationOptions& options_;
   const std::int64_t cp_fs_, sd_fs_, rd_fs_;
-  const std::int64_t interval_fs_;  ///< of flits on a link, by LinkModel; 0 if only sd counts
+  const std::int64_t
+      interval_fs_;  ///< least time between flits on a link (LinkModel); 0 if only sd counts
   const std::int64_t packet_flits_;
   const bool may_skip_;
-  std::int64_t last_slot_ = 0;  ///< the run ends here
+  std::int64_t last_slot_ = 0;  ///< the run ends at its begin
   RandomStream random_;
 
   EventQueue queue_;
@@ -183,9 +187,9 @@ class FlitEngine {
   std::vector<std::uint32_t> plan_;           ///< [slot * hosts + host]: message or k_none
   std::vector<std::pair<std::uint32_t, std::uint32_t>> message_routes_;  ///< begin, length
   Stream stream_{*this, {}, 0, {}};
-  std::vector<std::vector<InterfaceIndex>> groups_;  ///< interfaces of a switch
+  std::vector<std::vector<InterfaceIndex>> groups_;  ///< by switch: its interfaces
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
-      place_;  ///< of an interface: group, position
+      place_;  ///< by interface: its group, and its position there
   std::uint64_t progressed_ = 0;
   SimulationResult result_;
 };

@@ -10,7 +10,7 @@ namespace entrain::net {
 void FlitEngine::send(ChannelIndex c, const FlitRing::Flit& flit, std::int64_t now) {
   Channel& channel = channels_[c];
   channel.last_sent_fs = now;
-  if (!channel.to_router) {  // an interface takes what comes
+  if (!channel.to_router) {  // an interface takes every flit
     ++result_.delivered_flits;
     if (flit.header) packets_[flit.packet].open = true;
     if (flit.tail) free_packets_.push_back(flit.packet);
@@ -67,7 +67,7 @@ void FlitEngine::grant(ChannelIndex c, ChannelIndex output, std::int64_t now) {
 void FlitEngine::serve_data(ChannelIndex c, std::int64_t now) {
   const Channel& channel = channels_[c];
   std::int64_t ready = now + sd_fs_;
-  if (interval_fs_ > 0) {  // a flit is in the crossbar while the one before is on its way out
+  if (interval_fs_ > 0) {  // a flit is in the crossbar while the previous one leaves
     ready = std::max(channel.flits.first().arrival_fs + sd_fs_,
                      channels_[channel.out].last_sent_fs + interval_fs_);
   }

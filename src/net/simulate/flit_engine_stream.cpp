@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Passing over the middle of a packet on links that carry one flit per cp (LinkModel::at_link).
+// Skipping the middle of a packet on links that carry one flit per cp (LinkModel::at_link).
 //
 // Once the header has left the last router, all links of the route belong to the packet until its
-// tail, and every flit k leaves router h at
+// tail. As long as no buffer sends STOP, flit k leaves router h at
 //
-//   D(k, h) = max(D(k, h-1) + ld + sd, D(k-1, h) + cp),
+//   D(k, h) = max(D(k, h-1) + ld + sd, D(k-1, h) + cp).
 //
-// as long as nobody says STOP. Senders keep cp between flits, so D(k, h) - k cp never falls with k,
-// and from any flit j that has left the router on
+// Senders keep cp between flits, so D(k, h) - k cp never falls with k. For any flit j that has
+// already left the router, and k > j, therefore
 //
 //   D(k, h) = max(D(k, h-1) + ld + sd, D(j, h) + (k - j) cp).
 //
-// With that the state of the route at the time of a later flit is known without those between.
+// So the state of the route at the time of a later flit is known without the flits between.
 #include <algorithm>
 
 #include "base/exact.hpp"
@@ -21,7 +21,7 @@
 namespace entrain::net {
 
 bool FlitEngine::may_stream(const Packet& packet) const {
-  std::int64_t last = hosts_[packet.source].flit - 1;  // that has left the stage before
+  std::int64_t last = hosts_[packet.source].flit - 1;  // that has left the previous stage
   for (std::uint32_t hop = 0; hop + 1 < packet.channels; ++hop) {
     const Channel& in = channels_[packet.route()[hop]];
     if (in.stop_sent || in.stopped || in.signals != 0) return false;
@@ -30,7 +30,7 @@ bool FlitEngine::may_stream(const Packet& packet) const {
     const std::int64_t arrival_fs =
         in.flits.on_wire() ? in.flits.next_on_wire().arrival_fs : in.last_sent_fs + in.delay_fs;
     last -= in.flits.count();
-    // Those in the buffer when a flit comes are fewer with every flit, so the next one tells.
+    // Every flit finds fewer flits in the buffer than the one before, so the next one decides.
     const std::int64_t leaves_fs =
         channels_[packet.route()[hop + 1]].last_sent_fs + (next_in - last) * cp_fs_;
     const std::int64_t wait_fs = std::max(leaves_fs - arrival_fs, sd_fs_);
@@ -76,35 +76,36 @@ void FlitEngine::stream(Host& host) {
     last -= in.flits.count();
     stream_.stages.push_back({in.delay_fs, channels_[packet.route()[hop + 1]].last_sent_fs, last});
   }
-  // All that are on their way now must be through by then, so that no event of theirs is left.
+  // All flits that are on their way now must have arrived by then, so that none of their events is
+  // left.
   const std::size_t end = stream_.stages.size() - 1;
   const std::int64_t now_fs = stream_.leaves(tail, 0);
   if (stream_.leaves(next, end) >= now_fs) return;
-  std::int64_t behind = tail;  // first flit that the stage before has not sent
+  std::int64_t unsent = tail;  // first flit that the previous stage has not sent
   for (std::size_t stage = 1; stage <= end; ++stage) {
     const ChannelIndex c = packet.route()[stage - 1];
-    const std::int64_t first = stream_.first_from(now_fs, stage, next, behind);
-    refill(c, packet, stage, first, behind, now_fs);
-    behind = first;
+    const std::int64_t first = stream_.first_from(now_fs, stage, next, unsent);
+    refill(c, stage, first, unsent, now_fs);
+    unsent = first;
   }
-  channels_[packet.route()[end]].last_sent_fs = stream_.leaves(behind - 1, end);
-  result_.delivered_flits += behind - (stream_.stages[end].last + 1);
+  channels_[packet.route()[end]].last_sent_fs = stream_.leaves(unsent - 1, end);
+  result_.delivered_flits += unsent - (stream_.stages[end].last + 1);
   const std::int64_t passed = tail - next;
   result_.injected_flits += passed;
   result_.skipped_flits += passed;
   host.flit = tail;
 }
 
-void FlitEngine::refill(ChannelIndex c, const Packet& packet, std::size_t stage, std::int64_t first,
-                        std::int64_t behind, std::int64_t now_fs) {
+void FlitEngine::refill(ChannelIndex c, std::size_t stage, std::int64_t first, std::int64_t end,
+                        std::int64_t now_fs) {
   Channel& in = channels_[c];
   in.ignored_until_fs = now_fs;
-  in.last_sent_fs = stream_.leaves(behind - 1, stage - 1);
+  in.last_sent_fs = stream_.leaves(end - 1, stage - 1);
   in.flits.clear();
-  const std::uint32_t id = hosts_[packet.source].packet;
-  for (std::int64_t flit = first; flit < behind; ++flit) {
+  for (std::int64_t flit = first; flit < end; ++flit) {
     const std::int64_t arrival_fs = stream_.leaves(flit, stage - 1) + in.delay_fs;
-    in.flits.push({arrival_fs, id, false, false});
+    in.flits.push(
+        {.arrival_fs = arrival_fs, .packet = stream_.host.packet, .header = false, .tail = false});
     if (arrival_fs < now_fs) in.flits.arrive();
   }
   if (in.flits.on_wire()) queue_.push({in.flits.next_on_wire().arrival_fs, EventKind::arrive, c});

@@ -11,7 +11,7 @@
 namespace entrain::net {
 namespace {
 
-/// `time` of a clock that is `rate_ppb` too slow.
+/// The time that a clock needs for `time_fs` if it is `rate_ppb` too slow.
 std::int64_t stretched_fs(std::int64_t time_fs, std::int64_t rate_ppb) {
   return time_fs + static_cast<std::int64_t>(Int128{time_fs} * rate_ppb / k_billion);
 }
@@ -46,10 +46,10 @@ std::int64_t SimulationReport::overrunning_flits() const {
       [](std::int64_t sum, const Overrun& overrun) { return sum + overrun.flits; });
 }
 
-Result<SimulationReport> evaluate_simulation(const std::string& name, const Topology& topology,
-                                             const SpanningTree& tree, const Schedule& schedule,
-                                             MethodRow method, const Parameters& parameters,
-                                             const SimulationOptions& options, Progress* progress) {
+Result<SimulationReport> evaluate_simulation(const std::string& name, const PlannedNetwork& network,
+                                             MethodRow method, const SimulationOptions& options,
+                                             Progress* progress) {
+  const auto& [topology, tree, schedule, parameters] = network;
   SimulationReport report;
   report.topology = summarise(name, topology, tree);
   report.parameters = parameters;

@@ -16,6 +16,7 @@
 
 namespace entrain::net {
 
+/// The result of `net simulate`.
 struct SimulationReport {
   TopologySummary topology;
   Parameters parameters;
@@ -25,29 +26,28 @@ struct SimulationReport {
   std::int64_t levels = 2;
   Femtoseconds drift_allowance{0};  ///< drift x length of the schedule
   std::vector<OverrunRisk> risks;
-  std::vector<std::string> channel_names;  ///< by channel, of those in risks and overruns
+  std::vector<std::string> channel_names;  ///< by channel; only those that the report names
   SimulationResult result;
-  Femtoseconds skew_before{0};  ///< largest at the begin of a schedule but the first
+  Femtoseconds skew_before{0};  ///< largest at the begin of any schedule but the first
   Femtoseconds skew_after{0};   ///< largest at the end of a schedule
-  /// Largest loss of the latest clock against the free-running slowest one, from the end of one
-  /// schedule to that of the next; nothing with one synchronisation.
+  /// How much the latest clock loses on a free-running slowest one, from the end of one schedule to
+  /// the end of the next; the largest such value. Nothing with one synchronisation.
   std::optional<Femtoseconds> lag_per_schedule;
-  Femtoseconds blocked_most{0};  ///< of an interface
+  Femtoseconds blocked_most{0};  ///< longest sum of pauses of one interface
   std::optional<Limit> limit;
-  std::vector<std::string> written;  ///< files
-  double seconds = 0;                ///< that the simulation took
+  std::vector<std::string> written;  ///< names of files
+  double seconds = 0;                ///< run time of the simulation
 
-  /// True if the order of the slots was kept in all schedules and between them.
+  /// True if the packets kept the order of their slots, in the schedules and between them.
   [[nodiscard]] bool synchronised() const { return result.inversions == 0; }
-  /// Flits that found a buffer full: a real network would lose them.
+  /// Number of flits that found a buffer full. A real network would lose them.
   [[nodiscard]] std::int64_t overrunning_flits() const;
 };
 
-/// Simulates and fills all but the limit. `method`: what evaluate_method() says of the schedule.
-/// Errors: as simulate().
-Result<SimulationReport> evaluate_simulation(const std::string& name, const Topology& topology,
-                                             const SpanningTree& tree, const Schedule& schedule,
-                                             MethodRow method, const Parameters& parameters,
-                                             const SimulationOptions& options, Progress* progress);
+/// Simulates and fills the report, except for the limit and the written files. `name` is that of
+/// the topology, `method` the result of evaluate_method() for the schedule. Errors: as simulate().
+Result<SimulationReport> evaluate_simulation(const std::string& name, const PlannedNetwork& network,
+                                             MethodRow method, const SimulationOptions& options,
+                                             Progress* progress);
 
 }  // namespace entrain::net

@@ -33,7 +33,7 @@ struct Setting {
         tree(topology),
         schedule(plan(topology, tree, method).value()),
         parameters(with_values({}, values).value()) {
-    row = evaluate_method(topology, tree, schedule, method, parameters, {}, drift_ppb, nullptr)
+    row = evaluate_method({topology, tree, schedule, parameters}, method, {}, drift_ppb, nullptr)
               .value();
     bound = row.skew;
     options.model = model;
@@ -44,13 +44,15 @@ struct Setting {
     options.interval_slots = row.drift.interval_slots[0];
   }
 
+  [[nodiscard]] PlannedNetwork network() const { return {topology, tree, schedule, parameters}; }
+
   [[nodiscard]] SimulationReport run() const {
-    return evaluate_simulation("", topology, tree, schedule, row, parameters, options, nullptr)
+    return evaluate_simulation("", {topology, tree, schedule, parameters}, row, options, nullptr)
         .value();
   }
 };
 
-/// All but the cases that are exceptions (simulator_test.cpp tells why): the skew is within the
+/// All but the cases that are exceptions (simulator_test.cpp says why): the skew is within the
 /// bound and the drift during the schedule, the order is kept, and nobody falls behind the slowest
 /// by more than the bound.
 void expect_within_bounds(const char* topology, LinkModel model,
@@ -115,13 +117,14 @@ void expect_within_bounds(const Topology& topology, Method method, LinkModel mod
   options.phase = parameters.slot() / 4;
   options.synchronisations = 4;
   options.seed = seed;
-  const MethodRow row = evaluate_method(topology, tree, schedule, method, parameters,
+  const MethodRow row = evaluate_method({topology, tree, schedule, parameters}, method,
                                         {model, options.guard_flits}, options.drift_ppb, nullptr)
                             .value();
   options.interval_slots = row.drift.interval_slots[0];
   ASSERT_GT(options.interval_slots, 0) << ns_of(row.skew[0]);
   const SimulationReport report =
-      evaluate_simulation("", topology, tree, schedule, row, parameters, options, nullptr).value();
+      evaluate_simulation("", {topology, tree, schedule, parameters}, row, options, nullptr)
+          .value();
   EXPECT_TRUE(report.synchronised());
   EXPECT_LE(report.skew_after, row.skew[0] + report.drift_allowance)
       << name_of(method) << ", " << name_of(model) << ", seed " << seed;
@@ -166,7 +169,7 @@ TEST(Evaluation, long_cables_are_in_the_bound) {
     const SpanningTree tree(topology);
     const Schedule schedule = plan(topology, tree, Method::sss).value();
     const MethodRow row =
-        evaluate_method(topology, tree, schedule, Method::sss, {}, {}, 300 * k_ppm, nullptr)
+        evaluate_method({topology, tree, schedule, {}}, Method::sss, {}, 300 * k_ppm, nullptr)
             .value();
     EXPECT_GT(row.skew[0], std::chrono::microseconds(800));
     EXPECT_EQ(row.drift.interval_slots[0], 0);
@@ -239,9 +242,7 @@ TEST(Evaluation, between_the_schedules_the_clocks_drift_apart) {
 TEST(Evaluation, the_interval_can_be_stretched_until_synchrony_is_lost) {
   Setting setting("single:4", LinkModel::at_switch, 300 * k_ppm);
   const std::int64_t by_equation = setting.options.interval_slots;
-  const Limit limit = find_limit(setting.topology, setting.schedule, setting.parameters,
-                                 setting.options, by_equation, nullptr)
-                          .value();
+  const Limit limit = find_limit(setting.network(), setting.options, by_equation, nullptr).value();
   // Half a slot is what equation (11) asks for, a whole one is what the machine needs.
   EXPECT_GT(limit.margin().value(), 1.5);
   EXPECT_LT(limit.margin().value(), 2.5);
@@ -265,7 +266,7 @@ TEST(Evaluation, a_schedule_that_is_longer_than_its_interval_has_none) {
   Schedule schedule;
   schedule.slots = 1603;
   const auto interval = [&] {
-    return evaluate_method(topology, tree, schedule, Method::sss, {}, {}, 300 * k_ppm, nullptr)
+    return evaluate_method({topology, tree, schedule, {}}, Method::sss, {}, 300 * k_ppm, nullptr)
         .value()
         .drift;
   };
@@ -290,8 +291,7 @@ TEST(Evaluation, a_limit_with_traffic_is_bounded_in_packets) {
     std::uint64_t total = 0;
   };
   Stopped stopped;
-  EXPECT_FALSE(find_limit(setting.topology, setting.schedule, setting.parameters, setting.options,
-                          10'000'000, &stopped));
+  EXPECT_FALSE(find_limit(setting.network(), setting.options, 10'000'000, &stopped));
   EXPECT_EQ(stopped.total, 4u * (2 * 416'666 + 4 + 1));
 }
 

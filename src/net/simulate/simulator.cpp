@@ -12,10 +12,10 @@
 namespace entrain::net {
 namespace {
 
-/// Beyond, times would leave 64 bits.
+/// Longer runs would have times beyond 64 bits.
 constexpr std::int64_t k_most_simulated_fs = 4'000'000'000'000'000'000;
 constexpr std::int64_t k_most_synchronisations = 1'000'000;
-/// Of all interfaces together: 1 GiB.
+/// All interfaces together: 1 GiB.
 constexpr std::int64_t k_most_clock_readings = std::int64_t{1} << 27;
 
 Result<void> check(const Topology& topology, const Schedule& schedule, const Parameters& parameters,
@@ -98,7 +98,7 @@ std::vector<OverrunRisk> overrun_risks(const Topology& topology, const Parameter
         from_router && model == LinkModel::at_switch ? parameters.sd : parameters.cp;
     const Femtoseconds delay = topology.links()[c / 2].delay.value_or(parameters.ld);
     const Femtoseconds way = 2 * delay + 2 * parameters.fc;
-    // Routers without a switching delay send all at once, as much as a packet has.
+    // Routers without a switching delay send a whole packet at once.
     const auto needed = period.count() == 0
                             ? parameters.slot_flits
                             : static_cast<std::int64_t>(ceil_div(way.count(), period.count())) + 1;
