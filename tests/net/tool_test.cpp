@@ -49,6 +49,17 @@ TEST(NetTool, every_verb_has_a_manual_page) {
   expect_refusal(run_tool({"net", "plan", "--frob"}), "'net plan'");
 }
 
+TEST(NetTool, the_overview_of_the_tool_shows_every_verb_with_its_summary) {
+  const std::string overview = run_tool({"--help"}).out;
+  for (const std::string verb : {"net bound", "net schedule", "net simulate", "net tables"}) {
+    const std::string page = run_tool({"help", "net", verb.substr(4)}).out;
+    const std::string name = "entrain " + verb + " - ";
+    const std::size_t begin = page.find(name) + name.size();
+    const std::string summary = page.substr(begin, page.find('\n', begin) - begin);
+    EXPECT_THAT(overview, testing::ContainsRegex("\n  " + verb + " +" + summary + "\n"));
+  }
+}
+
 TEST(NetTool, bound_shows_both_readings) {
   const ChildOutcome text = run_tool({"net", "bound", "--levels", "4"});
   EXPECT_EQ(text.exit_code, 0) << text.summary();
@@ -183,7 +194,7 @@ TEST(NetTool, simulations_show_skew_and_bound) {
   EXPECT_THAT(contents(svg), testing::EndsWith("</svg>\n"));
 }
 
-TEST(NetTool, a_plan_that_fails_is_told_even_if_synchrony_is_kept) {
+TEST(NetTool, a_plan_that_fails_is_reported_even_if_synchrony_is_kept) {
   const std::vector<std::string> arguments{"net",
                                            "simulate",
                                            "random:4x3x4",
@@ -315,7 +326,7 @@ TEST(NetTool, bad_files_are_one_sentence) {
                  "r.json: the key 'ld' stands twice");
   expect_refusal(run_tool({"net", "bound", "--parameters", write(folder, "p.json", "[1]")}),
                  "p.json: this is no JSON object");
-  refuse("h.dot", "graph { a -- s; b -- s } }", "h.dot, line 1: '}' stands behind the graph");
+  refuse("h.dot", "graph { a -- s; b -- s } }", "h.dot, line 1: '}' stands after the graph");
   refuse("i.json",
          R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 2}],
              "links": [["a", "s"], {"ends": ["b", "s"], "dealy": "1us"}]})",

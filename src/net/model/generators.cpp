@@ -11,16 +11,15 @@
 namespace entrain::net {
 namespace {
 
-/// Collects nodes and links; interfaces are numbered after all switches, so that their order is
-/// the order of creation.
+/// Collects nodes and links, and names them in the order of their creation.
 class Builder {
  public:
   NodeIndex add_switch(std::int64_t ports) {
-    nodes_.push_back({fmt::format("s{}", switches_++), true, ports});
+    nodes_.push_back({.name = fmt::format("s{}", switches_++), .is_switch = true, .ports = ports});
     return last();
   }
   void add_interface(NodeIndex on) {
-    nodes_.push_back({fmt::format("n{}", interfaces_++), false, 1});
+    nodes_.push_back({.name = fmt::format("n{}", interfaces_++), .is_switch = false, .ports = 1});
     link(last(), on);
   }
   void link(NodeIndex a, NodeIndex b) { links_.push_back({a, b, std::nullopt}); }
@@ -41,14 +40,14 @@ Result<void> check(const char* what, std::int64_t value, std::int64_t least, std
               fmt::format("{} {} is not between {} and {}", what, value, least, most));
 }
 
-/// Switches with as many links as ports are out of the draw.
+/// Draws switches at random among those with a free port.
 class RandomSwitches {
  public:
   RandomSwitches(std::int64_t ports, std::uint64_t seed) : ports_(ports), random_(seed, 0) {}
 
   void add() { free_.push_back(ports_); }
   void take(std::size_t index) { --free_[index]; }
-  /// One with a free port, beyond `spared` ports; k_none if there is none.
+  /// A switch with more than `spared` free ports, or k_none if there is none.
   NodeIndex draw(std::int64_t spared) {
     std::vector<NodeIndex> candidates;
     for (NodeIndex i = 0; i < free_.size(); ++i) {
@@ -65,7 +64,7 @@ class RandomSwitches {
   RandomStream random_;
 };
 
-/// Numbers between 'x'; empty if one of them is none.
+/// The numbers between each 'x'. Empty if one of them is no number.
 std::vector<std::int64_t> numbers_in(std::string_view text) {
   std::vector<std::int64_t> numbers;
   for (;;) {

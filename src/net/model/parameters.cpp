@@ -18,7 +18,7 @@ constexpr Femtoseconds k_most_period = std::chrono::microseconds(1);
 constexpr std::array<ParameterName, 10> k_names{
     {{"ld", "link delay: a flit on a cable, e.g. 17ns"},
      {"cp", "character period, or the rate of a link, e.g. 6.25ns or 1.28Gbps"},
-     {"sd", "switching delay of a flit behind the header, e.g. 2ns"},
+     {"sd", "switching delay of a flit after the header, e.g. 2ns"},
      {"rd", "routing delay of a header, e.g. 100ns"},
      {"fc", "flow controller delay of a STOP or GO, e.g. 3.26ns"},
      {"bl", "slack buffer of an input, flits"},

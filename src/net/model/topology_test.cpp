@@ -98,7 +98,7 @@ TEST(Topology, what_graphviz_takes_is_taken) {
 
 TEST(Topology, garbage_is_refused) {
   EXPECT_EQ(dot_error("graph { a -- s; b -- s }\ngarbage"),
-            "f.dot, line 2: 'garbage' stands behind the graph; a file holds one");
+            "f.dot, line 2: 'garbage' stands after the graph; a file holds one");
   EXPECT_EQ(dot_error("graph { a -- s; b -- s } // end\n"), "accepted");
   EXPECT_THAT(dot_error("graph { \"\" -- s; b -- s }"), HasSubstr("a node has an empty name"));
   EXPECT_THAT(dot_error("graph { \"\xFF\" -- s; b -- s }"), HasSubstr("is not UTF-8"));

@@ -48,8 +48,8 @@ Quantity split(std::string_view text) {
   return {text.substr(0, end), text.substr(unit)};
 }
 
-/// The decimal number times 10^exponent as a whole number; nothing if it is none, or has more
-/// digits than that.
+/// The decimal number times 10^exponent as a whole number. Nothing if the text is no number, has
+/// more decimals than `exponent`, or exceeds `most`.
 std::optional<std::int64_t> scaled(std::string_view number, int exponent, std::int64_t most) {
   const std::size_t point = std::min(number.find('.'), number.size());
   std::string digits(number.substr(0, point));

@@ -10,8 +10,8 @@
 
 namespace entrain::net {
 
-/// Time in a network, exact. A clock that is 1 ppm off is 1 fs per ns off, so femtoseconds keep the
-/// character period of a drifting interface exact where picoseconds would not; 64 bits last for two
+/// Time in a network, exact. A clock that is 1 ppm too slow loses 1 fs per ns, so femtoseconds keep
+/// the character period of a drifting interface exact; picoseconds would not. 64 bits last for two
 /// and a half hours of simulated time.
 using Femtoseconds = std::chrono::duration<std::int64_t, std::femto>;
 
@@ -22,19 +22,20 @@ constexpr double ns_of(Femtoseconds time) {
 }
 constexpr double seconds_of(Femtoseconds time) { return static_cast<double>(time.count()) * 1e-15; }
 
-/// "17ns", "6.25 ns", "12.5us", "250ps", "1fs", "0.1ms", "2s": at least 0, at most 1000 s, no finer
-/// than femtoseconds. Errors: ErrorKind::usage; the message is the end of a sentence that begins
-/// with the text ("has no unit ...").
+/// Reads "17ns", "6.25 ns", "12.5us", "250ps", "1fs", "0.1ms", "2s": 0 to 1000 s, no finer than
+/// femtoseconds. Errors: ErrorKind::usage; the message is the end of a sentence that begins with
+/// the text ("has no unit ...").
 Result<Femtoseconds> parse_time(std::string_view text);
 
-/// Time of one flit of `flit_bytes` on a link: a time as above, or the rate of the link in bits per
-/// second ("1.28Gbps", "640Mbps", "0.4Tbps"), above 0. Rounded to femtoseconds.
+/// Reads the time of one flit of `flit_bytes` on a link: a time as above, or the rate of the link
+/// in bits per second ("1.28Gbps", "640Mbps", "0.4Tbps"), above 0. Rounded to femtoseconds. E.g.
+/// "1.28Gbps" with flits of one byte is 6.25 ns.
 Result<Femtoseconds> parse_period(std::string_view text, std::int64_t flit_bytes);
 
-/// A drift rate in parts per billion: "300ppm", "50ppb"; 0 to 10,000 ppm.
+/// Reads a drift rate, "300ppm" or "50ppb", 0 to 10,000 ppm; the result is in parts per billion.
 Result<std::int64_t> parse_drift_ppb(std::string_view text);
 
-/// A whole number from `least` to `most`.
+/// Reads a whole number from `least` to `most`.
 Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least, std::int64_t most);
 
 /// `time` in the unit that is `unit` long, with `decimals` places, rounded half away from zero.

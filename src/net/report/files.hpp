@@ -13,16 +13,17 @@
 
 namespace entrain::net {
 
-/// One row per message, interface by interface: interface,slot,destination,route (nodes, ' '
-/// between them). Names that hold a comma, a quote or a line break are quoted.
+/// A table with one row per message, ordered by interface: interface,slot,destination,route. The
+/// route names its nodes with ' ' between them. Names with a comma, a quote or a line break are
+/// quoted.
 std::string schedule_csv(const Topology& topology, const Schedule& schedule);
-/// Schema entrain.net.plan/1: per interface its messages.
+/// The messages of each interface. Schema entrain.net.plan/1.
 nlohmann::ordered_json schedule_json(const Topology& topology, const Schedule& schedule,
                                      std::string_view method);
 
-/// One row per boundary between slots that was kept: when the earliest clock got there, the skew,
-/// and how much later than that each interface was, nanoseconds.
+/// A table with one row per boundary in the result: when the earliest clock reached it, the skew,
+/// and how much later each interface was. All in nanoseconds.
 std::string skew_csv(const Topology& topology, const SimulationReport& report);
-/// The skew at these boundaries over time, beside the bounds if the plan has any.
+/// The skew at these boundaries over time, beside the skew bounds if the plan holds.
 report::Plot skew_plot(const SimulationReport& report);
 }  // namespace entrain::net

@@ -36,7 +36,7 @@ Json parameters_json(const Parameters& parameters) {
           {"slot_s", seconds(parameters.slot())}};
 }
 
-/// null: without drift any interval will do.
+/// null: without drift any interval is short enough.
 Json interval_json(const DriftRow& row, std::size_t reading) {
   if (row.drift_ppb == 0 && row.interval_slots[reading] > 0) return nullptr;
   return row.interval_slots[reading];
@@ -63,7 +63,7 @@ Json verification_json(const Verification& verification) {
           {"example", verification.sentence()}};
 }
 
-/// A plan that fails has neither bound nor interval.
+/// A plan that fails has neither skew bound nor interval.
 Json method_json(const MethodRow& row) {
   const bool holds = row.verification.holds();
   return {{"method", name_of(row.method)},

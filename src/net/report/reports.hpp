@@ -12,6 +12,7 @@
 
 namespace entrain::net {
 
+/// The reports of `entrain net` for people (to_text) and for programs (to_json).
 std::string to_text(const BoundReport& report, const report::Style& style);
 std::string to_text(const ScheduleReport& report, const report::Style& style);
 std::string to_text(const SimulationReport& report, const report::Style& style);

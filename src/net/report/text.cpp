@@ -25,8 +25,8 @@ using report::Tone;
 
 std::string duration(Femtoseconds time) { return format_duration(seconds_of(time)); }
 
-/// A pair that no chain connects has no bound.
-std::string bound(Femtoseconds skew) {
+/// A skew bound; there is none if no chain connects some pair.
+std::string bound_of(Femtoseconds skew) {
   return skew == Femtoseconds::max() ? "none" : duration(skew);
 }
 
@@ -38,7 +38,7 @@ std::string interval_text(std::int64_t slots) {
   return slots == 0 ? "none" : format_count(static_cast<std::uint64_t>(slots));
 }
 
-/// Interval and overhead of a reading. Clocks that do not drift need no schedule after the first.
+/// Interval and overhead in a reading. Clocks without drift need no schedule after the first.
 std::array<std::string, 2> interval_and_overhead(const DriftRow& row, std::size_t reading) {
   if (row.interval_slots[reading] == 0) return {"none", "-"};
   if (row.drift_ppb == 0) return {"any", "-"};
@@ -81,7 +81,7 @@ Cell verified(const Verification& verification) {
   return verification.holds() ? Cell("holds", Tone::good) : Cell("fails", Tone::bad);
 }
 
-/// "n0 -> s0 (room for 11 flits, 14 needed)", the first few.
+/// The first few, described: "n0 -> s0 (room for 11 flits, 14 needed); ...".
 template <class List, class Describe>
 std::string first_few(const List& list, Describe describe) {
   constexpr std::size_t k_shown = 3;
@@ -132,7 +132,7 @@ std::string to_text(const ScheduleReport& report, const Style& style) {
     const auto often = interval_and_overhead(row.drift, 0);
     table.row({name_of(row.method), format_count(static_cast<std::uint64_t>(row.slots)),
                format_count(static_cast<std::uint64_t>(row.messages)),
-               holds ? bound(row.skew[0]) : "-", holds ? bound(row.skew[1]) : "-",
+               holds ? bound_of(row.skew[0]) : "-", holds ? bound_of(row.skew[1]) : "-",
                holds ? often[0] : "-", holds ? often[1] : "-", verified(row.verification)});
   }
   FieldList fields;
@@ -197,7 +197,7 @@ void add_verdict(FieldList& fields, const SimulationReport& report) {
   } else {
     const Inversion& first = *result.first_inversion;
     fields.field("synchrony",
-                 fmt::format("lost: {} packets came behind one of a later slot; first on {}, where "
+                 fmt::format("lost: {} packets came after one of a later slot; first on {}, where "
                              "slot {} was before slot {}",
                              result.inversions, report.channel_names[first.channel],
                              first.first_slot, first.second_slot),
@@ -217,8 +217,9 @@ std::string bound_text(const SimulationReport& report) {
   const BothReadings& skew = report.method.skew;
   if (!report.method.verification.holds()) return "none: the plan fails";
   if (skew[0] == Femtoseconds::max()) return "none";
-  return fmt::format("{} published, {} printed; with drift during the schedule {}", bound(skew[0]),
-                     bound(skew[1]), bound(skew[0] + report.drift_allowance));
+  return fmt::format("{} published, {} printed; with drift during the schedule {}",
+                     bound_of(skew[0]), bound_of(skew[1]),
+                     bound_of(skew[0] + report.drift_allowance));
 }
 
 }  // namespace
