@@ -86,19 +86,29 @@ class ClockMap {
   std::vector<ClockKnot> knots_;
 };
 
+namespace detail {
+
+/// rint(value) as the bits of a 64-bit integer, for |value| < 2^51: -1.6 yields the bits of -2.
+///
+/// Added to 1.5 * 2^52, where neighbouring doubles are neighbouring integers, the value is rounded
+/// as by rint() and stands in the lowest bits of the sum. rint() itself would be a call, in the
+/// loop over all stamps.
+inline std::uint64_t rounded_bits(double value) {
+  constexpr double k_round = 6755399441055744.0;  // 1.5 * 2^52
+  return std::bit_cast<std::uint64_t>(value + k_round) - std::bit_cast<std::uint64_t>(k_round);
+}
+
+}  // namespace detail
+
 inline std::int64_t ClockMap::at(const ClockKnot& begin, double slope, std::uint64_t local) {
-  // Added to 1.5 * 2^52, where doubles are integers, a small number is rounded as by rint() and
-  // stands in the lowest bits; rint() itself would be a call.
-  constexpr double k_round = 6755399441055744.0;
   constexpr double k_small = 2251799813685248.0;  // 2^51
   const auto distance = static_cast<std::int64_t>(local - begin.local);
   const double rest = slope * static_cast<double>(distance);
   if ((local < begin.local) != (distance < 0) || !(rest < k_small && rest > -k_small)) {
     return far_away(begin, slope, local);
   }
-  const std::uint64_t rounded =
-      std::bit_cast<std::uint64_t>(rest + k_round) - std::bit_cast<std::uint64_t>(k_round);
-  return static_cast<std::int64_t>(local + static_cast<std::uint64_t>(begin.offset) + rounded);
+  return static_cast<std::int64_t>(local + static_cast<std::uint64_t>(begin.offset) +
+                                   detail::rounded_bits(rest));
 }
 
 }  // namespace entrain

@@ -9,26 +9,30 @@
 
 namespace entrain {
 
-/// Where the large arrays of this process lie. They are anonymous memory until all of them together
-/// would pass a limit; those that come then lie in mapped files without a name, which the system
-/// writes out when it needs the room. Without a limit freed blocks are kept for the next arrays, as
-/// long as this process has no more memory than it needed at one time: the system clears every page
-/// that it gives out, which took half of the time of a correction. All functions may be called from
-/// any thread.
+/// The memory of the large arrays of this process. Arrays are anonymous memory as long as all of
+/// them together stay below a limit. Beyond it new arrays lie in mapped files without a name, which
+/// the system can write out when it needs the memory.
+///
+/// Without a limit freed blocks are kept for later arrays, but never more than the process had in
+/// use at one time. Reason: the system clears every page that it gives out, which took half of the
+/// time of a correction.
+///
+/// Limit and kept blocks belong to the process: if several corrections run at the same time in one
+/// process, the limit set last holds for all. All functions may be called from any thread.
 class BigMemory {
  public:
   /// Blocks below this size are ordinary memory and not counted, bytes.
   static constexpr std::size_t k_smallest = std::size_t{64} << 10;
 
-  /// Limit of the anonymous part in bytes, 0: none, and the folder for the files. Blocks that exist
-  /// stay where they are.
+  /// Sets the limit of anonymous memory in bytes (0: none) and the folder for the files. Existing
+  /// blocks stay where they are.
   static void set_limit(std::uint64_t bytes, std::filesystem::path folder);
 
   /// Throws std::bad_alloc if there is no memory, or no room in the folder.
   static void* allocate(std::size_t bytes);
   static void free(void* block, std::size_t bytes) noexcept;
 
-  /// Gives back to the system what is kept for later.
+  /// Gives the kept blocks back to the system.
   static void release();
 
   /// Largest sum of the blocks in files at any time, bytes.

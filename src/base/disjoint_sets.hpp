@@ -9,8 +9,8 @@
 
 namespace entrain {
 
-/// Sets of the numbers below a count, at first of one number each. A set goes by its smallest
-/// number.
+/// Sets of the numbers below a count, at first one number each. The smallest number of a set is its
+/// name. Example: after join(2, 5) and join(5, 7), find(7) is 2.
 class DisjointSets {
  public:
   explicit DisjointSets(std::size_t count) : parent_(count) {

@@ -9,7 +9,7 @@
 
 namespace entrain {
 
-/// Number of worker threads meant by an option: 0 stands for all cores.
+/// Number of threads for an option whose 0 means all cores.
 unsigned worker_count(unsigned requested);
 
 /// Calls `body(i)` for every i in [0, count), on up to `threads` threads (0: all cores), in any

@@ -19,6 +19,24 @@ namespace {
 
 constexpr std::size_t k_copy_block = std::size_t{1} << 20;
 
+/// Calls `write_some(rest, size, done)` until all of `bytes` are written. It returns how many of
+/// the `size` bytes at `rest` it took, or -1 with errno; `done` bytes were written before.
+template <class WriteSome>
+Result<void> write_all(const std::filesystem::path& path, std::span<const std::uint8_t> bytes,
+                       const WriteSome& write_some) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = write_some(bytes.data() + done, bytes.size() - done, done);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return fail(ErrorKind::output,
+                  fmt::format("cannot write {}: {}", path.string(), reason(errno)));
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
@@ -97,32 +115,15 @@ Result<std::size_t> File::read_at(std::uint64_t offset, std::span<std::uint8_t> 
 }
 
 Result<void> File::write(std::span<const std::uint8_t> bytes) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = ::write(descriptor_, bytes.data() + done, bytes.size() - done);
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return fail(ErrorKind::output,
-                  fmt::format("cannot write {}: {}", path_.string(), reason(errno)));
-    }
-    done += static_cast<std::size_t>(n);
-  }
-  return {};
+  return write_all(path_, bytes, [&](const std::uint8_t* rest, std::size_t size, std::size_t) {
+    return ::write(descriptor_, rest, size);
+  });
 }
 
 Result<void> File::write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes) const {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done,
-                               static_cast<off_t>(offset + done));
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return fail(ErrorKind::output,
-                  fmt::format("cannot write {}: {}", path_.string(), reason(errno)));
-    }
-    done += static_cast<std::size_t>(n);
-  }
-  return {};
+  return write_all(path_, bytes, [&](const std::uint8_t* rest, std::size_t size, std::size_t done) {
+    return ::pwrite(descriptor_, rest, size, static_cast<off_t>(offset + done));
+  });
 }
 
 Result<void> File::close() {

@@ -58,11 +58,12 @@ Result<std::vector<std::uint8_t>> read_file(const std::filesystem::path& path, s
 /// Creates `path` with these contents. Errors: ErrorKind::output.
 Result<void> write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
-/// Copies a file byte for byte, in the kernel where it can. Errors: ErrorKind::output / input.
+/// Copies a file byte for byte, inside the kernel where the file systems allow it; `to` must not
+/// exist. Errors: ErrorKind::input if `from` cannot be read, otherwise ErrorKind::output.
 Result<void> duplicate_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// True if something has this name, even a link that leads nowhere, or if that cannot be told: then
-/// opening it says why not.
+/// True if something has this name, even a link that leads nowhere. Also true if the system does
+/// not say (no permission to look): opening the file then gives the reason.
 bool file_exists(const std::filesystem::path& path);
 
 /// "No such file or directory" and the like, for messages.

@@ -5,7 +5,7 @@
 
 namespace entrain {
 
-/// Random numbers of one stream, told apart by two keys. The k-th number depends on the keys and
+/// Random numbers of one stream; seed and stream number name it. The k-th number depends on the two and
 /// on k only (splitmix64 of a counter), so it is the same on every machine and with any number of
 /// threads; the distributions of <random> are not.
 class RandomStream {

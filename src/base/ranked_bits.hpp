@@ -9,8 +9,9 @@
 
 namespace entrain {
 
-/// A set of numbers below a bound that can tell how many of its members are smaller than a number.
-/// Two bits per number of the bound; every question costs O(1). Not thread safe while it changes.
+/// A set of numbers below a bound that knows how many of its elements are smaller than a number.
+/// Takes two bits per number of the bound; every question costs O(1). Not thread safe while it
+/// changes. Example: after set(3), set(9) and seal(), rank(9) is 1 and rank(10) is 2.
 class RankedBits {
  public:
   RankedBits() = default;

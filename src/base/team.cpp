@@ -15,7 +15,7 @@ namespace entrain {
 
 namespace {
 
-/// What the threads of a team share.
+/// The memory that the threads of a team share.
 class Meeting {
  public:
   explicit Meeting(unsigned members) : members_(members), parcels_(members), values_(members) {}
@@ -53,8 +53,8 @@ class Meeting {
   std::vector<std::vector<std::int64_t>>& values() { return values_; }
 
  private:
-  /// The others are often about to come: sleeping and being woken would take longer than so many
-  /// looks, some microseconds.
+  /// The others often arrive soon: this many looks, some microseconds, are faster than sleeping and
+  /// being woken.
   static constexpr int k_looks = 500;
   static void relax() {
 #if defined(__x86_64__)
@@ -125,7 +125,7 @@ Result<void> Team::agree(Result<void> result) {
   const auto first =
       static_cast<unsigned>(reduce(Reduction::min, static_cast<std::int64_t>(failed(rank()))));
   if (first == size()) return {};
-  // Kind and message of the first one travel to all.
+  // Kind and message of the first error go to all.
   std::vector<std::vector<char>> parcels(size());
   if (first == rank()) {
     std::vector<char> text{static_cast<char>(result.error().kind)};
@@ -154,7 +154,7 @@ Result<void> run_team(unsigned members, const std::function<Result<void>(Team&)>
         errors[rank] = std::move(result).error();
         meeting.leave();
       }
-    } catch (const TeamBroken&) {  // the one that broke it tells why
+    } catch (const TeamBroken&) {  // the member that broke it has the reason
     } catch (...) {
       exceptions[rank] = std::current_exception();
       meeting.leave();

@@ -17,11 +17,20 @@
 
 namespace entrain {
 
-/// Workers that run the same program on their own parts of the data: threads of this process, or
-/// processes (engine/mpi). All of them make the same calls in the same order; every call below is
-/// such a common one and returns when all members have made it.
+/// Workers that run the same code on their own shares of the data. The members are threads of this
+/// process or MPI processes (session/mpi). All members make the same calls in the same order; every
+/// call below is collective: it returns when all members have made it.
 ///
-/// Used by one thread per member.
+/// Example: three members each hold some numbers, and member (n mod 3) is responsible for number n.
+/// Member 0 holds {1, 3, 5} and calls exchange() with outgoing = {{3}, {1}, {5}}. Member 1 holds
+/// {4} and passes {{}, {4}, {}}; member 2 holds {2, 9} and passes {{9}, {}, {2}}. exchange()
+/// returns, one entry per sender:
+///
+///     at member 0: {{3}, {}, {9}}     at member 1: {{1}, {4}, {}}     at member 2: {{5}, {}, {2}}
+///
+/// reduce(sum, count) with counts 3, 1 and 2 then returns 6 at all three.
+///
+/// Each member's view of the team is used by one thread only.
 class Team {
  public:
   using Bytes = std::vector<std::byte>;
@@ -31,8 +40,8 @@ class Team {
   [[nodiscard]] virtual unsigned rank() const = 0;  ///< of this member, in [0, size)
   [[nodiscard]] virtual unsigned size() const = 0;  ///< members, at least 1
 
-  /// Sends outgoing[r] to member r, one entry per member; returns what came, by sender. Empty
-  /// parcels cost nothing, a member's own one is moved.
+  /// Sends outgoing[r] to member r, one entry per member; returns the received parcels, one entry
+  /// per sender. Empty parcels cost nothing; the parcel to the member itself is moved.
   virtual std::vector<Bytes> exchange(std::vector<Bytes> outgoing) = 0;
 
   enum class Reduction { sum, min, max };
@@ -44,10 +53,10 @@ class Team {
     reduce(reduction, std::span(&value, 1));
     return value;
   }
-  /// True if any member says so.
+  /// True at every member if `value` is true at one of them.
   bool any(bool value) { return reduce(Reduction::max, value ? 1 : 0) != 0; }
 
-  /// Makes an error of one member an error of all: that of the lowest rank.
+  /// If some members pass an error, every member returns the error of the lowest such rank.
   Result<void> agree(Result<void> result);
 };
 
@@ -94,7 +103,8 @@ std::vector<T> gather_everywhere(Team& team, const std::vector<T>& values) {
   return all;
 }
 
-/// The result of a step that may fail on some members only: its value if it failed on none.
+/// For a step that may fail at some members only: every member keeps its value if no member failed;
+/// otherwise every member returns the error of the lowest rank that failed. Collective.
 template <class T>
 Result<T> agree(Team& team, Result<T> result) {
   Result<void> status;
@@ -115,9 +125,10 @@ class Solo final : public Team {
   using Team::reduce;
 };
 
-/// Runs `body` as `members` threads of this process (0: all cores), which talk through shared
-/// memory. Returns the error of the lowest rank that has one of its own; a member that fails or
-/// throws releases the others. Exceptions of `body` (out of memory) are passed on.
+/// Runs `body` in `members` threads of this process (0: all cores), which communicate through
+/// shared memory. When a member fails or throws, the others do not wait for it any longer: their
+/// next call of the team throws TeamBroken. Returns the error of the lowest rank whose own body
+/// failed. Exceptions of `body` (out of memory) are passed on.
 Result<void> run_team(unsigned members, const std::function<Result<void>(Team&)>& body);
 
 }  // namespace entrain

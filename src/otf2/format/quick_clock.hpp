@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,40 +10,36 @@
 
 namespace entrain::otf2 {
 
-/// ClockMap::Cursor, to the bit, which shows the segment that it stands in: stamps of one segment
-/// can then be mapped in a loop without calls.
+/// The same function as ClockMap::Cursor, to the bit, but it shows the segment in which it stands.
+/// A loop can then map the stamps of one segment without calls.
 class QuickClock {
  public:
-  /// One segment, and the times around it where at() is exact.
+  /// One segment of the map, extended to all times where at() is exact.
   struct Line {
-    std::uint64_t first = 0;  ///< local time from which on at() may be used
-    std::uint64_t span = 0;   ///< ... and how far
-    std::uint64_t begin = 0;  ///< of the segment
-    std::int64_t offset = 0;
+    std::uint64_t first = 0;  ///< at() may be used for local times in [first, first + span)
+    std::uint64_t span = 0;
+    std::uint64_t begin = 0;  ///< local time of the knot that begins the segment
+    std::int64_t offset = 0;  ///< of that knot
     double slope = 0;
 
     [[nodiscard]] bool holds(std::uint64_t local) const { return local - first < span; }
-    /// What ClockMap says for a time that the line holds.
+    /// The value of the ClockMap, for a time that the line holds.
     [[nodiscard]] std::int64_t at(std::uint64_t local) const {
-      // The rest is less than 2^51. Added to 1.5 * 2^52, where doubles are integers, it is rounded
-      // as by rint() and stands in the lowest bits; rint() itself would be a call.
-      constexpr double k_round = 6755399441055744.0;
       const double rest = slope * static_cast<double>(static_cast<std::int64_t>(local - begin));
-      const std::uint64_t rounded =
-          std::bit_cast<std::uint64_t>(rest + k_round) - std::bit_cast<std::uint64_t>(k_round);
-      return static_cast<std::int64_t>(local + static_cast<std::uint64_t>(offset) + rounded);
+      return static_cast<std::int64_t>(local + static_cast<std::uint64_t>(offset) +
+                                       detail::rounded_bits(rest));  // |rest| < 2^51, see set()
     }
   };
 
   explicit QuickClock(const ClockMap& map) : knots_(map.knots()), cursor_(map) {}
 
-  /// As that of ClockMap::Cursor: the segment only moves forward.
+  /// Maps a time as ClockMap::Cursor does: the segment only moves forward.
   std::int64_t operator()(std::uint64_t local) {
     if (knots_.size() < 2) return static_cast<std::int64_t>(local);
     if (segment_ == k_unset || local > knots_[segment_ + 1].local) move_to(local);
     if (line_.holds(local)) return line_.at(local);
-    // The other cursor has slept meanwhile. If it stands before this segment, one tick behind the
-    // segment's begin leads it here.
+    // `cursor_` was not asked while lines were in use, so it may stand in an earlier segment. A
+    // time one tick after the begin of this segment moves it here.
     if (segment_ > 0) cursor_(knots_[segment_].local + 1);
     return cursor_(local);
   }
