@@ -9,91 +9,32 @@
 #include <cerrno>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/core.h>
 
-#include "base/file.hpp"
 #include "base/try.hpp"
 
 namespace entrain {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-/// True for an entry of the folder NAME beside NAME.otf2.
-bool is_location_file(const fs::path& path) {
-  const std::string extension = path.extension().string();
-  return (extension == ".evt" || extension == ".def" || extension == ".snap") &&
-         is_number(path.stem().string());
-}
-
-/// True for an entry that belongs to the archive `name` in its folder.
-bool belongs_to(const fs::path& path, const std::string& name) {
-  const std::string file = path.filename().string();
-  std::error_code error;
-  if (file == name) {
-    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-      if (!is_location_file(it->path())) return false;
-    }
-    return !error;
-  }
-  for (const char* extension : {".otf2", ".def", ".marker"}) {
-    if (file == name + extension) return true;
-  }
-  return path.extension() == ".thumb" && file.starts_with(name + ".");
-}
-
-/// What stands against replacing a folder: an entry that is no part of its one archive, or the
-/// folder itself. Empty: nothing.
-fs::path obstacle(const fs::path& folder) {
-  std::error_code error;
-  if (!fs::is_directory(fs::symlink_status(folder, error))) return folder;
-  std::vector<fs::path> entries;
-  std::string name;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    entries.push_back(it->path());
-    if (it->path().extension() == ".otf2" && name.empty()) name = it->path().stem().string();
-  }
-  if (error) return folder;
-  for (const fs::path& entry : entries) {
-    if (!belongs_to(entry, name)) return entry;
-  }
-  return {};
-}
-
-}  // namespace
-
-Result<void> StagedDirectory::check(const fs::path& target, bool replace) {
+Result<void> StagedDirectory::check(const fs::path& target, const ReplaceRule& may_replace) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(target, error))) return {};
-  if (!replace) {
-    return fail(ErrorKind::output, fmt::format("{} exists already; choose another folder or use "
-                                               "--force to replace it",
-                                               target.string()));
-  }
-  if (const fs::path entry = obstacle(target); !entry.empty()) {
-    return fail(
-        ErrorKind::output,
-        fmt::format("{} is not replaced, because {} is no part of an OTF2 archive; remove it "
-                    "or choose another folder",
-                    target.string(), entry.string()));
-  }
-  return {};
+  if (may_replace) return may_replace(target);
+  return fail(ErrorKind::output, fmt::format("{} exists already; choose another folder or use "
+                                             "--force to replace it",
+                                             target.string()));
 }
 
-Result<StagedDirectory> StagedDirectory::create(const fs::path& target, bool replace) {
+Result<StagedDirectory> StagedDirectory::create(const fs::path& target,
+                                                const ReplaceRule& may_replace) {
   StagedDirectory staged;
   std::error_code error;
   staged.target_ = fs::absolute(target, error).lexically_normal();
   if (staged.target_.filename().empty()) staged.target_ = staged.target_.parent_path();
-  staged.replace_ = replace;
-  TRY(check(staged.target_, replace));
+  staged.replace_ = static_cast<bool>(may_replace);
+  TRY(check(staged.target_, may_replace));
   const fs::path parent = staged.target_.parent_path();
   fs::create_directories(parent, error);
   if (error) {

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 
 #include <entrain/error.hpp>
 
 namespace entrain {
+
+/// Decides whether what stands under the name of an output folder may be replaced; the error is
+/// the sentence for the user. An empty function: nothing is ever replaced.
+using ReplaceRule = std::function<Result<void>(const std::filesystem::path& existing)>;
 
 /// An output folder that appears under its final name only when it is complete.
 ///
@@ -15,11 +20,12 @@ namespace entrain {
 class StagedDirectory {
  public:
   /// Whether create() would accept `target`, for use before long work. Errors: ErrorKind::output.
-  static Result<void> check(const std::filesystem::path& target, bool replace);
+  static Result<void> check(const std::filesystem::path& target, const ReplaceRule& may_replace);
 
-  /// `target` must not exist; with `replace` it may be an empty folder or one that holds one OTF2
-  /// archive and nothing else. Creates missing parents. Errors: ErrorKind::output.
-  static Result<StagedDirectory> create(const std::filesystem::path& target, bool replace);
+  /// `target` must not exist, unless `may_replace` accepts what is there. Creates missing parents.
+  /// Errors: ErrorKind::output.
+  static Result<StagedDirectory> create(const std::filesystem::path& target,
+                                        const ReplaceRule& may_replace);
 
   /// The folder that another process has created and will commit or remove: a helper's view of it.
   static StagedDirectory attach(std::filesystem::path staging, std::filesystem::path target);
@@ -41,7 +47,7 @@ class StagedDirectory {
   std::filesystem::path staging_;
   std::filesystem::path target_;
   bool replace_ = false;
-  bool owned_ = true;  ///< removed by the destructor
+  bool owned_ = true;  ///< the destructor removes the folder
 };
 
 }  // namespace entrain

@@ -1,88 +1,103 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/staging.hpp"
 
-#include <cstdlib>
 #include <fstream>
 
 #include <gtest/gtest.h>
+
+#include "base/temp_folder_testing.hpp"
 
 namespace entrain {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Staging : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "entrain-staging-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(root_); }
+void put(const fs::path& path) { std::ofstream(path) << "content"; }
 
-  static void put(const fs::path& path) { std::ofstream(path) << "content"; }
-  [[nodiscard]] std::size_t entries() const {
-    return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(root_), fs::directory_iterator()));
-  }
-
-  fs::path root_;
-};
-
-TEST_F(Staging, appears_only_on_commit) {
-  auto staged = StagedDirectory::create(root_ / "out", false);
-  ASSERT_TRUE(staged) << staged.error().message;
-  put(staged->path() / "a");
-  EXPECT_FALSE(fs::exists(root_ / "out"));
-  ASSERT_TRUE(staged->commit());
-  EXPECT_TRUE(fs::exists(root_ / "out" / "a"));
-  EXPECT_EQ(entries(), 1u);
+std::ptrdiff_t entries(const fs::path& folder) {
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-TEST_F(Staging, leaves_nothing_without_commit) {
+/// A rule that replaces everything but folders that hold a file "precious".
+Result<void> unless_precious(const fs::path& existing) {
+  if (!fs::exists(existing / "precious")) return {};
+  return fail(ErrorKind::output, "precious");
+}
+
+TEST(Staging, appears_only_on_commit) {
+  const TempFolder root;
+  auto staged = StagedDirectory::create(root / "out", {});
+  ASSERT_TRUE(staged) << staged.error().message;
+  put(staged->path() / "a");
+  EXPECT_FALSE(fs::exists(root / "out"));
+  ASSERT_TRUE(staged->commit());
+  EXPECT_TRUE(fs::exists(root / "out" / "a"));
+  EXPECT_EQ(entries(root.path()), 1);
+}
+
+TEST(Staging, leaves_nothing_without_commit) {
+  const TempFolder root;
   {
-    auto staged = StagedDirectory::create(root_ / "deep" / "out", false);
+    auto staged = StagedDirectory::create(root / "deep" / "out", {});
     ASSERT_TRUE(staged);
     put(staged->path() / "a");
   }
-  EXPECT_TRUE(fs::is_empty(root_ / "deep"));
+  EXPECT_TRUE(fs::is_empty(root / "deep"));
 }
 
-TEST_F(Staging, refuses_an_existing_folder) {
-  fs::create_directory(root_ / "out");
-  const auto staged = StagedDirectory::create(root_ / "out", false);
+TEST(Staging, refuses_an_existing_folder) {
+  const TempFolder root;
+  fs::create_directory(root / "out");
+  const auto staged = StagedDirectory::create(root / "out", {});
   ASSERT_FALSE(staged);
   EXPECT_EQ(staged.error().kind, ErrorKind::output);
 }
 
-TEST_F(Staging, replaces_only_archives) {
-  fs::create_directory(root_ / "out");
-  put(root_ / "out" / "thesis.tex");
-  EXPECT_FALSE(StagedDirectory::create(root_ / "out", true));
-  put(root_ / "out" / "traces.otf2");
-  EXPECT_FALSE(StagedDirectory::create(root_ / "out", true));
-  fs::remove(root_ / "out" / "thesis.tex");
-  fs::create_directory(root_ / "out" / "traces");
-  put(root_ / "out" / "traces" / "0.evt");
-  put(root_ / "out" / "traces" / "notes.txt");
-  EXPECT_FALSE(StagedDirectory::create(root_ / "out", true));
-  fs::remove(root_ / "out" / "traces" / "notes.txt");
+TEST(Staging, refuses_a_link_that_leads_nowhere) {
+  const TempFolder root;
+  fs::create_symlink("nowhere", root / "out");
+  EXPECT_FALSE(StagedDirectory::check(root / "out", {}));
+}
+
+TEST(Staging, replaces_what_the_rule_accepts) {
+  const TempFolder root;
+  fs::create_directory(root / "out");
+  put(root / "out" / "precious");
+  const auto refused = StagedDirectory::create(root / "out", unless_precious);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "precious");
+  fs::rename(root / "out" / "precious", root / "out" / "old");
   {
-    auto staged = StagedDirectory::create(root_ / "out", true);
+    auto staged = StagedDirectory::create(root / "out", unless_precious);
     ASSERT_TRUE(staged);
     put(staged->path() / "new");
     ASSERT_TRUE(staged->commit());
   }
-  EXPECT_TRUE(fs::exists(root_ / "out" / "new"));
-  EXPECT_FALSE(fs::exists(root_ / "out" / "traces.otf2"));
-  EXPECT_EQ(entries(), 1u);
+  EXPECT_TRUE(fs::exists(root / "out" / "new"));
+  EXPECT_FALSE(fs::exists(root / "out" / "old"));
+  EXPECT_EQ(entries(root.path()), 1);
 }
 
-TEST_F(Staging, does_not_overwrite_what_appeared_meanwhile) {
-  auto staged = StagedDirectory::create(root_ / "out", false);
+TEST(Staging, does_not_ask_the_rule_about_nothing) {
+  const TempFolder root;
+  const auto never = [](const fs::path&) { return Result<void>(fail(ErrorKind::output, "asked")); };
+  EXPECT_TRUE(StagedDirectory::check(root / "out", never));
+}
+
+TEST(Staging, does_not_overwrite_a_folder_that_appeared_meanwhile) {
+  const TempFolder root;
+  auto staged = StagedDirectory::create(root / "out", {});
   ASSERT_TRUE(staged);
-  fs::create_directory(root_ / "out");
+  fs::create_directory(root / "out");
   EXPECT_FALSE(staged->commit());
+}
+
+TEST(Staging, an_attached_folder_stays_when_its_helper_ends) {
+  const TempFolder root;
+  auto staged = StagedDirectory::create(root / "out", {});
+  ASSERT_TRUE(staged);
+  { const auto view = StagedDirectory::attach(staged->path(), staged->target()); }
+  EXPECT_TRUE(fs::exists(staged->path()));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@
 #include "engine/verbs.hpp"
 #include "match/graph.hpp"
 #include "otf2/write/retime_definitions.hpp"
-#include "otf2/write/write.hpp"
+#include "otf2/write/write_archive.hpp"
 #include "session/load.hpp"
 #include "session/phase.hpp"
 #include "session/stopwatch.hpp"
@@ -139,8 +139,8 @@ class Correction {
     plan.force = options_.force;
     plan.threads = options_.check.threads;
     plan.progress = progress_;
-    plan.team = &processes_;
-    plan.partition = &loaded_.partition;
+    const trace::Share share{processes_, loaded_.partition, loaded_.trace};
+    plan.share = &share;
     std::tie(plan.first_time, plan.last_time) = range(maps_);
     TRY_ASSIGN(otf2::StagedArchive staged, otf2::stage_archive(*loaded_.archive, plan, output));
     report_.output = staged.final_anchor().string();

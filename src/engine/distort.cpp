@@ -3,7 +3,7 @@
 
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
-#include "otf2/write/write.hpp"
+#include "otf2/write/write_archive.hpp"
 #include "session/load.hpp"
 #include "sim/distort.hpp"
 #include "trace/properties.hpp"

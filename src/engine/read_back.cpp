@@ -25,9 +25,9 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
              agree(processes_, otf2::Archive::open(anchor)));
   const session::LoadedTrace& loaded = original_.loaded;
   TRY_ASSIGN(const otf2::Rewritten rewritten,
-             agree(processes_,
-                   otf2::compare_rewritten(*loaded.archive, *written, original_.own,
-                                           original_.corrected, workers_.threads(), progress_)));
+             agree(processes_, otf2::compare_rewritten(
+                                   {*loaded.archive, *written, original_.own, original_.corrected},
+                                   {.threads = workers_.threads(), .progress = progress_})));
   if (processes_.any(!rewritten.as_mapped)) return as_any_other(anchor, report);
   session::begin_phase(progress_, "verify");
   // The file holds the values of the maps, so these tell what a reader sees.

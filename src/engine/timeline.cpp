@@ -13,7 +13,7 @@
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
 #include "clc/domain_view.hpp"
-#include "otf2/write/write.hpp"
+#include "otf2/write/write_archive.hpp"
 #include "session/phase.hpp"
 #include "session/stopwatch.hpp"
 #include "trace/properties.hpp"

@@ -8,6 +8,7 @@
 #include "base/executor.hpp"
 #include "base/try.hpp"
 #include "otf2/read/adopt.hpp"
+#include "otf2/read/parallel_scan.hpp"
 
 namespace entrain::session {
 
@@ -54,7 +55,7 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
   const std::vector<LocationIndex> own = loaded.own(processes);
   loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
   TRY_ASSIGN(std::vector<trace::LocationSkeleton> skeletons,
-             agree(processes, loaded.archive->scan_all(own, workers.threads(), progress)));
+             agree(processes, otf2::scan_all(*loaded.archive, own, workers.threads(), progress)));
   for (std::size_t i = 0; i < own.size(); ++i) {
     loaded.trace.locations[own[i]] = std::move(skeletons[i]);
   }

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "otf2/read/archive.hpp"
-#include "otf2/write/write.hpp"
+#include "otf2/write/write_archive.hpp"
 #include "support/files.hpp"
 #include "support/many_locations.hpp"
 #include "support/process.hpp"

@@ -12,7 +12,7 @@
 #include "otf2/read/archive.hpp"
 #include "otf2/write/compare_rewritten.hpp"
 #include "otf2/write/retime_definitions.hpp"
-#include "otf2/write/write.hpp"
+#include "otf2/write/write_archive.hpp"
 #include "support/compare_traces.hpp"
 #include "support/files.hpp"
 #include "support/oracle.hpp"
@@ -154,7 +154,8 @@ TEST_P(Write, a_rewritten_archive_is_the_original_under_the_maps) {
     EXPECT_TRUE(written);
     std::vector<LocationIndex> all(skeletons_.size());
     std::iota(all.begin(), all.end(), LocationIndex{0});
-    return otf2::compare_rewritten(*archive_, **written, all, plan.maps, 2, nullptr, part_bytes);
+    return otf2::compare_rewritten({*archive_, **written, all, plan.maps},
+                                   {.threads = 2, .part_bytes = part_bytes});
   };
   const auto rewritten = write(plan, WriteMode::rewrite, "rewrite");
   for (const std::uint64_t part_bytes : {std::uint64_t{1}, std::uint64_t{1} << 30}) {

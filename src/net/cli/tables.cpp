@@ -59,7 +59,7 @@ class TablesVerb : public Verb {
 
  private:
   Result<void> draw(TablesReport& tables) const {
-    TRY_ASSIGN(StagedDirectory staged, StagedDirectory::create(folder_, false));
+    TRY_ASSIGN(StagedDirectory staged, StagedDirectory::create(folder_, {}));
     for (const Figure& figure : tables.figures) {
       const std::string name = figure.name + ".svg";
       TRY(under_final_name(

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint8_t k_posix_substrate = 1, k_sion_substrate = 2;
 constexpr std::uint8_t k_no_compression = 1;
 constexpr std::uint8_t k_oldest_trace_format = 2, k_newest_format = 3;
-/// Of OTF2 that wrote the archive: the release whose records are written here.
+/// Version of OTF2 that wrote the archive: the release whose records are written here.
 constexpr std::array<std::uint8_t, 3> k_otf2_version{3, 0, 0};
 
 /// Reads the fixed-size fields of an anchor.
@@ -88,7 +88,7 @@ bool is_chunk_size(std::uint64_t size) {
   return size >= k_min_chunk_size && size <= k_max_chunk_size;
 }
 
-/// What is beyond our own scanner; empty: nothing.
+/// Why our own scanner cannot read the archive; empty: it can.
 std::string foreign(std::uint8_t format, std::uint8_t trace_format, std::uint8_t substrate) {
   if (substrate == k_sion_substrate) return "uses the SIONlib substrate";
   if (substrate != k_posix_substrate) return fmt::format("uses substrate {}", substrate);

@@ -13,7 +13,10 @@
 
 namespace entrain::otf2 {
 
-/// The fields of an anchor file that matter here.
+/// Larger anchor files are refused, bytes.
+inline constexpr std::uint64_t k_largest_anchor = std::uint64_t{64} << 20;
+
+/// The fields of an anchor file that are used here.
 struct Anchor {
   std::uint8_t trace_format = 0;
   std::uint64_t event_chunk_size = 0;       ///< bytes, 256 KiB .. 16 MiB
@@ -26,25 +29,25 @@ struct Anchor {
   std::uint32_t snapshot_count = 0;
   std::uint32_t thumbnail_count = 0;
   bool big_endian = false;
-  /// What about the archive only the OTF2 library may know, as the end of a sentence ("has trace
-  /// format 4"); empty: nothing. Then properties, trace id and counts are not read here.
+  /// Why only the OTF2 library may be able to read the archive, as the end of a sentence ("has
+  /// trace format 4"); properties, trace id and counts are then not filled. Empty: no reason.
   std::string foreign;
   std::size_t properties_begin = 0;  ///< position of the property count in the file
-  std::size_t properties_end = 0;    ///< position behind the last property
+  std::size_t properties_end = 0;    ///< position after the last property
 };
 
-/// Decodes the bytes of an anchor file and refuses what nobody can read (compression, impossible
-/// chunk sizes). Errors: ErrorKind::input, naming `path`.
+/// Decodes the bytes of an anchor file and refuses archives that cannot be read (compression,
+/// impossible chunk sizes). Errors: ErrorKind::input, naming `path`.
 Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes, const std::filesystem::path& path);
 
 /// The bytes of a little-endian anchor file with these fields, in the newest format. Errors:
 /// ErrorKind::output for a text that holds a zero byte.
 Result<std::vector<std::uint8_t>> pack_anchor(const Anchor& anchor);
 
-/// The same anchor with `properties` set: those of the same name replaced, others appended, after
-/// those were removed whose names begin with `removed` (unless that is empty).
-/// Everything else stays, byte for byte. Anchors without properties (format < 2) are returned
-/// unchanged.
+/// The same anchor with other properties. Those whose names begin with `removed` are taken out
+/// first (none if `removed` is empty). Each of `properties` then replaces the property of its name,
+/// or is appended. Everything else stays, byte for byte. Anchors of formats without properties
+/// (below 2) are returned unchanged.
 std::vector<std::uint8_t> with_properties(std::span<const std::uint8_t> bytes, const Anchor& anchor,
                                           std::span<const trace::Property> properties,
                                           const std::string& removed = {});

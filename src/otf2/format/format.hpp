@@ -8,7 +8,34 @@
 
 namespace entrain::otf2 {
 
-// Numbers and encodings of the OTF2 format on disk, trace format 2 and 3 (POSIX substrate).
+// Numbers and encodings of the OTF2 format on disk, trace format 2 and 3 (POSIX substrate): the one
+// place that knows them.
+//
+// A file of events, snapshots, definitions or markers is a row of chunks. The anchor gives the size
+// of chunks, one number for events and snapshots and one for the others; only the last chunk of a
+// file may be shorter. A chunk begins with a header of 18 bytes and can be read alone. Example, the
+// first bytes of an event file, in which rank 0 enters region 7 and sends 4096 bytes with tag 5 to
+// rank 3 over communicator 0:
+//
+//     03                         mark::chunk_header
+//     42                         k_little_endian
+//     01 00 00 00 00 00 00 00    number of the chunk's first event, from 1
+//     02 00 00 00 00 00 00 00    number of its last event
+//     05  E8 03 00 00 00 00 00 00    mark::stamp: what follows happened at tick 1000
+//     0C  01 07                  event::enter, a bare compressed integer: 1 byte long, region 7
+//     05  F2 03 00 00 00 00 00 00    tick 1010
+//     0E  08                     event::mpi_send with 8 bytes of payload:
+//         01 03                    receiver 3, rank in the communicator
+//         00                       communicator 0: an integer of 0 bytes
+//         01 05                    tag 5
+//         02 00 10                 length 4096
+//     02 01                      mark::end_of_file, mark::end_of_buffer
+//
+// A record is a type, the length of its payload (1 byte; from 255 on the byte FF and 8 bytes), and
+// the payload. Some event types are "bare": only one compressed integer, no length (is_bare()). A
+// compressed integer is a byte with its size, 0 to 8, and that many bytes; the size FF stands for
+// "undefined". Events without a stamp of their own have the one before. A full chunk ends with
+// mark::end_of_chunk; the rest of its bytes is 0.
 
 inline constexpr std::size_t k_chunk_header_size = 18;
 inline constexpr std::uint8_t k_little_endian = 0x42;
@@ -16,13 +43,23 @@ inline constexpr std::uint8_t k_big_endian = 0x23;
 inline constexpr std::uint64_t k_min_chunk_size = 256 * 1024;
 inline constexpr std::uint64_t k_max_chunk_size = 16 * 1024 * 1024;
 
+/// Numbers in the header of a chunk that holds no events: first 1, last 0.
+struct ChunkEvents {
+  std::uint64_t first = 1, last = 0;
+};
+inline constexpr ChunkEvents k_no_events;
+/// Position of the number of the last event in a chunk header.
+inline constexpr std::size_t k_last_event_field = 10;
+/// The length byte that says: 8 bytes with the length follow.
+inline constexpr std::uint8_t k_long_length = 0xFF;
+
 /// Marks that stand where a record type would.
 namespace mark {
 inline constexpr std::uint8_t end_of_chunk = 0, end_of_buffer = 1, end_of_file = 2,
                               chunk_header = 3, stamp = 5, attribute_list = 6;
 }
 
-/// Event record types that the scanner decodes; all others are passed over.
+/// Event record types that are decoded somewhere; all others are passed over.
 namespace event {
 inline constexpr std::uint8_t buffer_flush = 10, enter = 12, leave = 13, mpi_send = 14,
                               mpi_isend = 15, mpi_isend_complete = 16, mpi_irecv_request = 17,
@@ -93,6 +130,14 @@ inline void store_u64(std::uint8_t* bytes, std::uint64_t value, bool big_endian)
   std::memcpy(bytes, &value, sizeof value);
 }
 
+/// Writes a chunk header of k_chunk_header_size bytes.
+inline void store_chunk_header(std::uint8_t* bytes, ChunkEvents events, bool big_endian) {
+  bytes[0] = mark::chunk_header;
+  bytes[1] = big_endian ? k_big_endian : k_little_endian;
+  store_u64(bytes + 2, events.first, big_endian);
+  store_u64(bytes + k_last_event_field, events.last, big_endian);
+}
+
 /// Reads the fields of one record payload. Running past the end, or an integer longer than its
 /// type, turns `ok()` false and yields zeros from then on.
 class FieldReader {
@@ -148,8 +193,8 @@ class FieldReader {
   bool ok_ = true;
 };
 
-/// Writes `value` as a compressed integer; `bytes` must hold 9, of which those behind the end of
-/// the integer become undefined. Returns the bytes used.
+/// Writes `value` as a compressed integer and returns the bytes used. 9 bytes must be writable:
+/// those after the end of the integer get any value. 4096 becomes 02 00 10 in little-endian.
 inline std::size_t store_compressed(std::uint8_t* bytes, std::uint64_t value, bool big_endian) {
   const std::size_t size = (static_cast<std::size_t>(std::bit_width(value)) + 7) / 8;
   bytes[0] = static_cast<std::uint8_t>(size);

@@ -10,13 +10,15 @@
 
 namespace entrain::otf2 {
 
-// Tools for visitors that hurry (walk.hpp).
+// Tools for visitors that hurry (walk.hpp): tables that tell plain records from others with one
+// look at type and length, and a reader of fields without checks.
 
-/// Per record type: length bytes below this let a record pass; 0 for none.
+/// Per record type: a record whose length byte is below this number may be passed over; 0: none.
+/// For example 9 for Enter, a bare integer of at most 8 bytes, and 255 for mpi_send.
 using LengthLimits = std::array<std::uint16_t, 256>;
 
-/// Records whose end is known from type and length byte alone. Marks, stamps, long lengths, and
-/// bare integers that are undefined or too long are none of them.
+/// Records whose end follows from type and length byte alone: not marks, stamps, records with a
+/// long length, nor bare integers that are undefined or too long.
 constexpr LengthLimits plain_records() {
   LengthLimits limits{};
   for (unsigned type = 0; type < limits.size(); ++type) {
@@ -29,14 +31,14 @@ constexpr LengthLimits plain_records() {
   return limits;
 }
 
-/// `limits` without some types.
+/// `limits`, with no records of these types allowed.
 constexpr LengthLimits except(LengthLimits limits, std::initializer_list<std::uint8_t> types) {
   for (const std::uint8_t type : types) limits[type] = 0;
   return limits;
 }
 
 inline constexpr LengthLimits k_plain_records = plain_records();
-/// Those that hold no time.
+/// Plain records that hold no time.
 inline constexpr LengthLimits k_timeless_records = except(k_plain_records, {event::buffer_flush});
 
 /// The lowest n bytes of an integer, for n up to 8.
@@ -50,9 +52,9 @@ inline constexpr std::array<std::uint64_t, 9> k_low_bytes = {0,
                                                              0xFFFFFFFFFFFFFF,
                                                              0xFFFFFFFFFFFFFFFF};
 
-/// FieldReader for little-endian payloads behind which much more can be read: up to 9 bytes per
-/// field. Yields other nonsense than that one when the payload is wrong, but the same `ok()`, in
-/// the end.
+/// A FieldReader for little-endian payloads without checks of the end. The caller guarantees that
+/// 9 bytes per field can be read, even after the end of the payload. If the payload is wrong, the
+/// values differ from those of FieldReader, but after all fields ok() is the same.
 class QuickFields {
  public:
   QuickFields(const std::uint8_t* begin, std::size_t size) : at_(begin), end_(begin + size) {}

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
 #include <limits>
@@ -13,12 +12,14 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "base/temp_folder_testing.hpp"
 #include "otf2/format/format.hpp"
 
 /// Files made byte by byte, for the tests of this folder.
 namespace entrain::otf2::testing {
 
 namespace fs = std::filesystem;
+using entrain::TempFolder;
 using Bytes = std::vector<std::uint8_t>;
 
 /// Builds the bytes of one chunk: header, then what is added.
@@ -71,32 +72,6 @@ inline Bytes operator+(Bytes a, const Bytes& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
-
-/// A new empty folder, removed with everything in it at the end of the scope.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (fs::temp_directory_path() / "entrain-otf2-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a folder");
-    path_ = pattern;
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
-  [[nodiscard]] fs::path operator/(std::string_view name) const { return path_ / name; }
-  /// Makes a file and returns its path.
-  fs::path put(std::string_view name, const Bytes& bytes) const {
-    if (!write_file(path_ / name, bytes)) throw std::runtime_error("cannot write a file");
-    return path_ / name;
-  }
-
- private:
-  fs::path path_;
-};
 
 inline Bytes contents(const fs::path& path) {
   auto bytes = read_file(path, std::numeric_limits<std::uint64_t>::max());

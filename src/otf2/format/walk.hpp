@@ -9,6 +9,30 @@
 
 namespace entrain::otf2 {
 
+// Walking through the records of a chunk. Three parties share the work:
+//
+// walk_chunk() knows how records are framed (format.hpp shows an example) and calls a *visitor*
+// for each stamp and each record. It checks every length against the end of the chunk. All
+// decisions about damage are made here, once for all users.
+//
+// A visitor knows what to do: Scanner (otf2/read) turns records into skeleton events, EventRetimer
+// (otf2/write) replaces stamps, and so on.
+//
+// Calling a visitor 50 million times for Enter, Leave and their stamps would be slow. So a visitor
+// may offer hurry(): a loop of its own over ordinary little-endian events, with its state in
+// registers and almost no checks. It needs none because the walk calls it only where k_hurry_margin
+// more bytes can be read, and because it stops at the first record that is not plain: marks,
+// lengths of 255 and more, undefined or impossible integers, times out of order, all that the
+// visitor has to look at closely. The walk then takes exactly one step itself, with all checks, and
+// lets the visitor hurry on. hurry() must leave the visitor in the same state as the stamp() and
+// record() calls that it stands for; tests hold both ways against each other with random and with
+// damaged chunks.
+//
+// Example: stamp, enter 7, stamp, leave 7, stamp, mpi_send, end of chunk. The walk hands the first
+// stamp to the Scanner, which takes note of the first time of a file. The Scanner then hurries over
+// all records up to the mark: it counts Enter and Leave and decodes the mpi_send. It returns the
+// position of the mark, which the walk understands.
+
 /// How the records of a file are framed.
 enum class Framing {
   events,     ///< stamps between the records; some records are bare integers
@@ -18,7 +42,7 @@ enum class Framing {
 
 /// Why the walk through a chunk ended.
 enum class ChunkEnd {
-  next_chunk,   ///< end-of-chunk mark: goes on at the next multiple of the chunk size
+  next_chunk,   ///< end-of-chunk mark: the next chunk begins at a multiple of the chunk size
   end_of_file,  ///< end-of-file mark
   ran_out,      ///< the bytes end in the middle
   damaged,      ///< something that cannot be a record
@@ -26,19 +50,20 @@ enum class ChunkEnd {
 
 struct ChunkWalk {
   ChunkEnd end = ChunkEnd::damaged;
-  std::size_t offset = 0;    ///< in the chunk: behind the mark, or where the trouble is
-  const char* problem = "";  ///< for ChunkEnd::damaged, a phrase
+  std::size_t offset = 0;    ///< in the chunk: after the mark, or where the problem is
+  const char* problem = "";  ///< for ChunkEnd::damaged: a phrase for the message
 };
 
-/// Bytes that can be read behind the position where a hurrying visitor may begin an event: a stamp,
-/// the longest record with a length of one byte, and an integer that seems to follow.
+/// Bytes that can be read after the position where a hurrying visitor may begin an event: a stamp,
+/// the longest record with a length of one byte, and 16 bytes more, as a damaged record may seem to
+/// hold an integer that goes beyond its end.
 inline constexpr std::size_t k_hurry_margin = 9 + 2 + 254 + 16;
 
 /// A visitor that can pass over ordinary events by itself, with
 ///   std::size_t hurry(std::size_t at, std::size_t limit);
-/// It takes up stamps and records of a little-endian chunk of events from offset `at` on as its
-/// stamp() and record() would, begins none at or behind `limit`, and returns where it stopped: at
-/// whatever is not plain. Up to k_hurry_margin bytes behind `limit` may be read.
+/// It handles the stamps and records of a little-endian chunk of events from offset `at` on, as its
+/// stamp() and record() would. It begins none at `limit` or later and returns the offset of the
+/// first one that it did not handle. It may read up to k_hurry_margin bytes from `limit` on.
 template <class Visitor>
 concept Hurries = requires(Visitor visitor, std::size_t at) {
   { visitor.hurry(at, at) } -> std::same_as<std::size_t>;
@@ -65,7 +90,7 @@ ChunkWalk walk_chunk(std::uint8_t* chunk, std::size_t size, Visitor& visitor) {
   std::size_t at = k_chunk_header_size;
   while (at < size) {
     if constexpr (framing == Framing::events && Hurries<Visitor>) {
-      // What follows here is the one judge of everything that the visitor would not hurry over.
+      // The step below decides about the record at which the visitor stopped.
       if (!big_endian && size > k_hurry_margin && at < size - k_hurry_margin) {
         at = visitor.hurry(at, size - k_hurry_margin);
       }

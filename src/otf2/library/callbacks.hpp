@@ -6,12 +6,13 @@
 
 #include <otf2/otf2.h>
 
-#include "otf2/library/writer.hpp"
+#include "otf2/library/chunk_writer.hpp"
 
-/// Callbacks for the OTF2 library that write down what they are given. Only for builds with it.
+/// Callbacks for the OTF2 library that write the records they get into a copy. Only for builds with
+/// the library.
 namespace entrain::otf2 {
 
-/// Where global definitions go, and what is needed of them afterwards.
+/// The file of the global definitions, and what later steps need to know of them.
 struct DefinitionSink {
   ChunkWriter& file;
   std::vector<std::uint64_t> locations;  ///< in order of definition

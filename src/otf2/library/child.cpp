@@ -12,7 +12,7 @@
 #include "base/file.hpp"
 #include "otf2/format/format.hpp"
 #include "otf2/library/callbacks.hpp"
-#include "otf2/library/source.hpp"
+#include "otf2/library/library_copy.hpp"
 
 namespace entrain::otf2 {
 
@@ -31,7 +31,7 @@ OTF2_ErrorCode keep_message(void* data, const char*, std::uint64_t, const char*,
   return code;
 }
 
-/// The work of the child. Nothing is freed at the end, which is that of the process.
+/// The work of the child. Nothing is freed at the end: the process ends too.
 class Child {
  public:
   Child(const fs::path& anchor, const fs::path& folder)

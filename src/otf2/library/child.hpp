@@ -7,7 +7,7 @@ namespace entrain::otf2 {
 
 // How the child process of a LibraryCopy ends.
 inline constexpr int k_child_done = 0;
-inline constexpr int k_child_refused = 1;  ///< by the library: k_message_file tells why
+inline constexpr int k_child_refused = 1;  ///< by the library: k_message_file holds the reason
 inline constexpr int k_child_no_room = 2;  ///< for the copy: likewise
 inline constexpr int k_child_no_memory = 3;
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "otf2/read/adopt.hpp"
 
-#include "otf2/format/records.hpp"
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "otf2/format/definition_file.hpp"
+#include "otf2/format/format.hpp"
 
 namespace entrain::otf2 {
 

@@ -5,10 +5,10 @@
 
 namespace entrain::otf2 {
 
-/// The events of a location of an overlay are those of the original: if its event file *is* the
-/// original's (through a symbolic or hard link) and its local definitions differ in nothing but
-/// ClockOffset records, `skeleton`, scanned from the original, becomes that of the overlay without
-/// reading the events again, and the result is true. Otherwise it is not touched. Errors:
+/// Saves reading the events of an overlay's location again. `skeleton` was scanned from the
+/// original. If the overlay's event file *is* the original's (through a symbolic or hard link), and
+/// the local definitions differ in ClockOffset records only, the skeleton becomes the overlay's: its
+/// clock offsets are replaced, and the result is true. Otherwise it is not touched. Errors:
 /// ErrorKind::input for damaged local definitions.
 Result<bool> adopt_skeleton(const Archive& original, const Archive& overlay, LocationIndex location,
                             trace::LocationSkeleton& skeleton);

@@ -5,10 +5,13 @@
 
 #include <fmt/core.h>
 
-#include "otf2/format/records.hpp"
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "otf2/format/archive_files.hpp"
+#include "otf2/format/definition_file.hpp"
 #include "otf2/library/child.hpp"
-#include "otf2/read/parallel_scan.hpp"
-#include "otf2/read/scan.hpp"
+#include "otf2/read/find_region.hpp"
+#include "otf2/read/scan_events.hpp"
 
 namespace entrain::otf2 {
 
@@ -16,15 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t k_largest_anchor = std::uint64_t{64} << 20;
-constexpr std::uint64_t k_part_bytes = std::uint64_t{64} << 20;  ///< some 20 ms of scanning
-
 /// The one anchor file of a folder.
 Result<fs::path> anchor_in(const fs::path& folder) {
   std::vector<fs::path> anchors;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".otf2") anchors.push_back(it->path());
+    if (it->path().extension() == ending::anchor) anchors.push_back(it->path());
   }
   if (error) {
     return fail(ErrorKind::input,
@@ -89,21 +89,23 @@ fs::path Archive::folder() const {
 std::string Archive::name() const { return fs::path(anchor_path_).stem().string(); }
 
 fs::path Archive::location_file(LocationIndex location, const char* extension) const {
-  return folder() / name() / fmt::format("{}.{}", definitions_.locations[location].id, extension);
+  return folder() / name() / fmt::format("{}{}", definitions_.locations[location].id, extension);
 }
 fs::path Archive::event_file(LocationIndex location) const {
-  return location_file(location, "evt");
+  return location_file(location, ending::events);
 }
 fs::path Archive::definition_file(LocationIndex location) const {
-  return location_file(location, "def");
+  return location_file(location, ending::definitions);
 }
 fs::path Archive::snapshot_file(LocationIndex location) const {
-  return location_file(location, "snap");
+  return location_file(location, ending::snapshots);
 }
-fs::path Archive::global_definition_file() const { return folder() / (name() + ".def"); }
-fs::path Archive::marker_file() const { return folder() / (name() + ".marker"); }
+fs::path Archive::global_definition_file() const {
+  return folder() / (name() + ending::definitions);
+}
+fs::path Archive::marker_file() const { return folder() / (name() + ending::markers); }
 fs::path Archive::thumbnail_file(std::uint32_t number) const {
-  return folder() / fmt::format("{}.{}.thumb", name(), number);
+  return folder() / fmt::format("{}.{}{}", name(), number, ending::thumbnail);
 }
 
 std::uint64_t Archive::event_bytes(std::span<const LocationIndex> locations) const {
@@ -121,18 +123,18 @@ Result<trace::LocationSkeleton> Archive::scan(LocationIndex location) const {
 }
 
 Result<trace::LocationSkeleton> Archive::scan(LocationIndex location, Progress* progress) const {
-  TRY_ASSIGN(LocalDefinitions local,
-             read_local_definitions(definition_file(location), anchor_.definition_chunk_size));
-  TRY_ASSIGN(
-      trace::LocationSkeleton skeleton,
-      scan_events({event_file(location), anchor_.event_chunk_size, local, references_}, progress));
+  TRY_ASSIGN(LocalDefinitions local, local_definitions(location));
+  TRY_ASSIGN(trace::LocationSkeleton skeleton, scan_events(events_of(location, local), progress));
   complete(skeleton, location, local);
   return skeleton;
 }
 
-Result<std::vector<trace::LocationSkeleton>> Archive::scan_all(
-    std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const {
-  return ParallelScan(*this, locations, threads, progress, k_part_bytes).run();
+Result<LocalDefinitions> Archive::local_definitions(LocationIndex location) const {
+  return read_local_definitions(definition_file(location), anchor_.definition_chunk_size);
+}
+
+EventFile Archive::events_of(LocationIndex location, const LocalDefinitions& local) const {
+  return {event_file(location), anchor_.event_chunk_size, local, references_};
 }
 
 void Archive::complete(trace::LocationSkeleton& skeleton, LocationIndex location,
@@ -145,11 +147,9 @@ void Archive::complete(trace::LocationSkeleton& skeleton, LocationIndex location
 }
 
 std::string Archive::region_at(LocationIndex location, std::uint64_t time) const {
-  const auto local =
-      read_local_definitions(definition_file(location), anchor_.definition_chunk_size);
+  const auto local = local_definitions(location);
   if (!local) return {};
-  const std::uint32_t region =
-      find_region({event_file(location), anchor_.event_chunk_size, *local, references_}, time);
+  const std::uint32_t region = find_region(events_of(location, *local), time);
   return region == k_none ? std::string() : definitions_.regions[region].name;
 }
 

@@ -6,8 +6,10 @@
 
 #include <fmt/core.h>
 
+#include "base/file.hpp"
 #include "base/try.hpp"
-#include "otf2/format/records.hpp"
+#include "otf2/format/definition_file.hpp"
+#include "otf2/format/format.hpp"
 #include "otf2/read/resolve.hpp"
 
 namespace entrain::otf2 {
@@ -70,7 +72,7 @@ class GlobalReader {
     if (in.left() > 0) raw_.clock.realtime_ns = in.c64();
     raw_.has_clock = true;
   }
-  /// False also for a text without an end: readers that trust the end mark read on behind it.
+  /// False also for a text without an end: readers that trust the end mark read on after it.
   bool string(FieldReader& in) {
     const std::uint32_t self = in.c32();
     const auto* begin = in.position();

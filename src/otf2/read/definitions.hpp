@@ -13,7 +13,7 @@
 
 namespace entrain::otf2 {
 
-/// What the scanner has to know about a region.
+/// The role of a region in the communication, as far as the scanner uses it.
 enum class RegionRole : std::uint8_t {
   other,
   mpi_init,
@@ -63,7 +63,7 @@ class IdMapping {
   std::unordered_map<std::uint64_t, std::uint64_t> sparse_;
 };
 
-/// The local definitions of one location that matter here.
+/// The local definitions of one location, as far as they are used.
 struct LocalDefinitions {
   IdMapping regions, comms, windows, groups;
   std::vector<trace::ClockOffset> clock_offsets;

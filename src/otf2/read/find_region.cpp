@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "otf2/read/find_region.hpp"
+
 #include <array>
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include "otf2/format/block_reader.hpp"
+#include "otf2/format/format.hpp"
 #include "otf2/format/quick.hpp"
-#include "otf2/read/scan.hpp"
+#include "otf2/read/resolver.hpp"
 
 namespace entrain::otf2 {
 
@@ -84,8 +88,8 @@ std::optional<std::uint64_t> first_stamp(const File& file, std::uint64_t chunk_s
   return load_u64(&begin[k_chunk_header_size + 1], begin[1] == k_big_endian);
 }
 
-/// The last chunk that begins before `time`: the first event with that stamp lies there or begins
-/// the next one. 0 where chunks do not tell.
+/// The last chunk whose first stamp is before `time`: the first event with stamp `time` lies there
+/// or begins the next chunk. 0 if a chunk that was looked at does not begin with a stamp.
 std::uint64_t chunk_before(const File& file, std::uint64_t file_size, std::uint64_t chunk_size,
                            std::uint64_t time) {
   std::uint64_t low = 0, high = file_size / chunk_size + (file_size % chunk_size != 0 ? 1 : 0);
@@ -103,7 +107,8 @@ RegionFinder walk(const EventFile& file, ChunkRange range, std::uint64_t time) {
   RegionFinder finder(time);
   auto reader = BlockReader::open(file.path, file.chunk_size, range);
   if (!reader) return finder;
-  // The finder ends the walk when it is done, which walk_file reports as damage: no matter here.
+  // The finder ends the walk by refusing a record, which walk_file reports as damage. Real damage
+  // only means that no region is found.
   (void)walk_file<Framing::events>(*reader, finder, [](auto) { return Result<void>(); });
   return finder;
 }
@@ -116,7 +121,8 @@ std::uint32_t find_region(const EventFile& file, std::uint64_t time) {
     begin = chunk_before(reader->file(), reader->file_size(), file.chunk_size, time);
   }
   RegionFinder finder = walk(file, {begin, ChunkRange::k_all}, time);
-  // The call may have begun in an earlier chunk.
+  // The call may have begun in an earlier chunk: go back as long as all calls that are open at the
+  // end of the chunk are left (by `left` Leaves) between it and `time`.
   std::uint64_t left = 0;
   while (finder.open().size() <= left && begin > 0) {
     left += finder.older_left() - finder.open().size();

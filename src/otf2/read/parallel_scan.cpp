@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
 
@@ -12,6 +13,7 @@ namespace entrain::otf2 {
 
 namespace {
 
+constexpr std::uint64_t k_part_bytes = std::uint64_t{64} << 20;  ///< some 20 ms of scanning
 /// Parts per thread, so that all threads end at about the same time.
 constexpr std::uint64_t k_parts_per_thread = 4;
 
@@ -36,7 +38,7 @@ Result<std::vector<trace::LocationSkeleton>> ParallelScan::run() {
 }
 
 Result<void> ParallelScan::scan_location(std::size_t index) {
-  TRY(check_cancelled());
+  TRY(Cancel(progress_).check());
   const LocationIndex location = locations_[index];
   if (threads_ > 1) {
     std::error_code error;
@@ -58,7 +60,7 @@ std::vector<ParallelScan::Task> ParallelScan::split_large_files() {
   std::uint64_t total = 0;
   for (const auto& file : large_files_) total += file->bytes;
   const std::uint64_t wanted = std::max(part_bytes_, total / (threads_ * k_parts_per_thread));
-  const std::uint64_t chunk_size = archive_.anchor_.event_chunk_size;
+  const std::uint64_t chunk_size = archive_.anchor().event_chunk_size;
   std::vector<Task> tasks;
   for (const auto& file : large_files_) {
     const std::uint64_t parts = std::max<std::uint64_t>(file->bytes / wanted, 1);
@@ -75,15 +77,13 @@ std::vector<ParallelScan::Task> ParallelScan::split_large_files() {
 }
 
 Result<void> ParallelScan::scan_part_of(const Task& task) {
-  TRY(check_cancelled());
+  TRY(Cancel(progress_).check());
   LargeFile& file = *task.file;
   const LocationIndex location = locations_[file.index];
-  // Read again for every part: small beside it, while those of all locations together are not.
-  TRY_ASSIGN(LocalDefinitions local,
-             read_local_definitions(archive_.definition_file(location),
-                                    archive_.anchor_.definition_chunk_size));
-  const EventFile events{archive_.event_file(location), archive_.anchor_.event_chunk_size, local,
-                         archive_.references_};
+  // Read again for every part: cheap beside the part, while keeping those of all locations would
+  // take much memory.
+  TRY_ASSIGN(LocalDefinitions local, archive_.local_definitions(location));
+  const EventFile events = archive_.events_of(location, local);
   scan_part(events, progress_, file.parts[task.part]);
   if (--file.parts_left > 0) return {};
   TRY_ASSIGN(trace::LocationSkeleton skeleton, join_parts(events, progress_, file.parts));
@@ -93,9 +93,10 @@ Result<void> ParallelScan::scan_part_of(const Task& task) {
   return {};
 }
 
-Result<void> ParallelScan::check_cancelled() const {
-  if (progress_ == nullptr || !progress_->cancelled()) return {};
-  return fail(ErrorKind::interrupted, "interrupted while reading");
+Result<std::vector<trace::LocationSkeleton>> scan_all(const Archive& archive,
+                                                      std::span<const LocationIndex> locations,
+                                                      unsigned threads, Progress* progress) {
+  return ParallelScan(archive, locations, threads, progress, k_part_bytes).run();
 }
 
 }  // namespace entrain::otf2

@@ -9,20 +9,21 @@
 #include <vector>
 
 #include "otf2/read/archive.hpp"
-#include "otf2/read/scan.hpp"
+#include "otf2/read/scan_events.hpp"
 
 namespace entrain::otf2 {
 
-/// Scans locations of an archive: small event files one per thread, then the large ones in
-/// parts, so that one of them keeps all threads busy.
+/// Scans locations of an archive: first the small event files, each by one thread, then the large
+/// ones in parts, so that a single large file keeps all threads busy.
 class ParallelScan {
  public:
-  /// A file counts as large from twice `part_bytes` on. `progress` may be null.
+  /// A file of 2 * `part_bytes` or more counts as large. `threads` 0: all cores. `progress`, which
+  /// may be null, counts bytes and may cancel.
   ParallelScan(const Archive& archive, std::span<const LocationIndex> locations, unsigned threads,
                Progress* progress, std::uint64_t part_bytes);
 
-  /// One skeleton per location named, in that order. Errors: as of Archive::scan, of one of the
-  /// locations.
+  /// One skeleton per entry of `locations`, in that order. Errors: as of Archive::scan, for one of
+  /// the locations; ErrorKind::interrupted.
   Result<std::vector<trace::LocationSkeleton>> run();
 
  private:
@@ -42,7 +43,6 @@ class ParallelScan {
   Result<void> scan_location(std::size_t index);
   [[nodiscard]] std::vector<Task> split_large_files();
   Result<void> scan_part_of(const Task& task);
-  [[nodiscard]] Result<void> check_cancelled() const;
 
   const Archive& archive_;
   std::span<const LocationIndex> locations_;
@@ -53,5 +53,10 @@ class ParallelScan {
   std::mutex mutex_;
   std::vector<std::unique_ptr<LargeFile>> large_files_;
 };
+
+/// A ParallelScan with parts of a size that suits.
+Result<std::vector<trace::LocationSkeleton>> scan_all(const Archive& archive,
+                                                      std::span<const LocationIndex> locations,
+                                                      unsigned threads, Progress* progress);
 
 }  // namespace entrain::otf2

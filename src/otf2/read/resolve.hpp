@@ -58,7 +58,7 @@ struct RawDefinitions {
   std::unordered_set<std::uint32_t> shared_memory_nodes;
 };
 
-/// Looks every reference up: names, members of communicators, processes and nodes of locations.
+/// Looks up every reference: names, members of communicators, processes and machines of locations.
 /// `path` is for messages. Errors: ErrorKind::input for a location that is defined twice, or for a
 /// clock resolution of 0.
 Result<GlobalDefinitions> resolve(const RawDefinitions& raw, const std::string& path);

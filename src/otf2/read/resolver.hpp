@@ -9,7 +9,8 @@
 
 namespace entrain::otf2 {
 
-/// Local id -> position of the global definition, remembered for small ids.
+/// Maps a local id to the position of the global definition, or k_none. Remembers the results for
+/// ids below 65,536.
 class Resolver {
  public:
   Resolver(const IdMapping& mapping, const References::Map& positions)

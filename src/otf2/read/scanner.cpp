@@ -8,10 +8,10 @@ namespace {
 using trace::RmaGroupRole;
 
 constexpr unsigned k_time_bits = 61;
-constexpr std::uint64_t k_last_time = std::uint64_t{1} << k_time_bits;  ///< later is nonsense
+constexpr std::uint64_t k_last_time = std::uint64_t{1} << k_time_bits;  ///< later ones are damage
 
-/// Record types that yield nothing but their number. Enter and Leave are looked at by themselves,
-/// attribute lists are no event.
+/// Record types of which only the number counts. Enter and Leave are not among them, because their
+/// region decides, nor attribute lists, which are no events.
 constexpr LengthLimits k_uninteresting = [] {
   LengthLimits limits = except(k_plain_records, {mark::attribute_list,
                                                  event::buffer_flush,
@@ -53,7 +53,7 @@ constexpr LengthLimits k_uninteresting = [] {
   return limits;
 }();
 
-/// The same where no region has a role.
+/// The same for a trace without regions that matter: Enter and Leave are only counted, too.
 constexpr LengthLimits k_uninteresting_without_roles = [] {
   LengthLimits limits = k_uninteresting;
   limits[event::enter] = limits[event::leave] = k_plain_records[event::enter];
@@ -81,6 +81,7 @@ bool Scanner::stamp(std::size_t, std::uint64_t time) {
   return true;
 }
 
+/// Refuses a record before the first stamp, and one whose fields run past its end.
 bool Scanner::record(std::uint8_t type, std::size_t offset, std::size_t size) {
   if (!has_time_) {
     part_.needs_time = true;
@@ -93,6 +94,8 @@ bool Scanner::record(std::uint8_t type, std::size_t offset, std::size_t size) {
   return in.ok();
 }
 
+/// Alternates between skipping and decoding. Both use the same decode() as record(), here with the
+/// unchecked QuickFields; a record that they find wrong is left to record(), which refuses it.
 std::size_t Scanner::hurry(std::size_t at, std::size_t limit) {
   if (!part_.has_stamp) return at;
   const std::uint8_t* p = chunk_ + at;
@@ -114,14 +117,16 @@ std::size_t Scanner::hurry(std::size_t at, std::size_t limit) {
   return static_cast<std::size_t>(p - chunk_);
 }
 
-/// Takes up stamps, and events of which only the number counts. Nothing is called in here, so that
-/// all numbers stay in registers.
+/// Handles stamps, and events of which only the number counts, from `p` on, and returns the first
+/// other one. Most events of a trace go through this loop. It calls no function, so that all its
+/// numbers stay in registers; the members are read before and written after it.
 const std::uint8_t* Scanner::pass_over(const std::uint8_t* p, const std::uint8_t* end) {
   const std::uint16_t* const uninteresting =
       (references_.any_region_role ? k_uninteresting : k_uninteresting_without_roles).data();
   const std::uint8_t* const dull = dull_regions_.data();
   const std::size_t dull_count = dull_regions_.size();
-  // One less than the granule: "none yet" and "no step" both wrap around to the largest number.
+  // granule - 1 in place of the granule (smallest step above 0 so far, 0: none): "none" and a step
+  // of 0 both wrap around to the largest number, so that min() ignores them without a branch.
   std::uint64_t granule_less_1 = skeleton_.granule - 1;
   std::uint64_t time = time_, last = skeleton_.last, count = 0;
   while (p < end) {
@@ -278,7 +283,7 @@ void Scanner::region(std::uint32_t local, bool enter) {
   }
 }
 
-/// Enter and Leave of this region yield nothing: hurry() need not ask again.
+/// Enter and Leave of this region yield no event: pass_over() may skip them from now on.
 void Scanner::remember_dull(std::uint32_t local) {
   if (local >= k_remembered_regions) return;
   if (local >= dull_regions_.size()) dull_regions_.resize(local + 1);
@@ -357,8 +362,8 @@ void Scanner::rma_collective(Fields& in) {
 
 template <class Fields>
 void Scanner::group_sync(Fields& in) {
-  // Tracers stamp the record with the begin of its call. What start and wait have waited for is
-  // certain only at their end.
+  // Tracers stamp the record with the begin of its call. But MPI_Win_start and MPI_Win_wait have
+  // waited for the others only at their end, so their syncs are kept until the Leave.
   if (!part_.first_window_call) part_.early_syncs.push_back(skeleton_.events.size());
   Event& event =
       waits(part_.role) ? part_.waiting_syncs.emplace_back() : add(EventKind::rma_group_sync);

@@ -12,25 +12,26 @@
 
 namespace entrain::otf2 {
 
-/// What the scan of consecutive chunks of an event file yields, with all that is needed to join it
-/// with the parts before and behind. Where the part has to know what lies before, it assumes that
-/// no window call is open.
+/// The result of scanning some consecutive chunks of an event file (a part), with all that is
+/// needed to join it with the parts before and after. Where its events depend on what lies before,
+/// the scan assumes that no RMA window call is open there; PartJoiner (scan_events.cpp) puts it
+/// right.
 struct ScanPart {
   /// A stamp that is smaller than the one before.
   struct Decrease {
-    std::uint64_t record = 0;  ///< number of the next record in the part, from 0
+    std::uint64_t record = 0;  ///< number of the record after the stamp in the part, from 0
     std::uint64_t time = 0, previous = 0;
   };
-  /// Enter or Leave of a call of post-start-complete-wait.
+  /// Enter or Leave of MPI_Win_post, start, complete or wait.
   struct WindowCall {
-    std::size_t position = 0;  ///< in skeleton.events, of what follows it
+    std::size_t position = 0;  ///< in skeleton.events, of the next event after it
     std::uint64_t time = 0;
   };
 
-  /// Of this part; `first` and `decreasing` are not set.
+  /// The events of this part; `first` and `decreasing` are not set.
   trace::LocationSkeleton skeleton;
   bool has_stamp = false;
-  bool needs_time = false;  ///< a record stands before all stamps: damage, unless a part precedes
+  bool needs_time = false;  ///< a record before all stamps: damage if no part precedes
   std::uint64_t records_before_stamp = 0;
   std::uint64_t first_stamp = 0, last_stamp = 0;  ///< only if has_stamp
   std::optional<Decrease> decrease;               ///< the first one
@@ -59,7 +60,12 @@ inline void append_syncs(BigVector<trace::Event>& events, std::vector<trace::Eve
   waiting.clear();
 }
 
-/// Visitor that turns the records of a part into skeleton events.
+/// Visitor of walk_chunk() that turns the records of a part into skeleton events.
+///
+/// Most records are Enter and Leave of regions that play no role in the communication. Their number
+/// and times count, but they yield no event. Such a region is called *dull*: the first time that
+/// region() looks one up, it remembers the local id, and pass_over() skips later ones without
+/// looking them up.
 class Scanner {
  public:
   /// `time` holds for records before the first stamp; unset: such records are refused.
@@ -87,7 +93,7 @@ class Scanner {
   using Event = trace::Event;
   using EventKind = trace::EventKind;
 
-  /// Region ids up to which the uninteresting ones are remembered.
+  /// Dull regions are remembered up to this local id: one byte each.
   static constexpr std::uint32_t k_remembered_regions = 1u << 16;
   static constexpr std::uint8_t k_openmp = 3;  ///< OTF2_PARADIGM_OPENMP
 

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "otf2/format/block_reader.hpp"
+#include "otf2/format/format.hpp"
 #include "otf2/format/quick.hpp"
-#include "otf2/format/records.hpp"
 
 namespace entrain::otf2 {
 
@@ -14,7 +17,7 @@ namespace {
 /// Operation codes from here on create and destroy handles.
 constexpr std::uint8_t k_first_handle_operation = 17;
 
-/// Types of records that never communicate.
+/// Records that never communicate, so that their type is all that counts.
 constexpr LengthLimits k_silent = except(
     k_plain_records, {mark::attribute_list, event::mpi_send, event::mpi_isend, event::mpi_recv,
                       event::mpi_irecv, event::mpi_collective_end, event::nb_collective_complete});
@@ -108,7 +111,8 @@ Result<EventStamps> read_stamps(const Archive& archive, LocationIndex location) 
   const std::filesystem::path path = archive.event_file(location);
   if (!file_exists(path)) return result;
   TRY_ASSIGN(BlockReader reader, BlockReader::open(path, archive.anchor().event_chunk_size));
-  // As many as the definition says, if the file can hold them: no event has less than 2 bytes.
+  // Room for as many events as the definition says, if the file can hold them: no event has fewer
+  // than 2 bytes.
   const std::size_t expected =
       std::min(archive.definitions().locations[location].event_count, reader.file_size() / 2);
   result.stamps.reserve(expected);

@@ -12,12 +12,13 @@ namespace entrain::otf2 {
 struct EventStamps {
   std::vector<std::uint64_t> stamps;  ///< as stored
   std::vector<std::uint8_t> types;    ///< OTF2 record types
-  /// Per event: 1 for sends, receives and ends of collectives of the application (operation codes
-  /// below 17), blocking or not; 0 for all others.
+  /// Per event: 1 for sends, receives, and ends of collectives that move data or synchronise
+  /// (operation codes below 17), blocking or not; 0 for all others.
   std::vector<std::uint8_t> communication;
 };
 
-/// Reads them. A missing file yields no events. Errors: ErrorKind::input.
+/// Reads the event file of a location. A missing file yields no events, a truncated one those before
+/// its end. Errors: ErrorKind::input for a damaged file.
 Result<EventStamps> read_stamps(const Archive& archive, LocationIndex location);
 
 }  // namespace entrain::otf2

@@ -6,8 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/temp_folder_testing.hpp"
+#include "otf2/format/block_reader.hpp"
 #include "otf2/format/format.hpp"
-#include "otf2/format/records.hpp"
 
 namespace entrain::otf2 {
 namespace {
@@ -78,6 +79,40 @@ TEST(Stamps, none_is_left_out_in_a_hurry) {
       EXPECT_EQ(events->communication.size(), events->types.size());
     }
   }
+}
+
+TEST(Stamps, none_without_a_file_and_an_error_for_a_damaged_one) {
+  const TempFolder folder;
+  fs::copy(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces/allops-4", folder / "x",
+           fs::copy_options::recursive);
+  const auto archive = Archive::open(folder / "x");
+  ASSERT_TRUE(archive);
+  fs::remove((*archive)->event_file(0));
+  const auto none = read_stamps(**archive, 0);
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(none->stamps.empty() && none->types.empty() && none->communication.empty());
+  folder.put("x/traces/0.evt", std::vector<std::uint8_t>(100, 0x77));
+  const auto damaged = read_stamps(**archive, 0);
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error().kind, ErrorKind::input);
+}
+
+TEST(Stamps, of_a_file_that_ends_early_are_those_before_the_end) {
+  const TempFolder folder;
+  fs::copy(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces/allops-4", folder / "x",
+           fs::copy_options::recursive);
+  const auto archive = Archive::open(folder / "x");
+  ASSERT_TRUE(archive);
+  const auto all = read_stamps(**archive, 0);
+  ASSERT_TRUE(all);
+  const fs::path file = (*archive)->event_file(0);
+  fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
+  fs::resize_file(file, fs::file_size(file) / 2);
+  const auto some = read_stamps(**archive, 0);
+  ASSERT_TRUE(some) << some.error().message;
+  ASSERT_GT(some->stamps.size(), 0u);
+  ASSERT_LT(some->stamps.size(), all->stamps.size());
+  EXPECT_TRUE(std::equal(some->stamps.begin(), some->stamps.end(), all->stamps.begin()));
 }
 
 }  // namespace

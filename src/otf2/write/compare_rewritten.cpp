@@ -8,9 +8,14 @@
 
 #include <fmt/core.h>
 
+#include "base/cancel.hpp"
 #include "base/executor.hpp"
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "otf2/format/block_reader.hpp"
+#include "otf2/format/definition_file.hpp"
+#include "otf2/format/format.hpp"
 #include "otf2/format/quick.hpp"
-#include "otf2/format/records.hpp"
 
 namespace entrain::otf2 {
 
@@ -18,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Compares the stamps of a second block with what a map makes of those of the block that it
-/// visits, and gives the second one the times of the first: where the two differ afterwards, they
-/// differ in more than times.
+/// Visits a block of the original beside the same block of the written file. Compares the stamps
+/// of the second one with the mapped stamps of the first, then copies the original's times into the
+/// second block: if the two blocks differ afterwards, they differ in more than times.
 class TimeComparer {
  public:
   explicit TimeComparer(const ClockMap& map) : cursor_(map) {}
@@ -79,22 +84,21 @@ tl::unexpected<Error> different(const fs::path& written, const fs::path& origina
 
 class Comparison {
  public:
-  Comparison(const Archive& original, const Archive& written,
-             std::span<const LocationIndex> locations, std::span<const ClockMap> maps,
-             unsigned threads, Progress* progress)
-      : original_(original),
-        written_(written),
-        locations_(locations),
-        maps_(maps),
-        threads_(threads),
-        progress_(progress) {}
+  Comparison(const RewrittenArchive& archive, const ReadBackOptions& options)
+      : original_(archive.original),
+        written_(archive.written),
+        locations_(archive.locations),
+        maps_(archive.maps),
+        threads_(options.threads),
+        progress_(options.progress),
+        part_bytes_(options.part_bytes) {}
 
-  Result<Rewritten> run(std::uint64_t part_bytes) {
+  Result<Rewritten> run() {
     TRY(compare_definitions(original_.global_definition_file(), written_.global_definition_file(),
                             def::clock_properties));
     TRY(parallel_for(threads_, locations_.size(),
                      [&](std::size_t i) { return compare_local_definitions(locations_[i]); }));
-    const std::vector<Part> parts = split_files(part_bytes);
+    const std::vector<Part> parts = split_files();
     if (progress_ != nullptr) {
       progress_->begin("read back", original_.event_bytes(locations_), "B");
     }
@@ -108,11 +112,6 @@ class Comparison {
     ChunkRange range;
   };
 
-  [[nodiscard]] Result<void> stop_if_cancelled() const {
-    if (progress_ == nullptr || !progress_->cancelled()) return {};
-    return fail(ErrorKind::interrupted, "interrupted; nothing was written");
-  }
-
   Result<void> compare_definitions(const fs::path& from, const fs::path& to, std::uint8_t except) {
     TRY_ASSIGN(const bool same,
                same_definitions({from, original_.anchor().definition_chunk_size},
@@ -122,7 +121,7 @@ class Comparison {
   }
 
   Result<void> compare_local_definitions(LocationIndex location) {
-    TRY(stop_if_cancelled());
+    TRY(Cancel(progress_).check());
     const fs::path to = written_.definition_file(location);
     TRY(compare_definitions(original_.definition_file(location), to, def::local_clock_offset));
     TRY_ASSIGN(const LocalDefinitions local,
@@ -137,9 +136,9 @@ class Comparison {
     return {};
   }
 
-  [[nodiscard]] std::vector<Part> split_files(std::uint64_t part_bytes) const {
+  [[nodiscard]] std::vector<Part> split_files() const {
     const std::uint64_t step =
-        std::max<std::uint64_t>(part_bytes / original_.anchor().event_chunk_size, 1);
+        std::max<std::uint64_t>(part_bytes_ / original_.anchor().event_chunk_size, 1);
     std::vector<Part> parts;
     for (const LocationIndex l : locations_) {
       std::error_code missing;
@@ -164,7 +163,7 @@ class Comparison {
     TimeComparer comparer(maps_[part.location]);
     bool in_records = true;
     while (true) {
-      TRY(stop_if_cancelled());
+      TRY(Cancel(progress_).check());
       TRY_ASSIGN(const std::span<std::uint8_t> left, a.next());
       TRY_ASSIGN(const std::span<std::uint8_t> right, b.next());
       if (left.size() != right.size()) return different(to, from, a.offset());
@@ -189,16 +188,15 @@ class Comparison {
   std::span<const ClockMap> maps_;
   unsigned threads_;
   Progress* progress_;
+  std::uint64_t part_bytes_;
   std::atomic<bool> as_mapped_{true}, has_clock_offsets_{false};
 };
 
 }  // namespace
 
-Result<Rewritten> compare_rewritten(const Archive& original, const Archive& written,
-                                    std::span<const LocationIndex> locations,
-                                    std::span<const ClockMap> maps, unsigned threads,
-                                    Progress* progress, std::uint64_t part_bytes) {
-  return Comparison(original, written, locations, maps, threads, progress).run(part_bytes);
+Result<Rewritten> compare_rewritten(const RewrittenArchive& archive,
+                                    const ReadBackOptions& options) {
+  return Comparison(archive, options).run();
 }
 
 }  // namespace entrain::otf2

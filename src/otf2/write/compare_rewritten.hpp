@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include <entrain/clock_map.hpp>
@@ -10,24 +11,35 @@
 
 namespace entrain::otf2 {
 
-/// What a rewritten archive turned out to be.
-struct Rewritten {
-  /// Every stamp is what the location's map makes of the original one, no ClockOffset record
-  /// changes what a reader sees of it, and the other definitions but ClockProperties are the same:
-  /// the original under the maps tells all about the archive.
-  bool as_mapped = true;
-  bool has_clock_offsets = false;  ///< there are ClockOffset records, of whatever effect
+/// An archive that was written from another one.
+struct RewrittenArchive {
+  const Archive& original;
+  const Archive& written;
+  std::span<const LocationIndex> locations;  ///< whose files are compared
+  std::span<const ClockMap> maps;            ///< one per location of the archive
 };
 
-/// Compares `written`, which was written from `original`, with it: definitions, and the event files
-/// of `locations` byte by byte but for times. `maps` has one map per location of the archive. Large
-/// files are shared among `threads` threads (0: all cores), in parts of about `part_bytes`.
-/// `progress`, which may be null, may interrupt. Errors: ErrorKind::output where events differ in
-/// more than times, with file and place; ErrorKind::input for damage; ErrorKind::interrupted.
-Result<Rewritten> compare_rewritten(const Archive& original, const Archive& written,
-                                    std::span<const LocationIndex> locations,
-                                    std::span<const ClockMap> maps, unsigned threads,
-                                    Progress* progress,
-                                    std::uint64_t part_bytes = std::uint64_t{64} << 20);
+/// The result of comparing the two.
+struct Rewritten {
+  /// True if the original archive together with the maps says all about the written one: every
+  /// stamp has the value that the location's map gives, no ClockOffset record changes the time that
+  /// a reader sees, and all definitions but ClockProperties are the same.
+  bool as_mapped = true;
+  bool has_clock_offsets = false;  ///< there are ClockOffset records, whatever their effect
+};
+
+/// How to compare: large files are shared among `threads` threads (0: all cores), in parts of about
+/// `part_bytes`. `progress`, which may be null, counts bytes and may cancel.
+struct ReadBackOptions {
+  unsigned threads = 0;
+  Progress* progress = nullptr;
+  std::uint64_t part_bytes = std::uint64_t{64} << 20;
+};
+
+/// Compares definitions, and the event files byte by byte except for times. Errors:
+/// ErrorKind::output where events differ in more than times, with file and place; ErrorKind::input
+/// for damage; ErrorKind::interrupted.
+Result<Rewritten> compare_rewritten(const RewrittenArchive& archive,
+                                    const ReadBackOptions& options);
 
 }  // namespace entrain::otf2

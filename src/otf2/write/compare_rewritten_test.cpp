@@ -6,7 +6,7 @@
 
 #include "otf2/format/testing.hpp"
 #include "otf2/write/retime_definitions.hpp"
-#include "otf2/write/write.hpp"
+#include "otf2/write/write_archive.hpp"
 
 namespace entrain::otf2 {
 namespace {
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using testing::TempFolder;
 
 /// lulesh-8 and a copy of it in which location 3 is 1000 ticks later.
-class RewrittenArchive : public ::testing::Test {
+class CompareRewritten : public ::testing::Test {
  protected:
   void SetUp() override {
     original_ = open(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8");
@@ -44,7 +44,7 @@ class RewrittenArchive : public ::testing::Test {
 
   [[nodiscard]] Result<Rewritten> compare() const {
     const std::vector<LocationIndex> some{0, 3};
-    return compare_rewritten(*original_, *written_, some, plan_.maps, 1, nullptr);
+    return compare_rewritten({*original_, *written_, some, plan_.maps}, {.threads = 1});
   }
 
   /// Adds 1 to the byte of the event file of location 3 that lies `offset` bytes behind its first
@@ -64,20 +64,20 @@ class RewrittenArchive : public ::testing::Test {
   std::unique_ptr<Archive> original_, written_;
 };
 
-TEST_F(RewrittenArchive, is_what_the_maps_say) {
+TEST_F(CompareRewritten, is_what_the_maps_say) {
   const auto result = compare();
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_TRUE(result->as_mapped);
 }
 
-TEST_F(RewrittenArchive, is_not_when_a_stamp_is_another) {
+TEST_F(CompareRewritten, is_not_when_a_stamp_is_another) {
   change_byte(1);
   const auto result = compare();
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_FALSE(result->as_mapped);
 }
 
-TEST_F(RewrittenArchive, is_refused_when_a_record_is_another) {
+TEST_F(CompareRewritten, is_refused_when_a_record_is_another) {
   change_byte(11);  // behind mark and stamp: type, length, first byte of the record
   const auto result = compare();
   ASSERT_FALSE(result);
@@ -85,14 +85,14 @@ TEST_F(RewrittenArchive, is_refused_when_a_record_is_another) {
   EXPECT_THAT(result.error().message, HasSubstr("is not what was to be written"));
 }
 
-TEST_F(RewrittenArchive, is_refused_when_its_end_is_missing) {
+TEST_F(CompareRewritten, is_refused_when_its_end_is_missing) {
   fs::resize_file(written_->event_file(3), fs::file_size(written_->event_file(3)) - 1);
   const auto result = compare();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ErrorKind::output);
 }
 
-TEST_F(RewrittenArchive, is_another_for_a_reader_when_clock_offsets_count) {
+TEST_F(CompareRewritten, is_another_for_a_reader_when_clock_offsets_count) {
   plan_.clock_offsets.resize(plan_.maps.size());
   plan_.clock_offsets[3] = {{0, 0, 0.0}, {10, 5, 0.0}};
   write();
@@ -102,7 +102,7 @@ TEST_F(RewrittenArchive, is_another_for_a_reader_when_clock_offsets_count) {
   EXPECT_TRUE(result->has_clock_offsets);
 }
 
-TEST_F(RewrittenArchive, is_another_with_other_definitions) {
+TEST_F(CompareRewritten, is_another_with_other_definitions) {
   plan_.maps.assign(plan_.maps.size(), {});
   written_ = open(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8.truth");
   const auto result = compare();

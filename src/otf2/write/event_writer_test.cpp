@@ -19,6 +19,19 @@ using testing::TempFolder;
 constexpr std::uint64_t k_chunk = 8192;  // writers do not ask for the sizes that readers want
 constexpr std::uint64_t k_start = 1'000'000;
 
+// The example in format.hpp.
+TEST(EventWriter, writes_the_bytes_of_the_example) {
+  const TempFolder folder;
+  EventWriter out(folder / "0.evt", k_chunk, EventWriter::k_least_buffer);
+  out.enter(1000, 7);
+  out.mpi_send(1010, {3, 0, 5, 4096});
+  ASSERT_TRUE(out.close());
+  EXPECT_EQ(contents(folder / "0.evt"),
+            (Bytes{0x03, 0x42, 1,    0,    0, 0,    0, 0, 0, 0, 2,    0, 0, 0,    0,    0,    0,
+                   0,    0x05, 0xE8, 0x03, 0, 0,    0, 0, 0, 0, 0x0C, 1, 7, 0x05, 0xF2, 0x03, 0,
+                   0,    0,    0,    0,    0, 0x0E, 8, 1, 3, 0, 1,    5, 2, 0,    0x10, 2,    1}));
+}
+
 /// A stream with all kinds of records, small and large numbers, and equal stamps. Writes a whole
 /// number of rounds.
 void write_rounds(EventWriter& out, std::uint64_t rounds) {

@@ -8,9 +8,9 @@
 
 namespace entrain::otf2 {
 
-/// Makes `to` a link to `from`; with LinkKind::automatic the first of reflink, relative symbolic
-/// link and hard link that works here. `final_folder` is the folder in which `to` will end up:
-/// relative links are made for it. Returns the kind that was made. Errors: ErrorKind::output.
+/// Makes `to` a link to `from`. LinkKind::automatic tries reflink, relative symbolic link and hard
+/// link, in this order. `final_folder` is the folder in which `to` will be in the end: relative
+/// links are made for that place. Returns the kind that was made. Errors: ErrorKind::output.
 Result<LinkKind> link_file(const std::filesystem::path& from, const std::filesystem::path& to,
                            const std::filesystem::path& final_folder, LinkKind kind);
 

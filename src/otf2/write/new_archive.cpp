@@ -11,6 +11,7 @@
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "otf2/format/anchor.hpp"
+#include "otf2/format/archive_files.hpp"
 #include "otf2/format/format.hpp"
 #include "otf2/write/new_definitions.hpp"
 
@@ -45,7 +46,7 @@ std::uint64_t hash_of(std::span<const std::uint8_t> bytes, const std::string& te
 }  // namespace
 
 Result<NewArchive> NewArchive::create(const fs::path& directory, bool force) {
-  TRY_ASSIGN(StagedDirectory staged, StagedDirectory::create(directory, force));
+  TRY_ASSIGN(StagedDirectory staged, StagedDirectory::create(directory, replaces_archives(force)));
   const fs::path folder = staged.path() / k_name;
   std::error_code error;
   if (!fs::create_directory(folder, error)) {
@@ -56,15 +57,15 @@ Result<NewArchive> NewArchive::create(const fs::path& directory, bool force) {
 }
 
 fs::path NewArchive::local_file(std::uint64_t id, const char* extension) const {
-  return directory_.path() / k_name / fmt::format("{}.{}", id, extension);
+  return directory_.path() / k_name / fmt::format("{}{}", id, extension);
 }
 
 fs::path NewArchive::event_file(std::uint64_t location_id) const {
-  return local_file(location_id, "evt");
+  return local_file(location_id, ending::events);
 }
 
 Result<void> NewArchive::write_local_definitions(std::uint64_t location_id) const {
-  const fs::path path = local_file(location_id, "def");
+  const fs::path path = local_file(location_id, ending::definitions);
   TRY_ASSIGN(const auto bytes, pack_definition_file({}, k_min_chunk_size, path));
   return write_file(path, bytes);
 }
@@ -72,7 +73,7 @@ Result<void> NewArchive::write_local_definitions(std::uint64_t location_id) cons
 Result<fs::path> NewArchive::commit(const trace::Definitions& definitions,
                                     const std::string& creator, const std::string& description) {
   const DefinitionFile file = new_global_definitions(definitions);
-  const fs::path path = directory_.path() / fmt::format("{}.def", k_name);
+  const fs::path path = directory_.path() / fmt::format("{}{}", k_name, ending::definitions);
   Anchor anchor;
   anchor.trace_format = k_trace_format;
   anchor.event_chunk_size = k_event_chunk;
@@ -85,7 +86,7 @@ Result<fs::path> NewArchive::commit(const trace::Definitions& definitions,
   anchor.trace_id = hash_of(bytes, description);
   TRY(write_file(path, bytes));
   // The anchor comes last: without it nothing here looks like an archive.
-  const std::string name = fmt::format("{}.otf2", k_name);
+  const std::string name = fmt::format("{}{}", k_name, ending::anchor);
   TRY_ASSIGN(const auto anchor_bytes, pack_anchor(anchor));
   TRY(write_file(directory_.path() / name, anchor_bytes));
   TRY(directory_.commit());

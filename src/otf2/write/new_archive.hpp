@@ -12,21 +12,21 @@
 
 namespace entrain::otf2 {
 
-/// An archive that is made from nothing. The files of locations come first, in any order and from
-/// any thread, then commit(), which gives the archive its name; destroyed without it, nothing
-/// remains.
+/// An archive made from nothing. First the files of the locations are written, in any order and by
+/// any thread; then commit() gives the archive its name. Without commit() nothing remains.
 class NewArchive {
  public:
   /// Chunk size of event files, bytes.
   static constexpr std::uint64_t k_event_chunk = std::uint64_t{1} << 20;
 
-  /// `directory` must not exist unless `force`. Errors: ErrorKind::output.
+  /// `directory` must not exist, or with `force` may hold one archive and nothing else. Errors:
+  /// ErrorKind::output.
   static Result<NewArchive> create(const std::filesystem::path& directory, bool force);
 
-  /// Where the event file of a location has to be written (see EventWriter).
+  /// Path at which an EventWriter has to write the event file of a location.
   [[nodiscard]] std::filesystem::path event_file(std::uint64_t location_id) const;
 
-  /// Writes the local definitions of a location: none, ids are the global ones. Errors:
+  /// Writes an empty file of local definitions: the location uses the global ids. Errors:
   /// ErrorKind::output.
   Result<void> write_local_definitions(std::uint64_t location_id) const;
 

@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/cancel.hpp"
 #include "base/executor.hpp"
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "otf2/format/block_reader.hpp"
+#include "otf2/format/format.hpp"
 #include "otf2/format/quick.hpp"
 #include "otf2/format/quick_clock.hpp"
-#include "otf2/format/records.hpp"
 
 namespace entrain::otf2 {
 
@@ -16,9 +20,9 @@ namespace {
 /// First and last record type of a snapshot file that begin with the time of the original event.
 constexpr std::uint8_t k_first_snapshot_event = 12, k_last_snapshot_event = 29;
 
-/// What the retiming of a part depends on, beside its bytes.
+/// The state in which a part of a file is begun: with the bytes it decides what is written.
 struct RetimeState {
-  std::size_t segment = QuickClock::k_unset;  ///< of the clock map: the furthest one so far
+  std::size_t segment = QuickClock::k_unset;  ///< of the clock map: the last one used so far
   std::int64_t time = 0;                      ///< new time of the last stamp
 };
 
@@ -49,6 +53,8 @@ class EventRetimer {
     store_u64(chunk_ + offset, static_cast<std::uint64_t>(std::max(stop, time_)), big_endian_);
     return true;
   }
+  /// Maps stamps by the current segment's line only. The first stamp outside of it, or a flush,
+  /// ends the hurry: stamp() or record() take it and may move to another segment.
   std::size_t hurry(std::size_t at, std::size_t limit) {
     std::uint8_t* p = chunk_ + at;
     const std::uint8_t* const end = chunk_ + limit;
@@ -95,8 +101,8 @@ class EventRetimer {
   std::size_t first_segment_ = QuickClock::k_unset;
 };
 
-/// Maps the times of snapshot records in place: their stamps, and the times of the events that
-/// they repeat, which lie before.
+/// Maps the times of snapshot records in place: their stamps, and the times of the earlier events
+/// that they repeat. As those go back, every time is looked up by itself.
 class SnapshotRetimer {
  public:
   explicit SnapshotRetimer(const ClockMap& map) : map_(map) {}
@@ -123,25 +129,19 @@ class SnapshotRetimer {
   bool big_endian_ = false;
 };
 
-tl::unexpected<Error> interrupted() {
-  return fail(ErrorKind::interrupted, "interrupted; nothing was written");
-}
-
 Result<void> write_block(const BlockReader& reader, const File& target,
                          std::span<const std::uint8_t> block, Progress* progress) {
-  if (progress != nullptr) {
-    if (progress->cancelled()) return interrupted();
-    progress->advance(block.size());
-  }
+  TRY(Cancel(progress).check());
+  if (progress != nullptr) progress->advance(block.size());
   return target.write_at(reader.offset(), block);
 }
 
-Result<void> duplicate(const std::filesystem::path& from, const std::filesystem::path& to,
-                       Progress* progress) {
-  TRY(duplicate_file(from, to));
+/// Copies a file whose times stay.
+Result<void> duplicate(const Retiming& retiming) {
+  TRY(duplicate_file(retiming.from, retiming.to));
   std::error_code unknown;
-  const std::uint64_t size = std::filesystem::file_size(from, unknown);
-  if (progress != nullptr && !unknown) progress->advance(size);
+  const std::uint64_t size = std::filesystem::file_size(retiming.from, unknown);
+  if (retiming.progress != nullptr && !unknown) retiming.progress->advance(size);
   return {};
 }
 
@@ -154,7 +154,7 @@ Result<FileEnd> retime(BlockReader& reader, const File& target, Retimer& retimer
   });
 }
 
-/// Copies the blocks that are left as they are: what follows the end mark.
+/// Copies the blocks after the end mark unchanged.
 Result<void> copy_rest(BlockReader& reader, const File& target, Progress* progress) {
   while (true) {
     TRY_ASSIGN(const std::span<const std::uint8_t> rest, reader.next());
@@ -163,21 +163,18 @@ Result<void> copy_rest(BlockReader& reader, const File& target, Progress* progre
   }
 }
 
-/// Retimes one file on several threads. Every part is begun as if nothing stood before it, which
-/// is seldom wrong; join() finds that out and does it again.
+/// Retimes one file by several threads. A part depends on the parts before it in two ways: a stop
+/// time may have moved the map's segment on (StopTimes::move_segment), and a flush before the
+/// part's first stamp needs the stamp before. Both are rare, so every part is begun as if nothing
+/// stood before it; join() goes through the parts in order and repeats those for which that was
+/// wrong.
 class PartsRetimer {
  public:
-  PartsRetimer(const File& target, const std::filesystem::path& from, std::uint64_t chunk_size,
-               const ClockMap& map, StopTimes stops, Progress* progress)
-      : target_(target),
-        from_(from),
-        chunk_size_(chunk_size),
-        map_(map),
-        stops_(stops),
-        progress_(progress) {}
+  PartsRetimer(const Retiming& retiming, const File& target)
+      : retiming_(retiming), target_(target) {}
 
   Result<void> run(std::uint64_t file_size, unsigned threads, std::uint64_t part_chunks) {
-    const std::uint64_t chunks = file_size / chunk_size_ + 1;
+    const std::uint64_t chunks = file_size / retiming_.chunk_size + 1;
     std::vector<Part> parts;
     part_chunks = std::max<std::uint64_t>(part_chunks, 1);
     for (std::uint64_t first = 0; first < chunks; first += part_chunks) {
@@ -185,7 +182,7 @@ class PartsRetimer {
     }
     parts.back().range.count = ChunkRange::k_all;
     TRY(parallel_for(threads, parts.size(), [&](std::size_t i) -> Result<void> {
-      if (progress_ != nullptr && progress_->cancelled()) return interrupted();
+      TRY(Cancel(retiming_.progress).check());
       parts[i].verdict = retime_part(parts[i], {});
       return {};
     }));
@@ -210,6 +207,8 @@ class PartsRetimer {
         TRY(copy_part(part));
         continue;
       }
+      // The part used the map at all; it began in an earlier segment than the parts before ended
+      // in.
       const bool evaluated = part.first_segment != QuickClock::k_unset;
       const bool behind =
           evaluated && state.segment != QuickClock::k_unset && part.first_segment < state.segment;
@@ -224,58 +223,56 @@ class PartsRetimer {
   }
 
   Result<void> retime_part(Part& part, RetimeState begin) const {
-    TRY_ASSIGN(BlockReader reader, BlockReader::open(from_, chunk_size_, part.range));
-    EventRetimer retimer(map_, stops_, begin);
-    const Result<FileEnd> end = retime<Framing::events>(reader, target_, retimer, progress_);
+    TRY_ASSIGN(BlockReader reader, open(part));
+    EventRetimer retimer(retiming_.map, retiming_.stops, begin);
+    const Result<FileEnd> end =
+        retime<Framing::events>(reader, target_, retimer, retiming_.progress);
     part.end = retimer.state();
     part.first_segment = retimer.first_segment();
     part.has_stamp = retimer.has_stamp();
     part.needs_time = retimer.needs_time();
     if (!end) return tl::unexpected<Error>(end.error());
     part.ended = !end->goes_on;
-    return copy_rest(reader, target_, progress_);
+    return copy_rest(reader, target_, retiming_.progress);
   }
 
   Result<void> copy_part(const Part& part) const {
-    TRY_ASSIGN(BlockReader reader, BlockReader::open(from_, chunk_size_, part.range));
-    return copy_rest(reader, target_, progress_);
+    TRY_ASSIGN(BlockReader reader, open(part));
+    return copy_rest(reader, target_, retiming_.progress);
   }
 
+  [[nodiscard]] Result<BlockReader> open(const Part& part) const {
+    return BlockReader::open(retiming_.from, retiming_.chunk_size, part.range);
+  }
+
+  const Retiming& retiming_;
   const File& target_;
-  const std::filesystem::path& from_;
-  std::uint64_t chunk_size_;
-  const ClockMap& map_;
-  StopTimes stops_;
-  Progress* progress_;
 };
 
 }  // namespace
 
-Result<void> retime_file(const std::filesystem::path& from, const std::filesystem::path& to,
-                         std::uint64_t chunk_size, Framing framing, const ClockMap& map,
-                         Progress* progress, StopTimes stops) {
-  if (map.is_identity()) return duplicate(from, to, progress);
-  TRY_ASSIGN(BlockReader reader, BlockReader::open(from, chunk_size));
-  TRY_ASSIGN(File target, File::create(to));
+Result<void> retime_file(const Retiming& retiming, Framing framing) {
+  if (retiming.map.is_identity()) return duplicate(retiming);
+  TRY_ASSIGN(BlockReader reader, BlockReader::open(retiming.from, retiming.chunk_size));
+  TRY_ASSIGN(File target, File::create(retiming.to));
   if (framing == Framing::events) {
-    EventRetimer retimer(map, stops, {});
-    TRY(retime<Framing::events>(reader, target, retimer, progress));
+    EventRetimer retimer(retiming.map, retiming.stops, {});
+    TRY(retime<Framing::events>(reader, target, retimer, retiming.progress));
   } else {
-    SnapshotRetimer retimer(map);
-    TRY(retime<Framing::snapshots>(reader, target, retimer, progress));
+    SnapshotRetimer retimer(retiming.map);
+    TRY(retime<Framing::snapshots>(reader, target, retimer, retiming.progress));
   }
-  TRY(copy_rest(reader, target, progress));
+  TRY(copy_rest(reader, target, retiming.progress));
   return target.close();
 }
 
-Result<void> retime_in_parts(const std::filesystem::path& from, const std::filesystem::path& to,
-                             std::uint64_t chunk_size, const ClockMap& map, Progress* progress,
-                             unsigned threads, std::uint64_t part_chunks, StopTimes stops) {
-  if (map.is_identity()) return duplicate(from, to, progress);
-  TRY_ASSIGN(const File source, File::open_for_reading(from));
+Result<void> retime_in_parts(const Retiming& retiming, unsigned threads,
+                             std::uint64_t part_chunks) {
+  if (retiming.map.is_identity()) return duplicate(retiming);
+  TRY_ASSIGN(const File source, File::open_for_reading(retiming.from));
   TRY_ASSIGN(const std::uint64_t size, source.size());
-  TRY_ASSIGN(File target, File::create(to));
-  TRY(PartsRetimer(target, from, chunk_size, map, stops, progress).run(size, threads, part_chunks));
+  TRY_ASSIGN(File target, File::create(retiming.to));
+  TRY(PartsRetimer(retiming, target).run(size, threads, part_chunks));
   return target.close();
 }
 

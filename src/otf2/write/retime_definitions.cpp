@@ -10,7 +10,10 @@
 
 #include <fmt/core.h>
 
-#include "otf2/format/records.hpp"
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "otf2/format/definition_file.hpp"
+#include "otf2/format/format.hpp"
 
 namespace entrain::otf2 {
 
@@ -209,7 +212,7 @@ namespace {
 struct Marker {
   LocationIndex location = k_none;
   std::uint64_t time = 0, duration = 0;
-  std::span<const std::uint8_t> rest;  ///< payload behind the times
+  std::span<const std::uint8_t> rest;  ///< payload after the times
 };
 
 /// Decodes the markers of an archive.

@@ -12,8 +12,8 @@
 
 namespace entrain::otf2 {
 
-/// Copies the global definitions with a ClockProperties record that holds [first, last]: in place
-/// if the new numbers fit into the old bytes, by packing the file again otherwise.
+/// Copies the global definitions with the range of ClockProperties widened to hold [first, last]. If
+/// the new numbers fit into the old bytes, only those change; otherwise the file is packed again.
 Result<void> write_global_definitions(const std::filesystem::path& from,
                                       const std::filesystem::path& to, std::uint64_t chunk_size,
                                       std::int64_t first, std::int64_t last);
@@ -29,7 +29,7 @@ Result<void> write_local_definitions(const std::filesystem::path& from,
                                      const std::filesystem::path& to, std::uint64_t chunk_size,
                                      bool big_endian, std::span<const trace::ClockOffset> offsets);
 
-/// A time that a marker carries; `location` is k_none if it is not of one location.
+/// A time of a marker; `location` is k_none if the marker belongs to no single location.
 struct MarkerTime {
   LocationIndex location = k_none;
   std::uint64_t time = 0;
@@ -38,8 +38,8 @@ struct MarkerTime {
 /// Begin and end of every marker, in the order of the file. None without a marker file.
 Result<std::vector<MarkerTime>> read_marker_times(const Archive& archive);
 
-/// Copies the marker file with the times that read_marker_times() gave replaced by `times`; empty:
-/// as they are.
+/// Copies the marker file with `times`, one per entry of read_marker_times(), in place of the old
+/// times; if `times` is empty, unchanged.
 Result<void> write_markers(const Archive& archive, const std::filesystem::path& to,
                            std::span<const std::int64_t> times);
 

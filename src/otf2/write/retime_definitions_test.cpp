@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "otf2/format/records.hpp"
+#include "otf2/format/definition_file.hpp"
 #include "otf2/format/testing.hpp"
 
 namespace entrain::otf2 {

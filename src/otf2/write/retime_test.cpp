@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "otf2/format/random_events.hpp"
+#include "otf2/format/random_chunks_testing.hpp"
 #include "otf2/format/testing.hpp"
 
 namespace entrain::otf2 {
@@ -33,7 +33,8 @@ class Retime : public ::testing::Test {
                             Framing framing = Framing::events, Progress* progress = nullptr) {
     const std::string number = std::to_string(++files_);
     const fs::path from = folder_.put("from" + number, before), to = folder_ / ("to" + number);
-    const Result<void> done = retime_file(from, to, k_chunk, framing, map, progress);
+    const Result<void> done = retime_file(
+        {.from = from, .to = to, .chunk_size = k_chunk, .map = map, .progress = progress}, framing);
     if (!done) return tl::unexpected(done.error());
     EXPECT_EQ(contents(from), before) << "the input was changed";
     return contents(to);
@@ -175,11 +176,12 @@ TEST_F(Retime, events_before_a_stop_time_that_stands_alone_are_mapped_where_they
   };
   const ClockMap map = map_of({{0, 0}, {300, 0}, {301, 50}, {500, 50}});
   const fs::path from = folder_.put("from", file(100, 400, 200)), to = folder_ / "to";
-  ASSERT_TRUE(
-      retime_file(from, to, k_chunk, Framing::events, map, nullptr, StopTimes::stand_alone));
+  const Retiming retiming{
+      .from = from, .to = to, .chunk_size = k_chunk, .map = map, .stops = StopTimes::stand_alone};
+  ASSERT_TRUE(retime_file(retiming, Framing::events));
   EXPECT_EQ(contents(to), file(100, 450, 200));
   fs::remove(to);
-  ASSERT_TRUE(retime_in_parts(from, to, k_chunk, map, nullptr, 2, 1, StopTimes::stand_alone));
+  ASSERT_TRUE(retime_in_parts(retiming, 2, 1));
   EXPECT_EQ(contents(to), file(100, 450, 200));
 }
 
@@ -211,7 +213,7 @@ class PlainRetimer {
   std::int64_t time_ = 0;
 };
 
-ClockMap random_map(testing::RandomEvents& random) {
+ClockMap random_map(testing::RandomChunks& random) {
   std::vector<ClockKnot> knots;
   std::uint64_t time = random.below(2000);
   for (std::uint64_t i = 2 + random.below(20); i > 0; --i) {
@@ -223,7 +225,7 @@ ClockMap random_map(testing::RandomEvents& random) {
 
 TEST_F(Retime, in_a_hurry_or_in_parts_it_writes_the_same) {
   constexpr std::size_t k_large = 2048;
-  testing::RandomEvents random(1);
+  testing::RandomChunks random(1);
   int refused = 0;
   for (int round = 0; round < 1500; ++round) {
     Bytes bytes = random.file(k_large, 1 + random.below(6));
@@ -232,6 +234,7 @@ TEST_F(Retime, in_a_hurry_or_in_parts_it_writes_the_same) {
     const fs::path from = folder_ / "from", to = folder_ / "to";
     fs::remove(from);
     folder_.put("from", bytes);
+    const Retiming retiming{.from = from, .to = to, .chunk_size = k_large, .map = map};
     PlainRetimer plain(map);
     bool good = true, in_records = true;
     for (std::size_t at = 0; in_records && at < bytes.size(); at += k_large) {
@@ -243,13 +246,13 @@ TEST_F(Retime, in_a_hurry_or_in_parts_it_writes_the_same) {
     }
     refused += good ? 0 : 1;
     fs::remove(to);
-    const auto whole = retime_file(from, to, k_large, Framing::events, map, nullptr);
+    const auto whole = retime_file(retiming, Framing::events);
     ASSERT_EQ(whole.has_value(), good) << "round " << round;
     if (good) {
       ASSERT_EQ(contents(to), bytes) << "round " << round;
     }
     fs::remove(to);
-    const auto parts = retime_in_parts(from, to, k_large, map, nullptr, 1, 1 + random.below(3));
+    const auto parts = retime_in_parts(retiming, 1, 1 + random.below(3));
     ASSERT_EQ(parts.has_value(), good) << "round " << round;
     if (good) {
       ASSERT_EQ(contents(to), bytes) << "round " << round;
@@ -267,7 +270,8 @@ TEST_F(Retime, a_part_without_a_stamp_has_the_time_of_the_one_before) {
            ChunkBuilder().flush(stop).end().bytes();
   };
   const fs::path from = folder_.put("from", file(100, 90)), to = folder_ / "to";
-  ASSERT_TRUE(retime_in_parts(from, to, k_chunk, shifted(50), nullptr, 2, 1));
+  const ClockMap map = shifted(50);
+  ASSERT_TRUE(retime_in_parts({.from = from, .to = to, .chunk_size = k_chunk, .map = map}, 2, 1));
   EXPECT_EQ(contents(to), file(150, 150));
 }
 

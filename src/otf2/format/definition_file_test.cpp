@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "otf2/format/records.hpp"
+#include "otf2/format/definition_file.hpp"
 
 #include <string>
 #include <vector>
@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "otf2/format/format.hpp"
 #include "otf2/format/testing.hpp"
 
 namespace entrain::otf2 {
@@ -164,60 +165,6 @@ TEST(DefinitionFile, repacking_recorded_files_reproduces_them) {
     }
   }
   EXPECT_GE(files, 3u);
-}
-
-/// Counts records, refuses none.
-struct Counter {
-  std::size_t records = 0;
-  static void chunk(std::uint8_t*, bool) {}
-  static bool stamp(std::size_t, std::uint64_t) { return true; }
-  bool record(std::uint8_t, std::size_t, std::size_t) { return ++records > 0; }
-};
-
-Result<FileEnd> walk(const std::filesystem::path& path, Counter& counter) {
-  auto reader = BlockReader::open(path, k_chunk);
-  if (!reader) return tl::unexpected(reader.error());
-  return walk_file<Framing::events>(*reader, counter, [](auto) { return Result<void>(); });
-}
-
-TEST(WalkFile, goes_from_block_to_block) {
-  const TempFolder folder;
-  const Bytes bytes = ChunkBuilder().stamp(1).enter(1).next_chunk(k_chunk).bytes() +
-                      ChunkBuilder().stamp(2).enter(2).enter(3).end().bytes();
-  Counter counter;
-  const auto end = walk(folder.put("0.evt", bytes), counter);
-  ASSERT_TRUE(end);
-  EXPECT_FALSE(end->truncated);
-  EXPECT_EQ(end->end_of_records, bytes.size() - 1);
-  EXPECT_EQ(counter.records, 3u);
-}
-
-TEST(WalkFile, a_file_that_ends_early_is_truncated_not_damaged) {
-  const TempFolder folder;
-  const Bytes first = ChunkBuilder().stamp(1).enter(1).next_chunk(k_chunk).bytes();
-  Counter at_border, in_record;
-  const auto border = walk(folder.put("0.evt", first), at_border);
-  ASSERT_TRUE(border);
-  EXPECT_TRUE(border->truncated);
-  EXPECT_EQ(border->end_of_records, k_chunk);
-  const auto record =
-      walk(folder.put("1.evt", first + ChunkBuilder().stamp(2).raw({12, 4, 1}).bytes()), in_record);
-  ASSERT_TRUE(record);
-  EXPECT_TRUE(record->truncated);
-  EXPECT_EQ(record->end_of_records, k_chunk + 18 + 9);
-  EXPECT_EQ(in_record.records, 1u);
-}
-
-TEST(WalkFile, a_record_across_a_chunk_border_is_damage) {
-  const TempFolder folder;
-  Bytes first = ChunkBuilder().stamp(1).bytes();
-  first = first + Bytes{40, 100};
-  first.resize(k_chunk, 1);
-  Counter counter;
-  const auto end =
-      walk(folder.put("0.evt", first + ChunkBuilder().stamp(2).end().bytes()), counter);
-  ASSERT_FALSE(end);
-  EXPECT_THAT(end.error().message, HasSubstr("past the end of its chunk"));
 }
 
 }  // namespace

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "otf2/format/records.hpp"
+#include "otf2/format/definition_file.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "otf2/format/block_reader.hpp"
+#include "otf2/format/format.hpp"
+#include "otf2/format/walk.hpp"
 
 namespace entrain::otf2 {
 
@@ -45,6 +55,23 @@ Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
   }
 }
 
+std::size_t framed_size(std::size_t payload_size) {
+  return 1 + (payload_size < k_long_length ? 1 : 9) + payload_size;
+}
+
+void append_record(std::vector<std::uint8_t>& bytes, std::uint8_t type,
+                   std::span<const std::uint8_t> payload, bool big_endian) {
+  bytes.push_back(type);
+  if (payload.size() < k_long_length) {
+    bytes.push_back(static_cast<std::uint8_t>(payload.size()));
+  } else {
+    bytes.push_back(k_long_length);
+    bytes.resize(bytes.size() + 8);
+    store_u64(bytes.data() + bytes.size() - 8, payload.size(), big_endian);
+  }
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+}
+
 Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& file,
                                                        std::uint64_t chunk_size,
                                                        const std::filesystem::path& path) {
@@ -56,16 +83,12 @@ Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& fil
   std::size_t chunk_begin = 0;
   const auto begin_chunk = [&] {
     chunk_begin = bytes.size();
-    bytes.push_back(mark::chunk_header);
-    bytes.push_back(file.big_endian ? k_big_endian : k_little_endian);
-    bytes.resize(bytes.size() + 16);
-    store_u64(bytes.data() + chunk_begin + 2, 1, file.big_endian);
-    store_u64(bytes.data() + chunk_begin + 10, 0, file.big_endian);
+    bytes.resize(bytes.size() + k_chunk_header_size);
+    store_chunk_header(bytes.data() + chunk_begin, k_no_events, file.big_endian);
   };
   begin_chunk();
   for (const DefinitionRecord& record : file.records) {
-    const std::size_t length_bytes = record.payload.size() < 0xFF ? 1 : 9;
-    const std::size_t size = 1 + length_bytes + record.payload.size();
+    const std::size_t size = framed_size(record.payload.size());
     if (k_chunk_header_size + size + 1 > chunk_size) {
       return fail(ErrorKind::output,
                   fmt::format("a record of {} is too large for a chunk of {} bytes", path.string(),
@@ -76,15 +99,7 @@ Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& fil
       bytes.resize(chunk_begin + chunk_size);
       begin_chunk();
     }
-    bytes.push_back(record.type);
-    if (length_bytes == 1) {
-      bytes.push_back(static_cast<std::uint8_t>(record.payload.size()));
-    } else {
-      bytes.push_back(0xFF);
-      bytes.resize(bytes.size() + 8);
-      store_u64(bytes.data() + bytes.size() - 8, record.payload.size(), file.big_endian);
-    }
-    bytes.insert(bytes.end(), record.payload.begin(), record.payload.end());
+    append_record(bytes, record.type, record.payload, file.big_endian);
   }
   bytes.push_back(mark::end_of_file);
   bytes.push_back(mark::end_of_buffer);

@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
+#include <string_view>
 
 #include <fmt/core.h>
 
@@ -30,10 +29,11 @@ inline tl::unexpected<Error> damaged(const std::filesystem::path& path, std::uin
 struct ChunkRange {
   static constexpr std::uint64_t k_all = ~std::uint64_t{0};
   std::uint64_t first = 0;
-  std::uint64_t count = k_all;  ///< k_all: up to the end, also if the file grows meanwhile
+  std::uint64_t count = k_all;  ///< k_all: up to the end, even if the file grows meanwhile
 };
 
-/// Reads a chunked file block by block into one buffer that is reused.
+/// Reads a chunked file block by block into one buffer that is reused. A block is a chunk, or the
+/// shorter rest at the end of the file.
 class BlockReader {
  public:
   /// `chunk_size` from the anchor. Errors: ErrorKind::input.
@@ -43,7 +43,7 @@ class BlockReader {
     TRY_ASSIGN(reader.file_, File::open_for_reading(path));
     TRY_ASSIGN(reader.file_size_, reader.file_.size());
     reader.buffer_size_ = std::min(chunk_size, reader.file_size_);
-    // Its pages are touched by the first read: there is nothing to gain from zeros.
+    // Not zeroed: that would touch every page once more than the first read does.
     reader.buffer_ = std::make_unique_for_overwrite<std::uint8_t[]>(reader.buffer_size_);
     reader.next_offset_ = range.first * chunk_size;
     if (range.count != ChunkRange::k_all) {
@@ -68,7 +68,7 @@ class BlockReader {
   [[nodiscard]] std::uint64_t next_offset() const { return next_offset_; }
   [[nodiscard]] std::uint64_t file_size() const { return file_size_; }
   [[nodiscard]] const File& file() const { return file_; }
-  /// True when all chunks of a limited range were loaded: the file goes on behind it.
+  /// True when all chunks of a limited range were loaded; the file may go on after them.
   [[nodiscard]] bool at_end_of_range() const { return next_offset_ >= end_offset_; }
 
  private:
@@ -83,14 +83,15 @@ class BlockReader {
 
 /// How far a file could be read.
 struct FileEnd {
-  bool truncated = false;            ///< ends without an end-of-file mark
-  std::uint64_t end_of_records = 0;  ///< position behind the end mark, or of the incomplete rest
+  bool truncated = false;            ///< the file ends without an end-of-file mark
+  std::uint64_t end_of_records = 0;  ///< position after the end mark, or of the incomplete rest
   bool goes_on = false;              ///< no end yet, but the reader's range is done
 };
 
-/// Walks all blocks of a chunked file. `on_block(std::span<std::uint8_t>, std::size_t used)` is
-/// called after the visitor saw a block, with the number of bytes in use; it returns Result<void>.
-/// Errors: ErrorKind::input for a damaged structure; a premature end is reported in the result.
+/// Walks all blocks of a chunked file with walk_chunk(). After the visitor has seen a block,
+/// `on_block(std::span<std::uint8_t> block)` is called with all its bytes, as the visitor left
+/// them; it returns Result<void>. Errors: ErrorKind::input for a damaged structure, and those of
+/// `on_block`. A file that ends too early is no error but reported in the result.
 template <Framing framing, class Visitor, class OnBlock>
 Result<FileEnd> walk_file(BlockReader& reader, Visitor& visitor, OnBlock&& on_block) {
   while (true) {
@@ -112,39 +113,5 @@ Result<FileEnd> walk_file(BlockReader& reader, Visitor& visitor, OnBlock&& on_bl
     }
   }
 }
-
-/// One definition record in memory.
-struct DefinitionRecord {
-  std::uint8_t type = 0;
-  std::uint64_t file_offset = 0;  ///< of the payload in the file it was read from
-  std::vector<std::uint8_t> payload;
-};
-
-/// All records of a definition or marker file, in order.
-struct DefinitionFile {
-  std::vector<DefinitionRecord> records;
-  bool big_endian = false;
-  bool mixed_endian = false;  ///< chunks of both byte orders: cannot be written again
-};
-
-/// Reads a definition or marker file completely. Errors: ErrorKind::input, also if it is truncated.
-Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
-                                            std::uint64_t chunk_size);
-
-/// A definition file, and the chunk size of its archive.
-struct ChunkedPath {
-  std::filesystem::path path;
-  std::uint64_t chunk_size = 0;
-};
-
-/// True if two definition files hold the same records, but for those of type `except`, in the same
-/// byte order. A file that does not exist holds none. Errors: ErrorKind::input.
-Result<bool> same_definitions(const ChunkedPath& a, const ChunkedPath& b, std::uint8_t except);
-
-/// Packs records into chunks exactly as the OTF2 library does. Errors: ErrorKind::output for a
-/// record that does not fit into a chunk.
-Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& file,
-                                                       std::uint64_t chunk_size,
-                                                       const std::filesystem::path& path);
 
 }  // namespace entrain::otf2

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "otf2/write/write.hpp"
+#include "otf2/write/write_archive.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <optional>
 
 #include <fmt/core.h>
 
+#include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/file.hpp"
-#include "base/staging.hpp"
+#include "base/team.hpp"
 #include "base/try.hpp"
+#include "otf2/format/anchor.hpp"
+#include "otf2/format/archive_files.hpp"
 #include "otf2/write/link.hpp"
 #include "otf2/write/retime.hpp"
 #include "otf2/write/retime_definitions.hpp"
@@ -23,12 +27,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t k_largest_anchor = std::uint64_t{64} << 20;
 /// Event files from here on are retimed by all threads together, in parts of this size.
 constexpr std::uint64_t k_large_file = std::uint64_t{256} << 20;
 constexpr std::uint64_t k_part_bytes = std::uint64_t{32} << 20;
 
-/// Refuses an output that is, holds, or lies in the place of the input's files.
+/// Refuses an output folder that is or contains the input's folder, or that is or lies inside the
+/// folder of the input's event files.
 Result<void> check_apart(const Archive& archive, const fs::path& directory) {
   std::error_code error;
   const fs::path output = fs::weakly_canonical(fs::absolute(directory, error), error);
@@ -57,18 +61,14 @@ Result<void> check_apart(const Archive& archive, const fs::path& directory) {
   return {};
 }
 
-/// One run of write_archive.
+/// One run of stage_archive(), in one process.
 class Writer {
  public:
   Writer(const Archive& archive, const WritePlan& plan, const StagedDirectory& staged)
       : archive_(archive), plan_(plan), staged_(staged) {}
 
   Result<void> write_locations() {
-    std::vector<LocationIndex> own;
-    const std::size_t count = archive_.definitions().locations.size();
-    for (LocationIndex l = 0; l < count; ++l) {
-      if (plan_.team == nullptr || plan_.partition->owns(plan_.team->rank(), l)) own.push_back(l);
-    }
+    const std::vector<LocationIndex> own = own_locations();
     const bool rewrites = plan_.mode == WriteMode::rewrite;
     if (plan_.progress != nullptr && rewrites) {
       plan_.progress->begin("write", archive_.event_bytes(own), "B");
@@ -76,9 +76,7 @@ class Writer {
       plan_.progress->begin("write", own.size(), "locations");
     }
     TRY(parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
-      if (plan_.progress != nullptr && plan_.progress->cancelled()) {
-        return fail(ErrorKind::interrupted, "interrupted; nothing was written");
-      }
+      TRY(Cancel(plan_.progress).check());
       TRY(write_definitions(own[i]));
       TRY(write_snapshots(own[i]));
       if (set_aside(own[i])) return {};
@@ -122,6 +120,22 @@ class Writer {
  private:
   [[nodiscard]] fs::path folder() const { return staged_.path() / archive_.name(); }
 
+  [[nodiscard]] std::vector<LocationIndex> own_locations() const {
+    if (plan_.share != nullptr) return plan_.share->own();
+    std::vector<LocationIndex> all(archive_.definitions().locations.size());
+    std::iota(all.begin(), all.end(), LocationIndex{0});
+    return all;
+  }
+
+  [[nodiscard]] Retiming retiming(LocationIndex location, const fs::path& from) const {
+    return {.from = from,
+            .to = folder() / from.filename(),
+            .chunk_size = archive_.anchor().event_chunk_size,
+            .map = plan_.maps[location],
+            .stops = stop_times(location),
+            .progress = plan_.progress};
+  }
+
   [[nodiscard]] StopTimes stop_times(LocationIndex location) const {
     const bool split = !plan_.split_flushes.empty() && plan_.split_flushes[location];
     return split ? StopTimes::stand_alone : StopTimes::move_segment;
@@ -130,18 +144,16 @@ class Writer {
   Result<void> write_events(LocationIndex location) {
     const fs::path from = archive_.event_file(location);
     if (!file_exists(from)) return {};
-    const fs::path to = folder() / from.filename();
     if (plan_.mode == WriteMode::rewrite) {
-      return retime_file(from, to, archive_.anchor().event_chunk_size, Framing::events,
-                         plan_.maps[location], plan_.progress, stop_times(location));
+      return retime_file(retiming(location, from), Framing::events);
     }
-    TRY_ASSIGN(const LinkKind made,
-               link_file(from, to, staged_.target() / archive_.name(), plan_.link));
+    TRY_ASSIGN(const LinkKind made, link_file(from, folder() / from.filename(),
+                                              staged_.target() / archive_.name(), plan_.link));
     link_made_ = made;
     return {};
   }
 
-  /// True for an event file that is so large that all threads shall work on it, later.
+  /// True for an event file so large that all threads work on it together, after the others.
   bool set_aside(LocationIndex location) {
     if (plan_.mode != WriteMode::rewrite || worker_count(plan_.threads) == 1) return false;
     std::error_code error;
@@ -156,9 +168,7 @@ class Writer {
     const std::uint64_t chunk_size = archive_.anchor().event_chunk_size;
     for (const LocationIndex location : large_files_) {
       const fs::path from = archive_.event_file(location);
-      TRY(retime_in_parts(from, folder() / from.filename(), chunk_size, plan_.maps[location],
-                          plan_.progress, plan_.threads, k_part_bytes / chunk_size,
-                          stop_times(location)));
+      TRY(retime_in_parts(retiming(location, from), plan_.threads, k_part_bytes / chunk_size));
     }
     return {};
   }
@@ -188,7 +198,7 @@ class Writer {
                                  });
     const bool both_identity = knots.size() < 2 && old.clock_offsets.size() < 2;
     if (same || both_identity) return old.missing ? Result<void>() : duplicate_file(from, to);
-    double stddev = 0;  // no better statement than the worst measurement that went in
+    double stddev = 0;  // of the worst measurement that went in: nothing better is known
     for (const trace::ClockOffset& offset : old.clock_offsets) {
       if (std::isfinite(offset.stddev)) stddev = std::max(stddev, offset.stddev);
     }
@@ -200,8 +210,7 @@ class Writer {
   Result<void> write_snapshots(LocationIndex location) {
     const fs::path from = archive_.snapshot_file(location);
     if (!file_exists(from)) return {};
-    return retime_file(from, folder() / from.filename(), archive_.anchor().event_chunk_size,
-                       Framing::snapshots, plan_.maps[location], plan_.progress);
+    return retime_file(retiming(location, from), Framing::snapshots);
   }
 
   const Archive& archive_;
@@ -215,7 +224,7 @@ class Writer {
 }  // namespace
 
 Result<void> check_target(const fs::path& directory, bool force) {
-  return StagedDirectory::check(directory, force);
+  return StagedDirectory::check(directory, replaces_archives(force));
 }
 
 namespace {
@@ -226,7 +235,7 @@ Result<StagedDirectory> create_in_common(Team& team, const fs::path& directory, 
   Result<void> created;
   std::vector<std::vector<char>> parcels(team.size());
   if (team.rank() == 0) {
-    auto result = StagedDirectory::create(directory, force);
+    auto result = StagedDirectory::create(directory, replaces_archives(force));
     if (result) {
       staged.emplace(std::move(*result));
       std::string names = staged->path().string();
@@ -259,7 +268,7 @@ Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& pla
                                     const fs::path& directory) {
   TRY(check_writable(archive));
   Solo solo;
-  Team& team = plan.team == nullptr ? solo : *plan.team;
+  Team& team = plan.share == nullptr ? solo : plan.share->team;
   TRY(team.agree(check_apart(archive, directory)));
   TRY_ASSIGN(StagedDirectory staged, create_in_common(team, directory, plan.force));
   Writer writer(archive, plan, staged);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "otf2/read/scan.hpp"
+#include "otf2/read/scan_events.hpp"
 
 #include <sys/mman.h>
 
@@ -11,17 +11,24 @@
 
 #include <fmt/core.h>
 
+#include "base/cancel.hpp"
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "otf2/format/block_reader.hpp"
+#include "otf2/read/scanner.hpp"
+
 namespace entrain::otf2 {
 
 namespace {
 
-/// A forecast of more events is not believed before there is half of them.
+/// Room for more events than this is made only when half of them are there: a file may begin with
+/// far more communication than it holds later.
 constexpr std::uint64_t k_most_foreseen = std::uint64_t{1} << 24;
-/// Vectors below this are cut to their size.
+/// Vectors with less room than this are cut to their size.
 constexpr std::size_t k_small = 1 << 13;
 
-/// Makes room for so many events. Their pages are wanted large: the first use of a small one takes
-/// longer than reading the events for it.
+/// Reserves room for `count` events and asks for huge pages: faulting in a small page costs more
+/// than decoding the events that fill it.
 void make_room(BigVector<trace::Event>& events, std::uint64_t count) {
   events.reserve(count);
   constexpr std::uintptr_t k_huge_page = std::uintptr_t{2} << 20;
@@ -32,7 +39,11 @@ void make_room(BigVector<trace::Event>& events, std::uint64_t count) {
   ::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);  // no matter if it cannot
 }
 
-/// Foresees how many events a part holds from its blocks so far, as growing a vector copies it.
+/// Predicts from the blocks read so far how many events a part holds, and reserves room for them:
+/// growing a vector step by step would copy it again and again.
+///
+/// Example: after 10 of 100 blocks there are 4,000 events, so about 40,000 are expected; room is
+/// made for 1/16 more than that, and for two blocks more.
 class Forecast {
  public:
   Forecast(const BlockReader& reader, ChunkRange range, BigVector<trace::Event>& events)
@@ -59,7 +70,7 @@ class Forecast {
   std::size_t size_before_ = 0;
 };
 
-/// `time` is that of the last stamp before the part, if it is known.
+/// Scans the chunks of `range`. `time`: the last stamp before the part, if it is known.
 Result<void> try_scan_part(const EventFile& file, ChunkRange range,
                            std::optional<std::uint64_t> time, Progress* progress, ScanPart& part) {
   part = {};
@@ -67,12 +78,8 @@ Result<void> try_scan_part(const EventFile& file, ChunkRange range,
   Scanner scanner(file.local, file.references, part, time);
   Forecast forecast(reader, range, part.skeleton.events);
   const auto on_block = [&](std::span<const std::uint8_t> block) -> Result<void> {
-    if (progress != nullptr) {
-      if (progress->cancelled()) {
-        return fail(ErrorKind::interrupted, "interrupted while reading");
-      }
-      progress->advance(block.size());
-    }
+    TRY(Cancel(progress).check());
+    if (progress != nullptr) progress->advance(block.size());
     forecast.block_is_done(block.size());
     return {};
   };
@@ -82,7 +89,7 @@ Result<void> try_scan_part(const EventFile& file, ChunkRange range,
   return {};
 }
 
-/// Puts the parts of one file together in order, with the result of one scan of all of it.
+/// Puts the parts of one file together, in order. The result is that of one scan of the whole file.
 class PartJoiner {
  public:
   explicit PartJoiner(std::size_t events) {
@@ -134,7 +141,7 @@ void PartJoiner::append_stamps(const ScanPart& part) {
   last_stamp_ = part.last_stamp;
 }
 
-/// Only the first one counts.
+/// Only the first decrease of the file is reported.
 void PartJoiner::note_decrease(const ScanPart::Decrease& decrease) {
   if (!result_.decreasing.empty()) return;
   result_.decreasing =
@@ -155,7 +162,8 @@ void PartJoiner::append_events(ScanPart& part) {
     }
     taken = end;
   };
-  // RmaGroupSyncs at the begin of the part belong to the call that was open before it.
+  // RmaGroupSyncs at the begin of the part belong to the call that was open at its begin, which the
+  // part could not know.
   for (const std::size_t sync : part.early_syncs) {
     if (role_ == RmaGroupRole::unknown) break;
     from[sync].op = static_cast<std::uint8_t>(role_);
@@ -176,7 +184,8 @@ void PartJoiner::append_events(ScanPart& part) {
 }
 
 trace::LocationSkeleton PartJoiner::finish() {
-  // Room that was never used takes no memory where it is large.
+  // Unused room of up to a quarter stays in a large vector: its pages were never touched and take
+  // no memory.
   const std::size_t size = result_.events.size(), capacity = result_.events.capacity();
   if (capacity < k_small || capacity > size + size / 4) result_.events.shrink_to_fit();
   return std::move(result_);
@@ -201,7 +210,7 @@ Result<trace::LocationSkeleton> join_parts(const EventFile& file, Progress* prog
     TRY(std::move(scanned.verdict));
     const bool goes_on = scanned.part.goes_on;
     joiner.append(std::move(scanned.part));
-    if (!goes_on) break;  // whatever lies behind the end mark
+    if (!goes_on) break;  // parts after the end mark do not count
   }
   return joiner.finish();
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "otf2/library/writer.hpp"
+#include "otf2/library/chunk_writer.hpp"
 
 #include <cerrno>
 
+#include "otf2/format/definition_file.hpp"
 #include "otf2/format/format.hpp"
 
 namespace entrain::otf2 {
@@ -51,9 +52,8 @@ ChunkWriter::~ChunkWriter() {
 }
 
 void ChunkWriter::begin_chunk() {
-  buffer_.assign({mark::chunk_header, k_little_endian});
-  append_fixed(buffer_, 1);  // the numbers of events are read by nobody
-  append_fixed(buffer_, 0);
+  buffer_.resize(k_chunk_header_size);
+  store_chunk_header(buffer_.data(), k_no_events, false);  // the scanner does not read the numbers
   has_time_ = false;
 }
 
@@ -85,22 +85,14 @@ void ChunkWriter::event(std::uint64_t time, std::uint8_t type, const Fields& fie
 }
 
 void ChunkWriter::record(std::uint8_t type, const Fields& fields) {
-  const std::size_t size = fields.bytes().size();
-  const std::size_t length_bytes = size < 0xFF ? 1 : 9;
-  if (k_chunk_header_size + 1 + length_bytes + size + 2 > chunk_size_) {
+  const std::size_t size = framed_size(fields.bytes().size());
+  if (k_chunk_header_size + size + 2 > chunk_size_) {
     failed_ = true;
     errno = EFBIG;
     return;
   }
-  make_room(1 + length_bytes + size);
-  buffer_.push_back(type);
-  if (length_bytes == 1) {
-    buffer_.push_back(static_cast<std::uint8_t>(size));
-  } else {
-    buffer_.push_back(0xFF);
-    append_fixed(buffer_, size);
-  }
-  buffer_.insert(buffer_.end(), fields.bytes().begin(), fields.bytes().end());
+  make_room(size);
+  append_record(buffer_, type, fields.bytes(), false);
 }
 
 bool ChunkWriter::finish() {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "otf2/read/scan.hpp"
+#include "otf2/read/scan_events.hpp"
 
 #include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "otf2/format/random_events.hpp"
+#include "otf2/format/random_chunks_testing.hpp"
 
 namespace entrain::otf2 {
 namespace {
 
 using testing::Bytes;
 using testing::ChunkBuilder;
-using testing::RandomEvents;
+using testing::RandomChunks;
 using testing::TempFolder;
 using testing::Unhurried;
 using testing::operator+;
@@ -75,7 +75,7 @@ std::string scan_chunk(Bytes bytes, const References& references, bool hurried) 
 static_assert(Hurries<Scanner> && !Hurries<Unhurried<Scanner>>);
 
 TEST(Scan, in_a_hurry_it_finds_the_same_in_any_chunk) {
-  RandomEvents random(1);
+  RandomChunks random(1);
   for (int round = 0; round < 3000; ++round) {
     const References references = some_references(round % 4 > 0);
     Bytes bytes = random.file(k_chunk, 1);
@@ -88,7 +88,7 @@ TEST(Scan, in_a_hurry_it_finds_the_same_in_any_chunk) {
 class ScanParts : public ::testing::Test {
  protected:
   /// Scans a file in parts of random size and compares with a scan of all of it.
-  void check(const Bytes& bytes, const References& references, RandomEvents& random) {
+  void check(const Bytes& bytes, const References& references, RandomChunks& random) {
     const std::filesystem::path path = folder_ / "x.evt";
     std::filesystem::remove(path);
     folder_.put("x.evt", bytes);
@@ -109,7 +109,7 @@ class ScanParts : public ::testing::Test {
 };
 
 TEST_F(ScanParts, join_to_the_same_skeleton) {
-  RandomEvents random(2);
+  RandomChunks random(2);
   for (int round = 0; round < 1500; ++round) {
     const References references = some_references(round % 4 > 0);
     Bytes bytes = random.file(k_chunk, 1 + random.below(9));
@@ -128,7 +128,7 @@ TEST_F(ScanParts, a_window_call_may_reach_over_several_chunks) {
     builder.stamp(time).record(event::rma_group_sync, sync);
     return builder;
   };
-  RandomEvents random(3);
+  RandomChunks random(3);
   const Bytes bytes =
       chunk(10).enter(start).record(event::rma_group_sync, sync).next_chunk(k_chunk).bytes() +
       chunk(20).next_chunk(k_chunk).bytes() +
@@ -139,7 +139,7 @@ TEST_F(ScanParts, a_window_call_may_reach_over_several_chunks) {
 
 TEST_F(ScanParts, a_chunk_that_begins_without_a_stamp_has_the_time_of_the_one_before) {
   const References references = some_references(true);
-  RandomEvents random(4);
+  RandomChunks random(4);
   const Bytes bytes =
       ChunkBuilder().stamp(10).enter(9).next_chunk(k_chunk).bytes() +
       ChunkBuilder().record(event::mpi_collective_begin, {}).next_chunk(k_chunk).bytes() +
@@ -189,7 +189,7 @@ struct PlainFinder {
 };
 
 TEST(FindRegion, in_a_hurry_it_finds_the_same) {
-  RandomEvents random(5);
+  RandomChunks random(5);
   const References references = some_references(true);
   const TempFolder folder;
   std::size_t found = 0;

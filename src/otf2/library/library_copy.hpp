@@ -11,11 +11,13 @@
 
 namespace entrain::otf2 {
 
-/// The way to archives that our own scanner does not know: other substrates, other versions of the
-/// format. The OTF2 C library reads one in a child process, because it aborts or never returns on
-/// some damaged input, and what it reads is written down again in the form that the scanner knows:
-/// definitions, stamps, types and, of the records that the scanner decodes, the fields. So there is
-/// one reader that decides what a record means, and it trusts the child no more than any file.
+/// A temporary copy of an archive that our own scanner does not know (another substrate, another
+/// version of the format), made by the OTF2 C library.
+///
+/// The library reads the archive in a child process, because it aborts or never returns on some
+/// damaged input. The child writes the data down again in the form that the scanner knows:
+/// definitions, stamps, record types, and the fields of those records that the scanner decodes. So
+/// one reader decides what a record means, and it trusts the child no more than any file.
 class LibraryCopy {
  public:
   LibraryCopy(const LibraryCopy&) = delete;
@@ -23,8 +25,8 @@ class LibraryCopy {
   /// Removes the files.
   ~LibraryCopy();
 
-  /// Reads the archive behind `anchor` completely and writes the copy into a new folder of the
-  /// system's temporary folder; it takes about the room of the event files. Errors:
+  /// Reads the archive of `anchor` completely and writes the copy into a new folder of the system's
+  /// temporary folder. The copy is about as large as the event files. Errors:
   /// ErrorKind::input with one sentence that begins with the anchor and `reason` (what is unusual
   /// about the archive, e.g. "uses the SIONlib substrate"), when this build is without the library
   /// or when the library refuses, crashes, or takes too much time or memory;
@@ -32,7 +34,7 @@ class LibraryCopy {
   static Result<std::unique_ptr<LibraryCopy>> make(const std::filesystem::path& anchor,
                                                    const std::string& reason);
 
-  /// The folder that stands for that of the anchor: it holds NAME.def and NAME/.
+  /// The folder to be read instead of the anchor's: it holds NAME.def and NAME/.
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
  private:

@@ -9,10 +9,10 @@
 /// Event files of random records, for the tests of this folder.
 namespace entrain::otf2::testing {
 
-/// Makes files of event chunks: all types and encodings, stamps that seldom decrease.
-class RandomEvents {
+/// Makes event files of random chunks: all record types and encodings, stamps that seldom decrease.
+class RandomChunks {
  public:
-  explicit RandomEvents(std::uint64_t seed) : random_(seed) {}
+  explicit RandomChunks(std::uint64_t seed) : random_(seed) {}
 
   std::uint64_t below(std::uint64_t end) { return random_() % end; }
   bool one_in(std::uint64_t n) { return below(n) == 0; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "otf2/library/source.hpp"
+#include "otf2/library/library_copy.hpp"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,6 +16,7 @@
 
 #include <fmt/core.h>
 
+#include "base/cancel.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "otf2/library/child.hpp"
@@ -65,7 +66,7 @@ unsigned time_limit_s(std::uint64_t bytes) {
   return k_least_time_s + static_cast<unsigned>(bytes / k_slowest_bytes_per_s);
 }
 
-/// Address space that this process has mapped, bytes; 0 if the system does not tell.
+/// Address space that this process has mapped, bytes; 0 if unknown.
 rlim_t mapped_bytes() {
   std::FILE* file = std::fopen("/proc/self/statm", "r");
   if (file == nullptr) return 0;
@@ -99,7 +100,7 @@ void confine(std::uint64_t bytes) {
   ::alarm(time_limit_s(bytes));
 }
 
-/// What the child left of the library's last words, on one line.
+/// The library's message that the child left behind, on one line.
 std::string message_of(const fs::path& folder) {
   const auto bytes = read_file(folder / k_message_file, k_largest_message * 4);
   if (!bytes) return "no reason given";
@@ -114,7 +115,7 @@ std::string message_of(const fs::path& folder) {
   return text.empty() ? "no reason given" : text;
 }
 
-/// What an end of the child means.
+/// Translates how the child ended into an error, if it was one.
 Result<void> judge(int status, const fs::path& folder, const std::string& subject,
                    std::uint64_t bytes) {
   const auto problem = [&](const std::string& what) {
@@ -123,8 +124,7 @@ Result<void> judge(int status, const fs::path& folder, const std::string& subjec
                             subject, what));
   };
   if (WIFSIGNALED(status)) {
-    if (WTERMSIG(status) == SIGINT)
-      return fail(ErrorKind::interrupted, "interrupted while reading");
+    if (WTERMSIG(status) == SIGINT) return Cancel::error();
     if (WTERMSIG(status) == SIGALRM) {
       return problem(fmt::format("the OTF2 library has not read it in {} s", time_limit_s(bytes)));
     }

@@ -30,7 +30,8 @@ class Fields {
   std::vector<std::uint8_t> bytes_;
 };
 
-/// Writes one chunked file of a copy. A failure is remembered and makes the rest void.
+/// Writes one chunked file of a copy. After a failure nothing more is written and finish() returns
+/// false.
 class ChunkWriter {
  public:
   ChunkWriter(const std::filesystem::path& path, std::size_t chunk_size);
@@ -38,11 +39,11 @@ class ChunkWriter {
   ChunkWriter(const ChunkWriter&) = delete;
   ChunkWriter& operator=(const ChunkWriter&) = delete;
 
-  /// An event record at a time; its stamp is written if it is a new one.
+  /// Adds an event record. A stamp is written if `time` is not that of the record before.
   void event(std::uint64_t time, std::uint8_t type, const Fields& fields);
-  /// A definition record.
+  /// Adds a definition record.
   void record(std::uint8_t type, const Fields& fields);
-  /// Writes the end marks. False if anything failed, which leaves errno as it was then.
+  /// Writes the end marks. Returns false if anything failed; errno then says why.
   bool finish();
 
  private:

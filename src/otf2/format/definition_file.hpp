@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+namespace entrain::otf2 {
+
+/// One definition record in memory.
+struct DefinitionRecord {
+  std::uint8_t type = 0;
+  std::uint64_t file_offset = 0;  ///< of the payload in the file it was read from
+  std::vector<std::uint8_t> payload;
+};
+
+/// All records of a definition or marker file, in order.
+struct DefinitionFile {
+  std::vector<DefinitionRecord> records;
+  bool big_endian = false;
+  bool mixed_endian = false;  ///< chunks of both byte orders: cannot be written again
+};
+
+/// Reads a definition or marker file completely. Errors: ErrorKind::input, also if it is truncated.
+Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
+                                            std::uint64_t chunk_size);
+
+/// A definition file, and the chunk size of its archive.
+struct ChunkedPath {
+  std::filesystem::path path;
+  std::uint64_t chunk_size = 0;
+};
+
+/// True if two definition files hold the same records, but for those of type `except`, in the same
+/// byte order. A file that does not exist holds none. Errors: ErrorKind::input.
+Result<bool> same_definitions(const ChunkedPath& a, const ChunkedPath& b, std::uint8_t except);
+
+/// Bytes that append_record() adds for a payload of this size.
+std::size_t framed_size(std::size_t payload_size);
+
+/// Appends one definition record: type, length, payload. Lengths up to 254 take one byte; longer
+/// ones a byte 0xFF and 8 bytes.
+void append_record(std::vector<std::uint8_t>& bytes, std::uint8_t type,
+                   std::span<const std::uint8_t> payload, bool big_endian);
+
+/// Packs records into chunks exactly as the OTF2 library does; `path` is for messages. Errors:
+/// ErrorKind::output for a record that does not fit into a chunk, ErrorKind::input for a file of
+/// mixed byte orders.
+Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& file,
+                                                       std::uint64_t chunk_size,
+                                                       const std::filesystem::path& path);
+
+}  // namespace entrain::otf2

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "otf2/read/event_file.hpp"
+
+namespace entrain::otf2 {
+
+/// Position in Definitions::regions of the innermost region that is open at the first event with
+/// stamp `time`, or k_none. If that event is an Enter, its own region counts as open. Reads the
+/// chunk with that event, found by bisection, and earlier ones as far as calls began there.
+std::uint32_t find_region(const EventFile& file, std::uint64_t time);
+
+}  // namespace entrain::otf2
