@@ -6,10 +6,12 @@
 #include <fmt/core.h>
 #include <entrain/entrain.hpp>
 
+#include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
 #include "otf2/write/event_writer.hpp"
 #include "otf2/write/new_archive.hpp"
+#include "otf2/write/write_archive.hpp"
 #include "sim/workload.hpp"
 
 namespace entrain {
@@ -24,18 +26,19 @@ constexpr std::size_t k_largest_buffer = std::size_t{64} << 10;
 /// Events of a worker between two looks at progress and errors.
 constexpr std::uint64_t k_batch = std::uint64_t{1} << 18;
 
-/// Writes what one process does.
-class Recorder final : public sim::EventSink {
+/// Writes the events of one process to its event file. The room sim must not know OTF2, so it
+/// reports them through this interface.
+class EventFileSink final : public sim::EventSink {
  public:
-  Recorder(std::filesystem::path path, std::size_t buffer_size)
+  EventFileSink(std::filesystem::path path, std::size_t buffer_size)
       : file_(std::move(path), otf2::NewArchive::k_event_chunk, buffer_size) {}
 
   void enter(std::uint64_t t, std::uint32_t region) override { file_.enter(t, region); }
   void leave(std::uint64_t t, std::uint32_t region) override { file_.leave(t, region); }
-  void send(std::uint64_t t, const sim::Message& m) override { file_.mpi_send(t, record(m)); }
-  void receive(std::uint64_t t, const sim::Message& m) override { file_.mpi_recv(t, record(m)); }
-  void isend(std::uint64_t t, const sim::Message& m, std::uint64_t request) override {
-    file_.mpi_isend(t, record(m), request);
+  void send(std::uint64_t t, const trace::Message& m) override { file_.mpi_send(t, m); }
+  void receive(std::uint64_t t, const trace::Message& m) override { file_.mpi_recv(t, m); }
+  void isend(std::uint64_t t, const trace::Message& m, std::uint64_t request) override {
+    file_.mpi_isend(t, m, request);
   }
   void isend_complete(std::uint64_t t, std::uint64_t request) override {
     file_.mpi_isend_complete(t, request);
@@ -43,29 +46,23 @@ class Recorder final : public sim::EventSink {
   void irecv_request(std::uint64_t t, std::uint64_t request) override {
     file_.mpi_irecv_request(t, request);
   }
-  void irecv(std::uint64_t t, const sim::Message& m, std::uint64_t request) override {
-    file_.mpi_irecv(t, record(m), request);
+  void irecv(std::uint64_t t, const trace::Message& m, std::uint64_t request) override {
+    file_.mpi_irecv(t, m, request);
   }
   void collective_begin(std::uint64_t t) override { file_.mpi_collective_begin(t); }
-  void collective_end(std::uint64_t t, const sim::Collective& c) override {
-    file_.mpi_collective_end(t, record(c));
+  void collective_end(std::uint64_t t, const trace::Collective& c) override {
+    file_.mpi_collective_end(t, c);
   }
   void nb_request(std::uint64_t t, std::uint64_t request) override {
     file_.nb_collective_request(t, request);
   }
-  void nb_complete(std::uint64_t t, const sim::Collective& c, std::uint64_t request) override {
-    file_.nb_collective_complete(t, record(c), request);
+  void nb_complete(std::uint64_t t, const trace::Collective& c, std::uint64_t request) override {
+    file_.nb_collective_complete(t, c, request);
   }
 
   otf2::EventWriter& file() { return file_; }
 
  private:
-  static otf2::EventWriter::Message record(const sim::Message& m) {
-    return {m.peer, m.comm, m.tag, m.length};
-  }
-  static otf2::EventWriter::Collective record(const sim::Collective& c) {
-    return {c.op, c.comm, c.root, c.sent, c.received};
-  }
   otf2::EventWriter file_;
 };
 
@@ -106,11 +103,11 @@ class Generator {
     const std::size_t buffer =
         std::clamp<std::size_t>(k_buffer_memory / workload_.layout().processes,
                                 otf2::EventWriter::k_least_buffer, k_largest_buffer);
-    std::vector<std::unique_ptr<Recorder>> recorders;
+    std::vector<std::unique_ptr<EventFileSink>> files;
     std::vector<sim::EventSink*> sinks;
     for (std::uint32_t l = first; l < last; ++l) {
-      recorders.push_back(std::make_unique<Recorder>(archive_.event_file(l), buffer));
-      sinks.push_back(recorders.back().get());
+      files.push_back(std::make_unique<EventFileSink>(archive_.event_file(l), buffer));
+      sinks.push_back(files.back().get());
     }
     const std::uint64_t each =
         std::max<std::uint64_t>(workload_.counts().events / workload_.layout().processes *
@@ -119,36 +116,34 @@ class Generator {
     std::uint64_t since = 0;
     const auto look = [&]() -> Result<void> {
       since += each;
-      return since < k_batch ? Result<void>() : report(recorders, since);
+      return since < k_batch ? Result<void>() : report(files, since);
     };
     TRY_ASSIGN(const sim::WorkloadSpan span, workload_.run(first, sinks, look));
-    TRY(report(recorders, since));
-    return finish_block(first, recorders, span);
+    TRY(report(files, since));
+    return finish_block(first, files, span);
   }
 
-  /// Tells of `events` more and sets it back to 0. Errors: interrupted; that of a file is found
-  /// when it is closed.
-  Result<void> report(const std::vector<std::unique_ptr<Recorder>>& recorders,
+  /// Reports `events` more and sets it back to 0. Errors: interrupted; a failed write, which is
+  /// found when it is closed.
+  Result<void> report(const std::vector<std::unique_ptr<EventFileSink>>& files,
                       std::uint64_t& events) {
     if (progress_ != nullptr) {
       progress_->advance(events);
-      if (progress_->cancelled()) {
-        return fail(ErrorKind::interrupted, "interrupted; nothing was written");
-      }
+      TRY(Cancel(progress_).check());
     }
     events = 0;
-    for (const auto& recorder : recorders) {
-      if (!recorder->file().ok()) return recorder->file().close();
+    for (const auto& file : files) {
+      if (!file->file().ok()) return file->file().close();
     }
     return {};
   }
 
   Result<void> finish_block(std::uint32_t first,
-                            const std::vector<std::unique_ptr<Recorder>>& recorders,
+                            const std::vector<std::unique_ptr<EventFileSink>>& files,
                             const sim::WorkloadSpan& span) {
     std::uint64_t bytes = 0;
-    for (std::uint32_t i = 0; i < recorders.size(); ++i) {
-      otf2::EventWriter& file = recorders[i]->file();
+    for (std::uint32_t i = 0; i < files.size(); ++i) {
+      otf2::EventWriter& file = files[i]->file();
       TRY(file.close());
       TRY(archive_.write_local_definitions(first + i));
       definitions_.locations[first + i].event_count = file.events();
@@ -181,7 +176,7 @@ std::string description_of(const SynthOptions& options) {
 Result<SynthReport> synth(const std::filesystem::path& output, const SynthOptions& options,
                           Progress* progress) {
   const auto start = std::chrono::steady_clock::now();
-  TRY(StagedDirectory::check(output, options.force));
+  TRY(otf2::check_target(output, options.force));
   TRY_ASSIGN(const sim::Workload workload, sim::Workload::plan(options));
   TRY_ASSIGN(otf2::NewArchive archive, otf2::NewArchive::create(output, options.force));
   Generator generator(workload, archive, options, progress);

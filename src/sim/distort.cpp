@@ -36,7 +36,7 @@ struct Range {
   }
 };
 
-/// Extends `range` by `other`, which may be the first.
+/// Extends `range` by `other`; a range without value becomes `other`.
 void include(std::optional<Range>& range, const Range& other) {
   if (range) {
     range->include(other);
@@ -95,7 +95,7 @@ std::vector<std::uint32_t> units_of(const trace::Definitions& definitions, Disto
   return each;
 }
 
-/// Reads off the skeletons when each unit has events and when it would have been measured.
+/// Finds in the skeletons when each unit has events and when it would have been measured.
 Result<std::vector<Unit>> look_at_units(const trace::Trace& trace,
                                         std::span<const ClockMap> presync,
                                         const std::vector<std::uint32_t>& unit_of) {
@@ -133,6 +133,18 @@ double ticks(double seconds, const trace::Trace& trace) {
   return seconds * static_cast<double>(trace.definitions.clock.resolution_hz);
 }
 
+/// The trace to be distorted, and the units that get clocks.
+struct Scene {
+  const trace::Trace& trace;
+  std::span<const ClockMap> presync;
+  const DistortOptions& options;
+  std::vector<std::uint32_t> unit_of;  ///< per location
+  std::vector<Unit> units;
+
+  /// The unit whose clock is the time base.
+  [[nodiscard]] std::uint32_t master() const { return unit_of.front(); }
+};
+
 /// One clock per unit; all were moved by `shift` ticks so that none shows a negative time.
 struct Clocks {
   std::vector<ClockMap> maps;
@@ -144,15 +156,16 @@ struct Clocks {
   }
 };
 
-Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, std::uint32_t master,
-                           const Range& range, const DistortOptions& options) {
+Result<Clocks> draw_clocks(const Scene& scene, const Range& range) {
+  const DistortOptions& options = scene.options;
+  const std::size_t units = scene.units.size();
   SkewAmplitudes amplitudes;
-  amplitudes.offset_ticks = ticks(options.offset_s, trace);
+  amplitudes.offset_ticks = ticks(options.offset_s, scene.trace);
   amplitudes.drift = options.drift_ppm * 1e-6;
   amplitudes.wander = options.wander_ppm * 1e-6;
   const double span = static_cast<double>(std::max<std::int64_t>(range.last - range.first, 1));
   amplitudes.wander_period_ticks =
-      options.wander_period_s > 0 ? ticks(options.wander_period_s, trace) : span;
+      options.wander_period_s > 0 ? ticks(options.wander_period_s, scene.trace) : span;
 
   Clocks clocks;
   clocks.maps.resize(units);
@@ -160,7 +173,7 @@ Result<Clocks> draw_clocks(const trace::Trace& trace, std::size_t units, std::ui
     const auto first = static_cast<std::uint64_t>(range.first);
     const auto last = static_cast<std::uint64_t>(range.last);
     SkewAmplitudes own = amplitudes;
-    if (options.steady_master && u == master) own.wander = 0;
+    if (options.steady_master && u == scene.master()) own.wander = 0;
     auto clock = options.wander_kind == WanderKind::walk
                      ? walking_clock(own, options.seed, u, first, last)
                      : sampled(draw_clock(own, options.seed, u), first, last);
@@ -187,7 +200,7 @@ struct Comparison {
   Range when;
 };
 
-/// What the tracer would have stored: both clocks read at the same true instant.
+/// The records that the tracer would have stored: both clocks read at the same true instants.
 std::vector<trace::ClockOffset> measure(const Comparison& unit, std::uint32_t sessions,
                                         double noise_ticks, RandomStream random) {
   std::vector<trace::ClockOffset> records;
@@ -221,7 +234,7 @@ void for_each_bend(const ClockMap& clock, const Range& range, const Look& look) 
   look(static_cast<std::uint64_t>(range.last));
 }
 
-/// What a reader makes of the records.
+/// The correction that a reader computes from the records.
 Result<ClockMap> correction_of(const std::vector<trace::ClockOffset>& records) {
   std::vector<ClockKnot> knots;
   for (const trace::ClockOffset& record : records) knots.push_back({record.time, record.offset});
@@ -253,25 +266,25 @@ std::int64_t largest_error(const ClockMap& clock, const Range& range, std::int64
   return largest;
 }
 
-/// What the tracer would have stored for one unit, and what is worth reporting of it, ticks.
+/// The records that the tracer would have stored for one unit, and its figures for the report.
 struct Measured {
   std::vector<trace::ClockOffset> records;
-  std::int64_t residual = 0;
+  std::int64_t residual = 0;  ///< ticks, as are errors
   std::int64_t error = 0;
 };
 
 /// Fills the records of all locations and the figures of the report.
-Result<void> measure_all(const std::vector<Unit>& units, const Clocks& clocks,
-                         const std::vector<std::uint32_t>& unit_of, const trace::Trace& trace,
-                         const DistortOptions& options, Distortion& result) {
-  const double tick_s = 1 / ticks(1, trace);
+Result<void> measure_all(const Scene& scene, const Clocks& clocks, Distortion& result) {
+  const std::vector<Unit>& units = scene.units;
+  const DistortOptions& options = scene.options;
+  const double tick_s = 1 / ticks(1, scene.trace);
   std::vector<Measured> measured(units.size());
   TRY(parallel_for(options.threads, units.size(), [&](std::size_t u) -> Result<void> {
     if (!units[u].events) return {};
-    const Comparison unit{clocks.maps[unit_of.front()], clocks.maps[u], units[u].measured()};
-    const double noise_ticks =
-        u == unit_of.front() ? 0 : ticks(options.offset_noise_s, trace);  // the master has none
-    // Streams of clocks count from 0 up, those of measurements from the other end down.
+    const Comparison unit{clocks.maps[scene.master()], clocks.maps[u], units[u].measured()};
+    const double noise_ticks = u == scene.master() ? 0 : ticks(options.offset_noise_s, scene.trace);
+    // Random streams of clocks have the numbers 0, 1, 2, ...; those of measurements 2^64 - 1 and
+    // downwards, so that they never meet.
     Measured& found = measured[u];
     found.records =
         measure(unit, options.sessions, noise_ticks, RandomStream(options.seed, ~std::uint64_t{u}));
@@ -285,7 +298,7 @@ Result<void> measure_all(const std::vector<Unit>& units, const Clocks& clocks,
     largest_error = std::max(largest_error, found.error);
     largest_residual = std::max(largest_residual, found.residual);
   }
-  for (const std::uint32_t u : unit_of) result.clock_offsets.push_back(measured[u].records);
+  for (const std::uint32_t u : scene.unit_of) result.clock_offsets.push_back(measured[u].records);
   result.report.largest_offset_s = static_cast<double>(largest_error) * tick_s;
   result.report.largest_residual_s = static_cast<double>(largest_residual) * tick_s;
   return {};
@@ -303,15 +316,14 @@ Result<Range> range_of(const trace::LocationSkeleton& location, const ClockMap& 
   return range;
 }
 
-/// Fills the maps of all locations and the range of their times; measure_all comes first.
-Result<void> compose_all(const Clocks& clocks, const std::vector<std::uint32_t>& unit_of,
-                         const trace::Trace& trace, std::span<const ClockMap> presync,
-                         unsigned threads, Distortion& result) {
+/// Fills the maps of all locations and the range of their times; uses the records of measure_all().
+Result<void> compose_all(const Scene& scene, const Clocks& clocks, Distortion& result) {
+  const trace::Trace& trace = scene.trace;
   const std::size_t count = trace.locations.size();
   result.maps.resize(count);
   std::vector<std::optional<Range>> ranges(count);
-  TRY(parallel_for(threads, count, [&](std::size_t l) -> Result<void> {
-    TRY_ASSIGN(result.maps[l], composed(presync[l], clocks.maps[unit_of[l]]));
+  TRY(parallel_for(scene.options.threads, count, [&](std::size_t l) -> Result<void> {
+    TRY_ASSIGN(result.maps[l], composed(scene.presync[l], clocks.maps[scene.unit_of[l]]));
     const trace::LocationSkeleton& location = trace.locations[l];
     if (location.event_count == 0) return {};
     TRY_ASSIGN(ranges[l], range_of(location, result.maps[l], result.clock_offsets[l]));
@@ -329,28 +341,27 @@ Result<void> compose_all(const Clocks& clocks, const std::vector<std::uint32_t>&
   return {};
 }
 
-/// Everything that follows from the clocks.
-Result<Distortion> apply(const Clocks& clocks, const std::vector<Unit>& units,
-                         const std::vector<std::uint32_t>& unit_of, const trace::Trace& trace,
-                         std::span<const ClockMap> presync, const DistortOptions& options) {
+Distortion without_clocks(const Scene& scene) {
   Distortion result;
-  result.report.seed = options.seed;
-  result.report.locations = trace.locations.size();
-  result.report.clocks = units.size();
-  TRY(measure_all(units, clocks, unit_of, trace, options, result));
-  TRY(compose_all(clocks, unit_of, trace, presync, options.threads, result));
+  result.report.seed = scene.options.seed;
+  result.report.locations = scene.trace.locations.size();
+  result.report.clocks = scene.units.size();
   return result;
 }
 
-/// A trace in which no clock could be read: nothing changes.
-Distortion nothing_to_distort(std::size_t clocks, const trace::Trace& trace,
-                              std::span<const ClockMap> presync, const DistortOptions& options) {
-  Distortion result;
-  result.report.seed = options.seed;
-  result.report.locations = trace.locations.size();
-  result.report.clocks = clocks;
-  result.maps.assign(presync.begin(), presync.end());
-  result.clock_offsets.resize(trace.locations.size());
+/// Maps, records and report as they follow from the clocks.
+Result<Distortion> apply(const Scene& scene, const Clocks& clocks) {
+  Distortion result = without_clocks(scene);
+  TRY(measure_all(scene, clocks, result));
+  TRY(compose_all(scene, clocks, result));
+  return result;
+}
+
+/// For a trace without events, in which no clock was read: nothing changes.
+Distortion unchanged(const Scene& scene) {
+  Distortion result = without_clocks(scene);
+  result.maps.assign(scene.presync.begin(), scene.presync.end());
+  result.clock_offsets.resize(scene.trace.locations.size());
   return result;
 }
 
@@ -359,20 +370,20 @@ Distortion nothing_to_distort(std::size_t clocks, const trace::Trace& trace,
 Result<Distortion> distort(const trace::Trace& trace, std::span<const ClockMap> presync,
                            const DistortOptions& options) {
   TRY(check(options));
-  const std::vector<std::uint32_t> unit_of = units_of(trace.definitions, options.unit);
-  TRY_ASSIGN(const std::vector<Unit> units, look_at_units(trace, presync, unit_of));
+  Scene scene{trace, presync, options, units_of(trace.definitions, options.unit), {}};
+  TRY_ASSIGN(scene.units, look_at_units(trace, presync, scene.unit_of));
 
   std::optional<Range> whole;
-  for (const Unit& unit : units) {
+  for (const Unit& unit : scene.units) {
     if (unit.events) include(whole, *unit.events);
   }
-  if (!whole) return nothing_to_distort(units.size(), trace, presync, options);
+  if (!whole) return unchanged(scene);
 
-  TRY_ASSIGN(Clocks clocks, draw_clocks(trace, units.size(), unit_of.front(), *whole, options));
-  TRY_ASSIGN(Distortion result, apply(clocks, units, unit_of, trace, presync, options));
-  if (result.first_time < 0) {  // the records lead further down than any clock
+  TRY_ASSIGN(Clocks clocks, draw_clocks(scene, *whole));
+  TRY_ASSIGN(Distortion result, apply(scene, clocks));
+  if (result.first_time < 0) {  // a reader that applies the records gets below 0
     clocks.move(k_smallest_start - result.first_time);
-    return apply(clocks, units, unit_of, trace, presync, options);
+    return apply(scene, clocks);
   }
   return result;
 }

@@ -3,27 +3,16 @@
 
 #include <cstdint>
 
+#include "trace/message.hpp"
+
 namespace entrain::sim {
 
-/// A message as the process at one end knows it.
-struct Message {
-  std::uint32_t peer = 0;  ///< rank at the other end
-  std::uint32_t comm = 0;  ///< position of the communicator in the definitions
-  std::uint32_t tag = 0;
-  std::uint64_t length = 0;  ///< bytes
-};
+using trace::Collective;
+using trace::Message;
 
-/// A collective as one member knows it when it ends.
-struct Collective {
-  std::uint8_t op = 0;     ///< see trace::op
-  std::uint32_t comm = 0;  ///< position of the communicator in the definitions
-  std::uint32_t root = 0;  ///< rank, or trace::k_root_none
-  std::uint64_t sent = 0;  ///< bytes
-  std::uint64_t received = 0;
-};
-
-/// Receives the events of one process in order of time, in ticks; regions are positions in the
-/// definitions. Every function is one record of OTF2.
+/// Takes the events of one process, in order of time. Every function is one record of OTF2. Times
+/// are in ticks; regions and communicators are positions in the definitions; a request is the
+/// number that ties the records of one non-blocking operation together.
 class EventSink {
  public:
   virtual ~EventSink() = default;

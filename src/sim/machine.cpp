@@ -80,8 +80,8 @@ std::uint64_t Quota::next() {
 }
 
 Machine::Machine(const Layout& layout, const Timing& timing, std::uint64_t seed, Quota quota,
-                 std::uint32_t first, std::span<EventSink* const> sinks)
-    : layout_(layout), timing_(timing), quota_(quota), first_(first), sinks_(sinks) {
+                 const Reported& reported)
+    : layout_(layout), timing_(timing), quota_(quota), reported_(reported) {
   processes_.reserve(layout.processes);
   for (std::uint32_t l = 0; l < layout.processes; ++l) {
     RandomStream random(seed, 2 * std::uint64_t{l});
@@ -100,7 +100,7 @@ std::uint64_t Machine::last_time() const {
   return last;
 }
 
-/// What a message or the news of a collective takes.
+/// How long a message, or the news that a collective may end, is on its way.
 std::uint64_t Machine::delay(Process& process) const {
   return timing_.latency + static_cast<std::uint64_t>(timing_.tail * tailed(process.random.next()));
 }
@@ -297,17 +297,17 @@ void Machine::start_round(std::vector<Round>& rounds, const Partition& partition
   rounds.assign(partition.size.size(), Round{});
 }
 
-/// When member `l`, which began at `begin`, can be done at the earliest. Members must be asked in
-/// order.
-std::uint64_t Machine::end_of(const CollectiveKind& kind, const Partition& partition,
-                              std::uint64_t turn, std::vector<Round>& rounds, std::uint32_t l,
-                              std::uint64_t begin) {
+/// The earliest time at which process `l`, which began at `begin`, can be done. Processes must be
+/// asked in order.
+std::uint64_t Machine::end_of(const CollectiveCall& call, std::vector<Round>& rounds,
+                              std::uint32_t l, std::uint64_t begin) {
+  const Partition& partition = call.partition;
   constexpr std::uint64_t k_own_work = 200;
   Round& round = rounds[partition.part[l]];
-  const bool root = partition.rank[l] == turn % partition.size[partition.part[l]];
+  const bool root = partition.rank[l] == call.turn % partition.size[partition.part[l]];
   const std::uint64_t news = delay(processes_[l]);
   const std::uint64_t alone = begin + k_own_work;
-  switch (kind.shape) {
+  switch (call.kind.shape) {
     case Shape::one_to_n:
       return root ? alone : std::max(alone, round.root + news);
     case Shape::n_to_one:
@@ -339,7 +339,7 @@ void Machine::collective(const CollectiveKind& kind, const Partition& partition,
   }
   for (std::uint32_t l = 0; l < layout_.processes; ++l) {
     Process& process = processes_[l];
-    const std::uint64_t end = end_of(kind, partition, turn, rounds_, l, process.begin);
+    const std::uint64_t end = end_of({kind, partition, turn}, rounds_, l, process.begin);
     process.now = end + 40;
     if (EventSink* const out = sink(l)) {
       out->collective_end(end, record_of(kind, partition, l, turn, bytes));
@@ -377,7 +377,7 @@ void Machine::wait_collective(const CollectiveKind& kind, const Partition& parti
     Process& process = processes_[l];
     std::uint64_t random = process.random.next();
     const std::uint64_t begin = process.now + pause(60, random);
-    const std::uint64_t ready = end_of(kind, partition, turn, nb_rounds_, l, process.nb_begin);
+    const std::uint64_t ready = end_of({kind, partition, turn}, nb_rounds_, l, process.nb_begin);
     const std::uint64_t complete = std::max(begin + pause(60, random), ready);
     process.now = complete + pause(40, random);
     if (EventSink* const out = sink(l)) {

@@ -23,8 +23,8 @@ struct Timing {
   double imbalance = 0.2;        ///< variation of that, 0 to 1
 };
 
-/// Deals out `total` pairs of Enter and Leave to `slots` calls of next(): unevenly, but together
-/// exactly.
+/// Deals out `total` pairs of Enter and Leave to `slots` calls of next(): unevenly, but exactly
+/// `total` in the end.
 class Quota {
  public:
   Quota(std::uint64_t total, std::uint64_t slots, std::uint64_t seed);
@@ -49,6 +49,19 @@ struct CollectiveKind {
   bool some_empty = false;  ///< some members contribute nothing
 };
 
+/// The processes whose events are reported: number first + i to sinks[i].
+struct Reported {
+  std::uint32_t first = 0;
+  std::span<EventSink* const> sinks;
+};
+
+/// A collective operation of all members of every communicator of a partition.
+struct CollectiveCall {
+  const CollectiveKind& kind;
+  const Partition& partition;
+  std::uint64_t turn = 0;  ///< rank `turn` modulo size is the root
+};
+
 /// The processes of a synthetic program, in true time. Each operation below is done by all of them
 /// unless it names one; operations on the same process must come in the order in which it does
 /// them. State is proportional to the number of processes, whatever the length of the run.
@@ -57,12 +70,12 @@ struct CollectiveKind {
 /// collective earlier than the begins it depends on plus the latency, and time grows from event to
 /// event of a process but for the Enter of a call and what its begin records.
 ///
-/// Events of the processes from `first` on go to `sinks`, one per process; those of others are
-/// simulated and not reported. Times do not depend on who is reported.
+/// Only the events of the reported processes go to sinks; the others are simulated as well. Times
+/// do not depend on which processes are reported.
 class Machine {
  public:
   Machine(const Layout& layout, const Timing& timing, std::uint64_t seed, Quota quota,
-          std::uint32_t first, std::span<EventSink* const> sinks);
+          const Reported& reported);
 
   void start();
   void finish();
@@ -117,19 +130,19 @@ class Machine {
   };
 
   [[nodiscard]] EventSink* sink(std::uint32_t l) const {
-    return l - first_ < sinks_.size() ? sinks_[l - first_] : nullptr;
+    return l - reported_.first < reported_.sinks.size() ? reported_.sinks[l - reported_.first]
+                                                        : nullptr;
   }
   std::uint64_t delay(Process& process) const;
   void start_round(std::vector<Round>& rounds, const Partition& partition) const;
-  std::uint64_t end_of(const CollectiveKind& kind, const Partition& partition, std::uint64_t turn,
-                       std::vector<Round>& rounds, std::uint32_t l, std::uint64_t begin);
+  std::uint64_t end_of(const CollectiveCall& call, std::vector<Round>& rounds, std::uint32_t l,
+                       std::uint64_t begin);
   void functions(EventSink& out, Process& process, std::uint64_t length, std::uint64_t pairs);
 
   const Layout& layout_;
   Timing timing_;
   Quota quota_;
-  std::uint32_t first_;
-  std::span<EventSink* const> sinks_;
+  Reported reported_;
   std::vector<Process> processes_;
   std::vector<Round> rounds_, nb_rounds_;
   std::uint64_t slots_ = 0;

@@ -111,7 +111,7 @@ class Survey {
   Survey(const SynthOptions& options, const Layout& layout) {
     Counter counter;
     const std::vector<EventSink*> sinks(layout.processes, &counter);
-    Machine machine(layout, timing_of(options), options.seed, Quota(0, 0, 0), 0, sinks);
+    Machine machine(layout, timing_of(options), options.seed, Quota(0, 0, 0), {0, sinks});
     const auto pattern = make_pattern(options.pattern);
     period_ = pattern->period();
     machine.start();
@@ -209,7 +209,7 @@ Result<Workload> Workload::plan(const SynthOptions& options) {
 Result<WorkloadSpan> Workload::run(std::uint32_t first, std::span<EventSink* const> sinks,
                                    const std::function<Result<void>()>& after_iteration) const {
   Machine machine(layout_, timing_of(options_), options_.seed,
-                  Quota(pairs_, counts_.slots, options_.seed), first, sinks);
+                  Quota(pairs_, counts_.slots, options_.seed), {first, sinks});
   const auto pattern = make_pattern(options_.pattern);
   machine.start();
   pattern->begin(machine);

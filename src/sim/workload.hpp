@@ -14,7 +14,7 @@
 
 namespace entrain::sim {
 
-/// What a run of a synthetic program consists of, over all processes.
+/// Numbers of a run of a synthetic program, over all processes.
 struct WorkloadCounts {
   std::uint64_t events = 0;
   std::uint64_t communication = 0;  ///< events that a skeleton holds
@@ -30,9 +30,9 @@ struct WorkloadSpan {
 };
 
 /// A synthetic program, ready to run. It can be run several times, also at the same time, and does
-/// the same each time: a run reports the events of the processes asked for and simulates the
-/// others, which costs little, as what happens between two communications is only made up for
-/// those that are reported. Memory: a hundred bytes per process.
+/// the same each time. A run reports the events of the processes asked for and simulates the
+/// others. That costs little: the calls of user functions between two communications are made up
+/// for reported processes only. Memory: a hundred bytes per process.
 class Workload {
  public:
   /// Decides how many iterations and functions `options` mean. Errors: ErrorKind::usage for options

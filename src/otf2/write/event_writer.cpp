@@ -9,12 +9,6 @@
 
 namespace entrain::otf2 {
 
-namespace {
-
-constexpr std::size_t k_last_event_field = 10;  ///< of a chunk header
-
-}  // namespace
-
 EventWriter::EventWriter(std::filesystem::path path, std::uint64_t chunk_size,
                          std::size_t buffer_size)
     : chunk_size_(chunk_size),
@@ -28,12 +22,8 @@ EventWriter::EventWriter(std::filesystem::path path, std::uint64_t chunk_size,
 
 void EventWriter::begin_chunk() {
   chunk_begin_ = offset_of(at_);
-  first_in_chunk_ = events_ + 1;
-  *at_++ = mark::chunk_header;
-  *at_++ = k_little_endian;
-  store_u64(at_, first_in_chunk_, false);
-  store_u64(at_ + 8, events_, false);
-  at_ += 16;
+  store_chunk_header(at_, {events_ + 1, events_}, false);
+  at_ += k_chunk_header_size;
   last_ = k_no_time;  // every chunk can be read alone
   set_limit();
 }
@@ -100,7 +90,8 @@ Result<void> EventWriter::close() {
   return {};
 }
 
-void EventWriter::put_message(std::uint8_t type, std::uint64_t time, const Message& message) {
+void EventWriter::put_message(std::uint8_t type, std::uint64_t time,
+                              const trace::Message& message) {
   std::uint8_t* const record = begin(time);
   std::uint8_t* out = put(record + 2, message.peer);
   out = put(put(put(out, message.comm), message.tag), message.length);
@@ -109,7 +100,7 @@ void EventWriter::put_message(std::uint8_t type, std::uint64_t time, const Messa
   end(out);
 }
 
-void EventWriter::put_message(std::uint8_t type, std::uint64_t time, const Message& message,
+void EventWriter::put_message(std::uint8_t type, std::uint64_t time, const trace::Message& message,
                               std::uint64_t request) {
   std::uint8_t* const record = begin(time);
   std::uint8_t* out = put(record + 2, message.peer);
@@ -126,7 +117,7 @@ void EventWriter::mpi_collective_begin(std::uint64_t time) {
   end(record + 2);
 }
 
-void EventWriter::mpi_collective_end(std::uint64_t time, const Collective& collective) {
+void EventWriter::mpi_collective_end(std::uint64_t time, const trace::Collective& collective) {
   std::uint8_t* const record = begin(time);
   record[2] = collective.op;
   std::uint8_t* out = put_reference(put(record + 3, collective.comm), collective.root);
@@ -144,7 +135,7 @@ void EventWriter::nb_collective_request(std::uint64_t time, std::uint64_t reques
   end(out);
 }
 
-void EventWriter::nb_collective_complete(std::uint64_t time, const Collective& collective,
+void EventWriter::nb_collective_complete(std::uint64_t time, const trace::Collective& collective,
                                          std::uint64_t request) {
   std::uint8_t* const record = begin(time);
   record[2] = collective.op;

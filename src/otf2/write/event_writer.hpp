@@ -12,16 +12,20 @@
 
 #include "base/file.hpp"
 #include "otf2/format/format.hpp"
+#include "trace/message.hpp"
 
 namespace entrain::otf2 {
 
 /// Writes the event file of one location, record by record, in chunks as the OTF2 library makes
-/// them. What is buffered goes to the file in pieces; the file is open only while one is written,
-/// so there may be more writers than a process may have open files. The bytes of the file do not
-/// depend on the size of the buffer.
+/// them. Records are collected in a buffer and written in pieces. The file is open only while a
+/// piece is written, so there may be more writers than a process may have open files. The bytes of
+/// the file do not depend on the size of the buffer.
 ///
-/// Times must not decrease and be above 0. A write that fails turns ok() false; what comes after
-/// is thrown away, and close() returns the error. Not to be shared between threads.
+/// Times must be above 0 and must not decrease. After a write that failed, ok() is false, further
+/// records are thrown away, and close() returns the error. Not to be shared between threads.
+///
+/// format.hpp shows the bytes of a small file. The copies of library/chunk_writer.hpp are written
+/// by a writer of their own, which knows definition records too and keeps errno for the parent.
 class EventWriter {
  public:
   static constexpr std::size_t k_least_buffer = 4096;
@@ -33,23 +37,16 @@ class EventWriter {
   void enter(std::uint64_t time, std::uint32_t region) { bare(event::enter, time, region); }
   void leave(std::uint64_t time, std::uint32_t region) { bare(event::leave, time, region); }
 
-  /// A message: the rank at the other end, communicator, tag, bytes.
-  struct Message {
-    std::uint32_t peer = 0;
-    std::uint32_t comm = 0;
-    std::uint32_t tag = 0;
-    std::uint64_t length = 0;
-  };
-  void mpi_send(std::uint64_t time, const Message& message) {
+  void mpi_send(std::uint64_t time, const trace::Message& message) {
     put_message(event::mpi_send, time, message);
   }
-  void mpi_recv(std::uint64_t time, const Message& message) {
+  void mpi_recv(std::uint64_t time, const trace::Message& message) {
     put_message(event::mpi_recv, time, message);
   }
-  void mpi_isend(std::uint64_t time, const Message& message, std::uint64_t request) {
+  void mpi_isend(std::uint64_t time, const trace::Message& message, std::uint64_t request) {
     put_message(event::mpi_isend, time, message, request);
   }
-  void mpi_irecv(std::uint64_t time, const Message& message, std::uint64_t request) {
+  void mpi_irecv(std::uint64_t time, const trace::Message& message, std::uint64_t request) {
     put_message(event::mpi_irecv, time, message, request);
   }
   void mpi_isend_complete(std::uint64_t time, std::uint64_t request) {
@@ -59,18 +56,10 @@ class EventWriter {
     bare(event::mpi_irecv_request, time, request);
   }
 
-  /// End of a collective: operation code, communicator, root (or k_root_none), bytes.
-  struct Collective {
-    std::uint8_t op = 0;
-    std::uint32_t comm = 0;
-    std::uint32_t root = 0xFFFFFFFFu;
-    std::uint64_t sent = 0;
-    std::uint64_t received = 0;
-  };
   void mpi_collective_begin(std::uint64_t time);
-  void mpi_collective_end(std::uint64_t time, const Collective& collective);
+  void mpi_collective_end(std::uint64_t time, const trace::Collective& collective);
   void nb_collective_request(std::uint64_t time, std::uint64_t request);
-  void nb_collective_complete(std::uint64_t time, const Collective& collective,
+  void nb_collective_complete(std::uint64_t time, const trace::Collective& collective,
                               std::uint64_t request);
 
   [[nodiscard]] std::uint64_t events() const { return events_; }
@@ -84,7 +73,7 @@ class EventWriter {
 
  private:
   /// Stamp, type and the longest payload, rounded up; also covers the bytes that a compressed
-  /// integer may soil behind its end.
+  /// integer may soil after its end.
   static constexpr std::size_t k_largest_event = 96;
   static constexpr std::size_t k_end_marks = 2;
   static constexpr std::uint64_t k_no_time = ~std::uint64_t{0};
@@ -119,8 +108,8 @@ class EventWriter {
     *out = type;
     end(put(out + 1, value));
   }
-  void put_message(std::uint8_t type, std::uint64_t time, const Message& message);
-  void put_message(std::uint8_t type, std::uint64_t time, const Message& message,
+  void put_message(std::uint8_t type, std::uint64_t time, const trace::Message& message);
+  void put_message(std::uint8_t type, std::uint64_t time, const trace::Message& message,
                    std::uint64_t request);
 
   [[nodiscard]] std::uint64_t offset_of(const std::uint8_t* position) const {
@@ -137,9 +126,8 @@ class EventWriter {
   const std::uint8_t* limit_ = nullptr;  ///< up to here one more event fits
   std::uint64_t last_ = k_no_time;
   std::uint64_t events_ = 0;
-  std::uint64_t first_in_chunk_ = 1;  ///< number of the chunk's first event
-  std::uint64_t chunk_begin_ = 0;     ///< offset of the chunk in the file
-  std::uint64_t flushed_ = 0;         ///< offset of the buffer in the file
+  std::uint64_t chunk_begin_ = 0;  ///< offset of the chunk in the file
+  std::uint64_t flushed_ = 0;      ///< offset of the buffer in the file
   std::uint64_t chunk_size_;
   std::size_t buffer_size_;
   std::unique_ptr<std::uint8_t[]> buffer_;
