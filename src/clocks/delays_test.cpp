@@ -8,7 +8,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
+
+#include "base/temp_folder_testing.hpp"
 
 namespace entrain::clocks {
 namespace {
@@ -23,22 +24,19 @@ const std::string k_head =
 class ClockDelays : public testing::Test {
  protected:
   ClockDelays() {
-    std::string name = testing::TempDir() + "delays-XXXXXX";
-    if (::mkdtemp(name.data()) != nullptr) folder_ = name;
     definitions_.clock.resolution_hz = 1'000'000'000;
     definitions_.tree_nodes.push_back({0, "cluster", "machine"});
     for (const char* node : {"n0", "n1", "n2"}) {
       definitions_.tree_nodes.push_back({1, node, "node", 0, true});
     }
   }
-  ~ClockDelays() override { std::filesystem::remove_all(folder_); }
 
   [[nodiscard]] Result<MuTicks> mu_of(const std::string& text) const {
     std::ofstream(folder_ / k_clock_delays, std::ios::binary) << text;
-    return read_delay_mu(folder_, definitions_);
+    return read_delay_mu(folder_.path(), definitions_);
   }
 
-  std::filesystem::path folder_;
+  TempFolder folder_;
   trace::Definitions definitions_;
 };
 
@@ -93,7 +91,7 @@ TEST_F(ClockDelays, that_are_damaged_are_refused_with_the_line) {
   EXPECT_THAT(missing.error().message, HasSubstr("cannot be read"));
   std::filesystem::remove(folder_ / k_clock_delays);
   std::filesystem::create_directory(folder_ / k_clock_delays);
-  EXPECT_FALSE(read_delay_mu(folder_, definitions_)) << "a folder is no file";
+  EXPECT_FALSE(read_delay_mu(folder_.path(), definitions_)) << "a folder is no file";
 }
 
 }  // namespace

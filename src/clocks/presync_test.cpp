@@ -9,9 +9,9 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include "base/team.hpp"
+#include "base/temp_folder_testing.hpp"
 #include "trace/properties.hpp"
 #include "trace/testing.hpp"
 
@@ -218,8 +218,6 @@ TEST(Presynchronise, damaged_half_widths_are_unknown) {
 class Exchanges : public testing::Test {
  protected:
   Exchanges() : builder_(3) {
-    std::string name = testing::TempDir() + "exchanges-XXXXXX";
-    if (::mkdtemp(name.data()) != nullptr) folder_ = name;
     builder_.trace().path = (folder_ / "traces.otf2").string();
     for (LocationIndex l = 0; l < 3; ++l) builder_.request(K::irecv_request, l, 1'000, 1);
     for (std::uint64_t k = 0; k < 4; ++k) {
@@ -230,7 +228,6 @@ class Exchanges : public testing::Test {
     }
     write(table());
   }
-  ~Exchanges() override { std::filesystem::remove_all(folder_); }
 
   static std::string table() {
     std::string text =
@@ -269,7 +266,7 @@ class Exchanges : public testing::Test {
   }
 
   TraceBuilder builder_;
-  std::filesystem::path folder_;
+  TempFolder folder_;
 };
 
 TEST_F(Exchanges, count_where_they_belong_to_the_archive) {

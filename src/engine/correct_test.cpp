@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -7,6 +6,8 @@
 #include <entrain/entrain.hpp>
 
 #include <gtest/gtest.h>
+
+#include "base/temp_folder_testing.hpp"
 
 namespace entrain {
 namespace {
@@ -19,9 +20,7 @@ std::string contents(const fs::path& path) {
 }
 
 TEST(Correct, an_archive_without_events_keeps_its_clock_range) {
-  std::string pattern = (fs::temp_directory_path() / "entrain-engine-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-  const fs::path folder = pattern;
+  const TempFolder folder;
   fs::copy(ENTRAIN_EXAMPLES_DIR "/traces/allops-4", folder / "in", fs::copy_options::recursive);
   for (int rank = 0; rank < 4; ++rank) {
     const fs::path file = folder / "in/traces" / (std::to_string(rank) + ".evt");
@@ -32,7 +31,6 @@ TEST(Correct, an_archive_without_events_keeps_its_clock_range) {
   const auto report = correct(folder / "in", folder / "out", {});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(contents(folder / "out/traces.def"), contents(folder / "in/traces.def"));
-  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "report/correct_report.hpp"
 #include "report/distort_report.hpp"
 #include "report/info_report.hpp"
-#include "report/test_samples.hpp"
+#include "report/samples_testing.hpp"
 
 namespace entrain::report {
 namespace {

@@ -61,7 +61,7 @@ TEST(Bounds, are_not_there_unless_asked_for) {
 }
 
 TEST(Bounds, the_file_has_a_line_per_location_and_window) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const fs::path file = scratch / "bounds.csv";
   const Json json =
       json_of(run_tool({"correct", example("lulesh-8"), "-o", (scratch / "out").string(), "--json",
@@ -90,7 +90,7 @@ TEST(Bounds, the_file_has_a_line_per_location_and_window) {
 }
 
 TEST(Bounds, corrections_are_held_inside) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const std::string output = (scratch / "out").string();
   const std::vector<std::string> how{"--presync", "linear",   "--amortize",
                                      "off",       "--bounds", "--json"};
@@ -106,7 +106,7 @@ TEST(Bounds, corrections_are_held_inside) {
 }
 
 TEST(Bounds, a_trace_in_which_nothing_is_violated_stays) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const std::string once = (scratch / "1").string(), twice = (scratch / "2").string();
   ASSERT_EQ(run_tool({"correct", example("lulesh-8"), "-o", once, "--presync", "linear", "--mode",
                       "overlay"})
@@ -120,7 +120,7 @@ TEST(Bounds, a_trace_in_which_nothing_is_violated_stays) {
 }
 
 TEST(Bounds, do_not_depend_on_threads) {
-  const TempDir scratch;
+  const TempFolder scratch;
   std::string expected;
   for (const char* threads : {"1", "2", "3", "8"}) {
     const fs::path file = scratch / threads;
@@ -133,7 +133,7 @@ TEST(Bounds, do_not_depend_on_threads) {
 }
 
 TEST(Bounds, refuse_a_limit_that_the_trace_breaks) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const fs::path output = scratch / "out";
   expect_refusal(
       run_tool({"correct", example("lulesh-8"), "-o", output.string(), "--max-rate-ppm", "1"}),
@@ -142,7 +142,7 @@ TEST(Bounds, refuse_a_limit_that_the_trace_breaks) {
 }
 
 TEST(Bounds, refuse_a_file_that_exists_or_has_no_folder_before_any_work) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const fs::path output = scratch / "out";
   for (const fs::path& file : {scratch / "", output, scratch / "none" / "bounds.csv"}) {
     const ChildOutcome outcome = run_tool(
@@ -154,7 +154,7 @@ TEST(Bounds, refuse_a_file_that_exists_or_has_no_folder_before_any_work) {
 }
 
 TEST(Bounds, of_a_rewritten_archive_there_are_none) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const std::string output = (scratch / "out").string();
   ASSERT_EQ(run_tool({"correct", example("amg-8"), "-o", output}).exit_code, 0);
   const Json json = json_of(run_tool({"check", output, "--json", "--bounds"}));

@@ -109,7 +109,7 @@ TEST(Check, does_not_depend_on_threads) {
 }
 
 TEST(Check, refuses_what_is_no_archive) {
-  const TempDir folder;
+  const TempFolder folder;
   expect_refusal(run_tool({"check", (folder / "none").string()}), (folder / "none").string());
   expect_refusal(run_tool({"check", folder.path().string()}), folder.path().string());
   write_bytes(folder / "traces.otf2", {'n', 'o'});
@@ -117,7 +117,7 @@ TEST(Check, refuses_what_is_no_archive) {
 }
 
 TEST(Check, survives_names_that_are_not_utf8) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string odd = (folder / "caf\xE9\x1b[2J").string();
   expect_refusal(run_tool({"check", odd}), "caf\xEF\xBF\xBD?[2J");
   copy_tree(example("allops-4"), odd);
@@ -136,7 +136,7 @@ TEST(Check, fails_if_its_report_cannot_be_written) {
 class CorrectMode : public testing::TestWithParam<std::string> {};
 
 TEST_P(CorrectMode, leaves_no_violations_and_the_input_alone) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string output = (folder / "out").string();
   const auto before = digest_tree(example("lulesh-8"));
   const ChildOutcome outcome =
@@ -168,7 +168,7 @@ TEST_P(CorrectMode, leaves_no_violations_and_the_input_alone) {
 INSTANTIATE_TEST_SUITE_P(Modes, CorrectMode, testing::Values("rewrite", "overlay"));
 
 TEST(Correct, refuses_an_existing_folder_unless_forced) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string output = (folder / "out").string();
   write_bytes(folder / "file", {'x'});
   ASSERT_EQ(run_tool({"correct", example("allops-4"), "-o", output}).exit_code, 0);
@@ -181,7 +181,7 @@ TEST(Correct, refuses_an_existing_folder_unless_forced) {
 }
 
 TEST(Correct, never_writes_into_its_input) {
-  const TempDir folder;
+  const TempFolder folder;
   copy_tree(example("allops-4"), folder / "in");
   const auto before = digest_tree(folder / "in");
   const std::string input = (folder / "in").string();
@@ -191,7 +191,7 @@ TEST(Correct, never_writes_into_its_input) {
 }
 
 TEST(Correct, tells_what_an_overlay_needs) {
-  const TempDir folder;
+  const TempFolder folder;
   const ChildOutcome outcome =
       run_tool({"correct", example("allops-4"), "-o", (folder / "out").string(), "--mode",
                 "overlay", "--link", "symbolic"});
@@ -200,7 +200,7 @@ TEST(Correct, tells_what_an_overlay_needs) {
 }
 
 TEST(Correct, takes_a_fixed_gamma_without_verification) {
-  const TempDir folder;
+  const TempFolder folder;
   const ChildOutcome outcome =
       run_tool({"correct", "--json", example("allops-4"), "-o", (folder / "out").string(),
                 "--gamma", "0.99", "--backward", "off", "--no-verify"});
@@ -214,7 +214,7 @@ TEST(Correct, takes_a_fixed_gamma_without_verification) {
 }
 
 TEST(Correct, tells_loudly_what_it_could_not_read) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string input = (folder / "in").string();
   copy_tree(example("allops-4.truth"), input);
   const std::string sentence = "No violations found in what could be read: 1 event file is missing";
@@ -229,7 +229,7 @@ TEST(Correct, tells_loudly_what_it_could_not_read) {
 
 TEST(Correct, interrupted_leaves_nothing_incomplete_behind) {
   for (const int delay_ms : {0, 5, 10, 20, 40, 80, 160}) {
-    const TempDir folder;
+    const TempFolder folder;
     const std::string output = (folder / "out").string();
     const pid_t child = start_program({ENTRAIN_BINARY, "correct", example("amg-8"), "-o", output});
     std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
@@ -250,7 +250,7 @@ TEST(Correct, interrupted_leaves_nothing_incomplete_behind) {
 }
 
 TEST(Correct, without_amortization_writes_the_presync_alone) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string output = (folder / "out").string();
   const ChildOutcome outcome = run_tool({"correct", "--json", example("lulesh-8"), "-o", output,
                                          "--presync", "linear", "--amortize", "off"});
@@ -266,7 +266,7 @@ TEST(Correct, without_amortization_writes_the_presync_alone) {
 }
 
 TEST(Correct, without_amortization_shows_what_the_causal_fit_does) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string output = (folder / "out").string();
   run_tool({"correct", example("allops-4"), "-o", output, "--presync", "causal", "--amortize",
             "off", "--mode", "overlay"});
@@ -313,7 +313,7 @@ TEST(Compare, tells_the_error_against_the_truth) {
 }
 
 TEST(Compare, writes_errors_over_time_for_plots) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string csv = (folder / "errors.csv").string();
   const Json json =
       json_of(run_tool({"compare", "--json", example("lulesh-8"), example("lulesh-8.truth"),
@@ -345,7 +345,7 @@ TEST(Compare, writes_errors_over_time_for_plots) {
 }
 
 TEST(Compare, writes_differences_without_a_truth) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string csv = (folder / "all.csv").string();
   ASSERT_EQ(run_tool({"compare", example("lulesh-8"), example("lulesh-8"), "--csv", csv, "--points",
                       "1000000"})
@@ -360,7 +360,7 @@ TEST(Compare, refuses_different_traces) {
 }
 
 TEST(Distort, makes_a_trace_that_correct_repairs) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string skewed = (folder / "skewed").string();
   const ChildOutcome outcome = run_tool({"distort", "--json", example("lulesh-8.truth"), "-o",
                                          skewed, "--seed", "7", "--wander-ppm", "2000"});
@@ -375,7 +375,7 @@ TEST(Distort, makes_a_trace_that_correct_repairs) {
 }
 
 TEST(Distort, is_determined_by_its_seed) {
-  const TempDir folder;
+  const TempFolder folder;
   for (const char* name : {"a", "b"}) {
     const ChildOutcome outcome = run_tool(
         {"distort", example("allops-4.truth"), "-o", (folder / name).string(), "--seed", "5"});

@@ -37,7 +37,7 @@ class HandMade : public testing::Test {
   }
   [[nodiscard]] fs::path anchor() const { return scratch_ / "in/traces.otf2"; }
 
-  TempDir scratch_;
+  TempFolder scratch_;
   std::uint32_t first_ = 0, second_ = 0, region_ = 0, world_ = 0;
 };
 

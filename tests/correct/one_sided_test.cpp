@@ -40,7 +40,7 @@ class PostStartCompleteWait : public testing::Test {
     call(0, "MPI_Win_complete", 150'000, 158'000, target);
     return archive.finish();
   }
-  TempDir scratch_;
+  TempFolder scratch_;
 };
 
 TEST_F(PostStartCompleteWait, waiting_from_early_on_is_no_violation) {

@@ -30,7 +30,7 @@ class Recorded : public testing::TestWithParam<Expected> {
   [[nodiscard]] static fs::path truth() {
     return recorded(std::string(GetParam().name) + ".truth");
   }
-  TempDir scratch_;
+  TempFolder scratch_;
 };
 
 TEST_P(Recorded, violations_are_found_as_an_independent_reader_counts_them) {

@@ -45,7 +45,7 @@ class Truncated : public testing::TestWithParam<std::string> {};
 
 TEST_P(Truncated, files_are_refused_or_counted) {
   const std::string file = GetParam();
-  const TempDir scratch;
+  const TempFolder scratch;
   const Bytes whole = DamagedArchive(scratch.path()).files().at(file);
   auto cuts = cuts_of(whole, 200);
   // Of the three end marks of an anchor only the first one counts.

@@ -85,7 +85,7 @@ class Tool : public testing::Test {
     EXPECT_EQ(digest_tree(archive_.folder()), before);
   }
 
-  TempDir scratch_;
+  TempFolder scratch_;
   DamagedArchive archive_;
 };
 

@@ -13,8 +13,8 @@
 #include "report/correct_report.hpp"
 #include "report/distort_report.hpp"
 #include "report/info_report.hpp"
+#include "report/samples_testing.hpp"
 #include "report/synth_report.hpp"
-#include "report/test_samples.hpp"
 
 namespace entrain::report {
 namespace {

@@ -74,7 +74,7 @@ class Workers : public testing::TestWithParam<TestArchive> {
     return {"correct", anchor_.string(), "-o", output.string(), "--mode", mode, "--json"};
   }
 
-  TempDir scratch_;
+  TempFolder scratch_;
   fs::path anchor_;
 };
 
@@ -119,7 +119,8 @@ INSTANTIATE_TEST_SUITE_P(Archives, Workers, testing::ValuesIn(test_archives()),
 #ifdef ENTRAIN_MPIEXEC
 
 /// Makes a trace of all kinds of operations with wrong clocks, by these options; returns its path.
-std::string make_skewed(const TempDir& scratch, const Arguments& synth, const Arguments& distort) {
+std::string make_skewed(const TempFolder& scratch, const Arguments& synth,
+                        const Arguments& distort) {
   const std::string truth = scratch / "truth", skewed = scratch / "skewed";
   fs::remove_all(truth);
   fs::remove_all(skewed);
@@ -134,7 +135,7 @@ std::string make_skewed(const TempDir& scratch, const Arguments& synth, const Ar
 
 /// Half a thousand locations with collectives on sub-communicators and messages of every kind.
 TEST(ManyLocations, any_number_of_processes_writes_the_same_archive) {
-  TempDir scratch;
+  TempFolder scratch;
   const std::string skewed =
       make_skewed(scratch, {"--locations", "512", "--events", "200000", "--seed", "3"},
                   {"--seed", "3", "--wander-ppm", "500", "--wander-period-s", "0.01"});
@@ -156,7 +157,7 @@ TEST(ManyLocations, any_number_of_processes_writes_the_same_archive) {
 
 /// A domain that is parted among processes must not change what is proven.
 TEST(ClockDomains, any_number_of_processes_proves_the_same_bounds) {
-  TempDir scratch;
+  TempFolder scratch;
   for (const char* sessions : {"5", "0"}) {
     const std::string skewed =
         make_skewed(scratch,
@@ -175,7 +176,7 @@ TEST(ClockDomains, any_number_of_processes_proves_the_same_bounds) {
 
 /// Nodes that have a clock each are not parted, so the locations are shared out anew.
 TEST(ClockDomains, any_number_of_processes_writes_the_same_archive) {
-  TempDir scratch;
+  TempFolder scratch;
   for (const char* per : {"node", "process"}) {  // the system tree is right, and wrong
     const std::string skewed = make_skewed(
         scratch,
@@ -203,7 +204,7 @@ TEST(ClockDomains, any_number_of_processes_writes_the_same_archive) {
 }
 
 TEST(CausalFit, any_number_of_processes_makes_the_same_maps) {
-  TempDir scratch;
+  TempFolder scratch;
   const fs::path trace = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8";
   const auto correct = [&](const fs::path& output) {
     return Arguments{"correct", trace.string(), "-o",    output.string(),
@@ -223,7 +224,7 @@ TEST(CausalFit, any_number_of_processes_makes_the_same_maps) {
 }
 
 TEST(Bounds, any_number_of_processes_proves_the_same) {
-  TempDir scratch;
+  TempFolder scratch;
   const fs::path trace = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8";
   const auto correct = [&](const std::string& name) {
     return Arguments{"correct",
@@ -250,7 +251,7 @@ TEST(Bounds, any_number_of_processes_proves_the_same) {
 }
 
 TEST(ClockSessions, any_number_of_processes_makes_the_same_maps) {
-  TempDir scratch;
+  TempFolder scratch;
   const fs::path trace =
       write_small_trace(scratch / "in", {.rounds = 20, .filler_pairs = 10, .sessions = 9});
   for (const char* method : {"auto", "regression", "spline"}) {
@@ -293,7 +294,7 @@ class Failures : public testing::Test {
         count, {"correct", (scratch_ / "in").string(), "-o", (scratch_ / "out").string()});
   }
 
-  TempDir scratch_;
+  TempFolder scratch_;
 };
 
 TEST_F(Failures, a_missing_archive) {

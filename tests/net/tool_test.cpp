@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string write(const TempDir& folder, const std::string& name, const std::string& text) {
+std::string write(const TempFolder& folder, const std::string& name, const std::string& text) {
   const auto path = folder.path() / name;
   std::ofstream(path) << text;
   return path.string();
@@ -76,7 +76,7 @@ TEST(NetTool, bound_shows_both_readings) {
 }
 
 TEST(NetTool, parameters_come_from_preset_file_and_options_in_this_order) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string file =
       write(folder, "p.json", R"({"preset": "ib-ndr", "ld": "25ns", "bl": 300})");
   const Json json =
@@ -87,7 +87,7 @@ TEST(NetTool, parameters_come_from_preset_file_and_options_in_this_order) {
 }
 
 TEST(NetTool, the_preset_of_the_options_beats_that_of_the_file) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string file = write(folder, "p.json", R"({"preset": "ib-ndr", "bl": 300})");
   const Json json = json_of(run_tool({"net", "bound", "--preset", "omni-path-cn5000",
                                       "--parameters", file, "--ks", "280", "--kg", "1", "--json"}));
@@ -121,7 +121,7 @@ TEST(NetTool, an_interval_shorter_than_the_schedule_is_none) {
 }
 
 TEST(NetTool, bounds_count_the_delays_of_the_links) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string slow = write(
       folder, "slow.dot", "graph { edge [delay=\"3us\"]; a -- s; b -- s; c -- s [delay=\"1us\"] }");
   const ChildOutcome text = run_tool({"net", "schedule", slow});
@@ -136,7 +136,7 @@ TEST(NetTool, bounds_count_the_delays_of_the_links) {
 }
 
 TEST(NetTool, tables_match) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string figures = (folder.path() / "figures").string();
   const ChildOutcome outcome = run_tool({"net", "tables", "--svg", figures});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
@@ -154,7 +154,7 @@ TEST(NetTool, tables_match) {
 }
 
 TEST(NetTool, schedules_are_compared_and_written) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string csv = (folder.path() / "plan.csv").string();
   const std::string plan = (folder.path() / "plan.json").string();
   const ChildOutcome outcome =
@@ -177,7 +177,7 @@ TEST(NetTool, schedules_are_compared_and_written) {
 }
 
 TEST(NetTool, simulations_show_skew_and_bound) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string csv = (folder.path() / "skew.csv").string();
   const std::string svg = (folder.path() / "skew.svg").string();
   const Json json = json_of(run_tool({"net", "simulate", "single:4", "--synchronisations", "3",
@@ -218,7 +218,7 @@ TEST(NetTool, a_plan_that_fails_is_reported_even_if_synchrony_is_kept) {
 }
 
 TEST(NetTool, written_files_are_named) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string csv = (folder.path() / "a.csv").string();
   const ChildOutcome text = run_tool({"net", "simulate", "single:2", "--csv", csv});
   EXPECT_THAT(text.out, HasSubstr("written"));
@@ -302,7 +302,7 @@ INSTANTIATE_TEST_SUITE_P(
     }));
 
 TEST(NetTool, bad_files_are_one_sentence) {
-  const TempDir folder;
+  const TempFolder folder;
   const auto refuse = [&](const std::string& name, const std::string& text,
                           const std::string& part) {
     expect_refusal(run_tool({"net", "schedule", write(folder, name, text)}), part);

@@ -59,7 +59,7 @@ class LibraryCopies : public testing::Test {
   }
   [[nodiscard]] fs::path temporary() const { return scratch_ / "tmp"; }
 
-  TempDir scratch_;
+  TempFolder scratch_;
   std::string old_;
 };
 
@@ -111,7 +111,7 @@ TEST_F(LibraryCopies, give_the_same_reports_on_all_recorded_traces) {
        {fs::path(ENTRAIN_EXAMPLES_DIR) / "traces", fs::path(ENTRAIN_SHARED_TRACES_DIR)}) {
     for (const fs::path& folder : archives_under(root)) {
       SCOPED_TRACE(folder.string());
-      const TempDir twin;
+      const TempFolder twin;
       foreign_twin(anchor_in(folder), twin / "in");
       EXPECT_EQ(report_of("check", twin / "in"), report_of("check", folder));
       EXPECT_EQ(report_of("info", twin / "in"), report_of("info", folder));

@@ -38,7 +38,7 @@ AllRecordsOptions random_options(std::uint64_t seed) {
 
 TEST(Library, agrees_on_random_archives_of_all_records) {
   for (std::uint64_t seed = 1000; seed < 1050; ++seed) {
-    const TempDir scratch;
+    const TempFolder scratch;
     const auto anchor = write_all_records_archive(scratch / "a", seed, random_options(seed));
     ASSERT_EQ(difference(scanned_trace(anchor), library_trace(anchor)), "") << "seed " << seed;
   }
@@ -81,7 +81,7 @@ void adopt_surroundings(trace::LocationSkeleton& to, const trace::LocationSkelet
 TEST(Library, agrees_on_random_programs_and_with_what_was_written) {
   std::size_t events = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    const TempDir scratch;
+    const TempFolder scratch;
     const RandomTrace original = random_trace(random_plan(seed));
     const auto anchor = write_trace(original.trace, scratch / "a");
     const trace::Trace ours = scanned_trace(anchor);
@@ -116,14 +116,14 @@ void expect_same_for_big_endian(const fs::path& anchor, const fs::path& folder) 
 TEST(BigEndian, random_archives_are_read_as_their_twins) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
-    const TempDir scratch;
+    const TempFolder scratch;
     const auto anchor = write_all_records_archive(scratch / "a", seed, random_options(seed));
     expect_same_for_big_endian(anchor, scratch / "b");
   }
 }
 
 TEST(BigEndian, archives_of_several_chunks_are_read_as_their_twins) {
-  const TempDir scratch;
+  const TempFolder scratch;
   expect_same_for_big_endian(
       write_all_records_archive(scratch / "a", 4, {.base_time = 77, .side_files = false}),
       scratch / "b");
@@ -134,7 +134,7 @@ TEST(BigEndian, recorded_traces_are_read_as_their_twins) {
        {fs::path(ENTRAIN_EXAMPLES_DIR) / "traces", fs::path(ENTRAIN_SHARED_TRACES_DIR)}) {
     for (const fs::path& folder : archives_under(root)) {
       SCOPED_TRACE(folder.string());
-      const TempDir scratch;
+      const TempFolder scratch;
       expect_same_for_big_endian(anchor_in(folder), scratch / "b");
     }
   }
@@ -142,7 +142,7 @@ TEST(BigEndian, recorded_traces_are_read_as_their_twins) {
 }
 
 TEST(BigEndian, otf2_print_shows_the_same) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const auto anchor = write_all_records_archive(scratch / "a", 8,
                                                 {.events_per_location = 900, .side_files = false});
   make_big_endian(anchor, scratch / "b");
@@ -155,7 +155,7 @@ TEST(BigEndian, otf2_print_shows_the_same) {
 
 // What the tests above rely on: the generated archives hold every form that the format has.
 TEST(AllRecords, holds_every_form_of_the_format) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const auto anchor = write_all_records_archive(scratch / "a", 1);
   const FormatCensus census = make_big_endian(anchor, scratch / "b");
   unsigned types = 0;
@@ -203,7 +203,7 @@ class FuzzedArchive {
   }
 
  private:
-  TempDir scratch_;
+  TempFolder scratch_;
   std::vector<std::pair<fs::path, Bytes>> files_;
 };
 

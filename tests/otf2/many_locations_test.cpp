@@ -58,7 +58,7 @@ int write_all(const std::filesystem::path& anchor, const std::filesystem::path& 
 }
 
 TEST(ManyLocations, are_scanned_and_written_with_few_open_files) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const auto anchor = write_many_locations(scratch / "many", k_count, false);
   const auto scanned = run_in_child([&] { return scan_all(anchor); }, k_limits);
   ASSERT_EQ(scanned.exit_code, 0) << scanned.summary();

@@ -31,7 +31,7 @@ class Scan : public testing::TestWithParam<TestArchive> {
     return archive_->definitions().locations.size();
   }
 
-  TempDir scratch_;
+  TempFolder scratch_;
   std::filesystem::path anchor_;
   std::unique_ptr<otf2::Archive> archive_;
 };
@@ -111,7 +111,7 @@ TEST(SharedTraces, are_there) {
 
 // What the other tests rely on: the generated archive does hold what it promises.
 TEST(AllRecords, holds_every_record_type) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const auto anchor = write_all_records_archive(scratch / "a", 1);
   const auto printed = print_archive(anchor, true);
   ASSERT_EQ(printed.exit_code, 0) << printed.errors;
@@ -144,7 +144,7 @@ TEST(AllRecords, holds_every_record_type) {
 }
 
 TEST(AllRecords, is_the_same_for_the_same_seed) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const AllRecordsOptions options{.events_per_location = 500};
   write_all_records_archive(scratch / "a", 5, options);
   write_all_records_archive(scratch / "b", 5, options);

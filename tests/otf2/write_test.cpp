@@ -98,7 +98,7 @@ class Write : public testing::TestWithParam<TestArchive> {
     return *written;
   }
 
-  TempDir scratch_;
+  TempFolder scratch_;
   std::filesystem::path anchor_;
   std::unique_ptr<otf2::Archive> archive_;
   std::vector<trace::LocationSkeleton> skeletons_;

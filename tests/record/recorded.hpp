@@ -201,7 +201,7 @@ class EveryMpi : public testing::TestWithParam<std::string> {
   }
 
   Mpi mpi_;
-  TempDir scratch_;
+  TempFolder scratch_;
   PrintedArchive printed_;
   Json check_;
 };

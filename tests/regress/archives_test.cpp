@@ -32,7 +32,7 @@ class Contradiction : public testing::TestWithParam<std::string> {};
 TEST_P(Contradiction, leaves_no_violation) {
   const fs::path archive =
       fs::path(ENTRAIN_SOURCE_DIR) / "tests" / "regress" / "archives" / GetParam();
-  const TempDir folder;
+  const TempFolder folder;
   for (const WriteMode mode : {WriteMode::rewrite, WriteMode::overlay}) {
     for (const MuSource mu : {MuSource::automatic, MuSource::one_tick}) {
       CorrectOptions options;
@@ -72,7 +72,7 @@ Result<CorrectReport> correct_limit(const std::string& name, const fs::path& out
 }
 
 TEST(Limits, only_rewrite_moves_events_inside_a_buffer_flush) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string name = "messages-inside-a-buffer-flush";
   const auto rewritten = correct_limit(name, folder.path() / "rewritten", WriteMode::rewrite);
   ASSERT_TRUE(rewritten) << rewritten.error().message;
@@ -88,7 +88,7 @@ TEST(Limits, only_rewrite_moves_events_inside_a_buffer_flush) {
 // Whoever reads the rewritten archive knows no other order of the threads than that of their
 // corrected stamps.
 TEST(Limits, threads_moved_apart_may_have_posted_in_another_order) {
-  const TempDir folder;
+  const TempFolder folder;
   const std::string name = "threads-of-one-process-receive";
   for (const WriteMode mode : {WriteMode::overlay, WriteMode::rewrite}) {
     const fs::path output = folder.path() / (mode == WriteMode::overlay ? "overlay" : "rewritten");
@@ -111,7 +111,7 @@ TEST(Limits, threads_moved_apart_may_have_posted_in_another_order) {
 }
 
 TEST(Limits, clocks_too_far_apart_are_refused) {
-  const TempDir folder;
+  const TempFolder folder;
   const auto report = correct_limit("shift-beyond-the-precision-of-a-double", folder.path() / "out",
                                     WriteMode::rewrite);
   ASSERT_FALSE(report);

@@ -32,7 +32,7 @@ TEST_P(Distorted, is_corrected_again) {
   for (const Strength& strength : k_strengths) {
     SCOPED_TRACE(
         fmt::format("drift {} ppm, wander {} ppm", strength.drift_ppm, strength.wander_ppm));
-    const TempDir scratch;
+    const TempFolder scratch;
     DistortOptions options;
     options.seed = seed;
     options.drift_ppm = strength.drift_ppm;

@@ -147,7 +147,7 @@ SeriesOutcome run_series(unsigned count,
   SeriesOutcome total;
   for (unsigned begin = 0; begin < count; begin += k_cases_per_child) {
     const unsigned end = std::min(count, begin + k_cases_per_child);
-    const TempDir scratch;  // here, so that it goes even if the child crashes
+    const TempFolder scratch;  // here, so that it goes even if the child crashes
     const auto outcome = run_in_child([&] { return run_share(scratch.path(), begin, end, damage); },
                                       {.timeout_s = 100, .address_space = k_memory});
     total.cases += end - begin;

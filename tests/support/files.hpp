@@ -7,26 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "base/temp_folder_testing.hpp"
+
 namespace entrain::test {
 
 using Bytes = std::vector<std::uint8_t>;
-
-/// A new empty folder that is removed with everything in it at the end of the scope.
-class TempDir {
- public:
-  TempDir();
-  ~TempDir();
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::filesystem::path operator/(const std::filesystem::path& name) const {
-    return path_ / name;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Whole content of a file. Throws std::runtime_error with the path when it cannot be read.
 Bytes read_bytes(const std::filesystem::path& path);

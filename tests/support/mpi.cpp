@@ -17,7 +17,7 @@ void set(const char* name, const std::string& value) { ::setenv(name, value.c_st
 void prepare_mpi() {
   // Launchers of Open MPI that share a folder for their sessions fail now and then, when one makes
   // it while another one does, or removes it.
-  static const TempDir sessions;
+  static const TempFolder sessions;
   set("OMPI_MCA_orte_tmpdir_base", sessions.path());
   // Open MPI refuses root and more processes than cores unless told otherwise; MPICH knows neither.
   set("OMPI_ALLOW_RUN_AS_ROOT", "1");

@@ -83,7 +83,7 @@ class Pattern
 
 TEST_P(Pattern, is_a_valid_archive_without_violations) {
   const auto [pattern, locations, seed] = GetParam();
-  const TempDir scratch;
+  const TempFolder scratch;
   const std::uint64_t events = locations < 512 ? 20'000 : 60'000;
   const auto report = synth(scratch / "trace", options_of(pattern, locations, events, seed));
   ASSERT_TRUE(report) << report.error().message;
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Large, Pattern,
 
 TEST(Synth, gives_the_same_archive_with_any_number_of_threads) {
   for (const SynthPattern pattern : k_patterns) {
-    const TempDir scratch;
+    const TempFolder scratch;
     SynthOptions options = options_of(pattern, 9, 30'000, 3);
     options.threads = 1;
     ASSERT_TRUE(synth(scratch / "one", options));
@@ -120,7 +120,7 @@ TEST(Synth, gives_the_same_archive_with_any_number_of_threads) {
 }
 
 TEST(Synth, fills_several_chunks) {
-  const TempDir scratch;
+  const TempFolder scratch;
   SynthOptions options = options_of(SynthPattern::mixed, 2, 500'000, 1);
   options.communication_share = 1;
   const auto report = synth(scratch / "trace", options);
@@ -131,7 +131,7 @@ TEST(Synth, fills_several_chunks) {
 }
 
 TEST(Synth, can_be_distorted_and_corrected) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const auto report = synth(scratch / "truth", options_of(SynthPattern::stencil2d, 12, 100'000, 1));
   ASSERT_TRUE(report) << report.error().message;
   DistortOptions wrong;

@@ -28,7 +28,7 @@ std::vector<std::string> synth_of(const fs::path& output, const std::string& eve
 }
 
 TEST(SynthTool, tells_what_it_wrote) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const ChildOutcome outcome = run_tool(
       synth_of(scratch / "a", "10000", {"--pattern", "mixed", "--locations", "4", "--json"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
@@ -47,7 +47,7 @@ TEST(SynthTool, tells_what_it_wrote) {
 }
 
 TEST(SynthTool, refuses_a_folder_that_exists) {
-  const TempDir scratch;
+  const TempFolder scratch;
   ASSERT_EQ(run_tool(synth_of(scratch / "a", "5000")).exit_code, 0);
   const auto before = digest_tree(scratch.path());
   expect_refusal(run_tool(synth_of(scratch / "a", "6000")), "exists already");
@@ -58,7 +58,7 @@ TEST(SynthTool, refuses_a_folder_that_exists) {
 }
 
 TEST(SynthTool, refuses_options_that_make_no_sense) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const auto expect_refused = [&](const std::vector<std::string>& more, const std::string& part) {
     expect_refusal(run_tool(synth_of(scratch / "a", "5000", more)), part);
     EXPECT_EQ(entries_of(scratch.path()), std::vector<std::string>());
@@ -80,7 +80,7 @@ TEST(SynthTool, refuses_options_that_make_no_sense) {
 }
 
 TEST(SynthTool, leaves_nothing_when_the_disk_is_full) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const auto arguments = synth_of(scratch / "a", "100000", {"--locations", "3"});
   for (const rlim_t most : {rlim_t{1000}, rlim_t{100'000}}) {
     std::vector<std::string> command{ENTRAIN_BINARY};
@@ -92,7 +92,7 @@ TEST(SynthTool, leaves_nothing_when_the_disk_is_full) {
 }
 
 TEST(SynthTool, leaves_nothing_when_it_is_interrupted) {
-  const TempDir scratch;
+  const TempFolder scratch;
   std::vector<std::string> command{ENTRAIN_BINARY};
   const auto arguments = synth_of(scratch / "a", "100000000000");
   command.insert(command.end(), arguments.begin(), arguments.end());
@@ -119,7 +119,7 @@ long peak_of(const std::vector<std::string>& arguments) {
 }
 
 TEST(SynthTool, needs_no_more_memory_for_more_events) {
-  const TempDir scratch;
+  const TempFolder scratch;
   const std::vector<std::string> more{"--locations", "16", "--threads", "2", "--pattern", "mixed"};
   const long small = peak_of(synth_of(scratch / "a", "100000", more));
   const long large = peak_of(synth_of(scratch / "b", "10000000", more));
@@ -127,7 +127,7 @@ TEST(SynthTool, needs_no_more_memory_for_more_events) {
 }
 
 TEST(SynthTool, writes_many_locations_with_few_open_files) {
-  const TempDir scratch;
+  const TempFolder scratch;
   std::vector<std::string> command{ENTRAIN_BINARY};
   const auto arguments = synth_of(scratch / "a", "1000000",
                                   {"--locations", "20000", "--pattern", "stencil2d", "--json"});

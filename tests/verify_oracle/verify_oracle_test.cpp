@@ -64,7 +64,7 @@ void expect_same_throughout(const fs::path& anchor, const fs::path& scratch,
 class Recorded : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Recorded, checker_and_library_agree) {
-  const TempDir scratch;
+  const TempFolder scratch;
   CheckOptions options;
   SCOPED_TRACE(GetParam());
   expect_same_throughout(anchor_in(GetParam()), scratch.path(), options);
@@ -124,7 +124,7 @@ TracePlan random_plan(std::uint64_t seed) {
 TEST(RandomPrograms, checker_and_library_agree) {
   VerifiedKinds sums{};
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    const TempDir scratch;
+    const TempFolder scratch;
     const TracePlan plan = random_plan(seed);
     SCOPED_TRACE(plan);
     const fs::path anchor = write_trace(random_trace(plan).trace, scratch / "trace");
