@@ -17,7 +17,7 @@ namespace entrain {
 namespace {
 
 constexpr std::size_t k_huge_page = std::size_t{2} << 20;
-/// How much larger than wanted a block may be that is used again.
+/// Limit of the size of a kept block that is used again, relative to the size wanted.
 constexpr std::size_t k_largest_waste = 2;
 
 struct Block {
@@ -48,7 +48,8 @@ struct State {
     kept.erase(found);
     return block;
   }
-  /// Gives kept blocks back to the system until what is in use and they do not exceed `most` bytes.
+  /// Gives kept blocks back to the system until they and the blocks in use do not exceed `most`
+  /// bytes.
   void shrink_to(std::uint64_t most) {
     while (!kept.empty() && anonymous + kept_bytes > most) {
       const auto smallest = kept.begin();

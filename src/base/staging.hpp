@@ -34,7 +34,7 @@ class StagedDirectory {
   StagedDirectory& operator=(StagedDirectory&&) = delete;
   ~StagedDirectory();
 
-  /// Where to write.
+  /// The folder to write into.
   [[nodiscard]] const std::filesystem::path& path() const { return staging_; }
   /// Final name, absolute.
   [[nodiscard]] const std::filesystem::path& target() const { return target_; }

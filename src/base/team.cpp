@@ -48,7 +48,7 @@ class Meeting {
     all_here_.notify_all();
   }
 
-  /// By sender, then receiver; between two waits only the sender writes its row.
+  /// First index: sender, second: receiver. Between two waits only the sender writes its row.
   std::vector<std::vector<Team::Bytes>>& parcels() { return parcels_; }
   std::vector<std::vector<std::int64_t>>& values() { return values_; }
 

@@ -23,7 +23,7 @@ constexpr double k_chord_error_ticks = 0.25;
 /// Knots this close could make a slope of their rounding alone.
 constexpr std::uint64_t k_min_distance = 16;
 
-/// How far the first and the last segment reach beyond the outermost knot that matters.
+/// Ticks by which the first and the last segment reach beyond the outermost knot that matters.
 constexpr std::uint64_t k_margin = std::uint64_t{1} << 20;
 
 /// Smallest t in [low, high] with map(t) >= value; high if there is none.
@@ -62,8 +62,8 @@ std::uint64_t above(const ClockMap& map, std::uint64_t value) {
   return t;
 }
 
-/// Where the composition bends: the knots of `inner`, and the stamps that it takes to the knots
-/// of `outer` unless one of its own is next to them.
+/// The stamps at which the composition bends: the knots of `inner`, and the stamps that it takes to
+/// the knots of `outer` unless one of its own is next to them.
 std::vector<std::uint64_t> bends(const ClockMap& inner, const ClockMap& outer) {
   std::vector<std::uint64_t> own;
   if (inner.knots().size() >= 2) {
@@ -205,7 +205,7 @@ Result<ClockMap> sampled(const SkewedClock& clock, std::uint64_t first, std::uin
 Result<ClockMap> composed(const ClockMap& inner, const ClockMap& outer) {
   if (outer.knots().size() < 2) return inner;
   std::vector<std::uint64_t> times = bends(inner, outer);
-  // The ends: wide segments, so that what is extended is a rate and not a rounding.
+  // The ends: wide segments, so that the extension follows a rate and not a rounding.
   times.push_back(times.back() + k_margin);
   if (times.front() > 0) {
     times.insert(times.begin(), times.front() > k_margin ? times.front() - k_margin : 0);

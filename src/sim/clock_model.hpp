@@ -8,7 +8,7 @@
 
 namespace entrain::sim {
 
-/// How wrong clocks may be. All >= 0.
+/// Limits of the errors of clocks. All >= 0.
 struct SkewAmplitudes {
   double offset_ticks = 0;         ///< constant offsets are uniform in +-offset_ticks
   double drift = 0;                ///< constant rates are uniform in +-drift, ticks per tick
@@ -32,7 +32,7 @@ struct SkewedClock {
   double drift = 0;
   std::array<Wave, 2> waves;
 
-  /// What the clock shows minus true time, `x` ticks after the start.
+  /// Shown time minus true time, ticks, `x` ticks after the start.
   [[nodiscard]] double displacement(double x) const;
 
   /// Largest |second derivative| of the displacement, 1 / ticks.
@@ -63,8 +63,8 @@ Result<ClockMap> walking_clock(const SkewAmplitudes& amplitudes, std::uint64_t s
                                std::uint64_t unit, std::uint64_t first, std::uint64_t last);
 
 /// The clock as a strictly increasing piecewise-linear map from true to shown ticks, knots from
-/// `first` to `last` in equal distances. From here on the map *is* the clock: what is undone with
-/// it is undone exactly.
+/// `first` to `last` in equal distances. From here on the map *is* the clock: undoing the map
+/// undoes the clock exactly.
 ///
 /// It differs from the formula by less than k_map_error_ticks within [first, last] as long as
 /// k_max_knots knots suffice; otherwise it is coarser, by wander * period / 80 at most. Errors:

@@ -21,7 +21,8 @@ namespace {
 
 constexpr double k_largest_rate = 0.1;
 constexpr double k_largest_seconds = 1e9;
-/// Where a clock that would start below is moved to: above 0 by more than any rounding.
+/// A clock that would show a negative time is moved to start here: above 0 by more than any
+/// rounding.
 constexpr std::int64_t k_smallest_start = 16;
 constexpr std::int64_t k_largest_time = std::int64_t{1} << 61;
 
@@ -50,7 +51,7 @@ struct Unit {
   std::optional<std::int64_t> begin;  ///< first end of MPI_Init
   std::optional<std::int64_t> end;    ///< last begin of MPI_Finalize
 
-  /// When the tracer measured the offset of this unit; only with events.
+  /// The two times at which the tracer measured the offset of this unit; it must have events.
   [[nodiscard]] Range measured() const {
     const Range between{begin.value_or(events->first), end.value_or(events->last)};
     return between.first < between.last ? between : *events;

@@ -28,7 +28,7 @@ struct Distortion {
 
 /// Gives every unit (location, process or node) of `trace` a clock of its own.
 ///
-/// True time is what `presync` makes of the stored stamps, i.e. what a reader returns for the
+/// True time is the stored stamp mapped by `presync`, i.e. the time that a reader returns for the
 /// original trace (ClockOffset records applied); `presync` holds one increasing map per location.
 /// The clock of unit u is sampled(draw_clock(seed, u)) of true time, or walking_clock(seed, u), and
 /// a location's map is composed(presync, clock): the distorted archive is exact to a tick or two

@@ -56,7 +56,7 @@ struct Partition {
 /// Directions in which a process has a neighbour; d and d ^ 1 are opposite ones.
 inline constexpr unsigned k_directions = 4;
 
-/// What does not change while a synthetic program runs.
+/// The part of a synthetic program that does not change while it runs.
 struct Layout {
   std::uint32_t processes = 1;
   Partition world;

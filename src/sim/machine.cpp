@@ -65,7 +65,7 @@ std::uint64_t Quota::next() {
     sum_ -= slots_;
     ++pairs;
   }
-  // Of every two calls one gets what the other goes without.
+  // Calls go in pairs: the pairs of Enter and Leave that the first one gives up go to the second.
   if (give_back_) {
     pairs += static_cast<std::uint64_t>(owed_);
   } else if (owed_ = 0; dealt_ + 1 < slots_) {
@@ -100,7 +100,7 @@ std::uint64_t Machine::last_time() const {
   return last;
 }
 
-/// How long a message, or the news that a collective may end, is on its way.
+/// Time that a message, or the news that a collective may end, is on its way, ticks.
 std::uint64_t Machine::delay(Process& process) const {
   return timing_.latency + static_cast<std::uint64_t>(timing_.tail * tailed(process.random.next()));
 }

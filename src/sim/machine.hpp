@@ -34,7 +34,7 @@ class Quota {
   std::uint64_t slots_, share_, rest_;
   std::uint64_t dealt_ = 0;  ///< calls so far
   std::uint64_t sum_ = 0;    ///< multiple of slots_ still owed, in pairs / slots_
-  std::int64_t owed_ = 0;    ///< what the call before got less than its share
+  std::int64_t owed_ = 0;    ///< pairs that the call before got less than its share
   bool give_back_ = false;
   RandomStream random_;
 };
@@ -109,7 +109,7 @@ class Machine {
   /// Shares of the Quota dealt out, and collective operations, so far.
   [[nodiscard]] std::uint64_t slots() const { return slots_; }
   [[nodiscard]] std::uint64_t collectives() const { return collectives_; }
-  /// When the earliest process began, and how far the latest one is.
+  /// The time at which the earliest process began, and the time of the latest process, ticks.
   [[nodiscard]] std::uint64_t first_time() const { return first_time_; }
   [[nodiscard]] std::uint64_t last_time() const;
 

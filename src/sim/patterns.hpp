@@ -10,7 +10,7 @@
 
 namespace entrain::sim {
 
-/// What a synthetic program does between MPI_Init and MPI_Finalize. The operations of iteration i
+/// The work of a synthetic program between MPI_Init and MPI_Finalize. The operations of iteration i
 /// and of i + period() are the same from i = 1 on, whatever the times are.
 class Pattern {
  public:

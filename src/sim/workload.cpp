@@ -104,8 +104,8 @@ class Counter final : public EventSink {
   WorkloadCounts counts_;
 };
 
-/// How many events any number of iterations has, functions of the user aside: counted for two
-/// periods of the pattern.
+/// Numbers of events for any number of iterations, without functions of the user. They follow from
+/// two periods of the pattern, which are counted.
 class Survey {
  public:
   Survey(const SynthOptions& options, const Layout& layout) {
@@ -117,7 +117,8 @@ class Survey {
     machine.start();
     pattern->begin(machine);
     upto_.push_back(counter.counts(machine));
-    // What comes after more events than there shall be is of no interest, but for the first one.
+    // Once there are more events than asked for, further iterations do not matter, except for the
+    // first one.
     while (upto_.size() <= 2 * period_ &&
            (upto_.size() == 1 || upto_.back().events <= options.events)) {
       pattern->iteration(machine, upto_.size() - 1);

@@ -41,7 +41,7 @@ class Workload {
 
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] std::uint64_t iterations() const { return iterations_; }
-  /// Of the whole run.
+  /// Numbers of the whole run.
   [[nodiscard]] const WorkloadCounts& counts() const { return counts_; }
 
   /// Runs the program; the events of processes `first`, `first` + 1, ... go to `sinks`.

@@ -81,7 +81,7 @@ class BlockReader {
   std::uint64_t end_offset_ = ~std::uint64_t{0};
 };
 
-/// How far a file could be read.
+/// The end of a walk through a file.
 struct FileEnd {
   bool truncated = false;            ///< the file ends without an end-of-file mark
   std::uint64_t end_of_records = 0;  ///< position after the end mark, or of the incomplete rest

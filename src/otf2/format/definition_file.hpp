@@ -11,7 +11,7 @@
 
 namespace entrain::otf2 {
 
-/// One definition record in memory.
+/// A definition record in memory.
 struct DefinitionRecord {
   std::uint8_t type = 0;
   std::uint64_t file_offset = 0;  ///< of the payload in the file it was read from

@@ -21,7 +21,7 @@ namespace entrain::otf2 {
 //     42                         k_little_endian
 //     01 00 00 00 00 00 00 00    number of the chunk's first event, from 1
 //     02 00 00 00 00 00 00 00    number of its last event
-//     05  E8 03 00 00 00 00 00 00    mark::stamp: what follows happened at tick 1000
+//     05  E8 03 00 00 00 00 00 00    mark::stamp: the next records are of tick 1000
 //     0C  01 07                  event::enter, a bare compressed integer: 1 byte long, region 7
 //     05  F2 03 00 00 00 00 00 00    tick 1010
 //     0E  08                     event::mpi_send with 8 bytes of payload:

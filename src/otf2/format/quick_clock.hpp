@@ -14,7 +14,7 @@ namespace entrain::otf2 {
 /// A loop can then map the stamps of one segment without calls.
 class QuickClock {
  public:
-  /// One segment of the map, extended to all times where at() is exact.
+  /// A segment of the map, extended to all times where at() is exact.
   struct Line {
     std::uint64_t first = 0;  ///< at() may be used for local times in [first, first + span)
     std::uint64_t span = 0;
@@ -81,7 +81,7 @@ class QuickClock {
     line_.span = left + std::min(right, ~begin.local) + 1;
   }
 
-  /// How far a line may be extended that rises by `rise` in `length` ticks.
+  /// Ticks by which a line may be extended that rises by `rise` in `length` ticks.
   static std::uint64_t reach(std::int64_t rise, std::uint64_t length) {
     if (rise == 0) return k_far;
     const auto times = static_cast<std::uint64_t>(k_high / (rise < 0 ? -rise : rise));

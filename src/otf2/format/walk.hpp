@@ -33,7 +33,7 @@ namespace entrain::otf2 {
 // all records up to the mark: it counts Enter and Leave and decodes the mpi_send. It returns the
 // position of the mark, which the walk understands.
 
-/// How the records of a file are framed.
+/// The framing of the records of a file.
 enum class Framing {
   events,     ///< stamps between the records; some records are bare integers
   snapshots,  ///< stamps between the records; every record has a length

@@ -22,7 +22,7 @@ struct DefinitionSink {
 /// Sets a callback for every definition that the product reads. User data: DefinitionSink.
 void set_definition_callbacks(OTF2_GlobalDefReaderCallbacks* callbacks);
 
-/// Where the local definitions and the events of one location go.
+/// The file for the local definitions or the events of one location.
 struct LocationSink {
   ChunkWriter& file;
   Fields fields;

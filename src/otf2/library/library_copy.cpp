@@ -34,7 +34,8 @@ LibraryCopy::~LibraryCopy() {
 
 namespace {
 
-constexpr rlim_t k_memory = rlim_t{2} << 30;  ///< beside what the process has mapped already
+constexpr rlim_t k_memory = rlim_t{2}
+                            << 30;  ///< bytes, beside those that the process has mapped already
 constexpr unsigned k_least_time_s = 60;
 constexpr std::uint64_t k_slowest_bytes_per_s = std::uint64_t{1} << 20;
 constexpr std::uint64_t k_largest_message = 400;  ///< bytes

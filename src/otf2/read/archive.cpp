@@ -36,7 +36,7 @@ Result<fs::path> anchor_in(const fs::path& folder) {
                           folder.string(), anchors.empty() ? "no" : "several"));
 }
 
-/// What stands in the anchor of an ordinary archive.
+/// Reads from the copy the fields that stand in the anchor of an ordinary archive.
 Result<void> read_copy_properties(const fs::path& folder, Anchor& anchor) {
   anchor.event_chunk_size = k_copy_event_chunk_size;
   anchor.definition_chunk_size = k_copy_definition_chunk_size;

@@ -55,9 +55,9 @@ class RegionFinder {
     }
     return static_cast<std::size_t>(p - chunk_);
   }
-  /// Local ids of the calls that began in what was walked and are still open.
+  /// Local ids of the calls that began in the chunks walked and are still open.
   [[nodiscard]] const std::vector<std::uint32_t>& open() const { return stack_; }
-  /// Calls left in what was walked that had begun before it.
+  /// Number of calls left in the chunks walked that had begun before them.
   [[nodiscard]] std::uint64_t older_left() const { return older_left_; }
 
  private:

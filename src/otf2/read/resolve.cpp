@@ -42,7 +42,7 @@ RegionRole role_of(const std::string& name, const RawDefinitions::Region& region
   return barrier && threads ? RegionRole::thread_barrier : RegionRole::other;
 }
 
-/// One run of the resolution; methods in the order in which they must run.
+/// A run of the resolution. Its methods stand in the order in which they must run.
 class Resolver {
  public:
   Resolver(const RawDefinitions& raw, GlobalDefinitions& out) : raw_(raw), out_(out) {}

@@ -67,7 +67,7 @@ class EventWriter {
   /// Size of the file so far, bytes.
   [[nodiscard]] std::uint64_t size() const { return offset_of(at_); }
 
-  /// Writes the end marks and what is buffered, and gives the buffer back. Nothing may follow.
+  /// Writes the end marks and the buffered records, and frees the buffer. Nothing may follow.
   /// Errors: ErrorKind::output.
   Result<void> close();
 

@@ -44,7 +44,7 @@ Result<void> check_apart(const Archive& archive, const fs::path& directory) {
   };
   bool overlap =
       output == folder || inside(folder, output) || output == files || inside(output, files);
-  // The event files of an overlay lie elsewhere: behind its links.
+  // The event files of an overlay lie elsewhere, where its links lead.
   const std::size_t count = archive.definitions().locations.size();
   for (LocationIndex l = 0; l < count && !overlap; ++l) {
     const fs::path file = archive.event_file(l);
@@ -61,7 +61,7 @@ Result<void> check_apart(const Archive& archive, const fs::path& directory) {
   return {};
 }
 
-/// One run of stage_archive(), in one process.
+/// A run of stage_archive() in one process.
 class Writer {
  public:
   Writer(const Archive& archive, const WritePlan& plan, const StagedDirectory& staged)
