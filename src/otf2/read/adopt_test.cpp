@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/temp_folder_testing.hpp"
 #include "otf2/format/definition_file.hpp"
+#include "otf2/format/format.hpp"
 
 namespace entrain::otf2 {
 namespace {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "otf2/format/random_chunks_testing.hpp"
+#include "otf2/read/find_region.hpp"
 
 namespace entrain::otf2 {
 namespace {

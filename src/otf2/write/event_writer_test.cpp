@@ -157,7 +157,7 @@ TEST(EventWriter, reports_a_file_that_cannot_be_written) {
 
 TEST(EventWriter, does_not_write_over_a_file) {
   const TempFolder folder;
-  const auto path = folder.put("0.evt", {1, 2, 3});
+  const auto path = folder.put("0.evt", Bytes{1, 2, 3});
   EventWriter out(path, k_chunk, k_chunk);
   EXPECT_FALSE(out.close());
   EXPECT_EQ(contents(path), (Bytes{1, 2, 3}));
