@@ -42,7 +42,7 @@ bool follow(EdgeBounds& clocks, const std::vector<ClockLine>& lines) {
     good = good && straight;
     if (straight) clocks.set_map(maps, c, *straight);
   }
-  if (clocks.processes().any(!good)) return false;
+  if (clocks.team().any(!good)) return false;
   clocks.take(std::move(maps));
   return true;
 }
@@ -53,7 +53,7 @@ Result<std::vector<std::uint32_t>> bring_together(EdgeBounds& clocks) {
   std::vector<std::uint32_t> group_of(clocks.clocks());
   std::iota(group_of.begin(), group_of.end(), 0u);
   for (int round = 0; round < k_most_rounds; ++round) {
-    TRY(clocks.go_on());
+    TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
     const std::vector<ClockLine> lines = align_by_lines(clocks.clocks(), clocks.bounds, group_of);
     const bool changed = std::any_of(lines.begin(), lines.end(), [](const ClockLine& line) {
@@ -71,7 +71,7 @@ Result<void> refine(EdgeBounds& clocks, DisjointSets& groups) {
   clocks.collect(nullptr);
   double before = clocks.sum_of_squared_violations();
   for (int round = 0; round < k_most_rounds && before > 0; ++round) {
-    TRY(clocks.go_on());
+    TRY(clocks.check_cancelled());
     const std::vector<ClockMap> maps = clocks.maps();
     const std::vector<ClockLine> lines = align_by_lines(clocks.clocks(), clocks.bounds);
     if (!follow(clocks, lines)) return {};

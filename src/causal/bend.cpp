@@ -30,12 +30,9 @@ constexpr int k_rounds = 2;
 
 class Bender {
  public:
-  Bender(session::Workers& workers, const session::LoadedTrace& loaded, const match::Graph& graph,
-         const trace::ClockDomains& domains, const MuTicks& mu, clocks::Presynchronised& presync,
-         const Progress* progress)
-      : clocks_(workers, loaded, graph, domains, mu, presync.maps, progress),
-        presync_(presync),
-        progress_(progress) {}
+  Bender(const Context& context, const trace::ClockDomains& domains,
+         clocks::Presynchronised& presync)
+      : context_(context), clocks_(context, domains, presync.maps), presync_(presync) {}
 
   Result<bool> run() {
     presync_.method = "causal";
@@ -75,25 +72,25 @@ class Bender {
   }
   /// True if clocks were measured: where only few were, the others follow no straight line.
   [[nodiscard]] bool has_sessions() const {
-    const auto& own = clocks_.own();
-    return clocks_.processes().any(std::any_of(own.begin(), own.end(), [&](LocationIndex l) {
-      return clocks_.trace().locations[l].clock_offsets.size() >= 2;
+    const std::vector<LocationIndex> own = context_.share.own();
+    return context_.team().any(std::any_of(own.begin(), own.end(), [&](LocationIndex l) {
+      return context_.trace().locations[l].clock_offsets.size() >= 2;
     }));
   }
 
   /// All sessions of all clocks, in a fixed order; sessions say that the presync is right there.
   [[nodiscard]] std::vector<SessionBound> sessions(double scale, bool measured) const {
     std::vector<SessionBound> own;
-    for (const LocationIndex l : clocks_.own()) {
-      for (const trace::ClockOffset& record : clocks_.trace().locations[l].clock_offsets) {
+    for (const LocationIndex l : context_.share.own()) {
+      for (const trace::ClockOffset& record : context_.trace().locations[l].clock_offsets) {
         const double known = std::isfinite(record.stddev) ? std::max(record.stddev, 0.0) : 0;
         own.push_back(
             {clocks_.clock_of(l), presync_.maps[l](record.time), std::max(2 * scale, known)});
       }
     }
-    std::vector<std::vector<SessionBound>> parcels(clocks_.processes().size(), own);
+    std::vector<std::vector<SessionBound>> parcels(context_.team().size(), own);
     std::vector<SessionBound> all;
-    for (const auto& parcel : exchange(clocks_.processes(), std::move(parcels))) {
+    for (const auto& parcel : exchange(context_.team(), std::move(parcels))) {
       all.insert(all.end(), parcel.begin(), parcel.end());
     }
     std::sort(all.begin(), all.end(), [](const SessionBound& a, const SessionBound& b) {
@@ -128,7 +125,7 @@ class Bender {
     std::vector<CausalBound>& bounds = clocks_.bounds;
     CausalFit found;
     for (int round = 0; round < k_rounds; ++round) {
-      TRY(clocks_.go_on());
+      TRY(clocks_.check_cancelled());
       const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
       clocks_.collect(errors);
       // Clocks are not to be bent by what only bounds them on one side.
@@ -150,18 +147,18 @@ class Bender {
       problem.latency = latency <= fine ? latency : 0;
       problem.bounds = bounds;
       problem.sessions = all;
-      problem.progress = progress_;
+      problem.progress = context_.progress;
       const std::size_t most_knots =
           std::clamp<std::size_t>(k_many_unknowns / clocks_.clocks(), 33, k_most_knots);
       CausalFit next = choose_fit(problem, most_knots, found.amplitude);
-      TRY(clocks_.go_on());
+      TRY(clocks_.check_cancelled());
       if (!next.converged) return next;
       found = std::move(next);
       found.errors = without_common(found.errors, clocks_.clocks(), bounds);
       if (found.active == 0) break;
       if (round + 1 == k_rounds) {
         const HeldOut held = hold_out(problem, found, clocks_.width_of(EdgeBounds::k_windows));
-        TRY(clocks_.go_on());
+        TRY(clocks_.check_cancelled());
         foretold_ = held.supports_bends(measured);
       }
     }
@@ -182,10 +179,9 @@ class Bender {
       good = good && map && map->is_monotone();
       if (map) clocks_.set_map(bent, clock, *map);
     }
-    if (clocks_.processes().any(!good)) return false;
+    if (context_.team().any(!good)) return false;
     presync_.maps = std::move(bent);
-    clocks::avoid_negative_times(clocks_.processes(), clocks_.trace(), clocks_.own(),
-                                 presync_.maps);
+    clocks::avoid_negative_times(context_.share, presync_.maps);
     for (ClockQuality& clock : presync_.clocks.clocks) {  // they are of the maps as they were
       clock.interval_bound_ticks.reset();
       clock.predicted_bound_ticks.reset();
@@ -235,19 +231,17 @@ class Bender {
     return low;
   }
 
+  const Context& context_;
   EdgeBounds clocks_;
   clocks::Presynchronised& presync_;
-  const Progress* progress_;
   bool foretold_ = true;  ///< edges that a fit did not see support it
 };
 
 }  // namespace
 
-Result<bool> bend_by_edges(session::Workers& workers, const session::LoadedTrace& loaded,
-                           const match::Graph& graph, const trace::ClockDomains& domains,
-                           const MuTicks& mu, clocks::Presynchronised& presync,
-                           const Progress* progress) {
-  return Bender(workers, loaded, graph, domains, mu, presync, progress).run();
+Result<bool> bend_by_edges(const Context& context, const trace::ClockDomains& domains,
+                           clocks::Presynchronised& presync) {
+  return Bender(context, domains, presync).run();
 }
 
 }  // namespace entrain::causal

@@ -3,9 +3,8 @@
 
 #include <entrain/report.hpp>
 
+#include "causal/context.hpp"
 #include "clocks/presync.hpp"
-#include "match/graph.hpp"
-#include "session/load.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::causal {
@@ -17,12 +16,9 @@ namespace entrain::causal {
 /// `presync` holds what clock sessions say; where there are none, the clocks are first aligned by
 /// straight lines through what the edges allow. A trace in which nothing is violated keeps its
 /// maps, and so does one in which the fit does not settle; `presync.clocks.reason` tells. True if
-/// some map changed. `graph` is that of the trace. The maps do not depend on the number of threads
-/// or processes. Errors: ErrorKind::interrupted when `progress` (may be null) says so. Collective
-/// over the processes.
-Result<bool> bend_by_edges(session::Workers& workers, const session::LoadedTrace& loaded,
-                           const match::Graph& graph, const trace::ClockDomains& domains,
-                           const MuTicks& mu, clocks::Presynchronised& presync,
-                           const Progress* progress);
+/// some map changed. The maps do not depend on the number of threads or processes. Errors:
+/// ErrorKind::interrupted. Collective over the processes.
+Result<bool> bend_by_edges(const Context& context, const trace::ClockDomains& domains,
+                           clocks::Presynchronised& presync);
 
 }  // namespace entrain::causal

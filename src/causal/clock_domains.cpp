@@ -62,16 +62,12 @@ Measured summary_of(const trace::LocationSkeleton& location) {
 /// One run of choose_domains() with ClockDomain::automatic.
 class Chooser {
  public:
-  Chooser(session::Workers& workers, const session::LoadedTrace& loaded, const match::Graph& graph,
-          const MuTicks& mu)
-      : workers_(workers),
-        processes_(workers.processes()),
-        definitions_(loaded.trace.definitions),
-        graph_(graph),
-        mu_(mu),
+  explicit Chooser(const Context& context)
+      : context_(context),
+        definitions_(context.trace().definitions),
         locations_(definitions_.locations.size()) {
-    read_records(loaded);
-    read_stamps(loaded);
+    read_records();
+    read_stamps();
   }
 
   DomainChoice run() {
@@ -100,23 +96,23 @@ class Chooser {
   }
 
  private:
-  void read_records(const session::LoadedTrace& loaded) {
+  void read_records() {
     struct Numbered {
       LocationIndex location = k_none;
       Measured measured;
     };
     std::vector<Numbered> own;
-    for (const LocationIndex l : loaded.own(processes_)) {
-      own.push_back({l, summary_of(loaded.trace.locations[l])});
+    for (const LocationIndex l : context_.share.own()) {
+      own.push_back({l, summary_of(context_.trace().locations[l])});
     }
     measured_.resize(locations_);
-    for (const Numbered& one : gather_everywhere(processes_, own)) {
+    for (const Numbered& one : gather_everywhere(context_.team(), own)) {
       measured_[one.location] = one.measured;
     }
   }
 
-  void read_stamps(const session::LoadedTrace& loaded) {
-    evaluate_nodes(workers_, graph_, loaded.own(processes_), stamps_, [](LocationIndex) {
+  void read_stamps() {
+    evaluate_nodes(context_, stamps_, [](LocationIndex) {
       return [](std::uint64_t stamp) {
         return static_cast<std::int64_t>(std::min<std::uint64_t>(stamp, std::uint64_t{1} << 61));
       };
@@ -134,10 +130,14 @@ class Chooser {
   /// measured_ is numbered.
   std::vector<bool> agree(const std::vector<std::uint32_t>& unit_of,
                           const trace::ClockDomains& groups, const char* what) {
-    const auto slacks =
-        inner_slacks(processes_, graph_,
-                     {stamps_, unit_of, groups.of, static_cast<std::uint32_t>(measured_.size()),
-                      static_cast<std::uint32_t>(groups.count()), mu_, workers_.threads()});
+    const auto slacks = inner_slacks(context_.team(), context_.graph,
+                                     {.times = stamps_,
+                                      .unit_of = unit_of,
+                                      .group_of = groups.of,
+                                      .units = static_cast<std::uint32_t>(measured_.size()),
+                                      .groups = static_cast<std::uint32_t>(groups.count()),
+                                      .mu = context_.mu,
+                                      .threads = context_.threads});
     std::vector<bool> whole(groups.count(), true);
     std::size_t split = 0;
     std::string example;
@@ -215,11 +215,8 @@ class Chooser {
     return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.4g} s", seconds);
   }
 
-  session::Workers& workers_;
-  Team& processes_;
+  const Context& context_;
   const trace::Definitions& definitions_;
-  const match::Graph& graph_;
-  MuTicks mu_;
   std::size_t locations_;
   std::vector<Measured> measured_;  ///< per unit
   BigVector<std::int64_t> stamps_;  ///< per node, ghosts too
@@ -248,22 +245,21 @@ trace::ClockDomains defined_domains(const trace::Definitions& definitions, Clock
   return trace::separate_domains(definitions.locations.size());
 }
 
-DomainChoice choose_domains(session::Workers& workers, const session::LoadedTrace& loaded,
-                            const match::Graph& graph, const MuTicks& mu, ClockDomain rule) {
+DomainChoice choose_domains(const Context& context, ClockDomain rule) {
   DomainChoice choice;
-  if (rule != ClockDomain::location) choice = Chooser(workers, loaded, graph, mu).run();
+  if (rule != ClockDomain::location) choice = Chooser(context).run();
   if (rule == ClockDomain::automatic) return choice;
-  return {defined_domains(loaded.trace.definitions, rule), false, std::move(choice.notes)};
+  return {defined_domains(context.trace().definitions, rule), false, std::move(choice.notes)};
 }
 
-bool any_violation(session::Workers& workers, const session::LoadedTrace& loaded,
-                   const match::Graph& graph, std::span<const ClockMap> maps, const MuTicks& mu) {
+bool any_violation(const Context& context, std::span<const ClockMap> maps) {
+  const match::Graph& graph = context.graph;
+  const MuTicks& mu = context.mu;
   BigVector<std::int64_t> times;
-  evaluate_nodes(workers, graph, loaded.own(workers.processes()), times,
-                 [&](LocationIndex l) { return ClockMap::Cursor(maps[l]); });
+  evaluate_nodes(context, times, [&](LocationIndex l) { return ClockMap::Cursor(maps[l]); });
   std::atomic<bool> violated = false;
   match::for_parts(
-      match::parts_of(graph, workers.threads()), [&](const match::Part& part, std::size_t) {
+      match::parts_of(graph, context.threads), [&](const match::Part& part, std::size_t) {
         for (const match::Edge& edge : part.edges) {
           const auto c = static_cast<std::size_t>(edge.latency_class);
           if (times[edge.receive] >= times[edge.send] + mu[c]) continue;
@@ -277,18 +273,17 @@ bool any_violation(session::Workers& workers, const session::LoadedTrace& loaded
               if (times[receive.node] < demand) violated = true;
             });
       });
-  return workers.processes().any(violated);
+  return context.team().any(violated);
 }
 
-void share_maps(Team& processes, const session::LoadedTrace& loaded,
-                const trace::ClockDomains& domains, std::span<ClockMap> maps) {
-  const std::vector<LocationIndex> own = loaded.own(processes);
+void share_maps(const trace::Share& share, const trace::ClockDomains& domains,
+                std::span<ClockMap> maps) {
   for (const auto& members : domains.members) {
-    if (members.size() < 2 || !loaded.partition.owns(processes.rank(), members.front())) continue;
+    if (members.size() < 2 || !share.owns(members.front())) continue;
     LocationIndex best = k_none;
     double least = std::numeric_limits<double>::infinity();
     for (const LocationIndex l : members) {
-      const trace::LocationSkeleton& location = loaded.trace.locations[l];
+      const trace::LocationSkeleton& location = share.trace.locations[l];
       if (location.clock_offsets.empty()) continue;
       if (const double own_width = uncertainty(location); best == k_none || own_width < least) {
         best = l;
@@ -298,7 +293,7 @@ void share_maps(Team& processes, const session::LoadedTrace& loaded,
     if (best == k_none) continue;
     for (const LocationIndex l : members) maps[l] = maps[best];
   }
-  clocks::avoid_negative_times(processes, loaded.trace, own, maps);
+  clocks::avoid_negative_times(share, maps);
 }
 
 }  // namespace entrain::causal

@@ -9,8 +9,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/options.hpp>
 
-#include "match/graph.hpp"
-#include "session/load.hpp"
+#include "causal/context.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::causal {
@@ -28,20 +27,18 @@ struct DomainChoice {
 /// differ by more than their half-widths; where half-widths are unknown, by more than the messages
 /// between them leave open. The other rules are obeyed, whatever speaks against them. Collective;
 /// the same everywhere.
-DomainChoice choose_domains(session::Workers& workers, const session::LoadedTrace& loaded,
-                            const match::Graph& graph, const MuTicks& mu, ClockDomain rule);
+DomainChoice choose_domains(const Context& context, ClockDomain rule);
 
 /// By the definitions alone; automatic: every location by itself.
 trace::ClockDomains defined_domains(const trace::Definitions& definitions, ClockDomain rule);
 
 /// True if some edge is violated (mu included) by the times of `maps`. Collective.
-bool any_violation(session::Workers& workers, const session::LoadedTrace& loaded,
-                   const match::Graph& graph, std::span<const ClockMap> maps, const MuTicks& mu);
+bool any_violation(const Context& context, std::span<const ClockMap> maps);
 
 /// Gives all locations of a domain the map of the one whose clock was measured best. Maps of
 /// domains in which nothing was measured stay. All locations of a domain have one owner. Then no
 /// time is negative. Collective.
-void share_maps(Team& processes, const session::LoadedTrace& loaded,
-                const trace::ClockDomains& domains, std::span<ClockMap> maps);
+void share_maps(const trace::Share& share, const trace::ClockDomains& domains,
+                std::span<ClockMap> maps);
 
 }  // namespace entrain::causal

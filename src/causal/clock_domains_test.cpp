@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "session/testing.hpp"
+#include "causal/testing.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::causal {
@@ -38,9 +38,7 @@ void measure(TraceBuilder& b, LocationIndex l, std::int64_t offset, double half_
 
 DomainChoice choose(const TraceBuilder& b, ClockDomain rule = ClockDomain::automatic,
                     const MuTicks& mu = {}) {
-  const session::LoadedTrace loaded = session::testing::loaded_of(b);
-  session::Workers workers(1);
-  return choose_domains(workers, loaded, match::build_graph(b.trace(), {}), mu, rule);
+  return choose_domains(testing::WholeTrace(b.trace(), mu).context(), rule);
 }
 
 TEST(ChooseDomains, unmeasured_nodes_that_nothing_contradicts_are_clocks) {
@@ -113,13 +111,12 @@ TEST(ShareMaps, the_best_measured_clock_speaks_for_its_domain) {
   TraceBuilder b = two_nodes();
   measure(b, 0, 500, 8);
   measure(b, 1, 503, 2);
-  const session::LoadedTrace loaded = session::testing::loaded_of(b);
   const auto map = [](std::int64_t offset) {
     return *ClockMap::from_knots({{0, offset}, {10'000, offset}});
   };
   std::vector<ClockMap> maps{map(500), map(503), {}, {}};
-  Solo solo;
-  share_maps(solo, loaded, trace::domains_by(b.trace().definitions.node_of), maps);
+  share_maps(testing::WholeTrace(b.trace()).share(),
+             trace::domains_by(b.trace().definitions.node_of), maps);
   EXPECT_THAT(maps, ElementsAre(map(503), map(503), ClockMap(), ClockMap()));
 }
 

@@ -16,11 +16,11 @@ bool has_interval(const trace::ClockOffset& record) {
 
 }  // namespace
 
-std::vector<ClockFacts> gather_clock_facts(Team& processes, const session::LoadedTrace& loaded,
+std::vector<ClockFacts> gather_clock_facts(const trace::Share& share,
                                            std::span<const ClockMap> maps) {
   std::vector<ClockFacts> own;
-  for (const LocationIndex l : loaded.own(processes)) {
-    const trace::LocationSkeleton& location = loaded.trace.locations[l];
+  for (const LocationIndex l : share.own()) {
+    const trace::LocationSkeleton& location = share.trace.locations[l];
     if (location.event_count == 0) continue;
     const auto& records = location.clock_offsets;
     ClockFacts facts;
@@ -36,23 +36,22 @@ std::vector<ClockFacts> gather_clock_facts(Team& processes, const session::Loade
     facts.line = chord(maps[l], location.first, location.last);
     own.push_back(facts);
   }
-  std::vector<ClockFacts> all = gather_everywhere(processes, own);
+  std::vector<ClockFacts> all = gather_everywhere(share.team, own);
   std::sort(all.begin(), all.end(),
             [](const ClockFacts& a, const ClockFacts& b) { return a.location < b.location; });
   return all;
 }
 
-std::vector<MeasuredOffset> gather_measured_offsets(Team& processes,
-                                                    const session::LoadedTrace& loaded) {
+std::vector<MeasuredOffset> gather_measured_offsets(const trace::Share& share) {
   std::vector<MeasuredOffset> own;
-  for (const LocationIndex l : loaded.own(processes)) {
-    for (const trace::ClockOffset& record : loaded.trace.locations[l].clock_offsets) {
+  for (const LocationIndex l : share.own()) {
+    for (const trace::ClockOffset& record : share.trace.locations[l].clock_offsets) {
       if (!has_interval(record)) continue;
       own.push_back(
           {l, record.time, record.offset, static_cast<std::int64_t>(std::ceil(record.stddev))});
     }
   }
-  std::vector<MeasuredOffset> all = gather_everywhere(processes, own);
+  std::vector<MeasuredOffset> all = gather_everywhere(share.team, own);
   std::sort(all.begin(), all.end());
   return all;
 }

@@ -9,7 +9,7 @@
 #include <entrain/clock_map.hpp>
 
 #include "causal/base_line.hpp"
-#include "session/load.hpp"
+#include "trace/share.hpp"
 
 namespace entrain::causal {
 
@@ -25,8 +25,7 @@ struct ClockFacts {
 
 /// Of all locations with events, in their order; `maps`: one per location, those of this process.
 /// Collective; the same at every process.
-[[nodiscard]] std::vector<ClockFacts> gather_clock_facts(Team& processes,
-                                                         const session::LoadedTrace& loaded,
+[[nodiscard]] std::vector<ClockFacts> gather_clock_facts(const trace::Share& share,
                                                          std::span<const ClockMap> maps);
 
 /// A clock session with an interval: the clock of the sessions showed `local + offset`, give or
@@ -41,8 +40,7 @@ struct MeasuredOffset {
 };
 
 /// Of all locations, in a fixed order. Collective; the same at every process.
-[[nodiscard]] std::vector<MeasuredOffset> gather_measured_offsets(
-    Team& processes, const session::LoadedTrace& loaded);
+[[nodiscard]] std::vector<MeasuredOffset> gather_measured_offsets(const trace::Share& share);
 
 /// "MPI Rank 1, MPI Rank 3, MPI Rank 4 and 2 more": clocks by the first location of each
 /// (`clock_of`: per location). One without location is that of the sessions.

@@ -5,27 +5,21 @@
 #include <limits>
 #include <utility>
 
+#include "base/cancel.hpp"
 #include "causal/edge_limits.hpp"
 #include "causal/node_times.hpp"
 #include "clocks/presync.hpp"
 
 namespace entrain::causal {
 
-EdgeBounds::EdgeBounds(session::Workers& workers, const session::LoadedTrace& loaded,
-                       const match::Graph& graph, const trace::ClockDomains& domains,
-                       const MuTicks& mu, std::vector<ClockMap>& maps, const Progress* progress)
+EdgeBounds::EdgeBounds(const Context& context, const trace::ClockDomains& domains,
+                       std::vector<ClockMap>& maps)
     : component_of(domains.count(), 0),
-      workers_(workers),
-      processes_(workers.processes()),
-      trace_(loaded.trace),
-      own_(loaded.own(processes_)),
-      graph_(graph),
+      context_(context),
       domains_(domains),
-      mu_(mu),
       maps_(maps),
-      progress_(progress),
       clocks_(domains.count()) {
-  for (const LocationIndex l : own_) {
+  for (const LocationIndex l : context.share.own()) {
     if (domains.members[clock_of(l)].front() == l) own_clocks_.push_back(clock_of(l));
   }
 }
@@ -33,16 +27,15 @@ EdgeBounds::EdgeBounds(session::Workers& workers, const session::LoadedTrace& lo
 void EdgeBounds::evaluate() {
   begin_ = std::numeric_limits<std::int64_t>::max();
   end_ = std::numeric_limits<std::int64_t>::min();
-  for (const LocationIndex l : own_) {
-    const trace::LocationSkeleton& location = trace_.locations[l];
+  for (const LocationIndex l : context_.share.own()) {
+    const trace::LocationSkeleton& location = context_.trace().locations[l];
     if (location.event_count == 0) continue;
     begin_ = std::min(begin_, maps_[l](location.first));
     end_ = std::max(end_, maps_[l](location.last));
   }
-  begin_ = processes_.reduce(Team::Reduction::min, begin_);
-  end_ = processes_.reduce(Team::Reduction::max, end_);
-  evaluate_nodes(workers_, graph_, own_, times_,
-                 [&](LocationIndex l) { return ClockMap::Cursor(maps_[l]); });
+  begin_ = team().reduce(Team::Reduction::min, begin_);
+  end_ = team().reduce(Team::Reduction::max, end_);
+  evaluate_nodes(context_, times_, [&](LocationIndex l) { return ClockMap::Cursor(maps_[l]); });
 }
 
 void EdgeBounds::collect(const ClockErrors* errors) {
@@ -50,13 +43,13 @@ void EdgeBounds::collect(const ClockErrors* errors) {
   options.times = times_;
   options.clock_of = domains_.of;
   options.clocks = static_cast<std::uint32_t>(clocks_);
-  options.mu = mu_;
+  options.mu = context_.mu;
   options.begin = begin_;
   options.end = end_;
   options.windows = k_windows;
   options.errors = errors;
-  options.threads = workers_.threads();
-  bounds = collect_bounds(processes_, graph_, options);
+  options.threads = context_.threads;
+  bounds = collect_bounds(team(), context_.graph, options);
   std::erase_if(bounds, [&](const CausalBound& bound) {
     return component_of[bound.from] != component_of[bound.to];
   });
@@ -64,15 +57,11 @@ void EdgeBounds::collect(const ClockErrors* errors) {
 
 void EdgeBounds::take(std::vector<ClockMap> maps) {
   maps_ = std::move(maps);
-  clocks::avoid_negative_times(processes_, trace_, own_, maps_);
+  clocks::avoid_negative_times(context_.share, maps_);
   evaluate();
 }
 
-Result<void> EdgeBounds::go_on() const {
-  const bool stopped = progress_ != nullptr && progress_->cancelled();
-  if (!processes_.any(stopped)) return {};
-  return fail(ErrorKind::interrupted, "interrupted; nothing was written");
-}
+Result<void> EdgeBounds::check_cancelled() const { return Cancel(context_.progress).agree(team()); }
 
 double EdgeBounds::sum_of_squared_violations() const {
   double sum = 0;
@@ -90,7 +79,7 @@ double EdgeBounds::worst_violation() const {
 }
 
 trace::LocationSkeleton EdgeBounds::extent(std::uint32_t clock) const {
-  return trace::extent_of(trace_, domains_.members[clock]);
+  return trace::extent_of(context_.trace(), domains_.members[clock]);
 }
 
 const ClockMap& EdgeBounds::map_of(std::uint32_t clock) const {

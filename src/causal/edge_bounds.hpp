@@ -5,13 +5,10 @@
 #include <vector>
 
 #include <entrain/clock_map.hpp>
-#include <entrain/progress.hpp>
 
 #include "base/big_vector.hpp"
+#include "causal/context.hpp"
 #include "causal/fit.hpp"
-#include "match/graph.hpp"
-#include "session/load.hpp"
-#include "session/workers.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::causal {
@@ -24,9 +21,8 @@ class EdgeBounds {
   static constexpr std::uint32_t k_windows = 512;
 
   /// All must outlive this. `maps`: one per location, the same for all of a domain.
-  EdgeBounds(session::Workers& workers, const session::LoadedTrace& loaded,
-             const match::Graph& graph, const trace::ClockDomains& domains, const MuTicks& mu,
-             std::vector<ClockMap>& maps, const Progress* progress);
+  EdgeBounds(const Context& context, const trace::ClockDomains& domains,
+             std::vector<ClockMap>& maps);
   EdgeBounds(const EdgeBounds&) = delete;
   EdgeBounds& operator=(const EdgeBounds&) = delete;
 
@@ -39,7 +35,7 @@ class EdgeBounds {
   /// Takes these maps instead, moved so that no time is negative, and evaluates them. Collective.
   void take(std::vector<ClockMap> maps);
   /// ErrorKind::interrupted if the user wants to stop. Collective.
-  [[nodiscard]] Result<void> go_on() const;
+  [[nodiscard]] Result<void> check_cancelled() const;
 
   [[nodiscard]] std::int64_t begin() const { return begin_; }  ///< of all events, ticks
   [[nodiscard]] std::int64_t end() const { return end_; }
@@ -50,9 +46,7 @@ class EdgeBounds {
   [[nodiscard]] double sum_of_squared_violations() const;
   [[nodiscard]] double worst_violation() const;  ///< ticks, at least 0
 
-  [[nodiscard]] Team& processes() const { return processes_; }
-  [[nodiscard]] const trace::Trace& trace() const { return trace_; }
-  [[nodiscard]] const std::vector<LocationIndex>& own() const { return own_; }
+  [[nodiscard]] Team& team() const { return context_.team(); }
   [[nodiscard]] std::size_t clocks() const { return clocks_; }
   [[nodiscard]] std::uint32_t clock_of(LocationIndex l) const { return domains_.of[l]; }
   /// Clocks whose locations are of this process.
@@ -69,15 +63,9 @@ class EdgeBounds {
   std::vector<std::uint32_t> component_of;
 
  private:
-  session::Workers& workers_;
-  Team& processes_;
-  const trace::Trace& trace_;
-  std::vector<LocationIndex> own_;
-  const match::Graph& graph_;
+  const Context& context_;
   const trace::ClockDomains& domains_;
-  MuTicks mu_;
   std::vector<ClockMap>& maps_;
-  const Progress* progress_;
   std::size_t clocks_;
   std::vector<std::uint32_t> own_clocks_;
   BigVector<std::int64_t> times_;  ///< per node, ghosts too

@@ -93,13 +93,12 @@ Result<ClockMap> moved(const ClockMap& map, const trace::LocationSkeleton& exten
 
 }  // namespace
 
-std::int64_t hold_inside(Team& processes, const session::LoadedTrace& loaded,
-                         const trace::ClockDomains& domains, const ProvenIntervals& proven,
-                         std::span<ClockMap> maps) {
+std::int64_t hold_inside(const trace::Share& share, const trace::ClockDomains& domains,
+                         const ProvenIntervals& proven, std::span<ClockMap> maps) {
   if (!proven.about.reason.empty()) return 0;
-  const ClockMap reference = shared_map(processes, loaded, proven.reference, maps);
+  const ClockMap reference = shared_map(share, proven.reference, maps);
   const PossibleTimes possible(proven, reference);
-  const std::vector<std::uint32_t>& process_of = loaded.trace.definitions.process_of;
+  const std::vector<std::uint32_t>& process_of = share.trace.definitions.process_of;
   struct Domain {
     const std::vector<LocationIndex>* members;
     trace::LocationSkeleton extent;
@@ -108,8 +107,8 @@ std::int64_t hold_inside(Team& processes, const session::LoadedTrace& loaded,
   std::vector<Domain> own;
   std::map<std::uint32_t, std::size_t> first_known;  // domain of a process
   for (const auto& members : domains.members) {
-    if (!loaded.partition.owns(processes.rank(), members.front())) continue;
-    Domain domain{&members, trace::extent_of(loaded.trace, members), {}};
+    if (!share.owns(members.front())) continue;
+    Domain domain{&members, trace::extent_of(share.trace, members), {}};
     if (domain.extent.event_count == 0) continue;
     domain.moves =
         find_moves(proven, possible, members.front(), domain.extent, maps[members.front()]);
@@ -129,8 +128,8 @@ std::int64_t hold_inside(Team& processes, const session::LoadedTrace& loaded,
     largest = std::max(largest, moves.largest());
     for (const LocationIndex l : *domain.members) maps[l] = *held;
   }
-  clocks::avoid_negative_times(processes, loaded.trace, loaded.own(processes), maps);
-  return processes.reduce(Team::Reduction::max, largest);
+  clocks::avoid_negative_times(share, maps);
+  return share.team.reduce(Team::Reduction::max, largest);
 }
 
 }  // namespace entrain::causal

@@ -50,7 +50,13 @@ TEST(InnerSlack, is_that_of_all_pairs_inside_groups) {
     const std::vector<std::int64_t> times(graph.stamp.begin(), graph.stamp.end());
     const MuTicks mu{3, 3, 3};
     Solo solo;
-    const auto slacks = inner_slacks(solo, graph, {times, unit, group, processes, 3, mu});
+    const auto slacks = inner_slacks(solo, graph,
+                                     {.times = times,
+                                      .unit_of = unit,
+                                      .group_of = group,
+                                      .units = processes,
+                                      .groups = 3,
+                                      .mu = mu});
     std::vector<InnerSlack> expected(processes);
     for (std::size_t k = 0; k < k_edge_kinds; ++k) {
       for (const match::testing::Pair& pair : pairs_of(graph, static_cast<EdgeKind>(k))) {

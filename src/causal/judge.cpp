@@ -151,16 +151,16 @@ struct Numbered {
 
 }  // namespace
 
-ClockBounds judge(Team& processes, const session::LoadedTrace& loaded,
-                  const ProvenIntervals& proven, std::span<const ClockMap> maps, bool rows) {
+ClockBounds judge(const trace::Share& share, const ProvenIntervals& proven,
+                  std::span<const ClockMap> maps, bool rows) {
   ClockBounds told = proven.about;
   if (!told.reason.empty()) return told;
-  const ClockMap reference = shared_map(processes, loaded, proven.reference, maps);
-  const trace::Definitions& definitions = loaded.trace.definitions;
+  const ClockMap reference = shared_map(share, proven.reference, maps);
+  const trace::Definitions& definitions = share.trace.definitions;
   std::vector<Numbered> own;
   std::vector<BoundsRow> own_rows;
-  for (const LocationIndex l : loaded.own(processes)) {
-    const trace::LocationSkeleton& location = loaded.trace.locations[l];
+  for (const LocationIndex l : share.own()) {
+    const trace::LocationSkeleton& location = share.trace.locations[l];
     if (location.event_count == 0) continue;
     LocationBounds of;
     of.location = definitions.locations[l].id;
@@ -168,7 +168,7 @@ ClockBounds judge(Team& processes, const session::LoadedTrace& loaded,
     own.push_back({l, of.windows, of.unbounded, of.worst_ticks, of.worst_time_ticks,
                    of.median_ticks, of.outside_ticks, of.outside_time_ticks});
   }
-  std::vector<Numbered> all = gather_everywhere(processes, own);
+  std::vector<Numbered> all = gather_everywhere(share.team, own);
   std::sort(all.begin(), all.end(),
             [](const Numbered& a, const Numbered& b) { return a.location < b.location; });
   for (const Numbered& of : all) {
@@ -177,7 +177,7 @@ ClockBounds judge(Team& processes, const session::LoadedTrace& loaded,
                               of.unbounded, of.worst, of.worst_time, of.median, of.outside,
                               of.outside_time});
   }
-  told.rows = gather_everywhere(processes, own_rows);
+  told.rows = gather_everywhere(share.team, own_rows);
   std::stable_sort(told.rows.begin(), told.rows.end(),
                    [](const BoundsRow& a, const BoundsRow& b) { return a.location < b.location; });
   return told;

@@ -85,8 +85,13 @@ TEST(Parts, bounds_and_slacks_do_not_depend_on_them) {
   };
   const auto slacks = [&](unsigned threads) {
     std::vector<std::int64_t> figures;
-    for (const InnerSlack& slack :
-         inner_slacks(solo, graph, {times, clock_of, group_of, 5, 2, {}, threads})) {
+    for (const InnerSlack& slack : inner_slacks(solo, graph,
+                                                {.times = times,
+                                                .unit_of = clock_of,
+                                                .group_of = group_of,
+                                                .units = 5,
+                                                .groups = 2,
+                                                .threads = threads})) {
       figures.insert(figures.end(), {slack.into, slack.out_of});
     }
     return figures;

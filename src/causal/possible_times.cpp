@@ -42,13 +42,13 @@ std::uint64_t PossibleTimes::middle(LocationIndex l, std::uint32_t window, std::
                     last);
 }
 
-ClockMap shared_map(Team& processes, const session::LoadedTrace& loaded, LocationIndex reference,
+ClockMap shared_map(const trace::Share& share, LocationIndex reference,
                     std::span<const ClockMap> maps) {
   std::vector<ClockKnot> knots;
-  if (loaded.partition.owns(processes.rank(), reference)) {
+  if (share.owns(reference)) {
     knots.assign(maps[reference].knots().begin(), maps[reference].knots().end());
   }
-  auto map = ClockMap::from_knots(gather_everywhere(processes, knots));
+  auto map = ClockMap::from_knots(gather_everywhere(share.team, knots));
   return map ? std::move(*map) : ClockMap();
 }
 

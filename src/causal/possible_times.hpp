@@ -49,7 +49,7 @@ class PossibleTimes {
 };
 
 /// The map of the reference, as every process knows it. Collective.
-ClockMap shared_map(Team& processes, const session::LoadedTrace& loaded, LocationIndex reference,
+ClockMap shared_map(const trace::Share& share, LocationIndex reference,
                     std::span<const ClockMap> maps);
 
 }  // namespace entrain::causal

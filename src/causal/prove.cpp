@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "base/big_vector.hpp"
+#include "base/cancel.hpp"
 #include "base/exact.hpp"
 #include "base/try.hpp"
 #include "causal/bend.hpp"
@@ -42,21 +43,13 @@ constexpr std::int64_t k_margin = 2;
 
 class Prover {
  public:
-  Prover(session::Workers& workers, const session::LoadedTrace& loaded, const match::Graph& graph,
-         const trace::ClockDomains& domains, const MuTicks& mu,
-         const clocks::Presynchronised& presync, const BoundsOption& option,
-         const Progress* progress)
-      : workers_(workers),
-        processes_(workers.processes()),
-        loaded_(loaded),
-        trace_(loaded.trace),
-        own_(loaded.own(processes_)),
-        graph_(graph),
+  Prover(const Context& context, const trace::ClockDomains& domains,
+         const clocks::Presynchronised& presync, const BoundsOption& option)
+      : context_(context),
+        trace_(context.trace()),
         domains_(domains),
-        mu_(mu),
         presync_(presync),
-        option_(option),
-        progress_(progress) {}
+        option_(option) {}
 
   Result<ProvenIntervals> run() {
     result_.clock_of = domains_.of;
@@ -71,7 +64,7 @@ class Prover {
       }
     }
     TRY(bend());
-    facts_ = gather_clock_facts(processes_, loaded_, maps_);
+    facts_ = gather_clock_facts(context_.share, maps_);
     if (facts_.empty()) return without("there are no events");
     choose_reference();
     draw_lines();
@@ -84,11 +77,6 @@ class Prover {
   Result<ProvenIntervals> without(std::string reason) {
     result_.about.reason = std::move(reason);
     return std::move(result_);
-  }
-  [[nodiscard]] Result<void> go_on() const {
-    const bool stopped = progress_ != nullptr && progress_->cancelled();
-    if (!processes_.any(stopped)) return {};
-    return fail(ErrorKind::interrupted, "interrupted; nothing was written");
   }
 
   [[nodiscard]] std::uint32_t clock_of(LocationIndex l) const { return result_.clock_of[l]; }
@@ -117,12 +105,12 @@ class Prover {
     if (base.method != "causal") {
       if (base.method == "none" && !corrected_) {
         // Records that make no map are no reason to tell nothing.
-        if (auto linear = clocks::presynchronise(loaded_.share(processes_), Presync::linear)) {
+        if (auto linear = clocks::presynchronise(context_.share, Presync::linear)) {
           base = std::move(*linear);
         }
       }
-      if (!domains_.trivial()) share_maps(processes_, loaded_, domains_, base.maps);
-      TRY(bend_by_edges(workers_, loaded_, graph_, domains_, mu_, base, progress_));
+      if (!domains_.trivial()) share_maps(context_.share, domains_, base.maps);
+      TRY(bend_by_edges(context_, domains_, base));
     }
     maps_ = std::move(base.maps);
     return {};
@@ -161,8 +149,7 @@ class Prover {
       begin_ = std::min(begin_, line(facts.first));
       end_ = std::max(end_, line(facts.last));
     }
-    evaluate_nodes(workers_, graph_, own_, times_,
-                   [&](LocationIndex l) { return result_.lines[clock_of(l)]; });
+    evaluate_nodes(context_, times_, [&](LocationIndex l) { return result_.lines[clock_of(l)]; });
   }
 
   [[nodiscard]] std::int64_t width(std::uint32_t windows) const {
@@ -175,20 +162,20 @@ class Prover {
     options.times = times_;
     options.clock_of = result_.clock_of;
     options.clocks = clocks_;
-    options.mu = mu_;
+    options.mu = context_.mu;
     options.begin = begin_;
     options.end = end_;
     options.windows = windows;
     options.errors = errors;
-    options.threads = workers_.threads();
+    options.threads = context_.threads;
     options.rate = static_cast<double>(rate_ppb) / static_cast<double>(k_ppb);
-    return collect_bounds(processes_, graph_, options);
+    return collect_bounds(context_.team(), context_.graph, options);
   }
 
   /// Sessions as bounds in both directions.
   void place_sessions() {
     if (!session_clock_) return;
-    for (const MeasuredOffset& session : gather_measured_offsets(processes_, loaded_)) {
+    for (const MeasuredOffset& session : gather_measured_offsets(context_.share)) {
       if (clock_of(session.location) == *session_clock_) continue;
       const Int128 shown = static_cast<Int128>(session.local) + session.offset;
       if (shown < 0 || shown > std::numeric_limits<std::int64_t>::max()) continue;
@@ -212,7 +199,8 @@ class Prover {
   /// All bounds in windows, as loose as stamps are coarse.
   void constrain(std::uint32_t windows, const ClockErrors* errors, std::int64_t rate_ppb) {
     bounds_ = collect(windows, errors, rate_ppb);
-    const std::int64_t mu_margin = *std::max_element(mu_.begin(), mu_.end()) / 1'000;
+    const std::int64_t mu_margin =
+        *std::max_element(context_.mu.begin(), context_.mu.end()) / 1'000;
     bounds_.insert(bounds_.end(), sessions_.begin(), sessions_.end());
     for (CausalBound& bound : bounds_) {
       bound.slack += result_.quantum[bound.from] + result_.quantum[bound.to] + mu_margin;
@@ -230,7 +218,7 @@ class Prover {
   Result<ProvenIntervals> prove() {
     const auto most =
         std::max<std::size_t>(k_most_cells / std::max<std::size_t>(clocks_, facts_.size()), 16);
-    TRY(go_on());
+    TRY(Cancel(context_.progress).agree(context_.team()));
     // Every clock may talk to a few others; who does is not known yet.
     const std::size_t first = std::clamp<std::size_t>(most / 16, 16, k_first_windows);
     constrain(static_cast<std::uint32_t>(first), nullptr, k_assumed_rate_ppb);
@@ -242,7 +230,7 @@ class Prover {
       narrow(option_.max_rate_ppm ? given_rate() : rate_of_trace(least.rate_ppb));
       if (narrowed_.contradiction) return refuse(*narrowed_.contradiction);
       if (round == 1) break;
-      TRY(go_on());
+      TRY(Cancel(context_.progress).agree(context_.team()));
       const ClockErrors errors = middles();
       constrain(windows_for(most), &errors, typical_rate());
     }
@@ -286,13 +274,13 @@ class Prover {
   /// From what the trace shows of its clocks' rates.
   [[nodiscard]] std::int64_t rate_of_trace(std::int64_t least) {
     double largest = 0;
-    for (const LocationIndex l : own_) {
+    for (const LocationIndex l : context_.share.own()) {
       const trace::LocationSkeleton& location = trace_.locations[l];
       if (corrected_ || location.event_count == 0) continue;
       const BaseLine line = chord(maps_[l], location.first, location.last);
       largest = std::max(largest, largest_rate(maps_[l], line, location.first, location.last));
     }
-    const std::int64_t shown = processes_.reduce(
+    const std::int64_t shown = context_.team().reduce(
         Team::Reduction::max,
         static_cast<std::int64_t>(std::min(largest, 0.1) * static_cast<double>(k_ppb)));
     return std::min(k_margin * std::max(least, shown) + k_assumed_rate_ppb, k_most_rate_ppb);
@@ -372,17 +360,11 @@ class Prover {
                             static_cast<double>(*found.needed_ppb) / 1e3, place(found)));
   }
 
-  session::Workers& workers_;
-  Team& processes_;
-  const session::LoadedTrace& loaded_;
+  const Context& context_;
   const trace::Trace& trace_;
-  std::vector<LocationIndex> own_;
-  const match::Graph& graph_;
   const trace::ClockDomains& domains_;
-  const MuTicks& mu_;
   const clocks::Presynchronised& presync_;
   const BoundsOption& option_;
-  const Progress* progress_;
 
   ProvenIntervals result_;
   std::vector<ClockFacts> facts_;  ///< of all locations with events
@@ -400,13 +382,10 @@ class Prover {
 
 }  // namespace
 
-Result<ProvenIntervals> prove_intervals(session::Workers& workers,
-                                        const session::LoadedTrace& loaded,
-                                        const match::Graph& graph,
-                                        const trace::ClockDomains& domains, const MuTicks& mu,
+Result<ProvenIntervals> prove_intervals(const Context& context, const trace::ClockDomains& domains,
                                         const clocks::Presynchronised& presync,
-                                        const BoundsOption& option, const Progress* progress) {
-  return Prover(workers, loaded, graph, domains, mu, presync, option, progress).run();
+                                        const BoundsOption& option) {
+  return Prover(context, domains, presync, option).run();
 }
 
 }  // namespace entrain::causal

@@ -10,9 +10,8 @@
 
 #include "causal/base_line.hpp"
 #include "causal/bounds_proof.hpp"
+#include "causal/context.hpp"
 #include "clocks/presync.hpp"
-#include "match/graph.hpp"
-#include "session/load.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::causal {
@@ -39,14 +38,11 @@ struct ProvenIntervals {
 /// contradict each other under any limit on rates, `about.reason` tells, and so where an archive's
 /// stamps are no clock's.
 ///
-/// `graph` is that of the trace. Errors: ErrorKind::input if the limit given in `option` is too
-/// small for the trace; ErrorKind::interrupted. Collective over the processes.
-Result<ProvenIntervals> prove_intervals(session::Workers& workers,
-                                        const session::LoadedTrace& loaded,
-                                        const match::Graph& graph,
-                                        const trace::ClockDomains& domains, const MuTicks& mu,
+/// Errors: ErrorKind::input if the limit given in `option` is too small for the trace;
+/// ErrorKind::interrupted. Collective over the processes.
+Result<ProvenIntervals> prove_intervals(const Context& context, const trace::ClockDomains& domains,
                                         const clocks::Presynchronised& presync,
-                                        const BoundsOption& option, const Progress* progress);
+                                        const BoundsOption& option);
 
 /// Moves the maps that leave the proven intervals into them, by as little as that needs in the
 /// middle of every window, straight between. That breaks no edge that they kept, but for what an
@@ -56,12 +52,11 @@ Result<ProvenIntervals> prove_intervals(session::Workers& workers,
 /// `maps`: one per location, the same for all of a domain; those that would decrease stay, and
 /// locations of which nothing is bounded follow another one of their process. Returns
 /// the largest move, ticks. Collective; the same at every process.
-std::int64_t hold_inside(Team& processes, const session::LoadedTrace& loaded,
-                         const trace::ClockDomains& domains, const ProvenIntervals& proven,
-                         std::span<ClockMap> maps);
+std::int64_t hold_inside(const trace::Share& share, const trace::ClockDomains& domains,
+                         const ProvenIntervals& proven, std::span<ClockMap> maps);
 
 /// How far the times that `maps` give may be wrong. Collective; the same at every process.
-ClockBounds judge(Team& processes, const session::LoadedTrace& loaded,
-                  const ProvenIntervals& proven, std::span<const ClockMap> maps, bool rows);
+ClockBounds judge(const trace::Share& share, const ProvenIntervals& proven,
+                  std::span<const ClockMap> maps, bool rows);
 
 }  // namespace entrain::causal

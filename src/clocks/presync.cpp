@@ -49,7 +49,11 @@ const char* text_of(Condensing rule) {
 class Presynchroniser {
  public:
   Presynchroniser(const trace::Share& share, const PresyncOptions& options)
-      : processes_(share.team), trace_(share.trace), own_(share.own()), options_(options) {}
+      : share_(share),
+        processes_(share.team),
+        trace_(share.trace),
+        own_(share.own()),
+        options_(options) {}
 
   Result<Presynchronised> run() {
     look_at_records();
@@ -61,11 +65,11 @@ class Presynchroniser {
     result_.maps.resize(trace_.locations.size());
     if (options_.report) result_.bounds.resize(trace_.locations.size());
     TRY(processes_.agree(make_maps()));
-    avoid_negative_times(processes_, trace_, own_, result_.maps);
+    avoid_negative_times(share_, result_.maps);
     if (options_.report) {
       gather_qualities();
       if (method_ && !corrected_) {
-        result_.clocks.warnings = warnings_of_records(processes_, trace_, own_);
+        result_.clocks.warnings = warnings_of_records(share_);
       }
     }
     return std::move(result_);
@@ -268,6 +272,7 @@ class Presynchroniser {
     return fmt::format("location {} of {}", trace_.definitions.locations[l].id, trace_.path);
   }
 
+  const trace::Share share_;
   Team& processes_;
   const trace::Trace& trace_;
   std::vector<LocationIndex> own_;
@@ -298,14 +303,13 @@ Result<ClockMap> straight_in_flushes(const ClockMap& map, const trace::LocationS
   return knots.size() < 2 ? map : ClockMap::from_knots(std::move(knots));
 }
 
-void avoid_negative_times(Team& processes, const trace::Trace& trace,
-                          std::span<const LocationIndex> own, std::span<ClockMap> maps) {
+void avoid_negative_times(const trace::Share& share, std::span<ClockMap> maps) {
   std::int64_t earliest = 0;
-  for (const LocationIndex l : own) {
-    const trace::LocationSkeleton& location = trace.locations[l];
+  for (const LocationIndex l : share.own()) {
+    const trace::LocationSkeleton& location = share.trace.locations[l];
     if (location.event_count > 0) earliest = std::min(earliest, maps[l](location.first));
   }
-  earliest = processes.reduce(Team::Reduction::min, earliest);
+  earliest = share.team.reduce(Team::Reduction::min, earliest);
   if (earliest == 0) return;
   for (ClockMap& map : maps) map = map.shifted(-earliest);
 }

@@ -56,9 +56,8 @@ Result<Presynchronised> presynchronise(const trace::Trace& trace, const PresyncO
 /// change; unless fewer than two were left.
 Result<ClockMap> straight_in_flushes(const ClockMap& map, const trace::LocationSkeleton& location);
 
-/// Moves all maps by the same amount if the first event of some location would be before 0. `own`:
-/// the locations of this process, with events; `maps`: one per location. Collective.
-void avoid_negative_times(Team& processes, const trace::Trace& trace,
-                          std::span<const LocationIndex> own, std::span<ClockMap> maps);
+/// Moves all maps by the same amount if the first event of some location would be before 0. `maps`:
+/// one per location. Collective.
+void avoid_negative_times(const trace::Share& share, std::span<ClockMap> maps);
 
 }  // namespace entrain::clocks

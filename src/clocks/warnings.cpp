@@ -76,20 +76,19 @@ std::string text_of_rates(const trace::Trace& trace, const std::vector<Measured>
 
 }  // namespace
 
-std::vector<std::string> warnings_of_records(Team& processes, const trace::Trace& trace,
-                                             std::span<const LocationIndex> own) {
+std::vector<std::string> warnings_of_records(const trace::Share& share) {
   std::vector<Measured> mine;
-  for (const LocationIndex l : own) {
-    const auto& records = trace.locations[l].clock_offsets;
+  for (const LocationIndex l : share.own()) {
+    const auto& records = share.trace.locations[l].clock_offsets;
     // A lone record has no effect, as in a reader.
     if (records.size() >= 2) mine.push_back(measured(l, records));
   }
-  std::vector<Measured> all = gather_everywhere(processes, mine);
+  std::vector<Measured> all = gather_everywhere(share.team, mine);
   std::sort(all.begin(), all.end(),
             [](const Measured& a, const Measured& b) { return a.location < b.location; });
   std::vector<std::string> warnings;
   if (all.empty()) return warnings;
-  for (std::string text : {text_of_offsets(trace, all), text_of_rates(trace, all)}) {
+  for (std::string text : {text_of_offsets(share.trace, all), text_of_rates(share.trace, all)}) {
     if (!text.empty()) warnings.push_back(std::move(text));
   }
   return warnings;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
 #include <entrain/report.hpp>
 
-#include "base/team.hpp"
-#include "trace/trace.hpp"
+#include "trace/share.hpp"
 
 namespace entrain::clocks {
 
@@ -22,12 +20,9 @@ inline constexpr double k_suspicious_rate_ppm = 1000;
 /// What the ClockOffset records tell of clocks that are hard to believe, one sentence each: the two
 /// measured clocks that are farthest apart at their first sessions, if that is more than
 /// k_suspicious_offset_s, and the clock whose rate between two sessions is farthest off, if that is
-/// more than k_suspicious_rate_ppm whatever the half-widths allow. `own`: the locations of this
-/// process; their records must be in order, and within the range of a clock map. Collective over
-/// the processes; the same at every one.
-[[nodiscard]] std::vector<std::string> warnings_of_records(Team& processes,
-                                                           const trace::Trace& trace,
-                                                           std::span<const LocationIndex> own);
+/// more than k_suspicious_rate_ppm whatever the half-widths allow. The records must be in order,
+/// and within the range of a clock map. Collective over the processes; the same at every one.
+[[nodiscard]] std::vector<std::string> warnings_of_records(const trace::Share& share);
 
 /// Adds a sentence to the warnings of a report whose worst edge is violated by more than
 /// k_suspicious_offset_s: no correction knows times that clocks are that wrong about.

@@ -24,17 +24,16 @@ using Records = std::vector<trace::ClockOffset>;
 /// Warnings of a trace with these records; a tick is a microsecond.
 std::vector<std::string> warnings_of(const std::vector<Records>& clocks) {
   TraceBuilder b(static_cast<std::uint32_t>(clocks.size()));
-  std::vector<LocationIndex> all(clocks.size());
-  std::iota(all.begin(), all.end(), LocationIndex{0});
-  for (const LocationIndex l : all) b.trace().locations[l].clock_offsets = clocks[l];
+  trace::Partition halves;
+  for (LocationIndex l = 0; l < clocks.size(); ++l) {
+    b.trace().locations[l].clock_offsets = clocks[l];
+    halves.owner.push_back(l % 2);
+  }
   Solo solo;
-  std::vector<std::string> warnings = warnings_of_records(solo, b.trace(), all);
+  const trace::Partition whole = trace::undivided(b.trace().definitions);
+  std::vector<std::string> warnings = warnings_of_records({solo, whole, b.trace()});
   const auto status = run_team(2, [&](Team& team) -> Result<void> {
-    std::vector<LocationIndex> own;
-    for (const LocationIndex l : all) {
-      if (l % 2 == team.rank()) own.push_back(l);
-    }
-    EXPECT_EQ(warnings_of_records(team, b.trace(), own), warnings);
+    EXPECT_EQ(warnings_of_records({team, halves, b.trace()}), warnings);
     return {};
   });
   EXPECT_TRUE(status);

@@ -27,11 +27,10 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
     session::begin_phase(progress, "bounds");
-    TRY_ASSIGN(
-        const causal::ProvenIntervals proven,
-        causal::prove_intervals(workers, timeline.loaded, timeline.graph, timeline.shared_clocks,
-                                timeline.mu.ticks, timeline.presync, options.bounds, progress));
-    bounds = causal::judge(processes, timeline.loaded, proven, timeline.presync.maps,
+    TRY_ASSIGN(const causal::ProvenIntervals proven,
+               causal::prove_intervals(causal_context(workers, timeline, progress),
+                                       timeline.shared_clocks, timeline.presync, options.bounds));
+    bounds = causal::judge(timeline.loaded.share(processes), proven, timeline.presync.maps,
                            options.bounds.rows);
     bounds->mu_source = timeline.mu.source;
   }

@@ -95,7 +95,7 @@ class Correction {
     if (proven_ && report) {
       const session::Stopwatch watch(report_.phases.bounds);
       report_.bounds =
-          causal::judge(processes_, loaded_, *proven_, maps_, options_.check.bounds.rows);
+          causal::judge(loaded_.share(processes_), *proven_, maps_, options_.check.bounds.rows);
       report_.bounds->mu_source = mu_.source;
     }
     timeline.graph = {};
@@ -107,16 +107,15 @@ class Correction {
   Result<void> hold_in_intervals(engine::Timeline& t, bool report) {
     const session::Stopwatch watch(report_.phases.bounds);
     session::begin_phase(progress_, "bounds");
-    TRY_ASSIGN(proven_,
-               causal::prove_intervals(workers_, t.loaded, t.graph, t.shared_clocks, t.mu.ticks,
-                                       t.presync, options_.check.bounds, progress_));
+    TRY_ASSIGN(proven_, causal::prove_intervals(engine::causal_context(workers_, t, progress_),
+                                                t.shared_clocks, t.presync, options_.check.bounds));
+    const trace::Share share = t.loaded.share(processes_);
     if (report) {
-      report_.before.bounds = causal::judge(processes_, t.loaded, *proven_, t.measured.maps, false);
+      report_.before.bounds = causal::judge(share, *proven_, t.measured.maps, false);
       report_.before.bounds->mu_source = t.mu.source;
     }
     if (!t.violated) return {};
-    const std::int64_t held =
-        causal::hold_inside(processes_, t.loaded, t.domains, *proven_, t.presync.maps);
+    const std::int64_t held = causal::hold_inside(share, t.domains, *proven_, t.presync.maps);
     if (held == 0) return {};
     proven_->about.held_ticks = held;
     t.presync.provenance += fmt::format(" held_to_ppm={:.9g}", proven_->about.max_rate_ppm);

@@ -69,6 +69,8 @@ class Finder {
   }
 
  private:
+  [[nodiscard]] causal::Context context() const { return causal_context(workers_, t_, progress_); }
+
   /// Scans the archive, with whole domains of `domains` in one process, unless there is none.
   Result<void> read(const std::filesystem::path& archive, std::span<const std::uint32_t> domains) {
     {
@@ -120,7 +122,7 @@ class Finder {
     const session::Stopwatch watch(t_.presync_s);
     t_.presync = t_.measured;
     if (!t_.domains.trivial()) {
-      causal::share_maps(processes_, t_.loaded, t_.domains, t_.presync.maps);
+      causal::share_maps(t_.loaded.share(processes_), t_.domains, t_.presync.maps);
     }
     if (wants_bending()) {
       if (options_.presync == Presync::automatic && t_.domains.count() > k_most_unasked_clocks) {
@@ -145,13 +147,12 @@ class Finder {
 
   [[nodiscard]] bool violated() {
     const session::Stopwatch watch(t_.presync_s);
-    return causal::any_violation(workers_, t_.loaded, t_.graph, t_.measured.maps, t_.mu.ticks);
+    return causal::any_violation(context(), t_.measured.maps);
   }
 
   void choose_domains() {
     const session::Stopwatch watch(t_.presync_s);
-    causal::DomainChoice choice =
-        causal::choose_domains(workers_, t_.loaded, t_.graph, t_.mu.ticks, options_.clock_domain);
+    causal::DomainChoice choice = causal::choose_domains(context(), options_.clock_domain);
     t_.domains = std::move(choice.domains);
     t_.domains_are_guessed = choice.automatic;
     t_.report.notes = std::move(choice.notes);
@@ -176,8 +177,7 @@ class Finder {
   Result<void> bend() {
     session::begin_phase(progress_, "fit");
     clocks::Presynchronised bent = t_.presync;
-    TRY_ASSIGN(const bool changed, causal::bend_by_edges(workers_, t_.loaded, t_.graph, t_.domains,
-                                                         t_.mu.ticks, bent, progress_));
+    TRY_ASSIGN(const bool changed, causal::bend_by_edges(context(), t_.domains, bent));
     if (!changed && options_.presync == Presync::automatic) {
       t_.presync.clocks.reason = fmt::format("causal was tried: {}", bent.clocks.reason);
       return {};
@@ -208,6 +208,15 @@ class Finder {
 };
 
 }  // namespace
+
+causal::Context causal_context(session::Workers& workers, const Timeline& timeline,
+                               const Progress* progress) {
+  return {.share = timeline.loaded.share(workers.processes()),
+          .graph = timeline.graph,
+          .mu = timeline.mu.ticks,
+          .threads = workers.threads(),
+          .progress = progress};
+}
 
 void measure_shift(session::Workers& workers, Timeline& timeline) {
   constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();

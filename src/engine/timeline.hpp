@@ -9,6 +9,7 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
+#include "causal/context.hpp"
 #include "clocks/presync.hpp"
 #include "engine/mu.hpp"
 #include "match/graph.hpp"
@@ -32,6 +33,11 @@ struct Timeline {
   TimelineReport report;
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 };
+
+/// The trace of a timeline with its graph, as functions of causal/ want it. The timeline must
+/// outlive it.
+causal::Context causal_context(session::Workers& workers, const Timeline& timeline,
+                               const Progress* progress);
 
 /// What a timeline is for.
 struct TimelineUse {

@@ -79,20 +79,19 @@ struct Proof {
 Proof prove(const session::LoadedTrace& loaded, Presync method, BoundsOption option = {},
             const MuTicks& mu = {}) {
   Proof proof;
-  session::Workers workers(1);
+  Solo solo;
   auto presync = clocks::presynchronise(loaded.trace, method);
   EXPECT_TRUE(presync) << presync.error().message;
   proof.presync = std::move(*presync);
   proof.graph = match::build_graph(loaded.trace, {});
+  const Context context{.share = loaded.share(solo), .graph = proof.graph, .mu = mu};
   if (method == Presync::causal) {
-    EXPECT_TRUE(bend_by_edges(workers, loaded, proof.graph, processes_of(loaded), mu, proof.presync,
-                              nullptr));
+    EXPECT_TRUE(bend_by_edges(context, processes_of(loaded), proof.presync));
   }
-  auto proven = prove_intervals(workers, loaded, proof.graph, processes_of(loaded), mu,
-                                proof.presync, option, nullptr);
+  auto proven = prove_intervals(context, processes_of(loaded), proof.presync, option);
   EXPECT_TRUE(proven) << proven.error().message;
   proof.proven = std::move(*proven);
-  proof.bounds = judge(workers.processes(), loaded, proof.proven, proof.presync.maps, true);
+  proof.bounds = judge(loaded.share(solo), proof.proven, proof.presync.maps, true);
   return proof;
 }
 
@@ -177,14 +176,15 @@ TEST_P(Recorded, what_leaves_the_intervals_is_moved_inside) {
   const Proof proof = prove(skewed, Presync::linear);
   Solo solo;
   std::vector<ClockMap> maps = proof.presync.maps;
-  const std::int64_t moved = hold_inside(solo, skewed, processes_of(skewed), proof.proven, maps);
+  const std::int64_t moved =
+      hold_inside(skewed.share(solo), processes_of(skewed), proof.proven, maps);
   EXPECT_GE(moved, outside(proof.bounds));
   EXPECT_GT(outside(proof.bounds), 0);
-  const ClockBounds held = judge(solo, skewed, proof.proven, maps, true);
+  const ClockBounds held = judge(skewed.share(solo), proof.proven, maps, true);
   EXPECT_EQ(outside(held), 0);
   const testing::Contained found = compare(skewed.trace, truth.trace, maps, held);
   EXPECT_LE(found.worst_excess, 0);
-  EXPECT_EQ(hold_inside(solo, skewed, processes_of(skewed), proof.proven, maps), 0);
+  EXPECT_EQ(hold_inside(skewed.share(solo), processes_of(skewed), proof.proven, maps), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, Recorded, ::testing::Values("lulesh-8", "amg-8", "allops-4"));
@@ -209,8 +209,9 @@ TEST(ProveIntervals, any_team_finds_the_same) {
   Proof alone = prove(whole, Presync::automatic);
   const auto expected = figures(alone.bounds);
   Solo solo;
-  EXPECT_GT(hold_inside(solo, whole, processes_of(whole), alone.proven, alone.presync.maps), 0);
-  const auto held = figures(judge(solo, whole, alone.proven, alone.presync.maps, true));
+  EXPECT_GT(hold_inside(whole.share(solo), processes_of(whole), alone.proven, alone.presync.maps),
+            0);
+  const auto held = figures(judge(whole.share(solo), alone.proven, alone.presync.maps, true));
   for (const unsigned members : {2u, 3u}) {
     const auto done = run_team(members, [&](Team& team) -> Result<void> {
       session::LoadedTrace part;
@@ -224,13 +225,13 @@ TEST(ProveIntervals, any_team_finds_the_same) {
       auto presync = clocks::presynchronise(part.share(team), Presync::automatic);
       auto graph = match::build_graph(part.share(team), {});
       if (!presync || !graph) return fail(ErrorKind::input, "no graph");
-      session::Workers workers(team, members);
-      auto proven =
-          prove_intervals(workers, part, *graph, processes_of(part), {}, *presync, {}, nullptr);
+      const Context context{.share = part.share(team), .graph = *graph, .threads = members};
+      auto proven = prove_intervals(context, processes_of(part), *presync, {});
       if (!proven) return fail(ErrorKind::input, proven.error().message);
-      EXPECT_EQ(figures(judge(team, part, *proven, presync->maps, true)), expected) << members;
-      hold_inside(team, part, processes_of(part), *proven, presync->maps);
-      EXPECT_EQ(figures(judge(team, part, *proven, presync->maps, true)), held) << members;
+      EXPECT_EQ(figures(judge(part.share(team), *proven, presync->maps, true)), expected)
+          << members;
+      hold_inside(part.share(team), processes_of(part), *proven, presync->maps);
+      EXPECT_EQ(figures(judge(part.share(team), *proven, presync->maps, true)), held) << members;
       return {};
     });
     EXPECT_TRUE(done) << done.error().message;
@@ -241,11 +242,12 @@ TEST(ProveIntervals, a_limit_that_is_too_small_is_refused_by_name) {
   const session::LoadedTrace skewed = load_example("lulesh-8");
   const auto presync = clocks::presynchronise(skewed.trace, Presync::linear);
   ASSERT_TRUE(presync);
-  session::Workers workers(1);
+  Solo solo;
+  const match::Graph graph = match::build_graph(skewed.trace, {});
   BoundsOption option;
   option.max_rate_ppm = 1;
-  const auto proven = prove_intervals(workers, skewed, match::build_graph(skewed.trace, {}),
-                                      processes_of(skewed), {}, *presync, option, nullptr);
+  const auto proven = prove_intervals({.share = skewed.share(solo), .graph = graph},
+                                      processes_of(skewed), *presync, option);
   ASSERT_FALSE(proven);
   EXPECT_THAT(proven.error().message, HasSubstr("--max-rate-ppm 1 is too small for"));
   EXPECT_THAT(proven.error().message, HasSubstr("MPI Rank "));
@@ -348,11 +350,11 @@ TEST(Judge, what_all_maps_have_in_common_is_no_error_and_what_one_has_is) {
   Solo solo;
   std::vector<ClockMap> maps;
   for (const ClockMap& map : proof.presync.maps) maps.push_back(map.shifted(12'345));
-  const ClockBounds same = judge(solo, trace, proof.proven, maps, true);
+  const ClockBounds same = judge(trace.share(solo), proof.proven, maps, true);
   EXPECT_EQ(worst_of(same), worst_of(proof.bounds));
   EXPECT_EQ(same.locations[1].outside_ticks, 0);
   maps[1] = maps[1].shifted(500);
-  const ClockBounds off = judge(solo, trace, proof.proven, maps, true);
+  const ClockBounds off = judge(trace.share(solo), proof.proven, maps, true);
   EXPECT_GE(worst_of(off), 500);
   EXPECT_LE(worst_of(off), 500 + worst_of(same) + 1);
   EXPECT_GE(off.locations[1].outside_ticks, 500 - 30);
@@ -372,16 +374,17 @@ TEST(HoldInside, threads_of_which_nothing_is_known_stay_with_their_process) {
   }
   const session::LoadedTrace trace = loaded_of(b);
   const trace::ClockDomains apart = trace::separate_domains(6);
-  session::Workers workers(1);
+  Solo solo;
+  const match::Graph graph = match::build_graph(trace.trace, {});
   const auto presync = clocks::presynchronise(trace.trace, Presync::none);
   ASSERT_TRUE(presync);
-  const auto proven = prove_intervals(workers, trace, match::build_graph(trace.trace, {}), apart,
-                                      {}, *presync, {}, nullptr);
+  const auto proven =
+      prove_intervals({.share = trace.share(solo), .graph = graph}, apart, *presync, {});
   ASSERT_TRUE(proven) << proven.error().message;
   const ClockMap late = *ClockMap::from_knots({{1'000, 5'000}, {99'000, 5'000}});
   std::vector<ClockMap> maps(6);
   maps[2] = maps[3] = late;
-  const std::int64_t moved = hold_inside(workers.processes(), trace, apart, *proven, maps);
+  const std::int64_t moved = hold_inside(trace.share(solo), apart, *proven, maps);
   EXPECT_GT(moved, 4'900);
   EXPECT_LT(moved, 5'000);
   for (const std::uint64_t t : {1'000, 50'000, 98'000}) {
@@ -402,7 +405,7 @@ TEST(HoldInside, traces_of_no_events_and_of_one_clock_stay) {
     const Proof proof = prove(trace, Presync::none);
     Solo solo;
     std::vector<ClockMap> maps = proof.presync.maps;
-    EXPECT_EQ(hold_inside(solo, trace, processes_of(trace), proof.proven, maps), 0) << empty;
+    EXPECT_EQ(hold_inside(trace.share(solo), processes_of(trace), proof.proven, maps), 0) << empty;
     EXPECT_EQ(maps, proof.presync.maps);
   }
 }
@@ -414,7 +417,7 @@ TEST(Judge, a_jump_counts_in_its_window) {
   std::vector<ClockMap> maps = proof.presync.maps;
   maps[1] =
       *ClockMap::from_knots({{1'000, 0}, {50'000, 0}, {50'010, 300}, {50'020, 0}, {60'000, 0}});
-  const ClockBounds bent = judge(solo, trace, proof.proven, maps, true);
+  const ClockBounds bent = judge(trace.share(solo), proof.proven, maps, true);
   EXPECT_GE(worst_of(bent), 300 - worst_of(proof.bounds));
   EXPECT_NEAR(static_cast<double>(bent.locations[1].worst_time_ticks), 50'010, 400);
   EXPECT_LE(bent.locations[1].median_ticks, proof.bounds.locations[1].median_ticks + 1);
