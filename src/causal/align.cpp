@@ -12,18 +12,20 @@
 
 #include "base/disjoint_sets.hpp"
 #include "base/try.hpp"
-#include "causal/lines.hpp"
+#include "causal/clock_lines.hpp"
 
 namespace entrain::causal {
 
 namespace {
 
-/// Clocks come together in fewer rounds, if they do.
+/// Clocks that can be aligned are so after fewer rounds.
 constexpr int k_most_rounds = 64;
-constexpr double k_worth_a_round = 0.7;  ///< of the violation before
+/// A further round is worth it if it left less than this share of the violation.
+constexpr double k_worth_a_round = 0.7;
 
-/// Moves all clocks along their lines; false, with all as before, if one comes too far.
-bool follow(EdgeBounds& clocks, const std::vector<ClockLine>& lines) {
+/// Moves all clocks along their lines. False, with all maps as before, if an offset becomes too
+/// large.
+bool follow(ConstrainedClocks& clocks, const std::vector<ClockLine>& lines) {
   std::vector<ClockMap> maps = clocks.maps();
   bool good = true;
   for (const std::uint32_t c : clocks.own_clocks()) {
@@ -43,19 +45,21 @@ bool follow(EdgeBounds& clocks, const std::vector<ClockLine>& lines) {
     if (straight) clocks.set_map(maps, c, *straight);
   }
   if (clocks.team().any(!good)) return false;
-  clocks.take(std::move(maps));
+  clocks.set_maps(std::move(maps));
   return true;
 }
 
-/// Of a collective only the latest and the earliest clock are seen, and far-off clocks spoil the
-/// windows: what came together shows more, and goes on as one.
-Result<std::vector<std::uint32_t>> bring_together(EdgeBounds& clocks) {
+/// Aligns groups of clocks, round by round. A collective gives constraints of the latest and the
+/// earliest clock only, and clocks that are far off distort the windows. Clocks that were aligned
+/// give better constraints, and go on as one group.
+Result<std::vector<std::uint32_t>> bring_together(ConstrainedClocks& clocks) {
   std::vector<std::uint32_t> group_of(clocks.clocks());
   std::iota(group_of.begin(), group_of.end(), 0u);
   for (int round = 0; round < k_most_rounds; ++round) {
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
-    const std::vector<ClockLine> lines = align_by_lines(clocks.clocks(), clocks.bounds, group_of);
+    const std::vector<ClockLine> lines =
+        find_clock_lines(clocks.clocks(), clocks.constraints, group_of);
     const bool changed = std::any_of(lines.begin(), lines.end(), [](const ClockLine& line) {
       return line.offset != 0 || line.rate != 0;
     });
@@ -65,20 +69,20 @@ Result<std::vector<std::uint32_t>> bring_together(EdgeBounds& clocks) {
   return group_of;
 }
 
-/// Lines of single clocks instead of groups, now that they are about right, as long as they violate
-/// less and less. Joins the groups of those that come together.
-Result<void> refine(EdgeBounds& clocks, DisjointSets& groups) {
+/// Moves single clocks along lines of their own, as long as that lowers the violation. Joins the
+/// groups of clocks that this aligns.
+Result<void> refine(ConstrainedClocks& clocks, DisjointSets& groups) {
   clocks.collect(nullptr);
   double before = clocks.sum_of_squared_violations();
   for (int round = 0; round < k_most_rounds && before > 0; ++round) {
     TRY(clocks.check_cancelled());
     const std::vector<ClockMap> maps = clocks.maps();
-    const std::vector<ClockLine> lines = align_by_lines(clocks.clocks(), clocks.bounds);
+    const std::vector<ClockLine> lines = find_clock_lines(clocks.clocks(), clocks.constraints);
     if (!follow(clocks, lines)) return {};
     clocks.collect(nullptr);
     const double after = clocks.sum_of_squared_violations();
     if (after > before) {
-      clocks.take(maps);
+      clocks.set_maps(maps);
       clocks.collect(nullptr);
       return {};
     }
@@ -91,21 +95,21 @@ Result<void> refine(EdgeBounds& clocks, DisjointSets& groups) {
 
 }  // namespace
 
-Result<std::string> align_by_edges(EdgeBounds& clocks) {
+Result<std::string> align_unmeasured(ConstrainedClocks& clocks) {
   TRY_ASSIGN(const std::vector<std::uint32_t> group_of, bring_together(clocks));
   DisjointSets groups(clocks.clocks());
   for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
   TRY(refine(clocks, groups));
   for (std::uint32_t c = 0; c < group_of.size(); ++c) clocks.component_of[c] = groups.find(c);
-  std::set<std::uint32_t> told;
-  for (const CausalBound& bound : clocks.bounds) {
-    told.insert({clocks.component_of[bound.from], clocks.component_of[bound.to]});
+  std::set<std::uint32_t> groups_seen;
+  for (const ClockConstraint& constraint : clocks.constraints) {
+    groups_seen.insert({clocks.component_of[constraint.from], clocks.component_of[constraint.to]});
   }
-  if (told.size() < 2) return "no clock was measured: aligned by messages; ";
+  if (groups_seen.size() < 2) return "no clock was measured: aligned by messages; ";
   return fmt::format(
       "no clock was measured: aligned by messages in {} groups, between which nothing was seen to "
       "go both ways; ",
-      told.size());
+      groups_seen.size());
 }
 
 }  // namespace entrain::causal

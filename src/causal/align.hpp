@@ -3,13 +3,14 @@
 
 #include <string>
 
-#include "causal/edge_bounds.hpp"
+#include "causal/constrained_clocks.hpp"
 
 namespace entrain::causal {
 
-/// Aligns clocks that nobody measured by straight lines, from what edges say (docs/method.md,
-/// section 8). `clocks` is evaluated before and after; its components are the groups that came
-/// together. Returns what is to be told. Errors: ErrorKind::interrupted. Collective.
-Result<std::string> align_by_edges(EdgeBounds& clocks);
+/// Aligns clocks without sessions by straight lines, from the constraints of edges (docs/method.md,
+/// section 8). `clocks` must be evaluated before the call, and is evaluated after it; its
+/// components are the groups of clocks that could be aligned with each other. Returns a sentence
+/// for the report. Errors: ErrorKind::interrupted. Collective.
+Result<std::string> align_unmeasured(ConstrainedClocks& clocks);
 
 }  // namespace entrain::causal

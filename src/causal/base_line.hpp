@@ -7,11 +7,14 @@
 
 namespace entrain::causal {
 
-/// A straight line from the stamps of a clock to common time: what its error is measured against.
+/// A straight line from the stamps of a clock to common time. The error of the clock is measured
+/// against it.
 ///
 ///     line(x) = value + (x - anchor) + rint(rate * (x - anchor))
 ///
-/// Straight to within a tick, increasing for rates above -1. Times are held within +-2^61.
+/// Straight to within a tick, increasing for rates above -1. Times are limited to +-2^61.
+///
+/// Example: anchor 1000, value 5000, rate 0.01. line(1000) = 5000 and line(1200) = 5202.
 struct BaseLine {
   std::uint64_t anchor = 0;  ///< stored stamp
   std::int64_t value = 0;    ///< common time there, ticks
@@ -24,7 +27,7 @@ struct BaseLine {
   friend bool operator==(const BaseLine&, const BaseLine&) = default;
 };
 
-/// Through a map at two stamps, `first` <= `last`; parallel to the stamps if they are one.
+/// The line through a map at two stamps, `first` <= `last`; of rate 0 if the two are one.
 [[nodiscard]] BaseLine chord(const ClockMap& map, std::uint64_t first, std::uint64_t last);
 
 /// Largest rate of a map against `line` between the stamps `first` and `last`, beyond what the

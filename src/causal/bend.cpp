@@ -12,20 +12,21 @@
 
 #include "base/try.hpp"
 #include "causal/align.hpp"
-#include "causal/edge_bounds.hpp"
+#include "causal/constrained_clocks.hpp"
 #include "causal/evidence.hpp"
 #include "causal/fit.hpp"
+#include "causal/latency_scale.hpp"
 
 namespace entrain::causal {
 
 namespace {
 
-/// Wider windows, to see both directions of a pair in one, once the errors are about known.
+/// Wider windows, to see both directions of a pair in one, when the errors are about known.
 constexpr std::uint32_t k_wide_windows = 16;
 constexpr std::size_t k_most_knots = 257;
 /// Unknowns above which no finer knots are tried.
 constexpr std::size_t k_many_unknowns = std::size_t{1} << 17;
-/// Which edge is the tightest depends on the errors: the fit is repeated with what it found.
+/// The errors decide which edge is the tightest, so the fit is repeated with the errors it found.
 constexpr int k_rounds = 2;
 
 class Bender {
@@ -40,37 +41,38 @@ class Bender {
     const bool measured = has_sessions();
     clocks_.evaluate();
     if (clocks_.begin() >= clocks_.end())
-      return tell("there are no events to compare clocks by", false);
+      return report("there are no events to compare clocks by", false);
     std::string preparation;
     if (!measured) {
-      TRY_ASSIGN(preparation, align_by_edges(clocks_));
+      TRY_ASSIGN(preparation, align_unmeasured(clocks_));
     }
     TRY_ASSIGN(const CausalFit fit, this->fit(measured));
     if (!fit.converged) {
-      return tell(preparation + "the fit did not settle: no clock is bent", !measured);
+      return report(preparation + "the fit did not settle: no clock is bent", !measured);
     }
-    if (fit.active == 0) return tell(preparation + "no edge asks for a bend", !measured);
-    if (!foretold_) {
-      return tell(
+    if (fit.active == 0) return report(preparation + "no edge asks for a bend", !measured);
+    if (!predicted_) {
+      return report(
           preparation +
-              "bends along one half of the edges do not foretell the other: no clock is bent",
+              "bends along one half of the edges do not predict the other: no clock is bent",
           !measured);
     }
     if (!bend(fit.errors)) {
-      return tell(preparation + "the fit would turn time backward: no clock is bent", !measured);
+      return report(preparation + "the fit would turn time backward: no clock is bent", !measured);
     }
-    return tell(
-        fmt::format("{}{} bounds of {} pairs of clocks and times hold the clocks, on {} knots each",
-                    preparation, fit.active, clocks_.bounds.size(), fit.errors.knots()),
+    return report(
+        fmt::format(
+            "{}{} constraints of {} pairs of clocks and times hold the clocks, on {} knots each",
+            preparation, fit.active, clocks_.constraints.size(), fit.errors.knots()),
         true);
   }
 
  private:
-  bool tell(std::string reason, bool changed) {
+  bool report(std::string reason, bool changed) {
     presync_.clocks.reason = std::move(reason);
     return changed;
   }
-  /// True if clocks were measured: where only few were, the others follow no straight line.
+  /// True if some clock was measured. Then no clock is aligned by a straight line.
   [[nodiscard]] bool has_sessions() const {
     const std::vector<LocationIndex> own = context_.share.own();
     return context_.team().any(std::any_of(own.begin(), own.end(), [&](LocationIndex l) {
@@ -78,9 +80,9 @@ class Bender {
     }));
   }
 
-  /// All sessions of all clocks, in a fixed order; sessions say that the presync is right there.
-  [[nodiscard]] std::vector<SessionBound> sessions(double scale, bool measured) const {
-    std::vector<SessionBound> own;
+  /// All sessions of all clocks, in a fixed order. A session says that the presync is right there.
+  [[nodiscard]] std::vector<SessionConstraint> sessions(double scale, bool measured) const {
+    std::vector<SessionConstraint> own;
     for (const LocationIndex l : context_.share.own()) {
       for (const trace::ClockOffset& record : context_.trace().locations[l].clock_offsets) {
         const double known = std::isfinite(record.stddev) ? std::max(record.stddev, 0.0) : 0;
@@ -88,29 +90,29 @@ class Bender {
             {clocks_.clock_of(l), presync_.maps[l](record.time), std::max(2 * scale, known)});
       }
     }
-    std::vector<std::vector<SessionBound>> parcels(context_.team().size(), own);
-    std::vector<SessionBound> all;
+    std::vector<std::vector<SessionConstraint>> parcels(context_.team().size(), own);
+    std::vector<SessionConstraint> all;
     for (const auto& parcel : exchange(context_.team(), std::move(parcels))) {
       all.insert(all.end(), parcel.begin(), parcel.end());
     }
-    std::sort(all.begin(), all.end(), [](const SessionBound& a, const SessionBound& b) {
+    std::sort(all.begin(), all.end(), [](const SessionConstraint& a, const SessionConstraint& b) {
       return std::tie(a.clock, a.time, a.half_width) < std::tie(b.clock, b.time, b.half_width);
     });
-    const auto same = [](const SessionBound& a, const SessionBound& b) {
+    const auto same = [](const SessionConstraint& a, const SessionConstraint& b) {
       return a.clock == b.clock && a.time == b.time && a.half_width == b.half_width;
     };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());  // locations share records
-    // Somebody has to hold the common offset and rate of clocks, which edges cannot tell.
+    // Edges say nothing of the offset and rate that all clocks share: the first clock holds them.
     if (!measured) {
       std::set<std::uint32_t> references;
-      for (const CausalBound& bound : clocks_.bounds) {
-        references.insert(clocks_.component_of[bound.to]);
+      for (const ClockConstraint& constraint : clocks_.constraints) {
+        references.insert(clocks_.component_of[constraint.to]);
       }
       for (const std::uint32_t reference : references) {
         for (const std::int64_t time : {clocks_.begin(), clocks_.end()})
           all.push_back({reference, time, scale / 2});
       }
-      // The lines are about as wrong as what they violate; without this the fit is ill-posed.
+      // The lines are about as wrong as the worst violation. Without this the fit is ill-posed.
       const double wrong = std::max(clocks_.worst_violation(), 1.0);
       for (std::uint32_t c = 0; c < clocks_.clocks(); ++c) {
         if (references.contains(c)) continue;
@@ -122,30 +124,30 @@ class Bender {
   }
 
   Result<CausalFit> fit(bool measured) {
-    std::vector<CausalBound>& bounds = clocks_.bounds;
+    std::vector<ClockConstraint>& constraints = clocks_.constraints;
     CausalFit found;
     for (int round = 0; round < k_rounds; ++round) {
       TRY(clocks_.check_cancelled());
       const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
       clocks_.collect(errors);
-      // Clocks are not to be bent by what only bounds them on one side.
-      bounds = held_both_ways(bounds, clocks_.clocks(), clocks_.begin(),
-                              clocks_.width_of(k_wide_windows));
-      const std::uint32_t windows = round == 0 ? EdgeBounds::k_windows : k_wide_windows;
+      // A constraint on one side alone must not bend a clock.
+      constraints = held_both_ways(constraints, clocks_.clocks(), clocks_.begin(),
+                                   clocks_.width_of(k_wide_windows));
+      const std::uint32_t windows = round == 0 ? ConstrainedClocks::k_windows : k_wide_windows;
       const double latency =
-          latency_scale(bounds, clocks_.begin(), clocks_.width_of(windows), errors);
-      // Long tails and few messages leave no short round trip. What is coarser than the violations
-      // must not be read as a latency, nor make the sessions softer than they are wrong.
+          latency_scale(constraints, clocks_.begin(), clocks_.width_of(windows), errors);
+      // Few messages, or latencies with long tails, leave no short round trip. A scale coarser than
+      // the violations must not count as a latency, nor make the sessions softer than they are.
       const double fine = std::max(clocks_.worst_violation() / 4, 1.0);
       const double scale = std::min(latency, fine);
-      const std::vector<SessionBound> all = sessions(scale, measured);
+      const std::vector<SessionConstraint> all = sessions(scale, measured);
       CausalProblem problem;
       problem.clocks = clocks_.clocks();
       problem.begin = clocks_.begin();
       problem.end = clocks_.end();
       problem.sigma = scale / 2;
       problem.latency = latency <= fine ? latency : 0;
-      problem.bounds = bounds;
+      problem.constraints = constraints;
       problem.sessions = all;
       problem.progress = context_.progress;
       const std::size_t most_knots =
@@ -154,12 +156,13 @@ class Bender {
       TRY(clocks_.check_cancelled());
       if (!next.converged) return next;
       found = std::move(next);
-      found.errors = without_common(found.errors, clocks_.clocks(), bounds);
+      found.errors = without_common(found.errors, clocks_.clocks(), constraints);
       if (found.active == 0) break;
       if (round + 1 == k_rounds) {
-        const HeldOut held = hold_out(problem, found, clocks_.width_of(EdgeBounds::k_windows));
+        const HeldOut held =
+            hold_out(problem, found, clocks_.width_of(ConstrainedClocks::k_windows));
         TRY(clocks_.check_cancelled());
-        foretold_ = held.supports_bends(measured);
+        predicted_ = held.supports_bends(measured);
       }
     }
     return found;
@@ -182,7 +185,7 @@ class Bender {
     if (context_.team().any(!good)) return false;
     presync_.maps = std::move(bent);
     clocks::avoid_negative_times(context_.share, presync_.maps);
-    for (ClockQuality& clock : presync_.clocks.clocks) {  // they are of the maps as they were
+    for (ClockQuality& clock : presync_.clocks.clocks) {  // they describe the maps before the bend
       clock.interval_bound_ticks.reset();
       clock.predicted_bound_ticks.reset();
     }
@@ -232,9 +235,9 @@ class Bender {
   }
 
   const Context& context_;
-  EdgeBounds clocks_;
+  ConstrainedClocks clocks_;
   clocks::Presynchronised& presync_;
-  bool foretold_ = true;  ///< edges that a fit did not see support it
+  bool predicted_ = true;  ///< a fit to half of the edges predicts the other half
 };
 
 }  // namespace

@@ -9,15 +9,15 @@
 
 namespace entrain::causal {
 
-/// Bends the presync maps of a trace so that messages and collectives arrive after they were sent,
-/// as little as that needs (docs/method.md, section 8). The locations of a domain share one clock,
-/// one map and one owner.
+/// Bends the presync maps of a trace as little as needed for messages and collectives to arrive
+/// after they were sent (docs/method.md, section 8). The locations of a domain share one clock, one
+/// map and one owner.
 ///
-/// `presync` holds what clock sessions say; where there are none, the clocks are first aligned by
-/// straight lines through what the edges allow. A trace in which nothing is violated keeps its
-/// maps, and so does one in which the fit does not settle; `presync.clocks.reason` tells. True if
-/// some map changed. The maps do not depend on the number of threads or processes. Errors:
-/// ErrorKind::interrupted. Collective over the processes.
+/// `presync` holds the maps that clock sessions give. Without sessions, the clocks are first
+/// aligned by straight lines (align_unmeasured()). The maps stay if nothing is violated and if the
+/// fit does not converge; `presync.clocks.reason` then says why. True if some map changed. The maps
+/// do not depend on the number of threads or processes. Errors: ErrorKind::interrupted. Collective
+/// over the processes.
 Result<bool> bend_by_edges(const Context& context, const trace::ClockDomains& domains,
                            clocks::Presynchronised& presync);
 

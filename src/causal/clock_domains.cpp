@@ -22,7 +22,7 @@ namespace entrain::causal {
 
 namespace {
 
-/// The clock offsets of a location as far as they decide whether two clocks are one.
+/// Summary of the clock offsets of a location, to decide whether two clocks are one.
 struct Measured {
   std::uint64_t count = 0;  ///< of records; 0: not measured
   std::uint64_t hash = 0;   ///< of all of them
@@ -74,23 +74,23 @@ class Chooser {
     std::vector<std::uint32_t> each(locations_);
     std::iota(each.begin(), each.end(), std::uint32_t{0});
     const trace::ClockDomains processes = trace::domains_by(definitions_.process_of);
-    const trace::ClockDomains nodes = trace::domains_by(definitions_.node_of);
+    const trace::ClockDomains machines = trace::domains_by(definitions_.node_of);
     const std::vector<bool> whole_process = agree(each, processes, "the locations of a process");
-    // A node is whole if its processes are, and agree.
+    // A machine is whole if its processes are whole and agree.
     std::vector<Measured> of_process;
     for (const auto& members : processes.members) of_process.push_back(best_of(members));
     measured_ = std::move(of_process);
-    std::vector<bool> whole_node = agree(processes.of, nodes, "the processes of a node");
+    std::vector<bool> whole_machine = agree(processes.of, machines, "the processes of a node");
     for (LocationIndex l = 0; l < locations_; ++l) {
-      if (!whole_process[processes.of[l]]) whole_node[nodes.of[l]] = false;
+      if (!whole_process[processes.of[l]]) whole_machine[machines.of[l]] = false;
     }
     std::vector<std::uint32_t> key(locations_);
     for (LocationIndex l = 0; l < locations_; ++l) {
-      const std::uint32_t node = nodes.of[l], process = processes.of[l];
-      key[l] = whole_node[node] ? node
+      const std::uint32_t machine = machines.of[l], process = processes.of[l];
+      key[l] = whole_machine[machine] ? machine
                : whole_process[process]
-                   ? static_cast<std::uint32_t>(nodes.count() + process)
-                   : static_cast<std::uint32_t>(nodes.count() + processes.count() + l);
+                   ? static_cast<std::uint32_t>(machines.count() + process)
+                   : static_cast<std::uint32_t>(machines.count() + processes.count() + l);
     }
     return {trace::domains_by(key), true, std::move(notes_)};
   }
@@ -126,8 +126,8 @@ class Chooser {
     return {};
   }
 
-  /// Per group: nothing says that its units have different clocks. `unit_of`: per location, as
-  /// measured_ is numbered.
+  /// Per group: true if nothing says that its units have different clocks. `unit_of`: per location,
+  /// the number of its entry in measured_.
   std::vector<bool> agree(const std::vector<std::uint32_t>& unit_of,
                           const trace::ClockDomains& groups, const char* what) {
     const auto slacks = inner_slacks(context_.team(), context_.graph,
@@ -182,7 +182,7 @@ class Chooser {
     return {};
   }
 
-  /// By how much two measured clocks differ more than they may if they are one, ticks.
+  /// The excess of the difference between two measured clocks over what one clock allows, ticks.
   static double disagreement(const Measured& a, const Measured& b, const InnerSlack& slack) {
     if (a.count == b.count && a.hash == b.hash) return 0;
     double allowed = 0;
@@ -223,7 +223,7 @@ class Chooser {
   std::vector<std::string> notes_;
 };
 
-/// How well a clock was measured: less is better; infinite if that is unknown.
+/// Half-width of the sessions of a clock: less is better; infinite if it is unknown.
 double uncertainty(const trace::LocationSkeleton& location) {
   const Measured measured = summary_of(location);
   if (measured.is_reference()) return 0;

@@ -14,30 +14,32 @@
 
 namespace entrain::causal {
 
-/// Which locations share a clock, and why not more of them.
+/// Which locations share a clock, and why others do not.
 struct DomainChoice {
   trace::ClockDomains domains;
   bool automatic = false;          ///< found by ClockDomain::automatic: may be split later
   std::vector<std::string> notes;  ///< contradictions, for people
 };
 
-/// Decides which locations share a clock. With ClockDomain::automatic the system tree proposes and
-/// the trace disposes: two clocks are not one if, taken as one, a message or collective between
-/// their locations would arrive before it was sent (mu included), or if their ClockOffset records
-/// differ by more than their half-widths; where half-widths are unknown, by more than the messages
-/// between them leave open. The other rules are obeyed, whatever speaks against them. Collective;
-/// the same everywhere.
+/// Decides which locations share a clock. ClockDomain::automatic assumes one clock per machine or
+/// process, and drops that assumption where the trace contradicts it. Two clocks are not one
+///  * if, taken as one, a message or collective between their locations would arrive before it was
+///    sent (mu included), or
+///  * if their ClockOffset records differ by more than their half-widths; where half-widths are
+///    unknown, by more than the messages between them leave open.
+/// The other rules are followed even where the trace contradicts them. Collective; the same at
+/// every process.
 DomainChoice choose_domains(const Context& context, ClockDomain rule);
 
-/// By the definitions alone; automatic: every location by itself.
+/// The domains by the definitions alone. ClockDomain::automatic: every location by itself.
 trace::ClockDomains defined_domains(const trace::Definitions& definitions, ClockDomain rule);
 
 /// True if some edge is violated (mu included) by the times of `maps`. Collective.
 bool any_violation(const Context& context, std::span<const ClockMap> maps);
 
-/// Gives all locations of a domain the map of the one whose clock was measured best. Maps of
-/// domains in which nothing was measured stay. All locations of a domain have one owner. Then no
-/// time is negative. Collective.
+/// Gives all locations of a domain the map of the location whose clock was measured best. Maps of
+/// domains without sessions stay. All locations of a domain must have one owner. Moves all maps if
+/// a time would be negative. Collective.
 void share_maps(const trace::Share& share, const trace::ClockDomains& domains,
                 std::span<ClockMap> maps);
 

@@ -60,20 +60,20 @@ std::string names_of_clocks(const trace::Definitions& definitions,
                             std::span<const ClockFacts> facts,
                             std::span<const std::uint32_t> clock_of,
                             std::span<const std::uint32_t> clocks) {
-  constexpr std::size_t k_told = 3;
+  constexpr std::size_t k_most_named = 3;
   const auto name_of = [&](std::uint32_t clock) -> std::string {
-    for (const ClockFacts& of : facts) {
-      if (clock_of[of.location] == clock) return trace::process_name(definitions, of.location);
+    for (const ClockFacts& one : facts) {
+      if (clock_of[one.location] == clock) return trace::process_name(definitions, one.location);
     }
     return "the clock of the sessions";
   };
-  const std::size_t told = std::min(clocks.size(), k_told);
+  const std::size_t named = std::min(clocks.size(), k_most_named);
   std::string names;
-  for (std::size_t i = 0; i < told; ++i) {
+  for (std::size_t i = 0; i < named; ++i) {
     const bool last = i + 1 == clocks.size();
     names += (i == 0 ? "" : last ? " and " : ", ") + name_of(clocks[i]);
   }
-  if (told < clocks.size()) names += fmt::format(" and {} more", clocks.size() - told);
+  if (named < clocks.size()) names += fmt::format(" and {} more", clocks.size() - named);
   return names;
 }
 

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/Sparse>
+#include <Eigen/SparseCholesky>
 
 #include "base/flat_map.hpp"
 #include "base/random.hpp"
@@ -20,25 +24,88 @@ constexpr int k_most_iterations = 5'000;
 constexpr std::size_t k_probes = 8;
 constexpr int k_lanczos_steps = 40;
 
+using Vector = Eigen::VectorXd;
+using Matrix = Eigen::SparseMatrix<double>;
+
 }  // namespace
 
-double Curvature::Factor::work() const { return m_nonZerosPerCol.cast<double>().squaredNorm(); }
+/// What Curvature says, in terms of Eigen.
+class Curvature::Matrices {
+ public:
+  Matrices(std::size_t clocks, std::size_t knots, const std::vector<FitTerm>& fixed,
+           const std::vector<FitTerm>& constraints);
+  bool compute(double bend, const std::vector<bool>& active, Way way);
+  [[nodiscard]] Vector solve(const Vector& right, double tolerance);
+  [[nodiscard]] double log_determinant();
+  [[nodiscard]] bool is_iterative() const { return !direct_; }
+  [[nodiscard]] double work() const { return work_; }
 
-Curvature::Curvature(std::size_t clocks, std::size_t knots, const std::vector<CausalTerm>& fixed,
-                     const std::vector<CausalTerm>& bounds)
+ private:
+  /// Knows what a factorisation will cost.
+  class Factor : public Eigen::SimplicialLDLT<Matrix, Eigen::Lower> {
+   public:
+    [[nodiscard]] double work() const;
+  };
+  /// What joins two neighbouring knots of one clock and two of another one.
+  struct Block {
+    Eigen::Index low = 0, high = 0;  ///< the first ones
+    std::array<double, 4> value{};   ///< low x high, low + 1 x high, low x high + 1, ...
+  };
+
+  void add(const FitTerm& term, Block* block);
+  bool factorize_whole(Way way);
+  bool factorize_clocks();
+  [[nodiscard]] Matrix assembled() const;
+
+  // Unknowns are numbered knot by knot here, all clocks of a knot side by side.
+  [[nodiscard]] Eigen::Index by_knot(std::size_t by_clock) const {
+    const auto i = static_cast<Eigen::Index>(by_clock);
+    return i % knots_ * clocks_ + i / knots_;
+  }
+  [[nodiscard]] Vector by_knots(const Vector& by_clocks) const;
+  [[nodiscard]] Vector by_clocks(const Vector& by_knots) const;
+  [[nodiscard]] Vector times(const Vector& v);         ///< the matrix itself
+  void solve_lower(Vector& v);                         ///< v = L^-1 v
+  void solve_upper(Vector& v);                         ///< v = L^-T v
+  [[nodiscard]] double quadrature(std::size_t probe);  ///< of z' log(L^-1 H L^-T) z
+
+  Eigen::Index clocks_, knots_, size_;
+  const std::vector<FitTerm>& fixed_;
+  const std::vector<FitTerm>& constraints_;
+  std::vector<std::uint32_t> block_of_;  ///< per constraint
+  std::vector<Block> all_blocks_;        ///< of all constraints, without values
+  std::vector<Block> blocks_;            ///< of the active ones
+  std::vector<std::uint32_t> place_;     ///< of every block in `blocks_`
+  /// The matrices of the clocks: the diagonal, and beside it by one knot and by two.
+  Vector diagonal_, beside1_, beside2_;
+  /// L of these: left of the diagonal by one knot and by two, and 1 / diagonal.
+  Vector left1_, left2_, inverse_;
+  double work_ = 0;
+  bool direct_ = true;
+  std::size_t costly_ = std::numeric_limits<std::size_t>::max();  ///< so many blocks cost too much
+  Factor factor_;
+};
+
+double Curvature::Matrices::Factor::work() const {
+  return m_nonZerosPerCol.cast<double>().squaredNorm();
+}
+
+Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots,
+                              const std::vector<FitTerm>& fixed,
+                              const std::vector<FitTerm>& constraints)
     : clocks_(static_cast<Eigen::Index>(clocks)),
       knots_(static_cast<Eigen::Index>(knots)),
       size_(clocks_ * knots_),
       fixed_(fixed),
-      bounds_(bounds) {
+      constraints_(constraints) {
   struct Hash {
     std::uint64_t operator()(std::uint64_t key) const { return mix(key); }
   };
   FlatMap<std::uint64_t, std::uint32_t, Hash> numbers;
-  block_of_.reserve(bounds.size());
-  for (const CausalTerm& bound : bounds) {
-    const auto [low, high] = std::minmax(bound.row.at[0], bound.row.at[2]);
-    const std::uint64_t key = static_cast<std::uint64_t>(low * size_ + high);
+  block_of_.reserve(constraints.size());
+  for (const FitTerm& constraint : constraints) {
+    const auto [low, high] = std::minmax(constraint.row.at[0], constraint.row.at[2]);
+    const std::uint64_t key = std::uint64_t{low} * static_cast<std::uint64_t>(size_) + high;
     const auto [number, is_new] =
         numbers.insert(key, static_cast<std::uint32_t>(all_blocks_.size()));
     if (is_new) all_blocks_.push_back({by_knot(low), by_knot(high), {}});
@@ -47,8 +114,8 @@ Curvature::Curvature(std::size_t clocks, std::size_t knots, const std::vector<Ca
 }
 
 /// `block` holds what joins the two clocks; null if there is only one.
-void Curvature::add(const CausalTerm& term, Block* block) {
-  const CausalRow& row = term.row;
+void Curvature::Matrices::add(const FitTerm& term, Block* block) {
+  const FitRow& row = term.row;
   const double s = term.scale * term.scale;
   for (std::size_t first = 0; first < row.count; first += 2) {
     const Eigen::Index i = by_knot(row.at[first]);
@@ -66,7 +133,7 @@ void Curvature::add(const CausalTerm& term, Block* block) {
   }
 }
 
-bool Curvature::compute(double bend, const std::vector<bool>& active, Way way) {
+bool Curvature::Matrices::compute(double bend, const std::vector<bool>& active, Way way) {
   diagonal_ = beside1_ = beside2_ = Vector::Zero(size_);
   const Eigen::Index n = clocks_;
   for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
@@ -78,18 +145,18 @@ bool Curvature::compute(double bend, const std::vector<bool>& active, Way way) {
     at(beside1_, k + 1) -= 2 * bend;
     at(beside2_, k + 1) += bend;
   }
-  for (const CausalTerm& term : fixed_) add(term, nullptr);
+  for (const FitTerm& term : fixed_) add(term, nullptr);
   constexpr auto k_nowhere = std::numeric_limits<std::uint32_t>::max();
   blocks_.clear();
   place_.assign(all_blocks_.size(), k_nowhere);
-  for (std::size_t i = 0; i < bounds_.size(); ++i) {
+  for (std::size_t i = 0; i < constraints_.size(); ++i) {
     if (!active[i]) continue;
     std::uint32_t& place = place_[block_of_[i]];
     if (place == k_nowhere) {
       place = static_cast<std::uint32_t>(blocks_.size());
       blocks_.push_back(all_blocks_[block_of_[i]]);
     }
-    add(bounds_[i], &blocks_[place]);
+    add(constraints_[i], &blocks_[place]);
   }
   direct_ = false;
   if (way == Way::direct || (way == Way::automatic && blocks_.size() < costly_)) {
@@ -98,7 +165,7 @@ bool Curvature::compute(double bend, const std::vector<bool>& active, Way way) {
   return factorize_clocks();
 }
 
-bool Curvature::factorize_whole(Way way) {
+bool Curvature::Matrices::factorize_whole(Way way) {
   const Matrix matrix = assembled();
   factor_.analyzePattern(matrix);
   const double work = factor_.work();
@@ -113,7 +180,7 @@ bool Curvature::factorize_whole(Way way) {
 }
 
 /// By clocks, as the solver has them.
-Eigen::SparseMatrix<double> Curvature::assembled() const {
+Matrix Curvature::Matrices::assembled() const {
   std::vector<Eigen::Triplet<double>> triplets;
   const auto by_clock = [&](Eigen::Index i) { return i % clocks_ * knots_ + i / clocks_; };
   for (Eigen::Index i = 0; i < size_; ++i) {
@@ -135,7 +202,7 @@ Eigen::SparseMatrix<double> Curvature::assembled() const {
 }
 
 /// Cholesky's method on five diagonals, of all clocks side by side.
-bool Curvature::factorize_clocks() {
+bool Curvature::Matrices::factorize_clocks() {
   const Eigen::Index n = clocks_;
   left1_ = beside1_;
   left2_ = beside2_;
@@ -153,15 +220,15 @@ bool Curvature::factorize_clocks() {
   return true;
 }
 
-Eigen::VectorXd Curvature::by_knots(const Vector& by_clocks) const {
+Vector Curvature::Matrices::by_knots(const Vector& by_clocks) const {
   return by_clocks.reshaped(knots_, clocks_).transpose().reshaped();
 }
 
-Eigen::VectorXd Curvature::by_clocks(const Vector& by_knots) const {
+Vector Curvature::Matrices::by_clocks(const Vector& by_knots) const {
   return by_knots.reshaped(clocks_, knots_).transpose().reshaped();
 }
 
-Eigen::VectorXd Curvature::times(const Vector& v) {
+Vector Curvature::Matrices::times(const Vector& v) {
   const Eigen::Index n = clocks_;
   Vector product = diagonal_.cwiseProduct(v);
   for (const auto& [beside, distance] : {std::pair(&beside1_, n), std::pair(&beside2_, 2 * n)}) {
@@ -181,7 +248,7 @@ Eigen::VectorXd Curvature::times(const Vector& v) {
   return product;
 }
 
-void Curvature::solve_lower(Vector& v) {
+void Curvature::Matrices::solve_lower(Vector& v) {
   const Eigen::Index n = clocks_;
   for (Eigen::Index k = 0; k < knots_; ++k) {
     auto now = v.segment(k * n, n).array();
@@ -192,7 +259,7 @@ void Curvature::solve_lower(Vector& v) {
   work_ += 3 * static_cast<double>(size_);
 }
 
-void Curvature::solve_upper(Vector& v) {
+void Curvature::Matrices::solve_upper(Vector& v) {
   const Eigen::Index n = clocks_;
   for (Eigen::Index k = knots_; k-- > 0;) {
     auto now = v.segment(k * n, n).array();
@@ -207,7 +274,7 @@ void Curvature::solve_upper(Vector& v) {
   work_ += 3 * static_cast<double>(size_);
 }
 
-Eigen::VectorXd Curvature::solve(const Vector& right, double tolerance) {
+Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
   if (direct_) return factor_.solve(right);
   Vector solution = Vector::Zero(size_), residual = by_knots(right);
   Vector near = residual;
@@ -231,7 +298,7 @@ Eigen::VectorXd Curvature::solve(const Vector& right, double tolerance) {
   return by_clocks(solution);
 }
 
-double Curvature::quadrature(std::size_t probe) {
+double Curvature::Matrices::quadrature(std::size_t probe) {
   RandomStream random(0, probe);
   Vector now(size_);
   for (Eigen::Index i = 0; i < size_; ++i) now[i] = random.below(2) == 0 ? -1 : 1;
@@ -268,11 +335,38 @@ double Curvature::quadrature(std::size_t probe) {
   return norm * norm * sum;
 }
 
-double Curvature::log_determinant() {
+double Curvature::Matrices::log_determinant() {
   if (direct_) return factor_.vectorD().array().log().sum();
   double rest = 0;
   for (std::size_t probe = 0; probe < k_probes; ++probe) rest += quadrature(probe);
   return rest / static_cast<double>(k_probes) - 2 * inverse_.array().log().sum();
 }
+
+double inner_product(std::span<const double> a, std::span<const double> b) {
+  const auto size = static_cast<Eigen::Index>(a.size());
+  return Eigen::Map<const Vector>(a.data(), size).dot(Eigen::Map<const Vector>(b.data(), size));
+}
+
+Curvature::Curvature(std::size_t clocks, std::size_t knots, const std::vector<FitTerm>& fixed,
+                     const std::vector<FitTerm>& constraints)
+    : matrices_(std::make_unique<Matrices>(clocks, knots, fixed, constraints)) {}
+
+Curvature::~Curvature() = default;
+
+bool Curvature::compute(double bend, const std::vector<bool>& active, Way way) {
+  return matrices_->compute(bend, active, way);
+}
+
+std::vector<double> Curvature::solve(std::span<const double> right, double tolerance) {
+  const Eigen::Map<const Vector> as_vector(right.data(), static_cast<Eigen::Index>(right.size()));
+  const Vector solution = matrices_->solve(as_vector, tolerance);
+  return {solution.data(), solution.data() + solution.size()};
+}
+
+double Curvature::log_determinant() { return matrices_->log_determinant(); }
+
+bool Curvature::is_iterative() const { return matrices_->is_iterative(); }
+
+double Curvature::work() const { return matrices_->work(); }
 
 }  // namespace entrain::causal

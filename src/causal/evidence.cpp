@@ -14,32 +14,34 @@ namespace {
 
 constexpr std::uint32_t k_unseen = std::numeric_limits<std::uint32_t>::max();
 
-/// Clocks from which each can be reached from each, along bounds (Tarjan 1972, without recursion).
+/// Groups of clocks in which each can be reached from each along constraints: strongly connected
+/// components (Tarjan 1972, without recursion).
 class Circles {
  public:
   explicit Circles(std::size_t clocks)
       : first_(clocks + 1), order_(clocks), low_(clocks), circle_(clocks), next_edge_(clocks) {}
 
-  /// Considers these bounds only.
-  template <class Bounds>
-  void look_at(const Bounds& bounds) {
+  /// Finds the groups by these constraints only.
+  template <class Constraints>
+  void find(const Constraints& constraints) {
     std::fill(first_.begin(), first_.end(), 0u);
-    for (const CausalBound* bound : bounds) ++first_[bound->from + 1];
+    for (const ClockConstraint* constraint : constraints) ++first_[constraint->from + 1];
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
     std::copy(first_.begin(), first_.end() - 1, next_edge_.begin());
-    target_.resize(bounds.size());
-    for (const CausalBound* bound : bounds) target_[next_edge_[bound->from]++] = bound->to;
+    target_.resize(constraints.size());
+    for (const ClockConstraint* constraint : constraints)
+      target_[next_edge_[constraint->from]++] = constraint->to;
     std::copy(first_.begin(), first_.end() - 1, next_edge_.begin());
     std::fill(order_.begin(), order_.end(), k_unseen);
     std::fill(circle_.begin(), circle_.end(), k_unseen);
     counted_ = 0;
-    for (const CausalBound* bound : bounds) {
-      if (order_[bound->from] == k_unseen) visit(bound->from);
+    for (const ClockConstraint* constraint : constraints) {
+      if (order_[constraint->from] == k_unseen) visit(constraint->from);
     }
   }
 
-  [[nodiscard]] bool hold(const CausalBound& bound) const {
-    return circle_[bound.from] == circle_[bound.to];
+  [[nodiscard]] bool hold(const ClockConstraint& constraint) const {
+    return circle_[constraint.from] == circle_[constraint.to];
   }
 
  private:
@@ -81,52 +83,55 @@ class Circles {
   std::uint32_t counted_ = 0;
 };
 
-/// Squared violation of a bound by clocks with these errors (null: none), ticks^2.
-double violation(const CausalBound& bound, const ClockErrors* errors) {
-  double over = -static_cast<double>(bound.slack);
+/// Squared violation of a constraint by clocks with these errors (null: none), ticks^2.
+double violation(const ClockConstraint& constraint, const ClockErrors* errors) {
+  double over = -static_cast<double>(constraint.slack);
   if (errors != nullptr) {
-    over += (*errors)(bound.to, bound.to_time) - (*errors)(bound.from, bound.from_time);
+    over += (*errors)(constraint.to, constraint.to_time) -
+            (*errors)(constraint.from, constraint.from_time);
   }
   return over > 0 ? over * over : 0;
 }
 
 }  // namespace
 
-std::vector<CausalBound> held_both_ways(std::span<const CausalBound> bounds, std::size_t clocks,
-                                        std::int64_t begin, std::int64_t width) {
+std::vector<ClockConstraint> held_both_ways(std::span<const ClockConstraint> constraints,
+                                            std::size_t clocks, std::int64_t begin,
+                                            std::int64_t width) {
   std::vector<std::vector<std::size_t>> windows;
-  for (std::size_t b = 0; b < bounds.size(); ++b) {
+  for (std::size_t b = 0; b < constraints.size(); ++b) {
     const auto window =
-        static_cast<std::size_t>(std::max<std::int64_t>(bounds[b].to_time - begin, 0) / width);
+        static_cast<std::size_t>(std::max<std::int64_t>(constraints[b].to_time - begin, 0) / width);
     if (window >= windows.size()) windows.resize(window + 1);
     windows[window].push_back(b);
   }
-  std::vector<std::uint8_t> held(bounds.size(), 0);
+  std::vector<std::uint8_t> held(constraints.size(), 0);
   Circles circles(clocks);
-  std::vector<const CausalBound*> seen;
+  std::vector<const ClockConstraint*> seen;
   for (std::size_t w = 0; w < windows.size(); ++w) {
     const std::size_t end = std::min(w + 2, windows.size());
     seen.clear();
     for (std::size_t v = w; v < end; ++v) {
-      for (const std::size_t b : windows[v]) seen.push_back(&bounds[b]);
+      for (const std::size_t b : windows[v]) seen.push_back(&constraints[b]);
     }
-    circles.look_at(seen);
+    circles.find(seen);
     for (std::size_t v = w; v < end; ++v) {
       for (const std::size_t b : windows[v])
-        if (circles.hold(bounds[b])) held[b] = 1;
+        if (circles.hold(constraints[b])) held[b] = 1;
     }
   }
-  std::vector<CausalBound> result;
-  for (std::size_t b = 0; b < bounds.size(); ++b) {
-    if (held[b] != 0) result.push_back(bounds[b]);
+  std::vector<ClockConstraint> result;
+  for (std::size_t b = 0; b < constraints.size(); ++b) {
+    if (held[b] != 0) result.push_back(constraints[b]);
   }
   return result;
 }
 
 ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
-                           std::span<const CausalBound> bounds) {
+                           std::span<const ClockConstraint> constraints) {
   DisjointSets connected(clocks);
-  for (const CausalBound& bound : bounds) connected.join(bound.from, bound.to);
+  for (const ClockConstraint& constraint : constraints)
+    connected.join(constraint.from, constraint.to);
   const std::size_t knots = errors.knots();
   std::vector<double> sums(clocks * knots, 0.0);
   std::vector<std::size_t> members(clocks, 0);
@@ -148,9 +153,9 @@ ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
 
 namespace {
 
-/// The fit to `problem` with the amplitude of `fit`. From `fit` it is a few steps as a rule; where
-/// they lead does not depend on that, as there is one minimum. Else it is approached from stiffer
-/// clocks on, and the softest that settle count.
+/// The fit to `problem` with the amplitude of `fit`. Begins with the errors of `fit`, which mostly
+/// takes few steps; the result does not depend on that, as there is one minimum. If it does not
+/// converge, tries ever softer clocks and takes the softest that converge.
 CausalFit fit_again(const CausalProblem& problem, const CausalFit& fit) {
   CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
   if (found.converged) return found;
@@ -168,19 +173,19 @@ CausalFit fit_again(const CausalProblem& problem, const CausalFit& fit) {
 HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
   HeldOut result;
   for (const std::int64_t fold : {0, 1}) {
-    std::vector<CausalBound> seen, unseen;
-    for (const CausalBound& bound : problem.bounds) {
-      const std::int64_t window = (bound.to_time - problem.begin) / width;
-      (window % 2 == fold ? unseen : seen).push_back(bound);
+    std::vector<ClockConstraint> seen, unseen;
+    for (const ClockConstraint& constraint : problem.constraints) {
+      const std::int64_t window = (constraint.to_time - problem.begin) / width;
+      (window % 2 == fold ? unseen : seen).push_back(constraint);
     }
     CausalProblem half = problem;
-    half.bounds = seen;
+    half.constraints = seen;
     half.knots = fit.errors.knots();
     const CausalFit found = fit_again(half, fit);
-    for (const CausalBound& bound : unseen) {
-      const double unbent = violation(bound, nullptr);
+    for (const ClockConstraint& constraint : unseen) {
+      const double unbent = violation(constraint, nullptr);
       result.unbent += unbent;
-      result.bent += found.converged ? violation(bound, &found.errors) : unbent;
+      result.bent += found.converged ? violation(constraint, &found.errors) : unbent;
     }
   }
   return result;

@@ -8,39 +8,40 @@
 
 #include "causal/fit.hpp"
 
-/// What of a causal fit the data support, and what only its softness made up.
+/// Tells which part of a causal fit the data support, and which part is an artefact of its
+/// softness.
 namespace entrain::causal {
 
-/// The bounds whose clocks hold each other both ways, directly or around a circle of clocks, by
-/// bounds of one window of `width` ticks and the next, from `begin` on. Where traffic goes one way
-/// only, a bound says how far a clock must move at least and nothing about how far at most. In the
-/// order given; O(bounds).
-[[nodiscard]] std::vector<CausalBound> held_both_ways(std::span<const CausalBound> bounds,
-                                                      std::size_t clocks, std::int64_t begin,
-                                                      std::int64_t width);
+/// The constraints whose clocks limit each other in both directions, directly or around a circle of
+/// clocks, within one window of `width` ticks and the next one, counted from `begin`. Traffic in
+/// one direction says how far a clock must move at least, but not how far at most. In the order
+/// given; O(constraints).
+[[nodiscard]] std::vector<ClockConstraint> held_both_ways(
+    std::span<const ClockConstraint> constraints, std::size_t clocks, std::int64_t begin,
+    std::int64_t width);
 
-/// The errors without what all clocks that bounds connect have in common. No bound tells it, and
-/// between the sessions of soft clocks it may go anywhere: presync, which goes through the
-/// sessions, knows better.
+/// The errors minus their mean over each group of clocks that constraints connect. No constraint
+/// determines that mean, and between the sessions of soft clocks a fit may put it anywhere; presync
+/// goes through the sessions and is better there.
 [[nodiscard]] ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
-                                         std::span<const CausalBound> bounds);
+                                         std::span<const ClockConstraint> constraints);
 
-/// Violations, as sums of squares in ticks^2, of bounds that a fit did not see.
+/// Violations, as sums of squares in ticks^2, of constraints that a fit did not see.
 struct HeldOut {
-  double unbent = 0;  ///< by clocks as they were
-  double bent = 0;    ///< by clocks bent along a fit to the other bounds
+  double unbent = 0;  ///< by the clocks before the bend
+  double bent = 0;    ///< by clocks bent along a fit to the other constraints
 
-  /// True if the bends foretell more of the violations than they leave or make. Straight lines
-  /// along which messages alone aligned clocks, `measured` false, are no better founded than bends:
-  /// then it is enough that fewer are left.
+  /// True if bends remove more than half of the violation of constraints that they did not see.
+  /// Without sessions (`measured` false) messages alone aligned the clocks, and straight lines are
+  /// no better founded than bends: then it is enough that the violation is smaller.
   [[nodiscard]] bool supports_bends(bool measured) const {
     return (measured ? 2 : 1) * bent < unbent;
   }
 };
 
-/// Fits to the bounds of every other window of `width` ticks with the amplitude and knots of `fit`,
-/// and looks at those in between; then the other way round. Where such a fit does not settle, a
-/// stiffer one that does is taken; with none, nothing is foretold.
+/// Fits to the constraints of every other window of `width` ticks with the amplitude and knots of
+/// `fit`, and measures the violation of those in between; then the other way round. If such a fit
+/// does not converge, takes a stiffer one that does; if there is none, nothing is predicted.
 [[nodiscard]] HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit,
                                std::int64_t width);
 

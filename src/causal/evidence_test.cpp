@@ -14,18 +14,18 @@ namespace {
 constexpr std::int64_t k_span = 10'000'000'000;
 constexpr std::int64_t k_width = 1'000;
 
-CausalBound bound(std::uint32_t from, std::uint32_t to, std::int64_t time) {
+ClockConstraint constraint(std::uint32_t from, std::uint32_t to, std::int64_t time) {
   return {from, to, time, time, 0};
 }
 
-/// Numbers of the bounds that are held both ways.
-std::vector<std::size_t> held(const std::vector<CausalBound>& bounds, std::size_t clocks) {
-  const auto kept = held_both_ways(bounds, clocks, 0, k_width);
+/// Numbers of the constraints that are held both ways.
+std::vector<std::size_t> held(const std::vector<ClockConstraint>& constraints, std::size_t clocks) {
+  const auto kept = held_both_ways(constraints, clocks, 0, k_width);
   std::vector<std::size_t> numbers;
   std::size_t at = 0;
-  for (const CausalBound& one : kept) {
-    while (bounds[at].from != one.from || bounds[at].to != one.to ||
-           bounds[at].to_time != one.to_time) {
+  for (const ClockConstraint& one : kept) {
+    while (constraints[at].from != one.from || constraints[at].to != one.to ||
+           constraints[at].to_time != one.to_time) {
       ++at;
     }
     numbers.push_back(at++);
@@ -36,40 +36,47 @@ std::vector<std::size_t> held(const std::vector<CausalBound>& bounds, std::size_
 using Numbers = std::vector<std::size_t>;
 
 TEST(HeldBothWays, needs_a_way_back) {
-  EXPECT_EQ(held({bound(0, 1, 10), bound(0, 1, 20), bound(1, 2, 30)}, 3), Numbers{});
-  EXPECT_EQ(held({bound(0, 1, 10), bound(1, 0, 20), bound(1, 2, 30)}, 3), (Numbers{0, 1}));
-  EXPECT_EQ(held({bound(0, 1, 10), bound(1, 2, 20), bound(2, 0, 30)}, 3), (Numbers{0, 1, 2}));
-  // Two circles that one bound joins: it is no part of any.
-  EXPECT_EQ(
-      held({bound(0, 1, 1), bound(1, 0, 2), bound(1, 2, 3), bound(2, 3, 4), bound(3, 2, 5)}, 4),
-      (Numbers{0, 1, 3, 4}));
+  EXPECT_EQ(held({constraint(0, 1, 10), constraint(0, 1, 20), constraint(1, 2, 30)}, 3), Numbers{});
+  EXPECT_EQ(held({constraint(0, 1, 10), constraint(1, 0, 20), constraint(1, 2, 30)}, 3),
+            (Numbers{0, 1}));
+  EXPECT_EQ(held({constraint(0, 1, 10), constraint(1, 2, 20), constraint(2, 0, 30)}, 3),
+            (Numbers{0, 1, 2}));
+  // Two circles that one constraint joins: it is no part of any.
+  EXPECT_EQ(held({constraint(0, 1, 1), constraint(1, 0, 2), constraint(1, 2, 3),
+                  constraint(2, 3, 4), constraint(3, 2, 5)},
+                 4),
+            (Numbers{0, 1, 3, 4}));
   EXPECT_EQ(held({}, 3), Numbers{});
 }
 
 TEST(HeldBothWays, needs_it_at_about_the_same_time) {
-  EXPECT_EQ(held({bound(0, 1, 500), bound(1, 0, 1'500)}, 2), (Numbers{0, 1}));
-  EXPECT_EQ(held({bound(0, 1, 500), bound(1, 0, 2'500)}, 2), Numbers{});
-  EXPECT_EQ(held({bound(0, 1, 500), bound(1, 0, 900), bound(0, 1, 1'100), bound(0, 1, 5'000)}, 2),
+  EXPECT_EQ(held({constraint(0, 1, 500), constraint(1, 0, 1'500)}, 2), (Numbers{0, 1}));
+  EXPECT_EQ(held({constraint(0, 1, 500), constraint(1, 0, 2'500)}, 2), Numbers{});
+  EXPECT_EQ(held({constraint(0, 1, 500), constraint(1, 0, 900), constraint(0, 1, 1'100),
+                  constraint(0, 1, 5'000)},
+                 2),
             (Numbers{0, 1, 2}));
 }
 
 TEST(HeldBothWays, follows_long_circles) {
   constexpr std::uint32_t k_clocks = 100'000;  // would be too deep for a recursion
-  std::vector<CausalBound> bounds;
-  for (std::uint32_t c = 0; c < k_clocks; ++c) bounds.push_back(bound(c, (c + 1) % k_clocks, 10));
-  EXPECT_EQ(held_both_ways(bounds, k_clocks, 0, k_width).size(), bounds.size());
-  bounds.pop_back();
-  EXPECT_TRUE(held_both_ways(bounds, k_clocks, 0, k_width).empty());
+  std::vector<ClockConstraint> constraints;
+  for (std::uint32_t c = 0; c < k_clocks; ++c)
+    constraints.push_back(constraint(c, (c + 1) % k_clocks, 10));
+  EXPECT_EQ(held_both_ways(constraints, k_clocks, 0, k_width).size(), constraints.size());
+  constraints.pop_back();
+  EXPECT_TRUE(held_both_ways(constraints, k_clocks, 0, k_width).empty());
 }
 
-TEST(WithoutCommon, keeps_differences_of_clocks_that_bounds_connect) {
+TEST(WithoutCommon, keeps_differences_of_clocks_that_constraints_connect) {
   // Clocks 0 to 2 are connected, 3 and 4 are, 5 is alone.
-  const std::vector<CausalBound> bounds{bound(0, 1, 1), bound(2, 1, 1), bound(4, 3, 1)};
+  const std::vector<ClockConstraint> constraints{constraint(0, 1, 1), constraint(2, 1, 1),
+                                                 constraint(4, 3, 1)};
   std::mt19937_64 random(3);
   std::vector<double> values(6 * 5);
   for (double& value : values) value = static_cast<double>(random() % 1'000);
   const ClockErrors errors(100, 10, 5, values);
-  const ClockErrors balanced = without_common(errors, 6, bounds);
+  const ClockErrors balanced = without_common(errors, 6, constraints);
   EXPECT_EQ(balanced.begin(), 100);
   EXPECT_EQ(balanced.distance(1), 10);
   for (std::size_t k = 0; k < 5; ++k) {
@@ -84,12 +91,12 @@ TEST(WithoutCommon, keeps_differences_of_clocks_that_bounds_connect) {
 
 /// Messages both ways between neighbours of a ring whose errors are `error(clock, time)`.
 template <class Error>
-std::vector<CausalBound> messages(std::uint32_t clocks, int count, const Error& error) {
+std::vector<ClockConstraint> messages(std::uint32_t clocks, int count, const Error& error) {
   std::mt19937_64 random(5);
   const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
-  std::vector<CausalBound> bounds;
+  std::vector<ClockConstraint> constraints;
   for (int i = 0; i < count; ++i) {
-    CausalBound one;
+    ClockConstraint one;
     one.from = static_cast<std::uint32_t>(random() % clocks);
     one.to = (one.from + (random() % 2 == 0 ? 1 : clocks - 1)) % clocks;
     const double sent = uniform() * static_cast<double>(k_span);
@@ -97,16 +104,16 @@ std::vector<CausalBound> messages(std::uint32_t clocks, int count, const Error& 
     one.from_time = std::llround(sent + error(one.from, sent));
     one.to_time = std::llround(received + error(one.to, received));
     one.slack = one.to_time - one.from_time;
-    bounds.push_back(one);
+    constraints.push_back(one);
   }
-  return bounds;
+  return constraints;
 }
 
 template <class Error>
 HeldOut looked_at(const Error& error, int count) {
   constexpr std::uint32_t k_clocks = 8;
-  const std::vector<CausalBound> bounds = messages(k_clocks, count, error);
-  std::vector<SessionBound> sessions;
+  const std::vector<ClockConstraint> constraints = messages(k_clocks, count, error);
+  std::vector<SessionConstraint> sessions;
   for (std::uint32_t c = 0; c < k_clocks; ++c) {
     for (const std::int64_t time : {std::int64_t{0}, k_span}) sessions.push_back({c, time, 1'000});
   }
@@ -114,7 +121,7 @@ HeldOut looked_at(const Error& error, int count) {
   problem.clocks = k_clocks;
   problem.end = k_span;
   problem.sigma = 500;
-  problem.bounds = bounds;
+  problem.constraints = constraints;
   problem.sessions = sessions;
   const CausalFit fit = choose_fit(problem, 257);
   EXPECT_TRUE(fit.converged);

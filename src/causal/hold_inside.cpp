@@ -13,10 +13,10 @@ namespace entrain::causal {
 
 namespace {
 
-/// Knots round to ticks, and what is between them once more.
+/// Knots are rounded to ticks, and times between them once more.
 constexpr std::int64_t k_rounding = 2;
 
-/// How far a map has to be moved at some stamp; straight between, level outside.
+/// The moves that a map needs at some stamps; straight between them, level outside.
 class Moves {
  public:
   void add(std::uint64_t local, std::int64_t move) {
@@ -29,7 +29,7 @@ class Moves {
     for (const auto& [local, move] : points_) largest = std::max(largest, std::abs(move));
     return largest;
   }
-  /// Stamps between which it goes straight, those of moves that matter.
+  /// Adds the stamps between which the moves are straight, without those where nothing moves.
   void add_stamps(std::vector<std::uint64_t>& locals) const {
     for (std::size_t i = 0; i < points_.size(); ++i) {
       const bool before = i > 0 && points_[i - 1].second != 0;
@@ -53,7 +53,7 @@ class Moves {
   std::vector<std::pair<std::uint64_t, std::int64_t>> points_;  ///< by stamp
 };
 
-/// What moves a map that locations share into the middles of all windows in which it is bounded.
+/// The moves that bring a map inside its intervals, in the middles of all windows that have one.
 Moves find_moves(const ProvenIntervals& proven, const PossibleTimes& possible, LocationIndex l,
                  const trace::LocationSkeleton& extent, const ClockMap& map) {
   const BaseLine& line = proven.lines[proven.clock_of[l]];
@@ -118,7 +118,7 @@ std::int64_t hold_inside(const trace::Share& share, const trace::ClockDomains& d
   std::int64_t largest = 0;
   for (const Domain& domain : own) {
     const LocationIndex front = domain.members->front();
-    // Threads of which nothing is known stay with their process.
+    // Threads without intervals move with their process.
     const auto sibling = first_known.find(process_of[front]);
     const bool follows = !domain.moves.known() && sibling != first_known.end();
     const Moves& moves = follows ? own[sibling->second].moves : domain.moves;

@@ -9,7 +9,7 @@ namespace entrain::causal {
 
 namespace {
 
-/// Of a group in one exchange: the latest member and the latest one of another unit.
+/// The latest participant of a group in one exchange, and the latest one of another unit.
 struct Latest {
   std::uint64_t exchange = 0;  ///< the entry is of this exchange
   const match::Participant* first = nullptr;
@@ -41,7 +41,8 @@ class Search {
     end.into = std::min(end.into, slack);
   }
 
-  /// Every end against the latest begin of another unit of its group, and the other way round.
+  /// Compares every end with the latest begin of another unit of its group, and the other way
+  /// round.
   void add(const match::Exchange& exchange) {
     const auto sends = graph_.sends(exchange);
     const auto receives = graph_.receives(exchange);

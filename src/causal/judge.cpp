@@ -13,17 +13,17 @@ namespace {
 
 using Interval = ErrorIntervals::Interval;
 
-/// Parts of a window in which the bends of maps count apart.
+/// A window is cut into so many parts, in each of which the bends of maps are taken apart.
 constexpr std::uint32_t k_parts = 4;
 
-/// How far a map is from the base line of its clock, over spans of stamps.
+/// Distance of a map from the base line of its clock, over spans of stamps.
 class Distance {
  public:
   Distance(const ClockMap& map, const BaseLine& line) : map_(map), line_(line) {}
 
   [[nodiscard]] std::int64_t at(std::uint64_t local) const { return map_(local) - line_(local); }
 
-  /// Over all stamps from `first` to `last`, to within the rounding of both: a tick each.
+  /// All distances from stamp `first` to `last`, plus the rounding of both: a tick each.
   [[nodiscard]] TickRange over(std::uint64_t first, std::uint64_t last) const {
     TickRange range;
     range.take(at(first));
@@ -46,7 +46,7 @@ class Distance {
   const BaseLine& line_;
 };
 
-/// What can be said of one location.
+/// Judges the times of one location.
 class Judge {
  public:
   Judge(const ProvenIntervals& proven, const ClockMap& reference, LocationIndex l,
@@ -61,7 +61,7 @@ class Judge {
         reference_(reference, reference_line_),
         possible_(proven, reference) {}
 
-  void run(LocationBounds& told, std::vector<BoundsRow>* rows) const {
+  void run(LocationBounds& result, std::vector<BoundsRow>* rows) const {
     std::vector<std::int64_t> bounds;
     for (std::uint32_t w = 0; w < proven_.windows; ++w) {
       const std::int64_t begin = proven_.begin + static_cast<std::int64_t>(w) * proven_.width;
@@ -72,9 +72,9 @@ class Judge {
       const std::uint64_t to = std::min(
           last ? location_.last : line_.local_at(begin + proven_.width) + 3, location_.last);
       if (from > to) continue;
-      ++told.windows;
+      ++result.windows;
       BoundsRow row;
-      row.location = told.location;
+      row.location = result.location;
       row.local_ticks = possible_.middle(index_, w, location_.first, location_.last);
       row.time_ticks = map_(row.local_ticks);
       const Interval errors = possible_.errors(index_, w);
@@ -84,29 +84,30 @@ class Judge {
         bounds.push_back(row.bound_ticks);
         const std::int64_t outside = std::max({row.earliest_ticks - row.time_ticks,
                                                row.time_ticks - row.latest_ticks, std::int64_t{0}});
-        if (outside > told.outside_ticks) {
-          told.outside_ticks = outside;
-          told.outside_time_ticks = row.time_ticks;
+        if (outside > result.outside_ticks) {
+          result.outside_ticks = outside;
+          result.outside_time_ticks = row.time_ticks;
         }
-        if (row.bound_ticks > told.worst_ticks || bounds.size() == 1) {
-          told.worst_ticks = row.bound_ticks;
-          told.worst_time_ticks = row.time_ticks;
+        if (row.bound_ticks > result.worst_ticks || bounds.size() == 1) {
+          result.worst_ticks = row.bound_ticks;
+          result.worst_time_ticks = row.time_ticks;
         }
       } else {
-        ++told.unbounded;
+        ++result.unbounded;
       }
       if (rows != nullptr) rows->push_back(row);
     }
     if (bounds.empty()) return;
     const auto middle = bounds.begin() + static_cast<std::ptrdiff_t>(bounds.size() / 2);
     std::nth_element(bounds.begin(), middle, bounds.end());
-    told.median_ticks = *middle;
+    result.median_ticks = *middle;
   }
 
  private:
   static std::uint64_t before(std::uint64_t local) { return local < 3 ? 0 : local - 3; }
 
-  /// `errors`: of the line in the window, over which events lie from `from` to `to`.
+  /// Fills the times and the bound of a row. `errors`: of the line in the window; its events have
+  /// stamps from `from` to `to`.
   void judge(const Interval& errors, std::uint64_t from, std::uint64_t to, BoundsRow& row) const {
     if (index_ == proven_.reference) {
       row.earliest_ticks = row.latest_ticks = row.time_ticks;
@@ -143,7 +144,8 @@ class Judge {
   PossibleTimes possible_;
 };
 
-struct Numbered {
+/// Figures of one location, to send to other processes.
+struct LocationFigures {
   LocationIndex location = k_none;
   std::uint64_t windows = 0, unbounded = 0;
   std::int64_t worst = 0, worst_time = 0, median = 0, outside = 0, outside_time = 0;
@@ -153,11 +155,11 @@ struct Numbered {
 
 ClockBounds judge(const trace::Share& share, const ProvenIntervals& proven,
                   std::span<const ClockMap> maps, bool rows) {
-  ClockBounds told = proven.about;
-  if (!told.reason.empty()) return told;
+  ClockBounds bounds = proven.about;
+  if (!bounds.reason.empty()) return bounds;
   const ClockMap reference = shared_map(share, proven.reference, maps);
   const trace::Definitions& definitions = share.trace.definitions;
-  std::vector<Numbered> own;
+  std::vector<LocationFigures> own;
   std::vector<BoundsRow> own_rows;
   for (const LocationIndex l : share.own()) {
     const trace::LocationSkeleton& location = share.trace.locations[l];
@@ -168,19 +170,20 @@ ClockBounds judge(const trace::Share& share, const ProvenIntervals& proven,
     own.push_back({l, of.windows, of.unbounded, of.worst_ticks, of.worst_time_ticks,
                    of.median_ticks, of.outside_ticks, of.outside_time_ticks});
   }
-  std::vector<Numbered> all = gather_everywhere(share.team, own);
-  std::sort(all.begin(), all.end(),
-            [](const Numbered& a, const Numbered& b) { return a.location < b.location; });
-  for (const Numbered& of : all) {
-    told.locations.push_back({definitions.locations[of.location].id,
-                              trace::process_name(definitions, of.location), of.windows,
-                              of.unbounded, of.worst, of.worst_time, of.median, of.outside,
-                              of.outside_time});
+  std::vector<LocationFigures> all = gather_everywhere(share.team, own);
+  std::sort(all.begin(), all.end(), [](const LocationFigures& a, const LocationFigures& b) {
+    return a.location < b.location;
+  });
+  for (const LocationFigures& of : all) {
+    bounds.locations.push_back({definitions.locations[of.location].id,
+                                trace::process_name(definitions, of.location), of.windows,
+                                of.unbounded, of.worst, of.worst_time, of.median, of.outside,
+                                of.outside_time});
   }
-  told.rows = gather_everywhere(share.team, own_rows);
-  std::stable_sort(told.rows.begin(), told.rows.end(),
+  bounds.rows = gather_everywhere(share.team, own_rows);
+  std::stable_sort(bounds.rows.begin(), bounds.rows.end(),
                    [](const BoundsRow& a, const BoundsRow& b) { return a.location < b.location; });
-  return told;
+  return bounds;
 }
 
 }  // namespace entrain::causal

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
-#include "causal/edge_limits.hpp"
+#include "causal/edge_constraints.hpp"
 #include "causal/inner_slack.hpp"
 #include "match/testing.hpp"
 
@@ -63,13 +63,13 @@ TEST(Parts, small_graphs_are_one) {
   EXPECT_EQ(match::parts_of(match::build_graph(b.trace(), {}), 8).size(), 1u);
 }
 
-TEST(Parts, bounds_and_slacks_do_not_depend_on_them) {
+TEST(Parts, constraints_and_slacks_do_not_depend_on_them) {
   const match::Graph graph = large_graph();
   const std::vector<std::int64_t> times(graph.stamp.begin(), graph.stamp.end());
   const std::vector<std::uint32_t> clock_of{0, 1, 2, 3, 4}, group_of{0, 0, 1, 1, 1};
   Solo solo;
-  const auto bounds = [&](unsigned threads) {
-    BoundOptions options;
+  const auto constraints = [&](unsigned threads) {
+    ConstraintOptions options;
     options.times = times;
     options.clock_of = clock_of;
     options.clocks = 5;
@@ -77,9 +77,9 @@ TEST(Parts, bounds_and_slacks_do_not_depend_on_them) {
     options.windows = 100;
     options.threads = threads;
     std::vector<std::int64_t> figures;
-    for (const CausalBound& bound : collect_bounds(solo, graph, options)) {
-      figures.insert(figures.end(),
-                     {bound.from, bound.from_time, bound.to, bound.to_time, bound.slack});
+    for (const ClockConstraint& constraint : collect_constraints(solo, graph, options)) {
+      figures.insert(figures.end(), {constraint.from, constraint.from_time, constraint.to,
+                                     constraint.to_time, constraint.slack});
     }
     return figures;
   };
@@ -96,10 +96,10 @@ TEST(Parts, bounds_and_slacks_do_not_depend_on_them) {
     }
     return figures;
   };
-  const auto expected = bounds(1);
+  const auto expected = constraints(1);
   EXPECT_GT(expected.size(), 1'000u);
   for (const unsigned threads : {2u, 3u, 8u}) {
-    EXPECT_EQ(bounds(threads), expected) << threads;
+    EXPECT_EQ(constraints(threads), expected) << threads;
     EXPECT_EQ(slacks(threads), slacks(1)) << threads;
   }
 }

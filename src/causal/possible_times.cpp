@@ -24,7 +24,7 @@ ErrorIntervals::Interval PossibleTimes::errors(LocationIndex l, std::uint32_t wi
 TickRange PossibleTimes::at(LocationIndex l, std::uint64_t local,
                             const ErrorIntervals::Interval& errors) const {
   const std::int64_t shown = proven_.lines[proven_.clock_of[l]](local);
-  // What the reference showed, as its map has it, when its line showed `time`.
+  // Times by the map of the reference when its line shows `time`. line_ finds stamps to within 2.
   const auto reference_time = [&](std::int64_t time) {
     const std::uint64_t stamp = line_.local_at(time);
     TickRange range;

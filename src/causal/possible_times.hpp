@@ -21,7 +21,8 @@ struct TickRange {
   }
 };
 
-/// Where proven intervals let the times of events lie, as the map of the reference tells time.
+/// Turns proven intervals of errors into the earliest and latest possible times of events, by the
+/// map of the reference.
 class PossibleTimes {
  public:
   /// Both must outlive this; `reference` as shared_map() gives it.
@@ -30,15 +31,15 @@ class PossibleTimes {
         line_(proven.lines[proven.clock_of[proven.reference]]),
         reference_(reference) {}
 
-  /// Of the error of the line of a location's clock anywhere in a window. Of the reference itself:
-  /// 0.
+  /// The interval of the error of a location's clock line anywhere in a window; [0, 0] for the
+  /// reference itself.
   [[nodiscard]] ErrorIntervals::Interval errors(LocationIndex l, std::uint32_t window) const;
-  /// Of the time of an event of stamp `local` of location `l`, if `errors` are those of its window
-  /// and bounded.
+  /// The possible times of an event of location `l` with stamp `local`. `errors`: those of its
+  /// window, bounded.
   [[nodiscard]] TickRange at(LocationIndex l, std::uint64_t local,
                              const ErrorIntervals::Interval& errors) const;
-  /// Where a location shows the window: the stamp in its middle, or that of the nearest event if
-  /// the location, which has events from `first` to `last`, has begun later or ended before.
+  /// The stamp of a location in the middle of a window. If the location, which has events from
+  /// `first` to `last`, begins later or ends earlier: the stamp of the nearest event.
   [[nodiscard]] std::uint64_t middle(LocationIndex l, std::uint32_t window, std::uint64_t first,
                                      std::uint64_t last) const;
 
@@ -48,7 +49,7 @@ class PossibleTimes {
   const ClockMap& reference_;
 };
 
-/// The map of the reference, as every process knows it. Collective.
+/// The map of the location `reference`, which its owner sends to every process. Collective.
 ClockMap shared_map(const trace::Share& share, LocationIndex reference,
                     std::span<const ClockMap> maps);
 

@@ -16,7 +16,7 @@
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
 #include "causal/clock_facts.hpp"
-#include "causal/edge_limits.hpp"
+#include "causal/edge_constraints.hpp"
 #include "causal/node_times.hpp"
 #include "causal/rate_limits.hpp"
 #include "trace/properties.hpp"
@@ -25,20 +25,21 @@ namespace entrain::causal {
 
 namespace {
 
-/// Windows of a first look, and at most.
+/// Windows of the first pass, and the largest number of windows.
 constexpr std::uint32_t k_first_windows = 256;
 constexpr std::uint32_t k_most_windows = 8'192;
-/// What the grid may hold: clocks (or locations, of which each has its rows) times windows, and
-/// about how many bounds.
+/// Limits of the grid: clocks (or locations, which have a row per window) times windows, and about
+/// how many constraints.
 constexpr std::size_t k_most_cells = std::size_t{1} << 20;
-constexpr std::size_t k_most_bounds = std::size_t{1} << 20;
-/// Moving a bound inside its window may cost this share of the tightest intervals.
+constexpr std::size_t k_most_constraints = std::size_t{1} << 20;
+/// Moving a constraint inside its window may cost this share of the tightest intervals.
 constexpr double k_share_of_interval = 1.0 / 32;
 /// Two oscillators each of which changes its rate by up to 25 ppm, as crystals do between the
 /// temperatures that they are made for, differ from their mean by up to 50 ppm. A trace without
-/// violations tells nothing of it.
+/// violations says nothing about it.
 constexpr std::int64_t k_assumed_rate_ppb = 50'000;
-/// Violations show the least rates that are possible, sessions those between them.
+/// The limit is this multiple of the rates that the trace shows: violations and sessions show only
+/// the least rates that are possible.
 constexpr std::int64_t k_margin = 2;
 
 class Prover {
@@ -97,14 +98,14 @@ class Prover {
     session_clock_ = chosen.is_zero ? reference_clock_ : clocks_++;
   }
 
-  /// Maps as good as can be had: lines along them, and how they bend, are the best knowledge.
+  /// Makes the best maps there are: their chords become the base lines.
   Result<void> bend() {
     clocks::Presynchronised base;
     base.method = presync_.method;
     base.maps = presync_.maps;
     if (base.method != "causal") {
       if (base.method == "none" && !corrected_) {
-        // Records that make no map are no reason to tell nothing.
+        // If the records make no map, the bounds do without them.
         if (auto linear = clocks::presynchronise(context_.share, Presync::linear)) {
           base = std::move(*linear);
         }
@@ -116,7 +117,8 @@ class Prover {
     return {};
   }
 
-  /// Per clock that of the location that was measured, and the longest.
+  /// Takes as the base line of a clock the chord of one of its locations: one that was measured, if
+  /// there is one, and of these the longest.
   void draw_lines() {
     std::vector<const ClockFacts*> of_clock(clocks_, nullptr);
     result_.quantum.assign(clocks_, 0);
@@ -134,13 +136,13 @@ class Prover {
     result_.lines.resize(clocks_);
     for (std::uint32_t c = 0; c < clocks_; ++c) {
       if (of_clock[c] != nullptr) result_.lines[c] = of_clock[c]->line;
-      // What follows from a stamp may be off by its own rounding and that of the line.
+      // The time of a stamp may be off by the rounding of the stamp and of the line.
       result_.quantum[c] = std::max<std::int64_t>(result_.quantum[c], 1) + 1;
     }
     evaluate();
   }
 
-  /// Times of all nodes and the span of all events, along the lines.
+  /// Computes the times of all nodes and the span of all events along the lines.
   void evaluate() {
     begin_ = std::numeric_limits<std::int64_t>::max();
     end_ = std::numeric_limits<std::int64_t>::min();
@@ -156,9 +158,9 @@ class Prover {
     return (end_ - begin_) / windows + 1;
   }
 
-  std::vector<CausalBound> collect(std::uint32_t windows, const ClockErrors* errors,
-                                   std::int64_t rate_ppb) {
-    BoundOptions options;
+  std::vector<ClockConstraint> collect(std::uint32_t windows, const ClockErrors* errors,
+                                       std::int64_t rate_ppb) {
+    ConstraintOptions options;
     options.times = times_;
     options.clock_of = result_.clock_of;
     options.clocks = clocks_;
@@ -169,62 +171,63 @@ class Prover {
     options.errors = errors;
     options.threads = context_.threads;
     options.rate = static_cast<double>(rate_ppb) / static_cast<double>(k_ppb);
-    return collect_bounds(context_.team(), context_.graph, options);
+    return collect_constraints(context_.team(), context_.graph, options);
   }
 
-  /// Sessions as bounds in both directions.
+  /// Turns every session into two constraints, one per direction.
   void place_sessions() {
     if (!session_clock_) return;
     for (const MeasuredOffset& session : gather_measured_offsets(context_.share)) {
       if (clock_of(session.location) == *session_clock_) continue;
       const Int128 shown = static_cast<Int128>(session.local) + session.offset;
       if (shown < 0 || shown > std::numeric_limits<std::int64_t>::max()) continue;
-      CausalBound bound;
-      bound.from = *session_clock_;
-      bound.to = clock_of(session.location);
-      bound.from_time = result_.lines[bound.from](static_cast<std::uint64_t>(shown));
-      bound.to_time = result_.lines[bound.to](session.local);
-      // A second of the clock of the sessions and one of common time are not quite the same.
+      ClockConstraint constraint;
+      constraint.from = *session_clock_;
+      constraint.to = clock_of(session.location);
+      constraint.from_time = result_.lines[constraint.from](static_cast<std::uint64_t>(shown));
+      constraint.to_time = result_.lines[constraint.to](session.local);
+      // A second of the sessions' clock is not exactly a second of common time.
       const std::int64_t reach = session.half_width + session.half_width / 1'000 + 1;
-      bound.slack = bound.to_time - bound.from_time + reach;
-      sessions_.push_back(bound);
-      std::swap(bound.from, bound.to);
-      std::swap(bound.from_time, bound.to_time);
-      bound.slack = bound.to_time - bound.from_time + reach;
-      sessions_.push_back(bound);
+      constraint.slack = constraint.to_time - constraint.from_time + reach;
+      sessions_.push_back(constraint);
+      std::swap(constraint.from, constraint.to);
+      std::swap(constraint.from_time, constraint.to_time);
+      constraint.slack = constraint.to_time - constraint.from_time + reach;
+      sessions_.push_back(constraint);
       ++result_.about.sessions;
     }
   }
 
-  /// All bounds in windows, as loose as stamps are coarse.
+  /// Collects all constraints in so many windows, loosened by the granularity of the stamps.
   void constrain(std::uint32_t windows, const ClockErrors* errors, std::int64_t rate_ppb) {
-    bounds_ = collect(windows, errors, rate_ppb);
+    constraints_ = collect(windows, errors, rate_ppb);
     const std::int64_t mu_margin =
         *std::max_element(context_.mu.begin(), context_.mu.end()) / 1'000;
-    bounds_.insert(bounds_.end(), sessions_.begin(), sessions_.end());
-    for (CausalBound& bound : bounds_) {
-      bound.slack += result_.quantum[bound.from] + result_.quantum[bound.to] + mu_margin;
+    constraints_.insert(constraints_.end(), sessions_.begin(), sessions_.end());
+    for (ClockConstraint& constraint : constraints_) {
+      constraint.slack +=
+          result_.quantum[constraint.from] + result_.quantum[constraint.to] + mu_margin;
     }
-    GuaranteeProblem problem;
+    ConstraintGrid problem;
     problem.clocks = clocks_;
     problem.reference = reference_clock_;
     problem.begin = result_.begin = begin_;
     problem.width = result_.width = width(windows);
     problem.windows = result_.windows = windows;
-    problem.bounds = bounds_;
-    guarantee_.emplace(problem);
+    problem.constraints = constraints_;
+    system_.emplace(problem);
   }
 
   Result<ProvenIntervals> prove() {
     const auto most =
         std::max<std::size_t>(k_most_cells / std::max<std::size_t>(clocks_, facts_.size()), 16);
     TRY(Cancel(context_.progress).agree(context_.team()));
-    // Every clock may talk to a few others; who does is not known yet.
+    // Every clock may talk to a few others; which ones is not known yet.
     const std::size_t first = std::clamp<std::size_t>(most / 16, 16, k_first_windows);
     constrain(static_cast<std::uint32_t>(first), nullptr, k_assumed_rate_ppb);
-    // A first look tells how wide the windows may be and which bounds are tight; then again.
+    // The first pass shows how wide the windows may be and which constraints are tight.
     for (int round = 0; round < 2; ++round) {
-      const auto least = guarantee_->least_rate();
+      const auto least = system_->least_rate();
       if (least.contradiction) return without(contradicts(*least.contradiction));
       result_.about.least_rate_ppm = static_cast<double>(least.rate_ppb) / 1e3;
       narrow(option_.max_rate_ppm ? given_rate() : rate_of_trace(least.rate_ppb));
@@ -245,13 +248,13 @@ class Prover {
 
   void narrow(std::int64_t wander_ppb) {
     RateLimits start = std::move(narrowed_.limits);
-    // What a first look proved holds, under the same limit or a lower one.
+    // The limits of the first pass hold under the same wander or a lower one.
     if (start.extra_ppb.empty() || wander_ppb > start.wander_ppb) {
       start.extra_ppb.assign(clocks_, k_most_rate_ppb);
     }
     start.wander_ppb = wander_ppb;
     narrowed_ =
-        narrow_limits(*guarantee_, lives(), std::move(start), option_.max_rate_ppm.has_value());
+        narrow_limits(*system_, lives(), std::move(start), option_.max_rate_ppm.has_value());
   }
 
   [[nodiscard]] std::vector<Lifetime> lives() const {
@@ -271,7 +274,7 @@ class Prover {
     return std::clamp<std::int64_t>(std::llround(*option_.max_rate_ppm * 1e3), 0, k_most_rate_ppb);
   }
 
-  /// From what the trace shows of its clocks' rates.
+  /// The limit that the rates in the trace suggest.
   [[nodiscard]] std::int64_t rate_of_trace(std::int64_t least) {
     double largest = 0;
     for (const LocationIndex l : context_.share.own()) {
@@ -286,7 +289,7 @@ class Prover {
     return std::min(k_margin * std::max(least, shown) + k_assumed_rate_ppb, k_most_rate_ppb);
   }
 
-  /// Of a clock in the middle of all.
+  /// The median limit on rates over all clocks but the reference.
   [[nodiscard]] std::int64_t typical_rate() const {
     std::vector<std::int64_t> extra = narrowed_.limits.extra_ppb;
     extra.erase(extra.begin() + reference_clock_);
@@ -296,7 +299,7 @@ class Prover {
     return narrowed_.limits.wander_ppb + *middle;
   }
 
-  /// Best knowledge of the errors, to tell which bounds are tight.
+  /// The middles of the intervals: the best estimate of the errors, to find the tight constraints.
   [[nodiscard]] ClockErrors middles() const {
     std::vector<double> values(std::size_t{clocks_} * result_.windows, 0);
     for (std::uint32_t c = 0; c < clocks_; ++c) {
@@ -311,7 +314,8 @@ class Prover {
             std::move(values)};
   }
 
-  /// So narrow that a bound loses little inside of them, as far as memory goes.
+  /// Number of windows: so narrow that a constraint loses little inside one, as far as memory
+  /// allows.
   [[nodiscard]] std::uint32_t windows_for(std::size_t most) const {
     std::vector<double> widths;
     for (std::uint32_t w = 0; w < result_.windows; ++w) {
@@ -327,9 +331,10 @@ class Prover {
     const double wanted = static_cast<double>(end_ - begin_) * static_cast<double>(typical_rate()) /
                           static_cast<double>(k_ppb) /
                           (std::max(*tight, 1.0) * k_share_of_interval);
-    const std::size_t affordable = std::clamp<std::size_t>(
-        std::min(most, k_most_bounds * result_.windows / std::max<std::size_t>(bounds_.size(), 1)),
-        16, k_most_windows);
+    const std::size_t affordable =
+        std::clamp<std::size_t>(std::min(most, k_most_constraints * result_.windows /
+                                                   std::max<std::size_t>(constraints_.size(), 1)),
+                                16, k_most_windows);
     const auto least = static_cast<double>(std::min<std::size_t>(k_first_windows, affordable));
     return static_cast<std::uint32_t>(std::clamp(wanted, least, static_cast<double>(affordable)));
   }
@@ -368,15 +373,15 @@ class Prover {
 
   ProvenIntervals result_;
   std::vector<ClockFacts> facts_;  ///< of all locations with events
-  std::uint32_t clocks_ = 0;       ///< that of the sessions too, if it is none of theirs
+  std::uint32_t clocks_ = 0;       ///< with that of the sessions, if no location has it
   std::uint32_t reference_clock_ = 0;
   std::optional<std::uint32_t> session_clock_;  ///< if sessions have intervals
   bool corrected_ = false;      ///< clock offsets are a correction, not measurements
   std::vector<ClockMap> maps_;  ///< per location: the best there are
   std::int64_t begin_ = 0, end_ = 0;
   BigVector<std::int64_t> times_;  ///< per node, ghosts too; along the lines
-  std::vector<CausalBound> sessions_, bounds_;
-  std::optional<Guarantee> guarantee_;
+  std::vector<ClockConstraint> sessions_, constraints_;
+  std::optional<DifferenceConstraints> system_;
   Narrowed narrowed_;  ///< so far
 };
 

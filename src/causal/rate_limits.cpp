@@ -12,18 +12,18 @@ namespace entrain::causal {
 
 namespace {
 
-/// Times that limits are narrowed by what follows from them, at most.
+/// Largest number of times that limits are narrowed.
 constexpr int k_rounds = 8;
-/// Parts of a life in each of which the window that is known best tells of the rate.
+/// A life is cut into so many parts; in each, the window with the narrowest interval counts.
 constexpr std::uint32_t k_parts = 16;
 
-/// What intervals leave open of the mean rates of errors.
+/// How large the mean rates of errors may be by their intervals.
 class OpenRates {
  public:
-  OpenRates(const GuaranteeProblem& grid, const ErrorIntervals& intervals, const RateLimits& limits)
+  OpenRates(const ConstraintGrid& grid, const ErrorIntervals& intervals, const RateLimits& limits)
       : grid_(grid), intervals_(intervals), limits_(limits) {}
 
-  /// Of a clock over its life, ppb.
+  /// Largest mean rate of a clock over its life, ppb.
   [[nodiscard]] std::int64_t of(std::uint32_t clock, const Lifetime& life) const {
     const std::uint32_t begin = grid_.window_of(life.first), end = grid_.window_of(life.last);
     // Both events are up to half a window from a middle.
@@ -33,8 +33,8 @@ class OpenRates {
   }
 
  private:
-  /// From the middle of a window to that of another one, if these are `length` apart and the error
-  /// may have changed by `more` than between them.
+  /// Largest mean rate from the middle of one window to the middle of another, `length` ticks
+  /// apart, if the error may change by `more` ticks besides.
   [[nodiscard]] std::int64_t between(std::uint32_t clock, std::uint32_t from, std::uint32_t to,
                                      std::int64_t length, std::int64_t more) const {
     const auto a = intervals_.of(clock, from), b = intervals_.of(clock, to);
@@ -45,8 +45,8 @@ class OpenRates {
         std::min<Int128>(ceil_div(change * k_ppb, length), k_most_rate_ppb));
   }
 
-  /// Between the windows in which it is known best; what is a mean there is within a wander of that
-  /// of the life.
+  /// Largest mean rate over the life by the mean rates between the windows with the narrowest
+  /// intervals: the two differ by the wander at most.
   [[nodiscard]] std::int64_t inside(std::uint32_t clock, std::uint32_t begin,
                                     std::uint32_t end) const {
     std::vector<std::uint32_t> best;
@@ -74,24 +74,24 @@ class OpenRates {
     return std::min(least + limits_.wander_ppb, k_most_rate_ppb);
   }
 
-  const GuaranteeProblem& grid_;
+  const ConstraintGrid& grid_;
   const ErrorIntervals& intervals_;
   const RateLimits& limits_;
 };
 
 }  // namespace
 
-Narrowed narrow_limits(const Guarantee& guarantee, std::span<const Lifetime> lives,
+Narrowed narrow_limits(const DifferenceConstraints& constraints, std::span<const Lifetime> lives,
                        RateLimits start, bool doubtful) {
-  const GuaranteeProblem& grid = guarantee.grid();
+  const ConstraintGrid& grid = constraints.grid();
   Narrowed result;
   result.limits = std::move(start);
   for (int round = 0; round < k_rounds; ++round) {
     if (doubtful) {
-      result.contradiction = guarantee.contradiction(result.limits);
+      result.contradiction = constraints.contradiction(result.limits);
       if (result.contradiction) return result;
     }
-    result.intervals = guarantee.intervals(result.limits);
+    result.intervals = constraints.intervals(result.limits);
     if (round + 1 == k_rounds) break;
     std::vector<std::int64_t> extra = result.limits.extra_ppb;
     const OpenRates open(grid, result.intervals, result.limits);

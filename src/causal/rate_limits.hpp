@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "causal/bounds_proof.hpp"
+#include "causal/difference_constraints.hpp"
 
 namespace entrain::causal {
 
@@ -14,22 +14,24 @@ struct Lifetime {
   std::int64_t first = 0, last = -1;
 };
 
-/// Limits with what follows from them.
+/// Limits on rates, with the intervals that follow from them.
 struct Narrowed {
   RateLimits limits;
   ErrorIntervals intervals;
   std::optional<Contradiction> contradiction;  ///< then the rest means nothing
 };
 
-/// From a limit on how far the rate of a clock leaves its mean over its life (`start.wander_ppb`)
-/// to limits on the rate of its error along its base line, whose own rate is another one.
+/// Turns a limit on wander, which is how far the rate of a clock leaves its mean over its life
+/// (`start.wander_ppb`), into limits on the rate of its error along its base line. The two differ
+/// by how far the mean rate is from the rate of the line.
 ///
-/// How far the mean may be from the line the intervals tell: from the first event to the last one,
-/// and, less a wander more, between any two windows. They follow from any limits that are large
-/// enough, so smaller limits follow from them, and so on, a few times. `start.extra_ppb` must be
-/// large enough, as k_most_rate_ppb is for all clocks that Entrain deals with. Contradictions are
-/// looked for only if `doubtful`. Deterministic.
-[[nodiscard]] Narrowed narrow_limits(const Guarantee& guarantee, std::span<const Lifetime> lives,
-                                     RateLimits start, bool doubtful);
+/// The intervals limit that difference: from the first event to the last one, and between any two
+/// windows, where the rate may differ from the mean by the wander. Intervals follow from any limits
+/// that are large enough, and smaller limits follow from the intervals; this is repeated a few
+/// times. `start.extra_ppb` must be large enough, as k_most_rate_ppb is for all clocks that Entrain
+/// deals with. Contradictions are searched only if `doubtful`. Deterministic.
+[[nodiscard]] Narrowed narrow_limits(const DifferenceConstraints& constraints,
+                                     std::span<const Lifetime> lives, RateLimits start,
+                                     bool doubtful);
 
 }  // namespace entrain::causal

@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::int64_t k_span = 10'000'000;
 
-GuaranteeProblem grid(std::span<const CausalBound> bounds, std::uint32_t windows) {
-  GuaranteeProblem problem;
+ConstraintGrid grid(std::span<const ClockConstraint> constraints, std::uint32_t windows) {
+  ConstraintGrid problem;
   problem.clocks = 2;
   problem.windows = windows;
   problem.width = k_span / windows;
-  problem.bounds = bounds;
+  problem.constraints = constraints;
   return problem;
 }
 
@@ -29,10 +29,10 @@ RateLimits wide(std::int64_t wander_ppb) {
 const std::vector<Lifetime> k_lives{{0, k_span}, {0, k_span}};
 
 /// Both directions at many times of a clock whose error is a line of 40 ppm and a wave.
-std::vector<CausalBound> contacts(double wave_ppm, double least, std::uint64_t seed,
-                                  std::int64_t begin, std::int64_t end) {
+std::vector<ClockConstraint> contacts(double wave_ppm, double least, std::uint64_t seed,
+                                      std::int64_t begin, std::int64_t end) {
   RandomStream random(seed, 3);
-  std::vector<CausalBound> bounds;
+  std::vector<ClockConstraint> constraints;
   for (std::int64_t time = begin; time < end; time += 25'000) {
     const double wave = k_span / (2 * std::numbers::pi);
     const double error = 40e-6 * static_cast<double>(time) +
@@ -40,15 +40,16 @@ std::vector<CausalBound> contacts(double wave_ppm, double least, std::uint64_t s
     const auto slack = [&](double signed_error) {
       return static_cast<std::int64_t>(std::ceil(signed_error + random.uniform(least, least + 20)));
     };
-    bounds.push_back({0, 1, time, time, slack(error)});
-    bounds.push_back({1, 0, time, time, slack(-error)});
+    constraints.push_back({0, 1, time, time, slack(error)});
+    constraints.push_back({1, 0, time, time, slack(-error)});
   }
-  return bounds;
+  return constraints;
 }
 
 TEST(NarrowLimits, the_rate_of_a_straight_clock_is_found) {
-  const auto bounds = contacts(0, 0, 1, 0, k_span);
-  const Narrowed found = narrow_limits(Guarantee(grid(bounds, 200)), k_lives, wide(0), true);
+  const auto constraints = contacts(0, 0, 1, 0, k_span);
+  const Narrowed found =
+      narrow_limits(DifferenceConstraints(grid(constraints, 200)), k_lives, wide(0), true);
   ASSERT_FALSE(found.contradiction);
   EXPECT_GE(found.limits.of(1), 40'000);  // 40 ppm off its line
   EXPECT_LE(found.limits.of(1), 50'000);
@@ -57,8 +58,9 @@ TEST(NarrowLimits, the_rate_of_a_straight_clock_is_found) {
 
 TEST(NarrowLimits, limits_hold_for_clocks_that_wander) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const auto bounds = contacts(10, 1, seed, 0, k_span);
-    const Narrowed found = narrow_limits(Guarantee(grid(bounds, 100)), k_lives, wide(10'000), true);
+    const auto constraints = contacts(10, 1, seed, 0, k_span);
+    const Narrowed found =
+        narrow_limits(DifferenceConstraints(grid(constraints, 100)), k_lives, wide(10'000), true);
     ASSERT_FALSE(found.contradiction);
     EXPECT_GE(found.limits.of(1), 50'000);
     EXPECT_LE(found.limits.of(1), 80'000);
@@ -66,23 +68,25 @@ TEST(NarrowLimits, limits_hold_for_clocks_that_wander) {
 }
 
 TEST(NarrowLimits, a_contact_in_the_middle_of_a_life_tells_its_rate_but_for_the_wander) {
-  const auto bounds = contacts(0, 0, 2, k_span * 6 / 10, k_span * 8 / 10);
-  const Narrowed found = narrow_limits(Guarantee(grid(bounds, 200)), k_lives, wide(5'000), true);
+  const auto constraints = contacts(0, 0, 2, k_span * 6 / 10, k_span * 8 / 10);
+  const Narrowed found =
+      narrow_limits(DifferenceConstraints(grid(constraints, 200)), k_lives, wide(5'000), true);
   EXPECT_GE(found.limits.of(1), 5'000 + 40'000);
   EXPECT_LE(found.limits.of(1), 5'000 + 5'000 + 60'000);
 }
 
 TEST(NarrowLimits, without_contact_nothing_is_known) {
-  const Narrowed found = narrow_limits(Guarantee(grid({}, 50)), k_lives, wide(5'000), true);
+  const Narrowed found =
+      narrow_limits(DifferenceConstraints(grid({}, 50)), k_lives, wide(5'000), true);
   EXPECT_EQ(found.limits.extra_ppb[1], k_most_rate_ppb);
   EXPECT_FALSE(found.intervals.of(1, 0).bounded());
 }
 
 TEST(NarrowLimits, a_limit_that_is_too_small_contradicts) {
-  const auto bounds = contacts(400, 0, 3, 0, k_span);
-  const Guarantee guarantee(grid(bounds, 100));
-  EXPECT_TRUE(narrow_limits(guarantee, k_lives, wide(1'000), true).contradiction);
-  EXPECT_FALSE(narrow_limits(guarantee, k_lives, wide(400'000), true).contradiction);
+  const auto constraints = contacts(400, 0, 3, 0, k_span);
+  const DifferenceConstraints proof(grid(constraints, 100));
+  EXPECT_TRUE(narrow_limits(proof, k_lives, wide(1'000), true).contradiction);
+  EXPECT_FALSE(narrow_limits(proof, k_lives, wide(400'000), true).contradiction);
 }
 
 }  // namespace

@@ -111,8 +111,8 @@ std::vector<double> rate_errors(const Points& points, const std::vector<double>&
   return rates;
 }
 
-ErrorBound bound_of(const Points& points, const std::vector<double>& at_sessions, Method method,
-                    double wander, double map_error) {
+ErrorEstimate bound_of(const Points& points, const std::vector<double>& at_sessions, Method method,
+                       double wander, double map_error) {
   constexpr double k_largest_hermite = 4.0 / 27;  // of x (1 - x)^2
   if (at_sessions.empty() || points.size() < k_sessions_for_a_bound) return {};
   const std::vector<double> rates = rate_errors(points, at_sessions, method);
@@ -156,7 +156,7 @@ Estimate reference_estimate(const Sessions& clock, ClockMap map) {
   result.quality.interval_bound_ticks = result.quality.predicted_bound_ticks = 0;
   const std::uint64_t first = clock.sessions.front().record.time;
   const std::uint64_t last = clock.sessions.back().record.time;
-  result.bound = ErrorBound({first, last}, {0}, 0, 0, 0);
+  result.bound = ErrorEstimate({first, last}, {0}, 0, 0, 0);
   return result;
 }
 

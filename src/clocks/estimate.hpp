@@ -7,7 +7,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/report.hpp>
 
-#include "clocks/error_bound.hpp"
+#include "clocks/error_estimate.hpp"
 #include "clocks/sessions.hpp"
 
 namespace entrain::clocks {
@@ -21,7 +21,7 @@ const char* name_of(Method method);
 struct Estimate {
   ClockMap map;
   ClockQuality quality;  ///< `location` is left to the caller
-  ErrorBound bound;
+  ErrorEstimate bound;
 };
 
 /// From sessions to a clock map.

@@ -10,7 +10,7 @@
 #include <entrain/report.hpp>
 
 #include "base/team.hpp"
-#include "clocks/error_bound.hpp"
+#include "clocks/error_estimate.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::clocks {
@@ -23,7 +23,7 @@ struct Presynchronised {
   /// How good the maps are, and what is strange about them; only if asked for, and on rank 0 only.
   ClockEstimation clocks;
   /// One per location, only if asked for; unknown for those of other processes.
-  std::vector<ErrorBound> bounds;
+  std::vector<ErrorEstimate> bounds;
 };
 
 /// What presynchronise() shall do; a method alone asks for no report.

@@ -82,7 +82,7 @@ inline CorrectReport correct() {
   report.before.inside_domains = InsideDomains{120, 0};
   report.timeline = {
       "causal",
-      "15 bounds of 3774 pairs of clocks and times hold the clocks, on 33 knots each",
+      "15 constraints of 3774 pairs of clocks and times hold the clocks, on 33 knots each",
       "auto",
       4,
       {"the processes of a node do not share a clock in 1 of 2 cases: by one clock, "

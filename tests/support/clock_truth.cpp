@@ -84,7 +84,7 @@ Result<ClockErrors> clock_errors(const std::filesystem::path& trace,
       const bool inside =
           records.size() >= 2 && stamp >= records.front().time && stamp <= records.back().time;
       const auto error = presync.maps[l](stamp) - static_cast<std::int64_t>(true_events.stamps[i]);
-      collector.add(static_cast<double>(error), presync.bounds[l].at(stamp), inside);
+      collector.add(static_cast<double>(error), presync.errors[l].at(stamp), inside);
     }
   }
   ClockErrors errors = collector.take();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "causal/bounds_proof.hpp"
+#include "causal/difference_constraints.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace entrain::causal {
 
 namespace {
 
-/// Costs are counted in parts of a tick: a step from window to window may cost less than one.
+/// Costs are counted in parts of a tick, since a step from window to window may cost less than one.
 constexpr std::int64_t k_parts = 256;
-/// Bounds beyond this many ticks are no limit.
+/// Constraints beyond this many ticks are no limit.
 constexpr std::int64_t k_most_ticks = std::int64_t{1} << 46;
 constexpr std::int64_t k_most_distance = std::int64_t{1} << 50;
-/// Labels below this can only come from a circle.
+/// A label below this can only come from a circle.
 constexpr std::int64_t k_lowest = -(std::int64_t{1} << 61);
 
 /// distance * rate in parts of a tick, rounded up.
@@ -32,13 +32,13 @@ std::int64_t magnitude(std::int64_t a, std::int64_t b) {
       std::min<Int128>(distance < 0 ? -distance : distance, std::int64_t{1} << 61));
 }
 
-/// By how much the ends of a bound are moved. The reference is right at all times: moving it costs
-/// nothing.
-std::pair<std::int64_t, std::int64_t> distances_of(const GuaranteeProblem& problem,
-                                                   const CausalBound& bound) {
-  const std::int64_t middle = problem.middle(problem.window_of(bound.to_time));
-  return {bound.from == problem.reference ? 0 : magnitude(bound.from_time, middle),
-          bound.to == problem.reference ? 0 : magnitude(bound.to_time, middle)};
+/// How far the two ends of a constraint are moved. The reference is right at all times: moving it
+/// costs nothing.
+std::pair<std::int64_t, std::int64_t> distances_of(const ConstraintGrid& problem,
+                                                   const ClockConstraint& constraint) {
+  const std::int64_t middle = problem.middle(problem.window_of(constraint.to_time));
+  return {constraint.from == problem.reference ? 0 : magnitude(constraint.from_time, middle),
+          constraint.to == problem.reference ? 0 : magnitude(constraint.to_time, middle)};
 }
 
 }  // namespace
@@ -47,40 +47,40 @@ std::int64_t spread(std::int64_t distance, std::int64_t rate_ppb) {
   return static_cast<std::int64_t>(ceil_div(static_cast<Int128>(distance) * rate_ppb, k_ppb));
 }
 
-std::uint32_t GuaranteeProblem::window_of(std::int64_t time) const {
+std::uint32_t ConstraintGrid::window_of(std::int64_t time) const {
   if (time <= begin) return 0;
   const std::uint64_t past = static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(begin);
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(past / static_cast<std::uint64_t>(width), windows - 1));
 }
 
-Guarantee::Guarantee(const GuaranteeProblem& problem)
+DifferenceConstraints::DifferenceConstraints(const ConstraintGrid& problem)
     : grid_(problem), first_edge_(problem.windows + 1, 0) {
-  grid_.bounds = {};
-  const auto counts = [&](const CausalBound& bound) {
-    const auto [from, to] = distances_of(problem, bound);
-    return bound.from != bound.to && bound.slack <= k_most_ticks && bound.slack >= -k_most_ticks &&
-           from <= k_most_distance && to <= k_most_distance;
+  grid_.constraints = {};
+  const auto counts = [&](const ClockConstraint& constraint) {
+    const auto [from, to] = distances_of(problem, constraint);
+    return constraint.from != constraint.to && constraint.slack <= k_most_ticks &&
+           constraint.slack >= -k_most_ticks && from <= k_most_distance && to <= k_most_distance;
   };
-  for (const CausalBound& bound : problem.bounds) {
-    if (counts(bound)) ++first_edge_[problem.window_of(bound.to_time) + 1];
+  for (const ClockConstraint& constraint : problem.constraints) {
+    if (counts(constraint)) ++first_edge_[problem.window_of(constraint.to_time) + 1];
   }
   for (std::uint32_t w = 0; w < grid_.windows; ++w) first_edge_[w + 1] += first_edge_[w];
   edges_.resize(first_edge_.back());
   std::vector<std::uint32_t> next(first_edge_.begin(), first_edge_.end() - 1);
-  for (const CausalBound& bound : problem.bounds) {
-    if (!counts(bound)) continue;
-    const auto [from, to] = distances_of(problem, bound);
-    edges_[next[problem.window_of(bound.to_time)]++] = {bound.from, bound.to, bound.slack, from,
-                                                        to};
+  for (const ClockConstraint& constraint : problem.constraints) {
+    if (!counts(constraint)) continue;
+    const auto [from, to] = distances_of(problem, constraint);
+    edges_[next[problem.window_of(constraint.to_time)]++] = {constraint.from, constraint.to,
+                                                             constraint.slack, from, to};
   }
 }
 
-/// Labels that fall until no edge is too short: Bellman-Ford, window by window, to and fro. Along
-/// the edges, or (`reversed`) against them.
-class Guarantee::Paths {
+/// Bellman-Ford, window by window, forward and back: labels fall until no edge is too short. Goes
+/// along the edges, or (`reversed`) against them.
+class DifferenceConstraints::Paths {
  public:
-  Paths(const Guarantee& graph, const RateLimits& limits, bool reversed)
+  Paths(const DifferenceConstraints& graph, const RateLimits& limits, bool reversed)
       : graph_(graph), g_(graph.grid_), limits_(limits), reversed_(reversed) {
     for (std::uint32_t c = 0; c < g_.clocks; ++c) steps_.push_back(parts(g_.width, limits.of(c)));
     label_.resize(std::size_t{g_.windows} * g_.clocks + 1);
@@ -93,12 +93,13 @@ class Guarantee::Paths {
     }
   }
 
-  /// From all nodes at once. Returns the nodes of a circle below 0; empty: there is none.
+  /// Starts at all nodes at once. Returns the nodes of a circle below 0; empty: there is none.
   std::vector<std::size_t> circle() {
     std::fill(label_.begin(), label_.end(), 0);
     return settle();
   }
-  /// From the reference, ticks, rounded up. Unreached nodes keep ErrorIntervals::k_unbounded.
+  /// Distances from the reference, ticks, rounded up. Nodes that are not reached keep
+  /// ErrorIntervals::k_unbounded.
   std::vector<std::int64_t> distances() {
     std::fill(label_.begin(), label_.end(), ErrorIntervals::k_unbounded);
     label_[k_reference] = 0;
@@ -114,9 +115,10 @@ class Guarantee::Paths {
     return result;
   }
 
-  [[nodiscard]] Contradiction told(const std::vector<std::size_t>& circle) const {
-    Contradiction told;
-    // Of its cost, what does not depend on the limit for all, in billionths of ticks.
+  [[nodiscard]] Contradiction describe(const std::vector<std::size_t>& circle) const {
+    Contradiction found;
+    // `fixed`: the part of its cost that does not depend on the limit for all clocks, in billionths
+    // of ticks.
     Int128 fixed = 0, distance = 0;
     const auto move = [&](std::int64_t ticks, std::uint32_t clock) {
       distance += ticks;
@@ -133,21 +135,21 @@ class Guarantee::Paths {
         move(edge.from_distance, edge.from);
         move(edge.to_distance, edge.to);
       }
-      told.clocks.push_back(clock_of(node));
+      found.clocks.push_back(clock_of(node));
       if (node == k_reference) continue;
       const auto window = static_cast<std::uint32_t>((node - 1) / g_.clocks);
       first = std::min(first, window);
       last = std::max(last, window);
     }
-    std::sort(told.clocks.begin(), told.clocks.end());
-    told.clocks.erase(std::unique(told.clocks.begin(), told.clocks.end()), told.clocks.end());
-    told.begin = g_.middle(first);
-    told.end = g_.middle(last);
+    std::sort(found.clocks.begin(), found.clocks.end());
+    found.clocks.erase(std::unique(found.clocks.begin(), found.clocks.end()), found.clocks.end());
+    found.begin = g_.middle(first);
+    found.end = g_.middle(last);
     if (distance > 0) {
       const Int128 needed = ceil_div(-fixed, distance);
-      if (needed <= k_most_rate_ppb) told.needed_ppb = static_cast<std::int64_t>(needed);
+      if (needed <= k_most_rate_ppb) found.needed_ppb = static_cast<std::int64_t>(needed);
     }
-    return told;
+    return found;
   }
 
  private:
@@ -176,7 +178,7 @@ class Guarantee::Paths {
     return true;
   }
 
-  /// The edges inside a window, until nothing falls; false if that does not end.
+  /// Follows the edges inside a window until no label falls; false if that does not end.
   bool settle_window(std::uint32_t w) {
     for (std::uint32_t round = 0; round <= g_.clocks + 1; ++round) {
       bool fell = false;
@@ -217,7 +219,7 @@ class Guarantee::Paths {
         visit(w);
       }
       if (!moved) return {};
-      // Parents only ever close a circle if the sum around it is below 0.
+      // Parents close a circle only if the sum around it is below 0.
       if (auto circle = circle_of_parents(); !circle.empty()) return circle;
       if (!ended) std::fill(stale_.begin(), stale_.end(), true);
     }
@@ -239,8 +241,8 @@ class Guarantee::Paths {
     return {};
   }
 
-  const Guarantee& graph_;
-  const GuaranteeProblem& g_;
+  const DifferenceConstraints& graph_;
+  const ConstraintGrid& g_;
   const RateLimits& limits_;
   bool reversed_;
   std::vector<std::int64_t> steps_;  ///< per clock: cost from window to window, parts of a tick
@@ -250,24 +252,24 @@ class Guarantee::Paths {
   std::vector<char> stale_;          ///< per window: labels fell since it was settled
 };
 
-std::optional<Contradiction> Guarantee::contradiction(const RateLimits& limits) const {
+std::optional<Contradiction> DifferenceConstraints::contradiction(const RateLimits& limits) const {
   Paths paths(*this, limits, false);
   const std::vector<std::size_t> circle = paths.circle();
   if (circle.empty()) return std::nullopt;
-  return paths.told(circle);
+  return paths.describe(circle);
 }
 
-Guarantee::LeastRate Guarantee::least_rate() const {
+DifferenceConstraints::LeastRate DifferenceConstraints::least_rate() const {
   LeastRate least;
   while (auto found = contradiction({least.rate_ppb, {}})) {
     if (!found->needed_ppb) return {least.rate_ppb, std::move(found)};
-    // A step further than this circle asks for: there are more of its kind.
+    // Go a step further than this circle asks for: others like it need a little more.
     least.rate_ppb = *found->needed_ppb + *found->needed_ppb / 16;
   }
   return least;
 }
 
-ErrorIntervals Guarantee::intervals(const RateLimits& limits) const {
+ErrorIntervals DifferenceConstraints::intervals(const RateLimits& limits) const {
   ErrorIntervals result;
   result.clocks = grid_.clocks;
   result.upper = Paths(*this, limits, false).distances();

@@ -14,15 +14,15 @@ namespace entrain::clocks {
 /// wide as those that are left. It fails where a clock wanders between all of its sessions alike
 /// and unseen. Outside of the sessions it grows: linearly by what the sessions leave open of the
 /// rate, quadratically by the wander.
-class ErrorBound {
+class ErrorEstimate {
  public:
   /// Nothing is known.
-  ErrorBound() = default;
+  ErrorEstimate() = default;
   /// `times`: of the sessions, two or more, increasing. `inside`: largest error between two of
   /// them, wander included, one less; ticks. `rate_before`, `rate_behind`: how wrong the rate may
   /// be at either end by what the sessions leave open, ticks per tick. `wander`: ticks.
-  ErrorBound(std::vector<std::uint64_t> times, std::vector<double> inside, double rate_before,
-             double rate_behind, double wander);
+  ErrorEstimate(std::vector<std::uint64_t> times, std::vector<double> inside, double rate_before,
+                double rate_behind, double wander);
 
   [[nodiscard]] bool known() const { return !times_.empty(); }
   /// Largest error at `local`, ticks; empty if unknown.

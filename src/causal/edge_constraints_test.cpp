@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "causal/edge_limits.hpp"
+#include "causal/edge_constraints.hpp"
 
 #include <tuple>
 
@@ -19,13 +19,13 @@ using K = trace::EventKind;
 /// (from, from_time, to, to_time, slack)
 using Told = std::tuple<std::uint32_t, std::int64_t, std::uint32_t, std::int64_t, std::int64_t>;
 
-std::vector<Told> bounds_of(const TraceBuilder& b, std::vector<std::uint32_t> clock_of,
-                            std::uint32_t windows = 1, const MuTicks& mu = {},
-                            const ClockErrors* errors = nullptr, double rate = 0) {
+std::vector<Told> constraints_of(const TraceBuilder& b, std::vector<std::uint32_t> clock_of,
+                                 std::uint32_t windows = 1, const MuTicks& mu = {},
+                                 const ClockErrors* errors = nullptr, double rate = 0) {
   match::Graph graph = match::build_graph(b.trace(), {});
   std::vector<std::int64_t> times(graph.stamp.begin(), graph.stamp.end());
   Solo solo;
-  BoundOptions options;
+  ConstraintOptions options;
   options.times = times;
   options.clock_of = clock_of;
   options.clocks = *std::max_element(clock_of.begin(), clock_of.end()) + 1;
@@ -35,8 +35,9 @@ std::vector<Told> bounds_of(const TraceBuilder& b, std::vector<std::uint32_t> cl
   options.errors = errors;
   options.rate = rate;
   std::vector<Told> told;
-  for (const CausalBound& bound : collect_bounds(solo, graph, options)) {
-    told.emplace_back(bound.from, bound.from_time, bound.to, bound.to_time, bound.slack);
+  for (const ClockConstraint& constraint : collect_constraints(solo, graph, options)) {
+    told.emplace_back(constraint.from, constraint.from_time, constraint.to, constraint.to_time,
+                      constraint.slack);
   }
   return told;
 }
@@ -47,8 +48,8 @@ TEST(Bounds, the_tightest_message_of_a_pair_and_window_is_kept) {
   b.message(K::recv, 1, 150, 0);
   b.message(K::recv, 1, 220, 0);
   b.message(K::recv, 1, 790, 0);
-  EXPECT_THAT(bounds_of(b, {0, 1}), ElementsAre(Told{0, 200, 1, 220, 20}));
-  EXPECT_THAT(bounds_of(b, {0, 1}, 2, {1, 2, 3}),
+  EXPECT_THAT(constraints_of(b, {0, 1}), ElementsAre(Told{0, 200, 1, 220, 20}));
+  EXPECT_THAT(constraints_of(b, {0, 1}, 2, {1, 2, 3}),
               ElementsAre(Told{0, 200, 1, 220, 17}, Told{0, 700, 1, 790, 87}));
 }
 
@@ -60,8 +61,8 @@ TEST(Bounds, known_errors_decide_which_is_the_tightest) {
   b.message(K::recv, 1, 940, 0);
   // Clock 1 is 100 late in the beginning and right at the end.
   const ClockErrors errors(0, 1'000, 2, {0, 0, 100, 0});
-  EXPECT_THAT(bounds_of(b, {0, 1}), ElementsAre(Told{0, 900, 1, 940, 40}));
-  EXPECT_THAT(bounds_of(b, {0, 1}, 1, {}, &errors), ElementsAre(Told{0, 100, 1, 150, 50}));
+  EXPECT_THAT(constraints_of(b, {0, 1}), ElementsAre(Told{0, 900, 1, 940, 40}));
+  EXPECT_THAT(constraints_of(b, {0, 1}, 1, {}, &errors), ElementsAre(Told{0, 100, 1, 150, 50}));
 }
 
 TEST(Bounds, with_a_rate_the_tightest_in_the_middle_of_a_window_is_kept) {
@@ -70,8 +71,9 @@ TEST(Bounds, with_a_rate_the_tightest_in_the_middle_of_a_window_is_kept) {
   b.message(K::send, 0, 490, 1);
   b.message(K::recv, 1, 50, 0);
   b.message(K::recv, 1, 540, 0);
-  EXPECT_THAT(bounds_of(b, {0, 1}), ElementsAre(Told{0, 10, 1, 50, 40}));
-  EXPECT_THAT(bounds_of(b, {0, 1}, 1, {}, nullptr, 0.1), ElementsAre(Told{0, 490, 1, 540, 50}));
+  EXPECT_THAT(constraints_of(b, {0, 1}), ElementsAre(Told{0, 10, 1, 50, 40}));
+  EXPECT_THAT(constraints_of(b, {0, 1}, 1, {}, nullptr, 0.1),
+              ElementsAre(Told{0, 490, 1, 540, 50}));
 }
 
 TEST(Bounds, a_barrier_gives_every_member_two) {
@@ -81,7 +83,7 @@ TEST(Bounds, a_barrier_gives_every_member_two) {
   b.collective(2, 110, 230, trace::op::barrier);
   // The latest begin is that of 1, for itself that of 2; the earliest end that of 0, then of 1.
   EXPECT_THAT(
-      bounds_of(b, {0, 1, 2}),
+      constraints_of(b, {0, 1, 2}),
       ElementsAre(Told{1, 120, 0, 210, 90}, Told{2, 110, 0, 210, 100}, Told{0, 100, 1, 220, 120},
                   Told{2, 110, 1, 220, 110}, Told{1, 120, 2, 230, 110}));
 }
@@ -91,9 +93,9 @@ TEST(Bounds, nobody_of_the_own_clock_counts) {
   b.collective(0, 100, 210, trace::op::barrier);
   b.collective(1, 120, 220, trace::op::barrier);
   b.collective(2, 110, 230, trace::op::barrier);
-  EXPECT_THAT(bounds_of(b, {0, 0, 1}),
+  EXPECT_THAT(constraints_of(b, {0, 0, 1}),
               ElementsAre(Told{1, 110, 0, 210, 100}, Told{0, 120, 1, 230, 110}));
-  EXPECT_THAT(bounds_of(b, {0, 0, 0}), IsEmpty());
+  EXPECT_THAT(constraints_of(b, {0, 0, 0}), IsEmpty());
 }
 
 TEST(Bounds, a_scan_binds_upwards_only) {
@@ -101,10 +103,10 @@ TEST(Bounds, a_scan_binds_upwards_only) {
   b.collective(0, 100, 210, trace::op::scan);
   b.collective(1, 120, 220, trace::op::scan);
   b.collective(2, 110, 230, trace::op::scan);
-  for (const auto& [from, from_time, to, to_time, slack] : bounds_of(b, {0, 1, 2})) {
+  for (const auto& [from, from_time, to, to_time, slack] : constraints_of(b, {0, 1, 2})) {
     EXPECT_LT(from, to);
   }
-  EXPECT_EQ(bounds_of(b, {0, 1, 2}).size(), 2u);
+  EXPECT_EQ(constraints_of(b, {0, 1, 2}).size(), 2u);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "causal/lines.hpp"
+#include "causal/clock_lines.hpp"
 
 #include <cmath>
 #include <limits>
@@ -19,16 +19,16 @@ struct Clock {
   }
 };
 
-std::vector<CausalBound> messages(std::span<const Clock> clocks, std::uint32_t from,
-                                  std::uint32_t to, int count, std::mt19937_64& random) {
-  std::vector<CausalBound> bounds;
+std::vector<ClockConstraint> messages(std::span<const Clock> clocks, std::uint32_t from,
+                                      std::uint32_t to, int count, std::mt19937_64& random) {
+  std::vector<ClockConstraint> constraints;
   for (int i = 0; i < count; ++i) {
     const double sent = static_cast<double>(random() % 60'000'000'000);
     const double received = sent + 1'000 + static_cast<double>(random() % 20'000);
     const std::int64_t s = clocks[from].reading(sent), r = clocks[to].reading(received);
-    bounds.push_back({from, to, s, r, r - s});
+    constraints.push_back({from, to, s, r, r - s});
   }
-  return bounds;
+  return constraints;
 }
 
 std::int64_t aligned(const ClockLine& line, std::int64_t t) {
@@ -38,15 +38,15 @@ std::int64_t aligned(const ClockLine& line, std::int64_t t) {
 TEST(AlignByLines, brings_clocks_together_that_are_seconds_off_and_drift) {
   std::mt19937_64 random(5);
   const std::vector<Clock> clocks{{0, 0}, {1e10, 1e-4}, {-7e9, -8e-5}, {3e9, 2e-5}};
-  std::vector<CausalBound> bounds;
+  std::vector<ClockConstraint> constraints;
   // A chain: clock 3 only talks to clock 1, clock 1 to clock 2, clock 2 to clock 0.
   for (const auto& [a, b] : {std::pair(3u, 1u), std::pair(1u, 2u), std::pair(2u, 0u)}) {
     for (const auto& part :
          {messages(clocks, a, b, 500, random), messages(clocks, b, a, 500, random)}) {
-      bounds.insert(bounds.end(), part.begin(), part.end());
+      constraints.insert(constraints.end(), part.begin(), part.end());
     }
   }
-  const auto lines = align_by_lines(4, bounds);
+  const auto lines = find_clock_lines(4, constraints);
   for (const double truth : {0.0, 1e9, 3e10, 6e10}) {
     const std::int64_t reference = aligned(lines[0], clocks[0].reading(truth));
     for (std::size_t c = 1; c < 4; ++c) {
@@ -61,12 +61,12 @@ TEST(AlignByLines, brings_clocks_together_that_are_seconds_off_and_drift) {
 TEST(AlignByLines, one_way_traffic_aligns_nothing) {
   std::mt19937_64 random(6);
   const std::vector<Clock> clocks{{0, 0}, {1e10, 1e-4}, {5e6, 0}};
-  std::vector<CausalBound> bounds = messages(clocks, 0, 1, 100, random);
+  std::vector<ClockConstraint> constraints = messages(clocks, 0, 1, 100, random);
   for (const auto& part :
        {messages(clocks, 0, 2, 100, random), messages(clocks, 2, 0, 100, random)}) {
-    bounds.insert(bounds.end(), part.begin(), part.end());
+    constraints.insert(constraints.end(), part.begin(), part.end());
   }
-  const auto lines = align_by_lines(3, bounds);
+  const auto lines = find_clock_lines(3, constraints);
   EXPECT_EQ(lines[1].component, 1u);
   EXPECT_EQ(lines[1].offset, 0);
   EXPECT_EQ(lines[1].rate, 0);
@@ -78,40 +78,41 @@ TEST(AlignByLines, groups_between_which_messages_go_one_way_are_moved_until_none
   std::mt19937_64 random(7);
   // Both ways between 0 and 1, and between 2 and 3, but only from these to those.
   const std::vector<Clock> clocks{{0, 0}, {2e6, 1e-5}, {5e9, 0}, {5.001e9, -1e-5}};
-  std::vector<CausalBound> bounds;
+  std::vector<ClockConstraint> constraints;
   for (const auto& [a, b] : {std::pair(0u, 1u), std::pair(1u, 0u), std::pair(2u, 3u),
                              std::pair(3u, 2u), std::pair(2u, 1u)}) {
     const auto part = messages(clocks, a, b, 200, random);
-    bounds.insert(bounds.end(), part.begin(), part.end());
+    constraints.insert(constraints.end(), part.begin(), part.end());
   }
-  const auto lines = align_by_lines(4, bounds);
+  const auto lines = find_clock_lines(4, constraints);
   EXPECT_EQ(lines[1].component, 0u);
   EXPECT_EQ(lines[3].component, 2u);
   EXPECT_EQ(lines[2].offset, 0);
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (const CausalBound& bound : bounds) {
-    if (bound.from != 2 || bound.to != 1) continue;
-    least = std::min(least, aligned(lines[1], bound.to_time) - aligned(lines[2], bound.from_time));
+  for (const ClockConstraint& constraint : constraints) {
+    if (constraint.from != 2 || constraint.to != 1) continue;
+    least = std::min(
+        least, aligned(lines[1], constraint.to_time) - aligned(lines[2], constraint.from_time));
   }
   EXPECT_EQ(least, 0);
   EXPECT_NEAR(static_cast<double>(lines[0].offset), 5e9, 1e5);
 }
 
 TEST(AlignByLines, what_goes_around_in_circles_one_way_moves_nothing) {
-  const std::vector<CausalBound> bounds{
+  const std::vector<ClockConstraint> constraints{
       {0, 1, 1'000, 500, -500}, {1, 2, 2'000, 1'500, -500}, {2, 0, 3'000, 2'500, -500}};
-  for (const ClockLine& line : align_by_lines(3, bounds)) EXPECT_EQ(line.offset, 0);
+  for (const ClockLine& line : find_clock_lines(3, constraints)) EXPECT_EQ(line.offset, 0);
 }
 
 TEST(AlignByLines, groups_move_as_one) {
   // 0 and 1 are aligned already. Clock 2 is held by one of them from each side.
-  std::vector<CausalBound> bounds;
+  std::vector<ClockConstraint> constraints;
   for (std::int64_t t = 0; t < 10'000'000; t += 500'000) {
-    bounds.push_back({0, 2, t, t + 1'000'900, 1'000'900});
-    bounds.push_back({2, 1, t + 1'050'000, t + 50'900, -999'100});
+    constraints.push_back({0, 2, t, t + 1'000'900, 1'000'900});
+    constraints.push_back({2, 1, t + 1'050'000, t + 50'900, -999'100});
   }
-  EXPECT_EQ(align_by_lines(3, bounds)[2].component, 2u);
-  const auto lines = align_by_lines(3, bounds, std::vector<std::uint32_t>{0, 0, 2});
+  EXPECT_EQ(find_clock_lines(3, constraints)[2].component, 2u);
+  const auto lines = find_clock_lines(3, constraints, std::vector<std::uint32_t>{0, 0, 2});
   EXPECT_EQ(lines[2].component, 0u);
   EXPECT_EQ(lines[1].offset, 0);
   EXPECT_NEAR(static_cast<double>(aligned(lines[2], 6'000'000)), 5e6, 1'000);
@@ -119,16 +120,16 @@ TEST(AlignByLines, groups_move_as_one) {
 
 TEST(AlignByLines, few_messages_do_not_make_clocks_drift_more_than_they_can) {
   // Between the first pair of messages and the last one goes anything from -1 % to 1 %.
-  const std::vector<CausalBound> bounds{{0, 1, 0, 5'000'000, 5'000'000},
-                                        {1, 0, 1'000, 5'001'000, 5'000'000},
-                                        {0, 1, 1'000'000'000, 1'000'100'000, 100'000},
-                                        {1, 0, 1'000'001'000, 1'009'901'000, 9'900'000}};
-  const auto lines = align_by_lines(2, bounds);
+  const std::vector<ClockConstraint> constraints{{0, 1, 0, 5'000'000, 5'000'000},
+                                                 {1, 0, 1'000, 5'001'000, 5'000'000},
+                                                 {0, 1, 1'000'000'000, 1'000'100'000, 100'000},
+                                                 {1, 0, 1'000'001'000, 1'009'901'000, 9'900'000}};
+  const auto lines = find_clock_lines(2, constraints);
   EXPECT_LE(std::abs(lines[1].rate), 2.5e-4);
 }
 
 TEST(AlignByLines, nothing_is_known_without_edges) {
-  const auto lines = align_by_lines(2, {});
+  const auto lines = find_clock_lines(2, {});
   EXPECT_EQ(lines[1].component, 1u);
   EXPECT_EQ(lines[1].offset, 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "causal/lines.hpp"
+#include "causal/clock_lines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ struct Corridor {
 
   // The line in it: offset + rate * x.
   double offset = 0, rate = 0;
-  double looseness = 0;  ///< how far its bounds are from it, mean of logarithms
+  double looseness = 0;  ///< how far its constraints are from it, mean of logarithms
 };
 
 /// Keeps the corners of the lower hull (sign 1) or the upper one (sign -1), in order of x.
@@ -63,11 +63,12 @@ struct Line {
   double offset = 0, rate = 0;
 };
 
-/// Rates of one clock against another. Quartz is within the first; few bounds leave room for lines
-/// that are much steeper, so these are only looked at where there is none for the others.
+/// Limits on the rate of one clock against another, tried in this order. Quartz is within the
+/// first. Few constraints leave room for much steeper lines, so a limit is tried only if no line
+/// fits within the limits before it.
 constexpr std::array<double, 4> k_fastest{2.5e-4, 1e-3, 1e-2, 5e-2};
 
-/// The middle of the widest gap, which is concave in the rate: found by cutting the range.
+/// The middle of the widest gap. The gap is concave in the rate: ternary search finds its maximum.
 Line middle_line(const Corridor& corridor, double fastest) {
   const auto width = [&](double rate) {
     const auto [top, bottom] = gap(corridor, rate);
@@ -87,8 +88,8 @@ Line middle_line(const Corridor& corridor, double fastest) {
   return {bottom + (top - bottom) / 2, rate};
 }
 
-/// Mean logarithm of the distances of these points from a line, per point that it was not put
-/// through.
+/// Mean logarithm of the distances of these points from a line; a line goes through two points,
+/// which do not count.
 double looseness_of(const std::vector<Point>& points, const Line& line) {
   double sum = 0;
   for (const Point& p : points) sum += std::log1p(std::abs(p.y - line.offset - line.rate * p.x));
@@ -96,9 +97,9 @@ double looseness_of(const std::vector<Point>& points, const Line& line) {
                            : std::numeric_limits<double>::max();
 }
 
-/// Takes the middle line, or an edge of either hull that bounds are twice as close to. The middle
-/// alone would be wrong where one of two clocks always waits for the other: its process receives at
-/// once, time and again, and is received from late, by as much as the work differs.
+/// Takes the middle line, or an edge of either hull to which constraints are twice as close. The
+/// middle line is wrong where one of two processes always waits for the other: it receives at once
+/// every time, but its own messages are received late, by as much as the work differs.
 void find_line(Corridor& corridor) {
   std::vector<Point> all = corridor.floor;
   all.insert(all.end(), corridor.ceiling.begin(), corridor.ceiling.end());
@@ -120,7 +121,7 @@ void find_line(Corridor& corridor) {
     fastest = rate;
     middle = middle_line(corridor, fastest);
     const auto [top, bottom] = gap(corridor, middle.rate);
-    // Inside of the range a gap is the widest there is, as wide or narrow as it may be.
+    // A rate inside the range is the maximum, whether or not its gap is open.
     if (top >= bottom || std::abs(middle.rate) < 0.999 * fastest) break;
   }
   attempt(middle);
@@ -135,13 +136,13 @@ void find_line(Corridor& corridor) {
 }
 
 template <class GroupOf>
-std::vector<Corridor> corridors_of(std::span<const CausalBound> bounds, GroupOf group_of) {
+std::vector<Corridor> corridors_of(std::span<const ClockConstraint> constraints, GroupOf group_of) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Corridor> by_pair;
-  for (const CausalBound& bound : bounds) {
-    const std::uint32_t from = group_of(bound.from), to = group_of(bound.to);
+  for (const ClockConstraint& constraint : constraints) {
+    const std::uint32_t from = group_of(constraint.from), to = group_of(constraint.to);
     if (from == to) continue;
     const auto [low, high] = std::minmax(from, to);
-    const std::int64_t time = to == high ? bound.to_time : bound.from_time;
+    const std::int64_t time = to == high ? constraint.to_time : constraint.from_time;
     const auto [found, is_new] = by_pair.try_emplace({low, high});
     Corridor& corridor = found->second;
     if (is_new) {
@@ -150,7 +151,7 @@ std::vector<Corridor> corridors_of(std::span<const CausalBound> bounds, GroupOf 
       corridor.base = time;
     }
     const auto x = static_cast<double>(time - corridor.base);
-    const auto slack = static_cast<double>(bound.slack);
+    const auto slack = static_cast<double>(constraint.slack);
     if (to == high) {
       corridor.floor.push_back({x, -slack});
     } else {
@@ -173,17 +174,18 @@ std::int64_t aligned(const ClockLine& line, std::int64_t t) {
   return t + line.offset + std::llround(line.rate * static_cast<double>(t - line.base));
 }
 
-/// Moves components as wholes, later, until nothing between them arrives before it was sent. What
-/// goes around in circles never comes to an end: then they stay.
-void order_components(std::vector<ClockLine>& lines, std::span<const CausalBound> bounds) {
+/// Moves whole components later until nothing between them arrives before it was sent. Circles of
+/// components would move for ever: then all stay.
+void order_components(std::vector<ClockLine>& lines, std::span<const ClockConstraint> constraints) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> slacks;  // smallest
-  for (const CausalBound& bound : bounds) {
-    const std::pair between{lines[bound.from].component, lines[bound.to].component};
+  for (const ClockConstraint& constraint : constraints) {
+    const std::pair between{lines[constraint.from].component, lines[constraint.to].component};
     if (between.first == between.second) continue;
-    const std::int64_t moved = (aligned(lines[bound.to], bound.to_time) - bound.to_time) -
-                               (aligned(lines[bound.from], bound.from_time) - bound.from_time);
-    const auto [found, is_new] = slacks.try_emplace(between, bound.slack + moved);
-    if (!is_new) found->second = std::min(found->second, bound.slack + moved);
+    const std::int64_t moved =
+        (aligned(lines[constraint.to], constraint.to_time) - constraint.to_time) -
+        (aligned(lines[constraint.from], constraint.from_time) - constraint.from_time);
+    const auto [found, is_new] = slacks.try_emplace(between, constraint.slack + moved);
+    if (!is_new) found->second = std::min(found->second, constraint.slack + moved);
   }
   constexpr std::size_t k_steps = 100;
   constexpr std::int64_t k_farthest = std::int64_t{1} << 61;  // no time is later
@@ -205,12 +207,13 @@ void order_components(std::vector<ClockLine>& lines, std::span<const CausalBound
 
 }  // namespace
 
-std::vector<ClockLine> align_by_lines(std::size_t clocks, std::span<const CausalBound> bounds,
-                                      std::span<const std::uint32_t> group_of) {
+std::vector<ClockLine> find_clock_lines(std::size_t clocks,
+                                        std::span<const ClockConstraint> constraints,
+                                        std::span<const std::uint32_t> group_of) {
   const auto group = [&](std::uint32_t c) { return group_of.empty() ? c : group_of[c]; };
   std::vector<ClockLine> lines(clocks);
   DisjointSets components(clocks);
-  const std::vector<Corridor> corridors = corridors_of(bounds, group);
+  const std::vector<Corridor> corridors = corridors_of(constraints, group);
   std::vector<std::vector<const Corridor*>> tree(clocks);
   for (const Corridor& corridor : corridors) {
     if (!components.join(corridor.low, corridor.high)) continue;
@@ -248,7 +251,7 @@ std::vector<ClockLine> align_by_lines(std::size_t clocks, std::span<const Causal
     }
   }
   for (std::uint32_t c = 0; c < clocks; ++c) lines[c] = lines[group(c)];
-  order_components(lines, bounds);
+  order_components(lines, constraints);
   return lines;
 }
 

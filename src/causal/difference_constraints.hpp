@@ -7,29 +7,30 @@
 #include <span>
 #include <vector>
 
-#include "causal/fit.hpp"
+#include "causal/constraint.hpp"
 
 namespace entrain::causal {
 
-/// Limits on clock rates are whole billionths, so that what follows from them is exact.
+/// Limits on clock rates are whole billionths, so that all that follows from them is exact.
 inline constexpr std::int64_t k_ppb = 1'000'000'000;
-/// The largest limit that is looked at: a tenth.
+/// The largest limit that is considered: a tenth.
 inline constexpr std::int64_t k_most_rate_ppb = k_ppb / 10;
 
-/// Clock errors on a grid of times, of which differences are bounded.
+/// Clock errors in windows of time, and constraints between them.
 ///
 /// The error e_i of clock i is its time (along its base line) minus that of the reference. Every
-/// CausalBound limits e_to - e_from at two times; a limit R_i on rates says |e_i(t) - e_i(u)| <=
-/// R_i |t - u|. Both ends of a bound are moved to the middle of the window that holds its
-/// `to_time`, which costs R_i times their distance from it, rounded up (to 1/256 tick); so all that
-/// follows is true of the clocks if the bounds and limits are. The reference has no error ever.
-struct GuaranteeProblem {
+/// ClockConstraint limits e_to - e_from at two times; a limit R_i on rates says |e_i(t) - e_i(u)|
+/// <= R_i |t - u|. Both ends of a constraint are moved to the middle of the window that holds its
+/// `to_time`. That costs R_i times their distance from the middle, rounded up (to 1/256 tick), so
+/// everything that follows is true of the clocks if the constraints and limits are. The reference
+/// never has an error.
+struct ConstraintGrid {
   std::uint32_t clocks = 0;
   std::uint32_t reference = 0;
   std::int64_t begin = 0;  ///< of the first window, ticks
   std::int64_t width = 1;  ///< of a window, ticks, >= 1
   std::uint32_t windows = 1;
-  std::span<const CausalBound> bounds;
+  std::span<const ClockConstraint> constraints;
 
   [[nodiscard]] std::uint32_t window_of(std::int64_t time) const;
   [[nodiscard]] std::int64_t middle(std::uint32_t window) const {
@@ -40,7 +41,7 @@ struct GuaranteeProblem {
 /// Limits on the rates of errors: R_i = wander + extra of clock i.
 struct RateLimits {
   std::int64_t wander_ppb = 0;
-  /// Per clock, for what is wrong with its base line; empty: 0.
+  /// Per clock: how wrong the rate of its base line may be; empty: 0.
   std::vector<std::int64_t> extra_ppb;
 
   [[nodiscard]] std::int64_t of(std::uint32_t clock) const {
@@ -48,7 +49,7 @@ struct RateLimits {
   }
 };
 
-/// In which the errors lie in the middle of every window.
+/// Per window: the interval that must contain each clock's error at the window's middle.
 struct ErrorIntervals {
   static constexpr std::int64_t k_unbounded = std::numeric_limits<std::int64_t>::max();
 
@@ -66,37 +67,48 @@ struct ErrorIntervals {
   }
 };
 
-/// Bounds that cannot hold together: around a circle of clocks and times they add up to less than
-/// 0.
+/// Constraints that cannot hold together: around a circle of clocks and times their slacks add up
+/// to less than 0.
 struct Contradiction {
-  std::vector<std::uint32_t> clocks;  ///< that take part, increasing
+  std::vector<std::uint32_t> clocks;  ///< on the circle, increasing
   std::int64_t begin = 0, end = 0;    ///< middles of its first and last window, ticks
-  /// Limit on wander above which this circle is none, ppb; empty: whatever the rates.
+  /// Limit on wander, ppb, above which this circle is no contradiction; empty: it is one under any
+  /// limit.
   std::optional<std::int64_t> needed_ppb;
 };
 
-/// The graph of difference constraints: a node per clock and window, one for the reference.
-/// Deterministic. Memory: O(bounds + clocks * windows).
-class Guarantee {
+/// The graph of difference constraints: a node per clock and window, and one for the reference.
+///
+/// Shortest paths from the reference give the upper ends of the intervals, paths to it the lower
+/// ends. Example: clock 0 is the reference, one window lasts from 0 to 100, clock 1 may change its
+/// error by 1 % of the time, mu is 2.
+///  * A message leaves clock 0 at 40 and arrives when clock 1 shows 60: e_1 - e_0 <= 18 at 60.
+///    Moved by 10 ticks to the middle of the window this is e_1 <= 18.1.
+///  * A message leaves clock 1 when it shows 30 and arrives when clock 0 shows 45: e_0 - e_1 <= 13.
+///    Moved by 20 ticks: e_1 >= -13.2.
+/// In whole ticks the proved interval of e_1 at time 50 is [-14, 19].
+///
+/// Deterministic. Memory: O(constraints + clocks * windows).
+class DifferenceConstraints {
  public:
-  /// Bounds of more than 2^46 ticks say nothing. `problem.bounds` need not outlive this.
-  explicit Guarantee(const GuaranteeProblem& problem);
+  /// Constraints of more than 2^46 ticks are left out. `problem.constraints` need not outlive this.
+  explicit DifferenceConstraints(const ConstraintGrid& problem);
 
-  /// The problem without its bounds.
-  [[nodiscard]] const GuaranteeProblem& grid() const { return grid_; }
+  /// The problem without its constraints.
+  [[nodiscard]] const ConstraintGrid& grid() const { return grid_; }
 
   /// A contradiction under limits on rates; empty if there is none.
   [[nodiscard]] std::optional<Contradiction> contradiction(const RateLimits& limits) const;
 
-  /// A limit for all clocks without contradiction that is at most about a sixteenth above the
-  /// smallest one; what contradicts if k_most_rate_ppb does not suffice.
+  /// One limit for all clocks under which nothing contradicts, at most about a sixteenth above the
+  /// smallest such limit. A contradiction if k_most_rate_ppb does not suffice.
   struct LeastRate {
     std::int64_t rate_ppb = 0;
     std::optional<Contradiction> contradiction;
   };
   [[nodiscard]] LeastRate least_rate() const;
 
-  /// The tightest intervals that follow (shortest paths from and to the reference); there must be
+  /// The tightest intervals that follow (shortest paths from and to the reference). There must be
   /// no contradiction.
   [[nodiscard]] ErrorIntervals intervals(const RateLimits& limits) const;
 
@@ -104,12 +116,12 @@ class Guarantee {
   struct Edge {
     std::uint32_t from = 0, to = 0;  ///< clocks
     std::int64_t slack = 0;          ///< ticks
-    /// Of its ends from the middle of the window, ticks; of the reference 0.
+    /// Distances of its ends from the middle of the window, ticks; 0 for the reference.
     std::int64_t from_distance = 0, to_distance = 0;
   };
   class Paths;
 
-  GuaranteeProblem grid_;                  ///< without bounds
+  ConstraintGrid grid_;                    ///< without constraints
   std::vector<std::uint32_t> first_edge_;  ///< per window, and the end
   std::vector<Edge> edges_;
 };

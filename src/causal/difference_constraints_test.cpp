@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "causal/bounds_proof.hpp"
+#include "causal/difference_constraints.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,13 +17,13 @@ using ::testing::ElementsAre;
 
 constexpr std::int64_t k_free = ErrorIntervals::k_unbounded;
 
-GuaranteeProblem problem(std::uint32_t clocks, std::uint32_t windows,
-                         std::span<const CausalBound> bounds) {
-  GuaranteeProblem problem;
+ConstraintGrid problem(std::uint32_t clocks, std::uint32_t windows,
+                       std::span<const ClockConstraint> constraints) {
+  ConstraintGrid problem;
   problem.clocks = clocks;
   problem.width = 100;
   problem.windows = windows;
-  problem.bounds = bounds;
+  problem.constraints = constraints;
   return problem;
 }
 
@@ -34,9 +34,22 @@ std::pair<std::int64_t, std::int64_t> of(const ErrorIntervals& intervals, std::u
 }
 using Pair = std::pair<std::int64_t, std::int64_t>;
 
-TEST(Guarantee, messages_both_ways_give_an_interval_that_grows_with_the_distance) {
-  const std::vector<CausalBound> bounds{{0, 1, 150, 150, 10}, {1, 0, 150, 150, 5}};
-  const ErrorIntervals found = Guarantee(problem(2, 4, bounds)).intervals({10'000'000, {}});
+TEST(DifferenceConstraints, the_example_of_the_header) {
+  const std::vector<ClockConstraint> constraints{{0, 1, 40, 60, 60 - 40 - 2},
+                                                 {1, 0, 30, 45, 45 - 30 - 2}};
+  ConstraintGrid one_window;
+  one_window.clocks = 2;
+  one_window.width = 100;
+  one_window.constraints = constraints;
+  const ErrorIntervals found = DifferenceConstraints(one_window).intervals({10'000'000, {}});
+  EXPECT_EQ(found.of(1, 0).lower, -14);
+  EXPECT_EQ(found.of(1, 0).upper, 19);
+}
+
+TEST(DifferenceConstraints, messages_both_ways_give_an_interval_that_grows_with_the_distance) {
+  const std::vector<ClockConstraint> constraints{{0, 1, 150, 150, 10}, {1, 0, 150, 150, 5}};
+  const ErrorIntervals found =
+      DifferenceConstraints(problem(2, 4, constraints)).intervals({10'000'000, {}});
   EXPECT_EQ(of(found, 1, 1), Pair(-5, 10));
   EXPECT_EQ(of(found, 1, 0), Pair(-6, 11));
   EXPECT_EQ(of(found, 1, 2), Pair(-6, 11));
@@ -44,68 +57,69 @@ TEST(Guarantee, messages_both_ways_give_an_interval_that_grows_with_the_distance
   for (std::uint32_t w = 0; w < 4; ++w) EXPECT_EQ(of(found, 0, w), Pair(0, 0));
 }
 
-TEST(Guarantee, ends_are_moved_to_the_middle_and_costs_rounded_up) {
+TEST(DifferenceConstraints, ends_are_moved_to_the_middle_and_costs_rounded_up) {
   // 10 ticks from the middle at 1 % are 0.1 ticks, 90 are 0.9, and 40 are 0.4; the reference costs
   // nothing.
-  const std::vector<CausalBound> bounds{{0, 1, 0, 160, 10}, {1, 2, 60, 190, 0}};
-  const ErrorIntervals found = Guarantee(problem(3, 2, bounds)).intervals({10'000'000, {}});
+  const std::vector<ClockConstraint> constraints{{0, 1, 0, 160, 10}, {1, 2, 60, 190, 0}};
+  const ErrorIntervals found =
+      DifferenceConstraints(problem(3, 2, constraints)).intervals({10'000'000, {}});
   EXPECT_EQ(of(found, 1, 1), Pair(-k_free, 11));
   EXPECT_EQ(of(found, 2, 1), Pair(-k_free, 12));
   // A limit of its own for clock 1: 10 % of 10 and of 90 ticks.
   const ErrorIntervals own =
-      Guarantee(problem(3, 2, bounds)).intervals({10'000'000, {0, 90'000'000, 0}});
+      DifferenceConstraints(problem(3, 2, constraints)).intervals({10'000'000, {0, 90'000'000, 0}});
   EXPECT_EQ(of(own, 1, 1), Pair(-k_free, 11));
   EXPECT_EQ(of(own, 2, 1), Pair(-k_free, 10 + 1 + 9 + 1));
 }
 
-TEST(Guarantee, chains_tie_clocks_that_never_talk_to_the_reference) {
-  const std::vector<CausalBound> bounds{
+TEST(DifferenceConstraints, chains_tie_clocks_that_never_talk_to_the_reference) {
+  const std::vector<ClockConstraint> constraints{
       {0, 1, 50, 50, 3}, {1, 0, 50, 50, 4}, {1, 2, 50, 50, 20}, {2, 1, 50, 50, 10}};
-  const ErrorIntervals found = Guarantee(problem(4, 1, bounds)).intervals({});
+  const ErrorIntervals found = DifferenceConstraints(problem(4, 1, constraints)).intervals({});
   EXPECT_EQ(of(found, 2, 0), Pair(-14, 23));
   EXPECT_EQ(of(found, 3, 0), Pair(-k_free, k_free));
   EXPECT_FALSE(found.of(3, 0).bounded());
 }
 
-TEST(Guarantee, what_contradicts_tells_the_rate_that_it_takes) {
+TEST(DifferenceConstraints, what_contradicts_tells_the_rate_that_it_takes) {
   // At least 0 at one time, at most -10 200 ticks later.
-  const std::vector<CausalBound> bounds{{1, 0, 50, 50, 0}, {0, 1, 250, 250, -10}};
-  const Guarantee guarantee(problem(2, 3, bounds));
-  const auto found = guarantee.contradiction({40'000'000, {}});
+  const std::vector<ClockConstraint> constraints{{1, 0, 50, 50, 0}, {0, 1, 250, 250, -10}};
+  const DifferenceConstraints proof(problem(2, 3, constraints));
+  const auto found = proof.contradiction({40'000'000, {}});
   ASSERT_TRUE(found);
   EXPECT_THAT(found->clocks, ElementsAre(0, 1));
   EXPECT_EQ(found->begin, 50);
   EXPECT_EQ(found->end, 250);
   EXPECT_EQ(found->needed_ppb, 50'000'000);
-  EXPECT_FALSE(guarantee.contradiction({50'000'000, {}}));
+  EXPECT_FALSE(proof.contradiction({50'000'000, {}}));
   // 1 % more are left to clock 1.
-  EXPECT_EQ(guarantee.contradiction({0, {0, 10'000'000}})->needed_ppb, 40'000'000);
-  const auto least = guarantee.least_rate();
+  EXPECT_EQ(proof.contradiction({0, {0, 10'000'000}})->needed_ppb, 40'000'000);
+  const auto least = proof.least_rate();
   EXPECT_FALSE(least.contradiction);
   EXPECT_GE(least.rate_ppb, 50'000'000);
   EXPECT_LE(least.rate_ppb, 50'000'000 + 50'000'000 / 16);
 }
 
-TEST(Guarantee, no_rate_explains_what_contradicts_at_one_time) {
-  const std::vector<CausalBound> bounds{{1, 0, 50, 50, 0}, {0, 1, 50, 50, -1}};
-  const auto least = Guarantee(problem(2, 3, bounds)).least_rate();
+TEST(DifferenceConstraints, no_rate_explains_what_contradicts_at_one_time) {
+  const std::vector<ClockConstraint> constraints{{1, 0, 50, 50, 0}, {0, 1, 50, 50, -1}};
+  const auto least = DifferenceConstraints(problem(2, 3, constraints)).least_rate();
   ASSERT_TRUE(least.contradiction);
   EXPECT_FALSE(least.contradiction->needed_ppb);
 }
 
-TEST(Guarantee, bounds_beyond_all_measure_say_nothing) {
+TEST(DifferenceConstraints, constraints_beyond_all_measure_say_nothing) {
   constexpr std::int64_t k_far = std::int64_t{1} << 60;
-  const std::vector<CausalBound> bounds{
+  const std::vector<ClockConstraint> constraints{
       {0, 1, 0, k_far, 5}, {1, 0, -k_far, 50, 5}, {0, 1, 50, 50, k_far}, {1, 1, 50, 50, -7}};
-  const Guarantee guarantee(problem(2, 1, bounds));
-  EXPECT_FALSE(guarantee.contradiction({}));
-  EXPECT_FALSE(guarantee.intervals({}).of(1, 0).bounded());
+  const DifferenceConstraints proof(problem(2, 1, constraints));
+  EXPECT_FALSE(proof.contradiction({}));
+  EXPECT_FALSE(proof.intervals({}).of(1, 0).bounded());
 }
 
 /// Shortest paths of a matrix of costs between (clock, window) pairs, the reference being one node.
 class Oracle {
  public:
-  Oracle(const GuaranteeProblem& problem, const RateLimits& limits)
+  Oracle(const ConstraintGrid& problem, const RateLimits& limits)
       : problem_(problem), size_(problem.clocks * problem.windows + 1) {
     cost_.assign(size_ * size_, k_free);
     for (std::size_t i = 0; i < size_; ++i) cost_[i * size_ + i] = 0;
@@ -117,14 +131,14 @@ class Oracle {
         lower(node(c, w), node(c, w - 1), step);
       }
     }
-    for (const CausalBound& bound : problem.bounds) {
-      const std::uint32_t w = problem.window_of(bound.to_time);
+    for (const ClockConstraint& constraint : problem.constraints) {
+      const std::uint32_t w = problem.window_of(constraint.to_time);
       const auto moved = [&](std::uint32_t c, std::int64_t time) {
         return c == problem.reference ? 0 : up(std::abs(time - problem.middle(w)), limits.of(c));
       };
-      lower(
-          node(bound.from, w), node(bound.to, w),
-          bound.slack * 256 + moved(bound.from, bound.from_time) + moved(bound.to, bound.to_time));
+      lower(node(constraint.from, w), node(constraint.to, w),
+            constraint.slack * 256 + moved(constraint.from, constraint.from_time) +
+                moved(constraint.to, constraint.to_time));
     }
     for (std::size_t k = 0; k < size_; ++k) {
       for (std::size_t i = 0; i < size_; ++i) {
@@ -152,41 +166,41 @@ class Oracle {
   void lower(std::size_t i, std::size_t j, std::int64_t cost) {
     cost_[i * size_ + j] = std::min(cost_[i * size_ + j], cost);
   }
-  const GuaranteeProblem& problem_;
+  const ConstraintGrid& problem_;
   std::size_t size_;
   std::vector<std::int64_t> cost_;
 };
 
-TEST(Guarantee, intervals_are_the_shortest_paths) {
+TEST(DifferenceConstraints, intervals_are_the_shortest_paths) {
   int contradictions = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     RandomStream random(seed, 1);
-    std::vector<CausalBound> bounds;
+    std::vector<ClockConstraint> constraints;
     const auto clocks = static_cast<std::uint32_t>(2 + random.below(4));
     const auto windows = static_cast<std::uint32_t>(1 + random.below(5));
     for (std::uint64_t n = random.below(25); n > 0; --n) {
-      CausalBound bound;
-      bound.from = static_cast<std::uint32_t>(random.below(clocks));
-      bound.to = static_cast<std::uint32_t>(random.below(clocks));
-      bound.from_time = static_cast<std::int64_t>(random.below(windows * 100));
-      bound.to_time = static_cast<std::int64_t>(random.below(windows * 100));
-      bound.slack = static_cast<std::int64_t>(random.below(60)) - (seed % 3 == 0 ? 20 : 0);
-      if (bound.from != bound.to) bounds.push_back(bound);
+      ClockConstraint constraint;
+      constraint.from = static_cast<std::uint32_t>(random.below(clocks));
+      constraint.to = static_cast<std::uint32_t>(random.below(clocks));
+      constraint.from_time = static_cast<std::int64_t>(random.below(windows * 100));
+      constraint.to_time = static_cast<std::int64_t>(random.below(windows * 100));
+      constraint.slack = static_cast<std::int64_t>(random.below(60)) - (seed % 3 == 0 ? 20 : 0);
+      if (constraint.from != constraint.to) constraints.push_back(constraint);
     }
-    GuaranteeProblem random_problem = problem(clocks, windows, bounds);
+    ConstraintGrid random_problem = problem(clocks, windows, constraints);
     random_problem.reference = static_cast<std::uint32_t>(random.below(clocks));
     RateLimits limits{static_cast<std::int64_t>(random.below(100'000'000)), {}};
     for (std::uint32_t c = 0; c < clocks && seed % 2 == 0; ++c) {
       limits.extra_ppb.push_back(static_cast<std::int64_t>(random.below(100'000'000)));
     }
-    const Guarantee guarantee(random_problem);
+    const DifferenceConstraints proof(random_problem);
     const Oracle oracle(random_problem, limits);
-    ASSERT_EQ(guarantee.contradiction(limits).has_value(), oracle.contradicts()) << seed;
+    ASSERT_EQ(proof.contradiction(limits).has_value(), oracle.contradicts()) << seed;
     if (oracle.contradicts()) {
       ++contradictions;
       continue;
     }
-    const ErrorIntervals found = guarantee.intervals(limits);
+    const ErrorIntervals found = proof.intervals(limits);
     for (std::uint32_t c = 0; c < clocks; ++c) {
       for (std::uint32_t w = 0; w < windows; ++w) {
         const std::int64_t back = oracle.at(oracle.node(c, w), 0);
@@ -199,7 +213,7 @@ TEST(Guarantee, intervals_are_the_shortest_paths) {
             << "seed " << seed << ", clock " << c << ", window " << w;
       }
     }
-    const auto least = guarantee.least_rate();
+    const auto least = proof.least_rate();
     if (least.contradiction) continue;
     EXPECT_FALSE(Oracle(random_problem, {least.rate_ppb, {}}).contradicts());
     const std::int64_t below = least.rate_ppb - least.rate_ppb / 8 - 2'000'000;
@@ -218,7 +232,7 @@ struct WanderingClock {
   }
 };
 
-TEST(Guarantee, the_truth_is_inside_and_more_messages_never_widen_it) {
+TEST(DifferenceConstraints, the_truth_is_inside_and_more_messages_never_widen_it) {
   constexpr std::uint32_t k_clocks = 5, k_windows = 40;
   constexpr std::int64_t k_rate_ppb = 20'000'000;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
@@ -228,7 +242,7 @@ TEST(Guarantee, the_truth_is_inside_and_more_messages_never_widen_it) {
       clocks[c] = {random.uniform(-500, 500), random.uniform(0, 0.02), random.uniform(300, 9'000),
                    random.uniform(0, 6)};
     }
-    std::vector<CausalBound> bounds;
+    std::vector<ClockConstraint> constraints;
     for (int m = 0; m < 200; ++m) {
       const auto from = static_cast<std::uint32_t>(random.below(k_clocks));
       const auto to =
@@ -241,17 +255,17 @@ TEST(Guarantee, the_truth_is_inside_and_more_messages_never_widen_it) {
         return x;
       };
       const double s = shown(from, sent), r = shown(to, sent + latency);
-      CausalBound bound{from, to, std::llround(s), std::llround(r), 0};
-      bound.slack = static_cast<std::int64_t>(std::ceil(r - s)) + 1;  // 1: times are rounded
-      bounds.push_back(bound);
+      ClockConstraint constraint{from, to, std::llround(s), std::llround(r), 0};
+      constraint.slack = static_cast<std::int64_t>(std::ceil(r - s)) + 1;  // 1: times are rounded
+      constraints.push_back(constraint);
     }
-    GuaranteeProblem few = problem(k_clocks, k_windows, bounds);
-    few.bounds = std::span(bounds).first(100);
-    const ErrorIntervals wide = Guarantee(few).intervals({k_rate_ppb, {}});
-    const GuaranteeProblem all = problem(k_clocks, k_windows, bounds);
-    const Guarantee guarantee(all);
-    EXPECT_FALSE(guarantee.contradiction({k_rate_ppb, {}}));
-    const ErrorIntervals found = guarantee.intervals({k_rate_ppb, {}});
+    ConstraintGrid few = problem(k_clocks, k_windows, constraints);
+    few.constraints = std::span(constraints).first(100);
+    const ErrorIntervals wide = DifferenceConstraints(few).intervals({k_rate_ppb, {}});
+    const ConstraintGrid all = problem(k_clocks, k_windows, constraints);
+    const DifferenceConstraints proof(all);
+    EXPECT_FALSE(proof.contradiction({k_rate_ppb, {}}));
+    const ErrorIntervals found = proof.intervals({k_rate_ppb, {}});
     for (std::uint32_t c = 0; c < k_clocks; ++c) {
       for (std::uint32_t w = 0; w < k_windows; ++w) {
         const double error = clocks[c].error(static_cast<double>(all.middle(w)));

@@ -7,33 +7,34 @@
 #include <entrain/clock_map.hpp>
 
 #include "base/big_vector.hpp"
+#include "causal/clock_errors.hpp"
+#include "causal/constraint.hpp"
 #include "causal/context.hpp"
-#include "causal/fit.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::causal {
 
-/// The clocks of a trace with the maps that they have for now, and what its edges say of their
-/// errors. Every process has the maps of its own clocks and the bounds of all.
-class EdgeBounds {
+/// The clocks of a trace with their present maps, and the constraints of its edges on their errors.
+/// Every process has the maps of its own clocks and the constraints of all clocks.
+class ConstrainedClocks {
  public:
   /// Windows in which the tightest edge of every pair of clocks is kept.
   static constexpr std::uint32_t k_windows = 512;
 
-  /// All must outlive this. `maps`: one per location, the same for all of a domain.
-  EdgeBounds(const Context& context, const trace::ClockDomains& domains,
-             std::vector<ClockMap>& maps);
-  EdgeBounds(const EdgeBounds&) = delete;
-  EdgeBounds& operator=(const EdgeBounds&) = delete;
+  /// All must outlive this. `maps`: one per location, the same for all locations of a domain.
+  ConstrainedClocks(const Context& context, const trace::ClockDomains& domains,
+                    std::vector<ClockMap>& maps);
+  ConstrainedClocks(const ConstrainedClocks&) = delete;
+  ConstrainedClocks& operator=(const ConstrainedClocks&) = delete;
 
-  /// Times of all nodes and the span of all events, through the maps as they are; not before
-  /// somebody calls it. Collective.
+  /// Computes the times of all nodes and the span of all events by the present maps. Call it before
+  /// all that follows. Collective.
   void evaluate();
-  /// Finds the bounds, with errors as far as they are known (null: 0), of clocks that are aligned
-  /// with each other. Collective.
+  /// Finds the constraints between clocks that are aligned with each other. `errors`: as far as
+  /// they are known (null: 0). Collective.
   void collect(const ClockErrors* errors);
-  /// Takes these maps instead, moved so that no time is negative, and evaluates them. Collective.
-  void take(std::vector<ClockMap> maps);
+  /// Replaces the maps, moved so that no time is negative, and evaluates them. Collective.
+  void set_maps(std::vector<ClockMap> maps);
   /// ErrorKind::interrupted if the user wants to stop. Collective.
   [[nodiscard]] Result<void> check_cancelled() const;
 
@@ -42,24 +43,24 @@ class EdgeBounds {
   [[nodiscard]] std::int64_t width_of(std::uint32_t windows) const {
     return (end_ - begin_) / windows + 1;
   }
-  /// Of all bounds by the maps as they are, ticks^2.
+  /// Of all constraints by the present maps, ticks^2.
   [[nodiscard]] double sum_of_squared_violations() const;
   [[nodiscard]] double worst_violation() const;  ///< ticks, at least 0
 
   [[nodiscard]] Team& team() const { return context_.team(); }
   [[nodiscard]] std::size_t clocks() const { return clocks_; }
   [[nodiscard]] std::uint32_t clock_of(LocationIndex l) const { return domains_.of[l]; }
-  /// Clocks whose locations are of this process.
+  /// The clocks whose locations this process owns.
   [[nodiscard]] const std::vector<std::uint32_t>& own_clocks() const { return own_clocks_; }
-  /// All locations of the clock as one.
+  /// Number of events, first and last stamp, and flushes of all locations of the clock together.
   [[nodiscard]] trace::LocationSkeleton extent(std::uint32_t clock) const;
   [[nodiscard]] const std::vector<ClockMap>& maps() const { return maps_; }
   [[nodiscard]] const ClockMap& map_of(std::uint32_t clock) const;
   /// Gives all locations of a clock this map, in `maps`.
   void set_map(std::vector<ClockMap>& maps, std::uint32_t clock, const ClockMap& map) const;
 
-  std::vector<CausalBound> bounds;
-  /// Per clock: the first one of those that it is aligned with. At first all are.
+  std::vector<ClockConstraint> constraints;
+  /// Per clock: the first one of the clocks that it is aligned with. At first all are aligned.
   std::vector<std::uint32_t> component_of;
 
  private:

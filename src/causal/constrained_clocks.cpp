@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "causal/edge_bounds.hpp"
+#include "causal/constrained_clocks.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "base/cancel.hpp"
-#include "causal/edge_limits.hpp"
+#include "causal/edge_constraints.hpp"
 #include "causal/node_times.hpp"
 #include "clocks/presync.hpp"
 
 namespace entrain::causal {
 
-EdgeBounds::EdgeBounds(const Context& context, const trace::ClockDomains& domains,
-                       std::vector<ClockMap>& maps)
+ConstrainedClocks::ConstrainedClocks(const Context& context, const trace::ClockDomains& domains,
+                                     std::vector<ClockMap>& maps)
     : component_of(domains.count(), 0),
       context_(context),
       domains_(domains),
@@ -24,7 +24,7 @@ EdgeBounds::EdgeBounds(const Context& context, const trace::ClockDomains& domain
   }
 }
 
-void EdgeBounds::evaluate() {
+void ConstrainedClocks::evaluate() {
   begin_ = std::numeric_limits<std::int64_t>::max();
   end_ = std::numeric_limits<std::int64_t>::min();
   for (const LocationIndex l : context_.share.own()) {
@@ -38,8 +38,8 @@ void EdgeBounds::evaluate() {
   evaluate_nodes(context_, times_, [&](LocationIndex l) { return ClockMap::Cursor(maps_[l]); });
 }
 
-void EdgeBounds::collect(const ClockErrors* errors) {
-  BoundOptions options;
+void ConstrainedClocks::collect(const ClockErrors* errors) {
+  ConstraintOptions options;
   options.times = times_;
   options.clock_of = domains_.of;
   options.clocks = static_cast<std::uint32_t>(clocks_);
@@ -49,45 +49,47 @@ void EdgeBounds::collect(const ClockErrors* errors) {
   options.windows = k_windows;
   options.errors = errors;
   options.threads = context_.threads;
-  bounds = collect_bounds(team(), context_.graph, options);
-  std::erase_if(bounds, [&](const CausalBound& bound) {
-    return component_of[bound.from] != component_of[bound.to];
+  constraints = collect_constraints(team(), context_.graph, options);
+  std::erase_if(constraints, [&](const ClockConstraint& constraint) {
+    return component_of[constraint.from] != component_of[constraint.to];
   });
 }
 
-void EdgeBounds::take(std::vector<ClockMap> maps) {
+void ConstrainedClocks::set_maps(std::vector<ClockMap> maps) {
   maps_ = std::move(maps);
   clocks::avoid_negative_times(context_.share, maps_);
   evaluate();
 }
 
-Result<void> EdgeBounds::check_cancelled() const { return Cancel(context_.progress).agree(team()); }
+Result<void> ConstrainedClocks::check_cancelled() const {
+  return Cancel(context_.progress).agree(team());
+}
 
-double EdgeBounds::sum_of_squared_violations() const {
+double ConstrainedClocks::sum_of_squared_violations() const {
   double sum = 0;
-  for (const CausalBound& bound : bounds) {
-    const double below = std::min(static_cast<double>(bound.slack), 0.0);
+  for (const ClockConstraint& constraint : constraints) {
+    const double below = std::min(static_cast<double>(constraint.slack), 0.0);
     sum += below * below;
   }
   return sum;
 }
 
-double EdgeBounds::worst_violation() const {
+double ConstrainedClocks::worst_violation() const {
   std::int64_t worst = 0;
-  for (const CausalBound& bound : bounds) worst = std::max(worst, -bound.slack);
+  for (const ClockConstraint& constraint : constraints) worst = std::max(worst, -constraint.slack);
   return static_cast<double>(worst);
 }
 
-trace::LocationSkeleton EdgeBounds::extent(std::uint32_t clock) const {
+trace::LocationSkeleton ConstrainedClocks::extent(std::uint32_t clock) const {
   return trace::extent_of(context_.trace(), domains_.members[clock]);
 }
 
-const ClockMap& EdgeBounds::map_of(std::uint32_t clock) const {
+const ClockMap& ConstrainedClocks::map_of(std::uint32_t clock) const {
   return maps_[domains_.members[clock].front()];
 }
 
-void EdgeBounds::set_map(std::vector<ClockMap>& maps, std::uint32_t clock,
-                         const ClockMap& map) const {
+void ConstrainedClocks::set_map(std::vector<ClockMap>& maps, std::uint32_t clock,
+                                const ClockMap& map) const {
   for (const LocationIndex l : domains_.members[clock]) maps[l] = map;
 }
 

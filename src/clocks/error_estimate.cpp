@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clocks/error_bound.hpp"
+#include "clocks/error_estimate.hpp"
 
 #include <algorithm>
 
 namespace entrain::clocks {
 
-ErrorBound::ErrorBound(std::vector<std::uint64_t> times, std::vector<double> inside,
-                       double rate_before, double rate_behind, double wander)
+ErrorEstimate::ErrorEstimate(std::vector<std::uint64_t> times, std::vector<double> inside,
+                             double rate_before, double rate_behind, double wander)
     : times_(std::move(times)),
       inside_(std::move(inside)),
       rate_before_(rate_before),
@@ -24,7 +24,7 @@ double growth(double rate, double wander, double length, double distance) {
 
 }  // namespace
 
-std::optional<double> ErrorBound::at(std::uint64_t local) const {
+std::optional<double> ErrorEstimate::at(std::uint64_t local) const {
   if (!known()) return std::nullopt;
   const std::size_t last = times_.size() - 1;
   if (local < times_.front()) {
@@ -41,7 +41,7 @@ std::optional<double> ErrorBound::at(std::uint64_t local) const {
   return inside_[static_cast<std::size_t>(next - times_.begin()) - 1];
 }
 
-std::optional<double> ErrorBound::worst() const {
+std::optional<double> ErrorEstimate::worst() const {
   if (!known()) return std::nullopt;
   return *std::max_element(inside_.begin(), inside_.end());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "causal/edge_limits.hpp"
+#include "causal/edge_constraints.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ struct KeyHash {
 
 class Collector {
  public:
-  Collector(const match::Graph& graph, const BoundOptions& options)
+  Collector(const match::Graph& graph, const ConstraintOptions& options)
       : graph_(graph),
         options_(options),
         times_(options.times),
@@ -34,17 +34,17 @@ class Collector {
   }
 
   void add(const Collector& other) {
-    for (const Known& known : other.known_) add(known.bound);
+    for (const Known& known : other.known_) add(known.constraint);
   }
 
   /// Keeps it if it is the tightest one so far.
-  void add(const CausalBound& bound) {
-    look_at_window(bound.to_time);
-    const Known found{bound, tightness(bound)};
-    // Edges come by location and time: mostly it is the pair and window of the last one of a
-    // sender.
-    Recent& recent = recent_[bound.from];
-    if (const std::uint64_t key = this->key(bound); recent.key != key) {
+  void add(const ClockConstraint& constraint) {
+    move_to_window(constraint.to_time);
+    const Known found{constraint, tightness(constraint)};
+    // Edges come by location and time, so mostly the last constraint of the sender has the same
+    // pair and window.
+    Recent& recent = recent_[constraint.from];
+    if (const std::uint64_t key = this->key(constraint); recent.key != key) {
       const auto [number, is_new] = numbers_.insert(key, static_cast<std::uint32_t>(known_.size()));
       recent = {key, *number};
       if (is_new) return known_.push_back(found);
@@ -52,26 +52,27 @@ class Collector {
     if (found.before(known_[recent.number])) known_[recent.number] = found;
   }
 
-  /// In an order that does not depend on who found them.
-  std::vector<CausalBound> take() && {
-    std::vector<CausalBound> bounds;
-    for (const Known& known : known_) bounds.push_back(known.bound);
-    std::sort(bounds.begin(), bounds.end(), [](const CausalBound& a, const CausalBound& b) {
-      return std::tie(a.to, a.to_time, a.from, a.from_time) <
-             std::tie(b.to, b.to_time, b.from, b.from_time);
-    });
-    return bounds;
+  /// Sorted: the order does not depend on who found them.
+  std::vector<ClockConstraint> take() && {
+    std::vector<ClockConstraint> constraints;
+    for (const Known& known : known_) constraints.push_back(known.constraint);
+    std::sort(constraints.begin(), constraints.end(),
+              [](const ClockConstraint& a, const ClockConstraint& b) {
+                return std::tie(a.to, a.to_time, a.from, a.from_time) <
+                       std::tie(b.to, b.to_time, b.from, b.from_time);
+              });
+    return constraints;
   }
 
  private:
   struct Known {
-    CausalBound bound;
+    ClockConstraint constraint;
     double tightness = 0;  ///< slack with the errors as known; less is tighter
     /// A total order: ties do not depend on the order of adding.
     [[nodiscard]] bool before(const Known& other) const {
-      return std::tie(tightness, bound.to_time, bound.from_time, bound.slack) <
-             std::tie(other.tightness, other.bound.to_time, other.bound.from_time,
-                      other.bound.slack);
+      return std::tie(tightness, constraint.to_time, constraint.from_time, constraint.slack) <
+             std::tie(other.tightness, other.constraint.to_time, other.constraint.from_time,
+                      other.constraint.slack);
     }
   };
 
@@ -80,8 +81,8 @@ class Collector {
     std::uint32_t number = 0;
   };
 
-  /// Makes window_ that of a time.
-  void look_at_window(std::int64_t time) {
+  /// Makes window_ the one that holds `time`.
+  void move_to_window(std::int64_t time) {
     if (time >= window_begin_ && time < window_end_) return;
     const auto window = static_cast<std::uint64_t>((time - options_.begin) / width_);
     window_ = std::min<std::uint64_t>(window, options_.windows - 1);
@@ -92,18 +93,20 @@ class Collector {
   [[nodiscard]] double error(std::uint32_t clock, std::int64_t time) const {
     return options_.errors == nullptr ? 0 : (*options_.errors)(clock, time);
   }
-  [[nodiscard]] double tightness(const CausalBound& bound) const {
-    const double slack = static_cast<double>(bound.slack) - error(bound.to, bound.to_time) +
-                         error(bound.from, bound.from_time);
+  [[nodiscard]] double tightness(const ClockConstraint& constraint) const {
+    const double slack = static_cast<double>(constraint.slack) -
+                         error(constraint.to, constraint.to_time) +
+                         error(constraint.from, constraint.from_time);
     if (options_.rate == 0) return slack;
     const std::int64_t middle = window_begin_ + width_ / 2;
-    return slack + options_.rate * (std::abs(static_cast<double>(bound.to_time - middle)) +
-                                    std::abs(static_cast<double>(bound.from_time - middle)));
+    return slack + options_.rate * (std::abs(static_cast<double>(constraint.to_time - middle)) +
+                                    std::abs(static_cast<double>(constraint.from_time - middle)));
   }
-  [[nodiscard]] std::uint64_t key(const CausalBound& bound) const {
-    return (std::uint64_t{bound.from} * options_.clocks + bound.to) * options_.windows + window_;
+  [[nodiscard]] std::uint64_t key(const ClockConstraint& constraint) const {
+    return (std::uint64_t{constraint.from} * options_.clocks + constraint.to) * options_.windows +
+           window_;
   }
-  /// Best knowledge of a node's true time.
+  /// The best estimate of a node's true time, ticks after the first event.
   [[nodiscard]] double corrected(const match::Participant& member) const {
     const std::int64_t time = times_[member.node];
     return static_cast<double>(time - options_.begin) -
@@ -112,17 +115,18 @@ class Collector {
 
   void add(NodeIndex send, LocationIndex from, NodeIndex receive, LocationIndex to,
            LatencyClass c) {
-    CausalBound bound;
-    bound.from = options_.clock_of[from];
-    bound.to = options_.clock_of[to];
-    if (bound.from == bound.to) return;
-    bound.from_time = times_[send];
-    bound.to_time = times_[receive];
-    bound.slack = bound.to_time - bound.from_time - options_.mu[static_cast<std::size_t>(c)];
-    add(bound);
+    ClockConstraint constraint;
+    constraint.from = options_.clock_of[from];
+    constraint.to = options_.clock_of[to];
+    if (constraint.from == constraint.to) return;
+    constraint.from_time = times_[send];
+    constraint.to_time = times_[receive];
+    constraint.slack =
+        constraint.to_time - constraint.from_time - options_.mu[static_cast<std::size_t>(c)];
+    add(constraint);
   }
 
-  /// The extreme member of a side, and the extreme one among those of other clocks than its own.
+  /// The latest (or earliest) participant of a side, and the latest one of another clock.
   struct Extremes {
     const match::Participant* first = nullptr;
     const match::Participant* other = nullptr;
@@ -180,10 +184,10 @@ class Collector {
   }
 
   const match::Graph& graph_;
-  const BoundOptions& options_;
+  const ConstraintOptions& options_;
   std::span<const std::int64_t> times_;
   std::int64_t width_ = 1;
-  std::uint64_t window_ = 0;  ///< of the bound that is looked at
+  std::uint64_t window_ = 0;  ///< the present one
   std::int64_t window_begin_ = 0, window_end_ = 0;
   std::vector<Recent> recent_;  ///< per sending clock
   FlatMap<std::uint64_t, std::uint32_t, KeyHash> numbers_;
@@ -192,21 +196,21 @@ class Collector {
 
 }  // namespace
 
-std::vector<CausalBound> collect_bounds(Team& team, const match::Graph& graph,
-                                        const BoundOptions& options) {
+std::vector<ClockConstraint> collect_constraints(Team& team, const match::Graph& graph,
+                                                 const ConstraintOptions& options) {
   const std::vector<match::Part> parts = match::parts_of(graph, options.threads);
   std::vector<Collector> of_parts(parts.size(), Collector(graph, options));
   match::for_parts(parts,
                    [&](const match::Part& part, std::size_t i) { of_parts[i].collect(part); });
   Collector& own = of_parts.front();
   for (std::size_t i = 1; i < of_parts.size(); ++i) own.add(of_parts[i]);
-  std::vector<CausalBound> found = std::move(own).take();
+  std::vector<ClockConstraint> found = std::move(own).take();
   if (team.size() == 1) return found;
-  // Small beside the trace: everybody gets all and fits alike.
-  std::vector<std::vector<CausalBound>> parcels(team.size(), found);
+  // The constraints are few beside the trace: every member gets all of them, and fits alike.
+  std::vector<std::vector<ClockConstraint>> parcels(team.size(), found);
   Collector all(graph, options);
   for (const auto& parcel : exchange(team, std::move(parcels))) {
-    for (const CausalBound& bound : parcel) all.add(bound);
+    for (const ClockConstraint& constraint : parcel) all.add(constraint);
   }
   return std::move(all).take();
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "causal/constraint.hpp"
+
+namespace entrain::causal {
+
+/// A straight line that aligns a clock: aligned(t) = t + offset + rate * (t - base). Ticks.
+///
+/// Example: base 1000, offset 50, rate 0.001. Time 1000 becomes 1050, and 2000 becomes 2051.
+struct ClockLine {
+  std::int64_t base = 0;
+  std::int64_t offset = 0;
+  double rate = 0;              ///< relative
+  std::uint32_t component = 0;  ///< clocks of one component are aligned with each other
+};
+
+/// Finds lines that align clocks without sessions, from the constraints of their edges.
+///
+/// For every pair of clocks with edges in both directions, the constraints form a corridor for the
+/// offset of one clock against the other; the middle line of the corridor relates them (convex hull
+/// method of Duda et al., 1987). A spanning tree of the tightest corridors gives every clock its
+/// line relative to the first clock of its component. Traffic in one direction aligns nothing: it
+/// only moves a whole component later, until nothing arrives before it was sent. If such moves
+/// would go around in a circle, the components stay. Deterministic.
+///
+/// `group_of`, empty or one per clock: the first of the clocks that it is aligned with already.
+/// Clocks of a group count as one, and get one line.
+[[nodiscard]] std::vector<ClockLine> find_clock_lines(std::size_t clocks,
+                                                      std::span<const ClockConstraint> constraints,
+                                                      std::span<const std::uint32_t> group_of = {});
+
+}  // namespace entrain::causal
