@@ -12,6 +12,7 @@
 #include "base/big_vector.hpp"
 #include "base/exact.hpp"
 #include "base/executor.hpp"
+#include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "causal/prove.hpp"
 #include "clc/amortize.hpp"
@@ -28,7 +29,6 @@
 #include "otf2/write/write_archive.hpp"
 #include "session/load.hpp"
 #include "session/phase.hpp"
-#include "session/stopwatch.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain {
@@ -93,7 +93,7 @@ class Correction {
       if (contradicted_) return {};
     }
     if (proven_ && report) {
-      const session::Stopwatch watch(report_.phases.bounds);
+      const Stopwatch watch(report_.phases.bounds);
       report_.bounds =
           causal::judge(loaded_.share(processes_), *proven_, maps_, options_.check.bounds.rows);
       report_.bounds->mu_source = mu_.source;
@@ -105,7 +105,7 @@ class Correction {
   /// Proves in which intervals the clocks lie. Where something is violated, presync is brought
   /// inside.
   Result<void> hold_in_intervals(engine::Timeline& t, bool report) {
-    const session::Stopwatch watch(report_.phases.bounds);
+    const Stopwatch watch(report_.phases.bounds);
     session::begin_phase(progress_, "bounds");
     TRY_ASSIGN(proven_, causal::prove_intervals(engine::causal_context(workers_, t, progress_),
                                                 t.shared_clocks, t.presync, options_.check.bounds));
@@ -124,7 +124,7 @@ class Correction {
   }
 
   Result<void> write(const std::filesystem::path& output) {
-    const session::Stopwatch watch(report_.phases.write);
+    const Stopwatch watch(report_.phases.write);
     otf2::WritePlan plan;
     plan.maps = maps_;
     TRY_ASSIGN(plan.marker_times, move_markers());
@@ -151,7 +151,7 @@ class Correction {
   /// Checks the archive as written, which has no name yet.
   Result<void> verify() {
     if (!options_.verify) return {};
-    const session::Stopwatch watch(report_.phases.verify);
+    const Stopwatch watch(report_.phases.verify);
     BigMemory::release();  // the verifier has arrays of its own
     TRY(engine::ReadBack(workers_, options_,
                          {loaded_, own_, measured_.maps, presync_.maps, maps_, mu_, domains_},

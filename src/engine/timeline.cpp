@@ -9,13 +9,13 @@
 #include <fmt/core.h>
 
 #include "base/executor.hpp"
+#include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
 #include "clc/domain_view.hpp"
 #include "otf2/write/write_archive.hpp"
 #include "session/phase.hpp"
-#include "session/stopwatch.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::engine {
@@ -74,18 +74,18 @@ class Finder {
   /// Scans the archive, with whole domains of `domains` in one process, unless there is none.
   Result<void> read(const std::filesystem::path& archive, std::span<const std::uint32_t> domains) {
     {
-      const session::Stopwatch watch(t_.scan_s);
+      const Stopwatch watch(t_.scan_s);
       t_.loaded = {};
       TRY_ASSIGN(t_.loaded, session::load(workers_, archive, progress_, domains));
     }
     if (use_.writing) TRY(otf2::check_writable(*t_.loaded.archive));
-    const session::Stopwatch watch(t_.presync_s);
+    const Stopwatch watch(t_.presync_s);
     TRY_ASSIGN(t_.measured, clocks::presynchronise(t_.loaded.share(processes_), options_));
     return {};
   }
 
   Result<void> build_graph() {
-    const session::Stopwatch watch(t_.match_s);
+    const Stopwatch watch(t_.match_s);
     session::begin_phase(progress_, "match");
     t_.graph = {};
     TRY_ASSIGN(t_.graph,
@@ -119,7 +119,7 @@ class Finder {
       TRY(build_graph());
     }
     t_.shared_clocks = t_.domains;
-    const session::Stopwatch watch(t_.presync_s);
+    const Stopwatch watch(t_.presync_s);
     t_.presync = t_.measured;
     if (!t_.domains.trivial()) {
       causal::share_maps(t_.loaded.share(processes_), t_.domains, t_.presync.maps);
@@ -146,12 +146,12 @@ class Finder {
   }
 
   [[nodiscard]] bool violated() {
-    const session::Stopwatch watch(t_.presync_s);
+    const Stopwatch watch(t_.presync_s);
     return causal::any_violation(context(), t_.measured.maps);
   }
 
   void choose_domains() {
-    const session::Stopwatch watch(t_.presync_s);
+    const Stopwatch watch(t_.presync_s);
     causal::DomainChoice choice = causal::choose_domains(context(), options_.clock_domain);
     t_.domains = std::move(choice.domains);
     t_.domains_are_guessed = choice.automatic;

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace entrain::session {
+namespace entrain {
 
 /// Adds the seconds from its construction to its destruction to a counter.
 class Stopwatch {
@@ -20,4 +20,4 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace entrain::session
+}  // namespace entrain
