@@ -2,15 +2,16 @@
 #include "clc/amortize.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include "base/cancel.hpp"
 #include "base/executor.hpp"
+#include "base/stopwatch.hpp"
 #include "base/try.hpp"
+#include "clc/amortize_forward.hpp"
 #include "clc/backward.hpp"
-#include "clc/control.hpp"
 #include "clc/curve.hpp"
 #include "clc/refine.hpp"
 
@@ -21,31 +22,70 @@ namespace {
 /// Offsets of neighbouring knots that differ by less are met to the tick: slopes are doubles.
 constexpr std::int64_t k_largest_exact_shift = std::int64_t{1} << 50;
 
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
-/// One run of amortize().
+/// A run of amortize().
 class Corrector {
  public:
-  Corrector(Team& team, const trace::Partition& partition, match::Graph graph,
-            const trace::Trace& trace, std::span<const ClockMap> presync, const Options& options,
-            const Progress* progress)
-      : team_(team),
-        partition_(partition),
+  /// References must outlive this.
+  Corrector(const trace::Share& share, match::Graph graph, std::span<const ClockMap> presync,
+            const Options& options, const Cancel& cancel)
+      : share_(share),
         graph_(std::move(graph)),
-        trace_(trace),
         presync_(presync),
         options_(options),
-        progress_(progress),
-        halo_(team, graph_) {}
+        cancel_(cancel),
+        halo_(share.team, graph_) {}
 
+  Result<void> forward() {
+    const Stopwatch watch(result_.forward_s);
+    TRY(share_.team.agree(read_times()));
+    halo_.publish(presync_times_);
+    const ForwardProblem problem{.graph = graph_,
+                                 .cycles = cycles_,
+                                 .presync = presync_times_,
+                                 .mu = options_.mu_ticks,
+                                 .delta = options_.delta_ticks,
+                                 .threads = options_.threads,
+                                 .cancel = cancel_};
+    TRY_ASSIGN(ForwardResult found, amortize_forward(share_, problem, options_.gamma));
+    forward_ = std::move(found.pass);
+    result_.passes = std::move(found.passes);
+    result_.gamma = found.gamma;
+    result_.cycles = cycles_.counters();
+    result_.jumps = forward_.jumps;
+    return {};
+  }
+
+  Result<void> backward() {
+    const Stopwatch watch(result_.backward_s);
+    if (options_.keep_times) {
+      result_.presync.assign(presync_times_.begin(), presync_times_.begin() + own_count());
+      result_.forward.assign(forward_.times.begin(), forward_.times.begin() + own_count());
+    }
+    // From here on C is computed where it is needed: its array is memory for limits, then results.
+    BigVector<std::int64_t> room = std::move(presync_times_);
+    if (forward_.jumps > 0 && options_.backward) {
+      room = send_limits(halo_, cycles_, forward_.times, options_.mu_ticks, std::move(room));
+    }
+    displacement_ = std::move(forward_.times);
+    displacement_.resize(graph_.own_count());
+    for_locations([&](LocationIndex l) { subtract_presync(l, displacement_); });
+    curves_.assign(graph_.location_count(), {});
+    if (forward_.jumps > 0) {
+      for_locations([&](LocationIndex l) { build_curve(l, room); });
+      TRY(cancel_.agree(share_.team));
+      follow_processes();
+    }
+    TRY(refine(room));
+    if (options_.keep_times) {
+      result_.corrected = result_.jumps > 0 ? std::move(room) : result_.presync;
+    }
+    return {};
+  }
+
+  Amortization take() { return std::move(result_); }
+
+ private:
+  /// C of all own nodes.
   Result<void> read_times() {
     presync_times_.resize(graph_.node_count());
     return parallel_for(options_.threads, graph_.location_count(),
@@ -60,100 +100,49 @@ class Corrector {
         return fail(ErrorKind::input,
                     fmt::format("location {} of {} has a time out of range ({} ticks); its clock "
                                 "offsets cannot be right, try --presync none",
-                                trace_.definitions.locations[l].id, trace_.path, time));
+                                share_.trace.definitions.locations[l].id, share_.trace.path, time));
       }
       presync_times_[n] = time;
     }
     return {};
   }
 
-  Result<void> forward() {
-    halo_.publish(presync_times_);
-    const ControlInput input{&team_, &partition_, &trace_.path, &options_, progress_};
-    TRY_ASSIGN(ForwardResult found, amortize_forward(input, graph_, presync_times_));
-    forward_ = std::move(found.pass);
-    schedule_ = std::move(found.schedule);
-    result_.passes = std::move(found.passes);
-    result_.gamma = found.gamma;
-    result_.cycles = std::move(found.cycles);
-    result_.jumps = forward_.jumps;
-    result_.forward_s = since_begin_.seconds();
-    return {};
-  }
-
-  Result<void> backward() {
-    const Stopwatch watch;
-    if (options_.keep_times) {
-      result_.presync.assign(presync_times_.begin(), presync_times_.begin() + own_count());
-      result_.forward.assign(forward_.times.begin(), forward_.times.begin() + own_count());
-    }
-    // From here on C is computed where it is needed: its array is room for limits, then results.
-    BigVector<std::int64_t> room = std::move(presync_times_);
-    if (forward_.jumps > 0 && options_.backward) {
-      room =
-          send_limits(halo_, graph_, schedule_, forward_.times, options_.mu_ticks, std::move(room));
-    }
-    displacement_ = std::move(forward_.times);
-    displacement_.resize(graph_.own_count());
-    for_locations([&](LocationIndex l) { subtract_presync(l, displacement_); });
-    curves_.assign(graph_.location_count(), {});
-    if (forward_.jumps > 0) {
-      for_locations([&](LocationIndex l) { build_curve(l, room); });
-      TRY(go_on());
-      follow_processes();
-    }
-    const RefineInput input{&team_,
-                            &graph_,
-                            &schedule_,
-                            &trace_,
-                            presync_,
-                            displacement_,
-                            options_.mu_ticks,
-                            options_.delta_ticks,
-                            options_.threads,
-                            options_.split_flushes,
-                            progress_};
-    RefinedMaps refined = refine_maps(input, curves_, room);
-    TRY(go_on());
+  /// Turns displacements into clock maps; `times` is memory that receives their values.
+  Result<void> refine(BigVector<std::int64_t>& times) {
+    const RefineInput input{.team = share_.team,
+                            .graph = graph_,
+                            .cycles = cycles_,
+                            .trace = share_.trace,
+                            .presync_maps = presync_,
+                            .displacement = displacement_,
+                            .mu = options_.mu_ticks,
+                            .delta = options_.delta_ticks,
+                            .threads = options_.threads,
+                            .split_flushes = options_.split_flushes,
+                            .cancel = cancel_};
+    RefinedMaps refined = refine_maps(input, curves_, times);
+    TRY(cancel_.agree(share_.team));
     if (!refined.settled && forward_.error > k_largest_exact_shift) {
       return fail(ErrorKind::input,
                   fmt::format("clocks of {} are {} ticks apart, which is more than a clock map can "
                               "tell to the tick; only offsets measured by the tracer can bring "
                               "them together",
-                              trace_.path, forward_.error));
+                              share_.trace.path, forward_.error));
     }
     result_.maps = std::move(refined.maps);
-    if (options_.keep_times) {
-      result_.corrected = result_.jumps > 0 ? std::move(room) : result_.presync;
-    }
-    result_.backward_s = watch.seconds();
     return {};
   }
 
-  Amortization take() { return std::move(result_); }
-
- private:
-  [[nodiscard]] bool alone() const { return team_.size() == 1; }
   [[nodiscard]] std::ptrdiff_t own_count() const {
     return static_cast<std::ptrdiff_t>(graph_.own_count());
-  }
-
-  /// True when the user wants to stop: then steps end early, at any member by itself.
-  [[nodiscard]] bool stopped() const { return progress_ != nullptr && progress_->cancelled(); }
-  /// Ends the work of all members if one is stopped.
-  Result<void> go_on() const {
-    const bool any = team_.any(stopped());
-    if (any) return fail(ErrorKind::interrupted, "interrupted; nothing was written");
-    return {};
   }
 
   /// Calls body(l) for every location, for several at the same time.
   template <class Body>
   void for_locations(Body body) {
-    static_cast<void>(parallel_for(options_.threads, graph_.location_count(), [&](std::size_t l) {
-      if (!stopped()) body(static_cast<LocationIndex>(l));
-      return Result<void>();
-    }));
+    for_each_in_parallel(options_.threads, graph_.location_count(), [&](std::size_t l) {
+      if (!cancel_.asked()) body(static_cast<LocationIndex>(l));
+    });
   }
 
   void subtract_presync(LocationIndex l, std::span<std::int64_t> times) const {
@@ -163,14 +152,19 @@ class Corrector {
     }
   }
 
-  /// `limits`: latest times of the nodes; of no use without backward amortization.
+  /// `limits`: latest times of the nodes; not used without backward amortization.
   void build_curve(LocationIndex l, std::span<std::int64_t> limits) {
     const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
     if (std::find(jump_at(begin), jump_at(end), true) == jump_at(end)) return;
     const std::vector<std::int64_t> lower(displacement_.begin() + begin,
                                           displacement_.begin() + end);
     const std::span stamps(graph_.stamp.data() + begin, end - begin);
-    const CurveInput input{stamps, lower, &forward_.jump, begin, &presync_[l], result_.gamma};
+    const CurveInput input{.stamps = stamps,
+                           .lower = lower,
+                           .jump = &forward_.jump,
+                           .first_node = begin,
+                           .presync_map = &presync_[l],
+                           .gamma = result_.gamma};
     curves_[l] = options_.backward ? curve_of_ramps(input, ramps_of(l, lower, limits))
                                    : curve_of_jumps(input);
   }
@@ -187,15 +181,14 @@ class Corrector {
       const std::int64_t c = presync(graph_.stamp[n]);
       if (limits[n] < k_no_limit) limits[n] -= c;
     }
-    BackwardInput input;
-    input.stamps = {graph_.stamp.data() + begin, end - begin};
-    input.lower = lower;
-    input.limit = limits.subspan(begin, end - begin);
-    input.jump = &forward_.jump;
-    input.first_node = begin;
-    input.first_stamp = trace_.locations[l].first;
-    input.max_slope = options_.max_slope;
-    input.gamma = result_.gamma;
+    const BackwardInput input{.stamps = {graph_.stamp.data() + begin, end - begin},
+                              .lower = lower,
+                              .limit = limits.subspan(begin, end - begin),
+                              .jump = &forward_.jump,
+                              .first_node = begin,
+                              .first_stamp = share_.trace.locations[l].first,
+                              .max_slope = options_.max_slope,
+                              .gamma = result_.gamma};
     return build_ramps(input, {displacement_.data() + begin, end - begin});
   }
 
@@ -205,8 +198,8 @@ class Corrector {
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
       connected[l] = graph_.first_node[l] < graph_.first_node[l + 1];
     }
-    // A node is what edges touch, unless all events were asked for or edges were dropped since.
-    if (options_.delta_ticks == 0 && schedule_.dropped_components == 0) return connected;
+    // Edges touch every node, unless all events became nodes or edges were dropped since.
+    if (options_.delta_ticks == 0 && cycles_.dropped_components == 0) return connected;
     std::vector<bool> touched(graph_.node_count(), false);
     for (const match::Edge& edge : graph_.edges) {
       touched[edge.send] = true;
@@ -246,25 +239,22 @@ class Corrector {
   /// Displacements of the nodes of a location that took over another one's curve.
   void follow_curve(LocationIndex l) {
     const ClockMap map =
-        make_map(presync_[l], curves_[l], trace_.locations[l], options_.split_flushes);
+        make_map(presync_[l], curves_[l], share_.trace.locations[l], options_.split_flushes);
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
       const std::uint64_t stamp = graph_.stamp[n];
       displacement_[n] = std::max<std::int64_t>(0, map(stamp) - presync_[l](stamp));
     }
   }
 
-  const Stopwatch since_begin_;
-  Team& team_;
-  const trace::Partition& partition_;
+  const trace::Share& share_;
   match::Graph graph_;
-  const trace::Trace& trace_;
   std::span<const ClockMap> presync_;
   const Options& options_;
-  const Progress* progress_;
+  Cancel cancel_;
   match::HaloExchange halo_;
-  Schedule schedule_;
+  Cycles cycles_;
   BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost; until backward()
-  Forward forward_;
+  ForwardTimes forward_;
   BigVector<std::int64_t> displacement_;  ///< e per node
   std::vector<Curve> curves_;             ///< per location; empty: not touched
   Amortization result_;
@@ -272,11 +262,10 @@ class Corrector {
 
 }  // namespace
 
-Result<Amortization> amortize(Team& team, const trace::Partition& partition, match::Graph graph,
-                              const trace::Trace& trace, std::span<const ClockMap> presync,
-                              const Options& options, const Progress* progress) {
-  Corrector corrector(team, partition, std::move(graph), trace, presync, options, progress);
-  TRY(team.agree(corrector.read_times()));
+Result<Amortization> amortize(const trace::Share& share, match::Graph graph,
+                              std::span<const ClockMap> presync, const Options& options,
+                              const Progress* progress) {
+  Corrector corrector(share, std::move(graph), presync, options, Cancel(progress));
   TRY(corrector.forward());
   TRY(corrector.backward());
   return corrector.take();
@@ -286,7 +275,7 @@ Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
                               std::span<const ClockMap> presync, const Options& options) {
   Solo solo;
   const trace::Partition whole{std::vector<std::uint32_t>(trace.locations.size(), 0)};
-  return amortize(solo, whole, std::move(graph), trace, presync, options);
+  return amortize(trace::Share{solo, whole, trace}, std::move(graph), presync, options);
 }
 
 }  // namespace entrain::clc

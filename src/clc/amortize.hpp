@@ -11,25 +11,27 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
+#include "base/big_vector.hpp"
 #include "match/graph.hpp"
+#include "trace/share.hpp"
 
 namespace entrain::clc {
 
 struct Options {
-  std::optional<Decimal9> gamma;  ///< empty: control loop
-  std::int64_t delta_ticks = 0;
-  Decimal9 max_slope{10'000'000};
-  bool backward = true;
-  MuTicks mu_ticks{};
-  unsigned threads = 1;  ///< 0: all cores; the result does not depend on it
+  std::optional<Decimal9> gamma;   ///< empty: control loop
+  std::int64_t delta_ticks = 0;    ///< least distance of neighbouring events, as far as C has it
+  Decimal9 max_slope{10'000'000};  ///< of ramps
+  bool backward = true;            ///< build up jumps by ramps
+  MuTicks mu_ticks{};              ///< minimum latency of edges by class
+  unsigned threads = 1;            ///< 0: all cores; the result does not depend on it
   /// The maps will be applied to events and flushes one by one, not by an OTF2 reader: events that
   /// the trace places inside a buffer flush can be moved by themselves.
   bool split_flushes = false;
-  bool keep_times = false;  ///< hand out the times of the nodes too
+  bool keep_times = false;  ///< return the times of the nodes too
 };
 
-/// What the correction does to every node of the graph. In a team: to this member's nodes; passes,
-/// gamma, jumps and cycles are those of the whole.
+/// The correction of a trace. In a team, arrays have this member's nodes; passes, gamma, jumps and
+/// cycles are those of the whole.
 struct Amortization {
   // With Options::keep_times, else empty:
   BigVector<std::int64_t> presync;    ///< C per node, ticks
@@ -48,17 +50,24 @@ struct Amortization {
 /// Forward amortization with the gamma control loop, backward amortization, and the clock maps
 /// that carry the result (docs/method.md, sections 1, 4, 5).
 ///
-/// `presync` holds one map per location, monotone; `trace` supplies first and last stamps and
-/// flush intervals; in a team both only need to be there for this member's locations. Locations
+/// `presync` holds one map per location, monotone; the trace supplies first and last stamps and
+/// flush intervals. In a team both only need to be there for this member's locations. Locations
 /// that no jump touches get their presync map back, knot for knot. The graph is taken over (cycles
-/// may cost it edges). Bit-identical for every team. Errors, told to all members: ErrorKind::input
-/// if a time leaves the range of +-2^61 ticks, or if clocks are so far apart (more than 2^50 ticks)
-/// that rounding leaves violations; ErrorKind::interrupted when `progress` (may be null) says so.
-Result<Amortization> amortize(Team& team, const trace::Partition& partition, match::Graph graph,
-                              const trace::Trace& trace, std::span<const ClockMap> presync,
-                              const Options& options, const Progress* progress = nullptr);
+/// may cost it edges). Bit-identical for every team. Errors, the same at every member:
+/// ErrorKind::input if a time leaves the range of +-2^61 ticks, or if clocks are so far apart (more
+/// than 2^50 ticks) that rounding leaves violations; ErrorKind::interrupted when `progress` (may be
+/// null) asks for it.
+///
+/// Example with gamma 0.9 and max_slope 0.01: process 0 sends at 10,000, process 1 receives at
+/// 9,900 and has a later event at 20,000 and an earlier one at 0. The receive jumps by 100 to
+/// 10,000. The jump decays by 1 tick per 10 until 10,900. The ramp before it rises by 1 tick per
+/// 100, from 1 at stamp 0. The map of process 1 has the knots (0; 1), (9,900; 100), (10,900; 0),
+/// (20,000; 0), (20,001; 0).
+Result<Amortization> amortize(const trace::Share& share, match::Graph graph,
+                              std::span<const ClockMap> presync, const Options& options,
+                              const Progress* progress = nullptr);
 
-/// The same of a whole graph; never interrupted.
+/// The same for a whole graph; never interrupted.
 Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
                               std::span<const ClockMap> presync, const Options& options);
 

@@ -58,7 +58,7 @@ TEST(Amortize, jump_ramp_and_decay_of_one_violation) {
   EXPECT_THAT(a.presync, ElementsAre(1'000, 10'000, 0, 9'900, 20'000));
   EXPECT_THAT(a.forward, ElementsAre(1'000, 10'000, 0, 10'000, 20'000));
   EXPECT_THAT(a.corrected, ElementsAre(1'000, 10'000, 1, 10'000, 20'000));  // 100 - 0.01 * 9900
-  // The ramp is cut off by the first event; the decay ends 100 / 0.1 ticks behind the jump.
+  // The ramp is cut off by the first event; the decay ends 100 / 0.1 ticks after the jump.
   EXPECT_THAT(a.maps[1].knots(),
               ElementsAre(ClockKnot{0, 1}, ClockKnot{9'900, 100}, ClockKnot{10'900, 0},
                           ClockKnot{20'000, 0}, ClockKnot{20'001, 0}));

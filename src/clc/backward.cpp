@@ -28,8 +28,8 @@ Slope slope(const Vertex& from, const Vertex& to) {
   return {Int128{from.height} - to.height, Int128{from.stamp} - Int128{to.stamp}};
 }
 
-/// One ramp under construction: its settled bends from the top on, and the funnel to the left of
-/// the last one (the apex). `upper_` are limits, `lower_` points of d; both lead away from the
+/// A ramp under construction: its settled bends from the top on, and the funnel to the left of the
+/// last one (the apex). `upper_` are limits, `lower_` points of d; both lead away from the
 /// apex.
 class Funnel {
  public:
@@ -186,9 +186,10 @@ std::vector<Ramp> build_ramps(const BackwardInput& input, std::span<std::int64_t
   return ramps;
 }
 
-BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const match::Graph& graph,
-                                    const Schedule& schedule, std::span<const std::int64_t> forward,
-                                    const MuTicks& mu, BigVector<std::int64_t> room) {
+BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const Cycles& cycles,
+                                    std::span<const std::int64_t> forward, const MuTicks& mu,
+                                    BigVector<std::int64_t> room) {
+  const match::Graph& graph = halo.graph();
   BigVector<std::int64_t> limit = std::move(room);
   limit.assign(graph.node_count(), k_no_limit);
   for (const match::Edge& edge : graph.edges) {
@@ -218,7 +219,7 @@ BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const match::Grap
   halo.collect_smallest(limit);
   limit.resize(graph.own_count());
   // Inside a tied component mu is 0 and nothing may move.
-  for (const TiedNodes& component : schedule.tied) {
+  for (const TiedNodes& component : cycles.tied) {
     for (const NodeIndex n : component.nodes) limit[n] = forward[n];
   }
   for (std::size_t n = 0; n < limit.size(); ++n) limit[n] = std::max(limit[n], forward[n]);

@@ -7,9 +7,9 @@
 
 #include <entrain/options.hpp>
 
-#include "clc/forward.hpp"
-#include "clc/incidence.hpp"
-#include "clc/schedule.hpp"
+#include "base/big_vector.hpp"
+#include "clc/cycles.hpp"
+#include "match/extremes.hpp"
 #include "match/graph.hpp"
 #include "match/halo.hpp"
 
@@ -20,11 +20,11 @@ inline constexpr std::int64_t k_no_limit = -match::k_no_demand;
 
 /// Latest time that each node of this member may move to without violating an edge: the minimum
 /// over its receivers of LC' - mu, k_no_limit without receivers. Never earlier than LC' itself.
-/// `forward` has the times of ghosts too; `room`, whatever it holds, becomes the result. O(edges +
-/// members). Collective.
-BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const match::Graph& graph,
-                                    const Schedule& schedule, std::span<const std::int64_t> forward,
-                                    const MuTicks& mu, BigVector<std::int64_t> room = {});
+/// `forward` has the times of ghosts too. `room` is memory that becomes the result, whatever it
+/// holds. O(edges + participants). Collective.
+BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const Cycles& cycles,
+                                    std::span<const std::int64_t> forward, const MuTicks& mu,
+                                    BigVector<std::int64_t> room = {});
 
 /// A point where the displacement curve of a location bends: local ticks, ticks.
 struct Bend {
@@ -34,10 +34,10 @@ struct Bend {
   friend bool operator==(const Bend&, const Bend&) = default;
 };
 
-/// One ramp, left to right: it ends at the top of a jump (the last bend).
+/// A ramp, left to right: it ends at the top of a jump (the last bend).
 using Ramp = std::vector<Bend>;
 
-/// What backward amortization looks at in one location; all spans have one entry per node.
+/// The input of backward amortization in one location; all spans have one entry per node.
 struct BackwardInput {
   std::span<const std::uint64_t> stamps;    ///< local ticks, strictly increasing
   std::span<const std::int64_t> lower;      ///< d: displacement after forward amortization, >= 0
@@ -54,10 +54,17 @@ struct BackwardInput {
 /// down.
 ///
 /// A ramp falls from the top of its jump to the left with slope `max_slope` until it meets d. Where
-/// a limit lies under it, it is the lower convex hull of the limits and the top; where that hull
-/// would be pressed under an earlier top, it has met d there: it rests on that top and goes on as
-/// that top's ramp. Of all curves between d and the limits this is the shortest one, found by the
+/// a limit lies under it, it is the lower convex hull of the limits and the top. Where an earlier
+/// top would press that hull down, the hull has met d: it rests on that top and goes on as that
+/// top's ramp. Among all curves between d and the limits this is the shortest one, found by the
 /// funnel algorithm (Lee and Preparata 1984) in one pass from right to left, linear in nodes.
+///
+/// Example with max_slope 0.01: a location begins at stamp 0 and has nodes at 5,000, 8,000 and
+/// 10,000. Only the last one moves, by a jump of 40 ticks. The ramp falls from 40 by 1 tick per 100
+/// and reaches 0 at 6,000, so its bends are (6,000; 0) and (10,000; 40), and the displacements of
+/// the nodes become 0, 20 and 40. If the node at 8,000 had a message whose receiver leaves it only
+/// 10 ticks (limit 10), the ramp would be steeper to the right of it, with bends (7,000; 0),
+/// (8,000; 10) and (10,000; 40).
 std::vector<Ramp> build_ramps(const BackwardInput& input, std::span<std::int64_t> displacement);
 
 }  // namespace entrain::clc

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "trace/testing.hpp"
+#include "clc/testing.hpp"
 
 namespace entrain::clc {
 
@@ -37,7 +37,7 @@ struct Built {
   Times displacement;
 };
 
-/// Slope 0.01; gamma 0.9 only says how d falls behind a node that a ramp has met.
+/// Slope 0.01; gamma 0.9 only says how d falls after a node that a ramp has met.
 Built build(const std::vector<Node>& nodes, std::optional<std::uint64_t> first_stamp = {}) {
   std::vector<std::uint64_t> stamps;
   Times lower, limit;
@@ -158,6 +158,17 @@ TEST(BuildRamps, a_jump_at_the_first_event_has_no_room_for_a_ramp) {
   EXPECT_THAT(built.displacement, ElementsAre(10, 0));
 }
 
+TEST(BuildRamps, example) {
+  const Built free = build({{5'000}, {8'000}, {10'000, 40, true}}, 0);
+  EXPECT_THAT(free.displacement, ElementsAre(0, 20, 40));
+  ASSERT_EQ(free.ramps.size(), 1u);
+  EXPECT_THAT(free.ramps[0], ElementsAre(Bend{6'000, 0}, Bend{10'000, 40}));
+  const Built held = build({{5'000}, {8'000, 0, false, 10}, {10'000, 40, true}}, 0);
+  EXPECT_THAT(held.displacement, ElementsAre(0, 10, 40));
+  ASSERT_EQ(held.ramps.size(), 1u);
+  EXPECT_THAT(held.ramps[0], ElementsAre(Bend{7'000, 0}, Bend{8'000, 10}, Bend{10'000, 40}));
+}
+
 TEST(BuildRamps, stamps_since_the_epoch_do_not_overflow) {
   const std::uint64_t t = 1'700'000'000'000'000'000;
   const Built built =
@@ -170,12 +181,11 @@ TEST(BuildRamps, stamps_since_the_epoch_do_not_overflow) {
 /// Latest times of all nodes, LC' being the stored stamps.
 Times limits_of(const TraceBuilder& b, const MuTicks& mu = {}) {
   match::Graph graph = match::build_graph(b.trace(), {.every_event = true});
-  Incidence incidence(graph);
-  const Schedule schedule = make_schedule(graph, incidence);
+  const testing::Ordered ordered(graph);
   const Times times(graph.stamp.begin(), graph.stamp.end());
   Solo solo;
   match::HaloExchange halo(solo, graph);
-  const auto limits = send_limits(halo, graph, schedule, times, mu);
+  const auto limits = send_limits(halo, ordered.cycles, times, mu);
   return {limits.begin(), limits.end()};
 }
 

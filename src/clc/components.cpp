@@ -10,7 +10,7 @@ namespace entrain::clc {
 namespace {
 
 /// Tarjan's algorithm with an explicit stack. Vertices are the nodes, then one vertex per dense
-/// exchange, and one per send member of an ordered exchange, chained in rank order.
+/// exchange, and one per send participant of an ordered exchange, chained in rank order.
 class Search {
  public:
   Search(const match::Graph& graph, const Incidence& incidence, std::span<const NodeIndex> cursor)
@@ -77,19 +77,19 @@ class Search {
     }
     if (low_[vertex] != number_[vertex]) return;
     TiedNodes component;
-    std::uint32_t member;
+    std::uint32_t top;
     do {
-      member = stack_.back();
+      top = stack_.back();
       stack_.pop_back();
-      on_stack_[member] = false;
-      if (member < graph_.node_count()) component.nodes.push_back(member);
-    } while (member != vertex);
+      on_stack_[top] = false;
+      if (top < graph_.node_count()) component.nodes.push_back(top);
+    } while (top != vertex);
     if (component.nodes.size() < 2) return;
     std::sort(component.nodes.begin(), component.nodes.end());
     found_.push_back(std::move(component));
   }
 
-  /// The k-th successor; k_none behind the last one, k_skip for one outside the search.
+  /// The k-th successor; k_none after the last one, k_skip for one outside the search.
   [[nodiscard]] std::uint32_t child_of(std::uint32_t vertex, std::uint32_t k) const {
     return vertex < graph_.node_count() ? child_of_node(vertex, k) : child_of_virtual(vertex, k);
   }
@@ -178,8 +178,8 @@ std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> c
     return component_of[edge.send] != k_none &&
            component_of[edge.send] == component_of[edge.receive];
   });
-  // An exchange of S and R of which some members lie in component c becomes all of S before the R
-  // outside, and the S outside of c before the R inside.
+  // An exchange of S and R some of whose participants lie in component c becomes all of S before
+  // the R outside, and the S outside of c before the R inside.
   BigVector<match::Exchange> exchanges;
   for (const match::Exchange& exchange : graph.exchanges) {
     const auto sends = graph.sends(exchange);
@@ -211,24 +211,25 @@ std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> c
       exchanges.push_back(part);
     };
     add(all_sends, outside);
-    for (const auto& [c, members] : inside) {
+    for (const auto& [c, own] : inside) {
       std::vector<match::Participant> other = all_sends;
-      const std::size_t removed = std::erase_if(
-          other,
-          [&, own = c](const match::Participant& send) { return component_of[send.node] == own; });
-      dropped += removed * members.size();
-      add(other, members);
+      const std::size_t removed =
+          std::erase_if(other, [&, apart = c](const match::Participant& send) {
+            return component_of[send.node] == apart;
+          });
+      dropped += removed * own.size();
+      add(other, own);
     }
   }
   graph.exchanges.swap(exchanges);
   return dropped;
 }
 
-std::size_t first_not_below(std::span<const match::Participant> members, std::uint32_t order) {
-  const auto found = std::lower_bound(
-      members.begin(), members.end(), order,
-      [](const match::Participant& member, std::uint32_t o) { return member.order < o; });
-  return static_cast<std::size_t>(found - members.begin());
+std::size_t first_not_below(std::span<const match::Participant> side, std::uint32_t order) {
+  const auto found =
+      std::lower_bound(side.begin(), side.end(), order,
+                       [](const match::Participant& p, std::uint32_t o) { return p.order < o; });
+  return static_cast<std::size_t>(found - side.begin());
 }
 
 }  // namespace entrain::clc

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "clc/cycles.hpp"
 #include "clc/incidence.hpp"
-#include "clc/schedule.hpp"
 #include "match/graph.hpp"
 
 namespace entrain::clc {
@@ -17,15 +17,16 @@ struct Components {
   std::vector<TiedNodes> errors;  ///< wider: no timer explains them
 };
 
-/// Searches the nodes at and behind `cursor` (one per location). Components are ordered by their
-/// first node.
+/// Searches the nodes from `cursor` (one per location) on. Components are ordered by their first
+/// node.
 Components find_components(const match::Graph& graph, const Incidence& incidence,
                            std::span<const NodeIndex> cursor);
 
-/// Takes every pair with both ends in one of `components` out of the graph; returns how many.
+/// Takes every pair with both ends in one of `components` out of the graph; returns the number of
+/// these pairs.
 std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> components);
 
-/// Position of the first member with order >= `order`; members sorted by order.
-std::size_t first_not_below(std::span<const match::Participant> members, std::uint32_t order);
+/// Position of the first participant with order >= `order`; `side` is sorted by order.
+std::size_t first_not_below(std::span<const match::Participant> side, std::uint32_t order);
 
 }  // namespace entrain::clc

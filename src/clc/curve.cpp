@@ -39,7 +39,7 @@ void append(Curve& curve, Bend bend) {
 
 constexpr std::uint64_t k_endless = ~std::uint64_t{0};
 
-/// Decays behind jumps: down to 0 with slope 1 - gamma in presynchronised time, then flat.
+/// Decays after jumps: down to 0 with slope 1 - gamma in presynchronised time, then flat.
 class DecayWriter {
  public:
   explicit DecayWriter(const CurveInput& input) : input_(input) {}
@@ -100,7 +100,7 @@ class DecayWriter {
     if (foot < end) append(curve, {foot, 0});
   }
 
-  /// First stamp behind `begin` whose presynchronised time is at least `time`; `end` if there is
+  /// First stamp after `begin` whose presynchronised time is at least `time`; `end` if there is
   /// none before it.
   [[nodiscard]] std::uint64_t first_stamp_at(Int128 time, std::uint64_t begin,
                                              std::uint64_t end) const {

@@ -8,7 +8,7 @@
 #include <entrain/clock_map.hpp>
 
 #include "clc/backward.hpp"
-#include "clc/forward.hpp"
+#include "clc/decay.hpp"
 #include "trace/skeleton.hpp"
 
 namespace entrain::clc {
@@ -17,7 +17,7 @@ namespace entrain::clc {
 /// between them, constant outside.
 using Curve = std::vector<Bend>;
 
-/// What a curve is made of; spans have one entry per node of the location.
+/// The input of a curve; spans have one entry per node of the location.
 struct CurveInput {
   std::span<const std::uint64_t> stamps;
   std::span<const std::int64_t> lower;  ///< d after forward amortization
@@ -38,7 +38,7 @@ Curve curve_of_jumps(const CurveInput& input);
 void insert_bends(Curve& curve, std::vector<Bend> bends);
 
 /// The clock map presync + curve of a location: knots at the bends and at the presync knots between
-/// the first and the last event, at these two, and one tick behind the last with the same offset.
+/// the first and the last event, at these two, and one tick after the last with the same offset.
 /// No knot falls strictly inside a buffer flush: one there is replaced by two at its ends. With
 /// `split_flushes` this does not hold for a flush with communication events strictly inside; then
 /// only a reader whose segment can go back after the stop time gets these right.

@@ -38,7 +38,7 @@ trace::LocationSkeleton location(std::uint64_t first, std::uint64_t last,
 
 ClockMap map_of(std::vector<ClockKnot> knots) { return *ClockMap::from_knots(std::move(knots)); }
 
-TEST(MakeMap, bends_first_last_and_one_tick_behind_become_knots) {
+TEST(MakeMap, bends_first_last_and_one_tick_after_become_knots) {
   const ClockMap map = make_map({}, {{500, 0}, {1000, 10}}, location(100, 2000));
   EXPECT_THAT(map.knots(), ElementsAre(ClockKnot{100, 0}, ClockKnot{500, 0}, ClockKnot{1000, 10},
                                        ClockKnot{2000, 10}, ClockKnot{2001, 10}));
@@ -134,7 +134,7 @@ TEST(InsertBends, sorts_replaces_and_keeps) {
   EXPECT_EQ(curve.size(), 6u);
 }
 
-/// A location with its displacements behind forward amortization.
+/// A location with its displacements after forward amortization.
 struct Nodes {
   std::vector<std::uint64_t> stamps;
   std::vector<std::int64_t> lower;

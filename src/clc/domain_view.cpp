@@ -14,7 +14,7 @@ namespace entrain::clc {
 
 namespace {
 
-/// Takes over a graph location by location and hands it out domain by domain.
+/// Takes a graph whose streams are locations and returns it with domains as its streams.
 class Merger {
  public:
   Merger(Team& team, match::Graph graph, const trace::ClockDomains& domains)
@@ -55,7 +55,7 @@ class Merger {
     }
   }
 
-  /// Nodes that became one are one ghost: the first of a list, for both who share the list.
+  /// Nodes that became one are one ghost: the first of a list, at both members that share it.
   void number_ghosts() {
     match::HaloExchange(team_, old_).publish(number_);
     const match::Halo& halo = old_.halo;
@@ -103,15 +103,15 @@ class Merger {
     });
   }
 
-  using Members = std::vector<match::Participant>;
+  using Participants = std::vector<match::Participant>;
 
-  [[nodiscard]] Members merged(std::span<const match::Participant> side) const {
-    Members members(side.begin(), side.end());
-    for (match::Participant& m : members) m = {number(m.node), domain(m.location), m.order};
-    return members;
+  [[nodiscard]] Participants merged(std::span<const match::Participant> side) const {
+    Participants result(side.begin(), side.end());
+    for (match::Participant& m : result) m = {number(m.node), domain(m.location), m.order};
+    return result;
   }
 
-  void emit(match::Exchange exchange, const Members& sends, const Members& receives) {
+  void emit(match::Exchange exchange, const Participants& sends, const Participants& receives) {
     if (sends.empty() || receives.empty()) return;
     exchange.first_send = static_cast<std::uint32_t>(new_.participants.size());
     exchange.send_count = static_cast<std::uint32_t>(sends.size());
@@ -123,18 +123,18 @@ class Merger {
   }
 
   void add(const match::Exchange& exchange) {
-    const Members sends = merged(old_.sends(exchange));
-    Members receives = merged(old_.receives(exchange));
+    const Participants sends = merged(old_.sends(exchange));
+    Participants receives = merged(old_.receives(exchange));
     const std::set<std::uint32_t> apart =
         exchange.ordered ? lower_orders(sends, receives) : overlapping(sends, receives);
     if (apart.empty()) return emit(exchange, sends, receives);
-    Members together;
+    Participants together;
     for (const match::Participant& receive : receives) {
       if (!apart.contains(receive.location)) together.push_back(receive);
     }
     emit(exchange, sends, together);
     for (const std::uint32_t d : apart) {
-      Members others = sends, own = receives;
+      Participants others = sends, own = receives;
       std::erase_if(others, [&](const match::Participant& m) { return m.location == d; });
       std::erase_if(own, [&](const match::Participant& m) { return m.location != d; });
       emit(exchange, others, own);
@@ -146,10 +146,10 @@ class Merger {
     return new_.is_ghost(node) ? new_.halo.ghosts[node - new_.own_count()].node : node;
   }
 
-  /// Domains in which a member begins when another one has ended, or at the same time. The schedule
-  /// of a stream knows only of a single begin that shares its node with an end.
-  [[nodiscard]] std::set<std::uint32_t> overlapping(const Members& sends,
-                                                    const Members& receives) const {
+  /// Domains in which a participant begins when another one has ended, or at the same time. The
+  /// schedule of a stream knows only of a single begin that shares its node with an end.
+  [[nodiscard]] std::set<std::uint32_t> overlapping(const Participants& sends,
+                                                    const Participants& receives) const {
     struct Range {
       NodeIndex last_send = 0;
       std::uint32_t sends = 0;
@@ -173,7 +173,7 @@ class Merger {
 
   /// In a prefix sum a domain of neighbouring ranks waits for those below its lowest one: that is
   /// the order of its ends from now on. Returns the domains of scattered ranks.
-  static std::set<std::uint32_t> lower_orders(const Members& sends, Members& receives) {
+  static std::set<std::uint32_t> lower_orders(const Participants& sends, Participants& receives) {
     struct Range {
       std::uint32_t lowest = k_none;
       std::size_t first = 0, last = 0, count = 0;  ///< positions among the sends
@@ -252,21 +252,22 @@ bool is_inside(std::uint64_t stamp, const trace::FlushInterval& flush) {
 
 }  // namespace
 
-DomainView merge_domains(Team& team, const trace::Partition& partition, match::Graph graph,
-                         const trace::Trace& trace, std::vector<ClockMap> presync,
-                         const trace::ClockDomains& domains, bool split_flushes) {
+DomainView merge_domains(const trace::Share& share, match::Graph graph,
+                         std::vector<ClockMap> presync, const trace::ClockDomains& domains,
+                         bool split_flushes) {
+  const trace::Trace& trace = share.trace;
   DomainView view;
-  view.graph = Merger(team, std::move(graph), domains).run();
+  view.graph = Merger(share.team, std::move(graph), domains).run();
   view.trace.path = trace.path;
   view.trace.definitions.clock = trace.definitions.clock;
   for (const auto& members : domains.members) {
     view.trace.definitions.locations.push_back(trace.definitions.locations[members.front()]);
-    view.partition.owner.push_back(partition.owner[members.front()]);
+    view.partition.owner.push_back(share.partition.owner[members.front()]);
     view.presync.push_back(std::move(presync[members.front()]));
     trace::LocationSkeleton& extent =
         view.trace.locations.emplace_back(trace::extent_of(trace, members));
     if (members.size() > 1) unite_overlapping(extent.flushes);
-    // The view has no events that would tell where a flush has some inside.
+    // The view has no events, which would show the flushes that have some inside.
     if (split_flushes || members.size() > 1) {
       std::erase_if(extent.flushes, [&](const trace::FlushInterval& flush) {
         return any_event_inside(trace, members, flush);

@@ -2,6 +2,7 @@
 #include "clc/domain_view.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -9,11 +10,10 @@
 
 #include "base/random.hpp"
 #include "clc/amortize.hpp"
-#include "clc/incidence.hpp"
-#include "clc/schedule.hpp"
-#include "clc/sweeps.hpp"
+#include "clc/ordered_forward.hpp"
+#include "clc/sweep_forward.hpp"
+#include "clc/testing.hpp"
 #include "match/testing.hpp"
-#include "trace/testing.hpp"
 
 namespace entrain::clc {
 namespace {
@@ -92,8 +92,8 @@ Pairs unique_pairs(const match::Graph& graph, EdgeKind kind) {
 
 DomainView view_of(const TraceBuilder& b, const trace::ClockDomains& domains) {
   Solo solo;
-  return merge_domains(solo, trace::undivided(b.trace().definitions),
-                       match::build_graph(b.trace(), {}), b.trace(),
+  const trace::Partition whole = trace::undivided(b.trace().definitions);
+  return merge_domains({solo, whole, b.trace()}, match::build_graph(b.trace(), {}),
                        std::vector<ClockMap>(b.trace().locations.size()), domains, true);
 }
 
@@ -157,21 +157,18 @@ TEST(MergeDomains, corrected_domains_keep_every_edge_between_them) {
 
 /// Sweeps and data-flow on the graph of domains; false if sweeps leave it to the other one.
 bool swept_as_flowed(DomainView view, const MuTicks& mu) {
-  match::Graph& graph = view.graph;
-  const std::vector<std::int64_t> presync(graph.stamp.begin(), graph.stamp.end());
+  testing::Problem problem(std::move(view.graph));
   constexpr Decimal9 gamma{900'000'000};
-  const auto swept = ForwardSweeps(graph, presync, mu, 1).run(gamma);
-  if (!swept) return false;
-  Incidence incidence(graph);
-  const Schedule schedule = make_schedule(graph, incidence);
-  EXPECT_EQ(schedule.dropped_components, 0u);
-  EXPECT_THAT(schedule.tied, ::testing::IsEmpty());
-  EXPECT_EQ(swept->times, ForwardPass(graph, incidence, schedule, presync, mu, 0).run(gamma).times);
+  const auto swept = SweepForward(problem.with(mu)).run(std::span(&gamma, 1));
+  if (swept->empty()) return false;
+  const auto flowed = OrderedForward(problem.with(mu)).run(std::span(&gamma, 1));
+  EXPECT_TRUE(problem.cycles.counters().empty());
+  EXPECT_TRUE(testing::equal(swept->front(), flowed->front()));
   return true;
 }
 
 TEST(MergeDomains, nobody_waits_for_a_begin_of_the_own_domain) {
-  // Location 1 ends before location 0 begins, by whose clock it is told to live.
+  // Location 1 ends before location 0 begins, whose clock it is said to share.
   TraceBuilder b(3);
   b.collective(0, 160, 170, trace::op::bcast, 0, 0, trace::k_sent);
   b.collective(1, 100, 150, trace::op::bcast, 0, 0, trace::k_received);

@@ -1,228 +1,114 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clc/forward.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "trace/testing.hpp"
+#include "clc/ordered_forward.hpp"
+#include "clc/sweep_forward.hpp"
+#include "clc/testing.hpp"
 
 namespace entrain::clc {
 namespace {
 
+using testing::Problem;
+using testing::Times;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
-using Times = std::vector<std::int64_t>;
 
-constexpr Decimal9 k_gamma_09{900'000'000}, k_gamma_05{500'000'000}, k_gamma_1{1'000'000'000};
+constexpr MuTicks k_mu{10, 10, 10};
 
-/// A request that is nobody's: a node without edges.
-void internal(TraceBuilder& b, LocationIndex location, std::uint64_t time) {
-  b.request(K::irecv_request, location, time, time);
+std::vector<std::unique_ptr<Forward>> ways_of(const ForwardProblem& problem) {
+  std::vector<std::unique_ptr<Forward>> ways;
+  ways.push_back(std::make_unique<SweepForward>(problem));
+  ways.push_back(std::make_unique<OrderedForward>(problem));
+  return ways;
 }
 
-struct Pass {
-  match::Graph graph;
-  Forward forward;
-  /// LC' of the nodes of one location.
-  [[nodiscard]] Times times(LocationIndex l) const {
-    return {forward.times.begin() + graph.first_node[l],
-            forward.times.begin() + graph.first_node[l + 1]};
-  }
-};
-
-/// One pass with the stored stamps as C.
-Pass run(const TraceBuilder& b, Decimal9 gamma, const MuTicks& mu = {}, std::int64_t delta = 0) {
-  Pass pass{match::build_graph(b.trace(), {.every_event = true}), {}};
-  Incidence incidence(pass.graph);
-  const Schedule schedule = make_schedule(pass.graph, incidence);
-  const Times presync(pass.graph.stamp.begin(), pass.graph.stamp.end());
-  pass.forward = ForwardPass(pass.graph, incidence, schedule, presync, mu, delta).run(gamma);
-  return pass;
-}
-
-TEST(Decay, falls_by_one_minus_gamma_and_is_read_rounded_up) {
-  const Decay decay{10, 100};
-  EXPECT_EQ(decay.at(100, k_gamma_09), 10);
-  EXPECT_EQ(decay.at(109, k_gamma_09), 10);  // 9.1
-  EXPECT_EQ(decay.at(110, k_gamma_09), 9);
-  EXPECT_EQ(decay.at(111, k_gamma_09), 9);  // 8.9
-  EXPECT_EQ(decay.at(199, k_gamma_09), 1);  // 0.1
-  EXPECT_EQ(decay.at(200, k_gamma_09), 0);
-  EXPECT_EQ(decay.at(1'000'000, k_gamma_09), 0);
-  EXPECT_EQ(decay.at(1'000'000, k_gamma_1), 10);
-}
-
-TEST(Decay, stays_exact_at_times_since_the_epoch) {
-  const std::int64_t since = 1'700'000'000'000'000'000;  // nanoseconds: no double holds them
-  const Decay decay{1'000, since};
-  EXPECT_EQ(decay.at(since + 1, {0}), 999);
-  EXPECT_EQ(decay.at(since + 999, {0}), 1);
-  EXPECT_EQ(decay.at(-since, k_gamma_1), 1'000);
-}
-
-TEST(ForwardPass, hand_example_of_equation_3) {
-  TraceBuilder b(2);
-  b.message(K::send, 0, 100, 1);
-  b.message(K::recv, 1, 60, 0);
-  internal(b, 1, 70);
-  internal(b, 1, 80);
-  internal(b, 1, 500);
-  internal(b, 1, 1060);
-  const Pass r = run(b, k_gamma_09, {5, 5, 5});
-  // 100 + 5, then LC'(j-1) + 0.9 * (C(j) - C(j-1)) until C overtakes.
-  EXPECT_EQ(r.times(1), (Times{105, 114, 123, 501, 1060}));
-  EXPECT_EQ(r.times(0), (Times{100}));
-  EXPECT_EQ(r.forward.jumps, 1u);
-  EXPECT_EQ(r.forward.error, 45);
-  EXPECT_TRUE(r.forward.jump[r.graph.first_node[1]]);
-  EXPECT_FALSE(r.forward.jump[r.graph.first_node[1] + 1]);
-}
-
-TEST(ForwardPass, a_receive_in_a_decay_jumps_only_above_it) {
-  TraceBuilder b(2);
-  b.message(K::send, 0, 100, 1);
-  b.message(K::send, 0, 130, 1);
-  b.message(K::send, 0, 150, 1);
-  b.message(K::recv, 1, 60, 0);   // jumps by 40
-  b.message(K::recv, 1, 100, 0);  // 136 by the decay alone: 130 is no violation any more
-  b.message(K::recv, 1, 110, 0);  // 145 by the decay: jumps on to 150
-  internal(b, 1, 120);
-  const Pass r = run(b, k_gamma_09);
-  EXPECT_EQ(r.times(1), (Times{100, 136, 150, 159}));
-  EXPECT_EQ(r.forward.jumps, 2u);
-  EXPECT_EQ(r.forward.error, 40);
-}
-
-TEST(ForwardPass, corrections_travel_along_messages) {
-  TraceBuilder b(3);
-  b.message(K::send, 0, 1000, 1);
-  b.message(K::recv, 1, 10, 0);
-  b.message(K::send, 1, 20, 2);
-  b.message(K::recv, 2, 15, 1);
-  const Pass r = run(b, k_gamma_1, {0, 0, 3});
-  EXPECT_EQ(r.times(1), (Times{1003, 1013}));
-  EXPECT_EQ(r.times(2), (Times{1016}));
-}
-
-TEST(ForwardPass, latency_class_of_a_message_chooses_mu) {
-  TraceBuilder b(3, 1, 2);  // processes 0 and 1 share a node
-  b.message(K::send, 0, 100, 1);
-  b.message(K::send, 0, 200, 2);
-  b.message(K::recv, 1, 100, 0);
-  b.message(K::recv, 2, 200, 0);
-  const Pass r = run(b, k_gamma_09, {1, 10, 100});
-  EXPECT_EQ(r.times(1), (Times{110}));
-  EXPECT_EQ(r.times(2), (Times{300}));
-}
-
-TEST(ForwardPass, barrier_end_waits_for_the_last_of_the_others) {
-  TraceBuilder b(3);
-  b.collective(0, 100, 110, trace::op::barrier);
-  b.collective(1, 300, 310, trace::op::barrier);
-  b.collective(2, 200, 210, trace::op::barrier);
-  const Pass r = run(b, k_gamma_09, {20, 20, 20});
-  EXPECT_EQ(r.times(0), (Times{100, 320}));
-  // Its own begin at 300 asks for nothing, although 310 is less than mu behind it.
-  EXPECT_EQ(r.times(1), (Times{300, 310}));
-  EXPECT_EQ(r.times(2), (Times{200, 320}));
-}
-
-TEST(ForwardPass, scan_waits_for_lower_ranks_only) {
-  for (const MuTicks& mu : {MuTicks{5, 5, 5}, MuTicks{1, 2, 5}}) {
-    TraceBuilder b(3);
-    b.collective(0, 300, 302, trace::op::scan);  // shorter than mu: it does not wait for itself
-    b.collective(1, 100, 110, trace::op::scan);
-    b.collective(2, 200, 210, trace::op::scan);
-    const Pass r = run(b, k_gamma_09, mu);
-    EXPECT_EQ(r.times(0), (Times{300, 302}));
-    EXPECT_EQ(r.times(1), (Times{100, 305}));
-    EXPECT_EQ(r.times(2), (Times{200, 305}));
+TEST(Forward, example) {
+  Problem problem(testing::worked_example(), {.every_event = true});
+  const std::vector<Decimal9> gammas{{990'000'000}};
+  for (const auto& way : ways_of(problem.with(k_mu))) {
+    const auto passes = way->run(gammas);
+    ASSERT_TRUE(passes);
+    const ForwardTimes& pass = passes->at(0);
+    EXPECT_EQ(pass.times, (Times{1000, 1010, 1208, 1218, 2208, 3000}));
+    EXPECT_EQ(pass.jump, (std::vector<bool>{false, true, false, true, false, false}));
+    EXPECT_EQ(pass.jumps, 2u);
+    EXPECT_EQ(pass.error, 50);
+    EXPECT_FALSE(pass.overflow);
   }
 }
 
-TEST(ForwardPass, decay_over_a_million_nodes_does_not_drift) {
-  // A state that is rounded up at every node would never fall at all.
-  constexpr std::int64_t k_nodes = 1'000'000;
-  TraceBuilder b(2);
-  b.message(K::send, 0, 1'000, 1);
-  b.message(K::recv, 1, 0, 0);  // d = 1000
-  for (std::uint64_t t = 1; t <= k_nodes; ++t) internal(b, 1, t);
-  const Pass r = run(b, {999'000'000});
-  const Times times = r.times(1);
-  ASSERT_EQ(times.size(), k_nodes + 1u);
-  for (std::int64_t t = 0; t <= k_nodes; ++t) {
-    ASSERT_EQ(times[static_cast<std::size_t>(t)] - t, 1'000 - t / 1'000) << t;
+TEST(OrderedForward, runs_as_many_passes_as_it_has_threads) {
+  const std::vector<Decimal9> gammas{{990'000'000}, {900'000'000}, {500'000'000}};
+  std::vector<std::int64_t> last;  // LC' of B's send
+  for (const Decimal9 gamma : gammas) {
+    Problem problem(testing::worked_example());
+    last.push_back(OrderedForward(problem.with(k_mu)).run(std::span(&gamma, 1))->at(0).times[2]);
+  }
+  for (const unsigned threads : {1u, 2u, 3u, 7u}) {
+    Problem problem(testing::worked_example());
+    OrderedForward way(problem.with(k_mu, 0, threads));
+    for (int time = 0; time < 2; ++time) {  // finds the order; knows it
+      const auto passes = way.run(gammas);
+      ASSERT_TRUE(passes);
+      ASSERT_EQ(passes->size(), std::min<std::size_t>(threads, gammas.size()));
+      for (std::size_t i = 0; i < passes->size(); ++i) EXPECT_EQ(passes->at(i).times[2], last[i]);
+    }
   }
 }
 
-TEST(ForwardPass, delta_keeps_distance) {
+TEST(OrderedForward, ties_and_cuts_cycles_at_its_first_run) {
   TraceBuilder b(2);
-  b.message(K::send, 0, 100, 1);
-  b.message(K::recv, 1, 60, 0);
-  internal(b, 1, 61);
-  internal(b, 1, 64);
-  EXPECT_EQ(run(b, k_gamma_05).times(1), (Times{100, 101, 102}));
-  // min(2, 1) behind the receive, then 2.
-  EXPECT_EQ(run(b, k_gamma_05, {}, 2).times(1), (Times{100, 101, 103}));
-  EXPECT_EQ(run(b, k_gamma_05, {}, 2).forward.jumps, 2u);
-  EXPECT_EQ(run(b, k_gamma_05, {}, 1000).times(1), (Times{100, 101, 104}));
-}
-
-TEST(ForwardPass, delta_leaves_a_clean_trace_alone) {
-  TraceBuilder b(2);
-  b.message(K::send, 0, 10, 1);
-  b.message(K::recv, 1, 10, 0);
-  internal(b, 1, 11);
-  internal(b, 1, 11);
-  internal(b, 1, 20);
-  const Pass r = run(b, k_gamma_09, {}, 1000);
-  EXPECT_EQ(r.times(1), (Times{10, 11, 20}));
-  EXPECT_EQ(r.forward.jumps, 0u);
-}
-
-TEST(ForwardPass, tied_nodes_get_one_time) {
-  TraceBuilder b(3);
-  b.message(K::send, 2, 500, 0);
-  b.message(K::send, 0, 100, 1);
-  b.message(K::recv, 0, 100, 1);
-  b.message(K::recv, 0, 100, 2);  // pushes the whole component
-  b.message(K::send, 1, 100, 0);
-  b.message(K::recv, 1, 100, 0);
-  internal(b, 1, 110);
-  const Pass r = run(b, k_gamma_09, {7, 7, 7});
-  EXPECT_EQ(r.times(0), (Times{507}));
-  EXPECT_EQ(r.times(1), (Times{507, 516}));  // no latency inside the component
-}
-
-TEST(ForwardPass, decay_behind_tied_nodes_begins_at_the_last_one) {
-  TraceBuilder b(3);
-  b.message(K::send, 2, 500, 0);
   for (LocationIndex l = 0; l < 2; ++l) {
-    b.trace().locations[l].granule = 10;  // a tie may span 20 ticks
+    b.message(K::send, l, 100, 1 - l);
     b.message(K::recv, l, 100, 1 - l);
-    if (l == 0) b.message(K::recv, l, 100, 2);
-    b.message(K::send, l, 120, 1 - l);
-    internal(b, l, 130);
+    b.message(K::recv, l, 1'000, 1 - l, 1);
+    b.message(K::send, l, 2'000, 1 - l, 1);
   }
-  const Pass r = run(b, k_gamma_09);
-  EXPECT_EQ(r.times(0), (Times{500, 500, 509}));
-  EXPECT_EQ(r.times(1), (Times{500, 500, 509}));
+  const std::vector<Decimal9> gammas{{990'000'000}, {900'000'000}};
+  for (const unsigned threads : {1u, 2u}) {
+    Problem problem(b);
+    OrderedForward way(problem.with(k_mu, 0, threads));
+    for (int time = 0; time < 2; ++time) {
+      const auto passes = way.run(gammas);
+      ASSERT_TRUE(passes);
+      EXPECT_EQ(passes->size(), threads);
+      for (const ForwardTimes& pass : *passes) {
+        EXPECT_EQ(pass.times, (Times{100, 1'000, 2'000, 100, 1'000, 2'000}));
+      }
+      EXPECT_EQ(problem.cycles.tied_nodes, 2u);
+      EXPECT_EQ(problem.cycles.dropped_edges, 2u);
+      EXPECT_EQ(problem.graph.edges.size(), 2u);
+    }
+  }
 }
 
-TEST(ForwardPass, passes_do_not_depend_on_each_other) {
-  TraceBuilder b(2);
-  b.message(K::send, 0, 100, 1);
-  b.message(K::recv, 1, 60, 0);
-  internal(b, 1, 160);
-  match::Graph graph = match::build_graph(b.trace(), {.every_event = true});
-  Incidence incidence(graph);
-  const Schedule schedule = make_schedule(graph, incidence);
-  const Times presync(graph.stamp.begin(), graph.stamp.end());
-  ForwardPass pass(graph, incidence, schedule, presync, {}, 0);
-  EXPECT_EQ(pass.run(k_gamma_1).times, (Times{100, 100, 200}));
-  EXPECT_EQ(pass.run(k_gamma_09).times, (Times{100, 100, 190}));
-  EXPECT_EQ(pass.run(k_gamma_1).times, (Times{100, 100, 200}));
+TEST(OrderedForward, ends_when_the_user_wants_to_stop) {
+  Problem problem(testing::worked_example());
+  const testing::Stop stop;
+  ForwardProblem input = problem.with(k_mu);
+  input.cancel = Cancel(&stop);
+  const std::vector<Decimal9> gammas{{990'000'000}};
+  const auto passes = OrderedForward(input).run(gammas);
+  ASSERT_FALSE(passes);
+  EXPECT_EQ(passes.error().kind, ErrorKind::interrupted);
+}
+
+TEST(OrderedForward, an_empty_graph_has_an_empty_pass) {
+  Problem problem{TraceBuilder(2)};
+  const std::vector<Decimal9> gammas{{990'000'000}};
+  for (const auto& way : ways_of(problem.with(k_mu))) {
+    const auto passes = way->run(gammas);
+    ASSERT_TRUE(passes);
+    ASSERT_EQ(passes->size(), 1u);
+    EXPECT_TRUE(passes->at(0).times.empty());
+  }
 }
 
 }  // namespace

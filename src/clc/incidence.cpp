@@ -23,21 +23,22 @@ NodeLists out_edges(const match::Graph& graph) {
 Incidence::Incidence(const match::Graph& graph)
     : in_edges(graph), exchange_of(graph.participants.size(), k_none) {
   const std::size_t nodes = graph.node_count();
-  const auto for_members = [&](std::uint32_t first, std::uint32_t count, auto body) {
+  const auto for_participants = [&](std::uint32_t first, std::uint32_t count, auto body) {
     for (std::uint32_t m = first; m < first + count; ++m) body(graph.participants[m].node, m);
   };
   receives = NodeLists(nodes, [&](auto body) {
     for (const match::Exchange& x : graph.exchanges)
-      for_members(x.first_receive, x.receive_count, body);
+      for_participants(x.first_receive, x.receive_count, body);
   });
   sends = NodeLists(nodes, [&](auto body) {
-    for (const match::Exchange& x : graph.exchanges) for_members(x.first_send, x.send_count, body);
+    for (const match::Exchange& x : graph.exchanges)
+      for_participants(x.first_send, x.send_count, body);
   });
   for (std::uint32_t x = 0; x < graph.exchanges.size(); ++x) {
     const match::Exchange& exchange = graph.exchanges[x];
     const auto set = [&](NodeIndex, std::uint32_t m) { exchange_of[m] = x; };
-    for_members(exchange.first_send, exchange.send_count, set);
-    for_members(exchange.first_receive, exchange.receive_count, set);
+    for_participants(exchange.first_send, exchange.send_count, set);
+    for_participants(exchange.first_receive, exchange.receive_count, set);
   }
 }
 

@@ -80,7 +80,7 @@ struct Incidence {
   InEdges in_edges;
   NodeLists receives;  ///< indices into Graph::participants that are receiving, by node
   NodeLists sends;     ///< indices into Graph::participants that are sending, by node
-  BigVector<std::uint32_t> exchange_of;  ///< per member: its exchange
+  BigVector<std::uint32_t> exchange_of;  ///< per participant: its exchange
 };
 
 }  // namespace entrain::clc

@@ -15,7 +15,7 @@ namespace entrain::clc {
 
 namespace {
 
-/// After so many rounds every node of a location that is still broken gets a knot.
+/// After so many rounds every node of a broken location gets a knot.
 constexpr int k_patient_rounds = 6;
 constexpr int k_last_round = 12;
 
@@ -23,8 +23,8 @@ class Refiner {
  public:
   Refiner(const RefineInput& input, std::vector<Curve>& curves, BigVector<std::int64_t>& times)
       : input_(input),
-        graph_(*input.graph),
-        halo_(*input.team, graph_),
+        graph_(input.graph),
+        halo_(input.team, graph_),
         curves_(curves),
         times_(times) {
     times_.resize(graph_.node_count());
@@ -35,7 +35,7 @@ class Refiner {
     bool settled = false;
     for_locations([&](LocationIndex l) { evaluate(l); });
     for (int round = 0; round < k_last_round; ++round) {
-      if (input_.team->any(stopped())) break;
+      if (input_.cancel.asked_any(input_.team)) break;
       halo_.publish(times_);
       broken_.assign(graph_.node_count(), false);
       look_at_locations();
@@ -52,19 +52,14 @@ class Refiner {
   /// Calls `body(l)` for every location; calls may run at the same time.
   template <class Body>
   void for_locations(Body body) const {
-    static_cast<void>(parallel_for(input_.threads, curves_.size(), [&](std::size_t l) {
-      body(static_cast<LocationIndex>(l));
-      return Result<void>();
-    }));
+    for_each_in_parallel(input_.threads, curves_.size(),
+                         [&](std::size_t l) { body(static_cast<LocationIndex>(l)); });
   }
 
-  [[nodiscard]] bool stopped() const {
-    return input_.progress != nullptr && input_.progress->cancelled();
-  }
   [[nodiscard]] bool touched(LocationIndex location) const { return !curves_[location].empty(); }
   void mark(NodeIndex node) { broken_[node] = true; }
 
-  /// Tells the owners of marked nodes; true if any member has one that can be repaired.
+  /// Informs the owners of marked nodes; true if any member has one that can be repaired.
   bool any_broken() {
     halo_.share_marks(broken_);
     bool any = false;
@@ -73,13 +68,13 @@ class Refiner {
       const auto end = node(graph_.first_node[l + 1]);
       any = touched(l) && std::find(node(graph_.first_node[l]), end, true) != end;
     }
-    return input_.team->any(any);
+    return input_.team.any(any);
   }
 
   void evaluate(LocationIndex l) {
-    if (stopped()) return;
+    if (input_.cancel.asked()) return;
     if (touched(l)) {
-      maps_[l] = make_map(input_.presync_maps[l], curves_[l], input_.trace->locations[l],
+      maps_[l] = make_map(input_.presync_maps[l], curves_[l], input_.trace.locations[l],
                           input_.split_flushes);
     }
     ClockMap::Cursor cursor(maps_[l]);
@@ -88,14 +83,13 @@ class Refiner {
     }
   }
 
-  /// Marks what `body(i, broken)` adds for i < count; calls may run at the same time.
+  /// Marks the nodes that `body(i, broken)` adds for i < count; calls may run at the same time.
   template <class Body>
   void mark_parts(std::size_t count, Body body) {
     std::vector<std::vector<NodeIndex>> broken(count);
-    static_cast<void>(parallel_for(input_.threads, count, [&](std::size_t i) {
-      if (!stopped()) body(i, broken[i]);
-      return Result<void>();
-    }));
+    for_each_in_parallel(input_.threads, count, [&](std::size_t i) {
+      if (!input_.cancel.asked()) body(i, broken[i]);
+    });
     for (const std::vector<NodeIndex>& nodes : broken) {
       for (const NodeIndex n : nodes) mark(n);
     }
@@ -122,8 +116,8 @@ class Refiner {
   }
 
   [[nodiscard]] bool tied(NodeIndex a, NodeIndex b) const {
-    const auto& tied_of = input_.schedule->tied_of;
-    return !tied_of.empty() && tied_of[a] != k_none && tied_of[a] == tied_of[b];
+    const std::uint32_t component = input_.cycles.component_of(a);
+    return component != k_none && component == input_.cycles.component_of(b);
   }
   [[nodiscard]] std::int64_t mu(NodeIndex send, NodeIndex receive, LatencyClass c) const {
     return tied(send, receive) ? 0 : input_.mu[static_cast<std::size_t>(c)];
@@ -151,7 +145,7 @@ class Refiner {
     }
   }
 
-  /// Finds the senders behind an unmet demand; those tied to the receiver demand less.
+  /// Finds the senders that cause an unmet demand; those tied to the receiver demand less.
   void look_at_pairs(const match::Exchange& exchange, const match::Participant& receive) {
     for (const match::Participant& send : graph_.sends(exchange)) {
       if (exchange.ordered && send.order >= receive.order) break;
@@ -206,7 +200,7 @@ RefinedMaps refine_maps(const RefineInput& input, std::vector<Curve>& curves,
   // Where nothing was corrected, nothing was rounded.
   const bool touched =
       std::any_of(curves.begin(), curves.end(), [](const Curve& curve) { return !curve.empty(); });
-  if (!input.team->any(touched)) {
+  if (!input.team.any(touched)) {
     return {{input.presync_maps.begin(), input.presync_maps.end()}};
   }
   return Refiner(input, curves, times).run();

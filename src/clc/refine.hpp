@@ -5,38 +5,43 @@
 #include <span>
 #include <vector>
 
+#include "base/big_vector.hpp"
+#include "base/cancel.hpp"
 #include "clc/curve.hpp"
-#include "clc/schedule.hpp"
+#include "clc/cycles.hpp"
 #include "match/graph.hpp"
+#include "match/halo.hpp"
 
 namespace entrain::clc {
 
-/// The times that clock maps must give, and what they must respect.
+/// The times that clock maps must give, and the conditions that they must keep. References must
+/// outlive the call.
 struct RefineInput {
-  Team* team = nullptr;
-  const match::Graph* graph = nullptr;
-  const Schedule* schedule = nullptr;
-  const trace::Trace* trace = nullptr;
+  Team& team;
+  const match::Graph& graph;
+  const Cycles& cycles;                        ///< tied nodes keep no latency among each other
+  const trace::Trace& trace;                   ///< extents of locations
   std::span<const ClockMap> presync_maps;      ///< per location
-  std::span<const std::int64_t> displacement;  ///< e per node, >= 0
+  std::span<const std::int64_t> displacement;  ///< e per node, ticks, >= 0
   MuTicks mu{};
   std::int64_t delta = 0;
-  unsigned threads = 1;                ///< 0: all cores
-  bool split_flushes = false;          ///< see make_map
-  const Progress* progress = nullptr;  ///< when it says so, the maps are of no use
+  unsigned threads = 1;        ///< 0: all cores
+  bool split_flushes = false;  ///< see make_map
+  Cancel cancel{nullptr};      ///< when it asks to stop, the maps are of no use
 };
 
 /// Clock maps of all locations.
 struct RefinedMaps {
   std::vector<ClockMap> maps;
-  bool settled = true;  ///< false: something is broken that no knot can mend; the same at all
+  /// False: something is broken that no knot can mend. The same at every member.
+  bool settled = true;
 };
 
-/// Evaluates the maps of the touched locations (those with a curve) at every node, puts bends where
-/// rounding broke an edge, an order or a bound, and looks again until nothing is broken. Returns
-/// the maps of all locations; `times`, room that is used for it, receives their values at this
-/// member's nodes if any location of any member is touched. What a flush forbids, or what a double
-/// cannot tell apart, stays broken. Collective.
+/// Evaluates the maps of the touched locations (those with a curve) at every node, adds bends where
+/// rounding broke an edge, an order or a limit, and looks again until nothing is broken. Returns
+/// the maps of all locations. `times` is memory for this; it receives the values of the maps at
+/// this member's nodes if any location of any member is touched. A violation stays where a flush
+/// forbids the knot that would mend it, or where a double is too coarse. Collective.
 RefinedMaps refine_maps(const RefineInput& input, std::vector<Curve>& curves,
                         BigVector<std::int64_t>& times);
 

@@ -3,37 +3,39 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/team.hpp"
-#include "clc/forward.hpp"
+#include "clc/team_pass.hpp"
 
 namespace entrain::clc {
 
-/// Forward amortization in a team.
+/// Passes of a team whose members send each other their news in rounds.
 ///
-/// Every member runs equation (3') along its own schedule and takes for the nodes of others, its
-/// ghosts, what it heard last: at first their presynchronised times. Then all tell each other which
-/// of their shown times came out differently, in one parcel per pair of members, and evaluate again
-/// what depends on these, until nobody has news. As edges and local order form no cycle, the
-/// equations have one solution and every round settles at least the next node of every chain, so
-/// the result is the same, bit by bit, for every number of members. A clean trace needs one round;
-/// otherwise there are about as many as a correction crosses from one member to another before it
-/// has decayed or meets a larger one.
-class ForwardRounds final : private ForwardListener {
+/// Every member evaluates equation (3') along its own schedule. Its ghosts have the times that
+/// their owners sent last, at first C. Then all members send each other those of their shown times
+/// that changed, in one parcel per pair of members, and evaluate again the steps that use them,
+/// until nobody has news. Edges and local order form no cycle, so the equation has one solution,
+/// and every round settles at least the next node of every chain. The result is the same, bit by
+/// bit, for every number of members. A clean trace needs one round. Otherwise there are about as
+/// many rounds as a correction crosses from one member to another before it has decayed or meets a
+/// larger one.
+///
+/// Example, that of Forward, with A, B and C at one member each. At first B's ghost of A's send
+/// stands at 1000, so B computes 1010 and 1208. C's ghost of B's send stands at 1160, so C's
+/// receive stays at 1200. In the first round B sends 1208, and C computes 1218. In the second round
+/// nobody has news.
+class ForwardRounds {
  public:
-  /// All references must outlive this. `presync` has the times of ghosts too.
-  ForwardRounds(Team& team, const match::Graph& graph, const Incidence& incidence,
-                const Schedule& schedule, std::span<const std::int64_t> presync, const MuTicks& mu,
-                std::int64_t delta);
+  /// All references must outlive this.
+  ForwardRounds(Team& team, const ForwardProblem& problem, const Incidence& incidence,
+                const Schedule& schedule);
 
-  /// One pass. Collective; jumps, error and overflow are those of the team, times and jump flags
-  /// of this member, with the final times of its ghosts. Nothing if it takes more than
-  /// `most_rounds` rounds (0: as many as it needs), or when `progress` (may be null) tells some
-  /// member that the user wants to stop.
-  std::optional<Forward> run(Decimal9 gamma, std::uint64_t most_rounds,
-                             const Progress* progress = nullptr);
+  /// Makes a pass. Collective; jumps, error and overflow are those of the team, times and jump
+  /// flags of this member, with the final times of its ghosts. Nothing if it takes more than
+  /// `most_rounds` rounds, or when the user wants to stop. 0 means as many rounds as it needs,
+  /// which has an end only if ForwardProblem::cycles has all cycles of the team.
+  std::optional<ForwardTimes> run(Decimal9 gamma, std::uint64_t most_rounds);
 
  private:
   enum class About : std::uint32_t { time, demand, proposal };
@@ -46,62 +48,35 @@ class ForwardRounds final : private ForwardListener {
   };
   struct Shown {
     std::uint32_t rank = 0;
-    std::uint32_t index = 0;                   ///< in Halo::shown_to[rank]
-    std::int64_t sent = 0;                     ///< time that the other one knows
-    std::int64_t demand = match::k_no_demand;  ///< of the other one
+    std::uint32_t index = 0;  ///< in Halo::shown_to[rank]
+    std::int64_t sent = 0;    ///< time that the other one knows
   };
   struct GhostState {
     std::uint32_t rank = 0;
-    std::uint32_t index = 0;  ///< in Halo::ghosts_of[rank]
-    std::int64_t presync = 0;
+    std::uint32_t index = 0;                 ///< in Halo::ghosts_of[rank]
     std::int64_t sent = match::k_no_demand;  ///< demand that the owner knows
-    bool changed = false;
   };
-  struct Proposal {
-    std::int64_t own = match::k_no_demand;
-    std::int64_t sent = match::k_no_demand;
-    std::vector<std::int64_t> of_peer;  ///< as TiedNodes::peers
-  };
-
-  void time_changed(NodeIndex node) override;
-  void demand_changed(std::uint32_t member) override;
-  void start_changed(std::uint32_t step) override { mark(step); }
-  [[nodiscard]] std::int64_t remote_demand(NodeIndex node) const override;
-  std::int64_t common_time(std::uint32_t component, std::int64_t own) override;
+  using Parcels = std::vector<std::vector<Update>>;  ///< per rank
 
   void begin(Decimal9 gamma);
-  void sweep();
-  [[nodiscard]] bool stopped() const { return progress_ != nullptr && progress_->cancelled(); }
   enum class Talk { no_news, news, stopped };
-  /// Sends all news; tells what the team has.
+  /// Exchanges all news; returns whether the team had any.
   Talk talk();
-  void collect_times(std::vector<std::vector<Update>>& parcels);
-  void collect_demands(std::vector<std::vector<Update>>& parcels);
-  void collect_proposals(std::vector<std::vector<Update>>& parcels);
+  void collect_times(Parcels& parcels);
+  void collect_demands(Parcels& parcels);
+  void collect_proposals(Parcels& parcels);
   void hear(std::uint32_t rank, const Update& update);
-  void mark(std::uint32_t step);
-  void mark_dependents(NodeIndex node, std::uint32_t behind);
-  void mark_tied_receivers(std::uint32_t exchange, std::uint32_t first_step);
-  void note_ghost(NodeIndex ghost);
 
   Team& team_;
   const match::Graph& graph_;
-  const Incidence& incidence_;
-  const Schedule& schedule_;
+  const Cycles& cycles_;
   std::span<const std::int64_t> presync_;
-  NodeLists out_edges_;
-  StepLinks links_;
-  ForwardPass pass_;
-  BigVector<Shown> shown_;   ///< all entries of Halo::shown_to
-  NodeLists shown_of_node_;  ///< indices into shown_
+  Cancel cancel_;
+  TeamPass pass_;
+  BigVector<Shown> shown_;                  ///< all entries of Halo::shown_to
+  std::vector<std::uint32_t> first_shown_;  ///< per rank: index into shown_
   BigVector<GhostState> ghosts_;
-  std::vector<Proposal> proposals_;   ///< per tied component
-  std::vector<std::uint64_t> dirty_;  ///< one bit per step
-  std::vector<NodeIndex> changed_nodes_;
-  std::vector<std::uint32_t> changed_ghosts_;
-  bool first_sweep_ = true;
-  const Progress* progress_ = nullptr;
-  std::uint32_t step_ = 0;  ///< in work
+  std::vector<std::int64_t> sent_proposals_;  ///< per tied component
 };
 
 }  // namespace entrain::clc

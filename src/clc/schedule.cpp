@@ -2,48 +2,60 @@
 #include "clc/schedule.hpp"
 
 #include <cassert>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "base/try.hpp"
 #include "clc/components.hpp"
 #include "clc/scheduler.hpp"
 
 namespace entrain::clc {
 
+namespace {
+
+/// Ties or cuts the cycles among the nodes that no order was found for: those from `left` (one per
+/// location) on.
+Cycles treat_cycles(match::Graph& graph, Incidence& incidence, std::span<const NodeIndex> left) {
+  Components components = find_components(graph, incidence, left);
+  Cycles cycles;
+  cycles.dropped_components = components.errors.size();
+  if (!components.errors.empty()) {
+    cycles.dropped_edges = drop_inner_edges(graph, components.errors);
+    incidence = Incidence(graph);
+  }
+  cycles.tied = std::move(components.tied);
+  if (!cycles.tied.empty()) cycles.tied_of.assign(graph.node_count(), k_none);
+  for (std::uint32_t c = 0; c < cycles.tied.size(); ++c) {
+    for (const NodeIndex n : cycles.tied[c].nodes) cycles.tied_of[n] = c;
+    cycles.tied_nodes += cycles.tied[c].nodes.size();
+  }
+  return cycles;
+}
+
+}  // namespace
+
 std::optional<Schedule> order_nodes(const match::Graph& graph, const Incidence& incidence,
-                                    std::vector<TiedNodes> tied, std::vector<std::uint32_t> tied_of,
-                                    const Progress* progress) {
-  Scheduler scheduler(graph, incidence, std::move(tied), std::move(tied_of));
-  if (!scheduler.run(progress)) return std::nullopt;
+                                    const Cycles& cycles, const Cancel& cancel) {
+  Scheduler scheduler(graph, incidence, cycles);
+  if (!scheduler.run(cancel)) return std::nullopt;
   return scheduler.take();
 }
 
-Schedule make_schedule(match::Graph& graph, Incidence& incidence, const Progress* progress) {
-  Components components;
+Result<Schedule> make_schedule(match::Graph& graph, Incidence& incidence, Cycles& cycles,
+                               const Cancel& cancel) {
+  cycles = {};
+  std::vector<NodeIndex> left;
   {
-    Scheduler scheduler(graph, incidence, {}, {});
-    if (scheduler.run(progress)) return scheduler.take();
-    if (progress != nullptr && progress->cancelled()) return {};
-    // What is left depends on itself. Tie or cut the cycles, then begin anew.
-    components = find_components(graph, incidence, scheduler.cursor());
+    Scheduler scheduler(graph, incidence, cycles);
+    if (scheduler.run(cancel)) return scheduler.take();
+    TRY(cancel.check());
+    left = scheduler.cursor();
   }
-  std::uint64_t dropped = 0;
-  if (!components.errors.empty()) {
-    dropped = drop_inner_edges(graph, components.errors);
-    incidence = Incidence(graph);
-  }
-  std::vector<std::uint32_t> tied_of;
-  if (!components.tied.empty()) {
-    tied_of.assign(graph.node_count(), k_none);
-    for (std::uint32_t c = 0; c < components.tied.size(); ++c) {
-      for (const NodeIndex n : components.tied[c].nodes) tied_of[n] = c;
-    }
-  }
-  std::optional<Schedule> schedule =
-      order_nodes(graph, incidence, std::move(components.tied), std::move(tied_of));
+  cycles = treat_cycles(graph, incidence, left);
+  std::optional<Schedule> schedule = order_nodes(graph, incidence, cycles);
   assert(schedule);
-  schedule->dropped_components = components.errors.size();
-  schedule->dropped_edges = dropped;
-  return std::move(*schedule);
+  return *std::move(schedule);
 }
 
 }  // namespace entrain::clc

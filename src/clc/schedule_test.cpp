@@ -6,8 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "clc/team_cycles.hpp"
-#include "trace/testing.hpp"
+#include "clc/testing.hpp"
 
 namespace entrain::clc {
 namespace {
@@ -19,12 +18,13 @@ using K = trace::EventKind;
 struct Scheduled {
   match::Graph graph;
   Incidence incidence;
+  Cycles cycles = {};
   Schedule schedule;
 
   explicit Scheduled(const TraceBuilder& b, const match::Options& options = {})
       : graph(match::build_graph(b.trace(), options)),
         incidence(graph),
-        schedule(make_schedule(graph, incidence)) {}
+        schedule(*make_schedule(graph, incidence, cycles)) {}
 };
 
 /// Follows the steps of a schedule and fails where a node comes before something it waits for.
@@ -32,7 +32,7 @@ class Follower {
  public:
   explicit Follower(const Scheduled& s)
       : s_(s), done_(s.graph.node_count(), false), known_(s.graph.participants.size(), false) {
-    for (const Step& step : s.schedule.steps) {
+    for (const Step& step : s.schedule) {
       switch (step.kind) {
         case Step::Kind::run:
           for (NodeIndex n = step.begin; n < step.end; ++n) visit(n, k_none);
@@ -41,7 +41,7 @@ class Follower {
           release(step);
           break;
         case Step::Kind::tied: {
-          const auto& nodes = s.schedule.tied[step.index].nodes;
+          const auto& nodes = s.cycles.tied[step.index].nodes;
           for (const NodeIndex n : nodes) visit(n, step.index);
           break;
         }
@@ -52,7 +52,7 @@ class Follower {
 
  private:
   [[nodiscard]] bool tied_to(NodeIndex node, std::uint32_t component) const {
-    return component != k_none && s_.schedule.tied_of[node] == component;
+    return component != k_none && s_.cycles.tied_of[node] == component;
   }
 
   void visit(NodeIndex n, std::uint32_t component) {
@@ -96,7 +96,7 @@ class Follower {
 
   const Scheduled& s_;
   std::vector<bool> done_;
-  std::vector<bool> known_;  ///< per receive member: its demand is known
+  std::vector<bool> known_;  ///< per receive participant: its demand is known
 };
 
 TEST(Schedule, a_location_alone_is_one_step) {
@@ -105,13 +105,13 @@ TEST(Schedule, a_location_alone_is_one_step) {
   b.request(K::irecv_request, 0, 20, 2);
   const Scheduled s(b, {.every_event = true});
   Follower{s};
-  ASSERT_EQ(s.schedule.steps.size(), 1u);
-  EXPECT_EQ(s.schedule.steps[0].end, 2u);
-  EXPECT_TRUE(s.schedule.tied.empty());
-  EXPECT_TRUE(s.schedule.tied_of.empty());
+  ASSERT_EQ(s.schedule.size(), 1u);
+  EXPECT_EQ(s.schedule[0].end, 2u);
+  EXPECT_TRUE(s.cycles.tied.empty());
+  EXPECT_TRUE(s.cycles.tied_of.empty());
 }
 
-TEST(Schedule, a_receive_comes_behind_its_send_whatever_the_clocks_say) {
+TEST(Schedule, a_receive_comes_after_its_send_whatever_the_clocks_say) {
   // A token goes round in a ring twice; every clock is far behind that of the rank before.
   TraceBuilder b(4);
   for (std::uint64_t round = 0; round < 2; ++round) {
@@ -123,11 +123,27 @@ TEST(Schedule, a_receive_comes_behind_its_send_whatever_the_clocks_say) {
   }
   const Scheduled s(b);
   Follower{s};
-  EXPECT_TRUE(s.schedule.tied.empty());
-  EXPECT_EQ(s.schedule.dropped_components, 0u);
+  EXPECT_TRUE(s.cycles.tied.empty());
+  EXPECT_EQ(s.cycles.dropped_components, 0u);
 }
 
-TEST(Schedule, a_collective_end_comes_behind_all_begins) {
+TEST(Schedule, example) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 10, 1);
+  b.message(K::recv, 0, 40, 1);
+  b.message(K::recv, 1, 20, 0);
+  b.message(K::send, 1, 30, 0);
+  const Scheduled s(b);
+  std::vector<std::vector<std::uint32_t>> steps;
+  for (const Step& step : s.schedule) steps.push_back({step.index, step.begin, step.end});
+  EXPECT_THAT(steps, ElementsAre(ElementsAre(0, 0, 1), ElementsAre(1, 2, 4), ElementsAre(0, 1, 2)));
+}
+
+TEST(Schedule, an_empty_graph_has_no_steps) {
+  EXPECT_TRUE(Scheduled(TraceBuilder(3)).schedule.empty());
+}
+
+TEST(Schedule, a_collective_end_comes_after_all_begins) {
   TraceBuilder b(3);
   b.message(K::send, 0, 100, 2);
   b.message(K::recv, 2, 10, 0);
@@ -144,11 +160,11 @@ TEST(Schedule, a_call_without_duration_is_no_cycle) {
   }
   const Scheduled s(b);
   Follower{s};
-  EXPECT_TRUE(s.schedule.tied.empty());
+  EXPECT_TRUE(s.cycles.tied.empty());
 }
 
 TEST(Schedule, scan_ends_are_released_in_the_order_of_ranks) {
-  // Rank 1 sends to rank 2 behind its scan, and rank 2 receives that before its own: possible only
+  // Rank 1 sends to rank 2 after its scan, and rank 2 receives that before its own: possible only
   // if rank 1 does not wait for rank 2.
   TraceBuilder b(3);
   b.collective(0, 100, 110, trace::op::scan);
@@ -158,8 +174,8 @@ TEST(Schedule, scan_ends_are_released_in_the_order_of_ranks) {
   b.collective(2, 100, 110, trace::op::scan);
   const Scheduled s(b);
   Follower{s};
-  EXPECT_TRUE(s.schedule.tied.empty());
-  EXPECT_EQ(s.schedule.dropped_components, 0u);
+  EXPECT_TRUE(s.cycles.tied.empty());
+  EXPECT_EQ(s.cycles.dropped_components, 0u);
 }
 
 /// Two processes that send to and receive from each other: the receives `ahead` of the sends.
@@ -173,30 +189,41 @@ TraceBuilder crossed(std::uint64_t ahead, std::uint64_t granule) {
   return b;
 }
 
+TEST(Schedule, ends_when_the_user_wants_to_stop) {
+  match::Graph graph = match::build_graph(crossed(0, 0).trace(), {});
+  Incidence incidence(graph);
+  Cycles cycles;
+  const testing::Stop stop;
+  const auto schedule = make_schedule(graph, incidence, cycles, Cancel(&stop));
+  ASSERT_FALSE(schedule);
+  EXPECT_EQ(schedule.error().kind, ErrorKind::interrupted);
+  EXPECT_FALSE(order_nodes(graph, incidence, cycles, Cancel(&stop)));
+}
+
 TEST(Schedule, equal_stamps_tie_nodes_together) {
   const Scheduled s(crossed(0, 0));
   Follower{s};
-  ASSERT_EQ(s.schedule.tied.size(), 1u);
-  EXPECT_THAT(s.schedule.tied[0].nodes, ElementsAre(0, 1));
-  EXPECT_THAT(s.schedule.tied_of, ElementsAre(0, 0));
-  EXPECT_EQ(s.schedule.dropped_edges, 0u);
+  ASSERT_EQ(s.cycles.tied.size(), 1u);
+  EXPECT_THAT(s.cycles.tied[0].nodes, ElementsAre(0, 1));
+  EXPECT_THAT(s.cycles.tied_of, ElementsAre(0, 0));
+  EXPECT_EQ(s.cycles.dropped_edges, 0u);
   EXPECT_EQ(s.graph.edges.size(), 2u);
 }
 
 TEST(Schedule, a_tie_may_span_two_granules) {
   const Scheduled s(crossed(20, 10));
   Follower{s};
-  ASSERT_EQ(s.schedule.tied.size(), 1u);
-  EXPECT_THAT(s.schedule.tied[0].nodes, ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(s.schedule.dropped_components, 0u);
+  ASSERT_EQ(s.cycles.tied.size(), 1u);
+  EXPECT_THAT(s.cycles.tied[0].nodes, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(s.cycles.dropped_components, 0u);
 }
 
 TEST(Schedule, a_wider_cycle_is_a_matching_error_and_loses_its_edges) {
   const Scheduled s(crossed(21, 10));
   Follower{s};
-  EXPECT_TRUE(s.schedule.tied.empty());
-  EXPECT_EQ(s.schedule.dropped_components, 1u);
-  EXPECT_EQ(s.schedule.dropped_edges, 2u);
+  EXPECT_TRUE(s.cycles.tied.empty());
+  EXPECT_EQ(s.cycles.dropped_components, 1u);
+  EXPECT_EQ(s.cycles.dropped_edges, 2u);
   EXPECT_TRUE(s.graph.edges.empty());
   for (NodeIndex n = 0; n < 4; ++n) EXPECT_TRUE(s.incidence.in_edges.of(n).empty());
 }
@@ -207,21 +234,22 @@ TEST(Schedule, edges_outside_of_a_wide_cycle_stay) {
   b.message(K::recv, 1, 650, 0);
   const Scheduled s(b);
   Follower{s};
-  EXPECT_EQ(s.schedule.dropped_edges, 2u);
+  EXPECT_EQ(s.cycles.dropped_edges, 2u);
   EXPECT_EQ(s.graph.edges.size(), 1u);
 }
 
 TEST(Schedule, a_dropped_collective_keeps_its_pairs_outside_the_cycle) {
-  // Process 1 receives at 50, before its barrier at 200, what process 0 sent behind the barrier.
+  // Process 1 receives at 50, before its barrier at 200, a message that process 0 sent after the
+  // barrier.
   TraceBuilder b(3);
   b.message(K::recv, 1, 50, 0);
   for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 200, 300, trace::op::barrier);
   b.message(K::send, 0, 400, 1);
   const Scheduled s(b);
   Follower{s};
-  EXPECT_EQ(s.schedule.dropped_components, 1u);
+  EXPECT_EQ(s.cycles.dropped_components, 1u);
   // The cycle: send of 0 -> receive and begin of 1 -> end of 0. Only 0's end waits for 1 in it.
-  EXPECT_EQ(s.schedule.dropped_edges, 2u);
+  EXPECT_EQ(s.cycles.dropped_edges, 2u);
   std::size_t pairs = 0;
   for (const match::Exchange& x : s.graph.exchanges) {
     for (const auto& send : s.graph.sends(x)) {
@@ -245,8 +273,8 @@ TEST(Schedule, a_component_waits_for_what_comes_from_outside) {
   b.message(K::recv, 2, 660, 1);
   const Scheduled s(b);
   Follower{s};
-  ASSERT_EQ(s.schedule.tied.size(), 1u);
-  EXPECT_THAT(s.schedule.tied[0].nodes, ElementsAre(0, 2));
+  ASSERT_EQ(s.cycles.tied.size(), 1u);
+  EXPECT_THAT(s.cycles.tied[0].nodes, ElementsAre(0, 2));
 }
 
 TEST(Schedule, a_collective_within_a_tick_may_be_tied_too) {
@@ -258,28 +286,7 @@ TEST(Schedule, a_collective_within_a_tick_may_be_tied_too) {
   b.message(K::send, 1, 100, 0);
   const Scheduled s(b);
   Follower{s};
-  ASSERT_EQ(s.schedule.tied.size(), 1u);
-}
-
-TEST(TeamCycles, only_what_lies_between_suspects_is_brought_together) {
-  TraceBuilder b(3);
-  b.message(K::send, 0, 1, 1);
-  b.message(K::recv, 1, 2, 0);
-  for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 10, 20, trace::op::barrier);
-  const match::Graph graph = match::build_graph(b.trace(), {});
-  std::vector<bool> suspects(graph.node_count(), true);
-  Solo solo;
-  const auto sizes = [&] {
-    const match::GraphSize size = size_between(solo, graph, suspects);
-    return std::vector<std::uint64_t>{size.nodes, size.edges, size.exchanges, size.participants};
-  };
-  EXPECT_THAT(sizes(), ElementsAre(8, 1, 1, 6));
-  suspects[0] = false;  // the send
-  EXPECT_THAT(sizes(), ElementsAre(7, 0, 1, 6));
-  for (NodeIndex n = 0; n < suspects.size(); ++n) {
-    if (graph.stamp[n] == 10) suspects[n] = false;
-  }
-  EXPECT_THAT(sizes(), ElementsAre(4, 0, 0, 0));
+  ASSERT_EQ(s.cycles.tied.size(), 1u);
 }
 
 }  // namespace

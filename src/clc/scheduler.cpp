@@ -7,13 +7,6 @@
 
 namespace entrain::clc {
 
-Scheduler::Scheduler(const match::Graph& graph, const Incidence& incidence,
-                     std::vector<TiedNodes> tied, std::vector<std::uint32_t> tied_of)
-    : graph_(graph), incidence_(incidence) {
-  schedule_.tied = std::move(tied);
-  schedule_.tied_of = std::move(tied_of);
-}
-
 void Scheduler::start() {
   done_.assign(graph_.node_count(), false);
   std::fill(done_.begin() + static_cast<std::ptrdiff_t>(graph_.own_count()), done_.end(), true);
@@ -33,11 +26,16 @@ void Scheduler::start() {
   }
 }
 
-bool Scheduler::run(const Progress* progress) {
+void Scheduler::emit(const Step& step) {
+  schedule_.push_back(step);
+  if (on_step_) on_step_(step);
+}
+
+bool Scheduler::run(const Cancel& cancel) {
   constexpr std::uint32_t k_poll = 1 << 10;  // turns of a location
   start();
   for (std::uint32_t turn = 0; !runnable_.empty(); ++turn) {
-    if (turn % k_poll == 0 && progress != nullptr && progress->cancelled()) return false;
+    if (turn % k_poll == 0 && cancel.asked()) return false;
     const LocationIndex location = runnable_.front();
     runnable_.pop_front();
     queued_[location] = false;
@@ -70,7 +68,7 @@ void Scheduler::advance(LocationIndex location) {
   };
   while (cursor_[location] < end) {
     const NodeIndex node = cursor_[location];
-    const std::uint32_t tied = schedule_.tied_of.empty() ? k_none : schedule_.tied_of[node];
+    const std::uint32_t tied = cycles_.component_of(node);
     if (tied != k_none) {
       flush();
       if (!try_tied(tied, location)) return;
@@ -86,7 +84,7 @@ void Scheduler::advance(LocationIndex location) {
   flush();
 }
 
-/// True if everything that `node` waits for is done, but for nodes of component `within`.
+/// True if everything that `node` waits for is done, except nodes of component `within`.
 /// Otherwise `location` waits for the first thing that is not.
 bool Scheduler::ready(NodeIndex node, LocationIndex location, std::uint32_t within) {
   for (const match::Edge& edge : incidence_.in_edges.of(node)) {
@@ -150,7 +148,7 @@ void Scheduler::complete(NodeIndex node) {
   }
 }
 
-/// Emits the steps that a completed send member allows.
+/// Emits the steps that a completed send participant allows.
 void Scheduler::release(std::uint32_t x) {
   const match::Exchange& exchange = graph_.exchanges[x];
   if (exchange.ordered) return release_ordered(x);
@@ -182,7 +180,7 @@ void Scheduler::release_ordered(std::uint32_t x) {
   state.released = ready;
 }
 
-/// The one send member that is pending may share its node with its own end.
+/// The last pending send participant may share its node with its own end.
 void Scheduler::release_self(std::uint32_t x) {
   const match::Exchange& exchange = graph_.exchanges[x];
   for (const match::Participant& send : graph_.sends(exchange)) {
@@ -198,7 +196,7 @@ void Scheduler::release_self(std::uint32_t x) {
 
 /// Handles a component when all its locations have come to it and nothing outside is missing.
 bool Scheduler::try_tied(std::uint32_t c, LocationIndex location) {
-  const std::vector<NodeIndex>& nodes = schedule_.tied[c].nodes;
+  const std::vector<NodeIndex>& nodes = cycles_.tied[c].nodes;
   LocationIndex previous = k_none;
   for (const NodeIndex n : nodes) {
     const LocationIndex l = graph_.location_of(n);

@@ -3,12 +3,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <utility>
 #include <vector>
 
-#include <entrain/progress.hpp>
-
+#include "base/cancel.hpp"
 #include "base/flat_map.hpp"
+#include "clc/cycles.hpp"
 #include "clc/incidence.hpp"
 #include "clc/schedule.hpp"
 #include "match/graph.hpp"
@@ -19,42 +20,39 @@ namespace entrain::clc {
 /// whose time depends on one that is not known yet.
 class Scheduler {
  public:
-  /// Ghosts count as known. `tied` and `tied_of` as in Schedule.
-  Scheduler(const match::Graph& graph, const Incidence& incidence, std::vector<TiedNodes> tied,
-            std::vector<std::uint32_t> tied_of);
-  Scheduler(const Scheduler&) = delete;
-  Scheduler& operator=(const Scheduler&) = delete;
-  virtual ~Scheduler() = default;
+  /// Called with every step of the order as it is found; when it returns, the step counts as done.
+  using OnStep = std::function<void(const Step&)>;
 
-  /// False if nodes are left that depend on themselves, or if the user wants to stop.
-  bool run(const Progress* progress);
+  /// Ghosts count as known. References must outlive this.
+  Scheduler(const match::Graph& graph, const Incidence& incidence, const Cycles& cycles,
+            OnStep on_step = nullptr)
+      : graph_(graph), incidence_(incidence), cycles_(cycles), on_step_(std::move(on_step)) {}
+
+  /// False if nodes are left that depend on themselves, or if `cancel` asks to stop.
+  bool run(const Cancel& cancel);
 
   Schedule take() { return std::move(schedule_); }
   /// Per location: its first node that is left.
   [[nodiscard]] const std::vector<NodeIndex>& cursor() const { return cursor_; }
 
- protected:
-  /// The next step of the order. What it says is done when this returns.
-  virtual void emit(const Step& step) { schedule_.steps.push_back(step); }
-  Schedule schedule_;
-
  private:
   struct ExchangeState {
-    std::uint32_t pending = 0;   ///< send members not done
+    std::uint32_t pending = 0;   ///< send participants not done
     NodeIndex last = k_none;     ///< the pending one's node, if there is one only
-    std::uint32_t leading = 0;   ///< ordered: send members done from the front
-    std::uint32_t released = 0;  ///< ordered: receive members whose demand is known
+    std::uint32_t leading = 0;   ///< ordered: send participants done from the front
+    std::uint32_t released = 0;  ///< ordered: receive participants whose demand is known
   };
   // A location waits for a node, or for an exchange.
   static constexpr std::uint64_t k_exchange_key = std::uint64_t{1} << 32;
 
   void start();
+  void emit(const Step& step);
   [[nodiscard]] bool finished() const;
   void enqueue(LocationIndex location);
   void advance(LocationIndex location);
   bool ready(NodeIndex node, LocationIndex location, std::uint32_t within = k_none);
   [[nodiscard]] bool inside(NodeIndex node, std::uint32_t within) const {
-    return within != k_none && schedule_.tied_of[node] == within;
+    return within != k_none && cycles_.tied_of[node] == within;
   }
   [[nodiscard]] NodeIndex missing_send(std::uint32_t x, const match::Participant& receive,
                                        std::uint32_t within) const;
@@ -68,6 +66,9 @@ class Scheduler {
 
   const match::Graph& graph_;
   const Incidence& incidence_;
+  const Cycles& cycles_;
+  OnStep on_step_;
+  Schedule schedule_;
   std::vector<bool> done_;
   std::vector<NodeIndex> cursor_;
   BigVector<ExchangeState> exchanges_;

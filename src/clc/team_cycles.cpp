@@ -195,18 +195,17 @@ std::vector<std::vector<Name>> broadcast(Team& team, const std::vector<std::vect
 /// Translates names into numbers of this member.
 class Numbering {
  public:
-  Numbering(Team& team, const trace::Partition& partition, const match::Graph& graph)
-      : team_(team), partition_(partition) {
+  Numbering(const trace::Share& share, const match::Graph& graph) : share_(share) {
     for (std::size_t g = 0; g < graph.halo.ghosts.size(); ++g) {
       const match::Ghost& ghost = graph.halo.ghosts[g];
       ghosts_.insert(Name{ghost.location, ghost.node}.key(),
                      static_cast<NodeIndex>(graph.own_count() + g));
     }
   }
-  [[nodiscard]] bool is_own(Name name) const {
-    return partition_.owns(team_.rank(), name.location);
+  [[nodiscard]] bool is_own(Name name) const { return share_.owns(name.location); }
+  [[nodiscard]] std::uint32_t owner(Name name) const {
+    return share_.partition.owner[name.location];
   }
-  [[nodiscard]] std::uint32_t owner(Name name) const { return partition_.owner[name.location]; }
   /// k_none if the node is not known here.
   NodeIndex operator()(Name name) {
     if (is_own(name)) return name.node;
@@ -215,27 +214,29 @@ class Numbering {
   }
 
  private:
-  Team& team_;
-  const trace::Partition& partition_;
+  const trace::Share& share_;
   FlatMap<std::uint64_t, NodeIndex, IntegerHash> ghosts_;
 };
 
-void tie(const std::vector<std::vector<Name>>& components, Numbering& number,
-         std::size_t node_count, unsigned rank, TeamCycles& result) {
+void tie_components(const std::vector<std::vector<Name>>& components, Numbering& number,
+                    const match::Graph& graph, Cycles& result) {
   if (components.empty()) return;
-  result.tied_of.assign(node_count, k_none);
+  result.tied_of.assign(graph.node_count(), k_none);
   for (std::uint32_t c = 0; c < components.size(); ++c) {
     TiedNodes& tied = result.tied.emplace_back();
     for (const Name& name : components[c]) {
       const NodeIndex n = number(name);
       if (n != k_none) result.tied_of[n] = c;
-      if (number.is_own(name)) tied.nodes.push_back(n);
-      if (number.owner(name) != rank) tied.peers.push_back(number.owner(name));
+      if (number.is_own(name)) {
+        tied.nodes.push_back(n);
+      } else {
+        tied.peers.push_back(number.owner(name));
+      }
     }
     std::sort(tied.nodes.begin(), tied.nodes.end());
     std::sort(tied.peers.begin(), tied.peers.end());
     tied.peers.erase(std::unique(tied.peers.begin(), tied.peers.end()), tied.peers.end());
-    if (tied.nodes.empty()) tied.peers.clear();  // nothing to propose, nobody to tell
+    if (tied.nodes.empty()) tied.peers.clear();  // nothing to propose, nobody to inform
     result.tied_nodes += components[c].size();
   }
 }
@@ -309,14 +310,14 @@ match::GraphSize size_between(Team& team, const match::Graph& graph,
   return {.nodes = count(0), .edges = count(1), .exchanges = count(2), .participants = count(3)};
 }
 
-TeamCycles settle_cycles(Team& team, const trace::Partition& partition, match::Graph& graph,
-                         Incidence& incidence, const std::vector<bool>& suspects) {
-  Gathering::Found found = Gathering(team, graph, suspects).search();
-  found.tied = broadcast(team, found.tied);
-  found.errors = broadcast(team, found.errors);
-  TeamCycles result;
-  Numbering number(team, partition, graph);
-  tie(found.tied, number, graph.node_count(), team.rank(), result);
+Cycles settle_cycles(const trace::Share& share, match::Graph& graph, Incidence& incidence,
+                     const std::vector<bool>& suspects) {
+  Gathering::Found found = Gathering(share.team, graph, suspects).search();
+  found.tied = broadcast(share.team, found.tied);
+  found.errors = broadcast(share.team, found.errors);
+  Cycles result;
+  Numbering number(share, graph);
+  tie_components(found.tied, number, graph, result);
   result.dropped_components = found.errors.size();
   if (found.errors.empty()) return result;
   std::vector<TiedNodes> errors;
@@ -327,7 +328,7 @@ TeamCycles settle_cycles(Team& team, const trace::Partition& partition, match::G
       if (n != k_none) nodes.nodes.push_back(n);
     }
   }
-  result.dropped_edges = static_cast<std::uint64_t>(team.reduce(
+  result.dropped_edges = static_cast<std::uint64_t>(share.team.reduce(
       Team::Reduction::sum, static_cast<std::int64_t>(drop_inner_edges(graph, errors))));
   incidence = Incidence(graph);
   return result;

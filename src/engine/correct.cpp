@@ -211,21 +211,24 @@ class Correction {
   /// Forward and backward amortization, of clock domains where locations share clocks. If the trace
   /// turns out to contradict domains that were `guessed`, nothing but contradicted_ counts.
   Result<void> amortize(match::Graph graph, bool guessed) {
-    const clc::Options options{
-        options_.gamma, options_.delta_ticks, options_.max_slope, options_.backward,
-        mu_.ticks,      workers_.threads(),   !is_overlay()};
+    const clc::Options options{.gamma = options_.gamma,
+                               .delta_ticks = options_.delta_ticks,
+                               .max_slope = options_.max_slope,
+                               .backward = options_.backward,
+                               .mu_ticks = mu_.ticks,
+                               .threads = workers_.threads(),
+                               .split_flushes = !is_overlay()};
+    const trace::Share share{processes_, loaded_.partition, loaded_.trace};
     clc::Amortization result;
     contradicted_ = false;
     if (domains_.trivial()) {
-      TRY_ASSIGN(result, clc::amortize(processes_, loaded_.partition, std::move(graph),
-                                       loaded_.trace, presync_.maps, options, progress_));
+      TRY_ASSIGN(result, clc::amortize(share, std::move(graph), presync_.maps, options, progress_));
       for (const LocationIndex l : own_) maps_[l] = std::move(result.maps[l]);
     } else {
       clc::DomainView view =
-          clc::merge_domains(processes_, loaded_.partition, std::move(graph), loaded_.trace,
-                             presync_.maps, domains_, !is_overlay());
-      TRY_ASSIGN(result, clc::amortize(processes_, view.partition, std::move(view.graph),
-                                       view.trace, view.presync, options, progress_));
+          clc::merge_domains(share, std::move(graph), presync_.maps, domains_, !is_overlay());
+      TRY_ASSIGN(result, clc::amortize({processes_, view.partition, view.trace},
+                                       std::move(view.graph), view.presync, options, progress_));
       if (has_dropped(result.cycles)) {
         contradicted_ = guessed;
         if (guessed) return {};

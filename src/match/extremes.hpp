@@ -15,6 +15,9 @@ namespace entrain::match {
 inline constexpr std::int64_t k_no_demand = std::numeric_limits<std::int64_t>::min() / 2;
 
 /// The largest value, and the largest one of another owner.
+///
+/// Example: after add(7, a), add(5, b) and add(6, a), without(b) and without(c) are 7, and
+/// without(a) is 5.
 class LargestTwo {
  public:
   void add(std::int64_t value, std::uint32_t owner) {
@@ -39,11 +42,14 @@ class LargestTwo {
   std::uint32_t owner_ = k_none;
 };
 
-/// Maximum over the send members of an exchange of time + mu, as a receive member sees it: its own
-/// location left out, mu by latency class. Every operation is O(1).
+/// The demand of an exchange on its ends: the maximum of time + mu over the begins, as one end sees
+/// it, its own location left out, mu by latency class. Every operation is O(1).
 ///
-/// Used with negated times it gives the minimum over receive members of time - mu for backward
-/// amortization. Reused over exchanges without clearing the tables.
+/// With negated times it gives the minimum over ends of time - mu, for backward amortization. An
+/// object serves many exchanges, one after the other; clear() does not touch the tables.
+///
+/// Example: a barrier begins at 100, 300 and 200 in locations 0, 1 and 2, and mu is 20. The demand
+/// is 320 on locations 0 and 2, and 220 on location 1, which need not wait for itself.
 class Extremes {
  public:
   Extremes(const Graph& graph, const MuTicks& mu) : graph_(graph), mu_(mu) {
@@ -76,7 +82,7 @@ class Extremes {
     current(of_process_[process]).add(time, location);
   }
 
-  /// Largest time + mu over what was added, of other locations than `location`.
+  /// Largest time + mu over the added times of other locations than `location`.
   [[nodiscard]] std::int64_t demand(LocationIndex location) {
     if (uniform_) return plus(all_.without(location), mu_[0]);
     const std::uint32_t process = graph_.process_of[location], node = graph_.node_of[location];
@@ -107,9 +113,9 @@ class Extremes {
   std::vector<Entry> of_node_;
 };
 
-/// Calls body(exchange, receive, demand) for every receive member of these exchanges of `graph`,
-/// with what the `times` of its senders demand of it; k_no_demand if it has none of another
-/// location.
+/// Calls body(exchange, receive, demand) for every receive participant of these exchanges of
+/// `graph`. `demand` follows from the `times` of its senders; it is k_no_demand if there is no
+/// sender of another location.
 template <class Body>
 void for_demands(const Graph& graph, std::span<const Exchange> exchanges, const MuTicks& mu,
                  std::span<const std::int64_t> times, Body body) {

@@ -13,20 +13,26 @@ namespace entrain::match {
 /// Carries values between the owners of nodes and their ghosts. In a team of one, nothing.
 ///
 /// Every call is one of the whole team; arrays have one entry per node, ghosts last.
+///
+/// Example: member 0 has nodes 0 and 1, and member 1 sees node 1 as its ghost, number 7 there.
+/// publish() copies values[1] of member 0 to values[7] of member 1; collect_smallest() lowers
+/// values[1] of member 0 to values[7] of member 1 if that is smaller.
 class HaloExchange {
  public:
-  HaloExchange(Team& team, const match::Graph& graph) : team_(team), graph_(graph) {}
+  HaloExchange(Team& team, const Graph& graph) : team_(team), graph_(graph) {}
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
 
   /// Gives every ghost the value of its node.
   void publish(std::span<std::int64_t> values);
   /// Lowers the value of every node to the smallest one among its ghosts.
   void collect_smallest(std::span<std::int64_t> values);
-  /// Marks every node that one of its ghosts is marked, and then every ghost as its node.
+  /// Marks every node that has a marked ghost, and then every ghost of a marked node.
   void share_marks(std::vector<bool>& marks);
 
  private:
   Team& team_;
-  const match::Graph& graph_;
+  const Graph& graph_;
 };
 
 }  // namespace entrain::match

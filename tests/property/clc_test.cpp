@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The correction against the reference model, and what must hold after it
+// The correction against the reference model, and conditions that must hold after it
 // (docs/method.md, section 6).
 #include <algorithm>
 #include <numeric>
@@ -125,7 +125,7 @@ RC_GTEST_PROP(Clc, maps_hold_the_result, ()) {
     }
     if (skeleton.event_count == 0) continue;
     RC_ASSERT(map.is_monotone());
-    // No steep ramp is extrapolated behind the last event.
+    // No steep ramp is extrapolated after the last event.
     const std::int64_t last = map(skeleton.last) - static_cast<std::int64_t>(skeleton.last);
     const std::int64_t after =
         map(skeleton.last + 1'000'000) - static_cast<std::int64_t>(skeleton.last + 1'000'000);

@@ -48,8 +48,8 @@ TEST_P(Interrupt, stops_wherever_it_is) {
                                                         {.init_finalize = true}, &user));
       ++matched;
       TRY_ASSIGN(const clc::Amortization corrected,
-                 clc::amortize(team, partition, std::move(graph), random.trace, random.presync, {},
-                               &user));
+                 clc::amortize({team, partition, random.trace}, std::move(graph), random.presync,
+                               {}, &user));
       static_cast<void>(corrected);
       return {};
     });

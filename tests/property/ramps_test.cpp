@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reference's ramps against what defines them: they are the reference for clc/, so they are
+// The reference's ramps against their definition: they are the reference for clc/, so they are
 // believed on two independent grounds, hand examples (reference_clc_test) and these properties.
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reference is believed because it does what can be worked out by hand.
+// The reference against results that were worked out by hand.
 #include "support/reference_clc.hpp"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ TEST(ReferenceForward, sender_that_is_reached_by_rounding_up_is_no_jump) {
   problem.add_location({100, 111});
   problem.add_location({90, 101});
   problem.pairs = {{0, 2, 0, EdgeKind::p2p}, {1, 3, -1, EdgeKind::p2p}};
-  // b = 10 - 1.1 = 8.9, so LC' = 101 + 9 = 110 is what the sender asks for.
+  // b = 10 - 1.1 = 8.9, so LC' = 101 + 9 = 110 is the demand of the sender.
   const ReferenceForward result = forward(problem, 900'000'000);
   EXPECT_THAT(result.time, ElementsAre(100, 111, 100, 110));
   EXPECT_THAT(result.jump, ElementsAre(false, false, true, false));
@@ -157,7 +157,7 @@ TEST(ReferenceRamps, two_limits_make_a_hull) {
 TEST(ReferenceRamps, overlapping_ramps_take_the_maximum) {
   const std::vector<std::uint64_t> stamp{0, 9'900, 10'000, 10'100};
   const std::vector<std::int64_t> lower{0, 10, 20, 30}, limit(4, k_u);
-  // Three jumps of 10, one behind the other: slope 0.1 for the last two, never their sum.
+  // Three jumps of 10, one after the other: slope 0.1 for the last two, never their sum.
   EXPECT_THAT(reference_ramps(stamp, lower, limit, {false, true, true, true}, k_one_percent),
               ElementsAre(0, 28, 29, 30));
 }

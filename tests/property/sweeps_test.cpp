@@ -2,35 +2,37 @@
 // Sweeps against the data-flow.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "clc/incidence.hpp"
-#include "clc/schedule.hpp"
-#include "clc/sweeps.hpp"
+#include "clc/ordered_forward.hpp"
+#include "clc/sweep_forward.hpp"
 #include "property/corrected.hpp"
 
 namespace entrain::test {
 namespace {
 
-/// Both on one trace. False if sweeps leave it to the data-flow.
+/// Runs both on one trace. False if sweeps leave it to the data-flow.
 bool swept_as_flowed(const TracePlan& plan, Decimal9 gamma, const MuTicks& mu) {
   const RandomTrace random = random_trace(plan);
   match::Graph graph = graph_of(random, plan);
   const std::vector<std::int64_t> presync = reference_problem(random, mu).c;
-  const auto swept = clc::ForwardSweeps(graph, presync, mu, 2).run(gamma);
-  if (!swept) return false;
-  clc::Incidence incidence(graph);
-  const clc::Schedule schedule = clc::make_schedule(graph, incidence);
-  RC_ASSERT(schedule.tied.empty());
-  RC_ASSERT(schedule.dropped_edges == 0u);
-  const clc::Forward flowed =
-      clc::ForwardPass(graph, incidence, schedule, presync, mu, 0).run(gamma);
-  RC_ASSERT(swept->times == flowed.times);
-  RC_ASSERT(swept->jump == flowed.jump);
-  RC_ASSERT(swept->jumps == flowed.jumps);
-  RC_ASSERT(swept->error == flowed.error);
+  clc::Cycles cycles;
+  clc::ForwardProblem problem{
+      .graph = graph, .cycles = cycles, .presync = presync, .mu = mu, .threads = 2};
+  const auto swept = clc::SweepForward(problem).run(std::span(&gamma, 1));
+  RC_ASSERT(swept.has_value());
+  if (swept->empty()) return false;
+  problem.threads = 1;
+  const auto flowed = clc::OrderedForward(problem).run(std::span(&gamma, 1));
+  RC_ASSERT(flowed.has_value());
+  RC_ASSERT(cycles.counters().empty());
+  RC_ASSERT(swept->front().times == flowed->front().times);
+  RC_ASSERT(swept->front().jump == flowed->front().jump);
+  RC_ASSERT(swept->front().jumps == flowed->front().jumps);
+  RC_ASSERT(swept->front().error == flowed->front().error);
   return true;
 }
 

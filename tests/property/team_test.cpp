@@ -12,7 +12,7 @@
 namespace entrain::test {
 namespace {
 
-/// What has to be the same; maps, gamma and passes come from the owner of each location.
+/// Everything that has to be the same; the maps come from the owner of each location.
 struct Outcome {
   std::vector<ClockMap> maps;
   std::vector<std::int64_t> forward, corrected;
@@ -91,7 +91,7 @@ Outcome outcome_of(const TracePlan& plan, const RandomTrace& random, const clc::
     const std::vector<NodeIndex> first_node = graph.first_node;
     const Counters unmatched = graph.unmatched;
     TRY_ASSIGN(clc::Amortization result,
-               clc::amortize(team, partition, std::move(graph), part, presync, options));
+               clc::amortize({team, partition, part}, std::move(graph), presync, options));
     const std::lock_guard lock(mutex);
     add(outcome.unmatched, unmatched);
     for (LocationIndex l = 0; l < locations; ++l) {

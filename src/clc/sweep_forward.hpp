@@ -9,50 +9,55 @@
 #include <vector>
 
 #include <entrain/options.hpp>
-#include <entrain/progress.hpp>
 
 #include "base/big_vector.hpp"
+#include "clc/decay.hpp"
 #include "clc/forward.hpp"
 #include "match/graph.hpp"
 #include "match/parts.hpp"
 
 namespace entrain::clc {
 
-/// Forward amortization where little moves: the same result as ForwardPass, without an order of the
-/// nodes.
+/// Forward amortization where little moves, without an order of the nodes.
 ///
-/// A sweep over all edges and exchanges, in parts on all threads, finds what senders demand beyond
-/// C; then location after location follows its demands, and only nodes that move are touched. As
-/// the times of senders change, the next sweep demands something else; when it demands the same,
-/// equation (3') holds at every node. If edges and local order form no cycle, which the times show
-/// then, it has one solution. There are as many sweeps as a correction has messages to follow one
-/// after the other, and one to see that.
-class ForwardSweeps {
+/// A sweep looks at all edges and exchanges, in parts on all threads, and collects the demands of
+/// senders that exceed C. Then location after location follows the demands on its nodes; only nodes
+/// that move are touched. Senders that moved demand something else, which the next sweep finds.
+/// When a sweep finds the same demands as the one before it, equation (3') holds at every node. The
+/// equation has one solution if edges and local order form no cycle; the times show whether they
+/// can. The number of sweeps is the number of messages that a correction follows one after the
+/// other, and one more.
+///
+/// Example, that of Forward. The first sweep finds one demand: 1010 on B's receive (C: 960),
+/// because 1160 + 10 is no more than 1200. B follows: 1010, 1208. The second sweep finds 1010 and,
+/// now that B's send has moved, 1218 on C's receive. B and C follow: 1010, 1208; 1218, 2208, 3000.
+/// The third sweep finds the same two demands: the pass is done.
+class SweepForward final : public Forward {
  public:
-  /// All references must outlive this. For a graph without ghosts. `threads`: 0 for all cores.
-  ForwardSweeps(const match::Graph& graph, std::span<const std::int64_t> presync, const MuTicks& mu,
-                unsigned threads);
+  /// For a graph without ghosts, and delta 0.
+  explicit SweepForward(const ForwardProblem& problem);
 
-  /// One pass. Nothing where the data-flow has to do it: too much moves, a correction goes on and
-  /// on, equal times may hide a cycle, times overflow, or `progress` (may be null) says that the
-  /// user wants to stop. A result shows that the graph has no cycle.
-  std::optional<Forward> run(Decimal9 gamma, const Progress* progress = nullptr);
+  /// Makes a pass for the first gamma. Empty if another way has to make it: too much moves, a
+  /// correction goes on and on, equal times may hide a cycle, or times overflow. A result shows
+  /// that the graph has no cycle.
+  Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override;
 
  private:
-  /// What the senders of a node demand of it, all together.
+  /// The largest demand of all senders of a node.
   struct Demand {
     NodeIndex node = k_none;
     std::int64_t time = 0;
     friend auto operator<=>(const Demand&, const Demand&) = default;
   };
-  /// What a sweep finds in a part of the graph.
+  /// Findings of a sweep in a part of the graph.
   struct Found {
     std::vector<Demand> demands;
     /// Ends of edges and exchanges without latency that have equal times, and perhaps some more
-    /// sends: a cycle consists of these, and of equal times in a location.
+    /// sends. A cycle consists of these, and of equal times in a location.
     std::vector<NodeIndex> tied_sends, tied_receives;
   };
 
+  [[nodiscard]] std::optional<ForwardTimes> pass(Decimal9 gamma);
   [[nodiscard]] bool sweep();
   void look_at_edges(const match::Part& part, Found& found) const;
   void look_at_exchanges(const match::Part& part, Found& found) const;
@@ -61,17 +66,18 @@ class ForwardSweeps {
            most_found_;
   }
   void take_back();
-  [[nodiscard]] bool settle(Decimal9 gamma, const Progress* progress);
+  [[nodiscard]] bool settle(Decimal9 gamma);
   [[nodiscard]] bool settle_location(LocationIndex location, std::span<const Demand> demands,
                                      Decimal9 gamma);
   [[nodiscard]] NodeIndex let_decay(const Decay& decay, NodeIndex begin, NodeIndex end,
                                     Decimal9 gamma);
   [[nodiscard]] bool may_close_cycle() const;
-  [[nodiscard]] Forward take_result();
+  [[nodiscard]] ForwardTimes take_result();
 
   const match::Graph& graph_;
   std::span<const std::int64_t> presync_;
   MuTicks mu_;
+  Cancel cancel_;
   const bool ties_matter_;  ///< some mu is 0
   const std::vector<match::Part> parts_;
   const std::size_t most_found_;  ///< in a part

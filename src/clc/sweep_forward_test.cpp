@@ -1,53 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clc/sweeps.hpp"
+#include "clc/sweep_forward.hpp"
 
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "base/executor.hpp"
-#include "clc/incidence.hpp"
-#include "clc/schedule.hpp"
-#include "trace/testing.hpp"
+#include "clc/ordered_forward.hpp"
+#include "clc/testing.hpp"
 
 namespace entrain::clc {
 namespace {
 
+using testing::equal;
+using testing::Problem;
+using testing::Times;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
-using Times = std::vector<std::int64_t>;
 
 constexpr Decimal9 k_gamma_09{900'000'000}, k_gamma_1{1'000'000'000};
 constexpr std::uint8_t k_barrier = 0;
 constexpr MuTicks k_no_mu{}, k_mu{5, 5, 5};
 
-std::optional<Forward> sweep(const match::Graph& graph, const MuTicks& mu,
-                             Decimal9 gamma = k_gamma_09, unsigned threads = 1) {
-  const Times presync(graph.stamp.begin(), graph.stamp.end());
-  return ForwardSweeps(graph, presync, mu, threads).run(gamma);
+/// A pass; nothing where sweeps cannot make it.
+std::optional<ForwardTimes> run(Forward& way, Decimal9 gamma = k_gamma_09) {
+  auto passes = way.run(std::span(&gamma, 1));
+  if (!passes || passes->empty()) return std::nullopt;
+  EXPECT_EQ(passes->size(), 1u);
+  return std::move(passes->front());
 }
 
-/// Expects what the data-flow gives.
+std::optional<ForwardTimes> sweep(const TraceBuilder& b, const MuTicks& mu,
+                                  Decimal9 gamma = k_gamma_09, unsigned threads = 1) {
+  Problem problem(b);
+  SweepForward way(problem.with(mu, 0, threads));
+  return run(way, gamma);
+}
+
+/// Expects the result of the data-flow.
 void expect_same(const TraceBuilder& b, const MuTicks& mu, std::uint64_t jumps,
                  unsigned threads = 1) {
-  match::Graph graph = match::build_graph(b.trace(), {});
-  const std::optional<Forward> swept = sweep(graph, mu, k_gamma_09, threads);
+  const std::optional<ForwardTimes> swept = sweep(b, mu, k_gamma_09, threads);
   ASSERT_TRUE(swept);
-  Incidence incidence(graph);
-  const Schedule schedule = make_schedule(graph, incidence);
-  const Times presync(graph.stamp.begin(), graph.stamp.end());
-  const Forward flowed = ForwardPass(graph, incidence, schedule, presync, mu, 0).run(k_gamma_09);
-  EXPECT_EQ(swept->times, flowed.times);
-  EXPECT_EQ(swept->jump, flowed.jump);
-  EXPECT_EQ(swept->jumps, flowed.jumps);
+  Problem problem(b);
+  OrderedForward ordered(problem.with(mu));
+  EXPECT_TRUE(equal(*swept, *run(ordered)));
   EXPECT_EQ(swept->jumps, jumps);
-  EXPECT_EQ(swept->error, flowed.error);
   EXPECT_FALSE(swept->overflow);
 }
 
-/// Each location gets a message from the one before it 5 ticks before it sends one itself, so what
-/// corrects the second one, `skew` ticks too early, is passed on to all behind it.
+/// Each location gets a message from the one before it 5 ticks before it sends one itself. The
+/// clock of the first one is `skew` ticks ahead, so the correction of the second one goes on to all
+/// others.
 TraceBuilder chain(LocationIndex length, std::uint64_t skew) {
   TraceBuilder b(length);
   for (LocationIndex l = 0; l < length; ++l) {
@@ -61,7 +67,7 @@ TraceBuilder chain(LocationIndex length, std::uint64_t skew) {
   return b;
 }
 
-TEST(ForwardSweeps, one_violation_moves_what_is_near_it) {
+TEST(SweepForward, one_violation_moves_what_is_near_it) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::recv, 1, 60, 0);
@@ -69,8 +75,7 @@ TEST(ForwardSweeps, one_violation_moves_what_is_near_it) {
   b.message(K::recv, 0, 300, 1);
   b.message(K::send, 1, 1060, 0);
   b.message(K::recv, 0, 2000, 1);
-  const match::Graph graph = match::build_graph(b.trace(), {});
-  const auto result = sweep(graph, k_mu);
+  const auto result = sweep(b, k_mu);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->times, (Times{100, 300, 2000, 105, 114, 1060}));
   EXPECT_EQ(result->jumps, 1u);
@@ -78,12 +83,12 @@ TEST(ForwardSweeps, one_violation_moves_what_is_near_it) {
   expect_same(b, k_mu, 1);
 }
 
-TEST(ForwardSweeps, follow_a_correction_over_locations) {
+TEST(SweepForward, follow_a_correction_over_locations) {
   expect_same(chain(5, 20), k_mu, 4);
   expect_same(chain(5, 20), k_no_mu, 3);  // each one 5 ticks less
 }
 
-TEST(ForwardSweeps, a_later_jump_that_an_earlier_one_covers_is_none) {
+TEST(SweepForward, a_later_jump_that_an_earlier_one_covers_is_none) {
   // The second receive of location 1 jumps at first; then its first one, later, by more.
   TraceBuilder b(4);
   b.message(K::send, 0, 500, 2);
@@ -95,7 +100,7 @@ TEST(ForwardSweeps, a_later_jump_that_an_earlier_one_covers_is_none) {
   expect_same(b, k_mu, 2);
 }
 
-TEST(ForwardSweeps, collectives_demand_of_everybody) {
+TEST(SweepForward, collectives_demand_of_everybody) {
   TraceBuilder b(4, 1, 2);
   for (LocationIndex l = 0; l < 4; ++l) {
     const std::uint64_t shift = l == 2 ? 50 : 0;
@@ -107,7 +112,7 @@ TEST(ForwardSweeps, collectives_demand_of_everybody) {
   expect_same(b, {1, 20, 40}, 7);
 }
 
-TEST(ForwardSweeps, parts_on_threads_give_the_same) {
+TEST(SweepForward, parts_on_threads_give_the_same) {
   TraceBuilder b(2);
   for (std::uint64_t i = 0; i < 60'000; ++i) {
     b.message(K::send, 0, i * 10'000 + (i % 1000 == 7 ? 90 : 0), 1);
@@ -116,36 +121,36 @@ TEST(ForwardSweeps, parts_on_threads_give_the_same) {
   expect_same(b, k_mu, 60, 2);
 }
 
-TEST(ForwardSweeps, equal_times_that_may_close_a_cycle_are_left_to_the_data_flow) {
+TEST(SweepForward, equal_times_that_may_close_a_cycle_are_left_to_the_data_flow) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::recv, 0, 100, 1);
   b.message(K::send, 1, 100, 0);
   b.message(K::recv, 1, 100, 0);
-  const match::Graph graph = match::build_graph(b.trace(), {});
-  EXPECT_FALSE(sweep(graph, k_no_mu));
-  EXPECT_FALSE(sweep(graph, k_mu));  // no latency fits into a cycle
+  EXPECT_FALSE(sweep(b, k_no_mu));
+  EXPECT_FALSE(sweep(b, k_mu));  // no latency fits into a cycle
 }
 
-TEST(ForwardSweeps, equal_times_in_a_row_may_close_a_cycle) {
+TEST(SweepForward, equal_times_in_a_row_may_close_a_cycle) {
   // Two stamps of location 0 that C puts together.
   TraceBuilder b(2);
   b.message(K::recv, 0, 100, 1);
   b.message(K::send, 0, 101, 1);
   b.message(K::recv, 1, 100, 0);
   b.message(K::send, 1, 101, 0);
-  const match::Graph graph = match::build_graph(b.trace(), {});
-  const Times presync(graph.node_count(), 100);
-  EXPECT_FALSE(ForwardSweeps(graph, presync, k_no_mu, 1).run(k_gamma_09));
+  Problem problem(b);
+  problem.presync.assign(problem.graph.node_count(), 100);
+  SweepForward way(problem.with(k_no_mu));
+  EXPECT_FALSE(run(way));
 }
 
-TEST(ForwardSweeps, collectives_that_end_as_they_begin_are_left_to_the_data_flow) {
+TEST(SweepForward, collectives_that_end_as_they_begin_are_left_to_the_data_flow) {
   TraceBuilder b(3);
   for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 100, 100, k_barrier);
-  EXPECT_FALSE(sweep(match::build_graph(b.trace(), {}), k_no_mu));
+  EXPECT_FALSE(sweep(b, k_no_mu));
 }
 
-TEST(ForwardSweeps, ends_at_the_time_of_the_last_begin_are_no_cycle) {
+TEST(SweepForward, ends_at_the_time_of_the_last_begin_are_no_cycle) {
   TraceBuilder b(3);
   for (std::uint64_t i = 0; i < 200; ++i) {
     for (LocationIndex l = 0; l < 3; ++l) {
@@ -157,12 +162,12 @@ TEST(ForwardSweeps, ends_at_the_time_of_the_last_begin_are_no_cycle) {
   expect_same(b, k_no_mu, 1);
 }
 
-TEST(ForwardSweeps, long_chains_are_left_to_the_data_flow) {
-  EXPECT_TRUE(sweep(match::build_graph(chain(4, 20).trace(), {}), k_mu));
-  EXPECT_FALSE(sweep(match::build_graph(chain(40, 20).trace(), {}), k_mu));
+TEST(SweepForward, long_chains_are_left_to_the_data_flow) {
+  EXPECT_TRUE(sweep(chain(4, 20), k_mu));
+  EXPECT_FALSE(sweep(chain(40, 20), k_mu));
 }
 
-TEST(ForwardSweeps, what_moves_too_much_is_left_to_the_data_flow) {
+TEST(SweepForward, what_moves_too_much_is_left_to_the_data_flow) {
   TraceBuilder b(2);
   b.message(K::send, 0, 500, 1);
   b.message(K::recv, 1, 100, 0);
@@ -170,57 +175,64 @@ TEST(ForwardSweeps, what_moves_too_much_is_left_to_the_data_flow) {
     b.message(K::send, 1, 200 + 100 * i, 0);
     b.message(K::recv, 0, 900 + 100 * i, 1);
   }
-  const match::Graph graph = match::build_graph(b.trace(), {});
-  EXPECT_TRUE(sweep(graph, k_mu, k_gamma_09));
-  EXPECT_FALSE(sweep(graph, k_mu, k_gamma_1)) << "never decays";
+  EXPECT_TRUE(sweep(b, k_mu, k_gamma_09));
+  EXPECT_FALSE(sweep(b, k_mu, k_gamma_1)) << "never decays";
 }
 
-TEST(ForwardSweeps, many_violations_are_left_to_the_data_flow) {
+TEST(SweepForward, many_violations_are_left_to_the_data_flow) {
   TraceBuilder b(2);
   for (std::uint64_t i = 0; i < 10'000; ++i) {
     b.message(K::send, 0, 1000 * i + 9, 1);
     b.message(K::recv, 1, 1000 * i + 5, 0);
   }
-  EXPECT_FALSE(sweep(match::build_graph(b.trace(), {}), k_mu));
+  EXPECT_FALSE(sweep(b, k_mu));
 }
 
-TEST(ForwardSweeps, times_out_of_range_are_left_to_the_data_flow) {
+TEST(SweepForward, times_out_of_range_are_left_to_the_data_flow) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::recv, 1, 60, 0);
   const std::int64_t huge = k_latest_time;
-  EXPECT_FALSE(sweep(match::build_graph(b.trace(), {}), {huge, huge, huge}));
+  EXPECT_FALSE(sweep(b, {huge, huge, huge}));
 }
 
-TEST(ForwardSweeps, times_that_leave_the_range_while_they_decay_are_left_to_the_data_flow) {
+TEST(SweepForward, times_that_leave_the_range_while_they_decay_are_left_to_the_data_flow) {
   TraceBuilder b(2);
   const auto latest = static_cast<std::uint64_t>(k_latest_time);
   b.message(K::send, 0, latest - 5, 1);
   b.message(K::recv, 1, latest - 10, 0);
   b.message(K::send, 1, latest - 1, 0);
   b.message(K::recv, 0, latest, 1);
-  EXPECT_FALSE(sweep(match::build_graph(b.trace(), {}), k_no_mu, k_gamma_1));
+  EXPECT_FALSE(sweep(b, k_no_mu, k_gamma_1));
 }
 
-TEST(ForwardSweeps, end_when_the_user_wants_to_stop) {
-  const match::Graph graph = match::build_graph(chain(4, 20).trace(), {});
-  const Times presync(graph.stamp.begin(), graph.stamp.end());
-  struct Stop : Progress {
-    void begin(std::string_view, std::uint64_t, std::string_view) override {}
-    void advance(std::uint64_t) override {}
-    [[nodiscard]] bool cancelled() const override { return true; }
-  } stop;
-  EXPECT_FALSE(ForwardSweeps(graph, presync, k_mu, 1).run(k_gamma_09, &stop));
+TEST(SweepForward, end_when_the_user_wants_to_stop) {
+  Problem problem(chain(4, 20));
+  const testing::Stop stop;
+  ForwardProblem stopped = problem.with(k_mu);
+  stopped.cancel = Cancel(&stop);
+  SweepForward way(stopped);
+  const auto passes = way.run(std::span(&k_gamma_09, 1));
+  ASSERT_FALSE(passes);
+  EXPECT_EQ(passes.error().kind, ErrorKind::interrupted);
 }
 
-TEST(ForwardSweeps, passes_do_not_depend_on_each_other) {
-  const match::Graph graph = match::build_graph(chain(4, 20).trace(), {});
-  const Times presync(graph.stamp.begin(), graph.stamp.end());
-  ForwardSweeps sweeps(graph, presync, k_mu, 1);
-  const auto first = sweeps.run(k_gamma_09);
+TEST(SweepForward, passes_do_not_depend_on_each_other) {
+  Problem problem(chain(4, 20));
+  SweepForward way(problem.with(k_mu));
+  const auto first = run(way, k_gamma_09);
   ASSERT_TRUE(first);
-  ASSERT_TRUE(sweeps.run(k_gamma_1));
-  EXPECT_EQ(sweeps.run(k_gamma_09)->times, first->times);
+  ASSERT_TRUE(run(way, k_gamma_1));
+  const auto again = run(way, k_gamma_09);
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(equal(*first, *again));
+}
+
+TEST(SweepForward, an_empty_graph_takes_no_time) {
+  const auto result = sweep(TraceBuilder(2), k_mu);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->times.empty());
+  EXPECT_EQ(result->jumps, 0u);
 }
 
 }  // namespace

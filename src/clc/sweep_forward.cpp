@@ -1,51 +1,60 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clc/sweeps.hpp"
+#include "clc/sweep_forward.hpp"
 
 #include <algorithm>
 
+#include "base/try.hpp"
 #include "match/extremes.hpp"
 
 namespace entrain::clc {
 
 namespace {
 
-/// These limits make sweeps that come to nothing cost about as much as the pass that then follows
-/// the data-flow.
+/// With these limits, sweeps that give up cost about as much as the ordered pass that follows.
 constexpr int k_most_sweeps = 8;
 constexpr std::size_t k_found_share = 64, k_moved_share = 4;  ///< of the nodes, one in so many
 
 }  // namespace
 
-ForwardSweeps::ForwardSweeps(const match::Graph& graph, std::span<const std::int64_t> presync,
-                             const MuTicks& mu, unsigned threads)
-    : graph_(graph),
-      presync_(presync),
-      mu_(mu),
-      ties_matter_(std::find(mu.begin(), mu.end(), 0) != mu.end()),
-      parts_(match::parts_of(graph, threads)),
-      most_found_(graph.node_count() / k_found_share + 256),
-      most_moved_(graph.node_count() / k_moved_share + 1024) {}
+SweepForward::SweepForward(const ForwardProblem& problem)
+    : graph_(problem.graph),
+      presync_(problem.presync),
+      mu_(problem.mu),
+      cancel_(problem.cancel),
+      ties_matter_(std::find(mu_.begin(), mu_.end(), 0) != mu_.end()),
+      parts_(match::parts_of(graph_, problem.threads)),
+      most_found_(graph_.node_count() / k_found_share + 256),
+      most_moved_(graph_.node_count() / k_moved_share + 1024) {}
 
-std::optional<Forward> ForwardSweeps::run(Decimal9 gamma, const Progress* progress) {
+Result<std::vector<ForwardTimes>> SweepForward::run(std::span<const Decimal9> gammas) {
+  std::optional<ForwardTimes> result = pass(gammas.front());
+  TRY(cancel_.check());
+  std::vector<ForwardTimes> passes;
+  if (result) passes.push_back(*std::move(result));
+  return passes;
+}
+
+/// Nothing if sweeps are not worth it, or if the user wants to stop.
+std::optional<ForwardTimes> SweepForward::pass(Decimal9 gamma) {
   times_.assign(presync_.begin(), presync_.end());
   demands_.clear();
   jumps_.clear();
   moved_.clear();
   for (int i = 0; i < k_most_sweeps; ++i) {
     const std::vector<Demand> before = std::move(demands_);
-    if ((progress != nullptr && progress->cancelled()) || !sweep()) return std::nullopt;
+    if (cancel_.asked() || !sweep()) return std::nullopt;
     if (demands_ == before) {
       if (may_close_cycle()) return std::nullopt;
       return take_result();
     }
     take_back();
-    if (!settle(gamma, progress)) return std::nullopt;
+    if (!settle(gamma)) return std::nullopt;
   }
   return std::nullopt;
 }
 
 /// False if there is too much to be worth it.
-bool ForwardSweeps::sweep() {
+bool SweepForward::sweep() {
   found_.assign(parts_.size(), {});
   match::for_parts(parts_, [&](const match::Part& part, std::size_t i) {
     look_at_edges(part, found_[i]);
@@ -56,7 +65,7 @@ bool ForwardSweeps::sweep() {
     if (too_many(found)) return false;
     demands_.insert(demands_.end(), found.demands.begin(), found.demands.end());
   }
-  // Of all demands of a node the largest one stays.
+  // The largest demand of each node stays.
   std::sort(demands_.begin(), demands_.end(), [](const Demand& a, const Demand& b) {
     return a.node != b.node ? a.node < b.node : a.time > b.time;
   });
@@ -65,7 +74,7 @@ bool ForwardSweeps::sweep() {
   return true;
 }
 
-void ForwardSweeps::look_at_edges(const match::Part& part, Found& found) const {
+void SweepForward::look_at_edges(const match::Part& part, Found& found) const {
   for (const match::Edge& edge : part.edges) {
     const std::int64_t sent = times_[edge.send];
     const std::int64_t demand = sent + mu_[static_cast<std::size_t>(edge.latency_class)];
@@ -81,7 +90,7 @@ void ForwardSweeps::look_at_edges(const match::Part& part, Found& found) const {
   }
 }
 
-void ForwardSweeps::look_at_exchanges(const match::Part& part, Found& found) const {
+void SweepForward::look_at_exchanges(const match::Part& part, Found& found) const {
   const match::Exchange* tied = nullptr;
   std::int64_t earliest = 0;  // of the tied receives of this exchange
   const auto add_tied_sends = [&] {
@@ -108,7 +117,7 @@ void ForwardSweeps::look_at_exchanges(const match::Part& part, Found& found) con
   add_tied_sends();
 }
 
-void ForwardSweeps::take_back() {
+void SweepForward::take_back() {
   for (const auto& [begin, end] : moved_) {
     std::copy(presync_.begin() + begin, presync_.begin() + end, times_.begin() + begin);
   }
@@ -117,21 +126,21 @@ void ForwardSweeps::take_back() {
   jumps_.clear();
 }
 
-/// Equation (3') at every node, as long as the demands are what they are. False if too much moves.
-bool ForwardSweeps::settle(Decimal9 gamma, const Progress* progress) {
+/// Equation (3') at every node, given the demands of the last sweep. False if too much moves.
+bool SweepForward::settle(Decimal9 gamma) {
   LocationIndex location = 0;
   for (std::size_t i = 0, end = 0; i < demands_.size(); i = end) {
     while (demands_[i].node >= graph_.first_node[location + 1]) ++location;
-    const NodeIndex behind = graph_.first_node[location + 1];
-    for (end = i; end < demands_.size() && demands_[end].node < behind;) ++end;
-    if (progress != nullptr && progress->cancelled()) return false;
+    const NodeIndex last = graph_.first_node[location + 1];
+    for (end = i; end < demands_.size() && demands_[end].node < last;) ++end;
+    if (cancel_.asked()) return false;
     if (!settle_location(location, std::span(demands_).subspan(i, end - i), gamma)) return false;
   }
   return true;
 }
 
-bool ForwardSweeps::settle_location(LocationIndex location, std::span<const Demand> demands,
-                                    Decimal9 gamma) {
+bool SweepForward::settle_location(LocationIndex location, std::span<const Demand> demands,
+                                   Decimal9 gamma) {
   Decay decay;
   for (std::size_t i = 0; i < demands.size(); ++i) {
     const NodeIndex n = demands[i].node;
@@ -155,8 +164,8 @@ bool ForwardSweeps::settle_location(LocationIndex location, std::span<const Dema
 }
 
 /// Returns the first node that the displacement does not reach.
-NodeIndex ForwardSweeps::let_decay(const Decay& decay, NodeIndex begin, NodeIndex end,
-                                   Decimal9 gamma) {
+NodeIndex SweepForward::let_decay(const Decay& decay, NodeIndex begin, NodeIndex end,
+                                  Decimal9 gamma) {
   end = static_cast<NodeIndex>(std::min<std::size_t>(end, begin + most_moved_));
   for (NodeIndex n = begin; n < end; ++n) {
     const std::int64_t displacement = decay.at(presync_[n], gamma);
@@ -166,9 +175,9 @@ NodeIndex ForwardSweeps::let_decay(const Decay& decay, NodeIndex begin, NodeInde
   return end;
 }
 
-/// All times on a cycle are equal, so every send in it is a receive too, or has an equal time
-/// before it.
-bool ForwardSweeps::may_close_cycle() const {
+/// All times on a cycle are equal, so every send in it is a receive too, or its location has an
+/// equal time just before it.
+bool SweepForward::may_close_cycle() const {
   std::vector<NodeIndex> receives;
   for (const Found& found : found_) {
     receives.insert(receives.end(), found.tied_receives.begin(), found.tied_receives.end());
@@ -184,8 +193,8 @@ bool ForwardSweeps::may_close_cycle() const {
   });
 }
 
-Forward ForwardSweeps::take_result() {
-  Forward result;
+ForwardTimes SweepForward::take_result() {
+  ForwardTimes result;
   for (const auto& [begin, end] : moved_) {
     for (NodeIndex n = begin; n < end; ++n) {
       result.error = std::max(result.error, times_[n] - presync_[n]);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/amortize_forward.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "clc/fallback_forward.hpp"
+#include "clc/ordered_forward.hpp"
+#include "clc/sweep_forward.hpp"
+#include "clc/team_forward.hpp"
+#include "match/extremes.hpp"
+#include "match/parts.hpp"
+
+namespace entrain::clc {
+
+namespace {
+
+/// Properties of the times C that decide which passes are made.
+struct Need {
+  /// Smallest receive - send - mu over edges and exchanges, ticks.
+  std::int64_t least_slack = std::numeric_limits<std::int64_t>::max();
+  std::int64_t latest = 0;     ///< latest time, at least 0
+  bool much_violated = false;  ///< more than a tenth of the edges of this member
+
+  /// Every pass would return C. There are no cycles either.
+  [[nodiscard]] bool nothing_moves() const { return least_slack > 0 && latest <= k_latest_time; }
+};
+
+/// The same in a part of the graph.
+struct Slack {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::size_t violated = 0;  ///< edges with less than 0
+};
+
+Slack slack_of(const match::Part& part, const ForwardProblem& problem) {
+  const std::span<const std::int64_t> times = problem.presync;
+  Slack result;
+  for (const match::Edge& edge : part.edges) {
+    const auto mu = problem.mu[static_cast<std::size_t>(edge.latency_class)];
+    const std::int64_t slack = times[edge.receive] - times[edge.send] - mu;
+    result.least = std::min(result.least, slack);
+    result.violated += slack < 0 ? 1 : 0;
+  }
+  match::for_demands(
+      problem.graph, part.exchanges, problem.mu, times,
+      [&](const match::Exchange&, const match::Participant& receive, std::int64_t demand) {
+        if (demand == match::k_no_demand) return;
+        result.least = std::min(result.least, times[receive.node] - demand);
+      });
+  return result;
+}
+
+/// Collective.
+Need need_of(Team& team, const ForwardProblem& problem) {
+  const match::Graph& graph = problem.graph;
+  const std::vector<match::Part> parts = match::parts_of(graph, problem.threads);
+  std::vector<Slack> slack(parts.size());
+  match::for_parts(
+      parts, [&](const match::Part& part, std::size_t i) { slack[i] = slack_of(part, problem); });
+  Need need;
+  std::size_t violated = 0;
+  for (const Slack& of_part : slack) {
+    need.least_slack = std::min(need.least_slack, of_part.least);
+    violated += of_part.violated;
+  }
+  need.much_violated = violated > graph.edges.size() / 10;
+  for (LocationIndex l = 0; l < graph.location_count(); ++l) {
+    const NodeIndex end = graph.first_node[l + 1];
+    if (end > graph.first_node[l]) need.latest = std::max(need.latest, problem.presync[end - 1]);
+  }
+  need.least_slack = team.reduce(Team::Reduction::min, need.least_slack);
+  need.latest = team.reduce(Team::Reduction::max, need.latest);
+  return need;
+}
+
+/// The way for traces where nothing moves: C is the result.
+class KnownForward final : public Forward {
+ public:
+  explicit KnownForward(const ForwardProblem& problem) : problem_(problem) {}
+  Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> /*gammas*/) override {
+    std::vector<ForwardTimes> passes(1);
+    passes[0].times.assign(problem_.presync.begin(), problem_.presync.end());
+    passes[0].jump.assign(problem_.graph.own_count(), false);
+    return passes;
+  }
+
+ private:
+  const ForwardProblem problem_;
+};
+
+/// The ways that can make passes for a trace, the fastest one first.
+FallbackForward ways_for(const trace::Share& share, const ForwardProblem& problem,
+                         const Need& need) {
+  std::vector<std::unique_ptr<Forward>> ways;
+  if (need.nothing_moves()) {
+    ways.push_back(std::make_unique<KnownForward>(problem));
+  } else if (share.team.size() > 1) {
+    ways.push_back(std::make_unique<TeamForward>(share, problem));
+  } else {
+    // Where much is violated much moves, which is not for sweeps.
+    if (problem.delta == 0 && !need.much_violated) {
+      ways.push_back(std::make_unique<SweepForward>(problem));
+    }
+    ways.push_back(std::make_unique<OrderedForward>(problem));
+  }
+  return FallbackForward(std::move(ways));
+}
+
+}  // namespace
+
+Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardProblem& problem,
+                                       std::optional<Decimal9> gamma) {
+  const Need need = need_of(share.team, problem);
+  FallbackForward forward = ways_for(share, problem, need);
+  const Outlook outlook{.least_error = std::max<std::int64_t>(-need.least_slack, 0),
+                        .much_violated = need.much_violated};
+  TRY_ASSIGN(ForwardResult result, gamma ? fixed_gamma(forward, *gamma)
+                                         : control_gamma(forward, outlook, problem.cycles));
+  if (result.pass.overflow) {
+    return fail(ErrorKind::input,
+                fmt::format("the correction of {} runs out of the range of times; its minimum "
+                            "delays (mu) cannot be right",
+                            share.trace.path));
+  }
+  return result;
+}
+
+}  // namespace entrain::clc

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/control.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace entrain::clc {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr std::int64_t k_99999 = 999'990'000, k_9999 = 999'900'000, k_999 = 999'000'000,
+                       k_99 = 990'000'000, k_9 = 900'000'000;
+
+/// Passes whose errors are given by gamma.
+class Scripted final : public Forward {
+ public:
+  explicit Scripted(std::map<std::int64_t, std::int64_t> errors, std::size_t at_once = 1)
+      : errors_(std::move(errors)), at_once_(at_once) {}
+
+  Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override {
+    std::vector<ForwardTimes> passes;
+    for (const Decimal9 gamma : gammas.first(std::min(at_once_, gammas.size()))) {
+      if (gamma.billionths == interrupted_at) return fail(ErrorKind::interrupted, "stopped");
+      made.push_back(gamma.billionths);
+      ForwardTimes& pass = passes.emplace_back();
+      pass.error = errors_.at(gamma.billionths);
+      pass.jumps = pass.error == 0 ? 0 : 7;
+      pass.times = {pass.error};
+    }
+    return passes;
+  }
+
+  std::vector<std::int64_t> made;  ///< gammas
+  std::int64_t interrupted_at = 0;
+
+ private:
+  std::map<std::int64_t, std::int64_t> errors_;
+  std::size_t at_once_;
+};
+
+/// Gammas and errors of the reported passes, and which is chosen.
+std::vector<std::pair<double, std::int64_t>> reported(const ForwardResult& result) {
+  std::vector<std::pair<double, std::int64_t>> list;
+  int chosen = 0;
+  for (const AmortizationPass& pass : result.passes) {
+    list.emplace_back(pass.gamma, pass.error_ticks);
+    if (!pass.chosen) continue;
+    ++chosen;
+    EXPECT_EQ(pass.error_ticks, result.pass.error);
+    EXPECT_DOUBLE_EQ(pass.gamma * 1e9, static_cast<double>(result.gamma.billionths));
+  }
+  EXPECT_EQ(chosen, 1);
+  EXPECT_EQ(result.pass.times, (std::vector<std::int64_t>{result.pass.error}));
+  return list;
+}
+
+using Pass = std::pair<double, std::int64_t>;
+
+ForwardResult choose(Scripted& forward, const Outlook& outlook, const Cycles& cycles = {}) {
+  auto result = control_gamma(forward, outlook, cycles);
+  EXPECT_TRUE(result);
+  return *std::move(result);
+}
+
+TEST(ControlGamma, example) {
+  Scripted forward({{k_99999, 900}, {k_9999, 300}, {k_999, 109}, {k_99, 104}, {k_9, 100}});
+  const ForwardResult result = choose(forward, {.least_error = 80});
+  EXPECT_EQ(result.gamma.billionths, k_999);
+  EXPECT_THAT(reported(result),
+              ElementsAre(Pass{0.99999, 900}, Pass{0.9, 100}, Pass{0.9999, 300}, Pass{0.999, 109}));
+  EXPECT_THAT(forward.made, ElementsAre(k_99999, k_9, k_9999, k_999));
+}
+
+TEST(ControlGamma, takes_the_mildest_at_once_if_it_is_near_the_least_error) {
+  for (const auto& [error, passes] : {std::pair{110, 1u}, {111, 2u}}) {
+    Scripted forward({{k_99999, error}, {k_9, error}});
+    const ForwardResult result = choose(forward, {.least_error = 100});
+    EXPECT_EQ(result.gamma.billionths, k_99999);
+    EXPECT_EQ(reported(result).size(), passes) << error;
+  }
+}
+
+TEST(ControlGamma, takes_the_mildest_if_nothing_jumps) {
+  Scripted forward({{k_99999, 0}});
+  EXPECT_THAT(reported(choose(forward, {.least_error = -5})), ElementsAre(Pass{0.99999, 0}));
+}
+
+TEST(ControlGamma, the_least_error_says_nothing_where_nodes_are_tied) {
+  Scripted forward({{k_99999, 100}, {k_9, 100}});
+  Cycles cycles;
+  cycles.tied.emplace_back();
+  EXPECT_THAT(reported(choose(forward, {.least_error = 100}, cycles)),
+              ElementsAre(Pass{0.99999, 100}, Pass{0.9, 100}));
+}
+
+TEST(ControlGamma, falls_back_to_the_smallest) {
+  Scripted forward({{k_99999, 5'000}, {k_9999, 4'000}, {k_999, 3'000}, {k_99, 111}, {k_9, 100}});
+  const ForwardResult result = choose(forward, {});
+  EXPECT_EQ(result.gamma.billionths, k_9);
+  EXPECT_EQ(result.pass.error, 100);
+  EXPECT_THAT(reported(result),
+              ElementsAre(Pass{0.99999, 5'000}, Pass{0.9, 100}, Pass{0.9999, 4'000},
+                          Pass{0.999, 3'000}, Pass{0.99, 111}));
+}
+
+TEST(ControlGamma, passes_that_come_early_are_reported_only_if_they_count) {
+  const std::map<std::int64_t, std::int64_t> errors{
+      {k_99999, 900}, {k_9999, 105}, {k_999, 104}, {k_99, 103}, {k_9, 100}};
+  Scripted one(errors);
+  const ForwardResult expected = choose(one, {});
+  for (const std::size_t at_once : {1u, 2u, 5u}) {
+    Scripted forward(errors, at_once);
+    const ForwardResult result = choose(forward, {.much_violated = true});
+    EXPECT_EQ(result.gamma.billionths, k_9999);
+    EXPECT_EQ(reported(result), reported(expected)) << at_once;
+    // The mildest and the smallest gamma are offered together.
+    EXPECT_EQ(forward.made[0], k_99999);
+    EXPECT_EQ(forward.made[1], k_9);
+    EXPECT_EQ(forward.made.size(), at_once == 1 ? 3u : at_once == 2 ? 4u : 5u);
+  }
+}
+
+TEST(ControlGamma, an_early_pass_of_the_smallest_gamma_is_dropped_if_the_mildest_is_taken) {
+  Scripted forward({{k_99999, 100}, {k_9, 90}}, 2);
+  const ForwardResult result = choose(forward, {.least_error = 95, .much_violated = true});
+  EXPECT_THAT(reported(result), ElementsAre(Pass{0.99999, 100}));
+}
+
+TEST(ControlGamma, compares_errors_exactly) {
+  const std::int64_t huge = std::int64_t{1} << 60;  // 11 times that is no 64-bit number
+  Scripted forward(
+      {{k_99999, huge + huge / 10 + 1}, {k_9999, 1}, {k_999, 1}, {k_99, 1}, {k_9, huge}});
+  EXPECT_EQ(choose(forward, {}).gamma.billionths, k_9999);
+}
+
+TEST(ControlGamma, ends_when_a_pass_is_interrupted) {
+  for (const std::int64_t gamma : {k_99999, k_9, k_999}) {
+    Scripted forward({{k_99999, 900}, {k_9999, 300}, {k_999, 109}, {k_9, 100}});
+    forward.interrupted_at = gamma;
+    const auto result = control_gamma(forward, {}, {});
+    ASSERT_FALSE(result) << gamma;
+    EXPECT_EQ(result.error().kind, ErrorKind::interrupted);
+    EXPECT_THAT(forward.made, ::testing::Not(::testing::Contains(gamma)));
+  }
+}
+
+TEST(FixedGamma, takes_one_pass) {
+  Scripted forward({{123'456'789, 42}}, 3);
+  const auto result = fixed_gamma(forward, {123'456'789});
+  ASSERT_TRUE(result);
+  EXPECT_THAT(reported(*result), ElementsAre(Pass{0.123456789, 42}));
+  EXPECT_EQ(result->passes[0].violations, 7u);
+}
+
+TEST(FixedGamma, ends_when_the_pass_is_interrupted) {
+  Scripted forward({});
+  forward.interrupted_at = k_9;
+  EXPECT_FALSE(fixed_gamma(forward, {k_9}));
+  EXPECT_THAT(forward.made, IsEmpty());
+}
+
+TEST(ControlGammas, from_the_mildest_to_the_most_distorting) {
+  const auto gammas = control_gammas();
+  ASSERT_EQ(gammas.size(), 5u);
+  EXPECT_EQ(gammas.front().billionths, k_99999);
+  EXPECT_EQ(gammas.back().billionths, k_9);
+  for (std::size_t i = 1; i < gammas.size(); ++i) {
+    EXPECT_LT(gammas[i].billionths, gammas[i - 1].billionths);
+  }
+}
+
+}  // namespace
+}  // namespace entrain::clc

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <entrain/progress.hpp>
+
+#include "clc/forward.hpp"
+#include "clc/incidence.hpp"
+#include "clc/schedule.hpp"
+#include "match/graph.hpp"
+#include "trace/testing.hpp"
+
+/// Helpers of the unit tests of forward amortization.
+namespace entrain::clc::testing {
+
+using Times = std::vector<std::int64_t>;
+
+/// A graph with all that forward amortization needs. C are the stored stamps, unless it is changed.
+struct Problem {
+  match::Graph graph;
+  Cycles cycles = {};
+  Times presync = {};
+
+  explicit Problem(match::Graph g)
+      : graph(std::move(g)), presync(graph.stamp.begin(), graph.stamp.end()) {}
+  explicit Problem(const trace::testing::TraceBuilder& b, const match::Options& options = {})
+      : Problem(match::build_graph(b.trace(), options)) {}
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+
+  /// Refers to this.
+  ForwardProblem with(const MuTicks& mu, std::int64_t delta = 0, unsigned threads = 1) {
+    return {.graph = graph,
+            .cycles = cycles,
+            .presync = presync,
+            .mu = mu,
+            .delta = delta,
+            .threads = threads,
+            .cancel = Cancel(nullptr)};
+  }
+};
+
+/// An order of a graph, and the cycles that were found.
+struct Ordered {
+  Incidence incidence;
+  Cycles cycles = {};
+  Schedule schedule;
+
+  explicit Ordered(match::Graph& graph)
+      : incidence(graph), schedule(*make_schedule(graph, incidence, cycles)) {}
+};
+
+/// Passes are equal in every respect.
+inline bool equal(const ForwardTimes& a, const ForwardTimes& b) {
+  return a.times == b.times && a.jump == b.jump && a.jumps == b.jumps && a.error == b.error &&
+         a.overflow == b.overflow;
+}
+
+/// A user who wants to stop from the start.
+struct Stop final : Progress {
+  void begin(std::string_view, std::uint64_t, std::string_view) override {}
+  void advance(std::uint64_t) override {}
+  [[nodiscard]] bool cancelled() const override { return true; }
+};
+
+/// The trace of the example at class Forward: A sends to B, and B to C.
+inline trace::testing::TraceBuilder worked_example() {
+  using K = trace::EventKind;
+  trace::testing::TraceBuilder b(3);
+  b.message(K::send, 0, 1000, 1);
+  b.message(K::recv, 1, 960, 0);
+  b.message(K::send, 1, 1160, 2);
+  b.message(K::recv, 2, 1200, 1);
+  b.request(K::irecv_request, 2, 2200, 1);
+  b.request(K::irecv_request, 2, 3000, 2);
+  return b;
+}
+
+}  // namespace entrain::clc::testing
