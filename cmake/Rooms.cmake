@@ -99,6 +99,7 @@ function(entrain_add_room room)
   target_compile_definitions(
     ${target} PRIVATE ENTRAIN_HAS_OTF2_LIBRARY=$<BOOL:${ENTRAIN_HAS_OTF2_LIBRARY}>
                       ENTRAIN_RECORD_LIBDIR="${CMAKE_INSTALL_LIBDIR}/entrain")
+  target_precompile_headers(${target} REUSE_FROM entrain_precompiled)
   if(NOT room STREQUAL "cli") # the tool's own name
     add_custom_target(entrain_${name} DEPENDS ${target})
   endif()

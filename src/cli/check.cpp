@@ -19,7 +19,7 @@ class Check : public Verb {
         "[OPTIONS] ARCHIVE",
         "look for violations of the clock condition",
         {"Looks at every message, collective operation, thread operation and one-sided "
-         "synchronisation of a trace and tells where an effect has an earlier time than its "
+         "synchronisation of a trace, and reports where an effect has an earlier time than its "
          "cause: a receive before its send. Per kind of operation it shows the number of edges "
          "(pairs of a send and a receive; a collective counts all of its pairs), how many are "
          "violated, how many are closer than the minimum latency, and the worst one with its "
@@ -35,14 +35,15 @@ class Check : public Verb {
         exit_codes({{"0", "no violations"},
                     {"1",
                      "violations found (with --strict-latency: or edges closer than the "
-                     "minimum latency)"}})};
+                     "minimum latency)"}}),
+        {"--presync", "--mu", "--clock-domain", "--bounds", "--json"}};
     return k_help;
   }
 
-  void declare(CLI::App& app) override {
-    add_archive(app, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
-    check_.declare(app);
-    common_.declare(app,
+  void declare(OptionSet& set) override {
+    add_archive(set, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
+    check_.declare(set);
+    common_.declare(set,
                     "kinds of operation without edges, the worst edge also of kinds without "
                     "violations, and counters at 0");
   }

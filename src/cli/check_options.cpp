@@ -41,90 +41,107 @@ Result<ClockDomain> parse_clock_domain(std::string_view text) {
 
 }  // namespace
 
-void CheckArguments::declare(CLI::App& app) {
-  add_value(
-      app, "--presync", options.presync, parse_presync, "METHOD",
-      "How stored time stamps become the times to start from. none: as stored. linear: "
-      "through the ClockOffset records, exactly as an OTF2 reader does. regression: a straight "
-      "line per clock, by least squares over all clock sessions. spline: a smooth, increasing "
-      "curve through the sessions. causal: what auto takes, bent as little as the messages and "
-      "collectives of the trace demand; where no clock was measured, clocks are aligned by "
-      "these alone. auto: of linear, regression and spline the one that best foretells sessions "
-      "that are left out; linear with fewer than three sessions and for an archive that was "
-      "corrected already, none where it holds no ClockOffset records; correct then goes on as "
-      "with causal where something is violated, but not in an archive that was corrected "
-      "already or has more than 1,024 clocks. The report names the choice. Default: auto.")
+void CheckArguments::declare(OptionSet& set) {
+  add_value(set, "--presync", options.presync, parse_presync, "METHOD",
+            "How stored time stamps become the times to start from. none: as stored. linear: "
+            "through the ClockOffset records, exactly as an OTF2 reader does. regression: a "
+            "straight line per clock, by least squares over all clock sessions. spline: a "
+            "smooth, increasing curve through the sessions. causal: the choice of auto, bent "
+            "as little as the messages and collectives of the trace demand; where no clock "
+            "was measured, these alone align the clocks. auto: the one of linear, regression "
+            "and spline that best predicts sessions that were left out. It takes linear with "
+            "fewer than three sessions and for an archive that was corrected already, and "
+            "none for an archive without ClockOffset records. Then correct goes on as with "
+            "causal if something is violated, unless the archive was corrected already or "
+            "has more than 1,024 clocks. The report names the choice. Use none to see the "
+            "stamps as they were recorded; use causal for more than 1,024 clocks, which may "
+            "take long. Default: auto.")
       ->group(k_group);
-  add_value(app, "--sessions", options.condensing, parse_condensing, "shortest|mean|weighted",
-            "How the exchanges of a clock session become one offset, for regression and spline. "
-            "They are in clock_samples.csv beside an archive of entrain record; without it the "
-            "ClockOffset records are the sessions. shortest: the middle of what all exchanges "
-            "allow, of which the shortest round trips allow least. mean: the mean of the fastest "
-            "90 %, and regression over all of them, as Intel Trace Collector does. weighted: the "
-            "same, weighted by 1 / (round trip)^2. Default: shortest.")
+  add_value(set, "--sessions", options.condensing, parse_condensing, "shortest|mean|weighted",
+            "How the exchanges of a clock session become one offset, for regression and "
+            "spline. The exchanges are in clock_samples.csv beside an archive of entrain "
+            "record; without that file the ClockOffset records are the sessions. shortest: "
+            "the middle of the interval that all exchanges allow, which the shortest round "
+            "trips narrow most. mean: the mean of the fastest 90 %, and regression over all "
+            "of them, as Intel Trace Collector does. weighted: the same, weighted by 1 / "
+            "(round trip)^2. Use mean or weighted to compare with results of that tool. "
+            "Default: shortest.")
       ->group(k_group);
-  add_value(
-      app, "--clock-domain", options.clock_domain, parse_clock_domain, "auto|location|process|node",
-      "Which locations share one clock: they are bent and moved together, so that no two of "
-      "them are torn apart. location: none. process, node: those of a process, of a machine "
-      "node. auto: those of a node, as far as the trace does not contradict it: clock offsets "
-      "that differ by more than they may, or messages inside the node that would arrive "
-      "before they were sent; then those of a process, or none. Edges inside a domain are "
-      "never corrected: where locations that are told to share a clock do not, violations between "
-      "them stay, or the correction is refused. Default: auto.")
+  add_value(set, "--clock-domain", options.clock_domain, parse_clock_domain,
+            "auto|location|process|node",
+            "Which locations share one clock. Locations of one clock are bent and moved "
+            "together. location: none share a clock. process, node: those of a process, of a "
+            "machine. auto: those of a machine, unless the trace contradicts it by clock "
+            "offsets that differ too much, or by messages inside the machine that would "
+            "arrive before they were sent; then those of a process, or none. Edges inside a "
+            "domain are never corrected: if locations do not share the clock that the option "
+            "says, violations between them stay, or the correction is refused. Use it when "
+            "you know the machine better than its trace does. Default: auto.")
       ->group(k_group);
-  add_value(
-      app, "--mu", options.mu, parse_mu, "auto|delays|rtt|1tick|SECONDS",
-      "Minimum latency: how much later than its send a receive must be. auto: that of an "
-      "earlier correction of the archive, else 0, as no measurement proves more. delays: a "
-      "quarter of the shortest round trip that entrain record measured, per class of distance "
-      "(same process, same node, other): a guess. rtt: a quarter of the smallest round trip of "
-      "messages, per class: a guess. 1tick: one tick of the timer, which separates ties. A "
-      "number: that many seconds, 0 to 1000, e.g. 1e-6. A mu above the true latency invents "
-      "violations. Default: auto.")
+  add_value(set, "--mu", options.mu, parse_mu, "auto|delays|rtt|1tick|SECONDS",
+            "Minimum latency: a receive must be later than its send by at least this much. "
+            "auto: the one that an earlier correction of the archive used, else 0, because "
+            "no measurement proves more. delays: a quarter of the shortest round trip that "
+            "entrain record measured, per class of distance (same process, same node, "
+            "other); a guess. rtt: a quarter of the smallest round trip of messages, per "
+            "class; a guess. 1tick: one tick of the timer, which separates ties. A number: "
+            "that many seconds, 0 to 1000, e.g. 1e-6. Use a number when you know the "
+            "network's latency. A mu above the true latency invents violations. Default: "
+            "auto.")
       ->group(k_group);
-  add_value(app, "--alltoallv", options.alltoallv, parse_alltoallv, "ignore|dense",
-            "What Alltoallv and Alltoallw mean, of which a trace records only totals. ignore: no "
-            "edge, counted and reported. dense: everybody who sent precedes everybody who "
-            "received, which is wrong for a sparse exchange. Default: ignore.")
+  add_value(set, "--alltoallv", options.alltoallv, parse_alltoallv, "ignore|dense",
+            "How to read Alltoallv and Alltoallw, for which a trace records totals only. "
+            "ignore: no edges; the calls are counted and reported. dense: every process that "
+            "sent precedes every process that received. Use dense when you know that every "
+            "process sends to every other one; it is wrong for a sparse exchange. Default: "
+            "ignore.")
       ->group(k_group);
-  add_value(app, "--init-finalize", options.init_finalize, parse_switch, "on|off",
-            "Whether MPI_Init and MPI_Finalize synchronise all processes. MPI does not promise it. "
-            "off: reported, but not counted. Default: off.")
+  add_value(set, "--init-finalize", options.init_finalize, parse_switch, "on|off",
+            "Whether MPI_Init and MPI_Finalize synchronise all processes. MPI does not "
+            "promise it, although most implementations do it. off: their edges are reported, "
+            "but not counted. Use on when your MPI is known to synchronise there. Default: "
+            "off.")
       ->group(k_group);
-  add_switch(app, "--bounds", options.bounds.wanted,
-             "Also tell how far the times may be trusted: messages, collectives and clock sessions "
-             "with an interval prove for every clock and time in which interval its error lies, "
-             "seen from a reference clock, if no clock's rate leaves its mean by more than "
-             "--max-rate-ppm. Where something is violated, correct moves its presync inside. "
-             "Default: do not.")
+  set.flag("--bounds", options.bounds.wanted,
+           "Also prove how far the times may be trusted. Messages, collectives and clock "
+           "sessions with an interval prove, for every clock and time, the interval in "
+           "which the clock's error lies, seen from a reference clock. The proof assumes "
+           "that no clock's rate leaves its mean by more than --max-rate-ppm. Where "
+           "something is violated, correct moves its presync into the intervals. Use it "
+           "when a wait of some microseconds matters. It costs one more pass over the "
+           "edges. Default: no proof.")
       ->group(k_group);
-  app.add_option("--bounds-csv", bounds_csv,
-                 "Write these intervals, a line per location and window of time, to FILE, which "
-                 "must not exist: stored stamp, time, offset as used, least and largest offset "
-                 "possible (ticks), and the largest error possible of any event in the window "
-                 "(seconds). Means --bounds. Default: do not.")
-      ->type_name("FILE")
-      ->check(reject_empty)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+  set.path("--bounds-csv", bounds_csv, "FILE",
+           "Write these intervals to FILE, which must not exist, a line per location and "
+           "window of time: stored stamp, time, offset as used, least and largest offset "
+           "possible (ticks), and the largest error possible of any event in the window "
+           "(seconds). Use it when you want to plot the intervals. Means --bounds. Default: "
+           "no file.")
       ->group(k_group);
-  add_value(app, "--max-rate-ppm", options.bounds.max_rate_ppm, parse_rate, "auto|PPM",
-            "How much faster or slower than its mean a clock may run at any moment, seen from the "
-            "reference clock, 0 to 100000 parts per million. Bounds at different times combine "
-            "only under such a limit; one that is too small for the trace is refused. auto: twice "
-            "what violations and sessions show, and 50 ppm more, as far as crystals are off at "
-            "other temperatures; the report names it. Means --bounds. Default: auto.")
-      ->group(k_group)
-      ->each([this](const std::string&) { options.bounds.wanted = true; });
-  add_value(app, "--memory", options.memory_limit_bytes, parse_size, "BYTES",
-            "Memory that the arrays of the work may take, e.g. 500M or 16G (powers of 1024). What "
-            "does not fit lies in files without a name in the folder TMPDIR, or /var/tmp, which "
-            "is slower; the result is the same. About 140 bytes per communication event are "
-            "needed in all. Of several processes each has that much. Default: no limit.")
+  const auto parse_rate_and_mark = [this](std::string_view text) {
+    auto rate = parse_rate(text);
+    if (rate) options.bounds.wanted = true;
+    return rate;
+  };
+  add_value(set, "--max-rate-ppm", options.bounds.max_rate_ppm, parse_rate_and_mark, "auto|PPM",
+            "How much faster or slower than its mean a clock may run at any moment, seen "
+            "from the reference clock, 0 to 100000 parts per million. Bounds at different "
+            "times combine only under such a limit, and a limit that is too small for the "
+            "trace is refused. auto: twice the rate that violations and sessions show, plus "
+            "50 ppm for the temperature of crystals; the report names it. Use it when you "
+            "know the oscillators. Means --bounds. Default: auto.")
       ->group(k_group);
-  add_switch(app, "--strict-latency", strict_latency,
-             "Also end with exit status 1 if a receive is not earlier than its send, but closer "
-             "to it than the minimum latency (see --mu). Default: such edges are only reported.")
+  add_value(set, "--memory", options.memory_limit_bytes, parse_size, "BYTES",
+            "Memory that the large arrays may take, e.g. 500M or 16G (powers of 1024). The "
+            "rest lies in files without a name in the folder TMPDIR, or /var/tmp, which is "
+            "slower; the result is the same. All arrays together need about 140 bytes per "
+            "communication event. With several processes, each one has that much. Use it "
+            "when a trace is larger than the machine. Default: no limit.")
+      ->group(k_group);
+  set.flag("--strict-latency", strict_latency,
+           "Also end with exit status 1 if a receive is not earlier than its send, but "
+           "closer to it than the minimum latency (see --mu). Use it with a mu that you "
+           "know. Default: such edges are only reported.")
       ->group(k_group);
 }
 

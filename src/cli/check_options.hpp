@@ -20,12 +20,12 @@ struct CheckArguments {
 
   std::string bounds_csv;  ///< file for the error bounds of all clocks; empty: none
 
-  void declare(CLI::App& app);
+  void declare(OptionSet& set);
 
   /// Before the work: settles what options mean together, and refuses a file that cannot be
   /// written. Errors: ErrorKind::output, the same in every process.
   Result<void> prepare();
-  /// Behind the work: writes the file, if it is wanted. Errors likewise.
+  /// Writes the file after the work, if it is wanted. Errors as prepare().
   Result<void> write_bounds(const std::optional<ClockBounds>& bounds,
                             std::uint64_t resolution_hz) const;
 };

@@ -26,19 +26,15 @@ struct CommonOptions {
     return threads == 0 && processes().size() > 1 ? 1 : threads;
   }
 
-  /// `rows` tells what -v adds to the report; "" if nothing.
-  void declare(CLI::App& app, const std::string& rows);
+  /// `rows` names the rows that -v adds to the report; "" if there are none.
+  void declare(OptionSet& set, const std::string& rows);
 };
 
-/// Check of an option that takes a path.
-std::string reject_empty(const std::string& path);
-
 /// Adds a positional argument that names an archive.
-CLI::Option* add_archive(CLI::App& app, const std::string& name, std::string& target,
-                         const char* help);
+Option* add_archive(OptionSet& set, const std::string& name, std::string& target, const char* help);
 
 /// Adds -o, --output and --force of the verbs that write an archive.
-void add_output(CLI::App& app, std::string& target, bool& force);
+void add_output(OptionSet& set, std::string& target, bool& force);
 
 /// Does `work(Progress*)` under a progress bar, prints its report and returns the exit code:
 /// `verdict(report)` if all went well.
@@ -50,9 +46,9 @@ int run_and_report(const CommonOptions& common, Work work, Verdict verdict) {
   }();
   if (!result) return exit_code_of(result.error());
   if (!speaks()) return verdict(*result);
-  using report::to_json, report::to_text;  // or those beside the report, as in entrain::net
-  const bool written = write_out(common.json ? report::dump(to_json(*result))
-                                             : to_text(*result, output_style(common.verbose)));
+  using report::json_text, report::to_text;  // or those beside the report, as in entrain::net
+  const bool written =
+      write_out(common.json ? json_text(*result) : to_text(*result, output_style(common.verbose)));
   return written ? verdict(*result) : k_exit_failure;
 }
 

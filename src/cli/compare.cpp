@@ -58,7 +58,7 @@ class Compare : public Verb {
          "With --truth, a third archive of the same trace with true times, also the error of A and "
          "of B against it, after removing one affine function common to all locations: the choice "
          "of the master clock is free."},
-        {{"entrain compare traces.otf2 corrected", "What the correction changed."},
+        {{"entrain compare traces.otf2 corrected", "Shows what the correction changed."},
          {"entrain compare traces.otf2 corrected --truth truth",
           "Did it come closer to the truth?"},
          {"entrain compare rewrite overlay --tolerance 0",
@@ -66,43 +66,44 @@ class Compare : public Verb {
          {"entrain compare traces.otf2 corrected --truth truth --csv errors.csv",
           "Errors over time, to be plotted."}},
         exit_codes(
-            {{"0", "compared"}, {"1", "the largest difference of B from A exceeds --tolerance"}})};
+            {{"0", "compared"}, {"1", "the largest difference of B from A exceeds --tolerance"}}),
+        {"--truth", "--tolerance", "--csv", "--points", "--json"}};
     return k_help;
   }
 
-  void declare(CLI::App& app) override {
-    add_archive(app, "A", a_, "OTF2 anchor file, or the folder that holds one.");
-    add_archive(app, "B", b_, "An archive of the same trace.");
-    app.add_option("--truth", truth_, "An archive of the same trace with the true times.")
-        ->type_name("T")
-        ->check(reject_empty)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+  void declare(OptionSet& set) override {
+    add_archive(set, "A", a_, "OTF2 anchor file, or the folder that holds one.");
+    add_archive(set, "B", b_, "An archive of the same trace.");
+    set.path("--truth", truth_, "T",
+             "An archive of the same trace with the true times. Use it with traces of synth "
+             "and distort, or of a better tracer, to see whether a correction came closer to "
+             "the truth.")
         ->group(k_group);
-    add_value(
-        app, "--tolerance", tolerance_s_, parse_tolerance, "SECONDS",
-        "Largest difference of B from A for any event that is fine, in seconds, 0 to 1e9. Default: "
-        "any.")
+    add_value(set, "--tolerance", tolerance_s_, parse_tolerance, "SECONDS",
+              "Largest difference of B from A that is fine for any event, in seconds, 0 to "
+              "1e9; a larger one gives exit status 1. Use it when a script must notice a "
+              "change. Default: any.")
         ->group(k_group);
-    app.add_option("--csv", csv_,
-                   "Write events, thinned to --points per location, with the time since the first "
-                   "one, the difference of B from A and, with --truth, the errors of both, all in "
-                   "seconds, to FILE, which must not exist. Default: do not.")
-        ->type_name("FILE")
-        ->check(reject_empty)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+    set.path("--csv", csv_, "FILE",
+             "Write events, thinned to --points per location, to FILE, which must not exist: "
+             "the time since the first event, the difference of B from A and, with --truth, "
+             "the errors of both, all in seconds. Use it when you want to plot differences "
+             "over time. Default: no file.")
         ->group(k_group);
-    add_value(
-        app, "--points", points_, parse_points, "N",
-        "How many events of each location --csv takes: the first, the last and others between "
-        "them, 2 to 1000000. Default: 1000.")
+    add_value(set, "--points", points_, parse_points, "N",
+              "How many events of each location --csv takes: the first, the last and others "
+              "between them, 2 to 1000000. Use more when a plot hides short disturbances. "
+              "Default: 1000.")
         ->group(k_group);
-    add_switch(app, "--raw", options_.raw_a,
-               "Take the time stamps of A as they are stored, without its ClockOffset records.")
+    set.flag("--raw", options_.raw_a,
+             "Take the time stamps of A as they are stored, without its ClockOffset records. "
+             "Use it when A has records that are wrong.")
         ->group(k_group);
-    common_.declare(app, "all locations instead of the ten that differ most");
-    app.callback([this, &app] {
-      if (app.count("--points") > 0 && csv_.empty())
-        throw CLI::ValidationError("--points is of no use without --csv");
+    common_.declare(set, "all locations instead of the ten that differ most");
+    set.after_parsing([this, &set]() -> Result<void> {
+      if (set.given("--points") && csv_.empty())
+        return fail(ErrorKind::usage, "--points is of no use without --csv");
+      return {};
     });
   }
 

@@ -34,16 +34,16 @@ class Correct : public Verb {
  public:
   [[nodiscard]] const HelpText& help() const override;
 
-  void declare(CLI::App& app) override {
-    add_archive(app, "ARCHIVE", archive_,
+  void declare(OptionSet& set) override {
+    add_archive(set, "ARCHIVE", archive_,
                 "OTF2 anchor file, or the folder that holds one. It is never touched.");
-    declare_output(app);
-    declare_method(app);
-    check_.declare(app);
-    common_.declare(app,
+    declare_output(set);
+    declare_method(set);
+    check_.declare(set);
+    common_.declare(set,
                     "kinds of operation without edges, the worst edge also of kinds without "
                     "violations, and counters at 0");
-    app.callback([this, &app] { refuse_useless_options(app); });
+    set.after_parsing([this, &set] { return refuse_useless_options(set); });
   }
 
   [[nodiscard]] bool in_common() const override { return true; }
@@ -56,11 +56,11 @@ class Correct : public Verb {
   }
 
  private:
-  void declare_output(CLI::App& app);
-  void declare_method(CLI::App& app);
+  void declare_output(OptionSet& set);
+  void declare_method(OptionSet& set);
 
   /// Refuses options that others make meaningless.
-  void refuse_useless_options(const CLI::App& app) const;
+  Result<void> refuse_useless_options(const OptionSet& set) const;
 
   Result<CorrectReport> correct(Progress* progress) {
     namespace fs = std::filesystem;
@@ -97,25 +97,24 @@ const HelpText& Correct::help() const {
       "correct",
       "[OPTIONS] ARCHIVE -o DIR",
       "write a corrected archive",
-      {"Repairs the times of a trace in two steps, of which neither touches a trace without "
-       "violations. "
-       "First the clocks are bent as smoothly as messages and collectives demand (--presync), "
-       "those "
-       "of locations that share one together (--clock-domain).",
-       "Then the controlled logical clock removes what is left: a receive that is earlier "
-       "than its send is moved behind it, what follows on its location moves along and returns to "
-       "its own time slowly (forward amortization), and what precedes is stretched smoothly "
-       "towards the jump (backward amortization). But for one tick of rounding this step only ever "
+      {"Repairs the times of a trace in two steps. Neither step touches a trace without "
+       "violations.",
+       "First the clocks are bent as smoothly as messages and collectives demand (--presync). "
+       "Locations that share a clock are bent together (--clock-domain).",
+       "Then the controlled logical clock removes the violations that are left. A receive that is "
+       "earlier than its send moves after it. Later events of its location move along and return "
+       "to their own time slowly (forward amortization), and earlier ones are stretched smoothly "
+       "towards the jump (backward amortization). Apart from one tick of rounding this step only "
        "moves times forward; the order of the events of a location stays.",
-       "Then the new archive is read back and checked by code of its own. The report shows, per "
-       "kind of operation, violations before and after, how far events moved, and by how much "
+       "At last the new archive is read back and checked by independent code. The report shows, "
+       "per kind of operation, violations before and after, how far events moved, and by how much "
        "local intervals changed.",
-       "Started as several processes (mpirun -n 4 entrain correct ...) it shares the work: each "
-       "reads and writes the files of its own locations. The result is the same, bit by bit."},
+       "Several processes (mpirun -n 4 entrain correct ...) share the work: each reads and writes "
+       "the files of its own locations. The result is the same, bit by bit."},
       {{"entrain correct traces.otf2 -o corrected",
         "Corrects a trace; the result is corrected/traces.otf2."},
        {"entrain correct traces.otf2 -o corrected --mode overlay",
-        "The same without copying the events: takes megabytes, whatever the trace weighs."},
+        "The same without copying the events: takes megabytes, however large the trace is."},
        {"entrain correct traces.otf2 -o corrected --gamma 0.99 --mu 1e-6",
         "With a fixed control variable and a minimum latency of one microsecond."},
        {"mpirun -n 16 entrain correct traces.otf2 -o corrected",
@@ -123,45 +122,67 @@ const HelpText& Correct::help() const {
       exit_codes({{"0", "the archive is written and has no violations"},
                   {"1",
                    "the archive is written, but violations remain (with --strict-latency: or "
-                   "edges closer than the minimum latency)"}})};
+                   "edges closer than the minimum latency)"}}),
+      {"--output", "--mode", "--presync", "--mu", "--bounds"}};
   return k_help;
 }
 
-void Correct::refuse_useless_options(const CLI::App& app) const {
-  if (app.count("--link") > 0 && options_.mode != WriteMode::overlay)
-    throw CLI::ValidationError("--link needs --mode overlay: a rewrite links nothing");
-  if (app.count("--max-slope") > 0 && !options_.backward)
-    throw CLI::ValidationError("--max-slope is of no use with --backward off: there are no ramps");
-  for (const char* name : {"--gamma", "--delta", "--max-slope", "--backward"}) {
-    if (!options_.amortize && app.count(name) > 0)
-      throw CLI::ValidationError(fmt::format("{} is of no use with --amortize off", name));
+Result<void> Correct::refuse_useless_options(const OptionSet& set) const {
+  const auto useless = [](std::string sentence) {
+    return fail(ErrorKind::usage, std::move(sentence));
+  };
+  if (set.given("How overlay links event files; only with --mode overlay. reflink: copy on "
+                "write, if the file system can; ARCHIVE may be deleted. symbolic: relative "
+                "symbolic links; ARCHIVE must stay. hard: hard links; ARCHIVE may be deleted, "
+                "but must not be written to. auto: the first of these that works; the report "
+                "names it. Use it when ARCHIVE will be moved or deleted. Default: auto.") &&
+      options_.mode != WriteMode::overlay)
+    return useless("--link needs --mode overlay: a rewrite links nothing");
+  if (set.given("Slope of the ramps of backward amortization, ticks per tick: 0.01 spreads a "
+                "jump of 1 us over the 100 us before it. Sends that may not move that far make a "
+                "ramp flatter first and steeper then. Not with --backward off. A decimal number "
+                "above 0 and at most 1000, at most 9 decimals. Use a smaller one when local "
+                "intervals must change less, a larger one when corrections must stay near the "
+                "jump. Default: 0.01.") &&
+      !options_.backward)
+    return useless("--max-slope is of no use with --backward off: there are no ramps");
+  for (const char* name :
+       {"--gamma", "--delta", "--max-slope",
+        "Smallest distance of consecutive communication events of a location, in ticks "
+        "of the trace's timer, 0 to 1000000000000. Events that were closer before stay "
+        "as close as they were. Use it when a tool needs distinct times. It costs memory "
+        "for events that otherwise need none. Default: 0."}) {
+    if (!options_.amortize && set.given(name))
+      return useless(fmt::format("{} is of no use with --amortize off", name));
   }
+  return {};
 }
 
-void Correct::declare_output(CLI::App& app) {
-  add_output(app, output_, options_.force);
+void Correct::declare_output(OptionSet& set) {
+  add_output(set, output_, options_.force);
   const auto parse_mode = [](std::string_view text) { return parse_choice(text, k_modes); };
   const auto parse_link = [](std::string_view text) { return parse_choice(text, k_links); };
-  add_value(app, "--mode", options_.mode, parse_mode, "rewrite|overlay",
-            "How the correction is stored. rewrite: a self-contained archive, every time stamp "
-            "replaced, every other byte as it was. overlay: the event files of ARCHIVE are linked "
-            "and the correction is stored beside them as ClockOffset records, which every tool "
-            "built on the OTF2 library applies. Default: rewrite.")
+  add_value(set, "--mode", options_.mode, parse_mode, "rewrite|overlay",
+            "How the correction is stored. rewrite: a self-contained archive; every time "
+            "stamp is replaced and every other byte stays. overlay: the event files of "
+            "ARCHIVE are linked, and the correction is stored beside them as ClockOffset "
+            "records, which every tool built on the OTF2 library applies. Use overlay when "
+            "disk space or time is short and ARCHIVE stays in its place. Default: rewrite.")
       ->group(k_output_group);
-  add_value(app, "--link", options_.link, parse_link, "auto|reflink|symbolic|hard",
+  add_value(set, "--link", options_.link, parse_link, "auto|reflink|symbolic|hard",
             "How overlay links event files; only with --mode overlay. reflink: copy on write, if "
             "the file system can; "
             "ARCHIVE may be deleted. symbolic: relative symbolic links; ARCHIVE must stay. hard: "
             "hard links; ARCHIVE may be deleted, but must not be written to. auto: the first of "
             "these that works; the report says which. Default: auto.")
       ->group(k_output_group);
-  add_switch(app, "--no-verify", no_verify_,
-             "Do not read the new archive back to check it. The report then does not tell what "
-             "changed. Default: check it.")
+  set.flag("--no-verify", no_verify_,
+           "Do not read the new archive back to check it. The report then does not say what "
+           "changed. Use it when time is short and you run check later. Default: check it.")
       ->group(k_output_group);
 }
 
-void Correct::declare_method(CLI::App& app) {
+void Correct::declare_method(OptionSet& set) {
   const auto parse_delta = [](std::string_view text) {
     return parse_count(text, 0, k_most_delta_ticks).map([](std::uint64_t ticks) {
       return static_cast<std::int64_t>(ticks);
@@ -169,33 +190,33 @@ void Correct::declare_method(CLI::App& app) {
   };
   const auto parse_slope = [](std::string_view text) { return parse_decimal9(text, k_most_slope); };
   add_value(
-      app, "--gamma", options_.gamma, parse_gamma, "auto|N",
+      set, "--gamma", options_.gamma, parse_gamma, "auto|N",
       "Control variable of forward amortization: the rate at which a clock that jumped runs "
       "until it meets its own time again. A decimal number above 0 and at most 1, at most 9 "
       "decimals. auto: tries 0.99999, 0.9999, 0.999, 0.99 and 0.9 and takes the largest whose "
       "largest displacement is at most 1.1 times that of 0.9. Default: auto.")
       ->group(k_method_group);
-  add_value(app, "--delta", options_.delta_ticks, parse_delta, "TICKS",
+  add_value(set, "--delta", options_.delta_ticks, parse_delta, "TICKS",
             "Smallest distance of consecutive communication events of a location, in ticks of the "
             "trace's timer, 0 to 1000000000000. Never more than they were apart before. "
             "Default: 0.")
       ->group(k_method_group);
-  add_value(app, "--max-slope", options_.max_slope, parse_slope, "N",
+  add_value(set, "--max-slope", options_.max_slope, parse_slope, "N",
             "Slope of the ramps of backward amortization, ticks per tick: 0.01 spreads a jump of "
             "1 us over the 100 us before it. Sends that may not move that far make a ramp flatter "
             "first and steeper then. Not with --backward off. A decimal number above 0 and at most "
             "1000, at most 9 decimals. "
             "Default: 0.01.")
       ->group(k_method_group);
-  add_value(app, "--backward", options_.backward, parse_switch, "on|off",
-            "Whether to build up jumps beforehand at all. off: a corrected receive jumps. "
-            "Default: on.")
+  add_value(set, "--backward", options_.backward, parse_switch, "on|off",
+            "Whether to build up jumps before they happen. off: a corrected receive jumps, "
+            "and only later events move. Use off to see forward amortization alone. Default: "
+            "on.")
       ->group(k_method_group);
-  add_value(
-      app, "--amortize", options_.amortize, parse_switch, "on|off",
-      "Whether to remove violations by the controlled logical clock. off: what --presync makes "
-      "of the times is written as it is, with the violations that it leaves, to see what "
-      "the presync does by itself. Default: on.")
+  add_value(set, "--amortize", options_.amortize, parse_switch, "on|off",
+            "Whether the controlled logical clock removes violations. off: the times after "
+            "--presync are written as they are, with the violations that they leave. Use off "
+            "to see how good the presync alone is. Default: on.")
       ->group(k_method_group);
 }
 

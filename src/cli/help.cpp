@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t k_columns = 80;
 constexpr std::size_t k_indent = 4;
+constexpr const char* k_arguments = "ARGUMENTS";
 
 std::string indented(const std::string& text, std::size_t indent) {
   std::string result;
@@ -20,23 +21,42 @@ std::string indented(const std::string& text, std::size_t indent) {
   return result;
 }
 
-/// "-o, --output DIR".
-std::string signature(const CLI::Option& option) {
-  if (option.get_positional()) return option.get_name(true);
-  std::string names = option.get_name(false, true);
-  for (std::size_t at = 0; (at = names.find(',', at)) != std::string::npos; at += 2)
-    names.insert(at + 1, 1, ' ');
-  const bool takes_value = option.get_items_expected_max() > 0 && option.get_type_size() > 0;
-  return takes_value ? names + " " + option.get_type_name() : names;
+/// The options that `wanted` takes, with an empty line between two of them.
+template <class Wanted>
+std::string options_text(const std::vector<OptionHelp>& options, Wanted wanted) {
+  std::string text;
+  for (const OptionHelp& option : options) {
+    if (!wanted(option)) continue;
+    if (!text.empty()) text += "\n";
+    text += indented(option.signature, k_indent);
+    text += indented(option.description, 2 * k_indent);
+  }
+  return text;
 }
 
-std::string options_text(const CLI::App& app, const std::string& group) {
+/// The sections on options: those most used, then every group with the others.
+std::string option_sections(const HelpText& help, const std::vector<OptionHelp>& options) {
+  const auto most_used = [&](const OptionHelp& option) {
+    return std::find(help.most_used.begin(), help.most_used.end(), option.name) !=
+           help.most_used.end();
+  };
+  std::vector<std::string> groups;
+  for (const OptionHelp& option : options) {
+    if (groups.empty() || groups.back() != option.group) groups.push_back(option.group);
+  }
   std::string text;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group() != group) continue;
-    if (!text.empty()) text += "\n";
-    text += indented(signature(*option), k_indent);
-    text += indented(option->get_description(), 2 * k_indent);
+  const auto add = [&](const std::string& heading, const std::string& section) {
+    if (!section.empty()) text += "\n" + heading + "\n" + section;
+  };
+  const auto add_group = [&](const std::string& group) {
+    add(group, options_text(options, [&](const OptionHelp& option) {
+          return option.group == group && !most_used(option);
+        }));
+  };
+  if (!groups.empty() && groups.front() == k_arguments) add_group(k_arguments);
+  add("OPTIONS MOST USED", options_text(options, most_used));
+  for (const std::string& group : groups) {
+    if (group != k_arguments) add_group(group);
   }
   return text;
 }
@@ -55,25 +75,22 @@ std::string codes_text(const std::vector<std::pair<std::string, std::string>>& c
 
 }  // namespace
 
-std::string ManualPage::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
+std::string manual_page(const HelpText& help, const std::vector<OptionHelp>& options) {
   std::string page = "NAME\n";
-  page += indented(fmt::format("entrain {} - {}", text_.verb, text_.summary), k_indent);
+  page += indented(fmt::format("entrain {} - {}", help.verb, help.summary), k_indent);
   page += "\nSYNOPSIS\n";
-  page += indented(fmt::format("entrain {} {}", text_.verb, text_.synopsis), k_indent);
+  page += indented(fmt::format("entrain {} {}", help.verb, help.synopsis), k_indent);
   page += "\nDESCRIPTION\n";
-  for (std::size_t i = 0; i < text_.description.size(); ++i)
-    page += (i == 0 ? "" : "\n") + indented(text_.description[i], k_indent);
-  for (const std::string& group : app->get_groups()) {
-    const std::string options = options_text(*app, group);
-    if (!options.empty()) page += "\n" + group + "\n" + options;
-  }
+  for (std::size_t i = 0; i < help.description.size(); ++i)
+    page += (i == 0 ? "" : "\n") + indented(help.description[i], k_indent);
+  page += option_sections(help, options);
   page += "\nEXAMPLES\n";
-  for (std::size_t i = 0; i < text_.examples.size(); ++i) {
+  for (std::size_t i = 0; i < help.examples.size(); ++i) {
     page += i == 0 ? "" : "\n";
-    page += std::string(k_indent, ' ') + text_.examples[i].first + "\n";
-    page += indented(text_.examples[i].second, 2 * k_indent);
+    page += std::string(k_indent, ' ') + help.examples[i].first + "\n";
+    page += indented(help.examples[i].second, 2 * k_indent);
   }
-  return page + "\nEXIT STATUS\n" + codes_text(text_.exit_codes);
+  return page + "\nEXIT STATUS\n" + codes_text(help.exit_codes);
 }
 
 std::vector<std::pair<std::string, std::string>> exit_codes(

@@ -5,31 +5,31 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 namespace entrain::cli {
 
-/// What the help of a verb says beside its options. Texts are wrapped when shown.
+/// The help of a verb, without its options, which speak for themselves. Texts are wrapped when
+/// shown.
 struct HelpText {
   std::string verb;                      ///< "check"
-  std::string synopsis;                  ///< what follows "entrain check", e.g. "[OPTIONS] ARCHIVE"
+  std::string synopsis;                  ///< after "entrain check", e.g. "[OPTIONS] ARCHIVE"
   std::string summary;                   ///< one line, lower case, no full stop
   std::vector<std::string> description;  ///< paragraphs
   std::vector<std::pair<std::string, std::string>> examples;    ///< command, what it does
   std::vector<std::pair<std::string, std::string>> exit_codes;  ///< code, meaning
+  std::vector<std::string> most_used = {};  ///< names of up to five options, shown first
 };
 
-/// Shows the help of a verb in the form of a manual page. The part on options comes from the
-/// options themselves, so it cannot fall behind them.
-class ManualPage : public CLI::FormatterBase {
- public:
-  explicit ManualPage(HelpText text) : text_(std::move(text)) {}
-  std::string make_help(const CLI::App* app, std::string name,
-                        CLI::AppFormatMode mode) const override;
-
- private:
-  HelpText text_;
+/// An option, as the help shows it.
+struct OptionHelp {
+  std::string group;        ///< heading, e.g. "OUTPUT OPTIONS"
+  std::string name;         ///< "--output"
+  std::string signature;    ///< "-o, --output DIR"
+  std::string description;  ///< wrapped when shown
 };
+
+/// The help of a verb in the form of a manual page. `options` are in the order of their groups.
+/// Those that HelpText::most_used names come first, under a heading of their own.
+std::string manual_page(const HelpText& help, const std::vector<OptionHelp>& options);
 
 /// The exit codes that mean the same for every verb, after those of `first`.
 std::vector<std::pair<std::string, std::string>> exit_codes(

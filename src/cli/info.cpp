@@ -14,21 +14,22 @@ class Info : public Verb {
     static const HelpText k_help{
         "info",
         "[OPTIONS] ARCHIVE",
-        "say what is in an archive",
+        "show the contents of an archive",
         {"Shows what an OTF2 archive holds: locations, processes and nodes, events, records of "
          "communication per kind, collective operations, the resolution of the clock, the "
          "ClockOffset records with which a tracer measured the clocks, the span of the trace, its "
-         "properties (among them how a corrected archive came about), and anything odd about its "
+         "properties (a corrected archive says there how it was made), and anything odd about its "
          "files. Changes nothing."},
-        {{"entrain info traces.otf2", "What is in this archive."},
+        {{"entrain info traces.otf2", "Shows the contents of this archive."},
          {"entrain info --json run42/ | jq .events", "The number of events, for a script."}},
-        exit_codes({{"0", "the archive could be read"}})};
+        exit_codes({{"0", "the archive could be read"}}),
+        {"--json", "--verbose"}};
     return k_help;
   }
 
-  void declare(CLI::App& app) override {
-    add_archive(app, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
-    common_.declare(app, "records and operations that do not occur");
+  void declare(OptionSet& set) override {
+    add_archive(set, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
+    common_.declare(set, "records and operations that do not occur");
   }
 
   int run() override {

@@ -120,7 +120,7 @@ void ProgressBar::draw_until(const std::stop_token& stop) {
 void ProgressBar::draw(Clock::time_point now) {
   const double elapsed_s = std::chrono::duration<double>(now - phase_begin_).count();
   const PhaseState state{phase_, done_.load(std::memory_order_relaxed), total_, elapsed_s, unit_};
-  // One column less than there are: a full line would wrap in some terminals.
+  // Uses all columns but the last: a full line would wrap in some terminals.
   const std::string line = "\r" + progress_line(state, terminal_columns() - 1) + "\x1b[K";
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);

@@ -23,7 +23,7 @@ struct PhaseState {
   std::string_view unit{};  ///< of what is counted
 };
 
-/// One line of at most `columns`: phase, bar, percent, rate, remaining time. Without a total:
+/// A line of at most `columns`: phase, bar, percent, rate, remaining time. Without a total:
 /// phase, units done, rate. If nothing is counted: phase, elapsed time.
 std::string progress_line(const PhaseState& state, std::size_t columns);
 

@@ -3,7 +3,7 @@
 
 namespace entrain::cli {
 
-/// Makes SIGINT and SIGTERM a request to stop, which `interrupted` tells; a second one ends the
+/// Makes SIGINT and SIGTERM a request to stop, see interrupted(); a second one ends the
 /// process at once. Writing to a closed pipe becomes an error of the write instead of a signal.
 void install_signal_handlers();
 

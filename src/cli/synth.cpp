@@ -59,15 +59,16 @@ class Synth : public Verb {
           "A billion events: 14 GB."},
          {"entrain synth -o x --pattern mixed --communication-share 0.3 --seed 7",
           "Much communication, other random numbers."}},
-        exit_codes({{"0", "the archive is written"}})};
+        exit_codes({{"0", "the archive is written"}}),
+        {"--output", "--pattern", "--locations", "--events", "--communication-share"}};
     return k_help;
   }
 
-  void declare(CLI::App& app) override {
-    add_output(app, output_, options_.force);
-    declare_program(app);
-    declare_times(app);
-    common_.declare(app, "");
+  void declare(OptionSet& set) override {
+    add_output(set, output_, options_.force);
+    declare_program(set);
+    declare_times(set);
+    common_.declare(set, "");
   }
 
   int run() override {
@@ -78,62 +79,66 @@ class Synth : public Verb {
   }
 
  private:
-  void declare_program(CLI::App& app);
-  void declare_times(CLI::App& app);
+  void declare_program(OptionSet& set);
+  void declare_times(OptionSet& set);
 
   std::string output_;
   SynthOptions options_;
   CommonOptions common_;
 };
 
-void Synth::declare_program(CLI::App& app) {
+void Synth::declare_program(OptionSet& set) {
   const auto parse_pattern = [](std::string_view text) { return parse_choice(text, k_patterns); };
   const auto parse_seed = [](std::string_view text) {
     return parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
   };
-  add_value(app, "--pattern", options_.pattern, parse_pattern,
+  add_value(set, "--pattern", options_.pattern, parse_pattern,
             "ring|stencil2d|allreduce|master-worker|mixed",
-            "Who communicates with whom; see above. Default: ring.")
+            "Who communicates with whom; see above. Use mixed to test with every kind of "
+            "collective. Default: ring.")
       ->group(k_program);
-  add_value(app, "--locations", options_.locations, count_up_to(k_most_synth_locations), "N",
+  add_value(set, "--locations", options_.locations, count_up_to(k_most_synth_locations), "N",
             "Processes of one location each, 1 to 1000000. Default: 8.")
       ->group(k_program);
-  add_value(app, "--events", options_.events, count_up_to(k_most_synth_events), "N",
-            "Events of all locations together, met to within one, 1 to 10^14; fewer than one "
-            "iteration has are refused. Default: 1000000.")
+  add_value(set, "--events", options_.events, count_up_to(k_most_synth_events), "N",
+            "Events of all locations together, exact to within one, 1 to 10^14. A number too "
+            "small for one iteration is refused. Default: 1000000.")
       ->group(k_program);
-  add_value(app, "--communication-share", options_.communication_share, fraction_from(1e-4),
+  add_value(set, "--communication-share", options_.communication_share, fraction_from(1e-4),
             "SHARE",
-            "Share of the events that take part in communication, 0.0001 to 1. The others are "
-            "Enter and Leave of functions; as every call of MPI has its own, no pattern gets "
-            "beyond 0.3 to 0.35. Default: 0.1.")
+            "Share of the events that take part in communication, 0.0001 to 1. The others "
+            "are Enter and Leave of functions. As every call of MPI has its own, no pattern "
+            "gets beyond 0.3 to 0.35. Use a large one to test the worst case for a "
+            "correction. Default: 0.1.")
       ->group(k_program);
-  add_value(app, "--locations-per-node", options_.locations_per_node,
+  add_value(set, "--locations-per-node", options_.locations_per_node,
             count_up_to(k_most_synth_locations), "N",
-            "Processes on one node of the machine, 1 to 1000000. Default: 8.")
+            "Processes on one node of the machine, 1 to 1000000. Use it with distort --per "
+            "node. Default: 8.")
       ->group(k_program);
-  add_value(app, "--seed", options_.seed, parse_seed, "N",
+  add_value(set, "--seed", options_.seed, parse_seed, "N",
             "Where the random numbers start, 0 to 2^64-1. Default: 1.")
       ->group(k_program);
 }
 
-void Synth::declare_times(CLI::App& app) {
-  add_value(app, "--latency-s", options_.latency_s, seconds_between(1e-9, 1), "SECONDS",
-            "Least time from the send of a message, or the begin of a collective, to its receive, "
-            "or end, seconds, 1e-9 to 1. Default: 0.000001.")
+void Synth::declare_times(OptionSet& set) {
+  add_value(set, "--latency-s", options_.latency_s, seconds_between(1e-9, 1), "SECONDS",
+            "Least time from the send of a message, or the begin of a collective, to its "
+            "receive, or end, seconds, 1e-9 to 1. Default: 0.000001.")
       ->group(k_times);
-  add_value(app, "--tail-s", options_.tail_s, seconds_between(0, 1), "SECONDS",
-            "What comes on top of the latency on average, with an exponential tail, seconds, 0 to "
-            "1. Default: 0.0000003.")
+  add_value(set, "--tail-s", options_.tail_s, seconds_between(0, 1), "SECONDS",
+            "Mean of the delay on top of the latency, with an exponential tail, seconds, 0 "
+            "to 1. Use a large one to test congested networks. Default: 0.0000003.")
       ->group(k_times);
-  add_value(app, "--iteration-s", options_.iteration_s, seconds_between(1e-7, 1000), "SECONDS",
-            "Time that a process computes per iteration (master-worker: per task) on average, "
+  add_value(set, "--iteration-s", options_.iteration_s, seconds_between(1e-7, 1000), "SECONDS",
+            "Mean time that a process computes per iteration (master-worker: per task), "
             "seconds, 1e-7 to 1000; more where its functions would be shorter than 16 ns. "
             "Default: 0.001.")
       ->group(k_times);
-  add_value(app, "--imbalance", options_.imbalance, fraction_from(0), "SHARE",
+  add_value(set, "--imbalance", options_.imbalance, fraction_from(0), "SHARE",
             "How much that time varies, between processes and with an exponential tail from "
-            "iteration to iteration, as a fraction of its mean, 0 to 1. Default: 0.2.")
+            "iteration to iteration, as a fraction of its mean, 0 to 1. Use 0 for a program "
+            "in lockstep. Default: 0.2.")
       ->group(k_times);
 }
 

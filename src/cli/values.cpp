@@ -5,10 +5,11 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/exact.hpp"
+
 namespace entrain::cli {
 namespace {
 
-constexpr std::int64_t k_billion = 1'000'000'000;
 constexpr double k_most_mu_s = 1000;
 constexpr const char* k_decimal_form = "with at most 9 decimals and no exponent";
 

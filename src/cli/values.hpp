@@ -9,18 +9,17 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <entrain/error.hpp>
 #include <entrain/options.hpp>
 
-/// Values of options. Every parser takes the whole text or nothing, whatever the locale; its error
-/// is the end of a sentence that begins with the option and the text: "is not a whole number ...".
+/// Values of options. Every parser takes the whole text or nothing, in any locale; its error is the
+/// end of a sentence that begins with the option and the text: "is not a whole number ...".
 namespace entrain::cli {
 
 /// Integer from `least` to `most`, decimal.
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t least, std::uint64_t most);
 
-/// Bytes: a whole number, alone or with K, M, G or T (powers of 1024) behind it; at least 1.
+/// Bytes: a whole number, alone or with K, M, G or T (powers of 1024) after it; at least 1.
 Result<std::uint64_t> parse_size(std::string_view text);
 
 /// Number from `least` to `most`; `unit` is for the error, e.g. "seconds".
@@ -44,7 +43,7 @@ Result<Condensing> parse_condensing(std::string_view text);
 /// "on" or "off".
 Result<bool> parse_switch(std::string_view text);
 
-/// One of a few words.
+/// Accepts exactly one of a few words.
 template <class T, std::size_t N>
 Result<T> parse_choice(std::string_view text,
                        const std::array<std::pair<const char*, T>, N>& choices) {
@@ -54,29 +53,6 @@ Result<T> parse_choice(std::string_view text,
     names += fmt::format("{}{}", i == 0 ? "" : i + 1 == N ? " or " : ", ", choices[i].first);
   }
   return fail(ErrorKind::usage, "is not " + names);
-}
-
-/// Adds an option `names` whose value goes through `parse` into `target`. The last one counts if
-/// it is given more than once. `target` must outlive the app.
-template <class T, class Parse>
-CLI::Option* add_value(CLI::App& app, const std::string& names, T& target, Parse parse,
-                       const char* type, const char* help) {
-  const std::string name = names.substr(names.find("--"));
-  const auto store = [&target, parse, name](const std::string& text) {
-    const auto value = parse(std::string_view(text));
-    if (!value)
-      throw CLI::ValidationError(fmt::format("{} '{}' {}", name, text, value.error().message));
-    target = *value;
-  };
-  return app.add_option_function<std::string>(names, store, help)
-      ->type_name(type)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-}
-
-/// Adds an option without value that sets `target`, which must outlive the app.
-inline CLI::Option* add_switch(CLI::App& app, const std::string& names, bool& target,
-                               const char* help) {
-  return app.add_flag(names, target, help)->disable_flag_override();
 }
 
 }  // namespace entrain::cli

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/help.hpp"
+#include "cli/option_set.hpp"
 
 namespace entrain::cli {
 
@@ -19,13 +18,13 @@ enum ExitCode : int {
   k_exit_interrupted = 130,
 };
 
-/// One verb of the tool: its options, what its help says, and the work.
+/// A verb of the tool: its options, its help and its work.
 class Verb {
  public:
   virtual ~Verb() = default;
   [[nodiscard]] virtual const HelpText& help() const = 0;
-  /// Adds the verb's options to `app`; they are stored in this object, which outlives the app.
-  virtual void declare(CLI::App& app) = 0;
+  /// Adds the verb's options to `set`; their values are stored in this object, which outlives it.
+  virtual void declare(OptionSet& set) = 0;
   /// Does the work with the options as parsed and returns the exit code.
   virtual int run() = 0;
   /// True if several processes do the work together; otherwise the first one does it alone.

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "report/text.hpp"
 #include "report/units.hpp"
@@ -12,7 +13,7 @@
 namespace entrain::report {
 namespace {
 
-/// Names of clocks that a sentence tells.
+/// Number of clocks that a sentence names.
 constexpr std::size_t k_names = 3;
 
 /// The location with the largest value of a member; null if all are 0 or unbounded throughout.
@@ -55,7 +56,7 @@ std::string unbounded_text(const ClockBounds& bounds) {
 std::string outside_text(const ClockBounds& bounds, std::uint64_t hz) {
   const LocationBounds* const worst = largest(bounds, &LocationBounds::outside_ticks);
   if (worst == nullptr || worst->outside_ticks == 0) return "";
-  return fmt::format(" These times are outside of what is possible by up to {} ({} at {}).",
+  return fmt::format(" These times lie outside the possible interval by up to {} ({} at {}).",
                      format_ticks(worst->outside_ticks, hz), worst->process,
                      format_time(worst->outside_time_ticks, hz));
 }

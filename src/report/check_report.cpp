@@ -2,6 +2,7 @@
 #include "report/check_report.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "report/bounds_report.hpp"
 #include "report/parts.hpp"
@@ -130,5 +131,7 @@ Json to_json(const CheckReport& report) {
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.resolution_hz);
   return json;
 }
+
+std::string json_text(const CheckReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

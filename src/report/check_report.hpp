@@ -10,12 +10,14 @@
 
 namespace entrain::report {
 
-/// What `check` found, for people: a table of the edges per kind, where the worst ones lie, what
-/// was left out, and one concluding sentence.
+/// Shows people the result of `check`: a table of the edges per kind, the places of the worst, the
+/// operations left out, and a concluding sentence.
 std::string to_text(const CheckReport& report, const Style& style);
 
 /// Schema entrain.check/1. `worst_s` and `worst` are null for a kind without edges. The times of
 /// `worst` (`time_s`, `ticks`) are after pre-synchronisation, `local_ticks` is as stored.
 Json to_json(const CheckReport& report);
+/// to_json() as text.
+std::string json_text(const CheckReport& report);
 
 }  // namespace entrain::report

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "report/units.hpp"
 
@@ -124,5 +125,7 @@ Json to_json(const CompareReport& report) {
           {"a_error", error_json(report.a_error)},
           {"b_error", error_json(report.b_error)}};
 }
+
+std::string json_text(const CompareReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

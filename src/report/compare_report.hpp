@@ -10,11 +10,13 @@
 
 namespace entrain::report {
 
-/// How the times of two archives differ, for people. Of many locations only the ones that differ
+/// Shows people how the times of two archives differ; with many locations, only those that differ
 /// most are listed, unless the style is verbose.
 std::string to_text(const CompareReport& report, const Style& style);
 
 /// Schema entrain.compare/1. `truth`, `a_error` and `b_error` are null without a truth.
 Json to_json(const CompareReport& report);
+/// to_json() as text.
+std::string json_text(const CompareReport& report);
 
 }  // namespace entrain::report

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
@@ -40,7 +41,7 @@ std::string output_text(const CorrectReport& report) {
   return fmt::format("{} (overlay, event files linked: {})", report.output, report.link);
 }
 
-/// How the times that the correction started from differ from those that were measured.
+/// Shows how the times that the correction started from differ from the measured ones.
 void add_timeline(FieldList& fields, const CorrectReport& report) {
   const TimelineReport& timeline = report.timeline;
   if (timeline.presync != report.before.presync) {
@@ -65,7 +66,7 @@ void add_timeline(FieldList& fields, const CorrectReport& report) {
   }
 }
 
-/// Same options, same edges: a kind that is not counted before is not counted after.
+/// The same options mean the same edges, so a kind that is not counted before is not counted after.
 bool is_counted_throughout(const CorrectReport& report, EdgeKind kind) {
   return is_counted(report.before, kind) && is_counted(report.after, kind);
 }
@@ -103,7 +104,7 @@ Table edge_table(const CorrectReport& report, const Style& style) {
   return table;
 }
 
-/// How far events moved. Only of a verified archive: it is the verification that measures it.
+/// Shows how far events moved. Only for a verified archive: the verification measures it.
 std::string change_text(const CorrectReport& report, const Style& style) {
   const CorrectionStatistics& statistics = report.statistics;
   const std::uint64_t hz = report.before.resolution_hz;
@@ -120,7 +121,7 @@ std::string change_text(const CorrectReport& report, const Style& style) {
                   format_share(share_of(statistics.moved_events, statistics.compared_events))));
   fields.field(
       "displacement",
-      fmt::format("mean {}, 99th percentile {}, largest {} (of what moved)",
+      fmt::format("mean {}, 99th percentile {}, largest {} (of the events that moved)",
                   format_duration(ticks_to_seconds(report, statistics.mean_ticks)),
                   format_ticks(statistics.p99_ticks, hz), format_ticks(statistics.max_ticks, hz)));
   fields.field("largest slope", fmt::format("{:.4g} ticks per tick", statistics.max_slope));
@@ -193,7 +194,7 @@ std::string phases_text(const CorrectReport& report) {
               : "");
 }
 
-/// What an overlay still needs of the archive it was made from; "" for a rewrite.
+/// Says which files of the original an overlay still needs; "" for a rewrite.
 std::string keep_text(const CorrectReport& report) {
   if (report.mode != "overlay") return "";
   if (report.link.find("sym") != std::string::npos)
@@ -209,7 +210,7 @@ std::string keep_text(const CorrectReport& report) {
   return fmt::format("The new archive needs nothing of {} any more.", report.before.archive);
 }
 
-/// What could not be read of the archive or, if that is whole, of the new one.
+/// Names the unread files of the archive or, if it is whole, of the new one.
 std::string unread_of(const CorrectReport& report) {
   const std::string before = unread_text(report.before);
   return before.empty() ? unread_text(report.after) : before;
@@ -233,7 +234,7 @@ std::string conclusion(const CorrectReport& report, const Style& style) {
   const std::string warning =
       unread.empty() ? "" : fmt::format(" Not everything could be read: {}.", unread);
   if (!report.verified)
-    return toned("Written, but not verified: entrain check tells what remains." + warning,
+    return toned("Written, but not verified: run entrain check to see what remains." + warning,
                  unread.empty() ? Tone::faint : Tone::bad, style);
   if (report.after.violations > 0)
     return toned(fmt::format("{} left in the archive as written{}.",
@@ -266,7 +267,7 @@ std::string left_out_text(const CorrectReport& report, const Style& style) {
   return fields.field("took", phases_text(report)).text(style);
 }
 
-/// Span of the trace in ticks, as the engine's share of the taken pass tells it.
+/// Span of the trace in ticks, from the error share of the chosen pass.
 std::optional<double> span_ticks(const CorrectReport& report) {
   for (const AmortizationPass& pass : report.passes) {
     if (pass.chosen && pass.error_ticks > 0 && report.error_share > 0)
@@ -399,5 +400,7 @@ Json to_json(const CorrectReport& report) {
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.before.resolution_hz);
   return json;
 }
+
+std::string json_text(const CorrectReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

@@ -10,7 +10,7 @@
 
 namespace entrain::report {
 
-/// What `correct` did, for people: edges before and after, how far events moved, how local
+/// Shows people the work of `correct`: edges before and after, how far events moved, how local
 /// intervals changed, the passes, where the archive lies and what it still needs.
 std::string to_text(const CorrectReport& report, const Style& style);
 
@@ -19,5 +19,7 @@ std::string to_text(const CorrectReport& report, const Style& style);
 /// is not known). `interval_change.histogram` has one bin per upper limit (`up_to_share`; null in
 /// the last bin: no limit) with its number of `intervals` and their total `time_s`.
 Json to_json(const CorrectReport& report);
+/// to_json() as text.
+std::string json_text(const CorrectReport& report);
 
 }  // namespace entrain::report

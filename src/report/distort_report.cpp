@@ -2,6 +2,7 @@
 #include "report/distort_report.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "report/units.hpp"
 
@@ -32,5 +33,7 @@ Json to_json(const DistortReport& report) {
           {"largest_offset_s", number(report.largest_offset_s)},
           {"largest_residual_s", number(report.largest_residual_s)}};
 }
+
+std::string json_text(const DistortReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

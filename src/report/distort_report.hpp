@@ -10,10 +10,12 @@
 
 namespace entrain::report {
 
-/// What `distort` did to the clocks of a trace, for people.
+/// Shows people the clocks that `distort` gave to a trace.
 std::string to_text(const DistortReport& report, const Style& style);
 
 /// Schema entrain.distort/1: the members of DistortReport by name, the input as `archive`.
 Json to_json(const DistortReport& report);
+/// to_json() as text.
+std::string json_text(const DistortReport& report);
 
 }  // namespace entrain::report

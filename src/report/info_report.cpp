@@ -2,6 +2,7 @@
 #include "report/info_report.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "report/units.hpp"
 
@@ -118,5 +119,7 @@ Json to_json(const ArchiveInfo& info) {
           {"properties", std::move(properties)},
           {"anomalies", counters(info.anomalies)}};
 }
+
+std::string json_text(const ArchiveInfo& info) { return dump(to_json(info)); }
 
 }  // namespace entrain::report

@@ -10,11 +10,13 @@
 
 namespace entrain::report {
 
-/// What is in an archive, for people.
+/// Shows people the contents of an archive.
 std::string to_text(const ArchiveInfo& info, const Style& style);
 
 /// Schema entrain.info/1: the members of ArchiveInfo by name; `length_s` and `span_s` are
 /// `length_ticks` and `last_ticks - first_ticks` in seconds.
 Json to_json(const ArchiveInfo& info);
+/// to_json() as text.
+std::string json_text(const ArchiveInfo& info);
 
 }  // namespace entrain::report

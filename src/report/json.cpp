@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 
 namespace entrain::report {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include <entrain/report.hpp>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace entrain::report {
 

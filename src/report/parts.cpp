@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "report/units.hpp"
 
@@ -49,7 +50,7 @@ namespace {
 /// Clocks that a report shows by default.
 constexpr std::size_t k_clocks_shown = 8;
 
-/// What makes a clock worse than another: bounds that are unknown are the worst.
+/// Orders clocks for the report: unknown bounds are the worst.
 double badness(const ClockQuality& clock) {
   constexpr double k_unknown = std::numeric_limits<double>::max();
   if (clock.sessions < 2) return k_unknown;

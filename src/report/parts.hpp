@@ -16,7 +16,7 @@ std::string trace_text(const CheckReport& report);
 /// "linear: through the ClockOffset records", and why if nobody asked for it.
 std::string presync_text(const CheckReport& report);
 
-/// How good the maps of the clocks are, one row per clock: those with the largest bounds, with a
+/// Shows the quality of the clock maps, a row per clock: those with the largest bounds, with a
 /// verbose style all. "" if no clock was measured.
 std::string clocks_text(const CheckReport& report, const Style& style);
 

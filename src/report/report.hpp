@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Every report of the tool: `to_text(report, style)` for people, `to_json(report)` for programs.
+/// Every report of the tool: `to_text(report, style)` for people, `json_text(report)` for programs.
 #include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
 #include "report/compare_report.hpp"

@@ -7,7 +7,7 @@
 
 namespace entrain::report {
 
-/// One line, or marks, of a plot.
+/// A line, or marks, of a plot.
 struct PlotSeries {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< finite, x rising for lines

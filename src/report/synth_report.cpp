@@ -2,6 +2,7 @@
 #include "report/synth_report.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "report/units.hpp"
 
@@ -54,5 +55,7 @@ Json to_json(const SynthReport& report) {
           {"span_s", number(report.span_s)},
           {"seconds", number(report.seconds)}};
 }
+
+std::string json_text(const SynthReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

@@ -10,10 +10,12 @@
 
 namespace entrain::report {
 
-/// What `synth` wrote, for people.
+/// Shows people the trace that `synth` wrote.
 std::string to_text(const SynthReport& report, const Style& style);
 
 /// Schema entrain.synth/1: the members of SynthReport by name.
 Json to_json(const SynthReport& report);
+/// to_json() as text.
+std::string json_text(const SynthReport& report);
 
 }  // namespace entrain::report

@@ -9,7 +9,7 @@
 
 namespace entrain::report {
 
-/// How reports for people are laid out.
+/// Layout of reports for people.
 struct Style {
   bool colour = false;   ///< ANSI colours; the caller knows whether it writes to a terminal
   bool verbose = false;  ///< also rows that say nothing special
@@ -18,7 +18,7 @@ struct Style {
 
 enum class Align { left, right };
 
-/// What a piece of text means; shown as colour where colours are shown.
+/// The meaning of a piece of text; shown as a colour where colours are shown.
 enum class Tone { plain, heading, good, bad, faint };
 
 /// `text` in the colour of its tone.

@@ -33,23 +33,23 @@ class BoundVerb : public Verb {
     return k_help;
   }
 
-  void declare(CLI::App& app) override {
-    parameters_.declare(app);
+  void declare(OptionSet& set) override {
+    parameters_.declare(set);
     const auto count = [](std::int64_t least, std::int64_t most) {
       return [=](std::string_view text) { return parse_whole(text, least, most); };
     };
-    add_value(app, "--levels", levels_, count(2, 32), "M",
+    add_value(set, "--levels", levels_, count(2, 32), "M",
               "Levels of nodes, the interfaces' among them, 2 to 32; 2 is one switch. Default: 2.")
         ->group("OPTIONS OF THE SCHEDULE");
-    add_value(app, "--ports", ports_, count(2, 1024), "K",
+    add_value(set, "--ports", ports_, count(2, 1024), "K",
               "Ports of a switch, 2 to 1024. Default: 8.")
         ->group("OPTIONS OF THE SCHEDULE");
     add_value(
-        app, "--drift", drift_ppb_,
+        set, "--drift", drift_ppb_,
         [](std::string_view text) -> Result<std::int64_t> { return parse_drift_ppb(text); },
         "DRIFT", "Only this drift, as in 300ppm. Default: 100 to 500ppm.")
         ->group("OPTIONS OF THE SCHEDULE");
-    common_.declare(app, "");
+    common_.declare(set, "");
   }
 
   int run() override {

@@ -33,12 +33,10 @@ class NetVerb : public Verb {
     return k_help;
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("VERB", verb_, "bound, schedule, simulate or tables.")
-        ->required()
-        ->group("ARGUMENTS");
-    app.allow_extras();
-    common_.declare(app, "");
+  void declare(OptionSet& set) override {
+    set.argument("VERB", verb_, "bound, schedule, simulate or tables.");
+    set.keep_rest();
+    common_.declare(set, "");
   }
 
   int run() override {

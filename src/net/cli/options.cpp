@@ -35,7 +35,7 @@ Result<std::string> text_of(const std::string& path) {
 
 }  // namespace
 
-void ParameterOptions::declare(CLI::App& app) {
+void ParameterOptions::declare(OptionSet& set) {
   std::string names;
   for (const Preset& known : presets())
     names += fmt::format("{}{}", names.empty() ? "" : "|", known.name);
@@ -47,24 +47,23 @@ void ParameterOptions::declare(CLI::App& app) {
   for (const Preset& known : presets())
     help += fmt::format("{}: {}. ", known.name, known.description);
   help += "Default: myrinet-1280.";
-  add_value(app, "--preset", preset_, take_preset, names.c_str(), help.c_str())
+  add_value(set, "--preset", preset_, take_preset, names.c_str(), help.c_str())
       ->group(k_parameters);
-  app.add_option("--parameters", file_,
-                 "A JSON object of parameters by their names below, without dashes in front, and "
-                 "\"preset\". Default: none.")
-      ->type_name("FILE")
-      ->check(reject_empty)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+  set.path("--parameters", file_, "FILE",
+           "A JSON object of parameters by their names below, without dashes in front, and "
+           "\"preset\". Default: none.")
       ->group(k_parameters);
   for (const ParameterName& parameter : parameter_names()) {
     const std::string name = parameter.name;
-    app.add_option_function<std::string>(
-           "--" + name, [this, name](const std::string& text) { values_[name] = text; },
+    set.value(
+           "--" + name, "VALUE",
+           [this, name](std::string_view text) -> Result<void> {
+             values_[name] = text;
+             return {};
+           },
            fmt::format("{}. Default: that of the preset.",
                        static_cast<char>(std::toupper(parameter.help[0])) +
                            std::string(parameter.help + 1)))
-        ->type_name("VALUE")
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group(k_parameters);
   }
 }
@@ -93,18 +92,15 @@ Result<Parameters> ParameterOptions::get() const {
   return all;
 }
 
-void TopologyArgument::declare(CLI::App& app) {
-  app.add_option("TOPOLOGY", name_,
-                 "A file (.json, or Graphviz .dot or .gv; docs/manual/net.md describes both), or "
-                 "single:N, tree:PORTSxLEVELS, fat-tree:PORTS, mesh:WxH, torus:WxH (x interfaces "
-                 "per switch), random:INTERFACESxSWITCHESxPORTS.")
-      ->required()
-      ->check(reject_empty)
-      ->group("ARGUMENTS");
+void TopologyArgument::declare(OptionSet& set) {
+  set.argument("TOPOLOGY", name_,
+               "A file (.json, or Graphviz .dot or .gv; docs/manual/net.md describes both), or "
+               "single:N, tree:PORTSxLEVELS, fat-tree:PORTS, mesh:WxH, torus:WxH (x interfaces "
+               "per switch), random:INTERFACESxSWITCHESxPORTS.");
   static constexpr std::array<std::pair<const char*, bool>, 2> k_trees{
       {{"spanning", false}, {"given", true}}};
   add_value(
-      app, "--tree", given_tree_, [](std::string_view text) { return parse_choice(text, k_trees); },
+      set, "--tree", given_tree_, [](std::string_view text) { return parse_choice(text, k_trees); },
       "spanning|given",
       "spanning: packets take a spanning tree of least depth. given: the topology is a tree; one "
       "with a cycle is refused. Default: spanning.")
@@ -136,7 +132,7 @@ Result<Topology> TopologyArgument::get(std::uint64_t seed) const {
                           topology->nodes()[topology->links()[link].b].name));
 }
 
-void add_method(CLI::App& app, Method& method) {
+void add_method(OptionSet& set, Method& method) {
   static constexpr std::array<std::pair<const char*, Method>, 5> k_choices{
       {{"sss", Method::sss},
        {"hss", Method::hss},
@@ -144,7 +140,7 @@ void add_method(CLI::App& app, Method& method) {
        {"alternating", Method::alternating},
        {"doubling", Method::doubling}}};
   add_value(
-      app, "--method", method, [](std::string_view text) { return parse_choice(text, k_choices); },
+      set, "--method", method, [](std::string_view text) { return parse_choice(text, k_choices); },
       "sss|hss|joined|alternating|doubling",
       "sss: one building block pattern, for one switch. hss: gather and distribute, level by "
       "level. joined: as hss, with steps that share slots and overlap. alternating: as joined, "
@@ -154,9 +150,9 @@ void add_method(CLI::App& app, Method& method) {
       ->group(k_schedule);
 }
 
-void add_drift(CLI::App& app, std::int64_t& drift_ppb) {
+void add_drift(OptionSet& set, std::int64_t& drift_ppb) {
   add_value(
-      app, "--drift", drift_ppb, [](std::string_view text) { return parse_drift_ppb(text); },
+      set, "--drift", drift_ppb, [](std::string_view text) { return parse_drift_ppb(text); },
       "DRIFT",
       "How much slower the slowest clock is than the fastest, as in 300ppm, 0 to "
       "10000ppm. Default: 300ppm.")

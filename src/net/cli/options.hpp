@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <entrain/error.hpp>
 
+#include "cli/option_set.hpp"
 #include "net/model/parameters.hpp"
 #include "net/model/topology.hpp"
 #include "net/plan/method.hpp"
@@ -19,7 +19,7 @@ namespace entrain::net {
 /// The options --preset, --parameters and one per parameter.
 class ParameterOptions {
  public:
-  void declare(CLI::App& app);
+  void declare(cli::OptionSet& set);
   /// The parameters: options win over the file, the file over the preset. Errors: ErrorKind::usage
   /// and ErrorKind::input.
   [[nodiscard]] Result<Parameters> get() const;
@@ -33,7 +33,7 @@ class ParameterOptions {
 /// The argument TOPOLOGY, a file or the description of a shape, and the option --tree.
 class TopologyArgument {
  public:
-  void declare(CLI::App& app);
+  void declare(cli::OptionSet& set);
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Reads or generates the topology. `seed` is for random graphs. Errors: ErrorKind::usage and
   /// ErrorKind::input.
@@ -45,8 +45,8 @@ class TopologyArgument {
 };
 
 /// Adds --method.
-void add_method(CLI::App& app, Method& method);
+void add_method(cli::OptionSet& set, Method& method);
 /// Adds --drift.
-void add_drift(CLI::App& app, std::int64_t& drift_ppb);
+void add_drift(cli::OptionSet& set, std::int64_t& drift_ppb);
 
 }  // namespace entrain::net

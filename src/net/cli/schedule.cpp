@@ -42,24 +42,21 @@ class ScheduleVerb : public Verb {
     return k_help;
   }
 
-  void declare(CLI::App& app) override {
-    topology_.declare(app);
-    add_method(app, method_);
-    add_drift(app, drift_ppb_);
+  void declare(OptionSet& set) override {
+    topology_.declare(set);
+    add_method(set, method_);
+    add_drift(set, drift_ppb_);
     add_value(
-        app, "--seed", seed_,
+        set, "--seed", seed_,
         [](std::string_view text) { return parse_count(text, 0, UINT64_MAX); }, "N",
         "Where the random numbers of random: start, 0 to 2^64-1. Default: 1.")
         ->group("OPTIONS OF THE SCHEDULE");
-    parameters_.declare(app);
-    app.add_option("-o,--output", output_,
-                   "Write the plan of --method to FILE, which must not exist: .csv or .json. "
-                   "Default: write none.")
-        ->type_name("FILE")
-        ->check(reject_empty)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+    parameters_.declare(set);
+    set.path("-o,--output", output_, "FILE",
+             "Write the plan of --method to FILE, which must not exist: .csv or .json. "
+             "Default: write none.")
         ->group("OUTPUT OPTIONS");
-    common_.declare(app, "");
+    common_.declare(set, "");
   }
 
   int run() override {

@@ -50,7 +50,7 @@ class SimulateVerb : public Verb {
     return k_help;
   }
 
-  void declare(CLI::App& app) override;
+  void declare(OptionSet& set) override;
   int run() override;
 
  private:
@@ -71,66 +71,62 @@ class SimulateVerb : public Verb {
   CommonOptions common_;
 };
 
-void SimulateVerb::declare(CLI::App& app) {
+void SimulateVerb::declare(OptionSet& set) {
   options_.drift_ppb = 300'000;
   options_.synchronisations = 10;
-  topology_.declare(app);
-  add_method(app, method_);
-  add_drift(app, options_.drift_ppb);
+  topology_.declare(set);
+  add_method(set, method_);
+  add_drift(set, options_.drift_ppb);
   const auto whole = [](std::int64_t least, std::int64_t most) {
     return [=](std::string_view text) { return parse_whole(text, least, most); };
   };
   add_value(
-      app, "--link-model", options_.model,
+      set, "--link-model", options_.model,
       [](std::string_view text) { return parse_choice(text, k_models); }, "switch|link",
       "Routers send a flit every sd (switch) or every cp (link). Default: switch.")
       ->group(k_simulation);
   add_value(
-      app, "--guard", guard_flits_, whole(0, 1'000'000), "FLITS",
+      set, "--guard", guard_flits_, whole(0, 1'000'000), "FLITS",
       "Idle flits at the end of a slot. Default: none with the model switch; with link the larger "
       "of 1.25 rd / cp and 2 (rd + ld + fc) / cp - kg - 2, with the longest link for ld.")
       ->group(k_simulation);
-  add_value(app, "--interval", interval_slots_, whole(1, 1'000'000'000), "SLOTS",
+  add_value(set, "--interval", interval_slots_, whole(1, 1'000'000'000), "SLOTS",
             "Slots from the begin of a schedule to that of the next. Default: by equation (11).")
       ->group(k_simulation);
-  add_value(app, "--synchronisations", options_.synchronisations, whole(1, 1'000'000), "N",
+  add_value(set, "--synchronisations", options_.synchronisations, whole(1, 1'000'000), "N",
             "How often the schedule runs, 1 to 1000000. Default: 10.")
       ->group(k_simulation);
   add_value(
-      app, "--phase", phase_, [](std::string_view text) { return parse_time(text); }, "TIME",
+      set, "--phase", phase_, [](std::string_view text) { return parse_time(text); }, "TIME",
       "How far the clocks are apart at first, as in 5us, at most a slot. Default: half a slot.")
       ->group(k_simulation);
   add_value(
-      app, "--load", options_.load,
+      set, "--load", options_.load,
       [](std::string_view text) { return parse_number(text, 0, 1, ""); }, "SHARE",
       "Share of the slots between the schedules in which an interface sends a packet to another "
       "one of its switch, 0 to 1. Default: 0.")
       ->group(k_simulation);
   add_value(
-      app, "--seed", options_.seed,
+      set, "--seed", options_.seed,
       [](std::string_view text) { return parse_count(text, 0, UINT64_MAX); }, "N",
       "Where the random numbers start, 0 to 2^64-1. Default: 1.")
       ->group(k_simulation);
-  add_switch(app, "--no-skip", no_skip_,
-             "Simulate every flit, also those that nothing can block. The result is the same.")
+  set.flag("--no-skip", no_skip_,
+           "Simulate every flit, also those that nothing can block. The result is the same.")
       ->group(k_simulation);
-  add_switch(app, "--limit", limit_,
-             "Also stretch the interval, by bisection, until synchrony is lost: to 10000000 slots, "
-             "15 minutes or, with --load, 5000000 packets at most.")
+  set.flag("--limit", limit_,
+           "Also stretch the interval, by bisection, until synchrony is lost: to 10000000 slots, "
+           "15 minutes or, with --load, 5000000 packets at most.")
       ->group(k_simulation);
-  parameters_.declare(app);
+  parameters_.declare(set);
   const auto file = [&](const char* name, std::string& target, const char* help) {
-    app.add_option(name, target, help)
-        ->type_name("FILE")
-        ->check(reject_empty)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-        ->group(k_output);
+    set.path(name, target, "FILE", help)->group(k_output);
   };
   file("--csv", csv_,
        "Write the clocks of all interfaces at every slot of the schedules to FILE, which must not "
        "exist. Default: do not.");
   file("--svg", svg_, "Draw the skew over time to FILE, which must not exist. Default: do not.");
-  common_.declare(app, "");
+  common_.declare(set, "");
 }
 
 int SimulateVerb::run() {

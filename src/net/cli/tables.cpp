@@ -33,14 +33,11 @@ class TablesVerb : public Verb {
     return k_help;
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("--svg", folder_,
-                   "Draw the figures into this folder, which must not exist. Default: do not.")
-        ->type_name("DIR")
-        ->check(reject_empty)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+  void declare(OptionSet& set) override {
+    set.path("--svg", folder_, "DIR",
+             "Draw the figures into this folder, which must not exist. Default: do not.")
         ->group("OUTPUT OPTIONS");
-    common_.declare(app, "the entries of tables 1 and 2 that match");
+    common_.declare(set, "the entries of tables 1 and 2 that match");
   }
 
   int run() override {

@@ -122,6 +122,8 @@ Json to_json(const TablesReport& report) {
           {"written", report.written}};
 }
 
+std::string json_text(const TablesReport& report) { return report::dump(to_json(report)); }
+
 Plot figure_plot(const Figure& figure) {
   Plot plot{figure.title, figure.x_label, figure.y_label, {}};
   for (const FigureSeries& series : figure.series)

@@ -27,6 +27,8 @@ std::string to_text(const TablesReport& report, const report::Style& style);
 
 /// Schema entrain.net.tables/1.
 nlohmann::ordered_json to_json(const TablesReport& report);
+/// to_json() as text.
+std::string json_text(const TablesReport& report);
 
 report::Plot figure_plot(const Figure& figure);
 

@@ -131,6 +131,8 @@ Json to_json(const BoundReport& report) {
           {"drifts", drifts}};
 }
 
+std::string json_text(const BoundReport& report) { return report::dump(to_json(report)); }
+
 Json to_json(const ScheduleReport& report) {
   Json methods = Json::array();
   for (const MethodRow& row : report.methods) methods.push_back(method_json(row));
@@ -145,6 +147,8 @@ Json to_json(const ScheduleReport& report) {
           {"least_overhead", least == nullptr ? Json(nullptr) : Json(name_of(least->method))},
           {"written", report.written.empty() ? Json::array() : Json::array({report.written})}};
 }
+
+std::string json_text(const ScheduleReport& report) { return report::dump(to_json(report)); }
 
 Json to_json(const SimulationReport& report) {
   const SimulationResult& result = report.result;
@@ -198,5 +202,7 @@ Json to_json(const SimulationReport& report) {
           {"simulated_s", seconds(result.simulated)},
           {"seconds", number(report.seconds)}};
 }
+
+std::string json_text(const SimulationReport& report) { return report::dump(to_json(report)); }
 
 }  // namespace entrain::net

@@ -60,12 +60,12 @@ std::string folder_from_everywhere(const std::string& folder) {
 class Record : public Verb {
  public:
   [[nodiscard]] const HelpText& help() const override;
-  void declare(CLI::App& app) override;
+  void declare(OptionSet& set) override;
   int run() override;
 
  private:
-  void declare_recording(CLI::App& app);
-  void declare_clocks(CLI::App& app);
+  void declare_recording(OptionSet& set);
+  void declare_clocks(OptionSet& set);
   [[nodiscard]] Environment variables(const std::string& library) const;
   [[nodiscard]] int record() const;
   [[nodiscard]] int launch(const std::string& library) const;
@@ -73,7 +73,7 @@ class Record : public Verb {
 
   std::string output_ = "entrain-trace", repair_;
   Command command_;
-  const CLI::App* app_ = nullptr;  ///< what is no option of ours is the command
+  const OptionSet* set_ = nullptr;  ///< what is no option of ours is the command
   Variable mpi_, buffer_, most_bytes_, most_locations_, timer_;
   Variable messages_, duration_, drop_, fanout_, period_, every_, synced_host_;
   bool synced_cluster_ = false, no_sync_ = false;
@@ -103,27 +103,20 @@ const HelpText& Record::help() const {
   return k_help;
 }
 
-void Record::declare(CLI::App& app) {
-  app.prefix_command();
-  app_ = &app;
-  app.add_option("-o,--output", output_,
-                 "The folder to write the archive to; it must not hold one. Default: "
+void Record::declare(OptionSet& set) {
+  set.keep_command();
+  set_ = &set;
+  set.path("-o,--output", output_, "DIR", "The folder to write the archive to; it must not hold one. Default: "
                  "entrain-trace.")
-      ->type_name("DIR")
-      ->check(reject_empty)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->group("OUTPUT OPTIONS");
-  app.add_option("--repair", repair_,
-                 "Instead of running a program, finish the archive in DIR, which its program left "
+  set.path("--repair", repair_, "DIR", "Instead of running a program, finish the archive in DIR, which its program left "
                  "unfinished. No process of the program may be running.")
-      ->type_name("DIR")
-      ->check(reject_empty)
       ->group("OUTPUT OPTIONS");
-  declare_recording(app);
-  declare_clocks(app);
+  declare_recording(set);
+  declare_clocks(set);
 }
 
-void Record::declare_recording(CLI::App& app) {
+void Record::declare_recording(OptionSet& set) {
   static constexpr std::array k_mpis{"openmpi", "mpich"};
   static constexpr std::array k_timers{"monotonic_raw", "tsc"};
   const auto parse_bytes = [](std::string_view text) -> Result<Variable> {
@@ -133,74 +126,73 @@ void Record::declare_recording(CLI::App& app) {
     }
     return fail(ErrorKind::usage, "is not a size such as 16M, 1M to 1T");
   };
-  add_value(
-      app, "--mpi", mpi_, word_as_text(k_mpis), "openmpi|mpich",
+  add_value(set, "--mpi", mpi_, word_as_text(k_mpis), "openmpi|mpich",
       "The program's MPI. Use it when the tool takes the wrong one or finds none. Default: that "
       "of the launcher or of the program.")
       ->group(k_recording);
-  add_value(app, "--buffer", buffer_, parse_bytes, "SIZE",
+  add_value(set, "--buffer", buffer_, parse_bytes, "SIZE",
             "Memory for the events of one thread, 1M to 1T; older events are on disk only. Use a "
             "smaller one when the program needs the memory, a larger one when the disk is slow. "
             "Default: 16M.")
       ->group(k_recording);
-  add_value(app, "--max-size", most_bytes_, parse_bytes, "SIZE",
+  add_value(set, "--max-size", most_bytes_, parse_bytes, "SIZE",
             "Limit on the events of one process, 1M to 1T. At the limit the recording of this "
             "process ends. The program goes on, and the archive is complete up to that point. Use "
             "it when a program may run too long for the disk. Default: no limit.")
       ->group(k_recording);
-  add_value(app, "--max-locations", most_locations_, count_as_text(1, 1'000'000), "N",
+  add_value(set, "--max-locations", most_locations_, count_as_text(1, 1'000'000), "N",
             "Limit on the threads of one process that are recorded at the same time, 1 to 1000000. "
             "One more thread ends the recording of this process, as with --max-size. Use it when "
             "a program may start very many threads: each one takes files and memory. Default: no "
             "limit.")
       ->group(k_recording);
-  add_value(app, "--timer", timer_, word_as_text(k_timers), "monotonic_raw|tsc",
+  add_value(set, "--timer", timer_, word_as_text(k_timers), "monotonic_raw|tsc",
             "The clock: CLOCK_MONOTONIC_RAW of the system, or the processor's invariant time "
             "stamp counter, converted to nanoseconds. Use tsc when reading the clock takes too "
             "long; its rate is less exact. Default: monotonic_raw.")
       ->group(k_recording);
 }
 
-void Record::declare_clocks(CLI::App& app) {
+void Record::declare_clocks(OptionSet& set) {
   static constexpr std::array k_choices{"auto", "yes", "no"};
-  add_value(app, "--sync-max-messages", messages_, count_as_text(1, 1'000'000), "N",
+  add_value(set, "--sync-max-messages", messages_, count_as_text(1, 1'000'000), "N",
             "Exchanges of a process with each of its children in one session, 1 to 1000000. Use "
             "more when the network is noisy: sessions take longer, and offsets get more exact. "
             "Default: 100.")
       ->group(k_clocks);
-  add_value(app, "--sync-max-duration", duration_, number_as_text(1e6, "seconds"), "SECONDS",
+  add_value(set, "--sync-max-duration", duration_, number_as_text(1e6, "seconds"), "SECONDS",
             "Time after which a process begins no exchange with its children, seconds, 0 to 1e6. A "
             "session takes up to this time per level of the tree. Use a smaller one when the "
             "program must not stand still for long. Default: 60.")
       ->group(k_clocks);
-  add_value(app, "--sync-drop", drop_, number_as_text(0.9, ""), "SHARE",
+  add_value(set, "--sync-drop", drop_, number_as_text(0.9, ""), "SHARE",
             "Share of the exchanges to leave aside, those with the longest round trip, 0 to 0.9. "
             "Use a larger one when many exchanges are disturbed. Default: 0.1.")
       ->group(k_clocks);
-  add_value(app, "--sync-fanout", fanout_, count_as_text(1, 1'000'000), "N",
+  add_value(set, "--sync-fanout", fanout_, count_as_text(1, 1'000'000), "N",
             "Children of a process in the tree of measurements, 1 to 1000000. Use more when errors "
             "must not add up over many levels: a session then takes longer. Default: 8.")
       ->group(k_clocks);
-  add_value(app, "--sync-period", period_, number_as_text(1e6, "seconds"), "SECONDS",
+  add_value(set, "--sync-period", period_, number_as_text(1e6, "seconds"), "SECONDS",
             "Hold a session about every so many seconds, 0 to 1e6, at the end of a blocking "
             "collective call of the program over all processes. Use it when a program runs for "
             "minutes and does not call entrain_timesync. Each session stops the program for a "
             "moment. Default: 0, none.")
       ->group(k_clocks);
-  add_value(app, "--sync-every", every_, count_as_text(1, 1'000'000), "N",
+  add_value(set, "--sync-every", every_, count_as_text(1, 1'000'000), "N",
             "With --sync-period: rank 0 decides at least at every N-th of these calls whether a "
             "session is due, 1 to 1000000. Use a smaller one when sessions come too late; each "
             "decision is a broadcast. Default: 100.")
       ->group(k_clocks);
-  add_value(app, "--synced-host", synced_host_, word_as_text(k_choices), "auto|yes|no",
+  add_value(set, "--synced-host", synced_host_, word_as_text(k_choices), "auto|yes|no",
             "Whether the processes of a machine share one clock, so that one of them measures for "
             "all. auto compares the clocks' identities and checks them with messages. Use yes or "
             "no when auto decides wrongly. Default: auto.")
       ->group(k_clocks);
-  add_switch(app, "--synced-cluster", synced_cluster_,
+  set.flag("--synced-cluster", synced_cluster_,
              "All nodes share one clock: nothing is measured.")
       ->group(k_clocks);
-  add_switch(app, "--no-sync", no_sync_, "Measure nothing.")->group(k_clocks);
+  set.flag("--no-sync", no_sync_, "Measure nothing.")->group(k_clocks);
 }
 
 Environment Record::variables(const std::string& library) const {
@@ -240,7 +232,7 @@ Environment Record::variables(const std::string& library) const {
 }
 
 int Record::run() {
-  command_ = app_->remaining();
+  command_ = set_->rest();
   const bool separated = !command_.empty() && command_.front() == "--";
   if (separated) command_.erase(command_.begin());
   if (!separated && !command_.empty() && command_.front().starts_with('-')) {

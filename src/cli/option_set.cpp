@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/option_set.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+namespace entrain::cli {
+namespace {
+
+constexpr const char* k_general = "GENERAL OPTIONS";
+
+std::string reject_empty(const std::string& path) {
+  return path.empty() ? "the path is empty" : "";
+}
+
+/// Hands the page that this project writes to the library, which asks for one.
+class Formatter : public CLI::FormatterBase {
+ public:
+  explicit Formatter(const HelpText& help) : help_(help) {}
+  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
+    std::vector<OptionHelp> options;
+    for (const std::string& group : app->get_groups()) {
+      for (const CLI::Option* option : app->get_options()) {
+        if (option->get_group() == group) {
+          options.push_back(
+              {group, option->get_name(), signature(*option), option->get_description()});
+        }
+      }
+    }
+    return manual_page(help_, options);
+  }
+
+ private:
+  /// "-o, --output DIR".
+  static std::string signature(const CLI::Option& option) {
+    if (option.get_positional()) return option.get_name(true);
+    std::string names = option.get_name(false, true);
+    for (std::size_t at = 0; (at = names.find(',', at)) != std::string::npos; at += 2)
+      names.insert(at + 1, 1, ' ');
+    const bool takes_value = option.get_items_expected_max() > 0 && option.get_type_size() > 0;
+    return takes_value ? names + " " + option.get_type_name() : names;
+  }
+
+  const HelpText& help_;
+};
+
+}  // namespace
+
+struct OptionSet::Parser {
+  explicit Parser(const HelpText& help) : app(help.summary, "entrain " + help.verb) {
+    app.formatter(std::make_shared<Formatter>(help));
+  }
+
+  /// The arguments left over, a mistyped option before the values that it left over.
+  [[nodiscard]] std::string leftover() const {
+    const std::vector<std::string> left = app.remaining();
+    const auto option = std::find_if(left.begin(), left.end(),
+                                     [](const std::string& text) { return text.starts_with('-'); });
+    if (option != left.end()) return fmt::format("'{}' is not an option", *option);
+    return fmt::format("'{}' is one argument too many", left.empty() ? "" : left.front());
+  }
+
+  /// The meaning of a parse error, as the beginning of a sentence. The library's own texts have the
+  /// option first, then a colon.
+  [[nodiscard]] std::string reason_of(const CLI::ParseError& error) const {
+    const std::string text = error.what();
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return leftover();
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+      if (text.find("override") != std::string::npos)
+        return fmt::format("option '{}' takes no value", text.substr(0, text.find(' ')));
+      return text.substr(0, text.find(':')) + " needs a value";
+    }
+    return text;
+  }
+
+  CLI::App app;
+  std::deque<Option> options;
+  bool help_wanted = false;
+};
+
+Option* Option::group(const std::string& heading) {
+  option_.group(heading);
+  return this;
+}
+
+Option* Option::required() {
+  option_.required();
+  return this;
+}
+
+OptionSet::OptionSet(const HelpText& help) : parser_(std::make_unique<Parser>(help)) {}
+OptionSet::~OptionSet() = default;
+
+Option* OptionSet::own(CLI::Option& option) { return &parser_->options.emplace_back(option); }
+
+Option* OptionSet::argument(const std::string& name, std::string& target, const std::string& help) {
+  return own(*parser_->app.add_option(name, target, help)
+                  ->required()
+                  ->check(reject_empty)
+                  ->group("ARGUMENTS"));
+}
+
+Option* OptionSet::path(const std::string& names, std::string& target, const std::string& type,
+                        const std::string& help) {
+  return own(*parser_->app.add_option(names, target, help)
+                  ->type_name(type)
+                  ->check(reject_empty)
+                  ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast));
+}
+
+Option* OptionSet::flag(const std::string& names, bool& target, const std::string& help) {
+  return own(*parser_->app.add_flag(names, target, help)->disable_flag_override());
+}
+
+Option* OptionSet::value(const std::string& names, const std::string& type, Store store,
+                         const std::string& help) {
+  const std::string name = names.substr(names.find("--"));
+  const auto parse = [store = std::move(store), name](const std::string& text) {
+    if (const auto stored = store(text); !stored)
+      throw CLI::ValidationError(fmt::format("{} '{}' {}", name, text, stored.error().message));
+  };
+  return own(*parser_->app.add_option_function<std::string>(names, parse, help)
+                  ->type_name(type)
+                  ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast));
+}
+
+void OptionSet::after_parsing(std::function<Result<void>()> check) {
+  parser_->app.callback([check = std::move(check)] {
+    if (const auto checked = check(); !checked) {
+      throw CLI::ValidationError(checked.error().message);
+    }
+  });
+}
+
+void OptionSet::keep_rest() { parser_->app.allow_extras(); }
+void OptionSet::keep_command() { parser_->app.prefix_command(); }
+
+bool OptionSet::given(const std::string& name) const { return parser_->app.count(name) > 0; }
+std::vector<std::string> OptionSet::rest() const { return parser_->app.remaining(); }
+
+Result<void> OptionSet::parse(int argc, char** argv) {
+  // Declared last, so that the page shows it last.
+  parser_->app.set_help_flag("-h,--help", "Show this text.")->group(k_general);
+  try {
+    parser_->app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    parser_->help_wanted = true;
+  } catch (const CLI::ParseError& error) {
+    return fail(ErrorKind::usage, parser_->reason_of(error));
+  }
+  return {};
+}
+
+bool OptionSet::asked_for_help() const { return parser_->help_wanted; }
+std::string OptionSet::help_page() const { return parser_->app.help(); }
+
+}  // namespace entrain::cli
