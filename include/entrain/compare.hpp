@@ -30,7 +30,7 @@ struct TruthError {
   double affine_ppm = 0;       ///< removed rate
 };
 
-/// One event of a comparison. Errors as in TruthError; NaN without a truth.
+/// An event of a comparison. Errors as in TruthError; NaN without a truth.
 struct ComparedEvent {
   std::uint64_t location = 0;  ///< id
   /// Since the first event of the truth, or without one of A; by that trace's times.
@@ -48,14 +48,14 @@ struct CompareReport {
   DifferenceStatistics communication;
   std::string span_source;  ///< "clock offsets", "property", or "whole trace"
   std::optional<TruthError> a_error, b_error;
-  /// By location and time; see CompareOptions::events_per_location.
+  /// Sorted by location and time; see CompareOptions::events_per_location.
   std::vector<ComparedEvent> events;
 };
 
 struct CompareOptions {
   unsigned threads = 0;
   bool raw_a = false;  ///< take A's stamps as stored, ClockOffset records ignored
-  /// How many events of each location CompareReport::events holds: the first, the last and others
+  /// Number of events of each location in CompareReport::events: the first, the last and others
   /// at equal distances in their order, or all if there are fewer. 0: none.
   std::uint64_t events_per_location = 0;
 };

@@ -6,10 +6,10 @@
 
 namespace entrain {
 
-/// What shares one distorted clock.
+/// The unit that shares one distorted clock.
 enum class DistortUnit { location, process, node };
 
-/// How the rate of a distorted clock changes.
+/// The way in which the rate of a distorted clock changes.
 enum class WanderKind {
   cycle,  ///< two sinusoids
   walk,   ///< steps at random, 16 per period, that never leave +-wander_ppm
@@ -23,10 +23,10 @@ struct DistortOptions {
   double wander_ppm = 5;       ///< amplitude of the rate's slow change
   double wander_period_s = 0;  ///< 0: the span of the trace
   WanderKind wander_kind = WanderKind::cycle;
-  /// The clock of the first location, which measurements are relative to, runs off and drifts, but
-  /// does not wander: what is left of a perfect correction is 0 then.
+  /// true: the clock of the first location, to which measurements are relative, has an offset and a
+  /// drift but does not wander. A perfect correction then leaves an error of 0.
   bool steady_master = false;
-  /// How often clocks are measured, at equal distances from begin to end: 0, or 2 to
+  /// Number of times that clocks are measured, at equal distances from begin to end: 0, or 2 to
   /// k_most_distort_sessions. With 0 the trace holds no ClockOffset record.
   std::uint32_t sessions = 2;
   double offset_noise_s = 1e-6;  ///< error of the recorded ClockOffset measurements, uniform +-
@@ -44,7 +44,7 @@ struct DistortReport {
   std::uint64_t clocks = 0;  ///< different clocks given
   std::uint64_t events = 0;
   double largest_offset_s = 0;    ///< largest |distorted - true| over all clocks and times
-  double largest_residual_s = 0;  ///< what linear interpolation of the records leaves
+  double largest_residual_s = 0;  ///< largest error after linear interpolation of the records
 };
 
 }  // namespace entrain

@@ -22,7 +22,7 @@
 /// at once (with different outputs). `progress` may be null.
 namespace entrain {
 
-/// Reads an archive and says what is in it.
+/// Reads an archive and summarises its contents.
 Result<ArchiveInfo> inspect(const std::filesystem::path& archive, unsigned threads = 0,
                             Progress* progress = nullptr);
 
@@ -30,7 +30,7 @@ Result<ArchiveInfo> inspect(const std::filesystem::path& archive, unsigned threa
 Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptions& options,
                           Progress* progress = nullptr);
 
-/// Writes a corrected copy of `archive` into the new folder `output`, and checks what it wrote.
+/// Writes a corrected copy of `archive` into the new folder `output`, and checks the new archive.
 Result<CorrectReport> correct(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const CorrectOptions& options,
                               Progress* progress = nullptr);

@@ -16,7 +16,7 @@ enum class ErrorKind {
   interrupted,  ///< stopped by the user
 };
 
-/// One clear sentence: what went wrong, where, and what to do about it.
+/// An error as one clear sentence: what went wrong, where, and what to do about it.
 ///
 /// Never carries the text of a C++ exception or a bare errno number. Safe to copy between threads.
 struct Error {

@@ -10,7 +10,7 @@
 
 namespace entrain {
 
-/// What is in an archive, as `entrain info` shows it.
+/// The contents of an archive, as `entrain info` shows them.
 struct ArchiveInfo {
   std::string archive;  ///< path of the anchor file
   std::string machine, creator, description;

@@ -26,7 +26,7 @@ inline constexpr std::size_t k_edge_kinds = 8;
 /// Name used in JSON and tables, e.g. "one_to_n".
 const char* name_of(EdgeKind kind);
 
-/// How far apart two locations are: each class has a minimum delay mu of its own.
+/// Distance between two locations; each class has a minimum latency mu of its own.
 enum class LatencyClass : std::uint8_t { same_process, same_node, other };
 inline constexpr std::size_t k_latency_classes = 3;
 const char* name_of(LatencyClass latency_class);
@@ -34,7 +34,7 @@ const char* name_of(LatencyClass latency_class);
 /// mu per class, in ticks, >= 0.
 using MuTicks = std::array<std::int64_t, k_latency_classes>;
 
-/// One end of an edge, for people.
+/// An end of an edge, for people.
 struct EdgeEnd {
   std::uint64_t location = 0;     ///< OTF2 location id
   std::string process;            ///< name of the location group, e.g. "MPI Rank 3"
@@ -60,36 +60,36 @@ struct EdgeStatistics {
 /// Named counts in a fixed order, e.g. {"sends", 40}.
 using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
-/// How good the presync of one location's clock is. Bounds are empty where nothing is known: no
-/// half-width was recorded, or too few sessions tell how much the clock wanders.
+/// Quality of the presync of a location's clock. Bounds are empty where nothing is known: no
+/// half-width was recorded, or the sessions are too few to show how much the clock wanders.
 struct ClockQuality {
   std::uint64_t location = 0;  ///< OTF2 location id
   std::uint64_t sessions = 0;
   std::uint64_t samples = 0;  ///< exchanges of these sessions that were kept; 0: records only
-  /// Inner sessions that the method did without: disturbed, far less certain than the others.
+  /// Inner sessions that the method left out as disturbed: far less certain than the others.
   std::uint64_t disturbed = 0;
   double slope_ppm = 0;  ///< mean rate of global time against this clock, minus one
-  /// Of what the method was fitted to; a curve through the sessions leaves none there.
+  /// Distance of the sessions from the fit; 0 for a curve through the sessions.
   double residual_rms_ticks = 0;
   double residual_max_ticks = 0;
-  /// Distance of a session from what the method makes of the other sessions; inner sessions only.
+  /// Distance of a session from the fit to the other sessions; inner sessions only.
   double left_out_rms_ticks = 0;
   double left_out_max_ticks = 0;
   /// Largest error possible at a session.
   std::optional<double> interval_bound_ticks;
-  /// Largest error expected between sessions: what the sessions allow there, and as much again as
-  /// the largest distance of a left-out session.
+  /// Largest error expected between sessions: the error that the sessions allow there, plus the
+  /// largest distance of a left-out session.
   std::optional<double> predicted_bound_ticks;
 };
 
-/// Where the presync maps come from.
+/// Origin of the presync maps.
 struct ClockEstimation {
-  /// Why `auto` chose the method, or what `causal` found; empty if another one was asked for.
+  /// Why `auto` chose the method, or the finding of `causal`; empty if another one was asked for.
   std::string reason;
-  std::string sessions;              ///< what sessions were made of; empty with "none"
+  std::string sessions;              ///< source of the sessions; empty with "none"
   std::vector<ClockQuality> clocks;  ///< of locations with two sessions or more, in their order
-  /// What makes the clocks hard to believe, one sentence each: off by more than a second, or
-  /// running more than 1,000 ppm too fast or too slow.
+  /// Reasons to doubt the clocks, one sentence each: off by more than a second, or running more
+  /// than 1,000 ppm too fast or too slow.
   std::vector<std::string> warnings;
 };
 
@@ -99,47 +99,48 @@ struct InsideDomains {
   std::uint64_t violations = 0;  ///< no correction of that clock can remove them
 };
 
-/// How far the times of one location may be from the reference clock's, all windows together in
-/// which it has events.
+/// Largest possible distance of a location's times from the reference clock's, over all windows
+/// (slices of time) in which it has events.
 struct LocationBounds {
   std::uint64_t location = 0;         ///< OTF2 location id
   std::string process;                ///< name of the location group
   std::uint64_t windows = 0;          ///< in which it has events
-  std::uint64_t unbounded = 0;        ///< of these, in which nothing ties it to the reference
-  std::int64_t worst_ticks = 0;       ///< of the other windows
+  std::uint64_t unbounded = 0;        ///< those of them in which nothing ties it to the reference
+  std::int64_t worst_ticks = 0;       ///< largest bound of the other windows
   std::int64_t worst_time_ticks = 0;  ///< time in the middle of that window, as checked
   std::int64_t median_ticks = 0;
-  /// How far the time itself lies outside of what is possible, in the middle of a window, at worst.
+  /// Largest distance of the time itself from the possible interval, in the middle of a window.
   std::int64_t outside_ticks = 0;
   std::int64_t outside_time_ticks = 0;
 };
 
-/// What is proven of one location in one window, for a table or a plot.
+/// The proof for one location in one window, for a table or a plot.
 struct BoundsRow {
   std::uint64_t location = 0;     ///< OTF2 location id
   std::uint64_t local_ticks = 0;  ///< stored stamp in the middle of the window
   std::int64_t time_ticks = 0;    ///< its time, as checked
-  bool bounded = false;           ///< false: what follows means nothing
+  bool bounded = false;           ///< false: the following members mean nothing
   /// Its least and largest time possible, on the reference clock as checked.
   std::int64_t earliest_ticks = 0, latest_ticks = 0;
   std::int64_t bound_ticks = 0;  ///< largest error possible of any event of the window
 };
 
-/// Guaranteed error bounds: how far the times of each clock may be from those of a reference clock,
-/// if no clock's rate is off its mean by more than a limit. What all clocks have in common no trace
-/// tells; the reference is right by definition.
+/// Proved error bounds: the largest distance of each clock's times from those of a reference clock,
+/// if no clock's rate leaves its mean by more than a limit. An error that all clocks share is
+/// invisible in any trace; the reference is right by definition.
 struct ClockBounds {
   std::string reason;           ///< why there are none; then all else is empty
   std::uint64_t reference = 0;  ///< OTF2 location id
   std::string reference_process;
   double max_rate_ppm = 0;      ///< the limit
   std::string max_rate_source;  ///< "given" or "trace"
-  double least_rate_ppm = 0;    ///< a limit that the trace is possible under; less is not, about
+  double least_rate_ppm = 0;    ///< about the smallest limit that the trace does not contradict
   std::string mu_source;        ///< as CheckReport::mu_source
   std::uint64_t sessions = 0;   ///< measurements with an interval that were used
-  std::uint64_t windows = 0;    ///< into which the run was cut
+  std::uint64_t windows = 0;    ///< number of slices of the run
   std::int64_t window_ticks = 0;
-  /// How far `correct` moved times of presync at most to bring them inside, ticks; 0 in `check`.
+  /// Largest distance by which `correct` moved presync times to bring them inside, ticks; 0 in
+  /// `check`.
   std::int64_t held_ticks = 0;
   std::vector<LocationBounds> locations;  ///< those with events, in their order
   std::vector<BoundsRow> rows;            ///< only if asked for: by location, then time
@@ -165,7 +166,7 @@ struct CheckReport {
   Counters skipped;       ///< operations left out on purpose, and anomalies of the files
 };
 
-/// One pass of the gamma control loop.
+/// A pass of the gamma control loop.
 struct AmortizationPass {
   double gamma = 0;
   std::int64_t error_ticks = 0;  ///< e: largest displacement of the pass
@@ -192,7 +193,7 @@ struct CorrectionStatistics {
   IntervalChange intervals;
   /// Largest local stretch: (change of a local interval) / (its length in local ticks).
   double max_slope = 0;
-  /// Events more than a tick earlier than C (what bends clocks may move them back; nothing else).
+  /// Events more than a tick earlier than C. Only the bending of clocks may move events back.
   std::uint64_t moved_backward = 0;
   std::uint64_t order_broken = 0;  ///< local pairs whose order was reversed
 };
@@ -202,20 +203,20 @@ struct PhaseSeconds {
   double bounds = 0;  ///< error bounds, only if asked for
 };
 
-/// How the times that a correction starts from (C) were found.
+/// The origin of the times C, from which a correction starts.
 struct TimelineReport {
   std::string presync;             ///< "none", "linear", "regression", "spline" or "causal"
-  std::string reason;              ///< why it was chosen, or what came of it; may be empty
+  std::string reason;              ///< why it was chosen, or its outcome; may be empty
   std::string clock_domain;        ///< "location", "process", "node" or "auto"
   std::uint64_t clocks = 0;        ///< clock domains
-  std::vector<std::string> notes;  ///< what spoke against sharing clocks
+  std::vector<std::string> notes;  ///< evidence against shared clocks
   /// C minus the time as measured, over communication events (distinct stamps).
   double shift_mean_ticks = 0;       ///< of the absolute values
   std::int64_t shift_max_ticks = 0;  ///< the largest one
 };
 
 struct CorrectReport {
-  CheckReport before;  ///< by the clocks as measured, as check tells it
+  CheckReport before;  ///< by the clocks as measured, as check reports it
   TimelineReport timeline;
   CheckReport after;      ///< of the archive as written; equals `before` in shape
   bool verified = false;  ///< false with verify = off: `after` is empty then

@@ -20,12 +20,12 @@ inline constexpr std::size_t k_synth_patterns = 5;
 /// Name used in options and JSON, e.g. "master-worker".
 const char* name_of(SynthPattern pattern);
 
-/// What a synthetic trace looks like. Its ticks are nanoseconds.
+/// The shape of a synthetic trace. Its ticks are nanoseconds.
 struct SynthOptions {
   SynthPattern pattern = SynthPattern::ring;
   /// Processes, one location each; 1 to k_most_synth_locations.
   std::uint64_t locations = 8;
-  /// Records in all event files together, met to within one. Errors: ErrorKind::usage if they are
+  /// Records in all event files together, exact to within one. Errors: ErrorKind::usage if they are
   /// fewer than the pattern needs for one iteration, or more than k_most_synth_events.
   std::uint64_t events = 1'000'000;
   /// Where the random numbers start. The same options and seed give the same archive, byte for
@@ -33,18 +33,18 @@ struct SynthOptions {
   std::uint64_t seed = 1;
   /// Share of the events that take part in communication, 0.0001 to 1; the others are Enter and
   /// Leave. As every MPI call has its own Enter and Leave, no pattern gets beyond 0.3 to 0.35; a
-  /// short trace stays below what is asked for, as it has whole iterations only.
+  /// short trace stays below it, as it has whole iterations only.
   double communication_share = 0.1;
   /// Least time from the send of a message (begin of a collective) to its receive (end), seconds,
   /// 1e-9 to 1.
   double latency_s = 1e-6;
-  /// What comes on top of it on average: small mostly, many times as much now and then; seconds,
-  /// 0 to 1.
+  /// Mean of the delay on top of it, with an exponential tail: mostly small, now and then many
+  /// times as much; seconds, 0 to 1.
   double tail_s = 0.3e-6;
   /// Time that a process computes per iteration (or task) on average, seconds, 1e-7 to 1000. More
   /// if the functions of an iteration need more: a call takes 16 ns at least.
   double iteration_s = 1e-3;
-  /// How much compute times vary between processes and from time to time, as a fraction of their
+  /// Variation of compute times between processes and from time to time, as a fraction of their
   /// mean, 0 to 1.
   double imbalance = 0.2;
   /// Processes on one node of the machine, 1 to k_most_synth_locations.
@@ -67,7 +67,7 @@ struct SynthReport {
   std::uint64_t collectives = 0;           ///< operations, not calls of a process
   std::uint64_t event_bytes = 0;           ///< size of all event files
   double span_s = 0;                       ///< from the first to the last event
-  double seconds = 0;                      ///< that the generation took
+  double seconds = 0;                      ///< duration of the generation
 };
 
 }  // namespace entrain
