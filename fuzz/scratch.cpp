@@ -44,7 +44,7 @@ void finding(const std::string& what) {
   std::abort();
 }
 
-Scratch::Scratch(bool mappings) : folder_((prefer_memory(), test::TempDir())) {
+Scratch::Scratch(bool mappings) : folder_((prefer_memory(), TempFolder())) {
   test::write_all_records_archive(folder(), 1,
                                   {.events_per_location = 3,
                                    .base_time = 1000,

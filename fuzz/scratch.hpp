@@ -30,7 +30,7 @@ class Scratch {
   static void write(const std::filesystem::path& file, Input input);
 
  private:
-  test::TempDir folder_;
+  TempFolder folder_;
 };
 
 /// One line that names a file of the archive: what every error must be.

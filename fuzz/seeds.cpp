@@ -128,7 +128,7 @@ void add_networks(Seeds& seeds) {
 
 Seeds seeds(const fs::path& examples) {
   Seeds result;
-  const test::TempDir scratch;
+  const TempFolder scratch;
   for (const auto& folder : test::archives_under(examples)) {
     add_archive(result, folder.filename().string(), folder);
   }

@@ -34,7 +34,7 @@ Inputs inputs_of(const std::string& target) {
 
 /// Runs the inputs in a child process, whose last line on standard error names the one in work.
 test::ChildOutcome replay(const std::string& target, const Inputs& inputs) {
-  const test::TempDir scratch;  // here, so that it goes even if the child crashes
+  const TempFolder scratch;  // here, so that it goes even if the child crashes
   return test::run_in_child(
       [&] {
         ::setenv("TMPDIR", scratch.path().c_str(), 1);
