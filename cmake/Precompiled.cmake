@@ -12,7 +12,8 @@ function(entrain_add_precompiled target)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${target}.cpp
        CONTENT "// Compiled for its precompiled headers only.\n")
   add_library(${target} OBJECT ${PROJECT_BINARY_DIR}/${target}.cpp)
-  target_link_libraries(${target} PRIVATE standard_settings ${arg_LIBRARIES})
+  # The warnings too: -Wpedantic changes which macros the compiler defines.
+  target_link_libraries(${target} PRIVATE standard_settings standard_warnings ${arg_LIBRARIES})
   target_precompile_headers(${target} PRIVATE ${arg_HEADERS})
 endfunction()
 

@@ -22,7 +22,7 @@ FORBIDDEN = [("verify", "clc"), ("verify", "match"), ("sim", "otf2")]
 FORBIDDEN += [(f"net/{room}", "trace") for room in ("model", "plan", "simulate", "report", "paper")]
 
 # Headers of libraries -> the folders outside src/ that may include them, and those inside that need
-# no word in src/rooms.txt. "unit" stands for unit tests in src/.
+# no word in src/rooms.txt. "unit" stands for unit tests in src/ and their helpers.
 LIBRARIES = {
     "otf2/": ["tests", "fuzz", "bench"],
     "mpi.h": ["src/session/mpi", "src/record/recorder", "tests", "examples", "bench"],
@@ -105,7 +105,9 @@ def check_library(root, rooms, path, name):
     """What is wrong with this file including <name>, or None."""
     place = path.relative_to(root).as_posix()
     room = room_of(rooms, place.removeprefix("src/")) if place.startswith("src/") else None
-    is_unit_test = room is not None and path.stem.endswith("_test")
+    is_unit_test = room is not None and (
+        path.stem == "testing" or path.stem.endswith(("_test", "_testing"))
+    )
     for prefix, folders in LIBRARIES.items():
         if not name.startswith(prefix) or (is_unit_test and "unit" in folders):
             continue
