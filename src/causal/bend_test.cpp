@@ -62,8 +62,8 @@ TEST(BendByEdges, clocks_that_nobody_measured_get_no_times_before_zero) {
   EXPECT_GE(causal.maps[0](0), 2'900'000);
 }
 
-/// Of a barrier only the latest and the earliest clock are seen, and these are always the same as
-/// long as clocks are far apart.
+/// A barrier shows the latest and the earliest clock only, and these are always the same as long as
+/// clocks are far apart.
 TEST(BendByEdges, collectives_alone_bring_all_clocks_together) {
   constexpr LocationIndex k_locations = 6;
   RandomStream random(3, 9);

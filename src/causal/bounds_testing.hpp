@@ -31,8 +31,8 @@ struct Contained {
   bool in_windows = true;     ///< false: an event lay in no window
 };
 
-/// What the reference clock, as checked or corrected, showed at true times: its stamps go straight
-/// between its events, its map need not.
+/// Readings of the reference clock, as checked or corrected, at true times. Its stamps go straight
+/// between its events, but its map need not.
 class ReferenceTime {
  public:
   ReferenceTime(const KnownEvents& events, const ClockMap& map) : map_(map) {

@@ -59,7 +59,7 @@ Measured summary_of(const trace::LocationSkeleton& location) {
   return measured;
 }
 
-/// One run of choose_domains() with ClockDomain::automatic.
+/// Runs choose_domains() with ClockDomain::automatic once.
 class Chooser {
  public:
   explicit Chooser(const Context& context)

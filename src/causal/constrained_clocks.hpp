@@ -43,7 +43,7 @@ class ConstrainedClocks {
   [[nodiscard]] std::int64_t width_of(std::uint32_t windows) const {
     return (end_ - begin_) / windows + 1;
   }
-  /// Of all constraints by the present maps, ticks^2.
+  /// Sums over all constraints by the present maps, ticks^2.
   [[nodiscard]] double sum_of_squared_violations() const;
   [[nodiscard]] double worst_violation() const;  ///< ticks, at least 0
 

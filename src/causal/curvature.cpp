@@ -29,7 +29,7 @@ using Matrix = Eigen::SparseMatrix<double>;
 
 }  // namespace
 
-/// What Curvature says, in terms of Eigen.
+/// The matrices of a Curvature, in the types of Eigen.
 class Curvature::Matrices {
  public:
   Matrices(std::size_t clocks, std::size_t knots, const std::vector<FitTerm>& fixed,
@@ -46,7 +46,7 @@ class Curvature::Matrices {
    public:
     [[nodiscard]] double work() const;
   };
-  /// What joins two neighbouring knots of one clock and two of another one.
+  /// The products between two neighbouring knots of one clock and two of another one.
   struct Block {
     Eigen::Index low = 0, high = 0;  ///< the first ones
     std::array<double, 4> value{};   ///< low x high, low + 1 x high, low x high + 1, ...
@@ -113,7 +113,7 @@ Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots,
   }
 }
 
-/// `block` holds what joins the two clocks; null if there is only one.
+/// `block` gets the products between two clocks; null for a term of one clock.
 void Curvature::Matrices::add(const FitTerm& term, Block* block) {
   const FitRow& row = term.row;
   const double s = term.scale * term.scale;
@@ -179,7 +179,7 @@ bool Curvature::Matrices::factorize_whole(Way way) {
   return factor_.info() == Eigen::Success;
 }
 
-/// By clocks, as the solver has them.
+/// The matrix as a whole, with the unknowns of a clock side by side, as in the public interface.
 Matrix Curvature::Matrices::assembled() const {
   std::vector<Eigen::Triplet<double>> triplets;
   const auto by_clock = [&](Eigen::Index i) { return i % clocks_ * knots_ + i / clocks_; };

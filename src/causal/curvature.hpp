@@ -28,7 +28,7 @@ struct FitRow {
   }
 };
 
-/// One weighted term of the fit: scale^2 * max(0, row - limit)^2 for constraints, without the max
+/// A weighted term of the fit: scale^2 * max(0, row - limit)^2 for constraints, without the max
 /// for others.
 struct FitTerm {
   FitRow row;

@@ -248,7 +248,7 @@ TEST(DifferenceConstraints, the_truth_is_inside_and_more_messages_never_widen_it
       const auto to =
           static_cast<std::uint32_t>((from + 1 + random.below(k_clocks - 1)) % k_clocks);
       const double sent = random.uniform(0, 3'000), latency = random.uniform(1, 60);
-      // What a clock shows at a true time, found as its error depends on what it shows.
+      // The reading of a clock at a true time: its error depends on the reading.
       const auto shown = [&](std::uint32_t c, double time) {
         double x = time;
         for (int i = 0; i < 50; ++i) x = time + clocks[c].error(x);

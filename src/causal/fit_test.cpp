@@ -24,7 +24,7 @@ class Cluster {
     }
   }
 
-  /// Reading minus truth, without what a line through begin and end takes away.
+  /// Reading minus truth, minus the line through begin and end.
   [[nodiscard]] double error(std::uint32_t clock, double time) const {
     const auto raw = [&](double t) {
       return amplitude_ * std::sin(2 * std::numbers::pi * t / (0.7 * static_cast<double>(k_span)) +
@@ -60,8 +60,8 @@ class Cluster {
     return all;
   }
 
-  /// Root mean square of what is left of the error, and what it was before. What all clocks have in
-  /// common at a time does not count: no message tells it.
+  /// Root mean square of the error after the fit, and before it. The mean over all clocks at a time
+  /// does not count: no message depends on it.
   [[nodiscard]] std::pair<double, double> rms(const ClockErrors& errors) const {
     double left = 0, before = 0;
     constexpr int k_points = 1000;

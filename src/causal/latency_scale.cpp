@@ -42,7 +42,7 @@ double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t 
   for (std::size_t i = 1; i < directed.size(); ++i) {
     const Directed &a = directed[i - 1], &b = directed[i];
     if (std::tie(a.low, a.high, a.window) != std::tie(b.low, b.high, b.window)) continue;
-    // Below a tick per way the clocks bend within the window, and the sum tells nothing.
+    // Below a tick per way the clocks bend within the window, and the sum says nothing.
     if (a.slack + b.slack >= 4) shortest = std::min(shortest, a.slack + b.slack);
   }
   return shortest == std::numeric_limits<double>::max() ? 1 : shortest / 4;

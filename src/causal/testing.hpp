@@ -25,7 +25,7 @@ class WholeTrace {
   [[nodiscard]] Context context() {
     return {.share = share(), .graph = graph_, .mu = mu_, .threads = 1, .progress = nullptr};
   }
-  /// One clock per process.
+  /// Domains with one clock per process.
   [[nodiscard]] trace::ClockDomains processes() const {
     return trace::domains_by(trace_.definitions.process_of);
   }

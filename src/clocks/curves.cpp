@@ -14,7 +14,7 @@ double difference(std::uint64_t a, std::uint64_t b) {
   return a >= b ? static_cast<double>(a - b) : -static_cast<double>(b - a);
 }
 
-/// Rounded, and kept inside of what a clock map accepts twice over; 0 for what is no number.
+/// Rounded, and limited to twice the range of a clock map; 0 for a value that is no number.
 std::int64_t ticks(double x) {
   if (std::isnan(x)) return 0;
   constexpr double k_limit = 2305843009213693952.0;  // 2^61
@@ -169,10 +169,10 @@ std::vector<ClockKnot> Spline::knots(double tolerance) const {
   for (std::size_t i = 0; i < cubics_.size(); ++i) add_knots(i, tolerance, knots);
   knots.push_back({last.local, last.offset});
   const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - last.local;
-  const std::uint64_t behind = std::min(room, last.local - points_[points_.size() - 2].local);
-  if (behind > 0) {
-    const std::int64_t rise = ticks(rates_.back() * static_cast<double>(behind));
-    knots.push_back(knot_between(last.local + behind, last.offset + rise, global_of(last), k_any));
+  const std::uint64_t after = std::min(room, last.local - points_[points_.size() - 2].local);
+  if (after > 0) {
+    const std::int64_t rise = ticks(rates_.back() * static_cast<double>(after));
+    knots.push_back(knot_between(last.local + after, last.offset + rise, global_of(last), k_any));
   }
   return knots;
 }

@@ -28,13 +28,13 @@ class Line {
   /// Offset at `local`, in ticks after reference().
   [[nodiscard]] double after_reference(std::uint64_t local) const;
   [[nodiscard]] std::int64_t reference() const { return reference_offset_; }
-  /// Of the offset, ticks per tick.
+  /// Slope of the offset, ticks per tick.
   [[nodiscard]] double slope() const { return slope_; }
   /// Distance of a point from the line, ticks.
   [[nodiscard]] double residual(const WeightedPoint& point) const;
-  /// The same from the line through all other points; `point` must be one of those of the line.
+  /// Distance of a point from the line through all other points; `point` must be one of the line's.
   [[nodiscard]] double residual_left_out(const WeightedPoint& point) const;
-  /// Two knots: `first` and `last`.
+  /// Two knots, at `first` and `last`.
   [[nodiscard]] std::vector<ClockKnot> knots(std::uint64_t first, std::uint64_t last) const;
 
  private:
@@ -48,8 +48,8 @@ class Line {
 ///
 /// The derivative at a point is that of the parabola through it and its two neighbours (at the
 /// ends: the nearest two), limited to [0, 3 * the smaller slope beside it], which keeps cubics
-/// monotone (Fritsch and Carlson 1980). All is computed for the small offsets, not for the times.
-/// Outside of the points the curve goes on straight.
+/// monotone (Fritsch and Carlson 1980). All arithmetic is on the offsets, which are small, not on
+/// the times. Outside of the points the curve goes on straight.
 class Spline {
  public:
   /// Two points or more, in strictly increasing order of time. Global time must not decrease.
@@ -58,11 +58,11 @@ class Spline {
   /// Offset at `local` between the points `segment` and `segment + 1`, in ticks after that of the
   /// former.
   [[nodiscard]] double after(std::size_t segment, std::uint64_t local) const;
-  /// Knots of a map whose straight pieces miss the curve by `tolerance` ticks (> 0) at most, as
-  /// long as `k_knots_per_segment` suffice. The outermost knots lie outside of the points and give
-  /// the direction there.
+  /// Knots of a map whose straight pieces are within `tolerance` ticks (> 0) of the curve, if
+  /// `k_knots_per_segment` suffice. The outermost knots lie outside of the points and give the
+  /// direction there.
   [[nodiscard]] std::vector<ClockKnot> knots(double tolerance) const;
-  /// What these pieces miss of the curve, largest over all segments, ticks.
+  /// Largest distance of these pieces from the curve, ticks.
   [[nodiscard]] double chord_error(double tolerance) const;
 
   static constexpr std::uint64_t k_knots_per_segment = 1024;
@@ -79,9 +79,8 @@ class Spline {
   std::vector<Cubic> cubics_;
 };
 
-/// What would be measured at point `k` if only the others were known: the distance of point k from
-/// the straight line between its neighbours, and from the spline through the points around it.
-/// 0 < k < size - 1. Ticks.
+/// Distance of point `k` from the straight line between its neighbours, or from the spline through
+/// the points around it: how well the other points predict it. 0 < k < size - 1. Ticks.
 [[nodiscard]] double left_out_of_line(std::span<const SessionPoint> points, std::size_t k);
 [[nodiscard]] double left_out_of_spline(std::span<const SessionPoint> points, std::size_t k);
 

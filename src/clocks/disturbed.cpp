@@ -28,7 +28,8 @@ std::optional<double> wide_from(std::span<const SessionPoint> points) {
   return k_wide_session * *middle;
 }
 
-/// Largest distance of a session from what its neighbours say, per square of the gap between them.
+/// Largest distance of a session from the curve through its neighbours, per square of the gap
+/// between them.
 double bend_of(const Points& narrow) {
   double largest = 0;
   for (std::size_t k = 1; k + 1 < narrow.size(); ++k) {
@@ -38,8 +39,8 @@ double bend_of(const Points& narrow) {
   return largest;
 }
 
-/// Two neighbours to either side are all that a curve asks at a point. `next`: the first one of
-/// `narrow` behind `point`.
+/// Distance of `point` from the curve; two neighbours on either side determine the curve there.
+/// `next`: number of the first one of `narrow` after `point`.
 double distance_from_curve(const Points& narrow, std::size_t next, const SessionPoint& point) {
   constexpr std::size_t k_around = 2;
   const std::size_t first = next > k_around ? next - k_around : 0;

@@ -6,11 +6,11 @@
 namespace entrain::clocks {
 
 ErrorEstimate::ErrorEstimate(std::vector<std::uint64_t> times, std::vector<double> inside,
-                             double rate_before, double rate_behind, double wander)
+                             double rate_before, double rate_after, double wander)
     : times_(std::move(times)),
       inside_(std::move(inside)),
       rate_before_(rate_before),
-      rate_behind_(rate_behind),
+      rate_after_(rate_after),
       wander_(wander) {}
 
 namespace {
@@ -33,7 +33,7 @@ std::optional<double> ErrorEstimate::at(std::uint64_t local) const {
                                     static_cast<double>(times_.front() - local));
   }
   if (local > times_[last]) {
-    return inside_.back() + growth(rate_behind_, wander_,
+    return inside_.back() + growth(rate_after_, wander_,
                                    static_cast<double>(times_[last] - times_[last - 1]),
                                    static_cast<double>(local - times_[last]));
   }

@@ -16,7 +16,7 @@ using Points = std::vector<SessionPoint>;
 
 /// Sessions below which nothing is said about the wander: a single one left out may lie well by
 /// accident.
-constexpr std::size_t k_sessions_for_a_bound = 4;
+constexpr std::size_t k_sessions_for_an_estimate = 4;
 
 std::vector<ClockKnot> knots_of(const Points& points) {
   std::vector<ClockKnot> knots;
@@ -44,7 +44,7 @@ std::vector<WeightedPoint> weighted(const Points& points) {
   return result;
 }
 
-/// What a line is fitted to.
+/// The points that a line is fitted to.
 std::vector<WeightedPoint> line_input(const Sessions& clock, const Points& points,
                                       Condensing rule) {
   if (rule == Condensing::shortest) return weighted(points);
@@ -80,14 +80,14 @@ double left_out(const Points& points, Method method, std::size_t k) {
 
 /// Largest error at each session: the half-width, and how far the curve passes by. Empty if a
 /// half-width is unknown.
-std::vector<double> bounds_at_sessions(const Points& points, const Line* line) {
-  std::vector<double> bounds;
+std::vector<double> errors_at_sessions(const Points& points, const Line* line) {
+  std::vector<double> errors;
   for (const SessionPoint& p : points) {
     if (!p.half_width) return {};
     const double away = line == nullptr ? 0 : std::abs(line->residual({p.local, p.offset, 1}));
-    bounds.push_back(*p.half_width + away);
+    errors.push_back(*p.half_width + away);
   }
-  return bounds;
+  return errors;
 }
 
 /// How wrong the rate of a curve may be at each session, by the errors of the sessions alone.
@@ -111,10 +111,10 @@ std::vector<double> rate_errors(const Points& points, const std::vector<double>&
   return rates;
 }
 
-ErrorEstimate bound_of(const Points& points, const std::vector<double>& at_sessions, Method method,
+ErrorEstimate error_of(const Points& points, const std::vector<double>& at_sessions, Method method,
                        double wander, double map_error) {
   constexpr double k_largest_hermite = 4.0 / 27;  // of x (1 - x)^2
-  if (at_sessions.empty() || points.size() < k_sessions_for_a_bound) return {};
+  if (at_sessions.empty() || points.size() < k_sessions_for_an_estimate) return {};
   const std::vector<double> rates = rate_errors(points, at_sessions, method);
   std::vector<std::uint64_t> times{points.front().local};
   std::vector<double> inside;
@@ -130,8 +130,8 @@ ErrorEstimate bound_of(const Points& points, const std::vector<double>& at_sessi
   return {std::move(times), std::move(inside), rates.front(), rates.back(), wander};
 }
 
-/// How far the straight pieces of a map may pass by a spline, ticks: finer than the sessions know
-/// would only make archives larger.
+/// Largest allowed distance of the straight pieces of a map from a spline, ticks. Pieces finer than
+/// the sessions are exact would only make archives larger.
 double chord_tolerance(const Points& points) {
   constexpr double k_least = 0.4;  // with half a tick of rounding below one tick
   constexpr double k_share_of_width = 0.01;
@@ -156,7 +156,7 @@ Estimate reference_estimate(const Sessions& clock, ClockMap map) {
   result.quality.interval_bound_ticks = result.quality.predicted_bound_ticks = 0;
   const std::uint64_t first = clock.sessions.front().record.time;
   const std::uint64_t last = clock.sessions.back().record.time;
-  result.bound = ErrorEstimate({first, last}, {0}, 0, 0, 0);
+  result.error = ErrorEstimate({first, last}, {0}, 0, 0, 0);
   return result;
 }
 
@@ -218,8 +218,8 @@ Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule)
     // Between sessions it is the clock that bends, whatever line is laid through them.
     wander = std::max(wander, std::abs(left_out(points, method, k)));
   }
-  const std::vector<double> at_sessions = bounds_at_sessions(points, line ? &*line : nullptr);
-  result.bound = bound_of(points, at_sessions, method, wander, map_error);
+  const std::vector<double> at_sessions = errors_at_sessions(points, line ? &*line : nullptr);
+  result.error = error_of(points, at_sessions, method, wander, map_error);
 
   result.quality.slope_ppm = (line ? *line : session_line).slope() * 1e6;
   result.quality.residual_rms_ticks = residuals.rms();
@@ -229,7 +229,7 @@ Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule)
   if (!at_sessions.empty()) {
     result.quality.interval_bound_ticks = *std::max_element(at_sessions.begin(), at_sessions.end());
   }
-  result.quality.predicted_bound_ticks = result.bound.worst();
+  result.quality.predicted_bound_ticks = result.error.worst();
   return result;
 }
 
@@ -252,7 +252,7 @@ CrossValidation cross_validate(const Sessions& clock, Condensing rule) {
   const std::vector<bool> disturbed = disturbed_sessions(points);
   const Points good = undisturbed(points);
   for (std::size_t k = 1, g = 1; k + 1 < points.size(); ++k) {
-    if (disturbed[k]) continue;  // is no test of a method, but linear goes through it
+    if (disturbed[k]) continue;  // tests no method, though linear goes through it
     ++result.inner_sessions;
     add(Method::linear, left_out_of_line(records, k));
     add(Method::regression, line.residual_left_out(input[k]));

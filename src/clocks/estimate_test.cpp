@@ -77,7 +77,7 @@ TEST(Estimate, fewer_than_two_sessions_are_the_identity) {
   for (const Method method : k_all) {
     EXPECT_EQ(estimated(of_records({}), method).map(17), 17);
     EXPECT_EQ(estimated(of_records({{5, 500, 1}}), method).map(17), 17);
-    EXPECT_FALSE(estimated(of_records({{5, 500, 1}}), method).bound.known());
+    EXPECT_FALSE(estimated(of_records({{5, 500, 1}}), method).error.known());
   }
 }
 
@@ -92,7 +92,7 @@ TEST(Estimate, two_sessions_are_a_line_for_all) {
   }
 }
 
-TEST(Estimate, unknown_half_widths_give_no_bound) {
+TEST(Estimate, unknown_half_widths_give_no_error) {
   for (const Method method : k_all) {
     const Estimate result =
         estimated(of_records({{0, 0, 0}, {10, 0, 1}, {20, 0, 1}, {30, 0, 1}}), method);
@@ -107,18 +107,18 @@ TEST(Estimate, the_global_clock_is_exact) {
   for (const Method method : k_all) {
     const Estimate result = estimated(clock, method);
     EXPECT_TRUE(result.map.is_identity());
-    EXPECT_EQ(result.bound.at(250), 0);
-    EXPECT_EQ(result.bound.at(10'000), 0);
+    EXPECT_EQ(result.error.at(250), 0);
+    EXPECT_EQ(result.error.at(10'000), 0);
   }
 }
 
-TEST(Estimate, bounds_grow_outside) {
+TEST(Estimate, errors_grow_outside) {
   const Estimate result = estimated(
       of_records({{1'000, 0, 5}, {2'000, 3, 5}, {3'000, -3, 5}, {4'000, 2, 5}}), Method::spline);
-  EXPECT_LT(*result.bound.at(4'000), *result.bound.at(4'500));
-  EXPECT_LT(*result.bound.at(4'500), *result.bound.at(6'000));
-  EXPECT_LT(*result.bound.at(1'000), *result.bound.at(500));
-  EXPECT_LE(*result.bound.at(2'500), *result.quality.predicted_bound_ticks);
+  EXPECT_LT(*result.error.at(4'000), *result.error.at(4'500));
+  EXPECT_LT(*result.error.at(4'500), *result.error.at(6'000));
+  EXPECT_LT(*result.error.at(1'000), *result.error.at(500));
+  EXPECT_LE(*result.error.at(2'500), *result.quality.predicted_bound_ticks);
 }
 
 TEST(Estimate, refuses_what_makes_time_run_backward) {

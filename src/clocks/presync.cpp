@@ -45,7 +45,7 @@ const char* text_of(Condensing rule) {
   return "";
 }
 
-/// One run of presynchronise().
+/// Runs presynchronise() once.
 class Presynchroniser {
  public:
   Presynchroniser(const trace::Share& share, const PresyncOptions& options)
@@ -56,14 +56,14 @@ class Presynchroniser {
         options_(options) {}
 
   Result<Presynchronised> run() {
-    look_at_records();
+    survey_records();
     TRY(choose());
     result_.method = result_.provenance = method_ ? clocks::name_of(*method_) : "none";
     if (method_ && *method_ != Method::linear) {
       result_.provenance += fmt::format(" sessions={}", word_of(options_.condensing));
     }
     result_.maps.resize(trace_.locations.size());
-    if (options_.report) result_.bounds.resize(trace_.locations.size());
+    if (options_.report) result_.errors.resize(trace_.locations.size());
     TRY(processes_.agree(make_maps()));
     avoid_negative_times(share_, result_.maps);
     if (options_.report) {
@@ -78,7 +78,7 @@ class Presynchroniser {
  private:
   const trace::LocationSkeleton& location(LocationIndex l) const { return trace_.locations[l]; }
 
-  void look_at_records() {
+  void survey_records() {
     std::array<std::int64_t, 2> seen{};  // records of any location, locations with half-widths
     for (const LocationIndex l : own_) {
       const auto& records = location(l).clock_offsets;
@@ -92,7 +92,7 @@ class Presynchroniser {
     any_width_ = seen[1] != 0;
   }
 
-  /// Which method, and the exchanges if it wants them.
+  /// Chooses the method, and reads the exchanges if it needs them.
   Result<void> choose() {
     corrected_ = trace::find_property(trace_.definitions, trace::k_property_correction) != nullptr;
     switch (options_.method) {
@@ -225,14 +225,14 @@ class Presynchroniser {
       TRY_ASSIGN(result_.maps[l], straight_in_flushes(result_.maps[l], location(l)));
     }
     if (options_.report && estimate.quality.sessions >= 2) {
-      result_.bounds[l] = std::move(estimate.bound);
+      result_.errors[l] = std::move(estimate.error);
       estimate.quality.location = trace_.definitions.locations[l].id;
       qualities_.push_back({l, estimate.quality});
     }
     return {};
   }
 
-  /// Without what only a report needs: a corrected archive may have a record per event.
+  /// Makes the map only, without its quality: a corrected archive may have a record per event.
   Result<void> make_as_reader(LocationIndex l) {
     std::vector<ClockKnot> knots;
     for (const auto& record : location(l).clock_offsets) {

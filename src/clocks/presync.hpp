@@ -15,18 +15,18 @@
 
 namespace entrain::clocks {
 
-/// The pre-synchronisation of a trace: stored stamp -> C.
+/// The pre-synchronisation of a trace: maps from stored stamps to common time (C).
 struct Presynchronised {
   std::vector<ClockMap> maps;  ///< one per location; of other processes: the identity
   std::string method;          ///< "none", "linear", "regression", "spline" or "causal"
   std::string provenance;      ///< the method with its options, for an archive's properties
-  /// How good the maps are, and what is strange about them; only if asked for, and on rank 0 only.
+  /// The quality of the maps, and warnings; only if asked for, and at rank 0 only.
   ClockEstimation clocks;
-  /// One per location, only if asked for; unknown for those of other processes.
-  std::vector<ErrorEstimate> bounds;
+  /// An estimate per location, only if asked for; unknown for those of other processes.
+  std::vector<ErrorEstimate> errors;
 };
 
-/// What presynchronise() shall do; a method alone asks for no report.
+/// Options of presynchronise(). A method alone asks for no report.
 struct PresyncOptions {
   PresyncOptions(Presync method_) : method(method_) {}
   PresyncOptions(const CheckOptions& options)
@@ -34,26 +34,27 @@ struct PresyncOptions {
 
   Presync method;
   Condensing condensing = Condensing::shortest;
-  bool report = false;  ///< fill Presynchronised::clocks and ::bounds
+  bool report = false;  ///< fill Presynchronised::clocks and ::errors
 };
 
 /// Builds the presync maps. If a time would be negative, all locations are moved by the same
 /// amount.
 ///
-/// Records of an archive that was corrected are its correction and nothing that was measured:
-/// `automatic` takes them as a reader does, regression and spline are refused. Sessions are read
-/// from the recorder's file beside the archive where it belongs to it (read_clock_samples), from
-/// the ClockOffset records otherwise. The maps do not depend on the number of processes.
+/// The records of an archive that was corrected are its correction, not measurements: `automatic`
+/// takes them as a reader does; regression and spline are refused. Sessions are read from the
+/// recorder's file beside the archive if the file belongs to it (read_clock_samples), else from the
+/// ClockOffset records. The maps do not depend on the number of processes.
+///
 /// Errors: ErrorKind::input for clock offsets out of order or a map that decreases, and for local
 /// stamps that decrease, naming the location; for a corrected archive, and one without records, if
 /// regression or spline is asked for; for a damaged file of exchanges. Collective over the
 /// processes.
 Result<Presynchronised> presynchronise(const trace::Share& share, const PresyncOptions& options);
-/// Of a trace that is in this process as a whole.
+/// The same for a trace that this process holds as a whole.
 Result<Presynchronised> presynchronise(const trace::Trace& trace, const PresyncOptions& options);
 
 /// The map without the knots strictly inside buffer flushes, where a reader's segment must not
-/// change; unless fewer than two were left.
+/// change. The same map if fewer than two knots would be left.
 Result<ClockMap> straight_in_flushes(const ClockMap& map, const trace::LocationSkeleton& location);
 
 /// Moves all maps by the same amount if the first event of some location would be before 0. `maps`:

@@ -130,7 +130,7 @@ CheckOptions reported(Presync method) {
   return options;
 }
 
-TEST(Presynchronise, automatic_takes_what_foretells_sessions_left_out) {
+TEST(Presynchronise, automatic_takes_the_method_that_predicts_sessions_left_out) {
   TraceBuilder b = two_locations();
   let_wander(b, 3);
   const auto spline = presynchronise(b.trace(), reported(Presync::automatic));

@@ -11,9 +11,14 @@
 namespace entrain::clocks {
 
 /// Reads a table that the recorder left beside an archive: lines that begin with '#', the names of
-/// the `columns`, then rows. `row` gets every row and says what is wrong with it, or "".
+/// the `columns`, then rows. `row` gets every row and returns the problem with it, or "".
 ///
-/// Errors: ErrorKind::input with the file, the line, what is wrong and the `remedy`; a file that
+/// Example, with the columns "a,b":
+///     # written by the recorder
+///     a,b
+///     1,2           <- row("1,2")
+///
+/// Errors: ErrorKind::input with the file, the line, the problem and the `remedy`. A file that
 /// cannot be opened counts as one that ends too early.
 Result<void> read_recorder_table(const std::filesystem::path& path, std::string_view columns,
                                  std::string_view remedy,

@@ -7,7 +7,7 @@
 namespace entrain::clocks {
 namespace {
 
-/// How wrong a rate may be that only two sessions tell, ticks per tick: a crystal's wander.
+/// Uncertainty of a rate that only two sessions give, ticks per tick: a crystal's wander.
 constexpr double k_unknown_wander = 1e-4;
 
 /// Half-widths beyond these are no measurements, ticks.
@@ -36,8 +36,8 @@ const Sample& shortest_of(const std::vector<Sample>& samples) {
 
 double half_of(const Sample& sample) { return static_cast<double>((sample.round_trip + 1) / 2); }
 
-/// What the record is less certain of than its own exchange: the way from the parent to the
-/// master, and the steps in which the clocks advance.
+/// The uncertainty of the record beyond that of its own exchange: it comes from the way between the
+/// parent and the master, and from the steps in which the clocks advance.
 double beyond_the_exchange(const Session& session) {
   for (const Sample& sample : session.samples) {
     if (sample.local == session.record.time && sample.offset == session.record.offset) {
@@ -47,7 +47,7 @@ double beyond_the_exchange(const Session& session) {
   return 0;
 }
 
-/// The rate of the offset around a session, and how wrong it may be.
+/// The rate of the offset around a session, and its uncertainty.
 struct Rate {
   double slope = 0;
   double uncertainty = 0;

@@ -11,8 +11,11 @@
 
 namespace entrain::clocks {
 
-/// One exchange: at local time `local` the master's clock showed `local + offset`, certain to
-/// half of the round trip whatever the asymmetry of the ways (Cristian 1989).
+/// An exchange: at local time `local` the master's clock showed `local + offset`. That is certain
+/// to half of the round trip, however different the two ways are (Cristian 1989).
+///
+/// Example: local 1000, offset 500, round trip 40. The master's clock showed between 1480 and 1520
+/// when the local clock showed 1000.
 struct Sample {
   std::uint64_t local = 0;       ///< ticks
   std::int64_t offset = 0;       ///< ticks, at most 2^61 in size
@@ -20,19 +23,19 @@ struct Sample {
   bool kept = true;              ///< false: among the slowest of its session
 };
 
-/// What is known of one clock session of one location.
+/// A clock session of one location.
 struct Session {
   /// The ClockOffset record. Its standard deviation is the half-width of an interval, ticks.
   trace::ClockOffset record;
-  /// All exchanges in order of time; empty where only the record is left. One of them is the
-  /// record.
+  /// All exchanges in order of time, one of which is the record. Empty where only the record is
+  /// known.
   std::vector<Sample> samples;
 };
 
 /// All sessions of one location's clock, in strictly increasing order of time.
 struct Sessions {
   std::vector<Session> sessions;
-  /// The clock is the global one: every record is 0 and exact.
+  /// True if the clock is the global one: every record is 0 and exact.
   bool reference = false;
 };
 
@@ -44,17 +47,22 @@ struct SessionPoint {
   std::optional<double> half_width;
 };
 
-/// Condenses every session; records where a session has no exchanges.
+/// Condenses every session to one point; a session without exchanges to its record.
 ///
-/// `shortest` takes the middle of the times that all exchanges of a session allow: the shortest
-/// ways there and the shortest ways back, seldom those of one exchange. A session may last long, so
-/// distant exchanges are moved along the rate between the neighbouring sessions, and their
-/// intervals grow by what that rate may be wrong. Where no time is allowed by all, the shortest
-/// round trip alone counts. The half-width is half of what is allowed; for the means, the mean of
-/// those of the exchanges. Pure; O(exchanges).
+/// `shortest` takes the middle of the offsets that all exchanges of a session allow. The shortest
+/// way there and the shortest way back decide; they are seldom of one exchange. Since a session may
+/// last long, distant exchanges are moved along the rate between the neighbouring sessions, and
+/// their intervals grow by the uncertainty of that rate. If no offset is allowed by all exchanges,
+/// the shortest round trip alone counts. The half-width is half of the allowed interval; for the
+/// means, the mean of the half-widths of the exchanges. Pure; O(exchanges).
+///
+/// Example: the only session of a clock has the exchanges A {local 1000, offset 500, round trip 40}
+/// and B {1100, 525, 40}. A allows offsets 480 to 520 at local time 1000. B, moved there with a
+/// rate that is unknown to 1e-3, allows 504.9 to 545.1. Both allow 504.9 to 520: the point is local
+/// 1000, offset 512, and half-width 7.55 + 1 for the rounding.
 [[nodiscard]] std::vector<SessionPoint> condense(const Sessions& clock, Condensing rule);
 
-/// The sessions as their ClockOffset records say.
+/// The points that the ClockOffset records give.
 [[nodiscard]] std::vector<SessionPoint> record_points(const Sessions& clock);
 
 }  // namespace entrain::clocks

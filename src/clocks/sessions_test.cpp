@@ -26,6 +26,16 @@ Session session_at(std::uint64_t begin, std::int64_t offset,
   return session;
 }
 
+TEST(Condense, the_example_of_the_header) {
+  Sessions clock;
+  clock.sessions.push_back({{1'000, 500, 20}, {{1'000, 500, 40, true}, {1'100, 525, 40, true}}});
+  const std::vector<SessionPoint> points = condense(clock, Condensing::shortest);
+  ASSERT_EQ(points.size(), 1u);
+  EXPECT_EQ(points[0].local, 1'000u);
+  EXPECT_EQ(points[0].offset, 512);
+  EXPECT_NEAR(*points[0].half_width, 8.55, 1e-9);
+}
+
 TEST(Condense, shortest_takes_the_shortest_way_of_each_direction) {
   // The fastest exchange is lopsided; another one has the short way back.
   const Sessions clock{{session_at(1'000, 500, {{100, 300}, {310, 100}, {1'000, 1'000}})}};

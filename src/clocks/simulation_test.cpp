@@ -32,7 +32,7 @@ struct Simulated {
   std::size_t disturbed_every = 0;  ///< each n-th session is disturbed; 0: none
   std::uint64_t seed = 1;
 
-  /// What the clock shows `x` ns after the epoch, minus x.
+  /// The reading of the clock `x` ns after the epoch, minus x.
   [[nodiscard]] double displacement(double x) const {
     const double w = 2 * std::numbers::pi / (period_s * k_second);
     return 5e6 + drift * x + wander / w * (std::sin(w * x + phase) - std::sin(phase));
@@ -113,7 +113,7 @@ Errors errors_of(const Simulated& clock, const Estimate& estimate) {
     const std::uint64_t local = clock.shown(x);
     const auto truth = static_cast<std::int64_t>(k_epoch) + std::llrint(x);
     const double error = std::abs(static_cast<double>(estimate.map(local) - truth));
-    const auto bound = estimate.bound.at(local);
+    const auto bound = estimate.error.at(local);
     if (bound && error > *bound) ++result.beyond;
     if (x < k_second || x > last) continue;
     all.push_back(error);

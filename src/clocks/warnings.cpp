@@ -14,7 +14,7 @@ namespace {
 
 constexpr double k_million = 1e6;
 
-/// What the records of one location say.
+/// Summary of the records of one location.
 struct Measured {
   LocationIndex location = k_none;
   std::int64_t offset = 0;  ///< of the first session, ticks

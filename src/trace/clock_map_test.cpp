@@ -13,6 +13,13 @@ ClockMap map_of(std::vector<ClockKnot> knots) {
   return ClockMap::from_knots(std::move(knots)).value();
 }
 
+TEST(ClockMap, the_example_of_the_header) {
+  const ClockMap map = *ClockMap::from_knots({{1'000, 50}, {2'000, 60}});
+  EXPECT_EQ(map(1'000), 1'050);
+  EXPECT_EQ(map(1'500), 1'555);
+  EXPECT_EQ(map(2'500), 2'565);
+}
+
 TEST(ClockMap, fewer_than_two_knots_are_the_identity) {
   EXPECT_EQ(ClockMap()(17), 17);
   EXPECT_EQ(map_of({{10, 500}})(17), 17);

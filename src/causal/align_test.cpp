@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/align.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "causal/testing.hpp"
+#include "trace/testing.hpp"
+
+namespace entrain::causal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using trace::testing::TraceBuilder;
+
+/// Runs align_unmeasured() on the clocks of a trace, one per location, with the identity as map.
+struct Aligned {
+  explicit Aligned(const TraceBuilder& b) : whole(b.trace()) {
+    domains = trace::separate_domains(b.trace().locations.size());
+    maps.resize(domains.count());
+    const Context context = whole.context();
+    ConstrainedClocks clocks(context, domains, maps);
+    clocks.evaluate();
+    sentence = align_unmeasured(clocks).value();
+    component_of = clocks.component_of;
+  }
+  testing::WholeTrace whole;
+  trace::ClockDomains domains;
+  std::vector<ClockMap> maps;
+  std::vector<std::uint32_t> component_of;
+  std::string sentence;
+};
+
+/// Messages there and back between two clocks, the second `ahead` ticks ahead and `rate` too fast.
+void ping_pong(TraceBuilder& b, LocationIndex one, LocationIndex other, std::uint64_t ahead,
+               double rate = 0) {
+  const auto reading = [&](std::uint64_t time) {
+    return time + ahead +
+           static_cast<std::uint64_t>(std::llround(rate * static_cast<double>(time)));
+  };
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    const std::uint64_t t = 100'000 + i * 10'000;
+    b.message(trace::EventKind::send, one, t, other);
+    b.message(trace::EventKind::recv, other, reading(t + 20), one);
+    b.message(trace::EventKind::send, other, reading(t + 5'000), one);
+    b.message(trace::EventKind::recv, one, t + 5'020, other);
+  }
+}
+
+TEST(AlignUnmeasured, messages_both_ways_give_offset_and_rate) {
+  TraceBuilder b(2);
+  ping_pong(b, 0, 1, 3'000'000, 1e-4);
+  const Aligned aligned(b);
+  EXPECT_THAT(aligned.component_of, ElementsAre(0, 0));
+  EXPECT_THAT(aligned.sentence, Not(HasSubstr("groups")));
+  for (const std::uint64_t t : {100'000, 300'000, 490'000}) {
+    const auto stamp = 3'000'000 + t + t / 10'000;
+    EXPECT_NEAR(static_cast<double>(aligned.maps[1](stamp)),
+                static_cast<double>(aligned.maps[0](t)), 25)
+        << t;
+  }
+}
+
+TEST(AlignUnmeasured, clocks_that_never_talk_stay_apart) {
+  TraceBuilder b(4);
+  ping_pong(b, 0, 1, 1'000);
+  ping_pong(b, 2, 3, 2'000);
+  const Aligned aligned(b);
+  EXPECT_THAT(aligned.component_of, ElementsAre(0, 0, 2, 2));
+  EXPECT_THAT(aligned.sentence, HasSubstr("in 2 groups"));
+}
+
+TEST(AlignUnmeasured, without_edges_nothing_moves) {
+  TraceBuilder b(2);
+  for (const LocationIndex l : {0u, 1u}) {
+    b.request(trace::EventKind::irecv_request, l, 1'000, 1);
+    b.request(trace::EventKind::irecv_request, l, 2'000, 2);
+  }
+  const Aligned aligned(b);
+  EXPECT_THAT(aligned.component_of, ElementsAre(0, 1));
+  EXPECT_THAT(aligned.maps, ElementsAre(ClockMap(), ClockMap()));
+}
+
+}  // namespace
+}  // namespace entrain::causal

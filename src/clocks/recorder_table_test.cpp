@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clocks/recorder_table.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace entrain::clocks {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class RecorderTable : public ::testing::Test {
+ protected:
+  ~RecorderTable() override { std::filesystem::remove(path_); }
+
+  Result<void> read(const std::string& text) {
+    std::ofstream(path_, std::ios::binary) << text;
+    return read_existing();
+  }
+  Result<void> read_existing() {
+    rows_.clear();
+    return read_recorder_table(path_, "a,b", "do without",
+                               [&](const std::string& line) -> std::string_view {
+                                 rows_.push_back(line);
+                                 return line == "bad" ? "this is no row" : "";
+                               });
+  }
+
+  std::filesystem::path path_ =
+      std::filesystem::path(::testing::TempDir()) /
+      (std::string("recorder_table_") +
+       ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".csv");
+  std::vector<std::string> rows_;
+};
+
+TEST_F(RecorderTable, gives_rows_without_comments_and_columns) {
+  ASSERT_TRUE(read("# by the recorder\na,b\n1,2\n# more\n3,4\n"));
+  EXPECT_THAT(rows_, ElementsAre("1,2", "3,4"));
+}
+
+TEST_F(RecorderTable, may_have_no_rows_but_must_have_columns) {
+  EXPECT_TRUE(read("a,b\n"));
+  EXPECT_THAT(rows_, IsEmpty());
+  EXPECT_FALSE(read(""));
+  EXPECT_FALSE(read("# only a comment\n"));
+  EXPECT_THAT(read("a,c\n").error().message, HasSubstr("line 1: these are not the columns"));
+}
+
+TEST_F(RecorderTable, refuses_a_row_with_file_line_and_remedy) {
+  const auto refused = read("# x\na,b\n1,2\nbad\n3,4\n");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::input);
+  EXPECT_THAT(refused.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("line 4: this is "
+                                                                                  "no row; do "
+                                                                                  "without")));
+  EXPECT_THAT(rows_, ElementsAre("1,2", "bad")) << "nothing is read after it";
+}
+
+TEST_F(RecorderTable, that_is_not_there_is_refused) {
+  const auto refused = read_existing();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("cannot be read any further"));
+}
+
+}  // namespace
+}  // namespace entrain::clocks
