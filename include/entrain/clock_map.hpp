@@ -30,6 +30,11 @@ struct ClockKnot {
 /// of a location, so a map can be stored in an archive without loss. As there, fewer than two
 /// knots mean the identity.
 ///
+/// Example: the knots {1000, 50} and {2000, 60} give a slope of 0.01, and
+///     corrected(1000) = 1000 + 50            = 1050
+///     corrected(1500) = 1500 + 50 + rint(5)  = 1555
+///     corrected(2500) = 2500 + 50 + rint(15) = 2565   (the segment goes on)
+///
 /// Immutable after construction, so safe to share between threads.
 class ClockMap {
  public:
@@ -71,7 +76,7 @@ class ClockMap {
     void move_to(std::uint64_t local);
 
     std::span<const ClockKnot> knots_;
-    // Of the segment it stands in:
+    // The present segment:
     std::size_t segment_ = 0;
     ClockKnot begin_;
     std::uint64_t end_ = 0;
