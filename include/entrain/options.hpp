@@ -12,10 +12,8 @@ namespace entrain {
 enum class Presync {
   /// Takes the one of linear, regression and spline that best predicts sessions that were left out.
   /// Takes linear for a trace with fewer than three sessions, or one that was corrected already,
-  /// and
-  /// none for a trace without ClockOffset records. A correction goes on as with `causal` if
-  /// something
-  /// is violated, unless the archive was corrected already or has more than 1,024 clocks.
+  /// and none for a trace without ClockOffset records. A correction goes on as with `causal` if
+  /// something is violated, unless the archive was corrected already or has more than 1,024 clocks.
   automatic,
   none,        ///< stamps as stored; use it to see what was recorded
   linear,      ///< through the ClockOffset records, to the bit as an OTF2 reader does
@@ -47,11 +45,9 @@ enum class AlltoallvRule {
 /// than `automatic` if you know the machine better than its trace does.
 enum class ClockDomain {
   /// The locations of a machine node share a clock, unless the trace contradicts it: by clock
-  /// offsets
-  /// that differ, or by a message inside the node that would arrive before it was sent. A node that
-  /// is contradicted falls into its processes, and such a process into its locations. Locations
-  /// that
-  /// were not measured and do not communicate contradict nothing.
+  /// offsets that differ, or by a message inside the node that would arrive before it was sent. A
+  /// node that is contradicted falls into its processes, and such a process into its locations.
+  /// Locations that were not measured and do not communicate contradict nothing.
   automatic,
   location,  ///< every location has a clock of its own
   process,   ///< the locations of a process share one
