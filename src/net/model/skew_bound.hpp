@@ -71,7 +71,7 @@ struct PairLinks {
 /// Choices that a skew bound depends on beside the parameters.
 struct BoundOptions {
   Reading reading = Reading::published;
-  Sending sending;  ///< counts only where links have different delays
+  Sending sending = {};  ///< counts only where links have different delays
 };
 
 /// How far the fast interface can be ahead after a direct precedence, where links have delays of

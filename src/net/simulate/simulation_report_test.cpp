@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "net/model/generators.hpp"
+#include "net/model/topology_dot.hpp"
 #include "net/plan/method.hpp"
 #include "net/plan/schedule_skew.hpp"
 
