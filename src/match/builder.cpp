@@ -22,7 +22,7 @@ bool is_receive(trace::EventKind kind) {
   return kind == trace::EventKind::recv || kind == trace::EventKind::irecv;
 }
 
-/// Some numbers at the end stand for something else.
+/// The last numbers stand for something else (k_none, k_root_elsewhere, ...).
 constexpr std::uint64_t k_most_numbers = k_none - 256;
 
 void count(Counters& counters, std::string_view name, std::uint64_t n) {
@@ -196,8 +196,8 @@ void Builder::count_skipped(std::string_view name, std::uint64_t n) {
   count(graph_.skipped, name, n);
 }
 
-/// Forgets the ghosts that nothing names in the end (which ones do must not depend on who is
-/// asked), and tells the owners of the others.
+/// Drops the ghosts that nothing names in the end, so that the nodes do not depend on the
+/// partition, and announces the others to their owners.
 void Builder::show_ghosts() {
   Halo& halo = graph_.halo;
   const std::size_t instants = instants_.count();
@@ -233,7 +233,7 @@ void Builder::show_ghosts() {
   halo.shown_to = exchange(team(), std::move(wanted));
 }
 
-/// Keeps the instants that matter and gives everything the new numbers.
+/// Keeps the instants that some edge or exchange touches, and renumbers everything.
 void Builder::number_nodes() {
   const std::size_t instants = instants_.count();
   RankedBits nodes(instants);
@@ -284,7 +284,8 @@ void Builder::number_nodes() {
   });
 }
 
-/// By receive, then send. Edges come channel by channel: their receives are counted, not compared.
+/// Sorts by receive, then send. Edges come channel by channel, far from sorted, so a radix sort by
+/// receive is faster than comparisons.
 void Builder::sort_edges(LocationIndex location) {
   constexpr unsigned k_digit_bits = 11;
   constexpr std::size_t k_digits = std::size_t{1} << k_digit_bits;

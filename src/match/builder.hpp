@@ -22,15 +22,17 @@ struct EventRef {
   std::uint32_t index = k_none;
 };
 
-/// A node as the owner of its location numbers it: means the same to every member of the team.
-/// While the graph is built, every distinct stamp of the owner's events has a number.
+/// A node by the number that the owner of its location gave it, which every member of the team
+/// understands. While the graph is built, every distinct stamp of the owner's events has a number.
 struct NodeRef {
   LocationIndex location = k_none;
   NodeIndex node = k_none;
 };
 
-/// What the matchers share: the team, the trace, its nodes, its processes, and this member's part
-/// of the graph under construction.
+/// Everything that the matchers share: the team, the trace, its nodes, its processes, and this
+/// member's part of the graph under construction.
+///
+/// One thread at a time, except where a function says otherwise.
 class Builder {
  public:
   /// `progress` may be null. The share must outlive the builder.
@@ -41,7 +43,7 @@ class Builder {
   [[nodiscard]] const Cancel& cancel() const { return cancel_; }
   /// Errors of any member so far: interrupted, or too much for 32 bits. A common call.
   Result<void> agree();
-  /// False if `operations` cannot be numbered; agree() tells.
+  /// False if `operations` cannot be numbered; agree() returns the error.
   bool countable(std::uint64_t operations) {
     most_operations_ = std::max(most_operations_, operations);
     return require_countable({.events = operations}, "").has_value();
@@ -57,7 +59,7 @@ class Builder {
   [[nodiscard]] const trace::Event& event(EventRef ref) const {
     return share_.trace.locations[ref.location].events[ref.index];
   }
-  /// Of an event of this member.
+  /// The node of an event of this member.
   [[nodiscard]] NodeRef ref(EventRef event) const {
     const std::size_t number = first_event_[event.location] + event.index;
     return {event.location, static_cast<NodeIndex>(instants_.rank(number + 1) - 1)};
@@ -97,8 +99,9 @@ class Builder {
   /// Orders positions as the process saw them: by stamp, then location, then stream order.
   void sort_as_process(std::vector<EventRef>& refs) const;
 
-  /// Adds an edge unless both ends are on one location. The receive is of this member. Receives on
-  /// different locations may be added at the same time, if the sends are of this member too.
+  /// Adds an edge unless both ends are on one location. This member must own the receive. Threads
+  /// may add edges to receives of different locations side by side, if this member owns the sends
+  /// too.
   void add_edge(EdgeKind kind, NodeRef send, NodeRef receive);
   void add_edge(EdgeKind kind, EventRef send, EventRef receive) {
     add_edge(kind, ref(send), ref(receive));
@@ -110,8 +113,8 @@ class Builder {
   void count_unmatched(std::string_view name, std::uint64_t n = 1);
   void count_skipped(std::string_view name, std::uint64_t n = 1);
 
-  /// Tells the owners of all ghosts, gives the nodes their final numbers, sorts the edges, and
-  /// hands the graph over.
+  /// Announces the ghosts to their owners, gives the nodes their final numbers, sorts the edges,
+  /// and returns the graph. Collective; the last call.
   Graph finish();
 
  private:
@@ -130,7 +133,7 @@ class Builder {
   trace::Share share_;
   Options options_;
   Cancel cancel_;
-  bool full_ = false;  ///< something was left out that has no number
+  bool full_ = false;  ///< something was left out, as 32 bits had no number for it
   std::uint64_t most_operations_ = 0;
   Graph graph_;
   std::vector<EventCounts> event_counts_;  ///< per location
@@ -145,7 +148,7 @@ class Builder {
   FlatMap<std::uint64_t, NodeIndex, IntegerHash> ghosts_;
 };
 
-// The matchers, each for one family of records. They only add to the builder.
+// The matchers, each for one family of records. They only add to the builder. Collective.
 void match_messages(Builder& builder);
 void match_collectives(Builder& builder);
 void match_init_finalize(Builder& builder);

@@ -9,7 +9,7 @@ namespace {
 
 namespace op = trace::op;
 
-/// Which ends of which members an operation's edges connect.
+/// Which processes of an instance send, and which receive.
 enum class Shape { none, everybody, all_to_all, from_root, to_root, prefix, totals_only };
 
 Shape shape_of(std::uint8_t code, bool one_sided) {
@@ -66,7 +66,7 @@ EdgeKind kind_of(Shape shape, bool one_sided) {
   }
 }
 
-/// Collects the send and the receive members of one direction of an instance.
+/// Collects the senders and the receivers of one direction of an instance.
 class Sides {
  public:
   Sides(Builder& builder, Shape shape, std::uint32_t root)
@@ -93,7 +93,7 @@ class Sides {
   std::uint32_t root_;
 };
 
-/// The root of an instance: what any member says that knows.
+/// The root of an instance, from any call that knows it.
 std::uint32_t common_root(std::span<const Call> calls) {
   for (const Call& call : calls) {
     if (call.root != k_root_elsewhere) return call.root;

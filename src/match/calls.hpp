@@ -9,11 +9,11 @@
 
 namespace entrain::match {
 
-/// One process's part in a collective operation. Travels between the members of a team.
+/// The part of one process in a collective operation. Travels between the members of a team.
 struct Call {
-  NodeRef begin;  ///< undefined location: no begin record
+  NodeRef begin;  ///< location k_none: no begin record
   NodeRef end;
-  std::uint32_t space = k_none;  ///< communicator or window
+  std::uint32_t space = k_none;  ///< position of the communicator or RMA window, see CallSpace
   std::uint32_t process = k_none;
   std::uint32_t number = 0;     ///< among the calls of this process on `space`
   std::uint32_t root = k_none;  ///< process, k_none, or k_root_elsewhere
@@ -24,35 +24,43 @@ struct Call {
   bool synchronises = true;  ///< one-sided: the sync level includes the processes
 };
 
-/// Root of an inter-communicator's call whose own group holds the root: some other process.
+/// Root of a call on an inter-communicator whose own group holds the root: some other process.
 inline constexpr std::uint32_t k_root_elsewhere = k_none - 1;
 
-/// A member of a communicator in rank order.
+/// A process of a communicator.
 struct CommProcess {
   std::uint32_t process = k_none;
   std::uint32_t rank = 0;
   bool second_group = false;  ///< of an inter-communicator
 };
 
-/// Members of a communicator, each process once per group. Unresolved ranks are left out.
+/// The processes of a communicator in order of rank, the first group first, each process once.
+/// Unresolved ranks are left out.
 std::vector<CommProcess> processes_of(const Builder& builder, const trace::Comm& comm);
 
 /// True if the calls belong to one operation with one root.
 bool agree(std::span<const Call> calls);
 
 /// Puts the calls of one operation instance into exchanges, by the rules of its operation.
-/// `calls` has one call per participant (same index); all of the same operation and root.
+/// `calls` has one call per process of the communicator (same index), all of the same operation and
+/// root.
 void add_instance(Builder& builder, std::span<const CommProcess> members,
                   std::span<const Call> calls, const trace::Comm& comm, bool one_sided);
 
-/// Where the communicators of calls are found: by communicator, or by window.
+/// The meaning of Call::space: a communicator, or an RMA window, which has one.
 enum class CallSpace { comms, windows };
 
-/// Forms the instances of all communicators or windows: the k-th calls of the processes that call
-/// at all belong together. Stops at the first instance of a communicator whose calls disagree.
-/// Counts what is left over. `calls` are those of this member's processes, each process's in the
-/// order in which it began them, and of those begun together requests first, then the one that
-/// ended first; blocks of consecutive instances go to one member of the team.
+/// Forms the instances of all communicators or RMA windows: the k-th calls of the processes that
+/// call at all belong together. Stops at the first instance of a communicator whose calls disagree,
+/// and counts the calls that are left over.
+///
+/// `calls` are those of this member's processes, for each process in the order in which it began
+/// them. Of calls begun at one stamp requests come first, then the call that ended first. Blocks of
+/// consecutive instances go to one member of the team. Collective.
+///
+/// Example: ranks 0 and 1 of a communicator call Barrier, Bcast, Barrier and rank 2 Barrier,
+/// Reduce. The first calls form a barrier. The second ones disagree, so nothing else of the
+/// communicator is matched, and 5 calls are counted as "collectives_mismatched".
 void match_calls(Builder& builder, std::vector<Call> calls, CallSpace space);
 
 }  // namespace entrain::match

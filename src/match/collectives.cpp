@@ -14,7 +14,7 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
-/// The calls of a process, and what is left over.
+/// The calls of a process, and the number of records that are left over.
 struct ProcessCalls {
   std::vector<Call> calls;
   std::uint64_t ends_without_begin = 0;
@@ -84,8 +84,8 @@ class CallCollector {
               [](const Started& a, const Started& b) { return a.start.index < b.start.index; });
   }
 
-  /// By begin. Of several begun together requests come first, as they take no time, and then the
-  /// one that ended first; but every thread's are in stream order.
+  /// Sorts by begin. Of calls begun at one stamp requests come first, as they take no time, and
+  /// then the call that ended first. The calls of each thread stay in stream order.
   void merge_threads() {
     struct Timed {
       std::uint64_t begin = 0;
@@ -195,8 +195,8 @@ struct CallSearch {
   }
 };
 
-/// Of those processes of this member that have one. MPI allows one call by one thread: half a
-/// call, and calls of several threads, are counted and left out.
+/// The calls of this member's processes. MPI allows one call by one thread, so half a call and
+/// calls of several threads are counted and left out.
 std::vector<GlobalCall> global_calls(Builder& builder, EventKind enter, EventKind leave) {
   std::vector<GlobalCall> calls;
   for (const auto& locations : builder.processes()) {

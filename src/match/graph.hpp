@@ -25,19 +25,19 @@ struct Edge {
   LatencyClass latency_class = LatencyClass::other;
 };
 
-/// One begin (send side) or one end (receive side) of a collective instance.
+/// A process at one side of a collective instance: its begin (send side) or its end (receive side).
 struct Participant {
   NodeIndex node = k_none;
   LocationIndex location = k_none;
-  std::uint32_t order = 0;  ///< rank; only ordered exchanges (scan) look at it
+  std::uint32_t order = 0;  ///< rank in the communicator; only ordered exchanges (scan) use it
 };
 
-/// A collective instance: every send member precedes every receive member of another location;
-/// in an ordered exchange only receive members of higher rank. Costs O(members), never O(pairs).
+/// A collective instance: every sender precedes every receiver of another location; in an ordered
+/// exchange, only the receivers of higher rank. It needs O(participants) memory, never O(pairs).
 struct Exchange {
   EdgeKind kind = EdgeKind::n_to_n;
-  bool ordered = false;                          ///< scan, exscan: members are sorted by order
-  std::uint32_t first_send = 0, send_count = 0;  ///< range of Graph::participants
+  bool ordered = false;  ///< scan, exscan: participants of a side are sorted by order
+  std::uint32_t first_send = 0, send_count = 0;        ///< range of Graph::participants
   std::uint32_t first_receive = 0, receive_count = 0;  ///< range of Graph::participants
 };
 
@@ -47,23 +47,33 @@ struct Ghost {
   NodeIndex node = k_none;  ///< as its owner numbers it
 };
 
-/// How the parts of a graph hang together. Empty in a team of one.
+/// How the parts of a graph that the members of a team have fit together. Empty in a team of one.
 struct Halo {
   BigVector<Ghost> ghosts;  ///< ghost g has the node number own_count() + g here
-  /// Per rank: numbers of its nodes here, and of this member's nodes that are ghosts there. The
-  /// first list of one member and the second one of the other are in the same order.
-  std::vector<std::vector<NodeIndex>> ghosts_of, shown_to;
+  /// Per rank r: numbers of the ghosts here that are nodes of member r. In the order of
+  /// `shown_to` at member r.
+  std::vector<std::vector<NodeIndex>> ghosts_of;
+  /// Per rank r: numbers of nodes of this member that are ghosts at member r.
+  std::vector<std::vector<NodeIndex>> shown_to;
 };
 
 /// The happened-before relation of a trace, on nodes. Built by match::build_graph.
 ///
 /// A node is a distinct stamp of a location that at least one edge or exchange touches
-/// (Options::every_event: or that any communication event carries); nodes of location l are
+/// (Options::every_event: or that any communication event carries). The nodes of location l are
 /// [first_node[l], first_node[l + 1]), in increasing order of stamp. Immutable after building.
 ///
 /// In a team every member has the part that concerns it: the nodes of its own locations (others
 /// have none), all edges that end there, and its share of the exchanges. Nodes of other members
-/// in these follow its own ones as ghosts; they are only numbers and have no stamp.
+/// in these follow its own nodes as ghosts; they are only numbers and have no stamp.
+///
+/// Example: location 0 sends to location 1 at stamp 100 and again at 200; location 1 receives at
+/// 150 and 250. In a team of one, `stamp` is {100, 200, 150, 250}, `first_node` {0, 2, 4}, and the
+/// edges are 0 -> 2 and 1 -> 3. If member 0 has location 0 and member 1 location 1:
+///
+///     member 0: stamp {100, 200}, first_node {0, 2, 2}, no edge; halo.shown_to[1] = {0, 1}
+///     member 1: stamp {150, 250}, first_node {0, 0, 2}, ghosts 2 and 3 = nodes 0 and 1 of
+///               location 0; halo.ghosts_of[0] = {2, 3}; edges 2 -> 0 and 3 -> 1
 struct Graph {
   std::vector<NodeIndex> first_node;  ///< one per location, plus the end
   BigVector<std::uint64_t> stamp;     ///< per node: stored stamp, local ticks
@@ -71,18 +81,18 @@ struct Graph {
   BigVector<Exchange> exchanges;
   BigVector<Participant> participants;
   std::vector<std::uint32_t> process_of;  ///< per location, from the definitions
-  std::vector<std::uint32_t> node_of;     ///< per location: machine node, from the definitions
+  std::vector<std::uint32_t> node_of;     ///< per location: machine, from the definitions
   std::vector<std::uint64_t> granule;     ///< per location, from the skeleton
 
   Halo halo;
 
-  // Counted at this member; the sum over the team is the number of the trace.
+  // Operations that no edge came from, counted at this member: sum them over the team.
   Counters unmatched;
   Counters skipped;
 
-  /// Nodes of this member's locations.
+  /// Number of nodes of this member's locations.
   [[nodiscard]] std::size_t own_count() const { return stamp.size(); }
-  /// These and the ghosts.
+  /// Number of these and the ghosts.
   [[nodiscard]] std::size_t node_count() const { return stamp.size() + halo.ghosts.size(); }
   [[nodiscard]] bool is_ghost(NodeIndex node) const { return node >= stamp.size(); }
   /// O(log locations).
@@ -98,13 +108,14 @@ struct Graph {
   [[nodiscard]] std::span<const Participant> receives(const Exchange& exchange) const {
     return {participants.data() + exchange.first_receive, exchange.receive_count};
   }
-  /// Class of an edge from location a to location b.
+  /// Latency class of an edge from location a to location b.
   [[nodiscard]] LatencyClass latency_class(LocationIndex a, LocationIndex b) const {
     return trace::latency_class(process_of, node_of, a, b);
   }
 };
 
 struct Options {
+  /// Alltoallv and alltoallw as if everybody sent to everybody; false: they give no edges.
   bool dense_alltoallv = false;
   bool init_finalize = false;  ///< edges between MPI_Init / MPI_Finalize calls
   bool every_event = false;    ///< a node for every communication event, also those without edges
@@ -113,20 +124,22 @@ struct Options {
 
 /// Matches sends with receives and collective calls with each other (docs/method.md, section 2).
 ///
-/// Deterministic. Unmatched and skipped operations are counted in the result, never an error. Every
-/// member of the team calls it and looks only at the skeletons of its own locations. Sends travel
-/// to the member that owns the receiver, calls of collectives to one that is chosen by communicator
-/// and number of the call, in one parcel per pair of members and family of operations.
+/// Deterministic. Unmatched and skipped operations are counted in the result and are never an
+/// error. Collective: every member of the team calls it and looks only at the skeletons of its own
+/// locations. Sends travel to the member that owns the receiver; calls of collectives to the member
+/// that their communicator and number choose. Each family of operations needs one parcel per pair
+/// of members.
 ///
 /// Errors, the same at every member: ErrorKind::input if some member needs more numbers than 32
 /// bits have (require_countable); ErrorKind::interrupted when `progress` (may be null) says so.
 Result<Graph> build_graph(const trace::Share& share, const Options& options,
                           const Progress* progress = nullptr);
 
-/// The whole graph in one piece; never interrupted. A trace that is too large yields an empty one.
+/// The whole graph on the calling thread's team of one; never interrupted. A trace that is too
+/// large yields an empty graph.
 Graph build_graph(const trace::Trace& trace, const Options& options);
 
-/// What a member of a team numbers with 32 bits.
+/// Everything that a member of a team numbers with 32 bits.
 struct GraphSize {
   std::uint64_t events = 0;  ///< communication events, or operations of messages
   std::uint64_t nodes = 0;   ///< with ghosts

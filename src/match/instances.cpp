@@ -9,7 +9,7 @@ namespace entrain::match {
 
 namespace {
 
-/// So many consecutive instances of a communicator are matched by one member.
+/// One member matches so many consecutive instances of a communicator.
 constexpr std::uint32_t k_block = 256;
 
 /// Matches the calls of all communicators, or of all windows.
@@ -37,7 +37,7 @@ class InstanceMatcher {
   }
 
  private:
-  /// What all members together know about the calls on one communicator.
+  /// The calls on one communicator, counted over all members of the team.
   struct Census {
     std::int64_t processes = 0;  ///< that call at all
     std::int64_t calls = 0;
@@ -47,10 +47,10 @@ class InstanceMatcher {
 
   [[nodiscard]] bool one_sided() const { return space_ == CallSpace::windows; }
 
-  /// Members of a communicator sorted by process; position: in order of rank.
+  /// A process of a communicator; sorted by process.
   struct Seat {
     CommProcess comm_process;
-    std::uint32_t position = 0;
+    std::uint32_t position = 0;  ///< in order of rank
   };
   const std::vector<Seat>& seats(std::uint32_t t) {
     if (seats_.empty()) seats_.resize(comms_.size());
@@ -116,7 +116,7 @@ class InstanceMatcher {
     return (call.number / k_block + call.space) % team_.size();
   }
 
-  /// Takes every call that can be part of an instance to its home, and sorts them there.
+  /// Moves every call that can be part of an instance to its home, and sorts the calls there.
   void ship(std::vector<Call> calls) {
     std::vector<std::vector<Call>> parcels(team_.size());
     for (const Call& call : calls) {
@@ -133,8 +133,8 @@ class InstanceMatcher {
     sort_calls();
   }
 
-  /// By communicator, number, rank. Calls of one process are sorted already, so the numbers are
-  /// counted instead of compared.
+  /// Sorts by communicator and number; calls of an instance keep their order. The numbers are
+  /// dense, so a counting sort does it.
   void sort_calls() {
     std::vector<std::size_t> first_number(comms_.size() + 1, 0);
     for (std::size_t t = 0; t < comms_.size(); ++t) {

@@ -37,7 +37,7 @@ struct ChannelHash {
 class Operations {
  public:
   void reserve(std::size_t count) { unsorted_.reserve(count); }
-  /// `end` is of the send record, or of the completion of the receive.
+  /// `end` is the node of the send record, or of the completion of the receive.
   void add(const Channel& channel, NodeRef end) {
     // Most are on the channel of one of the last few.
     std::uint32_t& recent =
@@ -64,7 +64,7 @@ class Operations {
   // After sort().
   [[nodiscard]] std::size_t count() const { return ends_.size(); }
   [[nodiscard]] std::span<const Channel> channels() const { return keys_; }
-  /// On channel number c, in order.
+  /// The operations on channel number c, in order.
   [[nodiscard]] std::span<const NodeRef> on(std::size_t c) const {
     return {ends_.data() + begin_[c], begin_[c + 1] - begin_[c]};
   }
@@ -256,7 +256,7 @@ class MessageMatcher {
     for_processes([&](std::size_t i) { messages_[i].collect(builder_, processes_[i]); });
   }
 
-  /// Sends whose receiver another member has go there, channel by channel.
+  /// Moves sends to the member that owns the receiver, channel by channel.
   void ship() {
     Team& team = builder_.team();
     std::vector<std::vector<std::uint32_t>> parcels(team.size());

@@ -16,7 +16,7 @@ using trace::RmaGroupRole;
 constexpr std::uint32_t k_level_process = 1;  ///< OTF2_RMA_SYNC_LEVEL_PROCESS
 constexpr std::uint8_t k_notify_in = 1, k_notify_out = 2;
 
-/// Synchronisation through windows.
+/// Synchronisation through RMA windows.
 class OneSidedMatcher {
  public:
   explicit OneSidedMatcher(Builder& builder) : builder_(builder), sources_(builder.team().size()) {}
@@ -69,7 +69,7 @@ class OneSidedMatcher {
   struct Pairs {
     std::vector<NodeRef> sources, targets;
   };
-  /// One on its way to the owner of the process that waits for it.
+  /// A source on its way to the owner of the process that waits for it.
   struct Source {
     std::uint32_t window;
     Relation relation;
@@ -153,7 +153,8 @@ class OneSidedMatcher {
     group_sync(process, ref);
   }
 
-  /// Post precedes start, complete precedes wait, between every two members that name each other.
+  /// Post precedes start and complete precedes wait, between every two processes that name each
+  /// other.
   void group_sync(std::uint32_t process, EventRef ref) {
     const Event& event = builder_.event(ref);
     const auto role = static_cast<RmaGroupRole>(event.op);

@@ -5,7 +5,7 @@ namespace entrain::match {
 
 namespace {
 
-/// Edges and members of exchanges for which a thread more is worth its start.
+/// So many edges and participants are worth the start of one more thread.
 constexpr std::size_t k_least_work = std::size_t{1} << 15;
 
 template <class Item>

@@ -12,17 +12,18 @@
 
 namespace entrain::match {
 
-/// Some edges and some exchanges of a graph, for loops side by side.
+/// Edges and exchanges of a graph that one thread works on.
 struct Part {
   std::span<const Edge> edges;
   std::span<const Exchange> exchanges;
 };
 
-/// Cuts a graph into at most one part for each of `threads` (0: all cores), of edges and exchanges
-/// in their order. At least one; small graphs are not cut.
+/// Cuts a graph into at least one part and at most one per thread (0: all cores). Edges and
+/// exchanges stay in order; small graphs are not cut.
 [[nodiscard]] std::vector<Part> parts_of(const Graph& graph, unsigned threads);
 
-/// Calls body(edge, location) for the edges of a part, with the location of the receive.
+/// Calls body(edge, location) for the edges of a part, with the location of the receive. The part
+/// must hold edges in the order of the graph.
 template <class Body>
 void for_edges(const Graph& graph, const Part& part, Body body) {
   if (part.edges.empty()) return;
@@ -33,7 +34,7 @@ void for_edges(const Graph& graph, const Part& part, Body body) {
   }
 }
 
-/// Runs body(part, i) for all parts, i their numbers, on a thread each.
+/// Runs body(part, i) for every part, i its number, each on a thread of its own.
 template <class Body>
 void for_parts(std::span<const Part> parts, Body body) {
   for_each_in_parallel(static_cast<unsigned>(parts.size()), parts.size(),

@@ -13,9 +13,9 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
-/// Threads of one process: forks, teams, barriers, creation, locks, tasks. Goes by the order of
-/// records on each location alone, never by the clocks of two. Records that contradict each other
-/// are counted and make no edge.
+/// Threads of one process: forks, thread teams, barriers, creation, locks, tasks. Only the order of
+/// records on each location counts; clocks of two locations are never compared. Records that
+/// contradict each other are counted and make no edge.
 class ThreadMatcher {
  public:
   explicit ThreadMatcher(Builder& builder) : builder_(builder) {}
@@ -36,7 +36,7 @@ class ThreadMatcher {
   }
 
  private:
-  /// What one thread did in a team.
+  /// The records of one thread in a thread team.
   struct Part {
     LocationIndex location = k_none;
     std::optional<EventRef> fork, join;  ///< only of the thread that forked the team

@@ -28,8 +28,9 @@ ClockDomains domains_by(std::span<const std::uint32_t> key);
 /// Every location by itself.
 ClockDomains separate_domains(std::size_t locations);
 
-/// Those of `locations` that are in `trace` as if they were one: number of events, first and last
-/// stamp, granule, flushes in order of their beginning; neither events nor clock offsets.
+/// Several locations as if they were one: number of records, first and last stamp, granule, flushes
+/// in order of their begin; neither events nor clock offsets. Locations without records count
+/// nothing.
 LocationSkeleton extent_of(const Trace& trace, std::span<const LocationIndex> locations);
 
 }  // namespace entrain::trace

@@ -43,7 +43,7 @@ struct SystemTreeNode {
   std::string name;
   std::string class_name;
   std::uint32_t parent = k_none;  ///< position in Definitions::tree_nodes
-  bool shared_memory = false;     ///< domain SHARED_MEMORY: one node of the machine
+  bool shared_memory = false;     ///< domain SHARED_MEMORY: one machine
 };
 
 struct Region {
@@ -81,7 +81,8 @@ struct Property {
   std::string value;
 };
 
-/// What the global definitions say, resolved to positions. Immutable after reading.
+/// The global definitions of a trace, with references resolved to positions in these vectors.
+/// Immutable after reading.
 struct Definitions {
   ClockProperties clock;
   std::vector<Location> locations;  ///< in order of definition
@@ -96,7 +97,8 @@ struct Definitions {
   /// Per location: number of its process, dense from 0. Accelerator and metric locations belong
   /// to the process that created them.
   std::vector<std::uint32_t> process_of;
-  /// Per location: number of its node (nearest shared-memory ancestor), dense from 0.
+  /// Per location: number of its machine (nearest shared-memory node of the system tree), dense
+  /// from 0.
   std::vector<std::uint32_t> node_of;
 };
 

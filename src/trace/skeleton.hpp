@@ -52,10 +52,11 @@ enum class EventKind : std::uint8_t {
   rma_lock,        ///< Rma request/acquire/try/release lock: no order recorded; only counted
 };
 
-/// Records of windows: the last kinds.
+/// True for the records of RMA windows, which are the last kinds.
 constexpr bool is_one_sided(EventKind kind) { return kind >= EventKind::rma_collective_begin; }
 
-/// Which call of post-start-complete-wait wrote an RmaGroupSync, told by the enclosing region.
+/// The call of post-start-complete-wait that wrote an RmaGroupSync, known from the enclosing
+/// region.
 enum class RmaGroupRole : std::uint8_t { unknown, post, start, complete, wait };
 
 /// Bits of Event::flags.
@@ -102,12 +103,17 @@ struct ClockOffset {
   double stddev = 0;        ///< as stored
 };
 
-/// Everything one scan of a location's files yields.
+/// The communication events of a location and the few other things that a correction needs of its
+/// files: the result of one scan.
+///
+/// Example: a process enters main at 1000, enters MPI_Send at 1200, sends at 1210, leaves it at
+/// 1230 and leaves main at 2000. Its five records give one event {time 1210, kind send}, and
+/// event_count 5, first 1000, last 2000, granule 10.
 struct LocationSkeleton {
-  BigVector<Event> events;        ///< in stream order; times never decrease (else decreasing > 0)
+  BigVector<Event> events;  ///< in stream order; times do not decrease if `decreasing` is empty
   std::uint64_t event_count = 0;  ///< all records of the stream
   std::uint64_t first = 0;        ///< stamp of the first record; only if event_count > 0
-  std::uint64_t last = 0;         ///< stamp of the last record
+  std::uint64_t last = 0;         ///< stamp of the last record; only if event_count > 0
   std::uint64_t granule = 0;      ///< smallest distance of two different stamps; 0: unknown
   std::vector<FlushInterval> flushes;
   std::vector<ClockOffset> clock_offsets;  ///< as stored, in file order
@@ -117,7 +123,7 @@ struct LocationSkeleton {
   std::uint64_t undefined_references = 0;  ///< events that name an undefined communicator etc.
   bool event_file_missing = false;
   bool definition_file_missing = false;
-  bool truncated = false;  ///< the event file ends early; what is there was read
+  bool truncated = false;  ///< the event file ends early; the records before that were read
   /// Position in the stream of the first stamp below its predecessor; empty: none.
   std::string decreasing;
 };
