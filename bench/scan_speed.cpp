@@ -53,7 +53,7 @@ std::uint64_t read_bytes(const std::vector<fs::path>& files) {
 std::uint64_t scan(const entrain::otf2::Archive& archive, unsigned threads) {
   std::vector<entrain::LocationIndex> all(archive.definitions().locations.size());
   std::iota(all.begin(), all.end(), 0);
-  const auto skeletons = entrain::otf2::scan_all(archive, all, threads, nullptr);
+  const auto skeletons = archive.scan_all(all, threads, nullptr);
   if (!skeletons) die(skeletons.error().message);
   std::uint64_t events = 0;
   for (const auto& skeleton : *skeletons) events += skeleton.event_count;

@@ -22,7 +22,7 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
                                   const CheckOptions& options, Progress* progress) {
   const session::MemoryLimit limit(options.memory_limit_bytes);
   session::Workers workers(processes, options.threads);
-  const TimelineUse use{.graph = options.bounds.wanted};
+  const TimelineUse use{.purpose = options.bounds.wanted ? Purpose::bounds : Purpose::check};
   TRY_ASSIGN(Timeline timeline, find_timeline(workers, archive, options, use, progress));
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
@@ -36,8 +36,12 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
   }
   timeline.graph = {};
   session::begin_phase(progress, "check");
-  TRY_ASSIGN(CheckReport report, check_times(workers, timeline.loaded, timeline.presync.maps,
-                                             options, timeline.mu, timeline.domains, progress));
+  TRY_ASSIGN(CheckReport report, check_times({.workers = workers,
+                                              .options = options,
+                                              .mu = timeline.mu,
+                                              .domains = timeline.domains,
+                                              .progress = progress},
+                                             timeline.loaded, timeline.presync.maps));
   report.presync = timeline.presync.method;
   report.clocks = std::move(timeline.presync.clocks);
   clocks::warn_of_violations(report);

@@ -14,12 +14,19 @@
 
 namespace entrain::engine {
 
-/// Runs verify::check() over a loaded trace with a team of all workers, and fills in where mu comes
-/// from. Edges between locations of one clock are counted apart if `domains` has such locations.
-/// Collective. Errors: ErrorKind::interrupted when `progress` (may be null) says so.
-Result<CheckReport> check_times(session::Workers& workers, const session::LoadedTrace& loaded,
-                                std::span<const ClockMap> maps, const CheckOptions& options,
-                                const ChosenMu& mu, const trace::ClockDomains& domains,
-                                const Progress* progress);
+/// What all checks of one run have in common. Holds references, which must outlive it.
+struct CheckSetting {
+  session::Workers& workers;
+  const CheckOptions& options;
+  const ChosenMu& mu;
+  /// Edges between locations of one clock are counted apart, if there are such locations.
+  const trace::ClockDomains& domains;
+  const Progress* progress = nullptr;  ///< may be null
+};
+
+/// Runs verify::check() on the times that `maps` (one per location) give the events of `loaded`,
+/// with a team of all workers; adds the source of mu. Collective. Errors: those of verify::check().
+Result<CheckReport> check_times(const CheckSetting& setting, const session::LoadedTrace& loaded,
+                                std::span<const ClockMap> maps);
 
 }  // namespace entrain::engine

@@ -26,6 +26,7 @@ namespace {
 /// One of the archives compared, with what a reader does to its stamps.
 struct Side {
   session::LoadedTrace loaded;
+  const otf2::Archive* archive = nullptr;
   std::vector<ClockMap> maps;
 };
 
@@ -33,6 +34,7 @@ Result<Side> open_side(const std::filesystem::path& path, bool raw, unsigned thr
                        Progress* progress) {
   Side side;
   TRY_ASSIGN(side.loaded, session::load(path, threads, progress));
+  TRY_ASSIGN(side.archive, session::otf2_archive(side.loaded));
   TRY_ASSIGN(clocks::Presynchronised presync,
              clocks::presynchronise(side.loaded.trace, raw ? Presync::none : Presync::linear));
   side.maps = std::move(presync.maps);
@@ -164,13 +166,13 @@ class Comparison {
 
   Result<Times> times(LocationIndex l) const {
     Times result;
-    TRY_ASSIGN(result.events_a, otf2::read_stamps(*a_.loaded.archive, l));
-    TRY_ASSIGN(result.events_b, otf2::read_stamps(*b_.loaded.archive, l));
+    TRY_ASSIGN(result.events_a, otf2::read_stamps(*a_.archive, l));
+    TRY_ASSIGN(result.events_b, otf2::read_stamps(*b_.archive, l));
     TRY(check_same_events(l, result.events_a, result.events_b, b_));
     result.a = times_of(result.events_a, a_.maps[l]);
     result.b = times_of(result.events_b, b_.maps[l]);
     if (truth_ != nullptr) {
-      TRY_ASSIGN(const otf2::EventStamps truth, otf2::read_stamps(*truth_->loaded.archive, l));
+      TRY_ASSIGN(const otf2::EventStamps truth, otf2::read_stamps(*truth_->archive, l));
       TRY(check_same_events(l, result.events_a, truth, *truth_));
       result.truth = times_of(truth, truth_->maps[l]);
     }

@@ -15,7 +15,8 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
                               Progress* progress) {
   TRY(otf2::check_target(output, options.force));
   TRY_ASSIGN(const session::LoadedTrace loaded, session::load(archive, options.threads, progress));
-  TRY(otf2::check_writable(*loaded.archive));
+  TRY_ASSIGN(const otf2::Archive* const original, session::otf2_archive(loaded));
+  TRY(otf2::check_writable(*original));
   TRY_ASSIGN(const clocks::Presynchronised presync,
              clocks::presynchronise(loaded.trace, Presync::linear));
   TRY_ASSIGN(sim::Distortion distortion, sim::distort(loaded.trace, presync.maps, options));
@@ -38,8 +39,7 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
   plan.force = options.force;
   plan.threads = options.threads;
   plan.progress = progress;
-  TRY_ASSIGN(const std::filesystem::path anchor,
-             otf2::write_archive(*loaded.archive, plan, output));
+  TRY_ASSIGN(const std::filesystem::path anchor, otf2::write_archive(*original, plan, output));
   DistortReport report = std::move(distortion.report);
   report.input = loaded.trace.path;
   report.output = anchor.string();

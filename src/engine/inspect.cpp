@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <entrain/entrain.hpp>
@@ -173,14 +174,16 @@ std::uint64_t distinct(const std::vector<std::uint32_t>& numbers) {
 Result<ArchiveInfo> inspect(const std::filesystem::path& path, unsigned threads,
                             Progress* progress) {
   TRY_ASSIGN(const session::LoadedTrace loaded, session::load(path, threads, progress));
-  const otf2::Anchor& anchor = loaded.archive->anchor();
   const trace::Definitions& definitions = loaded.trace.definitions;
   ArchiveInfo info;
   info.archive = loaded.trace.path;
-  info.machine = anchor.machine;
-  info.creator = anchor.creator;
-  info.description = anchor.description;
-  info.trace_format = anchor.trace_format;
+  if (const auto archive = session::otf2_archive(loaded)) {
+    const otf2::Anchor& anchor = (*archive)->anchor();
+    info.machine = anchor.machine;
+    info.creator = anchor.creator;
+    info.description = anchor.description;
+    info.trace_format = anchor.trace_format;
+  }
   info.locations = definitions.locations.size();
   info.processes = distinct(definitions.process_of);
   info.nodes = distinct(definitions.node_of);
@@ -193,11 +196,9 @@ Result<ArchiveInfo> inspect(const std::filesystem::path& path, unsigned threads,
   Summary summary(info);
   for (const auto& location : loaded.trace.locations) summary.add(location);
   summary.finish();
-  for (LocationIndex l = 0; l < info.locations; ++l) {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(loaded.archive->event_file(l), error);
-    if (!error) info.event_bytes += size;
-  }
+  std::vector<LocationIndex> all(info.locations);
+  std::iota(all.begin(), all.end(), LocationIndex{0});
+  info.event_bytes = loaded.source->event_bytes(all);
   return info;
 }
 

@@ -8,6 +8,7 @@
 #include "clocks/presync.hpp"
 #include "engine/check_times.hpp"
 #include "otf2/write/compare_rewritten.hpp"
+#include "session/overlay.hpp"
 #include "session/phase.hpp"
 #include "verify/statistics.hpp"
 
@@ -24,9 +25,13 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
   TRY_ASSIGN(const std::unique_ptr<otf2::Archive> written,
              agree(processes_, otf2::Archive::open(anchor)));
   const session::LoadedTrace& loaded = original_.loaded;
+  const std::vector<LocationIndex> own = loaded.own(processes_);
   TRY_ASSIGN(const otf2::Rewritten rewritten,
              agree(processes_, otf2::compare_rewritten(
-                                   {*loaded.archive, *written, original_.own, original_.corrected},
+                                   {.original = original_.archive,
+                                    .written = *written,
+                                    .locations = own,
+                                    .maps = original_.corrected},
                                    {.threads = workers_.threads(), .progress = progress_})));
   if (processes_.any(!rewritten.as_mapped)) return as_any_other(anchor, report);
   session::begin_phase(progress_, "verify");
@@ -36,17 +41,18 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
   return compare(loaded.trace, original_.corrected, has_clock_offsets ? "linear" : "none", report);
 }
 
-/// The events of an overlay are those of the original: reading them again would tell nothing.
+/// The events of an overlay are those of the original, so they are not read again.
 Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectReport& report) {
   session::begin_phase(progress_, "verify");
-  TRY_ASSIGN(session::LoadedTrace written,
-             session::load_overlay(workers_, anchor, original_.loaded));
-  // What a reader makes of it is what counts.
-  TRY_ASSIGN(const clocks::Presynchronised as_read,
-             clocks::presynchronise(written.share(processes_), Presync::linear));
-  TRY_ASSIGN(report.after, check(written, as_read.maps));
-  count_events_in_flushes(written.trace, report.after);
-  original_.loaded.trace.locations = std::move(written.trace.locations);
+  clocks::Presynchronised as_read;  // the times that a reader finds
+  {
+    TRY_ASSIGN(const session::Overlay overlay,
+               session::Overlay::open(workers_, anchor, original_.loaded));
+    TRY_ASSIGN(as_read,
+               clocks::presynchronise(overlay.written().share(processes_), Presync::linear));
+    TRY_ASSIGN(report.after, check(overlay.written(), as_read.maps));
+  }
+  count_events_in_flushes(report.after);
   return compare(original_.loaded.trace, as_read.maps, as_read.method, report);
 }
 
@@ -73,7 +79,7 @@ Result<void> ReadBack::compare(const trace::Trace& written, std::span<const Cloc
   return {};
 }
 
-/// Of the original under the maps `before` against what was written under `after`.
+/// Compares the original under the maps `before` with the written archive under `after`.
 Result<CorrectionStatistics> ReadBack::statistics(std::span<const ClockMap> before,
                                                   const trace::Trace& written,
                                                   std::span<const ClockMap> after) {
@@ -93,12 +99,13 @@ Result<CorrectionStatistics> ReadBack::statistics(std::span<const ClockMap> befo
 
 /// Says where violations may come from that an overlay cannot remove: the events of a corrected
 /// location that lie inside a buffer flush, where its clock map must be straight.
-void ReadBack::count_events_in_flushes(const trace::Trace& trace, CheckReport& after) {
+void ReadBack::count_events_in_flushes(CheckReport& after) {
   std::int64_t events = 0;
-  for (const LocationIndex l : original_.own) {
+  for (const LocationIndex l : original_.loaded.own(processes_)) {
     if (original_.corrected[l] == original_.measured[l]) continue;
-    for (const trace::FlushInterval& flush : trace.locations[l].flushes) {
-      events += static_cast<std::int64_t>(trace::events_inside(trace.locations[l], flush));
+    const trace::LocationSkeleton& location = original_.loaded.trace.locations[l];
+    for (const trace::FlushInterval& flush : location.flushes) {
+      events += static_cast<std::int64_t>(trace::events_inside(location, flush));
     }
   }
   events = processes_.reduce(Team::Reduction::sum, events);
@@ -108,8 +115,12 @@ void ReadBack::count_events_in_flushes(const trace::Trace& trace, CheckReport& a
 
 Result<CheckReport> ReadBack::check(const session::LoadedTrace& trace,
                                     std::span<const ClockMap> maps) {
-  return check_times(workers_, trace, maps, options_.check, original_.mu, original_.domains,
-                     progress_);
+  return check_times({.workers = workers_,
+                      .options = options_.check,
+                      .mu = original_.mu,
+                      .domains = original_.domains,
+                      .progress = progress_},
+                     trace, maps);
 }
 
 }  // namespace entrain::engine

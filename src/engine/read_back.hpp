@@ -17,18 +17,21 @@
 
 namespace entrain::engine {
 
-/// What an archive that was written is held against.
+/// The trace before its correction, to compare the written archive with. Holds references, which
+/// must outlive it. Maps: one per location, stored stamp -> time.
 struct Original {
-  session::LoadedTrace& loaded;  ///< of an overlay the skeletons are taken over, and given back
-  std::span<const LocationIndex> own;
-  const std::vector<ClockMap>& measured;   ///< per location: as a reader saw it
-  const std::vector<ClockMap>& presync;    ///< what the amortization started from
-  const std::vector<ClockMap>& corrected;  ///< what was written
+  /// Changed while an overlay is looked at: session::Overlay borrows the skeletons.
+  session::LoadedTrace& loaded;
+  const otf2::Archive& archive;            ///< of `loaded`
+  const std::vector<ClockMap>& measured;   ///< as a reader saw it
+  const std::vector<ClockMap>& presync;    ///< the start of the amortization
+  const std::vector<ClockMap>& corrected;  ///< as written
   const ChosenMu& mu;
   const trace::ClockDomains& domains;
 };
 
-/// Checks a corrected archive as written: violations, what moved, and that nothing else changed.
+/// Checks a corrected archive as written: violations, how far events moved, and that nothing else
+/// changed.
 class ReadBack {
  public:
   ReadBack(session::Workers& workers, const CorrectOptions& options, const Original& original,
@@ -39,8 +42,9 @@ class ReadBack {
         original_(original),
         progress_(progress) {}
 
-  /// Fills `after`, `statistics` and `verified` of the report. Collective. Errors: as of load() and
-  /// verify::correction_statistics().
+  /// Fills `after`, `statistics` and `verified` of the report; its `output` must be known.
+  /// Collective. Errors: those of load() and verify::correction_statistics(). After an error the
+  /// original has its skeletons again, as Overlay says.
   Result<void> run(const std::filesystem::path& anchor, CorrectReport& report);
 
  private:
@@ -53,7 +57,7 @@ class ReadBack {
   Result<CorrectionStatistics> statistics(std::span<const ClockMap> before,
                                           const trace::Trace& written,
                                           std::span<const ClockMap> after);
-  void count_events_in_flushes(const trace::Trace& trace, CheckReport& after);
+  void count_events_in_flushes(CheckReport& after);
   Result<CheckReport> check(const session::LoadedTrace& trace, std::span<const ClockMap> maps);
 
   session::Workers& workers_;

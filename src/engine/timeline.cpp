@@ -36,7 +36,7 @@ const char* word_of(ClockDomain rule) {
   return "";
 }
 
-/// Of more clocks a fit may take longer than all the rest together.
+/// With more clocks a fit may take longer than all the rest together.
 constexpr std::size_t k_most_unasked_clocks = 1024;
 
 class Finder {
@@ -53,11 +53,11 @@ class Finder {
     TRY(read(archive, {}));
     TRY_ASSIGN(t_.mu, choose_mu(workers_, t_.loaded, t_.measured.maps, options_.mu, progress_));
     t_.report.clock_domain = word_of(options_.clock_domain);
-    if (use_.correction || options_.presync == Presync::causal) {
+    if (corrects() || options_.presync == Presync::causal) {
       TRY(build_graph());
       TRY(improve(archive));
     } else {
-      if (use_.graph) TRY(build_graph());
+      if (use_.purpose == Purpose::bounds) TRY(build_graph());
       t_.domains = causal::defined_domains(t_.loaded.trace.definitions, options_.clock_domain);
       t_.presync = t_.measured;
       t_.shared_clocks = unasked_domains();
@@ -71,14 +71,20 @@ class Finder {
  private:
   [[nodiscard]] causal::Context context() const { return causal_context(workers_, t_, progress_); }
 
-  /// Scans the archive, with whole domains of `domains` in one process, unless there is none.
+  [[nodiscard]] bool corrects() const { return use_.purpose == Purpose::correction; }
+
+  /// Scans the archive. `domains`: per location, or empty; locations with equal numbers get one
+  /// process.
   Result<void> read(const std::filesystem::path& archive, std::span<const std::uint32_t> domains) {
     {
       const Stopwatch watch(t_.scan_s);
       t_.loaded = {};
       TRY_ASSIGN(t_.loaded, session::load(workers_, archive, progress_, domains));
     }
-    if (use_.writing) TRY(otf2::check_writable(*t_.loaded.archive));
+    if (use_.writing) {
+      TRY_ASSIGN(t_.archive, session::otf2_archive(t_.loaded));
+      TRY(otf2::check_writable(*t_.archive));
+    }
     const Stopwatch watch(t_.presync_s);
     TRY_ASSIGN(t_.measured, clocks::presynchronise(t_.loaded.share(processes_), options_));
     return {};
@@ -138,7 +144,7 @@ class Finder {
     return {};
   }
 
-  /// Without a look at the trace: processes, which are never parted, whoever works on it.
+  /// Found without the trace: processes, whose locations always have one owner.
   [[nodiscard]] trace::ClockDomains unasked_domains() const {
     const bool apart = options_.clock_domain == ClockDomain::location;
     return causal::defined_domains(t_.loaded.trace.definitions,
@@ -169,7 +175,7 @@ class Finder {
 
   [[nodiscard]] bool wants_bending() const {
     if (options_.presync == Presync::causal) return true;
-    return use_.correction && options_.presync == Presync::automatic &&
+    return corrects() && options_.presync == Presync::automatic &&
            trace::find_property(t_.loaded.trace.definitions, trace::k_property_correction) ==
                nullptr;
   }
@@ -186,8 +192,8 @@ class Finder {
     return {};
   }
 
-  /// Maps which all locations of a domain share must not bend inside a flush of any of them, as far
-  /// as an OTF2 reader is to apply them.
+  /// A map that an OTF2 reader applies must not bend inside a flush; one that all locations of a
+  /// domain share, inside a flush of none of them.
   void add_flush_knots() {
     for (const auto& members : t_.domains.members) {
       if (members.size() < 2) continue;
@@ -232,7 +238,7 @@ void measure_shift(session::Workers& workers, Timeline& timeline) {
   const match::Graph& graph = timeline.graph;
   const std::vector<LocationIndex> own = timeline.loaded.own(processes);
   std::vector<Shift> shifts(own.size());
-  static_cast<void>(parallel_for(workers.threads(), own.size(), [&](std::size_t i) -> Result<void> {
+  for_each_in_parallel(workers.threads(), own.size(), [&](std::size_t i) {
     const LocationIndex l = own[i];
     ClockMap::Cursor before(timeline.measured.maps[l]), after(timeline.presync.maps[l]);
     Shift shift;
@@ -241,8 +247,7 @@ void measure_shift(session::Workers& workers, Timeline& timeline) {
       shift.take(moved, moved, 1);
     }
     shifts[i] = shift;
-    return {};
-  }));
+  });
   Shift all;
   for (const Shift& one : shifts) all.take(one.largest, one.sum, one.nodes);
   timeline.report.shift_max_ticks = processes.reduce(Team::Reduction::max, all.largest);

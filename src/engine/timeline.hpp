@@ -19,46 +19,57 @@
 namespace entrain::engine {
 
 /// The times that a check or a correction starts from, and how they were found.
+///
+/// Example: two processes, both clocks measured at begin and end of the program. `measured` takes
+/// the stamp 1000 of process 1 to 1400. A message to that event was sent at 1450, so its edge is
+/// violated; `presync` bends the clock and takes the stamp to 1460. The amortization starts there.
 struct Timeline {
   session::LoadedTrace loaded;
-  clocks::Presynchronised measured;  ///< what the clock sessions say
-  clocks::Presynchronised presync;   ///< the same, or bent by the trace's edges: C
+  const otf2::Archive* archive = nullptr;  ///< of `loaded`, if TimelineUse::writing
+  clocks::Presynchronised measured;        ///< by the clock sessions alone
+  clocks::Presynchronised presync;         ///< the same, or bent by the trace's edges: C
   ChosenMu mu;
-  match::Graph graph;  ///< only if asked for
-  trace::ClockDomains domains;
-  /// Clocks that locations may be believed to share, also where nothing had to be corrected.
+  match::Graph graph;           ///< empty for Purpose::check, unless clocks are bent
+  trace::ClockDomains domains;  ///< locations that get one map
+  /// Clocks that locations are taken to share, also where nothing had to be corrected.
   trace::ClockDomains shared_clocks;
-  bool violated = false;  ///< something is, by what was measured; known of a correction only
-  bool domains_are_guessed = false;  ///< may be split when the trace turns out to contradict them
+  bool violated = false;             ///< under `measured`; stays false where nobody had to look
+  bool domains_are_guessed = false;  ///< to be split if the trace turns out to contradict them
   TimelineReport report;
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 };
 
-/// The trace of a timeline with its graph, as functions of causal/ want it. The timeline must
-/// outlive it.
+/// The trace of a timeline with its graph, for the functions of causal/. The timeline must outlive
+/// it.
 causal::Context causal_context(session::Workers& workers, const Timeline& timeline,
                                const Progress* progress);
 
-/// What a timeline is for.
+/// The next step after the timeline is found.
+enum class Purpose {
+  check,      ///< the graph is built only if clocks are to be bent
+  bounds,     ///< the graph is built
+  correction  ///< the graph is built, clock domains are found, clocks are bent where necessary
+};
+
+/// How a timeline is used.
 struct TimelineUse {
-  bool graph = false;  ///< build the graph, even if nothing else needs it
-  bool correction =
-      false;  ///< build the graph, find clock domains, bend clocks if that is called for
+  Purpose purpose = Purpose::check;
   bool every_event = false;  ///< nodes for all communication events (match::Options)
   bool writing = false;      ///< refuse an archive that cannot be written anew, before long work
   bool overlay = false;      ///< the maps are for an OTF2 reader, which needs knots around flushes
 };
 
-/// How far presync moves the times of nodes, against what was measured: mean and largest. To be
-/// told again if the presync changes. Collective.
+/// Fills `report` with the mean and the largest distance between the times of the nodes by presync
+/// and by `measured`. To be called again if the presync changes. Collective.
 void measure_shift(session::Workers& workers, Timeline& timeline);
 
 /// Reads an archive and finds the times of its events. Collective over the processes; the same for
-/// any number of them. Errors: as of load(), presynchronise() and match::build_graph().
+/// any number of them. Errors: those of load(), presynchronise() and match::build_graph();
+/// ErrorKind::input for an archive that cannot be written, with TimelineUse::writing.
 ///
 /// Presync::automatic of a correction is Presync::causal where something is violated and the
 /// archive was not corrected before. Locations that share a clock get one map, but only where
-/// something is violated: nothing changes in a trace that is fine.
+/// something is violated: a trace without violations keeps its times.
 Result<Timeline> find_timeline(session::Workers& workers, const std::filesystem::path& archive,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress);

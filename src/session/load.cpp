@@ -5,16 +5,14 @@
 
 #include <fmt/core.h>
 
-#include "base/executor.hpp"
 #include "base/try.hpp"
-#include "otf2/read/adopt.hpp"
-#include "otf2/read/parallel_scan.hpp"
+#include "session/open_trace.hpp"
 
 namespace entrain::session {
 
 namespace {
 
-/// Refuses a trace of which no event file exists although there should be some.
+/// Refuses a trace none of whose event files exists although there should be some.
 Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
   const auto missing = [](const auto& location) { return location.event_file_missing; };
   const auto present = [](const auto& location) { return location.event_count > 0; };
@@ -40,22 +38,19 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
                          std::span<const std::uint32_t> together) {
   Team& processes = workers.processes();
   LoadedTrace loaded;
-  TRY_ASSIGN(loaded.archive, agree(processes, otf2::Archive::open(path)));
-  loaded.trace.path = loaded.archive->path();
-  loaded.trace.definitions = loaded.archive->definitions();
+  TRY_ASSIGN(loaded.source, agree(processes, open_trace(path)));
+  loaded.trace.path = loaded.source->path();
+  loaded.trace.definitions = loaded.source->definitions();
   TRY_ASSIGN(loaded.partition, workers.share_out(
                                    loaded.trace.definitions,
                                    [&](LocationIndex l) {
-                                     std::error_code missing;
-                                     const auto size = std::filesystem::file_size(
-                                         loaded.archive->event_file(l), missing);
-                                     return missing ? 0 : size;
+                                     return loaded.source->event_bytes({&l, 1});
                                    },
                                    together));
   const std::vector<LocationIndex> own = loaded.own(processes);
   loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
   TRY_ASSIGN(std::vector<trace::LocationSkeleton> skeletons,
-             agree(processes, otf2::scan_all(*loaded.archive, own, workers.threads(), progress)));
+             agree(processes, loaded.source->scan_all(own, workers.threads(), progress)));
   for (std::size_t i = 0; i < own.size(); ++i) {
     loaded.trace.locations[own[i]] = std::move(skeletons[i]);
   }
@@ -63,30 +58,13 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
   return loaded;
 }
 
-Result<LoadedTrace> load_overlay(Workers& workers, const std::filesystem::path& path,
-                                 LoadedTrace& original) {
-  Team& processes = workers.processes();
-  LoadedTrace loaded;
-  TRY_ASSIGN(loaded.archive, agree(processes, otf2::Archive::open(path)));
-  loaded.trace.path = loaded.archive->path();
-  loaded.trace.definitions = loaded.archive->definitions();
-  loaded.partition = original.partition;
-  const std::vector<LocationIndex> own = original.own(processes);
-  loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
-  TRY(processes.agree(
-      parallel_for(workers.threads(), own.size(), [&](std::size_t i) -> Result<void> {
-        const LocationIndex l = own[i];
-        trace::LocationSkeleton skeleton = std::move(original.trace.locations[l]);
-        TRY_ASSIGN(const bool adopted,
-                   otf2::adopt_skeleton(*original.archive, *loaded.archive, l, skeleton));
-        if (!adopted) {
-          skeleton = {};
-          TRY_ASSIGN(skeleton, loaded.archive->scan(l));
-        }
-        loaded.trace.locations[l] = std::move(skeleton);
-        return {};
-      })));
-  return loaded;
+Result<const otf2::Archive*> otf2_archive(const LoadedTrace& loaded) {
+  const auto* archive = dynamic_cast<const otf2::Archive*>(loaded.source.get());
+  if (archive != nullptr) return archive;
+  return fail(ErrorKind::input,
+              fmt::format("{} is no OTF2 archive: it can be checked, but nothing can be written "
+                          "from it",
+                          loaded.trace.path));
 }
 
 }  // namespace entrain::session

@@ -3,26 +3,29 @@
 
 #include <filesystem>
 #include <memory>
-#include <string>
+#include <span>
 #include <vector>
 
 #include <entrain/progress.hpp>
 
 #include "otf2/read/archive.hpp"
 #include "session/workers.hpp"
-#include "trace/partition.hpp"
 #include "trace/share.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::session {
 
-/// An archive with everything that the correction works on.
+/// A trace as one process of a run holds it.
+///
+/// Example: two processes load a trace of four locations, two per traced process. In the second one
+/// `partition.owner` is {0, 0, 1, 1}, own() is {2, 3}, and `trace.locations` has four entries, of
+/// which the first two are empty. The definitions are complete in both.
 struct LoadedTrace {
-  std::unique_ptr<otf2::Archive> archive;
+  std::unique_ptr<trace::Source> source;  ///< the trace on disk
   trace::Trace trace;          ///< skeletons of this process's locations; those of others are empty
   trace::Partition partition;  ///< over the processes of the run
 
-  /// The share of `team`'s member; the trace and `team` must outlive it.
+  /// The share of this process; this and `team` must outlive it.
   [[nodiscard]] trace::Share share(Team& team) const { return {team, partition, trace}; }
   /// The locations of this process.
   [[nodiscard]] std::vector<LocationIndex> own(const Team& processes) const {
@@ -30,16 +33,17 @@ struct LoadedTrace {
   }
 };
 
-/// Opens an archive and scans the locations of this process on its threads. `together`: per
-/// location, or empty; those with equal numbers get one owner. Collective over the processes.
-/// Errors: ErrorKind::input, ErrorKind::interrupted.
+/// Opens a trace and scans the locations of this process on its threads. `together`: per
+/// location, or empty; locations with equal numbers get one owner. Collective over the processes.
+/// Errors: those of open_trace() and Source::scan_all(), the same at every process;
+/// ErrorKind::input if event files are missing and no location has an event.
 Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress,
                          std::span<const std::uint32_t> together = {});
-/// Opens an overlay of `original`, whose events it takes over where both share the event files: the
-/// skeletons of `original` are gone then. It keeps what else it has. Collective; errors as load().
-Result<LoadedTrace> load_overlay(Workers& workers, const std::filesystem::path& path,
-                                 LoadedTrace& original);
-/// In this process alone.
+/// The same in this process alone.
 Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress);
+
+/// The source of a trace as an OTF2 archive, for steps that read or write the files themselves.
+/// ErrorKind::input for a trace in another format.
+Result<const otf2::Archive*> otf2_archive(const LoadedTrace& loaded);
 
 }  // namespace entrain::session

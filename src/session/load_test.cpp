@@ -30,7 +30,7 @@ TEST(Load, reads_all_locations_whatever_the_number_of_threads) {
   ASSERT_TRUE(one) << one.error().message;
   ASSERT_TRUE(four);
   EXPECT_EQ(one->trace.locations.size(), 4u);
-  EXPECT_EQ(progress.total, one->archive->event_bytes(std::array<LocationIndex, 4>{0, 1, 2, 3}));
+  EXPECT_EQ(progress.total, one->source->event_bytes(std::array<LocationIndex, 4>{0, 1, 2, 3}));
   EXPECT_EQ(progress.done, progress.total);
   for (std::size_t l = 0; l < 4; ++l) {
     EXPECT_GT(one->trace.locations[l].events.size(), 0u);
@@ -52,6 +52,20 @@ TEST(Load, a_missing_archive_is_named) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::input);
   EXPECT_THAT(refused.error().message, HasSubstr("no/such/traces.otf2"));
+}
+
+TEST(Load, an_archive_is_the_source_and_nothing_else_passes_for_one) {
+  const auto loaded = load(ENTRAIN_EXAMPLES_DIR "/traces/allops-4", 1, nullptr);
+  ASSERT_TRUE(loaded);
+  const auto archive = otf2_archive(*loaded);
+  ASSERT_TRUE(archive);
+  EXPECT_EQ((*archive)->path(), loaded->trace.path);
+  LoadedTrace other;
+  other.trace.path = "spans.json";
+  const auto refused = otf2_archive(other);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::input);
+  EXPECT_THAT(refused.error().message, HasSubstr("spans.json"));
 }
 
 }  // namespace

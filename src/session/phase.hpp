@@ -7,7 +7,7 @@
 
 namespace entrain::session {
 
-/// Tells `progress`, which may be null, of a phase in which nothing is counted.
+/// Reports to `progress`, which may be null, the begin of a phase in which nothing is counted.
 inline void begin_phase(Progress* progress, std::string_view phase) {
   if (progress != nullptr) progress->begin(phase, 0, {});
 }

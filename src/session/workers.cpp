@@ -15,7 +15,8 @@ Result<trace::Partition> Workers::share_out(
     std::span<const std::uint32_t> together) {
   if (alone()) return trace::undivided(definitions);
   Team& team = *processes_;
-  // Every process asks for some of the sizes: 100,000 questions from everybody would be many.
+  // Each process asks the file system for its share of the sizes only: with 100,000 locations and
+  // many processes, all sizes everywhere would be a heavy load.
   std::vector<std::int64_t> sizes(definitions.locations.size(), 0);
   for (std::size_t l = team.rank(); l < sizes.size(); l += team.size()) {
     sizes[l] = static_cast<std::int64_t>(bytes(static_cast<LocationIndex>(l)));
@@ -46,7 +47,7 @@ Result<void> Workers::run(const trace::Trace& trace, const trace::Partition& par
 
 namespace {
 
-/// What a run needs beside its large arrays.
+/// Memory that a run needs beside its large arrays, bytes.
 constexpr std::uint64_t k_reserve = std::uint64_t{32} << 20;
 
 }  // namespace

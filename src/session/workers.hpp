@@ -12,11 +12,15 @@
 
 namespace entrain::session {
 
-/// Who does the work: the processes of this run, and the threads of each.
+/// The processes of this run and the threads of each, which do the work.
 ///
-/// Several processes share out the locations of a trace once and for all: each reads, holds and
-/// writes its own ones, with its threads side by side. A single process holds everything, and its
-/// threads share the locations out anew for every step that needs a team.
+/// Several processes share out the locations of a trace once: each reads, holds and writes its own
+/// ones, with its threads side by side. A single process holds everything, and its threads share
+/// the locations out anew for every step that needs a team. Used by one thread per process.
+///
+/// Example: with mpirun -n 3 and 8 threads, run() has a team of 3 members, and each may use 8
+/// threads for its loops. One process with 8 threads and a large trace has a team of 8 members,
+/// each with 1 thread for its loops.
 class Workers {
  public:
   /// This process alone; `threads` 0: all cores.
@@ -33,11 +37,12 @@ class Workers {
   /// True in the process that speaks for all.
   [[nodiscard]] bool first() const { return processes_->rank() == 0; }
 
-  /// True for one member of a team that works in run(): the one that speaks for its process.
+  /// True for one member per process of the team that works in run(): that one hands the result to
+  /// its process.
   [[nodiscard]] bool speaks(const Team& team) const { return !alone() || team.rank() == 0; }
 
-  /// Whose location is whose among the processes. Collective; event files are weighed by size.
-  /// `together` as for trace::divide().
+  /// Shares the locations out among the processes, by the sizes of their event files. Collective.
+  /// `bytes` is asked for some of the locations at each process; `together` as for trace::divide().
   [[nodiscard]] Result<trace::Partition> share_out(
       const trace::Definitions& definitions,
       const std::function<std::uint64_t(LocationIndex)>& bytes,
@@ -46,8 +51,9 @@ class Workers {
   /// The work of one member of a team, on its share; loops of its own may use `threads` threads.
   using Body = std::function<Result<void>(const trace::Share& share, unsigned threads)>;
 
-  /// Runs a team over the locations of a trace that are scanned already: the processes if there are
-  /// several, else the threads of this one. `body` must agree on its errors.
+  /// Runs a team over the scanned locations of a trace: the processes, among which `partition`
+  /// divides them, or the threads of a single process. `body` must return the same error at every
+  /// member. Collective.
   Result<void> run(const trace::Trace& trace, const trace::Partition& partition, const Body& body);
 
  private:
@@ -59,8 +65,8 @@ class Workers {
   unsigned threads_;
 };
 
-/// Limits the anonymous memory of large arrays while it lives (CheckOptions::memory_limit_bytes);
-/// in the end it gives back what they have left.
+/// Limits the anonymous memory of large arrays while it lives (CheckOptions::memory_limit_bytes;
+/// 0: no limit). When it is destroyed, memory that they keep for later goes back to the system.
 class MemoryLimit {
  public:
   explicit MemoryLimit(std::uint64_t bytes);

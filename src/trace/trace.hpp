@@ -1,30 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <entrain/error.hpp>
+#include <entrain/progress.hpp>
 
 #include "trace/definitions.hpp"
 #include "trace/skeleton.hpp"
 
 namespace entrain::trace {
 
-/// What a trace format implements. Reads only; const functions may be called from any thread.
+/// A trace on disk: the interface that a trace format implements. session::open_trace() chooses the
+/// format. Reads only; const functions may be called from any thread.
 class Source {
  public:
   virtual ~Source() = default;
 
-  /// Path of the anchor file, for messages.
+  /// Path of the file that stands for the trace, for messages.
   [[nodiscard]] virtual const std::string& path() const = 0;
 
   [[nodiscard]] virtual const Definitions& definitions() const = 0;
 
-  /// Reads the files of one location from begin to end. Errors: ErrorKind::input for a file that
-  /// cannot be opened or whose structure is damaged; a missing or truncated file is a counted
-  /// anomaly of the result instead.
-  [[nodiscard]] virtual Result<LocationSkeleton> scan(LocationIndex location) const = 0;
+  /// Bytes that a scan of these locations reads; where the size is unknown, 0. O(locations).
+  [[nodiscard]] virtual std::uint64_t event_bytes(
+      std::span<const LocationIndex> locations) const = 0;
+
+  /// Reads these locations from begin to end on `threads` threads (0: all cores). One skeleton per
+  /// location named, in that order. Counts their event_bytes() in `progress`, which may be null.
+  /// Errors: ErrorKind::input for a file that cannot be opened or whose structure is damaged;
+  /// ErrorKind::interrupted. A missing or truncated file is a counted anomaly of the result
+  /// instead.
+  [[nodiscard]] virtual Result<std::vector<LocationSkeleton>> scan_all(
+      std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const = 0;
 
   /// Name of the innermost region that is open at the first event with stamp `time`, or "".
   [[nodiscard]] virtual std::string region_at(LocationIndex location, std::uint64_t time) const = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/scanned_trace.hpp"
 
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -12,11 +13,11 @@ trace::Trace scanned_trace(const trace::Source& source) {
   trace::Trace trace;
   trace.path = source.path();
   trace.definitions = source.definitions();
-  for (LocationIndex l = 0; l < trace.definitions.locations.size(); ++l) {
-    auto skeleton = source.scan(l);
-    if (!skeleton) throw std::runtime_error(skeleton.error().message);
-    trace.locations.push_back(*std::move(skeleton));
-  }
+  std::vector<LocationIndex> all(trace.definitions.locations.size());
+  std::iota(all.begin(), all.end(), LocationIndex{0});
+  auto skeletons = source.scan_all(all, 1, nullptr);
+  if (!skeletons) throw std::runtime_error(skeletons.error().message);
+  trace.locations = *std::move(skeletons);
   return trace;
 }
 

@@ -30,10 +30,16 @@ class Archive final : public trace::Source {
 
   const std::string& path() const override { return anchor_path_; }
   const trace::Definitions& definitions() const override { return definitions_; }
-  Result<trace::LocationSkeleton> scan(LocationIndex location) const override;
-  /// The same; `progress`, which may be null, counts bytes and may cancel the scan
-  /// (ErrorKind::interrupted).
+  Result<trace::LocationSkeleton> scan(LocationIndex location) const;
+  /// As above, and gives up with ErrorKind::interrupted when `progress`, which may be null, says
+  /// so.
   Result<trace::LocationSkeleton> scan(LocationIndex location, Progress* progress) const;
+  /// Scans these locations on `threads` threads (0: all cores) and counts their bytes in
+  /// `progress`, which may be null; large event files are shared among the threads. One skeleton
+  /// per location named, in that order. Errors: as of scan(), and ErrorKind::interrupted.
+  Result<std::vector<trace::LocationSkeleton>> scan_all(std::span<const LocationIndex> locations,
+                                                        unsigned threads,
+                                                        Progress* progress) const override;
   std::string region_at(LocationIndex location, std::uint64_t time) const override;
 
   // The steps of scan(), for a scan of several locations or of parts of their files.
@@ -54,8 +60,8 @@ class Archive final : public trace::Source {
   [[nodiscard]] std::string name() const;
   /// Paths of the files of one location; they need not exist.
   [[nodiscard]] std::filesystem::path event_file(LocationIndex location) const;
-  /// Bytes of the event files of these locations; a file whose size is unknown counts 0.
-  [[nodiscard]] std::uint64_t event_bytes(std::span<const LocationIndex> locations) const;
+  /// Bytes of the event files of these locations; nothing for one that cannot be looked at.
+  [[nodiscard]] std::uint64_t event_bytes(std::span<const LocationIndex> locations) const override;
   [[nodiscard]] std::filesystem::path definition_file(LocationIndex location) const;
   [[nodiscard]] std::filesystem::path snapshot_file(LocationIndex location) const;
   [[nodiscard]] std::filesystem::path global_definition_file() const;

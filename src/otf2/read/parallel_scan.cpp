@@ -93,10 +93,9 @@ Result<void> ParallelScan::scan_part_of(const Task& task) {
   return {};
 }
 
-Result<std::vector<trace::LocationSkeleton>> scan_all(const Archive& archive,
-                                                      std::span<const LocationIndex> locations,
-                                                      unsigned threads, Progress* progress) {
-  return ParallelScan(archive, locations, threads, progress, k_part_bytes).run();
+Result<std::vector<trace::LocationSkeleton>> Archive::scan_all(
+    std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const {
+  return ParallelScan(*this, locations, threads, progress, k_part_bytes).run();
 }
 
 }  // namespace entrain::otf2

@@ -54,9 +54,4 @@ class ParallelScan {
   std::vector<std::unique_ptr<LargeFile>> large_files_;
 };
 
-/// A ParallelScan with parts of a size that suits.
-Result<std::vector<trace::LocationSkeleton>> scan_all(const Archive& archive,
-                                                      std::span<const LocationIndex> locations,
-                                                      unsigned threads, Progress* progress);
-
 }  // namespace entrain::otf2

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/check_times.hpp"
+
+#include <gtest/gtest.h>
+
+#include "session/testing.hpp"
+
+namespace entrain::engine {
+namespace {
+
+using trace::EventKind;
+using trace::testing::TraceBuilder;
+
+/// The second process receives at 500 the message that the first one sent at 1000.
+session::LoadedTrace backward_message() {
+  TraceBuilder b(2);
+  b.message(EventKind::send, 0, 1000, 1);
+  b.message(EventKind::recv, 1, 500, 0);
+  return session::testing::loaded_of(b);
+}
+
+CheckReport checked(const session::LoadedTrace& loaded, std::span<const ClockMap> maps,
+                    const trace::ClockDomains& domains) {
+  session::Workers workers(2);
+  const CheckOptions options;
+  const ChosenMu mu{.ticks = {}, .source = "by hand"};
+  const auto report = check_times(
+      {.workers = workers, .options = options, .mu = mu, .domains = domains}, loaded, maps);
+  EXPECT_TRUE(report);
+  return report.value_or(CheckReport{});
+}
+
+TEST(CheckTimes, counts_violations_under_the_maps) {
+  const session::LoadedTrace loaded = backward_message();
+  std::vector<ClockMap> maps(2);
+  const CheckReport before = checked(loaded, maps, trace::separate_domains(2));
+  EXPECT_EQ(before.violations, 1u);
+  EXPECT_EQ(before.mu_source, "by hand");
+  maps[1] = maps[1].shifted(600);
+  EXPECT_EQ(checked(loaded, maps, trace::separate_domains(2)).violations, 0u);
+}
+
+TEST(CheckTimes, a_trace_without_events_has_no_edges) {
+  const session::LoadedTrace loaded = session::testing::loaded_of(TraceBuilder(2));
+  const CheckReport report = checked(loaded, std::vector<ClockMap>(2), trace::separate_domains(2));
+  EXPECT_EQ(report.violations, 0u);
+  EXPECT_EQ(report.events, 0u);
+  const session::LoadedTrace nothing = session::testing::loaded_of(TraceBuilder(0));
+  EXPECT_EQ(checked(nothing, {}, trace::separate_domains(0)).locations, 0u);
+}
+
+TEST(CheckTimes, can_be_interrupted) {
+  struct Stop final : Progress {
+    void begin(std::string_view, std::uint64_t, std::string_view) override {}
+    void advance(std::uint64_t) override {}
+    [[nodiscard]] bool cancelled() const override { return true; }
+  } stop;
+  const session::LoadedTrace loaded = backward_message();
+  session::Workers workers(1);
+  const CheckOptions options;
+  const ChosenMu mu;
+  const trace::ClockDomains domains = trace::separate_domains(2);
+  const auto refused = check_times(
+      {.workers = workers, .options = options, .mu = mu, .domains = domains, .progress = &stop},
+      loaded, std::vector<ClockMap>(2));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::interrupted);
+}
+
+}  // namespace
+}  // namespace entrain::engine
