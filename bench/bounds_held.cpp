@@ -41,7 +41,8 @@ struct Shown {
     maps = must(entrain::clocks::presynchronise(loaded.trace, entrain::Presync::linear)).maps;
   }
   [[nodiscard]] std::vector<std::uint64_t> stamps(entrain::LocationIndex l) const {
-    return must(entrain::otf2::read_stamps(*loaded.archive, l)).stamps;
+    return must(entrain::otf2::read_stamps(*must(entrain::session::otf2_archive(loaded)), l))
+        .stamps;
   }
 };
 
