@@ -53,7 +53,7 @@ TEST(ParallelScan, one_skeleton_per_location_named_in_that_order) {
 TEST(ParallelScan, of_no_locations_is_empty) {
   const auto archive = Archive::open(example("allops-4"));
   ASSERT_TRUE(archive);
-  const auto skeletons = scan_all(**archive, {}, 2, nullptr);
+  const auto skeletons = (*archive)->scan_all({}, 2, nullptr);
   ASSERT_TRUE(skeletons);
   EXPECT_TRUE(skeletons->empty());
 }
@@ -65,7 +65,7 @@ TEST(ParallelScan, missing_files_are_anomalies_and_damaged_ones_errors) {
   ASSERT_TRUE(archive);
   fs::remove((*archive)->event_file(0));
   const std::vector<LocationIndex> all{0, 1, 2, 3};
-  const auto missing = scan_all(**archive, all, 2, nullptr);
+  const auto missing = (*archive)->scan_all(all, 2, nullptr);
   ASSERT_TRUE(missing) << missing.error().message;
   EXPECT_TRUE((*missing)[0].event_file_missing);
   EXPECT_FALSE((*missing)[1].event_file_missing);
@@ -82,7 +82,7 @@ TEST(ParallelScan, can_be_cancelled) {
   const auto archive = Archive::open(example("allops-4"));
   ASSERT_TRUE(archive);
   Counter counter(true);
-  const auto skeletons = scan_all(**archive, std::vector<LocationIndex>{0}, 1, &counter);
+  const auto skeletons = (*archive)->scan_all(std::vector<LocationIndex>{0}, 1, &counter);
   ASSERT_FALSE(skeletons);
   EXPECT_EQ(skeletons.error().kind, ErrorKind::interrupted);
 }
