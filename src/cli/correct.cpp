@@ -131,27 +131,11 @@ Result<void> Correct::refuse_useless_options(const OptionSet& set) const {
   const auto useless = [](std::string sentence) {
     return fail(ErrorKind::usage, std::move(sentence));
   };
-  if (set.given("How overlay links event files; only with --mode overlay. reflink: copy on "
-                "write, if the file system can; ARCHIVE may be deleted. symbolic: relative "
-                "symbolic links; ARCHIVE must stay. hard: hard links; ARCHIVE may be deleted, "
-                "but must not be written to. auto: the first of these that works; the report "
-                "names it. Use it when ARCHIVE will be moved or deleted. Default: auto.") &&
-      options_.mode != WriteMode::overlay)
+  if (set.given("--link") && options_.mode != WriteMode::overlay)
     return useless("--link needs --mode overlay: a rewrite links nothing");
-  if (set.given("Slope of the ramps of backward amortization, ticks per tick: 0.01 spreads a "
-                "jump of 1 us over the 100 us before it. Sends that may not move that far make a "
-                "ramp flatter first and steeper then. Not with --backward off. A decimal number "
-                "above 0 and at most 1000, at most 9 decimals. Use a smaller one when local "
-                "intervals must change less, a larger one when corrections must stay near the "
-                "jump. Default: 0.01.") &&
-      !options_.backward)
+  if (set.given("--max-slope") && !options_.backward)
     return useless("--max-slope is of no use with --backward off: there are no ramps");
-  for (const char* name :
-       {"--gamma", "--delta", "--max-slope",
-        "Smallest distance of consecutive communication events of a location, in ticks "
-        "of the trace's timer, 0 to 1000000000000. Events that were closer before stay "
-        "as close as they were. Use it when a tool needs distinct times. It costs memory "
-        "for events that otherwise need none. Default: 0."}) {
+  for (const char* name : {"--gamma", "--delta", "--max-slope", "--backward"}) {
     if (!options_.amortize && set.given(name))
       return useless(fmt::format("{} is of no use with --amortize off", name));
   }
@@ -170,11 +154,11 @@ void Correct::declare_output(OptionSet& set) {
             "disk space or time is short and ARCHIVE stays in its place. Default: rewrite.")
       ->group(k_output_group);
   add_value(set, "--link", options_.link, parse_link, "auto|reflink|symbolic|hard",
-            "How overlay links event files; only with --mode overlay. reflink: copy on write, if "
-            "the file system can; "
-            "ARCHIVE may be deleted. symbolic: relative symbolic links; ARCHIVE must stay. hard: "
-            "hard links; ARCHIVE may be deleted, but must not be written to. auto: the first of "
-            "these that works; the report says which. Default: auto.")
+            "How overlay links event files; only with --mode overlay. reflink: copy on "
+            "write, if the file system can; ARCHIVE may be deleted. symbolic: relative "
+            "symbolic links; ARCHIVE must stay. hard: hard links; ARCHIVE may be deleted, "
+            "but must not be written to. auto: the first of these that works; the report "
+            "names it. Use it when ARCHIVE will be moved or deleted. Default: auto.")
       ->group(k_output_group);
   set.flag("--no-verify", no_verify_,
            "Do not read the new archive back to check it. The report then does not say what "
@@ -189,29 +173,32 @@ void Correct::declare_method(OptionSet& set) {
     });
   };
   const auto parse_slope = [](std::string_view text) { return parse_decimal9(text, k_most_slope); };
-  add_value(
-      set, "--gamma", options_.gamma, parse_gamma, "auto|N",
-      "Control variable of forward amortization: the rate at which a clock that jumped runs "
-      "until it meets its own time again. A decimal number above 0 and at most 1, at most 9 "
-      "decimals. auto: tries 0.99999, 0.9999, 0.999, 0.99 and 0.9 and takes the largest whose "
-      "largest displacement is at most 1.1 times that of 0.9. Default: auto.")
+  add_value(set, "--gamma", options_.gamma, parse_gamma, "auto|N",
+            "Control variable of forward amortization: the rate at which a clock that "
+            "jumped runs until it meets its own time again. A decimal number above 0 and "
+            "at most 1, at most 9 decimals. auto: tries 0.99999, 0.9999, 0.999, 0.99 and "
+            "0.9 and takes the largest one whose largest displacement is at most 1.1 "
+            "times that of 0.9. Use a number to compare with other implementations, which "
+            "mostly take 0.99. Default: auto.")
       ->group(k_method_group);
   add_value(set, "--delta", options_.delta_ticks, parse_delta, "TICKS",
-            "Smallest distance of consecutive communication events of a location, in ticks of the "
-            "trace's timer, 0 to 1000000000000. Never more than they were apart before. "
-            "Default: 0.")
+            "Smallest distance of consecutive communication events of a location, in "
+            "ticks of the trace's timer, 0 to 1000000000000. Events that were closer "
+            "before stay as close as they were. Use it when a tool needs distinct times. "
+            "It costs memory for events that otherwise need none. Default: 0.")
       ->group(k_method_group);
   add_value(set, "--max-slope", options_.max_slope, parse_slope, "N",
-            "Slope of the ramps of backward amortization, ticks per tick: 0.01 spreads a jump of "
-            "1 us over the 100 us before it. Sends that may not move that far make a ramp flatter "
-            "first and steeper then. Not with --backward off. A decimal number above 0 and at most "
-            "1000, at most 9 decimals. "
-            "Default: 0.01.")
+            "Slope of the ramps of backward amortization, ticks per tick: 0.01 spreads a "
+            "jump of 1 us over the 100 us before it. Sends that may not move that far "
+            "make a ramp flatter first and steeper then. Not with --backward off. A "
+            "decimal number above 0 and at most 1000, at most 9 decimals. Use a smaller "
+            "one when local intervals must change less, a larger one when corrections "
+            "must stay near the jump. Default: 0.01.")
       ->group(k_method_group);
   add_value(set, "--backward", options_.backward, parse_switch, "on|off",
-            "Whether to build up jumps before they happen. off: a corrected receive jumps, "
-            "and only later events move. Use off to see forward amortization alone. Default: "
-            "on.")
+            "Whether to build up jumps before they happen. off: a corrected receive "
+            "jumps, and only later events move. Use off to see forward amortization "
+            "alone. Default: on.")
       ->group(k_method_group);
   add_value(set, "--amortize", options_.amortize, parse_switch, "on|off",
             "Whether the controlled logical clock removes violations. off: the times after "

@@ -71,10 +71,11 @@ Result<ClockErrors> clock_errors(const std::filesystem::path& trace,
   TRY_ASSIGN(const clocks::Presynchronised presync,
              clocks::presynchronise(loaded.share(solo), check));
   Collector collector(1e6 / static_cast<double>(loaded.trace.definitions.clock.resolution_hz));
+  TRY_ASSIGN(const otf2::Archive* const archive, session::otf2_archive(loaded));
+  TRY_ASSIGN(const otf2::Archive* const real_archive, session::otf2_archive(real));
   for (LocationIndex l = 0; l < loaded.trace.locations.size(); ++l) {
-    TRY_ASSIGN(const otf2::Archive* const archive, session::otf2_archive(loaded));
     TRY_ASSIGN(const otf2::EventStamps events, otf2::read_stamps(*archive, l));
-    TRY_ASSIGN(const otf2::EventStamps true_events, otf2::read_stamps(*real.archive, l));
+    TRY_ASSIGN(const otf2::EventStamps true_events, otf2::read_stamps(*real_archive, l));
     if (events.types != true_events.types) {
       return fail(ErrorKind::input, fmt::format("{} and {} do not have the same events",
                                                 loaded.trace.path, real.trace.path));

@@ -20,16 +20,18 @@ class BoundVerb : public Verb {
         "net bound",
         "[OPTIONS]",
         "bounds of skew, interval and overhead in a full tree",
-        {"Computes the gaps of a blocked packet, the bounded skew of a synchronising schedule in a "
-         "full tree of switches, how often it has to run and which share of the time it takes: "
-         "equations (1) to (12) of H. J. Song, Synchronization of Network Interfaces in System "
-         "Area Networks (2005). Both readings of equation (3) are shown: the published numbers "
-         "come from bl - ks, the printed equation has bl - kg.",
-         "For a topology of your own see net schedule."},
+        {"Computes the gaps of a blocked packet, the skew bound of a synchronising schedule "
+         "in a full tree of switches, how often the schedule has to run, and the share of "
+         "the time that it takes: equations (1) to (12) of H. J. Song, Synchronization of "
+         "Network Interfaces in System Area Networks (2005). Both readings of equation (3) "
+         "are shown: the published numbers come from bl - ks, the printed equation has bl - "
+         "kg.",
+         "Use net schedule for a topology of your own."},
         {{"entrain net bound", "One switch of eight ports."},
          {"entrain net bound --levels 4 --cp 640Mbps", "Four levels, slower links."},
          {"entrain net bound --preset ib-ndr --drift 50ppm", "A present-day fabric."}},
-        exit_codes({{"0", "fine"}})};
+        exit_codes({{"0", "fine"}}),
+        {"--levels", "--ports", "--drift", "--preset", "--json"}};
     return k_help;
   }
 
@@ -39,15 +41,19 @@ class BoundVerb : public Verb {
       return [=](std::string_view text) { return parse_whole(text, least, most); };
     };
     add_value(set, "--levels", levels_, count(2, 32), "M",
-              "Levels of nodes, the interfaces' among them, 2 to 32; 2 is one switch. Default: 2.")
+              "Levels of nodes, including that of the interfaces, 2 to 32; 2 is one switch. Use "
+              "it when your switches form a tree; every level adds to the skew bound. Default: 2.")
         ->group("OPTIONS OF THE SCHEDULE");
     add_value(set, "--ports", ports_, count(2, 1024), "K",
-              "Ports of a switch, 2 to 1024. Default: 8.")
+              "Ports of a switch, 2 to 1024. Use it when your switches are larger or smaller; "
+              "more ports take more slots. Default: 8.")
         ->group("OPTIONS OF THE SCHEDULE");
     add_value(
         set, "--drift", drift_ppb_,
         [](std::string_view text) -> Result<std::int64_t> { return parse_drift_ppb(text); },
-        "DRIFT", "Only this drift, as in 300ppm. Default: 100 to 500ppm.")
+        "DRIFT",
+        "Show only this drift, as in 300ppm. Use it when you know how much your clocks "
+        "differ. Default: 100 to 500ppm.")
         ->group("OPTIONS OF THE SCHEDULE");
     common_.declare(set, "");
   }

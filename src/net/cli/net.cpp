@@ -20,12 +20,10 @@ class NetVerb : public Verb {
         {"A lossless network with link-level flow control can keep the clocks of its interfaces in "
          "step without any message about time: a schedule of packets makes every fast interface "
          "wait for the slowest one. docs/manual/net.md explains it.",
-         "net bound: how far the clocks can be apart, and how often the schedule has to run. net "
-         "schedule: plans for a topology and verifies the plan. net simulate: runs it flit by "
-         "flit. "
-         "net tables: the values of the paper, beside those computed here. Each has a --help of "
-         "its "
-         "own."},
+         "net bound computes how far the clocks can be apart and how often the schedule has "
+         "to run. net schedule plans for a topology and verifies the plan. net simulate "
+         "runs a plan flit by flit. net tables shows the values of the paper beside those "
+         "computed here. Each verb has its own --help."},
         {{"entrain net bound --levels 4", "A tree of four levels with the paper's defaults."},
          {"entrain net schedule tree:8x4 -o plan.csv", "A plan for 392 interfaces."},
          {"entrain net simulate single:8 --drift 300ppm", "One switch, flit by flit."}},

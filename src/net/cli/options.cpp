@@ -43,15 +43,18 @@ void ParameterOptions::declare(OptionSet& set) {
     TRY(preset(text));
     return std::string(text);
   };
-  std::string help = "Where the parameters start. ";
+  std::string help =
+      "The values that the parameters below have. Use the one nearest to your network, and check "
+      "what it assumes. ";
   for (const Preset& known : presets())
     help += fmt::format("{}: {}. ", known.name, known.description);
   help += "Default: myrinet-1280.";
   add_value(set, "--preset", preset_, take_preset, names.c_str(), help.c_str())
       ->group(k_parameters);
   set.path("--parameters", file_, "FILE",
-           "A JSON object of parameters by their names below, without dashes in front, and "
-           "\"preset\". Default: none.")
+           "Take parameters from FILE, a JSON object with the names below, without leading "
+           "dashes, and \"preset\". Use it when several runs need the same values. Default: "
+           "none.")
       ->group(k_parameters);
   for (const ParameterName& parameter : parameter_names()) {
     const std::string name = parameter.name;
@@ -102,8 +105,9 @@ void TopologyArgument::declare(OptionSet& set) {
   add_value(
       set, "--tree", given_tree_, [](std::string_view text) { return parse_choice(text, k_trees); },
       "spanning|given",
-      "spanning: packets take a spanning tree of least depth. given: the topology is a tree; one "
-      "with a cycle is refused. Default: spanning.")
+      "spanning: packets take a spanning tree of least depth; the other links stay "
+      "unused. given: the topology must be a tree. Use given to be sure that every link "
+      "is used: a cycle is refused. Default: spanning.")
       ->group(k_schedule);
 }
 
@@ -142,11 +146,11 @@ void add_method(OptionSet& set, Method& method) {
   add_value(
       set, "--method", method, [](std::string_view text) { return parse_choice(text, k_choices); },
       "sss|hss|joined|alternating|doubling",
-      "sss: one building block pattern, for one switch. hss: gather and distribute, level by "
-      "level. joined: as hss, with steps that share slots and overlap. alternating: as joined, "
-      "with twice the slots and a far smaller bound in trees. doubling: as joined, with few slots "
-      "per "
-      "step and a larger bound. Default: joined.")
+      "sss: one building block pattern. Use it for one switch. hss: gather and "
+      "distribute, level by level, as in the paper. joined: as hss, with steps that "
+      "share slots and overlap. alternating: as joined. Use it in trees when the skew "
+      "bound is too large; it takes twice the slots. doubling: as joined. Use it when "
+      "the schedule must be short; its skew bound is larger. Default: joined.")
       ->group(k_schedule);
 }
 
@@ -155,7 +159,8 @@ void add_drift(OptionSet& set, std::int64_t& drift_ppb) {
       set, "--drift", drift_ppb, [](std::string_view text) { return parse_drift_ppb(text); },
       "DRIFT",
       "How much slower the slowest clock is than the fastest, as in 300ppm, 0 to "
-      "10000ppm. Default: 300ppm.")
+      "10000ppm. Use it when you know your clocks; at twice the drift the schedule runs "
+      "twice as often. Default: 300ppm.")
       ->group(k_schedule);
 }
 

@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 #include "base/cancel.hpp"
 #include "base/try.hpp"
 #include "cli/common.hpp"
@@ -10,6 +12,7 @@
 #include "net/cli/verbs.hpp"
 #include "net/report/files.hpp"
 #include "net/report/reports.hpp"
+#include "report/json.hpp"
 
 namespace entrain::net {
 
@@ -29,16 +32,16 @@ class ScheduleVerb : public Verb {
         "net schedule",
         "[OPTIONS] TOPOLOGY",
         "plan a synchronising schedule and verify it",
-        {"Plans with every method and compares them: slots, bounded skew (by the routes of the "
-         "plan), how often it has to run, and the share of the time it takes. Each plan is "
-         "verified "
-         "by code that knows nothing of how it was made: no link carries two packets in one slot, "
-         "and every interface precedes every other one. Where a plan fails, a counterexample is "
-         "named."},
+        {"Plans with every method and compares the plans: slots, skew bound (by the routes "
+         "of the plan), how often the schedule has to run, and the share of the time that "
+         "it takes. Each plan is verified by code that shares nothing with the planner: no "
+         "link carries two packets in one slot, and every interface precedes every other "
+         "one. If a plan fails, the report names a counterexample."},
         {{"entrain net schedule tree:8x4", "Compares the methods for 392 interfaces."},
          {"entrain net schedule net.dot --method hss -o plan.csv",
           "Writes the slots, destinations and routes of each interface."}},
-        exit_codes({{"0", "the plan of --method holds"}, {"1", "it fails"}})};
+        exit_codes({{"0", "the plan of --method holds"}, {"1", "it fails"}}),
+        {"--method", "--drift", "--preset", "--output", "--json"}};
     return k_help;
   }
 
@@ -49,12 +52,13 @@ class ScheduleVerb : public Verb {
     add_value(
         set, "--seed", seed_,
         [](std::string_view text) { return parse_count(text, 0, UINT64_MAX); }, "N",
-        "Where the random numbers of random: start, 0 to 2^64-1. Default: 1.")
+        "Where the random numbers of random: start, 0 to 2^64-1. Use it to get another "
+        "random network. Default: 1.")
         ->group("OPTIONS OF THE SCHEDULE");
     parameters_.declare(set);
     set.path("-o,--output", output_, "FILE",
-             "Write the plan of --method to FILE, which must not exist: .csv or .json. "
-             "Default: write none.")
+             "Write the plan of --method to FILE, which must not exist: .csv or .json. Use it "
+             "when another program is to send the packets. Default: write none.")
         ->group("OUTPUT OPTIONS");
     common_.declare(set, "");
   }

@@ -31,22 +31,22 @@ class SimulateVerb : public Verb {
         "net simulate",
         "[OPTIONS] TOPOLOGY",
         "run a synchronising schedule flit by flit",
-        {"Simulates interfaces whose clocks differ in rate and phase, links, slack buffers with "
-         "STOP "
-         "and GO, and wormhole routers, and runs the schedule again and again. Shows how far the "
-         "clocks are apart before and after, beside the bounds; how long interfaces stood still; "
-         "buffers that are too small for their links, predicted and seen; and whether the order of "
-         "the slots was kept.",
-         "A buffer that overruns keeps its flits here, and how many a real network would lose is "
-         "shown; that alone is no failure.",
-         "With --link-model switch routers pass a flit on every sd, as the paper reads; with link "
-         "every cp, as a physical link does, and a slot ends with idle flits. The same options "
-         "give the same result."},
+        {"Simulates interfaces whose clocks differ in rate and phase, links, slack buffers "
+         "with STOP and GO, and wormhole routers, and runs the schedule again and again. "
+         "Shows how far the clocks are apart before and after, beside the skew bounds; how "
+         "long interfaces stood still; buffers that are too small for their links, "
+         "predicted and seen; and whether the order of the slots was kept.",
+         "A buffer that overruns keeps its flits here. The report counts those that a real "
+         "network would lose; they alone are no failure.",
+         "With --link-model switch, routers forward a flit every sd, as the paper reads. "
+         "With link they do so every cp, as a physical link does, and a slot ends with idle "
+         "flits. The same options give the same result."},
         {{"entrain net simulate single:8", "Ten intervals by equation (11)."},
          {"entrain net simulate tree:8x4 --link-model link --load 0.5",
           "392 interfaces that send in every other slot between the schedules."},
          {"entrain net simulate single:4 --limit", "How far the interval can be stretched."}},
-        exit_codes({{"0", "synchrony is kept"}, {"1", "synchrony is lost, or the plan fails"}})};
+        exit_codes({{"0", "synchrony is kept"}, {"1", "synchrony is lost, or the plan fails"}}),
+        {"--method", "--drift", "--link-model", "--ks", "--svg"}};
     return k_help;
   }
 
@@ -83,49 +83,63 @@ void SimulateVerb::declare(OptionSet& set) {
   add_value(
       set, "--link-model", options_.model,
       [](std::string_view text) { return parse_choice(text, k_models); }, "switch|link",
-      "Routers send a flit every sd (switch) or every cp (link). Default: switch.")
+      "How fast flits follow each other out of a router: one every sd (switch) or every "
+      "cp (link). Use link when your routers are no faster than your links; a slot then "
+      "ends with idle flits, which cost bandwidth. Default: switch.")
       ->group(k_simulation);
-  add_value(
-      set, "--guard", guard_flits_, whole(0, 1'000'000), "FLITS",
-      "Idle flits at the end of a slot. Default: none with the model switch; with link the larger "
-      "of 1.25 rd / cp and 2 (rd + ld + fc) / cp - kg - 2, with the longest link for ld.")
+  add_value(set, "--guard", guard_flits_, whole(0, 1'000'000), "FLITS",
+            "Idle flits at the end of a slot. Use more when interfaces fall behind the slowest "
+            "one; they cost bandwidth. Default: none with the model switch; with link the "
+            "larger of 1.25 rd / cp and 2 (rd + ld + fc) / cp - kg - 2, with the longest link "
+            "for ld.")
       ->group(k_simulation);
   add_value(set, "--interval", interval_slots_, whole(1, 1'000'000'000), "SLOTS",
-            "Slots from the begin of a schedule to that of the next. Default: by equation (11).")
+            "Slots from the begin of a schedule to that of the next. Use it to try another one "
+            "than that of equation (11); a longer one costs less bandwidth, but synchrony may "
+            "be lost. Default: by equation (11).")
       ->group(k_simulation);
   add_value(set, "--synchronisations", options_.synchronisations, whole(1, 1'000'000), "N",
-            "How often the schedule runs, 1 to 1000000. Default: 10.")
+            "How often the schedule runs, 1 to 1000000. Use more to see rare effects; the run "
+            "takes longer. Default: 10.")
       ->group(k_simulation);
   add_value(
       set, "--phase", phase_, [](std::string_view text) { return parse_time(text); }, "TIME",
-      "How far the clocks are apart at first, as in 5us, at most a slot. Default: half a slot.")
+      "How far the clocks are apart at first, as in 5us, at most a slot. Use it to see "
+      "from how far they come together. Default: half a slot.")
       ->group(k_simulation);
   add_value(
       set, "--load", options_.load,
       [](std::string_view text) { return parse_number(text, 0, 1, ""); }, "SHARE",
-      "Share of the slots between the schedules in which an interface sends a packet to another "
-      "one of its switch, 0 to 1. Default: 0.")
+      "Share of the slots between the schedules in which an interface sends a packet to "
+      "another one of its switch, 0 to 1. Use it when other traffic shares your network; "
+      "the run takes longer. Default: 0.")
       ->group(k_simulation);
   add_value(
       set, "--seed", options_.seed,
       [](std::string_view text) { return parse_count(text, 0, UINT64_MAX); }, "N",
-      "Where the random numbers start, 0 to 2^64-1. Default: 1.")
+      "Where the random numbers start, 0 to 2^64-1. Use another one to see other rates, "
+      "phases and traffic. Default: 1.")
       ->group(k_simulation);
   set.flag("--no-skip", no_skip_,
-           "Simulate every flit, also those that nothing can block. The result is the same.")
+           "Simulate every flit, also those that nothing can block. Use it to check the "
+           "simulation; the result is the same, but the run takes much longer.")
       ->group(k_simulation);
   set.flag("--limit", limit_,
-           "Also stretch the interval, by bisection, until synchrony is lost: to 10000000 slots, "
-           "15 minutes or, with --load, 5000000 packets at most.")
+           "Also stretch the interval, by bisection, until synchrony is lost: to 10000000 "
+           "slots, 15 minutes or, with --load, 5000000 packets at most. Use it to see how "
+           "much room equation (11) leaves; it repeats the simulation many times.")
       ->group(k_simulation);
   parameters_.declare(set);
   const auto file = [&](const char* name, std::string& target, const char* help) {
     set.path(name, target, "FILE", help)->group(k_output);
   };
   file("--csv", csv_,
-       "Write the clocks of all interfaces at every slot of the schedules to FILE, which must not "
-       "exist. Default: do not.");
-  file("--svg", svg_, "Draw the skew over time to FILE, which must not exist. Default: do not.");
+       "Write the clocks of all interfaces at every slot of the schedules to FILE, which "
+       "must not exist. Use it to look into one schedule; the file grows with slots and "
+       "interfaces. Default: do not.");
+  file("--svg", svg_,
+       "Draw the skew over time to FILE, which must not exist. Use it for a first look. "
+       "Default: do not.");
   common_.declare(set, "");
 }
 

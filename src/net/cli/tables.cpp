@@ -23,10 +23,10 @@ class TablesVerb : public Verb {
         "net tables",
         "[OPTIONS]",
         "the values that the paper publishes, beside those computed",
-        {"Shows every value of tables 1 to 4 and of the text of H. J. Song, Synchronization of "
-         "Network Interfaces in System Area Networks (2005), beside what its equations give, with "
-         "a verdict, and the data of figures 4 to 6. 'computed' is the published reading of "
-         "equation (3), 'as printed' the other one."},
+        {"Shows every value of tables 1 to 4 and of the text of H. J. Song, Synchronization "
+         "of Network Interfaces in System Area Networks (2005), beside the value that its "
+         "equations give, with a verdict, and the data of figures 4 to 6. 'computed' is the "
+         "published reading of equation (3), 'as printed' the other one."},
         {{"entrain net tables", "All tables; -v shows the matching entries of tables 1 and 2 too."},
          {"entrain net tables --svg figures", "Draws the figures into a new folder."}},
         exit_codes({{"0", "all values match, but for known misprints"}, {"1", "a value differs"}})};
@@ -35,7 +35,8 @@ class TablesVerb : public Verb {
 
   void declare(OptionSet& set) override {
     set.path("--svg", folder_, "DIR",
-             "Draw the figures into this folder, which must not exist. Default: do not.")
+             "Draw the figures into this folder, which must not exist. Use it to compare them "
+             "with those of the paper. Default: do not.")
         ->group("OUTPUT OPTIONS");
     common_.declare(set, "the entries of tables 1 and 2 that match");
   }

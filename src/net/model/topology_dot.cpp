@@ -349,7 +349,7 @@ class DotReader {
   bool is_strict_ = false;
 };
 
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) text += c == '"' ? std::string("\\\"") : std::string(1, c);
   return text + "\"";
@@ -370,12 +370,12 @@ std::string to_dot(const Topology& topology) {
   std::string text = "graph network {\n";
   for (const Node& node : topology.nodes()) {
     text +=
-        fmt::format("  {} [type={}", quoted(node.name), node.is_switch ? "switch" : "interface");
+        fmt::format("  {} [type={}", in_quotes(node.name), node.is_switch ? "switch" : "interface");
     text += node.is_switch ? fmt::format(", ports={}];\n", node.ports) : "];\n";
   }
   for (const Link& link : topology.links()) {
-    text += fmt::format("  {} -- {}", quoted(topology.nodes()[link.a].name),
-                        quoted(topology.nodes()[link.b].name));
+    text += fmt::format("  {} -- {}", in_quotes(topology.nodes()[link.a].name),
+                        in_quotes(topology.nodes()[link.b].name));
     if (link.delay) text += fmt::format(" [delay=\"{}fs\"]", link.delay->count());
     text += ";\n";
   }

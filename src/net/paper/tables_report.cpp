@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/json.hpp"
 #include "report/text.hpp"
 
 namespace entrain::net {

@@ -99,18 +99,21 @@ const HelpText& Record::help() const {
        {"mpirun -n 4 entrain record -o trace -- ./app", "The same; the launcher starts the tool."},
        {"entrain record --repair trace", "Finishes the archive of a program that crashed."}},
       {{"0", "the program's exit code, whatever it is; the archive is repaired (--repair)"},
-       {"2", "bad usage, no recorder for this MPI, nothing to repair"}}};
+       {"2", "bad usage, no recorder for this MPI, nothing to repair"}},
+      {"--output", "--repair", "--sync-period", "--max-size", "--no-sync"}};
   return k_help;
 }
 
 void Record::declare(OptionSet& set) {
   set.keep_command();
   set_ = &set;
-  set.path("-o,--output", output_, "DIR", "The folder to write the archive to; it must not hold one. Default: "
-                 "entrain-trace.")
+  set.path("-o,--output", output_, "DIR",
+           "The folder to write the archive to; it must not hold one. Default: "
+           "entrain-trace.")
       ->group("OUTPUT OPTIONS");
-  set.path("--repair", repair_, "DIR", "Instead of running a program, finish the archive in DIR, which its program left "
-                 "unfinished. No process of the program may be running.")
+  set.path("--repair", repair_, "DIR",
+           "Instead of running a program, finish the archive in DIR, which its program left "
+           "unfinished. No process of the program may be running.")
       ->group("OUTPUT OPTIONS");
   declare_recording(set);
   declare_clocks(set);
@@ -126,7 +129,8 @@ void Record::declare_recording(OptionSet& set) {
     }
     return fail(ErrorKind::usage, "is not a size such as 16M, 1M to 1T");
   };
-  add_value(set, "--mpi", mpi_, word_as_text(k_mpis), "openmpi|mpich",
+  add_value(
+      set, "--mpi", mpi_, word_as_text(k_mpis), "openmpi|mpich",
       "The program's MPI. Use it when the tool takes the wrong one or finds none. Default: that "
       "of the launcher or of the program.")
       ->group(k_recording);
@@ -189,8 +193,7 @@ void Record::declare_clocks(OptionSet& set) {
             "all. auto compares the clocks' identities and checks them with messages. Use yes or "
             "no when auto decides wrongly. Default: auto.")
       ->group(k_clocks);
-  set.flag("--synced-cluster", synced_cluster_,
-             "All nodes share one clock: nothing is measured.")
+  set.flag("--synced-cluster", synced_cluster_, "All nodes share one clock: nothing is measured.")
       ->group(k_clocks);
   set.flag("--no-sync", no_sync_, "Measure nothing.")->group(k_clocks);
 }
