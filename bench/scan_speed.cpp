@@ -100,7 +100,7 @@ std::uint64_t read_with_library(const fs::path& anchor, const entrain::otf2::Arc
   return events;
 }
 
-/// What is measured: the work, which returns how many events it met (0: it does not know).
+/// The work that is measured. Returns the number of events that it met (0: unknown).
 struct Contestant {
   Series series;
   std::function<std::uint64_t()> work;

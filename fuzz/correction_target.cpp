@@ -168,7 +168,7 @@ void write(Stream& stream, const Instruction& i) {
   }
 }
 
-/// What a correction of an input can be held to.
+/// The properties that a correction of an input must have.
 enum class Kind {
   raw,     ///< anything
   shared,  ///< two threads of a process call MPI: their order may be lost with a cycle that is cut

@@ -79,7 +79,7 @@ class TerminalAsStderr {
     ::close(master_);
   }
   [[nodiscard]] bool ready() const { return ready_; }
-  /// What was written to the terminal so far; the kernel passes it on a little later.
+  /// The text written to the terminal so far; the kernel passes it on a little later.
   [[nodiscard]] std::string text() const {
     std::string text;
     std::array<char, 4096> part{};

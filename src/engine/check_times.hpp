@@ -14,7 +14,7 @@
 
 namespace entrain::engine {
 
-/// What all checks of one run have in common. Holds references, which must outlive it.
+/// The setting that all checks of a run share. Holds references, which must outlive it.
 struct CheckSetting {
   session::Workers& workers;
   const CheckOptions& options;

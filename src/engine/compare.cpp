@@ -23,7 +23,7 @@ namespace entrain {
 
 namespace {
 
-/// One of the archives compared, with what a reader does to its stamps.
+/// An archive of the comparison, with the maps that a reader applies to its stamps.
 struct Side {
   session::LoadedTrace loaded;
   const otf2::Archive* archive = nullptr;
@@ -100,7 +100,7 @@ class Span {
   std::string source_ = "whole trace";
 };
 
-/// One run of compare().
+/// A run of compare().
 class Comparison {
  public:
   Comparison(const Side& a, const Side& b, const Side* truth, const CompareOptions& options)

@@ -15,7 +15,7 @@
 #include "otf2/write/retime_definitions.hpp"
 #include "trace/share.hpp"
 
-/// What a corrected archive holds beside its events: markers, the session span, the properties.
+/// The parts of a corrected archive beside its events: markers, the session span, the properties.
 namespace entrain::engine {
 
 /// The times of a trace before and after a correction. Holds references, which must outlive it.

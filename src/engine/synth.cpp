@@ -19,7 +19,7 @@ namespace entrain {
 namespace {
 
 constexpr std::uint64_t k_resolution_hz = 1'000'000'000;
-/// Of all buffers together, as far as there need not be more for many locations.
+/// Bytes of all buffers together; more only if there are many locations.
 constexpr std::size_t k_buffer_memory = std::size_t{128} << 20;
 /// Larger ones would not stay in the cache.
 constexpr std::size_t k_largest_buffer = std::size_t{64} << 10;
@@ -66,7 +66,7 @@ class EventFileSink final : public sim::EventSink {
   otf2::EventWriter file_;
 };
 
-/// One run of synth.
+/// A run of synth().
 class Generator {
  public:
   Generator(const sim::Workload& workload, const otf2::NewArchive& archive,
@@ -89,7 +89,7 @@ class Generator {
     });
   }
 
-  /// Of the archive as written: numbers of events, and the range of times.
+  /// Numbers of events and the range of times, in the archive as written.
   const trace::Definitions& definitions() {
     definitions_.clock.resolution_hz = k_resolution_hz;
     definitions_.clock.global_offset = span_.first;

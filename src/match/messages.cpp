@@ -169,7 +169,7 @@ class ProcessMessages {
     std::uint64_t time = 0;
   };
 
-  /// What threads post merges in the order of their common clock.
+  /// Operations of several threads merge in the order of their common clock.
   static void merge(std::vector<Posted>& posted, Operations& to) {
     std::stable_sort(posted.begin(), posted.end(),
                      [](const Posted& a, const Posted& b) { return a.time < b.time; });

@@ -35,7 +35,7 @@ class Overlay {
   [[nodiscard]] const LoadedTrace& written() const { return written_; }
 
  private:
-  /// What a skeleton of the original has of its own, apart from the events.
+  /// The parts of an original skeleton that differ from the overlay's; not the events.
   struct Kept {
     std::vector<trace::ClockOffset> clock_offsets;
     bool definition_file_missing = false;

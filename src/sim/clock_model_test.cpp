@@ -99,7 +99,7 @@ TEST(SkewedClock, stays_within_its_amplitudes) {
   EXPECT_GT(largest_rate, 0.9 * (amplitudes.drift + amplitudes.wander));
 }
 
-/// What the clock shows minus what its formula says, at true time k_first + x.
+/// The time that the clock shows minus the value of its formula, at true time k_first + x.
 double error_at(const ClockMap& map, const SkewedClock& clock, std::uint64_t x) {
   const std::int64_t moved = map(k_first + x) - static_cast<std::int64_t>(k_first + x);
   return static_cast<double>(moved) - clock.displacement(static_cast<double>(x));

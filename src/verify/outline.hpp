@@ -17,7 +17,8 @@ namespace entrain::verify {
 /// Kinds of operations whose k-th send belongs to the k-th receive of the same channel.
 enum class Stage : std::uint32_t { message, group_sync, notification };
 
-/// What both ends of such an operation name: a channel. Its k-th send belongs to its k-th receive.
+/// The name that both ends of such an operation share: a channel. Its k-th send belongs to its k-th
+/// receive.
 struct ChannelKey {
   Stage stage{};
   std::uint32_t sender = k_none;    ///< process
@@ -31,7 +32,7 @@ struct ChannelKey {
 /// The spaces in which collective calls are counted: communicators, then windows.
 using SpaceIndex = std::uint32_t;
 
-/// What the checker pairs.
+/// The kinds of operations that the checker pairs.
 enum class Scope {
   everything,
   messages,  ///< only point-to-point messages

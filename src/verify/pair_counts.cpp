@@ -149,10 +149,10 @@ std::int64_t earliest(Side side) {
 
 /// The latest of the sends seen so far that is a partner of a given receive.
 ///
-/// What is no partner: the send of the receive's own location, and all sends of its dropped
-/// component. So it is enough to keep the two latest sends of the three groups that have the
-/// latest ones, where a dropped component is a group and any other send is one by itself: take away
-/// one group and one send, and the latest of the rest is still there.
+/// The sends that are no partners: the send of the receive's own location, and all sends of its
+/// dropped component. So it is enough to keep the two latest sends of the three groups that have
+/// the latest ones, where a dropped component is a group and any other send is one by itself: take
+/// away one group and one send, and the latest of the rest is still there.
 class LatestSends {
  public:
   explicit LatestSends(const std::vector<bool>& dropped) : dropped_(dropped) {}

@@ -29,7 +29,8 @@ std::string text_of(const Result<CorrectionStatistics>& result) {
                      s.moved_backward, s.order_broken);
 }
 
-/// Of one thread, which must be those of teams as well, each member with its part of the traces.
+/// The statistics of one thread, which teams must get as well, each member with its part of the
+/// traces.
 Result<CorrectionStatistics> statistics_by_teams(const trace::Trace& before,
                                                  const std::vector<ClockMap>& before_maps,
                                                  const trace::Trace& after,

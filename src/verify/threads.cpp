@@ -297,7 +297,8 @@ class ThreadTeams {
 
     friend auto operator<=>(const Use&, const Use&) = default;
   };
-  /// What one thread did in one use of a thread team: instants of the location; k_none: nothing.
+  /// The actions of one thread in one use of a thread team: instants of the location; k_none:
+  /// nothing.
   struct Part {
     Use use;
     LocationIndex location = k_none;

@@ -41,7 +41,7 @@ class ThreadRelation {
   /// Adds the edges inside one process; to be called in order of processes. O(n log n).
   void add_process(std::uint32_t process, Unmatched& unmatched);
 
-  /// By process, and inside one in a fixed order for each stage.
+  /// Sorted by process, and inside one in a fixed order for each stage.
   [[nodiscard]] const std::vector<ThreadPair>& pairs() const { return pairs_; }
   /// Calls `use` with each instance: a fork, a join, or a barrier of a thread team.
   void for_each_instance(const std::function<void(Instance&)>& use) const;

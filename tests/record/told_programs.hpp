@@ -46,7 +46,7 @@ class ToldPrograms : public EveryMpi {
     return text;
   }
 
-  /// Of the files that the program wrote, one per process.
+  /// The files that the program wrote, one per process.
   [[nodiscard]] std::vector<std::vector<std::string>> all_lines(const std::string& what) const {
     std::vector<std::vector<std::string>> lines;
     for (const char* rank : {".0", ".1", ".2", ".3"}) {

@@ -7,7 +7,7 @@
 
 namespace entrain::test {
 
-/// What stands in the files of an archive, counted byte by byte.
+/// The contents of an archive's files, counted byte by byte.
 struct FormatCensus {
   std::array<std::uint64_t, 256> event_types{};      ///< event records per type
   std::array<std::uint64_t, 256> attribute_types{};  ///< attributes per OTF2_Type

@@ -13,7 +13,7 @@
 
 namespace entrain::test {
 
-/// What check and correct made of a damaged archive.
+/// The outcome of check and correct for a damaged archive.
 struct Verdict {
   bool refused = false;    ///< check gave an error
   bool diagnosed = false;  ///< check went through and counted an anomaly of the files

@@ -101,7 +101,7 @@ using MarkerCallbacks = Callbacks<OTF2_MarkerReaderCallbacks, OTF2_MarkerReaderC
 using SnapCallbacks = Callbacks<OTF2_SnapReaderCallbacks, OTF2_SnapReaderCallbacks_New,
                                 OTF2_SnapReaderCallbacks_Delete>;
 
-/// What every event callback does: an event was read at that time.
+/// Called by every event callback: an event was read at that time.
 class EventSink {
  public:
   virtual ~EventSink() = default;

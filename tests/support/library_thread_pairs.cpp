@@ -14,7 +14,7 @@ namespace {
 
 constexpr LibraryEvent k_nothing{};
 
-/// What one thread did in one team: the n-th time that it began this team.
+/// The actions of one thread in one team: the n-th time that it began this team.
 struct TeamPart {
   LibraryEvent fork, begin, end, join;
   std::vector<std::pair<LibraryEvent, LibraryEvent>> barriers;  ///< enter, leave

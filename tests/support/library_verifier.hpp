@@ -10,7 +10,7 @@
 
 namespace entrain::test {
 
-/// What the verifier finds for one kind of edges.
+/// The result of the verifier for one kind of edges.
 struct VerifiedEdges {
   std::uint64_t count = 0;
   std::uint64_t violations = 0;     ///< LC(r) < LC(s)
@@ -25,7 +25,7 @@ using VerifiedKinds = std::array<VerifiedEdges, k_edge_kinds>;
 /// every collective is looked at by itself. Slow, plain, and without a line of the product's code
 /// that scans, evaluates clocks, matches or checks.
 ///
-/// Of `options` only alltoallv and init_finalize matter. Throws std::runtime_error as
+/// Only alltoallv and init_finalize of `options` matter. Throws std::runtime_error as
 /// library_trace does.
 VerifiedKinds verify_with_library(const std::filesystem::path& anchor, const CheckOptions& options,
                                   const MuTicks& mu);

@@ -9,7 +9,7 @@
 
 namespace entrain::test {
 
-/// What otf2-print shows of an archive, without the times.
+/// The output of otf2-print for an archive, without the times.
 struct PrintedArchive {
   int exit_code = 0;   ///< of the last run that failed
   std::string errors;  ///< standard error

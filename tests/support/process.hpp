@@ -11,7 +11,7 @@
 
 namespace entrain::test {
 
-/// What a child process may use. 0: not limited.
+/// Limits of a child process. 0: not limited.
 struct ChildLimits {
   unsigned timeout_s = 10;     ///< SIGALRM after that many seconds of wall time
   rlim_t address_space = 0;    ///< RLIMIT_AS, bytes

@@ -13,7 +13,7 @@
 
 namespace entrain::test {
 
-/// What shares one clock.
+/// The unit that shares one clock.
 enum class ClockDomain : std::uint8_t { location, process, node };
 
 /// Relative frequencies of operations; an operation with weight 0 does not occur.

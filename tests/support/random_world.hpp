@@ -85,7 +85,7 @@ class World {
   TrueTime latency(LocationIndex a, LocationIndex b);
   /// Offset of the location's clock, ticks.
   [[nodiscard]] double clock_offset(LocationIndex location) const;
-  /// What the location's clock shows, before quantisation, minus base_ticks.
+  /// Time of the location's clock, before quantisation, minus base_ticks.
   [[nodiscard]] double clock(LocationIndex location, TrueTime time) const;
 
   TracePlan plan;

@@ -119,7 +119,7 @@ TEST(ParseAnchor, refuses_what_is_no_anchor) {
   }
 }
 
-/// What parse_anchor says is beyond the scanner when one byte has this value.
+/// The part that parse_anchor calls beyond the scanner when one byte has this value.
 std::string foreign(std::size_t at, std::uint8_t value) {
   Bytes bytes = anchor_bytes();
   bytes[at] = value;

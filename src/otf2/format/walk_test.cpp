@@ -18,7 +18,7 @@ using testing::ChunkBuilder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// What the visitor saw: a record, or a stamp (type 5).
+/// An item that the visitor saw: a record, or a stamp (type 5).
 struct Seen {
   int type = 0;
   std::uint64_t time = 0;

@@ -46,7 +46,7 @@ TEST(Stamps, are_those_of_all_events_with_their_kinds) {
   EXPECT_EQ(counts[event::mpi_irecv_request].second, 0);
 }
 
-/// What every event holds, told one record after the other.
+/// The contents of every event, record after record.
 struct EventLister {
   EventStamps events;
   std::uint64_t time = 0;

@@ -54,7 +54,7 @@ void write_rounds(EventWriter& out, std::uint64_t rounds) {
 }
 constexpr std::uint64_t k_per_round = 12;
 
-/// What a walk over a file finds.
+/// The findings of a walk over a file.
 struct Found {
   std::vector<std::uint64_t> times;  ///< of records
   std::vector<int> types;

@@ -26,7 +26,7 @@ constexpr std::uint64_t k_undefined = ~std::uint64_t{0};
 
 class RetimeDefinitions : public ::testing::Test {
  protected:
-  /// What becomes of a global definition file when the times are [first, last].
+  /// The global definition file with times that now span [first, last].
   Bytes global(const Bytes& before, std::int64_t first, std::int64_t last) {
     return rewritten(before, [&](const fs::path& from, const fs::path& to) {
       return write_global_definitions(from, to, k_chunk, first, last);

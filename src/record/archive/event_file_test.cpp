@@ -18,7 +18,7 @@ std::string word(std::uint64_t value) {
 
 std::string stamp(std::uint64_t time) { return '\x05' + word(time); }
 
-/// One chunk with these records; what is behind them was never written.
+/// A chunk with these records; the bytes after them were never written.
 std::string chunk(const std::string& records) {
   std::string bytes = std::string("\x03\x42") + word(1) + word(0) + records;
   bytes.resize(k_size, '\0');

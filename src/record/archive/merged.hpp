@@ -26,11 +26,11 @@ class Merged {
 
   [[nodiscard]] const std::vector<ProcessRecord>& processes() const { return processes_; }
   [[nodiscard]] const std::vector<std::vector<ClockPoint>>& points() const { return points_; }
-  /// By global number.
+  /// Sorted by global number.
   [[nodiscard]] const std::vector<JournalRegion>& regions() const { return regions_; }
-  /// By global number, which `parent` is too; parents come first.
+  /// Sorted by global number, as is `parent`; parents come first.
   [[nodiscard]] const std::vector<JournalComm>& comms() const { return comms_; }
-  /// By global number; `comm` is one too.
+  /// Sorted by global number; `comm` is one too.
   [[nodiscard]] const std::vector<JournalWindow>& windows() const { return windows_; }
   /// World ranks, as of join_ranks, from group k_first_group on; "" is the empty group.
   [[nodiscard]] const std::vector<std::string>& groups() const { return groups_; }

@@ -27,7 +27,7 @@ std::string chunk_with(int count) {
   return chunk;
 }
 
-/// What process 0 of two leaves when it crashes.
+/// The files that process 0 of two leaves when it crashes.
 void leave_unfinished(const std::string& directory) {
   put_file(journal_path(directory, 0),
            "process\t0\t2\thost\tTSC\t1\t17\t18\t\nlocation\t0\tMaster thread\n"
