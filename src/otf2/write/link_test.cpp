@@ -14,13 +14,14 @@ using testing::Bytes;
 using testing::contents;
 using ::testing::HasSubstr;
 using testing::TempFolder;
+using Bytes = std::vector<std::uint8_t>;
 
 /// An original and a staging folder whose content will be renamed to out/.
 class Link : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* name : {"in", "staging"}) fs::create_directory(folder_ / name);
-    from_ = folder_.put("in/0.evt", {1, 2, 3});
+    from_ = folder_.put("in/0.evt", Bytes{1, 2, 3});
     to_ = folder_ / "staging/0.evt";
   }
   Result<LinkKind> link(LinkKind kind) { return link_file(from_, to_, folder_ / "out", kind); }
@@ -92,7 +93,7 @@ TEST_F(Link, what_cannot_be_linked_is_named) {
     ASSERT_FALSE(missing);
     EXPECT_THAT(missing.error().message, HasSubstr("none.evt"));
   }
-  folder_.put("staging/0.evt", {9});
+  folder_.put("staging/0.evt", Bytes{9});
   for (const LinkKind kind : {LinkKind::symbolic, LinkKind::hard, LinkKind::reflink}) {
     EXPECT_FALSE(link(kind));
     EXPECT_EQ(contents(to_), (Bytes{9})) << "what was there is gone";
