@@ -1,6 +1,11 @@
 # Headers that nearly every source includes, compiled once. Sources still include what they use:
 # -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows where one does not.
 
+# Position-independent objects and programs cannot share one.
+if(BUILD_SHARED_LIBS)
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
+
 set(ENTRAIN_PRECOMPILED_HEADERS
     <algorithm> <array> <atomic> <cmath> <cstddef> <cstdint> <filesystem> <functional> <limits>
     <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <tuple> <utility>

@@ -21,7 +21,9 @@ TEST(Table, aligns_columns_and_leaves_no_trailing_blanks) {
 TEST(Table, shortens_names_but_never_numbers) {
   Table table;
   table.column("name", Align::left).column("count");
-  table.row({std::string(80, 'a') + "end", "1,234,567"});
+  std::string name(80, 'a');
+  name.append("end");
+  table.row({name, "1,234,567"});
   Style style;
   style.columns = 40;
   const std::string text = table.text(style);

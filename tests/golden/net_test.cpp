@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The reports that the verbs of `entrain net` print, and the files that they write.
+#include <nlohmann/json.hpp>
+
 #include "golden/golden.hpp"
 #include "net/model/generators.hpp"
 #include "net/paper/tables_report.hpp"
