@@ -47,9 +47,9 @@ void add_timeline(FieldList& fields, const CorrectReport& report) {
   if (timeline.presync != report.before.presync) {
     std::string text = timeline.presync;
     if (!timeline.reason.empty()) text += ": " + timeline.reason;
-    fields.field("bent", text);
+    fields.field("clock fit", text);
   } else if (timeline.reason != report.before.clocks.reason) {
-    fields.field("bent", timeline.reason);
+    fields.field("clock fit", timeline.reason);
   }
   if (timeline.shift_max_ticks > 0) {
     fields.field("shift",

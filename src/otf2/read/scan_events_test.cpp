@@ -189,7 +189,7 @@ struct PlainFinder {
   }
 };
 
-TEST(FindRegion, in_a_hurry_it_finds_the_same) {
+TEST(FindRegionOfChunks, in_a_hurry_it_finds_the_same) {
   RandomChunks random(5);
   const References references = some_references(true);
   const TempFolder folder;
