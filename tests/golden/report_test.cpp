@@ -89,9 +89,10 @@ TEST(GoldenReport, what_could_not_be_read_is_part_of_the_conclusion) {
             "No violations found in what could be read: 1 event file is missing. Checked on the "
             "archive as written.");
   correct.verified = false;
-  EXPECT_EQ(last_line(to_text(correct, {})),
-            "Written, but not verified: entrain check tells what remains. Not everything could "
-            "be read: 1 event file is missing.");
+  EXPECT_EQ(
+      last_line(to_text(correct, {})),
+      "Written, but not verified: run entrain check to see what remains. Not everything could "
+      "be read: 1 event file is missing.");
 }
 
 TEST(GoldenReport, correct_that_fails) {
