@@ -8,7 +8,8 @@ function(entrain_room_name result room)
 endfunction()
 
 # Sets ENTRAIN_ROOMS and, per room, from the table in `file`: ENTRAIN_<room>_NEEDS, the
-# rooms that it includes and all that these need, and ENTRAIN_<room>_LIBRARIES, those of all of them.
+# rooms that it includes and all that these need, ENTRAIN_<room>_NAMES, the libraries that its line
+# names, and ENTRAIN_<room>_LIBRARIES, those of all of these rooms.
 function(entrain_read_rooms file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   file(STRINGS ${file} lines REGEX "^[a-z0-9/]+:")
@@ -19,6 +20,7 @@ function(entrain_read_rooms file)
     separate_arguments(uses UNIX_COMMAND "${CMAKE_MATCH_2}")
     separate_arguments(libraries UNIX_COMMAND "${CMAKE_MATCH_3}")
     list(APPEND rooms ${room})
+    set(ENTRAIN_${room}_NAMES ${libraries} PARENT_SCOPE)
     set(needs ${uses})
     foreach(used IN LISTS uses)
       list(APPEND needs ${ENTRAIN_${used}_NEEDS})
@@ -99,7 +101,11 @@ function(entrain_add_room room)
   target_compile_definitions(
     ${target} PRIVATE ENTRAIN_HAS_OTF2_LIBRARY=$<BOOL:${ENTRAIN_HAS_OTF2_LIBRARY}>
                       ENTRAIN_RECORD_LIBDIR="${CMAKE_INSTALL_LIBDIR}/entrain")
-  target_precompile_headers(${target} REUSE_FROM entrain_precompiled)
+  if(json IN_LIST ENTRAIN_${room}_NAMES)
+    target_precompile_headers(${target} REUSE_FROM entrain_precompiled_json)
+  else()
+    target_precompile_headers(${target} REUSE_FROM entrain_precompiled)
+  endif()
   if(NOT room STREQUAL "cli") # the tool's own name
     add_custom_target(entrain_${name} DEPENDS ${target})
   endif()

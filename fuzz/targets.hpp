@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-/// The checks that the fuzzers make with their bytes. Everything here is plain C++, so that tests/regress can
-/// run the same code over stored inputs without a fuzzer.
+/// The checks that the fuzzers make with their bytes. Everything here is plain C++, so that
+/// tests/regress can run the same code over stored inputs without a fuzzer.
 namespace entrain::fuzz {
 
 using Input = std::span<const std::uint8_t>;

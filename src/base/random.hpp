@@ -5,9 +5,9 @@
 
 namespace entrain {
 
-/// Random numbers of one stream; seed and stream number name it. The k-th number depends on the two and
-/// on k only (splitmix64 of a counter), so it is the same on every machine and with any number of
-/// threads; the distributions of <random> are not.
+/// Random numbers of one stream; seed and stream number name it. The k-th number depends on the two
+/// and on k only (splitmix64 of a counter), so it is the same on every machine and with any number
+/// of threads; the distributions of <random> are not.
 class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::uint64_t stream)

@@ -26,7 +26,8 @@ Result<void> write_new_file(const std::filesystem::path& path, std::string_view 
 Result<void> under_final_name(Result<void> result, const std::filesystem::path& partial,
                               const std::filesystem::path& path);
 
-/// Writes a line to standard error: "entrain: <sentence>". Only from the process that speaks for all.
+/// Writes a line to standard error: "entrain: <sentence>". Only from the process that speaks for
+/// all.
 void complain(std::string_view sentence);
 /// The same from any process: for what happens to this one alone.
 void complain_alone(std::string_view sentence);

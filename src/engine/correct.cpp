@@ -164,8 +164,7 @@ class Correction {
     if (proven_ && report) {
       const Stopwatch watch(report_.phases.bounds);
       report_.bounds =
-          causal::judge(t_.loaded.share(processes_), *proven_, maps_,
-                                     options_.check.bounds.rows);
+          causal::judge(t_.loaded.share(processes_), *proven_, maps_, options_.check.bounds.rows);
       report_.bounds->mu_source = t_.mu.source;
     }
     if (report) TRY(verify_before());
@@ -215,7 +214,8 @@ class Correction {
     const trace::Share share = t_.loaded.share(processes_);
     clc::Amortization result;
     if (t_.domains.trivial()) {
-      TRY_ASSIGN(result, clc::amortize(share, std::move(graph), t_.presync.maps, options, progress_));
+      TRY_ASSIGN(result,
+                 clc::amortize(share, std::move(graph), t_.presync.maps, options, progress_));
       for (const LocationIndex l : share.own()) maps_[l] = std::move(result.maps[l]);
     } else {
       clc::DomainView view =

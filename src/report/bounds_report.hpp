@@ -11,8 +11,8 @@
 
 namespace entrain::report {
 
-/// Says in two or three sentences how far the times may be trusted, under which conditions, and which clocks are
-/// not bounded at all. Ends with a newline.
+/// Says in two or three sentences how far the times may be trusted, under which conditions, and
+/// which clocks are not bounded at all. Ends with a newline.
 std::string bounds_text(const ClockBounds& bounds, std::uint64_t resolution_hz, const Style& style);
 
 /// The same for machines, with one object per location; {"reason"} alone if there are no bounds.

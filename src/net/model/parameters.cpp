@@ -23,11 +23,13 @@ constexpr std::array<ParameterName, 10> k_names{
      {"fc", "flow controller delay of a STOP or GO, e.g. 3.26ns"},
      {"bl", "slack buffer of an input, flits"},
      {"ks",
-      "occupancy at which STOP is sent, flits; use a lower one when overruns are predicted, although "
+      "occupancy at which STOP is sent, flits; use a lower one when overruns are predicted, "
+      "although "
       "interfaces then wait longer"},
      {"kg", "occupancy at which GO is sent, flits"},
      {"slot-flits",
-      "flits of a time slot; use more when the skew bound is above half a slot, although the schedule "
+      "flits of a time slot; use more when the skew bound is above half a slot, although the "
+      "schedule "
       "then takes longer"},
      {"flit-bytes", "bytes of a flit, to turn rates into periods"}}};
 

@@ -17,8 +17,8 @@ struct EventStamps {
   std::vector<std::uint8_t> communication;
 };
 
-/// Reads the event file of a location. A missing file yields no events, a truncated one those before
-/// its end. Errors: ErrorKind::input for a damaged file.
+/// Reads the event file of a location. A missing file yields no events, a truncated one those
+/// before its end. Errors: ErrorKind::input for a damaged file.
 Result<EventStamps> read_stamps(const Archive& archive, LocationIndex location);
 
 }  // namespace entrain::otf2

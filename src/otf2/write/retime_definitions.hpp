@@ -12,8 +12,9 @@
 
 namespace entrain::otf2 {
 
-/// Copies the global definitions with the range of ClockProperties widened to hold [first, last]. If
-/// the new numbers fit into the old bytes, only those change; otherwise the file is packed again.
+/// Copies the global definitions with the range of ClockProperties widened to hold [first, last].
+/// If the new numbers fit into the old bytes, only those change; otherwise the file is packed
+/// again.
 Result<void> write_global_definitions(const std::filesystem::path& from,
                                       const std::filesystem::path& to, std::uint64_t chunk_size,
                                       std::int64_t first, std::int64_t last);
