@@ -44,8 +44,9 @@ endif()
 
 if(missing)
   list(JOIN missing "\n" missing)
-  message(FATAL_ERROR
-            "These libraries are missing:\n${missing}\n"
-            "On Debian, scripts/install-deps installs them all (or: make deps). Without tests "
-            "(-DENTRAIN_BUILD_TESTS=OFF) fewer are needed.")
+  set(hint "On Debian, 'make deps' installs them.")
+  if(ENTRAIN_BUILD_TESTS)
+    string(APPEND hint " Without tests (-DENTRAIN_BUILD_TESTS=OFF) fewer are needed.")
+  endif()
+  message(FATAL_ERROR "These libraries are missing:\n${missing}\n${hint}")
 endif()
