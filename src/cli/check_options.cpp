@@ -70,7 +70,8 @@ void CheckArguments::declare(OptionSet& set) {
   add_value(set, "--clock-domain", options.clock_domain, parse_clock_domain,
             "auto|location|process|node",
             "Which locations share one clock. Locations of one clock are bent and moved "
-            "together. location: none share a clock. process, node: those of a process, of a "
+            "together. location: every location has a clock of its own. process, node: those of a "
+            "process, of a "
             "machine. auto: those of a machine, unless the trace contradicts it by clock "
             "offsets that differ too much, or by messages inside the machine that would "
             "arrive before they were sent; then those of a process, or none. Edges inside a "
@@ -106,13 +107,14 @@ void CheckArguments::declare(OptionSet& set) {
            "Also prove how far the times may be trusted. Messages, collectives and clock "
            "sessions with an interval prove, for every clock and time, the interval in "
            "which the clock's error lies, seen from a reference clock. The proof assumes "
-           "that no clock's rate leaves its mean by more than --max-rate-ppm. Where "
-           "something is violated, correct moves its presync into the intervals. Use it "
+           "that no clock's rate leaves its mean by more than --max-rate-ppm. If something is "
+           "violated, correct also moves the presynchronised times into the intervals. Use it "
            "when a wait of some microseconds matters. It costs one more pass over the "
            "edges. Default: no proof.")
       ->group(k_group);
   set.path("--bounds-csv", bounds_csv, "FILE",
-           "Write these intervals to FILE, which must not exist, a line per location and "
+           "Write the intervals that --bounds proves to FILE, which must not exist, a line per "
+           "location and "
            "window of time: stored stamp, time, offset as used, least and largest offset "
            "possible (ticks), and the largest error possible of any event in the window "
            "(seconds). Use it when you want to plot the intervals. Means --bounds. Default: "
@@ -131,12 +133,13 @@ void CheckArguments::declare(OptionSet& set) {
             "50 ppm for the temperature of crystals; the report names it. Use it when you "
             "know the oscillators. Means --bounds. Default: auto.")
       ->group(k_group);
-  add_value(set, "--memory", options.memory_limit_bytes, parse_size, "BYTES",
-            "Memory that the large arrays may take, e.g. 500M or 16G (powers of 1024). The "
-            "rest lies in files without a name in the folder TMPDIR, or /var/tmp, which is "
-            "slower; the result is the same. All arrays together need about 140 bytes per "
-            "communication event. With several processes, each one has that much. Use it "
-            "when a trace is larger than the machine. Default: no limit.")
+  add_value(
+      set, "--memory", options.memory_limit_bytes, parse_size, "BYTES",
+      "Memory that the large arrays may take, e.g. 500M or 16G (powers of 1024). The rest lies in "
+      "unnamed temporary files in the folder that the variable TMPDIR names, or /var/tmp, which is "
+      "slower; the result is the same. All arrays together need about 140 bytes per "
+      "communication event. With several processes, each one has that much. Use it "
+      "when a trace is larger than the machine. Default: no limit.")
       ->group(k_group);
   set.flag("--strict-latency", strict_latency,
            "Also end with exit status 1 if a receive is not earlier than its send, but "

@@ -106,11 +106,11 @@ const HelpText& Correct::help() const {
        "to their own time slowly (forward amortization), and earlier ones are stretched smoothly "
        "towards the jump (backward amortization). Apart from one tick of rounding this step only "
        "moves times forward; the order of the events of a location stays.",
-       "At last the new archive is read back and checked by independent code. The report shows, "
+       "Finally, the new archive is read back and checked by independent code. The report shows, "
        "per kind of operation, violations before and after, how far events moved, and by how much "
        "local intervals changed.",
        "Several processes (mpirun -n 4 entrain correct ...) share the work: each reads and writes "
-       "the files of its own locations. The result is the same, bit by bit."},
+       "the files of its own locations. The result is the same, bit for bit."},
       {{"entrain correct traces.otf2 -o corrected",
         "Corrects a trace; the result is corrected/traces.otf2."},
        {"entrain correct traces.otf2 -o corrected --mode overlay",
@@ -202,8 +202,9 @@ void Correct::declare_method(OptionSet& set) {
       ->group(k_method_group);
   add_value(set, "--amortize", options_.amortize, parse_switch, "on|off",
             "Whether the controlled logical clock removes violations. off: the times after "
-            "--presync are written as they are, with the violations that they leave. Use off "
-            "to see how good the presync alone is. Default: on.")
+            "--presync are written as they are, with the violations that they leave. Use off to "
+            "see how good the presync alone is; not with --gamma, --delta, --max-slope or "
+            "--backward. Default: on.")
       ->group(k_method_group);
 }
 

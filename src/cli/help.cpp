@@ -115,7 +115,8 @@ std::string overview(const std::vector<HelpText>& verbs) {
     text += fmt::format("  {:<{}}  {}\n", verb.verb, width, verb.summary);
   return text +
          "\nARCHIVE is the path of an OTF2 anchor file (.../traces.otf2) or of the folder that\n"
-         "holds one. Every verb takes --json for programs. Exit status: 0 fine, 1 violations\n"
+         "holds one. Every verb but record takes --json for programs. Exit status: 0 fine, 1 "
+         "violations\n"
          "found or remaining, 2 failure, 130 interrupted.\n";
 }
 

@@ -105,7 +105,7 @@ void warn_of_violations(CheckReport& report) {
   report.clocks.warnings.push_back(
       fmt::format("effects come up to {:.6g} s before their causes{}: the clocks are that wrong, "
                   "and a correction "
-                  "makes an order of the times, but does not know them",
+                  "puts the events in order, but cannot recover their true times",
                   seconds,
                   report.presync == "none" ? ", and nothing measured the clocks"
                                            : ", whatever the sessions measured"));

@@ -46,7 +46,7 @@ class SimulateVerb : public Verb {
           "392 interfaces that send in every other slot between the schedules."},
          {"entrain net simulate single:4 --limit", "How far the interval can be stretched."}},
         exit_codes({{"0", "synchrony is kept"}, {"1", "synchrony is lost, or the plan fails"}}),
-        {"--method", "--drift", "--link-model", "--ks", "--svg"}};
+        {"--method", "--drift", "--link-model", "--svg", "--json"}};
     return k_help;
   }
 

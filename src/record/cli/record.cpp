@@ -98,7 +98,8 @@ const HelpText& Record::help() const {
       {{"entrain record -o trace -- mpirun -n 4 ./app", "Records four processes."},
        {"mpirun -n 4 entrain record -o trace -- ./app", "The same; the launcher starts the tool."},
        {"entrain record --repair trace", "Finishes the archive of a program that crashed."}},
-      {{"0", "the program's exit code, whatever it is; the archive is repaired (--repair)"},
+      {{"0", "the archive is repaired (--repair)"},
+       {"N", "the program's exit code, whatever it is"},
        {"2", "bad usage, no recorder for this MPI, nothing to repair"}},
       {"--output", "--repair", "--sync-period", "--max-size", "--no-sync"}};
   return k_help;
@@ -183,19 +184,26 @@ void Record::declare_clocks(OptionSet& set) {
             "minutes and does not call entrain_timesync. Each session stops the program for a "
             "moment. Default: 0, none.")
       ->group(k_clocks);
-  add_value(set, "--sync-every", every_, count_as_text(1, 1'000'000), "N",
-            "With --sync-period: rank 0 decides at least at every N-th of these calls whether a "
-            "session is due, 1 to 1000000. Use a smaller one when sessions come too late; each "
-            "decision is a broadcast. Default: 100.")
+  add_value(
+      set, "--sync-every", every_, count_as_text(1, 1'000'000), "N",
+      "With --sync-period: rank 0 decides at least at every N-th blocking collective call over "
+      "all processes whether a "
+      "session is due, 1 to 1000000. Use a smaller one when sessions come too late; each "
+      "decision is a broadcast. Default: 100.")
       ->group(k_clocks);
   add_value(set, "--synced-host", synced_host_, word_as_text(k_choices), "auto|yes|no",
             "Whether the processes of a machine share one clock, so that one of them measures for "
             "all. auto compares the clocks' identities and checks them with messages. Use yes or "
             "no when auto decides wrongly. Default: auto.")
       ->group(k_clocks);
-  set.flag("--synced-cluster", synced_cluster_, "All nodes share one clock: nothing is measured.")
+  set.flag("--synced-cluster", synced_cluster_,
+           "All nodes share one clock, so nothing is measured. Use it on a machine with a global "
+           "clock. "
+           "Default: measure.")
       ->group(k_clocks);
-  set.flag("--no-sync", no_sync_, "Measure nothing.")->group(k_clocks);
+  set.flag("--no-sync", no_sync_,
+           "Measure nothing. Use it when another tool measures the clocks. Default: measure.")
+      ->group(k_clocks);
 }
 
 Environment Record::variables(const std::string& library) const {
