@@ -23,7 +23,8 @@ target_compile_options(
 # are none (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(standard_warnings INTERFACE $<$<CONFIG:Release>:-Wno-restrict>
-                                                     $<$<CONFIG:Release>:-Wno-stringop-overflow>)
+                                                     $<$<CONFIG:Release>:-Wno-stringop-overflow>
+                                                     $<$<CONFIG:Release>:-Wno-array-bounds>)
 endif()
 if(ENTRAIN_WERROR)
   target_compile_options(standard_warnings INTERFACE -Werror)
