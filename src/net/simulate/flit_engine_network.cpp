@@ -59,7 +59,8 @@ void FlitEngine::grant(ChannelIndex c, ChannelIndex output, std::int64_t now) {
   out.owner = c;
   const Packet& packet = packets_[channels_[c].flits.first().packet];
   if (packet.slot < out.newest_slot && result_.inversions++ == 0)
-    result_.first_inversion = Inversion{output, out.newest_slot, packet.slot, packet.source};
+    result_.first_inversion = {
+        .channel = output, .first_slot = out.newest_slot, .second_slot = packet.slot};
   out.newest_slot = std::max(out.newest_slot, packet.slot);
   queue_.push({std::max(now + rd_fs_, out.last_sent_fs + interval_fs_), EventKind::depart, c});
 }

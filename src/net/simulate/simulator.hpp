@@ -59,10 +59,9 @@ struct Overrun {
 /// order of the slots was lost, and fast interfaces hold up slow ones.
 struct Inversion {
   ChannelIndex channel = 0;
-  std::int64_t first_slot =
-      0;  ///< slot of the packet that came first, counted from the begin of the run
+  /// Slot of the packet that came first, counted from the start of the run.
+  std::int64_t first_slot = 0;
   std::int64_t second_slot = 0;  ///< slot of the packet that came second; smaller
-  InterfaceIndex second_source = 0;
 };
 
 struct SimulationResult {
