@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <set>
@@ -10,6 +9,7 @@
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "session/load.hpp"
+#include "trace/operations.hpp"
 
 namespace entrain {
 
@@ -89,33 +89,6 @@ const char* record_name(EventKind kind) {
   return "unknown";
 }
 
-const char* operation_name(std::uint8_t operation) {
-  static constexpr std::array<const char*, 23> k_names{"Barrier",
-                                                       "Bcast",
-                                                       "Gather",
-                                                       "Gatherv",
-                                                       "Scatter",
-                                                       "Scatterv",
-                                                       "Allgather",
-                                                       "Allgatherv",
-                                                       "Alltoall",
-                                                       "Alltoallv",
-                                                       "Alltoallw",
-                                                       "Allreduce",
-                                                       "Reduce",
-                                                       "Reduce_scatter",
-                                                       "Scan",
-                                                       "Exscan",
-                                                       "Reduce_scatter_block",
-                                                       "create handle",
-                                                       "destroy handle",
-                                                       "allocate",
-                                                       "deallocate",
-                                                       "create handle and allocate",
-                                                       "destroy handle and deallocate"};
-  return operation < k_names.size() ? k_names[operation] : "unknown operation";
-}
-
 /// Counts of what the skeletons of all locations hold.
 class Summary {
  public:
@@ -149,7 +122,7 @@ class Summary {
   void finish() {
     for (const auto& [kind, n] : records_) info_.communication.emplace_back(record_name(kind), n);
     for (const auto& [code, n] : operations_) {
-      info_.collectives.emplace_back(operation_name(code), n);
+      info_.collectives.emplace_back(trace::operation_name(code), n);
     }
     for (const auto& [name, n] : anomalies_) info_.anomalies.emplace_back(name, n);
   }

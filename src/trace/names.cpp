@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+
+#include <entrain/drop.hpp>
 #include <entrain/report.hpp>
 #include <entrain/synth.hpp>
 
@@ -52,6 +55,23 @@ const char* name_of(SynthPattern pattern) {
       return "mixed";
   }
   return "unknown";
+}
+
+const char* name_of(DropKind kind) {
+  static constexpr std::array<const char*, k_drop_kinds> k_names{"MpiSend",
+                                                                 "MpiIsend",
+                                                                 "MpiIsendComplete",
+                                                                 "MpiRecv",
+                                                                 "MpiIrecvRequest",
+                                                                 "MpiIrecv",
+                                                                 "MpiRequestTest",
+                                                                 "MpiRequestCancelled",
+                                                                 "MpiCollectiveBegin",
+                                                                 "MpiCollectiveEnd",
+                                                                 "NonBlockingCollectiveRequest",
+                                                                 "NonBlockingCollectiveComplete"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < k_names.size() ? k_names[index] : "unknown";
 }
 
 }  // namespace entrain

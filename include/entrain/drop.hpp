@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace entrain {
+
+/// The records of messages and collectives that drop can lose. Each is the OTF2 record of the name
+/// that name_of() gives.
+enum class DropKind : std::uint8_t {
+  send,
+  isend,
+  isend_complete,
+  recv,
+  irecv_request,
+  irecv,
+  request_test,
+  request_cancelled,
+  collective_begin,
+  collective_end,
+  nb_request,
+  nb_complete,
+};
+inline constexpr std::size_t k_drop_kinds = 12;
+
+/// "MpiSend" for DropKind::send, and so on. Never null.
+const char* name_of(DropKind kind);
+
+/// A share of the time of some locations.
+struct DropStretch {
+  double share = 0;            ///< of the span of each location chosen, 0 to 1; 0: nothing
+  double locations = 1.0 / 3;  ///< share of the locations that communicate, above 0 to 1
+};
+
+/// The records that drop loses. The ways can be combined; a record is lost that one of them loses.
+struct DropOptions {
+  std::uint64_t seed = 1;
+  double random = 0;    ///< probability with which each record is lost by itself, 0 to 1
+  DropStretch windows;  ///< all records of messages and collectives in one window per location
+  bool mark_windows = false;  ///< write MeasurementOnOff at the ends of windows
+  DropStretch tail;           ///< all records of any kind after a point
+  /// Kinds of call of which all records are lost: send, isend, recv, irecv, collective; a
+  /// collective operation, for example Allreduce; or the name of a region, of the records written
+  /// in it.
+  std::vector<std::string> calls;
+  bool force = false;
+  unsigned threads = 0;
+};
+
+/// Stored ticks from `begin` on, before `end`.
+struct DropRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// How many records there were, and how many of them were lost.
+struct DropCount {
+  std::uint64_t records = 0;
+  std::uint64_t lost = 0;
+};
+
+/// The losses of one location.
+struct DropLocation {
+  std::uint64_t id = 0;  ///< OTF2 location id
+  std::string name;
+  DropCount communication;           ///< records of any DropKind
+  std::uint64_t others_lost = 0;     ///< records of other kinds, lost by DropOptions::tail
+  std::optional<DropRange> window;   ///< in which its communication was lost
+  std::optional<std::uint64_t> end;  ///< tick from which on all its records were lost
+};
+
+struct DropReport {
+  std::string input, output;
+  std::uint64_t seed = 0;
+  std::uint64_t events = 0;  ///< records of all kinds before the loss
+  std::uint64_t lost = 0;    ///< records of all kinds
+  std::uint64_t marks = 0;   ///< MeasurementOnOff records written
+  std::uint64_t resolution_hz = 1;
+  std::array<DropCount, k_drop_kinds> kinds{};  ///< by DropKind
+  std::vector<DropLocation> locations;          ///< all, in order of definition
+};
+
+}  // namespace entrain
