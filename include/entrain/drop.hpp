@@ -12,7 +12,7 @@ namespace entrain {
 
 /// The records of messages and collectives that drop can lose. Each is the OTF2 record of the name
 /// that name_of() gives.
-enum class DropKind : std::uint8_t {
+enum class RecordKind : std::uint8_t {
   send,
   isend,
   isend_complete,
@@ -26,10 +26,10 @@ enum class DropKind : std::uint8_t {
   nb_request,
   nb_complete,
 };
-inline constexpr std::size_t k_drop_kinds = 12;
+inline constexpr std::size_t k_record_kinds = 12;
 
-/// "MpiSend" for DropKind::send, and so on. Never null.
-const char* name_of(DropKind kind);
+/// "MpiSend" for RecordKind::send, and so on. Never null.
+const char* name_of(RecordKind kind);
 
 /// A share of the time of some locations.
 struct DropStretch {
@@ -68,7 +68,7 @@ struct DropCount {
 struct DropLocation {
   std::uint64_t id = 0;  ///< OTF2 location id
   std::string name;
-  DropCount communication;           ///< records of any DropKind
+  DropCount communication;           ///< records of any RecordKind
   std::uint64_t others_lost = 0;     ///< records of other kinds, lost by DropOptions::tail
   std::optional<DropRange> window;   ///< in which its communication was lost
   std::optional<std::uint64_t> end;  ///< tick from which on all its records were lost
@@ -81,8 +81,8 @@ struct DropReport {
   std::uint64_t lost = 0;    ///< records of all kinds
   std::uint64_t marks = 0;   ///< MeasurementOnOff records written
   std::uint64_t resolution_hz = 1;
-  std::array<DropCount, k_drop_kinds> kinds{};  ///< by DropKind
-  std::vector<DropLocation> locations;          ///< all, in order of definition
+  std::array<DropCount, k_record_kinds> kinds{};  ///< by RecordKind
+  std::vector<DropLocation> locations;            ///< all, in order of definition
 };
 
 }  // namespace entrain

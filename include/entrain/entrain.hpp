@@ -8,6 +8,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/compare.hpp>
 #include <entrain/distort.hpp>
+#include <entrain/drop.hpp>
 #include <entrain/error.hpp>
 #include <entrain/info.hpp>
 #include <entrain/options.hpp>
@@ -53,6 +54,11 @@ Result<CompareReport> compare(const std::filesystem::path& a, const std::filesys
 Result<DistortReport> distort(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const DistortOptions& options,
                               Progress* progress = nullptr);
+
+/// Loses records of a trace, as tracers do: the original is the ground truth of the result. The same
+/// options lose the same records.
+Result<DropReport> drop(const std::filesystem::path& archive, const std::filesystem::path& output,
+                        const DropOptions& options, Progress* progress = nullptr);
 
 /// Writes a synthetic trace into the new folder `output`: valid, with true clocks, the same for the
 /// same options. Memory does not grow with the number of events.

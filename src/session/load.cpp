@@ -19,15 +19,19 @@ Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
   const bool any_missing = std::any_of(trace.locations.begin(), trace.locations.end(), missing);
   const bool any_present = std::any_of(trace.locations.begin(), trace.locations.end(), present);
   if (processes.any(any_missing) && !processes.any(any_present)) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("none of the event files of {} exists; was the archive moved without them?",
-                    trace.path));
+    return no_event_files(trace.path);
   }
   return {};
 }
 
 }  // namespace
+
+tl::unexpected<Error> no_event_files(const std::string& path) {
+  return fail(
+      ErrorKind::input,
+      fmt::format("none of the event files of {} exists; was the archive moved without them?",
+                  path));
+}
 
 Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress) {
   Workers workers(threads);
@@ -58,13 +62,25 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
   return loaded;
 }
 
-Result<const otf2::Archive*> otf2_archive(const LoadedTrace& loaded) {
-  const auto* archive = dynamic_cast<const otf2::Archive*>(loaded.source.get());
+namespace {
+
+Result<const otf2::Archive*> as_archive(const trace::Source* source, const std::string& path) {
+  const auto* archive = dynamic_cast<const otf2::Archive*>(source);
   if (archive != nullptr) return archive;
   return fail(ErrorKind::input,
               fmt::format("{} is no OTF2 archive: it can be checked, but nothing can be written "
                           "from it",
-                          loaded.trace.path));
+                          path));
+}
+
+}  // namespace
+
+Result<const otf2::Archive*> otf2_archive(const LoadedTrace& loaded) {
+  return as_archive(loaded.source.get(), loaded.trace.path);
+}
+
+Result<const otf2::Archive*> otf2_archive(const trace::Source& source) {
+  return as_archive(&source, source.path());
 }
 
 }  // namespace entrain::session

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <entrain/progress.hpp>
@@ -42,8 +43,13 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
 /// The same in this process alone.
 Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress);
 
+/// The error for a trace none of whose event files exists. `path` is for the message.
+tl::unexpected<Error> no_event_files(const std::string& path);
+
 /// The source of a trace as an OTF2 archive, for steps that read or write the files themselves.
 /// ErrorKind::input for a trace in another format.
 Result<const otf2::Archive*> otf2_archive(const LoadedTrace& loaded);
+/// The same for a source that was only opened.
+Result<const otf2::Archive*> otf2_archive(const trace::Source& source);
 
 }  // namespace entrain::session

@@ -24,7 +24,7 @@ RandomStream stream_of(std::uint64_t seed, std::size_t location, Purpose purpose
   return {seed, k_purposes * location + static_cast<std::uint64_t>(purpose)};
 }
 
-constexpr std::uint32_t bit(DropKind kind) { return 1u << static_cast<unsigned>(kind); }
+constexpr std::uint32_t bit(RecordKind kind) { return 1u << static_cast<unsigned>(kind); }
 
 /// Kinds of call that have a short name, and the records that they write.
 struct CallKind {
@@ -32,12 +32,12 @@ struct CallKind {
   std::uint32_t kinds;
 };
 constexpr std::array<CallKind, 5> k_calls{
-    {{"send", bit(DropKind::send)},
-     {"isend", bit(DropKind::isend) | bit(DropKind::isend_complete)},
-     {"recv", bit(DropKind::recv)},
-     {"irecv", bit(DropKind::irecv_request) | bit(DropKind::irecv)},
-     {"collective", bit(DropKind::collective_begin) | bit(DropKind::collective_end) |
-                        bit(DropKind::nb_request) | bit(DropKind::nb_complete)}}};
+    {{"send", bit(RecordKind::send)},
+     {"isend", bit(RecordKind::isend) | bit(RecordKind::isend_complete)},
+     {"recv", bit(RecordKind::recv)},
+     {"irecv", bit(RecordKind::irecv_request) | bit(RecordKind::irecv)},
+     {"collective", bit(RecordKind::collective_begin) | bit(RecordKind::collective_end) |
+                        bit(RecordKind::nb_request) | bit(RecordKind::nb_complete)}}};
 
 Result<void> check_share(const char* name, double share) {
   if (share >= 0 && share <= 1) return {};
@@ -115,7 +115,25 @@ DropRange draw_window(const DropSpan& span, double share, RandomStream numbers) 
   return {begin, begin + ticks.taken};
 }
 
-void draw_stretches(std::span<const DropSpan> spans, const DropOptions& options, DropPlan& plan) {
+}  // namespace
+
+Result<DropPlan> plan_drop(const trace::Definitions& definitions, const DropOptions& options) {
+  TRY(check_share("the loss at random", options.random));
+  TRY(check_stretch("windows", options.windows));
+  TRY(check_stretch("the tail", options.tail));
+  DropPlan plan;
+  plan.seed = options.seed;
+  plan.random = options.random;
+  plan.locations.resize(definitions.locations.size());
+  for (const std::string& name : options.calls) TRY(name_call(definitions, name, plan));
+  return plan;
+}
+
+bool has_stretches(const DropOptions& options) {
+  return options.windows.share > 0 || options.tail.share > 0;
+}
+
+void draw_stretches(DropPlan& plan, std::span<const DropSpan> spans, const DropOptions& options) {
   if (options.windows.share > 0) {
     for (const LocationIndex l : choose(spans, options, options.windows, Purpose::window)) {
       plan.locations[l].window =
@@ -129,48 +147,28 @@ void draw_stretches(std::span<const DropSpan> spans, const DropOptions& options,
   }
 }
 
-}  // namespace
-
-bool needs_spans(const DropOptions& options) {
-  return options.windows.share > 0 || options.tail.share > 0;
-}
-
-Result<DropPlan> plan_drop(const trace::Definitions& definitions, std::span<const DropSpan> spans,
-                           const DropOptions& options) {
-  TRY(check_share("the loss at random", options.random));
-  TRY(check_stretch("windows", options.windows));
-  TRY(check_stretch("the tail", options.tail));
-  DropPlan plan;
-  plan.seed = options.seed;
-  plan.random = options.random;
-  plan.locations.resize(definitions.locations.size());
-  for (const std::string& name : options.calls) TRY(name_call(definitions, name, plan));
-  if (needs_spans(options)) draw_stretches(spans, options, plan);
-  return plan;
-}
-
-std::optional<DropKind> drop_kind(trace::EventKind kind) {
+std::optional<RecordKind> record_kind(trace::EventKind kind) {
   switch (kind) {
     case trace::EventKind::send:
-      return DropKind::send;
+      return RecordKind::send;
     case trace::EventKind::isend:
-      return DropKind::isend;
+      return RecordKind::isend;
     case trace::EventKind::recv:
-      return DropKind::recv;
+      return RecordKind::recv;
     case trace::EventKind::irecv_request:
-      return DropKind::irecv_request;
+      return RecordKind::irecv_request;
     case trace::EventKind::irecv:
-      return DropKind::irecv;
+      return RecordKind::irecv;
     case trace::EventKind::request_cancelled:
-      return DropKind::request_cancelled;
+      return RecordKind::request_cancelled;
     case trace::EventKind::collective_begin:
-      return DropKind::collective_begin;
+      return RecordKind::collective_begin;
     case trace::EventKind::collective_end:
-      return DropKind::collective_end;
+      return RecordKind::collective_end;
     case trace::EventKind::nb_request:
-      return DropKind::nb_request;
+      return RecordKind::nb_request;
     case trace::EventKind::nb_complete:
-      return DropKind::nb_complete;
+      return RecordKind::nb_complete;
     default:
       return std::nullopt;
   }
@@ -179,19 +177,19 @@ std::optional<DropKind> drop_kind(trace::EventKind kind) {
 void NamedBeginnings::add(const DropRecord& record) {
   const bool is_named = record.op < 32 && (operations_ >> record.op & 1) != 0;
   switch (record.kind) {
-    case DropKind::collective_begin:
+    case RecordKind::collective_begin:
       open_ = named_.size();
       named_.push_back(false);
       return;
-    case DropKind::nb_request:
+    case RecordKind::nb_request:
       requests_[record.request] = named_.size();
       named_.push_back(false);
       return;
-    case DropKind::collective_end:
+    case RecordKind::collective_end:
       if (open_ != k_none_open) named_[open_] = is_named;
       open_ = k_none_open;
       return;
-    case DropKind::nb_complete: {
+    case RecordKind::nb_complete: {
       const auto found = requests_.find(record.request);
       if (found == requests_.end()) return;
       named_[found->second] = is_named;
@@ -227,9 +225,8 @@ bool DropStream::loses_other(std::uint64_t time) {
 /// Every record draws its number and takes its place among the beginnings, also if it is lost
 /// anyway: what one way loses must not change what another one does.
 bool DropStream::decide(const DropRecord& record) {
-  const bool in_skeleton =
-      record.kind != DropKind::isend_complete && record.kind != DropKind::request_test;
-  const bool by_chance = (in_skeleton ? numbers_ : other_numbers_).uniform(0, 1) < plan_.random;
+  const bool by_chance =
+      (in_skeletons(record.kind) ? numbers_ : other_numbers_).uniform(0, 1) < plan_.random;
   const bool by_name = named(record);
   const auto& window = location_.window;
   return by_chance || by_name ||
@@ -240,13 +237,13 @@ bool DropStream::decide(const DropRecord& record) {
 bool DropStream::named(const DropRecord& record) {
   bool result = (plan_.kinds & bit(record.kind)) != 0;
   switch (record.kind) {
-    case DropKind::collective_begin:
-    case DropKind::nb_request:
+    case RecordKind::collective_begin:
+    case RecordKind::nb_request:
       result |= next_beginning_ < beginnings_.size() && beginnings_[next_beginning_];
       ++next_beginning_;
       break;
-    case DropKind::collective_end:
-    case DropKind::nb_complete:
+    case RecordKind::collective_end:
+    case RecordKind::nb_complete:
       result |= record.op < 32 && (plan_.operations >> record.op & 1) != 0;
       break;
     default:
@@ -263,7 +260,7 @@ void add_location(DropReport& report, const trace::Location& location, const Loc
   line.window = drop.window;
   line.end = drop.end;
   line.others_lost = stream.others_lost();
-  for (std::size_t k = 0; k < k_drop_kinds; ++k) {
+  for (std::size_t k = 0; k < k_record_kinds; ++k) {
     const DropCount& count = stream.kinds()[k];
     line.communication.records += count.records;
     line.communication.lost += count.lost;
@@ -278,10 +275,10 @@ namespace {
 DropSpan span_of(const trace::LocationSkeleton& location) {
   return {location.first, location.last,
           std::any_of(location.events.begin(), location.events.end(),
-                      [](const trace::Event& e) { return drop_kind(e.kind).has_value(); })};
+                      [](const trace::Event& e) { return record_kind(e.kind).has_value(); })};
 }
 
-DropRecord record_of(const trace::Event& event, DropKind kind) {
+DropRecord record_of(const trace::Event& event, RecordKind kind) {
   return {.kind = kind, .time = event.time, .op = event.op, .request = event.id};
 }
 
@@ -289,7 +286,7 @@ std::vector<bool> named_beginnings(const DropPlan& plan, const trace::LocationSk
   if (!NamedBeginnings::needed(plan)) return {};
   NamedBeginnings beginnings(plan);
   for (const trace::Event& event : location.events) {
-    if (const auto kind = drop_kind(event.kind)) beginnings.add(record_of(event, *kind));
+    if (const auto kind = record_kind(event.kind)) beginnings.add(record_of(event, *kind));
   }
   return beginnings.take();
 }
@@ -300,7 +297,7 @@ std::vector<std::size_t> take_out(trace::LocationSkeleton& location, const Locat
   std::vector<std::size_t> stayed;
   for (std::size_t i = 0; i < location.events.size(); ++i) {
     const trace::Event& event = location.events[i];
-    const auto kind = drop_kind(event.kind);
+    const auto kind = record_kind(event.kind);
     const bool lost = kind ? stream.loses(record_of(event, *kind)) : stream.loses_other(event.time);
     if (lost) continue;
     location.events[stayed.size()] = event;
@@ -322,14 +319,15 @@ std::vector<std::size_t> take_out(trace::LocationSkeleton& location, const Locat
 }  // namespace
 
 Result<DroppedTrace> drop(const trace::Trace& trace, const DropOptions& options) {
+  TRY_ASSIGN(DropPlan plan, plan_drop(trace.definitions, options));
+  if (!plan.regions.empty()) {
+    return fail(ErrorKind::usage, "a trace in memory holds no regions; name a kind of call");
+  }
   std::vector<DropSpan> spans;
   for (const trace::LocationSkeleton& location : trace.locations) {
     spans.push_back(span_of(location));
   }
-  TRY_ASSIGN(const DropPlan plan, plan_drop(trace.definitions, spans, options));
-  if (!plan.regions.empty()) {
-    return fail(ErrorKind::usage, "a trace in memory holds no regions; name a kind of call");
-  }
+  draw_stretches(plan, spans, options);
   DroppedTrace result;
   result.trace = trace;
   result.report.seed = options.seed;

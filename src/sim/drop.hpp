@@ -31,7 +31,7 @@ struct DropSpan {
   std::uint64_t first = 0;  ///< smallest stamp, ticks
   std::uint64_t last = 0;   ///< largest stamp, ticks
   bool communicates =
-      false;  ///< holds at least one record that has a DropKind and is in a skeleton
+      false;  ///< holds at least one record that has a RecordKind and is in a skeleton
 };
 
 /// What happens to one location, whatever its records are.
@@ -40,40 +40,44 @@ struct LocationDrop {
   std::optional<std::uint64_t> end;  ///< records from this tick on are lost
 };
 
-/// All that is decided before the records are read. See plan_drop().
+/// All that is decided before the records are read: see plan_drop() and draw_stretches().
 struct DropPlan {
   std::uint64_t seed = 1;
   double random = 0;
-  std::uint32_t kinds = 0;       ///< bit k: the DropKind k was named
+  std::uint32_t kinds = 0;       ///< bit k: the RecordKind k was named
   std::uint32_t operations = 0;  ///< bit c: the collective operation of code c was named
   std::vector<bool> regions;     ///< per position of Definitions::regions; empty: none was named
   std::vector<LocationDrop> locations;  ///< one per location
 };
 
-/// True if plan_drop() needs the spans: a window or an early end was asked for.
-bool needs_spans(const DropOptions& options);
+/// Looks up the names of calls. Windows and ends are not drawn yet. Errors: ErrorKind::usage for
+/// shares outside their range, and for a name that is no kind of call, operation or region.
+Result<DropPlan> plan_drop(const trace::Definitions& definitions, const DropOptions& options);
 
-/// Draws windows and ends, and looks up the names of calls. `spans`: one per location if
-/// needs_spans(), else not read. Windows and ends fall to the locations that communicate, a share
-/// of them, rounded, at least one. A window covers its share of the ticks of the location's span
-/// and lies inside of it at a place drawn evenly; an early end leaves out the last ticks of the
-/// span.
+/// True if draw_stretches() has something to do: a window or an early end was asked for.
+bool has_stretches(const DropOptions& options);
+
+/// Draws windows and ends, with the options that `plan` was made of and one span per location. They
+/// fall to the locations that communicate, a share of them, rounded, at least one. A window covers
+/// its share of the ticks of the location's span and lies inside of it at a place drawn evenly; an
+/// early end leaves out the last ticks of the span.
 ///
 /// Example: a location has stamps from 1000 to 1999, and windows have share 0.1. Its window has 100
 /// ticks and begins at a tick from 1000 to 1900, say at 1234: of all records with stamps from 1234
 /// to 1333 those of messages and collectives are lost.
-///
-/// Errors: ErrorKind::usage for shares outside their range, and for a name that is no kind of call,
-/// operation or region.
-Result<DropPlan> plan_drop(const trace::Definitions& definitions, std::span<const DropSpan> spans,
-                           const DropOptions& options);
+void draw_stretches(DropPlan& plan, std::span<const DropSpan> spans, const DropOptions& options);
 
-/// The DropKind of an event of a skeleton; nothing for those that are never lost by themselves.
-std::optional<DropKind> drop_kind(trace::EventKind kind);
+/// The RecordKind of an event of a skeleton; nothing for those that are never lost by themselves.
+std::optional<RecordKind> record_kind(trace::EventKind kind);
+
+/// True if skeletons hold the records of this kind.
+constexpr bool in_skeletons(RecordKind kind) {
+  return kind != RecordKind::isend_complete && kind != RecordKind::request_test;
+}
 
 /// A record of a message or collective in the stream of a location.
 struct DropRecord {
-  DropKind kind{};
+  RecordKind kind{};
   std::uint64_t time = 0;         ///< stored stamp, ticks
   std::uint8_t op = 0;            ///< of collective_end and nb_complete
   std::uint64_t request = 0;      ///< of the kinds that have one
@@ -116,7 +120,7 @@ class DropStream {
   /// The same for a record of another kind, which only an early end loses.
   bool loses_other(std::uint64_t time);
 
-  [[nodiscard]] const std::array<DropCount, k_drop_kinds>& kinds() const { return kinds_; }
+  [[nodiscard]] const std::array<DropCount, k_record_kinds>& kinds() const { return kinds_; }
   [[nodiscard]] std::uint64_t others_lost() const { return others_lost_; }
 
  private:
@@ -128,7 +132,7 @@ class DropStream {
   std::vector<bool> beginnings_;
   std::size_t next_beginning_ = 0;
   RandomStream numbers_, other_numbers_;
-  std::array<DropCount, k_drop_kinds> kinds_{};
+  std::array<DropCount, k_record_kinds> kinds_{};
   std::uint64_t others_lost_ = 0;
 };
 

@@ -124,8 +124,8 @@ TEST(Drop, at_random_loses_the_share_asked_for_of_every_kind) {
   DropOptions options;
   options.random = 0.03;
   const DropReport report = dropped(trace, options).report;
-  for (const DropKind kind : {DropKind::send, DropKind::irecv_request, DropKind::irecv,
-                              DropKind::collective_begin, DropKind::collective_end}) {
+  for (const RecordKind kind : {RecordKind::send, RecordKind::irecv_request, RecordKind::irecv,
+                                RecordKind::collective_begin, RecordKind::collective_end}) {
     const DropCount& count = report.kinds[static_cast<std::size_t>(kind)];
     const double expected = options.random * static_cast<double>(count.records);
     ASSERT_GT(count.records, 5000u);
@@ -173,7 +173,7 @@ TEST(Drop, windows_lose_the_communication_of_a_stretch) {
       for (std::size_t i = 0; i < location.events.size(); ++i) {
         const trace::Event& event = location.events[i];
         const bool inside = event.time >= window->begin && event.time < window->end;
-        EXPECT_EQ(lost.contains(i), inside && drop_kind(event.kind).has_value());
+        EXPECT_EQ(lost.contains(i), inside && record_kind(event.kind).has_value());
       }
     }
     EXPECT_EQ(windows, 3u);
@@ -186,7 +186,7 @@ TEST(Drop, windows_fall_to_locations_that_communicate) {
   trace::Trace trace = make_trace(6, 100);
   for (LocationIndex l = 0; l < 5; ++l) {
     std::erase_if(trace.locations[l].events,
-                  [](const trace::Event& e) { return drop_kind(e.kind).has_value(); });
+                  [](const trace::Event& e) { return record_kind(e.kind).has_value(); });
   }
   DropOptions options;
   options.windows = {0.2, 0.1};  // 0.1 of one location: at least one
@@ -267,20 +267,20 @@ TEST(Drop, calls_are_named_by_kind) {
   const auto kinds_lost = [&](const char* name) {
     DropOptions options;
     options.calls = {name};
-    std::set<DropKind> kinds;
+    std::set<RecordKind> kinds;
     const DropReport report = dropped(trace, options).report;
-    for (std::size_t k = 0; k < k_drop_kinds; ++k) {
+    for (std::size_t k = 0; k < k_record_kinds; ++k) {
       const DropCount& count = report.kinds[k];
       if (count.lost == 0) continue;
       EXPECT_EQ(count.lost, count.records);
-      kinds.insert(static_cast<DropKind>(k));
+      kinds.insert(static_cast<RecordKind>(k));
     }
     return kinds;
   };
-  EXPECT_EQ(kinds_lost("send"), (std::set{DropKind::send}));
-  EXPECT_EQ(kinds_lost("irecv"), (std::set{DropKind::irecv_request, DropKind::irecv}));
+  EXPECT_EQ(kinds_lost("send"), (std::set{RecordKind::send}));
+  EXPECT_EQ(kinds_lost("irecv"), (std::set{RecordKind::irecv_request, RecordKind::irecv}));
   EXPECT_EQ(kinds_lost("collective"),
-            (std::set{DropKind::collective_begin, DropKind::collective_end}));
+            (std::set{RecordKind::collective_begin, RecordKind::collective_end}));
   EXPECT_TRUE(kinds_lost("recv").empty());
 }
 
@@ -308,9 +308,9 @@ TEST(Drop, records_outside_skeletons_do_not_disturb_the_others) {
   DropStream alone(plan, 0), mixed(plan, 0);
   std::size_t lost = 0;
   for (std::uint64_t i = 0; i < 1000; ++i) {
-    const DropRecord isend{.kind = DropKind::isend, .time = i};
-    const DropRecord complete{.kind = DropKind::isend_complete, .time = i};
-    const DropRecord test{.kind = DropKind::request_test, .time = i};
+    const DropRecord isend{.kind = RecordKind::isend, .time = i};
+    const DropRecord complete{.kind = RecordKind::isend_complete, .time = i};
+    const DropRecord test{.kind = RecordKind::request_test, .time = i};
     if (mixed.loses(complete)) ++lost;
     mixed.loses(test);
     ASSERT_EQ(alone.loses(isend), mixed.loses(isend));
@@ -325,12 +325,12 @@ TEST(Drop, regions_name_the_records_in_them) {
   definitions.regions[1].name = definitions.regions[2].name = "MPI_Ssend";
   DropOptions options;
   options.calls = {"MPI_Ssend"};
-  const DropPlan plan = plan_drop(definitions, {}, options).value();
+  const DropPlan plan = plan_drop(definitions, options).value();
   DropStream stream(plan, 0);
   for (std::uint32_t region = 0; region < 3; ++region) {
-    EXPECT_EQ(stream.loses({.kind = DropKind::send, .region = region}), region > 0);
+    EXPECT_EQ(stream.loses({.kind = RecordKind::send, .region = region}), region > 0);
   }
-  EXPECT_FALSE(stream.loses({.kind = DropKind::send}));
+  EXPECT_FALSE(stream.loses({.kind = RecordKind::send}));
   trace::Trace trace;
   trace.definitions = definitions;
   trace.locations.resize(1);

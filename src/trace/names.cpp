@@ -57,19 +57,19 @@ const char* name_of(SynthPattern pattern) {
   return "unknown";
 }
 
-const char* name_of(DropKind kind) {
-  static constexpr std::array<const char*, k_drop_kinds> k_names{"MpiSend",
-                                                                 "MpiIsend",
-                                                                 "MpiIsendComplete",
-                                                                 "MpiRecv",
-                                                                 "MpiIrecvRequest",
-                                                                 "MpiIrecv",
-                                                                 "MpiRequestTest",
-                                                                 "MpiRequestCancelled",
-                                                                 "MpiCollectiveBegin",
-                                                                 "MpiCollectiveEnd",
-                                                                 "NonBlockingCollectiveRequest",
-                                                                 "NonBlockingCollectiveComplete"};
+const char* name_of(RecordKind kind) {
+  static constexpr std::array<const char*, k_record_kinds> k_names{"MpiSend",
+                                                                   "MpiIsend",
+                                                                   "MpiIsendComplete",
+                                                                   "MpiRecv",
+                                                                   "MpiIrecvRequest",
+                                                                   "MpiIrecv",
+                                                                   "MpiRequestTest",
+                                                                   "MpiRequestCancelled",
+                                                                   "MpiCollectiveBegin",
+                                                                   "MpiCollectiveEnd",
+                                                                   "NonBlockingCollectiveRequest",
+                                                                   "NonBlockingCollectiveComplete"};
   const auto index = static_cast<std::size_t>(kind);
   return index < k_names.size() ? k_names[index] : "unknown";
 }

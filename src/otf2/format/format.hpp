@@ -43,6 +43,10 @@ inline constexpr std::uint8_t k_big_endian = 0x23;
 inline constexpr std::uint64_t k_min_chunk_size = 256 * 1024;
 inline constexpr std::uint64_t k_max_chunk_size = 16 * 1024 * 1024;
 
+/// Later stamps are damage: times must stay computable in 64 bits with a sign.
+inline constexpr unsigned k_time_bits = 61;
+inline constexpr std::uint64_t k_last_time = std::uint64_t{1} << k_time_bits;
+
 /// Numbers in the header of a chunk that holds no events: first 1, last 0.
 struct ChunkEvents {
   std::uint64_t first = 1, last = 0;
@@ -61,7 +65,7 @@ inline constexpr std::uint8_t end_of_chunk = 0, end_of_buffer = 1, end_of_file =
 
 /// Event record types that are decoded somewhere; all others are passed over.
 namespace event {
-inline constexpr std::uint8_t buffer_flush = 10, enter = 12, leave = 13, mpi_send = 14,
+inline constexpr std::uint8_t buffer_flush = 10, measurement_on_off = 11, enter = 12, leave = 13, mpi_send = 14,
                               mpi_isend = 15, mpi_isend_complete = 16, mpi_irecv_request = 17,
                               mpi_recv = 18, mpi_irecv = 19, mpi_request_test = 20,
                               mpi_request_cancelled = 21, mpi_collective_begin = 22,

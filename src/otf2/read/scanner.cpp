@@ -7,9 +7,6 @@ namespace {
 
 using trace::RmaGroupRole;
 
-constexpr unsigned k_time_bits = 61;
-constexpr std::uint64_t k_last_time = std::uint64_t{1} << k_time_bits;  ///< later ones are damage
-
 /// Record types of which only the number counts. Enter and Leave are not among them, because their
 /// region decides, nor attribute lists, which are no events.
 constexpr LengthLimits k_uninteresting = [] {

@@ -17,6 +17,7 @@
 #include "base/try.hpp"
 #include "otf2/format/anchor.hpp"
 #include "otf2/format/archive_files.hpp"
+#include "otf2/write/archive_folder.hpp"
 #include "otf2/write/link.hpp"
 #include "otf2/write/retime.hpp"
 #include "otf2/write/retime_definitions.hpp"
@@ -30,36 +31,6 @@ namespace fs = std::filesystem;
 /// Event files from here on are retimed by all threads together, in parts of this size.
 constexpr std::uint64_t k_large_file = std::uint64_t{256} << 20;
 constexpr std::uint64_t k_part_bytes = std::uint64_t{32} << 20;
-
-/// Refuses an output folder that is or contains the input's folder, or that is or lies inside the
-/// folder of the input's event files.
-Result<void> check_apart(const Archive& archive, const fs::path& directory) {
-  std::error_code error;
-  const fs::path output = fs::weakly_canonical(fs::absolute(directory, error), error);
-  const fs::path folder = fs::canonical(archive.folder(), error);
-  const fs::path files = folder / archive.name();
-  const auto inside = [](const fs::path& inner, const fs::path& outer) {
-    const fs::path relative = inner.lexically_relative(outer);
-    return !relative.empty() && *relative.begin() != "..";
-  };
-  bool overlap =
-      output == folder || inside(folder, output) || output == files || inside(output, files);
-  // The event files of an overlay lie elsewhere, where its links lead.
-  const std::size_t count = archive.definitions().locations.size();
-  for (LocationIndex l = 0; l < count && !overlap; ++l) {
-    const fs::path file = archive.event_file(l);
-    if (fs::is_symlink(fs::symlink_status(file, error))) {
-      overlap = inside(fs::weakly_canonical(file, error), output);
-    }
-  }
-  if (overlap) {
-    return fail(ErrorKind::usage,
-                fmt::format("the output {} would overwrite files of the input {}; choose another "
-                            "folder",
-                            directory.string(), archive.path()));
-  }
-  return {};
-}
 
 /// A run of stage_archive() in one process.
 class Writer {
@@ -88,11 +59,8 @@ class Writer {
   }
 
   Result<void> create_folder() const {
-    std::error_code error;
-    fs::create_directory(folder(), error);
-    if (!error) return {};
-    return fail(ErrorKind::output,
-                fmt::format("cannot create folder {}: {}", folder().string(), error.message()));
+    TRY(create_location_folder(archive_, staged_.path()));
+    return {};
   }
 
   Result<void> write_globals() {
@@ -102,11 +70,7 @@ class Writer {
                                  plan_.last_time));
     TRY(write_markers(archive_, staged_.path() / archive_.marker_file().filename(),
                       plan_.marker_times));
-    for (std::uint32_t i = 0; i < archive_.anchor().thumbnail_count; ++i) {
-      const fs::path thumbnail = archive_.thumbnail_file(i);
-      if (!file_exists(thumbnail)) break;
-      TRY(duplicate_file(thumbnail, staged_.path() / thumbnail.filename()));
-    }
+    TRY(copy_thumbnails(archive_, staged_.path()));
     // The anchor comes last: without it nothing here looks like an archive.
     TRY_ASSIGN(const auto anchor, read_file(archive_.path(), k_largest_anchor));
     return write_file(

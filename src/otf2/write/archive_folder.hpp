@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+
+#include <entrain/error.hpp>
+
+#include "otf2/read/archive.hpp"
+
+// Steps that all writers of an archive from another one share.
+namespace entrain::otf2 {
+
+/// Refuses an output folder that is or contains the input's folder, or that is or lies inside the
+/// folder of the input's event files. Errors: ErrorKind::usage.
+Result<void> check_apart(const Archive& archive, const std::filesystem::path& directory);
+
+/// Creates the folder for the files of locations in `directory` and returns its path. Errors:
+/// ErrorKind::output.
+Result<std::filesystem::path> create_location_folder(const Archive& archive,
+                                                     const std::filesystem::path& directory);
+
+/// Copies the thumbnails, which hold no times, into `directory`. Errors: ErrorKind::input,
+/// ErrorKind::output.
+Result<void> copy_thumbnails(const Archive& archive, const std::filesystem::path& directory);
+
+}  // namespace entrain::otf2

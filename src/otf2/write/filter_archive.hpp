@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include <entrain/progress.hpp>
+
+#include "otf2/read/archive.hpp"
+#include "otf2/write/filter_events.hpp"
+
+namespace entrain::otf2 {
+
+/// How a new archive differs from an old one: the same times, some records less.
+struct FilterPlan {
+  /// One filter per location, used by one thread at a time. They must outlive the call.
+  std::span<EventFilter* const> filters;
+  bool force = false;  ///< a folder that holds nothing but one archive may be replaced
+  unsigned threads = 0;
+  Progress* progress = nullptr;  ///< counts bytes of events
+};
+
+/// An archive that was written.
+struct FilteredArchive {
+  std::filesystem::path anchor;
+  std::vector<FilteredEvents> locations;  ///< one per location; zeros without an event file
+};
+
+/// Writes the records that the filters keep into the new folder `directory`, under which name it
+/// appears when it is complete. Numbers of events in the global definitions are those of the new
+/// files; local definitions, snapshots, markers, thumbnails and the anchor are copied. An event
+/// file that is missing stays missing. Memory does not grow with the number of events. Errors:
+/// ErrorKind::output (no space, exists, permission), ErrorKind::usage (output inside the input),
+/// ErrorKind::input (damaged file), ErrorKind::interrupted.
+Result<FilteredArchive> filter_archive(const Archive& archive, const FilterPlan& plan,
+                                       const std::filesystem::path& directory);
+
+}  // namespace entrain::otf2
