@@ -68,6 +68,7 @@ struct DropCount {
 struct DropLocation {
   std::uint64_t id = 0;  ///< OTF2 location id
   std::string name;
+  std::string process;               ///< name of its process
   DropCount communication;           ///< records of any RecordKind
   std::uint64_t others_lost = 0;     ///< records of other kinds, lost by DropOptions::tail
   std::optional<DropRange> window;   ///< in which its communication was lost

@@ -115,16 +115,37 @@ Option* OptionSet::flag(const std::string& names, bool& target, const std::strin
   return own(*parser_->app.add_flag(names, target, help)->disable_flag_override());
 }
 
+namespace {
+
+/// A text for a Store, or the end of parsing.
+void parse_text(const OptionSet::Store& store, const std::string& name, const std::string& text) {
+  if (const auto stored = store(text); !stored)
+    throw CLI::ValidationError(fmt::format("{} '{}' {}", name, text, stored.error().message));
+}
+
+std::string long_name(const std::string& names) { return names.substr(names.find("--")); }
+
+}  // namespace
+
 Option* OptionSet::value(const std::string& names, const std::string& type, Store store,
                          const std::string& help) {
-  const std::string name = names.substr(names.find("--"));
-  const auto parse = [store = std::move(store), name](const std::string& text) {
-    if (const auto stored = store(text); !stored)
-      throw CLI::ValidationError(fmt::format("{} '{}' {}", name, text, stored.error().message));
+  const auto parse = [store = std::move(store), name = long_name(names)](const std::string& text) {
+    parse_text(store, name, text);
   };
   return own(*parser_->app.add_option_function<std::string>(names, parse, help)
                   ->type_name(type)
                   ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast));
+}
+
+Option* OptionSet::values(const std::string& names, const std::string& type, Store store,
+                          const std::string& help) {
+  const auto parse = [store = std::move(store),
+                      name = long_name(names)](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) parse_text(store, name, text);
+  };
+  return own(*parser_->app.add_option_function<std::vector<std::string>>(names, parse, help)
+                  ->type_name(type)
+                  ->allow_extra_args(false));
 }
 
 void OptionSet::after_parsing(std::function<Result<void>()> check) {

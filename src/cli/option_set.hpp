@@ -53,6 +53,10 @@ class OptionSet {
   Option* value(const std::string& names, const std::string& type, Store store,
                 const std::string& help);
 
+  /// As value(), and every one counts if it is given more than once.
+  Option* values(const std::string& names, const std::string& type, Store store,
+                 const std::string& help);
+
   /// Called after all options were parsed, to refuse combinations. The error is a whole sentence.
   void after_parsing(std::function<Result<void>()> check);
   /// Arguments that no option takes are no mistake: rest() has them.

@@ -70,6 +70,15 @@ Result<double> parse_number(std::string_view text, double least, double most, co
                           *unit == '\0' ? "" : fmt::format("of {} ", unit), least, most));
 }
 
+Result<double> parse_share(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  if (percent) text.remove_suffix(1);
+  const double most = percent ? 100 : 1;
+  const auto value = number_in<double>(text);
+  if (value && *value >= 0 && *value <= most) return *value / most;
+  return fail(ErrorKind::usage, "is not a share from 0 to 1, or from 0% to 100%");
+}
+
 Result<Decimal9> parse_decimal9(std::string_view text, std::int64_t most) {
   const auto billionths = billionths_of(text);
   if (billionths && *billionths > 0 && *billionths <= most * k_billion)

@@ -25,6 +25,9 @@ Result<std::uint64_t> parse_size(std::string_view text);
 /// Number from `least` to `most`; `unit` is for the error, e.g. "seconds".
 Result<double> parse_number(std::string_view text, double least, double most, const char* unit);
 
+/// Share from 0 to 1, or as percent with % after it, 0% to 100%.
+Result<double> parse_share(std::string_view text);
+
 /// Decimal fraction above 0 and at most `most`, exact: no exponent, at most 9 decimals.
 Result<Decimal9> parse_decimal9(std::string_view text, std::int64_t most);
 

@@ -56,6 +56,17 @@ TEST(ParseNumber, keeps_to_its_range) {
     EXPECT_FALSE(parse_number(text, 0, 1, "seconds").has_value()) << text;
 }
 
+TEST(ParseShare, takes_fractions_and_percent) {
+  EXPECT_EQ(parse_share("0").value(), 0);
+  EXPECT_EQ(parse_share("1").value(), 1);
+  EXPECT_EQ(parse_share("0.001").value(), 0.001);
+  EXPECT_DOUBLE_EQ(parse_share("0.1%").value(), 0.001);
+  EXPECT_EQ(parse_share("100%").value(), 1);
+  for (const char* text : {"", "%", "1.1", "-0.1", "101%", "0.1 %", "nan", "0.1x"}) {
+    EXPECT_FALSE(parse_share(text)) << text;
+  }
+}
+
 TEST(ParseCount, keeps_to_its_range) {
   EXPECT_EQ(*parse_count("4096", 0, 4096), 4096u);
   for (const char* text : {"4097", "-1", "1.0", "", "99999999999999999999"})

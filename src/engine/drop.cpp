@@ -47,7 +47,6 @@ Result<FirstLook> look(const otf2::Archive& archive, LocationIndex location,
   bool any = false;
   const auto visit = [&](const otf2::EventRecord& record) {
     if (!std::exchange(any, true)) result.span.first = result.span.last = record.time;
-    result.span.first = std::min(result.span.first, record.time);
     result.span.last = std::max(result.span.last, record.time);
     if (!record.kind) return;
     result.span.communicates |= sim::in_skeletons(*record.kind);
@@ -159,8 +158,7 @@ class Drop {
     for (const LocationIndex l : locations_) {
       report.events += filters[l]->records();
       report.marks += written.locations[l].marks;
-      sim::add_location(report, archive_.definitions().locations[l], plan_.locations[l],
-                        filters[l]->stream());
+      sim::add_location(report, archive_.definitions(), plan_.locations[l], filters[l]->stream());
     }
     return report;
   }

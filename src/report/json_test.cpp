@@ -12,6 +12,7 @@
 #include "report/compare_report.hpp"
 #include "report/correct_report.hpp"
 #include "report/distort_report.hpp"
+#include "report/drop_report.hpp"
 #include "report/info_report.hpp"
 #include "report/samples_testing.hpp"
 
@@ -128,6 +129,18 @@ TEST(Json, info_and_distort_name_their_schema) {
   EXPECT_NEAR(to_json(samples::info())["length_s"].get<double>(), 3, 1e-12);
   EXPECT_EQ(to_json(samples::distort())["schema"], "entrain.distort/1");
   EXPECT_EQ(to_json(samples::distort())["clocks"], 8);
+}
+
+TEST(Json, of_drop_tells_what_each_location_lost) {
+  const Json json = to_json(samples::drop());
+  EXPECT_EQ(json["schema"], "entrain.drop/1");
+  EXPECT_EQ(json["kinds"]["MpiSend"]["lost"], 12);
+  EXPECT_EQ(json["others"]["lost"], 40'000);
+  ASSERT_EQ(json["locations"].size(), 12u);
+  EXPECT_EQ(json["locations"][2]["window"]["begin"], 1'700'000'000'123'456'789);
+  EXPECT_TRUE(json["locations"][2]["end"].is_null());
+  EXPECT_TRUE(json["locations"][11]["window"].is_null());
+  EXPECT_EQ(json["locations"][11]["end"], 1'700'000'001'000'000'000);
 }
 
 TEST(Json, numbers_are_finite_or_null) {

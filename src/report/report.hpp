@@ -7,5 +7,6 @@
 #include "report/compare_report.hpp"
 #include "report/correct_report.hpp"
 #include "report/distort_report.hpp"
+#include "report/drop_report.hpp"
 #include "report/info_report.hpp"
 #include "report/synth_report.hpp"

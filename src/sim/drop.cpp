@@ -252,11 +252,13 @@ bool DropStream::named(const DropRecord& record) {
   return result || (record.region < plan_.regions.size() && plan_.regions[record.region]);
 }
 
-void add_location(DropReport& report, const trace::Location& location, const LocationDrop& drop,
-                  const DropStream& stream) {
+void add_location(DropReport& report, const trace::Definitions& definitions,
+                  const LocationDrop& drop, const DropStream& stream) {
+  const auto l = static_cast<LocationIndex>(report.locations.size());
   DropLocation& line = report.locations.emplace_back();
-  line.id = location.id;
-  line.name = location.name;
+  line.id = definitions.locations[l].id;
+  line.name = definitions.locations[l].name;
+  line.process = trace::process_name(definitions, l);
   line.window = drop.window;
   line.end = drop.end;
   line.others_lost = stream.others_lost();
@@ -337,7 +339,7 @@ Result<DroppedTrace> drop(const trace::Trace& trace, const DropOptions& options)
     result.report.events += location.event_count;
     DropStream stream(plan, l, named_beginnings(plan, location));
     result.original.push_back(take_out(location, plan.locations[l], stream));
-    add_location(result.report, trace.definitions.locations[l], plan.locations[l], stream);
+    add_location(result.report, trace.definitions, plan.locations[l], stream);
   }
   return result;
 }

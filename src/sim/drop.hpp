@@ -28,7 +28,7 @@ namespace entrain::sim {
 
 /// The part of a location that the choice must know before its first record.
 struct DropSpan {
-  std::uint64_t first = 0;  ///< smallest stamp, ticks
+  std::uint64_t first = 0;  ///< first stamp, ticks
   std::uint64_t last = 0;   ///< largest stamp, ticks
   bool communicates =
       false;  ///< holds at least one record that has a RecordKind and is in a skeleton
@@ -138,8 +138,8 @@ class DropStream {
 
 /// Adds the losses of a location to the totals of `report`, and a line for the location. Locations
 /// must come in order of definition.
-void add_location(DropReport& report, const trace::Location& location, const LocationDrop& drop,
-                  const DropStream& stream);
+void add_location(DropReport& report, const trace::Definitions& definitions,
+                  const LocationDrop& drop, const DropStream& stream);
 
 /// A trace that lost records.
 struct DroppedTrace {

@@ -15,6 +15,7 @@
 #include "cli/compare.hpp"
 #include "cli/correct.hpp"
 #include "cli/distort.hpp"
+#include "cli/drop.hpp"
 #include "cli/info.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
@@ -37,6 +38,7 @@ Verbs all_verbs() {
   verbs.push_back(make_correct());
   verbs.push_back(make_compare());
   verbs.push_back(make_distort());
+  verbs.push_back(make_drop());
   verbs.push_back(make_synth());
   verbs.push_back(make_record());
 #if ENTRAIN_HAS_NET

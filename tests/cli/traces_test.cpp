@@ -384,5 +384,25 @@ TEST(Distort, is_determined_by_its_seed) {
   EXPECT_EQ(digest_tree(folder / "a"), digest_tree(folder / "b"));
 }
 
+TEST(Drop, loses_the_records_named) {
+  const TempFolder folder;
+  const std::string lossy = (folder / "lossy").string();
+  const ChildOutcome outcome =
+      run_tool({"drop", "--json", example("lulesh-8"), "-o", lossy, "--seed", "7", "--call",
+                "irecv", "--call", "Bcast", "--windows", "10%:0.5", "--mark-windows"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  const Json json = json_of(outcome);
+  EXPECT_EQ(json["schema"], "entrain.drop/1");
+  EXPECT_EQ(json["seed"], 7);
+  EXPECT_EQ(json["marks"], 8);
+  EXPECT_EQ(json["kinds"]["MpiIrecv"]["lost"], json["kinds"]["MpiIrecv"]["records"]);
+  EXPECT_GT(json["kinds"]["MpiIsend"]["lost"], 0);
+  EXPECT_LT(json["kinds"]["MpiIsend"]["lost"], json["kinds"]["MpiIsend"]["records"]);
+  const Json info = json_of(run_tool({"info", "--json", lossy}));
+  EXPECT_FALSE(info["collectives"].contains("Bcast"));
+  EXPECT_FALSE(info["communication"].contains("MpiIrecv"));
+  EXPECT_TRUE(info["collectives"].contains("Allreduce"));
+}
+
 }  // namespace
 }  // namespace entrain::test

@@ -12,8 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::string> k_verbs{"info",    "check", "correct", "compare",
-                                       "distort", "synth", "record",  "net"};
+const std::vector<std::string> k_verbs{"info", "check", "correct", "compare", "distort",
+                                       "drop", "synth", "record",  "net"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
@@ -30,6 +30,9 @@ const std::map<std::string, std::vector<std::string>> k_options{
     {"distort",
      {"-o, --output", "--force", "--seed", "--per", "--offset-s", "--drift-ppm", "--wander-ppm",
       "--wander-period-s", "--wander-kind", "--master", "--sessions", "--offset-noise-s"}},
+    {"drop",
+     {"-o, --output", "--force", "--seed", "--random", "--windows", "--mark-windows", "--tail",
+      "--call"}},
     {"synth",
      {"-o, --output", "--force", "--pattern", "--locations", "--events", "--communication-share",
       "--locations-per-node", "--seed", "--latency-s", "--tail-s", "--iteration-s", "--imbalance"}},
@@ -94,7 +97,7 @@ TEST(Usage, manual_pages_fit_a_terminal) {
 }
 
 TEST(Usage, every_option_that_takes_a_value_names_its_default) {
-  for (const std::string verb : {"check", "correct", "distort", "synth"}) {
+  for (const std::string verb : {"check", "correct", "distort", "drop", "synth"}) {
     const std::string page = run_tool({verb, "--help"}).out;
     for (const std::string& option : k_options.at(verb)) {
       const std::size_t begin = page.find("\n    " + option);
@@ -143,6 +146,8 @@ INSTANTIATE_TEST_SUITE_P(Arguments, Refusal,
                              {{"compare", "a"}, "B is required"},
                              {{"compare", "a", "b", "--truth"}, "--truth needs a value"},
                              {{"distort", "a"}, "--output is required"},
+                             {{"drop", "a", "--random", "0.1"}, "--output is required"},
+                             {{"drop", "a", "-o", "b"}, "nothing would be lost"},
                              {{"synth"}, "--output is required"},
                              {{"replay"}, "'replay'"},
                          }));
@@ -196,6 +201,11 @@ INSTANTIATE_TEST_SUITE_P(
         {{"distort", "a", "-o", "b", "--seed", "18446744073709551616"}, "--seed"},
         {{"distort", "a", "-o", "b", "--offset-s", "1e6"}, "0 to 3600"},
         {{"distort", "a", "-o", "b", "--drift-ppm", "-5"}, "--drift-ppm"},
+        {{"drop", "a", "-o", "b", "--random", "2"}, "--random '2' is not a share"},
+        {{"drop", "a", "-o", "b", "--random", "101%"}, "from 0% to 100%"},
+        {{"drop", "a", "-o", "b", "--windows", "0.1:"}, "such as 0.1:0.5"},
+        {{"drop", "a", "-o", "b", "--tail", "0.1:0"}, "such as 0.1:0.5"},
+        {{"drop", "a", "-o", "b", "--tail", "0.1", "--mark-windows"}, "needs --windows"},
     }));
 
 TEST(Output, that_cannot_be_written_is_a_failure) {

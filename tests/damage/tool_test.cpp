@@ -57,6 +57,7 @@ class Tool : public testing::Test {
           {"correct", input, "-o", out},
           {"correct", input, "-o", out, "--mode", "overlay"},
           {"distort", input, "-o", out},
+          {"drop", input, "-o", out, "--tail", "0.1", "--call", "Bcast"},
           {"compare", input, input}}) {
       SCOPED_TRACE(arguments[0]);
       expect_refused(run(arguments), name);

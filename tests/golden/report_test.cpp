@@ -13,6 +13,7 @@
 #include "report/compare_report.hpp"
 #include "report/correct_report.hpp"
 #include "report/distort_report.hpp"
+#include "report/drop_report.hpp"
 #include "report/info_report.hpp"
 #include "report/samples_testing.hpp"
 #include "report/synth_report.hpp"
@@ -33,6 +34,7 @@ TEST(GoldenReport, correct) { expect_golden_report("correct", samples::correct()
 TEST(GoldenReport, correct_overlay) { expect_golden_report("correct_overlay", samples::overlay()); }
 TEST(GoldenReport, compare) { expect_golden_report("compare", samples::compare()); }
 TEST(GoldenReport, distort) { expect_golden_report("distort", samples::distort()); }
+TEST(GoldenReport, drop) { expect_golden_report("drop", samples::drop()); }
 TEST(GoldenReport, synth) { expect_golden_report("synth", samples::synth()); }
 
 TEST(GoldenReport, check_and_correct_with_bounds) {
