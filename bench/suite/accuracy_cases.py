@@ -72,6 +72,21 @@ class Recorded:
     plotted: bool = False
 
 
+@dataclass(frozen=True)
+class Loss:
+    """Records that a trace loses: options of `entrain drop`; none for the complete trace."""
+
+    name: str
+    options: tuple[str, ...] = ()
+
+
+LOSSES = (Loss("complete"), Loss("random 0.1 %", ("--random", "0.1%")),
+          Loss("random 1 %", ("--random", "1%")),
+          Loss("windows 10 % on a third", ("--windows", "10%:0.3333")))
+# Traces of which records are lost; of recorded ones the truth gets the clocks of a generated one.
+LOSSY = ("lulesh-8", "amg-8", "ring-dense", "stencil", "mixed")
+
+
 def generated_cases() -> list[Generated]:
     straight, walk = Clocks("straight"), Clocks("walk", period_share=0.3)
     walk_100 = Clocks("walk", 100, 100, 0.3)

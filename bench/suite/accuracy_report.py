@@ -130,6 +130,38 @@ def bounds_lines(result: dict[str, Any]) -> list[str]:
     return [*lines, ""]
 
 
+def loss_ratio(lines: list[Run], line: Run) -> float | None:
+    """rms error after causal + CLC against that of the complete trace."""
+    complete = [one["causal_us"] for one in lines
+                if (one["case"], one["seed"], one["loss"]) ==
+                (line["case"], line["seed"], "complete")]
+    return line["causal_us"] / complete[0] if complete and complete[0] > 0 else None
+
+
+def loss_table(lines: list[Run]) -> list[str]:
+    rows = []
+    for line in lines:
+        r = loss_ratio(lines, line)
+        rows.append([line["case"], line["loss"], f"{line['lost']:,}", f"{line['edges']:,}",
+                     f"{line['false_violations']:,}",
+                     "-" if line["worst_us"] == 0 else f"{line['worst_us']:.3g}",
+                     microseconds(line["linear_us"]), microseconds(line["causal_us"]),
+                     "-" if r is None else f"{r:.2f}"])
+    return table(["trace", "loss", "records lost", "edges", "false violations", "worst us",
+                  "linear us", f"{CAUSAL} us", "ratio"], rows, left=2)
+
+
+def loss_lines(result: dict[str, Any]) -> list[str]:
+    lines = result.get("losses", [])
+    if not lines:
+        return []
+    return ["", "## Records lost", "",
+            "Truths that lose records (`entrain drop`) and then get wrong clocks. Edges and "
+            "violations are those that", "`check` tells of the truth, which has none: each is "
+            "false. Errors are rms, of the communication that is left;", "the ratio is to the "
+            "complete trace with the same clocks.", "", *loss_table(lines)]
+
+
 def trace_table(result: dict[str, Any]) -> list[str]:
     made = {case.name: case for case in generated_cases()}
     rows = []
@@ -241,7 +273,7 @@ def as_markdown(result: dict[str, Any], name: str, charts: list[str]) -> str:
               "", "## Guaranteed bounds", "",
               "Largest error of any event against the reference clock, the largest bound stated, "
               "and how far times are", "outside of what is possible; \"as read\" are linear "
-              "times. Medians over the seeds.", "", *bounds_table(result),
+              "times. Medians over the seeds.", "", *bounds_table(result), *loss_lines(result),
               "", "## Traces", "", *trace_table(result)]
     return "\n".join(lines).rstrip() + "\n"
 

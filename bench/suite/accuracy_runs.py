@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .accuracy_cases import Generated, Recorded
+from .accuracy_cases import LOSSES, Clocks, Generated, Loss, Recorded
 from .measuring import run_quietly
 
 NONE, LINEAR, CAUSAL = "none", "linear", "causal + CLC"
@@ -30,6 +30,8 @@ SETS = {"communication": "", "all": "_all"}
 FIGURES = ("rms", "p99", "max")
 PLOTTED_METHODS = ("linear + CLC", CAUSAL)
 POINTS = 120  # per location, of errors over time
+# Exit codes of runs on incomplete traces: a verdict may also be that too little was checked.
+UNPROVEN_TOO = (0, 1, 3)
 GRID = 200  # times at which errors of different locations are compared
 
 Curves = dict[str, list[tuple[float, float]]]  # location -> (seconds, microseconds)
@@ -60,13 +62,12 @@ class Bench:
 
     def generated(self, case: Generated, seed: int) -> dict[str, Any]:
         truth, skewed = self.fresh("truth"), self.fresh("skewed")
-        self.run("synth", "-o", truth, "--seed", seed, *case.program_options())
-        span_s = self.run("info", truth)["span_s"]
-        self.distort(case, seed, span_s, truth, skewed)
+        span_s = self.simulate(case, seed, truth)
+        self.distort(case.clocks, seed, span_s, truth, skewed)
         result = self.measure(case.name, seed, skewed, truth, case.plotted and seed == 1)
         result["span_s"] = span_s
         if case.clocks.sessions == 0:
-            twin = replace(case, clocks=replace(case.clocks, sessions=2))
+            twin = replace(case.clocks, sessions=2)
             self.distort(twin, seed, span_s, truth, self.fresh("skewed"))
             with_two = self.method(CAUSAL, skewed, truth)
             result["with_two_sessions"] = {"rms_us": with_two["rms_us"]}
@@ -74,9 +75,60 @@ class Bench:
         shutil.rmtree(skewed)
         return result
 
-    def distort(self, case: Generated, seed: int, span_s: float, truth: Path,
+    def simulate(self, case: Generated, seed: int, output: Path) -> float:
+        """Writes the truth of a generated trace; returns its span in seconds."""
+        self.run("synth", "-o", output, "--seed", seed, *case.program_options())
+        return self.run("info", output)["span_s"]
+
+    def distort(self, clocks: Clocks, seed: int, span_s: float, truth: Path,
                 output: Path) -> None:
-        self.run("distort", truth, "-o", output, "--seed", seed, *case.clocks.options(span_s))
+        self.run("distort", truth, "-o", output, "--seed", seed, *clocks.options(span_s))
+
+    # ---- records lost ------------------------------------------------------------------------
+
+    def losses_of_recorded(self, case: Recorded) -> list[dict[str, Any]]:
+        return self.losses(case.name, 1, case.truth, Clocks())
+
+    def losses_of_generated(self, case: Generated, seed: int) -> list[dict[str, Any]]:
+        truth = self.fresh("truth")
+        self.simulate(case, seed, truth)
+        found = self.losses(case.name, seed, truth, case.clocks)
+        shutil.rmtree(truth)
+        return found
+
+    def losses(self, name: str, seed: int, truth: Path, clocks: Clocks) -> list[dict[str, Any]]:
+        """A line per loss. Records are lost before clocks get wrong, so that the truth that is
+        compared with has lost the same ones."""
+        span_s = self.run("info", truth)["span_s"]
+        lines = []
+        for loss in LOSSES:
+            skewed, lossy = self.fresh("skewed"), truth
+            lost = {"communication": 0, "lost": 0}
+            if loss.options:
+                lossy = self.fresh("lossy")
+                lost = self.lose(loss, seed, truth, lossy)
+            self.distort(clocks, seed, span_s, lossy, skewed)
+            lines.append({"case": name, "seed": seed, "loss": loss.name, **lost,
+                          **self.incomplete(lossy, skewed)})
+        shutil.rmtree(self.data / "lossy")
+        shutil.rmtree(self.data / "skewed")
+        return lines
+
+    def lose(self, loss: Loss, seed: int, truth: Path, output: Path) -> dict[str, int]:
+        report = self.run("drop", truth, "-o", output, "--seed", seed, *loss.options)
+        return {"communication": sum(kind["records"] for kind in report["kinds"].values()),
+                "lost": report["lost"]}
+
+    def incomplete(self, truth: Path, skewed: Path) -> dict[str, Any]:
+        """Violations that are told of a truth, which has none, and errors after a correction."""
+        check = self.run("check", truth, "--presync", "none", fine=UNPROVEN_TOO)
+        worst = [edge["worst_s"] for edge in check["edges"].values() if edge["worst_s"] is not None]
+        read, _ = self.compare("--raw", skewed, skewed, "--truth", truth)
+        return {"edges": sum(edge["count"] for edge in check["edges"].values()),
+                "false_violations": check["violations"],
+                "worst_us": min([0.0, *worst]) * 1e6,
+                "linear_us": errors(read["b_error"])["rms_us"],
+                "causal_us": self.method(CAUSAL, skewed, truth)["rms_us"]}
 
     # ---- methods -----------------------------------------------------------------------------
 
@@ -123,7 +175,7 @@ class Bench:
     def method(self, method: str, trace: Path, truth: Path,
                curves: dict[str, Any] | None = None) -> dict[str, Any]:
         output = self.fresh("corrected")
-        report = self.run("correct", trace, "-o", output, *METHODS[method], fine=(0, 1))
+        report = self.run("correct", trace, "-o", output, *METHODS[method], fine=UNPROVEN_TOO)
         compared, lines = self.compare(trace, output, "--truth", truth)
         if curves is not None:
             curves.setdefault(LINEAR, lines["a_error_s"])

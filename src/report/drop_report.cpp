@@ -2,6 +2,9 @@
 #include "report/drop_report.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -54,11 +57,21 @@ Table kind_table(const DropReport& report, const Style& style) {
   return table;
 }
 
-/// "MPI Rank 3, Master thread"; the name alone if it is that of the process.
-std::string full_name(const DropLocation& location) {
-  return location.process == location.name ? location.name
-                                           : location.process + ", " + location.name;
-}
+/// The name of the process where that is clear, else "MPI Rank 3, Master thread".
+class Names {
+ public:
+  explicit Names(const DropReport& report) {
+    for (const DropLocation& location : report.locations) ++locations_[location.process];
+  }
+  [[nodiscard]] std::string operator()(const DropLocation& location) const {
+    if (locations_.at(location.process) == 1 || location.process == location.name)
+      return location.process;
+    return location.process + ", " + location.name;
+  }
+
+ private:
+  std::map<std::string, std::size_t> locations_;  ///< number of them by process
+};
 
 std::uint64_t all_lost(const DropLocation& location) {
   return location.communication.lost + location.others_lost;
@@ -97,12 +110,13 @@ Table location_table(const DropReport& report, const std::vector<const DropLocat
   const auto any = [&](auto has) { return std::any_of(shown.begin(), shown.end(), has); };
   const bool windows = any([](const DropLocation* l) { return l->window.has_value(); });
   const bool ends = any([](const DropLocation* l) { return l->end.has_value(); });
+  const Names names(report);
   Table table;
   table.column("location", Align::left).column("comm.").column("lost");
   if (windows) table.column("window from").column("for");
   if (ends) table.column("others").column("end");
   for (const DropLocation* location : shown) {
-    std::vector<Cell> cells{full_name(*location), format_count(location->communication.records),
+    std::vector<Cell> cells{names(*location), format_count(location->communication.records),
                             format_count(location->communication.lost)};
     if (windows) {
       cells.emplace_back(window_begin(*location, report.resolution_hz));

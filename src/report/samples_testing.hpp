@@ -192,6 +192,8 @@ inline DropReport drop() {
     location.communication = {1'876, l};
     report.locations.push_back(location);
   }
+  report.locations[9].process = report.locations[8].process;
+  report.locations[9].name = "OMP thread 1";
   report.locations[2].communication.lost = 1'027;
   report.locations[2].window = DropRange{1'700'000'000'123'456'789, 1'700'000'000'234'567'890};
   report.locations[11].others_lost = 40'000;

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -44,6 +44,11 @@ trace::Trace make_trace(std::uint32_t processes, std::uint32_t steps) {
 
 DroppedTrace dropped(const trace::Trace& trace, const DropOptions& options) {
   return drop(trace, options).value();
+}
+
+/// All fields of an event, to compare.
+auto fields(const trace::Event& e) {
+  return std::tuple(e.time, e.id, e.comm, e.peer, e.tag, e.kind, e.op, e.flags);
 }
 
 /// Indices of the events that a location lost.
@@ -89,7 +94,7 @@ TEST(Drop, names_the_original_of_each_event_that_stayed) {
     EXPECT_LT(after.size(), before.size());
     EXPECT_TRUE(std::is_sorted(result.original[l].begin(), result.original[l].end()));
     for (std::size_t i = 0; i < after.size(); ++i) {
-      ASSERT_EQ(std::memcmp(&after[i], &before[result.original[l][i]], sizeof after[i]), 0);
+      ASSERT_EQ(fields(after[i]), fields(before[result.original[l][i]]));
     }
     EXPECT_EQ(result.trace.locations[l].event_count,
               trace.locations[l].event_count - (before.size() - after.size()));

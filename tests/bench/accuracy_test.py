@@ -15,7 +15,7 @@ sys.path.insert(0, str(BENCH))
 sys.dont_write_bytecode = True
 
 from suite import accuracy_report as report  # noqa: E402
-from suite.accuracy_cases import QUICK, generated_cases, recorded_cases  # noqa: E402
+from suite.accuracy_cases import LOSSES, LOSSY, QUICK, generated_cases, recorded_cases  # noqa: E402
 from suite.accuracy_runs import CAUSAL, LINEAR, METHODS, along, apart, changed_share  # noqa: E402
 
 BUILD = Path()
@@ -92,10 +92,26 @@ class Arithmetic(unittest.TestCase):
             self.assertIn("x-rms.svg", document)
             self.assertIn("Skipped: one.", document)
 
+    def test_records_lost_stand_beside_the_complete_trace(self):
+        line = {"case": "a", "seed": 1, "loss": "complete", "communication": 100, "lost": 0,
+                "edges": 50, "false_violations": 0, "worst_us": 0.0, "linear_us": 9.0,
+                "causal_us": 2.0}
+        lossy = line | {"loss": "random 1 %", "lost": 7, "false_violations": 3,
+                        "worst_us": -12.5, "causal_us": 3.0}
+        other = line | {"case": "b", "causal_us": 30.0}
+        lines = [line, lossy, other]
+        self.assertEqual(report.loss_ratio(lines, lossy), 1.5)
+        self.assertEqual(report.loss_ratio(lines, other), 1.0)
+        self.assertIsNone(report.loss_ratio([lossy], lossy))
+        text = "\n".join(report.loss_lines({"losses": lines}))
+        self.assertIn("-12.5", text)
+        self.assertEqual(report.loss_lines({}), [])  # results of earlier versions
+
     def test_names_are_unlike(self):
         names = [case.name for case in generated_cases()]
         self.assertEqual(len(names), len(set(names)))
         self.assertLessEqual(set(QUICK), set(names))
+        self.assertLessEqual(set(LOSSY) - {"lulesh-8", "amg-8"}, set(names))
 
     def test_folders_that_are_missing_hold_nothing(self):
         self.assertEqual(recorded_cases([Path("/nowhere")]), [])
@@ -117,8 +133,12 @@ class Run(unittest.TestCase):
             names = {path.name for path in results.iterdir()}
             self.assertLessEqual({"short.json", "short.md", "short-rms.svg", "short-lulesh-8.svg"},
                                  names)
-            runs = {run["case"]: run for run in json.loads((results / "short.json").read_text())
-                    ["runs"]}
+            measured = json.loads((results / "short.json").read_text())
+        runs = {run["case"]: run for run in measured["runs"]}
+        self.assertEqual([line["loss"] for line in measured["losses"]],
+                         [loss.name for loss in LOSSES])
+        self.assertEqual(measured["losses"][0]["false_violations"], 0)
+        self.assertGreater(measured["losses"][0]["edges"], measured["losses"][2]["edges"])
         self.assertEqual(set(runs), {"lulesh-8", "ring-fast"})
         self.assertLess(report.ratio(runs["lulesh-8"]), 0.2)
         # Clocks that wander faster than messages show are left alone, or they come out far worse.

@@ -37,14 +37,12 @@ class RawWriter {
   RawWriter(File file, std::uint64_t chunk_size) : file_(std::move(file)), size_(chunk_size) {}
 
   Result<void> add(const RawRecord& record) {
-    const std::size_t needed = k_stamp_size + record.attributes.size() + record.bytes.size();
-    const bool fits = chunk_.size() + needed + k_end_marks <= size_;
-    if (!chunk_.empty() && (!fits || big_endian_ != record.big_endian)) TRY(end_chunk());
+    if (!chunk_.empty() && (!fits(record) || big_endian_ != record.big_endian)) TRY(end_chunk());
     if (chunk_.empty()) begin_chunk(record.big_endian);
-    if (chunk_.size() + needed + k_end_marks > size_) {
+    if (!fits(record)) {
       return fail(ErrorKind::input, "an event does not fit into a chunk together with its stamp");
     }
-    if (!has_stamp_ || record.time != stamp_) put_stamp(record.time);
+    if (needs_stamp(record)) put_stamp(record.time);
     append(record.attributes);
     append(record.bytes);
     ++events_;
@@ -64,6 +62,17 @@ class RawWriter {
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
  private:
+  [[nodiscard]] bool needs_stamp(const RawRecord& record) const {
+    return !has_stamp_ || record.time != stamp_;
+  }
+
+  /// True if there is room for the record, and for the end marks after it.
+  [[nodiscard]] bool fits(const RawRecord& record) const {
+    const std::size_t stamp = needs_stamp(record) ? k_stamp_size : 0;
+    return chunk_.size() + stamp + record.attributes.size() + record.bytes.size() + k_end_marks <=
+           size_;
+  }
+
   void append(Bytes bytes) { chunk_.insert(chunk_.end(), bytes.begin(), bytes.end()); }
 
   void begin_chunk(bool big_endian) {
