@@ -146,7 +146,7 @@ def loss_table(lines: list[Run]) -> list[str]:
                      f"{line['false_violations']:,}",
                      "-" if line["worst_us"] == 0 else f"{line['worst_us']:.3g}",
                      microseconds(line["linear_us"]), microseconds(line["causal_us"]),
-                     "-" if r is None else f"{r:.2f}"])
+                     "-" if r is None else f"{r:.2f}" if r < 100 else f"{r:.3g}"])
     return table(["trace", "loss", "records lost", "edges", "false violations", "worst us",
                   "linear us", f"{CAUSAL} us", "ratio"], rows, left=2)
 
@@ -257,6 +257,8 @@ def as_markdown(result: dict[str, Any], name: str, charts: list[str]) -> str:
              "taken out; of", "communication (between the first and the last session) if nothing "
              "else is said. Medians over the", "seeds; see ../README.md.", ""]
     lines += [f"Skipped: {what}." for what in result["skipped"]]
+    if not result["runs"]:
+        return "\n".join([*lines, *loss_lines(result)]) + "\n"
     lines += ["", "## What it shows", "", *verdict_lines(result)]
     lines += [f"![{chart}]({name}-{chart}.svg)" for chart in charts]
     for figure, of in (("rms_us", "communication"), ("p99_us", "communication"),

@@ -106,6 +106,8 @@ class Arithmetic(unittest.TestCase):
         text = "\n".join(report.loss_lines({"losses": lines}))
         self.assertIn("-12.5", text)
         self.assertEqual(report.loss_lines({}), [])  # results of earlier versions
+        alone = made_up() | {"runs": [], "losses": lines}
+        self.assertIn("Records lost", report.as_markdown(alone, "x", []))
 
     def test_names_are_unlike(self):
         names = [case.name for case in generated_cases()]
