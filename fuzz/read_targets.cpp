@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The targets that read: event files, definitions, anchors.
+#include <algorithm>
+
 #include <entrain/entrain.hpp>
 
 #include "fuzz/scratch.hpp"
 #include "otf2/read/archive.hpp"
+#include "sim/drop.hpp"
 
 namespace entrain::fuzz {
 
@@ -41,6 +44,31 @@ bool is_whole(const trace::Trace& trace) {
   return true;
 }
 
+/// Archive and trace must lose the same records, unless the archive is refused with a good error.
+void expect_same_loss(const Scratch& scratch, const trace::Trace& trace) {
+  DropOptions options;
+  options.random = 0.3;
+  options.calls = {"Allreduce"};
+  options.force = true;
+  options.threads = 1;
+  const auto report = entrain::drop(scratch.anchor(), scratch.output(), options);
+  if (!report) return expect_good_error(scratch, report.error().message);
+  const auto expected = sim::drop(trace, options);
+  const auto written = otf2::Archive::open(report->output);
+  if (!expected || !written) finding("a loss of records cannot be looked at");
+  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
+    const auto skeleton = (*written)->scan(l);
+    if (!skeleton) finding("an archive that lost records cannot be read");
+    const auto same = [](const trace::Event& a, const trace::Event& b) {
+      return a.time == b.time && a.kind == b.kind && a.id == b.id && a.peer == b.peer;
+    };
+    const auto& ours = skeleton->events;
+    const auto& theirs = expected->trace.locations[l].events;
+    if (!std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), same))
+      finding("an archive and its trace in memory lose different records");
+  }
+}
+
 }  // namespace
 
 void event_file(Input input, Compare compare) {
@@ -48,9 +76,9 @@ void event_file(Input input, Compare compare) {
   Scratch::write_chunks(scratch.event_file(0), input);
   Scratch::write_chunks(scratch.event_file(7), input);
   trace::Trace trace;
-  if (scan(scratch, trace) && is_whole(trace) && chosen(input, compare)) {
-    compare_with_library(scratch, trace);
-  }
+  if (!scan(scratch, trace)) return;
+  if (is_whole(trace) && chosen(input, compare)) compare_with_library(scratch, trace);
+  expect_same_loss(scratch, trace);
 }
 
 void definitions(Input input, Compare compare) {

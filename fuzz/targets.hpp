@@ -21,7 +21,8 @@ enum class Compare { sometimes, always };
 /// An input is one event file, cut into chunks where it says k_cut: every piece but the last is
 /// filled up to the chunk size. It is read as the event file of two locations, one of which maps
 /// its ids. The scan must end in an error that names the file or in a plausible skeleton, the
-/// same one that the library reads if that can read the input.
+/// same one that the library reads if that can read the input. An archive that lost records must be
+/// refused likewise, or hold what the skeleton has after the same loss.
 void event_file(Input input, Compare compare);
 
 /// The first byte chooses: global definitions, local definitions or anchor. The rest is the file.
