@@ -104,8 +104,9 @@ void Drop::declare_losses(OptionSet& set) {
   add_value(set, "--windows", options_.windows, parse_stretch, "SHARE[:LOCATIONS]",
             "All records of messages and collectives are lost in one window per location. The "
             "window takes SHARE of the location's time and lies anywhere in it; LOCATIONS is the "
-            "share of those that communicate which have one, at least one. Use it for "
-            "measurement that is switched off for a while. Default: 0:1/3.")
+            "share of the communicating locations that get one, at least one. Use it for "
+            "measurement that is switched off for a while. Default: none; if LOCATIONS is missing, "
+            "a third.")
       ->group(k_group);
   set.flag("--mark-windows", options_.mark_windows,
            "Write MeasurementOnOff records at the ends of windows, as a tracer does that is "
@@ -114,7 +115,7 @@ void Drop::declare_losses(OptionSet& set) {
   add_value(set, "--tail", options_.tail, parse_stretch, "SHARE[:LOCATIONS]",
             "The last SHARE of the time of some locations is lost, with every record of any "
             "kind. Regions that are open there are never left. Use it for full buffers and "
-            "killed processes. Default: 0:1/3.")
+            "killed processes. Default: none; if LOCATIONS is missing, a third.")
       ->group(k_group);
   set.values(
          "--call", "NAME",

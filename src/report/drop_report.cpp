@@ -174,11 +174,12 @@ Json to_json(const DropReport& report) {
                  {"lost", location.communication.lost},
                  {"others_lost", location.others_lost},
                  {"window", nullptr},
-                 {"end", nullptr}};
+                 {"end_ticks", nullptr}};
     if (location.window) {
-      line["window"] = {{"begin", location.window->begin}, {"end", location.window->end}};
+      line["window"] = {{"begin_ticks", location.window->begin},
+                        {"end_ticks", location.window->end}};
     }
-    if (location.end) line["end"] = *location.end;
+    if (location.end) line["end_ticks"] = *location.end;
     locations.push_back(std::move(line));
   }
   return {{"schema", "entrain.drop/1"},

@@ -137,10 +137,10 @@ TEST(Json, of_drop_tells_what_each_location_lost) {
   EXPECT_EQ(json["kinds"]["MpiSend"]["lost"], 12);
   EXPECT_EQ(json["others"]["lost"], 40'000);
   ASSERT_EQ(json["locations"].size(), 12u);
-  EXPECT_EQ(json["locations"][2]["window"]["begin"], 1'700'000'000'123'456'789);
-  EXPECT_TRUE(json["locations"][2]["end"].is_null());
+  EXPECT_EQ(json["locations"][2]["window"]["begin_ticks"], 1'700'000'000'123'456'789);
+  EXPECT_TRUE(json["locations"][2]["end_ticks"].is_null());
   EXPECT_TRUE(json["locations"][11]["window"].is_null());
-  EXPECT_EQ(json["locations"][11]["end"], 1'700'000'001'000'000'000);
+  EXPECT_EQ(json["locations"][11]["end_ticks"], 1'700'000'001'000'000'000);
 }
 
 TEST(Json, numbers_are_finite_or_null) {
