@@ -55,8 +55,8 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const DistortOptions& options,
                               Progress* progress = nullptr);
 
-/// Loses records of a trace, as tracers do: the original is the ground truth of the result. The same
-/// options lose the same records.
+/// Loses records of a trace, as tracers do: the original is the ground truth of the result. The
+/// same options lose the same records.
 Result<DropReport> drop(const std::filesystem::path& archive, const std::filesystem::path& output,
                         const DropOptions& options, Progress* progress = nullptr);
 

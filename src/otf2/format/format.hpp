@@ -65,22 +65,22 @@ inline constexpr std::uint8_t end_of_chunk = 0, end_of_buffer = 1, end_of_file =
 
 /// Event record types that are decoded somewhere; all others are passed over.
 namespace event {
-inline constexpr std::uint8_t buffer_flush = 10, measurement_on_off = 11, enter = 12, leave = 13, mpi_send = 14,
-                              mpi_isend = 15, mpi_isend_complete = 16, mpi_irecv_request = 17,
-                              mpi_recv = 18, mpi_irecv = 19, mpi_request_test = 20,
-                              mpi_request_cancelled = 21, mpi_collective_begin = 22,
-                              mpi_collective_end = 23, omp_fork = 24, omp_acquire_lock = 26,
-                              omp_release_lock = 27, omp_task_create = 28, omp_task_switch = 29,
-                              omp_task_complete = 30, rma_collective_begin = 37,
-                              rma_collective_end = 38, rma_group_sync = 39, rma_request_lock = 40,
-                              rma_acquire_lock = 41, rma_try_lock = 42, rma_release_lock = 43,
-                              rma_sync = 44, thread_fork = 53, thread_join = 54,
-                              thread_team_begin = 55, thread_team_end = 56,
-                              thread_acquire_lock = 57, thread_release_lock = 58,
-                              thread_task_create = 59, thread_task_switch = 60, thread_create = 62,
-                              thread_begin = 63, thread_wait = 64, thread_end = 65,
-                              nb_collective_request = 85, nb_collective_complete = 86,
-                              last_known = 88;
+inline constexpr std::uint8_t buffer_flush = 10, measurement_on_off = 11, enter = 12, leave = 13,
+                              mpi_send = 14, mpi_isend = 15, mpi_isend_complete = 16,
+                              mpi_irecv_request = 17, mpi_recv = 18, mpi_irecv = 19,
+                              mpi_request_test = 20, mpi_request_cancelled = 21,
+                              mpi_collective_begin = 22, mpi_collective_end = 23, omp_fork = 24,
+                              omp_acquire_lock = 26, omp_release_lock = 27, omp_task_create = 28,
+                              omp_task_switch = 29, omp_task_complete = 30,
+                              rma_collective_begin = 37, rma_collective_end = 38,
+                              rma_group_sync = 39, rma_request_lock = 40, rma_acquire_lock = 41,
+                              rma_try_lock = 42, rma_release_lock = 43, rma_sync = 44,
+                              thread_fork = 53, thread_join = 54, thread_team_begin = 55,
+                              thread_team_end = 56, thread_acquire_lock = 57,
+                              thread_release_lock = 58, thread_task_create = 59,
+                              thread_task_switch = 60, thread_create = 62, thread_begin = 63,
+                              thread_wait = 64, thread_end = 65, nb_collective_request = 85,
+                              nb_collective_complete = 86, last_known = 88;
 }  // namespace event
 
 /// Definition record types.
