@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "otf2/format/partners.hpp"
+#include "record/base/partner_list.hpp"
 #include "record/base/rank_list.hpp"
 
 namespace entrain::record {
@@ -44,6 +46,7 @@ OTF2_RegionRole mpi_role(const std::string& name) {
   for (const char* call : {"MPI_Put", "MPI_Rput", "MPI_Get", "MPI_Rget"}) {
     if (name == call) return OTF2_REGION_ROLE_RMA;
   }
+  if (contains(name, "eighbor_")) return OTF2_REGION_ROLE_COLL_OTHER;
   for (const char* part : {"cast", "catter"}) {
     if (contains(name, part) && !contains(name, "educe")) return OTF2_REGION_ROLE_COLL_ONE2ALL;
   }
@@ -159,11 +162,21 @@ void write_windows(OTF2_GlobalDefWriter* writer, Strings& strings, const Merged&
   }
 }
 
+/// Must come before all other strings but the empty one: the local definitions name their numbers.
+void write_partners(OTF2_GlobalDefWriter* writer, Strings& strings, const Merged& merged) {
+  if (merged.partners().empty()) return;
+  for (const std::string& text : merged.partners()) strings(text);
+  OTF2_GlobalDefWriter_WriteAttribute(
+      writer, k_partners_attribute_number, strings(otf2::k_partners_attribute),
+      strings("ranks that the process sent data to and received data from"), OTF2_TYPE_STRING);
+}
+
 }  // namespace
 
 void write_global(OTF2_GlobalDefWriter* writer, const Merged& merged, bool truth) {
   write_clock(writer, merged, truth);
   Strings strings(writer);
+  write_partners(writer, strings, merged);
   OTF2_GlobalDefWriter_WriteParadigm(writer, OTF2_PARADIGM_MPI, strings("MPI"),
                                      OTF2_PARADIGM_CLASS_PROCESS);
   write_system(writer, strings, merged.processes());

@@ -11,6 +11,7 @@ std::string to_text(const LocalPlan& plan) {
   for (const auto& [local, global] : plan.comms) text << "c " << local << ' ' << global << '\n';
   for (const auto& [local, global] : plan.windows) text << "w " << local << ' ' << global << '\n';
   for (const auto& [local, global] : plan.groups) text << "g " << local << ' ' << global << '\n';
+  for (const auto& [local, global] : plan.strings) text << "s " << local << ' ' << global << '\n';
   for (const ClockPoint& point : plan.points) {
     text << "p " << point.session << ' ' << point.local << ' ' << point.offset << ' '
          << point.half_width << '\n';
@@ -33,7 +34,8 @@ LocalPlan parse_plan(const std::string& text) {
       auto& numbers = what == "r"   ? plan.regions
                       : what == "c" ? plan.comms
                       : what == "w" ? plan.windows
-                                    : plan.groups;
+                      : what == "g" ? plan.groups
+                                    : plan.strings;
       numbers[local] = global;
     }
   }
@@ -57,6 +59,7 @@ void write_local(OTF2_DefWriter* writer, const LocalPlan& plan, bool with_clock)
   write_map(writer, OTF2_MAPPING_COMM, plan.comms);
   write_map(writer, OTF2_MAPPING_RMA_WIN, plan.windows);
   write_map(writer, OTF2_MAPPING_GROUP, plan.groups);
+  write_map(writer, OTF2_MAPPING_STRING, plan.strings);
   for (const ClockPoint& point : plan.points) {
     if (!with_clock) break;
     OTF2_DefWriter_WriteClockOffset(writer, point.local, point.offset,

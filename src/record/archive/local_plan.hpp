@@ -15,7 +15,8 @@ namespace entrain::record {
 /// The content of the local definitions of one process: the global number of each of its own
 /// numbers, and its clock records.
 struct LocalPlan {
-  std::map<std::uint32_t, std::uint32_t> regions, comms, windows, groups;  ///< local -> global
+  std::map<std::uint32_t, std::uint32_t> regions, comms, windows, groups,
+      strings;  ///< local -> global
   std::vector<ClockPoint> points;
 };
 

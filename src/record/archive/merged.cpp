@@ -14,6 +14,7 @@ Merged::Merged(std::vector<ProcessRecord> processes)
   merge_regions();
   merge_windows();
   merge_groups();
+  merge_partners();
 }
 
 void Merged::merge_comms() {
@@ -104,6 +105,15 @@ void Merged::merge_groups() {
   }
 }
 
+void Merged::merge_partners() {
+  for (const ProcessRecord& process : processes_) {
+    for (const auto& [local, text] : process.partners) {
+      const auto number = static_cast<std::uint32_t>(k_first_partners + partners_.size());
+      if (partners_numbers_.try_emplace(text, number).second) partners_.push_back(text);
+    }
+  }
+}
+
 LocalPlan Merged::local_plan(std::size_t process) const {
   LocalPlan plan;
   for (const auto& [local, region] : processes_[process].regions) {
@@ -118,6 +128,9 @@ LocalPlan Merged::local_plan(std::size_t process) const {
   }
   for (const auto& [local, ranks] : processes_[process].groups) {
     plan.groups[local] = group_numbers_.at(ranks);
+  }
+  for (const auto& [local, text] : processes_[process].partners) {
+    plan.strings[local] = partners_numbers_.at(text);
   }
   plan.points = points_[process];
   return plan;

@@ -20,6 +20,8 @@ class Merged {
  public:
   /// Global numbers of groups: of all locations, of MPI_COMM_SELF, and of the first other one.
   static constexpr std::uint32_t k_world_group = 0, k_self_group = 1, k_first_group = 2;
+  /// Global number of the string that is the first list of partners; 0 is the empty string.
+  static constexpr std::uint32_t k_first_partners = 1;
 
   /// `processes` in the order of their ranks, at least one.
   explicit Merged(std::vector<ProcessRecord> processes);
@@ -38,6 +40,9 @@ class Merged {
   [[nodiscard]] std::uint32_t group_number(const std::string& ranks) const {
     return group_numbers_.at(ranks);
   }
+  /// Lists of partners (partners_text), each once. The first one is the string with the number
+  /// k_first_partners, and so on.
+  [[nodiscard]] const std::vector<std::string>& partners() const { return partners_; }
   [[nodiscard]] LocalPlan local_plan(std::size_t process) const;
 
   struct Range {
@@ -53,15 +58,16 @@ class Merged {
   void merge_regions();
   void merge_windows();
   void merge_groups();
+  void merge_partners();
 
   std::vector<ProcessRecord> processes_;
   std::vector<std::vector<ClockPoint>> points_;
   std::vector<JournalRegion> regions_;
   std::vector<JournalComm> comms_;
   std::vector<JournalWindow> windows_;
-  std::vector<std::string> groups_;
+  std::vector<std::string> groups_, partners_;
   std::map<std::string, std::uint32_t> region_numbers_, comm_numbers_, window_numbers_,
-      group_numbers_;
+      group_numbers_, partners_numbers_;
 };
 
 }  // namespace entrain::record

@@ -131,6 +131,12 @@ void read_line(const std::string& text, ProcessRecord& record, bool& found) {
     const std::uint32_t number = line.small();
     const std::string ranks = line.word();
     if (line.complete()) record.groups[number] = ranks;
+  } else if (what == "partners") {
+    const std::uint32_t number = line.small();
+    const std::string ranks = line.word();
+    if (line.complete()) record.partners[number] = ranks;
+  } else if (what == "partners_full") {
+    record.partners_full = true;
   } else if (what == "clock") {
     record.parent = line.small();
     record.shares_parents_clock = line.letter() == 's';

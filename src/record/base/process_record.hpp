@@ -66,6 +66,8 @@ struct ProcessRecord {
   std::map<std::uint32_t, JournalComm> comms;          ///< by local number
   std::map<std::uint32_t, JournalWindow> windows;      ///< by local number
   std::map<std::uint32_t, std::string> groups;         ///< world ranks, by local number
+  std::map<std::uint32_t, std::string> partners;       ///< as of partners_text, by local number
+  bool partners_full = false;                          ///< there was no room for more of them
   std::uint32_t parent = 0;           ///< world rank of the process it measures its clock against
   bool shares_parents_clock = false;  ///< reads the same clock as its parent
   bool measured = false;              ///< took part in a session

@@ -156,29 +156,6 @@ Collective alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
   return volume.with(in_place ? received : others * bytes_of(sendcount, sendtype), received);
 }
 
-Collective alltoallv(const void* sendbuf, Counts sendcounts, MPI_Datatype sendtype,
-                     Counts recvcounts, MPI_Datatype recvtype, MPI_Comm comm) {
-  Volume volume(OTF2_COLLECTIVE_OP_ALLTOALLV, comm);
-  if (!volume.known()) return volume.unknown();
-  const bool in_place = sendbuf == MPI_IN_PLACE;
-  const std::uint64_t received = sum(volume, recvcounts, recvtype, own_rank_if(in_place, volume));
-  return volume.with(in_place ? received : sum(volume, sendcounts, sendtype, -1), received);
-}
-
-Collective alltoallw(const void* sendbuf, Counts sendcounts, Types sendtypes, Counts recvcounts,
-                     Types recvtypes, MPI_Comm comm) {
-  Volume volume(OTF2_COLLECTIVE_OP_ALLTOALLW, comm);
-  if (!volume.known()) return volume.unknown();
-  const bool in_place = sendbuf == MPI_IN_PLACE;
-  std::uint64_t sent = 0, received = 0;
-  for (std::uint64_t i = 0; i < volume.partners(); ++i) {
-    if (in_place && i == static_cast<std::uint64_t>(volume.comm().rank)) continue;
-    received += bytes_of(recvcounts[i], recvtypes[i]);
-    if (!in_place) sent += bytes_of(sendcounts[i], sendtypes[i]);
-  }
-  return volume.with(in_place ? received : sent, received);
-}
-
 Collective allreduce(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Comm comm) {
   Volume volume(OTF2_COLLECTIVE_OP_ALLREDUCE, comm);
   if (!volume.known()) return volume.unknown();
@@ -244,9 +221,9 @@ void on_collective(Call& call, const Collective& what) {
 
 void put_collective_end(Call& call, const Collective& what) {
   if (!what.known) return;
-  call.at().put(OTF2_EvtWriter_MpiCollectiveEnd, call.time(),
-                static_cast<OTF2_CollectiveOp>(what.operation), what.comm, what.root, what.sent,
-                what.received);
+  call.at().put_with(what.partners, OTF2_EvtWriter_MpiCollectiveEnd, call.time(),
+                     static_cast<OTF2_CollectiveOp>(what.operation), what.comm, what.root,
+                     what.sent, what.received);
 }
 
 void after_collective(Call& call, int, const Collective& what) { put_collective_end(call, what); }

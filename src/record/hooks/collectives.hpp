@@ -29,6 +29,19 @@ Collective alltoallv(const void* sendbuf, Counts sendcounts, MPI_Datatype sendty
                      Counts recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
 Collective alltoallw(const void* sendbuf, Counts sendcounts, Types sendtypes, Counts recvcounts,
                      Types recvtypes, MPI_Comm comm);
+// OTF2 has no codes for collectives among neighbours. In effect they are an MPI_Alltoallv (or
+// MPI_Alltoallw) over the communicator in which the counts for all others are 0: they are recorded
+// as that. Any other code says that everybody exchanges data with everybody.
+Collective neighbor_allgather(Count sendcount, MPI_Datatype sendtype, Count recvcount,
+                              MPI_Datatype recvtype, MPI_Comm comm);
+Collective neighbor_allgatherv(Count sendcount, MPI_Datatype sendtype, Counts recvcounts,
+                               MPI_Datatype recvtype, MPI_Comm comm);
+Collective neighbor_alltoall(Count sendcount, MPI_Datatype sendtype, Count recvcount,
+                             MPI_Datatype recvtype, MPI_Comm comm);
+Collective neighbor_alltoallv(Counts sendcounts, MPI_Datatype sendtype, Counts recvcounts,
+                              MPI_Datatype recvtype, MPI_Comm comm);
+Collective neighbor_alltoallw(Counts sendcounts, Types sendtypes, Counts recvcounts,
+                              Types recvtypes, MPI_Comm comm);
 Collective allreduce(const void* sendbuf, Count count, MPI_Datatype datatype, MPI_Comm comm);
 Collective reduce(const void* sendbuf, Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
 Collective reduce_scatter(const void* sendbuf, Counts recvcounts, MPI_Datatype datatype,

@@ -89,9 +89,9 @@ void Completion::complete(Call& call, int index, const MPI_Status& status) {
       [[fallthrough]];
     case Pending::Kind::collective: {
       const Collective& what = pending.collective;
-      call.at().put(OTF2_EvtWriter_NonBlockingCollectiveComplete, call.time(),
-                    static_cast<OTF2_CollectiveOp>(what.operation), what.comm, what.root, what.sent,
-                    what.received, pending.number);
+      call.at().put_with(what.partners, OTF2_EvtWriter_NonBlockingCollectiveComplete, call.time(),
+                         static_cast<OTF2_CollectiveOp>(what.operation), what.comm, what.root,
+                         what.sent, what.received, pending.number);
       break;
     }
     case Pending::Kind::one_sided:

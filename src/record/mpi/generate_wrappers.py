@@ -206,6 +206,11 @@ VOLUME = {
     "reduce_scatter_block": "sendbuf, recvcount, datatype, comm",
     "scan": REDUCTION,
     "exscan": REDUCTION,
+    "neighbor_allgather": "sendcount, sendtype, recvcount, recvtype, comm",
+    "neighbor_allgatherv": "sendcount, sendtype, recvcounts, recvtype, comm",
+    "neighbor_alltoall": "sendcount, sendtype, recvcount, recvtype, comm",
+    "neighbor_alltoallv": "sendcounts, sendtype, recvcounts, recvtype, comm",
+    "neighbor_alltoallw": "sendcounts, sendtypes, recvcounts, recvtypes, comm",
 }
 
 PROTOTYPE = re.compile(r"^(\S+)\s+(.*?)(MPI_\w+)\((.*)\)$")
@@ -242,6 +247,10 @@ class Function:
                 f"const std::uint64_t number = {ONE_SIDED[operation]};",
                 "after_request(result, number, win, request);",
             )
+        # Calls among neighbours differ from other collectives in one way: no clock session follows.
+        if "neighbour" in kind:
+            operation = "neighbor_" + operation
+            kind = kind.replace("neighbour", "collective")
         volume = f"const Collective what = {operation}({VOLUME[operation]});"
         if kind == "collective_init":
             return volume, "after_collective_init(result, what, request);"

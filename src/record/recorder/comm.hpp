@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
+
+#include "record/recorder/partners.hpp"
 
 namespace entrain::record {
 
@@ -26,6 +29,8 @@ struct Comm {
   bool whole = false;    ///< has all processes, in the order of the world
   int rank = 0, size = 0, remote_size = 0;
   std::uint64_t created = 0;  ///< communicators and windows made from it so far
+  /// For calls with counts per process, and for those among neighbours; null before the first one.
+  std::unique_ptr<Partners> everybody, neighbours;
 
   /// Number of processes with which a member exchanges data in a collective call, itself included
   /// on an intra-communicator.

@@ -32,6 +32,13 @@ void Recorder::finish() {
 }
 
 void Recorder::report_limits(const std::vector<ProcessRecord>& processes) const {
+  const auto full = std::count_if(processes.begin(), processes.end(),
+                                  [](const ProcessRecord& one) { return one.partners_full; });
+  if (full > 0) {
+    say("in " + std::to_string(full) + " of " + std::to_string(processes.size()) +
+        " processes the partners of collective calls changed so often that later calls are "
+        "recorded without them");
+  }
   const auto report = [&](const char* limit, const std::string& where) {
     const auto count = std::count_if(processes.begin(), processes.end(),
                                      [&](const ProcessRecord& one) { return one.limit == limit; });

@@ -36,6 +36,7 @@ void describe(Comm& comm, MPI_Comm handle) {
 }  // namespace
 
 void Handles::set_up() {
+  partner_lists.set_up(static_cast<std::size_t>(world_.size()));
   whole_world_ = world_.size() == 1 ? "0" : "0-" + std::to_string(world_.size() - 1);
   add_comm(MPI_COMM_WORLD, "world");
   add_comm(MPI_COMM_SELF, "self");

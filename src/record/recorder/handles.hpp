@@ -11,6 +11,7 @@
 #include "record/base/journal.hpp"
 #include "record/mpi/world.hpp"
 #include "record/recorder/comm.hpp"
+#include "record/recorder/partners.hpp"
 #include "record/recorder/requests.hpp"
 #include "record/recorder/window.hpp"
 
@@ -24,7 +25,8 @@ namespace entrain::record {
 /// what its functions return. Members that say so need no lock.
 class Handles {
  public:
-  Handles(const World& world, Journal& journal) : world_(world), journal_(journal) {}
+  Handles(const World& world, Journal& journal)
+      : partner_lists(journal), world_(world), journal_(journal) {}
 
   /// Once, when `world` has been joined. Registers MPI_COMM_WORLD, which gets the number 0, and
   /// MPI_COMM_SELF.
@@ -73,6 +75,7 @@ class Handles {
   [[nodiscard]] std::uint64_t ordinal(const std::string& key) { return ordinals_[key]++; }
 
   RequestTable requests;
+  PartnerLists partner_lists;
   std::unordered_map<std::uint64_t, Pending> messages;  ///< matched probes by message handle
 
  private:

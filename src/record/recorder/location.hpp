@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/base/partner_list.hpp"
 #include "record/base/timer.hpp"
 
 namespace entrain::record {
@@ -20,21 +21,32 @@ class Location {
   /// `truth` is null unless the clock is virtual.
   Location(std::uint64_t id, OTF2_EvtWriter* events, OTF2_EvtWriter* truth)
       : id_(id), events_(events), truth_(truth) {}
+  Location(const Location&) = delete;
+  Location& operator=(const Location&) = delete;
+  ~Location() {
+    if (attributes_ != nullptr) OTF2_AttributeList_Delete(attributes_);
+  }
 
   /// Writes one record with an OTF2_EvtWriter function. After the first failure, for example on a
   /// full disk, it writes nothing more: the records are then a complete beginning of the run.
   template <class Function, class... Fields>
   void put(Function* function, const Stamp& time, Fields... fields) {
+    put_with(k_no_partners, function, time, fields...);
+  }
+  /// The same; the record names the list `partners` as an attribute, unless it is k_no_partners.
+  template <class Function, class... Fields>
+  void put_with(std::uint32_t partners, Function* function, const Stamp& time, Fields... fields) {
     if (broken_ || paused_) return;
     if (holding_) [[unlikely]] {
-      held_.push_back([=, this] { put(function, time, fields...); });
+      held_.push_back([=, this] { put_with(partners, function, time, fields...); });
       return;
     }
     if (count_++ == 0) first_ = time;
     last_ = time;
-    broken_ = function(events_, nullptr, time.local, fields...) != OTF2_SUCCESS;
+    broken_ = function(events_, attributes(partners), time.local, fields...) != OTF2_SUCCESS;
     if (truth_ != nullptr) {
-      broken_ = function(truth_, nullptr, time.truth, fields...) != OTF2_SUCCESS || broken_;
+      broken_ =
+          function(truth_, attributes(partners), time.truth, fields...) != OTF2_SUCCESS || broken_;
     }
   }
   void enter(const Stamp& time, std::uint32_t region) { put(OTF2_EvtWriter_Enter, time, region); }
@@ -94,9 +106,19 @@ class Location {
   std::atomic<bool> busy{false};
 
  private:
+  OTF2_AttributeList* attributes(std::uint32_t partners) {
+    if (partners == k_no_partners) [[likely]]
+      return nullptr;
+    if (attributes_ == nullptr) attributes_ = OTF2_AttributeList_New();
+    OTF2_AttributeList_RemoveAllAttributes(attributes_);
+    OTF2_AttributeList_AddStringRef(attributes_, k_partners_attribute_number, partners);
+    return attributes_;
+  }
+
   std::uint64_t id_;
   OTF2_EvtWriter* events_;
   OTF2_EvtWriter* truth_;
+  OTF2_AttributeList* attributes_ = nullptr;
   std::uint64_t count_ = 0;
   Stamp first_, last_;
   std::vector<std::function<void()>> held_;

@@ -5,15 +5,18 @@
 #include <unordered_map>
 #include <vector>
 
+#include "record/base/partner_list.hpp"
+
 namespace entrain::record {
 
 /// Communicator, root and bytes of one collective call.
 struct Collective {
-  std::uint8_t operation = 0;            ///< OTF2_CollectiveOp
-  std::uint32_t comm = 0;                ///< local number
-  std::uint32_t root = 0;                ///< rank or OTF2_COLLECTIVE_ROOT_*
-  std::uint64_t sent = 0, received = 0;  ///< bytes
-  bool known = false;                    ///< false: on a communicator that is not recorded
+  std::uint8_t operation = 0;              ///< OTF2_CollectiveOp
+  std::uint32_t comm = 0;                  ///< local number
+  std::uint32_t root = 0;                  ///< rank or OTF2_COLLECTIVE_ROOT_*
+  std::uint64_t sent = 0, received = 0;    ///< bytes
+  std::uint32_t partners = k_no_partners;  ///< number of the list of partners
+  bool known = false;                      ///< false: on a communicator that is not recorded
 };
 
 /// An operation that was started and not yet seen complete.
