@@ -9,6 +9,7 @@
 #include <entrain/report.hpp>
 
 #include "base/ids.hpp"
+#include "trace/partners.hpp"
 
 namespace entrain::trace {
 
@@ -93,6 +94,8 @@ struct Definitions {
   std::vector<RmaWindow> windows;
   std::vector<Group> groups;
   std::vector<Property> properties;
+  std::vector<RankSet> rank_sets;  ///< each set once; of `partners`
+  std::vector<Partners> partners;  ///< those that collective calls name (k_partners)
 
   /// Per location: number of its process, dense from 0. Accelerator and metric locations belong
   /// to the process that created them.

@@ -22,13 +22,16 @@ enum class EventKind : std::uint8_t {
   irecv,              ///< MpiIrecv (completion): comm, peer (sender), tag, id = request
   request_cancelled,  ///< MpiRequestCancelled: id = request
   collective_begin,   ///< MpiCollectiveBegin
-  collective_end,     ///< MpiCollectiveEnd: op, comm, peer (root), k_sent, k_received
+  collective_end,     ///< MpiCollectiveEnd: op, comm, peer (root, or with k_partners the position
+                      ///< in Definitions::partners), k_sent, k_received
   nb_request,         ///< NonBlockingCollectiveRequest: id = request
   nb_complete,        ///< NonBlockingCollectiveComplete: as collective_end, id = request
   init_enter,         ///< Enter of MPI_Init or MPI_Init_thread
   init_leave,
   finalize_enter,  ///< Enter of MPI_Finalize
   finalize_leave,
+  neighbours_enter,  ///< Enter of a collective call among neighbours, in a trace without k_partners
+  neighbours_leave,
   thread_fork,    ///< ThreadFork
   thread_join,    ///< ThreadJoin
   team_begin,     ///< ThreadTeamBegin: comm = team
@@ -62,6 +65,7 @@ enum class RmaGroupRole : std::uint8_t { unknown, post, start, complete, wait };
 /// Bits of Event::flags.
 inline constexpr std::uint8_t k_sent = 1;      ///< contributed more than 0 bytes
 inline constexpr std::uint8_t k_received = 2;  ///< received more than 0 bytes
+inline constexpr std::uint8_t k_partners = 4;  ///< the partners of the call are known
 
 /// Roots of collectives that are no rank (OTF2_COLLECTIVE_ROOT_*).
 inline constexpr std::uint32_t k_root_none = 0xFFFFFFFFu;

@@ -85,15 +85,22 @@ inline constexpr std::uint8_t buffer_flush = 10, measurement_on_off = 11, enter 
 
 /// Definition record types.
 namespace def {
-inline constexpr std::uint8_t clock_properties = 5, string = 10, system_tree_node = 12,
-                              location_group = 13, location = 14, region = 15, group = 18,
-                              comm = 22, rma_window = 24, tree_node_domain = 27, inter_comm = 43;
+inline constexpr std::uint8_t clock_properties = 5, string = 10, attribute = 11,
+                              system_tree_node = 12, location_group = 13, location = 14,
+                              region = 15, group = 18, comm = 22, rma_window = 24,
+                              tree_node_domain = 27, inter_comm = 43;
 inline constexpr std::uint8_t local_mapping_table = 5, local_clock_offset = 6;
 }  // namespace def
 
 /// Kinds of local mapping tables.
 namespace mapping {
-inline constexpr std::uint8_t region = 3, group = 4, comm = 6, rma_window = 8;
+inline constexpr std::uint8_t string = 0, attribute = 1, region = 3, group = 4, comm = 6,
+                              rma_window = 8;
+}
+
+/// Types of attributes, and of the values in attribute lists (OTF2_Type).
+namespace attribute_type {
+inline constexpr std::uint8_t uint8 = 1, int8 = 5, float32 = 9, float64 = 10, string = 11;
 }
 
 /// True for event records that are one bare compressed integer without a length byte.

@@ -47,6 +47,7 @@ class RandomChunks {
     if (!without_stamp) stamp(chunk);
     while (chunk.bytes().size() < size) {
       if (!one_in(5)) stamp(chunk);
+      if (one_in(30)) named_call(chunk);
       one_in(4) ? any(chunk) : region(chunk);
     }
   }
@@ -68,6 +69,24 @@ class RandomChunks {
     } else {
       chunk.compressed(one_in(20) ? below(100'000) : below(24));
     }
+  }
+  /// The end of a collective call that names its partners (attribute 5), or something close to it.
+  void named_call(ChunkBuilder& chunk) {
+    const bool big_endian = chunk.bytes()[1] == k_big_endian;
+    ChunkBuilder list(big_endian);
+    list.compressed(1 + below(2));
+    if (one_in(3)) list.compressed(7).raw({attribute_type::uint8, 99});
+    list.compressed(one_in(9) ? 6 : 5).raw({one_in(9) ? 3 : int{attribute_type::string}});
+    list.compressed(below(40));
+    chunk.record(mark::attribute_list, payload_of(list));
+    if (one_in(9)) region(chunk);
+    ChunkBuilder call(big_endian);
+    call.raw({static_cast<int>(8 + below(3))});
+    for (int i = 0; i < 4; ++i) call.compressed(below(300));
+    chunk.record(event::mpi_collective_end, payload_of(call));
+  }
+  static Bytes payload_of(const ChunkBuilder& fields) {
+    return {fields.bytes().begin() + k_chunk_header_size, fields.bytes().end()};
   }
   void any(ChunkBuilder& chunk) {
     auto type = static_cast<std::uint8_t>(7 + below(one_in(20) ? 249 : 82));
@@ -99,7 +118,7 @@ class RandomChunks {
     for (std::uint64_t i = 0; i < count; ++i) {
       one_in(12) ? fields.raw({0xFF}) : fields.compressed(below(1u << below(16)));
     }
-    return {fields.bytes().begin() + k_chunk_header_size, fields.bytes().end()};
+    return payload_of(fields);
   }
 
   std::mt19937_64 random_;
@@ -114,6 +133,9 @@ struct Unhurried {
   bool stamp(std::size_t offset, std::uint64_t time) { return visitor.stamp(offset, time); }
   bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
     return visitor.record(type, offset, size);
+  }
+  void attributes(std::size_t offset, std::size_t size) requires LooksAtAttributes<Visitor> {
+    visitor.attributes(offset, size);
   }
 };
 

@@ -69,6 +69,14 @@ concept Hurries = requires(Visitor visitor, std::size_t at) {
   { visitor.hurry(at, at) } -> std::same_as<std::size_t>;
 };
 
+/// A visitor that looks at the attribute lists of events, with
+///   void attributes(std::size_t offset, std::size_t size);  // of the payload
+/// which is called before record() of the event that they belong to.
+template <class Visitor>
+concept LooksAtAttributes = requires(Visitor visitor, std::size_t at) {
+  visitor.attributes(at, at);
+};
+
 /// Visits every record of one chunk, `size` bytes at `chunk` (the last one may be shorter than the
 /// chunk size). Never reads outside.
 ///
@@ -77,7 +85,8 @@ concept Hurries = requires(Visitor visitor, std::size_t at) {
 ///   bool stamp(std::size_t offset, std::uint64_t time);   // offset of the 8 bytes in the chunk
 ///   bool record(std::uint8_t type, std::size_t offset, std::size_t size);  // of the payload
 /// and ends the walk as damaged by returning false. A bare record's payload is its compressed
-/// integer including the size byte; attribute lists are passed over. The chunk's bytes may be
+/// integer including the size byte; attribute lists are passed over, unless the visitor
+/// LooksAtAttributes. The chunk's bytes may be
 /// changed by the visitor as long as lengths stay.
 template <Framing framing, class Visitor>
 ChunkWalk walk_chunk(std::uint8_t* chunk, std::size_t size, Visitor& visitor) {
@@ -129,8 +138,9 @@ ChunkWalk walk_chunk(std::uint8_t* chunk, std::size_t size, Visitor& visitor) {
       payload += 8;
     }
     if (size - payload < length) return {ChunkEnd::ran_out, at, ""};
-    if (!(framing != Framing::plain && type == mark::attribute_list) &&
-        !visitor.record(type, payload, length)) {
+    if (framing != Framing::plain && type == mark::attribute_list) {
+      if constexpr (LooksAtAttributes<Visitor>) visitor.attributes(payload, length);
+    } else if (!visitor.record(type, payload, length)) {
       return {ChunkEnd::damaged, at, "a record with impossible content"};
     }
     at = payload + length;

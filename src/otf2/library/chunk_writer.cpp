@@ -70,13 +70,19 @@ void ChunkWriter::write_buffer() {
   failed_ = std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size();
 }
 
-void ChunkWriter::event(std::uint64_t time, std::uint8_t type, const Fields& fields) {
-  make_room(k_stamp_size + 2 + fields.bytes().size());
+void ChunkWriter::event(std::uint64_t time, std::uint8_t type, const Fields& fields,
+                        const Fields& attributes) {
+  make_room(k_stamp_size + 4 + fields.bytes().size() + attributes.bytes().size());
   if (!has_time_ || time != time_) {
     buffer_.push_back(mark::stamp);
     append_fixed(buffer_, time);
     time_ = time;
     has_time_ = true;
+  }
+  if (!attributes.bytes().empty()) {
+    buffer_.push_back(mark::attribute_list);
+    buffer_.push_back(static_cast<std::uint8_t>(attributes.bytes().size()));
+    buffer_.insert(buffer_.end(), attributes.bytes().begin(), attributes.bytes().end());
   }
   buffer_.push_back(type);
   // The records of events that are not bare are short: a length of one byte is enough.

@@ -23,6 +23,12 @@ class Fields {
   Fields& fixed64(std::uint64_t value);
   Fields& text(std::string_view value);
 
+  /// Adds the fields of another record.
+  Fields& append(const Fields& more) {
+    bytes_.insert(bytes_.end(), more.bytes_.begin(), more.bytes_.end());
+    return *this;
+  }
+
   [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return bytes_; }
   void clear() { bytes_.clear(); }
 
@@ -40,7 +46,12 @@ class ChunkWriter {
   ChunkWriter& operator=(const ChunkWriter&) = delete;
 
   /// Adds an event record. A stamp is written if `time` is not that of the record before.
-  void event(std::uint64_t time, std::uint8_t type, const Fields& fields);
+  void event(std::uint64_t time, std::uint8_t type, const Fields& fields) {
+    event(time, type, fields, {});
+  }
+  /// The same for an event with an attribute list, of which `attributes` are the fields: less than
+  /// 255 bytes. No fields: no list.
+  void event(std::uint64_t time, std::uint8_t type, const Fields& fields, const Fields& attributes);
   /// Adds a definition record.
   void record(std::uint8_t type, const Fields& fields);
   /// Writes the end marks. Returns false if anything failed; errno then says why.

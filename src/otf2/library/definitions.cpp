@@ -37,6 +37,11 @@ OTF2_CallbackCode string(void* data, U32 self, const char* text) {
   return end(data, def::string);
 }
 
+OTF2_CallbackCode attribute(void* data, U32 self, U32 name, U32 description, OTF2_Type type) {
+  begin(data).c32(self).c32(name).u8(type).c32(description);
+  return end(data, def::attribute);
+}
+
 OTF2_CallbackCode tree_node(void* data, U32 self, U32 name, U32 class_name, U32 parent) {
   begin(data).c32(self).c32(name).c32(class_name).c32(parent);
   return end(data, def::system_tree_node);
@@ -110,6 +115,7 @@ OTF2_CallbackCode clock_offset(void* data, U64 time, std::int64_t offset, double
 void set_definition_callbacks(OTF2_GlobalDefReaderCallbacks* callbacks) {
   OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks, clock);
   OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks, string);
+  OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(callbacks, attribute);
   OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, tree_node);
   OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeDomainCallback(callbacks, domain);
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, location_group);

@@ -66,16 +66,42 @@ OTF2_CallbackCode message_with_request(HEAD, U32 peer, U32 comm, U32 tag, U64 le
   return end(data, time, type);
 }
 
-OTF2_CallbackCode collective_end(HEAD, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
-                                 U64 received) {
-  begin(data).u8(op).c32(comm).c32(root).c64(sent).c64(received);
-  return end(data, time, event::mpi_collective_end);
+#define HEAD_AND_LIST \
+  OTF2_LocationRef, OTF2_TimeStamp time, U64, void *data, OTF2_AttributeList *list
+
+/// Ends a record that may name partners in an attribute: the strings of its list stay, as many as
+/// a short list holds.
+OTF2_CallbackCode end_with(OTF2_AttributeList* list, void* data, U64 time, U8 type) {
+  constexpr U32 k_most = 16;
+  auto& sink = *static_cast<LocationSink*>(data);
+  Fields strings, attributes;
+  U32 count = 0;
+  const U32 size = OTF2_AttributeList_GetNumberOfElements(list);
+  for (U32 i = 0; i < size && count < k_most; ++i) {
+    OTF2_AttributeRef attribute = 0;
+    OTF2_Type kind = OTF2_TYPE_NONE;
+    OTF2_AttributeValue value;
+    const bool got =
+        OTF2_AttributeList_GetAttributeByIndex(list, i, &attribute, &kind, &value) == OTF2_SUCCESS;
+    if (!got || kind != OTF2_TYPE_STRING) continue;
+    strings.c32(attribute).u8(attribute_type::string).c32(value.stringRef);
+    ++count;
+  }
+  if (count > 0) attributes.c32(count).append(strings);
+  sink.file.event(time, type, sink.fields, attributes);
+  return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_CallbackCode nb_complete(HEAD, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
+OTF2_CallbackCode collective_end(HEAD_AND_LIST, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
+                                 U64 received) {
+  begin(data).u8(op).c32(comm).c32(root).c64(sent).c64(received);
+  return end_with(list, data, time, event::mpi_collective_end);
+}
+
+OTF2_CallbackCode nb_complete(HEAD_AND_LIST, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
                               U64 received, U64 request) {
   begin(data).u8(op).c32(comm).c32(root).c64(sent).c64(received).c64(request);
-  return end(data, time, event::nb_collective_complete);
+  return end_with(list, data, time, event::nb_collective_complete);
 }
 
 template <U8 type>
@@ -225,6 +251,7 @@ void set_event_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
 }
 
 #undef SET
+#undef HEAD_AND_LIST
 #undef HEAD
 
 }  // namespace entrain::otf2

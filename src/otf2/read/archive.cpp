@@ -130,7 +130,9 @@ Result<trace::LocationSkeleton> Archive::scan(LocationIndex location, Progress* 
 }
 
 Result<LocalDefinitions> Archive::local_definitions(LocationIndex location) const {
-  return read_local_definitions(definition_file(location), anchor_.definition_chunk_size);
+  return read_local_definitions(
+      definition_file(location), anchor_.definition_chunk_size,
+      references_.partners_attribute == k_none ? LocalStrings::ignore : LocalStrings::read);
 }
 
 EventFile Archive::events_of(LocationIndex location, const LocalDefinitions& local) const {

@@ -49,6 +49,9 @@ class GlobalReader {
       case def::comm:
         comm(in, false);
         break;
+      case def::attribute:
+        attribute(in);
+        break;
       case def::inter_comm:
         comm(in, true);
         break;
@@ -153,6 +156,13 @@ class GlobalReader {
     window.comm = in.c32();
     raw_.windows.push_back(window);
   }
+  void attribute(FieldReader& in) {
+    RawDefinitions::Attribute attribute;
+    attribute.id = in.c32();
+    attribute.name = in.c32();
+    attribute.type = in.u8();
+    raw_.attributes.push_back(attribute);
+  }
   void domain(FieldReader& in) {
     constexpr std::uint8_t k_shared_memory = 1;
     const std::uint32_t node = in.c32();
@@ -162,13 +172,15 @@ class GlobalReader {
   RawDefinitions& raw_;
 };
 
-bool read_mapping_table(FieldReader& in, LocalDefinitions& local) {
+bool read_mapping_table(FieldReader& in, LocalStrings strings, LocalDefinitions& local) {
   const std::uint8_t kind = in.u8();
   IdMapping* target = kind == mapping::region       ? &local.regions
                       : kind == mapping::comm       ? &local.comms
                       : kind == mapping::group      ? &local.groups
                       : kind == mapping::rma_window ? &local.windows
                                                     : nullptr;
+  if (strings == LocalStrings::read && kind == mapping::string) target = &local.strings;
+  if (strings == LocalStrings::read && kind == mapping::attribute) target = &local.attributes;
   if (target == nullptr) return true;
   const std::uint64_t count = in.c64();
   const bool sparse = in.u8() != 0;
@@ -204,7 +216,7 @@ Result<GlobalDefinitions> read_global_definitions(const std::filesystem::path& p
 }
 
 Result<LocalDefinitions> read_local_definitions(const std::filesystem::path& path,
-                                                std::uint64_t chunk_size) {
+                                                std::uint64_t chunk_size, LocalStrings strings) {
   LocalDefinitions local;
   if (!file_exists(path)) {
     local.missing = true;
@@ -215,7 +227,7 @@ Result<LocalDefinitions> read_local_definitions(const std::filesystem::path& pat
     FieldReader in(record.payload.data(), record.payload.size(), file.big_endian);
     bool good = true;
     if (record.type == def::local_mapping_table) {
-      good = read_mapping_table(in, local);
+      good = read_mapping_table(in, strings, local);
     } else if (record.type == def::local_clock_offset) {
       trace::ClockOffset offset;
       offset.time = in.fixed64();

@@ -23,6 +23,7 @@ enum class RegionRole : std::uint8_t {
   win_start,
   win_complete,
   win_wait,
+  neighbours,  ///< a collective call among neighbours
 };
 
 /// Positions of global definitions by their OTF2 id.
@@ -32,6 +33,9 @@ struct References {
   Map regions;
   Map windows;
   Map groups;
+  Map partners;  ///< positions in Definitions::partners, by the id of the string
+  /// Id of the attribute that names the partners of a call; k_none: the trace has none.
+  std::uint32_t partners_attribute = k_none;
   std::vector<RegionRole> region_roles;  ///< per position in Definitions::regions
   bool any_region_role = false;          ///< some region matters: Enter and Leave must be decoded
 };
@@ -65,14 +69,19 @@ class IdMapping {
 
 /// The local definitions of one location, as far as they are used.
 struct LocalDefinitions {
-  IdMapping regions, comms, windows, groups;
+  IdMapping regions, comms, windows, groups, strings, attributes;
   std::vector<trace::ClockOffset> clock_offsets;
   bool missing = false;  ///< there is no such file: everything maps to itself
 };
 
+/// What to read of local definitions. The mapping of strings may be large, and matters only where
+/// records name partners.
+enum class LocalStrings : std::uint8_t { ignore, read };
+
 /// Reads the local definitions of one location. A missing file is no error. Errors:
 /// ErrorKind::input for a damaged one.
 Result<LocalDefinitions> read_local_definitions(const std::filesystem::path& path,
-                                                std::uint64_t chunk_size);
+                                                std::uint64_t chunk_size,
+                                                LocalStrings strings = LocalStrings::ignore);
 
 }  // namespace entrain::otf2

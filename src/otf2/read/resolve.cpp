@@ -3,8 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string_view>
 
 #include <fmt/core.h>
+
+#include "otf2/format/format.hpp"
+#include "otf2/format/partners.hpp"
+#include "otf2/read/partners.hpp"
 
 namespace entrain::otf2 {
 
@@ -16,6 +22,12 @@ constexpr std::uint8_t k_group_locations = 1, k_group_comm_locations = 4, k_grou
 constexpr std::uint32_t k_flag_global_members = 1;
 constexpr std::uint8_t k_role_barrier = 15, k_role_implicit_barrier = 16;
 constexpr std::uint8_t k_paradigm_openmp = 3, k_paradigm_pthread = 7;
+
+/// True for the collective calls among neighbours, but not for those that only prepare one.
+bool is_call_among_neighbours(std::string_view name) {
+  if (!name.starts_with("mpi_neighbor_") && !name.starts_with("mpi_ineighbor_")) return false;
+  return !name.ends_with("_init") && !name.ends_with("_init_c");
+}
 
 RegionRole role_of(const std::string& name, const RawDefinitions::Region& region) {
   // Fortran wrappers of some tracers name the regions in other letters.
@@ -36,6 +48,7 @@ RegionRole role_of(const std::string& name, const RawDefinitions::Region& region
   for (const auto& [known, role] : k_names) {
     if (lower == known) return role;
   }
+  if (is_call_among_neighbours(lower)) return RegionRole::neighbours;
   const bool barrier = region.role == k_role_barrier || region.role == k_role_implicit_barrier;
   const bool threads =
       region.paradigm == k_paradigm_openmp || region.paradigm == k_paradigm_pthread;
@@ -78,13 +91,34 @@ class Resolver {
     }
   }
 
+  /// Before regions(): calls among neighbours that name their partners need no other trace.
+  void partners() {
+    const auto named =
+        std::find_if(raw_.attributes.begin(), raw_.attributes.end(), [&](const auto& attribute) {
+          return attribute.type == attribute_type::string && attribute.id != k_none &&
+                 name(attribute.name) == k_partners_attribute;
+        });
+    if (named == raw_.attributes.end()) return;
+    out_.references.partners_attribute = named->id;
+    // By id, so that the positions are the same in all processes of a run.
+    const std::map<std::uint32_t, std::string_view> texts(raw_.strings.begin(), raw_.strings.end());
+    for (const auto& [id, text] : texts) {
+      const auto lists = parse_partners(text);
+      if (!lists) continue;
+      out_.references.partners[id] = static_cast<std::uint32_t>(out_.definitions.partners.size());
+      out_.definitions.partners.push_back({rank_set(lists->to), rank_set(lists->from)});
+    }
+  }
+
   void regions() {
     for (const auto& region : raw_.regions) {
       out_.references.regions[region.id] =
           static_cast<std::uint32_t>(out_.definitions.regions.size());
       out_.definitions.regions.push_back(
           {region.id, name(region.name), region.role, region.paradigm});
-      const RegionRole role = role_of(out_.definitions.regions.back().name, region);
+      RegionRole role = role_of(out_.definitions.regions.back().name, region);
+      const bool in_records = out_.references.partners_attribute != k_none;
+      if (role == RegionRole::neighbours && in_records) role = RegionRole::other;
       out_.references.region_roles.push_back(role);
       out_.references.any_region_role |= role != RegionRole::other;
     }
@@ -151,6 +185,14 @@ class Resolver {
                               : out_.definitions.groups[position].members;
   }
 
+  /// Position of a set of ranks among Definitions::rank_sets.
+  std::uint32_t rank_set(const trace::RankSet& set) {
+    const auto position = static_cast<std::uint32_t>(out_.definitions.rank_sets.size());
+    const auto [at, is_new] = rank_sets_.emplace(set, position);
+    if (is_new) out_.definitions.rank_sets.push_back(set);
+    return at->second;
+  }
+
   /// Locations of a group, rank by rank.
   [[nodiscard]] std::vector<LocationIndex> members(const RawDefinitions::Group& group) const {
     std::vector<LocationIndex> result;
@@ -202,6 +244,7 @@ class Resolver {
   GlobalDefinitions& out_;
   std::unordered_map<std::uint64_t, LocationIndex> locations_;
   References::Map location_groups_, tree_nodes_;
+  std::map<trace::RankSet, std::uint32_t> rank_sets_;
   std::unordered_map<std::uint32_t, const RawDefinitions::Group*> raw_groups_;
   std::unordered_map<std::uint8_t, const RawDefinitions::Group*> all_of_paradigm_;
 };
@@ -220,6 +263,7 @@ Result<GlobalDefinitions> resolve(const RawDefinitions& raw, const std::string& 
     return fail(ErrorKind::input, fmt::format("{} defines location {} twice", path, *twice));
   }
   resolver.system_tree();
+  resolver.partners();
   resolver.regions();
   resolver.groups_and_comms();
   resolver.processes_and_nodes();

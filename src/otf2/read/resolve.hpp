@@ -41,6 +41,10 @@ struct RawDefinitions {
     std::uint32_t id = k_none, name = k_none, group_a = k_none, group_b = k_none;
     bool inter = false;
   };
+  struct Attribute {
+    std::uint32_t id = k_none, name = k_none;
+    std::uint8_t type = 0;
+  };
   struct Window {
     std::uint32_t id = k_none, name = k_none, comm = k_none;
   };
@@ -55,6 +59,7 @@ struct RawDefinitions {
   std::vector<Group> groups;
   std::vector<Comm> comms;
   std::vector<Window> windows;
+  std::vector<Attribute> attributes;
   std::unordered_set<std::uint32_t> shared_memory_nodes;
 };
 

@@ -261,5 +261,37 @@ TEST(Resolve, contradictions_are_refused) {
   EXPECT_FALSE(resolve(frozen, "x.def"));
 }
 
+TEST(Resolve, finds_the_lists_of_partners) {
+  Raw raw;
+  raw.text("to 0-1 from 2");
+  const std::uint32_t ring = raw.text("to 2 from 0-1");
+  raw.attributes.push_back({6, raw.text("ENTRAIN::PARTNERS"), 11});
+  raw.regions.push_back({3, raw.text("MPI_Neighbor_alltoall"), 0, k_mpi});
+  const auto out = resolve(raw, "x");
+  ASSERT_TRUE(out);
+  EXPECT_EQ(out->references.partners_attribute, 6u);
+  const trace::Definitions& definitions = out->definitions;
+  ASSERT_EQ(definitions.partners.size(), 2u);
+  ASSERT_EQ(definitions.rank_sets.size(), 2u) << "each set once";
+  const trace::Partners& partners = definitions.partners[out->references.partners.at(ring)];
+  EXPECT_TRUE(definitions.rank_sets[partners.to].contains(2));
+  EXPECT_TRUE(definitions.rank_sets[partners.from].contains(1));
+  EXPECT_EQ(out->references.region_roles[0], RegionRole::other) << "its records say it all";
+}
+
+TEST(Resolve, without_the_attribute_no_string_is_a_list_of_partners) {
+  Raw raw;
+  raw.text("to 0-1 from 2");
+  raw.attributes.push_back({6, raw.text("ENTRAIN::PARTNERS"), 3});  // not a string
+  raw.regions = {{3, raw.text("MPI_Neighbor_alltoall"), 0, k_mpi},
+                 {4, raw.text("MPI_Neighbor_alltoall_init"), 0, k_mpi}};
+  const auto out = resolve(raw, "x");
+  ASSERT_TRUE(out);
+  EXPECT_EQ(out->references.partners_attribute, k_none);
+  EXPECT_THAT(out->definitions.partners, IsEmpty());
+  EXPECT_EQ(out->references.region_roles[0], RegionRole::neighbours);
+  EXPECT_EQ(out->references.region_roles[1], RegionRole::other) << "it only prepares a call";
+}
+
 }  // namespace
 }  // namespace entrain::otf2

@@ -21,16 +21,19 @@ using testing::operator+;
 
 constexpr std::size_t k_chunk = 2048;
 
-/// Regions 0 to 7 have all the roles, if any has one; ids from 100 on are no definition.
+/// Regions 0 to 8 have all the roles, if any has one; ids from 100 on are no definition. Attribute
+/// 5 names partners, if there are roles.
 References some_references(bool roles) {
   References references;
   for (std::uint32_t id = 0; id < 100; ++id) {
     references.regions[id] = id;
-    references.region_roles.push_back(roles && id < 8 ? static_cast<RegionRole>(id)
+    references.region_roles.push_back(roles && id < 9 ? static_cast<RegionRole>(id)
                                                       : RegionRole::other);
     if (id % 3 > 0) references.comms[id] = references.windows[id] = references.groups[id] = id + 1;
+    if (id % 4 > 0) references.partners[id] = id + 2;
   }
   references.any_region_role = roles;
+  if (roles) references.partners_attribute = 5;
   return references;
 }
 
@@ -83,6 +86,47 @@ TEST(Scan, in_a_hurry_it_finds_the_same_in_any_chunk) {
     if (random.one_in(2)) bytes = random.damaged(bytes);
     ASSERT_EQ(scan_chunk(bytes, references, true), scan_chunk(bytes, references, false))
         << "round " << round;
+  }
+}
+
+/// A file of one chunk: a call whose partners are string 9, then one without a list.
+Bytes named_calls(bool big_endian) {
+  ChunkBuilder chunk(big_endian);
+  const auto end_record = [&](std::uint8_t operation, std::uint32_t comm) {
+    ChunkBuilder fields(big_endian);
+    fields.raw({operation}).compressed(comm).raw({0xFF}).compressed(8).compressed(8);
+    chunk.record(event::mpi_collective_end,
+                 {fields.bytes().begin() + k_chunk_header_size, fields.bytes().end()});
+  };
+  ChunkBuilder list(big_endian);
+  list.compressed(2).compressed(7).raw({attribute_type::uint8, 99});
+  list.compressed(5).raw({attribute_type::string}).compressed(9);
+  const Bytes attributes(list.bytes().begin() + k_chunk_header_size, list.bytes().end());
+  for (const std::uint8_t operation : {trace::op::alltoallv, trace::op::bcast}) {
+    chunk.stamp(10).record(mark::attribute_list, attributes);
+    end_record(operation, 1);
+    chunk.stamp(20);
+    end_record(operation, 1);
+  }
+  return chunk.end().bytes() + Bytes(400, 0);
+}
+
+TEST(Scan, partners_belong_to_the_next_record_and_to_calls_without_a_root) {
+  for (const bool big_endian : {false, true}) {
+    Bytes bytes = named_calls(big_endian);
+    const LocalDefinitions local;
+    const References references = some_references(true);
+    ScanPart part;
+    Scanner scanner(local, references, part, std::nullopt);
+    walk_chunk<Framing::events>(bytes.data(), bytes.size(), scanner);
+    const auto& events = part.skeleton.events;
+    ASSERT_EQ(events.size(), 4u);
+    EXPECT_EQ(events[0].flags, trace::k_sent | trace::k_received | trace::k_partners);
+    EXPECT_EQ(events[0].peer, references.partners.at(9));
+    for (const std::size_t without : {1, 2, 3}) {
+      EXPECT_EQ(events[without].flags, trace::k_sent | trace::k_received) << without;
+      EXPECT_EQ(events[without].peer, trace::k_root_none) << without;
+    }
   }
 }
 

@@ -57,6 +57,18 @@ constexpr LengthLimits k_uninteresting_without_roles = [] {
   return limits;
 }();
 
+/// Passes over the value of an attribute.
+void skip_value(std::uint8_t type, FieldReader& in) {
+  const bool one_byte = type == attribute_type::uint8 || type == attribute_type::int8;
+  if (type == attribute_type::float64) {
+    in.fixed64();
+  } else if (one_byte || type == attribute_type::float32) {
+    for (int bytes = one_byte ? 1 : 4; bytes > 0; --bytes) in.u8();
+  } else {
+    in.c64();
+  }
+}
+
 constexpr bool is_region_record(std::size_t type) { return type >> 1 == event::enter >> 1; }
 static_assert(event::leave == event::enter + 1 && event::enter % 2 == 0);
 
@@ -84,11 +96,29 @@ bool Scanner::record(std::uint8_t type, std::size_t offset, std::size_t size) {
     part_.needs_time = true;
     return false;
   }
-  ++skeleton_.event_count;
-  skeleton_.last = std::max(skeleton_.last, time_);
   FieldReader in(chunk_ + offset, size, big_endian_);
   decode(type, in);
+  ++skeleton_.event_count;
+  skeleton_.last = std::max(skeleton_.last, time_);
   return in.ok();
+}
+
+/// Looks for the attribute that names the partners of a call. A list that is not understood is as
+/// good as none.
+void Scanner::attributes(std::size_t offset, std::size_t size) {
+  if (references_.partners_attribute == k_none) return;
+  FieldReader in(chunk_ + offset, size, big_endian_);
+  const std::uint32_t count = in.c32();
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
+    const std::uint64_t attribute = attributes_(in.c32());
+    const std::uint8_t type = in.u8();
+    if (type == attribute_type::string && attribute == references_.partners_attribute) {
+      named_ = in.c32();
+      named_after_ = in.ok() ? skeleton_.event_count : named_after_;
+      return;
+    }
+    skip_value(type, in);
+  }
 }
 
 /// Alternates between skipping and decoding. Both use the same decode() as record(), here with the
@@ -107,6 +137,8 @@ std::size_t Scanner::hurry(std::size_t at, std::size_t limit) {
       if (!in.ok()) break;
       ++skeleton_.event_count;
       skeleton_.last = std::max(skeleton_.last, time_);
+    } else {
+      attributes(static_cast<std::size_t>(p + 2 - chunk_), length);
     }
     p += 2 + length;
   }
@@ -266,6 +298,9 @@ void Scanner::region(std::uint32_t local, bool enter) {
     case RegionRole::mpi_finalize:
       add(enter ? EventKind::finalize_enter : EventKind::finalize_leave);
       return;
+    case RegionRole::neighbours:
+      add(enter ? EventKind::neighbours_enter : EventKind::neighbours_leave);
+      return;
     case RegionRole::thread_barrier:
       add(enter ? EventKind::barrier_enter : EventKind::barrier_leave);
       return;
@@ -311,6 +346,17 @@ void Scanner::collective(EventKind kind, Fields& in, bool with_request) {
   event.peer = in.c32();
   volume(event, in);
   if (with_request) event.id = in.c64();
+  if (named_after_ == skeleton_.event_count) [[unlikely]]
+    name_partners(event);
+}
+
+/// These operations have no root: the partners take its place.
+void Scanner::name_partners(Event& event) {
+  if (event.op != trace::op::alltoallv && event.op != trace::op::alltoallw) return;
+  const std::uint32_t list = position(partners_, named_);
+  if (list == k_none) return;
+  event.flags |= trace::k_partners;
+  event.peer = list;
 }
 
 template <class Fields>

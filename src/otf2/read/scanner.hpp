@@ -78,6 +78,8 @@ class Scanner {
         regions_(local.regions, references.regions),
         windows_(local.windows, references.windows),
         groups_(local.groups, references.groups),
+        partners_(local.strings, references.partners),
+        attributes_(local.attributes),
         has_time_(time.has_value()),
         time_(time.value_or(0)) {}
 
@@ -87,6 +89,7 @@ class Scanner {
   }
   bool stamp(std::size_t offset, std::uint64_t time);
   bool record(std::uint8_t type, std::size_t offset, std::size_t size);
+  void attributes(std::size_t offset, std::size_t size);
   std::size_t hurry(std::size_t at, std::size_t limit);
 
  private:
@@ -112,6 +115,7 @@ class Scanner {
   void message(EventKind kind, Fields& in, bool with_request);
   template <class Fields>
   void collective(EventKind kind, Fields& in, bool with_request);
+  void name_partners(Event& event);
   template <class Fields>
   static void volume(Event& event, Fields& in);
   template <class Fields>
@@ -132,7 +136,12 @@ class Scanner {
   const References& references_;
   ScanPart& part_;
   trace::LocationSkeleton& skeleton_;
-  Resolver comms_, regions_, windows_, groups_;
+  Resolver comms_, regions_, windows_, groups_, partners_;
+  const IdMapping& attributes_;
+  /// The partners that the latest attribute list names (local id of a string), and the number of
+  /// records before it: they belong to the next record.
+  std::uint32_t named_ = k_none;
+  std::uint64_t named_after_ = ~std::uint64_t{0};
   std::vector<std::uint8_t> dull_regions_;  ///< by local id: 1 if Enter and Leave yield nothing
   const std::uint8_t* chunk_ = nullptr;
   bool big_endian_ = false;
