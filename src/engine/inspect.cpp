@@ -47,6 +47,10 @@ const char* record_name(EventKind kind) {
       return "MPI_Finalize enter";
     case EventKind::finalize_leave:
       return "MPI_Finalize leave";
+    case EventKind::neighbours_enter:
+      return "neighbourhood collective enter";
+    case EventKind::neighbours_leave:
+      return "neighbourhood collective leave";
     case EventKind::thread_fork:
       return "ThreadFork";
     case EventKind::thread_join:

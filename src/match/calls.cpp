@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "match/partners.hpp"
+
 namespace entrain::match {
 
 namespace {
@@ -144,6 +146,7 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
                   std::span<const Call> calls, const trace::Comm& comm, bool one_sided) {
   Shape shape = shape_of(calls[0].op, one_sided);
   if (shape == Shape::totals_only) {
+    if (any_names_partners(calls)) return add_named_instance(builder, members, calls, comm);
     if (!builder.options().dense_alltoallv) {
       builder.count_skipped("alltoallv_instances");
       return;

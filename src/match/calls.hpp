@@ -15,8 +15,9 @@ struct Call {
   NodeRef end;
   std::uint32_t space = k_none;  ///< position of the communicator or RMA window, see CallSpace
   std::uint32_t process = k_none;
-  std::uint32_t number = 0;     ///< among the calls of this process on `space`
-  std::uint32_t root = k_none;  ///< process, k_none, or k_root_elsewhere
+  std::uint32_t number = 0;         ///< among the calls of this process on `space`
+  std::uint32_t root = k_none;      ///< process, k_none, or k_root_elsewhere
+  std::uint32_t partners = k_none;  ///< position in Definitions::partners; k_none: names none
   std::uint8_t op = 0;
   bool non_blocking = false;
   bool sent = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/executor.hpp"
 #include "base/flat_map.hpp"
@@ -19,6 +20,7 @@ struct ProcessCalls {
   std::vector<Call> calls;
   std::uint64_t ends_without_begin = 0;
   std::uint64_t open_requests = 0;
+  std::uint64_t unrecorded = 0;  ///< calls among neighbours that the tracer has no record for
 };
 
 /// Pairs begins with ends on every location of a process and lists the calls in the order of their
@@ -48,11 +50,13 @@ class CallCollector {
     const std::span<const Event> events = builder_.events(location);
     FlatMap<std::uint64_t, std::uint32_t, IntegerHash> requests;
     std::uint32_t begun = k_none;
+    bool among_neighbours = false;  // in such a call, and it has no record so far
     const std::size_t first = started_.size();
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       switch (events[i].kind) {
         case EventKind::collective_begin:
           begun = i;
+          among_neighbours = false;
           break;
         case EventKind::collective_end:
           // Without a begin the call still takes its place in the order of calls.
@@ -60,6 +64,7 @@ class CallCollector {
           begun = k_none;
           break;
         case EventKind::nb_request:
+          among_neighbours = false;
           *requests.insert(events[i].id, i).first = i;
           break;
         case EventKind::isend:
@@ -74,6 +79,12 @@ class CallCollector {
           requests.erase(events[i].id);
           break;
         }
+        case EventKind::neighbours_enter:
+          among_neighbours = true;
+          break;
+        case EventKind::neighbours_leave:
+          result_.unrecorded += std::exchange(among_neighbours, false) ? 1 : 0;
+          break;
         default:
           break;
       }
@@ -125,7 +136,11 @@ class CallCollector {
     call.end = builder_.ref(end);
     call.space = event.comm;
     call.process = process_;
-    call.root = root_of(event);
+    if ((event.flags & trace::k_partners) != 0) {
+      call.partners = event.peer;
+    } else {
+      call.root = root_of(event);
+    }
     call.op = event.op;
     call.non_blocking = event.kind == EventKind::nb_complete;
     call.sent = (event.flags & trace::k_sent) != 0;
@@ -158,15 +173,17 @@ void match_collectives(Builder& builder) {
   for (const ProcessCalls& of_process : of_processes) count += of_process.calls.size();
   std::vector<Call> calls;
   calls.reserve(count);
-  std::uint64_t ends_without_begin = 0, open_requests = 0;
+  std::uint64_t ends_without_begin = 0, open_requests = 0, unrecorded = 0;
   for (ProcessCalls& of_process : of_processes) {
     calls.insert(calls.end(), of_process.calls.begin(), of_process.calls.end());
     free_memory(of_process.calls);
     ends_without_begin += of_process.ends_without_begin;
     open_requests += of_process.open_requests;
+    unrecorded += of_process.unrecorded;
   }
   builder.count_unmatched("collective_ends_without_begin", ends_without_begin);
   builder.count_unmatched("collective_requests_incomplete", open_requests);
+  builder.count_skipped("neighbourhood_instances", unrecorded);
   match_calls(builder, std::move(calls), CallSpace::comms);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -101,6 +102,16 @@ class TraceBuilder {
     add(location, begin, EventKind::collective_begin);
     collective_end(EventKind::collective_end, location, end, op, root, comm, flags);
   }
+  /// The same for an Alltoallv whose partners are known: ranks, rising.
+  void exchange(LocationIndex location, std::uint64_t begin, std::uint64_t end,
+                const std::vector<std::uint32_t>& to, const std::vector<std::uint32_t>& from) {
+    collective(location, begin, end, op::alltoallv);
+    Event& event = trace_.locations[location].events.back();
+    event.flags = static_cast<std::uint8_t>(k_partners | (to.empty() ? 0 : k_sent) |
+                                            (from.empty() ? 0 : k_received));
+    event.peer = static_cast<std::uint32_t>(trace_.definitions.partners.size());
+    trace_.definitions.partners.push_back({rank_set(to), rank_set(from)});
+  }
   Event& collective_end(EventKind kind, LocationIndex location, std::uint64_t time, std::uint8_t op,
                         std::uint32_t root = k_root_none, std::uint32_t comm = 0,
                         std::uint8_t flags = k_sent | k_received) {
@@ -113,6 +124,15 @@ class TraceBuilder {
   }
 
  private:
+  std::uint32_t rank_set(const std::vector<std::uint32_t>& ranks) {
+    RankSet set;
+    for (const std::uint32_t rank : ranks) set.add(rank, rank);
+    auto& sets = trace_.definitions.rank_sets;
+    auto known = std::find(sets.begin(), sets.end(), set);
+    if (known == sets.end()) known = sets.insert(sets.end(), set);
+    return static_cast<std::uint32_t>(known - sets.begin());
+  }
+
   Trace trace_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/free_memory.hpp"
 #include "verify/exchange_part.hpp"
+#include "verify/named_partners.hpp"
 
 namespace entrain::verify {
 
@@ -58,6 +59,8 @@ EdgeKind kind_of(Shape shape, CallFamily family) {
       return EdgeKind::n_to_n;
   }
 }
+
+bool names_partners(const CallRecord& call) { return (call.flags & trace::k_partners) != 0; }
 
 bool is_rooted(Shape shape) { return shape == Shape::one_to_n || shape == Shape::n_to_one; }
 
@@ -131,10 +134,44 @@ struct CallBlocks::Form {
     const bool totals_only =
         calls[0].operation == op::alltoallv || calls[0].operation == op::alltoallw;
     if (totals_only && alltoallv == AlltoallvRule::ignore) {
-      ++skipped.alltoallv_instances;
-      return false;
+      const auto named = std::count_if(calls.begin(), calls.end(), names_partners);
+      if (static_cast<std::size_t>(named) < calls.size()) ++skipped.alltoallv_instances;
+      return named > 0;
     }
     return true;
+  }
+
+  [[nodiscard]] bool some_name_partners() const {
+    return (calls[0].operation == op::alltoallv || calls[0].operation == op::alltoallw) &&
+           std::any_of(calls.begin(), calls.end(), names_partners);
+  }
+
+  /// The calls of the instance in work, for those whose calls name partners.
+  [[nodiscard]] std::vector<NamedCall> named_calls() const {
+    std::vector<NamedCall> result;
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      const CallRecord& call = calls[i];
+      if (call.begin == k_none) continue;
+      NamedCall& named = result.emplace_back();
+      named.group = slices[i].head.seat.group;
+      named.rank = slices[i].head.seat.rank;
+      if (names_partners(call)) {
+        const trace::Partners& partners = trace.definitions.partners[call.root];
+        named.to = &trace.definitions.rank_sets[partners.to];
+        named.from = &trace.definitions.rank_sets[partners.from];
+      } else if (alltoallv != AlltoallvRule::ignore) {
+        named.sends_to_all = (call.flags & trace::k_sent) != 0;
+        named.receives_from_all = (call.flags & trace::k_received) != 0;
+      }
+      named.begin = moment(slices[i].head, call.begin, call.begin_time);
+      named.end = moment(slices[i].head, call.end, call.end_time);
+    }
+    return result;
+  }
+
+  /// Where the edges from group `from` stand among all.
+  [[nodiscard]] EdgeOrder order(std::uint32_t from) const {
+    return {std::uint64_t{1} << 32, slices[0].head.space, std::uint64_t{at} * 2 + from, 0};
   }
 
   /// Edges from the begins of group `from` to the ends of group `to`.
@@ -142,7 +179,7 @@ struct CallBlocks::Form {
     out.kind = kind_of(shape, family);
     out.ordered = shape == Shape::scan;
     // Channels come before instances, communicators before RMA windows.
-    out.order = {std::uint64_t{1} << 32, slices[0].head.space, std::uint64_t{at} * 2 + from, 0};
+    out.order = order(from);
     out.sends.clear();
     out.receives.clear();
     for (std::size_t i = 0; i < slices.size(); ++i) {
@@ -228,7 +265,9 @@ std::vector<SpaceCounts::Disagreement> CallBlocks::disagreements(
     const std::uint32_t begin = head.block * k_block;
     for (std::uint32_t k = begin; k < std::min(begin + k_block, limits[head.space]); ++k) {
       if (form.take(k)) {
-        form.in_force(skipped);
+        if (form.in_force(skipped) && form.some_name_partners()) {
+          skipped.partners_contradicting += contradictions(form.named_calls(), form.comm->inter);
+        }
         continue;
       }
       found.push_back({head.space, k});
@@ -252,7 +291,9 @@ void CallBlocks::for_each(std::span<const std::uint32_t> limits,
     const std::uint32_t begin = head.block * k_block;
     for (std::uint32_t k = begin; k < std::min(begin + k_block, limits[head.space]); ++k) {
       if (!form.take(k) || !form.in_force(already_counted)) continue;
-      if (!form.comm->inter) {
+      if (form.some_name_partners()) {
+        for_each_named_instance(form.named_calls(), form.comm->inter, form.order(0), use);
+      } else if (!form.comm->inter) {
         one_direction(form, 0, 0);
       } else if (form.shape != Shape::scan) {  // MPI has no scan between groups
         one_direction(form, 0, 1);

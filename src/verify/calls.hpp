@@ -22,9 +22,9 @@ struct CallRecord {
   std::int64_t end_time = 0;
   std::uint32_t begin = k_none;  ///< number of the instant; k_none: not in the trace
   std::uint32_t end = 0;
-  std::uint32_t root = 0;  ///< as stored
+  std::uint32_t root = 0;  ///< as stored; with trace::k_partners the position of the partners
   std::uint8_t operation = 0;
-  std::uint8_t flags = 0;  ///< trace::k_sent, k_received
+  std::uint8_t flags = 0;  ///< trace::k_sent, k_received, k_partners
   bool blocking = true;
   bool synchronises = true;  ///< processes, not only memory
 };

@@ -101,6 +101,8 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t 
       {"cancelled_sends", s.cancelled_sends},
       {"cancelled_receives", s.cancelled_receives},
       {"alltoallv_instances", s.alltoallv_instances},
+      {"neighbourhood_instances", s.neighbourhood_instances},
+      {"partners_contradicting", s.partners_contradicting},
       {"rma_without_process_sync", s.rma_without_process_sync},
       {"rma_group_sync", s.rma_group_sync},
       {"rma_locks", s.rma_locks},

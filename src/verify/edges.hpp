@@ -76,6 +76,8 @@ struct Skipped {
   std::int64_t cancelled_sends = 0;
   std::int64_t cancelled_receives = 0;
   std::int64_t alltoallv_instances = 0;
+  std::int64_t neighbourhood_instances = 0;   ///< calls among neighbours without any record
+  std::int64_t partners_contradicting = 0;    ///< pairs of which only one names the other
   std::int64_t rma_without_process_sync = 0;  ///< instances
   std::int64_t rma_group_sync = 0;            ///< records: role unknown, or memory only
   std::int64_t rma_locks = 0;                 ///< records

@@ -73,6 +73,7 @@ class Outliner::Walk {
     const auto& events = trace_.locations[l].events;
     Requests requests(events);
     begin_ = rma_begin_ = {};
+    unrecorded_ = false;
     location_ = l;
     number_ = places_.first_number(l);
     for (std::size_t e = 0; e < events.size(); ++e, ++number_) {
@@ -112,6 +113,7 @@ class Outliner::Walk {
         cancel(requests.cancel(event.id));
         return true;
       case EventKind::nb_request:  // messages may use the same id later
+        unrecorded_ = false;
         requests.open(event.id, {.kind = event.kind, .number = number_, .instant = instant_});
         return true;
       case EventKind::nb_complete: {
@@ -127,6 +129,7 @@ class Outliner::Walk {
   void other(const Event& event) {
     switch (event.kind) {
       case EventKind::collective_begin:
+        unrecorded_ = false;
         begin_ = {number_, instant_};
         break;
       case EventKind::collective_end:
@@ -146,6 +149,13 @@ class Outliner::Walk {
         break;
       case EventKind::rma_lock:
         ++skipped_.rma_locks;
+        break;
+      case EventKind::neighbours_enter:
+        unrecorded_ = true;
+        break;
+      case EventKind::neighbours_leave:
+        if (unrecorded_) ++skipped_.neighbourhood_instances;
+        unrecorded_ = false;
         break;
       case EventKind::init_enter:
         world(out_.world[0], true);
@@ -309,6 +319,7 @@ class Outliner::Walk {
   FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_rank_, by_process_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
   Begin begin_, rma_begin_;          ///< of the blocking call that is open
+  bool unrecorded_ = false;          ///< a call among neighbours is open that has no record so far
   LocationIndex location_ = k_none;  ///< in work
   std::uint32_t number_ = 0;         ///< of the event in work
   std::uint32_t instant_ = 0;        ///< number of its instant

@@ -28,6 +28,9 @@ RC_GTEST_PROP(Match, finds_the_true_edges, ()) {
   RC_ASSERT(counter(graph.skipped, "cancelled_sends") +
                 counter(graph.skipped, "cancelled_receives") ==
             random.cancelled);
+  RC_ASSERT(counter(graph.skipped, "alltoallv_instances") ==
+            (plan.dense_alltoallv ? 0 : random.alltoallv));
+  RC_ASSERT(counter(graph.skipped, "partners_contradicting") == random.contradicting);
   // What is not counted here found its partners.
   for (const auto& [name, count] : graph.unmatched) {
     RC_ASSERT(count == 0u || name == "sends" || name == "receives");

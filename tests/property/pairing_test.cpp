@@ -61,6 +61,10 @@ RC_GTEST_PROP(Pairing, finds_the_true_edges, ()) {
   RC_ASSERT(pairing.unmatched().rma_notify == 0);
   RC_ASSERT(pairing.skipped().cancelled_sends + pairing.skipped().cancelled_receives ==
             static_cast<std::int64_t>(random.cancelled));
+  RC_ASSERT(pairing.skipped().alltoallv_instances ==
+            static_cast<std::int64_t>(plan.dense_alltoallv ? 0 : random.alltoallv));
+  RC_ASSERT(pairing.skipped().partners_contradicting ==
+            static_cast<std::int64_t>(random.contradicting));
 }
 
 RC_GTEST_PROP(Pairing, leaves_out_a_communicator_from_the_first_disagreement, ()) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "support/random_world.hpp"
 
 namespace entrain::test {
@@ -48,7 +50,55 @@ Collectives::Call Collectives::choose() {
   call.op = k_ops[rng.below(std::size(k_ops) - (call.inter ? 2 : 0))];
   call.root = rng.below(call.members.size());
   choose_flags(call);
+  if (totals_only(call.op) && rng.chance(world_.plan.named_partners)) choose_partners(call);
   return call;
+}
+
+/// Who exchanges data with whom: everybody, blocks, a ring, or some. Now and then a call says
+/// another thing than its partner, or nothing.
+void Collectives::choose_partners(Call& call) {
+  Rng& rng = world_.rng;
+  const std::size_t size = call.members.size();
+  const std::size_t pattern = rng.below(4), block = 1 + rng.below(4);
+  const auto exchanges = [&](std::size_t s, std::size_t r) {
+    if (call.inter && call.in_b(s) == call.in_b(r)) return false;
+    if (pattern == 0) return true;
+    if (pattern == 1) return s / block == r / block;
+    return pattern == 2 ? (s + 1) % size == r : rng.chance(0.4);
+  };
+  call.names.assign(size, true);
+  call.to.assign(size, std::vector<bool>(size));
+  call.from = call.to;
+  for (std::size_t s = 0; s < size; ++s) {
+    for (std::size_t r = 0; r < size; ++r) call.to[s][r] = call.from[r][s] = exchanges(s, r);
+    if (rng.chance(0.05)) call.names[s] = false;
+  }
+  while (rng.chance(0.1)) {
+    const std::size_t liar = rng.below(size), other = rng.below(size);
+    auto& lie = (rng.chance(0.5) ? call.to : call.from)[liar];
+    if (!call.inter || call.in_b(liar) != call.in_b(other)) lie[other] = !lie[other];
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto any = [](const std::vector<bool>& row) {
+      return std::find(row.begin(), row.end(), true) != row.end();
+    };
+    call.flags[i] = static_cast<std::uint8_t>((any(call.to[i]) ? k_sent : 0) |
+                                              (any(call.from[i]) ? k_received : 0));
+  }
+}
+
+/// Notes what the instance adds to the counters of the result.
+void Collectives::count(const Call& call) {
+  if (!totals_only(call.op) || call.members.size() < 2) return;
+  const bool all = std::count(call.names.begin(), call.names.end(), true) ==
+                   static_cast<std::ptrdiff_t>(call.members.size());
+  if (!all) ++world_.result.alltoallv;
+  for (std::size_t s = 0; s < call.names.size(); ++s) {
+    for (std::size_t r = 0; r < call.names.size(); ++r) {
+      if (s == r || !call.names[s] || !call.names[r]) continue;
+      world_.result.contradicting += call.to[s][r] != call.from[r][s] ? 1 : 0;
+    }
+  }
 }
 
 void Collectives::choose_flags(Call& call) {
@@ -82,14 +132,24 @@ EdgeKind Collectives::kind(const Call& call) const {
 /// section 2.
 std::vector<std::pair<std::size_t, std::size_t>> Collectives::pairs(const Call& call) const {
   std::vector<std::pair<std::size_t, std::size_t>> result;
-  if (totals_only(call.op) && !world_.plan.dense_alltoallv) return result;
+  const bool dense = world_.plan.dense_alltoallv;
+  if (totals_only(call.op) && call.names.empty() && !dense) return result;
+  const auto sends = [&](std::size_t s, std::size_t r) {
+    if (call.op == op::barrier) return true;
+    const bool some = (call.flags[s] & k_sent) != 0;
+    if (call.names.empty()) return some;
+    return call.names[s] ? call.to[s][r] : dense && some;
+  };
+  const auto receives = [&](std::size_t r, std::size_t s) {
+    if (call.op == op::barrier) return true;
+    const bool some = (call.flags[r] & k_received) != 0;
+    if (call.names.empty()) return some;
+    return call.names[r] ? call.from[r][s] : dense && some;
+  };
   for (std::size_t s = 0; s < call.members.size(); ++s) {
     for (std::size_t r = 0; r < call.members.size(); ++r) {
       if (s == r || (call.inter && call.in_b(s) == call.in_b(r))) continue;
-      if (call.op != op::barrier &&
-          ((call.flags[s] & k_sent) == 0 || (call.flags[r] & k_received) == 0)) {
-        continue;
-      }
+      if (!sends(s, r) || !receives(r, s)) continue;
       if (one_to_n(call.op) && s != call.root) continue;
       if (n_to_one(call.op) && r != call.root) continue;
       if (is_scan(call.op) && s > r) continue;
@@ -99,6 +159,25 @@ std::vector<std::pair<std::size_t, std::size_t>> Collectives::pairs(const Call& 
   return result;
 }
 
+/// The position of the partners of a call in the definitions.
+std::uint32_t Collectives::partners_of(const Call& call, std::size_t member) const {
+  trace::Definitions& definitions = world_.definitions;
+  const auto position = [&](const std::vector<bool>& row) {
+    trace::RankSet set;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const auto rank = static_cast<std::uint32_t>(i - (call.in_b(i) ? call.first_b : 0));
+      if (row[i]) set.add(rank, rank);
+    }
+    auto& sets = definitions.rank_sets;
+    const auto known = std::find(sets.begin(), sets.end(), set);
+    if (known == sets.end()) sets.push_back(set);
+    return static_cast<std::uint32_t>(std::find(sets.begin(), sets.end(), set) - sets.begin());
+  };
+  const std::uint32_t to = position(call.to[member]), from = position(call.from[member]);
+  definitions.partners.push_back({to, from});
+  return static_cast<std::uint32_t>(definitions.partners.size() - 1);
+}
+
 Event Collectives::end_event(const Call& call, std::size_t member, bool blocking) const {
   Event event;
   event.kind = blocking ? EventKind::collective_end : EventKind::nb_complete;
@@ -106,6 +185,10 @@ Event Collectives::end_event(const Call& call, std::size_t member, bool blocking
   event.comm = call.comm;
   event.flags = call.flags[member];
   event.peer = trace::k_root_none;
+  if (!call.names.empty() && call.names[member]) {
+    event.flags |= trace::k_partners;
+    event.peer = partners_of(call, member);
+  }
   if (one_to_n(call.op) || n_to_one(call.op)) {
     if (!call.inter) {
       event.peer = static_cast<std::uint32_t>(call.root);
@@ -139,7 +222,7 @@ void Collectives::add_edges(Instance& instance) {
 void Collectives::blocking() {
   Instance instance{choose(), {}, {}, {}};
   const Call& call = instance.call;
-  if (totals_only(call.op)) ++world_.result.alltoallv;
+  count(call);
   Event begin;
   begin.kind = EventKind::collective_begin;
   for (const LocationIndex member : call.members) {
@@ -161,7 +244,7 @@ void Collectives::nonblocking() {
   }
   Instance instance{choose(), {}, {}, {}};
   const Call& call = instance.call;
-  if (totals_only(call.op)) ++world_.result.alltoallv;
+  count(call);
   const std::size_t position = instances_.size();
   std::vector<std::uint64_t> ids;
   for (const LocationIndex member : call.members) {

@@ -181,7 +181,8 @@ std::ostream& operator<<(std::ostream& out, const TracePlan& p) {
              << ", .persistent = " << p.persistent
              << ", .shuffle_locations = " << p.shuffle_locations
              << ", .init_finalize = " << p.init_finalize
-             << ", .dense_alltoallv = " << p.dense_alltoallv << ", .unmatched = " << p.unmatched
+             << ", .dense_alltoallv = " << p.dense_alltoallv
+             << ", .named_partners = " << p.named_partners << ", .unmatched = " << p.unmatched
              << ", .mismatched_collective = " << p.mismatched_collective
              << ",\n .gap_ticks = " << p.gap_ticks << ", .latency_ticks = " << p.latency_ticks
              << ", .zero_gap = " << p.zero_gap << ", .downhill = " << p.downhill

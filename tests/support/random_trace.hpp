@@ -45,6 +45,7 @@ struct TracePlan {
   bool shuffle_locations = false;      ///< definition order differs from rank order
   bool init_finalize = false;          ///< MPI_Init and MPI_Finalize calls, with edges
   bool dense_alltoallv = false;        ///< Alltoallv and Alltoallw give edges
+  double named_partners = 0;           ///< share of them whose calls name their partners
   bool unmatched = false;              ///< records of sends and receives are missing
   bool mismatched_collective = false;  ///< one communicator loses a member's record
 
@@ -93,8 +94,9 @@ struct RandomTrace {
   std::uint64_t unmatched_receives = 0;  ///< receive records without a send record
   std::uint64_t cancelled = 0;           ///< requests with an MpiRequestCancelled record
   std::uint64_t open_requests = 0;       ///< MpiIrecvRequest without completion or cancellation
-  std::uint64_t alltoallv = 0;           ///< instances of Alltoallv and Alltoallw
-  bool collectives_dropped = false;      ///< mismatched_collective found something to damage
+  std::uint64_t alltoallv = 0;       ///< instances of Alltoallv, w with a call that names nobody
+  std::uint64_t contradicting = 0;   ///< pairs of calls of which only one names the other
+  bool collectives_dropped = false;  ///< mismatched_collective found something to damage
 };
 
 /// Simulates a program in true time and lets skewed clocks observe it. The result depends on the

@@ -197,6 +197,10 @@ class Collectives {
     std::size_t first_b = 0;             ///< position of group B's first member
     std::size_t root = 0;                ///< position in members
     std::vector<std::uint8_t> flags;
+    /// Partners of Alltoallv and Alltoallw; empty if no call of the instance names any. Positions
+    /// in members.
+    std::vector<bool> names;  ///< per member: it names its partners
+    std::vector<std::vector<bool>> to, from;
     [[nodiscard]] bool in_b(std::size_t member) const { return inter && member >= first_b; }
   };
   struct Instance {
@@ -212,9 +216,12 @@ class Collectives {
   };
   Call choose();
   void choose_flags(Call& call);
+  void choose_partners(Call& call);
+  void count(const Call& call);
   [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> pairs(const Call& call) const;
   [[nodiscard]] EdgeKind kind(const Call& call) const;
   [[nodiscard]] trace::Event end_event(const Call& call, std::size_t member, bool blocking) const;
+  [[nodiscard]] std::uint32_t partners_of(const Call& call, std::size_t member) const;
   std::vector<TrueTime> earliest_ends(const Instance& instance);
   void add_edges(Instance& instance);
   void complete(LocationIndex location, std::size_t pending);
