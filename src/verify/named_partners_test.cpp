@@ -7,18 +7,18 @@
 namespace entrain::verify {
 namespace {
 
-using trace::testing::TraceBuilder;
+using testing::TraceBuilder;
 using K = trace::EventKind;
 namespace op = trace::op;
 
 CheckReport report_of(const TraceBuilder& b, AlltoallvRule rule = AlltoallvRule::ignore) {
   CheckOptions options;
   options.alltoallv = rule;
-  return check(b.trace(), {}, options);
+  return b.check(options);
 }
 
 const EdgeStatistics& n_to_n(const CheckReport& report) {
-  return report.edges[static_cast<std::size_t>(EdgeKind::n_to_n)];
+  return testing::edges(report, EdgeKind::n_to_n);
 }
 
 TEST(NamedPartners, only_those_who_exchanged_data_wait_for_each_other) {

@@ -29,7 +29,25 @@ TEST_P(Calls, that_fail) {
 
 TEST_P(Calls, every_collective_and_communicator) { expect_recorded_as_told("collectives"); }
 
-TEST_P(Calls, every_collective_among_neighbours) { expect_recorded_as_told("neighbours"); }
+TEST_P(Calls, every_collective_among_neighbours) {
+  expect_recorded_as_told("neighbours");
+  if (IsSkipped() || HasFatalFailure()) return;
+  // Ten calls each: 2 neighbours of each process on the torus, 1 on the ring.
+  EXPECT_EQ(check_["edges"]["n_to_n"]["count"], 10 * 4 * 2 + 10 * 4 * 1);
+  for (const auto& [what, count] : check_["skipped"].items()) EXPECT_EQ(count, 0) << what;
+}
+
+TEST_P(Calls, partners_of_collective_calls) {
+  expect_recorded_as_told("partners");
+  if (IsSkipped() || HasFatalFailure()) return;
+  // Three calls in pairs, one to rank 2, none, one in place, one between groups; along the line
+  // both ways and upward; the star both ways; the funnel.
+  const int expected = 3 * 4 + 3 + 0 + 4 + 4 + 6 + 3 + 6 + 3;
+  const bool persistent = calls_of(printed_, "0").contains("MPI_Alltoallv_init");
+  EXPECT_EQ(check_["edges"]["n_to_n"]["count"], expected + (persistent ? 2 * 4 + 8 : 0));
+  for (const auto& [what, count] : check_["skipped"].items()) EXPECT_EQ(count, 0) << what;
+  for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
+}
 
 TEST_P(Calls, every_file_access) { expect_recorded_as_told("files"); }
 

@@ -99,8 +99,9 @@ inline std::filesystem::path anchor_of(const std::filesystem::path& folder) {
 }
 
 /// Record of otf2-print in the form in which the test programs write down what they expect: no
-/// times, no request ids, communicators by name. "" for enter, leave, and tests of requests, whose
-/// number depends on chance.
+/// times, no request ids, communicators by name; "PARTNERS to ... from ..." for the partners that
+/// the record before names. "" for enter, leave, and tests of requests, whose number depends on
+/// chance.
 inline std::string short_form(const std::string& line) {
   static const std::map<std::string, std::string> k_names{
       {"MPI_SEND", "SEND"},
@@ -129,6 +130,11 @@ inline std::string short_form(const std::string& line) {
       {"RMA_ATOMIC", "ATOMIC"},
       {"RMA_OP_COMPLETE_NON_BLOCKING", "LOCAL"},
       {"RMA_OP_COMPLETE_REMOTE", "REMOTE"}};
+  static const std::regex k_partners("ENTRAIN::PARTNERS\" <[0-9]+>; STRING; \"([^\"]*)\"");
+  std::smatch partners;
+  if (line.starts_with(' ') && std::regex_search(line, partners, k_partners)) {
+    return "PARTNERS " + partners[1].str();
+  }
   const auto name = k_names.find(line.substr(0, line.find(' ')));
   if (name == k_names.end()) return "";
   std::string text = name->second;

@@ -26,7 +26,7 @@ static void fill(void) {
 /* One call, blocking or not: `expected` is operation, communicator, root, sent, received. */
 static MPI_Request request;
 static int is_blocking;
-static char line[256];
+static char line[256], partners[64];
 
 static void end_call(void) {
   if (is_blocking) {
@@ -35,6 +35,8 @@ static void end_call(void) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect("COMPLETE %s", line);
   }
+  if (partners[0] != 0) expect("PARTNERS %s", partners);
+  partners[0] = 0;
   result(b, sizeof b);
 }
 
@@ -49,14 +51,14 @@ static void begin_call(const char* operation, int root, long sent, long received
 }
 
 /* MPI_X or MPI_Ix. */
-#define CALL(x, i, ...)                  \
-  do {                                   \
-    if (is_blocking) {                   \
-      MPI_##x(__VA_ARGS__);              \
-    } else {                             \
-      MPI_I##i(__VA_ARGS__, &request);   \
-    }                                    \
-    end_call();                          \
+#define CALL(x, i, ...)                \
+  do {                                 \
+    if (is_blocking) {                 \
+      MPI_##x(__VA_ARGS__);            \
+    } else {                           \
+      MPI_I##i(__VA_ARGS__, &request); \
+    }                                  \
+    end_call();                        \
   } while (0)
 
 static void all_kinds(MPI_Comm comm, int n, int me) {
@@ -89,8 +91,11 @@ static void all_kinds(MPI_Comm comm, int n, int me) {
     apart[i] = i * (me + 1);
     apart_w[i] = apart[i] * (int)sizeof(int);
   }
+  const char* const everybody = n > 1 ? "to 0-%d from 0-%d" : "to %d from %d";
+  snprintf(partners, sizeof partners, everybody, n - 1, n - 1);
   CALL(Alltoallv, alltoallv, a, counts, places, MPI_INT, b, same, apart, MPI_INT, comm);
   begin_call("ALLTOALLW", -1, total * one, (me + 1) * one * n);
+  snprintf(partners, sizeof partners, everybody, n - 1, n - 1);
   CALL(Alltoallw, alltoallw, a, counts_w, places_w, types, b, same, apart_w, types, comm);
   begin_call("ALLREDUCE", -1, 3 * one * n, 3 * one * n);
   CALL(Allreduce, allreduce, a, b, 3, MPI_INT, MPI_SUM, comm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every collective call among neighbours, blocking and not, on a torus and on a directed ring. They
- * are recorded as calls only. */
+/* Every collective call among neighbours, blocking and not, on a torus and on a directed ring. Each
+ * is recorded as the MPI_Alltoallv or MPI_Alltoallw that it amounts to. */
 #include <string.h>
 
 #include "expect.h"
@@ -9,6 +9,7 @@ enum { k_most = 8 };
 static int rank, size;
 static int out[k_most], in[k_most];
 static MPI_Request request;
+static char partners[64];
 
 static void clear(void) {
   for (int i = 0; i < k_most; ++i) {
@@ -17,19 +18,27 @@ static void clear(void) {
   }
 }
 
+static void over(const char* record, const char* operation, const char* name, int bytes) {
+  expect("%s %s %s NONE %d %d", record, operation, name, bytes, bytes);
+  expect("PARTNERS %s", partners);
+  result(in, sizeof in);
+}
+
 /* MPI_Neighbor_X and MPI_Ineighbor_X with the same arguments. */
-#define BOTH(x, ...)                               \
-  do {                                             \
-    clear();                                       \
-    DO(Neighbor_##x, __VA_ARGS__);                 \
-    result(in, sizeof in);                         \
-    clear();                                       \
-    DO(Ineighbor_##x, __VA_ARGS__, &request);      \
-    DO(Wait, &request, MPI_STATUS_IGNORE);         \
-    result(in, sizeof in);                         \
+#define BOTH(operation, x, ...)                        \
+  do {                                                 \
+    clear();                                           \
+    expect("BEGIN");                                   \
+    DO(Neighbor_##x, __VA_ARGS__);                     \
+    over("END", operation, name, neighbours * 4);      \
+    clear();                                           \
+    expect("REQUEST");                                 \
+    DO(Ineighbor_##x, __VA_ARGS__, &request);          \
+    DO(Wait, &request, MPI_STATUS_IGNORE);             \
+    over("COMPLETE", operation, name, neighbours * 4); \
   } while (0)
 
-static void among(MPI_Comm comm, int neighbours) {
+static void among(MPI_Comm comm, const char* name, int neighbours) {
   int counts[k_most], places[k_most];
   MPI_Aint bytes[k_most];
   MPI_Datatype types[k_most];
@@ -39,11 +48,11 @@ static void among(MPI_Comm comm, int neighbours) {
     bytes[i] = (MPI_Aint)(places[i] * sizeof(int));
     types[i] = MPI_INT;
   }
-  BOTH(allgather, out, 1, MPI_INT, in, 1, MPI_INT, comm);
-  BOTH(allgatherv, out, 1, MPI_INT, in, counts, places, MPI_INT, comm);
-  BOTH(alltoall, out, 1, MPI_INT, in, 1, MPI_INT, comm);
-  BOTH(alltoallv, out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm);
-  BOTH(alltoallw, out, counts, bytes, types, in, counts, bytes, types, comm);
+  BOTH("ALLTOALLV", allgather, out, 1, MPI_INT, in, 1, MPI_INT, comm);
+  BOTH("ALLTOALLV", allgatherv, out, 1, MPI_INT, in, counts, places, MPI_INT, comm);
+  BOTH("ALLTOALLV", alltoall, out, 1, MPI_INT, in, 1, MPI_INT, comm);
+  BOTH("ALLTOALLV", alltoallv, out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm);
+  BOTH("ALLTOALLW", alltoallw, out, counts, bytes, types, in, counts, bytes, types, comm);
 }
 
 int main(int argc, char** argv) {
@@ -59,14 +68,19 @@ int main(int argc, char** argv) {
   expect("END CREATE_HANDLE MPI_COMM_WORLD NONE 0 0");
   DO(Cart_create, MPI_COMM_WORLD, 2, dims, periods, 0, &torus);
   DO(Comm_set_name, torus, "torus");
-  among(torus, 4);
+  const int a = rank ^ 1, b = rank ^ 2, low = a < b ? a : b, high = a < b ? b : a;
+  /* Each of them is there twice, as the torus has two processes in each direction. */
+  const char* const format = high == low + 1 ? "to %d-%d from %d-%d" : "to %d,%d from %d,%d";
+  snprintf(partners, sizeof partners, format, low, high, low, high);
+  among(torus, "torus", 4);
   expect("BEGIN");
   expect("CREATE ring");
   expect("END CREATE_HANDLE MPI_COMM_WORLD NONE 0 0");
   DO(Dist_graph_create_adjacent, MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right,
      MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
   DO(Comm_set_name, ring, "ring");
-  among(ring, 1);
+  snprintf(partners, sizeof partners, "to %d from %d", right, left);
+  among(ring, "ring", 1);
   REQUIRE(in[0] == left * 10);
   /* A message after all those requests: handles were not mixed up. */
   int number = -1;
