@@ -31,6 +31,28 @@ static void region(void) {
   entrain_region_end();
 }
 
+static void alltoallv(void) {
+  static const int one = 1, zero = 0;
+  int in;
+  MPI_Alltoallv(&number, &one, &zero, MPI_INT, &in, &one, &zero, MPI_INT, MPI_COMM_SELF);
+}
+
+/* So many neighbours, none of which gets data: what remains is looking at the counts. */
+enum { k_neighbours = 1000 };
+static int counts[k_neighbours];
+static MPI_Comm crowd;
+
+static void make_crowd(void) {
+  static int itself[k_neighbours];
+  MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, k_neighbours, itself, MPI_UNWEIGHTED, k_neighbours,
+                                 itself, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &crowd);
+}
+
+static void neighbours(void) {
+  int in;
+  MPI_Neighbor_alltoallv(&number, counts, counts, MPI_INT, &in, counts, counts, MPI_INT, crowd);
+}
+
 static double nanoseconds(void (*call)(void), int calls) {
   double least = 1e30;
   for (int run = 0; run < 5; ++run) {
@@ -52,6 +74,11 @@ int main(int argc, char** argv) {
   printf("MPI_Sendrecv with itself\t1\t%.1f\n", nanoseconds(sendrecv, calls));
   printf("MPI_Irecv, MPI_Isend, MPI_Waitall with itself\t3\t%.1f\n", nanoseconds(requests, calls));
   printf("entrain_region_begin and _end\t2\t%.1f\n", nanoseconds(region, calls));
+  printf("MPI_Alltoallv on MPI_COMM_SELF\t1\t%.1f\n", nanoseconds(alltoallv, calls));
+  make_crowd();
+  printf("MPI_Neighbor_alltoallv, 1,000 neighbours\t1\t%.1f\n",
+         nanoseconds(neighbours, calls / 100 + 1));
+  MPI_Comm_free(&crowd);
   MPI_Finalize();
   return 0;
 }

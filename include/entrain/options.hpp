@@ -34,7 +34,8 @@ enum class Condensing {
   weighted,  ///< the same, weighted by 1 / (round trip)^2
 };
 
-/// The meaning of Alltoallv and Alltoallw, for which a trace records only totals.
+/// The meaning of calls of Alltoallv and Alltoallw of which a trace records only totals. Where it
+/// names their partners, as `entrain record` does, those count instead.
 enum class AlltoallvRule {
   ignore,  ///< no edge; counted and reported
   dense,   ///< every contributing begin before every receiving end, as the papers do; use it only

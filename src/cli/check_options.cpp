@@ -91,7 +91,7 @@ void CheckArguments::declare(OptionSet& set) {
             "auto.")
       ->group(k_group);
   add_value(set, "--alltoallv", options.alltoallv, parse_alltoallv, "ignore|dense",
-            "How to read Alltoallv and Alltoallw, for which a trace records totals only. "
+            "How to read calls of Alltoallv and Alltoallw that do not name their partners. "
             "ignore: no edges; the calls are counted and reported. dense: every process that "
             "sent precedes every process that received. Use dense when you know that every "
             "process sends to every other one; it is wrong for a sparse exchange. Default: "
