@@ -51,6 +51,17 @@ TEST(Merged, parents_come_before_their_children) {
   EXPECT_EQ(merged.comms()[inter].group_b, "1");
 }
 
+TEST(Merged, lists_of_partners_are_strings_that_all_processes_share) {
+  std::vector<ProcessRecord> processes{process(0), process(1)};
+  processes[0].partners = {{0, "to 1 from 1"}, {1, "to from"}};
+  processes[1].partners = {{0, "to from"}, {1, "to 0 from 0"}};
+  const Merged merged(std::move(processes));
+  EXPECT_THAT(merged.partners(), ElementsAre("to 1 from 1", "to from", "to 0 from 0"));
+  EXPECT_THAT(merged.local_plan(0).strings, ElementsAre(Pair(0, 1), Pair(1, 2)));
+  const LocalPlan plan = parse_plan(to_text(merged.local_plan(1)));
+  EXPECT_THAT(plan.strings, ElementsAre(Pair(0, 2), Pair(1, 3)));
+}
+
 TEST(Merged, broken_journals_may_make_a_circle_of_parents) {
   std::vector<ProcessRecord> processes{process(0)};
   processes[0].comms[2] = {"a", "", 'x', "0", "", 3};

@@ -21,6 +21,8 @@ TEST(ProcessRecord, is_read_from_a_journal) {
   journal.add({"window", "4", "0", "world:0/window2"});
   journal.add({"window_name", "4", "board"});
   journal.add({"group", "1", "2,3"});
+  journal.add({"partners", "0", "to 1-2 from"});
+  journal.add({"partners_full"});
   journal.add({"clock", "1", "m"});
   journal.add({"limit", k_limit_size});
   journal.add({"sample", "2", "1000", "2000", "30", "0"});
@@ -38,6 +40,8 @@ TEST(ProcessRecord, is_read_from_a_journal) {
   EXPECT_EQ(record.windows.at(4).key, "world:0/window2");
   EXPECT_EQ(record.windows.at(4).name, "board");
   EXPECT_EQ(record.groups.at(1), "2,3");
+  EXPECT_EQ(record.partners.at(0), "to 1-2 from");
+  EXPECT_TRUE(record.partners_full);
   EXPECT_EQ(record.parent, 1u);
   EXPECT_EQ(record.limit, k_limit_size);
   ASSERT_EQ(record.samples.size(), 1u);

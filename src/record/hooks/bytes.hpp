@@ -16,6 +16,11 @@ class Counts {
   Counts(const int* counts) : narrow_(counts) {}
   Counts(const MPI_Count* counts) : wide_(counts) {}
   Count operator[](std::size_t i) const { return wide_ != nullptr ? wide_[i] : narrow_[i]; }
+  /// The result of `use` for the array itself: a loop over it asks for the width once.
+  template <class Use>
+  auto apply(Use use) const {
+    return wide_ != nullptr ? use(wide_) : use(narrow_);
+  }
 
  private:
   const int* narrow_ = nullptr;
