@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "record/hooks/collectives.hpp"
+#include "record/recorder/neighbours.hpp"
 
 namespace entrain::record {
 
@@ -27,7 +28,7 @@ std::uint64_t measure_each(const std::vector<int>& partners, std::uint64_t* bits
     const std::size_t end = std::min(begin + 64, size);
     std::uint64_t word = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      const std::uint64_t more = ranks[i] == MPI_PROC_NULL ? 0 : bytes(i);
+      const std::uint64_t more = ranks[i] < 0 ? 0 : bytes(i);
       word |= std::uint64_t{more > 0} << (i - begin);
       total += more;
     }
@@ -97,7 +98,7 @@ class NamedCall {
     const bool near = among == Among::neighbours;
     std::unique_ptr<Partners>& partners = near ? comm->neighbours : comm->everybody;
     if (partners == nullptr) {
-      partners = std::make_unique<Partners>(near ? Partners::neighbours(handle)
+      partners = std::make_unique<Partners>(near ? neighbours_of(handle)
                                                  : Partners::everybody(comm->partners()));
     }
     partners_ = partners.get();

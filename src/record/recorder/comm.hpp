@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "record/recorder/partners.hpp"
+#include "record/base/partners.hpp"
 
 namespace entrain::record {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "record/base/journal.hpp"
+#include "record/base/partners.hpp"
 #include "record/mpi/world.hpp"
 #include "record/recorder/comm.hpp"
-#include "record/recorder/partners.hpp"
 #include "record/recorder/requests.hpp"
 #include "record/recorder/window.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "record/recorder/partners.hpp"
+#include "record/base/partners.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -16,44 +16,11 @@ std::vector<int> marked(const std::vector<int>& candidates, const std::uint64_t*
   std::vector<int> ranks;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const bool set = (bits[i / 64] >> i % 64 & 1) != 0;
-    if (set && candidates[i] != MPI_PROC_NULL) ranks.push_back(candidates[i]);
+    if (set && candidates[i] >= 0) ranks.push_back(candidates[i]);
   }
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;
-}
-
-Partners grid_neighbours(MPI_Comm comm) {
-  int dimensions = 0;
-  real.MPI_Cartdim_get(comm, &dimensions);
-  std::vector<int> ranks;
-  for (int d = 0; d < dimensions; ++d) {
-    int below = MPI_PROC_NULL, above = MPI_PROC_NULL;
-    real.MPI_Cart_shift(comm, d, 1, &below, &above);
-    ranks.insert(ranks.end(), {below, above});
-  }
-  return {ranks, ranks};
-}
-
-Partners graph_neighbours(MPI_Comm comm) {
-  int rank = 0, count = 0;
-  real.MPI_Comm_rank(comm, &rank);
-  real.MPI_Graph_neighbors_count(comm, rank, &count);
-  std::vector<int> ranks(static_cast<std::size_t>(count));
-  real.MPI_Graph_neighbors(comm, rank, count, ranks.data());
-  return {ranks, ranks};
-}
-
-Partners dist_graph_neighbours(MPI_Comm comm) {
-  int in = 0, out = 0, weighted = 0;
-  real.MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
-  std::vector<int> from(static_cast<std::size_t>(in)), to(static_cast<std::size_t>(out));
-  // The standard does not allow MPI_UNWEIGHTED for a weighted graph.
-  std::vector<int> in_weights(from.size()), out_weights(to.size());
-  real.MPI_Dist_graph_neighbors(comm, in, from.data(),
-                                weighted != 0 ? in_weights.data() : MPI_UNWEIGHTED, out, to.data(),
-                                weighted != 0 ? out_weights.data() : MPI_UNWEIGHTED);
-  return {std::move(to), std::move(from)};
 }
 
 }  // namespace
@@ -85,15 +52,6 @@ Partners Partners::everybody(std::uint64_t count) {
   std::vector<int> ranks(count);
   std::iota(ranks.begin(), ranks.end(), 0);
   return {ranks, ranks};
-}
-
-Partners Partners::neighbours(MPI_Comm comm) {
-  int kind = MPI_UNDEFINED;
-  real.MPI_Topo_test(comm, &kind);
-  if (kind == MPI_CART) return grid_neighbours(comm);
-  if (kind == MPI_GRAPH) return graph_neighbours(comm);
-  if (kind == MPI_DIST_GRAPH) return dist_graph_neighbours(comm);
-  return {{}, {}};
 }
 
 std::uint32_t Partners::number(PartnerLists& lists) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "record/recorder/partners.hpp"
+#include "record/base/partners.hpp"
 
 #include <gmock/gmock.h>
 
@@ -38,7 +38,7 @@ TEST(PartnerLists, have_room_for_so_many) {
 TEST(Partners, are_those_whose_bits_are_set) {
   Journal journal;
   PartnerLists lists(journal);
-  Partners neighbours({7, MPI_PROC_NULL, 3, 7}, {2, 2});
+  Partners neighbours({7, -1, 3, 7}, {2, 2});
   neighbours.to_bits()[0] = 0b1111;
   neighbours.from_bits()[0] = 0b10;
   const std::uint32_t first = neighbours.number(lists);

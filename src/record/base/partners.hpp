@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "record/base/journal.hpp"
-#include "record/mpi/real_mpi.hpp"
 
 namespace entrain::record {
 
@@ -40,12 +39,10 @@ class PartnerLists {
 /// with which it did in the calls so far. The i-th counts of a call belong to the i-th candidates.
 class Partners {
  public:
+  /// Ranks; a negative one is nobody, and a rank may be there twice.
   Partners(std::vector<int> to, std::vector<int> from);
   /// The candidates of MPI_Alltoallv: `count` ranks, in both directions.
   static Partners everybody(std::uint64_t count);
-  /// The neighbours in the topology of a communicator, as neighbourhood collectives number them. A
-  /// neighbour may be MPI_PROC_NULL, or there twice. None if there is no topology.
-  static Partners neighbours(MPI_Comm comm);
 
   [[nodiscard]] const std::vector<int>& to() const { return to_; }
   [[nodiscard]] const std::vector<int>& from() const { return from_; }
