@@ -9,7 +9,10 @@
 namespace entrain::test {
 namespace {
 
+namespace fs = std::filesystem;
+
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class Calls : public ToldPrograms {};
 
@@ -47,6 +50,23 @@ TEST_P(Calls, partners_of_collective_calls) {
   EXPECT_EQ(check_["edges"]["n_to_n"]["count"], expected + (persistent ? 2 * 4 + 8 : 0));
   for (const auto& [what, count] : check_["skipped"].items()) EXPECT_EQ(count, 0) << what;
   for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
+}
+
+TEST_P(Calls, partners_are_there_after_a_repair) {
+  const fs::path trace = scratch_ / "trace";
+  const ChildOutcome outcome =
+      record(mpi_, 4, trace, {program("partners"), scratch_.path().string(), "crash"});
+  EXPECT_NE(outcome.exit_code, 0);
+  const ChildOutcome repaired = repair(trace);
+  ASSERT_EQ(repaired.exit_code, 0) << repaired.err;
+  expect_sound(trace);
+  const auto expected = all_lines("expected");
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    // A barrier follows, in which a process may be killed.
+    EXPECT_THAT(joined(records_of(printed_, std::to_string(rank))),
+                StartsWith(joined(expected[rank])));
+  }
+  EXPECT_THAT(joined(expected[0]), HasSubstr("PARTNERS to 1 from 1"));
 }
 
 TEST_P(Calls, every_file_access) { expect_recorded_as_told("files"); }

@@ -27,7 +27,9 @@ std::string content(const fs::path& path) {
 /// An archive with one call, whose attribute 3 is the string 7. Its anchor.
 fs::path archive_with_partners(const fs::path& folder) {
   static const OTF2_FlushCallbacks k_flush{
-      [](void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; },
+      [](void*, OTF2_FileType, OTF2_LocationRef, void*, bool) -> OTF2_FlushType {
+        return OTF2_FLUSH;
+      },
       [](void*, OTF2_FileType, OTF2_LocationRef) -> OTF2_TimeStamp { return 30; }};
   OTF2_Archive* const archive =
       OTF2_Archive_Open(folder.c_str(), "x", OTF2_FILEMODE_WRITE, 1 << 20, 1 << 20,
@@ -79,7 +81,7 @@ TEST(LibraryCopy, keeps_the_partners_that_collective_calls_name) {
   ASSERT_TRUE(copy) << copy.error().message;
   const std::string events = content((*copy)->folder() / "x" / "0.evt");
   // A list of one attribute, 3, a string, 7; then the record.
-  const std::string named{mark::attribute_list, 7, 1, 1, 1, 3, attribute_type::string, 1, 7,
+  const std::string named{mark::attribute_list,     7, 1, 1, 1, 3, attribute_type::string, 1, 7,
                           event::mpi_collective_end};
   EXPECT_THAT(events, HasSubstr(named));
   const std::string definitions = content((*copy)->folder() / "x.def");

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Partners of collective calls in all the ways in which they may differ: with and without data, in
- * place, between two groups, on open grids, twice the same one. Four processes. */
+ * place, between two groups, on open grids, twice the same one. Four processes. With a second
+ * argument they end without MPI_Finalize. */
 #include <string.h>
+#include <unistd.h>
 
 #include "expect.h"
 
@@ -207,6 +209,10 @@ int main(int argc, char** argv) {
   result(in, sizeof in);
   MPI_Type_free(&empty);
   expect_close();
+  if (argc > 2) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    _exit(3);
+  }
   if (rank == 0) printf("partners done\n");
   MPI_Finalize();
   return 0;
