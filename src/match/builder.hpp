@@ -53,6 +53,9 @@ class Builder {
   [[nodiscard]] const trace::Definitions& definitions() const { return share_.trace.definitions; }
   [[nodiscard]] const Options& options() const { return options_; }
 
+  [[nodiscard]] const trace::LocationSkeleton& skeleton(LocationIndex location) const {
+    return share_.trace.locations[location];
+  }
   [[nodiscard]] std::span<const trace::Event> events(LocationIndex location) const {
     return share_.trace.locations[location].events;
   }
@@ -109,6 +112,9 @@ class Builder {
   /// Adds an exchange unless it has no pair of different locations.
   void add_exchange(EdgeKind kind, bool ordered, std::span<const Participant> sends,
                     std::span<const Participant> receives);
+
+  /// True if records of messages are missing, at any member. match_messages() finds it out.
+  bool incomplete = false;
 
   void count_unmatched(std::string_view name, std::uint64_t n = 1);
   void count_skipped(std::string_view name, std::uint64_t n = 1);

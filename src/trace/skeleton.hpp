@@ -16,10 +16,10 @@ namespace entrain::trace {
 /// names the OTF2 record and which fields of Event it fills.
 enum class EventKind : std::uint8_t {
   send,               ///< MpiSend: comm, peer (receiver), tag
-  isend,              ///< MpiIsend: comm, peer (receiver), tag, id = request
-  recv,               ///< MpiRecv: comm, peer (sender), tag
+  isend,              ///< MpiIsend: the same, id = request
+  recv,               ///< MpiRecv: comm, peer (sender), tag, length_code()
   irecv_request,      ///< MpiIrecvRequest: id = request
-  irecv,              ///< MpiIrecv (completion): comm, peer (sender), tag, id = request
+  irecv,              ///< MpiIrecv (completion): the same, id = request
   request_cancelled,  ///< MpiRequestCancelled: id = request
   collective_begin,   ///< MpiCollectiveBegin
   collective_end,     ///< MpiCollectiveEnd: op, comm, peer (root, or with k_partners the position
@@ -89,10 +89,34 @@ struct Event {
   std::uint32_t peer = k_none;  ///< rank as stored, or see the kind
   std::uint32_t tag = 0;
   EventKind kind{};
-  std::uint8_t op = 0;
-  std::uint8_t flags = 0;
+  std::uint8_t op = 0;     ///< of messages: bits of length_code()
+  std::uint8_t flags = 0;  ///< the same
+  std::uint8_t more = 0;   ///< the same
 };
 static_assert(sizeof(Event) == 32);
+
+/// Notes the length of a message in its event. O(1).
+inline void set_length(Event& event, std::uint64_t bytes) {
+  const std::uint64_t code = (bytes * 0x9E3779B97F4A7C15u) >> 40;
+  event.op = static_cast<std::uint8_t>(code);
+  event.flags = static_cast<std::uint8_t>(code >> 8);
+  event.more = static_cast<std::uint8_t>(code >> 16);
+}
+/// 24 bits that stand for the length of a message: equal for equal lengths, and of two other
+/// lengths equal once in 2^24 times.
+[[nodiscard]] inline std::uint32_t length_code(const Event& event) {
+  return std::uint32_t{event.op} | std::uint32_t{event.flags} << 8 |
+         std::uint32_t{event.more} << 16;
+}
+
+/// [begin, end]: nothing was recorded between these two stamps, local ticks.
+struct Gap {
+  std::uint64_t begin = 0;
+  std::uint64_t end = k_open;
+
+  /// `end` of a gap that lasts to the end of the trace.
+  static constexpr std::uint64_t k_open = ~std::uint64_t{0};
+};
 
 /// [begin, end]: stamp and stop time of a BufferFlush, local ticks.
 struct FlushInterval {
@@ -120,6 +144,7 @@ struct LocationSkeleton {
   std::uint64_t last = 0;         ///< stamp of the last record; only if event_count > 0
   std::uint64_t granule = 0;      ///< smallest distance of two different stamps; 0: unknown
   std::vector<FlushInterval> flushes;
+  std::vector<Gap> gaps;  ///< from MeasurementOnOff off to on; in order, never overlapping
   std::vector<ClockOffset> clock_offsets;  ///< as stored, in file order
 
   // Anomalies, counted and not fatal.

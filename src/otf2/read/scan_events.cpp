@@ -104,6 +104,7 @@ class PartJoiner {
  private:
   void append_stamps(const ScanPart& part);
   void append_events(ScanPart& part);
+  void append_gaps(const ScanPart& part);
   void note_decrease(const ScanPart::Decrease& decrease);
 
   trace::LocationSkeleton result_;
@@ -121,7 +122,26 @@ void PartJoiner::append(ScanPart part) {
   result_.unknown_records += more.unknown_records;
   result_.undefined_references += more.undefined_references;
   result_.flushes.insert(result_.flushes.end(), more.flushes.begin(), more.flushes.end());
+  append_gaps(part);
   result_.truncated = part.truncated;
+}
+
+/// A gap that was open at the end of the part before goes on here until the first "on".
+void PartJoiner::append_gaps(const ScanPart& part) {
+  std::vector<trace::Gap>& gaps = result_.gaps;
+  bool open = !gaps.empty() && gaps.back().end == trace::Gap::k_open;
+  if (open && part.switched_on_first) {
+    gaps.back().end = part.first_on;
+    open = false;
+  }
+  for (const trace::Gap& gap : part.skeleton.gaps) {
+    if (open) {  // switched off twice
+      gaps.back().end = gap.end;
+      open = false;
+    } else {
+      gaps.push_back(gap);
+    }
+  }
 }
 
 void PartJoiner::append_stamps(const ScanPart& part) {

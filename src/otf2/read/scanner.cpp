@@ -12,6 +12,7 @@ using trace::RmaGroupRole;
 constexpr LengthLimits k_uninteresting = [] {
   LengthLimits limits = except(k_plain_records, {mark::attribute_list,
                                                  event::buffer_flush,
+                                                 event::measurement_on_off,
                                                  event::enter,
                                                  event::leave,
                                                  event::mpi_send,
@@ -68,6 +69,8 @@ void skip_value(std::uint8_t type, FieldReader& in) {
     in.c64();
   }
 }
+
+constexpr std::uint8_t k_measurement_on = 1;  ///< OTF2_MEASUREMENT_ON
 
 constexpr bool is_region_record(std::size_t type) { return type >> 1 == event::enter >> 1; }
 static_assert(event::leave == event::enter + 1 && event::enter % 2 == 0);
@@ -189,6 +192,8 @@ void Scanner::decode(std::uint8_t type, Fields& in) {
   switch (type) {
     case event::buffer_flush:
       return flush(in);
+    case event::measurement_on_off:
+      return measurement(in.u8() == k_measurement_on);
     case event::enter:
     case event::leave:
       if (references_.any_region_role) region(in.c32(), type == event::enter);
@@ -287,6 +292,20 @@ void Scanner::flush(Fields& in) {
   skeleton_.flushes.push_back({time_, std::max(stop, time_)});
 }
 
+/// Off begins a gap, on ends it.
+void Scanner::measurement(bool on) {
+  std::vector<trace::Gap>& gaps = skeleton_.gaps;
+  const bool open = !gaps.empty() && gaps.back().end == trace::Gap::k_open;
+  if (!on) {
+    if (!open) gaps.push_back({.begin = time_});
+  } else if (open) {
+    gaps.back().end = time_;
+  } else if (gaps.empty() && !part_.switched_on_first) {
+    part_.switched_on_first = true;
+    part_.first_on = time_;
+  }
+}
+
 void Scanner::region(std::uint32_t local, bool enter) {
   const std::uint32_t at = regions_(local);
   switch (at == k_none ? RegionRole::other : references_.region_roles[at]) {
@@ -334,7 +353,7 @@ void Scanner::message(EventKind kind, Fields& in, bool with_request) {
   event.peer = in.c32();
   event.comm = position(comms_, in.c32());
   event.tag = in.c32();
-  in.c64();
+  trace::set_length(event, in.c64());
   if (with_request) event.id = in.c64();
 }
 

@@ -36,6 +36,8 @@ struct ScanPart {
   std::uint64_t first_stamp = 0, last_stamp = 0;  ///< only if has_stamp
   std::optional<Decrease> decrease;               ///< the first one
 
+  bool switched_on_first = false;  ///< before any "off" of the part: it ends a gap of the last one
+  std::uint64_t first_on = 0;      ///< its stamp
   std::vector<std::size_t> early_syncs;  ///< RmaGroupSyncs before any window call, in events
   std::optional<WindowCall> first_window_call;
   trace::RmaGroupRole role = trace::RmaGroupRole::unknown;  ///< of the call open at the end
@@ -111,6 +113,7 @@ class Scanner {
   void window_call(trace::RmaGroupRole role, bool enter);
   template <class Fields>
   void flush(Fields& in);
+  void measurement(bool on);
   template <class Fields>
   void message(EventKind kind, Fields& in, bool with_request);
   template <class Fields>

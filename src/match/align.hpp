@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace entrain::match {
+
+/// What is known of one end of a message, or of one call of a collective, when records may be
+/// missing.
+struct Trait {
+  std::uint64_t time = 0;      ///< stored stamp, ticks of its own clock
+  std::uint32_t position = 0;  ///< operations of its process before it that concern the other one
+  std::uint32_t symbol = 0;    ///< ends that belong together have equal symbols: a code of the size
+  bool after_gap = false;      ///< nothing was recorded just before it
+};
+
+/// One side of a channel: its ends in posting order.
+struct Side {
+  std::span<const Trait> traits;
+  std::uint32_t position = 0;   ///< at the end of the trace
+  bool ends_in_gap = false;     ///< nothing was recorded after the last end
+};
+
+/// What became of the ends of both sides.
+struct Alignment {
+  /// (index of the send, index of the receive), in order on both sides.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  std::uint64_t ambiguous = 0;  ///< receives that have a likely partner, but not for certain
+  std::uint64_t in_gaps = 0;    ///< ends whose partner was not recorded, as its side has a gap
+  std::uint64_t lost = 0;       ///< ends whose partner's record is missing for no known reason
+};
+
+/// Finds out which sends belong to which receives where some of both are missing from the trace
+/// (docs/method.md, section 2.1). A pair is only returned if every other explanation is far less
+/// likely: better none than a wrong one.
+///
+/// An explanation pairs some sends with some receives of equal symbols, in order on both sides. Its
+/// cost, in bits, adds up
+///   - what the loss of records costs: as much for a stretch of ends without partner of a side,
+///     however long, and more where both sides lost some; nothing where the other side has a gap;
+///   - how far the two processes drift apart in their counts of operations, from one pair to the
+///     next: receive.position - send.position stays the same in a program that repeats itself;
+///   - how far the delay of each pair is from the middle of the delays of the 16 pairs before it,
+///     compared with what is usual on this channel. Clocks need not agree for that.
+/// The cheapest explanation is taken. Its pairs count where every explanation without them costs far
+/// more.
+///
+/// Example: sends at 100, 200, 300, 400; receives at 105, 205, 405; equal symbols. The cheapest
+/// explanation leaves out the third send: delays of 5, 5 and 5. To leave out the fourth one
+/// instead would make the last delay 105.
+///
+/// Integers only, so that the result is the same everywhere. O(n + m) for n sends and m receives.
+Alignment align(const Side& sends, const Side& receives);
+
+}  // namespace entrain::match
