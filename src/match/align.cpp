@@ -15,10 +15,10 @@ namespace entrain::match {
 namespace {
 
 // Costs, in bits.
-constexpr int k_loss = 16;     ///< a stretch of lost records
-constexpr int k_both = 6;      ///< more for every two ends, one of each side, lost at one place
-constexpr int k_reward = 4;    ///< of every pair
-constexpr int k_far = 12;      ///< most for a delay above the usual one; twice that for one below
+constexpr int k_loss = 16;   ///< a stretch of lost records
+constexpr int k_both = 6;    ///< more for every two ends, one of each side, lost at one place
+constexpr int k_reward = 4;  ///< of every pair
+constexpr int k_far = 12;    ///< most for a delay above the usual one; twice that for one below
 /// How certain a pair must be: between the explanation that counts and others, and between it and
 /// the same without this pair.
 struct Certainty {
@@ -27,7 +27,7 @@ struct Certainty {
 constexpr Certainty k_nothing_lost = {24, 2}, k_little_lost = {24, 6}, k_much_lost = {36, 24};
 /// More than one end in so many lost is much.
 constexpr std::size_t k_many = 200;
-constexpr int k_beam = 90;     ///< explanations that cost so much more than the best are given up
+constexpr int k_beam = 90;  ///< explanations that cost so much more than the best are given up
 constexpr std::array k_shift_cost = {0, 6, 14, 18, 20, 22};  ///< by the change of positions
 
 constexpr std::size_t k_most_alive = 96;  ///< partial explanations kept
@@ -58,10 +58,10 @@ int both_cost(std::int32_t sends, std::int32_t receives) {
 /// The last pair of a partial explanation.
 struct Node {
   std::int32_t send = -1, receive = -1;
-  int cost = 0;                ///< of the cheapest partial explanation that ends here
-  int rest = k_never;          ///< of the cheapest way from here to the end
+  int cost = 0;        ///< of the cheapest partial explanation that ends here
+  int rest = k_never;  ///< of the cheapest way from here to the end
   std::uint32_t parent = k_none;
-  std::int64_t shift = 0;      ///< position of the receive - that of the send
+  std::int64_t shift = 0;  ///< position of the receive - that of the send
   std::int64_t delay = 0;
   std::int64_t usual = 0;      ///< middle of the delays up to here
   int delays = 0;              ///< that `usual` is the middle of
@@ -135,7 +135,8 @@ class Aligner {
           difference(delay(send + k, receive + k), delay(send + k - 1, receive + k - 1))));
     }
     if (changes.empty()) return ~std::uint64_t{0};
-    const auto place = changes.begin() + static_cast<std::ptrdiff_t>((changes.size() - 1) * 97 / 100);
+    const auto place =
+        changes.begin() + static_cast<std::ptrdiff_t>((changes.size() - 1) * 97 / 100);
     std::nth_element(changes.begin(), place, changes.end());
     return *place;
   }
@@ -244,13 +245,11 @@ class Aligner {
     const auto near = static_cast<std::int32_t>(by_position - traits.begin());
     for (const std::int32_t k : {-1, 0, 1}) consider(near + k);
     if (node.delays > 0) {
-      const std::int64_t wanted =
-          difference(static_cast<std::int64_t>(receive.time), node.usual);
-      const auto by_time = std::lower_bound(
-          traits.begin() + node.send + 1, traits.end(), wanted,
-          [](const Trait& trait, std::int64_t time) {
-            return static_cast<std::int64_t>(trait.time) < time;
-          });
+      const std::int64_t wanted = difference(static_cast<std::int64_t>(receive.time), node.usual);
+      const auto by_time = std::lower_bound(traits.begin() + node.send + 1, traits.end(), wanted,
+                                            [](const Trait& trait, std::int64_t time) {
+                                              return static_cast<std::int64_t>(trait.time) < time;
+                                            });
       const auto then = static_cast<std::int32_t>(by_time - traits.begin());
       for (const std::int32_t k : {-2, -1, 0, 1}) consider(then + k);
     }
@@ -258,8 +257,8 @@ class Aligner {
     const auto end = std::unique(candidates.begin(), candidates.begin() + count);
     for (auto send = candidates.begin(); send != end; ++send) {
       if (traits[*send].symbol != receive.symbol) continue;
-      const int cost = gap_cost(node, *send, j, shift(*send, j)) +
-                       delay_cost(node, delay(*send, j)) - k_reward;
+      const int cost =
+          gap_cost(node, *send, j, shift(*send, j)) + delay_cost(node, delay(*send, j)) - k_reward;
       if (node.cost + cost <= best + k_beam) found_.push_back({*send, from, cost});
     }
   }
@@ -394,8 +393,12 @@ class Aligner {
     const Certainty wanted = lost == 0               ? k_nothing_lost
                              : lost * k_many >= ends ? k_much_lost
                                                      : k_little_lost;
+    // Where much was lost, delays alone say too little.
+    const bool positions = sends_.position > 0 && receives_.position > 0;
+    const bool poor = lost * k_many >= ends && !positions;
+    const int margin = poor ? 2 * wanted.margin : wanted.margin;
     for (const Likely& pair : likely_) {
-      if (pair.margin >= wanted.margin && pair.alone >= wanted.alone) {
+      if (pair.margin >= margin && pair.alone >= wanted.alone) {
         result_.pairs.emplace_back(pair.send, pair.receive);
       }
     }

@@ -20,8 +20,8 @@ struct Trait {
 /// One side of a channel: its ends in posting order.
 struct Side {
   std::span<const Trait> traits;
-  std::uint32_t position = 0;   ///< at the end of the trace
-  bool ends_in_gap = false;     ///< nothing was recorded after the last end
+  std::uint32_t position = 0;  ///< at the end of the trace
+  bool ends_in_gap = false;    ///< nothing was recorded after the last end
 };
 
 /// What became of the ends of both sides.
@@ -45,8 +45,8 @@ struct Alignment {
 ///     next: receive.position - send.position stays the same in a program that repeats itself;
 ///   - how far the delay of each pair is from the middle of the delays of the 16 pairs before it,
 ///     compared with what is usual on this channel. Clocks need not agree for that.
-/// The cheapest explanation is taken. Its pairs count where every explanation without them costs far
-/// more.
+/// The cheapest explanation is taken. Its pairs count where every explanation without them costs
+/// far more.
 ///
 /// Example: sends at 100, 200, 300, 400; receives at 105, 205, 405; equal symbols. The cheapest
 /// explanation leaves out the third send: delays of 5, 5 and 5. To leave out the fourth one

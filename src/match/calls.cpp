@@ -45,11 +45,6 @@ Shape shape_of(std::uint8_t code, bool one_sided) {
   }
 }
 
-bool has_root(std::uint8_t code) {
-  const Shape shape = shape_of(code, false);
-  return shape == Shape::from_root || shape == Shape::to_root;
-}
-
 bool roots_agree(std::uint32_t a, std::uint32_t b) {
   return a == b || a == k_root_elsewhere || b == k_root_elsewhere;
 }
@@ -104,6 +99,11 @@ std::uint32_t common_root(std::span<const Call> calls) {
 }
 
 }  // namespace
+
+bool has_root(std::uint8_t code) {
+  const Shape shape = shape_of(code, false);
+  return shape == Shape::from_root || shape == Shape::to_root;
+}
 
 bool agree(std::span<const Call> calls) {
   const std::uint32_t root = common_root(calls);

@@ -17,6 +17,8 @@ struct Call {
   std::uint32_t process = k_none;
   std::uint32_t number = 0;         ///< among the calls of this process on `space`
   std::uint32_t root = k_none;      ///< process, k_none, or k_root_elsewhere
+  std::uint32_t size_code = 0;      ///< of the bytes that every caller contributes alike, or 0
+  std::uint64_t time = 0;           ///< stamp of the end
   std::uint32_t partners = k_none;  ///< position in Definitions::partners; k_none: names none
   std::uint8_t op = 0;
   bool non_blocking = false;
@@ -39,6 +41,9 @@ struct CommProcess {
 /// Unresolved ranks are left out.
 std::vector<CommProcess> processes_of(const Builder& builder, const trace::Comm& comm);
 
+/// True for collective operations that have a root.
+bool has_root(std::uint8_t op);
+
 /// True if the calls belong to one operation with one root.
 bool agree(std::span<const Call> calls);
 
@@ -52,8 +57,10 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
 enum class CallSpace { comms, windows };
 
 /// Forms the instances of all communicators or RMA windows: the k-th calls of the processes that
-/// call at all belong together. Stops at the first instance of a communicator whose calls disagree,
-/// and counts the calls that are left over.
+/// call at all belong together. Where records may be missing, the calls on communicators are
+/// aligned instead (number_by_reference()), and those on windows count only where all have equally
+/// many. Otherwise stops at the first instance of a communicator whose calls disagree, and counts
+/// the calls that are left over.
 ///
 /// `calls` are those of this member's processes, for each process in the order in which it began
 /// them. Of calls begun at one stamp requests come first, then the call that ended first. Blocks of

@@ -15,6 +15,12 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
+/// True if all callers of the operation contribute the same number of bytes.
+bool contribute_alike(std::uint8_t op) {
+  return op == trace::op::allreduce || op == trace::op::allgather || op == trace::op::alltoall ||
+         op == trace::op::reduce_scatter_block;
+}
+
 /// The calls of a process, and the number of records that are left over.
 struct ProcessCalls {
   std::vector<Call> calls;
@@ -142,6 +148,8 @@ class CallCollector {
       call.root = root_of(event);
     }
     call.op = event.op;
+    call.time = event.time;
+    if (contribute_alike(event.op)) call.size_code = event.tag;
     call.non_blocking = event.kind == EventKind::nb_complete;
     call.sent = (event.flags & trace::k_sent) != 0;
     call.received = (event.flags & trace::k_received) != 0;

@@ -70,8 +70,7 @@ class ProcessSides {
     };
     for_operations(
         events, [&](std::uint32_t i) { add(i, i, What::send); },
-        [&](std::uint32_t i, std::uint32_t posted) { add(posted, i, What::receive); },
-        [](bool) {});
+        [&](std::uint32_t i, std::uint32_t posted) { add(posted, i, What::receive); }, [](bool) {});
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       if (events[i].kind == trace::EventKind::collective_end) add(i, i, What::collective);
     }
@@ -100,8 +99,7 @@ class ProcessSides {
     const std::uint32_t position =
         with_peer++ - static_cast<std::uint32_t>(side.ends.size()) + calls_[event.comm];
     const std::uint32_t ended = gaps_.ended_by(event.time);
-    const std::uint32_t before =
-        side.traits.empty() ? 0 : gaps_.ended_by(side.traits.back().time);
+    const std::uint32_t before = side.traits.empty() ? 0 : gaps_.ended_by(side.traits.back().time);
     side.ends.push_back(builder_.ref(step.event));
     side.traits.push_back({.time = event.time,
                            .position = position,
@@ -113,8 +111,8 @@ class ProcessSides {
     for (Sides* sides : {&sends, &receives}) {
       for (auto& [channel, side] : *sides) {
         const std::uint32_t peer = sides == &sends ? channel.receiver : channel.sender;
-        side.position = with_[peer] - static_cast<std::uint32_t>(side.ends.size()) +
-                        calls_[channel.comm];
+        side.position =
+            with_[peer] - static_cast<std::uint32_t>(side.ends.size()) + calls_[channel.comm];
         side.ends_in_gap = gaps_.count() > gaps_.ended_by(side.traits.back().time);
       }
     }
@@ -188,10 +186,9 @@ class IncompleteMatcher {
                                  side.ends.size()});
     for (std::size_t k = 0; k < side.ends.size(); ++k) {
       const Trait& trait = side.traits[k];
-      parcel.insert(parcel.end(),
-                    {trait.time, std::uint64_t{trait.position} << 32 | trait.symbol,
-                     std::uint64_t{side.ends[k].location} << 32 | side.ends[k].node,
-                     std::uint64_t{trait.after_gap}});
+      parcel.insert(parcel.end(), {trait.time, std::uint64_t{trait.position} << 32 | trait.symbol,
+                                   std::uint64_t{side.ends[k].location} << 32 | side.ends[k].node,
+                                   std::uint64_t{trait.after_gap}});
     }
   }
   static std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
@@ -256,7 +253,7 @@ class IncompleteMatcher {
   Builder& builder_;
   std::span<const std::uint32_t> processes_;
   unsigned threads_;
-  Sides sent_;                  ///< to processes of this member
+  Sides sent_;                   ///< to processes of this member
   std::vector<Sides> received_;  ///< per process of this member
   std::vector<Meeting> meetings_;
 };

@@ -4,6 +4,7 @@
 
 #include "base/free_memory.hpp"
 #include "match/calls.hpp"
+#include "match/incomplete_calls.hpp"
 
 namespace entrain::match {
 
@@ -29,6 +30,8 @@ class InstanceMatcher {
   void run(std::vector<Call> calls) {
     std::erase_if(calls, [&](const Call& call) { return !is_member(call); });
     number(calls);
+    const bool aligned = !one_sided() && choose_references(calls);
+    if (aligned) align_calls(calls);
     take_census(calls);
     ship(std::move(calls));
     find_disagreements();
@@ -88,6 +91,65 @@ class InstanceMatcher {
     }
   }
 
+  /// True if records are missing, of messages or of calls: then the calls on every
+  /// intra-communicator are aligned to those of the process that has most.
+  bool choose_references(const std::vector<Call>& calls) {
+    const std::size_t count = comms_.size();
+    // Per communicator: most calls of a process (and the first process in rank order that has
+    // them), fewest (negated), largest code of what was called, smallest (negated).
+    std::vector<std::int64_t> largest(4 * count, -k_many);
+    std::int64_t code = 0;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const Call& call = calls[i];
+      code = call.number == 0 ? 0 : code;
+      code = static_cast<std::int64_t>(
+          (static_cast<std::uint64_t>(code) ^ what_code(call)) * 0x9E3779B97F4A7C15u >> 2);
+      const bool last = i + 1 == calls.size() || calls[i + 1].space != call.space ||
+                        calls[i + 1].process != call.process;
+      if (!last) continue;
+      std::int64_t* of = largest.data() + std::size_t{4} * call.space;
+      const std::int64_t number = std::int64_t{call.number} + 1;
+      of[0] = std::max(of[0], number << 31 | (0x7FFFFFFF - seat_of(call)->position));
+      of[1] = std::max(of[1], -number);
+      of[2] = std::max(of[2], code);
+      of[3] = std::max(of[3], -code);
+    }
+    team_.reduce(Team::Reduction::max, largest);
+    bool incomplete = builder_.incomplete;
+    for (std::size_t t = 0; t < count; ++t) {
+      const std::int64_t* of = largest.data() + 4 * t;
+      if (of[0] < 0) continue;
+      incomplete |= of[0] >> 31 != -of[1] || of[2] != -of[3];
+    }
+    if (!incomplete) return false;
+    for (std::uint32_t t = 0; t < count; ++t) {
+      const std::int64_t most = largest[std::size_t{4} * t];
+      references_.push_back({});
+      if (most < 0 || comms_[t]->inter) continue;
+      const auto position = static_cast<std::uint32_t>(0x7FFFFFFF - (most & 0x7FFFFFFF));
+      for (const Seat& seat : seats(t)) {
+        if (seat.position == position) references_[t].reference = seat.comm_process.process;
+      }
+      references_[t].calls = static_cast<std::uint32_t>(most >> 31);
+    }
+    return true;
+  }
+  /// Of what all calls of an instance have in common in any trace.
+  static std::uint64_t what_code(const Call& call) {
+    return std::uint64_t{call.op} << 1 | (call.non_blocking ? 1 : 0);
+  }
+
+  void align_calls(std::vector<Call>& calls) {
+    const std::size_t before = calls.size();
+    const CallFates fates = number_by_reference(builder_, calls, references_);
+    builder_.count_unmatched("collectives_incomplete", before - calls.size());
+    builder_.count_unmatched("ambiguous_calls", fates.ambiguous);
+    builder_.count_unmatched("calls_in_gaps", fates.in_gaps);
+  }
+  [[nodiscard]] bool is_aligned(std::uint32_t t) const {
+    return !references_.empty() && references_[t].reference != k_none;
+  }
+
   void take_census(const std::vector<Call>& calls) {
     std::vector<std::int64_t> sums(2 * comms_.size(), 0);
     std::vector<std::int64_t> shortest(comms_.size(), k_many);
@@ -107,6 +169,9 @@ class InstanceMatcher {
                     .calls = sums[2 * t + 1],
                     .shortest = shortest[t],
                     .end = shortest[t]};
+      if (is_aligned(static_cast<std::uint32_t>(t))) {
+        census.shortest = census.end = references_[t].calls;
+      }
       if (census.processes < 2) census = {};
       census_.push_back(census);
     }
@@ -199,6 +264,10 @@ class InstanceMatcher {
         builder_.count_skipped("rma_without_process_sync");
         return;
       }
+      if (is_aligned(t) && calls.size() < 2) {
+        builder_.count_unmatched("collectives_incomplete");
+        return;
+      }
       members.clear();
       for (const Call& call : calls) members.push_back(seat_of(call)->comm_process);
       add_instance(builder_, members, calls, *comms_[t], one_sided());
@@ -207,7 +276,9 @@ class InstanceMatcher {
 
   void count_leftovers() {
     if (team_.rank() != 0) return;
-    for (const Census& census : census_) {
+    for (std::uint32_t t = 0; t < census_.size(); ++t) {
+      if (is_aligned(t)) continue;  // counted where they were left out
+      const Census& census = census_[t];
       const bool incomplete = census.end == census.shortest;
       builder_.count_unmatched(
           incomplete ? (one_sided() ? "rma_incomplete" : "collectives_incomplete")
@@ -222,6 +293,7 @@ class InstanceMatcher {
   CallSpace space_;
   std::vector<const trace::Comm*> comms_;  ///< per communicator or window; null: undefined
   std::vector<std::vector<Seat>> seats_;   ///< the same, on demand
+  std::vector<AlignedSpace> references_;   ///< per communicator; empty: nothing is missing
   std::vector<Census> census_;
   std::vector<Call> calls_;  ///< at home here
 };

@@ -64,7 +64,9 @@ class ProcessMessages {
   void collect(const Builder& builder, std::uint32_t process, LocationIndex location) {
     for_operations(
         builder.events(location),
-        [&](std::uint32_t i) { add_send(builder, process, {location, i}); },
+        [&](std::uint32_t i) {
+          add_send(builder, process, {location, i});
+        },
         [&](std::uint32_t i, std::uint32_t posted) {
           add_receive(builder, process, {location, i}, posted);
         },
@@ -195,10 +197,10 @@ class MessageMatcher {
   };
 
   static void pack(const Channel& key, const Sent& sent, std::vector<std::uint32_t>& parcel) {
-    parcel.insert(parcel.end(), {key.comm, key.sender, key.receiver, key.tag,
-                                 static_cast<std::uint32_t>(sent.ends.size()),
-                                 static_cast<std::uint32_t>(sent.lengths >> 32),
-                                 static_cast<std::uint32_t>(sent.lengths)});
+    parcel.insert(
+        parcel.end(),
+        {key.comm, key.sender, key.receiver, key.tag, static_cast<std::uint32_t>(sent.ends.size()),
+         static_cast<std::uint32_t>(sent.lengths >> 32), static_cast<std::uint32_t>(sent.lengths)});
     for (const NodeRef& send : sent.ends) parcel.insert(parcel.end(), {send.location, send.node});
   }
   void unpack(std::span<const std::uint32_t> parcel) {

@@ -133,7 +133,8 @@ class Requests {
 
   const std::uint32_t* posted_receive(std::span<const trace::Event> events, std::uint64_t id) {
     const std::uint32_t* found = open_.find(id);
-    return found != nullptr && events[*found].kind == trace::EventKind::irecv_request ? found : nullptr;
+    return found != nullptr && events[*found].kind == trace::EventKind::irecv_request ? found
+                                                                                      : nullptr;
   }
 
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> open_;

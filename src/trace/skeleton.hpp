@@ -23,7 +23,8 @@ enum class EventKind : std::uint8_t {
   request_cancelled,  ///< MpiRequestCancelled: id = request
   collective_begin,   ///< MpiCollectiveBegin
   collective_end,     ///< MpiCollectiveEnd: op, comm, peer (root, or with k_partners the position
-                      ///< in Definitions::partners), k_sent, k_received
+                      ///< in Definitions::partners), k_sent, k_received,
+                      ///< tag = size_code() of the bytes sent
   nb_request,         ///< NonBlockingCollectiveRequest: id = request
   nb_complete,        ///< NonBlockingCollectiveComplete: as collective_end, id = request
   init_enter,         ///< Enter of MPI_Init or MPI_Init_thread
@@ -95,9 +96,14 @@ struct Event {
 };
 static_assert(sizeof(Event) == 32);
 
+/// 32 bits that stand for a number of bytes; 0 for 0 bytes.
+[[nodiscard]] inline std::uint32_t size_code(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>((bytes * 0x9E3779B97F4A7C15u) >> 32);
+}
+
 /// Notes the length of a message in its event. O(1).
 inline void set_length(Event& event, std::uint64_t bytes) {
-  const std::uint64_t code = (bytes * 0x9E3779B97F4A7C15u) >> 40;
+  const std::uint32_t code = size_code(bytes) >> 8;
   event.op = static_cast<std::uint8_t>(code);
   event.flags = static_cast<std::uint8_t>(code >> 8);
   event.more = static_cast<std::uint8_t>(code >> 16);

@@ -57,7 +57,6 @@ std::set<std::pair<LocationIndex, std::uint64_t>> stamps_of(const trace::Trace& 
   return stamps;
 }
 
-const void* g_messages;
 struct Found {
   std::size_t true_left = 0, found = 0, wrong = 0, violated = 0;
 };
@@ -73,7 +72,6 @@ Found compare(const std::multiset<Ends>& truth, const std::multiset<Ends>& found
     const bool right = truth.contains(ends);
     result.found += right;
     result.wrong += !right;
-    if (!right && getenv("DBG") && truth.size() > 1000 && std::get<0>(ends) != std::get<2>(ends) && &truth == g_messages) std::printf("wrong %u %lu -> %u %lu\n", std::get<0>(ends), std::get<1>(ends), std::get<2>(ends), std::get<3>(ends));
     result.violated += std::get<3>(ends) < std::get<1>(ends);
   }
   return result;
@@ -109,13 +107,16 @@ void try_losses(const fs::path& path, std::uint64_t seeds) {
       const auto graph = match::build_graph(dropped->trace, options);
       const Edges edges = edges_of(graph);
       const auto left = stamps_of(dropped->trace);
-      g_messages = &truth.messages;
       const Found m = compare(truth.messages, edges.messages, left);
       const Found c = compare(truth.calls, edges.calls, left);
-      std::printf("%-14s %-24s seed %llu: messages %6.2f %% of %zu, wrong %zu, violated %zu;  calls %6.2f %% of %zu, wrong %zu, violated %zu\n",
-                  path.filename().c_str(), loss.name.c_str(), static_cast<unsigned long long>(seed),
-                  100.0 * static_cast<double>(m.found) / static_cast<double>(m.true_left), m.true_left, m.wrong,
-                  m.violated, 100.0 * static_cast<double>(c.found) / static_cast<double>(c.true_left), c.true_left, c.wrong, c.violated);
+      std::printf(
+          "%-14s %-24s seed %llu: messages %6.2f %% of %zu, wrong %zu, violated %zu;  calls %6.2f "
+          "%% of %zu, wrong %zu, violated %zu\n",
+          path.filename().c_str(), loss.name.c_str(), static_cast<unsigned long long>(seed),
+          100.0 * static_cast<double>(m.found) / static_cast<double>(m.true_left), m.true_left,
+          m.wrong, m.violated,
+          100.0 * static_cast<double>(c.found) / static_cast<double>(c.true_left), c.true_left,
+          c.wrong, c.violated);
       EXPECT_GE(static_cast<double>(m.found), loss.least * static_cast<double>(m.true_left));
       EXPECT_LE(static_cast<double>(m.wrong), 1e-4 * static_cast<double>(m.found));
     }

@@ -363,7 +363,7 @@ void Scanner::collective(EventKind kind, Fields& in, bool with_request) {
   event.op = in.u8();
   event.comm = position(comms_, in.c32());
   event.peer = in.c32();
-  volume(event, in);
+  event.tag = trace::size_code(volume(event, in));
   if (with_request) event.id = in.c64();
   if (named_after_ == skeleton_.event_count) [[unlikely]]
     name_partners(event);
@@ -378,10 +378,13 @@ void Scanner::name_partners(Event& event) {
   event.peer = list;
 }
 
+/// Returns the bytes sent.
 template <class Fields>
-void Scanner::volume(Event& event, Fields& in) {
-  if (in.c64() > 0) event.flags |= trace::k_sent;
+std::uint64_t Scanner::volume(Event& event, Fields& in) {
+  const std::uint64_t sent = in.c64();
+  if (sent > 0) event.flags |= trace::k_sent;
   if (in.c64() > 0) event.flags |= trace::k_received;
+  return sent;
 }
 
 template <class Fields>

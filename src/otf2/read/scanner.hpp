@@ -120,7 +120,7 @@ class Scanner {
   void collective(EventKind kind, Fields& in, bool with_request);
   void name_partners(Event& event);
   template <class Fields>
-  static void volume(Event& event, Fields& in);
+  static std::uint64_t volume(Event& event, Fields& in);
   template <class Fields>
   void team(EventKind kind, Fields& in);
   template <class Fields>

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/incomplete_calls.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/executor.hpp"
+#include "match/align.hpp"
+#include "match/gaps.hpp"
+#include "match/operations.hpp"
+
+namespace entrain::match {
+
+namespace {
+
+/// The calls of one process on one communicator: a range of all calls.
+struct Column {
+  std::size_t begin = 0, end = 0;
+};
+
+std::vector<Column> columns_of(std::span<const Call> calls) {
+  std::vector<Column> columns;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (i == 0 || calls[i].space != calls[i - 1].space ||
+        calls[i].process != calls[i - 1].process) {
+      columns.push_back({i, i});
+    }
+    columns.back().end = i + 1;
+  }
+  return columns;
+}
+
+/// A call of a reference on its way to the other members, or its end of the trace.
+struct ReferenceCall {
+  std::uint64_t time = 0;
+  std::uint32_t space = 0;
+  std::uint32_t symbol = 0;
+  bool after_gap = false;
+  bool is_end = false;  ///< no call: `after_gap` says that the trace ends in a gap
+};
+
+/// One side of an alignment of calls. The position of a call counts the messages that its process
+/// exchanged before with the one of the other side.
+struct Traits {
+  std::vector<Trait> of;
+  bool ends_in_gap = false;
+
+  [[nodiscard]] Side side() const { return {of, of.empty() ? 0 : of.back().position, ends_in_gap}; }
+};
+
+/// When a process posted its messages, per partner.
+class MessageTimes {
+ public:
+  MessageTimes(const Builder& builder, std::uint32_t process) {
+    for (const LocationIndex location : builder.processes()[process]) {
+      const std::span<const trace::Event> events = builder.events(location);
+      const auto add = [&](std::uint32_t i, std::uint32_t posted) {
+        const std::uint32_t peer = builder.process_of_peer(events[i].comm, process, events[i].peer);
+        if (peer != k_none) times_[peer].push_back(events[posted].time);
+      };
+      for_operations(
+          events, [&](std::uint32_t i) { add(i, i); }, add, [](bool) {});
+    }
+    for (auto& [peer, times] : times_) std::sort(times.begin(), times.end());
+  }
+
+  [[nodiscard]] const std::map<std::uint32_t, std::vector<std::uint64_t>>& all() const {
+    return times_;
+  }
+  /// Sets the positions of calls for a partner.
+  void set_positions(std::uint32_t peer, std::vector<Trait>& traits) const {
+    const auto times = times_.find(peer);
+    if (times == times_.end()) return;
+    for (Trait& trait : traits) trait.position = count_until(times->second, trait.time);
+  }
+  static std::uint32_t count_until(const std::vector<std::uint64_t>& times, std::uint64_t time) {
+    return static_cast<std::uint32_t>(std::upper_bound(times.begin(), times.end(), time) -
+                                      times.begin());
+  }
+
+ private:
+  std::map<std::uint32_t, std::vector<std::uint64_t>> times_;  ///< sorted, per process
+};
+
+/// The positions of a reference's calls, per communicator and process of this member.
+using Positions = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>>;
+
+Traits traits_of(const Builder& builder, std::span<const Call> calls) {
+  const Gaps gaps(builder, calls.front().process);
+  Traits traits;
+  std::uint32_t before = 0;
+  for (const Call& call : calls) {
+    const std::uint32_t ended = gaps.ended_by(call.time);
+    traits.of.push_back(
+        {.time = call.time, .position = 0, .symbol = symbol_of(call), .after_gap = ended > before});
+    before = ended;
+  }
+  traits.ends_in_gap = gaps.count() > before;
+  return traits;
+}
+
+/// The calls of all references, by communicator. Collective.
+std::vector<Traits> share_references(const Builder& builder, std::span<const Call> calls,
+                                     std::span<const Column> columns,
+                                     std::span<const AlignedSpace> spaces) {
+  std::vector<ReferenceCall> own;
+  for (const Column& column : columns) {
+    const Call& first = calls[column.begin];
+    if (spaces[first.space].reference != first.process) continue;
+    const Traits traits =
+        traits_of(builder, calls.subspan(column.begin, column.end - column.begin));
+    for (const Trait& trait : traits.of) {
+      own.push_back({.time = trait.time,
+                     .space = first.space,
+                     .symbol = trait.symbol,
+                     .after_gap = trait.after_gap});
+    }
+    own.push_back({.space = first.space, .after_gap = traits.ends_in_gap, .is_end = true});
+  }
+  std::vector<Traits> references(spaces.size());
+  for (const auto& part : exchange(
+           builder.team(), std::vector<std::vector<ReferenceCall>>(builder.team().size(), own))) {
+    for (const ReferenceCall& call : part) {
+      Traits& reference = references[call.space];
+      if (call.is_end) {
+        reference.ends_in_gap = call.after_gap;
+      } else {
+        reference.of.push_back(
+            {.time = call.time, .symbol = call.symbol, .after_gap = call.after_gap});
+      }
+    }
+  }
+  return references;
+}
+
+/// Sends the positions of the calls of references to the owners of their partners. Collective.
+Positions share_positions(const Builder& builder, std::span<const Call> calls,
+                          std::span<const Column> columns, std::span<const AlignedSpace> spaces) {
+  std::vector<std::vector<std::uint32_t>> parcels(builder.team().size());
+  for (const Column& column : columns) {
+    const Call& first = calls[column.begin];
+    if (spaces[first.space].reference != first.process) continue;
+    const MessageTimes messages(builder, first.process);
+    for (const auto& [peer, times] : messages.all()) {
+      std::vector<std::uint32_t>& parcel = parcels[builder.owner_of_process(peer)];
+      parcel.insert(parcel.end(),
+                    {first.space, peer, static_cast<std::uint32_t>(column.end - column.begin)});
+      for (std::size_t i = column.begin; i < column.end; ++i) {
+        parcel.push_back(MessageTimes::count_until(times, calls[i].time));
+      }
+    }
+  }
+  Positions positions;
+  for (const std::vector<std::uint32_t>& parcel : exchange(builder.team(), std::move(parcels))) {
+    for (std::span<const std::uint32_t> rest = parcel; !rest.empty();) {
+      const std::size_t count = rest[2];
+      const auto of = rest.subspan(3, count);
+      positions[{rest[0], rest[1]}].assign(of.begin(), of.end());
+      rest = rest.subspan(3 + count);
+    }
+  }
+  return positions;
+}
+
+}  // namespace
+
+std::uint32_t symbol_of(const Call& call) {
+  const std::uint64_t what = std::uint64_t{call.op} | (call.non_blocking ? 0x100u : 0u);
+  const std::uint64_t root = has_root(call.op) ? call.root : k_none;
+  const std::uint64_t code =
+      ((what ^ root << 16) * 0x9E3779B97F4A7C15u ^ call.size_code) * 0x9E3779B97F4A7C15u;
+  return static_cast<std::uint32_t>(code >> 32);
+}
+
+CallFates number_by_reference(Builder& builder, std::vector<Call>& calls,
+                              std::span<const AlignedSpace> spaces) {
+  const std::vector<Column> columns = columns_of(calls);
+  const std::vector<Traits> references = share_references(builder, calls, columns, spaces);
+  const Positions positions = share_positions(builder, calls, columns, spaces);
+  std::vector<CallFates> fates(columns.size());
+  for_each_in_parallel(builder.options().threads, columns.size(), [&](std::size_t c) {
+    if (builder.cancel().asked()) return;
+    const std::span<Call> own(calls.data() + columns[c].begin, columns[c].end - columns[c].begin);
+    const AlignedSpace& space = spaces[own.front().space];
+    if (space.reference == k_none || space.reference == own.front().process) return;
+    Traits traits = traits_of(builder, own);
+    Traits reference = references[own.front().space];
+    const auto known = positions.find({own.front().space, own.front().process});
+    if (known != positions.end()) {
+      for (std::size_t k = 0; k < reference.of.size(); ++k) {
+        reference.of[k].position = known->second[k];
+      }
+      MessageTimes(builder, own.front().process).set_positions(space.reference, traits.of);
+    }
+    const Alignment alignment = align(reference.side(), traits.side());
+    for (Call& call : own) call.number = k_none;
+    for (const auto& [number, call] : alignment.pairs) own[call].number = number;
+    fates[c] = {alignment.ambiguous, alignment.in_gaps, alignment.lost};
+  });
+  std::erase_if(calls, [](const Call& call) { return call.number == k_none; });
+  CallFates sum;
+  for (const CallFates& one : fates) {
+    sum.ambiguous += one.ambiguous;
+    sum.in_gaps += one.in_gaps;
+    sum.lost += one.lost;
+  }
+  return sum;
+}
+
+}  // namespace entrain::match
