@@ -32,7 +32,8 @@ struct ArchiveInfo {
   std::uint64_t last_ticks = 0;   ///< largest stored stamp
   std::uint64_t event_bytes = 0;  ///< size of all event files
   std::vector<std::pair<std::string, std::string>> properties;
-  Counters anomalies;  ///< truncated or missing files, unknown records, ...
+  Completeness completeness;  ///< what the properties say of it
+  Counters anomalies;         ///< truncated or missing files, unknown records, ...
 };
 
 }  // namespace entrain

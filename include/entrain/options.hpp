@@ -92,6 +92,9 @@ struct CheckOptions {
   MuOption mu;
   AlltoallvRule alltoallv = AlltoallvRule::ignore;
   bool init_finalize = false;  ///< treat MPI_Init and MPI_Finalize as synchronising
+  /// Smallest Coverage::share(), 0 to 1, with which a trace without violations is called clean.
+  double min_coverage = 0.5;
+  bool strict_latency = false;  ///< edges closer than mu make the verdict `violations`, too
   BoundsOption bounds;
   unsigned threads = 0;  ///< worker threads; 0: all cores. The result does not depend on it.
   /// Anonymous memory that the large arrays of a run may take, bytes; the rest lies in mapped files

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,75 @@ struct EdgeStatistics {
 
 /// Named counts in a fixed order, e.g. {"sends", 40}.
 using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
+
+/// Value of the counter `name`; 0 if it is not there.
+[[nodiscard]] inline std::uint64_t count_of(const Counters& counters, std::string_view name) {
+  for (const auto& [key, value] : counters) {
+    if (key == name) return value;
+  }
+  return 0;
+}
+
+/// How much of the recorded communication could be checked (docs/method.md, section 7). Counts
+/// operations of single processes: a barrier of eight processes is eight calls.
+///
+/// Every receive is one of paired, ambiguous, lost or in_gaps.
+struct Coverage {
+  std::uint64_t receives = 0;   ///< completed receives, blocking or not; cancelled ones are not
+  std::uint64_t paired = 0;     ///< receives whose send was found
+  std::uint64_t ambiguous = 0;  ///< receives to which more than one send could belong
+  std::uint64_t lost = 0;       ///< receives whose send the trace does not have, as far as it shows
+  std::uint64_t in_gaps = 0;    ///< receives whose send lies where its process was not recorded
+  /// Calls of collectives on communicators of more than one process, also those of RMA windows.
+  std::uint64_t collective_calls = 0;
+  /// Calls whose instance is complete and says who waits for whom, even if nobody does: a gather to
+  /// which no process contributes a byte, or the creation of a communicator.
+  std::uint64_t in_instances = 0;
+  /// Calls of Alltoallv and Alltoallw in complete instances of which only totals are known.
+  std::uint64_t alltoallv_skipped = 0;
+  /// Calls of neighbourhood collectives whose partners are not recorded.
+  std::uint64_t neighbourhood_skipped = 0;
+
+  /// (paired + in_instances) / (receives + collective_calls), 0 to 1; empty if there are none.
+  [[nodiscard]] std::optional<double> share() const {
+    const std::uint64_t all = receives + collective_calls;
+    if (all == 0) return std::nullopt;
+    return static_cast<double>(paired + in_instances) / static_cast<double>(all);
+  }
+};
+
+/// Completeness of a trace as its archive properties state it. Score-P writes them.
+struct Completeness {
+  /// OTF2::MPI_COMMUNICATION_COMPLETE: false if the recording of MPI was switched off for a while.
+  /// Empty: the archive does not say.
+  std::optional<bool> mpi_communication;
+  /// Names of all properties that deny a completeness, e.g. "OTF2::THREAD_LOCK_EVENT_COMPLETE".
+  std::vector<std::string> incomplete;
+  /// Properties whose name speaks of a filter, with their values.
+  std::vector<std::pair<std::string, std::string>> filters;
+};
+
+/// The result of a check in one word.
+enum class Verdict : std::uint8_t {
+  violations,  ///< a receive is earlier than its send
+  clean,       ///< enough was checked and nothing is violated, or there is nothing to violate
+  unproven,    ///< nothing is violated, but too little was checked to say more
+};
+const char* name_of(Verdict verdict);
+
+/// The reason of a verdict `unproven`; the first one that holds.
+enum class Doubt : std::uint8_t {
+  none,                 ///< the verdict is another one
+  contradictory_edges,  ///< edges form cycles that no clocks can meet: some pairs are wrong
+  no_edges,             ///< the trace has communication, or unread files, but no edge to check
+  low_coverage,         ///< Coverage::share() is below CheckOptions::min_coverage
+};
+const char* name_of(Doubt doubt);
+
+struct Judgement {
+  Verdict verdict = Verdict::unproven;
+  Doubt doubt = Doubt::no_edges;
+};
 
 /// Quality of the presync of a location's clock. Bounds are empty where nothing is known: no
 /// half-width was recorded, or the sessions are too few to show how much the clock wanders.
@@ -164,6 +234,11 @@ struct CheckReport {
                           ///< "clock_delays.csv (estimate)"
   Counters unmatched;     ///< operations without a partner
   Counters skipped;       ///< operations left out on purpose, and anomalies of the files
+  Completeness completeness;
+  Coverage coverage;
+  std::uint64_t checked_edges = 0;  ///< sum over kinds in force
+  double min_coverage = 0;          ///< as CheckOptions::min_coverage
+  Judgement judgement;
 };
 
 /// A pass of the gamma control loop.
@@ -220,6 +295,10 @@ struct CorrectReport {
   TimelineReport timeline;
   CheckReport after;      ///< of the archive as written; equals `before` in shape
   bool verified = false;  ///< false with verify = off: `after` is empty then
+  /// Of the archive as written. Beside the edges of `after` it depends on the local order of
+  /// events, which a correction must keep, and on the edges that the correction had to drop.
+  /// Empty if the archive was not verified.
+  std::optional<Judgement> judgement;
   std::string mode;
   std::string link;                   ///< how overlay linked event files; empty for rewrite
   std::string output;                 ///< path of the corrected archive's anchor file

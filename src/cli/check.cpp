@@ -23,7 +23,10 @@ class Check : public Verb {
          "cause: a receive before its send. Per kind of operation it shows the number of edges "
          "(pairs of a send and a receive; a collective counts all of its pairs), how many are "
          "violated, how many are closer than the minimum latency, and the worst one with its "
-         "place. Changes nothing."},
+         "place. Changes nothing.",
+         "The report ends with a verdict: violations, clean, or unproven. It names the share of "
+         "the recorded receives and calls of collectives that could be checked, and what told "
+         "nothing."},
         {{"entrain check traces.otf2", "Are there violations in the times that a reader sees?"},
          {"entrain check --presync none traces.otf2",
           "The same for the time stamps as they were recorded."},
@@ -32,10 +35,13 @@ class Check : public Verb {
          {"entrain check --bounds traces.otf2", "How far may these times be trusted?"},
          {"entrain check --json traces.otf2 | jq .violations",
           "The number of violations, for a script."}},
-        exit_codes({{"0", "no violations"},
+        exit_codes({{"0", "clean: enough could be checked, and nothing is violated"},
                     {"1",
                      "violations found (with --strict-latency: or edges closer than the "
-                     "minimum latency)"}}),
+                     "minimum latency)"},
+                    {"3",
+                     "unproven: nothing is violated, but too little could be checked (see "
+                     "--min-coverage)"}}),
         {"--presync", "--mu", "--clock-domain", "--bounds", "--json"}};
     return k_help;
   }
@@ -54,10 +60,7 @@ class Check : public Verb {
     check_.options.threads = common_.own_threads();
     return run_and_report(
         common_, [&](Progress* progress) { return check(progress); },
-        [&](const CheckReport& report) {
-          const bool close = check_.strict_latency && report.below_latency > 0;
-          return report.violations > 0 || close ? k_exit_violations : k_exit_fine;
-        });
+        [](const CheckReport& report) { return exit_code_of(report.judgement.verdict); });
   }
 
  private:

@@ -103,6 +103,13 @@ void CheckArguments::declare(OptionSet& set) {
             "but not counted. Use on when your MPI is known to synchronise there. Default: "
             "off.")
       ->group(k_group);
+  add_value(set, "--min-coverage", options.min_coverage, parse_percent, "PERCENT",
+            "Share of the recorded receives and calls of collectives, 0 to 100 %, that must be "
+            "checked before a trace without violations is called clean. Below it the verdict is "
+            "unproven, and the exit status 3. It is unproven with any value if no edge at all "
+            "could be checked. Use a larger one where a miss is dear, and 0 to ask for "
+            "violations only. Default: 50 %.")
+      ->group(k_group);
   set.flag("--bounds", options.bounds.wanted,
            "Also prove how far the times may be trusted. Messages, collectives and clock "
            "sessions with an interval prove, for every clock and time, the interval in "
@@ -141,8 +148,9 @@ void CheckArguments::declare(OptionSet& set) {
       "communication event. With several processes, each one has that much. Use it "
       "when a trace is larger than the machine. Default: no limit.")
       ->group(k_group);
-  set.flag("--strict-latency", strict_latency,
-           "Also end with exit status 1 if a receive is not earlier than its send, but "
+  set.flag("--strict-latency", options.strict_latency,
+           "Also call it a violation, with exit status 1, if a receive is not earlier than its "
+           "send, but "
            "closer to it than the minimum latency (see --mu). Use it with a mu that you "
            "know. Default: such edges are only reported.")
       ->group(k_group);

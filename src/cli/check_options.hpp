@@ -16,7 +16,6 @@ namespace entrain::cli {
 /// Options of `check` that `correct` has too, so that both mean the same violations.
 struct CheckArguments {
   CheckOptions options;
-  bool strict_latency = false;  ///< edges closer than mu count as violations for the exit code
 
   std::string bounds_csv;  ///< file for the error bounds of all clocks; empty: none
 

@@ -35,6 +35,18 @@ void CommonOptions::declare(OptionSet& set, const std::string& rows) {
   set.flag("-v,--verbose", verbose, help.c_str())->group(k_general);
 }
 
+int exit_code_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::violations:
+      return k_exit_violations;
+    case Verdict::clean:
+      return k_exit_fine;
+    case Verdict::unproven:
+      return k_exit_unproven;
+  }
+  return k_exit_unproven;
+}
+
 Option* add_archive(OptionSet& set, const std::string& name, std::string& target,
                     const char* help) {
   return set.argument(name, target, help);

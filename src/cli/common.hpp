@@ -3,6 +3,7 @@
 
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
+#include <entrain/report.hpp>
 
 #include "cli/output.hpp"
 #include "cli/processes.hpp"
@@ -35,6 +36,9 @@ Option* add_archive(OptionSet& set, const std::string& name, std::string& target
 
 /// Adds -o, --output and --force of the verbs that write an archive.
 void add_output(OptionSet& set, std::string& target, bool& force);
+
+/// The exit code that tells a verdict.
+int exit_code_of(Verdict verdict);
 
 /// Does `work(Progress*)` under a progress bar, prints its report and returns the exit code:
 /// `verdict(report)` if all went well.

@@ -52,7 +52,9 @@ class Correct : public Verb {
     options_.verify = !no_verify_;
     return run_and_report(
         common_, [&](Progress* progress) { return correct(progress); },
-        [&](const CorrectReport& report) { return verdict(report); });
+        [](const CorrectReport& report) {  // without a verdict nothing was found either
+          return report.judgement ? exit_code_of(report.judgement->verdict) : k_exit_fine;
+        });
   }
 
  private:
@@ -79,12 +81,6 @@ class Correct : public Verb {
     return report;
   }
 
-  [[nodiscard]] int verdict(const CorrectReport& report) const {
-    const bool close = check_.strict_latency && report.after.below_latency > 0;
-    const bool violated = report.after.violations > 0 || report.statistics.order_broken > 0;
-    return violated || close ? k_exit_violations : k_exit_fine;
-  }
-
   std::string archive_, output_;
   CorrectOptions options_;
   bool no_verify_ = false;
@@ -108,7 +104,8 @@ const HelpText& Correct::help() const {
        "moves times forward; the order of the events of a location stays.",
        "Finally, the new archive is read back and checked by independent code. The report shows, "
        "per kind of operation, violations before and after, how far events moved, and by how much "
-       "local intervals changed.",
+       "local intervals changed. It ends with a verdict on the new archive: violations, clean, or "
+       "unproven.",
        "Several processes (mpirun -n 4 entrain correct ...) share the work: each reads and writes "
        "the files of its own locations. The result is the same, bit for bit."},
       {{"entrain correct traces.otf2 -o corrected",
@@ -119,10 +116,15 @@ const HelpText& Correct::help() const {
         "With a fixed control variable and a minimum latency of one microsecond."},
        {"mpirun -n 16 entrain correct traces.otf2 -o corrected",
         "On 16 processes of one or more machines with a common file system."}},
-      exit_codes({{"0", "the archive is written and has no violations"},
+      exit_codes({{"0",
+                   "the archive is written and clean: enough could be checked, and nothing is "
+                   "violated; or it was not to be checked (--no-verify)"},
                   {"1",
                    "the archive is written, but violations remain (with --strict-latency: or "
-                   "edges closer than the minimum latency)"}}),
+                   "edges closer than the minimum latency)"},
+                  {"3",
+                   "the archive is written and nothing in it is violated, but too little could be "
+                   "checked (see --min-coverage)"}}),
       {"--output", "--mode", "--presync", "--mu", "--bounds"}};
   return k_help;
 }
@@ -161,8 +163,9 @@ void Correct::declare_output(OptionSet& set) {
             "names it. Use it when ARCHIVE will be moved or deleted. Default: auto.")
       ->group(k_output_group);
   set.flag("--no-verify", no_verify_,
-           "Do not read the new archive back to check it. The report then does not say what "
-           "changed. Use it when time is short and you run check later. Default: check it.")
+           "Do not read the new archive back to check it. The report then neither says "
+           "what changed nor ends with a verdict. Use it when time is short and you run check "
+           "later. Default: check it.")
       ->group(k_output_group);
 }
 

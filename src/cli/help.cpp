@@ -117,7 +117,8 @@ std::string overview(const std::vector<HelpText>& verbs) {
          "\nARCHIVE is the path of an OTF2 anchor file (.../traces.otf2) or of the folder that\n"
          "holds one. Every verb but record takes --json for programs. Exit status: 0 fine, 1 "
          "violations\n"
-         "found or remaining, 2 failure, 130 interrupted.\n";
+         "found or remaining, 2 failure, 3 unproven (too little could be checked), 130 "
+         "interrupted.\n";
 }
 
 }  // namespace entrain::cli

@@ -79,6 +79,15 @@ Result<double> parse_share(std::string_view text) {
   return fail(ErrorKind::usage, "is not a share from 0 to 1, or from 0% to 100%");
 }
 
+Result<double> parse_percent(std::string_view text) {
+  std::string_view digits = text;
+  if (!digits.empty() && digits.back() == '%') digits.remove_suffix(1);
+  while (!digits.empty() && digits.back() == ' ') digits.remove_suffix(1);
+  const auto percent = number_in<double>(digits);
+  if (percent && *percent >= 0 && *percent <= 100) return *percent / 100;
+  return fail(ErrorKind::usage, "is not a number of percent from 0 to 100, such as 50 or 99.5%");
+}
+
 Result<Decimal9> parse_decimal9(std::string_view text, std::int64_t most) {
   const auto billionths = billionths_of(text);
   if (billionths && *billionths > 0 && *billionths <= most * k_billion)

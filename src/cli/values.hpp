@@ -27,6 +27,8 @@ Result<double> parse_number(std::string_view text, double least, double most, co
 
 /// Share from 0 to 1, or as percent with % after it, 0% to 100%.
 Result<double> parse_share(std::string_view text);
+/// A share, 0 to 1, from percent: a number from 0 to 100, alone or with % after it.
+Result<double> parse_percent(std::string_view text);
 
 /// Decimal fraction above 0 and at most `most`, exact: no exponent, at most 9 decimals.
 Result<Decimal9> parse_decimal9(std::string_view text, std::int64_t most);

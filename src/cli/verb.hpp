@@ -15,6 +15,7 @@ enum ExitCode : int {
   k_exit_fine = 0,
   k_exit_violations = 1,  ///< violations found or remaining, or difference above the tolerance
   k_exit_failure = 2,     ///< bad usage, unreadable input, output that cannot be written
+  k_exit_unproven = 3,    ///< nothing violated, but too little could be checked to say more
   k_exit_interrupted = 130,
 };
 

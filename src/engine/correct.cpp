@@ -246,9 +246,7 @@ class Correction {
   }
 
   static bool has_dropped(const Counters& cycles) {
-    return std::any_of(cycles.begin(), cycles.end(), [](const auto& counter) {
-      return counter.first == "dropped_components" && counter.second > 0;
-    });
+    return count_of(cycles, "dropped_components") > 0;
   }
 
   /// After the correction, when the graph is gone: both together are the most memory there would

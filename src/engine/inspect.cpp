@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "session/load.hpp"
 #include "trace/operations.hpp"
+#include "trace/properties.hpp"
 
 namespace entrain {
 
@@ -170,6 +171,7 @@ Result<ArchiveInfo> inspect(const std::filesystem::path& path, unsigned threads,
   for (const trace::Property& property : definitions.properties) {
     info.properties.emplace_back(property.name, property.value);
   }
+  info.completeness = trace::completeness_of(definitions);
   Summary summary(info);
   for (const auto& location : loaded.trace.locations) summary.add(location);
   summary.finish();

@@ -14,10 +14,24 @@
 
 namespace entrain::engine {
 
+namespace {
+
+/// A correction must also keep the order of events, and edges that it dropped are not met.
+Judgement judge_correction(const CorrectReport& report) {
+  const Judgement& after = report.after.judgement;
+  if (report.statistics.order_broken > 0) return {Verdict::violations, Doubt::none};
+  const bool dropped = count_of(report.cycles, "dropped_edges") > 0;
+  if (after.verdict == Verdict::violations || !dropped) return after;
+  return {Verdict::unproven, Doubt::contradictory_edges};
+}
+
+}  // namespace
+
 Result<void> ReadBack::run(const std::filesystem::path& anchor, CorrectReport& report) {
   report.after = {};
   TRY(options_.mode == WriteMode::overlay ? overlay(anchor, report) : rewritten(anchor, report));
   report.verified = true;
+  report.judgement = judge_correction(report);
   return {};
 }
 

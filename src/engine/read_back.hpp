@@ -42,7 +42,8 @@ class ReadBack {
         original_(original),
         progress_(progress) {}
 
-  /// Fills `after`, `statistics` and `verified` of the report; its `output` must be known.
+  /// Fills `after`, `statistics`, `verified` and `judgement` of the report; its `output` and
+  /// `cycles` must be known.
   /// Collective. Errors: those of load() and verify::correction_statistics(). After an error the
   /// original has its skeletons again, as Overlay says.
   Result<void> run(const std::filesystem::path& anchor, CorrectReport& report);

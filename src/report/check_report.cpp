@@ -7,6 +7,7 @@
 #include "report/bounds_report.hpp"
 #include "report/parts.hpp"
 #include "report/units.hpp"
+#include "report/verdict_report.hpp"
 
 namespace entrain::report {
 namespace {
@@ -31,23 +32,6 @@ Table edge_table(const CheckReport& report, const Style& style) {
                margin_text(edges, report.resolution_hz)});
   }
   return table;
-}
-
-std::string conclusion(const CheckReport& report, const Style& style) {
-  const std::string unread = unread_text(report);
-  if (report.violations > 0) {
-    std::string text = fmt::format("{}: the receive is earlier than the send.",
-                                   format_number_of(report.violations, "violation", "violations"));
-    if (!unread.empty()) text += fmt::format(" Not everything could be read: {}.", unread);
-    return toned(text, Tone::bad, style);
-  }
-  std::string text = unread.empty()
-                         ? "No violations: no receive is earlier than its send"
-                         : fmt::format("No violations found in what could be read: {}", unread);
-  if (report.below_latency > 0)
-    text += fmt::format("; {} closer than the minimum latency",
-                        format_number_of(report.below_latency, "edge is", "edges are"));
-  return toned(text + ".", unread.empty() ? Tone::good : Tone::bad, style);
 }
 
 Json end_json(const EdgeEnd& end, std::uint64_t resolution_hz) {
@@ -78,6 +62,7 @@ std::string to_text(const CheckReport& report, const Style& style) {
       .field("trace", trace_text(report))
       .field("presync", presync_text(report))
       .field("mu", mu_text(report));
+  add_completeness(about, report.completeness);
   add_warnings(about, report);
   std::string text = about.text(style) + "\n";
 
@@ -93,10 +78,11 @@ std::string to_text(const CheckReport& report, const Style& style) {
   if (report.bounds) text += "\n" + bounds_text(*report.bounds, report.resolution_hz, style);
 
   FieldList left_out;
+  add_coverage(left_out, report);
   add_counters(left_out, "unmatched", report.unmatched, style);
   add_counters(left_out, "skipped", report.skipped, style);
   if (const std::string lines = left_out.text(style); !lines.empty()) text += "\n" + lines;
-  return text + "\n" + conclusion(report, style) + "\n";
+  return text + "\n" + verdict_text(report, style) + "\n";
 }
 
 Json to_json(const CheckReport& report) {
@@ -127,7 +113,12 @@ Json to_json(const CheckReport& report) {
       {"mu_s", std::move(mu)},
       {"mu_source", report.mu_source},
       {"unmatched", counters(report.unmatched)},
-      {"skipped", counters(report.skipped)}};
+      {"skipped", counters(report.skipped)},
+      {"completeness", completeness_json(report.completeness)},
+      {"coverage", coverage_json(report.coverage)},
+      {"checked_edges", report.checked_edges},
+      {"min_coverage_share", number(report.min_coverage)}};
+  add_verdict(json, report.judgement);
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.resolution_hz);
   return json;
 }

@@ -16,6 +16,7 @@
 #include "report/parts.hpp"
 #include "report/text.hpp"
 #include "report/units.hpp"
+#include "report/verdict_report.hpp"
 
 namespace entrain::report {
 namespace {
@@ -210,49 +211,6 @@ std::string keep_text(const CorrectReport& report) {
   return fmt::format("The new archive needs nothing of {} any more.", report.before.archive);
 }
 
-/// Names the unread files of the archive or, if it is whole, of the new one.
-std::string unread_of(const CorrectReport& report) {
-  const std::string before = unread_text(report.before);
-  return before.empty() ? unread_text(report.after) : before;
-}
-
-/// Why an overlay may leave violations.
-std::string reason_text(const CheckReport& after) {
-  for (const auto& [name, count] : after.skipped) {
-    if (name != "events_in_flushes") continue;
-    return fmt::format(
-        ": {} inside a buffer flush, where an overlay cannot move one event by "
-        "itself; --mode rewrite can",
-        count == 1 ? "1 event of communication lies"
-                   : format_count(count) + " events of communication lie");
-  }
-  return "";
-}
-
-std::string conclusion(const CorrectReport& report, const Style& style) {
-  const std::string unread = unread_of(report);
-  const std::string warning =
-      unread.empty() ? "" : fmt::format(" Not everything could be read: {}.", unread);
-  if (!report.verified)
-    return toned("Written, but not verified: run entrain check to see what remains." + warning,
-                 unread.empty() ? Tone::faint : Tone::bad, style);
-  if (report.after.violations > 0)
-    return toned(fmt::format("{} left in the archive as written{}.",
-                             format_number_of(report.after.violations, "violation", "violations"),
-                             reason_text(report.after)) +
-                     warning,
-                 Tone::bad, style);
-  if (!unread.empty())
-    return toned(fmt::format("No violations found in what could be read: {}. Checked on the "
-                             "archive as written.",
-                             unread),
-                 Tone::bad, style);
-  if (report.before.violations == 0 && report.statistics.moved_events == 0)
-    return toned("There was nothing to correct; the archive as written has no violations.",
-                 Tone::good, style);
-  return toned("No violations remain: checked on the archive as written.", Tone::good, style);
-}
-
 std::string where_text(const char* heading, const CheckReport& report, const Style& style) {
   const Table worst = worst_edges(report, style);
   if (worst.empty()) return "";
@@ -261,6 +219,7 @@ std::string where_text(const char* heading, const CheckReport& report, const Sty
 
 std::string left_out_text(const CorrectReport& report, const Style& style) {
   FieldList fields;
+  add_coverage(fields, report.before);
   add_counters(fields, "unmatched", report.before.unmatched, style);
   add_counters(fields, "skipped", report.before.skipped, style);
   add_counters(fields, "cyclic", report.cycles, style);
@@ -349,6 +308,7 @@ std::string to_text(const CorrectReport& report, const Style& style) {
       .field("trace", trace_text(report.before))
       .field("presync", presync_text(report.before))
       .field("mu", mu_text(report.before));
+  add_completeness(about, report.before.completeness);
   add_warnings(about, report.before);
   add_timeline(about, report);
   std::string text = about.text(style) + "\n" + edge_table(report, style).text(style);
@@ -365,11 +325,11 @@ std::string to_text(const CorrectReport& report, const Style& style) {
     text += fmt::format("largest change {}\n", format_share(report.statistics.intervals.max_share));
   }
   if (!report.passes.empty()) text += "\n" + pass_table(report).text(style);
-  text += "\n" + left_out_text(report, style) + "\n" + conclusion(report, style) + "\n";
+  text += "\n" + left_out_text(report, style) + "\n";
   if (const std::string keep = keep_text(report); !keep.empty()) {
     for (const std::string& line : wrapped(printable(keep), style.columns)) text += line + "\n";
   }
-  return text;
+  return text + verdict_text(report, style) + "\n";
 }
 
 Json to_json(const CorrectReport& report) {
@@ -381,6 +341,7 @@ Json to_json(const CorrectReport& report) {
                {"before", to_json(report.before)},
                {"after", report.verified ? to_json(report.after) : Json(nullptr)},
                {"verified", report.verified},
+               {"coverage", measured(coverage_json(report.after.coverage))},
                {"mode", report.mode},
                {"link", report.link.empty() ? Json(nullptr) : Json(report.link)},
                {"gamma", report.gamma > 0 ? number(report.gamma) : Json(nullptr)},
@@ -396,6 +357,7 @@ Json to_json(const CorrectReport& report) {
                {"order_broken", measured(statistics.order_broken)},
                {"phases_s", phases_json(report)},
                {"peak_memory_bytes", report.peak_memory_bytes}};
+  add_verdict(json, report.judgement);
   if (report.spilled_bytes > 0) json["spilled_bytes"] = report.spilled_bytes;
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.before.resolution_hz);
   return json;

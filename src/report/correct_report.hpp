@@ -14,10 +14,11 @@ namespace entrain::report {
 /// intervals changed, the passes, where the archive lies and what it still needs.
 std::string to_text(const CorrectReport& report, const Style& style);
 
-/// Schema entrain.correct/1. `after` is null if the archive was not verified. Of a pass,
-/// `max_displacement_s` is its e, `error` is e relative to the span of the trace (null where that
-/// is not known). `interval_change.histogram` has one bin per upper limit (`up_to_share`; null in
-/// the last bin: no limit) with its number of `intervals` and their total `time_s`.
+/// Schema entrain.correct/1. `after`, `coverage`, `verdict` and `verdict_reason`, which speak of
+/// the archive as written, are null if it was not verified. Of a pass, `max_displacement_s` is its
+/// e, `error` is e relative to the span of the trace (null where that is not known).
+/// `interval_change.histogram` has one bin per upper limit (`up_to_share`; null in the last bin: no
+/// limit) with its number of `intervals` and their total `time_s`.
 Json to_json(const CorrectReport& report);
 /// to_json() as text.
 std::string json_text(const CorrectReport& report);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/units.hpp"
+#include "report/verdict_report.hpp"
 
 namespace entrain::report {
 namespace {
@@ -70,6 +71,7 @@ std::string to_text(const ArchiveInfo& info, const Style& style) {
                          format_duration(seconds_of(span_ticks(info), info.resolution_hz)),
                          format_duration(seconds_of(info.length_ticks, info.resolution_hz))))
       .field("offsets", offsets_text(info));
+  add_completeness(fields, info.completeness);
   std::string text = fields.text(style);
   for (const auto& [heading, counts] :
        {std::pair{"communication", &info.communication}, {"collectives", &info.collectives}}) {
@@ -117,6 +119,7 @@ Json to_json(const ArchiveInfo& info) {
           {"clock_offset_records", info.clock_offset_records},
           {"locations_with_clock_offsets", info.locations_with_clock_offsets},
           {"properties", std::move(properties)},
+          {"completeness", completeness_json(info.completeness)},
           {"anomalies", counters(info.anomalies)}};
 }
 

@@ -29,6 +29,32 @@ const char* name_of(EdgeKind kind) {
   return "unknown";
 }
 
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::violations:
+      return "violations";
+    case Verdict::clean:
+      return "clean";
+    case Verdict::unproven:
+      return "unproven";
+  }
+  return "unknown";
+}
+
+const char* name_of(Doubt doubt) {
+  switch (doubt) {
+    case Doubt::none:
+      return "none";
+    case Doubt::no_edges:
+      return "no_edges";
+    case Doubt::contradictory_edges:
+      return "contradictory_edges";
+    case Doubt::low_coverage:
+      return "low_coverage";
+  }
+  return "unknown";
+}
+
 const char* name_of(LatencyClass latency_class) {
   switch (latency_class) {
     case LatencyClass::same_process:

@@ -123,22 +123,25 @@ struct CallBlocks::Form {
   }
 
   /// Whether the options and the synchronisation level allow the instance to make edges; counts it
-  /// if they do not.
-  bool in_force(Skipped& skipped) const {
-    if (shape == Shape::none) return false;
-    if (family == CallFamily::rma &&
-        std::any_of(calls.begin(), calls.end(), [](const auto& c) { return !c.synchronises; })) {
-      ++skipped.rma_without_process_sync;
-      return false;
-    }
+  /// if they do not, and its calls in any case.
+  bool in_force(LeftOut& counts) const {
+    const auto call_count = static_cast<std::int64_t>(calls.size());
+    const bool memory_only =
+        family == CallFamily::rma &&
+        std::any_of(calls.begin(), calls.end(), [](const auto& c) { return !c.synchronises; });
     const bool totals_only =
         calls[0].operation == op::alltoallv || calls[0].operation == op::alltoallw;
-    if (totals_only && alltoallv == AlltoallvRule::ignore) {
+    if (totals_only && !memory_only && alltoallv == AlltoallvRule::ignore) {
       const auto named = std::count_if(calls.begin(), calls.end(), names_partners);
-      if (static_cast<std::size_t>(named) < calls.size()) ++skipped.alltoallv_instances;
+      if (named < call_count) ++counts.skipped.alltoallv_instances;
+      counts.coverage.in_instances += named;
+      counts.coverage.alltoallv_calls += call_count - named;
       return named > 0;
     }
-    return true;
+    counts.coverage.in_instances += call_count;
+    if (shape == Shape::none) return false;
+    if (memory_only) ++counts.skipped.rma_without_process_sync;
+    return !memory_only;
   }
 
   [[nodiscard]] bool some_name_partners() const {
@@ -256,7 +259,7 @@ void CallBlocks::for_each_block(Use use) const {
 }
 
 std::vector<SpaceCounts::Disagreement> CallBlocks::disagreements(
-    std::span<const std::uint32_t> limits, Skipped& skipped) const {
+    std::span<const std::uint32_t> limits, LeftOut& counts) const {
   std::vector<SpaceCounts::Disagreement> found;
   for_each_block([&](Slices block) {
     const CallsHead& head = block[0].head;
@@ -265,8 +268,9 @@ std::vector<SpaceCounts::Disagreement> CallBlocks::disagreements(
     const std::uint32_t begin = head.block * k_block;
     for (std::uint32_t k = begin; k < std::min(begin + k_block, limits[head.space]); ++k) {
       if (form.take(k)) {
-        if (form.in_force(skipped) && form.some_name_partners()) {
-          skipped.partners_contradicting += contradictions(form.named_calls(), form.comm->inter);
+        if (form.in_force(counts) && form.some_name_partners()) {
+          counts.skipped.partners_contradicting +=
+              contradictions(form.named_calls(), form.comm->inter);
         }
         continue;
       }
@@ -280,7 +284,7 @@ std::vector<SpaceCounts::Disagreement> CallBlocks::disagreements(
 void CallBlocks::for_each(std::span<const std::uint32_t> limits,
                           const std::function<void(Instance&)>& use) const {
   Instance instance;
-  Skipped already_counted;
+  LeftOut already_counted;
   const auto one_direction = [&](const Form& form, std::uint32_t from, std::uint32_t to) {
     form.direction(from, to, instance);
     if (!instance.sends.empty() && !instance.receives.empty()) use(instance);

@@ -63,9 +63,9 @@ class CallBlocks {
              std::vector<CallParcel>&& parcels);
 
   /// The first ordinal of each space whose calls contradict each other. Counts the instances that
-  /// make no edges on purpose.
+  /// make no edges on purpose, and the calls of the others.
   [[nodiscard]] std::vector<SpaceCounts::Disagreement> disagreements(
-      std::span<const std::uint32_t> limits, Skipped& skipped) const;
+      std::span<const std::uint32_t> limits, LeftOut& counts) const;
 
   /// Calls `use` with every instance below the limits that makes edges.
   void for_each(std::span<const std::uint32_t> limits,

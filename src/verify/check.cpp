@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "base/try.hpp"
+#include "trace/properties.hpp"
 #include "verify/clusters.hpp"
 #include "verify/cycles.hpp"
 #include "verify/edge_walk.hpp"
 #include "verify/relation.hpp"
+#include "verify/verdict.hpp"
 
 namespace entrain::verify {
 
@@ -66,6 +68,7 @@ void fill_edges(Team& team, const EdgeSums& sums, bool init_finalize, CheckRepor
     edges.violations = static_cast<std::uint64_t>(values[3 * k + 1]);
     edges.below_latency = static_cast<std::uint64_t>(values[3 * k + 2]);
     if (static_cast<EdgeKind>(k) == EdgeKind::init_finalize && !init_finalize) continue;
+    report.checked_edges += edges.count;
     report.violations += edges.violations;
     report.below_latency += edges.below_latency;
   }
@@ -76,6 +79,20 @@ InsideDomains inside_domains(Team& team, const EdgeSums& sums) {
                                      static_cast<std::int64_t>(sums.inside_clocks.violations)};
   team.reduce(Team::Reduction::sum, values);
   return {static_cast<std::uint64_t>(values[0]), static_cast<std::uint64_t>(values[1])};
+}
+
+void fill_coverage(const Relation& relation, Coverage& coverage) {
+  const CoverageCounts& c = relation.coverage();
+  const auto count = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  coverage.receives = count(c.receives);
+  coverage.paired = count(c.paired);
+  coverage.ambiguous = count(c.ambiguous);
+  coverage.in_gaps = count(c.in_gaps);
+  coverage.lost = count(c.receives - c.paired - c.ambiguous - c.in_gaps);
+  coverage.collective_calls = count(c.collective_calls);
+  coverage.in_instances = count(c.in_instances);
+  coverage.alltoallv_skipped = count(c.alltoallv_calls);
+  coverage.neighbourhood_skipped = count(relation.skipped().neighbourhood_instances);
 }
 
 void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t dropped_edges,
@@ -154,6 +171,10 @@ Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
   const std::int64_t dropped_edges =
       team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(sums.dropped_edges));
   fill_counters(relation, cycles, dropped_edges, totals, report);
+  fill_coverage(relation, report.coverage);
+  report.completeness = trace::completeness_of(share.trace.definitions);
+  report.min_coverage = options.min_coverage;
+  report.judgement = judge(report, options.strict_latency);
   sums.worst.agree(team);
   sums.worst.describe(share, times.maps, times.region_at, report);
   return report;

@@ -40,12 +40,14 @@ struct TimesToCheck {
 ///
 /// The matching is the checker's own: it shares no code with match/ and clc/, so that it can find
 /// their mistakes. Relation explains how it works. Of `options` only alltoallv and init_finalize
-/// matter.
+/// matter to it.
 ///
 /// Edges inside a cycle of equal stamps carry no latency. Those inside a cycle that is too wide to
 /// come from timer resolution are not counted as edges, but reported in `skipped`
 /// ("cyclic_components" counts both sorts, "dropped_components" and "dropped_edges" the latter).
-/// The caller fills presync and mu_source. Counters of value 0 are left out.
+/// The caller fills presync and mu_source. Counters of value 0 are left out. `options` also says
+/// when the verdict is `unproven` (min_coverage) and `violations` (strict_latency); verdict.hpp has
+/// the rule.
 ///
 /// Collective. Every member needs all definitions, but skeletons and maps only of the locations
 /// that it owns; nothing is changed, so threads may share them. Every member returns the same

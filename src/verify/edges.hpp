@@ -83,10 +83,22 @@ struct Skipped {
   std::int64_t rma_locks = 0;                 ///< records
 };
 
-/// Operations that make no edges.
+/// The numbers behind entrain::Coverage. What is neither paired nor ambiguous nor in a gap is lost.
+struct CoverageCounts {
+  std::int64_t receives = 0;   ///< completed
+  std::int64_t paired = 0;     ///< receives
+  std::int64_t ambiguous = 0;  ///< receives
+  std::int64_t in_gaps = 0;    ///< receives
+  std::int64_t collective_calls = 0;
+  std::int64_t in_instances = 0;     ///< calls
+  std::int64_t alltoallv_calls = 0;  ///< skipped ones; Skipped has those among neighbours
+};
+
+/// Operations that make no edges, and how many make some.
 struct LeftOut {
   Unmatched unmatched;
   Skipped skipped;
+  CoverageCounts coverage;
 };
 
 /// Adds up the counters of all members; every member gets the sums. Collective.

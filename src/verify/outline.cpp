@@ -54,7 +54,8 @@ class Outliner::Walk {
         messages_only_(outliner.scope_ == Scope::messages),
         memberships_(outliner.memberships_),
         unmatched_(outliner.left_out_.unmatched),
-        skipped_(outliner.left_out_.skipped) {
+        skipped_(outliner.left_out_.skipped),
+        coverage_(outliner.left_out_.coverage) {
     out_.process = process;
   }
 
@@ -154,8 +155,10 @@ class Outliner::Walk {
         unrecorded_ = true;
         break;
       case EventKind::neighbours_leave:
-        if (unrecorded_) ++skipped_.neighbourhood_instances;
-        unrecorded_ = false;
+        if (std::exchange(unrecorded_, false)) {
+          ++skipped_.neighbourhood_instances;
+          ++coverage_.collective_calls;
+        }
         break;
       case EventKind::init_enter:
         world(out_.world[0], true);
@@ -182,6 +185,7 @@ class Outliner::Walk {
   }
 
   void message(const Event& event, bool send, std::uint32_t order) {
+    if (!send) ++coverage_.receives;
     const LocalKey key{event.peer, event.comm, event.tag, what(Stage::message, send)};
     auto [channel, is_new] = by_rank_.insert(key, k_none);
     if (is_new) {
@@ -256,9 +260,11 @@ class Outliner::Walk {
     const std::uint32_t order = begin.number == k_none ? number_ : begin.number;
     if (comm == k_none) {
       ++unmatched_.collectives_mismatched;
+      ++coverage_.collective_calls;
       return;
     }
     if (trace_.definitions.comms[comm].self) return;  // alone, a process waits for nobody
+    if (memberships_.is_shared(comm)) ++coverage_.collective_calls;
     auto [column, is_new] = by_space_.insert(space, k_none);
     if (is_new) {
       if (const auto seat = memberships_.seat_of(comm, out_.process)) {
@@ -315,6 +321,7 @@ class Outliner::Walk {
   Memberships& memberships_;
   Unmatched& unmatched_;
   Skipped& skipped_;
+  CoverageCounts& coverage_;
   Outline out_;
   FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_rank_, by_process_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;

@@ -79,7 +79,7 @@ std::uint32_t process_at(const trace::Definitions& definitions, const trace::Com
   return location < definitions.process_of.size() ? definitions.process_of[location] : k_none;
 }
 
-std::optional<Seat> Memberships::seat_of(CommIndex comm, std::uint32_t process) {
+const std::vector<Memberships::Entry>& Memberships::seats_of(CommIndex comm) {
   auto& seats = seats_[comm];
   if (!seats) {
     seats.emplace();
@@ -95,10 +95,20 @@ std::optional<Seat> Memberships::seat_of(CommIndex comm, std::uint32_t process) 
     std::stable_sort(seats->begin(), seats->end(),
                      [](const Entry& a, const Entry& b) { return a.process < b.process; });
   }
+  return *seats;
+}
+
+bool Memberships::is_shared(CommIndex comm) {
+  const std::vector<Entry>& seats = seats_of(comm);
+  return !seats.empty() && seats.front().process != seats.back().process;
+}
+
+std::optional<Seat> Memberships::seat_of(CommIndex comm, std::uint32_t process) {
+  const std::vector<Entry>& seats = seats_of(comm);
   const auto found =
-      std::lower_bound(seats->begin(), seats->end(), process,
+      std::lower_bound(seats.begin(), seats.end(), process,
                        [](const Entry& entry, std::uint32_t p) { return entry.process < p; });
-  if (found == seats->end() || found->process != process) return std::nullopt;
+  if (found == seats.end() || found->process != process) return std::nullopt;
   return found->seat;
 }
 

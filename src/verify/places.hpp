@@ -107,6 +107,9 @@ class Memberships {
   /// twice has the first seat only.
   std::optional<Seat> seat_of(CommIndex comm, std::uint32_t process);
 
+  /// Whether a communicator has members of more than one process.
+  bool is_shared(CommIndex comm);
+
   /// The process that `rank` of `comm` means in a message of process `own`; k_none: nobody.
   std::uint32_t peer_process(CommIndex comm, std::uint32_t own, std::uint32_t rank);
 
@@ -118,6 +121,8 @@ class Memberships {
     std::uint32_t process = k_none;
     Seat seat;
   };
+
+  const std::vector<Entry>& seats_of(CommIndex comm);
 
   const trace::Definitions* definitions_;
   std::vector<std::optional<std::vector<Entry>>> seats_;  ///< per communicator, by process

@@ -65,16 +65,21 @@ void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   exchange_parcels(share.team, parcels.calls);
   calls_.emplace(*trace_, *places_, alltoallv, std::move(parcels.calls));
   limits_.assign(spaces.limits().begin(), spaces.limits().end());
-  Skipped skipped = left_out_.skipped;
-  spaces.cut(share.team, calls_->disagreements(limits_, skipped), left_out_.unmatched);
-  if (std::equal(limits_.begin(), limits_.end(), spaces.limits().begin())) {
-    left_out_.skipped = skipped;
-  } else {  // an instance beyond the new limits does not count as skipped as well
+  LeftOut counted = left_out_;
+  spaces.cut(share.team, calls_->disagreements(limits_, counted), left_out_.unmatched);
+  if (!std::equal(limits_.begin(), limits_.end(), spaces.limits().begin())) {
+    // An instance beyond the new limits does not count as well.
     limits_.assign(spaces.limits().begin(), spaces.limits().end());
-    static_cast<void>(calls_->disagreements(limits_, left_out_.skipped));
+    counted = left_out_;
+    static_cast<void>(calls_->disagreements(limits_, counted));
   }
+  left_out_.skipped = counted.skipped;
+  left_out_.coverage = counted.coverage;
   channels_ = Channels(*places_, std::move(parcels.sends), std::move(parcels.receives),
                        left_out_.unmatched);
+  for (const MatchedChannel& channel : channels_.all()) {
+    if (channel.key.stage == Stage::message) left_out_.coverage.paired += channel.pairs;
+  }
 }
 
 void Relation::gather_world(Team& team, std::span<const Outline> outlines) {

@@ -52,6 +52,7 @@ class Relation {
   /// Sums over all members.
   [[nodiscard]] const Unmatched& unmatched() const { return left_out_.unmatched; }
   [[nodiscard]] const Skipped& skipped() const { return left_out_.skipped; }
+  [[nodiscard]] const CoverageCounts& coverage() const { return left_out_.coverage; }
 
   /// True if the times of some location of this member decrease in the order of its stream.
   [[nodiscard]] bool decreasing() const { return decreasing_; }

@@ -42,6 +42,12 @@ inline std::string text_of(const CheckReport& report) {
     }
     text += '\n';
   }
+  const Coverage& c = report.coverage;
+  text += fmt::format("coverage {} {} {} {} {} {} {} {} {}\n", c.receives, c.paired, c.ambiguous,
+                      c.lost, c.in_gaps, c.collective_calls, c.in_instances, c.alltoallv_skipped,
+                      c.neighbourhood_skipped);
+  text += fmt::format("{} {} of {}\n", name_of(report.judgement.verdict),
+                      name_of(report.judgement.doubt), report.checked_edges);
   return text + fmt::format("{} {}\nunmatched {}\nskipped {}\n", report.violations,
                             report.below_latency, report.unmatched, report.skipped);
 }

@@ -26,7 +26,7 @@ constexpr std::uint8_t k_paradigm_openmp = 3, k_paradigm_pthread = 7;
 /// True for the collective calls among neighbours, but not for those that only prepare one.
 bool is_call_among_neighbours(std::string_view name) {
   if (!name.starts_with("mpi_neighbor_") && !name.starts_with("mpi_ineighbor_")) return false;
-  return !name.ends_with("_init") && !name.ends_with("_init_c");
+  return name.find("_init") == std::string_view::npos;
 }
 
 RegionRole role_of(const std::string& name, const RawDefinitions::Region& region) {

@@ -236,11 +236,15 @@ TEST(Resolve, regions_that_matter_are_told_by_name_or_role) {
   region("!$omp barrier @x.c:1", k_barrier, k_openmp);
   region("MPI_Barrier", k_barrier, k_mpi);
   region("MPI_Initialized", 0, k_mpi);
+  region("MPI_Ineighbor_alltoallw", 0, k_mpi);
+  region("mpi_neighbor_allgather_", 0, k_mpi);
+  region("MPI_Neighbor_alltoall_init", 0, k_mpi);  // does not communicate yet
   const References references = resolved(raw).references;
   EXPECT_THAT(references.region_roles,
               ElementsAre(RegionRole::mpi_init, RegionRole::mpi_init, RegionRole::mpi_finalize,
                           RegionRole::win_post, RegionRole::win_wait, RegionRole::thread_barrier,
-                          RegionRole::other, RegionRole::other));
+                          RegionRole::other, RegionRole::other, RegionRole::neighbours,
+                          RegionRole::neighbours, RegionRole::other));
   EXPECT_TRUE(references.any_region_role);
   EXPECT_FALSE(resolved(Raw()).references.any_region_role);
 }

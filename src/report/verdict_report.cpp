@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/verdict_report.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/parts.hpp"
+#include "report/units.hpp"
+
+namespace entrain::report {
+namespace {
+
+constexpr const char* k_operations = "recorded receives and collective calls";
+
+std::uint64_t operations(const Coverage& coverage) {
+  return coverage.receives + coverage.collective_calls;
+}
+
+/// Appends an item of a list.
+void append(std::string& list, const std::string& item, std::string_view separator = "; ") {
+  if (item.empty()) return;
+  if (!list.empty()) list += separator;
+  list += item;
+}
+
+/// "40 receives (lost 30, ambiguous 10)".
+std::string silent_receives(const Coverage& coverage) {
+  const std::uint64_t silent = coverage.lost + coverage.ambiguous + coverage.in_gaps;
+  if (silent == 0) return "";
+  std::string why;
+  const auto add = [&](const char* name, std::uint64_t count) {
+    if (count > 0) append(why, fmt::format("{} {}", name, format_count(count)), ", ");
+  };
+  add("lost", coverage.lost);
+  add("ambiguous", coverage.ambiguous);
+  add("in gaps", coverage.in_gaps);
+  return fmt::format("{} ({})", format_number_of(silent, "receive", "receives"), why);
+}
+
+/// Every operation that told nothing, by the reason.
+std::string silent_text(const Coverage& coverage) {
+  std::string text = silent_receives(coverage);
+  const auto add = [&](std::uint64_t count, const char* singular, const char* plural) {
+    if (count > 0) append(text, format_number_of(count, singular, plural));
+  };
+  const std::uint64_t explained =
+      coverage.in_instances + coverage.alltoallv_skipped + coverage.neighbourhood_skipped;
+  if (coverage.collective_calls > explained) {
+    add(coverage.collective_calls - explained, "collective call in no complete instance",
+        "collective calls in no complete instance");
+  }
+  add(coverage.alltoallv_skipped, "call of Alltoallv or Alltoallw",
+      "calls of Alltoallv or Alltoallw");
+  add(coverage.neighbourhood_skipped, "call of a neighbourhood collective",
+      "calls of neighbourhood collectives");
+  return text;
+}
+
+/// What would make such calls tell more.
+std::string help_text(const Coverage& coverage) {
+  std::string text;
+  if (coverage.alltoallv_skipped > 0) {
+    append(text, "--alltoallv dense, if every process exchanges data with every other one");
+  }
+  if (coverage.alltoallv_skipped + coverage.neighbourhood_skipped > 0) {
+    append(text, "recording with entrain record, which stores the partners");
+  }
+  return text;
+}
+
+std::string coverage_text(const Coverage& coverage) {
+  const std::optional<double> share = coverage.share();
+  if (!share) return "";
+  std::string text;
+  if (coverage.receives > 0) {
+    append(text, fmt::format("{} of {} paired", format_count(coverage.paired),
+                             format_number_of(coverage.receives, "receive", "receives")));
+  }
+  if (coverage.collective_calls > 0) {
+    append(text, fmt::format("{} of {} in complete instances", format_count(coverage.in_instances),
+                             format_number_of(coverage.collective_calls, "collective call",
+                                              "collective calls")));
+  }
+  return fmt::format("{} of what was recorded: {}", format_share(*share), text);
+}
+
+/// What the sentence on the edges must not hide, each part after a semicolon.
+std::string reservations(const CheckReport& report) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += "; " + part; };
+  if (report.completeness.mpi_communication == false) {
+    add("the archive says that its MPI communication is not complete");
+  }
+  if (const std::string unread = unread_text(report); !unread.empty()) {
+    add("not everything could be read: " + unread);
+  }
+  return text;
+}
+
+/// "; 98.2 % of the recorded receives and collective calls could be checked".
+std::string share_clause(const CheckReport& report) {
+  const std::optional<double> share = report.coverage.share();
+  if (!share) return "";
+  return fmt::format("; {} of the {} could be checked", format_share(*share), k_operations);
+}
+
+std::string edges_text(const CheckReport& report) {
+  return format_number_of(report.checked_edges, "edge", "edges");
+}
+
+std::string none_violated(const CheckReport& report) {
+  return report.checked_edges == 1 ? "the 1 edge is not violated"
+                                   : fmt::format("none of {} is violated", edges_text(report));
+}
+
+std::string close_text(const CheckReport& report) {
+  if (report.below_latency == 0) return "";
+  return fmt::format("; {} closer than the minimum latency",
+                     format_number_of(report.below_latency, "edge is", "edges are"));
+}
+
+std::string violations_text(const CheckReport& report) {
+  std::string text;
+  if (report.violations > 0) {
+    text = fmt::format("{} of {} violated: the receive is earlier than the send",
+                       format_count(report.violations),
+                       format_number_of(report.checked_edges, "edge is", "edges are"));
+  } else {  // they count by --strict-latency
+    text =
+        fmt::format("{} of {} closer than the minimum latency", format_count(report.below_latency),
+                    format_number_of(report.checked_edges, "edge is", "edges are"));
+  }
+  const std::uint64_t dropped = count_of(report.skipped, "dropped_edges");
+  if (dropped > 0) {
+    text +=
+        fmt::format("; {} each other in cycles and could not be checked",
+                    format_number_of(dropped, "more edge contradicts", "more edges contradict"));
+  }
+  return text + share_clause(report);
+}
+
+std::string clean_text(const CheckReport& report) {
+  if (report.checked_edges == 0) {
+    return "there is nothing to violate, as the trace records no communication between locations";
+  }
+  return none_violated(report) + close_text(report) + share_clause(report);
+}
+
+/// `dropped`: edges that contradict each other.
+std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t dropped) {
+  const std::optional<double> share = report.coverage.share();
+  switch (doubt) {
+    case Doubt::contradictory_edges:
+      return fmt::format(
+                 "{} in cycles that no clocks can meet, so some operations were paired "
+                 "wrongly; of the other edges {}",
+                 format_number_of(dropped, "edge lies", "edges lie"), none_violated(report)) +
+             close_text(report) + share_clause(report);
+    case Doubt::low_coverage:
+      return fmt::format("only {} of the {} could be checked, less than {}; {}",
+                         format_share(share.value_or(0)), k_operations,
+                         format_share(report.min_coverage), none_violated(report)) +
+             close_text(report);
+    default:
+      break;
+  }
+  if (!share) return "nothing could be checked: what is recorded of communication yields no edge";
+  return fmt::format(
+      "nothing could be checked: {} no edge",
+      format_number_of(operations(report.coverage), "recorded receive or collective call yields",
+                       "recorded receives and collective calls yield"));
+}
+
+Tone tone_of(Verdict verdict) { return verdict == Verdict::clean ? Tone::good : Tone::bad; }
+
+/// Why an overlay may leave violations.
+std::string flush_text(const CheckReport& after) {
+  const std::uint64_t events = count_of(after.skipped, "events_in_flushes");
+  if (events == 0) return "";
+  return fmt::format(
+      "; {} inside a buffer flush, where an overlay cannot move one event by itself; --mode "
+      "rewrite can",
+      events == 1 ? "1 event of communication lies"
+                  : format_count(events) + " events of communication lie");
+}
+
+std::string corrected_text(const CorrectReport& report, const Judgement& judgement) {
+  const CheckReport& after = report.after;
+  switch (judgement.verdict) {
+    case Verdict::violations:
+      if (after.judgement.verdict == Verdict::violations)
+        return "Violations: in the archive as written " + violations_text(after) +
+               flush_text(after);
+      return fmt::format("Violations: in the archive as written {} changed order",
+                         format_number_of(report.statistics.order_broken, "pair of local events",
+                                          "pairs of local events"));
+    case Verdict::clean:
+      return "Clean: in the archive as written " + clean_text(after) +
+             (report.before.violations == 0 && report.statistics.moved_events == 0
+                  ? "; there was nothing to correct"
+                  : "");
+    case Verdict::unproven:
+      break;
+  }
+  const std::uint64_t dropped =
+      std::max(count_of(after.skipped, "dropped_edges"), count_of(report.cycles, "dropped_edges"));
+  return "Unproven: in the archive as written " + unproven_text(after, judgement.doubt, dropped);
+}
+
+}  // namespace
+
+void add_completeness(FieldList& fields, const Completeness& completeness) {
+  std::string text;
+  if (completeness.mpi_communication) {
+    append(text, fmt::format("{} MPI communication, says the archive",
+                             *completeness.mpi_communication ? "all" : "not all"));
+  }
+  std::string denied;
+  for (const std::string& name : completeness.incomplete) append(denied, name, ", ");
+  if (!denied.empty()) append(text, "false: " + denied);
+  for (const auto& [name, value] : completeness.filters) append(text, name + " " + value);
+  if (!text.empty()) fields.field("recorded", text);
+}
+
+Json completeness_json(const Completeness& completeness) {
+  Json filters = Json::object();
+  for (const auto& [name, value] : completeness.filters) filters[name] = value;
+  return {{"mpi_communication",
+           completeness.mpi_communication ? Json(*completeness.mpi_communication) : Json(nullptr)},
+          {"incomplete", completeness.incomplete},
+          {"filters", std::move(filters)}};
+}
+
+void add_coverage(FieldList& fields, const CheckReport& report) {
+  const auto add = [&](const char* name, std::string text) {
+    if (!text.empty()) fields.field(name, std::move(text));
+  };
+  add("coverage", coverage_text(report.coverage));
+  add("told nothing", silent_text(report.coverage));
+  add("would help", help_text(report.coverage));
+}
+
+Json coverage_json(const Coverage& coverage) {
+  const std::optional<double> share = coverage.share();
+  return {{"receives", coverage.receives},
+          {"paired", coverage.paired},
+          {"ambiguous", coverage.ambiguous},
+          {"lost", coverage.lost},
+          {"in_gaps", coverage.in_gaps},
+          {"collective_calls", coverage.collective_calls},
+          {"in_instances", coverage.in_instances},
+          {"alltoallv_skipped", coverage.alltoallv_skipped},
+          {"neighbourhood_skipped", coverage.neighbourhood_skipped},
+          {"share", share ? number(*share) : Json(nullptr)}};
+}
+
+void add_verdict(Json& json, const std::optional<Judgement>& judgement) {
+  const bool doubted = judgement && judgement->doubt != Doubt::none;
+  json["verdict"] = judgement ? Json(name_of(judgement->verdict)) : Json(nullptr);
+  json["verdict_reason"] = doubted ? Json(name_of(judgement->doubt)) : Json(nullptr);
+}
+
+std::string verdict_text(const CheckReport& report, const Style& style) {
+  const Judgement& judgement = report.judgement;
+  const std::uint64_t dropped = count_of(report.skipped, "dropped_edges");
+  const std::string text = judgement.verdict == Verdict::violations
+                               ? "Violations: " + violations_text(report)
+                           : judgement.verdict == Verdict::clean
+                               ? "Clean: " + clean_text(report)
+                               : "Unproven: " + unproven_text(report, judgement.doubt, dropped);
+  return toned(text + reservations(report) + ".", tone_of(judgement.verdict), style);
+}
+
+std::string verdict_text(const CorrectReport& report, const Style& style) {
+  // A file that is missing in the original is missing in the new archive, too.
+  const CheckReport& said = unread_text(report.before).empty() ? report.after : report.before;
+  if (!report.judgement) {
+    return toned(
+        "No verdict: the new archive was not read back, so nothing in it was checked; "
+        "entrain check can do it" +
+            reservations(report.before) + ".",
+        Tone::faint, style);
+  }
+  return toned(corrected_text(report, *report.judgement) + reservations(said) + ".",
+               tone_of(report.judgement->verdict), style);
+}
+
+}  // namespace entrain::report

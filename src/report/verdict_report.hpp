@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <entrain/report.hpp>
+
+#include "report/json.hpp"
+#include "report/table.hpp"
+
+/// What the reports of `check` and `correct` say of the communication that could be checked, and
+/// the sentence they end with.
+namespace entrain::report {
+
+/// Adds a field with what the archive says of its own completeness; none if it says nothing.
+void add_completeness(FieldList& fields, const Completeness& completeness);
+
+/// {"mpi_communication": true, false or null, "incomplete": [names], "filters": {name: value}}.
+Json completeness_json(const Completeness& completeness);
+
+/// Adds a field with the share of the communication that could be checked, one with what told
+/// nothing, and one with what would help.
+void add_coverage(FieldList& fields, const CheckReport& report);
+
+/// The members of Coverage, and its share, null if nothing was recorded.
+Json coverage_json(const Coverage& coverage);
+
+/// "violations", "clean" or "unproven", and the doubt, null if there is none: the members
+/// "verdict" and "verdict_reason" of a report. Both null for a report without a judgement.
+void add_verdict(Json& json, const std::optional<Judgement>& judgement);
+
+/// The sentence with which `check` ends.
+std::string verdict_text(const CheckReport& report, const Style& style);
+
+/// The sentence with which `correct` ends: on the archive as written, or that nobody looked at it.
+std::string verdict_text(const CorrectReport& report, const Style& style);
+
+}  // namespace entrain::report
