@@ -30,7 +30,7 @@ SETS = {"communication": "", "all": "_all"}
 FIGURES = ("rms", "p99", "max")
 PLOTTED_METHODS = ("linear + CLC", CAUSAL)
 POINTS = 120  # per location, of errors over time
-# Exit codes of runs on incomplete traces: a verdict may also be that too little was checked.
+# Exit codes of runs that end with a verdict, which may also be that too little was checked.
 UNPROVEN_TOO = (0, 1, 3)
 GRID = 200  # times at which errors of different locations are compared
 
@@ -139,7 +139,7 @@ class Bench:
         sessions = info["locations_with_clock_offsets"] > 0
         read, lines = self.compare("--raw", trace, trace, "--truth", truth)
         check = self.run("check", trace, "--presync", "linear" if sessions else "none",
-                         fine=(0, 1))
+                         fine=UNPROVEN_TOO)
         result: dict[str, Any] = {
             "case": name, "seed": seed, "locations": info["locations"], "events": info["events"],
             "communication_events": info["communication_events"], "span_s": info["span_s"],
@@ -170,7 +170,7 @@ class Bench:
         return report, read_points(points)
 
     def violations(self, trace: Path) -> int:
-        return self.run("check", trace, "--presync", "none", fine=(0, 1))["violations"]
+        return self.run("check", trace, "--presync", "none", fine=UNPROVEN_TOO)["violations"]
 
     def method(self, method: str, trace: Path, truth: Path,
                curves: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -37,6 +37,9 @@ void print(const entrain::CorrectReport& report) {
             << report.statistics.compared_events << " communication times, by at most "
             << report.statistics.max_ticks << " ticks\n"
             << "violations after: " << report.after.violations << '\n';
+  if (report.judgement) {
+    std::cout << "verdict: " << entrain::name_of(report.judgement->verdict) << '\n';
+  }
 }
 
 /// Prints the value or the error; true if there was a value.

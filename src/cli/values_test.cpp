@@ -83,6 +83,17 @@ TEST(ParseSize, has_units) {
   }
 }
 
+TEST(ParsePercent, is_a_share_with_or_without_its_sign) {
+  EXPECT_DOUBLE_EQ(*parse_percent("50"), 0.5);
+  EXPECT_DOUBLE_EQ(*parse_percent("99.5%"), 0.995);
+  EXPECT_DOUBLE_EQ(*parse_percent("12.5 %"), 0.125);
+  EXPECT_EQ(*parse_percent("0"), 0);
+  EXPECT_EQ(*parse_percent("100%"), 1);
+  for (const char* text : {"", "%", " %", "-1", "100.1", "101%", "half", "5%%", "% 5", "nan"}) {
+    EXPECT_FALSE(parse_percent(text).has_value()) << text;
+  }
+}
+
 TEST(ParsePresync, names_what_is_available) {
   EXPECT_EQ(*parse_presync("auto"), Presync::automatic);
   EXPECT_EQ(*parse_presync("none"), Presync::none);

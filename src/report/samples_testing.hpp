@@ -51,6 +51,51 @@ inline CheckReport check() {
   report.mu_source = "round trip (estimate)";
   report.unmatched = {{"sends", 40}, {"receives", 0}};
   report.skipped = {{"alltoallv", 12}, {"cancelled requests", 3}};
+  report.completeness.mpi_communication = true;
+  report.coverage = {.receives = 10896,
+                     .paired = 10856,
+                     .ambiguous = 8,
+                     .lost = 30,
+                     .in_gaps = 2,
+                     .collective_calls = 5720,
+                     .in_instances = 5600,
+                     .alltoallv_skipped = 96,
+                     .neighbourhood_skipped = 16};
+  report.checked_edges = 55712;
+  report.min_coverage = 0.5;
+  report.judgement = {Verdict::violations, Doubt::none};
+  return report;
+}
+
+/// Everything was checked, and nothing is violated.
+inline CheckReport clean_check() {
+  CheckReport report = check();
+  for (EdgeStatistics& edges : report.edges) {
+    edges.violations = edges.below_latency = 0;
+    if (edges.worst) edges.worst->margin_ticks = 512;
+  }
+  report.violations = report.below_latency = 0;
+  report.mu_ticks = {};
+  report.mu_source = "none";
+  report.unmatched = report.skipped = {};
+  report.coverage = {
+      .receives = 10856, .paired = 10856, .collective_calls = 5600, .in_instances = 5600};
+  report.judgement = {Verdict::clean, Doubt::none};
+  return report;
+}
+
+/// Nothing but calls whose partners nobody knows.
+inline CheckReport unproven_check() {
+  CheckReport report = clean_check();
+  report.edges = {};
+  report.checked_edges = 0;
+  report.skipped = {{"alltoallv_instances", 200}};
+  report.completeness = {.mpi_communication = false,
+                         .incomplete = {"OTF2::MPI_COMMUNICATION_COMPLETE"},
+                         .filters = {{"TRACER::FILTER", "calls.txt"}}};
+  report.coverage = {
+      .collective_calls = 1700, .alltoallv_skipped = 1600, .neighbourhood_skipped = 100};
+  report.judgement = {Verdict::unproven, Doubt::no_edges};
   return report;
 }
 
@@ -101,6 +146,8 @@ inline CorrectReport correct() {
   }
   report.after.violations = 0;
   report.after.below_latency = 0;
+  report.after.judgement = {Verdict::clean, Doubt::none};
+  report.judgement = report.after.judgement;
   report.verified = true;
   report.mode = "rewrite";
   report.output = "out/traces.otf2";
@@ -229,7 +276,8 @@ inline ArchiveInfo info() {
   info.properties = {{"ENTRAIN::CORRECTION",
                       "mode=rewrite presync=linear gamma=0.9999 delta=0 max-slope=0.01 backward=on "
                       "alltoallv=ignore init-finalize=off mu=0,510,1250"},
-                     {"SCOREP::UNWINDING::ENABLED", "false"}};
+                     {"OTF2::MPI_COMMUNICATION_COMPLETE", "true"}};
+  info.completeness.mpi_communication = true;
   info.anomalies = {{"truncated event files", 1}, {"unknown records", 0}};
   return info;
 }

@@ -108,13 +108,9 @@ std::string share_clause(const CheckReport& report) {
   return fmt::format("; {} of the {} could be checked", format_share(*share), k_operations);
 }
 
-std::string edges_text(const CheckReport& report) {
-  return format_number_of(report.checked_edges, "edge", "edges");
-}
-
-std::string none_violated(const CheckReport& report) {
-  return report.checked_edges == 1 ? "the 1 edge is not violated"
-                                   : fmt::format("none of {} is violated", edges_text(report));
+std::string none_violated(const CheckReport& report, const char* edge = "edge",
+                          const char* edges = "edges") {
+  return fmt::format("none of {} is violated", format_number_of(report.checked_edges, edge, edges));
 }
 
 std::string close_text(const CheckReport& report) {
@@ -157,13 +153,13 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
     case Doubt::contradictory_edges:
       return fmt::format(
                  "{} in cycles that no clocks can meet, so some operations were paired "
-                 "wrongly; of the other edges {}",
+                 "wrongly; {}",
                  format_number_of(dropped, "edge lies", "edges lie"), none_violated(report)) +
              close_text(report) + share_clause(report);
     case Doubt::low_coverage:
-      return fmt::format("only {} of the {} could be checked, less than {}; {}",
-                         format_share(share.value_or(0)), k_operations,
-                         format_share(report.min_coverage), none_violated(report)) +
+      return fmt::format("only {} of the {} could be checked, less than {:.4g} %; {}",
+                         format_share(share.value_or(0)), k_operations, 100 * report.min_coverage,
+                         none_violated(report)) +
              close_text(report);
     default:
       break;

@@ -51,16 +51,11 @@ TEST(GoldenReport, check_and_correct_with_bounds) {
 }
 
 TEST(GoldenReport, check_of_a_clean_trace) {
-  CheckReport report = samples::check();
-  for (EdgeStatistics& edges : report.edges) {
-    edges.violations = edges.below_latency = 0;
-    if (edges.worst) edges.worst->margin_ticks = 512;
-  }
-  report.violations = report.below_latency = 0;
-  report.mu_ticks = {};
-  report.mu_source = "none";
-  report.unmatched = report.skipped = {};
-  expect_golden_report("check_clean", report);
+  expect_golden_report("check_clean", samples::clean_check());
+}
+
+TEST(GoldenReport, check_of_a_trace_that_tells_nothing) {
+  expect_golden_report("check_unproven", samples::unproven_check());
 }
 
 TEST(GoldenReport, check_of_an_empty_trace) {
@@ -68,39 +63,98 @@ TEST(GoldenReport, check_of_an_empty_trace) {
   report.archive = "empty/traces.otf2";
   report.resolution_hz = 1;
   report.presync = "none";
+  report.min_coverage = 0.5;
+  report.judgement = {Verdict::clean, Doubt::none};
   expect_golden_report("check_empty", report);
 }
 
-TEST(GoldenReport, what_could_not_be_read_is_part_of_the_conclusion) {
-  const auto last_line = [](std::string text) {
-    text.pop_back();
-    return text.substr(text.rfind('\n') + 1);
-  };
+/// The verdict: a report ends with it.
+template <class Report>
+std::string last_line(const Report& report) {
+  std::string text = to_text(report, {});
+  text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+TEST(GoldenReport, what_could_not_be_read_is_part_of_the_verdict) {
   CheckReport check = samples::check();
   check.skipped = {{"missing_event_files", 1}, {"truncated_event_files", 2}};
-  EXPECT_EQ(last_line(to_text(check, {})),
-            "473 violations: the receive is earlier than the send. Not everything could be read: "
-            "1 event file is missing, 2 event files are truncated.");
-  check.violations = check.below_latency = 0;
-  EXPECT_EQ(last_line(to_text(check, {})),
-            "No violations found in what could be read: 1 event file is missing, 2 event files "
-            "are truncated.");
+  EXPECT_EQ(last_line(check),
+            "Violations: 473 of 55,712 edges are violated: the receive is earlier than the send; "
+            "99.04 % of the recorded receives and collective calls could be checked; not "
+            "everything could be read: 1 event file is missing, 2 event files are truncated.");
   CorrectReport correct = samples::correct();
   correct.before.skipped = {{"missing_event_files", 1}};
-  EXPECT_EQ(last_line(to_text(correct, {})),
-            "No violations found in what could be read: 1 event file is missing. Checked on the "
-            "archive as written.");
+  EXPECT_EQ(last_line(correct),
+            "Clean: in the archive as written none of 55,712 edges is violated; 99.04 % of the "
+            "recorded receives and collective calls could be checked; not everything could be "
+            "read: 1 event file is missing.");
   correct.verified = false;
-  EXPECT_EQ(
-      last_line(to_text(correct, {})),
-      "Written, but not verified: run entrain check to see what remains. Not everything could "
-      "be read: 1 event file is missing.");
+  correct.judgement = {};
+  EXPECT_EQ(last_line(correct),
+            "No verdict: the new archive was not read back, so nothing in it was checked; entrain "
+            "check can do it; not everything could be read: 1 event file is missing.");
+}
+
+TEST(GoldenReport, a_verdict_says_what_speaks_against_it) {
+  CheckReport check = samples::clean_check();
+  check.below_latency = 3;
+  check.completeness.mpi_communication = false;
+  EXPECT_EQ(last_line(check),
+            "Clean: none of 55,712 edges is violated; 3 edges are closer than the minimum latency; "
+            "100 % of the recorded receives and collective calls could be checked; the archive "
+            "says that its MPI communication is not complete.");
+  check.judgement = {Verdict::violations, Doubt::none};  // by --strict-latency
+  EXPECT_EQ(last_line(check),
+            "Violations: 3 of 55,712 edges are closer than the minimum latency; 100 % of the "
+            "recorded receives and collective calls could be checked; the archive says that its "
+            "MPI communication is not complete.");
+  check = samples::check();
+  check.skipped = {{"dropped_edges", 2}};
+  EXPECT_THAT(last_line(check),
+              ::testing::HasSubstr("; 2 more edges contradict each other in cycles and could not "
+                                   "be checked; 99.04 %"));
+}
+
+TEST(GoldenReport, an_unproven_trace_is_never_called_free_of_violations) {
+  CheckReport check = samples::clean_check();
+  check.coverage.paired = 100;
+  check.judgement = {Verdict::unproven, Doubt::low_coverage};
+  EXPECT_EQ(last_line(check),
+            "Unproven: only 34.64 % of the recorded receives and collective calls could be "
+            "checked, less than 50 %; none of 55,712 edges is violated.");
+  check.skipped = {{"dropped_edges", 1}};
+  check.judgement = {Verdict::unproven, Doubt::contradictory_edges};
+  EXPECT_EQ(last_line(check),
+            "Unproven: 1 edge lies in cycles that no clocks can meet, so some operations were "
+            "paired wrongly; none of 55,712 other edges is violated; 34.64 % of the recorded "
+            " receives and collective calls could be checked.");
+  check.checked_edges = 0;
+  check.coverage = {};
+  check.judgement = {Verdict::unproven, Doubt::no_edges};
+  EXPECT_EQ(last_line(check),
+            "Unproven: nothing could be checked: what is recorded of communication yields no "
+            "edge.");
+}
+
+TEST(GoldenReport, a_correction_that_dropped_edges_or_broke_the_order_says_so) {
+  CorrectReport correct = samples::correct();
+  correct.cycles = {{"dropped_edges", 4}};
+  correct.judgement = {Verdict::unproven, Doubt::contradictory_edges};
+  EXPECT_THAT(last_line(correct),
+              ::testing::StartsWith("Unproven: in the archive as written 4 edges lie in cycles"));
+  correct.statistics.order_broken = 2;
+  correct.judgement = {Verdict::violations, Doubt::none};
+  EXPECT_EQ(last_line(correct),
+            "Violations: in the archive as written 2 pairs of local events changed order.");
 }
 
 TEST(GoldenReport, correct_that_fails) {
   CorrectReport report = samples::overlay();
   report.link = "hard";
   report.after.edges[0].violations = report.after.violations = 1;
+  report.after.judgement = {Verdict::violations, Doubt::none};
+  report.judgement = report.after.judgement;
   report.statistics.moved_backward = 3;
   report.statistics.order_broken = 1;
   expect_golden_report("correct_remaining", report);
@@ -109,15 +163,17 @@ TEST(GoldenReport, correct_that_fails) {
 TEST(GoldenReport, correct_says_why_an_overlay_leaves_violations) {
   CorrectReport report = samples::overlay();
   report.after.edges[0].violations = report.after.violations = 2;
+  report.after.judgement = {Verdict::violations, Doubt::none};
+  report.judgement = report.after.judgement;
   report.after.skipped.emplace_back("events_in_flushes", 3);
   EXPECT_THAT(to_text(report, {}),
-              ::testing::HasSubstr("2 violations left in the archive as written: 3 events of "
-                                   "communication lie inside a buffer"));
+              ::testing::HasSubstr("; 3 events of communication lie inside a buffer flush"));
 }
 
 TEST(GoldenReport, correct_not_verified) {
   CorrectReport report = samples::correct();
   report.verified = false;
+  report.judgement = {};
   report.after = {};
   expect_golden_report("correct_not_verified", report);
 }

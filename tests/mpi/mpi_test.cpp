@@ -356,6 +356,29 @@ TEST(OtherVerbs, are_done_by_one_process) {
   EXPECT_EQ(outcome.out, expected.out);
 }
 
+TEST(OtherVerbs, an_unproven_check_ends_with_its_code_in_every_process) {
+  const TempFolder scratch;
+  ArchiveBuilder archive(scratch / "in");
+  const auto node = archive.node("n0");
+  for (std::uint64_t l = 0; l < 3; ++l) archive.location(l, archive.process("MPI Rank", node));
+  const auto world = archive.comm("MPI_COMM_WORLD", {0, 1, 2});
+  constexpr std::uint8_t k_alltoallv = 9;
+  for (std::uint64_t l = 0; l < 3; ++l) {
+    for (std::uint64_t k = 0; k < 200; ++k) {
+      archive.at(l).collective_begin(100 * k).collective_end(100 * k + 50 + l, k_alltoallv, world,
+                                                             0xFFFFFFFFu);
+    }
+  }
+  const Arguments check{"check", archive.finish().string(), "--json"};
+  const ChildOutcome expected = run_alone(check);
+  EXPECT_EQ(expected.exit_code, 3) << expected.summary();
+  for (const unsigned count : {2u, 3u}) {
+    const ChildOutcome outcome = run_processes(count, check);
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+    EXPECT_EQ(outcome.out, expected.out);
+  }
+}
+
 TEST(OtherVerbs, check_is_done_by_all_and_told_by_one) {
   const std::string archive = (fs::path(ENTRAIN_EXAMPLES_DIR) / "traces/amg-8").string();
   const ChildOutcome expected = run_alone({"check", archive, "--json"});

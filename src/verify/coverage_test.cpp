@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "verify/testing.hpp"
+
+namespace entrain::verify {
+namespace {
+
+using testing::TraceBuilder;
+using K = trace::EventKind;
+namespace op = trace::op;
+
+/// "receives paired ambiguous lost in_gaps, calls in_instances alltoallv neighbourhood".
+std::string text_of(const Coverage& c) {
+  return fmt::format("{} {} {} {} {}, {} {} {} {}", c.receives, c.paired, c.ambiguous, c.lost,
+                     c.in_gaps, c.collective_calls, c.in_instances, c.alltoallv_skipped,
+                     c.neighbourhood_skipped);
+}
+std::string coverage_of(const TraceBuilder& b, const CheckOptions& options = {}) {
+  return text_of(b.check(options).coverage);
+}
+
+TEST(Coverage, is_empty_without_communication) {
+  const TraceBuilder b(2);
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 0 0 0 0");
+  EXPECT_FALSE(b.check().coverage.share());
+}
+
+TEST(Coverage, completed_receives_count_and_cancelled_ones_do_not) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 10, 1);
+  b.message(K::send, 0, 20, 1);
+  b.message(K::recv, 1, 11, 0);
+  b.request(K::irecv_request, 1, 12, 7);
+  b.request(K::irecv_request, 1, 13, 8);
+  b.message(K::irecv, 1, 21, 0, 0, 7);
+  b.request(K::request_cancelled, 1, 22, 8);
+  b.message(K::recv, 1, 30, 0);           // its send is missing
+  b.message(K::recv, 1, 31, 0, 5);        // as is that of another tag
+  b.message(K::recv, 1, 32, 9);           // from nobody
+  b.request(K::irecv_request, 1, 40, 9);  // never completed
+  const CheckReport report = b.check();
+  EXPECT_EQ(text_of(report.coverage), "5 2 0 3 0, 0 0 0 0");
+  EXPECT_DOUBLE_EQ(*report.coverage.share(), 0.4);
+  EXPECT_EQ(testing::count(report.unmatched, "receives"), report.coverage.lost);
+}
+
+TEST(Coverage, unreceived_sends_are_no_receives) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 10, 1);
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 0 0 0 0");
+}
+
+TEST(Coverage, calls_count_per_process_and_only_with_others) {
+  TraceBuilder b(3);
+  const auto alone = b.comm({1});
+  const auto self = b.self_comm();
+  for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 10, 20 + l, op::allreduce);
+  b.collective(1, 30, 40, op::allreduce, trace::k_root_none, alone);
+  b.collective(2, 30, 40, op::allreduce, trace::k_root_none, self);
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 3 3 0 0");
+}
+
+TEST(Coverage, incomplete_and_contradicting_instances_do_not_count) {
+  TraceBuilder b(3);
+  for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 10, 20 + l, op::barrier);
+  b.collective(0, 30, 40, op::barrier);  // the others never come
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 4 3 0 0");
+  b.collective(1, 30, 40, op::allreduce);
+  b.collective(2, 30, 40, op::barrier);  // now it is complete, but not of one kind
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 6 3 0 0");
+}
+
+TEST(Coverage, a_call_of_one_process_alone_or_of_a_stranger_tells_nothing) {
+  TraceBuilder b(3);
+  const auto pair = b.comm({0, 1});
+  b.collective(0, 10, 20, op::barrier, trace::k_root_none, pair);
+  b.collective(2, 10, 20, op::barrier, trace::k_root_none, pair);
+  b.collective(2, 30, 40, op::barrier, trace::k_root_none, 77);
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 3 0 0 0");
+}
+
+TEST(Coverage, instances_that_demand_nothing_are_complete_knowledge) {
+  TraceBuilder b(2);
+  for (LocationIndex l = 0; l < 2; ++l) {
+    b.collective(l, 10, 20, op::gatherv, 0, 0, 0);  // nobody contributes a byte
+    b.collective(l, 30, 40, op::create_handle);
+  }
+  const CheckReport report = b.check();
+  EXPECT_EQ(report.checked_edges, 0);
+  EXPECT_EQ(text_of(report.coverage), "0 0 0 0 0, 4 4 0 0");
+}
+
+TEST(Coverage, alltoallv_tells_nothing_unless_it_is_dense) {
+  TraceBuilder b(2);
+  for (LocationIndex l = 0; l < 2; ++l) {
+    b.collective(l, 10, 20, op::alltoallv);
+    b.collective(l, 30, 40, op::alltoallw);
+    b.collective(l, 50, 60, op::alltoall);
+  }
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 6 2 4 0");
+  CheckOptions dense;
+  dense.alltoallv = AlltoallvRule::dense;
+  EXPECT_EQ(coverage_of(b, dense), "0 0 0 0 0, 6 6 0 0");
+}
+
+TEST(Coverage, calls_beyond_a_disagreement_are_not_skipped_as_well) {
+  TraceBuilder b(2);
+  for (LocationIndex l = 0; l < 2; ++l) {
+    for (std::uint64_t k = 0; k < 100; ++k) {  // more than one block of calls
+      const bool odd = k == 3 && l == 1;
+      b.collective(l, 100 * k, 100 * k + 50, odd ? op::barrier : op::alltoallv);
+    }
+  }
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 200 0 6 0");
+}
+
+TEST(Coverage, calls_on_windows_count_too) {
+  TraceBuilder b(2);
+  const auto window = b.window(0);
+  for (LocationIndex l = 0; l < 2; ++l) {
+    for (const std::uint32_t level : {1U, 2U}) {  // processes; memory only, which demands nothing
+      b.add(l, 10 * level, K::rma_collective_begin);
+      b.collective_end(K::rma_collective_end, l, 10 * level + 5, op::barrier, trace::k_root_none,
+                       window)
+          .tag = level;
+    }
+  }
+  const CheckReport report = b.check();
+  EXPECT_EQ(text_of(report.coverage), "0 0 0 0 0, 4 4 0 0");
+  EXPECT_EQ(testing::count(report.skipped, "rma_without_process_sync"), 1);
+}
+
+TEST(Coverage, neighbourhood_calls_without_a_record_are_calls_that_tell_nothing) {
+  TraceBuilder b(2);
+  for (const LocationIndex l : {0, 1, 1}) {
+    b.add(l, 10, K::neighbours_enter);
+    b.add(l, 20, K::neighbours_leave);
+  }
+  const CheckReport report = b.check();
+  EXPECT_EQ(text_of(report.coverage), "0 0 0 0 0, 3 0 0 3");
+  EXPECT_EQ(report.judgement.verdict, Verdict::unproven);
+}
+
+}  // namespace
+}  // namespace entrain::verify
