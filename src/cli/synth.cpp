@@ -45,7 +45,7 @@ class Synth : public Verb {
         "[OPTIONS] -o DIR",
         "write a synthetic trace of a known pattern",
         {"Simulates a message-passing program and writes the archive that a tracer with perfect "
-         "clocks would have recorded: check finds no violation in it, and distort gives it wrong "
+         "clocks would have recorded: check calls it clean, and distort gives it wrong "
          "clocks. Its time stamps are nanoseconds. Memory does not grow with the number of events. "
          "The same options give the same archive, byte for byte.",
          "ring: every process exchanges messages with two neighbours without blocking, and passes "

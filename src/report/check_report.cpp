@@ -67,8 +67,9 @@ std::string to_text(const CheckReport& report, const Style& style) {
   std::string text = about.text(style) + "\n";
 
   const Table edges = edge_table(report, style);
-  text += edges.empty() ? "No edges: nothing in this trace happens before something elsewhere.\n"
-                        : edges.text(style);
+  text += edges.empty()
+              ? "No edges: the trace shows nothing that happens before something elsewhere.\n"
+              : edges.text(style);
   if (!is_counted(report, EdgeKind::init_finalize)) text += uncounted_text();
   text += inside_domains_text(report);
   if (const Table worst = worst_edges(report, style); !worst.empty())

@@ -325,11 +325,12 @@ std::string to_text(const CorrectReport& report, const Style& style) {
     text += fmt::format("largest change {}\n", format_share(report.statistics.intervals.max_share));
   }
   if (!report.passes.empty()) text += "\n" + pass_table(report).text(style);
-  text += "\n" + left_out_text(report, style) + "\n";
+  text += "\n" + left_out_text(report, style);
   if (const std::string keep = keep_text(report); !keep.empty()) {
+    text += "\n";
     for (const std::string& line : wrapped(printable(keep), style.columns)) text += line + "\n";
   }
-  return text + verdict_text(report, style) + "\n";
+  return text + "\n" + verdict_text(report, style) + "\n";
 }
 
 Json to_json(const CorrectReport& report) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/parts.hpp"
+#include "report/text.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {
@@ -119,17 +120,19 @@ std::string close_text(const CheckReport& report) {
                      format_number_of(report.below_latency, "edge is", "edges are"));
 }
 
+/// "1 of 40 edges is"; `count` of the checked edges.
+std::string edges_are(std::uint64_t count, const CheckReport& report) {
+  return fmt::format("{} of {} {}", format_count(count),
+                     format_number_of(report.checked_edges, "edge", "edges"),
+                     count == 1 ? "is" : "are");
+}
+
 std::string violations_text(const CheckReport& report) {
-  std::string text;
-  if (report.violations > 0) {
-    text = fmt::format("{} of {} violated: the receive is earlier than the send",
-                       format_count(report.violations),
-                       format_number_of(report.checked_edges, "edge is", "edges are"));
-  } else {  // they count by --strict-latency
-    text =
-        fmt::format("{} of {} closer than the minimum latency", format_count(report.below_latency),
-                    format_number_of(report.checked_edges, "edge is", "edges are"));
-  }
+  std::string text =
+      report.violations > 0
+          ? edges_are(report.violations, report) + " violated: the receive is earlier than the send"
+          : edges_are(report.below_latency, report) +  // they count by --strict-latency
+                " closer than the minimum latency";
   const std::uint64_t dropped = count_of(report.skipped, "dropped_edges");
   if (dropped > 0) {
     text +=
@@ -154,7 +157,8 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
       return fmt::format(
                  "{} in cycles that no clocks can meet, so some operations were paired "
                  "wrongly; {}",
-                 format_number_of(dropped, "edge lies", "edges lie"), none_violated(report)) +
+                 format_number_of(dropped, "edge lies", "edges lie"),
+                 none_violated(report, "other edge", "other edges")) +
              close_text(report) + share_clause(report);
     case Doubt::low_coverage:
       return fmt::format("only {} of the {} could be checked, less than {:.4g} %; {}",
@@ -169,6 +173,15 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
       "nothing could be checked: {} no edge",
       format_number_of(operations(report.coverage), "recorded receive or collective call yields",
                        "recorded receives and collective calls yield"));
+}
+
+/// The sentence in lines that fit, without the end of the last one.
+std::string sentence(const std::string& text, Tone tone, const Style& style) {
+  std::string lines;
+  for (const std::string& line : wrapped(printable(text + "."), style.columns)) {
+    append(lines, line, "\n");
+  }
+  return toned(lines, tone, style);
 }
 
 Tone tone_of(Verdict verdict) { return verdict == Verdict::clean ? Tone::good : Tone::bad; }
@@ -268,21 +281,21 @@ std::string verdict_text(const CheckReport& report, const Style& style) {
                            : judgement.verdict == Verdict::clean
                                ? "Clean: " + clean_text(report)
                                : "Unproven: " + unproven_text(report, judgement.doubt, dropped);
-  return toned(text + reservations(report) + ".", tone_of(judgement.verdict), style);
+  return sentence(text + reservations(report), tone_of(judgement.verdict), style);
 }
 
 std::string verdict_text(const CorrectReport& report, const Style& style) {
   // A file that is missing in the original is missing in the new archive, too.
   const CheckReport& said = unread_text(report.before).empty() ? report.after : report.before;
   if (!report.judgement) {
-    return toned(
-        "No verdict: the new archive was not read back, so nothing in it was checked; "
-        "entrain check can do it" +
-            reservations(report.before) + ".",
+    return sentence(
+        "No verdict: the new archive was not read back, so nothing in it was checked; entrain "
+        "check can do it" +
+            reservations(report.before),
         Tone::faint, style);
   }
-  return toned(corrected_text(report, *report.judgement) + reservations(said) + ".",
-               tone_of(report.judgement->verdict), style);
+  return sentence(corrected_text(report, *report.judgement) + reservations(said),
+                  tone_of(report.judgement->verdict), style);
 }
 
 }  // namespace entrain::report

@@ -29,7 +29,7 @@ Json coverage_json(const Coverage& coverage);
 /// "verdict" and "verdict_reason" of a report. Both null for a report without a judgement.
 void add_verdict(Json& json, const std::optional<Judgement>& judgement);
 
-/// The sentence with which `check` ends.
+/// The sentence with which `check` ends, in lines of at most Style::columns.
 std::string verdict_text(const CheckReport& report, const Style& style);
 
 /// The sentence with which `correct` ends: on the archive as written, or that nobody looked at it.

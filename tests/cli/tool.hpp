@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,14 @@ inline void expect_refusal(const ChildOutcome& outcome, const std::string& part)
   EXPECT_EQ(line_count(outcome.err), 1u) << outcome.err;
   EXPECT_EQ(outcome.err.rfind("entrain: ", 0), 0u) << outcome.err;
   EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+}
+
+/// The verdict, the last paragraph of a report for people, as one line.
+inline std::string verdict_of(const std::string& text) {
+  std::string last = text.substr(0, text.find_last_not_of('\n') + 1);
+  last = last.substr(last.rfind("\n\n") + 2);
+  std::replace(last.begin(), last.end(), '\n', ' ');
+  return last;
 }
 
 /// The one JSON document on standard output; null after a failure.

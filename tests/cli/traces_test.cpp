@@ -33,7 +33,8 @@ std::string contents(const std::string& path) {
 void expect_check(const Json& json) {
   EXPECT_EQ(json["schema"], "entrain.check/1");
   expect_members(json, {"archive", "locations", "events", "resolution_hz", "presync", "edges",
-                        "violations", "below_latency", "mu_s", "unmatched", "skipped"});
+                        "violations", "below_latency", "mu_s", "unmatched", "skipped", "coverage",
+                        "verdict", "checked_edges", "completeness"});
   ASSERT_EQ(json["edges"].size(), k_kinds.size());
   for (const std::string& kind : k_kinds) {
     const Json& edges = json["edges"][kind];
@@ -217,14 +218,14 @@ TEST(Correct, tells_loudly_what_it_could_not_read) {
   const TempFolder folder;
   const std::string input = (folder / "in").string();
   copy_tree(example("allops-4.truth"), input);
-  const std::string sentence = "No violations found in what could be read: 1 event file is missing";
+  const std::string sentence = "not everything could be read: 1 event file is missing";
   std::filesystem::remove(folder / "in" / "traces" / "2.evt");
   const ChildOutcome checked = run_tool({"check", input});
   EXPECT_EQ(checked.exit_code, 0) << checked.summary();
-  EXPECT_THAT(checked.out, HasSubstr(sentence));
+  EXPECT_THAT(verdict_of(checked.out), HasSubstr(sentence));
   const ChildOutcome corrected = run_tool({"correct", input, "-o", (folder / "out").string()});
   EXPECT_EQ(corrected.exit_code, 0) << corrected.summary();
-  EXPECT_THAT(corrected.out, HasSubstr(sentence));
+  EXPECT_THAT(verdict_of(corrected.out), HasSubstr(sentence));
 }
 
 TEST(Correct, interrupted_leaves_nothing_incomplete_behind) {

@@ -19,11 +19,6 @@ using testing::StartsWith;
 constexpr std::uint8_t k_alltoallv = 9;
 constexpr std::uint32_t k_no_root = 0xFFFFFFFFu;
 
-std::string last_line(const std::string& text) {
-  const std::string lines = text.substr(0, text.find_last_not_of('\n') + 1);
-  return lines.substr(lines.rfind('\n') + 1);
-}
-
 /// An archive of two processes, their locations 0 and 1.
 class Verdict : public testing::Test {
  protected:
@@ -95,20 +90,20 @@ TEST_F(Verdict, is_clean_where_enough_was_checked) {
             R"({"receives":1,"paired":1,"ambiguous":0,"lost":0,"in_gaps":0,)"
             R"("collective_calls":0,"in_instances":0,"alltoallv_skipped":0,)"
             R"("neighbourhood_skipped":0,"share":1.0})");
-  EXPECT_THAT(last_line(text_), StartsWith("Clean: none of 1 edge is violated; 100 % of the "));
+  EXPECT_THAT(verdict_of(text_), StartsWith("Clean: none of 1 edge is violated; 100 % of the "));
   EXPECT_EQ(correct(0)["verdict"], "clean");
-  EXPECT_THAT(last_line(text_), HasSubstr("there was nothing to correct"));
+  EXPECT_THAT(verdict_of(text_), HasSubstr("there was nothing to correct"));
 }
 
 TEST_F(Verdict, is_violations_where_a_receive_comes_first) {
   message(1000, 900);
   EXPECT_EQ(check(1)["verdict"], "violations");
-  EXPECT_THAT(last_line(text_), StartsWith("Violations: 1 of 1 edge is violated: the receive"));
+  EXPECT_THAT(verdict_of(text_), StartsWith("Violations: 1 of 1 edge is violated: the receive"));
   const Json corrected = correct(0);
   EXPECT_EQ(corrected["before"]["verdict"], "violations");
   EXPECT_EQ(corrected["verdict"], "clean");
   EXPECT_EQ(corrected["coverage"]["share"], 1.0);
-  EXPECT_THAT(last_line(text_), StartsWith("Clean: in the archive as written none of 1 edge"));
+  EXPECT_THAT(verdict_of(text_), StartsWith("Clean: in the archive as written none of 1 edge"));
   EXPECT_EQ(correct(1, {"--presync", "none", "--amortize", "off"})["verdict"], "violations");
 }
 
@@ -119,7 +114,7 @@ TEST_F(Verdict, without_edges_is_unproven_and_says_what_would_help) {
   EXPECT_EQ(json["verdict_reason"], "no_edges");
   EXPECT_EQ(json["coverage"]["alltoallv_skipped"], 100);
   EXPECT_EQ(json["coverage"]["share"], 0.0);
-  EXPECT_EQ(last_line(text_),
+  EXPECT_EQ(verdict_of(text_),
             "Unproven: nothing could be checked: 100 recorded receives and collective calls yield "
             "no edge.");
   EXPECT_THAT(text_, HasSubstr("100 calls of Alltoallv or Alltoallw"));
@@ -135,8 +130,8 @@ TEST_F(Verdict, depends_on_the_least_coverage) {
   const Json json = check(3);
   EXPECT_EQ(json["verdict_reason"], "low_coverage");
   EXPECT_EQ(json["coverage"]["lost"], 3);
-  EXPECT_THAT(last_line(text_), HasSubstr("only 25.00 % of the recorded receives and collective "
-                                          "calls could be checked, less than 50 %"));
+  EXPECT_THAT(verdict_of(text_), HasSubstr("only 25.00 % of the recorded receives and collective "
+                                           "calls could be checked, less than 50 %"));
   EXPECT_THAT(text_, HasSubstr("3 receives (lost 3)"));
   EXPECT_EQ(check(0, {"--min-coverage", "25%"})["min_coverage_share"], 0.25);
   check(3, {"--min-coverage", "25.1"});
@@ -149,7 +144,7 @@ TEST_F(Verdict, of_a_trace_without_communication_is_that_there_is_nothing_to_vio
   const Json json = check(0);
   EXPECT_EQ(json["verdict"], "clean");
   EXPECT_TRUE(json["coverage"]["share"].is_null());
-  EXPECT_THAT(last_line(text_), HasSubstr("records no communication between locations"));
+  EXPECT_THAT(verdict_of(text_), HasSubstr("records no communication between locations"));
 }
 
 TEST_F(Verdict, knows_neighbourhood_collectives_by_their_regions) {
@@ -170,9 +165,9 @@ TEST_F(Verdict, of_edges_that_no_clocks_can_meet_is_unproven) {
     archive_.at(l).send(2000, other, world_, 7);
   }
   EXPECT_EQ(check(3)["verdict_reason"], "contradictory_edges");
-  EXPECT_THAT(last_line(text_), HasSubstr("2 edges lie in cycles that no clocks can meet"));
+  EXPECT_THAT(verdict_of(text_), HasSubstr("2 edges lie in cycles that no clocks can meet"));
   EXPECT_EQ(correct(3)["verdict_reason"], "contradictory_edges");
-  EXPECT_THAT(last_line(text_), HasSubstr("2 edges lie in cycles that no clocks can meet"));
+  EXPECT_THAT(verdict_of(text_), HasSubstr("2 edges lie in cycles that no clocks can meet"));
 }
 
 TEST_F(Verdict, repeats_what_the_archive_says_of_its_completeness) {
@@ -181,10 +176,10 @@ TEST_F(Verdict, repeats_what_the_archive_says_of_its_completeness) {
   const Json json = check(0);
   EXPECT_EQ(json["completeness"]["mpi_communication"], false);
   EXPECT_THAT(text_, HasSubstr("not all MPI communication, says the archive"));
-  EXPECT_THAT(last_line(text_),
+  EXPECT_THAT(verdict_of(text_),
               HasSubstr("the archive says that its MPI communication is not complete"));
   correct(0);
-  EXPECT_THAT(last_line(text_), HasSubstr("is not complete"));
+  EXPECT_THAT(verdict_of(text_), HasSubstr("is not complete"));
   const std::string input = (scratch_ / "in").string();
   EXPECT_THAT(run_tool({"info", input}).out, HasSubstr("not all MPI communication"));
   EXPECT_EQ(json_of(run_tool({"info", "--json", input}))["completeness"]["incomplete"][0],
@@ -196,7 +191,7 @@ TEST_F(Verdict, is_not_given_on_an_archive_that_nobody_read_back) {
   const Json json = correct(0, {"--no-verify"});
   EXPECT_TRUE(json["verdict"].is_null());
   EXPECT_TRUE(json["coverage"].is_null());
-  EXPECT_THAT(last_line(text_), StartsWith("No verdict: the new archive was not read back"));
+  EXPECT_THAT(verdict_of(text_), StartsWith("No verdict: the new archive was not read back"));
   EXPECT_THAT(text_, Not(HasSubstr("Clean")));
 }
 
@@ -204,7 +199,7 @@ TEST_F(Verdict, calls_short_messages_violations_if_they_must_be_long) {
   message(1000, 1500);
   EXPECT_EQ(check(0, {"--mu", "1e-6"})["verdict"], "clean");
   EXPECT_EQ(check(1, {"--mu", "1e-6", "--strict-latency"})["verdict"], "violations");
-  EXPECT_THAT(last_line(text_), StartsWith("Violations: 1 of 1 edge is closer than the minimum"));
+  EXPECT_THAT(verdict_of(text_), StartsWith("Violations: 1 of 1 edge is closer than the minimum"));
 }
 
 }  // namespace
