@@ -72,9 +72,9 @@ using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 /// How much of the recorded communication could be checked (docs/method.md, section 7). Counts
 /// operations of single processes: a barrier of eight processes is eight calls.
 ///
-/// Every receive is one of paired, ambiguous, lost or in_gaps.
+/// Every receive is one of paired, ambiguous, lost, in_gaps; cancelled ones are no receives.
 struct Coverage {
-  std::uint64_t receives = 0;   ///< completed receives, blocking or not; cancelled ones are not
+  std::uint64_t receives = 0;   ///< completed receives, but those from the same location
   std::uint64_t paired = 0;     ///< receives whose send was found
   std::uint64_t ambiguous = 0;  ///< receives to which more than one send could belong
   std::uint64_t lost = 0;       ///< receives whose send the trace does not have, as far as it shows

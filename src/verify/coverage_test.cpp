@@ -45,6 +45,17 @@ TEST(Coverage, completed_receives_count_and_cancelled_ones_do_not) {
   EXPECT_EQ(testing::count(report.unmatched, "receives"), report.coverage.lost);
 }
 
+TEST(Coverage, what_a_process_sends_itself_counts_only_between_threads) {
+  TraceBuilder b(1, 2);
+  b.message(K::send, 0, 10, 0);
+  b.message(K::recv, 0, 11, 0);
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 0 0 0 0");
+  EXPECT_EQ(b.check().judgement.verdict, Verdict::clean);
+  b.message(K::send, 0, 20, 0);
+  b.message(K::recv, 1, 21, 0);
+  EXPECT_EQ(coverage_of(b), "2 2 0 0 0, 0 0 0 0");
+}
+
 TEST(Coverage, unreceived_sends_are_no_receives) {
   TraceBuilder b(2);
   b.message(K::send, 0, 10, 1);

@@ -185,7 +185,6 @@ class Outliner::Walk {
   }
 
   void message(const Event& event, bool send, std::uint32_t order) {
-    if (!send) ++coverage_.receives;
     const LocalKey key{event.peer, event.comm, event.tag, what(Stage::message, send)};
     auto [channel, is_new] = by_rank_.insert(key, k_none);
     if (is_new) {
@@ -193,6 +192,9 @@ class Outliner::Walk {
       if (peer != k_none) *channel = channel_of(Stage::message, send, peer, event.comm, event.tag);
     }
     if (*channel == k_none) ++(send ? unmatched_.sends : unmatched_.receives);
+    const bool to_itself =
+        *channel != k_none && is_within_location(out_.channels[*channel].key, places_);
+    if (!send && !to_itself) ++coverage_.receives;
     post(*channel, order);
   }
 

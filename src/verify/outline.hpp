@@ -29,6 +29,12 @@ struct ChannelKey {
   friend auto operator<=>(const ChannelKey&, const ChannelKey&) = default;
 };
 
+/// Whether a channel begins and ends on one location, as where a process without threads sends to
+/// itself: its pairs are no edges, and it waits for nobody.
+inline bool is_within_location(const ChannelKey& key, const Places& places) {
+  return key.sender == key.receiver && places.is_single(key.sender);
+}
+
 /// The spaces in which collective calls are counted: communicators, then windows.
 using SpaceIndex = std::uint32_t;
 

@@ -78,7 +78,8 @@ void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   channels_ = Channels(*places_, std::move(parcels.sends), std::move(parcels.receives),
                        left_out_.unmatched);
   for (const MatchedChannel& channel : channels_.all()) {
-    if (channel.key.stage == Stage::message) left_out_.coverage.paired += channel.pairs;
+    if (channel.key.stage != Stage::message || is_within_location(channel.key, *places_)) continue;
+    left_out_.coverage.paired += channel.pairs;
   }
 }
 
