@@ -82,11 +82,12 @@ struct Coverage {
   /// Calls of collectives on communicators of more than one process, also those of RMA windows.
   std::uint64_t collective_calls = 0;
   /// Calls whose instance is complete and says who waits for whom, even if nobody does: a gather to
-  /// which no process contributes a byte, or the creation of a communicator.
+  /// which no process contributes a byte, or the creation of a communicator. Of Alltoallv,
+  /// Alltoallw and neighbourhood collectives those that name their partners.
   std::uint64_t in_instances = 0;
-  /// Calls of Alltoallv and Alltoallw in complete instances of which only totals are known.
+  /// Calls of Alltoallv and Alltoallw in complete instances, of which only totals are known.
   std::uint64_t alltoallv_skipped = 0;
-  /// Calls of neighbourhood collectives whose partners are not recorded.
+  /// Calls of neighbourhood collectives that left only Enter and Leave.
   std::uint64_t neighbourhood_skipped = 0;
 
   /// (paired + in_instances) / (receives + collective_calls), 0 to 1; empty if there are none.

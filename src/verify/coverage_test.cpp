@@ -115,6 +115,29 @@ TEST(Coverage, alltoallv_tells_nothing_unless_it_is_dense) {
   EXPECT_EQ(coverage_of(b, dense), "0 0 0 0 0, 6 6 0 0");
 }
 
+TEST(Coverage, calls_that_name_their_partners_tell_all) {
+  TraceBuilder b(3);
+  b.exchange(0, 10, 20, {1}, {1});
+  b.exchange(1, 10, 20, {0}, {0});
+  b.exchange(2, 10, 20, {}, {});  // it waits for nobody, and that is known
+  for (LocationIndex l = 0; l < 3; ++l) b.exchange(l, 30, 40, {}, {});
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 6 6 0 0");
+  EXPECT_EQ(b.check().judgement.verdict, Verdict::clean);
+}
+
+TEST(Coverage, calls_that_name_no_partners_tell_nothing_beside_those_that_do) {
+  TraceBuilder b(3);
+  b.exchange(0, 10, 20, {1, 2}, {1});
+  b.exchange(1, 10, 20, {0}, {0, 2});
+  b.collective(2, 10, 20, op::alltoallv);
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 3 2 1 0");
+  CheckOptions dense;
+  dense.alltoallv = AlltoallvRule::dense;
+  EXPECT_EQ(coverage_of(b, dense), "0 0 0 0 0, 3 3 0 0");
+  b.exchange(0, 30, 40, {1}, {});  // the others never come
+  EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 4 2 1 0");
+}
+
 TEST(Coverage, calls_beyond_a_disagreement_are_not_skipped_as_well) {
   TraceBuilder b(2);
   for (LocationIndex l = 0; l < 2; ++l) {
