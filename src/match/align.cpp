@@ -191,7 +191,7 @@ class Aligner {
     for (std::int32_t j = begin_; j < end; ++j) extend(j);
     const int total = look_back(last);
     accept(decided, end, total, last);
-    begin_again(decided, total);
+    begin_again(decided);
   }
 
   void extend(std::int32_t j) {
@@ -283,7 +283,9 @@ class Aligner {
     for (const std::uint32_t n : alive_) {
       Node& node = nodes_[n];
       node.rest = last ? end_cost(node) : 0;
-      total = std::min(total, node.cost + node.rest);
+      if (node.cost + node.rest >= total) continue;
+      total = node.cost + node.rest;
+      best_end_ = n;
     }
     for (std::size_t n = nodes_.size(); n-- > layers_[0];) {
       const std::size_t end = n + 1 < nodes_.size() ? nodes_[n + 1].first_step : steps_.size();
@@ -309,8 +311,14 @@ class Aligner {
       if (first < until) begins[static_cast<std::size_t>(first - begin_)].push_back({cost, until});
     };
     std::vector<bool> is_best(nodes_.size(), false);
-    for (std::uint32_t n = best_end(total); n != k_none; n = nodes_[n].parent) is_best[n] = true;
+    for (std::uint32_t n = best_end_; n != k_none; n = nodes_[n].parent) is_best[n] = true;
     std::vector<int> without(static_cast<std::size_t>(end - begin_), k_never);
+    const auto leave_out = [&](const Node& from, int cost, std::int32_t until) {
+      for (std::int32_t j = std::max(from.receive + 1, begin_); j < until; ++j) {
+        int& least = without[static_cast<std::size_t>(j - begin_)];
+        least = std::min(least, cost);
+      }
+    };
     for (std::size_t n = layers_[0]; n < nodes_.size(); ++n) {
       const Node& to = nodes_[n];
       const std::size_t steps_end =
@@ -320,10 +328,7 @@ class Aligner {
         if (to.receive <= from.receive + 1) continue;
         const int cost = from.cost + steps_[k].cost + to.rest;
         if (is_best[n] && is_best[steps_[k].from]) {
-          for (std::int32_t j = std::max(from.receive + 1, begin_); j < to.receive; ++j) {
-            int& least = without[static_cast<std::size_t>(j - begin_)];
-            least = std::min(least, cost);
-          }
+          leave_out(from, cost, to.receive);
         } else {
           add(from, cost, to.receive);
         }
@@ -331,8 +336,12 @@ class Aligner {
     }
     for (const std::uint32_t n : alive_) {
       const Node& node = nodes_[n];
-      if (is_best[n]) continue;
-      add(node, node.cost + (last ? end_cost(node) : 0), end);
+      const int cost = node.cost + (last ? end_cost(node) : 0);
+      if (is_best[n]) {
+        leave_out(node, cost, end);
+      } else {
+        add(node, cost, end);
+      }
     }
     std::priority_queue<Over> over;
     for (std::int32_t j = begin_; j < decided; ++j) {
@@ -343,29 +352,21 @@ class Aligner {
       for (std::size_t n = layers_[static_cast<std::size_t>(j - begin_)];
            n < layers_[static_cast<std::size_t>(j - begin_) + 1]; ++n) {
         const Node& node = nodes_[n];
-        if (node.rest >= k_never) continue;
-        if (best == nullptr || node.cost + node.rest < best->cost + best->rest) {
-          if (best != nullptr) second = std::min(second, best->cost + best->rest);
+        if (is_best[n]) {
           best = &node;
-        } else {
+        } else if (node.rest < k_never) {
           second = std::min(second, node.cost + node.rest);
         }
       }
-      if (best == nullptr || best->cost + best->rest > total) continue;
+      if (best == nullptr) continue;
       const int alone = without[static_cast<std::size_t>(j - begin_)];
       likely_.push_back({best->send, best->receive, second - total, alone - total});
     }
   }
-  [[nodiscard]] std::uint32_t best_end(int total) const {
-    for (const std::uint32_t n : alive_) {
-      if (nodes_[n].cost + nodes_[n].rest == total) return n;
-    }
-    return k_none;
-  }
 
   /// Keeps the last pair of the cheapest explanation that is decided, with its history.
-  void begin_again(std::int32_t decided, int total) {
-    std::uint32_t at = best_end(total);
+  void begin_again(std::int32_t decided) {
+    std::uint32_t at = best_end_;
     while (nodes_[at].receive >= decided) at = nodes_[at].parent;
     std::vector<Node> chain;
     for (; chain.size() < k_history; at = nodes_[at].parent) {
@@ -428,6 +429,7 @@ class Aligner {
   std::vector<Step> steps_;          ///< by the node that they lead to
   std::vector<std::size_t> layers_;  ///< per receive of the block: its first node
   std::vector<std::uint32_t> alive_;
+  std::uint32_t best_end_ = 0;  ///< last pair of the cheapest explanation of the block
   std::vector<Found> found_;
   std::vector<Likely> likely_;
   Alignment result_;

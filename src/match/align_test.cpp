@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/align.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace entrain::match {
+namespace {
+
+using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+/// Both sides of a channel whose k-th message is sent at 1000 k and received 10 later. Between two
+/// messages the processes have two other operations with each other.
+struct Channel {
+  std::vector<Trait> sends, receives;
+  std::uint32_t end = 0;
+
+  explicit Channel(std::uint64_t messages, std::uint64_t offset = 0) {
+    for (std::uint64_t k = 0; k < messages; ++k) {
+      const std::uint64_t jitter = k * 7 % 5;
+      const auto position = static_cast<std::uint32_t>(2 * k);
+      sends.push_back({.time = 1000 * (k + 1), .position = position, .symbol = 8});
+      receives.push_back(
+          {.time = offset + 1000 * (k + 1) + 10 + jitter, .position = position, .symbol = 8});
+      end = position + 2;
+    }
+  }
+  void lose_send(std::size_t k) { sends.erase(sends.begin() + static_cast<std::ptrdiff_t>(k)); }
+  void lose_receive(std::size_t k) {
+    receives.erase(receives.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+  [[nodiscard]] Alignment aligned() const { return align({sends, end}, {receives, end}); }
+};
+
+/// Pairs that are not those of the complete channel: `send_lost` and `receive_lost` are missing.
+std::size_t wrong(const Alignment& alignment, std::uint32_t send_lost, std::uint32_t receive_lost) {
+  std::size_t count = 0;
+  for (const auto& [send, receive] : alignment.pairs) {
+    const std::uint32_t s = send + (send >= send_lost ? 1 : 0);
+    const std::uint32_t r = receive + (receive >= receive_lost ? 1 : 0);
+    count += s != r;
+  }
+  return count;
+}
+constexpr std::uint32_t k_kept = 1u << 30;
+
+TEST(Align, a_lost_receive_leaves_its_send_alone) {
+  Channel channel(400);
+  channel.lose_receive(140);
+  const Alignment alignment = channel.aligned();
+  EXPECT_EQ(wrong(alignment, k_kept, 140), 0u);
+  EXPECT_GE(alignment.pairs.size(), 395u);
+  EXPECT_EQ(alignment.lost, 1u);
+}
+
+TEST(Align, clocks_need_not_agree) {
+  Channel channel(400, 5'000'000'000'000);
+  channel.lose_send(140);
+  const Alignment alignment = channel.aligned();
+  EXPECT_EQ(wrong(alignment, 140, k_kept), 0u);
+  EXPECT_GE(alignment.pairs.size(), 395u);
+}
+
+TEST(Align, equal_counts_may_hide_two_losses) {
+  Channel channel(500);
+  channel.lose_send(130);
+  channel.lose_receive(360);
+  const Alignment alignment = channel.aligned();
+  EXPECT_EQ(wrong(alignment, 130, 360), 0u);
+  EXPECT_GE(alignment.pairs.size(), 490u);
+}
+
+TEST(Align, sizes_decide_where_they_differ) {
+  Channel channel(20);
+  for (std::uint32_t k = 0; k < 20; ++k) channel.sends[k].symbol = channel.receives[k].symbol = k;
+  channel.lose_send(7);
+  const Alignment alignment = channel.aligned();
+  EXPECT_EQ(wrong(alignment, 7, k_kept), 0u);
+  EXPECT_EQ(alignment.pairs.size(), 19u);
+}
+
+TEST(Align, what_fell_into_a_gap_is_not_lost) {
+  Channel channel(100);
+  channel.sends.erase(channel.sends.begin() + 40, channel.sends.begin() + 50);
+  channel.sends[40].after_gap = true;
+  const Alignment alignment = channel.aligned();
+  EXPECT_EQ(alignment.in_gaps, 10u);
+  EXPECT_EQ(alignment.lost, 0u);
+  for (const auto& [send, receive] : alignment.pairs) {
+    EXPECT_EQ(receive, send < 40 ? send : send + 10);
+  }
+}
+
+TEST(Align, nothing_pairs_where_nothing_decides) {
+  // All sent at once, all received at once; one receive is missing.
+  Channel channel(50);
+  for (Trait& trait : channel.sends) trait.time = 1000;
+  for (Trait& trait : channel.receives) trait.time = 2000;
+  channel.lose_receive(10);
+  EXPECT_TRUE(channel.aligned().pairs.empty());
+}
+
+TEST(Align, a_side_without_ends) {
+  const Channel channel(3);
+  EXPECT_EQ(align({channel.sends, 0}, {{}, 0}).lost, 3u);
+  EXPECT_EQ(align({{}, 0, true}, {channel.receives, 0}).in_gaps, 3u);
+}
+
+TEST(Align, sizes_that_never_agree) {
+  Channel channel(1000);
+  for (Trait& trait : channel.sends) trait.symbol = 9;
+  EXPECT_TRUE(channel.aligned().pairs.empty());
+}
+
+TEST(Align, any_stamps) {
+  Channel channel(10);
+  for (std::size_t k = 0; k < 10; ++k) {
+    channel.sends[k].time = k % 2 == 0 ? ~std::uint64_t{0} : 0;
+    channel.receives[k].time = k % 3 == 0 ? ~std::uint64_t{0} >> 1 : 1;
+  }
+  channel.lose_send(3);
+  EXPECT_LE(channel.aligned().pairs.size(), 9u);
+}
+
+}  // namespace
+}  // namespace entrain::match
