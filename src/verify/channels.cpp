@@ -11,76 +11,6 @@ namespace entrain::verify {
 
 namespace {
 
-/// One side of a channel, not matched yet.
-struct OpenSide {
-  ChannelKey key;
-  std::uint32_t count = 0;
-  ChannelSide ends;
-};
-
-/// Appends the sides in a parcel, and frees their heads.
-void append_sides(ChannelParcel& parcel, std::vector<OpenSide>& sides) {
-  std::size_t first = 0;
-  for (const ChannelHead& head : parcel.heads) {
-    sides.push_back({.key = head.key,
-                     .count = head.count,
-                     .ends = {parcel.times.data() + first, parcel.instants.data() + first}});
-    first += head.count;
-  }
-  free_memory(parcel.heads);
-}
-
-void sort_by_key(std::vector<OpenSide>& sides) {
-  std::sort(sides.begin(), sides.end(),
-            [](const OpenSide& a, const OpenSide& b) { return a.key < b.key; });
-}
-
-/// Whether several threads have ends on this side.
-bool is_shared(const Places& places, std::uint32_t process, const OpenSide& side) {
-  if (places.is_single(process)) return false;
-  const auto location = [&](std::uint32_t instant) {
-    return places.event(process, instant).location;
-  };
-  const std::span<const std::uint32_t> instants(side.ends.instants, side.count);
-  return std::any_of(instants.begin(), instants.end(), [&](std::uint32_t instant) {
-    return location(instant) != location(instants.front());
-  });
-}
-
-/// Sorts the ends by time; the earliest `unused` of them come last.
-void sort_by_time(const OpenSide& side, std::size_t unused) {
-  std::vector<std::pair<std::int64_t, std::uint32_t>> sorted;
-  for (std::size_t k = 0; k < side.count; ++k) {
-    sorted.emplace_back(side.ends.times[k], side.ends.instants[k]);
-  }
-  std::sort(sorted.begin(), sorted.end());
-  std::rotate(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(unused), sorted.end());
-  for (std::size_t k = 0; k < side.count; ++k) {
-    side.ends.times[k] = sorted[k].first;
-    side.ends.instants[k] = sorted[k].second;
-  }
-}
-
-/// Messages pair in posting order. Synchronisations have no posting order where threads share a
-/// side: nobody recorded which came first. But if each took effect after its cause, then so did the
-/// k-th ones of both sides sorted by time. If there are too many targets, this does not hold for
-/// the first ones: they stay unused.
-MatchedChannel match(const Places& places, const OpenSide& sends, const OpenSide& receives) {
-  const ChannelKey key = sends.key;
-  MatchedChannel matched{.key = key,
-                         .pairs = std::min(sends.count, receives.count),
-                         .sends = sends.ends,
-                         .receives = receives.ends};
-  if (key.stage == Stage::message) return matched;
-  if (is_shared(places, key.sender, sends) || is_shared(places, key.receiver, receives)) {
-    sort_by_time(sends, 0);
-    sort_by_time(receives, receives.count - matched.pairs);
-    // A pair on one thread would need the order of its stream.
-    if (key.sender == key.receiver) matched.pairs = 0;
-  }
-  return matched;
-}
-
 void count_unmatched(Stage stage, std::uint32_t sends, std::uint32_t receives,
                      Unmatched& unmatched) {
   switch (stage) {
@@ -97,6 +27,17 @@ void count_unmatched(Stage stage, std::uint32_t sends, std::uint32_t receives,
   }
 }
 
+/// Keeps the ends with these indices, which increase, at the begin of the side.
+template <std::uint32_t Alignment::Couple::*index>
+void keep(const ChannelSide& side, std::span<const Alignment::Couple> couples) {
+  std::size_t kept = 0;
+  for (const Alignment::Couple& couple : couples) {
+    side.times[kept] = side.times[couple.*index];
+    side.instants[kept] = side.instants[couple.*index];
+    ++kept;
+  }
+}
+
 }  // namespace
 
 void exchange_parcels(Team& team, std::vector<ChannelParcel>& parcels) {
@@ -105,32 +46,137 @@ void exchange_parcels(Team& team, std::vector<ChannelParcel>& parcels) {
   exchange_part(team, parcels, &ChannelParcel::instants);
 }
 
-Channels::Channels(const Places& places, std::vector<ChannelParcel>&& sends,
-                   ChannelParcel&& receives, Unmatched& unmatched)
+/// Appends the sides in a parcel, and frees their heads.
+void Channels::append_sides(ChannelParcel& parcel, std::vector<OpenSide>& sides) {
+  std::size_t first = 0;
+  for (const ChannelHead& head : parcel.heads) {
+    sides.push_back({.head = head,
+                     .ends = {parcel.times.data() + first, parcel.instants.data() + first}});
+    first += head.count;
+  }
+  free_memory(parcel.heads);
+}
+
+/// Whether several threads have ends on this side.
+bool Channels::is_shared(const Places& places, std::uint32_t process, const OpenSide& side) {
+  if (places.is_single(process)) return false;
+  const auto location = [&](std::uint32_t instant) {
+    return places.event(process, instant).location;
+  };
+  const std::span<const std::uint32_t> instants(side.ends.instants, side.head.count);
+  return std::any_of(instants.begin(), instants.end(), [&](std::uint32_t instant) {
+    return location(instant) != location(instants.front());
+  });
+}
+
+/// Sorts the ends by time; the earliest `unused` of them come last.
+void Channels::sort_by_time(const OpenSide& side, std::size_t unused) {
+  std::vector<std::pair<std::int64_t, std::uint32_t>> sorted;
+  for (std::size_t k = 0; k < side.head.count; ++k) {
+    sorted.emplace_back(side.ends.times[k], side.ends.instants[k]);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  std::rotate(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(unused), sorted.end());
+  for (std::size_t k = 0; k < side.head.count; ++k) {
+    side.ends.times[k] = sorted[k].first;
+    side.ends.instants[k] = sorted[k].second;
+  }
+}
+
+/// Messages pair in posting order, unless some may be missing.
+MatchedChannel Channels::match_messages(const Places& places, const OpenSide& sends,
+                                        const OpenSide& receives, const TraitRows* rows,
+                                        LeftOut& counts) {
+  const ChannelKey& key = sends.head.key;
+  MatchedChannel matched{.key = key,
+                         .pairs = std::min(sends.head.count, receives.head.count),
+                         .sends = sends.ends,
+                         .receives = receives.ends};
+  Alignment aligned;
+  if (rows != nullptr) {
+    aligned = align_rows(rows->sends(key), rows->receives(key));
+    keep<&Alignment::Couple::send>(matched.sends, aligned.couples);
+    keep<&Alignment::Couple::receive>(matched.receives, aligned.couples);
+    matched.pairs = static_cast<std::uint32_t>(aligned.couples.size());
+  }
+  counts.unmatched.ambiguous += aligned.ambiguous;
+  counts.unmatched.in_gaps += aligned.sends_in_gaps + aligned.receives_in_gaps;
+  if (is_within_location(key, places)) return matched;
+  counts.coverage.paired += matched.pairs;
+  counts.coverage.ambiguous += aligned.ambiguous;
+  counts.coverage.in_gaps += aligned.receives_in_gaps;
+  return matched;
+}
+
+/// Synchronisations have no posting order where threads share a side: nobody recorded which came
+/// first. But if each took effect after its cause, then so did the k-th ones of both sides sorted
+/// by time. If there are too many targets, this does not hold for the first ones: they stay unused.
+MatchedChannel Channels::match_synchronisations(const Places& places, const OpenSide& sends,
+                                                const OpenSide& receives) {
+  const ChannelKey& key = sends.head.key;
+  MatchedChannel matched{.key = key,
+                         .pairs = std::min(sends.head.count, receives.head.count),
+                         .sends = sends.ends,
+                         .receives = receives.ends};
+  if (is_shared(places, key.sender, sends) || is_shared(places, key.receiver, receives)) {
+    sort_by_time(sends, 0);
+    sort_by_time(receives, receives.head.count - matched.pairs);
+    // A pair on one thread would need the order of its stream.
+    if (key.sender == key.receiver) matched.pairs = 0;
+  }
+  return matched;
+}
+
+Channels::Channels(std::vector<ChannelParcel>&& sends, ChannelParcel&& receives)
     : sends_(std::move(sends)), receives_(std::move(receives)) {
-  std::vector<OpenSide> sent, received;
-  for (ChannelParcel& parcel : sends_) append_sides(parcel, sent);
-  append_sides(receives_, received);
-  sort_by_key(sent);
-  sort_by_key(received);
-  auto send = sent.begin();
-  auto receive = received.begin();
-  while (send != sent.end() || receive != received.end()) {
-    if (receive == received.end() || (send != sent.end() && send->key < receive->key)) {
-      count_unmatched(send->key.stage, send->count, 0, unmatched);
+  for (ChannelParcel& parcel : sends_) append_sides(parcel, sent_);
+  append_sides(receives_, received_);
+  for (std::vector<OpenSide>* sides : {&sent_, &received_}) {
+    std::sort(sides->begin(), sides->end(),
+              [](const OpenSide& a, const OpenSide& b) { return a.head.key < b.head.key; });
+  }
+}
+
+bool Channels::complete() const {
+  // Messages come first.
+  for (std::size_t c = 0; c < std::max(sent_.size(), received_.size()); ++c) {
+    const auto is_message = [c](const std::vector<OpenSide>& sides) {
+      return c < sides.size() && sides[c].head.key.stage == Stage::message;
+    };
+    if (!is_message(sent_) && !is_message(received_)) return true;
+    if (!is_message(sent_) || !is_message(received_)) return false;
+    if (sent_[c].head != received_[c].head) return false;
+  }
+  return true;
+}
+
+void Channels::pair(const Places& places, const TraitRows* rows, LeftOut& counts,
+                    const Cancel& cancel) {
+  Unmatched& unmatched = counts.unmatched;
+  auto send = sent_.begin();
+  auto receive = received_.begin();
+  while ((send != sent_.end() || receive != received_.end()) && !cancel.asked()) {
+    if (receive == received_.end() ||
+        (send != sent_.end() && send->head.key < receive->head.key)) {
+      count_unmatched(send->head.key.stage, send->head.count, 0, unmatched);
       ++send;
-    } else if (send == sent.end() || receive->key < send->key) {
-      count_unmatched(receive->key.stage, 0, receive->count, unmatched);
+    } else if (send == sent_.end() || receive->head.key < send->head.key) {
+      count_unmatched(receive->head.key.stage, 0, receive->head.count, unmatched);
       ++receive;
     } else {
-      const MatchedChannel matched = match(places, *send, *receive);
-      count_unmatched(matched.key.stage, send->count - matched.pairs,
-                      receive->count - matched.pairs, unmatched);
+      const MatchedChannel matched =
+          send->head.key.stage == Stage::message
+              ? match_messages(places, *send, *receive, rows, counts)
+              : match_synchronisations(places, *send, *receive);
+      count_unmatched(matched.key.stage, send->head.count - matched.pairs,
+                      receive->head.count - matched.pairs, unmatched);
       channels_.push_back(matched);
       ++send;
       ++receive;
     }
   }
+  free_memory(sent_);
+  free_memory(received_);
 }
 
 }  // namespace entrain::verify

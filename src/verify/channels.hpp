@@ -6,10 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "base/cancel.hpp"
 #include "base/team.hpp"
 #include "verify/edges.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
+#include "verify/traits.hpp"
 
 namespace entrain::verify {
 
@@ -17,6 +19,9 @@ namespace entrain::verify {
 struct ChannelHead {
   ChannelKey key;
   std::uint32_t count = 0;
+  std::uint64_t symbols = 0;  ///< a code of Outline::Post::symbol of its ends, in posting order
+
+  friend bool operator==(const ChannelHead&, const ChannelHead&) = default;
 };
 
 /// Sides of channels that travel to one member: the ends of the first head, then those of the
@@ -38,7 +43,8 @@ struct ChannelSide {
   std::uint32_t* instants = nullptr;
 };
 
-/// Both sides of a channel: the k-th send belongs to the k-th receive, for k < pairs.
+/// Both sides of a channel: the k-th send belongs to the k-th receive, for k < pairs. Ends of
+/// messages without partner are left out.
 struct MatchedChannel {
   ChannelKey key;
   std::uint32_t pairs = 0;
@@ -59,18 +65,40 @@ struct MatchedChannel {
 class Channels {
  public:
   Channels() = default;
-  /// `sends`: from all members; `receives`: of this one. Counts the ends that have no partner.
-  /// O(n + c log c) for n ends and c channels.
-  Channels(const Places& places, std::vector<ChannelParcel>&& sends, ChannelParcel&& receives,
-           Unmatched& unmatched);
+  /// `sends`: from all members; `receives`: of this one. Nothing is paired yet. O(c log c) for c
+  /// channels.
+  Channels(std::vector<ChannelParcel>&& sends, ChannelParcel&& receives);
 
-  /// In order of their keys.
+  /// True if every channel of messages has as many sends as receives, with equal symbols in order.
+  [[nodiscard]] bool complete() const;
+
+  /// Pairs the k-th send of each channel with its k-th receive; if there are `rows`, messages as
+  /// align_rows() does. Counts the ends that have a partner or none. To be called once. O(n) for n
+  /// ends; stops early when `cancel` asks for it.
+  void pair(const Places& places, const TraitRows* rows, LeftOut& counts, const Cancel& cancel);
+
+  /// In order of their keys. After pair().
   [[nodiscard]] std::span<const MatchedChannel> all() const { return channels_; }
 
  private:
+  /// One side of a channel, not paired yet.
+  struct OpenSide {
+    ChannelHead head;
+    ChannelSide ends;
+  };
+  static void append_sides(ChannelParcel& parcel, std::vector<OpenSide>& sides);
+  static MatchedChannel match_messages(const Places& places, const OpenSide& sends,
+                                       const OpenSide& receives, const TraitRows* rows,
+                                       LeftOut& counts);
+  static MatchedChannel match_synchronisations(const Places& places, const OpenSide& sends,
+                                               const OpenSide& receives);
+  static bool is_shared(const Places& places, std::uint32_t process, const OpenSide& side);
+  static void sort_by_time(const OpenSide& side, std::size_t unused);
+
   std::vector<ChannelParcel> sends_;
   ChannelParcel receives_;
-  std::vector<MatchedChannel> channels_;  ///< they point into the parcels
+  std::vector<OpenSide> sent_, received_;  ///< in order of their keys; until pair()
+  std::vector<MatchedChannel> channels_;   ///< they point into the parcels
 };
 
 }  // namespace entrain::verify

@@ -101,6 +101,8 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t 
   report.unmatched = nonzero({
       {"sends", u.sends},
       {"receives", u.receives},
+      {"ambiguous_receives", u.ambiguous},
+      {"messages_in_gaps", u.in_gaps},
       {"collectives_mismatched", u.collectives_mismatched},
       {"collectives_incomplete", u.collectives_incomplete},
       {"collective_ends_without_begin", u.collective_ends_without_begin},

@@ -58,6 +58,8 @@ void sort_sides(Instance& instance);
 struct Unmatched {
   std::int64_t sends = 0;                   ///< messages sent that nobody received
   std::int64_t receives = 0;                ///< messages received that nobody sent
+  std::int64_t ambiguous = 0;               ///< receives whose sender is not certain
+  std::int64_t in_gaps = 0;                 ///< sends and receives: other side has a gap there
   std::int64_t collectives_mismatched = 0;  ///< calls from the first disagreement on
   std::int64_t collectives_incomplete = 0;  ///< instances that not every caller reaches
   std::int64_t collective_ends_without_begin = 0;

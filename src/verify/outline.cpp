@@ -195,7 +195,7 @@ class Outliner::Walk {
     const bool to_itself =
         *channel != k_none && is_within_location(out_.channels[*channel].key, places_);
     if (!send && !to_itself) ++coverage_.receives;
-    post(*channel, order);
+    post(*channel, order, trace::length_code(event));
   }
 
   /// Number of the channel with a process. Several ranks may mean the same one.
@@ -215,8 +215,9 @@ class Outliner::Walk {
     return *channel;
   }
 
-  void post(std::uint32_t channel, std::uint32_t order) {
-    out_.posts.push_back({.channel = channel, .order = order, .instant = instant_});
+  void post(std::uint32_t channel, std::uint32_t order, std::uint32_t symbol = 0) {
+    out_.posts.push_back(
+        {.channel = channel, .order = order, .instant = instant_, .symbol = symbol});
     if (channel == k_none) return;
     Outline::Channel& to = out_.channels[channel];
     if (to.count++ > 0 && (order < to.latest || to.location != location_)) to.disordered = true;

@@ -68,6 +68,7 @@ struct Outline {
     std::uint32_t channel = k_none;  ///< k_none: without a partner
     std::uint32_t order = 0;         ///< number of the event at which it was posted
     std::uint32_t instant = 0;       ///< number of the instant that is the end of the edge
+    std::uint32_t symbol = 0;        ///< trace::length_code() of a message
   };
   /// The calls of the process in one space.
   struct Column {

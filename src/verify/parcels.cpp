@@ -2,10 +2,10 @@
 #include "verify/parcels.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "base/flat_map.hpp"
+#include "verify/post_positions.hpp"
 #include "verify/stream_times.hpp"
 
 namespace entrain::verify {
@@ -22,44 +22,6 @@ T* append(std::vector<T>& values, std::size_t count) {
   values.resize(first + count);
   return values.data() + first;
 }
-
-/// The position of each post of a process in its channel. If the posts of a channel are stored in
-/// posting order, they are simply counted.
-class PostPositions {
- public:
-  PostPositions(const trace::Trace& trace, const Places& places, Outline& outline)
-      : channels_(outline.channels), next_(channels_.size(), 0) {
-    std::vector<Outline::Post>& posts = outline.posts;
-    std::vector<std::uint32_t> disordered;
-    for (std::uint32_t i = 0; i < posts.size(); ++i) {
-      if (posts[i].channel != k_none && channels_[posts[i].channel].disordered) {
-        disordered.push_back(i);
-      }
-    }
-    // Threads of a process share a clock: their stored stamps say which posted first.
-    const bool single = places.is_single(outline.process);
-    const auto stamp = [&](std::uint32_t number) -> std::uint64_t {
-      if (single) return 0;
-      const EventRef at = places.event(outline.process, number);
-      return trace.locations[at.location].events[at.event].time;
-    };
-    const auto place = [&](std::uint32_t i) {
-      return std::tuple(posts[i].channel, stamp(posts[i].order), posts[i].order, i);
-    };
-    std::sort(disordered.begin(), disordered.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
-    for (const std::uint32_t i : disordered) posts[i].order = next_[posts[i].channel]++;
-  }
-
-  /// To be called once per post, in order.
-  std::uint32_t operator()(const Outline::Post& post) {
-    return channels_[post.channel].disordered ? post.order : next_[post.channel]++;
-  }
-
- private:
-  const std::vector<Outline::Channel>& channels_;
-  std::vector<std::uint32_t> next_;
-};
 
 /// Where the calls of one process in one space go: each block of ordinals into the parcel for its
 /// home.
@@ -148,21 +110,28 @@ class ParcelWriter {
     }
   }
 
-  std::vector<ChannelSide> begin_channels(const Outline& outline) {
-    std::vector<ChannelSide> sides;
+  /// One side of a channel, in a parcel.
+  struct Side {
+    ChannelHead* head = nullptr;
+    ChannelSide ends;
+  };
+
+  std::vector<Side> begin_channels(const Outline& outline) {
+    std::vector<Side> sides;
     for (const Outline::Channel& channel : outline.channels) {
       sides.emplace_back();
       if (channel.count == 0) continue;  // all cancelled
       ChannelParcel& to = parcel_of(channel);
       to.heads.push_back({.key = channel.key, .count = channel.count});
-      sides.back() = {.times = append(to.times, channel.count),
-                      .instants = append(to.instants, channel.count)};
+      sides.back() = {.head = &to.heads.back(),
+                      .ends = {.times = append(to.times, channel.count),
+                               .instants = append(to.instants, channel.count)}};
     }
     return sides;
   }
 
   void write_posts(Outline& outline) {
-    const std::vector<ChannelSide> sides = begin_channels(outline);
+    const std::vector<Side> sides = begin_channels(outline);
     PostPositions position(trace_, places_, outline);
     auto post = outline.posts.begin();
     for (const LocationIndex l : places_.locations(outline.process)) {
@@ -172,9 +141,10 @@ class ParcelWriter {
       for (; post != outline.posts.end() && post->instant - first < events.size(); ++post) {
         if (post->channel == k_none) continue;
         const std::uint32_t k = position(*post);
-        const ChannelSide& side = sides[post->channel];
-        side.times[k] = time(events[post->instant - first].time);
-        side.instants[k] = post->instant;
+        const Side& side = sides[post->channel];
+        side.ends.times[k] = time(events[post->instant - first].time);
+        side.ends.instants[k] = post->instant;
+        side.head->symbols += mix(std::uint64_t{k} << 32 | post->symbol);
       }
     }
   }

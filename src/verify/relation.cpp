@@ -31,7 +31,7 @@ Result<Relation> Relation::build(const trace::Share& share, std::span<const Cloc
   for (const Outline& outline : outlines) most_posts = std::max(most_posts, outline.posts.size());
   TRY(share.team.agree(require_countable(most_posts, share.trace.path)));
   if (scope == Scope::everything) relation.gather_world(share.team, outlines);
-  relation.meet(share, alltoallv, std::move(outlines));
+  relation.meet(share, alltoallv, std::move(outlines), cancel);
   TRY(cancel.agree(share.team));
   sum_over_members(share.team, relation.left_out_);
   return relation;
@@ -58,7 +58,7 @@ std::vector<Outline> Relation::outline(const trace::Share& share, Scope scope,
 
 /// Sends all operations to where they meet their partners, and pairs them there.
 void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
-                    std::vector<Outline>&& outlines) {
+                    std::vector<Outline>&& outlines, const Cancel& cancel) {
   SpaceCounts spaces(share.team, trace_->definitions, outlines);
   Parcels parcels = write_parcels(share, *places_, maps_, spaces.limits(), std::move(outlines));
   exchange_parcels(share.team, parcels.sends);
@@ -75,12 +75,11 @@ void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   }
   left_out_.skipped = counted.skipped;
   left_out_.coverage = counted.coverage;
-  channels_ = Channels(*places_, std::move(parcels.sends), std::move(parcels.receives),
-                       left_out_.unmatched);
-  for (const MatchedChannel& channel : channels_.all()) {
-    if (channel.key.stage != Stage::message || is_within_location(channel.key, *places_)) continue;
-    left_out_.coverage.paired += channel.pairs;
-  }
+  channels_ = Channels(std::move(parcels.sends), std::move(parcels.receives));
+  const bool missing = any_gaps(share) || !channels_.complete();
+  std::optional<TraitRows> rows;
+  if (share.team.any(missing)) rows.emplace(share, *places_);
+  channels_.pair(*places_, rows ? &*rows : nullptr, left_out_, cancel);
 }
 
 void Relation::gather_world(Team& team, std::span<const Outline> outlines) {

@@ -30,7 +30,7 @@ namespace entrain::verify {
 /// the owner of the receiving process and meet the receives there (Channels); calls travel to the
 /// homes of their blocks (CallBlocks); edges between threads stay (ThreadRelation). Memory: 12
 /// bytes per end of a message and 32 per call, besides what one process needs while it is looked
-/// at.
+/// at. Where records are missing, 24 more per end of a message (TraitRows).
 ///
 /// Example: location 0 (process 0) sends at 1000 and 1200, location 1 (process 1) receives at 500
 /// and 1300; both use tag 7 of the world. The two sends and the two receives name the channel
@@ -96,7 +96,8 @@ class Relation {
         threads_(trace, *places_, maps) {}
 
   std::vector<Outline> outline(const trace::Share& share, Scope scope, const Cancel& cancel);
-  void meet(const trace::Share& share, AlltoallvRule alltoallv, std::vector<Outline>&& outlines);
+  void meet(const trace::Share& share, AlltoallvRule alltoallv, std::vector<Outline>&& outlines,
+            const Cancel& cancel);
   void gather_world(Team& team, std::span<const Outline> outlines);
 
   const trace::Trace* trace_;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/share.hpp"
+#include "verify/alignment.hpp"
+#include "verify/outline.hpp"
+#include "verify/places.hpp"
+
+namespace entrain::verify {
+
+/// True if something was not recorded at a location of this member: there is a gap, or its file was
+/// cut off.
+bool any_gaps(const trace::Share& share);
+
+/// The name of one side of a channel of messages, and all of its Row but the traits.
+struct TraitHead {
+  ChannelKey key;
+  std::uint32_t count = 0;
+  std::uint32_t position = 0;
+  bool ends_in_gap = false;
+};
+
+/// Sides of channels that travel to one member: the traits of the first head, then those of the
+/// second one, and so on.
+struct TraitParcel {
+  std::vector<TraitHead> heads;
+  std::vector<Trait> traits;
+};
+
+/// The traits of all ends of messages in the Channels of this member, in posting order. Made only if
+/// records may be missing.
+///
+/// Trait::position counts what its process did before: the messages with the same other process,
+/// sent and received, but not those on the same side of the same channel; and the blocking
+/// collectives on the communicator.
+///
+/// Example: process 0 sends to process 1 with tags 5, 6 and 5, makes a barrier, and sends with tag
+/// 5 again. The positions on the channel of tag 5 are 0, 1 and 2, and 2 at the end of the trace.
+class TraitRows {
+ public:
+  /// Walks once more through the messages of this member and sends traits to the owners of the
+  /// receivers. Collective. O(n log n).
+  TraitRows(const trace::Share& share, const Places& places);
+
+  /// One side of a channel; an empty one if it has no end.
+  [[nodiscard]] Row sends(const ChannelKey& key) const { return find(sends_, key); }
+  [[nodiscard]] Row receives(const ChannelKey& key) const { return find(receives_, key); }
+
+ private:
+  struct Side {
+    TraitHead head;
+    const Trait* first = nullptr;
+  };
+  static void append_sides(const TraitParcel& parcel, std::vector<Side>& sides);
+  static Row find(const std::vector<Side>& sides, const ChannelKey& key);
+
+  std::vector<TraitParcel> sent_;  ///< by member
+  TraitParcel received_;
+  std::vector<Side> sends_, receives_;  ///< by key; they point into the parcels
+};
+
+}  // namespace entrain::verify
