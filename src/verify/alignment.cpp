@@ -48,7 +48,8 @@ std::uint64_t size_of(std::int64_t value) {
   return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
 }
 
-/// A row, and the number of gaps up to each of its ends. Index -1 stands for the begin of the trace.
+/// A row, and the number of gaps up to each of its ends. Index -1 stands for the begin of the
+/// trace.
 class Line {
  public:
   explicit Line(const Row& row) : row_(row), gaps_(row.traits.size() + 1, 0) {
@@ -70,7 +71,8 @@ class Line {
   /// none.
   template <class IsBefore>
   [[nodiscard]] std::int32_t first_not(std::int32_t from, IsBefore is_before) const {
-    const auto found = std::partition_point(row_.traits.begin() + from, row_.traits.end(), is_before);
+    const auto found =
+        std::partition_point(row_.traits.begin() + from, row_.traits.end(), is_before);
     return static_cast<std::int32_t>(found - row_.traits.begin());
   }
 
@@ -159,8 +161,8 @@ class Grid {
     const Demand least = demand(ends, ends - 2 * std::ssize(likely_), ordered);
     for (const Likely& one : likely_) {
       if (one.others < least.others || one.omitted < least.omitted) continue;
-      result.couples.push_back({static_cast<std::uint32_t>(one.send),
-                                static_cast<std::uint32_t>(one.receive)});
+      result.couples.push_back(
+          {static_cast<std::uint32_t>(one.send), static_cast<std::uint32_t>(one.receive)});
     }
     result.ambiguous = std::ssize(likely_) - std::ssize(result.couples);
     likely_.push_back({.send = sends_.size(), .receive = receives_.size()});
@@ -198,8 +200,7 @@ class Grid {
       changes.clear();
       std::int32_t send = std::max(more_sends, 0), receive = std::max(-more_sends, 0);
       for (; send + 1 < sends_.size() && receive + 1 < receives_.size(); ++send, ++receive) {
-        changes.push_back(
-            size_of(minus(delay(send + 1, receive + 1), delay(send, receive))));
+        changes.push_back(size_of(minus(delay(send + 1, receive + 1), delay(send, receive))));
       }
       if (changes.empty()) continue;
       const auto place = static_cast<std::ptrdiff_t>((changes.size() - 1) * 97 / 100);
@@ -306,10 +307,9 @@ class Grid {
              3);
     if (cell.delays == 0) return;
     const std::int64_t time = minus(static_cast<std::int64_t>(end.time), cell.usual);
-    try_from(sends_.first_not(cell.send + 1,
-                              [&](const Trait& send) {
-                                return static_cast<std::int64_t>(send.time) < time;
-                              }) -
+    try_from(sends_.first_not(
+                 cell.send + 1,
+                 [&](const Trait& send) { return static_cast<std::int64_t>(send.time) < time; }) -
                  2,
              4);
   }
@@ -368,9 +368,8 @@ class Grid {
   /// The last cell of the way that counts as the cheapest explanation: the first open one that is
   /// on a cheapest way.
   [[nodiscard]] std::uint32_t way_end(Cost total) const {
-    return *std::find_if(open_.begin(), open_.end(), [&](std::uint32_t cell) {
-      return cells_[cell].through() == total;
-    });
+    return *std::find_if(open_.begin(), open_.end(),
+                         [&](std::uint32_t cell) { return cells_[cell].through() == total; });
   }
 
   /// Finds the receives below `decided` that have a partner in a cheapest explanation.
@@ -432,10 +431,10 @@ class Grid {
   }
 
   const Line sends_, receives_;
-  const std::uint64_t scale_;  ///< by how much delays usually change
-  std::int32_t begin_ = 0;     ///< first receive of the block
-  std::vector<Cell> cells_;    ///< what came before the block, then by receive and send
-  std::vector<Link> links_;    ///< layer by layer
+  const std::uint64_t scale_;              ///< by how much delays usually change
+  std::int32_t begin_ = 0;                 ///< first receive of the block
+  std::vector<Cell> cells_;                ///< what came before the block, then by receive and send
+  std::vector<Link> links_;                ///< layer by layer
   std::vector<std::uint32_t> first_cell_;  ///< per receive of the block, and the end
   std::vector<std::uint32_t> open_;        ///< cells that the next link may start from
   std::vector<Arrival> arrivals_;

@@ -29,8 +29,8 @@ struct Alignment {
     std::uint32_t send = 0, receive = 0;
     friend bool operator==(const Couple&, const Couple&) = default;
   };
-  std::vector<Couple> couples;  ///< those that are certain; both indices increase
-  std::int64_t ambiguous = 0;   ///< receives that have a likely partner which is not certain
+  std::vector<Couple> couples;        ///< those that are certain; both indices increase
+  std::int64_t ambiguous = 0;         ///< receives that have a likely partner which is not certain
   std::int64_t sends_in_gaps = 0;     ///< without partner where the receives have a gap
   std::int64_t receives_in_gaps = 0;  ///< without partner where the sends have a gap
 };
@@ -38,9 +38,11 @@ struct Alignment {
 /// Pairs two rows of which both may lack ends (docs/method.md, section 2.1). Integers only. O(n +
 /// m) for n sends and m receives.
 ///
-/// Example: sends at 100, 200, ..., 2000, receives at 105, 205, ..., 2005 without the one at 1005;
-/// equal symbols. To leave out the send at 1000 costs one loss, and all delays are 5. To leave out
-/// another one would change the delays between. So the nineteen couples are certain.
+/// Example: sends at 100, 200, ..., 50000, receives at 105, 205, ..., 50005 without the one at 1005;
+/// equal symbols. Each process makes one other operation between two of its ends, so positions are
+/// 0, 1, ..., 499, those of the receives without 9. To leave out the send at 1000 costs one loss,
+/// all delays are 5 and no positions move. To leave out another one would delay all those between,
+/// and move them. So the 499 couples are certain. Had only 20 been sent, less would be.
 Alignment align_rows(const Row& sends, const Row& receives);
 
 }  // namespace entrain::verify

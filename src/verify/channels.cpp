@@ -50,8 +50,8 @@ void exchange_parcels(Team& team, std::vector<ChannelParcel>& parcels) {
 void Channels::append_sides(ChannelParcel& parcel, std::vector<OpenSide>& sides) {
   std::size_t first = 0;
   for (const ChannelHead& head : parcel.heads) {
-    sides.push_back({.head = head,
-                     .ends = {parcel.times.data() + first, parcel.instants.data() + first}});
+    sides.push_back(
+        {.head = head, .ends = {parcel.times.data() + first, parcel.instants.data() + first}});
     first += head.count;
   }
   free_memory(parcel.heads);
@@ -156,18 +156,16 @@ void Channels::pair(const Places& places, const TraitRows* rows, LeftOut& counts
   auto send = sent_.begin();
   auto receive = received_.begin();
   while ((send != sent_.end() || receive != received_.end()) && !cancel.asked()) {
-    if (receive == received_.end() ||
-        (send != sent_.end() && send->head.key < receive->head.key)) {
+    if (receive == received_.end() || (send != sent_.end() && send->head.key < receive->head.key)) {
       count_unmatched(send->head.key.stage, send->head.count, 0, unmatched);
       ++send;
     } else if (send == sent_.end() || receive->head.key < send->head.key) {
       count_unmatched(receive->head.key.stage, 0, receive->head.count, unmatched);
       ++receive;
     } else {
-      const MatchedChannel matched =
-          send->head.key.stage == Stage::message
-              ? match_messages(places, *send, *receive, rows, counts)
-              : match_synchronisations(places, *send, *receive);
+      const MatchedChannel matched = send->head.key.stage == Stage::message
+                                         ? match_messages(places, *send, *receive, rows, counts)
+                                         : match_synchronisations(places, *send, *receive);
       count_unmatched(matched.key.stage, send->head.count - matched.pairs,
                       receive->head.count - matched.pairs, unmatched);
       channels_.push_back(matched);

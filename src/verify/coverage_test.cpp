@@ -35,7 +35,7 @@ TEST(Coverage, completed_receives_count_and_cancelled_ones_do_not) {
   b.request(K::irecv_request, 1, 13, 8);
   b.message(K::irecv, 1, 21, 0, 0, 7);
   b.request(K::request_cancelled, 1, 22, 8);
-  b.message(K::recv, 1, 30, 0);           // its send is missing
+  b.message(K::recv, 1, 30, 0, 6);        // its send is missing
   b.message(K::recv, 1, 31, 0, 5);        // as is that of another tag
   b.message(K::recv, 1, 32, 9);           // from nobody
   b.request(K::irecv_request, 1, 40, 9);  // never completed

@@ -35,7 +35,7 @@ namespace entrain::verify {
 /// Example: location 0 (process 0) sends at 1000 and 1200, location 1 (process 1) receives at 500
 /// and 1300; both use tag 7 of the world. The two sends and the two receives name the channel
 /// {message, 0 -> 1, world, tag 7}. So the first edge is 1000 -> 500, a violation by 500 ticks, and
-/// the second one is 1200 -> 1300, which holds. A third send would count as unmatched.
+/// the second one is 1200 -> 1300, which holds. A send with tag 8 would count as unmatched.
 ///
 /// Deliberately shares no code with match/, which the corrector uses. Operations that cannot be
 /// paired are counted, never an error. The relation does not depend on the partition; which member

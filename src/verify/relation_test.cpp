@@ -50,7 +50,7 @@ TEST(Relation, example_of_the_header) {
   TraceBuilder b(2);
   b.message(K::send, 0, 1000, 1, 7);
   b.message(K::send, 0, 1200, 1, 7);
-  b.message(K::send, 0, 1300, 1, 7);
+  b.message(K::send, 0, 1300, 1, 8);
   b.message(K::recv, 1, 500, 0, 7);
   b.message(K::recv, 1, 1300, 0, 7);
   const Relation relation = relation_of(b.trace());

@@ -38,7 +38,10 @@ class GapEnds {
 class Writer {
  public:
   Writer(const trace::Trace& trace, const Places& places, Outline&& outline)
-      : trace_(trace), places_(places), outline_(std::move(outline)), rows_(outline_.channels.size()) {
+      : trace_(trace),
+        places_(places),
+        outline_(std::move(outline)),
+        rows_(outline_.channels.size()) {
     for (std::size_t c = 0; c < rows_.size(); ++c) rows_[c].resize(outline_.channels[c].count);
     list_steps();
     count_positions();
@@ -107,8 +110,8 @@ class Writer {
       }
       const std::uint32_t c = outline_.posts[step.post].channel;
       const Outline::Channel& channel = outline_.channels[c];
-      positions_[step.post] = counter(messages, partner(channel))++ - on_side[c]++ +
-                              counter(calls, channel.key.space);
+      positions_[step.post] =
+          counter(messages, partner(channel))++ - on_side[c]++ + counter(calls, channel.key.space);
     }
     for (const Outline::Channel& channel : outline_.channels) {
       heads_.push_back({.key = channel.key,
@@ -194,9 +197,9 @@ void TraitRows::append_sides(const TraitParcel& parcel, std::vector<Side>& sides
 }
 
 Row TraitRows::find(const std::vector<Side>& sides, const ChannelKey& key) {
-  const auto side = std::lower_bound(
-      sides.begin(), sides.end(), key,
-      [](const Side& a, const ChannelKey& b) { return a.head.key < b; });
+  const auto side =
+      std::lower_bound(sides.begin(), sides.end(), key,
+                       [](const Side& a, const ChannelKey& b) { return a.head.key < b; });
   if (side == sides.end() || side->head.key != key) return {};
   return {.traits = {side->first, side->head.count},
           .position = side->head.position,

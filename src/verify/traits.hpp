@@ -30,8 +30,8 @@ struct TraitParcel {
   std::vector<Trait> traits;
 };
 
-/// The traits of all ends of messages in the Channels of this member, in posting order. Made only if
-/// records may be missing.
+/// The traits of all ends of messages in the Channels of this member, in posting order. Made only
+/// if records may be missing.
 ///
 /// Trait::position counts what its process did before: the messages with the same other process,
 /// sent and received, but not those on the same side of the same channel; and the blocking

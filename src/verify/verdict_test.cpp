@@ -104,7 +104,8 @@ TEST(Judge, edges_that_need_no_receive_are_enough) {
 TEST(Verdict, of_a_check_depends_on_the_options) {
   TraceBuilder b(2);
   b.message(K::send, 0, 10, 1);
-  for (const std::uint64_t time : {11, 12, 13}) b.message(K::recv, 1, time, 0);
+  b.message(K::recv, 1, 11, 0);
+  for (const std::uint64_t time : {12, 13}) b.message(K::recv, 1, time, 0, 5);
   CheckOptions options;
   EXPECT_EQ(b.check(options).judgement.doubt, Doubt::low_coverage);
   options.min_coverage = 1.0 / 3;
