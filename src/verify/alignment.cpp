@@ -247,7 +247,7 @@ class Grid {
     for (std::int32_t receive = begin_; receive < end; ++receive) add_layer(receive);
     const Cost total = finish(last);
     note_likely(decided, end, total, last);
-    keep_tail(decided, total);
+    keep_tail(decided);
   }
 
   /// Adds the cells of a receive, and their links.
@@ -354,7 +354,9 @@ class Grid {
     Cost total = k_infinite;
     for (const std::uint32_t cell : open_) {
       cells_[cell].on = last ? to_end(cells_[cell]) : 0;
-      total = std::min(total, cells_[cell].through());
+      if (cells_[cell].through() >= total) continue;
+      total = cells_[cell].through();
+      way_end_ = cell;
     }
     for (auto link = links_.rbegin(); link != links_.rend(); ++link) {
       const Cost on = cells_[link->to].on;
@@ -365,17 +367,10 @@ class Grid {
     return total;
   }
 
-  /// The last cell of the way that counts as the cheapest explanation: the first open one that is
-  /// on a cheapest way.
-  [[nodiscard]] std::uint32_t way_end(Cost total) const {
-    return *std::find_if(open_.begin(), open_.end(),
-                         [&](std::uint32_t cell) { return cells_[cell].through() == total; });
-  }
-
   /// Finds the receives below `decided` that have a partner in a cheapest explanation.
   void note_likely(std::int32_t decided, std::int32_t end, Cost total, bool last) {
     std::vector<bool> on_way(cells_.size(), false);
-    for (std::uint32_t c = way_end(total); c != k_none; c = cells_[c].back) on_way[c] = true;
+    for (std::uint32_t c = way_end_; c != k_none; c = cells_[c].back) on_way[c] = true;
     CheapestOver omitted(begin_, decided), others(begin_, decided);
     for (const Link& link : links_) {
       const Cell &from = cells_[link.from], &to = cells_[link.to];
@@ -384,9 +379,8 @@ class Grid {
           .add(from.receive + 1, to.receive, from.to + link.cost + to.on);
     }
     for (const std::uint32_t cell : open_) {
-      if (on_way[cell]) continue;
-      others.add(cells_[cell].receive + 1, end,
-                 cells_[cell].to + (last ? to_end(cells_[cell]) : 0));
+      (on_way[cell] ? omitted : others)
+          .add(cells_[cell].receive + 1, end, cells_[cell].to + (last ? to_end(cells_[cell]) : 0));
     }
     const std::vector<Cost> without = omitted.take(), over = others.take();
     for (std::int32_t receive = begin_; receive < decided; ++receive) {
@@ -394,16 +388,13 @@ class Grid {
       const Cell* best = nullptr;
       Cost second = over[k];
       for (std::uint32_t c = first_cell_[k]; c < first_cell_[k + 1]; ++c) {
-        const Cell& cell = cells_[c];
-        if (cell.on >= k_infinite) continue;
-        if (best == nullptr || cell.through() < best->through()) {
-          if (best != nullptr) second = std::min(second, best->through());
-          best = &cell;
-        } else {
-          second = std::min(second, cell.through());
+        if (on_way[c]) {
+          best = &cells_[c];
+        } else if (cells_[c].on < k_infinite) {
+          second = std::min(second, cells_[c].through());
         }
       }
-      if (best == nullptr || best->through() > total) continue;
+      if (best == nullptr) continue;
       likely_.push_back({.send = best->send,
                          .receive = receive,
                          .others = second - total,
@@ -412,8 +403,8 @@ class Grid {
   }
 
   /// Starts the next block from the last couple that is decided, and the delays before it.
-  void keep_tail(std::int32_t decided, Cost total) {
-    std::uint32_t at = way_end(total);
+  void keep_tail(std::int32_t decided) {
+    std::uint32_t at = way_end_;
     while (cells_[at].receive >= decided) at = cells_[at].back;
     std::vector<Cell> tail;
     for (; at != k_none && tail.size() < k_remember; at = cells_[at].back) {
@@ -437,6 +428,7 @@ class Grid {
   std::vector<Link> links_;                ///< layer by layer
   std::vector<std::uint32_t> first_cell_;  ///< per receive of the block, and the end
   std::vector<std::uint32_t> open_;        ///< cells that the next link may start from
+  std::uint32_t way_end_ = k_none;         ///< last cell of the cheapest explanation
   std::vector<Arrival> arrivals_;
   std::vector<std::int32_t> layer_;  ///< sends
   std::vector<Likely> likely_;
