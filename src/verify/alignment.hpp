@@ -38,11 +38,12 @@ struct Alignment {
 /// Pairs two rows of which both may lack ends (docs/method.md, section 2.1). Integers only. O(n +
 /// m) for n sends and m receives.
 ///
-/// Example: sends at 100, 200, ..., 50000, receives at 105, 205, ..., 50005 without the one at 1005;
-/// equal symbols. Each process makes one other operation between two of its ends, so positions are
-/// 0, 1, ..., 499, those of the receives without 9. To leave out the send at 1000 costs one loss,
-/// all delays are 5 and no positions move. To leave out another one would delay all those between,
-/// and move them. So the 499 couples are certain. Had only 20 been sent, less would be.
+/// Example: sends at 100, 200, ..., 50000, receives at 105, 205, ..., 50005 without the one at
+/// 1005; equal symbols. Each process makes one other operation between two of its ends, so
+/// positions are 0, 1, ..., 499, those of the receives without 9. To leave out the send at 1000
+/// costs one loss, all delays are 5 and no positions move. To leave out another one would delay all
+/// those between, and move them. So the 499 couples are certain. Had only 20 been sent, less would
+/// be.
 Alignment align_rows(const Row& sends, const Row& receives);
 
 }  // namespace entrain::verify

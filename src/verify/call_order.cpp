@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/flat_map.hpp"
+
 namespace entrain::verify {
 
 namespace {
@@ -51,6 +53,17 @@ std::vector<Timed> calls_to_order(const trace::Trace& trace, const Places& place
   return calls;
 }
 
+/// Computes Column::operations. The code of a call depends on its position, so that they may be
+/// added up in any order.
+void code_operations(const trace::Trace& trace, const Places& places, Outline& outline) {
+  for_ordered_calls(trace, places, outline,
+                    [&](const Outline::Call& call, std::uint32_t ordinal, const trace::Event& end) {
+                      const bool blocking = end.kind != trace::EventKind::nb_complete;
+                      outline.columns[call.column].operations +=
+                          mix(std::uint64_t{ordinal} << 32 | end.op | (blocking ? 0x100U : 0U));
+                    });
+}
+
 }  // namespace
 
 void order_calls(const trace::Trace& trace, const Places& places, Outline& outline) {
@@ -74,6 +87,7 @@ void order_calls(const trace::Trace& trace, const Places& places, Outline& outli
     call.order = position;
     outline.columns[call.column].disordered = true;
   }
+  code_operations(trace, places, outline);
 }
 
 }  // namespace entrain::verify

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "trace/trace.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
@@ -10,10 +13,25 @@ namespace entrain::verify {
 /// Puts the calls of each column of a process in the order in which the process made them: by
 /// begin; among those begun together requests come first, then the call that ended first. The calls
 /// of one thread always keep the order of their begins in its stream. Sets Outline::Call::order and
-/// Outline::Column::disordered. O(n log n) in the calls of such columns.
+/// Outline::Column::disordered and Outline::Column::operations. O(n log n) in the calls of such
+/// columns.
 ///
 /// Example: thread 0 makes a barrier over [10, 20], thread 1 one over [15, 30] and one over [5, 8]
 /// before it: the process made them in the order [5, 8], [10, 20], [15, 30].
 void order_calls(const trace::Trace& trace, const Places& places, Outline& outline);
+
+/// Calls `use(call, ordinal, end)` for each call of an outline after order_calls(): `ordinal` is
+/// its position in its column, `end` its last event. The calls of a column come in any order.
+template <class Use>
+void for_ordered_calls(const trace::Trace& trace, const Places& places, const Outline& outline,
+                       Use use) {
+  std::vector<std::uint32_t> next(outline.columns.size(), 0);
+  for (const Outline::Call& call : outline.calls) {
+    const std::uint32_t ordinal =
+        outline.columns[call.column].disordered ? call.order : next[call.column]++;
+    const EventRef at = places.event(outline.process, call.event);
+    use(call, ordinal, trace.locations[at.location].events[at.event]);
+  }
+}
 
 }  // namespace entrain::verify

@@ -77,11 +77,7 @@ constexpr std::uint32_t k_somebody = k_none - 1;
 /// Forms the instances of one block, one after the other.
 struct CallBlocks::Form {
   Form(const CallBlocks& blocks, Slices block)
-      : trace(blocks.trace_),
-        places(blocks.places_),
-        alltoallv(blocks.alltoallv_),
-        slices(block),
-        calls(block.size()) {
+      : trace(blocks.trace_), places(blocks.places_), alltoallv(blocks.alltoallv_), slices(block) {
     const auto& definitions = trace.definitions;
     const SpaceIndex space = block[0].head.space;
     const auto comms = static_cast<SpaceIndex>(definitions.comms.size());
@@ -93,12 +89,18 @@ struct CallBlocks::Form {
   /// call names it.
   bool take(std::uint32_t ordinal) {
     at = ordinal;
-    for (std::size_t i = 0; i < slices.size(); ++i) {
-      calls[i] = slices[i].calls[ordinal % k_block];
+    calls.clear();
+    heads.clear();
+    for (const Slice& slice : slices) {
+      const CallRecord& call = slice.calls[ordinal % k_block];
+      if (call.end == k_none) continue;
+      calls.push_back(call);
+      heads.push_back(&slice.head);
     }
+    if (calls.size() < 2) return true;
     shape = shape_of(calls[0].operation, family);
     root = {};
-    for (std::size_t i = 0; i < slices.size(); ++i) {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
       if (calls[i].operation != calls[0].operation || calls[i].blocking != calls[0].blocking) {
         return false;
       }
@@ -108,7 +110,7 @@ struct CallBlocks::Form {
   }
 
   bool agree_on_root(std::size_t i) {
-    const Root seen = resolve_root(calls[i].root, slices[i].head.process, slices[i].head.seat);
+    const Root seen = resolve_root(calls[i].root, heads[i]->process, heads[i]->seat);
     if (i == 0) root = seen;
     if (seen.group != root.group) return false;
     if (root.process == k_somebody) root.process = seen.process;
@@ -152,12 +154,12 @@ struct CallBlocks::Form {
   /// The calls of the instance in work, for those whose calls name partners.
   [[nodiscard]] std::vector<NamedCall> named_calls() const {
     std::vector<NamedCall> result;
-    for (std::size_t i = 0; i < slices.size(); ++i) {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
       const CallRecord& call = calls[i];
       if (call.begin == k_none) continue;
       NamedCall& named = result.emplace_back();
-      named.group = slices[i].head.seat.group;
-      named.rank = slices[i].head.seat.rank;
+      named.group = heads[i]->seat.group;
+      named.rank = heads[i]->seat.rank;
       if (names_partners(call)) {
         const trace::Partners& partners = trace.definitions.partners[call.root];
         named.to = &trace.definitions.rank_sets[partners.to];
@@ -166,8 +168,8 @@ struct CallBlocks::Form {
         named.sends_to_all = (call.flags & trace::k_sent) != 0;
         named.receives_from_all = (call.flags & trace::k_received) != 0;
       }
-      named.begin = moment(slices[i].head, call.begin, call.begin_time);
-      named.end = moment(slices[i].head, call.end, call.end_time);
+      named.begin = moment(*heads[i], call.begin, call.begin_time);
+      named.end = moment(*heads[i], call.end, call.end_time);
     }
     return result;
   }
@@ -185,9 +187,9 @@ struct CallBlocks::Form {
     out.order = order(from);
     out.sends.clear();
     out.receives.clear();
-    for (std::size_t i = 0; i < slices.size(); ++i) {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
       const CallRecord& call = calls[i];
-      const CallsHead& head = slices[i].head;
+      const CallsHead& head = *heads[i];
       if (call.begin == k_none) continue;
       const bool is_root = head.seat.group == root.group && head.process == root.process;
       const bool sent = shape == Shape::everybody || (call.flags & trace::k_sent) != 0;
@@ -218,8 +220,9 @@ struct CallBlocks::Form {
   Slices slices;
   CallFamily family{};
   const trace::Comm* comm = nullptr;
-  std::vector<CallRecord> calls;  ///< of the instance in work, one per slice
-  std::uint32_t at = 0;           ///< its ordinal
+  std::vector<CallRecord> calls;        ///< of the instance in work
+  std::vector<const CallsHead*> heads;  ///< whose calls these are
+  std::uint32_t at = 0;                 ///< its ordinal
   Shape shape{};
   Root root;
 };
@@ -268,7 +271,9 @@ std::vector<SpaceCounts::Disagreement> CallBlocks::disagreements(
     const std::uint32_t begin = head.block * k_block;
     for (std::uint32_t k = begin; k < std::min(begin + k_block, limits[head.space]); ++k) {
       if (form.take(k)) {
-        if (form.in_force(counts) && form.some_name_partners()) {
+        if (form.calls.size() < 2) {
+          ++counts.unmatched.collectives_incomplete;
+        } else if (form.in_force(counts) && form.some_name_partners()) {
           counts.skipped.partners_contradicting +=
               contradictions(form.named_calls(), form.comm->inter);
         }
@@ -294,7 +299,7 @@ void CallBlocks::for_each(std::span<const std::uint32_t> limits,
     const CallsHead& head = block[0].head;
     const std::uint32_t begin = head.block * k_block;
     for (std::uint32_t k = begin; k < std::min(begin + k_block, limits[head.space]); ++k) {
-      if (!form.take(k) || !form.in_force(already_counted)) continue;
+      if (!form.take(k) || form.calls.size() < 2 || !form.in_force(already_counted)) continue;
       if (form.some_name_partners()) {
         for_each_named_instance(form.named_calls(), form.comm->inter, form.order(0), use);
       } else if (!form.comm->inter) {

@@ -21,8 +21,8 @@ struct CallRecord {
   std::int64_t begin_time = 0;  ///< corrected, ticks
   std::int64_t end_time = 0;
   std::uint32_t begin = k_none;  ///< number of the instant; k_none: not in the trace
-  std::uint32_t end = 0;
-  std::uint32_t root = 0;  ///< as stored; with trace::k_partners the position of the partners
+  std::uint32_t end = k_none;    ///< k_none: the process has no call with this ordinal
+  std::uint32_t root = 0;        ///< as stored; with trace::k_partners the position of the partners
   std::uint8_t operation = 0;
   std::uint8_t flags = 0;  ///< trace::k_sent, k_received, k_partners
   bool blocking = true;
@@ -63,7 +63,7 @@ class CallBlocks {
              std::vector<CallParcel>&& parcels);
 
   /// The first ordinal of each space whose calls contradict each other. Counts the instances that
-  /// make no edges on purpose, and the calls of the others.
+  /// make no edges on purpose or have one call only, and the calls of the others.
   [[nodiscard]] std::vector<SpaceCounts::Disagreement> disagreements(
       std::span<const std::uint32_t> limits, LeftOut& counts) const;
 

@@ -105,6 +105,8 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t 
       {"messages_in_gaps", u.in_gaps},
       {"collectives_mismatched", u.collectives_mismatched},
       {"collectives_incomplete", u.collectives_incomplete},
+      {"ambiguous_calls", u.ambiguous_calls},
+      {"calls_in_gaps", u.calls_in_gaps},
       {"collective_ends_without_begin", u.collective_ends_without_begin},
       {"thread_barriers_incomplete", u.thread_barriers_incomplete},
       {"threads", u.threads},

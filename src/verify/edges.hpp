@@ -61,7 +61,10 @@ struct Unmatched {
   std::int64_t ambiguous = 0;               ///< receives whose sender is not certain
   std::int64_t in_gaps = 0;                 ///< sends and receives: other side has a gap there
   std::int64_t collectives_mismatched = 0;  ///< calls from the first disagreement on
-  std::int64_t collectives_incomplete = 0;  ///< instances that not every caller reaches
+  /// Instances that not every caller reaches; of aligned calls those that are in no instance.
+  std::int64_t collectives_incomplete = 0;
+  std::int64_t ambiguous_calls = 0;  ///< of aligned calls: the instance is not certain
+  std::int64_t calls_in_gaps = 0;    ///< calls of which another process has none, in a gap
   std::int64_t collective_ends_without_begin = 0;
   std::int64_t thread_barriers_incomplete = 0;  ///< barriers that not every thread reaches
   std::int64_t threads = 0;                     ///< thread creations, begins and waits

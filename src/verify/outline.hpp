@@ -79,6 +79,7 @@ struct Outline {
     bool disordered = false;          ///< its calls are not stored in the order of their begins
     std::uint32_t count = 0;
     std::uint32_t latest = 0;
+    std::uint64_t operations = 0;  ///< a code of what is called, in order; set by order_calls()
   };
   struct Call {
     std::uint32_t column = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/flat_map.hpp"
+#include "base/free_memory.hpp"
 #include "verify/post_positions.hpp"
 #include "verify/stream_times.hpp"
 
@@ -22,6 +23,16 @@ T* append(std::vector<T>& values, std::size_t count) {
   values.resize(first + count);
   return values.data() + first;
 }
+
+/// How much a parcel is going to hold: it must not grow while it is written.
+struct Size {
+  std::size_t heads = 0, values = 0;
+
+  void add(std::size_t count) {
+    ++heads;
+    values += count;
+  }
+};
 
 /// Where the calls of one process in one space go: each block of ordinals into the parcel for its
 /// home.
@@ -43,21 +54,18 @@ void for_each_block(std::uint32_t calls, Use use) {
   }
 }
 
-class ParcelWriter {
+class EndWriter {
  public:
-  ParcelWriter(const trace::Share& share, const Places& places, std::span<const ClockMap> maps,
-               std::span<const std::uint32_t> limits)
-      : trace_(share.trace), places_(places), maps_(maps), limits_(limits) {
+  EndWriter(const trace::Share& share, const Places& places, std::span<const ClockMap> maps)
+      : trace_(share.trace), places_(places), maps_(maps) {
     out_.sends.resize(share.team.size());
-    out_.calls.resize(share.team.size());
   }
 
-  Parcels write(std::vector<Outline>&& outlines) && {
+  EndParcels write(std::span<Outline> outlines) && {
     reserve(outlines);
     for (Outline& outline : outlines) {
       write_posts(outline);
-      write_calls(outline);
-      outline = {};
+      free_memory(outline.posts);
     }
     return std::move(out_);
   }
@@ -66,35 +74,15 @@ class ParcelWriter {
   ChannelParcel& parcel_of(const Outline::Channel& channel) {
     return channel.send ? out_.sends[places_.owner(channel.key.receiver)] : out_.receives;
   }
-  CallParcel& parcel_of(SpaceIndex space, std::uint32_t block) {
-    return out_.calls[mix(std::uint64_t{space} << 32 | block) % out_.calls.size()];
-  }
-  [[nodiscard]] std::uint32_t limit(const Outline::Column& column) const {
-    return std::min(column.count, limits_[column.space]);
-  }
 
-  /// Makes room for everything at once: the parcels must not grow while they are written.
-  void reserve(const std::vector<Outline>& outlines) {
-    struct Size {
-      std::size_t heads = 0, values = 0;
-    };
-    std::vector<Size> sends(out_.sends.size()), calls(out_.calls.size());
+  void reserve(std::span<const Outline> outlines) {
+    std::vector<Size> sends(out_.sends.size());
     Size receives;
-    const auto add = [](Size& size, std::size_t values) {
-      ++size.heads;
-      size.values += values;
-    };
     for (const Outline& outline : outlines) {
       for (const Outline::Channel& channel : outline.channels) {
         if (channel.count == 0) continue;
-        add(channel.send ? sends[places_.owner(channel.key.receiver)] : receives, channel.count);
-      }
-      for (const Outline::Column& column : outline.columns) {
-        for_each_block(limit(column), [&](std::uint32_t block, std::uint32_t count) {
-          const auto to =
-              static_cast<std::size_t>(&parcel_of(column.space, block) - out_.calls.data());
-          add(calls[to], count);
-        });
+        Size& size = channel.send ? sends[places_.owner(channel.key.receiver)] : receives;
+        size.add(channel.count);
       }
     }
     const auto reserve_ends = [](ChannelParcel& parcel, const Size& size) {
@@ -103,11 +91,7 @@ class ParcelWriter {
       parcel.instants.reserve(size.values);
     };
     reserve_ends(out_.receives, receives);
-    for (std::size_t m = 0; m < sends.size(); ++m) {
-      reserve_ends(out_.sends[m], sends[m]);
-      out_.calls[m].heads.reserve(calls[m].heads);
-      out_.calls[m].calls.reserve(calls[m].values);
-    }
+    for (std::size_t m = 0; m < sends.size(); ++m) reserve_ends(out_.sends[m], sends[m]);
   }
 
   /// One side of a channel, in a parcel.
@@ -146,6 +130,55 @@ class ParcelWriter {
         side.ends.instants[k] = post->instant;
         side.head->symbols += mix(std::uint64_t{k} << 32 | post->symbol);
       }
+    }
+  }
+
+  const trace::Trace& trace_;
+  const Places& places_;
+  std::span<const ClockMap> maps_;
+  EndParcels out_;
+};
+
+class CallWriter {
+ public:
+  CallWriter(const trace::Share& share, const Places& places, std::span<const ClockMap> maps,
+             std::span<const std::uint32_t> limits)
+      : trace_(share.trace),
+        places_(places),
+        maps_(maps),
+        limits_(limits),
+        out_(share.team.size()) {}
+
+  std::vector<CallParcel> write(std::vector<Outline>&& outlines) && {
+    reserve(outlines);
+    for (Outline& outline : outlines) {
+      write_calls(outline);
+      outline = {};
+    }
+    return std::move(out_);
+  }
+
+ private:
+  CallParcel& parcel_of(SpaceIndex space, std::uint32_t block) {
+    return out_[mix(std::uint64_t{space} << 32 | block) % out_.size()];
+  }
+  [[nodiscard]] std::uint32_t limit(const Outline::Column& column) const {
+    return std::min(column.count, limits_[column.space]);
+  }
+
+  void reserve(std::span<const Outline> outlines) {
+    std::vector<Size> sizes(out_.size());
+    for (const Outline& outline : outlines) {
+      for (const Outline::Column& column : outline.columns) {
+        for_each_block(limit(column), [&](std::uint32_t block, std::uint32_t count) {
+          const auto to = &parcel_of(column.space, block) - out_.data();
+          sizes[static_cast<std::size_t>(to)].add(count);
+        });
+      }
+    }
+    for (std::size_t m = 0; m < sizes.size(); ++m) {
+      out_[m].heads.reserve(sizes[m].heads);
+      out_[m].calls.reserve(sizes[m].values);
     }
   }
 
@@ -199,15 +232,21 @@ class ParcelWriter {
   const Places& places_;
   std::span<const ClockMap> maps_;
   std::span<const std::uint32_t> limits_;
-  Parcels out_;
+  std::vector<CallParcel> out_;
 };
 
 }  // namespace
 
-Parcels write_parcels(const trace::Share& share, const Places& places,
-                      std::span<const ClockMap> maps, std::span<const std::uint32_t> limits,
-                      std::vector<Outline>&& outlines) {
-  return ParcelWriter(share, places, maps, limits).write(std::move(outlines));
+EndParcels write_ends(const trace::Share& share, const Places& places,
+                      std::span<const ClockMap> maps, std::span<Outline> outlines) {
+  return EndWriter(share, places, maps).write(outlines);
+}
+
+std::vector<CallParcel> write_calls(const trace::Share& share, const Places& places,
+                                    std::span<const ClockMap> maps,
+                                    std::span<const std::uint32_t> limits,
+                                    std::vector<Outline>&& outlines) {
+  return CallWriter(share, places, maps, limits).write(std::move(outlines));
 }
 
 }  // namespace entrain::verify

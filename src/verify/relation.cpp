@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/try.hpp"
+#include "verify/call_alignment.hpp"
 #include "verify/parcels.hpp"
 
 namespace entrain::verify {
@@ -59,27 +60,40 @@ std::vector<Outline> Relation::outline(const trace::Share& share, Scope scope,
 /// Sends all operations to where they meet their partners, and pairs them there.
 void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
                     std::vector<Outline>&& outlines, const Cancel& cancel) {
+  EndParcels ends = write_ends(share, *places_, maps_, outlines);
+  exchange_parcels(share.team, ends.sends);
+  channels_ = Channels(std::move(ends.sends), std::move(ends.receives));
+  const bool missing = share.team.any(any_gaps(share) || !channels_.complete());
+  std::optional<TraitRows> rows;
+  if (missing) rows.emplace(share, *places_);
+  channels_.pair(*places_, rows ? &*rows : nullptr, left_out_, cancel);
+  rows.reset();
   SpaceCounts spaces(share.team, trace_->definitions, outlines);
-  Parcels parcels = write_parcels(share, *places_, maps_, spaces.limits(), std::move(outlines));
-  exchange_parcels(share.team, parcels.sends);
-  exchange_parcels(share.team, parcels.calls);
-  calls_.emplace(*trace_, *places_, alltoallv, std::move(parcels.calls));
+  const bool unequal = spaces.unequal(share.team, trace_->definitions);
+  if (missing || unequal) align_calls(share, *places_, outlines, spaces, left_out_.unmatched);
+  meet_calls(share, alltoallv, std::move(outlines), spaces);
+}
+
+void Relation::meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
+                          std::vector<Outline>&& outlines, SpaceCounts& spaces) {
+  std::vector<CallParcel> calls =
+      write_calls(share, *places_, maps_, spaces.limits(), std::move(outlines));
+  exchange_parcels(share.team, calls);
+  calls_.emplace(*trace_, *places_, alltoallv, std::move(calls));
   limits_.assign(spaces.limits().begin(), spaces.limits().end());
-  LeftOut counted = left_out_;
+  const LeftOut before = left_out_;
+  LeftOut counted = before;
   spaces.cut(share.team, calls_->disagreements(limits_, counted), left_out_.unmatched);
   if (!std::equal(limits_.begin(), limits_.end(), spaces.limits().begin())) {
     // An instance beyond the new limits does not count as well.
     limits_.assign(spaces.limits().begin(), spaces.limits().end());
-    counted = left_out_;
+    counted = before;
     static_cast<void>(calls_->disagreements(limits_, counted));
   }
   left_out_.skipped = counted.skipped;
   left_out_.coverage = counted.coverage;
-  channels_ = Channels(std::move(parcels.sends), std::move(parcels.receives));
-  const bool missing = any_gaps(share) || !channels_.complete();
-  std::optional<TraitRows> rows;
-  if (share.team.any(missing)) rows.emplace(share, *places_);
-  channels_.pair(*places_, rows ? &*rows : nullptr, left_out_, cancel);
+  left_out_.unmatched.collectives_incomplete +=
+      counted.unmatched.collectives_incomplete - before.unmatched.collectives_incomplete;
 }
 
 void Relation::gather_world(Team& team, std::span<const Outline> outlines) {

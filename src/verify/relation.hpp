@@ -98,6 +98,8 @@ class Relation {
   std::vector<Outline> outline(const trace::Share& share, Scope scope, const Cancel& cancel);
   void meet(const trace::Share& share, AlltoallvRule alltoallv, std::vector<Outline>&& outlines,
             const Cancel& cancel);
+  void meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
+                  std::vector<Outline>&& outlines, SpaceCounts& spaces);
   void gather_world(Team& team, std::span<const Outline> outlines);
 
   const trace::Trace* trace_;

@@ -15,6 +15,12 @@ void SpaceCounts::merge(std::vector<Sum>& sums) {
       continue;
     }
     Sum& to = sums[kept - 1];
+    to.unequal = to.unequal || sums[i].unequal || to.operations != sums[i].operations;
+    if (sums[i].longest > to.longest ||
+        (sums[i].longest == to.longest && sums[i].first_rank < to.first_rank)) {
+      to.first = sums[i].first;
+      to.first_rank = sums[i].first_rank;
+    }
     to.columns += sums[i].columns;
     to.shortest = std::min(to.shortest, sums[i].shortest);
     to.longest = std::max(to.longest, sums[i].longest);
@@ -25,7 +31,8 @@ void SpaceCounts::merge(std::vector<Sum>& sums) {
 
 SpaceCounts::SpaceCounts(Team& team, const trace::Definitions& definitions,
                          std::span<const Outline> outlines)
-    : limits_(definitions.comms.size() + definitions.windows.size(), 0) {
+    : limits_(definitions.comms.size() + definitions.windows.size(), 0),
+      aligned_(limits_.size(), false) {
   std::vector<Sum> mine;
   for (const Outline& outline : outlines) {
     for (const Outline::Column& column : outline.columns) {
@@ -33,7 +40,10 @@ SpaceCounts::SpaceCounts(Team& team, const trace::Definitions& definitions,
                       .columns = 1,
                       .shortest = column.count,
                       .longest = column.count,
-                      .calls = column.count});
+                      .calls = column.count,
+                      .operations = column.operations,
+                      .first = outline.process,
+                      .first_rank = column.seat.rank});
     }
     if (mine.size() > 2 * limits_.size() + 1024) merge(mine);
   }
@@ -54,12 +64,32 @@ SpaceCounts::SpaceCounts(Team& team, const trace::Definitions& definitions,
   }
 }
 
+bool SpaceCounts::unequal(Team& team, const trace::Definitions& definitions) const {
+  return team.any(std::any_of(own_.begin(), own_.end(), [&](const Sum& sum) {
+    return sum.space < definitions.comms.size() && (sum.shortest < sum.longest || sum.unequal);
+  }));
+}
+
+std::vector<SpaceCounts::Reference> SpaceCounts::references(Team& team) const {
+  std::vector<Reference> own;
+  for (const Sum& sum : own_) own.push_back({sum.space, sum.first, sum.longest});
+  return gather_everywhere(team, own);
+}
+
+void SpaceCounts::align(std::span<const Reference> aligned) {
+  for (const Reference& reference : aligned) {
+    limits_[reference.space] = reference.calls;
+    aligned_[reference.space] = true;
+  }
+}
+
 void SpaceCounts::cut(Team& team, const std::vector<Disagreement>& found, Unmatched& unmatched) {
   const std::vector<std::uint32_t> complete = limits_;
   for (const Disagreement& d : gather_everywhere(team, found)) {
     limits_[d.space] = std::min(limits_[d.space], d.ordinal);
   }
   for (const Sum& sum : own_) {
+    if (aligned_[sum.space]) continue;
     const std::uint64_t used = limits_[sum.space];
     if (used < complete[sum.space]) {
       unmatched.collectives_mismatched += static_cast<std::int64_t>(sum.calls - used * sum.columns);

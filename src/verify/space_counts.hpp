@@ -26,6 +26,21 @@ class SpaceCounts {
   /// Per space: ordinals below this can be complete instances. The same at every member.
   [[nodiscard]] std::span<const std::uint32_t> limits() const { return limits_; }
 
+  /// The process that calls most in a space, the first one in order of rank; and how often.
+  struct Reference {
+    SpaceIndex space = k_none;
+    std::uint32_t process = k_none;
+    std::uint32_t calls = 0;
+  };
+  /// True if on some communicator not all callers call as often, or not the same operations in the
+  /// same order. Collective.
+  [[nodiscard]] bool unequal(Team& team, const trace::Definitions& definitions) const;
+  /// The references of all spaces in which somebody calls. Collective.
+  [[nodiscard]] std::vector<Reference> references(Team& team) const;
+  /// Takes these limits for aligned spaces: 0 where fewer than two processes have a call left. From
+  /// now on cut() counts nothing there. The same at every member.
+  void align(std::span<const Reference> aligned);
+
   /// The first ordinal of a space that is no instance, because its calls contradict each other.
   struct Disagreement {
     SpaceIndex space = k_none;
@@ -43,10 +58,15 @@ class SpaceCounts {
     std::uint32_t shortest = k_none;
     std::uint32_t longest = 0;
     std::uint64_t calls = 0;
+    std::uint64_t operations = 0;  ///< Outline::Column::operations of some process
+    bool unequal = false;          ///< others have other ones
+    std::uint32_t first = k_none;  ///< of those that call most: the first process, and its rank
+    std::uint32_t first_rank = 0;
   };
   static void merge(std::vector<Sum>& sums);
   std::vector<std::uint32_t> limits_;
-  std::vector<Sum> own_;  ///< of the spaces that this member counts for all
+  std::vector<bool> aligned_;  ///< per space
+  std::vector<Sum> own_;       ///< of the spaces that this member counts for all
 };
 
 }  // namespace entrain::verify

@@ -13,27 +13,6 @@ namespace entrain::verify {
 
 namespace {
 
-/// When the gaps in the records of one process ended.
-class GapEnds {
- public:
-  GapEnds(const trace::Trace& trace, std::span<const LocationIndex> locations) {
-    for (const LocationIndex l : locations) {
-      for (const trace::Gap& gap : trace.locations[l].gaps) ends_.push_back(gap.end);
-      if (trace.locations[l].truncated) ends_.push_back(trace::Gap::k_open);
-    }
-    std::sort(ends_.begin(), ends_.end());
-  }
-
-  /// Number of gaps that have ended by then.
-  [[nodiscard]] std::ptrdiff_t by(std::uint64_t time) const {
-    return std::upper_bound(ends_.begin(), ends_.end(), time) - ends_.begin();
-  }
-  [[nodiscard]] std::ptrdiff_t all() const { return std::ssize(ends_); }
-
- private:
-  std::vector<std::uint64_t> ends_;
-};
-
 /// Writes the traits of one process.
 class Writer {
  public:
@@ -135,15 +114,7 @@ class Writer {
 
   void mark_gaps() {
     const GapEnds gaps(trace_, places_.locations(outline_.process));
-    for (std::size_t c = 0; c < rows_.size(); ++c) {
-      std::ptrdiff_t before = 0;
-      for (Trait& trait : rows_[c]) {
-        const std::ptrdiff_t ended = gaps.by(trait.time);
-        trait.after_gap = ended > before;
-        before = ended;
-      }
-      heads_[c].ends_in_gap = before < gaps.all();
-    }
+    for (std::size_t c = 0; c < rows_.size(); ++c) heads_[c].ends_in_gap = gaps.mark(rows_[c]);
   }
 
   const trace::Trace& trace_;
@@ -156,6 +127,25 @@ class Writer {
 };
 
 }  // namespace
+
+GapEnds::GapEnds(const trace::Trace& trace, std::span<const LocationIndex> locations) {
+  for (const LocationIndex l : locations) {
+    for (const trace::Gap& gap : trace.locations[l].gaps) ends_.push_back(gap.end);
+    if (trace.locations[l].truncated) ends_.push_back(trace::Gap::k_open);
+  }
+  std::sort(ends_.begin(), ends_.end());
+}
+
+bool GapEnds::mark(std::span<Trait> traits) const {
+  std::ptrdiff_t before = 0;
+  for (Trait& trait : traits) {
+    const std::ptrdiff_t ended =
+        std::upper_bound(ends_.begin(), ends_.end(), trait.time) - ends_.begin();
+    trait.after_gap = ended > before;
+    before = ended;
+  }
+  return before < std::ssize(ends_);
+}
 
 bool any_gaps(const trace::Share& share) {
   const std::vector<LocationIndex> own = share.own();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "trace/share.hpp"
@@ -10,6 +11,18 @@
 #include "verify/places.hpp"
 
 namespace entrain::verify {
+
+/// When the gaps in the records of one process ended.
+class GapEnds {
+ public:
+  GapEnds(const trace::Trace& trace, std::span<const LocationIndex> locations);
+
+  /// Sets Trait::after_gap. Returns Row::ends_in_gap. O(n log gaps).
+  bool mark(std::span<Trait> traits) const;
+
+ private:
+  std::vector<std::uint64_t> ends_;  ///< in order; trace::Gap::k_open: never
+};
 
 /// True if something was not recorded at a location of this member: there is a gap, or its file was
 /// cut off.

@@ -39,9 +39,9 @@ void showValue(const Pairing& pairing, std::ostream& out) {
   for (const TrueEdge& edge : pairing.edges) out << edge << '\n';
 }
 
-bool is_compared(EdgeKind kind) { return kind == EdgeKind::p2p; }
-constexpr const char* k_counters[] = {"sends", "receives", "ambiguous_receives",
-                                      "messages_in_gaps"};
+constexpr const char* k_counters[] = {
+    "sends",           "receives",     "ambiguous_receives", "messages_in_gaps",
+    "ambiguous_calls", "calls_in_gaps"};
 
 /// A team of threads, each of which has its own part of the trace.
 class Members {
@@ -87,7 +87,7 @@ Pairing by_corrector(const trace::Trace& trace, bool dense_alltoallv, unsigned c
   for (const match::Graph& graph : graphs) {
     const auto add = [&](NodeIndex send, NodeIndex receive, EdgeKind kind) {
       const LocationIndex from = graph.location_of(send), to = graph.location_of(receive);
-      if (from == to || !is_compared(kind)) return;
+      if (from == to) return;
       pairing.edges.push_back({from, stamp(graph, send), to, stamp(graph, receive), kind});
     };
     for (const match::Edge& edge : graph.edges) add(edge.send, edge.receive, edge.kind);
@@ -122,7 +122,7 @@ Pairing by_checker(const trace::Trace& trace, AlltoallvRule alltoallv, unsigned 
     return trace.locations[ref.location].events[ref.event].time;
   };
   const auto add = [&](verify::EventRef send, verify::EventRef receive, EdgeKind kind) {
-    if (send.location == receive.location || !is_compared(kind)) return;
+    if (send.location == receive.location || kind == EdgeKind::init_finalize) return;
     pairing.edges.push_back({send.location, stamp(send), receive.location, stamp(receive), kind});
   };
   for (const auto& relation : relations) {
@@ -142,6 +142,8 @@ Pairing by_checker(const trace::Trace& trace, AlltoallvRule alltoallv, unsigned 
   pairing.left["receives"] = left.receives;
   pairing.left["ambiguous_receives"] = left.ambiguous;
   pairing.left["messages_in_gaps"] = left.in_gaps;
+  pairing.left["ambiguous_calls"] = left.ambiguous_calls;
+  pairing.left["calls_in_gaps"] = left.calls_in_gaps;
   std::sort(pairing.edges.begin(), pairing.edges.end());
   return pairing;
 }

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "verify/call_alignment.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/flat_map.hpp"
+#include "verify/alignment.hpp"
+#include "verify/call_order.hpp"
+#include "verify/exchange_part.hpp"
+#include "verify/traits.hpp"
+
+namespace entrain::verify {
+
+namespace {
+
+namespace op = trace::op;
+
+bool has_root(std::uint8_t operation) {
+  switch (operation) {
+    case op::bcast:
+    case op::scatter:
+    case op::scatterv:
+    case op::gather:
+    case op::gatherv:
+    case op::reduce:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Whether all callers contribute the same number of bytes, which Event::tag then stands for.
+bool is_uniform(std::uint8_t operation) {
+  return operation == op::allreduce || operation == op::allgather || operation == op::alltoall ||
+         operation == op::reduce_scatter_block;
+}
+
+/// When a process posted its messages, by partner.
+class MessageStamps {
+ public:
+  MessageStamps(const trace::Trace& trace, const Places& places, const Outline& messages)
+      : of_(places.process_count()) {
+    for (const Outline::Post& post : messages.posts) {
+      if (post.channel == k_none) continue;
+      const ChannelKey& key = messages.channels[post.channel].key;
+      const EventRef at = places.event(messages.process, post.order);
+      of_[messages.channels[post.channel].send ? key.receiver : key.sender].push_back(
+          trace.locations[at.location].events[at.event].time);
+    }
+    for (std::vector<std::uint64_t>& stamps : of_) std::sort(stamps.begin(), stamps.end());
+  }
+
+  [[nodiscard]] bool any(std::uint32_t partner) const { return !of_[partner].empty(); }
+  /// Number of messages up to a stamp.
+  [[nodiscard]] std::uint32_t until(std::uint32_t partner, std::uint64_t time) const {
+    const auto& stamps = of_[partner];
+    return static_cast<std::uint32_t>(std::upper_bound(stamps.begin(), stamps.end(), time) -
+                                      stamps.begin());
+  }
+
+ private:
+  std::vector<std::vector<std::uint64_t>> of_;
+};
+
+/// The calls of a reference, as they travel: to all members.
+struct ReferenceHead {
+  SpaceIndex space = k_none;
+  std::uint32_t count = 0;
+  bool ends_in_gap = false;
+};
+struct ReferenceParcel {
+  std::vector<ReferenceHead> heads;
+  std::vector<Trait> traits;
+};
+
+/// The positions of a reference's calls among its messages with one process, which they travel to.
+struct PositionsHead {
+  SpaceIndex space = k_none;
+  std::uint32_t partner = k_none;
+  std::uint32_t count = 0;
+};
+struct PositionsParcel {
+  std::vector<PositionsHead> heads;
+  std::vector<std::uint32_t> positions;
+};
+
+/// A row that owns its traits.
+struct Calls {
+  std::vector<Trait> traits;
+  bool ends_in_gap = false;
+
+  [[nodiscard]] Row row() const {
+    return {traits, traits.empty() ? 0 : traits.back().position, ends_in_gap};
+  }
+};
+
+class CallAligner {
+ public:
+  CallAligner(const trace::Share& share, const Places& places, std::span<Outline> outlines,
+              Unmatched& unmatched)
+      : share_(share),
+        trace_(share.trace),
+        places_(places),
+        outlines_(outlines),
+        unmatched_(unmatched),
+        outliner_(share.trace, places, Scope::messages, counted_before_),
+        sent_references_(share.team.size()),
+        sent_positions_(share.team.size()) {}
+
+  void run(SpaceCounts& spaces) {
+    references_.resize(trace_.definitions.comms.size());
+    calls_.resize(references_.size());
+    for (const SpaceCounts::Reference& reference : spaces.references(share_.team)) {
+      if (reference.space >= references_.size()) continue;
+      if (trace_.definitions.comms[reference.space].inter) continue;
+      references_[reference.space] = reference;
+    }
+    for (Outline& outline : outlines_) send_references(outline);
+    receive_references();
+    callers_.assign(references_.size(), 0);
+    for (Outline& outline : outlines_) number(outline);
+    share_.team.reduce(Team::Reduction::sum, callers_);
+    std::erase_if(references_, [](const auto& reference) { return reference.space == k_none; });
+    for (SpaceCounts::Reference& reference : references_) {
+      if (callers_[reference.space] < 2) reference.calls = 0;
+    }
+    spaces.align(references_);
+  }
+
+ private:
+  /// True if the calls of a column are to be aligned.
+  [[nodiscard]] bool is_aligned(const Outline::Column& column) const {
+    return column.space < references_.size() && references_[column.space].process != k_none;
+  }
+
+  /// The traits of the calls of a process, per column, in order.
+  std::vector<Calls> calls_of(const Outline& outline) const {
+    std::vector<Calls> columns(outline.columns.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      columns[c].traits.resize(outline.columns[c].count);
+    }
+    for_ordered_calls(trace_, places_, outline,
+                      [&](const Outline::Call& call, std::uint32_t ordinal, const auto& end) {
+                        Trait& trait = columns[call.column].traits[ordinal];
+                        trait.time = end.time;
+                        trait.symbol = symbol_of(outline, outline.columns[call.column], end);
+                      });
+    const GapEnds gaps(trace_, places_.locations(outline.process));
+    for (Calls& calls : columns) calls.ends_in_gap = gaps.mark(calls.traits);
+    return columns;
+  }
+
+  /// Stands for all that calls of one instance have in common.
+  [[nodiscard]] std::uint32_t symbol_of(const Outline& outline, const Outline::Column& column,
+                                        const trace::Event& end) const {
+    std::uint32_t root = k_none;
+    if (has_root(end.op)) root = root_of(outline.process, column.space, end.peer);
+    const std::uint64_t size = is_uniform(end.op) ? end.tag : 0;
+    const bool blocking = end.kind != trace::EventKind::nb_complete;
+    const std::uint64_t what = std::uint64_t{end.op} | (blocking ? 0x100U : 0U);
+    return static_cast<std::uint32_t>(mix(mix(what << 32 | root) + size));
+  }
+  [[nodiscard]] std::uint32_t root_of(std::uint32_t process, SpaceIndex space,
+                                      std::uint32_t stored) const {
+    if (stored == trace::k_root_self) return process;
+    if (stored == trace::k_root_this_group) return k_none - 1;
+    return process_at(trace_.definitions, trace_.definitions.comms[space], 0, stored);
+  }
+
+  void send_references(const Outline& outline) {
+    const auto is_reference = [&](const Outline::Column& column) {
+      return is_aligned(column) && references_[column.space].process == outline.process;
+    };
+    if (std::none_of(outline.columns.begin(), outline.columns.end(), is_reference)) return;
+    const std::vector<Calls> columns = calls_of(outline);
+    const MessageStamps messages(trace_, places_, outliner_.outline(outline.process));
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const Outline::Column& column = outline.columns[c];
+      if (!is_reference(column)) continue;
+      const std::vector<Trait>& traits = columns[c].traits;
+      for (ReferenceParcel& parcel : sent_references_) {
+        parcel.heads.push_back({column.space, column.count, columns[c].ends_in_gap});
+        parcel.traits.insert(parcel.traits.end(), traits.begin(), traits.end());
+      }
+      for (std::uint32_t partner = 0; partner < places_.process_count(); ++partner) {
+        if (!messages.any(partner)) continue;
+        PositionsParcel& parcel = sent_positions_[places_.owner(partner)];
+        parcel.heads.push_back({column.space, partner, column.count});
+        for (const Trait& trait : traits) {
+          parcel.positions.push_back(messages.until(partner, trait.time));
+        }
+      }
+    }
+  }
+
+  void receive_references() {
+    exchange_part(share_.team, sent_references_, &ReferenceParcel::heads);
+    exchange_part(share_.team, sent_references_, &ReferenceParcel::traits);
+    exchange_part(share_.team, sent_positions_, &PositionsParcel::heads);
+    exchange_part(share_.team, sent_positions_, &PositionsParcel::positions);
+    for (const ReferenceParcel& parcel : sent_references_) {
+      auto trait = parcel.traits.begin();
+      for (const ReferenceHead& head : parcel.heads) {
+        calls_[head.space].traits.assign(trait, trait + head.count);
+        calls_[head.space].ends_in_gap = head.ends_in_gap;
+        trait += head.count;
+      }
+    }
+    for (const PositionsParcel& parcel : sent_positions_) {
+      const std::uint32_t* first = parcel.positions.data();
+      for (const PositionsHead& head : parcel.heads) {
+        *positions_.insert(std::uint64_t{head.space} << 32 | head.partner, nullptr).first = first;
+        first += head.count;
+      }
+    }
+  }
+
+  /// Gives the calls of a process their numbers.
+  void number(Outline& outline) {
+    if (std::none_of(outline.columns.begin(), outline.columns.end(),
+                     [&](const Outline::Column& column) { return is_aligned(column); })) {
+      return;
+    }
+    std::vector<Calls> columns = calls_of(outline);
+    const MessageStamps messages(trace_, places_, outliner_.outline(outline.process));
+    std::vector<std::vector<std::uint32_t>> numbers(columns.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (is_aligned(outline.columns[c])) {
+        numbers[c] = numbers_of(outline.process, outline.columns[c], columns[c], messages);
+      }
+    }
+    std::vector<std::uint32_t> next(columns.size(), 0);
+    for (Outline::Call& call : outline.calls) {
+      const Outline::Column& column = outline.columns[call.column];
+      if (!is_aligned(column)) continue;
+      call.order = numbers[call.column][column.disordered ? call.order : next[call.column]++];
+      if (call.order == k_none) ++unmatched_.collectives_incomplete;
+    }
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      Outline::Column& column = outline.columns[c];
+      if (!is_aligned(column)) continue;
+      const bool calls = std::any_of(numbers[c].begin(), numbers[c].end(),
+                                     [](std::uint32_t number) { return number != k_none; });
+      column.disordered = true;
+      column.count = calls ? references_[column.space].calls : 0;
+      callers_[column.space] += calls ? 1 : 0;
+    }
+  }
+
+  /// The numbers of the calls in a column.
+  std::vector<std::uint32_t> numbers_of(std::uint32_t process, const Outline::Column& column,
+                                        Calls& calls, const MessageStamps& messages) {
+    const std::uint32_t reference_process = references_[column.space].process;
+    std::vector<std::uint32_t> numbers(column.count, k_none);
+    if (process == reference_process) {
+      for (std::uint32_t k = 0; k < column.count; ++k) numbers[k] = k;
+      return numbers;
+    }
+    Calls reference = calls_[column.space];
+    const auto* positions = positions_.find(std::uint64_t{column.space} << 32 | process);
+    if (positions != nullptr) {
+      for (std::size_t k = 0; k < reference.traits.size(); ++k) {
+        reference.traits[k].position = (*positions)[k];
+      }
+      for (Trait& trait : calls.traits) {
+        trait.position = messages.until(reference_process, trait.time);
+      }
+    }
+    const Alignment aligned = align_rows(reference.row(), calls.row());
+    for (const Alignment::Couple& couple : aligned.couples) numbers[couple.receive] = couple.send;
+    unmatched_.ambiguous_calls += aligned.ambiguous;
+    unmatched_.calls_in_gaps += aligned.sends_in_gaps + aligned.receives_in_gaps;
+    return numbers;
+  }
+
+  const trace::Share& share_;
+  const trace::Trace& trace_;
+  const Places& places_;
+  std::span<Outline> outlines_;
+  Unmatched& unmatched_;
+  LeftOut counted_before_;
+  Outliner outliner_;
+  std::vector<SpaceCounts::Reference> references_;  ///< by communicator, until they are aligned
+  std::vector<Calls> calls_;                        ///< of the references, by communicator
+  std::vector<std::int64_t> callers_;  ///< by communicator: processes that have calls left
+  std::vector<ReferenceParcel> sent_references_;  ///< by member
+  std::vector<PositionsParcel> sent_positions_;   ///< by member
+  /// By communicator and process; they point into the parcels.
+  FlatMap<std::uint64_t, const std::uint32_t*, IntegerHash> positions_;
+};
+
+}  // namespace
+
+void align_calls(const trace::Share& share, const Places& places, std::span<Outline> outlines,
+                 SpaceCounts& spaces, Unmatched& unmatched) {
+  CallAligner(share, places, outlines, unmatched).run(spaces);
+}
+
+}  // namespace entrain::verify

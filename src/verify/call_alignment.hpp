@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include "trace/share.hpp"
+#include "verify/edges.hpp"
+#include "verify/outline.hpp"
+#include "verify/places.hpp"
+#include "verify/space_counts.hpp"
+
+namespace entrain::verify {
+
+/// Numbers the calls on communicators of one group where some may be missing (docs/method.md,
+/// section 2.1). The process with the most calls on one is the reference: the call of another
+/// process takes the number of the reference's call that align_rows() pairs it with, or k_none.
+///
+/// Afterwards Outline::Call::order holds these numbers, all such columns count as disordered and as
+/// long as the reference's, and `spaces` has the limits. Counts the calls that have no number.
+/// `outlines`: of this member, without posts. Collective. O(n log n).
+///
+/// Example: process 0 makes calls A, B, C on the world. The trace of process 1 has only A and C.
+/// They get the numbers 0 and 2, and nobody of process 1 is in the instance of B.
+void align_calls(const trace::Share& share, const Places& places, std::span<Outline> outlines,
+                 SpaceCounts& spaces, Unmatched& unmatched);
+
+}  // namespace entrain::verify
