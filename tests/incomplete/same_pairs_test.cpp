@@ -197,6 +197,7 @@ TEST(SamePairs, of_recorded_truths) {
 RC_GTEST_PROP(SamePairs, of_random_traces, ()) {
   TracePlan plan = *any_plan();
   plan.mismatched_collective = *flag();
+  plan.unmatched = *flag();
   const RandomTrace random = random_trace(plan);
   const auto options = *rc::gen::elementOf(losses(plan.seed));
   const auto dropped = sim::drop(random.trace, options);

@@ -49,6 +49,7 @@ void expect_same(unsigned members, const trace::Partition& partition, const trac
 RC_GTEST_PROP(CheckTeam, reports_are_the_same, ()) {
   TracePlan plan = *any_plan();
   plan.mismatched_collective = *flag();
+  plan.unmatched = *flag();
   const MuTicks mu = *rc::gen::element(MuTicks{0, 0, 0}, MuTicks{1, 1, 1}, MuTicks{0, 2, 7});
   const auto members = *rc::gen::inRange(1U, 6U);
   const RandomTrace random = random_trace(plan);

@@ -67,15 +67,5 @@ RC_GTEST_PROP(Pairing, finds_the_true_edges, ()) {
             static_cast<std::int64_t>(random.contradicting));
 }
 
-RC_GTEST_PROP(Pairing, leaves_out_a_communicator_from_the_first_disagreement, ()) {
-  TracePlan plan = *any_plan();
-  plan.mismatched_collective = true;
-  plan.mix = {3, 3, 0, 10, 4, 0, 0, 0};
-  const RandomTrace random = random_trace(plan);
-  const verify::Relation pairing = pair_events(random.trace, plan);
-  RC_ASSERT(expanded(pairing, random.trace, plan.init_finalize) == random.edges);
-  RC_ASSERT((pairing.unmatched().collectives_mismatched > 0) == random.collectives_dropped);
-}
-
 }  // namespace
 }  // namespace entrain::test
