@@ -49,7 +49,7 @@ TEST(BendByEdges, one_way_traffic_moves_a_clock_that_nobody_measured_but_does_no
 
 TEST(BendByEdges, clocks_that_nobody_measured_get_no_times_before_zero) {
   TraceBuilder b(2);
-  b.message(trace::EventKind::send, 1, 5'000'000'000, 0);  // 3 ms before the first event of 0
+  b.message(trace::EventKind::send, 1, 5'000'000'000, 0, 1);  // 3 ms before the first event of 0
   for (std::uint64_t t = 0; t < 50; ++t) {
     const std::uint64_t time = 10'000 * t;
     b.message(trace::EventKind::recv, 0, time, 1);

@@ -138,16 +138,14 @@ Channels::Channels(std::vector<ChannelParcel>&& sends, ChannelParcel&& receives)
 }
 
 bool Channels::complete() const {
-  // Messages come first.
-  for (std::size_t c = 0; c < std::max(sent_.size(), received_.size()); ++c) {
-    const auto is_message = [c](const std::vector<OpenSide>& sides) {
-      return c < sides.size() && sides[c].head.key.stage == Stage::message;
-    };
-    if (!is_message(sent_) && !is_message(received_)) return true;
-    if (!is_message(sent_) || !is_message(received_)) return false;
-    if (sent_[c].head != received_[c].head) return false;
-  }
-  return true;
+  // Every side received needs its like; messages that nobody received may have been sent.
+  return std::all_of(received_.begin(), received_.end(), [&](const OpenSide& side) {
+    if (side.head.key.stage != Stage::message) return true;
+    const auto sends = std::lower_bound(
+        sent_.begin(), sent_.end(), side.head.key,
+        [](const OpenSide& sent, const ChannelKey& key) { return sent.head.key < key; });
+    return sends != sent_.end() && sends->head == side.head;
+  });
 }
 
 void Channels::pair(const Places& places, const TraitRows* rows, LeftOut& counts,

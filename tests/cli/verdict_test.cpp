@@ -126,7 +126,7 @@ TEST_F(Verdict, without_edges_is_unproven_and_says_what_would_help) {
 
 TEST_F(Verdict, depends_on_the_least_coverage) {
   message(1000, 2000);
-  for (std::uint64_t k = 0; k < 3; ++k) archive_.at(1).recv(3000 + k, 0, world_, 7);
+  for (std::uint64_t k = 0; k < 3; ++k) archive_.at(1).recv(3000 + k, 0, world_, 8);
   const Json json = check(3);
   EXPECT_EQ(json["verdict_reason"], "low_coverage");
   EXPECT_EQ(json["coverage"]["lost"], 3);

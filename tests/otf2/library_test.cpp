@@ -68,6 +68,20 @@ trace::LocationSkeleton as_written(trace::LocationSkeleton skeleton) {
     if (event.kind == trace::EventKind::rma_group_sync) {
       event.peer += ArchiveBuilder::k_first_group;
     }
+    switch (event.kind) {  // every message and contribution that is not empty has 8 bytes
+      case trace::EventKind::send:
+      case trace::EventKind::isend:
+      case trace::EventKind::recv:
+      case trace::EventKind::irecv:
+        trace::set_length(event, 8);
+        break;
+      case trace::EventKind::collective_end:
+      case trace::EventKind::nb_complete:
+        event.tag = (event.flags & trace::k_sent) != 0 ? trace::size_code(8) : 0;
+        break;
+      default:
+        break;
+    }
   }
   return skeleton;
 }

@@ -85,9 +85,8 @@ TEST(Limits, only_rewrite_moves_events_inside_a_buffer_flush) {
               testing::Contains(Counters::value_type("events_in_flushes", 3)));
 }
 
-// Whoever reads the rewritten archive knows no other order of the threads than that of their
-// corrected stamps.
-TEST(Limits, threads_moved_apart_may_have_posted_in_another_order) {
+// Sends and receives of this archive are in no proportion: which belong together, nobody knows.
+TEST(Limits, threads_whose_messages_do_not_add_up_violate_nothing) {
   const TempFolder folder;
   const std::string name = "threads-of-one-process-receive";
   for (const WriteMode mode : {WriteMode::overlay, WriteMode::rewrite}) {
@@ -95,19 +94,13 @@ TEST(Limits, threads_moved_apart_may_have_posted_in_another_order) {
     const auto report = correct_limit(name, output, mode);
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_TRUE(report->verified);
-    EXPECT_GT(report->before.violations, 0u);
-    EXPECT_EQ(report->after.violations, 0u);
+    EXPECT_EQ(report->before.violations, 0u);
+    ASSERT_TRUE(report->judgement);
+    EXPECT_EQ(report->judgement->verdict, Verdict::unproven);
     const auto again = check(output, {});
     ASSERT_TRUE(again) << again.error().message;
-    EXPECT_EQ(again->violations == 0, mode == WriteMode::overlay);
+    EXPECT_EQ(again->violations, 0u);
   }
-  // Threads that share a clock are not moved apart.
-  const fs::path together = folder.path() / "together";
-  const auto report = correct_limit(name, together, WriteMode::rewrite, ClockDomain::automatic);
-  ASSERT_TRUE(report) << report.error().message;
-  const auto again = check(together, {});
-  ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(again->violations, 0u);
 }
 
 TEST(Limits, clocks_too_far_apart_are_refused) {

@@ -138,17 +138,21 @@ std::uint8_t flags(U64 sent, U64 received) {
   require(OTF2_EvtReaderCallbacks_Set##name##Callback(callbacks, __VA_ARGS__), #name)
 
 template <EventKind kind>
-OTF2_CallbackCode message(HEAD, U32 peer, U32 comm, U32 tag, U64) {
+OTF2_CallbackCode message(HEAD, U32 peer, U32 comm, U32 tag, U64 length) {
   auto& me = sink(data, time);
-  me.add({.time = time, .comm = me.comm(comm), .peer = peer, .tag = tag, .kind = kind});
+  Event event{.time = time, .comm = me.comm(comm), .peer = peer, .tag = tag, .kind = kind};
+  trace::set_length(event, length);
+  me.add(event);
   return OTF2_CALLBACK_SUCCESS;
 }
 
 template <EventKind kind>
-OTF2_CallbackCode message_with_request(HEAD, U32 peer, U32 comm, U32 tag, U64, U64 request) {
+OTF2_CallbackCode message_with_request(HEAD, U32 peer, U32 comm, U32 tag, U64 length, U64 request) {
   auto& me = sink(data, time);
-  me.add(
-      {.time = time, .id = request, .comm = me.comm(comm), .peer = peer, .tag = tag, .kind = kind});
+  Event event{
+      .time = time, .id = request, .comm = me.comm(comm), .peer = peer, .tag = tag, .kind = kind};
+  trace::set_length(event, length);
+  me.add(event);
   return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -178,6 +182,7 @@ void set_mpi_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
     me.add({.time = time,
             .comm = me.comm(comm),
             .peer = root,
+            .tag = trace::size_code(sent),
             .kind = EventKind::collective_end,
             .op = op,
             .flags = flags(sent, received)});
@@ -190,6 +195,7 @@ void set_mpi_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
                 .id = request,
                 .comm = me.comm(comm),
                 .peer = root,
+                .tag = trace::size_code(sent),
                 .kind = EventKind::nb_complete,
                 .op = op,
                 .flags = flags(sent, received)});

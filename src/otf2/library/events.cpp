@@ -37,6 +37,11 @@ OTF2_CallbackCode bare_type(HEAD, Rest...) {
   return end(data, time, type);
 }
 
+OTF2_CallbackCode measurement(HEAD, OTF2_MeasurementMode mode) {
+  begin(data).u8(mode);
+  return end(data, time, event::measurement_on_off);
+}
+
 template <U8 type>
 OTF2_CallbackCode id32(HEAD, U32 id) {
   begin(data).c32(id);
@@ -155,7 +160,7 @@ OTF2_CallbackCode unknown(HEAD) {
 /// Records that the scanner passes over or counts.
 void set_type_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
   SET(Unknown, unknown);
-  SET(MeasurementOnOff, bare_type<11>);
+  SET(MeasurementOnOff, measurement);
   SET(MpiIsendComplete, bare_type<16>);
   SET(MpiRequestTest, bare_type<20>);
   SET(OmpFork, bare_type<24>);
