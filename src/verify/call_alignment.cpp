@@ -166,6 +166,7 @@ class CallAligner {
                                       std::uint32_t stored) const {
     if (stored == trace::k_root_self) return process;
     if (stored == trace::k_root_this_group) return k_none - 1;
+    if (space >= trace_.definitions.comms.size()) return k_none;  // windows are not aligned
     return process_at(trace_.definitions, trace_.definitions.comms[space], 0, stored);
   }
 
