@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <limits>
 #include <queue>
 
@@ -110,10 +109,6 @@ class Aligner {
     gaps.push_back(0);
     for (const Trait& trait : traits) gaps.push_back(gaps.back() + (trait.after_gap ? 1 : 0));
   }
-  [[nodiscard]] bool gap_between(const std::vector<std::uint32_t>& gaps, std::int32_t before,
-                                 std::int32_t after) const {
-    return gaps[after + 1] != gaps[before + 1];
-  }
 
   /// By how much delays usually change from one pair to the next: 97 in 100 change less. That is
   /// measured with sends and receives paired in order, with none and with some left out at the
@@ -149,33 +144,37 @@ class Aligner {
     return late < 0 ? std::min(2 * most, 3 * bits) : std::min(most, 2 * bits);
   }
 
-  /// Of the ends that are left out between two pairs, and of a changed shift.
+  /// True if a gap lies between two ends of a side; `after` may be the number of ends, for the end
+  /// of the trace.
+  [[nodiscard]] static bool gap_between(const Side& side, const std::vector<std::uint32_t>& gaps,
+                                        std::int32_t before, std::int32_t after) {
+    const auto count = static_cast<std::int32_t>(side.traits.size());
+    return (after == count && side.ends_in_gap) ||
+           gaps[std::min(after + 1, count)] != gaps[before + 1];
+  }
+  [[nodiscard]] bool send_gap(std::int32_t before, std::int32_t after) const {
+    return gap_between(sends_, send_gaps_, before, after);
+  }
+  [[nodiscard]] bool receive_gap(std::int32_t before, std::int32_t after) const {
+    return gap_between(receives_, receive_gaps_, before, after);
+  }
+
+  /// Of the ends that are left out between two pairs, and of a changed shift. `send` and `receive`
+  /// may be the numbers of ends: the end of the trace.
   [[nodiscard]] int gap_cost(const Node& from, std::int32_t send, std::int32_t receive,
                              std::int64_t shift) const {
-    const bool send_gap = gap_between(send_gaps_, from.send, send);
-    const bool receive_gap = gap_between(receive_gaps_, from.receive, receive);
+    const bool of_sends = send_gap(from.send, send);
+    const bool of_receives = receive_gap(from.receive, receive);
     int cost = 0;
-    if (send > from.send + 1 && !receive_gap) cost += k_loss;
-    if (receive > from.receive + 1 && !send_gap) cost += k_loss;
-    if (!send_gap && !receive_gap) {
-      cost += shift_cost(shift - from.shift);
-      cost += both_cost(send - from.send - 1, receive - from.receive - 1);
-    }
-    return cost;
+    if (send > from.send + 1 && !of_receives) cost += k_loss;
+    if (receive > from.receive + 1 && !of_sends) cost += k_loss;
+    if (of_sends || of_receives) return cost;
+    return cost + shift_cost(shift - from.shift) +
+           both_cost(send - from.send - 1, receive - from.receive - 1);
   }
   [[nodiscard]] int end_cost(const Node& from) const {
-    const bool send_gap =
-        sends_.ends_in_gap || gap_between(send_gaps_, from.send, send_count() - 1);
-    const bool receive_gap =
-        receives_.ends_in_gap || gap_between(receive_gaps_, from.receive, receive_count() - 1);
-    int cost = 0;
-    if (send_count() > from.send + 1 && !receive_gap) cost += k_loss;
-    if (receive_count() > from.receive + 1 && !send_gap) cost += k_loss;
-    if (!send_gap && !receive_gap) {
-      cost += shift_cost(std::int64_t{receives_.position} - sends_.position - from.shift);
-      cost += both_cost(send_count() - from.send - 1, receive_count() - from.receive - 1);
-    }
-    return cost;
+    return gap_cost(from, send_count(), receive_count(),
+                    std::int64_t{receives_.position} - sends_.position);
   }
 
   /// Decides over the next receives, from the last pair of the block before.
@@ -266,10 +265,10 @@ class Aligner {
   void find_usual(Node& node) {
     std::array<std::int64_t, k_history> delays{};
     int count = 0;
-    for (const Node* at = &node; count < k_history && at->delays >= 0 && at->receive >= 0;
-         at = &nodes_[at->parent]) {
+    for (const Node* at = &node; count < k_history && at->receive >= 0;) {
       delays[count++] = at->delay;
       if (at->parent == k_none) break;
+      at = &nodes_[at->parent];
     }
     const auto middle = delays.begin() + (count - 1) / 2;
     std::nth_element(delays.begin(), middle, delays.begin() + count);
@@ -288,6 +287,7 @@ class Aligner {
       best_end_ = n;
     }
     for (std::size_t n = nodes_.size(); n-- > layers_[0];) {
+      if (nodes_[n].rest >= k_never) continue;  // given up
       const std::size_t end = n + 1 < nodes_.size() ? nodes_[n + 1].first_step : steps_.size();
       for (std::size_t k = nodes_[n].first_step; k < end; ++k) {
         Node& from = nodes_[steps_[k].from];
@@ -391,13 +391,11 @@ class Aligner {
   void choose() {
     const std::size_t ends = sends_.traits.size() + receives_.traits.size();
     const std::size_t lost = ends - 2 * likely_.size();
-    const Certainty wanted = lost == 0               ? k_nothing_lost
-                             : lost * k_many >= ends ? k_much_lost
-                                                     : k_little_lost;
+    const bool much = lost * k_many >= ends;
+    const Certainty wanted = lost == 0 ? k_nothing_lost : much ? k_much_lost : k_little_lost;
     // Where much was lost, delays alone say too little.
     const bool positions = sends_.position > 0 && receives_.position > 0;
-    const bool poor = lost * k_many >= ends && !positions;
-    const int margin = poor ? 2 * wanted.margin : wanted.margin;
+    const int margin = much && !positions ? 2 * wanted.margin : wanted.margin;
     for (const Likely& pair : likely_) {
       if (pair.margin >= margin && pair.alone >= wanted.alone) {
         result_.pairs.emplace_back(pair.send, pair.receive);
@@ -443,16 +441,10 @@ void Aligner::count_left_out() {
   likely.emplace_back(send_count(), receive_count());
   std::int32_t send = -1, receive = -1;
   for (const auto& [next_send, next_receive] : likely) {
-    const bool at_end = next_send == send_count();
-    const bool send_gap = gap_between(send_gaps_, send, std::min(next_send, send_count() - 1)) ||
-                          (at_end && sends_.ends_in_gap);
-    const bool receive_gap =
-        gap_between(receive_gaps_, receive, std::min(next_receive, receive_count() - 1)) ||
-        (at_end && receives_.ends_in_gap);
     const auto sends_without = static_cast<std::uint64_t>(next_send - send - 1);
     const auto receives_without = static_cast<std::uint64_t>(next_receive - receive - 1);
-    (receive_gap ? result_.in_gaps : result_.lost) += sends_without;
-    (send_gap ? result_.in_gaps : result_.lost) += receives_without;
+    (receive_gap(receive, next_receive) ? result_.in_gaps : result_.lost) += sends_without;
+    (send_gap(send, next_send) ? result_.in_gaps : result_.lost) += receives_without;
     send = next_send;
     receive = next_receive;
   }

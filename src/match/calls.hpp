@@ -57,16 +57,16 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
 enum class CallSpace { comms, windows };
 
 /// Forms the instances of all communicators or RMA windows: the k-th calls of the processes that
-/// call at all belong together. Where records may be missing, the calls on communicators are
-/// aligned instead (number_by_reference()), and those on windows count only where all have equally
-/// many. Otherwise stops at the first instance of a communicator whose calls disagree, and counts
-/// the calls that are left over.
+/// call at all belong together. Where records are missing, of messages or of calls, the calls on
+/// communicators of one group are aligned instead (number_by_reference()). RMA windows and
+/// inter-communicators keep the first rule up to the first instance whose calls disagree; calls
+/// that are left over are counted.
 ///
 /// `calls` are those of this member's processes, for each process in the order in which it began
 /// them. Of calls begun at one stamp requests come first, then the call that ended first. Blocks of
 /// consecutive instances go to one member of the team. Collective.
 ///
-/// Example: ranks 0 and 1 of a communicator call Barrier, Bcast, Barrier and rank 2 Barrier,
+/// Example: ranks 0 and 1 of an inter-communicator call Barrier, Bcast, Barrier and rank 2 Barrier,
 /// Reduce. The first calls form a barrier. The second ones disagree, so nothing else of the
 /// communicator is matched, and 5 calls are counted as "collectives_mismatched".
 void match_calls(Builder& builder, std::vector<Call> calls, CallSpace space);

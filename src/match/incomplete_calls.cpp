@@ -52,6 +52,7 @@ struct Traits {
 /// When a process posted its messages, per partner.
 class MessageTimes {
  public:
+  MessageTimes() = default;
   MessageTimes(const Builder& builder, std::uint32_t process) {
     for (const LocationIndex location : builder.processes()[process]) {
       const std::span<const trace::Event> events = builder.events(location);
@@ -81,6 +82,29 @@ class MessageTimes {
 
  private:
   std::map<std::uint32_t, std::vector<std::uint64_t>> times_;  ///< sorted, per process
+};
+
+/// The message times of this member's processes that call, by process.
+class AllMessageTimes {
+ public:
+  AllMessageTimes(const Builder& builder, std::span<const Call> calls) {
+    for (const Call& call : calls) processes_.push_back(call.process);
+    std::sort(processes_.begin(), processes_.end());
+    processes_.erase(std::unique(processes_.begin(), processes_.end()), processes_.end());
+    times_.resize(processes_.size());
+    for_each_in_parallel(builder.options().threads, processes_.size(), [&](std::size_t i) {
+      if (!builder.cancel().asked()) times_[i] = MessageTimes(builder, processes_[i]);
+    });
+  }
+
+  [[nodiscard]] const MessageTimes& of(std::uint32_t process) const {
+    const auto place = std::lower_bound(processes_.begin(), processes_.end(), process);
+    return times_[static_cast<std::size_t>(place - processes_.begin())];
+  }
+
+ private:
+  std::vector<std::uint32_t> processes_;  ///< sorted
+  std::vector<MessageTimes> times_;       ///< of these
 };
 
 /// The positions of a reference's calls, per communicator and process of this member.
@@ -136,13 +160,13 @@ std::vector<Traits> share_references(const Builder& builder, std::span<const Cal
 
 /// Sends the positions of the calls of references to the owners of their partners. Collective.
 Positions share_positions(const Builder& builder, std::span<const Call> calls,
-                          std::span<const Column> columns, std::span<const AlignedSpace> spaces) {
+                          std::span<const Column> columns, std::span<const AlignedSpace> spaces,
+                          const AllMessageTimes& messages) {
   std::vector<std::vector<std::uint32_t>> parcels(builder.team().size());
   for (const Column& column : columns) {
     const Call& first = calls[column.begin];
     if (spaces[first.space].reference != first.process) continue;
-    const MessageTimes messages(builder, first.process);
-    for (const auto& [peer, times] : messages.all()) {
+    for (const auto& [peer, times] : messages.of(first.process).all()) {
       std::vector<std::uint32_t>& parcel = parcels[builder.owner_of_process(peer)];
       parcel.insert(parcel.end(),
                     {first.space, peer, static_cast<std::uint32_t>(column.end - column.begin)});
@@ -177,7 +201,8 @@ CallFates number_by_reference(Builder& builder, std::vector<Call>& calls,
                               std::span<const AlignedSpace> spaces) {
   const std::vector<Column> columns = columns_of(calls);
   const std::vector<Traits> references = share_references(builder, calls, columns, spaces);
-  const Positions positions = share_positions(builder, calls, columns, spaces);
+  const AllMessageTimes messages(builder, calls);
+  const Positions positions = share_positions(builder, calls, columns, spaces, messages);
   std::vector<CallFates> fates(columns.size());
   for_each_in_parallel(builder.options().threads, columns.size(), [&](std::size_t c) {
     if (builder.cancel().asked()) return;
@@ -191,19 +216,18 @@ CallFates number_by_reference(Builder& builder, std::vector<Call>& calls,
       for (std::size_t k = 0; k < reference.of.size(); ++k) {
         reference.of[k].position = known->second[k];
       }
-      MessageTimes(builder, own.front().process).set_positions(space.reference, traits.of);
+      messages.of(own.front().process).set_positions(space.reference, traits.of);
     }
     const Alignment alignment = align(reference.side(), traits.side());
     for (Call& call : own) call.number = k_none;
     for (const auto& [number, call] : alignment.pairs) own[call].number = number;
-    fates[c] = {alignment.ambiguous, alignment.in_gaps, alignment.lost};
+    fates[c] = {alignment.ambiguous, alignment.in_gaps};
   });
   std::erase_if(calls, [](const Call& call) { return call.number == k_none; });
   CallFates sum;
   for (const CallFates& one : fates) {
     sum.ambiguous += one.ambiguous;
     sum.in_gaps += one.in_gaps;
-    sum.lost += one.lost;
   }
   return sum;
 }

@@ -17,7 +17,7 @@ struct AlignedSpace {
 
 /// Calls that alignment left out.
 struct CallFates {
-  std::uint64_t ambiguous = 0, in_gaps = 0, lost = 0;
+  std::uint64_t ambiguous = 0, in_gaps = 0;
 };
 
 /// Says what must be equal in calls that belong together, in 32 bits.

@@ -234,16 +234,12 @@ class IncompleteMatcher {
   /// One after the other: nodes of other members get numbers here.
   MessageFates add_edges() {
     MessageFates fates;
-    for (const auto& [channel, sends] : sent_) fates.sends_left += sends.ends.size();
     for (const Meeting& meeting : meetings_) {
       for (const auto& [send, receive] : meeting.alignment.pairs) {
         builder_.add_edge(EdgeKind::p2p, meeting.sends->ends[send],
                           meeting.receives->ends[receive]);
       }
-      const std::uint64_t pairs = meeting.alignment.pairs.size();
-      fates.pairs += pairs;
-      fates.sends_left -= pairs;
-      fates.receives_left += meeting.receives->ends.size() - pairs;
+      fates.pairs += meeting.alignment.pairs.size();
       fates.ambiguous += meeting.alignment.ambiguous;
       fates.in_gaps += meeting.alignment.in_gaps;
     }

@@ -11,9 +11,8 @@ namespace entrain::match {
 /// What became of the messages of this member: numbers of records.
 struct MessageFates {
   std::uint64_t pairs = 0;
-  std::uint64_t sends_left = 0, receives_left = 0;  ///< in no pair, whatever the reason
-  std::uint64_t ambiguous = 0;                      ///< receives
-  std::uint64_t in_gaps = 0;                        ///< sends and receives
+  std::uint64_t ambiguous = 0;  ///< receives
+  std::uint64_t in_gaps = 0;    ///< sends and receives
 };
 
 /// Pairs messages where records may be missing: by align(), channel by channel. `processes`: those

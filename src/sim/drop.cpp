@@ -310,12 +310,28 @@ std::vector<std::size_t> take_out(trace::LocationSkeleton& location, const Locat
   if (drop.end && *drop.end <= location.first) {
     location.event_count = 0;
     location.flushes.clear();
+    location.gaps.clear();
   } else if (drop.end) {
     location.last = std::min(location.last, *drop.end - 1);
     std::erase_if(location.flushes,
                   [&](const trace::FlushInterval& flush) { return flush.begin >= *drop.end; });
+    std::erase_if(location.gaps, [&](const trace::Gap& gap) { return gap.begin >= *drop.end; });
+    if (!location.gaps.empty() && location.gaps.back().end >= *drop.end) {
+      location.gaps.back().end = trace::Gap::k_open;
+    }
   }
   return stayed;
+}
+
+/// Adds the gap that the marks of a window make: up to its end, or for good if the trace ends
+/// first.
+void mark_window(trace::LocationSkeleton& location, const LocationDrop& drop) {
+  const DropRange& window = *drop.window;
+  if (drop.end && window.begin >= *drop.end) return;
+  const bool ends = !drop.end || window.end < *drop.end;
+  location.gaps.push_back({window.begin, ends ? window.end : trace::Gap::k_open});
+  std::sort(location.gaps.begin(), location.gaps.end(),
+            [](const trace::Gap& a, const trace::Gap& b) { return a.begin < b.begin; });
 }
 
 }  // namespace
@@ -339,6 +355,7 @@ Result<DroppedTrace> drop(const trace::Trace& trace, const DropOptions& options)
     result.report.events += location.event_count;
     DropStream stream(plan, l, named_beginnings(plan, location));
     result.original.push_back(take_out(location, plan.locations[l], stream));
+    if (options.mark_windows && plan.locations[l].window) mark_window(location, plan.locations[l]);
     add_location(result.report, trace.definitions, plan.locations[l], stream);
   }
   return result;

@@ -48,7 +48,7 @@ DroppedTrace dropped(const trace::Trace& trace, const DropOptions& options) {
 
 /// All fields of an event, to compare.
 auto fields(const trace::Event& e) {
-  return std::tuple(e.time, e.id, e.comm, e.peer, e.tag, e.kind, e.op, e.flags);
+  return std::tuple(e.time, e.id, e.comm, e.peer, e.tag, e.kind, e.op, e.flags, e.more);
 }
 
 /// Indices of the events that a location lost.

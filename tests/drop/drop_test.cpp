@@ -53,7 +53,7 @@ std::vector<std::pair<std::string, DropOptions>> losses() {
 }
 
 auto fields(const trace::Event& e) {
-  return std::tuple(e.time, e.id, e.comm, e.peer, e.tag, e.kind, e.op, e.flags);
+  return std::tuple(e.time, e.id, e.comm, e.peer, e.tag, e.kind, e.op, e.flags, e.more);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -139,6 +139,26 @@ TEST_P(DropArchive, loses_the_records_that_the_trace_in_memory_loses) {
       if (!sim::in_skeletons(static_cast<RecordKind>(k))) continue;
       EXPECT_EQ(report.kinds[k].records, expected->report.kinds[k].records);
       EXPECT_EQ(report.kinds[k].lost, expected->report.kinds[k].lost);
+    }
+  }
+}
+
+TEST_P(DropArchive, marks_windows_as_the_trace_in_memory_knows_them) {
+  const trace::Trace original = scanned_trace(anchor_);
+  DropOptions options;
+  options.windows = {0.2, 1};
+  options.mark_windows = true;
+  const trace::Trace written = scanned_trace(fs::path(drop_to("marked", options).output));
+  const auto expected = sim::drop(original, options);
+  ASSERT_TRUE(expected) << expected.error().message;
+  for (std::size_t l = 0; l < original.locations.size(); ++l) {
+    if (!original.locations[l].gaps.empty() || !original.locations[l].decreasing.empty()) continue;
+    const auto& mine = written.locations[l].gaps;
+    const auto& theirs = expected->trace.locations[l].gaps;
+    ASSERT_EQ(mine.size(), theirs.size()) << "location " << l;
+    for (std::size_t k = 0; k < mine.size(); ++k) {
+      EXPECT_EQ(mine[k].begin, theirs[k].begin) << "location " << l;
+      EXPECT_EQ(mine[k].end, theirs[k].end) << "location " << l;
     }
   }
 }

@@ -38,7 +38,8 @@ RC_GTEST_PROP(Match, finds_the_true_edges, ()) {
 }
 
 RC_GTEST_PROP(Match, any_number_of_threads_builds_the_same_graph, ()) {
-  const TracePlan plan = *any_plan();
+  TracePlan plan = *any_plan();
+  plan.unmatched = *flag();
   const RandomTrace random = random_trace(plan);
   match::Options options{plan.dense_alltoallv, plan.init_finalize, *flag()};
   const match::Graph one = match::build_graph(random.trace, options);

@@ -39,9 +39,11 @@ std::string text(const trace::Group& g) { return fmt::format("group {} {}", g.id
 std::string text(const trace::Property& p) { return fmt::format("{}={}", p.name, p.value); }
 std::string text(std::uint32_t number) { return fmt::format("{}", number); }
 std::string text(const trace::Event& e) {
-  return fmt::format("event kind {} time {} id {} comm {} peer {} tag {} op {} flags {}",
-                     static_cast<int>(e.kind), e.time, e.id, e.comm, e.peer, e.tag, e.op, e.flags);
+  return fmt::format("event kind {} time {} id {} comm {} peer {} tag {} op {} flags {} more {}",
+                     static_cast<int>(e.kind), e.time, e.id, e.comm, e.peer, e.tag, e.op, e.flags,
+                     e.more);
 }
+std::string text(const trace::Gap& g) { return fmt::format("gap {} .. {}", g.begin, g.end); }
 std::string text(const trace::FlushInterval& f) {
   return fmt::format("flush {} .. {}", f.begin, f.end);
 }
@@ -97,7 +99,7 @@ std::string difference(const trace::LocationSkeleton& a, const trace::LocationSk
        list_difference("events", a.events, b.events), number_difference("first", a.first, b.first),
        number_difference("last", a.last, b.last),
        number_difference("granule", a.granule, b.granule),
-       list_difference("flushes", a.flushes, b.flushes),
+       list_difference("flushes", a.flushes, b.flushes), list_difference("gaps", a.gaps, b.gaps),
        list_difference("clock offsets", a.clock_offsets, b.clock_offsets),
        number_difference("undefined references", a.undefined_references, b.undefined_references),
        number_difference("unknown records", a.unknown_records, b.unknown_records),

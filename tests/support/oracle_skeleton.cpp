@@ -36,6 +36,12 @@ void SkeletonSink::flush(U64 time, U64 stop) {
   result_->flushes.push_back({time, std::max(time, stop)});
 }
 
+void SkeletonSink::measurement(U64 time, bool on) {
+  const bool open = !result_->gaps.empty() && result_->gaps.back().end == trace::Gap::k_open;
+  if (open && on) result_->gaps.back().end = time;
+  if (!open && !on) result_->gaps.push_back({.begin = time});
+}
+
 U32 SkeletonSink::checked(U32 position) {
   if (position == k_none) ++result_->undefined_references;
   return position;
@@ -169,6 +175,10 @@ OTF2_CallbackCode bare(HEAD) {
 }
 
 void set_mpi_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
+  SET(MeasurementOnOff, [](HEAD, OTF2_MeasurementMode mode) {
+    sink(data, time).measurement(time, mode == OTF2_MEASUREMENT_ON);
+    return OTF2_CALLBACK_SUCCESS;
+  });
   SET(MpiSend, message<EventKind::send>);
   SET(MpiRecv, message<EventKind::recv>);
   SET(MpiIsend, message_with_request<EventKind::isend>);

@@ -32,6 +32,8 @@ class SkeletonSink final : public EventSink {
   void add_group_sync(const trace::Event& event);
   /// The window call (post, start, complete, wait) that is open now.
   [[nodiscard]] trace::RmaGroupRole group_role() const { return role_; }
+  /// Measurement begins or ends: what lies between an end and the next beginning is a gap.
+  void measurement(std::uint64_t time, bool on);
   /// A record of a type that the library does not know.
   void unknown() { ++result_->unknown_records; }
 

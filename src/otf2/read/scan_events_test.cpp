@@ -42,9 +42,10 @@ std::string as_text(const trace::LocationSkeleton& s) {
                                  s.event_count, s.first, s.last, s.granule, s.unknown_records,
                                  s.undefined_references, s.truncated, s.decreasing);
   for (const trace::Event& e : s.events) {
-    text += fmt::format("{} {} {} {} {} {} {} {}\n", e.time, static_cast<int>(e.kind), e.id, e.comm,
-                        e.peer, e.tag, e.op, e.flags);
+    text += fmt::format("{} {} {} {} {} {} {} {} {}\n", e.time, static_cast<int>(e.kind), e.id,
+                        e.comm, e.peer, e.tag, e.op, e.flags, e.more);
   }
+  for (const trace::Gap& g : s.gaps) text += fmt::format("gap {}-{}\n", g.begin, g.end);
   for (const trace::FlushInterval& f : s.flushes) text += fmt::format("{}-{}\n", f.begin, f.end);
   return text;
 }
@@ -128,6 +129,29 @@ TEST(Scan, partners_belong_to_the_next_record_and_to_calls_without_a_root) {
       EXPECT_EQ(events[without].peer, trace::k_root_none) << without;
     }
   }
+}
+
+TEST(Scan, measurement_off_begins_a_gap_that_the_next_on_ends) {
+  const std::uint8_t on = 1, off = 2;
+  ChunkBuilder chunk(false);
+  for (const auto& [time, mode] :
+       {std::pair{10, on}, {20, off}, {30, off}, {40, on}, {50, on}, {60, off}}) {
+    chunk.stamp(static_cast<std::uint64_t>(time)).record(event::measurement_on_off, {mode});
+  }
+  Bytes bytes = chunk.end().bytes() + Bytes(400, 0);
+  const LocalDefinitions local;
+  ScanPart part;
+  const References references = some_references(false);
+  Scanner scanner(local, references, part, std::nullopt);
+  walk_chunk<Framing::events>(bytes.data(), bytes.size(), scanner);
+  const auto& gaps = part.skeleton.gaps;
+  ASSERT_EQ(gaps.size(), 2u);
+  EXPECT_EQ(gaps[0].begin, 20u);
+  EXPECT_EQ(gaps[0].end, 40u);
+  EXPECT_EQ(gaps[1].begin, 60u);
+  EXPECT_EQ(gaps[1].end, trace::Gap::k_open);
+  EXPECT_TRUE(part.switched_on_first);
+  EXPECT_EQ(part.first_on, 10u);
 }
 
 class ScanParts : public ::testing::Test {
