@@ -24,9 +24,13 @@ TEST_P(Calls, every_message) {
 }
 
 TEST_P(Calls, that_fail) {
+  // Of a message that is too long, MPICH tells what there was room for, Open MPI the whole length.
+  receives_are_cut_ = GetParam() == "mpich";
   expect_recorded_as_told("errors");
   if (IsSkipped() || HasFatalFailure()) return;
   EXPECT_EQ(calls_of(printed_, "0")["error"], 19);  // marked by a handler of the program
+  EXPECT_EQ(check_["violations"]["total"], 0);
+  if (receives_are_cut_) return;
   for (const auto& [what, count] : check_["unmatched"].items()) EXPECT_EQ(count, 0) << what;
 }
 
