@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <span>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -74,6 +75,18 @@ struct OptionSet::Parser {
       return text.substr(0, text.find(':')) + " needs a value";
     }
     return text;
+  }
+
+  /// The option that is given as "--name=", without a value; the library would take the next word.
+  /// "" if there is none.
+  [[nodiscard]] std::string without_value(std::span<char* const> words) const {
+    for (const std::string_view word : words) {
+      if (word == "--") break;
+      if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
+      std::string name(word.substr(0, word.size() - 1));
+      if (app.get_option_no_throw(name) != nullptr) return name;
+    }
+    return "";
   }
 
   CLI::App app;
@@ -165,6 +178,8 @@ std::vector<std::string> OptionSet::rest() const { return parser_->app.remaining
 Result<void> OptionSet::parse(int argc, char** argv) {
   // Declared last, so that the page shows it last.
   parser_->app.set_help_flag("-h,--help", "Show this text.")->group(k_general);
+  const std::string empty = parser_->without_value({argv, static_cast<std::size_t>(argc)});
+  if (!empty.empty()) return fail(ErrorKind::usage, empty + " needs a value");
   try {
     parser_->app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -229,6 +229,14 @@ TEST_P(Run, an_existing_archive_is_kept) {
   EXPECT_EQ(digest_tree(trace()), before);
 }
 
+TEST_P(Run, the_wrong_mpi_is_refused) {
+  const std::string wrong = GetParam() == "mpich" ? "openmpi" : "mpich";
+  const ChildOutcome outcome =
+      run_tool({"record", "--mpi", wrong, "-o", trace().string(), "--", program("ring"), "1"});
+  expect_refusal(outcome, "--mpi " + wrong + " is not the program's MPI, which is " + GetParam());
+  EXPECT_FALSE(fs::exists(trace()));
+}
+
 INSTANTIATE_TEST_SUITE_P(Mpi, Run, testing::Values("openmpi", "mpich"),
                          [](const auto& which) { return which.param; });
 
@@ -241,6 +249,19 @@ TEST(RecordUsage, refusals) {
   expect_refusal(run_tool({"record", "--repair", "here", "extra"}), "--repair takes one folder");
   expect_refusal(run_tool({"record", "--repair", "--", "true"}), "--repair takes one folder");
   expect_refusal(run_tool({"record", "--sync-drop", "1.5", "--", "true"}), "--sync-drop '1.5'");
+  expect_refusal(run_tool({"record", "--no-sync", "--sync-period", "1", "--", "true"}),
+                 "--no-sync measures nothing");
+  expect_refusal(run_tool({"record", "--synced-cluster", "--sync-every", "5", "--", "true"}),
+                 "--synced-cluster measures nothing");
+}
+
+TEST(RecordUsage, a_file_in_place_of_the_folder_is_told_before_the_program_runs) {
+  TempFolder scratch;
+  const fs::path file = scratch / "taken", ran = scratch / "ran";
+  std::ofstream(file) << "mine";
+  expect_refusal(run_tool({"record", "-o", file.string(), "--", "touch", ran.string()}),
+                 "is a file; give a folder");
+  EXPECT_FALSE(fs::exists(ran));
 }
 
 }  // namespace

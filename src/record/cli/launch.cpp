@@ -145,6 +145,13 @@ std::optional<std::string> mpi_of(const Command& command) {
   return mpi_around();
 }
 
+std::optional<std::string> other_mpi(const Command& command, const std::string& mpi) {
+  auto found = mpi_of_program(command);
+  if (!found) found = mpi_of_launcher(command);
+  const bool known = found && std::find(k_mpis.begin(), k_mpis.end(), *found) != k_mpis.end();
+  return known && *found != mpi ? found : std::nullopt;
+}
+
 Result<std::string> recorder_library(const std::optional<std::string>& mpi) {
   std::vector<std::string> built;
   for (const char* name : k_mpis) {
@@ -152,8 +159,9 @@ Result<std::string> recorder_library(const std::optional<std::string>& mpi) {
   }
   if (built.empty()) {
     return fail(ErrorKind::usage,
-                "this entrain was built without the recorder; it needs MPI and the OTF2 library "
-                "when it is built");
+                fmt::format("there is no recorder in {}; it is built where MPI and the OTF2 "
+                            "library are",
+                            recorder_folder()));
   }
   if (mpi && std::find(built.begin(), built.end(), *mpi) != built.end()) return library_path(*mpi);
   if (!mpi && built.size() == 1) return library_path(built[0]);

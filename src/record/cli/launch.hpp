@@ -25,6 +25,10 @@ bool is_launcher(const Command& command);
 /// Empty if the MPI is unknown.
 std::optional<std::string> mpi_of(const Command& command);
 
+/// "openmpi" or "mpich" if that is the MPI of the program, otherwise of the launcher, and not `mpi`.
+/// Its recorder would crash the program.
+std::optional<std::string> other_mpi(const Command& command, const std::string& mpi);
+
 /// Path of the recorder for that MPI; without `mpi`, of the only one that was built. An error says
 /// which ones were built.
 Result<std::string> recorder_library(const std::optional<std::string>& mpi);

@@ -67,6 +67,7 @@ class Record : public Verb {
   void declare_recording(OptionSet& set);
   void declare_clocks(OptionSet& set);
   [[nodiscard]] Environment variables(const std::string& library) const;
+  [[nodiscard]] std::string contradiction() const;
   [[nodiscard]] int record() const;
   [[nodiscard]] int launch(const std::string& library) const;
   [[nodiscard]] int repair() const;
@@ -264,7 +265,32 @@ int Record::run() {
   return record();
 }
 
+/// What contradicts itself or could only fail after the program has run; "" if nothing does.
+std::string Record::contradiction() const {
+  const bool measures = messages_ || duration_ || drop_ || fanout_ || period_ || every_;
+  const bool off = no_sync_ || synced_cluster_;
+  if (off && measures) {
+    return fmt::format("{} measures nothing, so the options --sync-... cannot be given beside it",
+                       no_sync_ ? "--no-sync" : "--synced-cluster");
+  }
+  std::error_code ignored;
+  if (fs::exists(output_, ignored) && !fs::is_directory(output_, ignored)) {
+    return fmt::format("{} is a file; give a folder with -o", output_);
+  }
+  return "";
+}
+
 int Record::record() const {
+  if (const std::string text = contradiction(); !text.empty()) {
+    complain(text);
+    return k_exit_failure;
+  }
+  if (mpi_) {
+    if (const auto wrong = other_mpi(command_, *mpi_)) {
+      complain(fmt::format("--mpi {} is not the program's MPI, which is {}", *mpi_, *wrong));
+      return k_exit_failure;
+    }
+  }
   const auto library = recorder_library(mpi_ ? mpi_ : mpi_of(command_));
   if (!library) return exit_code_of(library.error());
   if (is_launcher(command_)) return launch(*library);
@@ -303,7 +329,10 @@ int Record::launch(const std::string& library) const {
 int Record::repair() const {
   const std::string program = recorder_folder() + "/entrain-record-repair";
   if (!fs::exists(program)) {
-    complain("this entrain was built without the recorder, and cannot repair");
+    complain(
+        fmt::format("there is no {}, which repairs; the recorder is built where MPI and the "
+                    "OTF2 library are",
+                    program));
     return k_exit_failure;
   }
   return become({program, repair_});
