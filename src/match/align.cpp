@@ -462,4 +462,27 @@ Alignment align(const Side& sends, const Side& receives) {
   return Aligner(sends, receives).run();
 }
 
+Alignment align_after(std::uint32_t certain, const Side& sends, const Side& receives) {
+  const auto rest = [&](Side side) {
+    side.traits = side.traits.subspan(certain);
+    return side;
+  };
+  Alignment result = align(rest(sends), rest(receives));
+  if (certain == 0) return result;
+  for (auto& [send, receive] : result.pairs) {
+    send += certain;
+    receive += certain;
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(certain);
+  for (std::uint32_t k = 0; k < certain; ++k) pairs[k] = {k, k};
+  result.pairs.insert(result.pairs.begin(), pairs.begin(), pairs.end());
+  return result;
+}
+
+std::uint32_t equal_symbols(const Side& sends, const Side& receives, std::uint32_t count) {
+  std::uint32_t k = 0;
+  while (k < count && sends.traits[k].symbol == receives.traits[k].symbol) ++k;
+  return k;
+}
+
 }  // namespace entrain::match

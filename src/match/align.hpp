@@ -55,4 +55,10 @@ struct Alignment {
 /// Integers only, so that the result is the same everywhere. O(n + m) for n sends and m receives.
 Alignment align(const Side& sends, const Side& receives);
 
+/// The same where the first `certain` ends of both sides belong together, one by one.
+Alignment align_after(std::uint32_t certain, const Side& sends, const Side& receives);
+
+/// Of the first `count` ends of both sides, the number before the first two of unequal symbols.
+std::uint32_t equal_symbols(const Side& sends, const Side& receives, std::uint32_t count);
+
 }  // namespace entrain::match

@@ -115,6 +115,10 @@ class Builder {
 
   /// True if records of messages are missing, at any member. match_messages() finds it out.
   bool incomplete = false;
+  /// True if gaps explain all messages that are missing: none is before the gaps of its processes.
+  bool only_gaps = false;
+  /// What find_gaps() found, per process. `ends_early`: of this member's processes.
+  std::vector<bool> has_gaps, ends_early;
 
   void count_unmatched(std::string_view name, std::uint64_t n = 1);
   void count_skipped(std::string_view name, std::uint64_t n = 1);

@@ -3,15 +3,59 @@
 
 #include <algorithm>
 
+#include "match/operations.hpp"
+
 namespace entrain::match {
 
+namespace {
+
+bool has(const Builder& builder, std::uint32_t process, trace::EventKind kind) {
+  for (const LocationIndex location : builder.processes()[process]) {
+    const std::span<const trace::Event> events = builder.events(location);
+    if (std::any_of(events.begin(), events.end(),
+                    [&](const trace::Event& event) { return event.kind == kind; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Stamp of the first receive that was posted and neither completed nor cancelled.
+std::uint64_t first_open_receive(std::span<const trace::Event> events) {
+  const Requests requests(events);
+  for (std::uint32_t i = 0; i < events.size(); ++i) {
+    if (events[i].kind == trace::EventKind::irecv_request && !requests.cancelled(i) &&
+        requests.completion(i) == k_none) {
+      return events[i].time;
+    }
+  }
+  return trace::Gap::k_open;
+}
+
+}  // namespace
+
 Gaps::Gaps(const Builder& builder, std::uint32_t process) {
+  std::uint64_t last = 0;
   for (const LocationIndex location : builder.processes()[process]) {
     const trace::LocationSkeleton& skeleton = builder.skeleton(location);
-    for (const trace::Gap& gap : skeleton.gaps) ends_.push_back(gap.end);
-    if (skeleton.truncated) ends_.push_back(trace::Gap::k_open);
+    last = std::max(last, skeleton.last);
+    for (const trace::Gap& gap : skeleton.gaps) {
+      ends_.push_back(gap.end);
+      first_ = std::min(first_, gap.begin);
+    }
+    if (!skeleton.truncated) continue;
+    ends_.push_back(trace::Gap::k_open);
+    first_ = std::min(first_, skeleton.last);
+  }
+  if (process < builder.ends_early.size() && builder.ends_early[process]) {
+    ends_.push_back(trace::Gap::k_open);
+    first_ = std::min(first_, last);
   }
   std::sort(ends_.begin(), ends_.end());
+  if (ends_.empty()) return;
+  for (const LocationIndex location : builder.processes()[process]) {
+    first_ = std::min(first_, first_open_receive(builder.events(location)));
+  }
 }
 
 std::uint32_t Gaps::ended_by(std::uint64_t time) const {
@@ -19,14 +63,32 @@ std::uint32_t Gaps::ended_by(std::uint64_t time) const {
                                     ends_.begin());
 }
 
-bool any_gaps(const Builder& builder) {
+bool any_inner_gaps(const Builder& builder) {
   for (const std::vector<LocationIndex>& process : builder.processes()) {
     for (const LocationIndex location : process) {
-      const trace::LocationSkeleton& skeleton = builder.skeleton(location);
-      if (!skeleton.gaps.empty() || skeleton.truncated) return true;
+      const std::vector<trace::Gap>& gaps = builder.skeleton(location).gaps;
+      if (!gaps.empty() && gaps.front().end != trace::Gap::k_open) return true;
     }
   }
   return false;
+}
+
+void find_gaps(Builder& builder) {
+  const auto count = static_cast<std::uint32_t>(builder.processes().size());
+  if (builder.has_gaps.size() == count) return;
+  builder.ends_early.assign(count, false);
+  bool finalized = false;
+  for (std::uint32_t p = 0; p < count; ++p) {
+    const bool ends = has(builder, p, trace::EventKind::finalize_enter);
+    finalized |= ends;
+    builder.ends_early[p] = !ends && has(builder, p, trace::EventKind::init_enter);
+  }
+  // Where nobody calls MPI_Finalize, the tracer may not record it.
+  if (!builder.team().any(finalized)) builder.ends_early.assign(count, false);
+  std::vector<std::int64_t> gaps(count, 0);
+  for (std::uint32_t p = 0; p < count; ++p) gaps[p] = Gaps(builder, p).count() > 0 ? 1 : 0;
+  builder.team().reduce(Team::Reduction::max, gaps);
+  builder.has_gaps.assign(gaps.begin(), gaps.end());
 }
 
 }  // namespace entrain::match

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -8,11 +9,20 @@
 
 namespace entrain::match {
 
-/// Where the records of a process have gaps: times of MeasurementOnOff, and the end of a file that
-/// was cut off.
+/// Where the records of a process have gaps: times of MeasurementOnOff, the end of a file that was
+/// cut off, and the end of a process that ends early (find_gaps()).
 class Gaps {
  public:
   Gaps(const Builder& builder, std::uint32_t process);
+
+  /// Number of these stamps, which increase, that lie before all gaps: nothing is missing there if
+  /// only gaps lose records.
+  template <class Ends>
+  [[nodiscard]] std::uint32_t count_before(const Ends& ends) const {
+    const auto after =
+        std::find_if(ends.begin(), ends.end(), [&](const auto& end) { return end.time > first_; });
+    return static_cast<std::uint32_t>(after - ends.begin());
+  }
 
   /// Number of gaps that have ended by `time`. Increases with it. O(log gaps).
   [[nodiscard]] std::uint32_t ended_by(std::uint64_t time) const;
@@ -20,9 +30,21 @@ class Gaps {
 
  private:
   std::vector<std::uint64_t> ends_;  ///< sorted; Gap::k_open: lasts to the end of the trace
+  /// Last stamp before all gaps, and before every receive that was posted and never completed: it
+  /// may have been completed in a gap.
+  std::uint64_t first_ = trace::Gap::k_open;
 };
 
-/// True if some location of this member has a gap.
-bool any_gaps(const Builder& builder);
+/// True if records may be missing between others of some location of this member: it has a gap that
+/// ends.
+bool any_inner_gaps(const Builder& builder);
+
+/// Finds the processes that have gaps. One is also behind the last record of a process that ends
+/// early: it calls MPI_Init, but not MPI_Finalize, which others do. Sets Builder::has_gaps and
+/// ends_early. Collective; does nothing when called again. O(events).
+///
+/// Example: of four processes that write traces of fixed size, rank 2 fills its buffer after 10 s.
+/// It has MPI_Init and no MPI_Finalize, so a gap begins behind its last record.
+void find_gaps(Builder& builder);
 
 }  // namespace entrain::match

@@ -33,7 +33,7 @@ std::vector<Column> columns_of(std::span<const Call> calls) {
 
 /// A call of a reference on its way to the other members, or its end of the trace.
 struct ReferenceCall {
-  std::uint64_t time = 0;
+  std::uint64_t time = 0;  ///< of the end: number of calls before all gaps
   std::uint32_t space = 0;
   std::uint32_t symbol = 0;
   bool after_gap = false;
@@ -44,6 +44,7 @@ struct ReferenceCall {
 /// exchanged before with the one of the other side.
 struct Traits {
   std::vector<Trait> of;
+  std::uint32_t before_gaps = 0;  ///< leading calls that lie before all gaps of the process
   bool ends_in_gap = false;
 
   [[nodiscard]] Side side() const { return {of, of.empty() ? 0 : of.back().position, ends_in_gap}; }
@@ -120,6 +121,7 @@ Traits traits_of(const Builder& builder, std::span<const Call> calls) {
         {.time = call.time, .position = 0, .symbol = symbol_of(call), .after_gap = ended > before});
     before = ended;
   }
+  traits.before_gaps = gaps.count_before(traits.of);
   traits.ends_in_gap = gaps.count() > before;
   return traits;
 }
@@ -140,7 +142,10 @@ std::vector<Traits> share_references(const Builder& builder, std::span<const Cal
                      .symbol = trait.symbol,
                      .after_gap = trait.after_gap});
     }
-    own.push_back({.space = first.space, .after_gap = traits.ends_in_gap, .is_end = true});
+    own.push_back({.time = traits.before_gaps,
+                   .space = first.space,
+                   .after_gap = traits.ends_in_gap,
+                   .is_end = true});
   }
   std::vector<Traits> references(spaces.size());
   for (const auto& part : exchange(
@@ -149,6 +154,7 @@ std::vector<Traits> share_references(const Builder& builder, std::span<const Cal
       Traits& reference = references[call.space];
       if (call.is_end) {
         reference.ends_in_gap = call.after_gap;
+        reference.before_gaps = static_cast<std::uint32_t>(call.time);
       } else {
         reference.of.push_back(
             {.time = call.time, .symbol = call.symbol, .after_gap = call.after_gap});
@@ -187,6 +193,14 @@ Positions share_positions(const Builder& builder, std::span<const Call> calls,
   return positions;
 }
 
+/// The number of leading calls of both sides that belong together, one by one, if only gaps lose
+/// records.
+std::uint32_t certain_calls(const Traits& reference, const Traits& own) {
+  const std::uint32_t count = std::min(reference.before_gaps, own.before_gaps);
+  // Unequal ones say that something else is missing as well.
+  return equal_symbols(reference.side(), own.side(), count) < count ? 0 : count;
+}
+
 }  // namespace
 
 std::uint32_t symbol_of(const Call& call) {
@@ -198,7 +212,7 @@ std::uint32_t symbol_of(const Call& call) {
 }
 
 CallFates number_by_reference(Builder& builder, std::vector<Call>& calls,
-                              std::span<const AlignedSpace> spaces) {
+                              std::span<const AlignedSpace> spaces, bool only_gaps) {
   const std::vector<Column> columns = columns_of(calls);
   const std::vector<Traits> references = share_references(builder, calls, columns, spaces);
   const AllMessageTimes messages(builder, calls);
@@ -218,7 +232,8 @@ CallFates number_by_reference(Builder& builder, std::vector<Call>& calls,
       }
       messages.of(own.front().process).set_positions(space.reference, traits.of);
     }
-    const Alignment alignment = align(reference.side(), traits.side());
+    const std::uint32_t certain = only_gaps ? certain_calls(reference, traits) : 0;
+    const Alignment alignment = align_after(certain, reference.side(), traits.side());
     for (Call& call : own) call.number = k_none;
     for (const auto& [number, call] : alignment.pairs) own[call].number = number;
     fates[c] = {alignment.ambiguous, alignment.in_gaps};

@@ -26,8 +26,9 @@ std::uint32_t symbol_of(const Call& call);
 /// Gives every call the number of the call of the reference that it belongs to, and removes those
 /// of which that is not certain (align()): so calls of equal number form an instance, in which some
 /// processes may be missing. `calls`: of this member's processes, sorted by space and process, in
-/// order; `spaces`: one per communicator. Collective.
+/// order; `spaces`: one per communicator; `only_gaps`: calls are missing in gaps only, so those
+/// before them are numbered as they are. Collective.
 CallFates number_by_reference(Builder& builder, std::vector<Call>& calls,
-                              std::span<const AlignedSpace> spaces);
+                              std::span<const AlignedSpace> spaces, bool only_gaps);
 
 }  // namespace entrain::match

@@ -21,6 +21,7 @@ struct ChannelSide {
   std::vector<NodeRef> ends;
   std::vector<Trait> traits;
   std::uint32_t position = 0;
+  std::uint32_t before_gaps = 0;  ///< leading ends that lie before all gaps of the process
   bool ends_in_gap = false;
 
   [[nodiscard]] Side side() const { return {traits, position, ends_in_gap}; }
@@ -113,6 +114,7 @@ class ProcessSides {
         const std::uint32_t peer = sides == &sends ? channel.receiver : channel.sender;
         side.position =
             with_[peer] - static_cast<std::uint32_t>(side.ends.size()) + calls_[channel.comm];
+        side.before_gaps = gaps_.count_before(side.traits);
         side.ends_in_gap = gaps_.count() > gaps_.ended_by(side.traits.back().time);
       }
     }
@@ -183,7 +185,7 @@ class IncompleteMatcher {
     parcel.insert(parcel.end(), {std::uint64_t{channel.comm} << 32 | channel.tag,
                                  std::uint64_t{channel.sender} << 32 | channel.receiver,
                                  std::uint64_t{side.position} << 1 | (side.ends_in_gap ? 1 : 0),
-                                 side.ends.size()});
+                                 std::uint64_t{side.before_gaps} << 32 | side.ends.size()});
     for (std::size_t k = 0; k < side.ends.size(); ++k) {
       const Trait& trait = side.traits[k];
       parcel.insert(parcel.end(), {trait.time, std::uint64_t{trait.position} << 32 | trait.symbol,
@@ -199,7 +201,8 @@ class IncompleteMatcher {
       ChannelSide& side = sent_[channel];
       side.position = static_cast<std::uint32_t>(parcel[2] >> 1);
       side.ends_in_gap = (parcel[2] & 1) != 0;
-      const std::size_t count = parcel[3];
+      side.before_gaps = high(parcel[3]);
+      const std::size_t count = low(parcel[3]);
       for (std::size_t k = 0; k < count; ++k) {
         const auto one = parcel.subspan(4 + 4 * k, 4);
         side.traits.push_back({.time = one[0],
@@ -212,7 +215,7 @@ class IncompleteMatcher {
     }
   }
 
-  void align_all() {
+  void meet() {
     for (const Sides& sides : received_) {
       for (const auto& [channel, receives] : sides) {
         const auto sends = sent_.find(channel);
@@ -222,12 +225,42 @@ class IncompleteMatcher {
                              .alignment = {}});
       }
     }
+  }
+
+  /// True if gaps alone explain what is missing: channels between processes without gaps are
+  /// complete, and on the others the k-th lengths before all gaps agree.
+  bool gaps_explain_all() {
+    std::vector<std::uint8_t> odd(meetings_.size(), 0);
+    for_each_in_parallel(threads_, meetings_.size(), [&](std::size_t i) {
+      const Meeting& meeting = meetings_[i];
+      const Channel& channel = *meeting.channel;
+      const bool gapless =
+          !builder_.has_gaps[channel.sender] && !builder_.has_gaps[channel.receiver];
+      const std::size_t sent = meeting.sends == nullptr ? 0 : meeting.sends->ends.size();
+      const std::uint32_t count = before_gaps(meeting);
+      odd[i] = (gapless && sent != meeting.receives->ends.size()) ||
+               (count > 0 &&
+                equal_symbols(meeting.sends->side(), meeting.receives->side(), count) < count);
+    });
+    return !builder_.team().any(std::find(odd.begin(), odd.end(), 1) != odd.end());
+  }
+  static std::uint32_t before_gaps(const Meeting& meeting) {
+    return meeting.sends == nullptr
+               ? 0
+               : std::min(meeting.sends->before_gaps, meeting.receives->before_gaps);
+  }
+
+  void align_all() {
+    meet();
+    builder_.only_gaps = gaps_explain_all();
     for_each_in_parallel(threads_, meetings_.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
       Meeting& meeting = meetings_[i];
       const ChannelSide nobody;
-      meeting.alignment = align(meeting.sends == nullptr ? nobody.side() : meeting.sends->side(),
-                                meeting.receives->side());
+      meeting.alignment =
+          align_after(builder_.only_gaps ? before_gaps(meeting) : 0,
+                      meeting.sends == nullptr ? nobody.side() : meeting.sends->side(),
+                      meeting.receives->side());
     });
   }
 
@@ -257,6 +290,7 @@ class IncompleteMatcher {
 }  // namespace
 
 MessageFates match_incomplete_messages(Builder& builder, std::span<const std::uint32_t> processes) {
+  find_gaps(builder);
   return IncompleteMatcher(builder, processes).run();
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/free_memory.hpp"
 #include "match/calls.hpp"
+#include "match/gaps.hpp"
 #include "match/incomplete_calls.hpp"
 
 namespace entrain::match {
@@ -91,13 +92,26 @@ class InstanceMatcher {
     }
   }
 
-  /// True if records are missing, of messages or of calls: then the calls on every
-  /// intra-communicator are aligned to those of the process that has most.
-  bool choose_references(const std::vector<Call>& calls) {
-    const std::size_t count = comms_.size();
-    // Per communicator: most calls of a process (and the first process in rank order that has
-    // them), fewest (negated), largest code of what was called, smallest (negated).
-    std::vector<std::int64_t> largest(4 * count, -k_many);
+  /// The calls on one communicator, of all processes or of those without gaps.
+  struct Summary {
+    std::int64_t most = -k_many;    ///< calls of a process << 31, and its place in order of rank
+    std::int64_t fewest = -k_many;  ///< negated
+    std::int64_t code = -k_many, smallest = -k_many;  ///< of what was called; negated
+
+    [[nodiscard]] bool calls() const { return most >= 0; }
+    [[nodiscard]] bool agree() const { return most >> 31 == -fewest && code == -smallest; }
+    [[nodiscard]] std::uint32_t longest() const { return static_cast<std::uint32_t>(most >> 31); }
+    [[nodiscard]] std::uint32_t first_position() const {
+      return static_cast<std::uint32_t>(k_last_position - (most & k_last_position));
+    }
+  };
+  static constexpr std::int64_t k_last_position = 0x7FFFFFFF;
+
+  /// Per communicator. `use(process)` says whose calls count. Collective.
+  template <class Use>
+  std::vector<Summary> summarise(const std::vector<Call>& calls, Use use) {
+    constexpr std::size_t k_fields = sizeof(Summary) / sizeof(std::int64_t);
+    std::vector<std::int64_t> largest(k_fields * comms_.size(), -k_many);
     std::int64_t code = 0;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const Call& call = calls[i];
@@ -106,31 +120,45 @@ class InstanceMatcher {
           (static_cast<std::uint64_t>(code) ^ what_code(call)) * 0x9E3779B97F4A7C15u >> 2);
       const bool last = i + 1 == calls.size() || calls[i + 1].space != call.space ||
                         calls[i + 1].process != call.process;
-      if (!last) continue;
-      std::int64_t* of = largest.data() + std::size_t{4} * call.space;
+      if (!last || !use(call.process)) continue;
+      std::int64_t* of = largest.data() + k_fields * call.space;
       const std::int64_t number = std::int64_t{call.number} + 1;
-      of[0] = std::max(of[0], number << 31 | (0x7FFFFFFF - seat_of(call)->position));
+      of[0] = std::max(of[0], number << 31 | (k_last_position - seat_of(call)->position));
       of[1] = std::max(of[1], -number);
       of[2] = std::max(of[2], code);
       of[3] = std::max(of[3], -code);
     }
     team_.reduce(Team::Reduction::max, largest);
-    bool incomplete = builder_.incomplete;
-    for (std::size_t t = 0; t < count; ++t) {
-      const std::int64_t* of = largest.data() + 4 * t;
-      if (of[0] < 0) continue;
-      incomplete |= of[0] >> 31 != -of[1] || of[2] != -of[3];
+    std::vector<Summary> all(comms_.size());
+    for (std::size_t t = 0; t < all.size(); ++t) {
+      const std::int64_t* of = largest.data() + k_fields * t;
+      all[t] = {of[0], of[1], of[2], of[3]};
     }
-    if (!incomplete) return false;
-    for (std::uint32_t t = 0; t < count; ++t) {
-      const std::int64_t most = largest[std::size_t{4} * t];
+    return all;
+  }
+  static bool all_agree(std::span<const Summary> all) {
+    return std::all_of(all.begin(), all.end(),
+                       [](const Summary& one) { return !one.calls() || one.agree(); });
+  }
+
+  /// True if records are missing, of messages or of calls: then the calls on every
+  /// intra-communicator are aligned to those of the process that has most.
+  bool choose_references(const std::vector<Call>& calls) {
+    const std::vector<Summary> all = summarise(calls, [](std::uint32_t) { return true; });
+    if (!builder_.incomplete && all_agree(all)) return false;
+    find_gaps(builder_);
+    only_gaps_ =
+        (!builder_.incomplete || builder_.only_gaps) &&
+        all_agree(summarise(calls, [&](std::uint32_t p) { return !builder_.has_gaps[p]; }));
+    for (std::uint32_t t = 0; t < all.size(); ++t) {
       references_.push_back({});
-      if (most < 0 || comms_[t]->inter) continue;
-      const auto position = static_cast<std::uint32_t>(0x7FFFFFFF - (most & 0x7FFFFFFF));
+      if (!all[t].calls() || comms_[t]->inter) continue;
       for (const Seat& seat : seats(t)) {
-        if (seat.position == position) references_[t].reference = seat.comm_process.process;
+        if (seat.position == all[t].first_position()) {
+          references_[t].reference = seat.comm_process.process;
+        }
       }
-      references_[t].calls = static_cast<std::uint32_t>(most >> 31);
+      references_[t].calls = all[t].longest();
     }
     return true;
   }
@@ -141,7 +169,7 @@ class InstanceMatcher {
 
   void align_calls(std::vector<Call>& calls) {
     const std::size_t before = calls.size();
-    const CallFates fates = number_by_reference(builder_, calls, references_);
+    const CallFates fates = number_by_reference(builder_, calls, references_, only_gaps_);
     builder_.count_unmatched("collectives_incomplete", before - calls.size());
     builder_.count_unmatched("ambiguous_calls", fates.ambiguous);
     builder_.count_unmatched("calls_in_gaps", fates.in_gaps);
@@ -294,6 +322,7 @@ class InstanceMatcher {
   std::vector<const trace::Comm*> comms_;  ///< per communicator or window; null: undefined
   std::vector<std::vector<Seat>> seats_;   ///< the same, on demand
   std::vector<AlignedSpace> references_;   ///< per communicator; empty: nothing is missing
+  bool only_gaps_ = false;                 ///< calls are missing in gaps only
   std::vector<Census> census_;
   std::vector<Call> calls_;  ///< at home here
 };

@@ -145,10 +145,10 @@ class MessageMatcher {
   }
 
   /// True if every channel on which something was received has as many sends as receives, of the
-  /// same lengths in order, and no process a gap: then its k-th send belongs to its k-th receive.
-  /// Messages that nobody received may have been sent on other channels.
+  /// same lengths in order, and no process a gap that ends: then its k-th send belongs to its k-th
+  /// receive. Messages that nobody received may have been sent on other channels.
   bool complete() {
-    bool all = !any_gaps(builder_);
+    bool all = !any_inner_gaps(builder_);
     for (const ProcessMessages& messages : messages_) {
       const std::span<const Channel> channels = messages.receives.channels();
       for (std::size_t c = 0; c < channels.size() && all; ++c) {

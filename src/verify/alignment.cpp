@@ -434,14 +434,34 @@ class Grid {
   std::vector<Likely> likely_;
 };
 
-}  // namespace
-
-Alignment align_rows(const Row& sends, const Row& receives) {
+/// Both rows where neither is whole.
+Alignment align_broken(const Row& sends, const Row& receives) {
   if (!sends.traits.empty() && !receives.traits.empty()) return Grid(sends, receives).solve();
   Alignment nobody;
   if (receives.ends_in_gap) nobody.sends_in_gaps = std::ssize(sends.traits);
   if (sends.ends_in_gap) nobody.receives_in_gaps = std::ssize(receives.traits);
   return nobody;
+}
+
+Row behind(Row row, std::uint32_t ends) {
+  row.traits = row.traits.subspan(ends);
+  return row;
+}
+
+}  // namespace
+
+Alignment align_rows(const Row& sends, const Row& receives) {
+  const std::uint32_t whole = std::min(sends.whole, receives.whole);
+  Alignment aligned = align_broken(behind(sends, whole), behind(receives, whole));
+  if (whole == 0) return aligned;
+  std::vector<Alignment::Couple> couples;
+  couples.reserve(whole + aligned.couples.size());
+  for (std::uint32_t k = 0; k < whole; ++k) couples.push_back({k, k});
+  for (const auto& [send, receive] : aligned.couples) {
+    couples.push_back({send + whole, receive + whole});
+  }
+  aligned.couples = std::move(couples);
+  return aligned;
 }
 
 }  // namespace entrain::verify

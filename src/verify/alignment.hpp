@@ -20,6 +20,7 @@ struct Row {
   std::span<const Trait> traits;
   std::uint32_t position = 0;  ///< as Trait::position, at the end of the trace
   bool ends_in_gap = false;    ///< a gap ends after the last end, or never
+  std::uint32_t whole = 0;     ///< leading ends among which none is missing
 };
 
 /// What became of the ends of two rows.
@@ -35,8 +36,8 @@ struct Alignment {
   std::int64_t receives_in_gaps = 0;  ///< without partner where the sends have a gap
 };
 
-/// Pairs two rows of which both may lack ends (docs/method.md, section 2.1). Integers only. O(n +
-/// m) for n sends and m receives.
+/// Pairs two rows of which both may lack ends (docs/method.md, section 2.1): in order as far as
+/// both are whole. Integers only. O(n + m) for n sends and m receives.
 ///
 /// Example: sends at 100, 200, ..., 50000, receives at 105, 205, ..., 50005 without the one at
 /// 1005; equal symbols. Each process makes one other operation between two of its ends, so

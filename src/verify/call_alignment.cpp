@@ -68,6 +68,7 @@ class MessageStamps {
 struct ReferenceHead {
   SpaceIndex space = k_none;
   std::uint32_t count = 0;
+  std::uint32_t ahead_of_gaps = 0;
   bool ends_in_gap = false;
 };
 struct ReferenceParcel {
@@ -89,25 +90,31 @@ struct PositionsParcel {
 /// A row that owns its traits.
 struct Calls {
   std::vector<Trait> traits;
+  std::uint32_t ahead_of_gaps = 0;
   bool ends_in_gap = false;
 
-  [[nodiscard]] Row row() const {
-    return {traits, traits.empty() ? 0 : traits.back().position, ends_in_gap};
+  /// `whole`: leading calls among which none is missing.
+  [[nodiscard]] Row row(std::uint32_t whole) const {
+    return {.traits = traits,
+            .position = traits.empty() ? 0 : traits.back().position,
+            .ends_in_gap = ends_in_gap,
+            .whole = whole};
   }
 };
 
 class CallAligner {
  public:
-  CallAligner(const trace::Share& share, const Places& places, std::span<Outline> outlines,
-              Unmatched& unmatched)
-      : share_(share),
-        trace_(share.trace),
-        places_(places),
+  CallAligner(const CallAlignment& to, std::span<Outline> outlines, Unmatched& unmatched)
+      : gaps_(to.gaps),
+        share_(gaps_.share()),
+        trace_(share_.trace),
+        places_(gaps_.places()),
+        only_gaps_(to.only_gaps && agree_without_gaps(outlines)),
         outlines_(outlines),
         unmatched_(unmatched),
-        outliner_(share.trace, places, Scope::messages, counted_before_),
-        sent_references_(share.team.size()),
-        sent_positions_(share.team.size()) {}
+        outliner_(trace_, places_, Scope::messages, counted_before_),
+        sent_references_(share_.team.size()),
+        sent_positions_(share_.team.size()) {}
 
   void run(SpaceCounts& spaces) {
     references_.resize(trace_.definitions.comms.size());
@@ -130,6 +137,14 @@ class CallAligner {
   }
 
  private:
+  /// True if the processes without gaps call alike on every communicator. Collective.
+  [[nodiscard]] bool agree_without_gaps(std::span<const Outline> outlines) const {
+    const trace::Definitions& definitions = trace_.definitions;
+    const SpaceCounts whole(share_.team, definitions, outlines,
+                            [&](std::uint32_t process) { return !gaps_.has(process); });
+    return !whole.unequal(share_.team, definitions);
+  }
+
   /// True if the calls of a column are to be aligned.
   [[nodiscard]] bool is_aligned(const Outline::Column& column) const {
     return column.space < references_.size() && references_[column.space].process != k_none;
@@ -147,8 +162,11 @@ class CallAligner {
                         trait.time = end.time;
                         trait.symbol = symbol_of(outline, outline.columns[call.column], end);
                       });
-    const GapEnds gaps(trace_, places_.locations(outline.process));
-    for (Calls& calls : columns) calls.ends_in_gap = gaps.mark(calls.traits);
+    const ProcessGaps gaps = gaps_.of(outline.process);
+    for (Calls& calls : columns) {
+      calls.ends_in_gap = gaps.mark(calls.traits);
+      calls.ahead_of_gaps = gaps.ahead(calls.traits);
+    }
     return columns;
   }
 
@@ -182,7 +200,10 @@ class CallAligner {
       if (!is_reference(column)) continue;
       const std::vector<Trait>& traits = columns[c].traits;
       for (ReferenceParcel& parcel : sent_references_) {
-        parcel.heads.push_back({column.space, column.count, columns[c].ends_in_gap});
+        parcel.heads.push_back({.space = column.space,
+                                .count = column.count,
+                                .ahead_of_gaps = columns[c].ahead_of_gaps,
+                                .ends_in_gap = columns[c].ends_in_gap});
         parcel.traits.insert(parcel.traits.end(), traits.begin(), traits.end());
       }
       for (std::uint32_t partner = 0; partner < places_.process_count(); ++partner) {
@@ -205,6 +226,7 @@ class CallAligner {
       auto trait = parcel.traits.begin();
       for (const ReferenceHead& head : parcel.heads) {
         calls_[head.space].traits.assign(trait, trait + head.count);
+        calls_[head.space].ahead_of_gaps = head.ahead_of_gaps;
         calls_[head.space].ends_in_gap = head.ends_in_gap;
         trait += head.count;
       }
@@ -269,16 +291,28 @@ class CallAligner {
         trait.position = messages.until(reference_process, trait.time);
       }
     }
-    const Alignment aligned = align_rows(reference.row(), calls.row());
+    const std::uint32_t whole = only_gaps_ ? whole_calls(reference, calls) : 0;
+    const Alignment aligned = align_rows(reference.row(whole), calls.row(whole));
     for (const Alignment::Couple& couple : aligned.couples) numbers[couple.receive] = couple.send;
     unmatched_.ambiguous_calls += aligned.ambiguous;
     unmatched_.calls_in_gaps += aligned.sends_in_gaps + aligned.receives_in_gaps;
     return numbers;
   }
 
+  /// The leading calls of both sides of which none is missing.
+  static std::uint32_t whole_calls(const Calls& a, const Calls& b) {
+    const std::uint32_t ahead = std::min(a.ahead_of_gaps, b.ahead_of_gaps);
+    const bool alike =
+        std::equal(a.traits.begin(), a.traits.begin() + ahead, b.traits.begin(),
+                   [](const Trait& x, const Trait& y) { return x.symbol == y.symbol; });
+    return alike ? ahead : 0;
+  }
+
+  const GapTable& gaps_;
   const trace::Share& share_;
   const trace::Trace& trace_;
   const Places& places_;
+  const bool only_gaps_;  ///< calls are missing in gaps only
   std::span<Outline> outlines_;
   Unmatched& unmatched_;
   LeftOut counted_before_;
@@ -294,9 +328,8 @@ class CallAligner {
 
 }  // namespace
 
-void align_calls(const trace::Share& share, const Places& places, std::span<Outline> outlines,
-                 SpaceCounts& spaces, Unmatched& unmatched) {
-  CallAligner(share, places, outlines, unmatched).run(spaces);
+void align_calls(const CallAlignment& to, std::span<Outline> outlines, Unmatched& unmatched) {
+  CallAligner(to, outlines, unmatched).run(to.spaces);
 }
 
 }  // namespace entrain::verify

@@ -3,25 +3,33 @@
 
 #include <span>
 
-#include "trace/share.hpp"
 #include "verify/edges.hpp"
+#include "verify/gap_table.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
 #include "verify/space_counts.hpp"
 
 namespace entrain::verify {
 
+/// What the calls of a trace are aligned with.
+struct CallAlignment {
+  const GapTable& gaps;
+  bool only_gaps = false;  ///< no message is missing but in gaps
+  SpaceCounts& spaces;
+};
+
 /// Numbers the calls on communicators of one group where some may be missing (docs/method.md,
 /// section 2.1). The process with the most calls on one is the reference: the call of another
 /// process takes the number of the reference's call that align_rows() pairs it with, or k_none.
 ///
+/// Where calls are missing in gaps only, those ahead of the gaps are numbered in order.
+///
 /// Afterwards Outline::Call::order holds these numbers, all such columns count as disordered and as
-/// long as the reference's, and `spaces` has the limits. Counts the calls that have no number.
+/// long as the reference's, and `to.spaces` has the limits. Counts the calls that have no number.
 /// `outlines`: of this member, without posts. Collective. O(n log n).
 ///
 /// Example: process 0 makes calls A, B, C on the world. The trace of process 1 has only A and C.
 /// They get the numbers 0 and 2, and nobody of process 1 is in the instance of B.
-void align_calls(const trace::Share& share, const Places& places, std::span<Outline> outlines,
-                 SpaceCounts& spaces, Unmatched& unmatched);
+void align_calls(const CallAlignment& to, std::span<Outline> outlines, Unmatched& unmatched);
 
 }  // namespace entrain::verify

@@ -63,14 +63,19 @@ void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   EndParcels ends = write_ends(share, *places_, maps_, outlines);
   exchange_parcels(share.team, ends.sends);
   channels_ = Channels(std::move(ends.sends), std::move(ends.receives));
-  const bool missing = share.team.any(any_gaps(share) || !channels_.complete());
+  const bool missing = share.team.any(any_inner_gaps(share) || !channels_.complete());
+  std::optional<GapTable> gaps;
   std::optional<TraitRows> rows;
-  if (missing) rows.emplace(share, *places_);
+  if (missing) rows.emplace(gaps.emplace(share, *places_));
   channels_.pair(*places_, rows ? &*rows : nullptr, left_out_, cancel);
+  const bool only_gaps = !rows || rows->only_gaps();
   rows.reset();
   SpaceCounts spaces(share.team, trace_->definitions, outlines);
-  const bool unequal = spaces.unequal(share.team, trace_->definitions);
-  if (missing || unequal) align_calls(share, *places_, outlines, spaces, left_out_.unmatched);
+  if (missing || spaces.unequal(share.team, trace_->definitions)) {
+    if (!gaps) gaps.emplace(share, *places_);
+    CallAlignment calls{.gaps = *gaps, .only_gaps = only_gaps, .spaces = spaces};
+    align_calls(calls, outlines, left_out_.unmatched);
+  }
   meet_calls(share, alltoallv, std::move(outlines), spaces);
 }
 

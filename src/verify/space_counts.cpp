@@ -30,11 +30,13 @@ void SpaceCounts::merge(std::vector<Sum>& sums) {
 }
 
 SpaceCounts::SpaceCounts(Team& team, const trace::Definitions& definitions,
-                         std::span<const Outline> outlines)
+                         std::span<const Outline> outlines,
+                         const std::function<bool(std::uint32_t)>& counts)
     : limits_(definitions.comms.size() + definitions.windows.size(), 0),
       aligned_(limits_.size(), false) {
   std::vector<Sum> mine;
   for (const Outline& outline : outlines) {
+    if (!counts(outline.process)) continue;
     for (const Outline::Column& column : outline.columns) {
       mine.push_back({.space = column.space,
                       .columns = 1,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,8 +21,9 @@ namespace entrain::verify {
 /// to be a barrier and two reductions, cut() lowers the limit to 2.
 class SpaceCounts {
  public:
-  /// Collective.
-  SpaceCounts(Team& team, const trace::Definitions& definitions, std::span<const Outline> outlines);
+  /// Counts for the processes for which `counts` holds. Collective.
+  SpaceCounts(Team& team, const trace::Definitions& definitions, std::span<const Outline> outlines,
+              const std::function<bool(std::uint32_t)>& counts = everybody);
 
   /// Per space: ordinals below this can be complete instances. The same at every member.
   [[nodiscard]] std::span<const std::uint32_t> limits() const { return limits_; }
@@ -63,6 +65,7 @@ class SpaceCounts {
     std::uint32_t first = k_none;  ///< of those that call most: the first process, and its rank
     std::uint32_t first_rank = 0;
   };
+  static bool everybody(std::uint32_t) { return true; }
   static void merge(std::vector<Sum>& sums);
   std::vector<std::uint32_t> limits_;
   std::vector<bool> aligned_;  ///< per space

@@ -16,16 +16,16 @@ namespace {
 /// Writes the traits of one process.
 class Writer {
  public:
-  Writer(const trace::Trace& trace, const Places& places, Outline&& outline)
-      : trace_(trace),
-        places_(places),
+  Writer(const GapTable& gaps, Outline&& outline)
+      : trace_(gaps.share().trace),
+        places_(gaps.places()),
         outline_(std::move(outline)),
         rows_(outline_.channels.size()) {
     for (std::size_t c = 0; c < rows_.size(); ++c) rows_[c].resize(outline_.channels[c].count);
     list_steps();
     count_positions();
     place_ends();
-    mark_gaps();
+    mark(gaps.of(outline_.process));
   }
 
   /// Calls `use(channel, head, traits)` for each side that has ends.
@@ -112,9 +112,11 @@ class Writer {
     }
   }
 
-  void mark_gaps() {
-    const GapEnds gaps(trace_, places_.locations(outline_.process));
-    for (std::size_t c = 0; c < rows_.size(); ++c) heads_[c].ends_in_gap = gaps.mark(rows_[c]);
+  void mark(const ProcessGaps& gaps) {
+    for (std::size_t c = 0; c < rows_.size(); ++c) {
+      heads_[c].ends_in_gap = gaps.mark(rows_[c]);
+      heads_[c].ahead_of_gaps = gaps.ahead(rows_[c]);
+    }
   }
 
   const trace::Trace& trace_;
@@ -128,39 +130,14 @@ class Writer {
 
 }  // namespace
 
-GapEnds::GapEnds(const trace::Trace& trace, std::span<const LocationIndex> locations) {
-  for (const LocationIndex l : locations) {
-    for (const trace::Gap& gap : trace.locations[l].gaps) ends_.push_back(gap.end);
-    if (trace.locations[l].truncated) ends_.push_back(trace::Gap::k_open);
-  }
-  std::sort(ends_.begin(), ends_.end());
-}
-
-bool GapEnds::mark(std::span<Trait> traits) const {
-  std::ptrdiff_t before = 0;
-  for (Trait& trait : traits) {
-    const std::ptrdiff_t ended =
-        std::upper_bound(ends_.begin(), ends_.end(), trait.time) - ends_.begin();
-    trait.after_gap = ended > before;
-    before = ended;
-  }
-  return before < std::ssize(ends_);
-}
-
-bool any_gaps(const trace::Share& share) {
-  const std::vector<LocationIndex> own = share.own();
-  return std::any_of(own.begin(), own.end(), [&](LocationIndex l) {
-    const trace::LocationSkeleton& location = share.trace.locations[l];
-    return !location.gaps.empty() || location.truncated;
-  });
-}
-
-TraitRows::TraitRows(const trace::Share& share, const Places& places) : sent_(share.team.size()) {
+TraitRows::TraitRows(const GapTable& gaps) : sent_(gaps.share().team.size()) {
+  const trace::Share& share = gaps.share();
+  const Places& places = gaps.places();
   LeftOut counted_before;
   Outliner outliner(share.trace, places, Scope::messages, counted_before);
   for (std::uint32_t p = 0; p < places.process_count(); ++p) {
     if (places.owner(p) != share.team.rank()) continue;
-    const Writer writer(share.trace, places, outliner.outline(p));
+    const Writer writer(gaps, outliner.outline(p));
     writer.for_each([&](const Outline::Channel& channel, const TraitHead& head,
                         const std::vector<Trait>& traits) {
       TraitParcel& to = channel.send ? sent_[places.owner(head.key.receiver)] : received_;
@@ -176,6 +153,25 @@ TraitRows::TraitRows(const trace::Share& share, const Places& places) : sent_(sh
     std::sort(sides->begin(), sides->end(),
               [](const Side& a, const Side& b) { return a.head.key < b.head.key; });
   }
+  only_gaps_ = !share.team.any(!gaps_suffice(gaps));
+}
+
+bool TraitRows::gaps_suffice(const GapTable& gaps) const {
+  return std::all_of(receives_.begin(), receives_.end(), [&](const Side& receives) {
+    const ChannelKey& key = receives.head.key;
+    const auto sends =
+        std::lower_bound(sends_.begin(), sends_.end(), key,
+                         [](const Side& a, const ChannelKey& b) { return a.head.key < b; });
+    const bool met = sends != sends_.end() && sends->head.key == key;
+    if (!gaps.has(key.sender) && !gaps.has(key.receiver) &&
+        (!met || sends->head.count != receives.head.count)) {
+      return false;
+    }
+    const std::uint32_t ahead =
+        met ? std::min(sends->head.ahead_of_gaps, receives.head.ahead_of_gaps) : 0;
+    return std::equal(receives.first, receives.first + ahead, met ? sends->first : nullptr,
+                      [](const Trait& a, const Trait& b) { return a.symbol == b.symbol; });
+  });
 }
 
 void TraitRows::append_sides(const TraitParcel& parcel, std::vector<Side>& sides) {
@@ -186,14 +182,15 @@ void TraitRows::append_sides(const TraitParcel& parcel, std::vector<Side>& sides
   }
 }
 
-Row TraitRows::find(const std::vector<Side>& sides, const ChannelKey& key) {
+Row TraitRows::find(const std::vector<Side>& sides, const ChannelKey& key) const {
   const auto side =
       std::lower_bound(sides.begin(), sides.end(), key,
                        [](const Side& a, const ChannelKey& b) { return a.head.key < b; });
   if (side == sides.end() || side->head.key != key) return {};
   return {.traits = {side->first, side->head.count},
           .position = side->head.position,
-          .ends_in_gap = side->head.ends_in_gap};
+          .ends_in_gap = side->head.ends_in_gap,
+          .whole = only_gaps_ ? side->head.ahead_of_gaps : 0};
 }
 
 }  // namespace entrain::verify

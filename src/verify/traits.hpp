@@ -7,32 +7,18 @@
 
 #include "trace/share.hpp"
 #include "verify/alignment.hpp"
+#include "verify/gap_table.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
 
 namespace entrain::verify {
-
-/// When the gaps in the records of one process ended.
-class GapEnds {
- public:
-  GapEnds(const trace::Trace& trace, std::span<const LocationIndex> locations);
-
-  /// Sets Trait::after_gap. Returns Row::ends_in_gap. O(n log gaps).
-  bool mark(std::span<Trait> traits) const;
-
- private:
-  std::vector<std::uint64_t> ends_;  ///< in order; trace::Gap::k_open: never
-};
-
-/// True if something was not recorded at a location of this member: there is a gap, or its file was
-/// cut off.
-bool any_gaps(const trace::Share& share);
 
 /// The name of one side of a channel of messages, and all of its Row but the traits.
 struct TraitHead {
   ChannelKey key;
   std::uint32_t count = 0;
   std::uint32_t position = 0;
+  std::uint32_t ahead_of_gaps = 0;  ///< leading ends before all gaps of the process
   bool ends_in_gap = false;
 };
 
@@ -56,7 +42,12 @@ class TraitRows {
  public:
   /// Walks once more through the messages of this member and sends traits to the owners of the
   /// receivers. Collective. O(n log n).
-  TraitRows(const trace::Share& share, const Places& places);
+  explicit TraitRows(const GapTable& gaps);
+
+  /// True if messages are missing in gaps only, for all that is known: channels between processes
+  /// without gaps are complete, and on others the symbols ahead of the gaps agree. Then the ends
+  /// ahead of them are whole in all rows. The same at every member.
+  [[nodiscard]] bool only_gaps() const { return only_gaps_; }
 
   /// One side of a channel; an empty one if it has no end.
   [[nodiscard]] Row sends(const ChannelKey& key) const { return find(sends_, key); }
@@ -68,11 +59,13 @@ class TraitRows {
     const Trait* first = nullptr;
   };
   static void append_sides(const TraitParcel& parcel, std::vector<Side>& sides);
-  static Row find(const std::vector<Side>& sides, const ChannelKey& key);
+  [[nodiscard]] bool gaps_suffice(const GapTable& gaps) const;
+  [[nodiscard]] Row find(const std::vector<Side>& sides, const ChannelKey& key) const;
 
   std::vector<TraitParcel> sent_;  ///< by member
   TraitParcel received_;
   std::vector<Side> sends_, receives_;  ///< by key; they point into the parcels
+  bool only_gaps_ = false;
 };
 
 }  // namespace entrain::verify
