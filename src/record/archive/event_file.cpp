@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "otf2/format/format.hpp"
+#include "record/archive/event_fields.hpp"
 
 namespace entrain::record {
 
@@ -27,10 +29,13 @@ void put_word(std::string& bytes, std::size_t at, std::uint64_t word) {
   std::memcpy(bytes.data() + at, &word, sizeof word);
 }
 
-/// Counts the records of one chunk. The thread may have been stopped while it wrote the last one:
-/// then its length, the number in it or its stamp is still 0. A complete record never looks like
-/// that: no region and no request of the recorder has the number 0, and only the records of
-/// is_empty have the length 0.
+/// Bytes up to the last one that is not 0: no others were written.
+std::uint64_t written_bytes(const std::string& chunk) { return chunk.find_last_not_of('\0') + 1; }
+
+/// Counts the records of one chunk, up to the first that the recorder did not write. The thread may
+/// have been stopped while it wrote the last one: then its length, the number in it or its stamp is
+/// still 0. A complete record never looks like that: no region and no request of the recorder has
+/// the number 0, and only the records of is_empty have the length 0.
 class Walk {
  public:
   Walk(const std::string& chunk, EventSpan& span) : chunk_(chunk), span_(span) {
@@ -40,6 +45,13 @@ class Walk {
   /// Offset after the last complete record.
   [[nodiscard]] std::size_t end() const { return end_; }
   [[nodiscard]] std::uint64_t events() const { return events_; }
+  /// Bytes after the last complete record that were written and mean nothing.
+  [[nodiscard]] std::uint64_t lost() const {
+    const unsigned char next = at_ < chunk_.size() ? byte(at_) : 0;
+    if (end_ == at_ && (next == mark::end_of_chunk || next == mark::end_of_file)) return 0;
+    const std::size_t written = written_bytes(chunk_);
+    return written > end_ ? written - end_ : 0;
+  }
 
  private:
   [[nodiscard]] unsigned char byte(std::size_t at) const {
@@ -50,11 +62,12 @@ class Walk {
     if (at_ + 2 >= chunk_.size()) return false;
     const unsigned char type = byte(at_);
     if (type == mark::end_of_chunk || type == mark::end_of_file) return false;
-    std::size_t next = 0;
+    std::size_t next = 0, payload = at_ + 2;
     if (type != mark::stamp && byte(at_ + 1) == 0 && !otf2::is_empty(type)) return false;
     if (type == mark::stamp) {
       next = at_ + 9;
     } else if (otf2::is_bare(type)) {
+      payload = at_ + 1;
       next = at_ + 2 + (byte(at_ + 1) == 0xff ? 0 : byte(at_ + 1));
     } else if (byte(at_ + 1) != 0xff) {
       next = at_ + 2 + byte(at_ + 1);
@@ -62,14 +75,20 @@ class Walk {
       if (at_ + 10 > chunk_.size()) return false;
       const std::uint64_t length = word_at(chunk_, at_ + 2);
       if (length > chunk_.size()) return false;
+      payload = at_ + 10;
       next = at_ + 10 + length;
     }
     if (next >= chunk_.size()) return false;
+    const std::span<const std::uint8_t> fields{
+        reinterpret_cast<const std::uint8_t*>(chunk_.data()) + payload, next - payload};
     if (type == mark::stamp) {
       const std::uint64_t time = word_at(chunk_, at_ + 1);
-      if (time == 0 || time < span_.last) return false;
+      if (time == 0 || time < span_.last || time > otf2::k_last_time) return false;
       time_ = time;
-    } else if (type != mark::attribute_list) {
+    } else if (type == mark::attribute_list) {
+      if (!is_attribute_payload(fields)) return false;
+    } else {
+      if (time_ == 0 || !is_event_payload(type, fields)) return false;
       if (span_.events++ == 0) span_.first = time_;
       span_.last = std::max(span_.last, time_);
       ++events_;
@@ -85,14 +104,19 @@ class Walk {
   std::uint64_t events_ = 0, time_ = 0;
 };
 
-/// The chunks that were in use, in the order of their events.
-std::vector<std::string> chunks_of(const std::string& bytes, std::uint64_t size) {
+/// The chunks that were in use, in the order of their events. Those that are none count as lost.
+std::vector<std::string> chunks_of(const std::string& bytes, std::uint64_t size,
+                                   std::uint64_t& lost) {
   std::vector<std::string> chunks;
-  for (std::size_t at = 0; at + otf2::k_chunk_header_size < bytes.size(); at += size) {
+  for (std::size_t at = 0; at < bytes.size(); at += size) {
     const std::string chunk = bytes.substr(at, size);
-    if (static_cast<unsigned char>(chunk[0]) == mark::chunk_header &&
+    if (chunk.size() > otf2::k_chunk_header_size &&
+        static_cast<unsigned char>(chunk[0]) == mark::chunk_header &&
+        static_cast<unsigned char>(chunk[1]) == otf2::k_little_endian &&
         word_at(chunk, k_first_at) > 0) {
       chunks.push_back(chunk);
+    } else {
+      lost += written_bytes(chunk);
     }
   }
   std::stable_sort(chunks.begin(), chunks.end(), [](const std::string& a, const std::string& b) {
@@ -107,11 +131,18 @@ std::string restored_event_file(const std::string& chunks, std::uint64_t chunk_s
                                 EventSpan& span) {
   std::string file;
   std::uint64_t next = 1;
-  for (std::string& chunk : chunks_of(chunks, chunk_size)) {
+  bool ended = false;
+  for (std::string& chunk : chunks_of(chunks, chunk_size, span.lost_bytes)) {
     // A gap means that a chunk was lost: the following ones cannot be placed.
-    if (word_at(chunk, k_first_at) != next) break;
+    if (ended || word_at(chunk, k_first_at) != next) {
+      span.lost_bytes += written_bytes(chunk);
+      ended = true;
+      continue;
+    }
     const Walk walk(chunk, span);
-    if (walk.events() == 0) break;
+    span.lost_bytes += walk.lost();
+    ended = walk.events() == 0 || walk.lost() > 0;
+    if (walk.events() == 0) continue;
     next += walk.events();
     put_word(chunk, k_last_at, next - 1);
     file.resize((file.size() + chunk_size - 1) / chunk_size * chunk_size, '\0');

@@ -2,8 +2,17 @@
 // Chunks whose thread was stopped in the middle of a record.
 #include "record/archive/event_file.hpp"
 
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "otf2/format/walk.hpp"
+#include "record/archive/event_fields.hpp"
 
 namespace entrain::record {
 namespace {
@@ -69,6 +78,60 @@ std::string chunk_of(std::uint64_t first, int events, std::size_t size) {
   }
   chunk.resize(size, '\0');
   return chunk;
+}
+
+TEST(EventFile, ends_at_the_first_record_that_the_recorder_cannot_have_written) {
+  const std::string whole = stamp(10) + k_enter;
+  for (const std::string& damaged :
+       {std::string("\x07\xb4\x0d\xdf"),              // no such record
+        std::string("\x0c\x09\x01\x02\x03\x04\x05"),  // a region of 9 bytes
+        std::string("\x0e\x04\x01\x00\x00\x00", 6),   // a message of too few bytes
+        std::string("\x57\x03\x01\x03\x01"),          // a communicator and more
+        std::string("\x06\x02\x01\x07"),              // an attribute that ends early
+        stamp(~std::uint64_t{0})}) {
+    EventSpan span;
+    restored_event_file(chunk(whole + damaged + stamp(12) + k_leave), k_size, span);
+    EXPECT_EQ(span.events, 1u);
+    EXPECT_EQ(span.lost_bytes, damaged.size() + 12);
+  }
+  EXPECT_EQ(events_in(k_enter), 0u);  // without a time
+}
+
+TEST(EventFile, counts_what_lies_behind_a_gap) {
+  EventSpan span;
+  restored_event_file(chunk_of(1, 10, k_size) + chunk_of(20, 3, k_size) + "garbage", k_size, span);
+  EXPECT_EQ(span.lost_bytes, 18u + 3 * 12 + 7);
+}
+
+/// Types of records whose payload the recorder cannot have written.
+struct Refused {
+  void chunk(std::uint8_t* bytes, bool) { bytes_ = bytes; }
+  bool stamp(std::size_t, std::uint64_t) { return true; }
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
+    if (!is_event_payload(type, {bytes_ + offset, size})) types.insert(type);
+    ++records;
+    return true;
+  }
+  std::set<int> types;
+  int records = 0;
+
+ private:
+  std::uint8_t* bytes_ = nullptr;
+};
+
+/// Another tracer wrote the calls of all sorts of operations. It knows all records of the recorder,
+/// and three more: the begin and the end of the program, and attributes of the process.
+TEST(EventFile, the_fields_of_records_are_those_of_the_format) {
+  Refused refused;
+  for (const char* name : {"0", "1", "2", "3"}) {
+    std::ifstream in(ENTRAIN_EXAMPLES_DIR "/traces/allops-4/traces/" + std::string(name) + ".evt",
+                     std::ios::binary);
+    std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+    otf2::walk_chunk<otf2::Framing::events>(reinterpret_cast<std::uint8_t*>(bytes.data()),
+                                            bytes.size(), refused);
+  }
+  EXPECT_GT(refused.records, 1000);
+  EXPECT_THAT(refused.types, testing::ElementsAre(83, 84));
 }
 
 TEST(EventFile, chunks_in_memory_become_a_file) {

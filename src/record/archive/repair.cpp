@@ -5,29 +5,26 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "record/archive/archive.hpp"
 #include "record/archive/clock_files.hpp"
 #include "record/archive/event_file.hpp"
 #include "record/archive/folders.hpp"
+#include "record/archive/left_behind.hpp"
+#include "record/archive/read_back.hpp"
 
 namespace entrain::record {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 bool write_file(const fs::path& path, const std::string& content) {
   std::ofstream out(path, std::ios::binary);
@@ -36,46 +33,53 @@ bool write_file(const fs::path& path, const std::string& content) {
   return !out.fail();
 }
 
-/// The journals of all processes, by rank. A process without one gets an empty record.
-std::vector<ProcessRecord> read_journals(const fs::path& unfinished, RepairReport& report) {
-  std::vector<ProcessRecord> found;
-  for (const auto& entry : fs::directory_iterator(unfinished)) {
-    ProcessRecord record;
-    if (entry.path().extension() == ".journal" && parse_journal(read_file(entry.path()), record)) {
-      found.push_back(std::move(record));
-    }
-  }
-  std::uint32_t size = 0;
-  for (const ProcessRecord& record : found) size = std::max({size, record.size, record.rank + 1});
-  std::vector<ProcessRecord> processes(size);
-  for (ProcessRecord& record : found) {
-    const std::uint32_t rank = record.rank;
-    processes[rank] = std::move(record);
-  }
-  for (std::uint32_t rank = 0; rank < size; ++rank) {
-    ProcessRecord& process = processes[rank];
-    report.missing += process.size == 0 ? 1 : 0;
+/// Reads the journals and notes in the report who left one.
+std::vector<ProcessRecord> collect_journals(const fs::path& unfinished, RepairReport& report) {
+  Journals journals = read_journals(unfinished.string());
+  report.processes = journals.found;
+  report.missing = journals.processes.size() - journals.found;
+  report.left_out = std::move(journals.left_out);
+  for (const ProcessRecord& process : journals.processes) {
     report.limited += process.limit.empty() ? 0 : 1;
-    if (process.size == 0) process.host = "unknown";
-    process.rank = rank;
-    process.locations.try_emplace(rank, JournalLocation{"Master thread"});
   }
-  report.processes = size - report.missing;
-  return processes;
+  return std::move(journals.processes);
+}
+
+/// Bytes of a record that its thread was stopped in, at most: not worth a word.
+constexpr std::uint64_t k_one_record = 512;
+
+/// What is left of the events of one location: in its buffer, or in the file that is written at the
+/// end of the program. Notes in the report what of it cannot be read.
+std::string events_left(const fs::path& directory, std::uint64_t id, RepairReport& report) {
+  const std::string name = std::to_string(id) + ".evt";
+  for (const std::string& path :
+       {buffer_path(directory.string(), id), (directory / k_archive_name / name).string()}) {
+    LeftBehind file = read_left_behind(path);
+    if (!file.problem.empty()) {
+      report.left_out.push_back(fs::path(path).filename().string() + ": " + file.problem);
+    }
+    if (!file.bytes.empty()) return std::move(file.bytes);
+  }
+  return "";
 }
 
 /// Writes the event file of one location to `folder` and notes its events in `location`.
 bool restore_events(const fs::path& directory, const fs::path& folder, std::uint64_t id,
-                    JournalLocation& location) {
-  const std::string buffer = read_file(buffer_path(directory.string(), id));
-  const std::string name = std::to_string(id) + ".evt";
+                    JournalLocation& location, RepairReport& report) {
   EventSpan span;
-  const std::string events = restored_event_file(
-      buffer.empty() ? read_file(directory / k_archive_name / name) : buffer, k_event_chunk, span);
+  const std::string events =
+      restored_event_file(events_left(directory, id, report), k_event_chunk, span);
+  if (span.lost_bytes > k_one_record) {
+    report.left_out.push_back(
+        "location " + std::to_string(id) + ": " + std::to_string(span.lost_bytes) +
+        " bytes of events" +
+        (span.events == 0 ? std::string() : " behind the first " + std::to_string(span.events)) +
+        ", the first of which is damaged");
+  }
   location.events = span.events;
   location.first = location.truth_first = span.first;
   location.last = location.truth_last = span.last;
-  return write_file(folder / name, events);
+  return write_file(folder / (std::to_string(id) + ".evt"), events);
 }
 
 bool write_definitions(const fs::path& folder, const Merged& merged, bool truth) {
@@ -94,17 +98,38 @@ bool write_definitions(const fs::path& folder, const Merged& merged, bool truth)
   return archive.close() && written;
 }
 
-/// Moves the finished archive to its place, the anchor last.
-void move_into_place(const fs::path& from, const fs::path& to) {
+/// Puts the event files where readers of the archive look for them.
+void arrange(const fs::path& work) {
+  for (const auto& entry : fs::directory_iterator(work / "events")) {
+    fs::rename(entry.path(), work / k_archive_name / entry.path().filename());
+  }
+}
+
+/// Everything that was written to the file system of this folder reaches the disk. False, with
+/// errno, if that fails.
+bool reaches_disk(const fs::path& folder) {
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool done = file >= 0 && ::syncfs(file) == 0;
+  const int problem = errno;
+  if (file >= 0) ::close(file);
+  errno = problem;
+  return done;
+}
+
+/// Moves the finished archive to its place, the anchor last. A loss of power leaves the unfinished
+/// recording or the archive. Returns "", or a sentence on failure.
+std::string move_into_place(const fs::path& from, const fs::path& to) {
   fs::create_directories(to / k_archive_name);
-  for (const char* folder : {"events", k_archive_name}) {
-    for (const auto& entry : fs::directory_iterator(from / folder)) {
-      fs::rename(entry.path(), to / k_archive_name / entry.path().filename());
-    }
+  for (const auto& entry : fs::directory_iterator(from / k_archive_name)) {
+    fs::rename(entry.path(), to / k_archive_name / entry.path().filename());
   }
   const std::string definitions = k_archive_name + std::string(".def");
   fs::rename(from / definitions, to / definitions);
-  fs::rename(anchor_path(from.string()), anchor_path(to.string()));
+  bool done = reaches_disk(to);
+  if (done) fs::rename(anchor_path(from.string()), anchor_path(to.string()));
+  done = done && reaches_disk(to);
+  if (done) return "";
+  return "cannot write the archive to " + to.string() + ": " + std::strerror(errno);
 }
 
 /// Completes the archive in one folder from the files that its processes left there. Returns "", or
@@ -117,7 +142,7 @@ std::string complete(const fs::path& directory, std::vector<ProcessRecord> proce
   fs::create_directories(folder);
   for (ProcessRecord& process : processes) {
     for (auto& [id, location] : process.locations) {
-      if (!restore_events(directory, folder, id, location)) {
+      if (!restore_events(directory, folder, id, location, report)) {
         return "cannot write to " + folder.string() + "; make room and try again";
       }
       report.locations += 1;
@@ -129,8 +154,15 @@ std::string complete(const fs::path& directory, std::vector<ProcessRecord> proce
       (!truth && !write_clock_files(directory.string(), merged))) {
     return "cannot write the archive to " + work.string() + ": " + take_otf2_complaint();
   }
-  move_into_place(work, directory);
-  return "";
+  const std::string anchor = anchor_path(work.string());
+  arrange(work);
+  if (const std::string problem = read_back(anchor); !problem.empty()) {
+    return "cannot repair " + directory.string() +
+           ": what is left of its files is so damaged that " + problem +
+           "; remove damaged journals from " + unfinished_folder(directory.string()) +
+           " and try again";
+  }
+  return move_into_place(work, directory);
 }
 
 /// True if a process of the program holds its journal open.
@@ -164,9 +196,11 @@ std::string repair_in(const fs::path& directory, RepairReport& report) {
     return "the program that is recorded in " + directory.string() +
            " is running; repair when it has ended";
   }
-  std::vector<ProcessRecord> processes = read_journals(unfinished, report);
+  std::vector<ProcessRecord> processes = collect_journals(unfinished, report);
   if (report.processes == 0) {
-    return "no process left anything in " + unfinished.string() + "; there is nothing to repair";
+    std::string why = "no process left anything in " + unfinished.string();
+    for (const std::string& what : report.left_out) why += " (" + what + ')';
+    return why + "; there is nothing to repair";
   }
   for (ProcessRecord& process : processes) {
     if (process.size == 0) process.timer = processes.front().timer;
@@ -195,6 +229,8 @@ std::string repair_archive(const std::string& directory, RepairReport& report) {
     return repair_in(directory, report);
   } catch (const fs::filesystem_error& error) {
     return std::string("cannot repair ") + directory + ": " + error.code().message();
+  } catch (const std::bad_alloc&) {
+    return std::string("cannot repair ") + directory + ": not enough memory";
   }
 }
 

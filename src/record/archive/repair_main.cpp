@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
     std::printf("limited   %llu, whose recording ended at --max-size or --max-locations\n",
                 static_cast<unsigned long long>(report.limited));
   }
+  for (const std::string& what : report.left_out) std::printf("left out  %s\n", what.c_str());
   std::printf("events    %llu of %llu locations\n", static_cast<unsigned long long>(report.events),
               static_cast<unsigned long long>(report.locations));
   return 0;

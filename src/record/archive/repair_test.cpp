@@ -5,13 +5,19 @@
 
 #include "record/archive/archive.hpp"
 #include "record/archive/folders.hpp"
+#include "record/archive/read_back.hpp"
 #include "record/base/journal.hpp"
 #include "record/base/scratch_testing.hpp"
 
 namespace entrain::record {
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 /// A chunk with `count` Enter records of region 1 and their stamps.
 std::string chunk_with(int count) {
@@ -53,6 +59,106 @@ TEST(Repair, makes_an_archive_of_what_is_there) {
   EXPECT_TRUE(std::filesystem::exists(directory + "/traces/0.evt"));
   EXPECT_TRUE(std::filesystem::exists(directory + "/traces/1.evt"));
   EXPECT_THAT(repair_archive(directory, report), HasSubstr("there is nothing to repair"));
+}
+
+/// Files in which random bytes were changed, which is worse than what a crash leaves.
+TEST(Repair, keeps_what_is_whole_in_damaged_files) {
+  const ScratchFolder scratch;
+  const std::string directory = scratch / "trace";
+  std::filesystem::create_directory(directory);
+  std::filesystem::copy(ENTRAIN_SOURCE_DIR "/tests/regress/unfinished/random-bytes",
+                        unfinished_folder(directory), std::filesystem::copy_options::recursive);
+  RepairReport report;
+  EXPECT_EQ(repair_archive(directory, report), "");
+  EXPECT_EQ(read_back(anchor_path(directory)), "");
+  EXPECT_EQ(report.processes, 2u);
+  EXPECT_GT(report.events, 100u);
+  EXPECT_THAT(
+      report.left_out,
+      Contains(HasSubstr("location 1: 1824 bytes of events, the first of which is damaged")));
+}
+
+TEST(Repair, does_without_what_cannot_be_read) {
+  const ScratchFolder scratch;
+  const std::string directory = scratch / "trace";
+  leave_unfinished(directory);
+  std::filesystem::create_directory(journal_path(directory, 1));
+  std::filesystem::create_directory(buffer_path(directory, 1));
+  RepairReport report;
+  EXPECT_EQ(repair_archive(directory, report), "");
+  EXPECT_EQ(report.events, 3u);
+  EXPECT_EQ(report.missing, 1u);
+  EXPECT_THAT(report.left_out,
+              UnorderedElementsAre("1.journal: cannot be read: not a regular file",
+                                   "1.buffer: cannot be read: not a regular file"));
+}
+
+TEST(Repair, names_journals_that_tell_nothing) {
+  const ScratchFolder scratch;
+  const std::string directory = scratch / "trace";
+  put_file(journal_path(directory, 0), "location\t0\tMaster thread\n");
+  RepairReport report;
+  EXPECT_THAT(repair_archive(directory, report),
+              AllOf(HasSubstr("no process left anything"),
+                    HasSubstr("0.journal: does not say which process wrote it")));
+}
+
+/// A journal of process 0 of two with more lines.
+std::string journal_with(const std::string& lines) {
+  return "process\t0\t2\thost\tTSC\t1\t17\t18\t\n" + lines;
+}
+
+TEST(Repair, leaves_out_what_a_journal_cannot_mean) {
+  const ScratchFolder scratch;
+  const auto left_out_of = [&](const std::string& name, const std::string& lines) {
+    const std::string directory = scratch / name;
+    put_file(journal_path(directory, 0), journal_with(lines));
+    put_file(journal_path(directory, 1), "process\t1\t2\thost\tTSC\t1\t17\t18\t\n");
+    RepairReport report;
+    EXPECT_EQ(repair_archive(directory, report), "");
+    EXPECT_EQ(report.locations, 2u);
+    return report.left_out;
+  };
+  EXPECT_THAT(left_out_of("whole", "location\t0\tmain\n"), IsEmpty());
+  EXPECT_THAT(left_out_of("begun", "locat"), IsEmpty());  // a crash leaves that
+  EXPECT_THAT(left_out_of("broken", "location\tx\tmain\nlo\x01\n"),
+              ElementsAre("0.journal: 2 lines that cannot be understood"));
+  EXPECT_THAT(left_out_of("location", "location\t1\tmain\n"),
+              ElementsAre("0.journal: 1 location of other processes"));
+  EXPECT_THAT(left_out_of("group", "comm\t0\tx\tworld:0\tMPI_COMM_WORLD\t0-9\t\t\n"),
+              ElementsAre("0.journal: 1 group of processes that do not exist"));
+  EXPECT_THAT(left_out_of("parent", "clock\t7\to\nsample\t0\t100\t200\t20\t1\n"),
+              ElementsAre("0.journal: 1 clock measurement that cannot be"));
+}
+
+TEST(Repair, leaves_out_measurements_by_which_a_clock_runs_backward) {
+  const ScratchFolder scratch;
+  const std::string directory = scratch / "trace";
+  put_file(journal_path(directory, 0), journal_with(""));
+  put_file(journal_path(directory, 1),
+           "process\t1\t2\thost\tTSC\t1\t17\t18\t\nclock\t0\to\n"
+           "sample\t0\t1000\t9000\t20\t1\nsample\t1\t2000\t3000\t20\t1\n");
+  RepairReport report;
+  EXPECT_EQ(repair_archive(directory, report), "");
+  EXPECT_THAT(report.left_out, ElementsAre("1.journal: 2 clock measurements by which its clock "
+                                           "would run backward"));
+}
+
+TEST(Repair, takes_the_number_of_processes_that_most_journals_name) {
+  const ScratchFolder scratch;
+  const std::string directory = scratch / "trace";
+  for (const char* rank : {"0", "1", "2"}) {
+    const std::string size = *rank == '1' ? "4000000000" : "3";
+    put_file(journal_path(directory, std::stoul(rank)),
+             "process\t" + std::string(rank) + '\t' + size + "\thost\tTSC\t1\t17\t18\t\n");
+  }
+  put_file(unfinished_folder(directory) + "/5.journal", "process\t6\t3\thost\tTSC\t1\t17\t18\t\n");
+  RepairReport report;
+  EXPECT_EQ(repair_archive(directory, report), "");
+  EXPECT_EQ(report.processes, 3u);
+  EXPECT_EQ(report.locations, 3u);
+  EXPECT_THAT(report.left_out, UnorderedElementsAre(HasSubstr("1.journal: its number of processes"),
+                                                    "5.journal: says that process 6 wrote it"));
 }
 
 TEST(Repair, needs_an_unfinished_recording_with_a_journal) {

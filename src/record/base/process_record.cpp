@@ -101,15 +101,15 @@ void read_span(Line& line, ProcessRecord& record) {
   record.locations[id] = location;
 }
 
-void read_line(const std::string& text, ProcessRecord& record, bool& found) {
-  Line line(text);
-  const std::string what = line.word();
+/// False if the line is not one of these.
+bool read_known_line(const std::string& what, Line& line, ProcessRecord& record, bool& found) {
   if (what == "process") {
     read_process(line, record);
     found = found || line.complete();
   } else if (what == "location") {
     const std::uint64_t id = line.number();
-    record.locations[id].name = line.word();
+    const std::string name = line.word();
+    if (line.complete()) record.locations[id].name = name;
   } else if (what == "region") {
     const std::uint32_t number = line.small();
     const char role = line.letter();
@@ -138,8 +138,11 @@ void read_line(const std::string& text, ProcessRecord& record, bool& found) {
   } else if (what == "partners_full") {
     record.partners_full = true;
   } else if (what == "clock") {
-    record.parent = line.small();
-    record.shares_parents_clock = line.letter() == 's';
+    const std::uint32_t parent = line.small();
+    const bool shares = line.letter() == 's';
+    if (!line.complete()) return true;
+    record.parent = parent;
+    record.shares_parents_clock = shares;
     record.measured = true;
   } else if (what == "limit") {
     record.limit = line.word();
@@ -147,7 +150,16 @@ void read_line(const std::string& text, ProcessRecord& record, bool& found) {
     read_sample(line, record);
   } else if (what == "span") {
     read_span(line, record);
+  } else {
+    return false;
   }
+  return true;
+}
+
+void read_line(const std::string& text, ProcessRecord& record, bool& found) {
+  Line line(text);
+  const bool known = read_known_line(line.word(), line, record, found);
+  if (!known || !line.complete()) ++record.broken_lines;
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ struct ProcessRecord {
   bool shares_parents_clock = false;  ///< reads the same clock as its parent
   bool measured = false;              ///< took part in a session
   std::string limit;  ///< k_limit_*, the limit that ended the recording; "" if none did
+  std::uint64_t broken_lines = 0;  ///< complete lines that could not be understood
   std::vector<ClockSample> samples;
 };
 
