@@ -45,6 +45,8 @@ struct DistortReport {
   std::uint64_t events = 0;
   double largest_offset_s = 0;    ///< largest |distorted - true| over all clocks and times
   double largest_residual_s = 0;  ///< largest error after linear interpolation of the records
+  /// Folders that killed runs had left beside the output and that were removed.
+  std::uint64_t leftovers_removed = 0;
 };
 
 }  // namespace entrain

@@ -84,6 +84,8 @@ struct DropReport {
   std::uint64_t resolution_hz = 1;
   std::array<DropCount, k_record_kinds> kinds{};  ///< by RecordKind
   std::vector<DropLocation> locations;            ///< all, in order of definition
+  /// Folders that killed runs had left beside the output and that were removed.
+  std::uint64_t leftovers_removed = 0;
 };
 
 }  // namespace entrain

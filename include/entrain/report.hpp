@@ -285,7 +285,7 @@ struct TimelineReport {
   std::string reason;              ///< why it was chosen, or its outcome; may be empty
   std::string clock_domain;        ///< "location", "process", "node" or "auto"
   std::uint64_t clocks = 0;        ///< clock domains
-  std::vector<std::string> notes;  ///< evidence against shared clocks
+  std::vector<std::string> notes;  ///< evidence against shared clocks; clock records left out
   /// C minus the time as measured, over communication events (distinct stamps).
   double shift_mean_ticks = 0;       ///< of the absolute values
   std::int64_t shift_max_ticks = 0;  ///< the largest one
@@ -301,8 +301,10 @@ struct CorrectReport {
   /// Empty if the archive was not verified.
   std::optional<Judgement> judgement;
   std::string mode;
-  std::string link;                   ///< how overlay linked event files; empty for rewrite
-  std::string output;                 ///< path of the corrected archive's anchor file
+  /// How overlay linked event files, "hard link", with counts if in several ways: "reflink (7),
+  /// symbolic link (1)"; empty for rewrite.
+  std::string link;
+  std::string output;  ///< path of the corrected archive's anchor file
   std::optional<ClockBounds> bounds;  ///< of the corrected times, only if asked for
   std::vector<AmortizationPass> passes;
   double gamma = 0;        ///< 0 without amortization
@@ -312,6 +314,8 @@ struct CorrectReport {
   PhaseSeconds phases;
   std::uint64_t peak_memory_bytes = 0;  ///< resident set, mapped files included
   std::uint64_t spilled_bytes = 0;      ///< largest size of the files used instead of memory
+  /// Folders that killed runs had left beside the output and that were removed.
+  std::uint64_t leftovers_removed = 0;
 };
 
 }  // namespace entrain

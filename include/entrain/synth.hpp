@@ -68,6 +68,8 @@ struct SynthReport {
   std::uint64_t event_bytes = 0;           ///< size of all event files
   double span_s = 0;                       ///< from the first to the last event
   double seconds = 0;                      ///< duration of the generation
+  /// Folders that killed runs had left beside the output and that were removed.
+  std::uint64_t leftovers_removed = 0;
 };
 
 }  // namespace entrain

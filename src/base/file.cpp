@@ -127,6 +127,8 @@ Result<void> File::write_at(std::uint64_t offset, std::span<const std::uint8_t> 
 }
 
 Result<void> File::close() {
+  // The disk begins to write now and not only when somebody waits for it.
+  if (descriptor_ >= 0) ::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE);
   if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0) {
     return fail(ErrorKind::output,
                 fmt::format("cannot write {}: {}", path_.string(), reason(errno)));

@@ -2,21 +2,67 @@
 #include "base/staging.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
+#include "base/durable.hpp"
 #include "base/try.hpp"
 
 namespace entrain {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+std::string prefix_of(const fs::path& target) {
+  return fmt::format(".{}.partial-", target.filename().string());
+}
+
+/// A word that differs from machine to machine: FNV-1a of the host's name.
+std::string this_machine() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  std::uint64_t hash = 0xCBF29CE484222325u;
+  for (const char* c = name; *c != '\0'; ++c) {
+    hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001B3u;
+  }
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(hash ^ hash >> 32));
+}
+
+/// True for "HOST-PROCESS-NUMBER" of this machine if there is no such process.
+bool is_of_killed_process(const std::string& name) {
+  const std::string host = this_machine() + '-';
+  if (!name.starts_with(host)) return false;
+  const std::size_t middle = name.find('-', host.size());
+  const auto is_number = [](const std::string& text) {
+    return !text.empty() && text.size() < 10 &&
+           text.find_first_not_of("0123456789") == std::string::npos;
+  };
+  if (middle == std::string::npos || !is_number(name.substr(middle + 1))) return false;
+  const std::string process = name.substr(host.size(), middle - host.size());
+  return is_number(process) && ::kill(std::stoi(process), 0) != 0 && errno == ESRCH;
+}
+
+/// The folder, locked as long as the file is open; not open if another process has locked it, or
+/// where the file system has no locks.
+File locked(const fs::path& folder) {
+  File file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!file.is_open() || ::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) return {};
+  return file;
+}
+
+}  // namespace
 
 Result<void> StagedDirectory::check(const fs::path& target, const ReplaceRule& may_replace) {
   std::error_code error;
@@ -35,19 +81,16 @@ Result<StagedDirectory> StagedDirectory::create(const fs::path& target,
   if (staged.target_.filename().empty()) staged.target_ = staged.target_.parent_path();
   staged.replace_ = static_cast<bool>(may_replace);
   TRY(check(staged.target_, may_replace));
+  TRY(staged.create_parents());
+  staged.remove_leftovers();
   const fs::path parent = staged.target_.parent_path();
-  fs::create_directories(parent, error);
-  if (error) {
-    return fail(ErrorKind::output,
-                fmt::format("cannot create folder {}: {}", parent.string(), error.message()));
-  }
   static std::atomic<unsigned> counter{0};
   for (unsigned attempt = 0; attempt < 100; ++attempt) {
-    const fs::path staging =
-        parent /
-        fmt::format(".{}.partial-{}-{}", staged.target_.filename().string(), ::getpid(), counter++);
+    const fs::path staging = parent / fmt::format("{}{}-{}-{}", prefix_of(staged.target_),
+                                                  this_machine(), ::getpid(), counter++);
     if (fs::create_directory(staging, error)) {
       staged.staging_ = staging;
+      staged.lock_ = locked(staging);
       return staged;
     }
     if (error) break;
@@ -56,9 +99,50 @@ Result<StagedDirectory> StagedDirectory::create(const fs::path& target,
               fmt::format("cannot create a folder in {}: {}", parent.string(), error.message()));
 }
 
+Result<void> StagedDirectory::create_parents() {
+  const fs::path parent = target_.parent_path();
+  std::error_code error;
+  oldest_parent_ = parent;
+  while (!fs::exists(oldest_parent_, error) && oldest_parent_.has_relative_path()) {
+    oldest_parent_ = oldest_parent_.parent_path();
+  }
+  fs::create_directories(parent, error);
+  if (!error) return {};
+  return fail(ErrorKind::output,
+              fmt::format("cannot create folder {}: {}", parent.string(), error.message()));
+}
+
+/// What cannot be looked at or removed stays: it is only in the way of nobody.
+void StagedDirectory::remove_leftovers() {
+  const std::string prefix = prefix_of(target_);
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(target_.parent_path(), error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with(prefix) && is_of_killed_process(name.substr(prefix.size()))) {
+      found.push_back(it->path());
+    }
+  }
+  for (const fs::path& folder : found) {
+    struct stat status {};
+    if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
+        status.st_uid != ::geteuid()) {
+      continue;
+    }
+    const File lock = locked(folder);
+    if (!lock.is_open()) continue;
+    fs::remove_all(folder, error);
+    if (!error) ++leftovers_removed_;
+  }
+}
+
 StagedDirectory::StagedDirectory(StagedDirectory&& other) noexcept
     : staging_(std::exchange(other.staging_, {})),
       target_(std::move(other.target_)),
+      oldest_parent_(std::move(other.oldest_parent_)),
+      lock_(std::move(other.lock_)),
+      leftovers_removed_(other.leftovers_removed_),
       replace_(other.replace_),
       owned_(other.owned_) {}
 
@@ -76,6 +160,20 @@ StagedDirectory::~StagedDirectory() {
 }
 
 Result<void> StagedDirectory::commit() {
+  TRY(make_tree_durable(staging_));
+  TRY(rename());
+  // An old folder is removed only when it is certain that the new one has its name.
+  for (fs::path parent = target_.parent_path();; parent = parent.parent_path()) {
+    if (auto durable = make_durable(parent); !durable) {
+      return fail(ErrorKind::output,
+                  fmt::format("{} is complete, but a loss of power may undo it: {}",
+                              target_.string(), durable.error().message));
+    }
+    if (parent == oldest_parent_ || !parent.has_relative_path()) return {};
+  }
+}
+
+Result<void> StagedDirectory::rename() {
   const auto give_name = [&](unsigned flags) {
     return ::renameat2(AT_FDCWD, staging_.c_str(), AT_FDCWD, target_.c_str(), flags) == 0;
   };

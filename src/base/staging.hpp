@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 
 #include <entrain/error.hpp>
+
+#include "base/file.hpp"
 
 namespace entrain {
 
@@ -16,14 +19,17 @@ using ReplaceRule = std::function<Result<void>(const std::filesystem::path& exis
 ///
 /// Files are written into a hidden folder beside the final one; commit() renames it. Destruction
 /// without commit removes everything that was written. A killed process leaves the hidden folder
-/// (".NAME.partial-..."), never the final name.
+/// (".NAME.partial-HOST-PROCESS-NUMBER"), never the final name; the next create() of that name on
+/// that machine removes it. A loss of power at any time leaves, under the final name, what was
+/// there before or the whole new folder.
 class StagedDirectory {
  public:
   /// Whether create() would accept `target`, for use before long work. Errors: ErrorKind::output.
   static Result<void> check(const std::filesystem::path& target, const ReplaceRule& may_replace);
 
   /// `target` must not exist, unless `may_replace` accepts what is there. Creates missing parents.
-  /// Errors: ErrorKind::output.
+  /// Removes folders of killed processes: those of this user and this machine whose process does
+  /// not exist and that nobody has locked. Errors: ErrorKind::output.
   static Result<StagedDirectory> create(const std::filesystem::path& target,
                                         const ReplaceRule& may_replace);
 
@@ -39,13 +45,24 @@ class StagedDirectory {
   /// Final name, absolute.
   [[nodiscard]] const std::filesystem::path& target() const { return target_; }
 
-  /// Gives the folder its final name; an old folder there is removed after the exchange.
+  /// Number of folders of killed processes that create() has removed.
+  [[nodiscard]] std::uint64_t leftovers_removed() const { return leftovers_removed_; }
+
+  /// Waits until all files are on the disk and gives the folder its final name; an old folder there
+  /// is removed after the exchange.
   Result<void> commit();
 
  private:
   StagedDirectory() = default;
+  Result<void> create_parents();
+  void remove_leftovers();
+  Result<void> rename();
+
   std::filesystem::path staging_;
   std::filesystem::path target_;
+  std::filesystem::path oldest_parent_;  ///< of the target: it was there before
+  File lock_;                            ///< of the staging folder, while this process lives
+  std::uint64_t leftovers_removed_ = 0;
   bool replace_ = false;
   bool owned_ = true;  ///< the destructor removes the folder
 };

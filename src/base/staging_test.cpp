@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/staging.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <fstream>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -90,6 +96,54 @@ TEST(Staging, does_not_overwrite_a_folder_that_appeared_meanwhile) {
   ASSERT_TRUE(staged);
   fs::create_directory(root / "out");
   EXPECT_FALSE(staged->commit());
+}
+
+/// The folder that a process leaves which is killed before its commit.
+fs::path left_by_killed_process(const fs::path& target) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto staged = StagedDirectory::create(target, {});
+    if (staged) put(staged->path() / "a");
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  for (const auto& entry : fs::directory_iterator(target.parent_path())) return entry.path();
+  return {};
+}
+
+TEST(Staging, removes_what_a_killed_process_left) {
+  const TempFolder root;
+  const fs::path left = left_by_killed_process(root / "out");
+  ASSERT_TRUE(fs::exists(left / "a"));
+  EXPECT_EQ(StagedDirectory::create(root / "another", {})->leftovers_removed(), 0u);
+  EXPECT_TRUE(fs::exists(left));
+  EXPECT_EQ(StagedDirectory::create(root / "out", {})->leftovers_removed(), 1u);
+  EXPECT_FALSE(fs::exists(left));
+}
+
+TEST(Staging, leaves_alone_what_may_be_in_use) {
+  const TempFolder root;
+  const fs::path left = left_by_killed_process(root / "out");
+  const auto survives = [&] {
+    return StagedDirectory::create(root / "out", {})->leftovers_removed() == 0;
+  };
+  {  // somebody holds it, as the process does that another machine calls by that number
+    const File holder(::open(left.c_str(), O_RDONLY | O_DIRECTORY));
+    ASSERT_EQ(::flock(holder.descriptor(), LOCK_EX | LOCK_NB), 0);
+    EXPECT_TRUE(survives());
+  }
+  const std::string name = left.filename().string();
+  const std::size_t host = name.find("partial-") + 8;
+  std::string other = name;
+  other[host] = other[host] == '0' ? '1' : '0';
+  fs::rename(left, root / other);  // of another machine
+  EXPECT_TRUE(survives());
+  const std::size_t process = name.find('-', host) + 1;
+  other = name.substr(0, process) + std::to_string(::getpid()) + "-99";
+  fs::rename(*fs::directory_iterator(root.path()), root / other);  // of a living process
+  EXPECT_TRUE(survives());
+  fs::rename(root / other, root / (name + ".old"));  // an archive that was set aside
+  EXPECT_TRUE(survives());
 }
 
 TEST(Staging, an_attached_folder_stays_when_its_helper_ends) {

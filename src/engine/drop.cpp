@@ -153,6 +153,7 @@ class Drop {
     DropReport report;
     report.input = archive_.path();
     report.output = written.anchor.string();
+    report.leftovers_removed = written.leftovers_removed;
     report.seed = options_.seed;
     report.resolution_hz = archive_.definitions().clock.resolution_hz;
     for (const LocationIndex l : locations_) {

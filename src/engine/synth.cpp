@@ -187,6 +187,7 @@ Result<SynthReport> synth(const std::filesystem::path& output, const SynthOption
                             description_of(options)));
   SynthReport report;
   report.archive = anchor.string();
+  report.leftovers_removed = archive.leftovers_removed();
   report.pattern = options.pattern;
   report.seed = options.seed;
   report.locations = options.locations;

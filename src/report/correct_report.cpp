@@ -198,16 +198,20 @@ std::string phases_text(const CorrectReport& report) {
 /// Says which files of the original an overlay still needs; "" for a rewrite.
 std::string keep_text(const CorrectReport& report) {
   if (report.mode != "overlay") return "";
-  if (report.link.find("sym") != std::string::npos)
-    return fmt::format(
+  std::string text;
+  if (report.link.find("sym") != std::string::npos) {
+    text = fmt::format(
         "The event files of {} must stay where they are, unchanged: the new archive points to "
         "them. Move or copy both archives together.",
         report.before.archive);
-  if (report.link.find("hard") != std::string::npos)
-    return fmt::format(
-        "The event files of {} are the same files as those of the new archive: it may be deleted, "
-        "but nothing may write to it.",
-        report.before.archive);
+  }
+  if (report.link.find("hard") != std::string::npos) {
+    text += fmt::format(
+        "{}The event files of {} are the same files as those of the new archive: it may be "
+        "deleted, but nothing may write to it.",
+        text.empty() ? "" : " Where links are hard: ", report.before.archive);
+  }
+  if (!text.empty()) return text;
   return fmt::format("The new archive needs nothing of {} any more.", report.before.archive);
 }
 
@@ -303,9 +307,9 @@ Json phases_json(const CorrectReport& report) {
 
 std::string to_text(const CorrectReport& report, const Style& style) {
   FieldList about;
-  about.field("archive", report.before.archive)
-      .field("corrected", output_text(report))
-      .field("trace", trace_text(report.before))
+  about.field("archive", report.before.archive).field("corrected", output_text(report));
+  add_leftovers(about, report.leftovers_removed);
+  about.field("trace", trace_text(report.before))
       .field("presync", presync_text(report.before))
       .field("mu", mu_text(report.before));
   add_completeness(about, report.before.completeness);
@@ -359,6 +363,7 @@ Json to_json(const CorrectReport& report) {
                {"phases_s", phases_json(report)},
                {"peak_memory_bytes", report.peak_memory_bytes}};
   add_verdict(json, report.judgement);
+  add_leftovers(json, report.leftovers_removed);
   if (report.spilled_bytes > 0) json["spilled_bytes"] = report.spilled_bytes;
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.before.resolution_hz);
   return json;

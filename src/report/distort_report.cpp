@@ -4,14 +4,16 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/parts.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {
 
 std::string to_text(const DistortReport& report, const Style& style) {
-  return FieldList()
-      .field("archive", report.input + " (the ground truth)")
-      .field("distorted", report.output)
+  FieldList fields;
+  fields.field("archive", report.input + " (the ground truth)").field("distorted", report.output);
+  add_leftovers(fields, report.leftovers_removed);
+  return fields
       .field("trace", fmt::format("{}, {}, {} (seed {})",
                                   format_number_of(report.locations, "location", "locations"),
                                   format_number_of(report.events, "event", "events"),
@@ -23,15 +25,17 @@ std::string to_text(const DistortReport& report, const Style& style) {
 }
 
 Json to_json(const DistortReport& report) {
-  return {{"schema", "entrain.distort/1"},
-          {"archive", report.input},
-          {"output", report.output},
-          {"seed", report.seed},
-          {"locations", report.locations},
-          {"clocks", report.clocks},
-          {"events", report.events},
-          {"largest_offset_s", number(report.largest_offset_s)},
-          {"largest_residual_s", number(report.largest_residual_s)}};
+  Json json = {{"schema", "entrain.distort/1"},
+               {"archive", report.input},
+               {"output", report.output},
+               {"seed", report.seed},
+               {"locations", report.locations},
+               {"clocks", report.clocks},
+               {"events", report.events},
+               {"largest_offset_s", number(report.largest_offset_s)},
+               {"largest_residual_s", number(report.largest_residual_s)}};
+  add_leftovers(json, report.leftovers_removed);
+  return json;
 }
 
 std::string json_text(const DistortReport& report) { return dump(to_json(report)); }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/parts.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {
@@ -148,9 +149,9 @@ std::string location_text(const DropReport& report, const Style& style) {
 
 std::string to_text(const DropReport& report, const Style& style) {
   FieldList fields;
-  fields.field("archive", report.input + " (the ground truth)")
-      .field("written", report.output)
-      .field("lost", fmt::format("{}, seed {}", total_text(report), report.seed));
+  fields.field("archive", report.input + " (the ground truth)").field("written", report.output);
+  add_leftovers(fields, report.leftovers_removed);
+  fields.field("lost", fmt::format("{}, seed {}", total_text(report), report.seed));
   if (report.marks > 0) {
     fields.field("marks", format_number_of(report.marks, "MeasurementOnOff record",
                                            "MeasurementOnOff records"));
@@ -182,17 +183,19 @@ Json to_json(const DropReport& report) {
     if (location.end) line["end_ticks"] = *location.end;
     locations.push_back(std::move(line));
   }
-  return {{"schema", "entrain.drop/1"},
-          {"archive", report.input},
-          {"output", report.output},
-          {"seed", report.seed},
-          {"resolution_hz", report.resolution_hz},
-          {"events", report.events},
-          {"lost", report.lost},
-          {"marks", report.marks},
-          {"kinds", std::move(kinds)},
-          {"others", {{"records", others(report).records}, {"lost", others(report).lost}}},
-          {"locations", std::move(locations)}};
+  Json json = {{"schema", "entrain.drop/1"},
+               {"archive", report.input},
+               {"output", report.output},
+               {"seed", report.seed},
+               {"resolution_hz", report.resolution_hz},
+               {"events", report.events},
+               {"lost", report.lost},
+               {"marks", report.marks},
+               {"kinds", std::move(kinds)},
+               {"others", {{"records", others(report).records}, {"lost", others(report).lost}}},
+               {"locations", std::move(locations)}};
+  add_leftovers(json, report.leftovers_removed);
+  return json;
 }
 
 std::string json_text(const DropReport& report) { return dump(to_json(report)); }

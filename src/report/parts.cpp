@@ -105,6 +105,16 @@ std::string clocks_text(const CheckReport& report, const Style& style) {
   return text + "\n" + table.text(style);
 }
 
+void add_leftovers(FieldList& fields, std::uint64_t removed) {
+  if (removed == 0) return;
+  fields.field("removed", format_number_of(removed, "unfinished folder", "unfinished folders") +
+                              " of killed runs, beside the new one");
+}
+
+void add_leftovers(Json& json, std::uint64_t removed) {
+  if (removed > 0) json["leftovers_removed"] = removed;
+}
+
 void add_warnings(FieldList& fields, const CheckReport& report) {
   for (const std::string& warning : report.clocks.warnings) fields.field("warning", warning);
 }

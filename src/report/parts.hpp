@@ -23,6 +23,12 @@ std::string clocks_text(const CheckReport& report, const Style& style);
 /// Adds a field per warning of the clocks.
 void add_warnings(FieldList& fields, const CheckReport& report);
 
+/// Adds a field on folders of killed runs that were removed, if there were any.
+void add_leftovers(FieldList& fields, std::uint64_t removed);
+
+/// The same for machines: "leftovers_removed".
+void add_leftovers(Json& json, std::uint64_t removed);
+
 /// The clocks for machines: an array with one object per clock.
 Json clocks_json(const CheckReport& report);
 

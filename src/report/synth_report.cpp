@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/parts.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {
@@ -20,8 +21,10 @@ double per_second(const SynthReport& report) {
 }  // namespace
 
 std::string to_text(const SynthReport& report, const Style& style) {
-  return FieldList()
-      .field("archive", fmt::format("{} ({})", report.archive, format_bytes(report.event_bytes)))
+  FieldList fields;
+  fields.field("archive", fmt::format("{} ({})", report.archive, format_bytes(report.event_bytes)));
+  add_leftovers(fields, report.leftovers_removed);
+  return fields
       .field("pattern", fmt::format("{}, {}, {} (seed {})", name_of(report.pattern),
                                     format_number_of(report.locations, "location", "locations"),
                                     format_number_of(report.iterations, "iteration", "iterations"),
@@ -41,19 +44,21 @@ std::string to_text(const SynthReport& report, const Style& style) {
 }
 
 Json to_json(const SynthReport& report) {
-  return {{"schema", "entrain.synth/1"},
-          {"archive", report.archive},
-          {"pattern", name_of(report.pattern)},
-          {"seed", report.seed},
-          {"locations", report.locations},
-          {"iterations", report.iterations},
-          {"events", report.events},
-          {"communication_events", report.communication_events},
-          {"messages", report.messages},
-          {"collectives", report.collectives},
-          {"event_bytes", report.event_bytes},
-          {"span_s", number(report.span_s)},
-          {"seconds", number(report.seconds)}};
+  Json json = {{"schema", "entrain.synth/1"},
+               {"archive", report.archive},
+               {"pattern", name_of(report.pattern)},
+               {"seed", report.seed},
+               {"locations", report.locations},
+               {"iterations", report.iterations},
+               {"events", report.events},
+               {"communication_events", report.communication_events},
+               {"messages", report.messages},
+               {"collectives", report.collectives},
+               {"event_bytes", report.event_bytes},
+               {"span_s", number(report.span_s)},
+               {"seconds", number(report.seconds)}};
+  add_leftovers(json, report.leftovers_removed);
+  return json;
 }
 
 std::string json_text(const SynthReport& report) { return dump(to_json(report)); }

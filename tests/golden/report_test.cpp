@@ -140,6 +140,24 @@ TEST(GoldenReport, an_unproven_trace_is_never_called_free_of_violations) {
             "edge.");
 }
 
+TEST(GoldenReport, an_overlay_of_several_kinds_of_links_says_what_each_needs) {
+  CorrectReport correct = samples::correct();
+  correct.mode = "overlay";
+  correct.link = "symbolic link (7), hard link (1)";
+  const std::string text = report::to_text(correct, {});
+  EXPECT_THAT(text, ::testing::HasSubstr("event files linked: symbolic link (7), hard link (1)"));
+  EXPECT_THAT(text, ::testing::HasSubstr("must stay where they are"));
+  EXPECT_THAT(text, ::testing::HasSubstr("Where links are hard"));
+}
+
+TEST(GoldenReport, folders_of_killed_runs_that_were_removed_are_told) {
+  CorrectReport correct = samples::correct();
+  correct.leftovers_removed = 2;
+  EXPECT_THAT(report::to_text(correct, {}),
+              ::testing::HasSubstr("2 unfinished folders of killed runs"));
+  EXPECT_THAT(report::json_text(correct), ::testing::HasSubstr("\"leftovers_removed\": 2"));
+}
+
 TEST(GoldenReport, a_correction_that_dropped_edges_or_broke_the_order_says_so) {
   CorrectReport correct = samples::correct();
   correct.cycles = {{"dropped_edges", 4}};

@@ -25,6 +25,7 @@ struct FilterPlan {
 /// An archive that was written.
 struct FilteredArchive {
   std::filesystem::path anchor;
+  std::uint64_t leftovers_removed = 0;    ///< folders of killed runs
   std::vector<FilteredEvents> locations;  ///< one per location; zeros without an event file
 };
 

@@ -4,6 +4,8 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "base/file.hpp"
@@ -86,6 +88,18 @@ const char* name_of(LinkKind kind) {
       break;
   }
   return "";
+}
+
+std::string text_of(const LinkCounts& counts) {
+  const auto kinds = std::count_if(counts.begin(), counts.end(), [](auto n) { return n > 0; });
+  std::string text;
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    if (counts[kind] == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += name_of(static_cast<LinkKind>(kind));
+    if (kinds > 1) text += fmt::format(" ({})", counts[kind]);
+  }
+  return text;
 }
 
 }  // namespace entrain::otf2

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include <entrain/error.hpp>
 #include <entrain/options.hpp>
@@ -16,5 +20,11 @@ Result<LinkKind> link_file(const std::filesystem::path& from, const std::filesys
 
 /// "reflink", "symbolic link", "hard link".
 const char* name_of(LinkKind kind);
+
+/// Numbers of links, by LinkKind.
+using LinkCounts = std::array<std::int64_t, static_cast<std::size_t>(LinkKind::hard) + 1>;
+
+/// "hard link", or if there are several kinds "reflink (7), hard link (1)"; "" without links.
+std::string text_of(const LinkCounts& counts);
 
 }  // namespace entrain::otf2

@@ -107,5 +107,11 @@ TEST(LinkName, is_for_people) {
   EXPECT_STREQ(name_of(LinkKind::automatic), "");
 }
 
+TEST(LinkCounts, name_every_kind_that_was_made) {
+  EXPECT_EQ(text_of({}), "");
+  EXPECT_EQ(text_of({0, 0, 3, 0}), "symbolic link");
+  EXPECT_EQ(text_of({0, 7, 0, 1}), "reflink (7), hard link (1)");
+}
+
 }  // namespace
 }  // namespace entrain::otf2

@@ -23,6 +23,9 @@ class NewArchive {
   /// ErrorKind::output.
   static Result<NewArchive> create(const std::filesystem::path& directory, bool force);
 
+  /// Folders that killed runs had left and that create() removed.
+  [[nodiscard]] std::uint64_t leftovers_removed() const { return directory_.leftovers_removed(); }
+
   /// Path at which an EventWriter has to write the event file of a location.
   [[nodiscard]] std::filesystem::path event_file(std::uint64_t location_id) const;
 
@@ -30,7 +33,8 @@ class NewArchive {
   /// ErrorKind::output.
   Result<void> write_local_definitions(std::uint64_t location_id) const;
 
-  /// Writes the global definitions and the anchor and gives the archive its name. The trace id
+  /// Writes the global definitions and the anchor, waits until all is on the disk, and gives the
+  /// archive its name. The trace id
   /// follows from the definitions and `description`. Returns the path of the anchor file. Errors:
   /// ErrorKind::output.
   Result<std::filesystem::path> commit(const trace::Definitions& definitions,

@@ -2,15 +2,18 @@
 #include "otf2/write/write_archive.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 #include <fmt/core.h>
 
 #include "base/cancel.hpp"
+#include "base/durable.hpp"
 #include "base/executor.hpp"
 #include "base/file.hpp"
 #include "base/team.hpp"
@@ -78,8 +81,26 @@ class Writer {
         with_properties(anchor, archive_.anchor(), plan_.properties, plan_.removed_properties));
   }
 
-  /// The kind of links that this process has made.
-  [[nodiscard]] LinkKind link() const { return link_made_.load(); }
+  /// Numbers of links that this process has made, by kind.
+  [[nodiscard]] LinkCounts links() const {
+    LinkCounts counts{};
+    std::copy(links_.begin(), links_.end(), counts.begin());
+    return counts;
+  }
+  /// Waits until the files of this process are on the disk. One process does it at its commit; of
+  /// several each must, as no other one knows what its machine has still in memory.
+  Result<void> make_files_durable() const {
+    for (const LocationIndex location : own_locations()) {
+      for (const fs::path& file :
+           {archive_.event_file(location), archive_.definition_file(location),
+            archive_.snapshot_file(location)}) {
+        const fs::path written = folder() / file.filename();
+        std::error_code error;
+        if (fs::is_regular_file(fs::symlink_status(written, error))) TRY(make_durable(written));
+      }
+    }
+    return {};
+  }
 
  private:
   [[nodiscard]] fs::path folder() const { return staged_.path() / archive_.name(); }
@@ -113,7 +134,7 @@ class Writer {
     }
     TRY_ASSIGN(const LinkKind made, link_file(from, folder() / from.filename(),
                                               staged_.target() / archive_.name(), plan_.link));
-    link_made_ = made;
+    ++links_[static_cast<std::size_t>(made)];
     return {};
   }
 
@@ -180,7 +201,7 @@ class Writer {
   const Archive& archive_;
   const WritePlan& plan_;
   const StagedDirectory& staged_;
-  std::atomic<LinkKind> link_made_{LinkKind::automatic};
+  std::array<std::atomic<std::int64_t>, std::tuple_size_v<LinkCounts>> links_{};
   std::mutex mutex_;
   std::vector<LocationIndex> large_files_;  ///< event files that are still to be retimed
 };
@@ -239,9 +260,13 @@ Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& pla
   TRY(team.agree(team.rank() == 0 ? writer.create_folder() : Result<void>()));
   TRY(team.agree(writer.write_locations()));
   TRY(team.agree(team.rank() == 0 ? writer.write_globals() : Result<void>()));
-  const auto link = static_cast<LinkKind>(
-      team.reduce(Team::Reduction::max, static_cast<std::int64_t>(writer.link())));
-  return StagedArchive(std::move(staged), fs::path(archive.path()).filename(), name_of(link));
+  if (team.size() > 1) TRY(team.agree(writer.make_files_durable()));
+  LinkCounts links = writer.links();
+  team.reduce(Team::Reduction::sum, links);
+  const auto leftovers = static_cast<std::uint64_t>(
+      team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(staged.leftovers_removed())));
+  return StagedArchive(std::move(staged), fs::path(archive.path()).filename(), text_of(links),
+                       leftovers);
 }
 
 Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,

@@ -59,24 +59,30 @@ class StagedArchive {
   [[nodiscard]] std::filesystem::path final_anchor() const {
     return directory_.target() / anchor_name_;
   }
-  /// "reflink", "symbolic link" or "hard link" for overlay, else empty.
+  /// "reflink", "symbolic link" or "hard link" for overlay, with counts if there are several kinds:
+  /// "reflink (7), symbolic link (1)"; else empty.
   [[nodiscard]] const std::string& link() const { return link_; }
+  /// Folders that killed runs had left and that were removed. The same at every process.
+  [[nodiscard]] std::uint64_t leftovers_removed() const { return leftovers_removed_; }
 
-  /// Gives the archive its final name. With several processes only rank 0 calls it. Errors:
-  /// ErrorKind::output.
+  /// Waits until the archive is on the disk and gives it its final name. With several processes
+  /// only rank 0 calls it. Errors: ErrorKind::output.
   Result<void> commit() { return directory_.commit(); }
 
  private:
   friend Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
                                              const std::filesystem::path& directory);
-  StagedArchive(StagedDirectory directory, std::filesystem::path anchor_name, std::string link)
+  StagedArchive(StagedDirectory directory, std::filesystem::path anchor_name, std::string link,
+                std::uint64_t leftovers_removed)
       : directory_(std::move(directory)),
         anchor_name_(std::move(anchor_name)),
-        link_(std::move(link)) {}
+        link_(std::move(link)),
+        leftovers_removed_(leftovers_removed) {}
 
   StagedDirectory directory_;
   std::filesystem::path anchor_name_;
   std::string link_;
+  std::uint64_t leftovers_removed_;
 };
 
 /// Refuses an archive from which no other one can be written: a copy that the OTF2 library made.

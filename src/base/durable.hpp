@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+
+#include <entrain/error.hpp>
+
+namespace entrain {
+
+// What a program has written reaches the disk some time later, in any order: after a loss of power
+// a file may have its name but not its content. These functions wait until it is there. File
+// systems that know no such request, and files that may not be opened, are taken at their word.
+
+/// Waits until one regular file or the names in one folder are on the disk. Errors:
+/// ErrorKind::output.
+Result<void> make_durable(const std::filesystem::path& path);
+
+/// The same for all regular files under a folder, then for the folders from the innermost to
+/// itself. Symbolic links are not followed. Errors: ErrorKind::output.
+Result<void> make_tree_durable(const std::filesystem::path& folder);
+
+}  // namespace entrain

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/durable.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/temp_folder_testing.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+TEST(Durable, files_and_folders_are_and_what_is_missing_is_named) {
+  const TempFolder folder;
+  fs::create_directories(folder / "a/b");
+  folder.put("a/x", {});
+  folder.put("a/b/y", {});
+  fs::create_symlink("nowhere", folder / "a/b/link");
+  EXPECT_TRUE(make_tree_durable(folder.path()));
+  EXPECT_TRUE(make_durable(folder / "a/x"));
+  for (const auto& refused : {make_durable(folder / "z"), make_tree_durable(folder / "z")}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::output);
+    EXPECT_THAT(refused.error().message, HasSubstr((folder / "z").string()));
+  }
+}
+
+TEST(Durable, a_folder_behind_a_link_is) {
+  const TempFolder folder;
+  fs::create_directory(folder / "a");
+  fs::create_directory_symlink("a", folder / "link");
+  EXPECT_TRUE(make_durable(folder / "link"));
+}
+
+}  // namespace
+}  // namespace entrain
