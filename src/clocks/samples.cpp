@@ -109,7 +109,10 @@ Result<std::map<LocationIndex, LocationSamples>> read_clock_samples(
   const std::filesystem::path path = folder / k_clock_samples;
   Matcher matcher(trace, locations);
   std::error_code none;
-  if (!std::filesystem::exists(path, none)) return matcher.take_found();
+  // Where the system does not say whether the file exists, reading it gives the reason.
+  if (std::filesystem::status(path, none).type() == std::filesystem::file_type::not_found) {
+    return matcher.take_found();
+  }
   std::vector<Row> process;  // its lines stand together
   TRY(read_recorder_table(path, k_columns, "without the file the ClockOffset records count",
                           [&](const std::string& line) -> std::string_view {

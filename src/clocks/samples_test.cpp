@@ -83,6 +83,13 @@ TEST_F(ClockSamples, are_none_without_a_file_or_without_rows) {
   EXPECT_THAT(*read(b), IsEmpty());
 }
 
+TEST_F(ClockSamples, are_not_absent_where_the_system_cannot_say) {
+  std::filesystem::create_symlink(k_clock_samples, folder_ / k_clock_samples);  // leads to itself
+  const auto refused = read(TraceBuilder(1));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr(k_clock_samples));
+}
+
 TEST_F(ClockSamples, a_damaged_row_is_refused_with_its_line) {
   for (const char* row : {"0,1,0,1000,1500,1500,40\n", "0,1,0,1000,1500,1500,40,2\n",
                           "0,1,0,x,1500,1500,40,1\n", "0,1,0,0,0,9223372036854775807,40,1\n"}) {
