@@ -54,6 +54,11 @@ class ClockMap {
   /// True when the function never decreases (no segment falls steeper than -1 tick per tick).
   [[nodiscard]] bool is_monotone() const;
 
+  /// True when the function is monotone and its rounded values never decrease either from stamp
+  /// `first` to stamp `last`. Where offsets rise by 2^51 ticks or more between two knots, a double
+  /// is too coarse, and the end of one segment may lie above the begin of the next one. O(knots).
+  [[nodiscard]] bool keeps_order(std::uint64_t first, std::uint64_t last) const;
+
   [[nodiscard]] std::span<const ClockKnot> knots() const { return knots_; }
 
   /// Same map with `shift` ticks added to every offset (identity: two knots with that offset).

@@ -74,12 +74,15 @@ class Correction {
   Result<void> write(const std::filesystem::path& output) {
     const Stopwatch watch(report_.phases.write);
     const trace::Share share = t_.loaded.share(processes_);
+    TRY(processes_.agree(check_order(share)));
+    note_offsets_out_of_order(share);
     TRY_ASSIGN(otf2::WritePlan plan,
                plan_output({.share = share, .measured = t_.measured.maps, .corrected = maps_}));
     plan.share = &share;
     TRY_ASSIGN(otf2::StagedArchive staged, otf2::stage_archive(*t_.archive, plan, output));
     report_.output = staged.final_anchor().string();
     report_.link = staged.link();
+    report_.leftovers_removed = staged.leftovers_removed();
     staged_.emplace(std::move(staged));
     return {};
   }
@@ -266,6 +269,36 @@ class Correction {
     report_.before.clocks = t_.measured.clocks;
     clocks::warn_of_violations(report_.before);
     return cancel_.agree(processes_);
+  }
+
+  /// Refuses maps under which time would run backward between two records.
+  [[nodiscard]] Result<void> check_order(const trace::Share& share) const {
+    for (const LocationIndex l : share.own()) {
+      const trace::LocationSkeleton& location = share.trace.locations[l];
+      if (location.event_count == 0 || maps_[l].keeps_order(location.first, location.last)) {
+        continue;
+      }
+      return fail(ErrorKind::input,
+                  fmt::format("location {} of {}: its clock is so far from the others that a clock "
+                              "map cannot bring it there to the tick, and time would run backward; "
+                              "only offsets measured by the tracer can bring them together",
+                              share.trace.definitions.locations[l].id, share.trace.path));
+    }
+    return {};
+  }
+
+  /// A rewritten archive has no use for ClockOffset records, and none at all where no reader takes
+  /// them.
+  void note_offsets_out_of_order(const trace::Share& share) {
+    std::int64_t count = 0;
+    for (const LocationIndex l : share.own()) {
+      count += trace::in_order(share.trace.locations[l].clock_offsets) ? 0 : 1;
+    }
+    count = processes_.reduce(Team::Reduction::sum, count);
+    if (count == 0 || is_overlay()) return;
+    t_.report.notes.push_back(fmt::format(
+        "ClockOffset records out of order, which no reader takes, were left out at {} location{}",
+        count, count == 1 ? "" : "s"));
   }
 
   /// All but the processes that write it together.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <span>
+
+#include <fmt/core.h>
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
@@ -9,6 +12,24 @@
 #include "trace/properties.hpp"
 
 namespace entrain {
+
+namespace {
+
+/// Refuses maps under which the stamps of a location would run backward.
+Result<void> check_order(const trace::Trace& trace, std::span<const ClockMap> maps) {
+  for (LocationIndex l = 0; l < maps.size(); ++l) {
+    const trace::LocationSkeleton& location = trace.locations[l];
+    if (location.event_count == 0 || maps[l].keeps_order(location.first, location.last)) continue;
+    return fail(
+        ErrorKind::input,
+        fmt::format("location {} of {}: its stamps are so far apart that a clock map cannot "
+                    "move them to the tick, and time would run backward",
+                    trace.definitions.locations[l].id, trace.path));
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<DistortReport> distort(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const DistortOptions& options,
@@ -39,10 +60,13 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
   plan.force = options.force;
   plan.threads = options.threads;
   plan.progress = progress;
-  TRY_ASSIGN(const std::filesystem::path anchor, otf2::write_archive(*original, plan, output));
+  TRY(check_order(loaded.trace, plan.maps));
+  TRY_ASSIGN(otf2::StagedArchive staged, otf2::stage_archive(*original, plan, output));
+  TRY(staged.commit());
   DistortReport report = std::move(distortion.report);
   report.input = loaded.trace.path;
-  report.output = anchor.string();
+  report.output = staged.final_anchor().string();
+  report.leftovers_removed = staged.leftovers_removed();
   return report;
 }
 

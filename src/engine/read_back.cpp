@@ -2,7 +2,10 @@
 #include "engine/read_back.hpp"
 
 #include <memory>
+#include <string>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
@@ -23,6 +26,24 @@ Judgement judge_correction(const CorrectReport& report) {
   const bool dropped = count_of(report.cycles, "dropped_edges") > 0;
   if (after.verdict == Verdict::violations || !dropped) return after;
   return {Verdict::unproven, Doubt::contradictory_edges};
+}
+
+/// An archive that was written from a good one and cannot be read: nobody shall get it. Its folder
+/// has no name yet; the sentence gives it the one that it would have had.
+template <class T>
+Result<T> readable(const std::filesystem::path& anchor, const CorrectReport& report,
+                   Result<T> result) {
+  if (result || result.error().kind != ErrorKind::input) return result;
+  const std::string staged = anchor.parent_path().string();
+  const std::string named = std::filesystem::path(report.output).parent_path().string();
+  std::string why = std::move(result).error().message;
+  for (std::size_t at = 0; (at = why.find(staged, at)) != std::string::npos; at += named.size()) {
+    why.replace(at, staged.size(), named);
+  }
+  return fail(ErrorKind::output,
+              fmt::format("the corrected archive would be unreadable, so it was not kept: {}; try "
+                          "another --presync, or leave that location out",
+                          why));
 }
 
 }  // namespace
@@ -49,8 +70,12 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
                                    {.threads = workers_.threads(), .progress = progress_})));
   if (processes_.any(!rewritten.as_mapped)) return as_any_other(anchor, report);
   session::begin_phase(progress_, "verify");
-  // The file holds the values of the maps, so these tell what a reader sees.
+  // The file holds the values of the maps, so these tell what a reader sees. Only where records are
+  // missing does a reader look at stamps to find out which of them belong together.
   TRY_ASSIGN(report.after, check(loaded, original_.corrected));
+  if (processes_.any(!report.after.unmatched.empty() || !report.after.skipped.empty())) {
+    return as_any_other(anchor, report);
+  }
   const bool has_clock_offsets = processes_.any(rewritten.has_clock_offsets);
   return compare(loaded.trace, original_.corrected, has_clock_offsets ? "linear" : "none", report);
 }
@@ -60,10 +85,12 @@ Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectRepor
   session::begin_phase(progress_, "verify");
   clocks::Presynchronised as_read;  // the times that a reader finds
   {
-    TRY_ASSIGN(const session::Overlay overlay,
-               session::Overlay::open(workers_, anchor, original_.loaded));
-    TRY_ASSIGN(as_read,
-               clocks::presynchronise(overlay.written().share(processes_), Presync::linear));
+    TRY_ASSIGN(
+        const session::Overlay overlay,
+        readable(anchor, report, session::Overlay::open(workers_, anchor, original_.loaded)));
+    TRY_ASSIGN(as_read, readable(anchor, report,
+                                 clocks::presynchronise(overlay.written().share(processes_),
+                                                        Presync::linear)));
     TRY_ASSIGN(report.after, check(overlay.written(), as_read.maps));
   }
   count_events_in_flushes(report.after);
@@ -72,10 +99,13 @@ Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectRepor
 
 /// Reads a rewritten archive as any other one.
 Result<void> ReadBack::as_any_other(const std::filesystem::path& anchor, CorrectReport& report) {
-  TRY_ASSIGN(const session::LoadedTrace written, session::load(workers_, anchor, progress_));
+  report.after = {};
+  TRY_ASSIGN(const session::LoadedTrace written,
+             readable(anchor, report, session::load(workers_, anchor, progress_)));
   session::begin_phase(progress_, "verify");
-  TRY_ASSIGN(const clocks::Presynchronised as_read,
-             clocks::presynchronise(written.share(processes_), Presync::linear));
+  TRY_ASSIGN(
+      const clocks::Presynchronised as_read,
+      readable(anchor, report, clocks::presynchronise(written.share(processes_), Presync::linear)));
   TRY_ASSIGN(report.after, check(written, as_read.maps));
   return compare(written.trace, as_read.maps, as_read.method, report);
 }

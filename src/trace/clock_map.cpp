@@ -2,6 +2,7 @@
 #include <entrain/clock_map.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <fmt/core.h>
@@ -21,6 +22,15 @@ std::int64_t rounded(double x) {
 /// a + b modulo 2^64: a stamp near 2^64 must not be undefined behaviour.
 std::int64_t wrapping_sum(std::uint64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(a + static_cast<std::uint64_t>(b));
+}
+
+/// True if a line falls by more than a tick at once so far from its knot: distances above 2^53 and
+/// products above 2^52 are coarser than a tick in doubles.
+bool falls_in_steps(double slope, std::uint64_t distance) {
+  constexpr double k_exact_product = 4503599627370496.0;  // 2^52
+  const int coarse = static_cast<int>(std::bit_width(distance)) - 53;
+  return slope < 0 && ((coarse > 0 && std::ldexp(-slope, coarse) > 0.5) ||
+                       -slope * static_cast<double>(distance) > k_exact_product);
 }
 
 }  // namespace
@@ -89,6 +99,24 @@ bool ClockMap::is_monotone() const {
     if (fall > 0 && static_cast<std::uint64_t>(fall) > knots_[i].local - knots_[i - 1].local) {
       return false;
     }
+  }
+  return true;
+}
+
+bool ClockMap::keeps_order(std::uint64_t first, std::uint64_t last) const {
+  if (!is_monotone()) return false;
+  for (std::size_t i = 1; i < knots_.size(); ++i) {
+    const ClockKnot &begin = knots_[i - 1], &end = knots_[i];
+    const bool last_segment = i + 1 == knots_.size();
+    const std::uint64_t right = last_segment ? last : std::min(end.local, last);
+    const std::uint64_t left = i == 1 ? first : begin.local;
+    if (falls_in_steps(slope(begin, end), std::max(right, begin.local) - begin.local) ||
+        falls_in_steps(slope(begin, end), begin.local - std::min(left, begin.local))) {
+      return false;
+    }
+    if (last_segment || end.local < first || end.local >= last) continue;
+    const std::int64_t before = at(begin, slope(begin, end), end.local);
+    if (before > at(end, slope(end, knots_[i + 1]), end.local + 1)) return false;
   }
   return true;
 }

@@ -81,6 +81,31 @@ TEST(ClockMap, steep_falls_are_not_monotone) {
   EXPECT_FALSE(map_of({{0, 101}, {100, 0}}).is_monotone());
 }
 
+// In doubles 39 times a 39th of that offset is 103 ticks more: the first segment ends above the
+// next.
+TEST(ClockMap, rises_that_a_double_cannot_tell_to_the_tick_break_the_order) {
+  const std::int64_t far = 800'240'178'066'062'873;
+  const ClockMap map = map_of({{1'000, 0}, {1'039, far}, {2'000, far}});
+  EXPECT_TRUE(map.is_monotone());
+  ASSERT_GT(map(1'039), map(1'040));
+  EXPECT_FALSE(map.keeps_order(1'000, 2'000));
+  EXPECT_TRUE(map.keeps_order(1'000, 1'039));
+  EXPECT_TRUE(map.keeps_order(1'040, 2'000));
+  EXPECT_TRUE(map_of({{1'000, 0}, {1'039, 1 << 30}, {2'000, 1 << 30}}).keeps_order(0, ~0u));
+}
+
+TEST(ClockMap, a_falling_line_breaks_the_order_far_from_its_knots) {
+  const ClockMap map = map_of({{1'000, 0}, {2'000, -30}});
+  const std::uint64_t far = std::uint64_t{1} << 60;
+  bool falls = false;
+  for (std::uint64_t t = far; t < far + 1'000; ++t) falls |= map(t + 1) < map(t);
+  ASSERT_TRUE(falls);
+  EXPECT_FALSE(map.keeps_order(0, far + 1'000));
+  EXPECT_TRUE(map.keeps_order(0, std::uint64_t{1} << 52));
+  EXPECT_TRUE(map_of({{far, 30}, {far + 1'000, 0}}).keeps_order(far, far + 5'000));
+  EXPECT_FALSE(map_of({{far, 30}, {far + 1'000, 0}}).keeps_order(0, far));
+}
+
 TEST(ClockMap, refuses_knots_out_of_order) {
   EXPECT_FALSE(ClockMap::from_knots({{5, 0}, {5, 1}}));
   EXPECT_FALSE(ClockMap::from_knots({{5, 0}, {4, 1}}));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -136,6 +137,13 @@ struct ClockOffset {
   std::int64_t offset = 0;  ///< ticks to add
   double stddev = 0;        ///< as stored
 };
+
+/// True if their times increase from each record to the next, as every reader demands.
+[[nodiscard]] inline bool in_order(std::span<const ClockOffset> offsets) {
+  return std::adjacent_find(offsets.begin(), offsets.end(), [](const auto& a, const auto& b) {
+           return b.time <= a.time;
+         }) == offsets.end();
+}
 
 /// The communication events of a location and the few other things that a correction needs of its
 /// files: the result of one scan.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -33,13 +34,19 @@ class TimeComparer {
   /// `other` is as large as the block visited next.
   void compare_with(std::uint8_t* other) { other_ = other; }
   [[nodiscard]] bool as_mapped() const { return as_mapped_; }
+  /// Smallest and largest stamp so far; smallest above largest: there was none.
+  [[nodiscard]] std::uint64_t first() const { return first_; }
+  [[nodiscard]] std::uint64_t last() const { return last_; }
 
   void chunk(const std::uint8_t* bytes, bool big_endian) {
     chunk_ = bytes;
     big_endian_ = big_endian;
   }
   bool stamp(std::size_t offset, std::uint64_t time) {
-    as_mapped_ &= load_u64(other_ + offset, big_endian_) == mapped(time);
+    const std::uint64_t written = load_u64(other_ + offset, big_endian_);
+    as_mapped_ &= written == mapped(time) && written >= last_;
+    if (first_ > last_) first_ = written;
+    last_ = written;
     copy(offset);
     return true;
   }
@@ -48,10 +55,14 @@ class TimeComparer {
     return true;
   }
   std::size_t hurry(std::size_t at, std::size_t limit) {
+    if (first_ > last_) return at;  // the walk takes the first stamp
     bool same = true;
+    std::uint64_t last = last_;
     while (at < limit) {
       if (chunk_[at] == mark::stamp) {
-        same &= load_u64(other_ + at + 1, false) == mapped(load_u64(chunk_ + at + 1, false));
+        const std::uint64_t written = load_u64(other_ + at + 1, false);
+        same &= written == mapped(load_u64(chunk_ + at + 1, false)) && written >= last;
+        last = written;
         copy(at + 1);
         at += 9;
       }
@@ -60,6 +71,7 @@ class TimeComparer {
       at += 2 + length;
     }
     as_mapped_ &= same;
+    last_ = last;
     return at;
   }
 
@@ -72,6 +84,7 @@ class TimeComparer {
   std::uint8_t* other_ = nullptr;
   bool big_endian_ = false;
   bool as_mapped_ = true;
+  std::uint64_t first_ = 1, last_ = 0;
 };
 
 tl::unexpected<Error> different(const fs::path& written, const fs::path& original,
@@ -98,11 +111,12 @@ class Comparison {
                             def::clock_properties));
     TRY(parallel_for(threads_, locations_.size(),
                      [&](std::size_t i) { return compare_local_definitions(locations_[i]); }));
-    const std::vector<Part> parts = split_files();
+    std::vector<Part> parts = split_files();
     if (progress_ != nullptr) {
       progress_->begin("read back", original_.event_bytes(locations_), "B");
     }
     TRY(parallel_for(threads_, parts.size(), [&](std::size_t i) { return compare(parts[i]); }));
+    compare_order_of(parts);
     return Rewritten{as_mapped_, has_clock_offsets_};
   }
 
@@ -110,6 +124,7 @@ class Comparison {
   struct Part {
     LocationIndex location = k_none;
     ChunkRange range;
+    std::uint64_t first = 1, last = 0;  ///< stamps of the written file; first > last: none
   };
 
   Result<void> compare_definitions(const fs::path& from, const fs::path& to, std::uint8_t except) {
@@ -128,6 +143,7 @@ class Comparison {
                read_local_definitions(to, written_.anchor().definition_chunk_size));
     if (local.clock_offsets.empty()) return {};
     has_clock_offsets_ = true;
+    if (!trace::in_order(local.clock_offsets)) as_mapped_ = false;
     const bool effective =
         local.clock_offsets.size() > 1 &&
         std::any_of(local.clock_offsets.begin(), local.clock_offsets.end(),
@@ -152,7 +168,19 @@ class Comparison {
     return parts;
   }
 
-  Result<void> compare(const Part& part) {
+  /// Each part was looked at by itself.
+  void compare_order_of(std::span<const Part> parts) {
+    LocationIndex location = k_none;
+    std::uint64_t last = 0;
+    for (const Part& part : parts) {
+      if (std::exchange(location, part.location) != part.location) last = 0;
+      if (part.first > part.last) continue;
+      if (part.first < last) as_mapped_ = false;
+      last = part.last;
+    }
+  }
+
+  Result<void> compare(Part& part) {
     const fs::path from = original_.event_file(part.location);
     const fs::path to = written_.event_file(part.location);
     if (!file_exists(from) && !file_exists(to)) return {};
@@ -179,6 +207,8 @@ class Comparison {
       }
     }
     if (!comparer.as_mapped()) as_mapped_ = false;
+    part.first = comparer.first();
+    part.last = comparer.last();
     return {};
   }
 

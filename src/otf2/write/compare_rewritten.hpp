@@ -22,8 +22,9 @@ struct RewrittenArchive {
 /// The result of comparing the two.
 struct Rewritten {
   /// True if the original archive together with the maps says all about the written one: every
-  /// stamp has the value that the location's map gives, no ClockOffset record changes the time that
-  /// a reader sees, and all definitions but ClockProperties are the same.
+  /// stamp has the value that the location's map gives, and none is below the one before it; no
+  /// ClockOffset record changes the time that a reader sees or keeps it from reading; and all
+  /// definitions but ClockProperties are the same.
   bool as_mapped = true;
   bool has_clock_offsets = false;  ///< there are ClockOffset records, whatever their effect
 };

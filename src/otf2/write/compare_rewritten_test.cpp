@@ -102,6 +102,31 @@ TEST_F(CompareRewritten, is_another_for_a_reader_when_clock_offsets_count) {
   EXPECT_TRUE(result->has_clock_offsets);
 }
 
+TEST_F(CompareRewritten, is_nothing_for_a_reader_when_clock_offsets_are_out_of_order) {
+  plan_.clock_offsets.resize(plan_.maps.size());
+  plan_.clock_offsets[3] = {{10, 0, 0.0}, {5, 0, 0.0}};
+  write();
+  const auto result = compare();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_FALSE(result->as_mapped);
+}
+
+TEST_F(CompareRewritten, is_nothing_for_a_reader_when_time_runs_backward) {
+  const auto skeleton = original_->scan(3);
+  ASSERT_TRUE(skeleton);
+  const std::uint64_t first = skeleton->first, last = skeleton->last;
+  const std::int64_t far = 4 * static_cast<std::int64_t>(last - first);
+  plan_.maps[3] = *ClockMap::from_knots({{first, far}, {last, far / 2}});
+  write();
+  for (const std::uint64_t part_bytes : {std::uint64_t{1}, std::uint64_t{1} << 30}) {
+    const std::vector<LocationIndex> some{0, 3};
+    const auto result = compare_rewritten({*original_, *written_, some, plan_.maps},
+                                          {.threads = 1, .part_bytes = part_bytes});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_FALSE(result->as_mapped);
+  }
+}
+
 TEST_F(CompareRewritten, is_another_with_other_definitions) {
   plan_.maps.assign(plan_.maps.size(), {});
   written_ = open(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8.truth");

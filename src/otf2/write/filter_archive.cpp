@@ -4,6 +4,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include <fmt/core.h>
+
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/file.hpp"
@@ -30,9 +32,17 @@ Result<FilteredEvents> write_location(const Archive& archive, const FilterPlan& 
   TRY(Cancel(plan.progress).check());
   TRY(copy_if_there(archive.definition_file(location), folder));
   TRY(copy_if_there(archive.snapshot_file(location), folder));
+  TRY_ASSIGN(const LocalDefinitions local, archive.local_definitions(location));
+  if (!trace::in_order(local.clock_offsets)) {
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} is damaged: its ClockOffset records are not in order of time, and no "
+                    "reader would take a copy; write one without them by entrain correct "
+                    "--presync none",
+                    archive.definition_file(location).string()));
+  }
   const fs::path from = archive.event_file(location);
   if (!file_exists(from)) return FilteredEvents{};
-  TRY_ASSIGN(const LocalDefinitions local, archive.local_definitions(location));
   return filter_events(archive.events_of(location, local), folder / from.filename(),
                        *plan.filters[location], plan.progress);
 }
@@ -73,6 +83,7 @@ Result<FilteredArchive> filter_archive(const Archive& archive, const FilterPlan&
   }));
   TRY(write_globals(archive, result.locations, staged.path()));
   TRY(staged.commit());
+  result.leftovers_removed = staged.leftovers_removed();
   result.anchor = staged.target() / fs::path(archive.path()).filename();
   return result;
 }

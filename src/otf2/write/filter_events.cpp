@@ -132,6 +132,10 @@ class FilteringVisitor {
     // A stamp between an attribute list and its record.
     attributes_.insert(attributes_.end(), chunk_ + begin_, chunk_ + offset - 1);
     begin_ = offset + 8;
+    if (time < std::exchange(last_, time)) {
+      error_ = Error{ErrorKind::input, "time runs backward, and no reader would take a copy"};
+      return false;
+    }
     return decoder_.stamp(time);
   }
   bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
@@ -175,7 +179,8 @@ class FilteringVisitor {
   std::vector<MeasurementMark> marks_;
   std::size_t next_mark_ = 0;
   const std::uint8_t* chunk_ = nullptr;
-  std::size_t begin_ = 0;  ///< after the last record or stamp
+  std::size_t begin_ = 0;   ///< after the last record or stamp
+  std::uint64_t last_ = 0;  ///< stamp
   std::vector<std::uint8_t> attributes_;
   std::optional<Error> error_;
 };

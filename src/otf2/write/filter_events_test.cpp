@@ -286,5 +286,14 @@ TEST_F(FilterEvents, can_be_interrupted) {
   EXPECT_EQ(result.error().kind, ErrorKind::interrupted);
 }
 
+TEST_F(FilterEvents, time_that_runs_backward_is_refused) {
+  Chosen filter(all);
+  const auto refused =
+      try_filtered(ChunkBuilder().stamp(10).enter(1).stamp(9).enter(2).end().bytes(), filter);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::input);
+  EXPECT_THAT(refused.error().message, HasSubstr("time runs backward"));
+}
+
 }  // namespace
 }  // namespace entrain::otf2

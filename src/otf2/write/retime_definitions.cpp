@@ -129,6 +129,17 @@ void patch(std::vector<std::uint8_t>& bytes, const DefinitionFile& file, std::si
             bytes.begin() + static_cast<std::ptrdiff_t>(file.records[index].file_offset));
 }
 
+/// True if no reader refuses the ClockOffset records of the file for their order.
+bool offsets_in_order(const DefinitionFile& file) {
+  std::vector<trace::ClockOffset> offsets;
+  for (const DefinitionRecord& record : file.records) {
+    if (record.type != def::local_clock_offset) continue;
+    FieldReader in(record.payload.data(), record.payload.size(), file.big_endian);
+    offsets.push_back({.time = in.fixed64()});
+  }
+  return trace::in_order(offsets);
+}
+
 Result<std::vector<std::uint8_t>> whole_file(const fs::path& path) {
   return read_file(path, k_undefined);
 }
@@ -164,6 +175,9 @@ Result<void> write_neutral_definitions(const fs::path& from, const fs::path& to,
                                        std::uint64_t chunk_size) {
   if (!file_exists(from)) return {};
   TRY_ASSIGN(const DefinitionFile file, read_definition_file(from, chunk_size));
+  if (!offsets_in_order(file)) {
+    return write_local_definitions(from, to, chunk_size, file.big_endian, {});
+  }
   TRY_ASSIGN(auto bytes, whole_file(from));
   for (const DefinitionRecord& record : file.records) {
     if (record.type != def::local_clock_offset || record.payload.size() < 9) continue;

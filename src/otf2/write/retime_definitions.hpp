@@ -19,8 +19,8 @@ Result<void> write_global_definitions(const std::filesystem::path& from,
                                       const std::filesystem::path& to, std::uint64_t chunk_size,
                                       std::int64_t first, std::int64_t last);
 
-/// Copies local definitions with every ClockOffset set to 0, in place. A missing file stays
-/// missing.
+/// Copies local definitions with every ClockOffset set to 0, in place; without them if they are out
+/// of order, so that no reader could take the copy. A missing file stays missing.
 Result<void> write_neutral_definitions(const std::filesystem::path& from,
                                        const std::filesystem::path& to, std::uint64_t chunk_size);
 

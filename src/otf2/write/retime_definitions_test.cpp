@@ -140,6 +140,21 @@ TEST_F(RetimeDefinitions, clock_offsets_are_neutralised_in_place) {
   EXPECT_EQ(neutral(file({0}, {1, 0}, {0})), file({0}, {1, 0}, {0}));
 }
 
+// No reader takes such a file, whatever the offsets are.
+TEST_F(RetimeDefinitions, clock_offsets_out_of_order_are_left_out) {
+  const Bytes table{6, 1, 1, 0, 1, 5};
+  for (const std::uint64_t second : {10u, 9u}) {
+    const Bytes before = ChunkBuilder()
+                             .record(def::local_clock_offset, offset_record(10, {1, 7}))
+                             .record(def::local_mapping_table, table)
+                             .record(def::local_clock_offset, offset_record(second, {1, 8}))
+                             .end()
+                             .bytes();
+    EXPECT_EQ(neutral(before),
+              ChunkBuilder().record(def::local_mapping_table, table).end().bytes());
+  }
+}
+
 TEST_F(RetimeDefinitions, a_missing_file_stays_missing) {
   const fs::path from = folder_ / "none", to = folder_ / "to";
   EXPECT_TRUE(write_neutral_definitions(from, to, k_chunk));
