@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cases whose input is damaged: archives, tables, unfinished recordings, networks, arguments."""
+
+import json
+import os
+import random
+import re
+
+from . import mutate
+from .context import EXITS, Case, Context, some
+from .runner import WRITTEN, contents, tree
+
+LONGEST_JSON = 1 << 21
+
+VERDICT = [["--alltoallv", "dense"], ["--init-finalize", "on"], ["--min-coverage", "0"],
+           ["--min-coverage", "100"], ["--strict-latency"]]
+CHECK = VERDICT + [
+    *[["--presync", method] for method in ("none", "none", "linear", "regression", "spline",
+                                           "causal", "auto")],
+    *[["--clock-domain", kind] for kind in ("location", "process", "node")],
+    *[["--mu", value] for value in ("delays", "rtt", "1tick", "1e-6", "0")],
+    ["--bounds"], ["--max-rate-ppm", "10"], ["--sessions", "mean"], ["--sessions", "weighted"],
+    ["--memory", "1"], ["--threads", "1"], ["--threads", "3"], ["--verbose"], ["--json"]]
+CORRECT = CHECK + [["--backward", "off"], ["--delta", "1"], ["--delta", "1000"], ["--gamma", "0.9"],
+                   ["--gamma", "0.5"], ["--max-slope", "0.01"], ["--amortize", "off"],
+                   ["--no-verify"], ["--link", "symbolic"], ["--link", "hard"]]
+LINK = ("--link",)
+# They do not change what is written.
+NOT_CORRECT = ("--json", "--verbose")
+
+
+def _only(case: Case, pool: list[list[str]]) -> list[str]:
+    return [word for group in case.options if group in pool for word in group]
+
+
+def _judge_json(context: Context, outcome) -> None:
+    if "--json" in outcome.args and outcome.code in WRITTEN and len(outcome.out) < LONGEST_JSON:
+        try:
+            json.loads(outcome.out)
+        except ValueError as error:
+            context.find("not JSON", outcome, str(error))
+
+
+def judge_result(context: Context, folder: str, made, verdict: list[str]) -> None:
+    """What correct wrote can be read, and is judged the same by check."""
+    checked = context.tool(["check", folder, *verdict])
+    if checked.code == 2:
+        context.find("unreadable result", made, f"check: {checked.err.strip()[:160]}")
+    elif checked.code != made.code and "--no-verify" not in made.args and not checked.timed_out:
+        context.find("verdict", made,
+                     f"correct ends with {made.code}, check of its result with {checked.code}")
+    if context.library(folder + "/traces.otf2") != 0:
+        if context.library("in/traces.otf2") == 0:
+            context.find("unreadable result", made, "otf2-print reads the input, not the result")
+        else:
+            context.note("otf2-print reads neither input nor result")
+
+
+class Archives:
+    """Mutated archives through info, check, correct in both modes and at times the other verbs."""
+    name, weight = "archives", 52
+    pool = CORRECT
+    mutations, weights = list(mutate.ARCHIVE), list(mutate.ARCHIVE_WEIGHTS.values())
+    bases = ("archives/mixed",) * 4 + ("archives/ring",) * 3 + ("archives/workers",) * 2 + (
+        "archives/reduce",) * 2 + ("archives/overlaid",) * 2 + ("recordings/mixed", "archives/allops")
+
+    def draw(self, draw: random.Random, number: int, context: Context) -> Case:
+        bases = [base for base in self.bases if (context.seeds / base).is_dir()]
+        case = Case(draw.choice(bases), mutate.draw_steps(draw, self.mutations, self.weights),
+                    some(draw, self.pool, 4))
+        case.more = {"rest": draw.choice(("distort", "drop", "compare", "threads", "", ""))}
+        return case
+
+    def run(self, context: Context, case: Case) -> None:
+        context.lay(case)
+        before = tree(context.place / "in")
+        options = case.words()
+        _judge_json(context, context.tool(["info", "in"] + _only(case, [["--json"], ["--verbose"]])))
+        checked = context.tool(["check", "in"] + _only(case, CHECK))
+        _judge_json(context, checked)
+        made = {}
+        for mode, folder in (("rewrite", "out"), ("overlay", "over")):
+            made[mode] = context.tool(["correct", "in", "-o", folder, "--mode", mode, *options],
+                                      writes=(folder,))
+            _judge_json(context, made[mode])
+            if made[mode].code in WRITTEN:
+                judge_result(context, folder, made[mode], _only(case, VERDICT))
+        self._compare(context, made)
+        self._rest(context, case, checked.code != 2)
+        context.unchanged(before)
+
+    def _compare(self, context: Context, made) -> None:
+        codes = [outcome.code for outcome in made.values()]
+        if not all(code in WRITTEN for code in codes):
+            return
+        if codes[0] != codes[1]:
+            context.find("verdict", made["rewrite"], f"ends with {codes[0]}, overlay with {codes[1]}")
+        compared = context.tool(["compare", "out", "over", "--tolerance", "0"])
+        if compared.code != 0:
+            context.find("modes differ", made["rewrite"],
+                         f"compare --tolerance 0 of the results ends with {compared.code}: "
+                         f"{compared.err.strip()[:160]}")
+
+    def _rest(self, context: Context, case: Case, readable: bool) -> None:
+        rest = case.more.get("rest")
+        if rest == "threads" and (context.place / "out").is_dir():
+            options = [word for group in case.options for word in group
+                       if group[0] not in ("--threads", "--memory", *NOT_CORRECT)]
+            again = context.tool(["correct", "in", "-o", "again", *options, "--threads", "3",
+                                  "--memory", "1"], writes=("again",))
+            if again.code in WRITTEN and contents(context.place / "again") != contents(
+                    context.place / "out"):
+                context.find("not repeatable", again, "other bytes than with the first run")
+        elif rest == "compare":
+            context.tool(["compare", "in", os.fspath(context.seeds / case.base)])
+            context.tool(["compare", os.fspath(context.seeds / case.base), "in", "--csv", "t.csv"],
+                         writes=("t.csv",))
+        elif rest in ("distort", "drop"):
+            options = ["--random", "0.1"] if rest == "drop" else ["--sessions", "3"]
+            made = context.tool([rest, "in", "-o", "other", *options], writes=("other",))
+            if made.code in WRITTEN and readable:
+                self._judge_other(context, made)
+
+    def _judge_other(self, context: Context, made) -> None:
+        again = context.tool(["check", "other", "--presync", "none"])
+        if again.code == 2:
+            context.find("unreadable result", made, f"check: {again.err.strip()[:160]}")
+        elif context.library("other/traces.otf2") != 0 and context.library("in/traces.otf2") == 0:
+            context.find("unreadable result", made, "otf2-print reads only the input")
+
+
+class Tables(Archives):
+    """Mutated clock_samples.csv and clock_delays.csv beside an archive."""
+    name, weight = "tables", 10
+    pool = CORRECT + [["--presync", "regression"], ["--presync", "spline"], ["--mu", "delays"],
+                      ["--sessions", "mean"], ["--sessions", "weighted"], ["--bounds"]] * 4
+    mutations, weights = list(mutate.TABLES), None
+    bases = ("recordings/mixed", "recordings/mixed", "recordings/ring")
+
+    def draw(self, draw: random.Random, number: int, context: Context) -> Case:
+        case = super().draw(draw, number, context)
+        if not any(group[0] == "--presync" for group in case.options):
+            case.options.append(["--presync", draw.choice(("regression", "spline", "auto"))])
+        case.more = {"rest": draw.choice(("bounds", "", ""))}
+        return case
+
+    def _rest(self, context: Context, case: Case, readable: bool) -> None:
+        if case.more.get("rest") == "bounds":
+            context.tool(["check", "in", "--bounds-csv", "b.csv", *_only(case, CHECK)],
+                         writes=("b.csv",))
+
+
+class Repairs:
+    """Damaged journals and buffers of unfinished recordings."""
+    name, weight = "repairs", 10
+
+    def draw(self, draw: random.Random, number: int, context: Context) -> Case:
+        names = list(mutate.JOURNALS)
+        return Case(draw.choice(("unfinished/p1", "unfinished/p3")), mutate.draw_steps(draw, names))
+
+    def run(self, context: Context, case: Case) -> None:
+        context.lay(case)
+        before = tree(context.place / "in")
+        outcome = context.tool(["record", "--repair", "in"], allowed=(0, 2))
+        if outcome.code == 2:
+            if "no lib/entrain" in outcome.err or "recorder is built" in outcome.err:
+                context.note("no recorder in this build")
+            context.unchanged(before)
+        elif outcome.code == 0:
+            checked = context.tool(["check", "in"])
+            if checked.code == 2:
+                context.find("unreadable result", outcome, f"check: {checked.err.strip()[:160]}")
+            if context.library("in/traces.otf2") != 0:
+                context.find("unreadable result", outcome, "otf2-print refuses it")
+
+
+class Networks:
+    """Topologies in DOT and JSON, and files of parameters."""
+    name, weight = "networks", 10
+    files = {"net/a.dot": "in/net.dot", "net/b.json": "in/net.json",
+             "net/c.parameters": "in/parameters.json"}
+    options = [["--method", method] for method in ("sss", "hss", "joined", "alternating",
+                                                   "doubling")]
+    options += [["--drift", "300ppm"], ["--tree", "given"], ["--json"], ["--preset", "ib-ndr"]]
+
+    def draw(self, draw: random.Random, number: int, context: Context) -> Case:
+        return Case(draw.choice(list(self.files)), mutate.draw_steps(draw, list(mutate.NET)),
+                    some(draw, self.options, 2))
+
+    def run(self, context: Context, case: Case) -> None:
+        context.lay(case)
+        before = tree(context.place / "in")
+        file, options = self.files[case.base], case.words()
+        bound = [word for group in case.options if group[0] not in ("--method", "--tree")
+                 for word in group]
+        place = ["single:4", "--parameters", file] if "parameters" in file else [file]
+        if "parameters" in file:
+            _judge_json(context, context.tool(["net", "bound", "--parameters", file, *bound]))
+        _judge_json(context, context.tool(["net", "schedule", *place, *options, "-o", "plan"],
+                                          writes=("plan",)))
+        _judge_json(context, context.tool(["net", "simulate", *place, *options,
+                                           "--synchronisations", "1"]))
+        context.unchanged(before)
+
+
+class Arguments:
+    """Command lines that nobody would type."""
+    name, weight = "arguments", 6
+    verbs = (["info"], ["check"], ["correct"], ["compare"], ["distort"], ["drop"], ["synth"],
+             ["net", "bound"], ["net", "schedule"], ["net", "simulate"])
+    # What takes long, writes where it likes or wants more processes is no matter of this kind.
+    left_out = ("--limit", "--output", "--csv", "--bounds-csv", "--svg", "--events", "--locations",
+                "--synchronisations", "--help")
+    numbers = ("0", "1", "2", "0.5", "1e-6", "100", "17ns", "300ppm", "on", "off", "auto", "none")
+
+    def draw(self, draw: random.Random, number: int, context: Context) -> Case:
+        verb = draw.choice(self.verbs)
+        known = self._options(context, verb)
+        case = Case("archives/ring", more={"verb": verb})
+        for _ in range(draw.randrange(5)):
+            name, values = draw.choice(known)
+            words = values.split("|") if "|" in values else list(self.numbers)
+            value = draw.choice(words if draw.random() < 0.6 else mutate.WORDS).replace("\0", "")
+            group = [name + "=" + value] if draw.random() < 0.3 else [name, value]
+            case.options.append(group if values or draw.random() < 0.05 else [name])
+        if draw.random() < 0.1:
+            case.options.append([draw.choice(mutate.WORDS).replace("\0", "")])
+        return case
+
+    def _options(self, context: Context, verb: list[str]) -> list[tuple[str, str]]:
+        key = ("options", *verb)
+        if key not in context.references:
+            text = context.runner.run(context.runner.tool, [*verb, "--help"], {}).out
+            found = re.findall(r"^ {4}(?:-\w, )?(--[\w-]+)(?: (\S+))?$", text, re.MULTILINE)
+            context.references[key] = [one for one in found if one[0] not in self.left_out]
+        return context.references[key]
+
+    def run(self, context: Context, case: Case) -> None:
+        context.lay(case)
+        before = tree(context.place / "in")
+        verb = case.more["verb"]
+        fixed = {"info": ["in"], "check": ["in"], "correct": ["in", "-o", "out"],
+                 "compare": ["in", "in"], "distort": ["in", "-o", "out"],
+                 "drop": ["in", "-o", "out"], "synth": ["-o", "out", "--events", "500"],
+                 "schedule": ["single:4"], "simulate": ["single:4", "--synchronisations", "1"]}
+        context.tool([*verb, *fixed.get(verb[-1], []), *case.words()], writes=("out",),
+                     allowed=EXITS)
+        context.unchanged(before)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums of the workers' counts, and the table made of them."""
+
+import platform
+
+
+def merged(parts: list[dict], setting: dict) -> dict:
+    kinds: dict[str, dict] = {}
+    found: dict[str, dict] = {}
+    for part in parts:
+        for name, counts in part["counts"].items():
+            _add(kinds.setdefault(name, {}), counts)
+        for signature, entry in part["found"].items():
+            if signature in found:
+                found[signature]["count"] += entry["count"]
+                found[signature]["examples"] += entry["examples"]
+            else:
+                found[signature] = entry
+    total: dict = {}
+    for counts in kinds.values():
+        _add(total, {key: value for key, value in counts.items() if not isinstance(value, dict)})
+    return {**setting, "machine": platform.processor() or platform.machine(), "total": total,
+            "kinds": kinds,
+            "longest_answer_s": max((part["longest_answer_s"] for part in parts), default=0.0),
+            "findings": sorted(found.values(), key=lambda entry: -entry["count"])}
+
+
+def _add(into: dict, counts: dict) -> None:
+    for key, value in counts.items():
+        if isinstance(value, dict):
+            _add(into.setdefault(key, {}), value)
+        elif key.startswith("slowest"):
+            into[key] = max(into.get(key, 0.0), value)
+        else:
+            into[key] = into.get(key, 0) + value
+
+
+def as_markdown(result: dict) -> str:
+    total = result["total"]
+    lines = ["# Torture", "",
+             f"`make torture` of {result['date']}: {result['version']}, seed {result['seed']}, "
+             f"{result['seconds']:,.0f} s, {result['jobs']} processes. "
+             f"{total['runs']:,} runs of the tool, {total['sanitized_runs']:,} of them under the "
+             "address and undefined-behaviour sanitizers.", "",
+             "| kind | cases | runs | sanitized | failed cases | slowest run |",
+             "|---|---:|---:|---:|---:|---:|"]
+    for name, counts in [*result["kinds"].items(), ("all", total)]:
+        lines.append(f"| {name} | {counts['cases']:,} | {counts['runs']:,} | "
+                     f"{counts['sanitized_runs']:,} | {counts['failed_cases']:,} | "
+                     f"{counts['slowest_s']:.2f} s |")
+    lines += ["", f"An interrupted run ended {result['longest_answer_s']:.2f} s after its signal at "
+              "the latest.", ""]
+    notes = [(note, count) for counts in result["kinds"].values()
+             for note, count in counts["notes"].items()]
+    if notes:
+        lines += ["Counted, but no failure:", "", "| what | times |", "|---|---:|"]
+        lines += [f"| {note} | {count:,} |" for note, count in sorted(notes)] + [""]
+    if result["findings"]:
+        lines += ["## Failures", "", "| rule | verb | times | first example |", "|---|---|---:|---|"]
+        lines += [f"| {entry['rule']} | {entry['verb']} | {entry['count']:,} | "
+                  f"{_cell(entry['detail'])} |" for entry in result["findings"]] + [""]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    first = text.split("\n", 1)[0][:160]
+    return "".join(c if c.isprintable() else "?" for c in first).replace("|", "\\|")
