@@ -2,11 +2,12 @@
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+TORTURE_SECONDS ?= 600
 
 # Targets that build make sure of the packages first: they install only where nobody has to be asked
 # (as root, as in CI); elsewhere they name the packages and 'make deps'.
 
-.PHONY: help ready demo test test-mpich sanitize fuzz soak bench bench-gate format lint install deps clean
+.PHONY: help ready demo test test-mpich sanitize fuzz torture soak bench bench-gate format lint install deps clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -40,6 +41,15 @@ fuzz: ## every fuzzer for FUZZ_SECONDS (default 60), with clang
 	cmake --preset fuzz --log-level=WARNING
 	cmake --build --preset fuzz -j $(JOBS)
 	scripts/fuzz build/fuzz
+
+torture: ready ## try to make the tool fail for TORTURE_SECONDS (default 600)
+	cmake --preset release --log-level=WARNING
+	cmake --build --preset release -j $(JOBS) --target torture_tools
+	cmake --preset asan-ubsan --log-level=WARNING
+	cmake --build --preset asan-ubsan -j $(JOBS) --target torture_tools
+	tests/torture/torture --sanitized build/asan-ubsan/bin/entrain --jobs $(JOBS) \
+	  --seconds $(TORTURE_SECONDS) --json bench/results/torture.json \
+	  --markdown bench/results/torture.md $(TORTURE_FLAGS)
 
 soak: ready ## the long tests
 	cmake --preset dev --log-level=WARNING

@@ -7,7 +7,6 @@ import errno
 import os
 import random
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -41,7 +40,8 @@ def event_file(count=20, order="little", unsorted=False):
 
 class InAFolder(unittest.TestCase):
     def setUp(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="torture-test-"))
+        memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.folder = Path(tempfile.mkdtemp(prefix="torture-test-", dir=memory))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.addCleanup(os.chdir, "/")
 

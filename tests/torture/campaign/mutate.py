@@ -107,6 +107,7 @@ def of_tokens(change, *endings: str) -> Mutation:
             return
         body = tokens[1:-1]
         change(body, draw, order)
+        body = records.without_double_stamps(body)
         path.write_bytes(b"".join([_header(tokens[0], body, draw, order)] + body + tokens[-1:]))
     return mutation
 

@@ -54,6 +54,12 @@ def is_stamp(token: bytes) -> bool:
     return len(token) == 9 and token[0] == STAMP
 
 
+def without_double_stamps(tokens: list[bytes]) -> list[bytes]:
+    """Drops stamps that no record follows: the OTF2 library takes the second of two for a record."""
+    return [token for token, after in zip(tokens, tokens[1:] + [b""])
+            if not (is_stamp(token) and is_stamp(after))]
+
+
 def stamp_of(token: bytes, order: str) -> int:
     return int.from_bytes(token[1:], order)
 

@@ -23,6 +23,7 @@ KINDS = (Archives, Tables, Repairs, Networks, Arguments, SystemCalls, Allocation
          Specials)
 NEVER_SANITIZED = ("allocations",)  # the sanitizers bring an allocator of their own
 BY_CHANCE = ("kills", "signals")  # another run need not show the same
+ROOT = Path(__file__).resolve().parents[3]  # where "again" is to be typed
 KEEP_PER_SIGNATURE = 2
 MINIMISE_S = 20
 
@@ -182,7 +183,8 @@ class Worker:
                         if one.signature() == finding.signature()] or [finding]
         name = f"{kind.name}-{number}-{findings[0].rule}".replace(" ", "_")
         folder = self.plan.keep / name
-        again = (f"tests/torture/torture --tool {context.runner.tool} --seed {self.plan.seed} "
+        tool = os.path.relpath(context.runner.tool, ROOT)
+        again = (f"tests/torture/torture --tool {tool} --seed {self.plan.seed} "
                  f"--only '{kind.name}' --case {number}")
         if folder.exists():
             shutil.rmtree(folder)
