@@ -50,7 +50,7 @@ def as_markdown(result: dict) -> str:
                      f"{counts['slowest_s']:.2f} s |")
     lines += ["", f"An interrupted run ended {result['longest_answer_s']:.2f} s after its signal at "
               "the latest.", ""]
-    notes = [(note, count) for counts in result["kinds"].values()
+    notes = [(f"{name}: {note}", count) for name, counts in result["kinds"].items()
              for note, count in counts["notes"].items()]
     if notes:
         lines += ["Counted, but no failure:", "", "| what | times |", "|---|---:|"]

@@ -19,7 +19,7 @@ ADDRESS_SPACE = 8 << 30
 LARGEST_FILE = 1 << 29
 WRITTEN = (0, 1, 3)  # exit codes with which correct leaves an archive
 # Tabs and line ends are no danger to a terminal; a carriage return hides what stood before.
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f‪-‮⁦-⁩]")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 REPORTS = re.compile(r"(AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:|"
                      r"ThreadSanitizer)")
 TROUBLE = re.compile(r"(internal error|terminate called|what\(\):|std::|Assertion|basic_string)")
