@@ -191,6 +191,12 @@ class Mutations(InAFolder):
         for _ in range(50):
             mutate.apply(self.make_input(), mutate.draw_steps(draw, list(mutate.ALL)) * 2)
 
+    def test_json_that_is_no_object_can_be_mutated(self):
+        draw = random.Random(5)
+        for text in (b"1", b"null", b"[]", b"{}", b'""', b"[[1]]", b"{", b""):
+            for _ in range(20):
+                mutate.change_json(text, draw)
+
     def test_cases_repeat(self):
         context = self.context()
         for base in ("mixed", "ring"):

@@ -23,6 +23,7 @@ WORDS = ("", "0", "-0", "-1", "1", "nan", "-nan", "inf", "-inf", "1e308", "1e400
          "9" * 5000, " 1", "1 ", "+1", "--1", "\0", "\x1b[31m", "\"", "'", ",", "a", "true", "null",
          "é", "‮", "%s%n", "../..", "x" * 300, "1e18", "1e-9", "0.1", "17ns", "-17ns", "1e30s",
          "0ns", "5%", "300ppm", "1Gbps")
+LARGEST = 1 << 22  # bytes of a mutated file: mutations stand on each other
 BAD_BYTES = (b"\xff", b"\xc3", b"\xed\xa0\x80", b"\0", b"\r", b"\n\n", b"\xef\xbb\xbf", b"\x80")
 
 Step = tuple[str, int]
@@ -88,7 +89,7 @@ def of_bytes(change, *endings: str) -> Mutation:
     def mutation(folder: Path, draw: random.Random) -> None:
         path = pick_file(folder, draw, *endings)
         if path is not None:
-            path.write_bytes(change(path.read_bytes(), draw))
+            path.write_bytes(change(path.read_bytes(), draw)[:LARGEST])
     return mutation
 
 
@@ -465,7 +466,8 @@ def change_json(data: bytes, draw: random.Random) -> bytes:
 
 
 def _places(node):
-    items = node.items() if isinstance(node, dict) else enumerate(node)
+    items = (node.items() if isinstance(node, dict) else
+             enumerate(node) if isinstance(node, list) else ())
     for key, value in items:
         yield node, key
         if isinstance(value, (dict, list)):

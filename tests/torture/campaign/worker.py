@@ -189,7 +189,7 @@ class Worker:
         if folder.exists():
             shutil.rmtree(folder)
         folder.mkdir(parents=True)
-        if case.base and case.base != "skewed":
+        if case.base and case.base != "skewed" and finding.rule != "campaign":
             shutil.copytree(context.seeds / case.base, folder / "in", symlinks=True)
             mutate.apply(folder / "in", case.steps)
         text = {"finding": asdict(findings[0]), "case": asdict(case), "again": again,
