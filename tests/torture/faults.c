@@ -56,7 +56,9 @@ static int is_due(uint64_t number) {
   return 1;
 }
 
-/* ---- allocations ---- */
+/* ---- allocations: not in a library for programs that bring an allocator, as sanitizers do ---- */
+
+#ifndef CALLS_ONLY
 
 extern void* __libc_malloc(size_t);
 extern void* __libc_calloc(size_t, size_t);
@@ -85,6 +87,8 @@ int posix_memalign(void** result, size_t alignment, size_t size) {
   *result = memory;
   return 0;
 }
+
+#endif
 
 /* ---- system calls ---- */
 

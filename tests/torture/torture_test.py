@@ -21,7 +21,7 @@ sys.path.insert(0, str(HERE))
 
 from campaign import mutate, records, seeds  # noqa: E402
 from campaign.context import Case, Context  # noqa: E402
-from campaign.inputs import Archives, judge_result  # noqa: E402
+from campaign.inputs import Archives, judge_result, judge_unrepaired  # noqa: E402
 from campaign.results import as_markdown, merged  # noqa: E402
 from campaign.runner import Runner, contents, tree  # noqa: E402
 from campaign.special import Specials  # noqa: E402
@@ -51,7 +51,7 @@ class InAFolder(unittest.TestCase):
         tool.write_text("#!/bin/bash\n" + script + "\n")
         tool.chmod(0o755)
         runner = Runner(tool, self.folder / "work", sanitized=False)
-        context = Context(runner, self.folder / "seeds", None)
+        context = Context(runner, self.folder / "seeds", {})
         (self.folder / "seeds" / "seed").mkdir(parents=True, exist_ok=True)
         (self.folder / "seeds" / "seed" / "file").write_text("as it was")
         context.lay(Case("seed"))
@@ -126,6 +126,15 @@ class Rules(InAFolder):
         context.library = lambda anchor: 0
         Archives().run(context, Case("seed", more={"rest": ""}))
         self.assertEqual([one.rule for one in context.findings], ["modes differ"])
+
+    def test_repairs_may_leave_their_work_but_no_archive(self):
+        for script, rules in (("mkdir in/work", []), ("touch in/traces.otf2", ["half output"]),
+                              ("rm in/file", ["changed input"])):
+            with self.subTest(script):
+                context = self.context(script + "; echo no >&2; exit 2")
+                before = tree(context.place / "in")
+                judge_unrepaired(context, before, context.tool(["record", "--repair", "in"]))
+                self.assertEqual([one.rule for one in context.findings], rules)
 
     def test_something_else_in_place_of_a_file_is_no_changed_input(self):
         kind = Specials()
@@ -213,22 +222,50 @@ class Mutations(InAFolder):
 class FaultLibrary(InAFolder):
     def setUp(self):
         super().setUp()
-        self.library = self.folder / "faults.so"
+        self.libraries = {"m": self.compile("memory.so"),
+                          "c": self.compile("calls.so", "-DCALLS_ONLY")}
+
+    def compile(self, name, *flags):
+        library = self.folder / name
         command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror",
-                   "-o", self.library, HERE / "faults.c", "-ldl"]
+                   *flags, "-o", library, HERE / "faults.c", "-ldl"]
         if shutil.which(command[0]) is None:
             self.skipTest("no C compiler")
         subprocess.run(command, check=True)
+        return library
 
     def run_cat(self, setting):
+        return self.run_with_faults(setting, "cat")
+
+    def run_with_faults(self, setting, program):
         file, counts = self.folder / "file", self.folder / "counts"
         file.write_text("0123456789")
-        done = subprocess.run(["cat", file], capture_output=True, text=True, check=False,
-                              env={**os.environ, "LC_ALL": "C", "LD_PRELOAD": str(self.library),
+        done = subprocess.run([program, file], capture_output=True, text=True, check=False, timeout=60,
+                              env={**os.environ, "LC_ALL": "C",
+                                   "LD_PRELOAD": str(self.libraries[setting[0]]),
+                                   "ASAN_OPTIONS": "verify_asan_link_order=0:"
+                                   "detect_leaks=0:exitcode=86",
                                    "TORTURE_FAULT": f"{setting}:{counts}"})
         if done.returncode == 99:
             self.skipTest("no seccomp here")
         return done, struct.unpack("QQQ", counts.read_bytes())
+
+    def test_system_calls_of_sanitized_programs_can_fail(self):
+        source, program = self.folder / "a.c", self.folder / "a"
+        source.write_text('#include <stdio.h>\n#include <stdlib.h>\nint main(int n, char** a) {\n'
+                          '  char* line = malloc(99);\n  FILE* file = fopen(a[n - 1], "r");\n'
+                          '  if (!file || !fgets(line, 99, file)) return 2;\n'
+                          '  puts(line); free(line); return fclose(file) == 0 ? 0 : 2; }\n')
+        built = subprocess.run([os.environ.get("CC", "cc"), "-fsanitize=address", "-o", program,
+                                source], capture_output=True, check=False)
+        if built.returncode != 0:
+            self.skipTest("no address sanitizer")
+        done, (count, _, _) = self.run_with_faults("c:0:5:0", program)
+        self.assertEqual((done.returncode, done.stdout), (0, "0123456789\n"))
+        codes = {self.run_with_faults(f"c:{at}:{errno.EIO}:0", program)[0].returncode
+                 for at in range(1, min(count, 30) + 1)}
+        self.assertIn(2, codes)
+        self.assertNotIn(-31, codes)  # SIGSYS
 
     def test_counts_without_failing(self):
         for letter in "cm":

@@ -26,8 +26,9 @@ class Case:
 
 
 class Context:
-    def __init__(self, runner: Runner, seeds: Path, shim: Path | None, seed: int = 1):
-        self.runner, self.seeds, self.shim, self.seed = runner, seeds, shim, seed
+    def __init__(self, runner: Runner, seeds: Path, shims: dict[str, Path | None],
+                 seed: int = 1):
+        self.runner, self.seeds, self.shims, self.seed = runner, seeds, shims, seed
         self.place = runner.folder / "run"
         self.findings: list[Finding] = []
         self.commands: list[str] = []

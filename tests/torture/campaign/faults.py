@@ -68,7 +68,7 @@ class Faults:
                                          "share": share})
 
     def usable(self, context: Context) -> bool:
-        if context.shim is None:
+        if context.shims.get(self.letter) is None:
             context.note("no C compiler: nothing was made to fail")
             return False
         if context.references.get("no seccomp") and self.letter == "c":
@@ -94,8 +94,11 @@ class Faults:
         counts = context.runner.folder / "counts"
         counts.unlink(missing_ok=True)
         setting = f"{self.letter}:{at}:{error}:{later}:{counts}"
-        more = {"LD_PRELOAD": os.fspath(context.shim), "TORTURE_FAULT": setting}
+        more = {"LD_PRELOAD": os.fspath(context.shims[self.letter]), "TORTURE_FAULT": setting}
         usual = context.runner.tool
+        if context.runner.sanitized:  # the search for leaks blocks all signals: see faults.c
+            options = context.runner.environment["ASAN_OPTIONS"]
+            more["ASAN_OPTIONS"] = options.replace("detect_leaks=1", "detect_leaks=0")
         if scenario.program:
             context.runner.tool = os.path.normpath(
                 os.path.join(os.path.dirname(os.path.realpath(usual)), scenario.program))

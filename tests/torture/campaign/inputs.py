@@ -162,6 +162,19 @@ class Tables(Archives):
                          writes=("b.csv",))
 
 
+def judge_unrepaired(context: Context, before: dict[str, str], outcome) -> None:
+    """A repair that fails may leave its work in the unfinished folder, for the next attempt; what
+    was there stays as it was, and no archive appears."""
+    after = tree(context.place / "in")
+    changed = [name for name, content in before.items() if after.get(name) != content]
+    if changed:
+        context.find("changed input", outcome, ", ".join(changed[:5]))
+    if "/traces.otf2" in after and "/traces.otf2" not in before:
+        context.find("half output", outcome, "the anchor of an archive")
+    if len(after) > len(before):
+        context.note("work of failed repairs")
+
+
 class Repairs:
     """Damaged journals and buffers of unfinished recordings."""
     name, weight = "repairs", 10
@@ -177,7 +190,10 @@ class Repairs:
         if outcome.code == 2:
             if "no lib/entrain" in outcome.err or "recorder is built" in outcome.err:
                 context.note("no recorder in this build")
-            context.unchanged(before)
+            judge_unrepaired(context, before, outcome)
+            again = context.tool(["record", "--repair", "in"], allowed=(0, 2))
+            if again.code != 2:
+                context.find("verdict", again, "the second attempt ends with another exit code")
         elif outcome.code == 0:
             checked = context.tool(["check", "in"])
             if checked.code == 2:

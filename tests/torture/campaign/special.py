@@ -8,6 +8,7 @@ from pathlib import Path
 
 from . import mutate
 from .context import Case, Context, remove
+from .inputs import judge_unrepaired
 from .runner import tree
 
 TERABYTE = 1 << 40
@@ -109,4 +110,4 @@ class Specials:
         if case.base != "unfinished/p3":
             context.unchanged(before)
         elif outcome.code == 2:
-            context.unchanged(before)
+            judge_unrepaired(context, before, outcome)

@@ -43,8 +43,8 @@ class Plan:
     keep: Path
     base: Path
     seeds: Path
-    shim: Path | None
     suppressions: Path | None
+    shims: dict[str, Path | None]
 
 
 @dataclass
@@ -82,7 +82,7 @@ class Worker:
         self.contexts = []
         for index, tool in enumerate(tools):
             runner = Runner(tool, folder / str(index), is_instrumented(tool), plan.suppressions)
-            self.contexts.append(Context(runner, plan.seeds, plan.shim, plan.seed))
+            self.contexts.append(Context(runner, plan.seeds, plan.shims, plan.seed))
         self.longest_answer_s = 0.0
 
     def run(self) -> dict:
