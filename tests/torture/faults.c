@@ -9,9 +9,9 @@
  *   COUNTS  file of 24 bytes for three numbers of 64 bits, filled also if the process is killed:
  *           how many there were, 1 if one failed, and the number of the system call that failed
  *
- * System calls are caught by a seccomp filter that turns them into SIGSYS, so that those count which
- * the C library makes by itself. The handler repeats a call from an address that the filter lets
- * pass. Calls that the C library makes while it blocks all signals cannot be caught: those of
+ * System calls are caught by a seccomp filter that turns them into SIGSYS, so that those count
+ * which the C library makes by itself. The handler repeats a call from an address that the filter
+ * lets pass. Calls that the C library makes while it blocks all signals cannot be caught: those of
  * starting and ending threads and processes. If there is no seccomp, main() is not entered and the
  * exit code is 99. */
 #define _GNU_SOURCE
@@ -71,12 +71,8 @@ static int no_memory(void) {
   return 1;
 }
 void* malloc(size_t size) { return no_memory() ? NULL : __libc_malloc(size); }
-void* calloc(size_t count, size_t size) {
-  return no_memory() ? NULL : __libc_calloc(count, size);
-}
-void* realloc(void* old, size_t size) {
-  return no_memory() ? NULL : __libc_realloc(old, size);
-}
+void* calloc(size_t count, size_t size) { return no_memory() ? NULL : __libc_calloc(count, size); }
+void* realloc(void* old, size_t size) { return no_memory() ? NULL : __libc_realloc(old, size); }
 void* memalign(size_t alignment, size_t size) {
   return no_memory() ? NULL : __libc_memalign(alignment, size);
 }
@@ -107,23 +103,28 @@ __asm__(
     "  ret\n"
     ".size repeat, .-repeat\n");
 
-static const int caught[] = {
-    SYS_read,      SYS_write,     SYS_open,       SYS_openat,    SYS_creat,     SYS_close,
-    SYS_stat,      SYS_fstat,     SYS_lstat,      SYS_newfstatat, SYS_statx,    SYS_lseek,
-    SYS_mmap,      SYS_mremap,    SYS_brk,        SYS_pread64,   SYS_pwrite64,  SYS_readv,
-    SYS_writev,    SYS_preadv,    SYS_pwritev,    SYS_access,    SYS_faccessat, SYS_pipe,
-    SYS_pipe2,     SYS_dup,       SYS_dup2,       SYS_dup3,      SYS_fcntl,     SYS_fsync,
-    SYS_fdatasync, SYS_truncate,  SYS_ftruncate,  SYS_getdents64, SYS_getcwd,   SYS_rename,
-    SYS_renameat,  SYS_renameat2, SYS_mkdir,      SYS_mkdirat,   SYS_rmdir,     SYS_link,
-    SYS_linkat,    SYS_unlink,    SYS_unlinkat,   SYS_symlink,   SYS_symlinkat, SYS_readlink,
-    SYS_readlinkat, SYS_chmod,    SYS_fchmod,     SYS_fchmodat,  SYS_statfs,    SYS_fstatfs,
-    SYS_fallocate, SYS_copy_file_range, SYS_sendfile, SYS_memfd_create, SYS_getrandom, SYS_ioctl,
-    SYS_utimensat, SYS_flock,     SYS_fadvise64};
+static const int caught[] = {SYS_read,       SYS_write,        SYS_open,      SYS_openat,
+                             SYS_creat,      SYS_close,        SYS_stat,      SYS_fstat,
+                             SYS_lstat,      SYS_newfstatat,   SYS_statx,     SYS_lseek,
+                             SYS_mmap,       SYS_mremap,       SYS_brk,       SYS_pread64,
+                             SYS_pwrite64,   SYS_readv,        SYS_writev,    SYS_preadv,
+                             SYS_pwritev,    SYS_access,       SYS_faccessat, SYS_pipe,
+                             SYS_pipe2,      SYS_dup,          SYS_dup2,      SYS_dup3,
+                             SYS_fcntl,      SYS_fsync,        SYS_fdatasync, SYS_truncate,
+                             SYS_ftruncate,  SYS_getdents64,   SYS_getcwd,    SYS_rename,
+                             SYS_renameat,   SYS_renameat2,    SYS_mkdir,     SYS_mkdirat,
+                             SYS_rmdir,      SYS_link,         SYS_linkat,    SYS_unlink,
+                             SYS_unlinkat,   SYS_symlink,      SYS_symlinkat, SYS_readlink,
+                             SYS_readlinkat, SYS_chmod,        SYS_fchmod,    SYS_fchmodat,
+                             SYS_statfs,     SYS_fstatfs,      SYS_fallocate, SYS_copy_file_range,
+                             SYS_sendfile,   SYS_memfd_create, SYS_getrandom, SYS_ioctl,
+                             SYS_utimensat,  SYS_flock,        SYS_fadvise64};
 enum { k_begin = 8, k_caught = sizeof caught / sizeof *caught };
 
 static long shortened(long number, const greg_t* r) {
   long size = r[REG_RDX], fifth = r[REG_R8];
-  if (number == SYS_read || number == SYS_write || number == SYS_pread64 || number == SYS_pwrite64) {
+  if (number == SYS_read || number == SYS_write || number == SYS_pread64 ||
+      number == SYS_pwrite64) {
     if (size > 1) size /= 2;
   } else if (number == SYS_copy_file_range && fifth > 1) {
     fifth /= 2;
@@ -143,10 +144,9 @@ static void on_call(int signal, siginfo_t* info, void* context) {
   greg_t* const r = ((ucontext_t*)context)->uc_mcontext.gregs;
   const long number = info->si_syscall;
   const int keep = errno;
-  r[REG_RAX] = is_due((uint64_t)number)
-                   ? failing(number, r)
-                   : repeat(number, r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8],
-                            r[REG_R9]);
+  r[REG_RAX] = is_due((uint64_t)number) ? failing(number, r)
+                                        : repeat(number, r[REG_RDI], r[REG_RSI], r[REG_RDX],
+                                                 r[REG_R10], r[REG_R8], r[REG_R9]);
   errno = keep;
 }
 
@@ -170,8 +170,8 @@ static int catch_calls(void) {
   struct sock_filter whole[k_begin + k_caught + 2];
   memcpy(whole, begin, sizeof begin);
   for (unsigned i = 0; i < k_caught; ++i) { /* to the last statement */
-    whole[k_begin + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)caught[i],
-                                                (uint8_t)(k_caught - i), 0);
+    whole[k_begin + i] = (struct sock_filter)BPF_JUMP(
+        BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)caught[i], (uint8_t)(k_caught - i), 0);
   }
   whole[k_begin + k_caught] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   whole[k_begin + k_caught + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
@@ -188,11 +188,11 @@ static main_t real_main;
 static void read_settings(void) {
   const char* const text = getenv("TORTURE_FAULT");
   char path[256];
-  if (text == NULL || sscanf(text, "%c:%lu:%d:%d:%255s", &kind, &at, &error, &from, path) != 5) return;
+  if (text == NULL || sscanf(text, "%c:%lu:%d:%d:%255s", &kind, &at, &error, &from, path) != 5)
+    return;
   const int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0 || ftruncate(file, sizeof *counts) != 0) _exit(99);
-  void* const memory =
-      mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* const memory = mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) _exit(99);
   close(file);
   counts = memory;

@@ -31,7 +31,8 @@ from campaign.worker import KINDS, pattern_of  # noqa: E402
 def event_file(count=20, order="little", unsorted=False):
     body = b""
     for number in range(count):
-        body += records.stamp(1000 + 10 * (number ^ 1 if unsorted else number), order) + b"\x0c\x01\x07"
+        time = 1000 + 10 * (number ^ 1 if unsorted else number)
+        body += records.stamp(time, order) + b"\x0c\x01\x07"
         body += b"\x0e\x08\x01\x03\x00\x01\x05\x02\x00\x10"
     mark = b"\x42" if order == "little" else b"\x23"
     numbers = (1).to_bytes(8, order) + (2 * count).to_bytes(8, order)
@@ -240,7 +241,8 @@ class FaultLibrary(InAFolder):
     def run_with_faults(self, setting, program):
         file, counts = self.folder / "file", self.folder / "counts"
         file.write_text("0123456789")
-        done = subprocess.run([program, file], capture_output=True, text=True, check=False, timeout=60,
+        done = subprocess.run([program, file], capture_output=True, text=True, check=False,
+                              timeout=60,
                               env={**os.environ, "LC_ALL": "C",
                                    "LD_PRELOAD": str(self.libraries[setting[0]]),
                                    "ASAN_OPTIONS": "verify_asan_link_order=0:"

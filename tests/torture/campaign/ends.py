@@ -83,7 +83,7 @@ class Kills(Ends):
         if case.more["again"]:
             again = context.tool(RUNS[name] + (["--force"] if complete else []), ("out",))
             if again.code != reference["code"]:
-                context.find("next run", again, f"ends with {again.code}: {again.err[:100]}; {what}")
+                context.find("next run", again, f"ends with {again.code}: {again.err[:99]}; {what}")
             self._judge_output(context, again, reference, "the next run: " + what)
         if self._input(context) != before:
             context.find("changed input", outcome, what)

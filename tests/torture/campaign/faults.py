@@ -133,8 +133,8 @@ class Faults:
             path = context.place / name
             if path.is_dir():
                 found[name] = contents(path)
-                if scenario.in_place:
-                    found[name].pop("traces.otf2", None)  # the number of a trace is made of the time
+                if scenario.in_place:  # the number of a trace is made of the time
+                    found[name].pop("traces.otf2", None)
             elif path.exists():
                 found[name] = path.read_bytes()
         return found

@@ -74,7 +74,8 @@ class Archives:
     pool = CORRECT
     mutations, weights = list(mutate.ARCHIVE), list(mutate.ARCHIVE_WEIGHTS.values())
     bases = ("archives/mixed",) * 4 + ("archives/ring",) * 3 + ("archives/workers",) * 2 + (
-        "archives/reduce",) * 2 + ("archives/overlaid",) * 2 + ("recordings/mixed", "archives/allops")
+        "archives/reduce",) * 2 + ("archives/overlaid",) * 2 + ("recordings/mixed",
+                                                                "archives/allops")
 
     def draw(self, draw: random.Random, number: int, context: Context) -> Case:
         bases = [base for base in self.bases if (context.seeds / base).is_dir()]
@@ -87,7 +88,8 @@ class Archives:
         context.lay(case)
         before = tree(context.place / "in")
         options = case.words()
-        _judge_json(context, context.tool(["info", "in"] + _only(case, [["--json"], ["--verbose"]])))
+        said = [["--json"], ["--verbose"]]
+        _judge_json(context, context.tool(["info", "in"] + _only(case, said)))
         checked = context.tool(["check", "in"] + _only(case, CHECK))
         _judge_json(context, checked)
         made = {}
@@ -106,7 +108,8 @@ class Archives:
         if not all(code in WRITTEN for code in codes):
             return
         if codes[0] != codes[1]:
-            context.find("verdict", made["rewrite"], f"ends with {codes[0]}, overlay with {codes[1]}")
+            context.find("verdict", made["rewrite"],
+                         f"ends with {codes[0]}, overlay with {codes[1]}")
         compared = context.tool(["compare", "out", "over", "--tolerance", "0"])
         if compared.code != 0:
             context.find("modes differ", made["rewrite"],

@@ -59,8 +59,8 @@ def truncate(data: bytes, draw: random.Random) -> bytes:
 
 
 def append(data: bytes, draw: random.Random) -> bytes:
-    tail = draw.choice((b"\0", data, data[:draw.randrange(1, 99)], draw.randbytes(40), b"\0" * 4096))
-    return data + tail
+    return data + draw.choice((b"\0", data, data[:draw.randrange(1, 99)], draw.randbytes(40),
+                               b"\0" * 4096))
 
 
 def splice(data: bytes, draw: random.Random) -> bytes:
@@ -330,7 +330,8 @@ ARCHIVE: dict[str, Mutation] = {
     **{f"events-{name}": of_tokens(change, ".evt") for name, change in TOKENS.items()},
     **{f"definitions-{name}": of_tokens(change, ".def") for name, change in TOKENS.items()},
     **{f"stamps-{name}": of_tokens(of_stamps(change), ".evt") for name, change in STAMPS.items()},
-    "anchor-bytes": of_bytes(flip_bytes, ".otf2"), "anchor-number": of_bytes(fixed_numbers, ".otf2"),
+    "anchor-bytes": of_bytes(flip_bytes, ".otf2"),
+    "anchor-number": of_bytes(fixed_numbers, ".otf2"),
     "anchor-field": anchor_field, "lose": lose_file, "exchange": exchange_files, "copy": copy_file,
     "strange": strange_file, "marker": marker_file, "offsets": odd_offsets,
 }
@@ -492,7 +493,8 @@ def apply(folder: Path, steps: list[Step]) -> None:
         ALL[name](folder, random.Random(seed))
 
 
-def draw_steps(draw: random.Random, names: list[str], weights: list[int] | None = None) -> list[Step]:
+def draw_steps(draw: random.Random, names: list[str],
+               weights: list[int] | None = None) -> list[Step]:
     count = draw.choice((1, 1, 2, 2, 3, 4, 6))
     chosen = draw.choices(names, weights, k=count)
     return [(name, draw.getrandbits(32)) for name in chosen]

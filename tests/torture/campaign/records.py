@@ -55,7 +55,7 @@ def is_stamp(token: bytes) -> bool:
 
 
 def without_double_stamps(tokens: list[bytes]) -> list[bytes]:
-    """Drops stamps that no record follows: the OTF2 library takes the second of two for a record."""
+    """Drops stamps before stamps: the OTF2 library takes the second of two for a record."""
     return [token for token, after in zip(tokens, tokens[1:] + [b""])
             if not (is_stamp(token) and is_stamp(after))]
 

@@ -48,15 +48,16 @@ def as_markdown(result: dict) -> str:
         lines.append(f"| {name} | {counts['cases']:,} | {counts['runs']:,} | "
                      f"{counts['sanitized_runs']:,} | {counts['failed_cases']:,} | "
                      f"{counts['slowest_s']:.2f} s |")
-    lines += ["", f"An interrupted run ended {result['longest_answer_s']:.2f} s after its signal at "
-              "the latest.", ""]
+    lines += ["", f"An interrupted run ended {result['longest_answer_s']:.2f} s after its signal "
+              "at the latest.", ""]
     notes = [(f"{name}: {note}", count) for name, counts in result["kinds"].items()
              for note, count in counts["notes"].items()]
     if notes:
         lines += ["Counted, but no failure:", "", "| what | times |", "|---|---:|"]
         lines += [f"| {note} | {count:,} |" for note, count in sorted(notes)] + [""]
     if result["findings"]:
-        lines += ["## Failures", "", "| rule | verb | times | first example |", "|---|---|---:|---|"]
+        lines += ["## Failures", "", "| rule | verb | times | first example |",
+                  "|---|---|---:|---|"]
         lines += [f"| {entry['rule']} | {entry['verb']} | {entry['count']:,} | "
                   f"{_cell(entry['detail'])} |" for entry in result["findings"]] + [""]
     return "\n".join(lines)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The small inputs that get mutated: made by the tool itself, and the examples of the repository."""
+"""The small inputs that get mutated: made by the tool itself, and an example of the repository."""
 
 import json
 import os
@@ -21,7 +21,7 @@ class CannotMake(Exception):
 
 
 def make_seeds(runner: Runner, folder: Path, examples: Path) -> None:
-    """Fills `folder`: archives/, recordings/, unfinished/ and net/, each with one folder per seed."""
+    """Fills `folder`: archives, recordings, unfinished and net, each with one folder per seed."""
     folder.mkdir(parents=True)
     _make_archives(runner, folder, examples)
     recording = folder / "recordings"
@@ -65,7 +65,7 @@ def _must(runner: Runner, args: list[str], codes: tuple[int, ...] = (0,)) -> Non
 
 
 def write_tables(archive: Path) -> None:
-    """The recorder's tables of exchanges and delays, as if the ClockOffset records came from them."""
+    """The recorder's tables of exchanges and delays, as if ClockOffset records came from them."""
     draw = random.Random(1)
     lines = [SAMPLES]
     for path in sorted((archive / "traces").glob("*.def"), key=lambda path: int(path.stem)):
@@ -127,7 +127,8 @@ def _write_topologies(folder: Path) -> None:
         '  a -- e -- b;  e -- g;\n  n4 [type=interface]; g -- n4 [delay="60ns"];\n}\n')
     topology = {"interfaces": ["a", "b", "c"],
                 "switches": [{"name": "s", "ports": 8}, {"name": "t", "ports": 4}],
-                "links": [["a", "s"], {"ends": ["b", "s"], "delay": "17ns"}, ["c", "t"], ["s", "t"]]}
+                "links": [["a", "s"], {"ends": ["b", "s"], "delay": "17ns"}, ["c", "t"],
+                          ["s", "t"]]}
     parameters = {"preset": "myrinet-1280", "ld": "17ns", "cp": "1.28Gbps", "bl": 64, "ks": 42,
                   "kg": 20, "slot-flits": 2000}
     (folder / "b.json").mkdir()

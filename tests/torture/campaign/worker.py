@@ -175,7 +175,8 @@ class Worker:
                 at -= 1
         return case
 
-    def store(self, kind, context, case: Case, number: int, finding: Finding, repeats: bool) -> dict:
+    def store(self, kind, context, case: Case, number: int, finding: Finding,
+              repeats: bool) -> dict:
         hang = finding.rule == "hang"
         findings = [finding]
         if not hang:  # the commands and the detail of the smaller case
