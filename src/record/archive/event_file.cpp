@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "otf2/format/format.hpp"
@@ -28,6 +29,10 @@ std::uint64_t word_at(const std::string& bytes, std::size_t at) {
 void put_word(std::string& bytes, std::size_t at, std::uint64_t word) {
   std::memcpy(bytes.data() + at, &word, sizeof word);
 }
+
+/// MeasurementOnOff, at the time of the record before it: type, length, OTF2_MEASUREMENT_OFF.
+constexpr std::string_view k_end_of_measurement = "\x0b\x01\x02";
+static_assert(k_end_of_measurement[0] == otf2::event::measurement_on_off);
 
 /// Bytes up to the last one that is not 0: no others were written.
 std::uint64_t written_bytes(const std::string& chunk) { return chunk.find_last_not_of('\0') + 1; }
@@ -131,6 +136,7 @@ std::string restored_event_file(const std::string& chunks, std::uint64_t chunk_s
                                 EventSpan& span) {
   std::string file;
   std::uint64_t next = 1;
+  std::size_t last_chunk = 0;  // where it begins in the file
   bool ended = false;
   for (std::string& chunk : chunks_of(chunks, chunk_size, span.lost_bytes)) {
     // A gap means that a chunk was lost: the following ones cannot be placed.
@@ -146,7 +152,14 @@ std::string restored_event_file(const std::string& chunks, std::uint64_t chunk_s
     next += walk.events();
     put_word(chunk, k_last_at, next - 1);
     file.resize((file.size() + chunk_size - 1) / chunk_size * chunk_size, '\0');
+    last_chunk = file.size();
     file += chunk.substr(0, walk.end());
+  }
+  // Without room for it in the last chunk, the record is left out.
+  if (next > 1 && file.size() - last_chunk + k_end_of_measurement.size() < chunk_size) {
+    file += k_end_of_measurement;
+    put_word(file, last_chunk + k_last_at, next);
+    ++span.events;
   }
   if (file.empty()) {
     file.assign(otf2::k_chunk_header_size, '\0');

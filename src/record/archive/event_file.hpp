@@ -18,7 +18,8 @@ struct EventSpan {
 /// A complete event file from the chunks that the OTF2 library had in memory or had written, in any
 /// order: sorted, with event numbers and end marks, up to the last complete record. It ends at a
 /// gap, as the records after it cannot be placed, and at the first record that the recorder cannot
-/// have written. Without chunks, an empty event file.
+/// have written. Behind the last record it says that nothing was recorded from there on. Without
+/// chunks, an empty event file.
 std::string restored_event_file(const std::string& chunks, std::uint64_t chunk_size,
                                 EventSpan& span);
 

@@ -38,21 +38,25 @@ const std::string k_enter("\x0c\x01\x07"), k_leave("\x0d\x01\x07");
 const std::string k_collective_begin("\x16\x00", 2);
 const std::string k_comm_create("\x57\x02\x01\x03");
 
+/// Measurement ends.
+const std::string k_off("\x0b\x01\x02");
+
+/// Records kept of these, without the one that says that measurement ends.
 std::uint64_t events_in(const std::string& records) {
   EventSpan span;
   restored_event_file(chunk(records), k_size, span);
-  return span.events;
+  return span.events - (span.events > 0 ? 1 : 0);
 }
 
-TEST(EventFile, whole_records_are_kept) {
+TEST(EventFile, whole_records_are_kept_and_the_end_of_measurement_is_told) {
   EventSpan span;
   const std::string records =
       stamp(10) + k_enter + k_collective_begin + stamp(12) + k_comm_create + k_leave;
   const std::string file = restored_event_file(chunk(records), k_size, span);
-  EXPECT_EQ(span.events, 4u);
+  EXPECT_EQ(span.events, 5u);
   EXPECT_EQ(span.first, 10u);
   EXPECT_EQ(span.last, 12u);
-  EXPECT_EQ(file, std::string("\x03\x42") + word(1) + word(4) + records + "\x02\x01");
+  EXPECT_EQ(file, std::string("\x03\x42") + word(1) + word(5) + records + k_off + "\x02\x01");
 }
 
 TEST(EventFile, a_record_that_was_begun_is_left_out) {
@@ -91,7 +95,7 @@ TEST(EventFile, ends_at_the_first_record_that_the_recorder_cannot_have_written) 
         stamp(~std::uint64_t{0})}) {
     EventSpan span;
     restored_event_file(chunk(whole + damaged + stamp(12) + k_leave), k_size, span);
-    EXPECT_EQ(span.events, 1u);
+    EXPECT_EQ(span.events, 2u);
     EXPECT_EQ(span.lost_bytes, damaged.size() + 12);
   }
   EXPECT_EQ(events_in(k_enter), 0u);  // without a time
@@ -139,18 +143,18 @@ TEST(EventFile, chunks_in_memory_become_a_file) {
   // In any order; the last one of a killed process has no end.
   const std::string file = restored_event_file(
       chunk_of(11, 3, k_size) + chunk_of(1, 10, k_size) + std::string(k_size, '\0'), k_size, span);
-  EXPECT_EQ(span.events, 13u);
+  EXPECT_EQ(span.events, 14u);
   EXPECT_EQ(span.first, 1000u);
   EXPECT_EQ(span.last, 11002u);
-  ASSERT_EQ(file.size(), k_size + 18 + 3 * 12 + 2);
-  EXPECT_EQ(file.substr(file.size() - 2), "\x02\x01");
-  EXPECT_EQ(file[k_size + 10], 13);  // number of the last event
+  ASSERT_EQ(file.size(), k_size + 18 + 3 * 12 + 3 + 2);
+  EXPECT_EQ(file.substr(file.size() - 5), k_off + "\x02\x01");
+  EXPECT_EQ(file[k_size + 10], 14);  // number of the last event
 }
 
 TEST(EventFile, nothing_behind_a_gap_and_nothing_from_nothing) {
   EventSpan span;
   restored_event_file(chunk_of(1, 10, k_size) + chunk_of(20, 3, k_size), k_size, span);
-  EXPECT_EQ(span.events, 10u);
+  EXPECT_EQ(span.events, 11u);
   EventSpan none;
   EXPECT_EQ(restored_event_file("", k_size, none).size(), 20u);
   EXPECT_EQ(none.events, 0u);
