@@ -5,12 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include "base/open_input.hpp"
 #include "base/try.hpp"
 
 namespace entrain {
@@ -51,21 +53,25 @@ File::~File() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-Result<File> File::open_for_reading(const std::filesystem::path& path) {
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Result<File> File::open_for_reading(const std::filesystem::path& path, std::uint64_t limit) {
+  const OpenedInput input = open_input(path.c_str());
+  File file(input.descriptor);
   file.path_ = path;
+  if (!file.is_open() && input.error_number == 0) {
+    return fail(ErrorKind::input, fmt::format("{} is not a regular file", path.string()));
+  }
   if (!file.is_open()) {
-    const int error_number = errno;
     std::error_code error;
     const std::filesystem::path target = std::filesystem::read_symlink(path, error);
     return fail(ErrorKind::input,
                 fmt::format("cannot open {}{}: {}", path.string(),
                             error ? "" : fmt::format(" (a link to {})", target.string()),
-                            reason(error_number)));
+                            reason(input.error_number)));
   }
-  struct stat status {};
-  if (::fstat(file.descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
-    return fail(ErrorKind::input, fmt::format("{} is not a regular file", path.string()));
+  if (input.size > limit) {
+    return fail(ErrorKind::input,
+                fmt::format("{} has {} bytes, more than the {} that such a file may have",
+                            path.string(), input.size, limit));
   }
   return file;
 }
@@ -138,13 +144,9 @@ Result<void> File::close() {
 
 Result<std::vector<std::uint8_t>> read_file(const std::filesystem::path& path,
                                             std::uint64_t limit) {
-  TRY_ASSIGN(const File file, File::open_for_reading(path));
+  TRY_ASSIGN(const File file, File::open_for_reading(path, limit));
   TRY_ASSIGN(const std::uint64_t size, file.size());
-  if (size > limit) {
-    return fail(ErrorKind::input, fmt::format("{} is larger than the {} bytes expected at most",
-                                              path.string(), limit));
-  }
-  std::vector<std::uint8_t> bytes(size);
+  std::vector<std::uint8_t> bytes(std::min(size, limit));  // it may have grown
   TRY_ASSIGN(const std::size_t read, file.read_at(0, bytes));
   bytes.resize(read);
   return bytes;
@@ -162,25 +164,70 @@ bool file_exists(const std::filesystem::path& path) {
          std::filesystem::file_type::not_found;
 }
 
+namespace {
+
+/// A part of a file: its bytes [begin, end).
+struct Extent {
+  std::uint64_t begin = 0, end = 0;
+};
+
+/// The next bytes at or after `from` that are no hole; empty at the end. A file system that knows
+/// no holes has none.
+Extent next_data(const File& file, std::uint64_t from, std::uint64_t size) {
+  const off_t data = ::lseek(file.descriptor(), static_cast<off_t>(from), SEEK_DATA);
+  if (data < 0) return errno == ENXIO ? Extent{size, size} : Extent{from, size};
+  const off_t hole = ::lseek(file.descriptor(), data, SEEK_HOLE);
+  const std::uint64_t end = hole < 0 ? size : static_cast<std::uint64_t>(hole);
+  return {std::min(static_cast<std::uint64_t>(data), size), std::min(end, size)};
+}
+
+/// Copies through memory, for file systems between which the kernel does not copy.
+Result<void> copy_bytes(const File& source, const File& target, Extent extent) {
+  std::vector<std::uint8_t> block(k_copy_block);
+  while (extent.begin < extent.end) {
+    const auto wanted = std::min<std::uint64_t>(block.size(), extent.end - extent.begin);
+    TRY_ASSIGN(const std::size_t n, source.read_at(extent.begin, {block.data(), wanted}));
+    if (n == 0) return {};
+    TRY(target.write_at(extent.begin, {block.data(), n}));
+    extent.begin += n;
+  }
+  return {};
+}
+
+Result<void> copy_extent(const File& source, const File& target, Extent extent) {
+  while (extent.begin < extent.end) {
+    auto from = static_cast<off_t>(extent.begin), to = from;
+    const auto wanted = std::min<std::uint64_t>(k_copy_block * 64, extent.end - extent.begin);
+    const ssize_t n =
+        ::copy_file_range(source.descriptor(), &from, target.descriptor(), &to, wanted, 0);
+    if (n == 0) return {};
+    if (n > 0) {
+      extent.begin += static_cast<std::uint64_t>(n);
+    } else if (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
+      return copy_bytes(source, target, extent);
+    } else if (errno != EINTR) {
+      return fail(ErrorKind::output,
+                  fmt::format("cannot write {}: {}", target.path().string(), reason(errno)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<void> duplicate_file(const std::filesystem::path& from, const std::filesystem::path& to) {
   TRY_ASSIGN(const File source, File::open_for_reading(from));
   TRY_ASSIGN(File target, File::create(to));
-  while (true) {
-    const ssize_t n = ::copy_file_range(source.descriptor(), nullptr, target.descriptor(), nullptr,
-                                        k_copy_block * 64, 0);
-    if (n == 0) return target.close();
-    if (n > 0) continue;
-    if (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) break;
+  TRY_ASSIGN(const std::uint64_t size, source.size());
+  for (std::uint64_t at = 0; at < size;) {
+    const Extent data = next_data(source, at, size);
+    TRY(copy_extent(source, target, data));
+    at = data.end;
+  }
+  if (::ftruncate(target.descriptor(), static_cast<off_t>(size)) != 0) {  // a hole at the end
     return fail(ErrorKind::output, fmt::format("cannot write {}: {}", to.string(), reason(errno)));
   }
-  std::vector<std::uint8_t> block(k_copy_block);
-  const off_t begin = ::lseek(target.descriptor(), 0, SEEK_CUR);
-  for (auto offset = static_cast<std::uint64_t>(begin < 0 ? 0 : begin);;) {
-    TRY_ASSIGN(const std::size_t n, source.read_at(offset, block));
-    if (n == 0) return target.close();
-    TRY(target.write({block.data(), n}));
-    offset += n;
-  }
+  return target.close();
 }
 
 }  // namespace entrain

@@ -25,8 +25,12 @@ class File {
   File& operator=(const File&) = delete;
   ~File();
 
-  /// Opens for reading. Errors: ErrorKind::input, naming the file and the reason.
-  static Result<File> open_for_reading(const std::filesystem::path& path);
+  /// A limit that every file keeps.
+  static constexpr std::uint64_t k_any_size = ~std::uint64_t{0};
+  /// Opens a regular file of at most `limit` bytes for reading; never waits for a pipe or a device.
+  /// Errors: ErrorKind::input, naming the file and the reason.
+  static Result<File> open_for_reading(const std::filesystem::path& path,
+                                       std::uint64_t limit = k_any_size);
   /// Creates a new file for writing; it must not exist. Errors: ErrorKind::output.
   static Result<File> create(const std::filesystem::path& path);
   /// Opens an existing file for write_at(). Errors: ErrorKind::output.
@@ -58,8 +62,9 @@ Result<std::vector<std::uint8_t>> read_file(const std::filesystem::path& path, s
 /// Creates `path` with these contents. Errors: ErrorKind::output.
 Result<void> write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
-/// Copies a file byte for byte, inside the kernel where the file systems allow it; `to` must not
-/// exist. Errors: ErrorKind::input if `from` cannot be read, otherwise ErrorKind::output.
+/// Copies a file byte for byte, inside the kernel where the file systems allow it; holes stay
+/// holes. `to` must not exist. Errors: ErrorKind::input if `from` cannot be read, otherwise
+/// ErrorKind::output.
 Result<void> duplicate_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// True if something has this name, even a link that leads nowhere. Also true if the system does

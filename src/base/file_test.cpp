@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/file.hpp"
 
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 
 #include "base/temp_folder_testing.hpp"
@@ -71,11 +76,32 @@ TEST(File, that_cannot_be_read_is_named_with_the_reason) {
               HasSubstr("(a link to gone)"));
 }
 
+TEST(File, that_is_not_regular_is_refused_and_not_waited_for) {
+  const TempFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  (folder / "socket").string().copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ::close(socket);
+  fs::create_symlink("/dev/zero", folder / "zero");
+  for (const char* name : {"pipe", "socket", "zero", "."}) {
+    const auto refused = File::open_for_reading(folder / name);
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().kind, ErrorKind::input);
+    EXPECT_EQ(refused.error().message, (folder / name).string() + " is not a regular file");
+  }
+  fs::create_symlink(folder.put("x", Bytes{1}), folder / "link");
+  EXPECT_TRUE(File::open_for_reading(folder / "link"));
+}
+
 TEST(ReadFile, refuses_files_above_the_limit) {
   const TempFolder folder;
   const auto path = folder.put("x", Bytes{1, 2, 3});
   EXPECT_TRUE(read_file(path, 3));
-  EXPECT_FALSE(read_file(path, 2));
+  EXPECT_EQ(read_file(path, 2).error().message,
+            path.string() + " has 3 bytes, more than the 2 that such a file may have");
   EXPECT_TRUE(read_file(folder.put("empty", {}), 0)->empty());
 }
 
@@ -90,6 +116,25 @@ TEST(DuplicateFile, copies_every_byte_to_a_new_file) {
   EXPECT_FALSE(duplicate_file(folder / "none", folder / "z"));
   ASSERT_TRUE(duplicate_file(folder.put("empty", {}), folder / "empty too"));
   EXPECT_EQ(fs::file_size(folder / "empty too"), 0u);
+}
+
+TEST(DuplicateFile, leaves_holes_where_they_are) {
+  const TempFolder folder;
+  const auto path = folder.put("x", Bytes{1, 2, 3});
+  const std::uint64_t size = std::uint64_t{1} << 40;
+  fs::resize_file(path, size);
+  {
+    const auto file = File::open_for_writing(path);
+    ASSERT_TRUE(file->write_at(size / 2, Bytes{4, 5}));
+  }
+  ASSERT_TRUE(duplicate_file(path, folder / "y"));
+  EXPECT_EQ(fs::file_size(folder / "y"), size);
+  const auto copy = File::open_for_reading(folder / "y");
+  Bytes bytes(3);
+  EXPECT_EQ(*copy->read_at(0, bytes), 3u);
+  EXPECT_EQ(bytes, (Bytes{1, 2, 3}));
+  EXPECT_EQ(*copy->read_at(size / 2 - 1, bytes), 3u);
+  EXPECT_EQ(bytes, (Bytes{0, 4, 5}));
 }
 
 TEST(FileExists, also_for_links_that_lead_nowhere) {

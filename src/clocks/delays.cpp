@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include <fmt/core.h>
 
+#include "base/file.hpp"
 #include "base/try.hpp"
 #include "clocks/recorder_table.hpp"
 
@@ -65,7 +65,7 @@ std::set<std::string> nodes_of(const trace::Definitions& definitions) {
 Result<MuTicks> read_delay_mu(const std::filesystem::path& folder,
                               const trace::Definitions& definitions) {
   const std::filesystem::path path = folder / k_clock_delays;
-  if (!std::ifstream(path)) {
+  if (!file_exists(path)) {
     return fail(
         ErrorKind::input,
         fmt::format("{} cannot be read: only archives of 'entrain record' with clock sessions "

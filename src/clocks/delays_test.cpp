@@ -70,8 +70,8 @@ TEST_F(ClockDelays, of_another_archive_are_refused) {
 TEST_F(ClockDelays, that_are_damaged_are_refused_with_the_line) {
   const std::string none = "line 3: this is no pair of nodes";
   for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
-           {"", "line 0: the file cannot be read any further"},
-           {"# only a comment\n", "line 1: the file cannot be read any further"},
+           {"", "ends before the names of its columns"},
+           {"# only a comment\n", "ends before the names of its columns"},
            {"a,b\n", "line 1: these are not the columns"},
            {k_head + "\n", none},
            {k_head + "n1,n0,2003,1\n", none},

@@ -301,8 +301,8 @@ TEST_F(Exchanges, of_another_archive_count_for_nothing) {
 TEST_F(Exchanges, that_are_damaged_are_refused_with_the_line) {
   const std::string good = table();
   for (const auto& [text, line] : std::vector<std::pair<std::string, std::string>>{
-           {"", "line 0: the file cannot be read any further"},
-           {"# only a comment\n", "line 1: the file cannot be read any further"},
+           {"", "ends before the names of its columns"},
+           {"# only a comment\n", "ends before the names of its columns"},
            {"a,b\n", "line 1: these are not the columns"},
            {good + "4,7,0,1\n", "line 19: this is no exchange"},
            {good + "4,7,0,1,2,3,4,x\n", "line 19: this is no exchange"},

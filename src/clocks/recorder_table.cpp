@@ -1,12 +1,64 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clocks/recorder_table.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <fstream>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
+#include "base/file.hpp"
+#include "base/try.hpp"
+
 namespace entrain::clocks {
+
+namespace {
+
+constexpr std::uint64_t k_largest_table = std::uint64_t{64} << 30;  ///< bytes
+constexpr std::size_t k_longest_line = std::size_t{64} << 10;       ///< bytes
+constexpr std::size_t k_block = std::size_t{256} << 10;             ///< bytes; read at a time
+
+/// The lines of a file, without their ends; the last one need not have one.
+class Lines {
+ public:
+  explicit Lines(File file) : file_(std::move(file)), block_(k_block) {}
+
+  /// Puts the next line into `line`; false at the end of the file. Errors: ErrorKind::input, also
+  /// for a line of more than k_longest_line bytes.
+  Result<bool> next(std::string& line) {
+    line.clear();
+    while (true) {
+      if (at_ == size_) {
+        TRY_ASSIGN(size_, file_.read_at(offset_, block_));
+        offset_ += size_;
+        at_ = 0;
+        if (size_ == 0) return !line.empty();
+      }
+      const auto* const begin = reinterpret_cast<const char*>(block_.data()) + at_;
+      const auto* const end = begin + (size_ - at_);
+      const auto* const mark = std::find(begin, end, '\n');
+      const auto count = static_cast<std::size_t>(mark - begin);
+      if (line.size() + count > k_longest_line) return too_long();
+      line.append(begin, count);
+      at_ += count + (mark == end ? 0 : 1);
+      if (mark != end) return true;
+    }
+  }
+
+ private:
+  [[nodiscard]] tl::unexpected<Error> too_long() const {
+    return fail(ErrorKind::input, fmt::format("{} has a line of more than {} bytes",
+                                              file_.path().string(), k_longest_line));
+  }
+
+  File file_;
+  std::vector<std::uint8_t> block_;
+  std::size_t at_ = 0, size_ = 0;  ///< in the block
+  std::uint64_t offset_ = 0;       ///< in the file, of the next block
+};
+
+}  // namespace
 
 Result<void> read_recorder_table(const std::filesystem::path& path, std::string_view columns,
                                  std::string_view remedy,
@@ -16,9 +68,17 @@ Result<void> read_recorder_table(const std::filesystem::path& path, std::string_
     return fail(ErrorKind::input,
                 fmt::format("{}, line {}: {}; {}", path.string(), number, why, remedy));
   };
-  std::ifstream in(path);
+  const auto advise = [&](const Error& error) {
+    return fail(error.kind, fmt::format("{}; {}", error.message, remedy));
+  };
+  auto file = File::open_for_reading(path, k_largest_table);
+  if (!file) return advise(file.error());
+  Lines lines(std::move(*file));
   bool head = false;
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line;;) {
+    const auto more = lines.next(line);
+    if (!more) return advise(more.error());
+    if (!*more) break;
     ++number;
     if (line.starts_with('#')) continue;
     if (!head) {
@@ -28,8 +88,9 @@ Result<void> read_recorder_table(const std::filesystem::path& path, std::string_
     }
     if (const std::string_view why = row(line); !why.empty()) return refuse(why);
   }
-  if (in.bad() || !in.eof() || !head) return refuse("the file cannot be read any further");
-  return {};
+  if (head) return {};
+  return advise(
+      {ErrorKind::input, fmt::format("{} ends before the names of its columns", path.string())});
 }
 
 }  // namespace entrain::clocks

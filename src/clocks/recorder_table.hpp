@@ -18,8 +18,8 @@ namespace entrain::clocks {
 ///     a,b
 ///     1,2           <- row("1,2")
 ///
-/// Errors: ErrorKind::input with the file, the line, the problem and the `remedy`. A file that
-/// cannot be opened counts as one that ends too early.
+/// Errors: ErrorKind::input with the file, the line if there is one, the problem and the `remedy`,
+/// also for what is no regular file, a file of more than 64 GiB and a line of more than 64 KiB.
 Result<void> read_recorder_table(const std::filesystem::path& path, std::string_view columns,
                                  std::string_view remedy,
                                  const std::function<std::string_view(const std::string&)>& row);

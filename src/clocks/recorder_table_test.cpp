@@ -66,7 +66,38 @@ TEST_F(RecorderTable, refuses_a_row_with_file_line_and_remedy) {
 TEST_F(RecorderTable, that_is_not_there_is_refused) {
   const auto refused = read_existing();
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("cannot be read any further"));
+  EXPECT_EQ(refused.error().message,
+            "cannot open " + path_.string() + ": No such file or directory; do without");
+}
+
+TEST_F(RecorderTable, needs_no_end_of_its_last_line) {
+  ASSERT_TRUE(read("a,b\n1,2\n3,4"));
+  EXPECT_THAT(rows_, ElementsAre("1,2", "3,4"));
+}
+
+TEST_F(RecorderTable, may_be_longer_than_what_is_read_at_a_time) {
+  std::string text = "a,b\n";
+  const int count = 100'000;
+  for (int i = 0; i < count; ++i) text += std::to_string(i) + ",7\n";
+  ASSERT_TRUE(read(text));
+  ASSERT_EQ(rows_.size(), std::size_t{count});
+  for (int i = 0; i < count; ++i)
+    ASSERT_EQ(rows_[static_cast<std::size_t>(i)], std::to_string(i) + ",7");
+}
+
+TEST_F(RecorderTable, of_no_end_is_refused) {
+  ASSERT_TRUE(read("a,b\n"));
+  std::filesystem::resize_file(path_, std::uint64_t{1} << 40);
+  EXPECT_EQ(read_existing().error().message,
+            path_.string() +
+                " has 1099511627776 bytes, more than the 68719476736 that such a file may have; do "
+                "without");
+  std::filesystem::resize_file(path_, std::uint64_t{1} << 30);
+  EXPECT_EQ(read_existing().error().message,
+            path_.string() + " has a line of more than 65536 bytes; do without");
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink("/dev/zero", path_);
+  EXPECT_EQ(read_existing().error().message, path_.string() + " is not a regular file; do without");
 }
 
 }  // namespace

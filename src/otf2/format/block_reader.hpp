@@ -36,11 +36,11 @@ struct ChunkRange {
 /// shorter rest at the end of the file.
 class BlockReader {
  public:
-  /// `chunk_size` from the anchor. Errors: ErrorKind::input.
+  /// `chunk_size` from the anchor; the file may have `limit` bytes. Errors: ErrorKind::input.
   static Result<BlockReader> open(const std::filesystem::path& path, std::uint64_t chunk_size,
-                                  ChunkRange range = {}) {
+                                  ChunkRange range = {}, std::uint64_t limit = File::k_any_size) {
     BlockReader reader;
-    TRY_ASSIGN(reader.file_, File::open_for_reading(path));
+    TRY_ASSIGN(reader.file_, File::open_for_reading(path, limit));
     TRY_ASSIGN(reader.file_size_, reader.file_.size());
     reader.buffer_size_ = std::min(chunk_size, reader.file_size_);
     // Not zeroed: that would touch every page once more than the first read does.

@@ -38,7 +38,8 @@ struct Collector {
 
 Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
                                             std::uint64_t chunk_size) {
-  TRY_ASSIGN(BlockReader reader, BlockReader::open(path, chunk_size));
+  TRY_ASSIGN(BlockReader reader,
+             BlockReader::open(path, chunk_size, {}, k_largest_definition_file));
   DefinitionFile file;
   Collector collector{file};
   while (true) {

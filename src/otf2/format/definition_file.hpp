@@ -25,6 +25,9 @@ struct DefinitionFile {
   bool mixed_endian = false;  ///< chunks of both byte orders: cannot be written again
 };
 
+/// Limit of the size of a definition or marker file, bytes: it is held in memory.
+inline constexpr std::uint64_t k_largest_definition_file = std::uint64_t{4} << 30;
+
 /// Reads a definition or marker file completely. Errors: ErrorKind::input, also if it is truncated.
 Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
                                             std::uint64_t chunk_size);

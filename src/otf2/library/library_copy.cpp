@@ -3,6 +3,7 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,24 +41,34 @@ constexpr unsigned k_least_time_s = 60;
 constexpr std::uint64_t k_slowest_bytes_per_s = std::uint64_t{1} << 20;
 constexpr std::uint64_t k_largest_message = 400;  ///< bytes
 
-/// Bytes of the files whose names begin as the archive's do.
-std::uint64_t archive_bytes(const fs::path& anchor) {
+/// Looks at one file of an archive and adds the bytes that it takes on disk (holes take none).
+/// Refuses what is no regular file: the library would wait for a pipe.
+Result<void> count_file(const fs::path& path, std::uint64_t& bytes) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return {};
+  if (!S_ISREG(status.st_mode)) {
+    return fail(ErrorKind::input, fmt::format("{} is not a regular file", path.string()));
+  }
+  constexpr std::uint64_t k_block = 512;
+  bytes += std::min(static_cast<std::uint64_t>(status.st_size),
+                    k_block * static_cast<std::uint64_t>(status.st_blocks));
+  return {};
+}
+
+/// Bytes of the files whose names begin as the archive's do. Errors: those of count_file().
+Result<std::uint64_t> archive_bytes(const fs::path& anchor) {
   std::uint64_t bytes = 0;
   std::error_code error;
   const fs::path parent = anchor.parent_path();
   const std::string name = anchor.stem().string();
-  const auto add = [&](const fs::directory_entry& entry) {
-    std::error_code ignored;
-    if (entry.is_regular_file(ignored)) bytes += entry.file_size(ignored);
-  };
   for (fs::directory_iterator it(parent.empty() ? "." : parent, error), end; !error && it != end;
        it.increment(error)) {
     if (!it->path().filename().string().starts_with(name)) continue;
-    add(*it);
+    TRY(count_file(it->path(), bytes));
     std::error_code inner;
     for (fs::recursive_directory_iterator file(it->path(), inner), last; !inner && file != last;
          file.increment(inner)) {
-      add(*file);
+      TRY(count_file(file->path(), bytes));
     }
   }
   return bytes;
@@ -150,6 +161,7 @@ Result<void> judge(int status, const fs::path& folder, const std::string& subjec
 
 Result<std::unique_ptr<LibraryCopy>> LibraryCopy::make(const fs::path& anchor,
                                                        const std::string& reason) {
+  TRY_ASSIGN(const std::uint64_t bytes, archive_bytes(anchor));
   std::error_code error;
   std::string pattern = (fs::temp_directory_path(error) / "entrain-copy-XXXXXX").string();
   if (error || ::mkdtemp(pattern.data()) == nullptr) {
@@ -158,7 +170,6 @@ Result<std::unique_ptr<LibraryCopy>> LibraryCopy::make(const fs::path& anchor,
                                                pattern));
   }
   std::unique_ptr<LibraryCopy> copy(new LibraryCopy(pattern));
-  const std::uint64_t bytes = archive_bytes(anchor);
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {

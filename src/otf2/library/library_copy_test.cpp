@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "otf2/library/library_copy.hpp"
 
+#include <sys/stat.h>
+
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -72,6 +74,18 @@ TEST(LibraryCopy, has_the_files_of_an_archive_until_it_ends) {
   }
   copy->reset();
   EXPECT_FALSE(fs::exists(folder));
+}
+
+TEST(LibraryCopy, is_not_made_of_what_the_library_would_wait_for) {
+  const TempFolder folder;
+  const fs::path anchor = archive_with_partners(folder / "archive");
+  const fs::path events = folder / "archive" / "x" / "0.evt";
+  fs::remove(events);
+  ASSERT_EQ(::mkfifo(events.c_str(), 0600), 0);
+  const auto refused = LibraryCopy::make(anchor, "is unusual");
+  if (!ENTRAIN_HAS_OTF2_LIBRARY) GTEST_SKIP() << "a build without the library";
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, events.string() + " is not a regular file");
 }
 
 TEST(LibraryCopy, keeps_the_partners_that_collective_calls_name) {

@@ -141,7 +141,7 @@ bool offsets_in_order(const DefinitionFile& file) {
 }
 
 Result<std::vector<std::uint8_t>> whole_file(const fs::path& path) {
-  return read_file(path, k_undefined);
+  return read_file(path, k_largest_definition_file);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/archive/left_behind.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/open_input.hpp"
 #include "otf2/format/format.hpp"
 #include "record/base/rank_list.hpp"
 #include "record/clocks/clock_points.hpp"
@@ -188,34 +187,43 @@ class Reader {
   std::vector<std::pair<fs::path, ProcessRecord>> found_;
 };
 
+/// Limit of a file that is read, bytes: it is held in memory.
+std::uint64_t half_of_memory() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
+}
+
 }  // namespace
 
 LeftBehind read_left_behind(const std::string& path) {
   LeftBehind file;
-  const auto refuse = [&](const char* why) {
-    file.problem = std::string("cannot be read: ") + why;
+  const auto refuse = [&](const std::string& why) {
+    file.problem = "cannot be read: " + why;
     return file;
   };
-  // A pipe must not keep the repair waiting.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  file.exists = descriptor >= 0 || errno != ENOENT;
-  if (descriptor < 0) return file.exists ? refuse(std::strerror(errno)) : file;
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(descriptor);
-    return refuse("not a regular file");
+  const OpenedInput input = open_input(path.c_str());
+  file.exists = input.descriptor >= 0 || input.error_number != ENOENT;
+  if (!file.exists) return file;
+  if (input.descriptor < 0) {
+    return refuse(input.error_number == 0 ? "not a regular file"
+                                          : std::strerror(input.error_number));
   }
-  constexpr std::size_t k_block = 1 << 20;
-  for (std::size_t done = 0;;) {
-    file.bytes.resize(done + k_block);
-    const ssize_t n = ::read(descriptor, file.bytes.data() + done, k_block);
+  if (const std::uint64_t most = half_of_memory(); input.size > most) {
+    ::close(input.descriptor);
+    return refuse("it has " + number_of(input.size, "byte") + ", more than the " +
+                  std::to_string(most) + " that can be held in memory");
+  }
+  file.bytes.resize(input.size);
+  std::size_t done = 0;
+  while (done < file.bytes.size()) {
+    const ssize_t n = ::read(input.descriptor, file.bytes.data() + done, file.bytes.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) refuse(std::strerror(errno));
-    done += n > 0 ? static_cast<std::size_t>(n) : 0;
-    file.bytes.resize(done);
     if (n <= 0) break;
+    done += static_cast<std::size_t>(n);
   }
-  ::close(descriptor);
+  file.bytes.resize(done);
+  ::close(input.descriptor);
   return file;
 }
 

@@ -16,7 +16,8 @@ struct LeftBehind {
   std::string bytes;
 };
 
-/// Reads a whole file, or as much of it as the system gives.
+/// Reads a whole file, or as much of it as the system gives. What is no regular file or has more
+/// bytes than half of the machine's memory cannot be read, and is not waited for.
 LeftBehind read_left_behind(const std::string& path);
 
 /// What all processes left behind in their journals.

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/open_input.hpp"
 #include "record/archive/archive.hpp"
 #include "record/archive/clock_files.hpp"
 #include "record/archive/event_file.hpp"
@@ -169,7 +170,7 @@ std::string complete(const fs::path& directory, std::vector<ProcessRecord> proce
 bool is_running(const fs::path& unfinished) {
   for (const auto& entry : fs::directory_iterator(unfinished)) {
     if (entry.path().extension() != ".journal") continue;
-    const int file = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+    const int file = open_input(entry.path().c_str()).descriptor;
     if (file < 0) continue;
     const bool locked = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     ::close(file);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/archive/repair.hpp"
 
+#include <sys/stat.h>
+
 #include <gmock/gmock.h>
 
 #include "record/archive/archive.hpp"
@@ -167,6 +169,39 @@ TEST(Repair, needs_an_unfinished_recording_with_a_journal) {
   EXPECT_THAT(repair_archive(scratch / "none", report), HasSubstr("holds no unfinished recording"));
   std::filesystem::create_directories(unfinished_folder(scratch / "empty"));
   EXPECT_THAT(repair_archive(scratch / "empty", report), HasSubstr("no process left anything"));
+}
+
+TEST(Repair, waits_for_no_pipe_and_reads_no_device) {
+  const ScratchFolder scratch;
+  const auto left_out_with = [&](const std::string& name, const auto& make) {
+    const std::string directory = scratch / name;
+    leave_unfinished(directory);
+    ASSERT_EQ(::mkfifo(journal_path(directory, 1).c_str(), 0600), 0);
+    const std::string buffer = buffer_path(directory, 0);
+    std::filesystem::remove(buffer);
+    make(buffer);
+    RepairReport report;
+    EXPECT_EQ(repair_archive(directory, report), "");
+    EXPECT_THAT(report.left_out,
+                UnorderedElementsAre("1.journal: cannot be read: not a regular file",
+                                     "0.buffer: cannot be read: not a regular file"));
+    EXPECT_TRUE(std::filesystem::exists(anchor_path(directory)));
+  };
+  left_out_with("pipe", [](const std::string& path) { ::mkfifo(path.c_str(), 0600); });
+  left_out_with("device", [](const std::string& path) {
+    std::filesystem::create_symlink("/dev/zero", path);
+  });
+}
+
+TEST(Repair, leaves_out_a_file_that_memory_does_not_hold) {
+  const ScratchFolder scratch;
+  const std::string directory = scratch / "trace";
+  leave_unfinished(directory);
+  std::filesystem::resize_file(buffer_path(directory, 0), std::uint64_t{1} << 42);
+  RepairReport report;
+  EXPECT_EQ(repair_archive(directory, report), "");
+  EXPECT_THAT(report.left_out,
+              ElementsAre(HasSubstr("0.buffer: cannot be read: it has 4398046511104 bytes")));
 }
 
 TEST(Repair, waits_for_the_end_of_the_program) {
