@@ -6,10 +6,10 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "base/start_thread.hpp"
 #include "base/try.hpp"
 
 namespace entrain {
@@ -49,12 +49,7 @@ Result<void> parallel_for(unsigned threads, std::size_t count,
       }
     }
   };
-  std::vector<std::thread> pool;
-  pool.reserve(workers);
-  try {
-    while (pool.size() + 1 < workers) pool.emplace_back(work);
-  } catch (const std::system_error&) {  // no more threads to be had: go on with these
-  }
+  std::vector<std::thread> pool = start_threads(workers - 1, [&](std::size_t) { work(); });
   work();
   for (std::thread& thread : pool) thread.join();
   if (exception) std::rethrow_exception(exception);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/executor.hpp"
+#include "base/start_thread.hpp"
 
 namespace entrain {
 
@@ -138,45 +139,78 @@ Result<void> Team::agree(Result<void> result) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-Result<void> run_team(unsigned members, const std::function<Result<void>(Team&)>& body) {
-  const unsigned count = worker_count(members);
-  if (count == 1) {
-    Solo solo;
-    return body(solo);
-  }
-  Meeting meeting(count);
-  std::vector<std::optional<Error>> errors(count);
-  std::vector<std::exception_ptr> exceptions(count);
-  const auto work = [&](unsigned rank) {
+namespace {
+
+/// The members that run_team() starts, and how each of them ended.
+class Crew {
+ public:
+  Crew(unsigned members, const std::function<Result<void>(Team&)>& body)
+      : body_(body), errors_(members), exceptions_(members) {}
+
+  Result<void> run(const std::function<void(unsigned)>& prepare) {
+    std::vector<std::thread> threads = start_threads(
+        errors_.size() - 1, [&](std::size_t i) { begin_as(static_cast<unsigned>(i) + 1); });
     try {
-      Threads team(meeting, rank);
-      if (auto result = body(team); !result) {
-        errors[rank] = std::move(result).error();
-        meeting.leave();
+      const auto members = static_cast<unsigned>(threads.size()) + 1;
+      if (prepare) prepare(members);
+      meeting_.emplace(members);
+    } catch (...) {
+      exceptions_[0] = std::current_exception();
+    }
+    counted_ = true;
+    counted_.notify_all();
+    if (meeting_) work(0);
+    for (std::thread& thread : threads) thread.join();
+    return outcome();
+  }
+
+ private:
+  /// A member must know how many there are before it begins, and there may be fewer than wanted.
+  void begin_as(unsigned rank) {
+    counted_.wait(false);
+    if (meeting_) work(rank);
+  }
+
+  void work(unsigned rank) {
+    try {
+      Threads team(*meeting_, rank);
+      if (auto result = body_(team); !result) {
+        errors_[rank] = std::move(result).error();
+        meeting_->leave();
       }
     } catch (const TeamBroken&) {  // the member that broke it has the reason
     } catch (...) {
-      exceptions[rank] = std::current_exception();
-      meeting.leave();
+      exceptions_[rank] = std::current_exception();
+      meeting_->leave();
     }
-  };
-  std::vector<std::thread> threads;
-  threads.reserve(count);
-  try {
-    for (unsigned r = 1; r < count; ++r) threads.emplace_back(work, r);
-    work(0);
-  } catch (...) {  // no more threads to be had
-    exceptions[0] = std::current_exception();
-    meeting.leave();
   }
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& exception : exceptions) {
-    if (exception) std::rethrow_exception(exception);
+
+  Result<void> outcome() {
+    for (const std::exception_ptr& exception : exceptions_) {
+      if (exception) std::rethrow_exception(exception);
+    }
+    for (std::optional<Error>& error : errors_) {
+      if (error) return tl::unexpected<Error>(std::move(*error));
+    }
+    return {};
   }
-  for (std::optional<Error>& error : errors) {
-    if (error) return tl::unexpected<Error>(std::move(*error));
-  }
-  return {};
+
+  const std::function<Result<void>(Team&)>& body_;
+  std::vector<std::optional<Error>> errors_;
+  std::vector<std::exception_ptr> exceptions_;
+  std::atomic<bool> counted_{false};
+  std::optional<Meeting> meeting_;
+};
+
+}  // namespace
+
+Result<void> run_team(unsigned members, const std::function<Result<void>(Team&)>& body,
+                      const std::function<void(unsigned)>& prepare) {
+  const unsigned count = worker_count(members);
+  if (count > 1) return Crew(count, body).run(prepare);
+  Solo solo;
+  if (prepare) prepare(1);
+  return body(solo);
 }
 
 }  // namespace entrain

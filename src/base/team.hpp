@@ -126,9 +126,11 @@ class Solo final : public Team {
 };
 
 /// Runs `body` in `members` threads of this process (0: all cores), which communicate through
-/// shared memory. When a member fails or throws, the others do not wait for it any longer: their
-/// next call of the team throws TeamBroken. Returns the error of the lowest rank whose own body
-/// failed. Exceptions of `body` (out of memory) are passed on.
-Result<void> run_team(unsigned members, const std::function<Result<void>(Team&)>& body);
+/// shared memory; in fewer where the system gives fewer threads. When a member fails or throws, the
+/// others do not wait for it any longer: their next call of the team throws TeamBroken. Returns the
+/// error of the lowest rank whose own body failed. Exceptions of `body` (out of memory) are passed
+/// on. `prepare`, if there is one, gets the number of members that there are, before any begins.
+Result<void> run_team(unsigned members, const std::function<Result<void>(Team&)>& body,
+                      const std::function<void(unsigned)>& prepare = {});
 
 }  // namespace entrain

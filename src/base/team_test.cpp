@@ -65,6 +65,21 @@ TEST(Team, an_agreed_error_is_everybodys) {
   EXPECT_EQ(heard, 3u);
 }
 
+TEST(Team, is_counted_before_it_begins) {
+  for (const unsigned wanted : {1u, 3u}) {
+    unsigned members = 0;
+    const Result<void> done = run_team(
+        wanted,
+        [&](Team& team) -> Result<void> {
+          if (team.size() == members) return {};
+          return fail(ErrorKind::input, "not yet");
+        },
+        [&](unsigned there) { members = there; });
+    EXPECT_TRUE(done);
+    EXPECT_EQ(members, wanted);
+  }
+}
+
 TEST(Team, a_member_that_fails_alone_releases_the_others) {
   const Result<void> done = run_team(4, [](Team& team) -> Result<void> {
     if (team.rank() == 2) return fail(ErrorKind::input, "a broken file");

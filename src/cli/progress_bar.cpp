@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <system_error>
+#include <new>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/start_thread.hpp"
 #include "cli/output.hpp"
 #include "cli/signals.hpp"
 #include "report/units.hpp"
@@ -77,10 +78,13 @@ std::string progress_line(const PhaseState& state, std::size_t columns) {
 ProgressBar::ProgressBar(bool quiet, bool verbose)
     : shown_(!quiet && is_capable_terminal(STDERR_FILENO)), verbose_(verbose && !quiet) {
   if (!shown_) return;
-  try {
-    drawer_ = std::jthread([this](const std::stop_token& stop) { draw_until(stop); });
-  } catch (const std::system_error&) {  // no thread, no bar
-  }
+  // No thread or no memory, no bar.
+  drawer_ = start_thread<std::jthread>([this](const std::stop_token& stop) {
+    try {
+      draw_until(stop);
+    } catch (const std::bad_alloc&) {
+    }
+  });
 }
 
 ProgressBar::~ProgressBar() {

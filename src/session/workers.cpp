@@ -41,8 +41,13 @@ Result<void> Workers::run(const trace::Trace& trace, const trace::Partition& par
       process_of.empty() ? 1 : *std::max_element(process_of.begin(), process_of.end()) + 1;
   const auto members = static_cast<unsigned>(
       std::min<std::uint64_t>({worker_count(threads_), most, events / k_events_per_member + 1}));
-  const trace::Partition among_threads = trace::divide(trace.definitions, weight, members);
-  return run_team(members, [&](Team& team) { return body({team, among_threads, trace}, 1); });
+  trace::Partition among_threads;
+  return run_team(
+      members,
+      [&](Team& team) {
+        return body({team, among_threads, trace}, 1);
+      },
+      [&](unsigned there) { among_threads = trace::divide(trace.definitions, weight, there); });
 }
 
 namespace {
