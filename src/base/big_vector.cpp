@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <new>
@@ -96,6 +97,13 @@ void* map_memory(std::size_t bytes) {
 
 }  // namespace
 
+NoRoomForArrays::NoRoomForArrays(const std::filesystem::path& folder, std::size_t bytes) noexcept {
+  static_cast<void>(std::snprintf(text_.data(), text_.size(),
+                                  "there is no room for %zu bytes in the folder %.200s, where what "
+                                  "exceeds --memory lies; set TMPDIR to another folder",
+                                  bytes, folder.c_str()));
+}
+
 void BigMemory::set_limit(std::uint64_t bytes, std::filesystem::path folder) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
@@ -130,6 +138,7 @@ void* BigMemory::allocate(std::size_t bytes) {
   const std::lock_guard lock(s.mutex);
   if (block == MAP_FAILED) {
     (to_file ? s.spilled : s.anonymous) -= bytes;
+    if (to_file) throw NoRoomForArrays(folder, bytes);
     throw std::bad_alloc();
   }
   s.blocks[block] = {bytes, to_file};

@@ -2,12 +2,26 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <new>
 #include <vector>
 
 namespace entrain {
+
+/// There is no room for an array in the folder of BigMemory::set_limit().
+class NoRoomForArrays : public std::bad_alloc {
+ public:
+  /// Needs no memory itself; a long folder is cut.
+  NoRoomForArrays(const std::filesystem::path& folder, std::size_t bytes) noexcept;
+  /// A sentence for the user.
+  [[nodiscard]] const char* what() const noexcept override { return text_.data(); }
+
+ private:
+  std::array<char, 400> text_{};
+};
 
 /// The memory of the large arrays of this process. Arrays are anonymous memory as long as all of
 /// them together stay below a limit. Beyond it new arrays lie in mapped files without a name, which
@@ -28,7 +42,8 @@ class BigMemory {
   /// blocks stay where they are.
   static void set_limit(std::uint64_t bytes, std::filesystem::path folder);
 
-  /// Throws std::bad_alloc if there is no memory, or no room in the folder.
+  /// Throws std::bad_alloc if there is no memory, and NoRoomForArrays if there is none in the
+  /// folder.
   static void* allocate(std::size_t bytes);
   static void free(void* block, std::size_t bytes) noexcept;
 

@@ -91,6 +91,7 @@ Result<StagedDirectory> StagedDirectory::create(const fs::path& target,
     if (fs::create_directory(staging, error)) {
       staged.staging_ = staging;
       staged.lock_ = locked(staging);
+      staged.unfinished_ = Unfinished(staged.staging_);
       return staged;
     }
     if (error) break;
@@ -144,7 +145,8 @@ StagedDirectory::StagedDirectory(StagedDirectory&& other) noexcept
       lock_(std::move(other.lock_)),
       leftovers_removed_(other.leftovers_removed_),
       replace_(other.replace_),
-      owned_(other.owned_) {}
+      owned_(other.owned_),
+      unfinished_(std::move(other.unfinished_)) {}
 
 StagedDirectory StagedDirectory::attach(fs::path staging, fs::path target) {
   StagedDirectory staged;
@@ -155,8 +157,7 @@ StagedDirectory StagedDirectory::attach(fs::path staging, fs::path target) {
 }
 
 StagedDirectory::~StagedDirectory() {
-  std::error_code ignored;
-  if (owned_ && !staging_.empty()) fs::remove_all(staging_, ignored);
+  if (owned_ && !staging_.empty()) remove_tree(staging_.c_str());
 }
 
 Result<void> StagedDirectory::commit() {
@@ -174,16 +175,21 @@ Result<void> StagedDirectory::commit() {
 }
 
 Result<void> StagedDirectory::rename() {
+  unfinished_.take_away();
   const auto give_name = [&](unsigned flags) {
     return ::renameat2(AT_FDCWD, staging_.c_str(), AT_FDCWD, target_.c_str(), flags) == 0;
   };
   if (give_name(RENAME_NOREPLACE)) {
     staging_.clear();
+    note_result(target_);
     return {};
   }
   std::error_code error;
   const bool taken = fs::exists(fs::symlink_status(target_, error));
-  if (taken && replace_ && give_name(RENAME_EXCHANGE)) return {};  // the destructor removes the old
+  if (taken && replace_ && give_name(RENAME_EXCHANGE)) {
+    note_result(target_);
+    return {};  // the destructor removes the old
+  }
   if (!taken || replace_) {
     // File systems without atomic exchange: move the old one aside first.
     const fs::path aside = staging_.string() + ".old";
@@ -191,6 +197,7 @@ Result<void> StagedDirectory::rename() {
     if (!error) fs::rename(staging_, target_, error);
     if (!error) {
       staging_ = taken ? aside : fs::path();
+      note_result(target_);
       return {};
     }
     if (taken) {

@@ -8,6 +8,7 @@
 #include <entrain/error.hpp>
 
 #include "base/file.hpp"
+#include "base/unfinished.hpp"
 
 namespace entrain {
 
@@ -65,6 +66,7 @@ class StagedDirectory {
   std::uint64_t leftovers_removed_ = 0;
   bool replace_ = false;
   bool owned_ = true;  ///< the destructor removes the folder
+  Unfinished unfinished_;
 };
 
 }  // namespace entrain

@@ -137,14 +137,17 @@ TEST(ProgressBarDeathTest, signals_ask_to_stop_once_and_end_the_second_time) {
   const auto signal_once = [] {
     install_signal_handlers();
     const bool before = ProgressBar(true, false).cancelled();
-    std::raise(SIGTERM);
+    ::kill(::getpid(), SIGTERM);
+    while (!interrupted()) ::usleep(1000);
     std::_Exit(!before && ProgressBar(true, false).cancelled() ? 0 : 1);
   };
   EXPECT_EXIT(signal_once(), testing::ExitedWithCode(0), "");
   const auto signal_twice = [] {
     install_signal_handlers();
-    std::raise(SIGINT);
-    std::raise(SIGINT);
+    ::kill(::getpid(), SIGINT);
+    ::usleep(200'000);
+    ::kill(::getpid(), SIGINT);
+    ::usleep(100'000'000);
   };
   EXPECT_EXIT(signal_twice(), testing::KilledBySignal(SIGINT), "");
 }

@@ -1,28 +1,127 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/signals.hpp"
 
+#include <sys/time.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <ctime>
+#include <thread>
+
+#include "base/start_thread.hpp"
+#include "base/unfinished.hpp"
+#include "cli/prepared.hpp"
+#include "cli/verb.hpp"
 
 namespace entrain::cli {
 namespace {
 
+/// Time that a run has to end by itself once it is asked to.
+constexpr timespec k_patience{0, 500'000'000};
+/// Time that removing what is unfinished may take after it: the file system may hang.
+constexpr timespec k_removal{1, 0};
+/// Launchers send a signal to the process and to its group: this soon the second one is the same.
+constexpr timespec k_echo{0, 20'000'000};
+
 std::atomic<bool> asked_to_stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "written in a signal handler");
 
-void ask_to_stop(int) { asked_to_stop.store(true, std::memory_order_relaxed); }
+sigset_t stop_signals() {
+  sigset_t both;
+  sigemptyset(&both);
+  sigaddset(&both, SIGINT);
+  sigaddset(&both, SIGTERM);
+  return both;
+}
+
+/// Gives a signal its usual meaning in this thread: it ends the process.
+void make_deadly(int signal) {
+  std::signal(signal, SIG_DFL);
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+}
+
+/// Ends the run, which has not ended by itself. Safe in a signal handler.
+[[noreturn]] void give_up(int signal) {
+  // However long the file system takes to remove something: then the signal itself ends the run.
+  make_deadly(signal);
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = signal;
+  timer_t timer{};
+  if (::timer_create(CLOCK_MONOTONIC, &event, &timer) == 0) {
+    const itimerspec at{{}, k_removal};
+    ::timer_settime(timer, 0, &at, nullptr);
+  }
+  Unfinished::remove_all();
+  say_interrupted();
+  ::_exit(k_exit_interrupted);
+}
+
+/// Waits for a signal that asks to stop; 0 if none comes in `time`.
+int wait_for_signal(const timespec& time) {
+  const sigset_t both = stop_signals();
+  int signal = -1;
+  do {
+    signal = ::sigtimedwait(&both, nullptr, &time);
+  } while (signal < 0 && errno == EINTR);
+  return signal < 0 ? 0 : signal;
+}
+
+/// The thread that takes the signals: the others may wait in the system where no signal reaches
+/// them.
+void watch() {
+  int signal = 0;
+  while (signal == 0) signal = wait_for_signal({3600, 0});
+  asked_to_stop = true;
+  ::nanosleep(&k_echo, nullptr);
+  while (wait_for_signal({0, 0}) != 0) {
+  }
+  const int second = wait_for_signal(k_patience);
+  if (second == 0) give_up(signal);
+  make_deadly(second);
+  ::kill(::getpid(), second);
+}
+
+// Without that thread: a handler starts a timer, and that one's signal ends the run.
+volatile std::sig_atomic_t first_signal = SIGINT;
+
+void ask_to_stop(int signal) {
+  first_signal = signal;
+  asked_to_stop = true;
+  const itimerval time{{}, {0, k_patience.tv_nsec / 1000}};
+  ::setitimer(ITIMER_REAL, &time, nullptr);
+}
+
+void patience_ends(int) { give_up(first_signal); }
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second signal ends the process
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
 
 }  // namespace
 
 void install_signal_handlers() {
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // `ulimit -f`: the write fails and is reported
+  const sigset_t both = stop_signals();
+  ::pthread_sigmask(SIG_BLOCK, &both, nullptr);  // in threads that this one starts, too
+  if (std::thread watcher = start_thread(watch); watcher.joinable()) {
+    watcher.detach();
+    return;
+  }
+  handle(SIGALRM, patience_ends);
+  handle(SIGINT, ask_to_stop);
+  handle(SIGTERM, ask_to_stop);
+  ::pthread_sigmask(SIG_UNBLOCK, &both, nullptr);
 }
 
 bool interrupted() { return asked_to_stop.load(std::memory_order_relaxed); }

@@ -19,6 +19,7 @@
 #include "cli/info.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
+#include "cli/prepared.hpp"
 #include "cli/processes.hpp"
 #include "cli/signals.hpp"
 #include "cli/synth.hpp"
@@ -133,13 +134,16 @@ bool is_record(int argc, char** argv) { return argc > 1 && std::string_view(argv
 std::optional<int> run_guarded(int argc, char** argv) {
   try {
     return run(argc, argv);
-  } catch (const std::bad_alloc&) {
-    complain_alone("there is not enough memory for this trace");
+  } catch (const std::bad_alloc& exception) {
+    say_no_memory(exception);
   } catch (const std::exception& exception) {
     complain_alone(fmt::format("internal error, please report it: {}", exception.what()));
   }
   return std::nullopt;
 }
+
+/// Comes before the statics of libraries: these need memory, too.
+[[gnu::constructor(101)]] void catch_the_uncaught() { std::set_terminate(end_by_exception); }
 
 }  // namespace
 }  // namespace entrain::cli
@@ -148,9 +152,9 @@ int main(int argc, char** argv) {
   using namespace entrain::cli;
   occupy_standard_descriptors();
   if (is_record(argc, argv)) return run_guarded(argc, argv).value_or(k_exit_failure);
+  install_signal_handlers();  // before MPI starts threads
   entrain::session::MpiProcesses mpi;
   set_processes(mpi.team());
-  install_signal_handlers();
   if (entrain::session::MpiProcesses::launched_in_vain()) {
     complain(
         "an MPI launcher started several processes, but this entrain was built without MPI; "

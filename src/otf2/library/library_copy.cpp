@@ -27,8 +27,7 @@ namespace entrain::otf2 {
 namespace fs = std::filesystem;
 
 LibraryCopy::~LibraryCopy() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+  remove_tree(folder_.c_str());
 }
 
 #if ENTRAIN_HAS_OTF2_LIBRARY
@@ -173,6 +172,7 @@ Result<std::unique_ptr<LibraryCopy>> LibraryCopy::make(const fs::path& anchor,
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
+    Unfinished::forget_all();
     confine(bytes);
     ::_exit(copy_in_child(anchor, copy->folder()));
   }

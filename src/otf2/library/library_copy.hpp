@@ -9,6 +9,8 @@
 
 #include <entrain/error.hpp>
 
+#include "base/unfinished.hpp"
+
 namespace entrain::otf2 {
 
 /// A temporary copy of an archive that our own scanner does not know (another substrate, another
@@ -38,8 +40,10 @@ class LibraryCopy {
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
  private:
-  explicit LibraryCopy(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit LibraryCopy(std::filesystem::path folder)
+      : folder_(std::move(folder)), unfinished_(folder_) {}
   std::filesystem::path folder_;
+  Unfinished unfinished_;
 };
 
 /// Chunk sizes of a copy, bytes.

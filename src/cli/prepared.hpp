@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <new>
+
+namespace entrain::cli {
+
+// Sentences for standard error that need neither memory nor locks, for runs that end on the spot.
+// Where the result of the run is complete already, they say where it is.
+
+/// "interrupted; nothing was written", from the process that speaks for all. Safe in a signal
+/// handler.
+void say_interrupted() noexcept;
+
+/// "there is not enough memory for this trace", or the sentence that the exception has (see
+/// NoRoomForArrays). From any process.
+void say_no_memory(const std::bad_alloc& exception) noexcept;
+
+/// What an exception that nobody catches leads to: a sentence, the removal of what is unfinished
+/// and k_exit_failure.
+[[noreturn]] void end_by_exception() noexcept;
+
+}  // namespace entrain::cli
