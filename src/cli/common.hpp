@@ -48,6 +48,7 @@ int run_and_report(const CommonOptions& common, Work work, Verdict verdict) {
     ProgressBar progress(common.quiet || !speaks(), common.verbose && speaks());
     return work(static_cast<Progress*>(&progress));
   }();
+  if (!common.quiet) tell_of_refused_threads();
   if (!result) return exit_code_of(result.error());
   if (!speaks()) return verdict(*result);
   using report::json_text, report::to_text;  // or those beside the report, as in entrain::net

@@ -95,9 +95,10 @@ std::string manual_page(const HelpText& help, const std::vector<OptionHelp>& opt
 
 std::vector<std::pair<std::string, std::string>> exit_codes(
     std::vector<std::pair<std::string, std::string>> first) {
-  first.emplace_back("2",
-                     "bad usage, input that cannot be read, output that cannot be written; one "
-                     "sentence on standard error says what and what to do");
+  first.emplace_back(
+      "2",
+      "bad usage, input that cannot be read, output that cannot be written, no memory; "
+      "one sentence on standard error says what and what to do");
   first.emplace_back("130", "interrupted by SIGINT or SIGTERM; no incomplete output is left");
   return first;
 }

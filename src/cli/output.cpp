@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,10 +11,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/file.hpp"
+#include "base/start_thread.hpp"
 #include "base/try.hpp"
+#include "base/unfinished.hpp"
 #include "cli/processes.hpp"
 #include "cli/verb.hpp"
 #include "report/text.hpp"
@@ -32,6 +36,24 @@ Result<void> check_parent(const fs::path& path) {
                                              path.string(), parent.string()));
 }
 
+constexpr std::size_t k_longest_word = 200;      ///< code points: a long path is still known
+constexpr std::size_t k_longest_sentence = 380;  ///< code points
+
+/// A sentence without control characters and of limited length: arguments and names in files, which
+/// it may repeat, can be anything.
+std::string presentable(std::string_view sentence) {
+  const std::string text = report::printable(sentence);
+  if (report::width_of(text) <= k_longest_word) return text;
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    result += report::shortened(std::string_view(text).substr(at, end - at), k_longest_word);
+    if (end < text.size()) result += ' ';
+    at = end + 1;
+  }
+  return report::shortened(result, k_longest_sentence);
+}
+
 }  // namespace
 
 void occupy_standard_descriptors() {
@@ -44,11 +66,22 @@ void occupy_standard_descriptors() {
 }
 
 bool write_out(std::string_view text) {
-  errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
-    return true;
-  complain(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
-  return false;
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (n >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(n));
+    } else if (errno == EAGAIN) {  // somebody made it non-blocking
+      pollfd room{STDOUT_FILENO, POLLOUT, 0};
+      ::poll(&room, 1, -1);
+    } else if (errno != EINTR) {
+      const std::string why = std::strerror(errno);
+      const bool complete = *noted_result() != '\0';
+      complain(fmt::format("cannot write to standard output: {}{}{}", why,
+                           complete ? "; the result is complete: " : "", noted_result()));
+      return false;
+    }
+  }
+  return true;
 }
 
 Result<void> check_new_file(const fs::path& path) {
@@ -87,9 +120,17 @@ void complain(std::string_view sentence) {
 }
 
 void complain_alone(std::string_view sentence) {
-  const std::string line = fmt::format("entrain: {}\n", report::printable(sentence));
+  const std::string line = fmt::format("entrain: {}\n", presentable(sentence));
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);
+}
+
+void tell_of_refused_threads() {
+  if (threads_were_refused()) {
+    complain(
+        "the system gave fewer threads than wanted; the run took longer, the result is the "
+        "same");
+  }
 }
 
 int exit_code_of(const Error& error) {

@@ -15,7 +15,8 @@ namespace entrain::cli {
 void occupy_standard_descriptors();
 
 /// Writes the result of the run to standard output, all of it. False, with a sentence on standard
-/// error, if that fails (full disk, closed pipe).
+/// error, if that fails (full disk, closed pipe). The sentence says where the result of the run is,
+/// if that is complete.
 [[nodiscard]] bool write_out(std::string_view text);
 
 /// Refuses a file that exists, or has no folder to be in. Errors: ErrorKind::output.
@@ -26,11 +27,14 @@ Result<void> write_new_file(const std::filesystem::path& path, std::string_view 
 Result<void> under_final_name(Result<void> result, const std::filesystem::path& partial,
                               const std::filesystem::path& path);
 
-/// Writes a line to standard error: "entrain: <sentence>". Only from the process that speaks for
-/// all.
+/// Writes a line to standard error: "entrain: <sentence>", with words and sentences that are too
+/// long cut in the middle. Only from the process that speaks for all.
 void complain(std::string_view sentence);
 /// The same from any process: for what happens to this one alone.
 void complain_alone(std::string_view sentence);
+
+/// Says so if the system gave this process fewer threads than it wanted.
+void tell_of_refused_threads();
 
 /// Complains about `error` and returns the exit code that belongs to it.
 int exit_code_of(const Error& error);
