@@ -42,6 +42,7 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
                                               .domains = timeline.domains,
                                               .progress = progress},
                                              timeline.loaded, timeline.presync.maps));
+  TRY(session::check_unchanged(processes, timeline.loaded));
   report.presync = timeline.presync.method;
   report.clocks = std::move(timeline.presync.clocks);
   clocks::warn_of_violations(report);

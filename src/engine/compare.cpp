@@ -298,7 +298,12 @@ Result<CompareReport> compare(const std::filesystem::path& a, const std::filesys
   }
   Comparison comparison(side_a, side_b, side_truth ? &*side_truth : nullptr, options);
   TRY(comparison.check_same_locations());
-  return comparison.run();
+  TRY_ASSIGN(CompareReport report, comparison.run());
+  Solo solo;
+  TRY(session::check_unchanged(solo, side_a.loaded));
+  TRY(session::check_unchanged(solo, side_b.loaded));
+  if (side_truth) TRY(session::check_unchanged(solo, side_truth->loaded));
+  return report;
 }
 
 }  // namespace entrain

@@ -105,7 +105,17 @@ class Correction {
     return cancel_.agree(processes_);
   }
 
+  /// What a later step finds wrong may come from input that changed while it was read: then that
+  /// is the error.
+  Result<void> explain(Result<void> result) {
+    if (!result && result.error().kind != ErrorKind::interrupted) {
+      TRY(session::check_unchanged(processes_, t_.loaded));
+    }
+    return result;
+  }
+
   Result<void> commit() {
+    TRY(session::check_unchanged(processes_, t_.loaded));
     return processes_.agree(workers_.first() ? staged_->commit() : Result<void>());
   }
 
@@ -368,8 +378,8 @@ Result<CorrectReport> engine::correct(Team& processes, const std::filesystem::pa
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(processes, options, progress);
   TRY(correction.compute(archive, true));
-  TRY(correction.write(output));
-  TRY(correction.verify());
+  TRY(correction.explain(correction.write(output)));
+  TRY(correction.explain(correction.verify()));
   CorrectReport report = correction.take_report();
   TRY(correction.commit());
   return report;

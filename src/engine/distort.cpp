@@ -62,6 +62,7 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
   plan.progress = progress;
   TRY(check_order(loaded.trace, plan.maps));
   TRY_ASSIGN(otf2::StagedArchive staged, otf2::stage_archive(*original, plan, output));
+  TRY(original->check_unchanged());
   TRY(staged.commit());
   DistortReport report = std::move(distortion.report);
   report.input = loaded.trace.path;

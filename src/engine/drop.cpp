@@ -179,6 +179,11 @@ Result<DropReport> drop(const std::filesystem::path& archive, const std::filesys
   TRY_ASSIGN(const std::unique_ptr<trace::Source> source, session::open_trace(archive));
   TRY_ASSIGN(const otf2::Archive* const original, session::otf2_archive(*source));
   TRY(otf2::check_writable(*original));
+  if (auto* const noted = dynamic_cast<otf2::Archive*>(source.get())) {
+    std::vector<LocationIndex> all(original->definitions().locations.size());
+    std::iota(all.begin(), all.end(), LocationIndex{0});
+    noted->note_files(all);
+  }
   return Drop(*original, options, progress).run(output);
 }
 

@@ -177,6 +177,8 @@ Result<ArchiveInfo> inspect(const std::filesystem::path& path, unsigned threads,
   summary.finish();
   std::vector<LocationIndex> all(info.locations);
   std::iota(all.begin(), all.end(), LocationIndex{0});
+  Solo solo;
+  TRY(session::check_unchanged(solo, loaded));
   info.event_bytes = loaded.source->event_bytes(all);
   return info;
 }

@@ -16,6 +16,7 @@
 #include "clc/domain_view.hpp"
 #include "otf2/write/write_archive.hpp"
 #include "session/phase.hpp"
+#include "session/same_files.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::engine {
@@ -80,6 +81,7 @@ class Finder {
       const Stopwatch watch(t_.scan_s);
       t_.loaded = {};
       TRY_ASSIGN(t_.loaded, session::load(workers_, archive, progress_, domains));
+      TRY(session::check_same_files(processes_, t_.loaded));
     }
     if (use_.writing) {
       TRY_ASSIGN(t_.archive, session::otf2_archive(t_.loaded));

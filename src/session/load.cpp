@@ -7,6 +7,7 @@
 
 #include "base/try.hpp"
 #include "session/open_trace.hpp"
+#include "session/same_files.hpp"
 
 namespace entrain::session {
 
@@ -26,6 +27,11 @@ Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
 
 }  // namespace
 
+Result<void> check_unchanged(Team& processes, const LoadedTrace& loaded) {
+  const auto* const archive = dynamic_cast<const otf2::Archive*>(loaded.source.get());
+  return processes.agree(archive == nullptr ? Result<void>() : archive->check_unchanged());
+}
+
 tl::unexpected<Error> no_event_files(const std::string& path) {
   return fail(
       ErrorKind::input,
@@ -43,6 +49,9 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
   Team& processes = workers.processes();
   LoadedTrace loaded;
   TRY_ASSIGN(loaded.source, agree(processes, open_trace(path)));
+  // No other source of files is known; see open_trace().
+  auto* const archive = dynamic_cast<otf2::Archive*>(loaded.source.get());
+  if (archive != nullptr) TRY(check_same_common_files(processes, *archive));
   loaded.trace.path = loaded.source->path();
   loaded.trace.definitions = loaded.source->definitions();
   TRY_ASSIGN(loaded.partition, workers.share_out(
@@ -52,6 +61,7 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
                                    },
                                    together));
   const std::vector<LocationIndex> own = loaded.own(processes);
+  if (archive != nullptr) archive->note_files(own);
   loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
   TRY_ASSIGN(std::vector<trace::LocationSkeleton> skeletons,
              agree(processes, loaded.source->scan_all(own, workers.threads(), progress)));

@@ -37,11 +37,16 @@ struct LoadedTrace {
 /// Opens a trace and scans the locations of this process on its threads. `together`: per
 /// location, or empty; locations with equal numbers get one owner. Collective over the processes.
 /// Errors: those of open_trace() and Source::scan_all(), the same at every process;
-/// ErrorKind::input if event files are missing and no location has an event.
+/// ErrorKind::input if event files are missing and no location has an event, and if the processes
+/// see different anchors or definitions.
 Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress,
                          std::span<const std::uint32_t> together = {});
 /// The same in this process alone.
 Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress);
+
+/// Refuses a trace whose files have changed since load() began to read them: a result would be of
+/// neither the old nor the new ones. Collective over the processes. Errors: ErrorKind::input.
+Result<void> check_unchanged(Team& processes, const LoadedTrace& loaded);
 
 /// The error for a trace none of whose event files exists. `path` is for the message.
 tl::unexpected<Error> no_event_files(const std::string& path);

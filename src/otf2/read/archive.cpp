@@ -66,11 +66,15 @@ Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
   }
   std::unique_ptr<Archive> archive(new Archive());
   archive->anchor_path_ = anchor_path.string();
+  for (const fs::path& file : archive->common_files()) {
+    archive->common_stamps_.push_back(stamp_of(file));
+  }
   TRY_ASSIGN(const auto bytes, read_file(anchor_path, k_largest_anchor));
   TRY_ASSIGN(archive->anchor_, parse_anchor(bytes, anchor_path));
   if (!archive->anchor_.foreign.empty()) {
     TRY_ASSIGN(archive->copy_, LibraryCopy::make(anchor_path, archive->anchor_.foreign));
     TRY(read_copy_properties(archive->copy_->folder(), archive->anchor_));
+    archive->common_stamps_.resize(1);  // the others are files of the copy
   }
   TRY_ASSIGN(auto globals, read_global_definitions(archive->global_definition_file(),
                                                    archive->anchor_.definition_chunk_size));
@@ -106,6 +110,42 @@ fs::path Archive::global_definition_file() const {
 fs::path Archive::marker_file() const { return folder() / (name() + ending::markers); }
 fs::path Archive::thumbnail_file(std::uint32_t number) const {
   return folder() / fmt::format("{}.{}{}", name(), number, ending::thumbnail);
+}
+
+std::vector<fs::path> Archive::common_files() const {
+  std::vector<fs::path> files{anchor_path_, global_definition_file(), marker_file()};
+  for (const char* table : {"clock_samples.csv", "clock_delays.csv"}) {
+    files.push_back(folder() / table);
+  }
+  return files;
+}
+
+std::array<fs::path, 3> Archive::files_of(LocationIndex location) const {
+  return {event_file(location), definition_file(location), snapshot_file(location)};
+}
+
+void Archive::note_files(std::span<const LocationIndex> locations) {
+  for (const LocationIndex location : locations) {
+    std::array<FileStamp, 3>& stamps = stamps_.emplace_back();
+    std::ranges::transform(files_of(location), stamps.begin(), stamp_of);
+    noted_.push_back(location);
+  }
+}
+
+Result<void> Archive::check_unchanged() const {
+  const auto check = [](const fs::path& file, const FileStamp& before) -> Result<void> {
+    if (stamp_of(file) == before) return {};
+    return fail(ErrorKind::input, fmt::format("{} has changed while it was read; run again when "
+                                              "nothing writes to it",
+                                              file.string()));
+  };
+  const std::vector<fs::path> common = common_files();
+  for (std::size_t i = 0; i < common_stamps_.size(); ++i) TRY(check(common[i], common_stamps_[i]));
+  for (std::size_t i = 0; i < noted_.size(); ++i) {
+    const auto files = files_of(noted_[i]);
+    for (std::size_t k = 0; k < files.size(); ++k) TRY(check(files[k], stamps_[i][k]));
+  }
+  return {};
 }
 
 std::uint64_t Archive::event_bytes(std::span<const LocationIndex> locations) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include <entrain/progress.hpp>
 
+#include "base/file_stamp.hpp"
 #include "otf2/format/anchor.hpp"
 #include "otf2/library/library_copy.hpp"
 #include "otf2/read/definitions.hpp"
@@ -42,6 +44,13 @@ class Archive final : public trace::Source {
                                                         Progress* progress) const override;
   std::string region_at(LocationIndex location, std::uint64_t time) const override;
 
+  /// Notes what the system says about the files of these locations: to be called before they are
+  /// read. Those of the whole archive are noted when it is opened.
+  void note_files(std::span<const LocationIndex> locations);
+  /// Refuses the archive if one of the files noted is not what it was. Errors: ErrorKind::input,
+  /// naming the file.
+  [[nodiscard]] Result<void> check_unchanged() const;
+
   // The steps of scan(), for a scan of several locations or of parts of their files.
   /// Errors: ErrorKind::input for a damaged file.
   [[nodiscard]] Result<LocalDefinitions> local_definitions(LocationIndex location) const;
@@ -67,6 +76,11 @@ class Archive final : public trace::Source {
   [[nodiscard]] std::filesystem::path global_definition_file() const;
   [[nodiscard]] std::filesystem::path marker_file() const;
   [[nodiscard]] std::filesystem::path thumbnail_file(std::uint32_t number) const;
+  /// Files that belong to no location, those that may be missing and the tables of the recorder
+  /// among them; the anchor and the global definitions are the first ones.
+  [[nodiscard]] std::vector<std::filesystem::path> common_files() const;
+  /// Files of a location, some of which may be missing; the event file is the first one.
+  [[nodiscard]] std::array<std::filesystem::path, 3> files_of(LocationIndex location) const;
 
  private:
   Archive() = default;
@@ -78,6 +92,9 @@ class Archive final : public trace::Source {
   Anchor anchor_;
   trace::Definitions definitions_;
   References references_;
+  std::vector<FileStamp> common_stamps_;          ///< as common_files()
+  std::vector<LocationIndex> noted_;              ///< locations, in the order of `stamps_`
+  std::vector<std::array<FileStamp, 3>> stamps_;  ///< per location noted, as files_of()
 };
 
 }  // namespace entrain::otf2

@@ -82,6 +82,7 @@ Result<FilteredArchive> filter_archive(const Archive& archive, const FilterPlan&
     return {};
   }));
   TRY(write_globals(archive, result.locations, staged.path()));
+  TRY(archive.check_unchanged());
   TRY(staged.commit());
   result.leftovers_removed = staged.leftovers_removed();
   result.anchor = staged.target() / fs::path(archive.path()).filename();
