@@ -38,7 +38,9 @@ struct Shown {
 
   explicit Shown(const std::filesystem::path& path)
       : loaded(must(entrain::session::load(path, 0, nullptr))) {
-    maps = must(entrain::clocks::presynchronise(loaded.trace, entrain::Presync::linear)).maps;
+    maps = must(entrain::clocks::presynchronise(loaded.trace,
+                                                entrain::clocks::PresyncOptions::of_reader()))
+               .maps;
   }
   [[nodiscard]] std::vector<std::uint64_t> stamps(entrain::LocationIndex l) const {
     return must(entrain::otf2::read_stamps(*must(entrain::session::otf2_archive(loaded)), l))

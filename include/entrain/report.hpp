@@ -149,7 +149,8 @@ struct ClockQuality {
   /// Largest error possible at a session.
   std::optional<double> interval_bound_ticks;
   /// Largest error expected between sessions: the error that the sessions allow there, plus the
-  /// largest distance of a left-out session.
+  /// largest distance of a left-out session. With a single session: over the whole run, by the
+  /// rates that clocks are assumed to have.
   std::optional<double> predicted_bound_ticks;
 };
 
@@ -158,7 +159,7 @@ struct ClockEstimation {
   /// Why `auto` chose the method, or the finding of `causal`; empty if another one was asked for.
   std::string reason;
   std::string sessions;              ///< source of the sessions; empty with "none"
-  std::vector<ClockQuality> clocks;  ///< of locations with two sessions or more, in their order
+  std::vector<ClockQuality> clocks;  ///< of locations with sessions, in their order
   /// Reasons to doubt the clocks, one sentence each: off by more than a second, or running more
   /// than 1,000 ppm too fast or too slow.
   std::vector<std::string> warnings;
@@ -206,9 +207,14 @@ struct ClockBounds {
   double max_rate_ppm = 0;      ///< the limit
   std::string max_rate_source;  ///< "given" or "trace"
   double least_rate_ppm = 0;    ///< about the smallest limit that the trace does not contradict
-  std::string mu_source;        ///< as CheckReport::mu_source
-  std::uint64_t sessions = 0;   ///< measurements with an interval that were used
-  std::uint64_t windows = 0;    ///< number of slices of the run
+  /// Clocks with one session, which says nothing of their rates.
+  std::uint64_t measured_once = 0;
+  /// The limit on the mean rates of these, against the reference, that was assumed; empty without
+  /// such clocks, and where the trace refutes it.
+  std::optional<double> mean_rate_ppm;
+  std::string mu_source;       ///< as CheckReport::mu_source
+  std::uint64_t sessions = 0;  ///< measurements with an interval that were used
+  std::uint64_t windows = 0;   ///< number of slices of the run
   std::int64_t window_ticks = 0;
   /// Largest distance by which `correct` moved presync times to bring them inside, ticks; 0 in
   /// `check`.

@@ -16,6 +16,7 @@
 #include "causal/evidence.hpp"
 #include "causal/fit.hpp"
 #include "causal/latency_scale.hpp"
+#include "clocks/rate_prior.hpp"
 
 namespace entrain::causal {
 
@@ -76,19 +77,35 @@ class Bender {
   [[nodiscard]] bool has_sessions() const {
     const std::vector<LocationIndex> own = context_.share.own();
     return context_.team().any(std::any_of(own.begin(), own.end(), [&](LocationIndex l) {
-      return context_.trace().locations[l].clock_offsets.size() >= 2;
+      return !context_.trace().locations[l].clock_offsets.empty();
     }));
+  }
+
+  /// Says of a clock that was measured once how far it may be off at both ends of the run: a fit
+  /// could turn it freely otherwise. The master of the sessions is right there.
+  void add_ends(LocationIndex l, double rate, double least,
+                std::vector<SessionConstraint>& sessions) const {
+    const trace::ClockOffset& record = context_.trace().locations[l].clock_offsets.front();
+    const bool master = record.offset == 0 && record.stddev == 0;
+    const std::int64_t measured = presync_.maps[l](record.time);
+    for (const std::int64_t time : {clocks_.begin(), clocks_.end()}) {
+      const double reach = rate * std::abs(static_cast<double>(time - measured));
+      sessions.push_back({clocks_.clock_of(l), time, master ? least : least + reach});
+    }
   }
 
   /// All sessions of all clocks, in a fixed order. A session says that the presync is right there.
   [[nodiscard]] std::vector<SessionConstraint> sessions(double scale, bool measured) const {
+    const double rate = clocks::rate_prior(context_.share).mean();
     std::vector<SessionConstraint> own;
     for (const LocationIndex l : context_.share.own()) {
-      for (const trace::ClockOffset& record : context_.trace().locations[l].clock_offsets) {
+      const auto& records = context_.trace().locations[l].clock_offsets;
+      for (const trace::ClockOffset& record : records) {
         const double known = std::isfinite(record.stddev) ? std::max(record.stddev, 0.0) : 0;
         own.push_back(
             {clocks_.clock_of(l), presync_.maps[l](record.time), std::max(2 * scale, known)});
       }
+      if (records.size() == 1) add_ends(l, rate, 2 * scale, own);
     }
     std::vector<std::vector<SessionConstraint>> parcels(context_.team().size(), own);
     std::vector<SessionConstraint> all;

@@ -2,6 +2,7 @@
 #include "causal/bend.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -106,6 +107,38 @@ TEST(BendByEdges, one_way_traffic_bends_no_clock_that_was_measured) {
   ASSERT_TRUE(linear);
   const clocks::Presynchronised causal = bent(b, *linear);
   EXPECT_EQ(causal.maps, linear->maps);
+}
+
+/// Two clocks that exchange messages both ways for a second; the second one is 4 ms late and 50 ppm
+/// slow. Both were measured at the begin only.
+TraceBuilder measured_once() {
+  TraceBuilder b(2);
+  const auto reading = [](std::uint64_t time) { return time - 4'000'000 - time / 20'000; };
+  for (std::uint64_t t = 10'000'000; t < 1'010'000'000; t += 2'000'000) {
+    b.message(trace::EventKind::send, 0, t, 1);
+    b.message(trace::EventKind::recv, 1, reading(t + 5'000), 0);
+    b.message(trace::EventKind::send, 1, reading(t + 1'000'000), 0);
+    b.message(trace::EventKind::recv, 0, t + 1'005'000, 1);
+  }
+  b.trace().locations[0].clock_offsets = {{10'000'000, 0, 0}};
+  b.trace().locations[1].clock_offsets = {{reading(10'000'000), 4'000'500, 1'000}};
+  return b;
+}
+
+TEST(BendByEdges, clocks_that_were_measured_once_take_their_rate_from_messages) {
+  const TraceBuilder b = measured_once();
+  const auto linear = clocks::presynchronise(b.trace(), Presync::linear);
+  ASSERT_TRUE(linear);
+  const clocks::Presynchronised causal = bent(b, *linear);
+  EXPECT_THAT(causal.clocks.reason, Not(HasSubstr("no clock was measured")));
+  const auto error = [&](const std::vector<ClockMap>& maps, std::uint64_t time) {
+    return std::abs(static_cast<double>(maps[1](time - 4'000'000 - time / 20'000)) -
+                    static_cast<double>(maps[0](time)));
+  };
+  EXPECT_GT(error(linear->maps, 1'000'000'000), 45'000);
+  for (std::uint64_t t = 10'000'000; t < 1'000'000'000; t += 90'000'000) {
+    EXPECT_LT(error(causal.maps, t), 5'000) << t;
+  }
 }
 
 TEST(BendByEdges, a_trace_without_messages_keeps_its_maps) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -223,11 +224,13 @@ class Chooser {
   std::vector<std::string> notes_;
 };
 
-/// Half-width of the sessions of a clock: less is better; infinite if it is unknown.
-double uncertainty(const trace::LocationSkeleton& location) {
+/// How little is known of a clock: whether it was measured only once, so that its rate is unknown,
+/// then the half-width of its sessions; infinite if that is unknown. Less is better.
+std::pair<bool, double> uncertainty(const trace::LocationSkeleton& location) {
   const Measured measured = summary_of(location);
-  if (measured.is_reference()) return 0;
-  return measured.half_width().value_or(std::numeric_limits<double>::infinity());
+  if (measured.is_reference()) return {false, 0};
+  return {measured.count < 2,
+          measured.half_width().value_or(std::numeric_limits<double>::infinity())};
 }
 
 }  // namespace
@@ -281,11 +284,11 @@ void share_maps(const trace::Share& share, const trace::ClockDomains& domains,
   for (const auto& members : domains.members) {
     if (members.size() < 2 || !share.owns(members.front())) continue;
     LocationIndex best = k_none;
-    double least = std::numeric_limits<double>::infinity();
+    std::pair<bool, double> least;
     for (const LocationIndex l : members) {
       const trace::LocationSkeleton& location = share.trace.locations[l];
       if (location.clock_offsets.empty()) continue;
-      if (const double own_width = uncertainty(location); best == k_none || own_width < least) {
+      if (const auto own_width = uncertainty(location); best == k_none || own_width < least) {
         best = l;
         least = own_width;
       }

@@ -19,6 +19,7 @@
 #include "causal/edge_constraints.hpp"
 #include "causal/node_times.hpp"
 #include "causal/rate_limits.hpp"
+#include "clocks/rate_prior.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::causal {
@@ -71,6 +72,7 @@ class Prover {
     draw_lines();
     if (begin_ >= end_) return without("all events have one time");
     place_sessions();
+    assume_rates();
     return prove();
   }
 
@@ -198,6 +200,45 @@ class Prover {
     }
   }
 
+  /// Assumes limits on the mean rates of clocks that were measured once: their sessions say nothing
+  /// of rates.
+  void assume_rates() {
+    if (!session_clock_) return;
+    std::vector<std::uint32_t> records(clocks_, 0);
+    for (const ClockFacts& facts : facts_) {
+      std::uint32_t& most = records[clock_of(facts.location)];
+      most = std::max(most, facts.records);
+    }
+    const std::uint32_t most = *std::max_element(records.begin(), records.end());
+    // A clock of the sessions without a location is known by its sessions alone.
+    if (*session_clock_ != reference_clock_) records[*session_clock_] = most;
+    prior_ = clocks::rate_prior(context_.share);
+    measured_once_.assign(clocks_, false);
+    for (std::uint32_t c = 0; c < clocks_; ++c) {
+      measured_once_[c] = c != reference_clock_ && records[c] == 1;
+    }
+    result_.about.measured_once =
+        static_cast<std::uint64_t>(std::count(measured_once_.begin(), measured_once_.end(), true));
+    assume_ = result_.about.measured_once > 0;
+  }
+
+  /// Limits on how wrong the rates of the base lines are, before anything is proved. ppb.
+  [[nodiscard]] std::vector<std::int64_t> first_limits() const {
+    std::vector<std::int64_t> limits(clocks_, k_most_rate_ppb);
+    if (!assume_) return limits;
+    const double of_reference = 1 + result_.lines[reference_clock_].rate;
+    for (std::uint32_t c = 0; c < clocks_; ++c) {
+      if (!measured_once_[c]) continue;
+      double largest = 0;
+      for (const double mean : {-prior_.mean(), prior_.mean()}) {
+        const double rate = (1 + mean) * (1 + result_.lines[c].rate) / of_reference - 1;
+        largest = std::max(largest, std::abs(rate));
+      }
+      limits[c] = std::min(static_cast<std::int64_t>(std::ceil(largest * 1e9)) + 1, limits[c]);
+    }
+    return limits;
+  }
+
   /// Collects all constraints in so many windows, loosened by the granularity of the stamps.
   void constrain(std::uint32_t windows, const ClockErrors* errors, std::int64_t rate_ppb) {
     constraints_ = collect(windows, errors, rate_ppb);
@@ -230,7 +271,13 @@ class Prover {
       const auto least = system_->least_rate();
       if (least.contradiction) return without(contradicts(*least.contradiction));
       result_.about.least_rate_ppm = static_cast<double>(least.rate_ppb) / 1e3;
-      narrow(option_.max_rate_ppm ? given_rate() : rate_of_trace(least.rate_ppb));
+      const std::int64_t wander =
+          option_.max_rate_ppm ? given_rate() : rate_of_trace(least.rate_ppb);
+      narrow(wander);
+      if (narrowed_.contradiction && assume_) {  // perhaps under the assumption only
+        assume_ = false;
+        narrow(wander);
+      }
       if (narrowed_.contradiction) return refuse(*narrowed_.contradiction);
       if (round == 1) break;
       TRY(Cancel(context_.progress).agree(context_.team()));
@@ -241,6 +288,7 @@ class Prover {
     result_.intervals = std::move(narrowed_.intervals);
     result_.about.max_rate_ppm = static_cast<double>(result_.limits.wander_ppb) / 1e3;
     result_.about.max_rate_source = option_.max_rate_ppm ? "given" : "trace";
+    if (assume_) result_.about.mean_rate_ppm = static_cast<double>(prior_.mean_ppb) / 1e3;
     result_.about.windows = result_.windows;
     result_.about.window_ticks = result_.width;
     return std::move(result_);
@@ -249,12 +297,12 @@ class Prover {
   void narrow(std::int64_t wander_ppb) {
     RateLimits start = std::move(narrowed_.limits);
     // The limits of the first pass hold under the same wander or a lower one.
-    if (start.extra_ppb.empty() || wander_ppb > start.wander_ppb) {
-      start.extra_ppb.assign(clocks_, k_most_rate_ppb);
+    if (start.extra_ppb.empty() || wander_ppb > start.wander_ppb || narrowed_.contradiction) {
+      start.extra_ppb = first_limits();
     }
     start.wander_ppb = wander_ppb;
-    narrowed_ =
-        narrow_limits(*system_, lives(), std::move(start), option_.max_rate_ppm.has_value());
+    narrowed_ = narrow_limits(*system_, lives(), std::move(start),
+                              assume_ || option_.max_rate_ppm.has_value());
   }
 
   [[nodiscard]] std::vector<Lifetime> lives() const {
@@ -376,6 +424,9 @@ class Prover {
   std::uint32_t clocks_ = 0;       ///< with that of the sessions, if no location has it
   std::uint32_t reference_clock_ = 0;
   std::optional<std::uint32_t> session_clock_;  ///< if sessions have intervals
+  std::vector<bool> measured_once_;             ///< per clock
+  clocks::RatePrior prior_;
+  bool assume_ = false;         ///< the prior, of clocks that were measured once
   bool corrected_ = false;      ///< clock offsets are a correction, not measurements
   std::vector<ClockMap> maps_;  ///< per location: the best there are
   std::int64_t begin_ = 0, end_ = 0;

@@ -156,7 +156,25 @@ Estimate reference_estimate(const Sessions& clock, ClockMap map) {
   result.quality.interval_bound_ticks = result.quality.predicted_bound_ticks = 0;
   const std::uint64_t first = clock.sessions.front().record.time;
   const std::uint64_t last = clock.sessions.back().record.time;
-  result.error = ErrorEstimate({first, last}, {0}, 0, 0, 0);
+  result.error = ErrorEstimate({first, std::max(last, first + 1)}, {0}, 0, 0, 0);
+  return result;
+}
+
+/// Goes through one point with the rate of the clock itself.
+ClockMap constant_offset(const SessionPoint& point) {
+  constexpr std::uint64_t k_most = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t first = std::min(point.local, k_most - 1);
+  return *ClockMap::from_knots({{first, point.offset}, {first + 1, point.offset}});
+}
+
+/// A clock that was measured once: its offset is known there, its rate is assumed.
+Estimate single_estimate(const SessionPoint& point, const Estimate& checked, double rate) {
+  Estimate result{constant_offset(point), checked.quality, {}};
+  if (!point.half_width) return result;
+  const double error = *point.half_width + 1;  // rounding
+  result.quality.interval_bound_ticks = point.half_width;
+  const auto& knots = result.map.knots();
+  result.error = ErrorEstimate({knots.front().local, knots.back().local}, {error}, rate, rate, 0);
   return result;
 }
 
@@ -174,7 +192,8 @@ const char* name_of(Method method) {
   return "";
 }
 
-Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule) {
+Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule,
+                          double unmeasured_rate) {
   const bool from_records = method == Method::linear;
   Estimate result;
   result.quality.sessions = clock.sessions.size();
@@ -182,10 +201,11 @@ Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule)
   // Orders and ranges are checked first: the arithmetic below relies on them.
   const Points records = record_points(clock);
   TRY_ASSIGN(result.map, ClockMap::from_knots(knots_of(records)));
-  if (records.size() < 2) return result;
+  if (records.empty()) return result;
   if (clock.reference) return reference_estimate(clock, std::move(result.map));
   Points points = from_records ? records : condense(clock, rule);
   TRY_ASSIGN(const ClockMap through_points, ClockMap::from_knots(knots_of(points)));
+  if (points.size() == 1) return single_estimate(points.front(), result, unmeasured_rate);
   if (method == Method::spline) {
     points = undisturbed(points);
     result.quality.disturbed = records.size() - points.size();

@@ -27,7 +27,7 @@ struct Estimate {
 /// Turns sessions into a clock map.
 ///
 /// * `linear`: takes the ClockOffset records as knots, as an OTF2 reader does, whatever `rule`
-/// says.
+///   says.
 /// * `regression`: a line by least squares. With Condensing::mean all kept exchanges have one
 /// weight
 ///   (Intel Trace Collector's rule), with `weighted` 1 / round trip^2. With `shortest` the
@@ -38,11 +38,13 @@ struct Estimate {
 ///   1,024 pieces between two sessions suffice; error estimates include that.
 ///
 /// All go on straight before the first and after the last session: `linear` and `regression` along
-/// their outermost segment, `spline` with its derivative there. With fewer than two sessions the
-/// map is the identity, as a reader does. Pure, deterministic. Errors: ErrorKind::input for
-/// sessions out of order, offsets out of range, and a map that would make time run backward;
-/// without the name of the location.
-[[nodiscard]] Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule);
+/// their outermost segment, `spline` with its derivative there. A single session gives a constant
+/// offset (an OTF2 reader ignores it); its error grows by `unmeasured_rate` ticks per tick of
+/// distance. Without sessions the map is the identity. Pure, deterministic. Errors:
+/// ErrorKind::input for sessions out of order, offsets out of range, and a map that would make time
+/// run backward; without the name of the location.
+[[nodiscard]] Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule,
+                                        double unmeasured_rate = 0);
 
 /// How well each method predicts sessions that were left out: the sum of their distances from the
 /// map through the others. Rounded to ticks, so that sums over clocks do not depend on their order.

@@ -73,12 +73,40 @@ TEST(Estimate, sessions_whose_kept_exchanges_share_a_time_are_refused) {
   }
 }
 
-TEST(Estimate, fewer_than_two_sessions_are_the_identity) {
+TEST(Estimate, without_sessions_a_clock_stays_as_it_is) {
   for (const Method method : k_all) {
     EXPECT_EQ(estimated(of_records({}), method).map(17), 17);
-    EXPECT_EQ(estimated(of_records({{5, 500, 1}}), method).map(17), 17);
-    EXPECT_FALSE(estimated(of_records({{5, 500, 1}}), method).error.known());
+    EXPECT_FALSE(estimated(of_records({}), method).error.known());
   }
+}
+
+TEST(Estimate, a_single_session_is_a_constant_offset) {
+  for (const Method method : k_all) {
+    const auto result =
+        estimate(of_records({{1'000, 500, 20}}), method, Condensing::shortest, 1e-3).value();
+    EXPECT_EQ(result.map(0), 500);
+    EXPECT_EQ(result.map(1'000'000), 1'000'500);
+    EXPECT_EQ(result.quality.sessions, 1u);
+    EXPECT_EQ(result.quality.interval_bound_ticks, 20);
+    // A tick of rounding, and what the rate may have added since.
+    EXPECT_NEAR(*result.error.at(1'000), 21, 1e-9);
+    EXPECT_NEAR(*result.error.at(101'001), 121, 1e-9);
+    EXPECT_NEAR(*result.error.at(0), 22, 1e-9);
+    EXPECT_FALSE(estimated(of_records({{1'000, 500, 0}}), method).error.known());
+  }
+}
+
+TEST(Estimate, a_single_session_counts_with_all_of_its_exchanges) {
+  Sessions clock = of_records({{1'000, 500, 20}});
+  clock.sessions[0].samples = {{1'000, 500, 40, true}, {1'100, 525, 40, true}};
+  EXPECT_EQ(estimated(clock, Method::regression).map(5'000), 5'512);
+  EXPECT_EQ(estimated(clock, Method::regression).quality.samples, 2u);
+  EXPECT_EQ(estimated(clock, Method::linear).map(5'000), 5'500) << "the record alone";
+}
+
+TEST(Estimate, a_single_session_at_the_end_of_time_is_a_constant_offset_too) {
+  constexpr std::uint64_t k_last = ~std::uint64_t{0};
+  EXPECT_EQ(estimated(of_records({{k_last, 500, 1}}), Method::linear).map(17), 517);
 }
 
 TEST(Estimate, two_sessions_are_a_line_for_all) {

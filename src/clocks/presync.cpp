@@ -13,6 +13,7 @@
 
 #include "base/try.hpp"
 #include "clocks/estimate.hpp"
+#include "clocks/rate_prior.hpp"
 #include "clocks/samples.hpp"
 #include "clocks/warnings.hpp"
 #include "trace/properties.hpp"
@@ -57,6 +58,7 @@ class Presynchroniser {
 
   Result<Presynchronised> run() {
     survey_records();
+    prior_ = rate_prior(share_);
     TRY(choose());
     result_.method = result_.provenance = method_ ? clocks::name_of(*method_) : "none";
     if (method_ && *method_ != Method::linear) {
@@ -69,7 +71,7 @@ class Presynchroniser {
     if (options_.report) {
       gather_qualities();
       if (method_ && !corrected_) {
-        result_.clocks.warnings = warnings_of_records(share_);
+        result_.clocks.warnings = warnings_of_records(share_, prior_);
       }
     }
     return std::move(result_);
@@ -218,18 +220,29 @@ class Presynchroniser {
   }
 
   Result<void> make_map(LocationIndex l) {
-    if (*method_ == Method::linear && !options_.report) return make_as_reader(l);
-    TRY_ASSIGN(Estimate estimate, estimate(sessions_of(l), *method_, options_.condensing));
+    const std::size_t records = location(l).clock_offsets.size();
+    const bool exact = *method_ == Method::linear && !options_.report && records != 1;
+    if (options_.as_reader || exact || (corrected_ && records < 2)) return make_as_reader(l);
+    TRY_ASSIGN(Estimate estimate,
+               estimate(sessions_of(l), *method_, options_.condensing, prior_.mean()));
     result_.maps[l] = std::move(estimate.map);
     if (*method_ != Method::linear) {
       TRY_ASSIGN(result_.maps[l], straight_in_flushes(result_.maps[l], location(l)));
     }
-    if (options_.report && estimate.quality.sessions >= 2) {
+    if (options_.report && estimate.quality.sessions >= 1) {
+      if (estimate.quality.sessions == 1) predict_by_prior(l, estimate);
       result_.errors[l] = std::move(estimate.error);
       estimate.quality.location = trace_.definitions.locations[l].id;
       qualities_.push_back({l, estimate.quality});
     }
     return {};
+  }
+
+  /// The largest error over the run of a clock that was measured once.
+  void predict_by_prior(LocationIndex l, Estimate& estimate) const {
+    if (location(l).event_count == 0 || !estimate.error.known()) return;
+    estimate.quality.predicted_bound_ticks =
+        std::max(*estimate.error.at(location(l).first), *estimate.error.at(location(l).last));
   }
 
   /// Makes the map only, without its quality: a corrected archive may have a record per event.
@@ -281,6 +294,7 @@ class Presynchroniser {
   bool corrected_ = false;         ///< the records are a correction, no measurements
   bool any_width_ = false;         ///< some record has a half-width
   bool any_samples_ = false;       ///< some location's exchanges are known
+  RatePrior prior_;
   std::optional<Method> method_;
   std::string reason_;
   std::map<LocationIndex, LocationSamples> samples_;

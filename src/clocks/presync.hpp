@@ -28,6 +28,12 @@ struct Presynchronised {
 
 /// Options of presynchronise(). A method alone asks for no report.
 struct PresyncOptions {
+  /// The times that an OTF2 reader returns: `linear`, and a lone record counts for nothing.
+  static PresyncOptions of_reader() {
+    PresyncOptions options(Presync::linear);
+    options.as_reader = true;
+    return options;
+  }
   PresyncOptions(Presync method_) : method(method_) {}
   PresyncOptions(const CheckOptions& options)
       : method(options.presync), condensing(options.condensing), report(true) {}
@@ -35,15 +41,18 @@ struct PresyncOptions {
   Presync method;
   Condensing condensing = Condensing::shortest;
   bool report = false;  ///< fill Presynchronised::clocks and ::errors
+  bool as_reader = false;
 };
 
 /// Builds the presync maps. If a time would be negative, all locations are moved by the same
 /// amount.
 ///
-/// The records of an archive that was corrected are its correction, not measurements: `automatic`
-/// takes them as a reader does; regression and spline are refused. Sessions are read from the
-/// recorder's file beside the archive if the file belongs to it (read_clock_samples), else from the
-/// ClockOffset records. The maps do not depend on the number of processes.
+/// A clock that was measured once gets a constant offset; how fast its error may grow is assumed
+/// (RatePrior). The records of an archive that was corrected are its correction, not measurements:
+/// `automatic` and `linear` take them as a reader does; regression and spline are refused. Sessions
+/// are read from the recorder's file beside the archive if the file belongs to it
+/// (read_clock_samples), else from the ClockOffset records. The maps do not depend on the number of
+/// processes.
 ///
 /// Errors: ErrorKind::input for clock offsets out of order or a map that decreases, and for local
 /// stamps that decrease, naming the location; for a corrected archive, and one without records, if

@@ -35,6 +35,12 @@ std::vector<trace::ClockOffset>& offsets(TraceBuilder& b, LocationIndex l) {
   return b.trace().locations[l].clock_offsets;
 }
 
+CheckOptions reported(Presync method) {
+  CheckOptions options;
+  options.presync = method;
+  return options;
+}
+
 void expect_refused(const TraceBuilder& b, const char* why) {
   const auto refused = presynchronise(b.trace(), Presync::automatic);
   ASSERT_FALSE(refused) << why;
@@ -59,10 +65,32 @@ TEST(Presynchronise, automatic_is_linear_where_there_are_records) {
   EXPECT_TRUE(none->maps[1].is_identity());
 }
 
-TEST(Presynchronise, a_lone_record_counts_for_nothing_as_in_a_reader) {
+TEST(Presynchronise, a_clock_that_was_measured_once_gets_a_constant_offset) {
+  TraceBuilder b = two_locations();
+  b.request(K::irecv_request, 1, 101'000, 2);
+  offsets(b, 0) = {{900, 0, 0}};
+  offsets(b, 1) = {{1'000, 500, 7}};
+  for (const Presync method :
+       {Presync::automatic, Presync::linear, Presync::regression, Presync::spline}) {
+    EXPECT_EQ(presynchronise(b.trace(), method)->maps[1](51'000), 51'500);
+    const auto made = presynchronise(b.trace(), reported(method));
+    EXPECT_EQ(made->maps[1](51'000), 51'500);
+    EXPECT_EQ(made->maps[0](51'000), 51'000);
+    ASSERT_EQ(made->clocks.clocks.size(), 2u);
+    EXPECT_EQ(made->clocks.clocks[1].interval_bound_ticks, 7);
+    // 200 ppm of the 100,000 ticks to the last event, and a tick of rounding.
+    EXPECT_NEAR(*made->clocks.clocks[1].predicted_bound_ticks, 7 + 1 + 20, 0.01);
+    EXPECT_THAT(made->clocks.warnings, ElementsAre(HasSubstr("measured only once")));
+  }
+}
+
+TEST(Presynchronise, a_lone_record_counts_for_nothing_in_a_reader_and_in_a_correction) {
   TraceBuilder b = two_locations();
   offsets(b, 1) = {{0, 500, 0}};
+  EXPECT_EQ(presynchronise(b.trace(), PresyncOptions::of_reader())->maps[1](1'000), 1'000);
+  b.trace().definitions.properties = {{trace::k_property_correction, "mode=overlay"}};
   EXPECT_EQ(presynchronise(b.trace(), Presync::automatic)->maps[1](1'000), 1'000);
+  EXPECT_EQ(presynchronise(b.trace(), reported(Presync::linear))->maps[1](1'000), 1'000);
 }
 
 TEST(Presynchronise, negative_times_move_all_locations_together) {
@@ -122,12 +150,6 @@ void let_wander(TraceBuilder& b, double half_width, std::size_t sessions = 8) {
     const double wander = 100 * std::sin(static_cast<double>(time) / 1'300);
     offsets(b, 1).push_back({time, 50 + std::llrint(wander), half_width});
   }
-}
-
-CheckOptions reported(Presync method) {
-  CheckOptions options;
-  options.presync = method;
-  return options;
 }
 
 TEST(Presynchronise, automatic_takes_the_method_that_predicts_sessions_left_out) {

@@ -77,7 +77,7 @@ class Matcher {
   Matcher(const trace::Trace& trace, const std::vector<LocationIndex>& locations) : trace_(trace) {
     for (const LocationIndex l : locations) {
       const auto& records = trace.locations[l].clock_offsets;
-      if (records.size() >= 2) waiting_.emplace(key_of(records.front()), l);
+      if (!records.empty()) waiting_.emplace(key_of(records.front()), l);
     }
   }
 

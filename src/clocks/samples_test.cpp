@@ -64,12 +64,22 @@ TEST_F(ClockSamples, are_found_by_the_records_of_a_location) {
   EXPECT_EQ(sessions[1][0].offset, 510);
 }
 
-TEST_F(ClockSamples, records_that_are_no_exchanges_or_of_one_session_find_none) {
+TEST_F(ClockSamples, a_single_session_is_found) {
+  write(k_head + k_rank_1);
+  TraceBuilder b(1);
+  b.trace().locations[0].clock_offsets = {{1'000, 500, 20}};
+  const auto found = read(b);
+  ASSERT_TRUE(found);
+  ASSERT_THAT(found->at(0), SizeIs(1));
+  EXPECT_THAT(found->at(0)[0], SizeIs(2));
+}
+
+TEST_F(ClockSamples, records_that_are_no_exchanges_or_share_a_session_find_none) {
   write(k_head + k_rank_1);
   TraceBuilder b(3);
   b.trace().locations[0].clock_offsets = {{1'000, 500, 20}, {9'000, 999, 15}};
   b.trace().locations[1].clock_offsets = {{1'000, 500, 20}, {1'100, 501, 15}};
-  b.trace().locations[2].clock_offsets = {{1'000, 500, 20}};
+  b.trace().locations[2].clock_offsets = {{1'000, 501, 20}};
   const auto found = read(b);
   ASSERT_TRUE(found);
   EXPECT_THAT(*found, IsEmpty());

@@ -17,6 +17,7 @@ constexpr double k_million = 1e6;
 /// Summary of the records of one location.
 struct Measured {
   LocationIndex location = k_none;
+  bool single = false;      ///< measured once, and not the global clock
   std::int64_t offset = 0;  ///< of the first session, ticks
   double rate = 0;          ///< farthest off between two sessions, ticks per tick
   double gap = 0;           ///< between these sessions, ticks
@@ -27,7 +28,8 @@ double half_width(const trace::ClockOffset& record) {
 }
 
 Measured measured(LocationIndex l, const std::vector<trace::ClockOffset>& records) {
-  Measured result{l, records.front().offset, 0, 0};
+  const bool global = records.front().offset == 0 && half_width(records.front()) == 0;
+  Measured result{l, records.size() == 1 && !global, records.front().offset, 0, 0};
   for (std::size_t k = 1; k < records.size(); ++k) {
     const trace::ClockOffset &a = records[k - 1], &b = records[k];
     const double gap = static_cast<double>(b.time - a.time);
@@ -74,21 +76,36 @@ std::string text_of_rates(const trace::Trace& trace, const std::vector<Measured>
       worst.gap / static_cast<double>(trace.definitions.clock.resolution_hz), others);
 }
 
+std::string text_of_singles(const trace::Trace& trace, const std::vector<Measured>& all,
+                            const RatePrior& prior) {
+  const auto is_single = [](const Measured& m) { return m.single; };
+  const auto count = std::count_if(all.begin(), all.end(), is_single);
+  if (count == 0) return "";
+  const auto first = std::find_if(all.begin(), all.end(), is_single);
+  return fmt::format(
+      "the clock of {} was measured only once{}: its offset is known there, but not its rate; it "
+      "may be off by up to {:g} us more for every second of distance from that session ({})",
+      trace::process_name(trace.definitions, first->location),
+      count == 1 ? "" : fmt::format(" ({} locations in all)", count),
+      static_cast<double>(prior.mean_ppb) / 1e3,
+      prior.kind == ClockKind::wall ? "as wall clocks are set" : "as crystals are made");
+}
+
 }  // namespace
 
-std::vector<std::string> warnings_of_records(const trace::Share& share) {
+std::vector<std::string> warnings_of_records(const trace::Share& share, const RatePrior& prior) {
   std::vector<Measured> mine;
   for (const LocationIndex l : share.own()) {
     const auto& records = share.trace.locations[l].clock_offsets;
-    // A lone record has no effect, as in a reader.
-    if (records.size() >= 2) mine.push_back(measured(l, records));
+    if (!records.empty()) mine.push_back(measured(l, records));
   }
   std::vector<Measured> all = gather_everywhere(share.team, mine);
   std::sort(all.begin(), all.end(),
             [](const Measured& a, const Measured& b) { return a.location < b.location; });
   std::vector<std::string> warnings;
   if (all.empty()) return warnings;
-  for (std::string text : {text_of_offsets(share.trace, all), text_of_rates(share.trace, all)}) {
+  for (std::string text : {text_of_offsets(share.trace, all), text_of_rates(share.trace, all),
+                           text_of_singles(share.trace, all, prior)}) {
     if (!text.empty()) warnings.push_back(std::move(text));
   }
   return warnings;

@@ -31,9 +31,9 @@ std::vector<std::string> warnings_of(const std::vector<Records>& clocks) {
   }
   Solo solo;
   const trace::Partition whole = trace::undivided(b.trace().definitions);
-  std::vector<std::string> warnings = warnings_of_records({solo, whole, b.trace()});
+  std::vector<std::string> warnings = warnings_of_records({solo, whole, b.trace()}, {});
   const auto status = run_team(2, [&](Team& team) -> Result<void> {
-    EXPECT_EQ(warnings_of_records({team, halves, b.trace()}), warnings);
+    EXPECT_EQ(warnings_of_records({team, halves, b.trace()}, {}), warnings);
     return {};
   });
   EXPECT_TRUE(status);
@@ -48,11 +48,20 @@ TEST(ClockWarnings, clocks_that_are_seconds_apart_are_told) {
                    {{0, 700'000, 2}, {60'000'000, 700'000, 2}},
                    {{0, -400'000, 2}, {60'000'000, -400'000, 2}}}),
       ElementsAre(HasSubstr("the clock of MPI Rank 2 is 1.1 s ahead of that of MPI Rank 1")));
-  // All together may count from anywhere, and a lone record has no effect.
+  // All together may count from anywhere.
   EXPECT_THAT(warnings_of({{{0, 5'000'000, 2}, {60'000'000, 5'000'000, 2}},
-                           {{0, 5'000'100, 2}, {60'000'000, 5'000'100, 2}},
-                           {{0, 90'000'000, 2}}}),
+                           {{0, 5'000'100, 2}, {60'000'000, 5'000'100, 2}}}),
               IsEmpty());
+}
+
+TEST(ClockWarnings, clocks_that_were_measured_once_are_told) {
+  const Records master{{5, 0, 0}}, once{{7, 100, 2}};
+  EXPECT_THAT(warnings_of({master, once}),
+              ElementsAre(AllOf(HasSubstr("the clock of MPI Rank 1 was measured only once:"),
+                                HasSubstr("200 us more for every second"))));
+  EXPECT_THAT(warnings_of({master, once, once}),
+              ElementsAre(HasSubstr("MPI Rank 1 was measured only once (2 locations in all):")));
+  EXPECT_THAT(warnings_of({master, {{7, 100, 2}, {9, 100, 2}}}), IsEmpty());
 }
 
 TEST(ClockWarnings, rates_that_no_crystal_has_are_told) {

@@ -36,7 +36,8 @@ Result<Side> open_side(const std::filesystem::path& path, bool raw, unsigned thr
   TRY_ASSIGN(side.loaded, session::load(path, threads, progress));
   TRY_ASSIGN(side.archive, session::otf2_archive(side.loaded));
   TRY_ASSIGN(clocks::Presynchronised presync,
-             clocks::presynchronise(side.loaded.trace, raw ? Presync::none : Presync::linear));
+             clocks::presynchronise(side.loaded.trace, raw ? clocks::PresyncOptions(Presync::none)
+                                                           : clocks::PresyncOptions::of_reader()));
   side.maps = std::move(presync.maps);
   return side;
 }

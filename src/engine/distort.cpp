@@ -39,7 +39,7 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
   TRY_ASSIGN(const otf2::Archive* const original, session::otf2_archive(loaded));
   TRY(otf2::check_writable(*original));
   TRY_ASSIGN(const clocks::Presynchronised presync,
-             clocks::presynchronise(loaded.trace, Presync::linear));
+             clocks::presynchronise(loaded.trace, clocks::PresyncOptions::of_reader()));
   TRY_ASSIGN(sim::Distortion distortion, sim::distort(loaded.trace, presync.maps, options));
   for (const auto& offsets : distortion.clock_offsets) {
     std::vector<ClockKnot> knots;

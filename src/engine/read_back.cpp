@@ -90,7 +90,7 @@ Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectRepor
         readable(anchor, report, session::Overlay::open(workers_, anchor, original_.loaded)));
     TRY_ASSIGN(as_read, readable(anchor, report,
                                  clocks::presynchronise(overlay.written().share(processes_),
-                                                        Presync::linear)));
+                                                        clocks::PresyncOptions::of_reader())));
     TRY_ASSIGN(report.after, check(overlay.written(), as_read.maps));
   }
   count_events_in_flushes(report.after);
@@ -103,9 +103,10 @@ Result<void> ReadBack::as_any_other(const std::filesystem::path& anchor, Correct
   TRY_ASSIGN(const session::LoadedTrace written,
              readable(anchor, report, session::load(workers_, anchor, progress_)));
   session::begin_phase(progress_, "verify");
-  TRY_ASSIGN(
-      const clocks::Presynchronised as_read,
-      readable(anchor, report, clocks::presynchronise(written.share(processes_), Presync::linear)));
+  TRY_ASSIGN(const clocks::Presynchronised as_read,
+             readable(anchor, report,
+                      clocks::presynchronise(written.share(processes_),
+                                             clocks::PresyncOptions::of_reader())));
   TRY_ASSIGN(report.after, check(written, as_read.maps));
   return compare(written.trace, as_read.maps, as_read.method, report);
 }

@@ -74,6 +74,17 @@ std::string condition_text(const ClockBounds& bounds) {
           ? "as given"
           : fmt::format("from the trace, which is possible from {:.3g} ppm on",
                         bounds.least_rate_ppm));
+  if (bounds.measured_once > 0) {
+    const std::string clocks = bounds.measured_once == 1
+                                   ? "of the clock that was measured only once"
+                                   : fmt::format("of the {} clocks that were measured only once",
+                                                 format_count(bounds.measured_once));
+    text +=
+        bounds.mean_rate_ppm
+            ? fmt::format(" and if the mean rate {} is within {:.4g} ppm of {}'s", clocks,
+                          *bounds.mean_rate_ppm, bounds.reference_process)
+            : fmt::format(" (nothing is assumed of the mean rate {}: no usual limit fits)", clocks);
+  }
   if (bounds.mu_source.ends_with("(estimate)")) text += " and if the estimate of mu is right";
   if (bounds.mu_source == "given") text += " and no message is faster than mu";
   return text + ".";
@@ -132,6 +143,8 @@ Json bounds_json(const ClockBounds& bounds, std::uint64_t hz) {
           {"max_rate_ppm", number(bounds.max_rate_ppm)},
           {"max_rate_source", bounds.max_rate_source},
           {"least_rate_ppm", number(bounds.least_rate_ppm)},
+          {"measured_once", bounds.measured_once},
+          {"mean_rate_ppm", bounds.mean_rate_ppm ? number(*bounds.mean_rate_ppm) : Json(nullptr)},
           {"mu_source", bounds.mu_source},
           {"sessions", bounds.sessions},
           {"windows", bounds.windows},

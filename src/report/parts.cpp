@@ -34,8 +34,13 @@ std::string presync_text(const CheckReport& report) {
   if (report.presync == "linear") text = "linear: through the ClockOffset records";
   if (report.presync == "causal") text = "causal: bent by messages and collectives";
   if (report.presync == "regression" || report.presync == "spline") {
-    text += fmt::format(": {} sessions ({})",
-                        report.presync == "spline" ? "a smooth curve through" : "a line along",
+    const auto& clocks = report.clocks.clocks;
+    const bool once = !clocks.empty() && std::all_of(clocks.begin(), clocks.end(),
+                                                     [](auto& c) { return c.sessions == 1; });
+    text += fmt::format(": {} ({})",
+                        once                         ? "the constant offset of the only session"
+                        : report.presync == "spline" ? "a smooth curve through sessions"
+                                                     : "a line along sessions",
                         report.clocks.sessions);
   }
   if (!report.clocks.reason.empty()) {
@@ -53,7 +58,6 @@ constexpr std::size_t k_clocks_shown = 8;
 /// Orders clocks for the report: unknown bounds are the worst.
 double badness(const ClockQuality& clock) {
   constexpr double k_unknown = std::numeric_limits<double>::max();
-  if (clock.sessions < 2) return k_unknown;
   return clock.predicted_bound_ticks.value_or(clock.interval_bound_ticks ? k_unknown / 4
                                                                          : k_unknown / 2);
 }
@@ -91,11 +95,12 @@ std::string clocks_text(const CheckReport& report, const Style& style) {
     if (clock.disturbed > 0) {
       sessions = fmt::format("{} of {}", format_count(clock.sessions - clock.disturbed), sessions);
     }
+    const bool rated = clock.sessions >= 2;
     table.row({fmt::format("{}", clock.location), sessions,
-               fmt::format("{:+.3f} ppm", clock.slope_ppm), time(clock.residual_rms_ticks),
-               time(clock.residual_max_ticks), time(clock.left_out_rms_ticks),
-               time(clock.left_out_max_ticks), bound(clock.interval_bound_ticks),
-               bound(clock.predicted_bound_ticks)});
+               rated ? fmt::format("{:+.3f} ppm", clock.slope_ppm) : std::string("unknown"),
+               time(clock.residual_rms_ticks), time(clock.residual_max_ticks),
+               time(clock.left_out_rms_ticks), time(clock.left_out_max_ticks),
+               bound(clock.interval_bound_ticks), bound(clock.predicted_bound_ticks)});
   }
   std::string text = toned("Clocks", Tone::heading, style);
   if (!style.verbose && report.clocks.clocks.size() > k_clocks_shown) {
@@ -130,7 +135,7 @@ Json clocks_json(const CheckReport& report) {
                       {"sessions", clock.sessions},
                       {"samples", clock.samples},
                       {"disturbed", clock.disturbed},
-                      {"slope_ppm", number(clock.slope_ppm)},
+                      {"slope_ppm", clock.sessions < 2 ? Json(nullptr) : number(clock.slope_ppm)},
                       {"residual_rms_s", number(clock.residual_rms_ticks / hz)},
                       {"residual_max_s", number(clock.residual_max_ticks / hz)},
                       {"left_out_rms_s", number(clock.left_out_rms_ticks / hz)},

@@ -150,6 +150,30 @@ TEST_P(Recorded, bounds_contain_the_truth_of_any_distortion) {
   }
 }
 
+TEST_P(Recorded, bounds_hold_for_clocks_that_were_measured_once) {
+  const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  for (const double drift_ppm : {20.0, 2'000.0}) {
+    DistortOptions options;
+    options.drift_ppm = drift_ppm;
+    session::LoadedTrace skewed = distorted(truth, options, true);
+    std::uint64_t measured = 0;
+    for (auto& location : skewed.trace.locations) {
+      if (location.clock_offsets.empty()) continue;
+      location.clock_offsets.resize(1);
+      ++measured;
+    }
+    const Proof proof = prove(skewed, Presync::automatic);
+    EXPECT_EQ(proof.bounds.reason, "");
+    EXPECT_EQ(proof.bounds.measured_once, measured - 1) << "all but the master";
+    const testing::Contained found =
+        compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
+    EXPECT_LE(found.worst_excess, 0) << drift_ppm;
+    if (drift_ppm < 200) {
+      EXPECT_EQ(proof.bounds.mean_rate_ppm, 200);
+    }
+  }
+}
+
 TEST_P(Recorded, corrected_times_are_judged_too) {
   const session::LoadedTrace skewed = load_example(GetParam());
   const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
@@ -202,6 +226,40 @@ std::vector<std::vector<std::int64_t>> figures(const ClockBounds& bounds) {
                    row.earliest_ticks, row.latest_ticks, row.bound_ticks});
   }
   return all;
+}
+
+/// Messages one way, at the given times of the receiver's clock; both clocks were measured once.
+session::LoadedTrace one_way(std::int64_t late_by) {
+  trace::testing::TraceBuilder b(2);
+  for (std::uint64_t t = 0; t <= 1'000'000'000; t += 10'000'000) {
+    b.message(trace::EventKind::send, 0, 1'000'000 + t, 1);
+    const auto drifted =
+        static_cast<std::int64_t>(t) + late_by * static_cast<std::int64_t>(t / 10'000'000);
+    b.message(trace::EventKind::recv, 1, static_cast<std::uint64_t>(1'500'000 + drifted), 0);
+  }
+  b.trace().locations[0].clock_offsets = {{1'000'000, 0, 0}};
+  b.trace().locations[1].clock_offsets = {{1'000'000, 0, 700}};
+  session::LoadedTrace loaded;
+  loaded.trace = b.trace();
+  loaded.partition = trace::undivided(loaded.trace.definitions);
+  return loaded;
+}
+
+TEST(ProveIntervals, a_single_session_bounds_a_clock_by_its_distance) {
+  const ClockBounds bounds = prove(one_way(0), Presync::automatic).bounds;
+  EXPECT_EQ(bounds.measured_once, 1u);
+  ASSERT_EQ(bounds.mean_rate_ppm, 200);
+  // 200 ppm for the mean rate and 50 ppm around it, over a second of a nanosecond each.
+  EXPECT_GT(worst_of(bounds), 250'000);
+  EXPECT_LT(worst_of(bounds), 275'000);
+}
+
+TEST(ProveIntervals, a_rate_that_no_clock_has_is_not_assumed_away) {
+  // The receiver gets ever earlier, by 1,000 ppm.
+  const ClockBounds bounds = prove(one_way(-10'000), Presync::automatic).bounds;
+  EXPECT_EQ(bounds.reason, "");
+  EXPECT_EQ(bounds.measured_once, 1u);
+  EXPECT_FALSE(bounds.mean_rate_ppm);
 }
 
 TEST(ProveIntervals, any_team_finds_the_same) {

@@ -101,7 +101,7 @@ TEST_F(HandMade, negative_times_move_all_locations_alike) {
   EXPECT_EQ(report->after.violations, 0u);
 }
 
-TEST_F(HandMade, a_lone_clock_offset_has_no_effect) {
+TEST_F(HandMade, a_lone_clock_offset_is_a_constant_one) {
   {
     ArchiveBuilder archive(scratch_ / "in");
     begin_ring(archive, 1'000'000);
@@ -110,8 +110,12 @@ TEST_F(HandMade, a_lone_clock_offset_has_no_effect) {
   }
   const auto report = check(anchor(), {});
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->violations, 1u);
-  expect_corrected(anchor(), scratch_.path());
+  EXPECT_EQ(report->violations, 0u);
+  EXPECT_EQ(report->presync, "linear");
+  const CorrectReport corrected = expect_corrected(anchor(), scratch_.path());
+  const auto after = library_times(corrected.output);
+  EXPECT_EQ(after[0].times[1], 1'020'000u);
+  EXPECT_EQ(after[1].times[1], 1'115'000u);
 }
 
 TEST_F(HandMade, traces_without_messages_or_events_stay_as_they_are) {
