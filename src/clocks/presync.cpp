@@ -138,11 +138,13 @@ class Presynchroniser {
       reason_ = "the archive was corrected already, and its records say how";
       return {};
     }
+    TRY(read_samples());
     if (most_records_ < 3) {
-      reason_ = "there are fewer than three sessions";
+      if (any_samples_) method_ = Method::regression;
+      reason_ = any_samples_ ? "there are fewer than three sessions, and their exchanges are known"
+                             : "there are fewer than three sessions";
       return {};
     }
-    TRY(read_samples());
     CrossValidation sums;
     for (const LocationIndex l : own_) {
       const auto of_clock = cross_validate(sessions_of(l), options_.condensing);

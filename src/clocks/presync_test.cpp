@@ -311,6 +311,20 @@ TEST_F(Exchanges, count_where_they_belong_to_the_archive) {
   EXPECT_EQ(run(Presync::linear, Condensing::shortest)->maps[1](2'000), 2'090);
 }
 
+TEST_F(Exchanges, decide_what_automatic_takes_with_few_sessions) {
+  for (const std::size_t sessions : {2u, 1u}) {
+    for (LocationIndex l = 0; l < 3; ++l) offsets(builder_, l).resize(sessions);
+    const auto made = run(Presync::automatic, Condensing::shortest);
+    ASSERT_TRUE(made);
+    EXPECT_EQ(made->method, "regression");
+    EXPECT_THAT(made->clocks.reason, HasSubstr("their exchanges are known"));
+    // The record alone says 90.
+    EXPECT_NEAR(static_cast<double>(made->maps[1](2'000) - 2'000), 100, 1);
+  }
+  std::filesystem::remove(folder_ / "clock_samples.csv");
+  EXPECT_EQ(run(Presync::automatic, Condensing::shortest)->method, "linear");
+}
+
 TEST_F(Exchanges, of_another_archive_count_for_nothing) {
   offsets(builder_, 1)[2].offset = 91;
   const auto made = run(Presync::spline, Condensing::shortest);

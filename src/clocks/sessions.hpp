@@ -58,8 +58,8 @@ struct SessionPoint {
 ///
 /// Example: the only session of a clock has the exchanges A {local 1000, offset 500, round trip 40}
 /// and B {1100, 525, 40}. A allows offsets 480 to 520 at local time 1000. B, moved there with a
-/// rate that is unknown to 1e-3, allows 504.9 to 545.1. Both allow 504.9 to 520: the point is local
-/// 1000, offset 512, and half-width 7.55 + 1 for the rounding.
+/// rate that is unknown to 550 ppm, allows 504.945 to 545.055. Both allow 504.945 to 520: the point
+/// is local 1000, offset 512, and half-width 7.53 + 1 for the rounding.
 [[nodiscard]] std::vector<SessionPoint> condense(const Sessions& clock, Condensing rule);
 
 /// The points that the ClockOffset records give.

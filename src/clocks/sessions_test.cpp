@@ -33,7 +33,7 @@ TEST(Condense, the_example_of_the_header) {
   ASSERT_EQ(points.size(), 1u);
   EXPECT_EQ(points[0].local, 1'000u);
   EXPECT_EQ(points[0].offset, 512);
-  EXPECT_NEAR(*points[0].half_width, 8.55, 1e-9);
+  EXPECT_NEAR(*points[0].half_width, 8.5275, 1e-9);
 }
 
 TEST(Condense, shortest_takes_the_shortest_way_of_each_direction) {
