@@ -11,12 +11,15 @@ namespace entrain {
 /// (docs/method.md, section 3). Most callers should leave it at `automatic`.
 enum class Presync {
   /// Takes the one of linear, regression and spline that best predicts sessions that were left out.
-  /// Takes linear for a trace with fewer than three sessions, or one that was corrected already,
-  /// and none for a trace without ClockOffset records. A correction goes on as with `causal` if
+  /// With fewer than three sessions takes regression if their exchanges are known, else linear.
+  /// Takes linear for a trace that was corrected already, and none for one without ClockOffset
+  /// records. A correction goes on as with `causal` if
   /// something is violated, unless the archive was corrected already or has more than 1,024 clocks.
   automatic,
-  none,        ///< stamps as stored; use it to see what was recorded
-  linear,      ///< through the ClockOffset records, to the bit as an OTF2 reader does
+  none,  ///< stamps as stored; use it to see what was recorded
+  /// Through the ClockOffset records, to the bit as an OTF2 reader does; but for a record that is
+  /// alone, which a reader ignores: it is a constant offset.
+  linear,
   regression,  ///< one straight line per clock, by least squares over all sessions
   spline,      ///< a smooth, increasing curve through all sessions
   /// Takes the choice of `automatic` and bends it as little as the trace's messages and collectives
@@ -128,6 +131,9 @@ struct CorrectOptions {
   /// Control variable of forward amortization, in (0, 1]; empty: the control loop chooses. Set it
   /// to compare with other implementations, which mostly take 0.99.
   std::optional<Decimal9> gamma;
+  /// Largest displacement that the control loop accepts without lowering the gamma of a clock,
+  /// seconds, >= 0; empty: 1.1 times the one that the smallest gamma causes. Not with `gamma`.
+  std::optional<double> epsilon_s;
   /// Smallest distance in ticks of consecutive communication events that were at least as far
   /// apart before (docs/method.md, section 4). >= 0.
   std::int64_t delta_ticks = 0;

@@ -251,9 +251,18 @@ struct CheckReport {
 /// A pass of the gamma control loop.
 struct AmortizationPass {
   double gamma = 0;
+  std::uint64_t clocks = 0;      ///< that have this gamma, the others a larger one; 0: all have it
   std::int64_t error_ticks = 0;  ///< e: largest displacement of the pass
   std::uint64_t violations = 0;  ///< jumps made in the pass
   bool chosen = false;
+};
+
+/// A clock that got a gamma of its own.
+struct ClockGamma {
+  std::uint64_t location = 0;  ///< OTF2 id of its first location
+  std::string process;         ///< name of the location group
+  double gamma = 0;
+  std::int64_t error_ticks = 0;  ///< its largest displacement
 };
 
 /// Relative change of local intervals between consecutive communication events of a location.
@@ -313,7 +322,13 @@ struct CorrectReport {
   std::string output;  ///< path of the corrected archive's anchor file
   std::optional<ClockBounds> bounds;  ///< of the corrected times, only if asked for
   std::vector<AmortizationPass> passes;
-  double gamma = 0;        ///< 0 without amortization
+  double gamma = 0;  ///< the smallest one of all clocks; 0 without amortization
+  /// The largest displacement that no clock should exceed, by which gammas were chosen, ticks;
+  /// empty if gamma was given, or if nothing had to be compared.
+  std::optional<std::int64_t> epsilon_ticks;
+  /// Only if clocks have different gammas: those with the smaller ones, in order of location. All
+  /// others have that of the first pass.
+  std::vector<ClockGamma> clock_gammas;
   double error_share = 0;  ///< e relative to the span of the trace
   Counters cycles;         ///< components of equal stamps, dropped edges
   CorrectionStatistics statistics;

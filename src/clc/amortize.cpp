@@ -46,10 +46,14 @@ class Corrector {
                                  .delta = options_.delta_ticks,
                                  .threads = options_.threads,
                                  .cancel = cancel_};
-    TRY_ASSIGN(ForwardResult found, amortize_forward(share_, problem, options_.gamma));
+    TRY_ASSIGN(ForwardResult found,
+               amortize_forward(share_, problem, {options_.gamma, options_.epsilon_ticks}));
     forward_ = std::move(found.pass);
     result_.passes = std::move(found.passes);
     result_.gamma = found.gamma;
+    result_.gamma_of = std::move(found.gamma_of);
+    result_.epsilon_ticks = found.epsilon;
+    result_.error_of = forward_.error_of;
     result_.cycles = cycles_.counters();
     result_.jumps = forward_.jumps;
     return {};
@@ -164,9 +168,13 @@ class Corrector {
                            .jump = &forward_.jump,
                            .first_node = begin,
                            .presync_map = &presync_[l],
-                           .gamma = result_.gamma};
+                           .gamma = gamma_of(l)};
     curves_[l] = options_.backward ? curve_of_ramps(input, ramps_of(l, lower, limits))
                                    : curve_of_jumps(input);
+  }
+
+  [[nodiscard]] Decimal9 gamma_of(LocationIndex l) const {
+    return result_.gamma_of.empty() ? result_.gamma : result_.gamma_of[l];
   }
 
   [[nodiscard]] std::vector<bool>::const_iterator jump_at(NodeIndex node) const {
@@ -188,7 +196,7 @@ class Corrector {
                               .first_node = begin,
                               .first_stamp = share_.trace.locations[l].first,
                               .max_slope = options_.max_slope,
-                              .gamma = result_.gamma};
+                              .gamma = gamma_of(l)};
     return build_ramps(input, {displacement_.data() + begin, end - begin});
   }
 

@@ -18,7 +18,9 @@
 namespace entrain::clc {
 
 struct Options {
-  std::optional<Decimal9> gamma;   ///< empty: control loop
+  std::optional<Decimal9> gamma;  ///< empty: control loop
+  /// Displacement up to which it keeps the gamma of a location, ticks; empty: found by a pass.
+  std::optional<std::int64_t> epsilon_ticks;
   std::int64_t delta_ticks = 0;    ///< least distance of neighbouring events, as far as C has it
   Decimal9 max_slope{10'000'000};  ///< of ramps
   bool backward = true;            ///< build up jumps by ramps
@@ -40,10 +42,13 @@ struct Amortization {
 
   std::vector<ClockMap> maps;  ///< per location: local ticks -> LC''; of others: presync
   std::vector<AmortizationPass> passes;
-  Decimal9 gamma;
-  std::uint64_t jumps = 0;  ///< receives that forward amortization had to push
-  Counters cycles;          ///< "tied_components", "tied_nodes", "dropped_components", ...
-  double forward_s = 0;     ///< seconds spent
+  Decimal9 gamma;                             ///< the smallest one of all locations
+  std::vector<Decimal9> gamma_of;             ///< per location; empty: all have `gamma`
+  std::vector<std::int64_t> error_of;         ///< per location: largest LC' - C, ticks
+  std::optional<std::int64_t> epsilon_ticks;  ///< by which gammas were chosen, if any
+  std::uint64_t jumps = 0;                    ///< receives that forward amortization had to push
+  Counters cycles;       ///< "tied_components", "tied_nodes", "dropped_components", ...
+  double forward_s = 0;  ///< seconds spent
   double backward_s = 0;
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/try.hpp"
 #include "clc/fallback_forward.hpp"
+#include "clc/influence.hpp"
 #include "clc/ordered_forward.hpp"
 #include "clc/sweep_forward.hpp"
 #include "clc/team_forward.hpp"
@@ -87,6 +88,7 @@ class KnownForward final : public Forward {
     std::vector<ForwardTimes> passes(1);
     passes[0].times.assign(problem_.presync.begin(), problem_.presync.end());
     passes[0].jump.assign(problem_.graph.own_count(), false);
+    passes[0].error_of.assign(problem_.graph.location_count(), 0);
     return passes;
   }
 
@@ -114,14 +116,22 @@ FallbackForward ways_for(const trace::Share& share, const ForwardProblem& proble
 
 }  // namespace
 
-Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardProblem& problem,
-                                       std::optional<Decimal9> gamma) {
+Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardProblem& given,
+                                       const GammaChoice& choice) {
+  std::vector<Decimal9> least_gamma(given.graph.location_count());
+  ForwardProblem problem = given;
+  problem.least_gamma = least_gamma;
   const Need need = need_of(share.team, problem);
   FallbackForward forward = ways_for(share, problem, need);
   const Outlook outlook{.least_error = std::max<std::int64_t>(-need.least_slack, 0),
-                        .much_violated = need.much_violated};
-  TRY_ASSIGN(ForwardResult result, gamma ? fixed_gamma(forward, *gamma)
-                                         : control_gamma(forward, outlook, problem.cycles));
+                        .much_violated = need.much_violated,
+                        .epsilon = choice.epsilon};
+  const Upstream upstream = [&](const ForwardTimes& pass, std::vector<bool>& marked) {
+    mark_upstream(influences(share.team, problem, pass), marked);
+  };
+  TRY_ASSIGN(ForwardResult result,
+             choice.gamma ? fixed_gamma(forward, *choice.gamma)
+                          : control_gamma(forward, outlook, problem.cycles, upstream, least_gamma));
   if (result.pass.overflow) {
     return fail(ErrorKind::input,
                 fmt::format("the correction of {} runs out of the range of times; its minimum "

@@ -243,6 +243,28 @@ TEST(Amortize, control_loop_falls_back_to_the_smallest_gamma) {
   EXPECT_EQ(a.jumps, a.passes[1].violations);
 }
 
+TEST(Amortize, clocks_that_run_away_change_no_gamma_of_others) {
+  // As before, and two more clocks with a single jump of 50.
+  TraceBuilder b(4);
+  for (std::uint64_t k = 1; k < 40; ++k) {
+    const LocationIndex from = k % 2, to = 1 - from;
+    b.message(K::send, from, 1'000 * k + 100, to);
+    b.message(K::recv, to, 1'000 * k, from);
+    b.message(K::send, 2, 1'000 * k, 3);
+    b.message(K::recv, 3, 1'000 * k + (k == 20 ? 0 : 100) - (k == 20 ? 50 : 0), 2);
+  }
+  const Amortization a = amortize(b, Options());
+  ASSERT_EQ(a.gamma_of.size(), 4u);
+  EXPECT_EQ(a.gamma_of[0].billionths, 900'000'000);
+  EXPECT_EQ(a.gamma_of[1].billionths, 900'000'000);
+  EXPECT_EQ(a.gamma_of[3].billionths, 999'990'000);
+  EXPECT_EQ(a.epsilon_ticks, 110);
+  EXPECT_EQ(a.error_of[3], 50);
+  // After its jump the fourth clock keeps its intervals, to the tick.
+  EXPECT_EQ(a.maps[3](20'000 - 50), 20'000);
+  EXPECT_EQ(a.maps[3](21'100), 21'150);
+}
+
 TEST(Amortize, cycles_are_counted) {
   TraceBuilder b(2);
   for (LocationIndex l = 0; l < 2; ++l) {

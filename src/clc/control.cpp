@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clc/control.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/exact.hpp"
@@ -15,9 +18,10 @@ namespace {
 constexpr std::array<Decimal9, 5> k_gammas{
     {{999'990'000}, {999'900'000}, {999'000'000}, {990'000'000}, {900'000'000}}};
 
-/// True if `error` is at most 1.1 times `reference`.
-bool good(std::int64_t error, std::int64_t reference) {
-  return Int128{error} * 10 <= Int128{reference} * 11;
+/// The largest error that counts as about as small as `reference`.
+std::int64_t epsilon_of(std::int64_t reference) {
+  constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min<Int128>(Int128{reference} * 11 / 10, k_most));
 }
 
 AmortizationPass report_of(const ForwardTimes& pass, Decimal9 gamma) {
@@ -28,83 +32,112 @@ AmortizationPass report_of(const ForwardTimes& pass, Decimal9 gamma) {
   return report;
 }
 
-/// Passes for a list of gammas, one after the other; some are made before they are asked for.
-class Passes {
- public:
-  Passes(Forward& forward, std::vector<Decimal9> gammas)
-      : forward_(forward), gammas_(std::move(gammas)) {}
-
-  /// A pass that was made already, for the next gamma.
-  void add(ForwardTimes pass) { ready_.push_back(std::move(pass)); }
-
-  /// The pass for the next gamma.
-  Result<ForwardTimes> next() {
-    if (taken_ == ready_.size()) {
-      TRY_ASSIGN(ready_, forward_.run(std::span(gammas_).subspan(begin_)));
-      assert(!ready_.empty());
-      taken_ = 0;
-    }
-    ++begin_;
-    return std::move(ready_[taken_++]);
-  }
-
- private:
-  Forward& forward_;
-  std::vector<Decimal9> gammas_;
-  std::size_t begin_ = 0;  ///< the next gamma
-  std::vector<ForwardTimes> ready_;
-  std::size_t taken_ = 0;  ///< of these
-};
-
 /// A run of control_gamma().
 class Control {
  public:
-  Control(Forward& forward, const Outlook& outlook, const Cycles& cycles)
-      : forward_(forward), outlook_(outlook), cycles_(cycles) {}
+  Control(Forward& forward, const Outlook& outlook, const Cycles& cycles, const Upstream& upstream,
+          std::span<Decimal9> least_gamma)
+      : forward_(forward),
+        outlook_(outlook),
+        cycles_(cycles),
+        upstream_(upstream),
+        least_gamma_(least_gamma) {}
 
   Result<ForwardResult> run() {
     const std::array<Decimal9, 2> first{k_gammas.front(), k_gammas.back()};
-    TRY_ASSIGN(std::vector<ForwardTimes> made,
-               forward_.run(std::span(first).first(outlook_.much_violated ? 2 : 1)));
+    const bool both = outlook_.much_violated && !outlook_.epsilon;
+    TRY_ASSIGN(std::vector<ForwardTimes> made, forward_.run(std::span(first).first(both ? 2 : 1)));
     assert(!made.empty());
-    ForwardTimes largest = std::move(made[0]);
-    report(largest, k_gammas.front());
+    take(std::move(made[0]), k_gammas.front());
     // Without jumps nothing decays: every gamma gives the same.
     const std::int64_t least = cycles_.tied.empty() ? outlook_.least_error : 0;
-    if (largest.jumps == 0 || good(largest.error, least)) {
-      return take(std::move(largest), k_gammas.front(), 0);
+    if (result_.pass.jumps == 0) return finish();
+    if (!outlook_.epsilon && result_.pass.error <= epsilon_of(least)) return finish();
+    std::optional<ForwardTimes> smallest;
+    if (outlook_.epsilon) {
+      result_.epsilon = outlook_.epsilon;
+    } else {
+      TRY_ASSIGN(smallest, smallest_pass(std::move(made)));
+      result_.epsilon = epsilon_of(smallest->error);
     }
-    // All others are compared with the smallest one.
-    Passes passes(forward_, {k_gammas[4], k_gammas[1], k_gammas[2], k_gammas[3]});
-    if (made.size() > 1) passes.add(std::move(made[1]));
-    TRY_ASSIGN(ForwardTimes smallest, passes.next());
-    report(smallest, k_gammas.back());
-    if (good(largest.error, smallest.error)) {
-      return take(std::move(largest), k_gammas.front(), 0);
-    }
-    largest = {};  // its memory
-    for (std::size_t i = 1; i + 1 < k_gammas.size(); ++i) {
-      TRY_ASSIGN(ForwardTimes pass, passes.next());
-      report(pass, k_gammas[i]);
-      if (good(pass.error, smallest.error)) return take(std::move(pass), k_gammas[i], i + 1);
-    }
-    return take(std::move(smallest), k_gammas.back(), 1);
+    TRY(lower(smallest));
+    return finish();
   }
 
  private:
-  void report(const ForwardTimes& pass, Decimal9 gamma) {
-    result_.passes.push_back(report_of(pass, gamma));
+  /// The pass of the smallest gamma, with which all others are compared.
+  Result<ForwardTimes> smallest_pass(std::vector<ForwardTimes> made) {
+    if (made.size() < 2) {
+      TRY_ASSIGN(made, forward_.run(std::span(k_gammas).last(1)));
+    }
+    result_.passes.push_back(report_of(made.back(), k_gammas.back()));
+    return std::move(made.back());
   }
-  ForwardResult take(ForwardTimes pass, Decimal9 gamma, std::size_t reported) {
+
+  /// Lowers the gammas of the locations that are above epsilon, pass by pass. `smallest`: the pass
+  /// with the smallest gamma everywhere, if it was made.
+  Result<void> lower(std::optional<ForwardTimes>& smallest) {
+    gamma_of_.assign(least_gamma_.size(), k_gammas.front());
+    for (std::size_t i = 1; i < k_gammas.size() && is_bad(); ++i) {
+      const std::uint64_t lowered = choose_lowered(k_gammas[i]);
+      if (smallest && i + 1 == k_gammas.size() && !any_kept_) break;
+      result_.pass = {};  // its memory
+      TRY_ASSIGN(std::vector<ForwardTimes> made, forward_.run(std::span(k_gammas).subspan(i, 1)));
+      take(std::move(made.front()), k_gammas[i]);
+      if (any_kept_) result_.passes.back().clocks = lowered;
+    }
+    if (smallest && is_bad()) {
+      result_.pass = *std::move(smallest);
+      result_.gamma = k_gammas.back();
+      any_kept_ = false;
+      chosen_ = 1;
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool is_bad() const { return result_.pass.error > *result_.epsilon; }
+
+  /// Gives `gamma` to the locations that need it and keeps those of the others; returns how many
+  /// moved and need it. Errors only fall as gammas get smaller. Where nothing moves gamma does not
+  /// matter.
+  std::uint64_t choose_lowered(Decimal9 gamma) {
+    const std::vector<std::int64_t>& error_of = result_.pass.error_of;
+    std::vector<bool> bad;
+    for (const std::int64_t error : error_of) bad.push_back(error > *result_.epsilon);
+    upstream_(result_.pass, bad);
+    std::uint64_t lowered = 0;
+    any_kept_ = false;
+    for (LocationIndex l = 0; l < bad.size(); ++l) {
+      const bool kept = !bad[l] && error_of[l] > 0;
+      if (!kept) gamma_of_[l] = gamma;
+      least_gamma_[l] = kept ? gamma_of_[l] : Decimal9{};
+      any_kept_ = any_kept_ || kept;
+      lowered += bad[l] ? 1 : 0;
+    }
+    return lowered;
+  }
+
+  void take(ForwardTimes pass, Decimal9 gamma) {
     result_.pass = std::move(pass);
     result_.gamma = gamma;
-    result_.passes[reported].chosen = true;
+    chosen_ = result_.passes.size();
+    result_.passes.push_back(report_of(result_.pass, gamma));
+  }
+
+  Result<ForwardResult> finish() {
+    result_.passes[chosen_].chosen = true;
+    if (any_kept_) result_.gamma_of = std::move(gamma_of_);
     return std::move(result_);
   }
 
   Forward& forward_;
   const Outlook& outlook_;
   const Cycles& cycles_;
+  const Upstream& upstream_;
+  std::span<Decimal9> least_gamma_;  ///< per location: its gamma if it keeps it, else 0
+  std::vector<Decimal9> gamma_of_;   ///< per location, in the pass taken so far
+  bool any_kept_ = false;   ///< some location that moves has a larger gamma than the others
+  std::size_t chosen_ = 0;  ///< the pass that is taken so far
   ForwardResult result_;
 };
 
@@ -123,9 +156,9 @@ Result<ForwardResult> fixed_gamma(Forward& forward, Decimal9 gamma) {
   return result;
 }
 
-Result<ForwardResult> control_gamma(Forward& forward, const Outlook& outlook,
-                                    const Cycles& cycles) {
-  return Control(forward, outlook, cycles).run();
+Result<ForwardResult> control_gamma(Forward& forward, const Outlook& outlook, const Cycles& cycles,
+                                    const Upstream& upstream, std::span<Decimal9> least_gamma) {
+  return Control(forward, outlook, cycles, upstream, least_gamma).run();
 }
 
 }  // namespace entrain::clc

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <entrain/error.hpp>
@@ -15,7 +18,9 @@ namespace entrain::clc {
 /// The forward pass that was taken, and how it was found.
 struct ForwardResult {
   ForwardTimes pass;
-  Decimal9 gamma;
+  Decimal9 gamma;                        ///< the smallest one of all locations
+  std::vector<Decimal9> gamma_of;        ///< per location; empty: all have `gamma`
+  std::optional<std::int64_t> epsilon;   ///< ForwardTimes::error that was aimed at, if any
   std::vector<AmortizationPass> passes;  ///< all that were compared, in their order; one is chosen
 };
 
@@ -27,6 +32,9 @@ struct Outlook {
   /// Much is violated, so the mildest gamma is probably not the one: the pass of the smallest gamma
   /// may as well run at the same time.
   bool much_violated = false;
+  /// Largest displacement that needs no smaller gamma, ticks; empty: 1.1 times that of the smallest
+  /// gamma.
+  std::optional<std::int64_t> epsilon = {};
 };
 
 /// The gammas of the control loop, from the mildest to the most distorting (docs/method.md,
@@ -36,15 +44,24 @@ std::span<const Decimal9> control_gammas();
 /// A single pass with a gamma that the user chose. Errors: those of Forward::run().
 Result<ForwardResult> fixed_gamma(Forward& forward, Decimal9 gamma);
 
-/// Chooses gamma: the largest one of control_gammas() whose error is at most 1.1 times that of the
-/// smallest one. A pass with gamma too near 1 may run away under clocks whose drift changes sign.
-/// Passes whose result cannot matter are not made: the mildest gamma is taken at once if nothing
-/// jumps, or if its error is at most 1.1 times the least one possible. `tied` are the cycles that
-/// `forward` finds. Errors: those of Forward::run().
+/// Adds to the marked locations those whose displacements push them in a pass (mark_upstream()).
+using Upstream = std::function<void(const ForwardTimes& pass, std::vector<bool>& marked)>;
+
+/// Chooses the gamma of every location: the largest one of control_gammas() with which errors are
+/// at most epsilon. A location with gamma too near 1 may run away under clocks whose drift changes
+/// sign. Every pass lowers the gammas of those that are above epsilon, and of those that push them
+/// there, and keeps the others.
 ///
-/// Example: the errors with 0.99999, 0.9999, 0.999, 0.99 and 0.9 are 900, 300, 109, 104 and 100
-/// ticks, and one receive has to move by 80. 900 is more than 88, so 0.9 is next, then 0.9999,
-/// whose 300 is more than 110, and 0.999, which is taken. The pass with 0.99 is not needed.
-Result<ForwardResult> control_gamma(Forward& forward, const Outlook& outlook, const Cycles& cycles);
+/// Without Outlook::epsilon it is 1.1 times the error of the smallest gamma, and passes whose
+/// result cannot matter are not made: the mildest gamma is taken at once if nothing jumps, or if
+/// its error is at most 1.1 times the least one possible. If no mixture does, the smallest one is
+/// taken everywhere. `cycles` are those that `forward` finds. `least_gamma` is
+/// ForwardProblem::least_gamma of `forward`, all 0. Errors: those of Forward::run().
+///
+/// Example: the errors of A and B with 0.99999 are 900 and 90 ticks, with 0.9 they are 100 and 80,
+/// and one receive has to move by 80. 900 is more than 88, so 0.9 is next: epsilon is 110. B keeps
+/// 0.99999. With 0.9999, A has 300, and with 0.999 it has 109. This pass is taken.
+Result<ForwardResult> control_gamma(Forward& forward, const Outlook& outlook, const Cycles& cycles,
+                                    const Upstream& upstream, std::span<Decimal9> least_gamma);
 
 }  // namespace entrain::clc

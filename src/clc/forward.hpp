@@ -24,8 +24,9 @@ struct ForwardTimes {
   BigVector<std::int64_t> times;  ///< LC' per node, ghosts last, ticks, >= C
   std::vector<bool> jump;         ///< per node: pushed by a sender (or by delta)
   std::uint64_t jumps = 0;
-  std::int64_t error = 0;  ///< e: largest LC' - C, ticks
-  bool overflow = false;   ///< a time passed k_latest_time: the result is worthless
+  std::int64_t error = 0;              ///< e: largest LC' - C, ticks
+  std::vector<std::int64_t> error_of;  ///< the same per location
+  bool overflow = false;               ///< a time passed k_latest_time: the result is worthless
 };
 
 /// The input of forward amortization. All references must outlive every pass.
@@ -40,6 +41,14 @@ struct ForwardProblem {
   std::int64_t delta = 0;  ///< least distance of neighbouring nodes, as far as C has it; ticks
   unsigned threads = 1;    ///< 0: all cores; results do not depend on it
   Cancel cancel{nullptr};
+  /// Per location: no pass has a smaller gamma there; empty: 0. May change between passes.
+  std::span<const Decimal9> least_gamma = {};
+
+  /// The gamma of a location in a pass for `gamma`.
+  [[nodiscard]] Decimal9 gamma_of(LocationIndex location, Decimal9 gamma) const {
+    if (least_gamma.empty() || least_gamma[location].billionths < gamma.billionths) return gamma;
+    return least_gamma[location];
+  }
 };
 
 /// A way to compute forward amortization: the times LC' >= C that solve equation (3') of Becker,

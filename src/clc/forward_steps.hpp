@@ -27,7 +27,8 @@ class ForwardSteps {
  public:
   /// All references must outlive this.
   ForwardSteps(const ForwardProblem& problem, const Incidence& incidence)
-      : graph_(problem.graph),
+      : problem_(problem),
+        graph_(problem.graph),
         cycles_(problem.cycles),
         incidence_(incidence),
         presync_(problem.presync),
@@ -70,6 +71,7 @@ class ForwardSteps {
   /// The demand of nodes outside of tied component `component` on a node of it.
   [[nodiscard]] std::int64_t demand_from_outside(NodeIndex node, std::uint32_t component);
 
+  const ForwardProblem problem_;
   const match::Graph& graph_;
   const Cycles& cycles_;
   const Incidence& incidence_;
@@ -77,7 +79,7 @@ class ForwardSteps {
   MuTicks mu_;
   std::int64_t delta_;
   match::Extremes extremes_;
-  Decimal9 gamma_;
+  std::vector<Decimal9> gamma_;  ///< per location
   ForwardTimes result_;
   std::vector<Decay> decay_;        ///< per location
   BigVector<std::int64_t> demand_;  ///< per receive participant
@@ -94,7 +96,7 @@ class ForwardSteps {
   void set_demand(std::uint32_t participant, std::int64_t demand);
   [[nodiscard]] std::int64_t demand_on(NodeIndex node);
   [[nodiscard]] std::int64_t undisturbed(LocationIndex location, NodeIndex node) const {
-    return presync_[node] + decay_[location].at(presync_[node], gamma_);
+    return presync_[node] + decay_[location].at(presync_[node], gamma_[location]);
   }
   /// True if the time is another one than before.
   bool settle(LocationIndex location, NodeIndex node, std::int64_t time, std::int64_t undisturbed);
@@ -102,7 +104,10 @@ class ForwardSteps {
 
 template <class Self>
 void ForwardSteps<Self>::start(Decimal9 gamma) {
-  gamma_ = gamma;
+  gamma_.clear();
+  for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+    gamma_.push_back(problem_.gamma_of(l, gamma));
+  }
   result_ = {};
   result_.times.assign(graph_.node_count(), match::k_no_demand);
   result_.jump.assign(graph_.own_count(), false);
@@ -128,10 +133,15 @@ void ForwardSteps<Self>::evaluate(const Step& step) {
 
 template <class Self>
 ForwardTimes ForwardSteps<Self>::finish() {
-  for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
-    result_.error = std::max(result_.error, result_.times[n] - presync_[n]);
-    if (result_.times[n] > k_latest_time) result_.overflow = true;
-    if (result_.jump[n]) ++result_.jumps;
+  result_.error_of.assign(graph_.location_count(), 0);
+  for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+    std::int64_t& error = result_.error_of[l];
+    for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
+      error = std::max(error, result_.times[n] - presync_[n]);
+      if (result_.times[n] > k_latest_time) result_.overflow = true;
+      if (result_.jump[n]) ++result_.jumps;
+    }
+    result_.error = std::max(result_.error, error);
   }
   return std::move(result_);
 }

@@ -15,6 +15,7 @@ void agree_on_counts(Team& team, ForwardTimes& pass) {
   team.reduce(Team::Reduction::max, largest);
   pass.error = largest[0];
   pass.overflow = largest[1] != 0;
+  team.reduce(Team::Reduction::max, pass.error_of);
   pass.jumps = static_cast<std::uint64_t>(
       team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(pass.jumps)));
 }

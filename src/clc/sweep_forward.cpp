@@ -17,7 +17,8 @@ constexpr std::size_t k_found_share = 64, k_moved_share = 4;  ///< of the nodes,
 }  // namespace
 
 SweepForward::SweepForward(const ForwardProblem& problem)
-    : graph_(problem.graph),
+    : problem_(problem),
+      graph_(problem.graph),
       presync_(problem.presync),
       mu_(problem.mu),
       cancel_(problem.cancel),
@@ -134,7 +135,8 @@ bool SweepForward::settle(Decimal9 gamma) {
     const NodeIndex last = graph_.first_node[location + 1];
     for (end = i; end < demands_.size() && demands_[end].node < last;) ++end;
     if (cancel_.asked()) return false;
-    if (!settle_location(location, std::span(demands_).subspan(i, end - i), gamma)) return false;
+    const Decimal9 own = problem_.gamma_of(location, gamma);
+    if (!settle_location(location, std::span(demands_).subspan(i, end - i), own)) return false;
   }
   return true;
 }
@@ -195,10 +197,11 @@ bool SweepForward::may_close_cycle() const {
 
 ForwardTimes SweepForward::take_result() {
   ForwardTimes result;
-  for (const auto& [begin, end] : moved_) {
-    for (NodeIndex n = begin; n < end; ++n) {
-      result.error = std::max(result.error, times_[n] - presync_[n]);
-    }
+  result.error_of.assign(graph_.location_count(), 0);
+  for (const auto& [begin, end] : moved_) {  // of one location each
+    std::int64_t& error = result.error_of[graph_.location_of(begin)];
+    for (NodeIndex n = begin; n < end; ++n) error = std::max(error, times_[n] - presync_[n]);
+    result.error = std::max(result.error, error);
   }
   result.jump.assign(graph_.own_count(), false);
   for (const NodeIndex n : jumps_) result.jump[n] = true;

@@ -74,6 +74,7 @@ class SweepForward final : public Forward {
   [[nodiscard]] bool may_close_cycle() const;
   [[nodiscard]] ForwardTimes take_result();
 
+  const ForwardProblem problem_;
   const match::Graph& graph_;
   std::span<const std::int64_t> presync_;
   MuTicks mu_;

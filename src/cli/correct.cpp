@@ -137,7 +137,9 @@ Result<void> Correct::refuse_useless_options(const OptionSet& set) const {
     return useless("--link needs --mode overlay: a rewrite links nothing");
   if (set.given("--max-slope") && !options_.backward)
     return useless("--max-slope is of no use with --backward off: there are no ramps");
-  for (const char* name : {"--gamma", "--delta", "--max-slope", "--backward"}) {
+  if (options_.epsilon_s && options_.gamma)
+    return useless("--epsilon is of no use with --gamma N: it decides which gamma is taken");
+  for (const char* name : {"--gamma", "--epsilon", "--delta", "--max-slope", "--backward"}) {
     if (!options_.amortize && set.given(name))
       return useless(fmt::format("{} is of no use with --amortize off", name));
   }
@@ -175,14 +177,24 @@ void Correct::declare_method(OptionSet& set) {
       return static_cast<std::int64_t>(ticks);
     });
   };
+  const auto parse_epsilon = [](std::string_view text) -> Result<std::optional<double>> {
+    if (text == "auto") return std::optional<double>();
+    return parse_number(text, 0, 1e6, "seconds").map([](double s) { return std::optional(s); });
+  };
   const auto parse_slope = [](std::string_view text) { return parse_decimal9(text, k_most_slope); };
   add_value(set, "--gamma", options_.gamma, parse_gamma, "auto|N",
             "Control variable of forward amortization: the rate at which a clock that "
             "jumped runs until it meets its own time again. A decimal number above 0 and "
             "at most 1, at most 9 decimals. auto: tries 0.99999, 0.9999, 0.999, 0.99 and "
-            "0.9 and takes the largest one whose largest displacement is at most 1.1 "
-            "times that of 0.9. Use a number to compare with other implementations, which "
+            "0.9, and takes for every clock the largest one with which it moves by at most "
+            "--epsilon. Use a number to compare with other implementations, which "
             "mostly take 0.99. Default: auto.")
+      ->group(k_method_group);
+  add_value(set, "--epsilon", options_.epsilon_s, parse_epsilon, "auto|SECONDS",
+            "Largest displacement of a clock that needs no smaller gamma, 0 to 1000000 seconds. "
+            "auto: 1.1 times the largest one with gamma 0.9 everywhere. Not with --gamma N. Use a "
+            "number when errors below it do not matter: smaller gammas remove larger displacements "
+            "and change more intervals. Default: auto.")
       ->group(k_method_group);
   add_value(set, "--delta", options_.delta_ticks, parse_delta, "TICKS",
             "Smallest distance of consecutive communication events of a location, in "
@@ -206,8 +218,8 @@ void Correct::declare_method(OptionSet& set) {
   add_value(set, "--amortize", options_.amortize, parse_switch, "on|off",
             "Whether the controlled logical clock removes violations. off: the times after "
             "--presync are written as they are, with the violations that they leave. Use off to "
-            "see how good the presync alone is; not with --gamma, --delta, --max-slope or "
-            "--backward. Default: on.")
+            "see how good the presync alone is; not with --gamma, --epsilon, --delta, "
+            "--max-slope or --backward. Default: on.")
       ->group(k_method_group);
 }
 

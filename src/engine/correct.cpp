@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -218,6 +219,7 @@ class Correction {
   /// Forward and backward amortization, of clock domains where locations share clocks.
   Result<Outcome> amortize(match::Graph graph) {
     const clc::Options options{.gamma = options_.gamma,
+                               .epsilon_ticks = epsilon_ticks(),
                                .delta_ticks = options_.delta_ticks,
                                .max_slope = options_.max_slope,
                                .backward = options_.backward,
@@ -255,7 +257,39 @@ class Correction {
     report_.passes = std::move(result.passes);
     report_.cycles = std::move(result.cycles);
     gamma_ = result.gamma;
+    report_.epsilon_ticks = result.epsilon_ticks;
+    report_gammas(result);
     return Outcome::corrected;
+  }
+
+  [[nodiscard]] std::optional<std::int64_t> epsilon_ticks() const {
+    if (!options_.epsilon_s) return std::nullopt;
+    constexpr double k_most = 0x1p61;
+    const auto hz = static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz);
+    return std::llrint(std::min(*options_.epsilon_s * hz, k_most));
+  }
+
+  /// Names the clocks with smaller gammas than others.
+  void report_gammas(const clc::Amortization& result) {
+    report_.clock_gammas.clear();
+    if (result.gamma_of.empty()) return;
+    const trace::Definitions& definitions = t_.loaded.trace.definitions;
+    const Decimal9 mildest =
+        *std::max_element(result.gamma_of.begin(), result.gamma_of.end(),
+                          [](Decimal9 a, Decimal9 b) { return a.billionths < b.billionths; });
+    for (std::size_t clock = 0; clock < result.gamma_of.size(); ++clock) {
+      const Decimal9 gamma = result.gamma_of[clock];
+      if (result.error_of[clock] == 0 || gamma.billionths == mildest.billionths) continue;
+      const LocationIndex first = t_.domains.trivial() ? static_cast<LocationIndex>(clock)
+                                                       : t_.domains.members[clock].front();
+      report_.clock_gammas.push_back(
+          {.location = definitions.locations[first].id,
+           .process = trace::process_name(definitions, first),
+           .gamma = static_cast<double>(gamma.billionths) / static_cast<double>(k_billion),
+           .error_ticks = result.error_of[clock]});
+    }
+    std::sort(report_.clock_gammas.begin(), report_.clock_gammas.end(),
+              [](const ClockGamma& a, const ClockGamma& b) { return a.location < b.location; });
   }
 
   static bool has_dropped(const Counters& cycles) {

@@ -160,6 +160,30 @@ Table interval_table(const CorrectReport& report) {
   return table;
 }
 
+/// Says how many clocks have the gamma of a pass; "" if all have.
+std::string of_clocks(const AmortizationPass& pass) {
+  if (pass.clocks == 0) return "";
+  return fmt::format(" of {}", format_number_of(pass.clocks, "clock", "clocks"));
+}
+
+/// Names the clocks with smaller gammas than the others; "" if there are none.
+std::string gammas_text(const CorrectReport& report, const Style& style) {
+  constexpr std::size_t k_shown = 8;
+  const std::vector<ClockGamma>& clocks = report.clock_gammas;
+  if (clocks.empty() || !report.epsilon_ticks) return "";
+  std::string text = fmt::format("Smaller gammas, since these moved by more than {}: ",
+                                 format_ticks(*report.epsilon_ticks, report.before.resolution_hz));
+  const std::size_t shown = style.verbose ? clocks.size() : std::min(clocks.size(), k_shown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += fmt::format("{}{} ({:.9g})", i == 0 ? "" : ", ", clocks[i].process, clocks[i].gamma);
+  }
+  if (shown < clocks.size()) text += fmt::format(" and {} more", clocks.size() - shown);
+  std::string lines;
+  for (const std::string& line : wrapped(printable(text + "."), style.columns))
+    lines += line + "\n";
+  return lines;
+}
+
 Table pass_table(const CorrectReport& report) {
   Table table;
   table.column("pass")
@@ -170,7 +194,7 @@ Table pass_table(const CorrectReport& report) {
   for (std::size_t i = 0; i < report.passes.size(); ++i) {
     const AmortizationPass& pass = report.passes[i];
     table.row(
-        {fmt::format("{}", i + 1), fmt::format("{:.9g}", pass.gamma),
+        {fmt::format("{}", i + 1), fmt::format("{:.9g}", pass.gamma) + of_clocks(pass),
          format_ticks(pass.error_ticks, report.before.resolution_hz), format_count(pass.violations),
          pass.chosen
              ? Cell("taken: e is " + format_share(report.error_share) + " of the trace's span",
@@ -254,9 +278,22 @@ Json passes_json(const CorrectReport& report) {
          {"error", std::move(error)},
          {"max_displacement_s", number(seconds_of(pass.error_ticks, report.before.resolution_hz))},
          {"violations", pass.violations},
+         {"clocks", pass.clocks == 0 ? Json(nullptr) : Json(pass.clocks)},
          {"chosen", pass.chosen}});
   }
   return passes;
+}
+
+Json clock_gammas_json(const CorrectReport& report) {
+  Json clocks = Json::array();
+  for (const ClockGamma& clock : report.clock_gammas) {
+    clocks.push_back({{"location", clock.location},
+                      {"process", clock.process},
+                      {"gamma", number(clock.gamma)},
+                      {"max_displacement_s",
+                       number(seconds_of(clock.error_ticks, report.before.resolution_hz))}});
+  }
+  return clocks;
 }
 
 Json intervals_json(const CorrectReport& report) {
@@ -328,7 +365,9 @@ std::string to_text(const CorrectReport& report, const Style& style) {
     text += "\n" + interval_table(report).text(style);
     text += fmt::format("largest change {}\n", format_share(report.statistics.intervals.max_share));
   }
-  if (!report.passes.empty()) text += "\n" + pass_table(report).text(style);
+  if (!report.passes.empty()) {
+    text += "\n" + pass_table(report).text(style) + gammas_text(report, style);
+  }
   text += "\n" + left_out_text(report, style);
   if (const std::string keep = keep_text(report); !keep.empty()) {
     text += "\n";
@@ -350,6 +389,10 @@ Json to_json(const CorrectReport& report) {
                {"mode", report.mode},
                {"link", report.link.empty() ? Json(nullptr) : Json(report.link)},
                {"gamma", report.gamma > 0 ? number(report.gamma) : Json(nullptr)},
+               {"epsilon_s", report.epsilon_ticks ? number(seconds_of(*report.epsilon_ticks,
+                                                                      report.before.resolution_hz))
+                                                  : Json(nullptr)},
+               {"clock_gammas", clock_gammas_json(report)},
                {"error_share", number(report.error_share)},
                {"passes", passes_json(report)},
                {"cycles", counters(report.cycles)},

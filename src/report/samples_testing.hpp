@@ -106,6 +106,8 @@ inline ClockBounds bounds() {
   bounds.max_rate_ppm = 58.25;
   bounds.max_rate_source = "trace";
   bounds.least_rate_ppm = 4.125;
+  bounds.measured_once = 1;
+  bounds.mean_rate_ppm = 200;
   bounds.held_ticks = 1'250;
   bounds.mu_source = "round trip (estimate)";
   bounds.sessions = 14;
@@ -152,8 +154,10 @@ inline CorrectReport correct() {
   report.mode = "rewrite";
   report.output = "out/traces.otf2";
   report.passes = {
-      {0.99999, 98000, 473, false}, {0.9999, 93000, 470, true}, {0.9, 92000, 469, false}};
+      {0.99999, 0, 98000, 473, false}, {0.9, 0, 84000, 469, false}, {0.9999, 2, 92000, 470, true}};
   report.gamma = 0.9999;
+  report.epsilon_ticks = 92400;
+  report.clock_gammas = {{0, "MPI Rank 0", 0.9999, 92000}, {3, "MPI Rank 3", 0.9999, 51000}};
   report.error_share = 0.000031;
   report.cycles = {{"components of equal stamps", 2}, {"dropped edges", 0}};
   report.statistics.moved_events = 2345;
