@@ -10,4 +10,20 @@ const std::string& process_name(const Definitions& definitions, LocationIndex l)
              : location.name;
 }
 
+const std::string& node_name(const Definitions& definitions, LocationIndex l) {
+  static const std::string k_nameless;
+  const std::uint32_t group = definitions.locations[l].group;
+  if (group >= definitions.location_groups.size()) return k_nameless;
+  const std::vector<SystemTreeNode>& nodes = definitions.tree_nodes;
+  const std::uint32_t own = definitions.location_groups[group].tree_node;
+  if (own >= nodes.size()) return k_nameless;
+  std::uint32_t node = own;
+  for (std::size_t steps = 0; steps < nodes.size(); ++steps) {  // a damaged tree may be a circle
+    if (nodes[node].shared_memory) return nodes[node].name;
+    if (nodes[node].parent >= nodes.size()) break;
+    node = nodes[node].parent;
+  }
+  return nodes[own].name;
+}
+
 }  // namespace entrain::trace

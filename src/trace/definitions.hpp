@@ -121,4 +121,8 @@ inline constexpr std::int64_t k_largest_mu = std::int64_t{1} << 52;
 /// Name of the process of location `l`; of the location itself if no process is known.
 [[nodiscard]] const std::string& process_name(const Definitions& definitions, LocationIndex l);
 
+/// Name of the machine of location `l`: of the nearest shared-memory node of the system tree, else
+/// of the node that its process names; "" if there is none.
+[[nodiscard]] const std::string& node_name(const Definitions& definitions, LocationIndex l);
+
 }  // namespace entrain::trace

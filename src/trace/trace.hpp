@@ -14,6 +14,13 @@
 
 namespace entrain::trace {
 
+/// A call of a region begins or ends.
+struct RegionRecord {
+  std::uint64_t time = 0;         ///< stored stamp
+  std::uint32_t region = k_none;  ///< position in Definitions::regions, or k_none
+  bool enter = false;             ///< else the call ends
+};
+
 /// A trace on disk: the interface that a trace format implements. session::open_trace() chooses the
 /// format. Reads only; const functions may be called from any thread.
 class Source {
@@ -39,6 +46,15 @@ class Source {
 
   /// Name of the innermost region that is open at the first event with stamp `time`, or "".
   [[nodiscard]] virtual std::string region_at(LocationIndex location, std::uint64_t time) const = 0;
+
+  /// Begins and ends of calls around stamp `time`, in stream order: at most `most` before it and
+  /// `most` from it on. Fewer, or none, where the format does not know them or the file ends.
+  [[nodiscard]] virtual std::vector<RegionRecord> regions_around(LocationIndex location,
+                                                                 std::uint64_t time,
+                                                                 std::size_t most) const {
+    static_cast<void>(location), static_cast<void>(time), static_cast<void>(most);
+    return {};
+  }
 };
 
 /// A trace in memory: definitions, and the skeleton of every location.

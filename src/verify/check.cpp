@@ -151,7 +151,10 @@ Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
                  std::numeric_limits<std::int64_t>::max());
   }
   const EdgeWalk::Rules rules{
-      .mu = times.mu, .init_finalize = options.init_finalize, .clock_of = times.clock_of};
+      .mu = times.mu,
+      .init_finalize = options.init_finalize,
+      .clock_of = times.clock_of,
+      .observer = times.observer};
   const Cycles none;
   EdgeSums sums = EdgeWalk(relation, none, rules, &backward).run(cancel);
   TRY(cancel.agree(team));

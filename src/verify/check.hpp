@@ -13,6 +13,7 @@
 
 #include "base/cancel.hpp"
 #include "trace/share.hpp"
+#include "verify/observer.hpp"
 
 namespace entrain::verify {
 
@@ -28,6 +29,8 @@ struct TimesToCheck {
   /// Name of the region that is open at a location and stored stamp, for the worst edges; called
   /// for locations of this member only. Empty: no names.
   std::function<std::string(LocationIndex, std::uint64_t)> region_at = {};
+  /// Sees the edges of this member; may be null.
+  EdgeObserver* observer = nullptr;
 };
 
 /// Tests the clock condition on every happened-before edge of a trace: receive >= send + mu

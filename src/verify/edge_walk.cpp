@@ -25,6 +25,7 @@ void by_component(const std::vector<Moment>& side, std::vector<Moment>& inside) 
 }  // namespace
 
 EdgeSums EdgeWalk::run(const Cancel& cancel) {
+  if (rules_.observer != nullptr) rules_.observer->restart();
   for (const MatchedChannel& channel : relation_.channels()) {
     if (cancel.asked()) return std::move(sums_);
     add(channel, cancel);
@@ -46,7 +47,9 @@ void EdgeWalk::add(const MatchedChannel& channel, const Cancel& cancel) {
       places.is_single(key.receiver)) {
     const LocationIndex from = places.event(key.sender, 0).location;
     const LocationIndex to = places.event(key.receiver, 0).location;
-    if (from != to) add_simple(channel, mu(from, to), cancel);
+    if (from == to) return;
+    add_simple(channel, mu(from, to), cancel);
+    if (rules_.observer != nullptr) rules_.observer->channel(relation_, channel, from, to);
     return;
   }
   Pair pair;
@@ -98,6 +101,7 @@ void EdgeWalk::add(const Pair& pair) {
     sums_.inside_clocks += sum;
   }
   sums_.worst.note(pair.kind, ticks, pair.order, pair.send, pair.receive);
+  if (rules_.observer != nullptr) rules_.observer->pair(pair);
   if (ticks <= 0 && backward_ != nullptr) backward_->add(pair.receive_time, pair.send_time);
 }
 
@@ -107,6 +111,7 @@ void EdgeWalk::add(Instance& instance) {
   counts(instance.kind) += sum;
   if (!rules_.clock_of.empty() && in_force(instance.kind)) add_inside_clocks(instance);
   if (backward_ != nullptr && in_force(instance.kind)) add_backward(instance, *backward_);
+  if (rules_.observer != nullptr && in_force(instance.kind)) show(instance);
   const auto worst = worst_pair(instance.sends, instance.receives, instance.ordered,
                                 cycles_.dropped(), sums_.worst.limit(instance.kind));
   if (!worst) return;
@@ -114,6 +119,11 @@ void EdgeWalk::add(Instance& instance) {
   order.back() = std::uint64_t{worst->receive} << 32 | worst->send;
   sums_.worst.note(instance.kind, worst->margin_ticks, order, instance.sends[worst->send].event,
                    instance.receives[worst->receive].event);
+}
+
+void EdgeWalk::show(const Instance& instance) {
+  deciding_pairs(instance.sends, instance.receives, instance.ordered, cycles_.dropped(), deciding_);
+  rules_.observer->instance(instance, deciding_);
 }
 
 void EdgeWalk::add_inside_clocks(const Instance& instance) {

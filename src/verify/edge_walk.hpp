@@ -12,6 +12,7 @@
 #include "base/cancel.hpp"
 #include "verify/clusters.hpp"
 #include "verify/cycles.hpp"
+#include "verify/observer.hpp"
 #include "verify/pair_counts.hpp"
 #include "verify/relation.hpp"
 #include "verify/worst.hpp"
@@ -34,6 +35,7 @@ class EdgeWalk {
     MuTicks mu{};
     bool init_finalize = false;               ///< edges of that kind are in force
     std::span<const std::uint32_t> clock_of;  ///< clock of each location, or empty
+    EdgeObserver* observer = nullptr;         ///< sees the edges in force; may be null
   };
 
   /// `backward`: collects the intervals of backward edges (Clusters); may be null. All must outlive
@@ -62,6 +64,7 @@ class EdgeWalk {
   void add(const Pair& pair);
   void add(Instance& instance);
   void add_inside_clocks(const Instance& instance);
+  void show(const Instance& instance);
   void treat_components(Instance& instance, PairCounts& sum);
 
   const Relation& relation_;
@@ -71,6 +74,7 @@ class EdgeWalk {
   EdgeSums sums_;
   std::size_t near_send_ = 0, near_receive_ = 0;  ///< hints for Cycles::of
   std::vector<Moment> sends_, receives_;          ///< some moments of the instance in work
+  std::vector<WorstPair> deciding_;               ///< of the instance in work
 };
 
 }  // namespace entrain::verify

@@ -279,26 +279,45 @@ PairCounts count_pairs_of_one_clock(Side sends, Side receives, bool ordered, con
   return counts;
 }
 
-std::optional<WorstPair> worst_pair(Side sends, Side receives, bool ordered,
-                                    const std::vector<bool>& dropped, std::int64_t limit) {
-  if (sends.empty() || receives.empty()) return std::nullopt;
-  if (margin(earliest(receives), latest(sends)) > limit) return std::nullopt;
+namespace {
+
+/// Calls `use` with the pair of every receive and its latest send.
+template <class Use>
+void for_each_deciding_pair(Side sends, Side receives, bool ordered,
+                            const std::vector<bool>& dropped, Use use) {
   LatestSends seen(dropped);
   std::size_t next = 0;
-  std::optional<WorstPair> worst;
   for (std::size_t r = 0; r < receives.size(); ++r) {
     while (next < sends.size() && (!ordered || sends[next].rank < receives[r].rank)) {
       seen.add(sends[next], next);
       ++next;
     }
-    const auto send = seen.partner_of(receives[r]);
-    if (!send) continue;
-    const std::int64_t ticks = margin(receives[r].time, sends[*send].time);
-    if (ticks > limit || (worst && ticks == limit)) continue;
-    limit = ticks;
-    worst = WorstPair{ticks, *send, r};
+    if (const auto send = seen.partner_of(receives[r])) {
+      use(WorstPair{margin(receives[r].time, sends[*send].time), *send, r});
+    }
   }
+}
+
+}  // namespace
+
+std::optional<WorstPair> worst_pair(Side sends, Side receives, bool ordered,
+                                    const std::vector<bool>& dropped, std::int64_t limit) {
+  if (sends.empty() || receives.empty()) return std::nullopt;
+  if (margin(earliest(receives), latest(sends)) > limit) return std::nullopt;
+  std::optional<WorstPair> worst;
+  for_each_deciding_pair(sends, receives, ordered, dropped, [&](const WorstPair& pair) {
+    if (pair.margin_ticks > limit || (worst && pair.margin_ticks == limit)) return;
+    limit = pair.margin_ticks;
+    worst = pair;
+  });
   return worst;
+}
+
+void deciding_pairs(Side sends, Side receives, bool ordered, const std::vector<bool>& dropped,
+                    std::vector<WorstPair>& pairs) {
+  pairs.clear();
+  for_each_deciding_pair(sends, receives, ordered, dropped,
+                         [&](const WorstPair& pair) { pairs.push_back(pair); });
 }
 
 }  // namespace entrain::verify

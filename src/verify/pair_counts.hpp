@@ -57,4 +57,9 @@ std::optional<WorstPair> worst_pair(std::span<const Moment> sends, std::span<con
                                     bool ordered, const std::vector<bool>& dropped,
                                     std::int64_t limit);
 
+/// For every receive that has a partner, in their order, the pair with its latest send: the one
+/// that decides how early it may be. `dropped` as above. Replaces the contents of `pairs`. O(n).
+void deciding_pairs(std::span<const Moment> sends, std::span<const Moment> receives, bool ordered,
+                    const std::vector<bool>& dropped, std::vector<WorstPair>& pairs);
+
 }  // namespace entrain::verify

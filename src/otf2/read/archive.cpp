@@ -195,4 +195,11 @@ std::string Archive::region_at(LocationIndex location, std::uint64_t time) const
   return region == k_none ? std::string() : definitions_.regions[region].name;
 }
 
+std::vector<trace::RegionRecord> Archive::regions_around(LocationIndex location, std::uint64_t time,
+                                                         std::size_t most) const {
+  const auto local = local_definitions(location);
+  if (!local) return {};
+  return find_regions_around(events_of(location, *local), time, most);
+}
+
 }  // namespace entrain::otf2

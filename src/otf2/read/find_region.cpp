@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "otf2/read/find_region.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "otf2/format/block_reader.hpp"
@@ -79,6 +81,50 @@ class RegionFinder {
   std::uint64_t older_left_ = 0;
 };
 
+/// Collects Enter and Leave around a given time.
+class RegionCollector {
+ public:
+  RegionCollector(std::uint64_t time, std::size_t most) : wanted_(time), most_(most) {}
+
+  void chunk(const std::uint8_t* bytes, bool big_endian) {
+    chunk_ = bytes;
+    big_endian_ = big_endian;
+  }
+  bool stamp(std::size_t, std::uint64_t time) {
+    now_ = time;
+    return true;
+  }
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
+    if (type != event::enter && type != event::leave) return true;
+    FieldReader in(chunk_ + offset, size, big_endian_);
+    if (now_ >= wanted_ && after_++ == most_) return false;  // ends the walk
+    if (now_ < wanted_ && found_.size() == 2 * most_) {      // now and then, so each costs O(1)
+      found_.erase(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(most_));
+    }
+    found_.push_back({.time = now_, .region = in.c32(), .enter = type == event::enter});
+    return true;
+  }
+  /// With local ids of regions.
+  std::vector<trace::RegionRecord> take() {
+    const auto from = std::find_if(found_.begin(), found_.end(),
+                                   [&](const auto& record) { return record.time >= wanted_; });
+    const auto before = static_cast<std::size_t>(from - found_.begin());
+    if (before > most_) {
+      found_.erase(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(before - most_));
+    }
+    return std::move(found_);
+  }
+
+ private:
+  std::uint64_t wanted_;
+  std::size_t most_;
+  std::uint64_t now_ = 0;
+  std::size_t after_ = 0;
+  const std::uint8_t* chunk_ = nullptr;
+  bool big_endian_ = false;
+  std::vector<trace::RegionRecord> found_;
+};
+
 /// Stamp with which chunk `number` begins. Nothing if it does not begin with one.
 std::optional<std::uint64_t> first_stamp(const File& file, std::uint64_t chunk_size,
                                          std::uint64_t number) {
@@ -131,6 +177,23 @@ std::uint32_t find_region(const EventFile& file, std::uint64_t time) {
   if (finder.open().size() <= left) return k_none;
   return Resolver(file.local.regions,
                   file.references.regions)(finder.open()[finder.open().size() - 1 - left]);
+}
+
+std::vector<trace::RegionRecord> find_regions_around(const EventFile& file, std::uint64_t time,
+                                                     std::size_t most) {
+  std::uint64_t begin = 0;
+  if (const auto reader = BlockReader::open(file.path, file.chunk_size)) {
+    begin = chunk_before(reader->file(), reader->file_size(), file.chunk_size, time);
+  }
+  RegionCollector collector(time, most);
+  auto reader =
+      BlockReader::open(file.path, file.chunk_size, {begin > 0 ? begin - 1 : 0, ChunkRange::k_all});
+  if (!reader) return {};
+  (void)walk_file<Framing::events>(*reader, collector, [](auto) { return Result<void>(); });
+  std::vector<trace::RegionRecord> found = collector.take();
+  Resolver resolve(file.local.regions, file.references.regions);
+  for (trace::RegionRecord& record : found) record.region = resolve(record.region);
+  return found;
 }
 
 }  // namespace entrain::otf2

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "otf2/read/event_file.hpp"
+#include "trace/trace.hpp"
 
 namespace entrain::otf2 {
 
@@ -11,5 +14,10 @@ namespace entrain::otf2 {
 /// stamp `time`, or k_none. If that event is an Enter, its own region counts as open. Reads the
 /// chunk with that event, found by bisection, and earlier ones as far as calls began there.
 std::uint32_t find_region(const EventFile& file, std::uint64_t time);
+
+/// As trace::Source::regions_around(). Records before the chunk that holds the event, or the one
+/// before it, are left out.
+std::vector<trace::RegionRecord> find_regions_around(const EventFile& file, std::uint64_t time,
+                                                     std::size_t most);
 
 }  // namespace entrain::otf2

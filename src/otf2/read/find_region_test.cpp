@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "otf2/read/find_region.hpp"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "base/ids.hpp"
@@ -69,6 +71,30 @@ TEST_F(FindRegion, skips_calls_that_a_later_chunk_leaves) {
       second.bytes();
   EXPECT_EQ(at(bytes, 30), 102u);
   EXPECT_EQ(at(bytes, 40), 101u);
+}
+
+std::vector<std::uint64_t> times_of(const std::vector<trace::RegionRecord>& records) {
+  std::vector<std::uint64_t> times;
+  for (const trace::RegionRecord& record : records) times.push_back(record.time);
+  return times;
+}
+
+TEST_F(FindRegion, shows_the_calls_around_a_time) {
+  ChunkBuilder second;
+  second.stamp(30).enter(2).stamp(31);
+  leave(second, 2).stamp(40).record(event::mpi_send, {0, 0, 0, 0}).stamp(50);
+  leave(second, 1).end();
+  const Bytes bytes =
+      ChunkBuilder().stamp(10).enter(1).stamp(20).enter(3).next_chunk(k_chunk).bytes() +
+      second.bytes();
+  const EventFile file{folder_.put("0.evt", bytes), k_chunk, local_, references_};
+  EXPECT_EQ(times_of(find_regions_around(file, 40, 2)), (std::vector<std::uint64_t>{30, 31, 50}));
+  EXPECT_EQ(times_of(find_regions_around(file, 30, 1)), (std::vector<std::uint64_t>{20, 30}));
+  const auto all = find_regions_around(file, 31, 9);
+  EXPECT_EQ(times_of(all), (std::vector<std::uint64_t>{10, 20, 30, 31, 50}));
+  EXPECT_EQ(all.front().region, 101u);
+  EXPECT_TRUE(all.front().enter);
+  EXPECT_FALSE(all.back().enter);
 }
 
 TEST_F(FindRegion, is_nothing_without_files_events_or_definitions) {
