@@ -309,13 +309,13 @@ struct TimelineReport {
 struct CorrectReport {
   CheckReport before;  ///< by the clocks as measured, as check reports it
   TimelineReport timeline;
-  CheckReport after;      ///< of the archive as written; equals `before` in shape
+  CheckReport after;      ///< of the archive as written or planned; equals `before` in shape
   bool verified = false;  ///< false with verify = off: `after` is empty then
   /// Of the archive as written. Beside the edges of `after` it depends on the local order of
   /// events, which a correction must keep, and on the edges that the correction had to drop.
   /// Empty if the archive was not verified.
   std::optional<Judgement> judgement;
-  std::string mode;
+  std::string mode;  ///< "rewrite", "overlay", or "planned": nothing was written
   /// How overlay linked event files, "hard link", with counts if in several ways: "reflink (7),
   /// symbolic link (1)"; empty for rewrite.
   std::string link;

@@ -6,6 +6,7 @@
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
+#include "cli/report_file.hpp"
 #include "engine/verbs.hpp"
 
 namespace entrain::cli {
@@ -48,6 +49,7 @@ class Check : public Verb {
 
   void declare(OptionSet& set) override {
     add_archive(set, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
+    report_file_.declare(set);
     check_.declare(set);
     common_.declare(set,
                     "kinds of operation without edges, the worst edge also of kinds without "
@@ -65,13 +67,18 @@ class Check : public Verb {
 
  private:
   Result<CheckReport> check(Progress* progress) {
+    TRY(report_file_.prepare());
     TRY(check_.prepare());
-    TRY_ASSIGN(CheckReport report, engine::check(processes(), archive_, check_.options, progress));
+    const engine::Run run{
+        .processes = processes(), .progress = progress, .page = report_file_.data()};
+    TRY_ASSIGN(CheckReport report, engine::check(run, archive_, check_.options));
     TRY(check_.write_bounds(report.bounds, report.resolution_hz));
+    TRY(report_file_.write(report, "check"));
     return report;
   }
 
   std::string archive_;
+  ReportFile report_file_;
   CheckArguments check_;
   CommonOptions common_;
 };

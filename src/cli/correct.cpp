@@ -12,6 +12,7 @@
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
+#include "cli/report_file.hpp"
 #include "cli/values.hpp"
 #include "engine/verbs.hpp"
 
@@ -72,18 +73,22 @@ class Correct : public Verb {
                                                 "a file of their own",
                                                 output_));
     }
+    TRY(report_file_.prepare());
     TRY(check_.prepare());
     options_.check = check_.options;
     options_.check.threads = common_.own_threads();
-    TRY_ASSIGN(CorrectReport report,
-               engine::correct(processes(), archive_, output_, options_, progress));
+    const engine::Run run{
+        .processes = processes(), .progress = progress, .page = report_file_.data()};
+    TRY_ASSIGN(CorrectReport report, engine::correct(run, archive_, output_, options_));
     TRY(check_.write_bounds(report.bounds, report.before.resolution_hz));
+    TRY(report_file_.write(report, "correct"));
     return report;
   }
 
   std::string archive_, output_;
   CorrectOptions options_;
   bool no_verify_ = false;
+  ReportFile report_file_;
   CheckArguments check_;
   CommonOptions common_;
 };
@@ -169,6 +174,7 @@ void Correct::declare_output(OptionSet& set) {
            "what changed nor ends with a verdict. Use it when time is short and you run check "
            "later. Default: check it.")
       ->group(k_output_group);
+  report_file_.declare(set);
 }
 
 void Correct::declare_method(OptionSet& set) {

@@ -92,6 +92,11 @@ Result<void> check_new_file(const fs::path& path) {
 
 Result<void> write_new_file(const fs::path& path, std::string_view text) {
   TRY(check_new_file(path));
+  return write_file_anew(path, text);
+}
+
+Result<void> write_file_anew(const fs::path& path, std::string_view text) {
+  TRY(check_parent(path));
   const fs::path partial =
       path.parent_path() / fmt::format(".{}.partial-{}", path.filename().string(), ::getpid());
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());

@@ -23,6 +23,8 @@ void occupy_standard_descriptors();
 Result<void> check_new_file(const std::filesystem::path& path);
 /// Creates a file that must not exist; it appears when it is complete. Errors: ErrorKind::output.
 Result<void> write_new_file(const std::filesystem::path& path, std::string_view text);
+/// The same for a file that may exist; it is replaced when the new one is complete.
+Result<void> write_file_anew(const std::filesystem::path& path, std::string_view text);
 /// The result with `path` for `partial` in its sentence: users know no hidden names.
 Result<void> under_final_name(Result<void> result, const std::filesystem::path& partial,
                               const std::filesystem::path& path);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
+#include <utility>
+
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
 #include "causal/prove.hpp"
 #include "clocks/warnings.hpp"
 #include "engine/check_times.hpp"
+#include "engine/page_survey.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "session/load.hpp"
@@ -15,11 +19,13 @@ namespace entrain {
 Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptions& options,
                           Progress* progress) {
   Solo solo;
-  return engine::check(solo, archive, options, progress);
+  return engine::check({.processes = solo, .progress = progress}, archive, options);
 }
 
-Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& archive,
-                                  const CheckOptions& options, Progress* progress) {
+Result<CheckReport> engine::check(const Run& run, const std::filesystem::path& archive,
+                                  const CheckOptions& options) {
+  Team& processes = run.processes;
+  Progress* const progress = run.progress;
   const session::MemoryLimit limit(options.memory_limit_bytes);
   session::Workers workers(processes, options.threads);
   const TimelineUse use{.purpose = options.bounds.wanted ? Purpose::bounds : Purpose::check};
@@ -30,22 +36,30 @@ Result<CheckReport> engine::check(Team& processes, const std::filesystem::path& 
     TRY_ASSIGN(const causal::ProvenIntervals proven,
                causal::prove_intervals(causal_context(workers, timeline, progress),
                                        timeline.shared_clocks, timeline.presync, options.bounds));
-    bounds = causal::judge(timeline.loaded.share(processes), proven, timeline.presync.maps,
-                           options.bounds.rows);
+    const bool rows =
+        options.bounds.rows || (run.page != nullptr && few_rows(timeline, proven.windows));
+    bounds = causal::judge(timeline.loaded.share(processes), proven, timeline.presync.maps, rows);
     bounds->mu_source = timeline.mu.source;
   }
   timeline.graph = {};
+  std::optional<PageSurvey> survey;
+  if (run.page != nullptr) survey.emplace(workers, timeline);
   session::begin_phase(progress, "check");
   TRY_ASSIGN(CheckReport report, check_times({.workers = workers,
                                               .options = options,
                                               .mu = timeline.mu,
                                               .domains = timeline.domains,
-                                              .progress = progress},
+                                              .progress = progress,
+                                              .survey = survey ? survey->before() : nullptr},
                                              timeline.loaded, timeline.presync.maps));
   TRY(session::check_unchanged(processes, timeline.loaded));
   report.presync = timeline.presync.method;
   report.clocks = std::move(timeline.presync.clocks);
   clocks::warn_of_violations(report);
+  if (survey) {
+    *run.page = survey->checked(bounds ? &*bounds : nullptr);
+    if (bounds && !options.bounds.rows) bounds->rows.clear();
+  }
   report.bounds = std::move(bounds);
   return report;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/check_times.hpp"
 
+#include <optional>
+#include <utility>
+
 #include "base/try.hpp"
 #include "verify/check.hpp"
 
@@ -21,9 +24,17 @@ Result<CheckReport> check_times(const CheckSetting& setting, const session::Load
   CheckReport report;
   TRY(workers.run(
       loaded.trace, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
+        std::optional<page::Survey> survey;
+        verify::TimesToCheck own_times = times;
+        if (setting.survey != nullptr) {
+          own_times.observer = &survey.emplace(setting.survey->scope());
+        }
         TRY_ASSIGN(CheckReport own,
-                   verify::check(share, times, setting.options, Cancel(setting.progress)));
-        if (workers.speaks(share.team)) report = std::move(own);
+                   verify::check(share, own_times, setting.options, Cancel(setting.progress)));
+        if (survey) survey->gather(share.team);
+        if (!workers.speaks(share.team)) return {};
+        report = std::move(own);
+        if (survey) *setting.survey = std::move(*survey);
         return {};
       }));
   report.mu_source = setting.mu.source;

@@ -9,6 +9,7 @@
 #include <entrain/report.hpp>
 
 #include "engine/mu.hpp"
+#include "page/survey.hpp"
 #include "session/load.hpp"
 #include "trace/clock_domains.hpp"
 
@@ -22,6 +23,8 @@ struct CheckSetting {
   /// Edges between locations of one clock are counted apart, if there are such locations.
   const trace::ClockDomains& domains;
   const Progress* progress = nullptr;  ///< may be null
+  /// To be filled with the edges of all workers, at rank 0 of the processes; may be null.
+  page::Survey* survey = nullptr;
 };
 
 /// Runs verify::check() on the times that `maps` (one per location) give the events of `loaded`,

@@ -24,6 +24,7 @@
 #include "engine/check_times.hpp"
 #include "engine/correct_options.hpp"
 #include "engine/correct_output.hpp"
+#include "engine/page_survey.hpp"
 #include "engine/read_back.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
@@ -48,15 +49,20 @@ std::uint64_t peak_memory_bytes() {
 /// together; errors that only one of them sees become errors of all.
 class Correction {
  public:
-  Correction(Team& processes, const CorrectOptions& options, Progress* progress)
+  Correction(const engine::Run& run, const CorrectOptions& options)
       : options_(options),
-        progress_(progress),
-        cancel_(progress),
-        workers_(processes, options.check.threads),
-        processes_(processes) {}
+        progress_(run.progress),
+        cancel_(run.progress),
+        workers_(run.processes, options.check.threads),
+        processes_(run.processes),
+        page_(run.page) {}
+
+  /// Whether a new archive is to be written, which not every archive allows.
+  enum class Writing : std::uint8_t { no, yes };
 
   /// Reads the archive and computes its clock maps; with `report` also how it was before.
-  Result<void> compute(const std::filesystem::path& archive, bool report) {
+  Result<void> compute(const std::filesystem::path& archive, bool report, Writing writing) {
+    writing_ = writing == Writing::yes;
     TRY_ASSIGN(const Outcome outcome, attempt(archive, options_.check, report));
     if (outcome == Outcome::corrected) return cancel_.agree(processes_);
     // Clocks that go around in circles when some are taken as one are not one.
@@ -93,16 +99,7 @@ class Correction {
     if (!options_.verify) return {};
     const Stopwatch watch(report_.phases.verify);
     BigMemory::release();  // the verifier has arrays of its own
-    TRY(engine::ReadBack(workers_, options_,
-                         {.loaded = t_.loaded,
-                          .archive = *t_.archive,
-                          .measured = t_.measured.maps,
-                          .presync = t_.presync.maps,
-                          .corrected = maps_,
-                          .mu = t_.mu,
-                          .domains = t_.domains},
-                         progress_)
-            .run(staged_->anchor(), report_));
+    TRY(read_back().run(staged_->anchor(), report_));
     return cancel_.agree(processes_);
   }
 
@@ -115,13 +112,31 @@ class Correction {
     return result;
   }
 
+  /// Checks the times that would be written.
+  Result<void> verify_planned() {
+    const Stopwatch watch(report_.phases.verify);
+    BigMemory::release();
+    TRY(read_back().planned(report_));
+    return cancel_.agree(processes_);
+  }
+
+  /// Fills the page, if one is wanted. After the verification.
+  void make_page() {
+    if (!survey_) return;
+    const bool seen = report_.judgement.has_value();
+    *page_ = survey_->corrected(maps_, seen, report_.bounds ? &*report_.bounds : nullptr);
+    if (report_.bounds && !options_.check.bounds.rows) report_.bounds->rows.clear();
+  }
+
   Result<void> commit() {
     TRY(session::check_unchanged(processes_, t_.loaded));
     return processes_.agree(workers_.first() ? staged_->commit() : Result<void>());
   }
 
   CorrectReport take_report() {
-    report_.mode = options_.mode == WriteMode::rewrite ? "rewrite" : "overlay";
+    report_.mode = !writing_                             ? "planned"
+                   : options_.mode == WriteMode::rewrite ? "rewrite"
+                                                         : "overlay";
     report_.timeline = std::move(t_.report);
     report_.gamma = static_cast<double>(gamma_.billionths) / static_cast<double>(k_billion);
     const engine::TimeRange range =
@@ -159,7 +174,7 @@ class Correction {
                           bool report) {
     t_ = {};
     TRY_ASSIGN(engine::Timeline timeline,
-               engine::find_timeline(workers_, archive, check, use(report), progress_));
+               engine::find_timeline(workers_, archive, check, use(writing_), progress_));
     t_ = std::move(timeline);
     if (check.bounds.wanted) {
       TRY(hold_in_intervals(report));
@@ -177,8 +192,9 @@ class Correction {
     graph = {};
     if (proven_ && report) {
       const Stopwatch watch(report_.phases.bounds);
-      report_.bounds =
-          causal::judge(t_.loaded.share(processes_), *proven_, maps_, options_.check.bounds.rows);
+      const bool rows = options_.check.bounds.rows ||
+                        (page_ != nullptr && engine::few_rows(t_, proven_->windows));
+      report_.bounds = causal::judge(t_.loaded.share(processes_), *proven_, maps_, rows);
       report_.bounds->mu_source = t_.mu.source;
     }
     if (report) TRY(verify_before());
@@ -206,6 +222,20 @@ class Correction {
     t_.presync.provenance += fmt::format(" held_to_ppm={:.9g}", proven_->about.max_rate_ppm);
     engine::measure_shift(workers_, t_);
     return {};
+  }
+
+  engine::ReadBack read_back() {
+    return {workers_,
+            options_,
+            {.loaded = t_.loaded,
+             .archive = t_.archive,
+             .measured = t_.measured.maps,
+             .presync = t_.presync.maps,
+             .corrected = maps_,
+             .mu = t_.mu,
+             .domains = t_.domains,
+             .survey = survey_ ? survey_->after() : nullptr},
+            progress_};
   }
 
   [[nodiscard]] bool is_overlay() const { return options_.mode == WriteMode::overlay; }
@@ -302,12 +332,15 @@ class Correction {
     session::begin_phase(progress_, "check");
     BigMemory::release();
     auto bounds = std::move(report_.before.bounds);
-    TRY_ASSIGN(report_.before, engine::check_times({.workers = workers_,
-                                                    .options = options_.check,
-                                                    .mu = t_.mu,
-                                                    .domains = t_.domains,
-                                                    .progress = progress_},
-                                                   t_.loaded, t_.measured.maps));
+    if (page_ != nullptr) survey_.emplace(workers_, t_);
+    TRY_ASSIGN(report_.before,
+               engine::check_times({.workers = workers_,
+                                    .options = options_.check,
+                                    .mu = t_.mu,
+                                    .domains = t_.domains,
+                                    .progress = progress_,
+                                    .survey = survey_ ? survey_->before() : nullptr},
+                                   t_.loaded, t_.measured.maps));
     report_.before.bounds = std::move(bounds);
     report_.before.presync = t_.measured.method;
     report_.before.clocks = t_.measured.clocks;
@@ -389,9 +422,12 @@ class Correction {
   Team& processes_;
   engine::Timeline t_;                             ///< without its graph
   std::optional<causal::ProvenIntervals> proven_;  ///< only if asked for
-  std::vector<ClockMap> maps_;                     ///< per location: stored stamp -> corrected time
+  bool writing_ = false;
+  std::vector<ClockMap> maps_;  ///< per location: stored stamp -> corrected time
   Decimal9 gamma_;
   std::optional<otf2::StagedArchive> staged_;
+  page::Data* page_;                          ///< null: nobody wants it
+  std::optional<engine::PageSurvey> survey_;  ///< only with `page_`
   CorrectReport report_;
 };
 
@@ -401,22 +437,34 @@ Result<CorrectReport> correct(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const CorrectOptions& options,
                               Progress* progress) {
   Solo solo;
-  return engine::correct(solo, archive, output, options, progress);
+  return engine::correct({.processes = solo, .progress = progress}, archive, output, options);
 }
 
-Result<CorrectReport> engine::correct(Team& processes, const std::filesystem::path& archive,
+Result<CorrectReport> engine::correct(const Run& run, const std::filesystem::path& archive,
                                       const std::filesystem::path& output,
-                                      const CorrectOptions& options, Progress* progress) {
+                                      const CorrectOptions& options) {
   TRY(engine::check_options(options));
-  TRY(processes.agree(otf2::check_target(output, options.force)));
+  TRY(run.processes.agree(otf2::check_target(output, options.force)));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
-  Correction correction(processes, options, progress);
-  TRY(correction.compute(archive, true));
+  Correction correction(run, options);
+  TRY(correction.compute(archive, true, Correction::Writing::yes));
   TRY(correction.explain(correction.write(output)));
   TRY(correction.explain(correction.verify()));
+  correction.make_page();
   CorrectReport report = correction.take_report();
   TRY(correction.commit());
   return report;
+}
+
+Result<CorrectReport> engine::plan_correction(const Run& run, const std::filesystem::path& archive,
+                                              const CorrectOptions& options) {
+  TRY(engine::check_options(options));
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  Correction correction(run, options);
+  TRY(correction.compute(archive, true, Correction::Writing::no));
+  TRY(correction.verify_planned());
+  correction.make_page();
+  return correction.take_report();
 }
 
 Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
@@ -424,8 +472,8 @@ Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const Correct
   TRY(engine::check_options(options));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Solo solo;
-  Correction correction(solo, options, progress);
-  TRY(correction.compute(archive, false));
+  Correction correction({.processes = solo, .progress = progress}, options);
+  TRY(correction.compute(archive, false, Correction::Writing::no));
   return correction.take_maps();
 }
 

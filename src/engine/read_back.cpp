@@ -56,6 +56,15 @@ Result<void> ReadBack::run(const std::filesystem::path& anchor, CorrectReport& r
   return {};
 }
 
+Result<void> ReadBack::planned(CorrectReport& report) {
+  session::begin_phase(progress_, "verify");
+  TRY_ASSIGN(report.after, check(original_.loaded, original_.corrected));
+  TRY(compare(original_.loaded.trace, original_.corrected, "none", report));
+  report.verified = true;
+  report.judgement = judge_correction(report);
+  return {};
+}
+
 Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectReport& report) {
   TRY_ASSIGN(const std::unique_ptr<otf2::Archive> written,
              agree(processes_, otf2::Archive::open(anchor)));
@@ -63,7 +72,7 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
   const std::vector<LocationIndex> own = loaded.own(processes_);
   TRY_ASSIGN(const otf2::Rewritten rewritten,
              agree(processes_, otf2::compare_rewritten(
-                                   {.original = original_.archive,
+                                   {.original = *original_.archive,
                                     .written = *written,
                                     .locations = own,
                                     .maps = original_.corrected},
@@ -164,7 +173,8 @@ Result<CheckReport> ReadBack::check(const session::LoadedTrace& trace,
                       .options = options_.check,
                       .mu = original_.mu,
                       .domains = original_.domains,
-                      .progress = progress_},
+                      .progress = progress_,
+                      .survey = original_.survey},
                      trace, maps);
 }
 

@@ -12,6 +12,7 @@
 #include <entrain/report.hpp>
 
 #include "engine/mu.hpp"
+#include "page/survey.hpp"
 #include "session/load.hpp"
 #include "trace/clock_domains.hpp"
 
@@ -22,12 +23,13 @@ namespace entrain::engine {
 struct Original {
   /// Changed while an overlay is looked at: session::Overlay borrows the skeletons.
   session::LoadedTrace& loaded;
-  const otf2::Archive& archive;            ///< of `loaded`
+  const otf2::Archive* archive;            ///< of `loaded`; not needed by planned()
   const std::vector<ClockMap>& measured;   ///< as a reader saw it
   const std::vector<ClockMap>& presync;    ///< the start of the amortization
   const std::vector<ClockMap>& corrected;  ///< as written
   const ChosenMu& mu;
   const trace::ClockDomains& domains;
+  page::Survey* survey = nullptr;  ///< to be filled with the edges of `after`; may be null
 };
 
 /// Checks a corrected archive as written: violations, how far events moved, and that nothing else
@@ -47,6 +49,9 @@ class ReadBack {
   /// Collective. Errors: those of load() and verify::correction_statistics(). After an error the
   /// original has its skeletons again, as Overlay says.
   Result<void> run(const std::filesystem::path& anchor, CorrectReport& report);
+
+  /// The same for times that were not written: those of `corrected`.
+  Result<void> planned(CorrectReport& report);
 
  private:
   Result<void> rewritten(const std::filesystem::path& anchor, CorrectReport& report);

@@ -9,18 +9,32 @@
 #include <entrain/report.hpp>
 
 #include "base/team.hpp"
+#include "page/data.hpp"
 
 /// The verbs that several processes can do together. Every process of the team calls them with the
 /// same arguments and gets the same report or error; `threads` in the options are those of each.
 namespace entrain::engine {
 
+/// Who does the work of a verb, and what else is wanted of it. Holds references, which must outlive
+/// the call.
+struct Run {
+  Team& processes;
+  Progress* progress = nullptr;  ///< may be null
+  /// To be filled at rank 0 with what a page shows; null: nobody wants a page.
+  page::Data* page = nullptr;
+};
+
 /// entrain::check().
-Result<CheckReport> check(Team& processes, const std::filesystem::path& archive,
-                          const CheckOptions& options, Progress* progress);
+Result<CheckReport> check(const Run& run, const std::filesystem::path& archive,
+                          const CheckOptions& options);
 
 /// entrain::correct(). Every process reads and writes the files of its own locations only.
-Result<CorrectReport> correct(Team& processes, const std::filesystem::path& archive,
-                              const std::filesystem::path& output, const CorrectOptions& options,
-                              Progress* progress);
+Result<CorrectReport> correct(const Run& run, const std::filesystem::path& archive,
+                              const std::filesystem::path& output, const CorrectOptions& options);
+
+/// What correct() would do, without writing: `after`, `statistics` and `judgement` of the report
+/// are those of the times that it would write. `output` stays empty.
+Result<CorrectReport> plan_correction(const Run& run, const std::filesystem::path& archive,
+                                      const CorrectOptions& options);
 
 }  // namespace entrain::engine

@@ -199,16 +199,17 @@ std::string flush_text(const CheckReport& after) {
 
 std::string corrected_text(const CorrectReport& report, const Judgement& judgement) {
   const CheckReport& after = report.after;
+  const std::string where =
+      report.mode == "planned" ? "in the times as corrected " : "in the archive as written ";
   switch (judgement.verdict) {
     case Verdict::violations:
       if (after.judgement.verdict == Verdict::violations)
-        return "Violations: in the archive as written " + violations_text(after) +
-               flush_text(after);
-      return fmt::format("Violations: in the archive as written {} changed order",
+        return "Violations: " + where + violations_text(after) + flush_text(after);
+      return fmt::format("Violations: {}{} changed order", where,
                          format_number_of(report.statistics.order_broken, "pair of local events",
                                           "pairs of local events"));
     case Verdict::clean:
-      return "Clean: in the archive as written " + clean_text(after) +
+      return "Clean: " + where + clean_text(after) +
              (report.before.violations == 0 && report.statistics.moved_events == 0
                   ? "; there was nothing to correct"
                   : "");
@@ -218,7 +219,7 @@ std::string corrected_text(const CorrectReport& report, const Judgement& judgeme
   // The checker counts as a later check will; the correction may have dropped what it does not see.
   const std::uint64_t seen = count_of(after.skipped, "dropped_edges");
   const std::uint64_t dropped = seen > 0 ? seen : count_of(report.cycles, "dropped_edges");
-  return "Unproven: in the archive as written " + unproven_text(after, judgement.doubt, dropped);
+  return "Unproven: " + where + unproven_text(after, judgement.doubt, dropped);
 }
 
 }  // namespace

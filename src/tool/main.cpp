@@ -21,6 +21,7 @@
 #include "cli/parse.hpp"
 #include "cli/prepared.hpp"
 #include "cli/processes.hpp"
+#include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/synth.hpp"
 #include "net/cli/verbs.hpp"
@@ -37,6 +38,7 @@ Verbs all_verbs() {
   verbs.push_back(make_info());
   verbs.push_back(make_check());
   verbs.push_back(make_correct());
+  verbs.push_back(make_report());
   verbs.push_back(make_compare());
   verbs.push_back(make_distort());
   verbs.push_back(make_drop());

@@ -1,0 +1,33 @@
+# Bundles web/ into the file PAGE, in the folder BUILD. If that fails (npm cannot reach its packages)
+# PAGE is empty, so that the tool builds without it, unless it is REQUIRED.
+# cmake -DNPM=... -DWEB=... -DBUILD=... -DPAGE=... -DREQUIRED=0|1 -P BuildReport.cmake
+
+file(MAKE_DIRECTORY ${BUILD})
+file(COPY ${WEB}/ DESTINATION ${BUILD} PATTERN node_modules EXCLUDE PATTERN prebuilt EXCLUDE)
+file(SHA256 ${BUILD}/package-lock.json lock)
+set(stamp ${BUILD}/node_modules/.installed)
+set(installed)
+if(EXISTS ${stamp})
+  file(READ ${stamp} installed)
+endif()
+set(failed 0)
+if(NOT installed STREQUAL lock)
+  execute_process(COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error WORKING_DIRECTORY ${BUILD}
+                  RESULT_VARIABLE failed OUTPUT_QUIET)
+  if(NOT failed)
+    file(WRITE ${stamp} ${lock})
+  endif()
+endif()
+if(NOT failed)
+  execute_process(COMMAND ${NPM} run --silent build -- ${PAGE} WORKING_DIRECTORY ${BUILD}
+                  RESULT_VARIABLE failed)
+endif()
+if(failed)
+  set(problem "the page of `entrain report` could not be bundled by npm (see above)")
+  if(REQUIRED)
+    file(REMOVE ${PAGE})
+    message(FATAL_ERROR "${problem}; -DENTRAIN_REPORT=OFF builds the tool without it")
+  endif()
+  message(WARNING "${problem}; the tool is built without it. Remove ${PAGE} to try again")
+  file(WRITE ${PAGE} "")
+endif()

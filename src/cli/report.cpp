@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+
+#include <entrain/entrain.hpp>
+
+#include "base/try.hpp"
+#include "cli/check_options.hpp"
+#include "cli/common.hpp"
+#include "cli/report_file.hpp"
+#include "engine/verbs.hpp"
+#include "report/verdict_report.hpp"
+
+namespace entrain::cli {
+namespace {
+
+class ReportVerb : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "report",
+        "[OPTIONS] ARCHIVE [-o FILE.html]",
+        "write a page that shows clocks and violations",
+        {"Checks a trace, works out what correct would do, and writes both as one page for a "
+         "browser: the verdict, the offset of every clock over time, violations by pair of "
+         "processes, margins, the clocks in a table, the worst edges with the calls around them, "
+         "collectives, and what was left out. Changes nothing, and writes no archive.",
+         "The page is a single file that needs no network. The data are inside, as JSON, for "
+         "other programs.",
+         "Bounds are always proved, as with --bounds: the page shows the interval in which each "
+         "clock lies.",
+         "Prints the verdict on the trace as it is, and ends with its exit code."},
+        {{"entrain report traces.otf2", "Writes report.html."},
+         {"entrain report traces.otf2 -o run42.html --max-rate-ppm 20",
+          "With the intervals of clocks that run steadily."}},
+        exit_codes({{"0", "the page is written; the trace is clean"},
+                    {"1", "the page is written; the trace has violations"},
+                    {"3", "the page is written; too little could be checked"}}),
+        {"--output", "--force", "--max-rate-ppm", "--presync", "--clock-domain"}};
+    return k_help;
+  }
+
+  void declare(OptionSet& set) override {
+    add_archive(set, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
+    set.path("-o,--output", file_.path, "FILE.html",
+             "The file to write the page to; it must not exist yet (but see --force). Default: "
+             "report.html.")
+        ->group("OUTPUT OPTIONS");
+    set.flag("--force", force_,
+             "Replace FILE.html if it exists. Use it when a script writes the same page again and "
+             "again. Default: refuse.")
+        ->group("OUTPUT OPTIONS");
+    check_.declare(set);
+    common_.declare(set, "kinds of operation without edges, and counters at 0");
+  }
+
+  [[nodiscard]] bool in_common() const override { return true; }
+
+  int run() override {
+    return run_and_report(
+        common_, [&](Progress* progress) { return work(progress); },
+        [](const Outcome& outcome) {
+          return exit_code_of(outcome.report.before.judgement.verdict);
+        });
+  }
+
+ private:
+  /// The report of the correction, and the file; printed as the verb prints it.
+  struct Outcome {
+    CorrectReport report;
+    std::string file;
+
+    friend std::string json_text(const Outcome& outcome) {
+      return report::json_text(outcome.report);
+    }
+    friend std::string to_text(const Outcome& outcome, const report::Style& style) {
+      return fmt::format("As it is.\n{}\nCorrected.\n{}\nThe page: {}\n",
+                         report::verdict_text(outcome.report.before, style),
+                         report::verdict_text(outcome.report, style), outcome.file);
+    }
+  };
+
+  Result<Outcome> work(Progress* progress) {
+    file_.replace = force_;
+    TRY(file_.prepare());
+    TRY(check_.prepare());
+    CorrectOptions options;
+    options.check = check_.options;
+    options.check.bounds.wanted = true;
+    options.check.threads = common_.own_threads();
+    const engine::Run run{.processes = processes(), .progress = progress, .page = file_.data()};
+    TRY_ASSIGN(CorrectReport report, engine::plan_correction(run, archive_, options));
+    TRY(check_.write_bounds(report.bounds, report.before.resolution_hz));
+    TRY(file_.write(report, "report"));
+    return Outcome{std::move(report), file_.path};
+  }
+
+  std::string archive_;
+  bool force_ = false;
+  ReportFile file_{"report.html"};
+  CheckArguments check_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_report() { return std::make_unique<ReportVerb>(); }
+
+}  // namespace entrain::cli

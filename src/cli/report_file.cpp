@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/report_file.hpp"
+
+#include "base/try.hpp"
+#include "cli/output.hpp"
+#include "cli/processes.hpp"
+#include "page/html/html.hpp"
+
+namespace entrain::cli {
+
+void ReportFile::declare(OptionSet& set) {
+  set.path("--report", path, "FILE.html",
+           "Also write a page for a browser to FILE.html, which must not exist: verdict, clocks "
+           "over time, who violates what, the worst edges with the calls around them, and what "
+           "was left out. It is one file that needs no network. Intervals of clocks are in it "
+           "with --bounds. Use it to look at a result, or to show it to others. Default: no file.")
+      ->group("OUTPUT OPTIONS");
+}
+
+Result<void> ReportFile::prepare() const {
+  if (path.empty()) return {};
+  if (!page::can_write_pages()) return page::no_pages();
+  const bool must_be_new = speaks() && !replace;
+  return processes().agree(must_be_new ? check_new_file(path) : Result<void>());
+}
+
+template <class Report>
+Result<void> ReportFile::write(const Report& report, const std::string& verb) const {
+  if (path.empty()) return {};
+  if (!speaks()) return processes().agree({});
+  const auto text = page::html(report, data_, {.command = verb});
+  if (!text) return processes().agree(tl::unexpected(text.error()));
+  return processes().agree(replace ? write_file_anew(path, *text) : write_new_file(path, *text));
+}
+
+template Result<void> ReportFile::write(const CheckReport&, const std::string&) const;
+template Result<void> ReportFile::write(const CorrectReport&, const std::string&) const;
+
+}  // namespace entrain::cli

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <entrain/error.hpp>
+#include <entrain/report.hpp>
+
+#include "cli/option_set.hpp"
+#include "page/data.hpp"
+
+namespace entrain::cli {
+
+/// The HTML report that a verb writes beside its own: the option --report, or the only output.
+class ReportFile {
+ public:
+  explicit ReportFile(std::string default_path = "") : path(std::move(default_path)) {}
+
+  /// Adds --report FILE.html.
+  void declare(OptionSet& set);
+
+  std::string path;      ///< "" if none is wanted
+  bool replace = false;  ///< the file may exist
+
+  /// Refuses a file that exists, and a build without pages. Before long work; collective.
+  Result<void> prepare() const;
+  /// The place for the data; null if no report is wanted.
+  page::Data* data() { return path.empty() ? nullptr : &data_; }
+  /// Writes the page of a report of `verb`, if one is wanted. Collective. Errors:
+  /// ErrorKind::output.
+  template <class Report>
+  Result<void> write(const Report& report, const std::string& verb) const;
+
+ private:
+  page::Data data_;
+};
+
+}  // namespace entrain::cli

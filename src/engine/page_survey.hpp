@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/report.hpp>
+
+#include "engine/timeline.hpp"
+#include "page/data.hpp"
+
+namespace entrain::engine {
+
+/// Larger tables of intervals are not made for a page: it shows bounds without bands then.
+inline constexpr std::uint64_t k_most_page_rows = 400'000;
+
+/// Gathers what a page shows in the course of a check or correction. Its calls are collective over
+/// the processes of the run.
+class PageSurvey {
+ public:
+  /// `timeline` must have its clocks and maps. Both must outlive this.
+  PageSurvey(session::Workers& workers, const Timeline& timeline);
+
+  /// For CheckSetting::survey, of the check before or after a correction.
+  page::Survey* before() { return &before_; }
+  page::Survey* after() { return &after_; }
+
+  /// The page of a check.
+  [[nodiscard]] page::Data checked(const ClockBounds* bounds) const;
+  /// The page of a correction to `maps`. `seen`: after() was filled.
+  [[nodiscard]] page::Data corrected(std::span<const ClockMap> maps, bool seen,
+                                     const ClockBounds* bounds) const;
+
+ private:
+  session::Workers& workers_;
+  const Timeline& timeline_;
+  page::Layout layout_;
+  page::Survey before_, after_;
+};
+
+/// Whether the intervals of a trace are few enough to be drawn.
+bool few_rows(const Timeline& timeline, std::uint64_t windows);
+
+}  // namespace entrain::engine

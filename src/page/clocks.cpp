@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "page/clocks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "base/team.hpp"
+
+namespace entrain::page {
+
+namespace {
+
+constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t k_most_sessions = 200;                        ///< dots per clock
+constexpr std::size_t k_all_points = 120'000;                       ///< of all curves together
+constexpr std::size_t k_least_points = 400, k_most_points = 2'000;  ///< of a curve
+
+/// What the owner of a clock knows of it, to send.
+struct ClockFigures {
+  std::uint32_t clock = 0;
+  LocationIndex location = k_none;
+  OffsetLine measured, final_line;
+  std::int64_t moved = 0, last = 0;  ///< last: final time of its last event
+  std::uint64_t sessions = 0;
+  bool zero = false;  ///< it was measured, and every time with offset 0
+};
+
+/// The chord of a map over the events of a location, at final time `x`.
+OffsetLine chord(const ClockMap& map, const trace::LocationSkeleton& location, std::int64_t x) {
+  OffsetLine line{.x = x,
+                  .offset = map(location.first) - static_cast<std::int64_t>(location.first)};
+  const std::int64_t end = map(location.last) - static_cast<std::int64_t>(location.last);
+  if (location.last > location.first) {
+    line.rate = static_cast<double>(end - line.offset) /
+                static_cast<double>(location.last - location.first);
+  }
+  return line;
+}
+
+/// Distance of the time that a stamp gets from a line, which begins at the location's first stamp.
+std::int64_t distance(std::int64_t time, std::uint64_t local, const OffsetLine& line,
+                      std::uint64_t first) {
+  const auto since = static_cast<double>(static_cast<std::int64_t>(local - first));
+  return time - static_cast<std::int64_t>(local) - line.offset - std::llround(line.rate * since);
+}
+
+/// Calls `use` with the stamps between which a map is straight, from the first event to the last.
+template <class Use>
+void for_each_knot(const ClockMap& map, const trace::LocationSkeleton& location, Use use) {
+  use(location.first);
+  for (const ClockKnot& knot : map.knots()) {
+    if (knot.local > location.first && knot.local < location.last) use(knot.local);
+  }
+  use(location.last);
+}
+
+std::int64_t largest_move(const ClockMap& before, const ClockMap& after,
+                          const trace::LocationSkeleton& location) {
+  if (before == after) return 0;
+  std::int64_t most = 0;
+  for (const ClockMap* knots : {&before, &after}) {
+    ClockMap::Cursor from(before), to(after);
+    for_each_knot(*knots, location, [&](std::uint64_t local) {
+      most = std::max(most, std::abs(to(local) - from(local)));
+    });
+  }
+  return most;
+}
+
+std::vector<ClockFigures> own_figures(const trace::Share& share, const PageMaps& maps) {
+  std::vector<ClockFigures> figures;
+  for (const LocationIndex l : share.own()) {
+    const trace::LocationSkeleton& location = share.trace.locations[l];
+    if (location.event_count == 0) continue;
+    const std::int64_t begin = maps.after[l](location.first);
+    const auto& offsets = location.clock_offsets;
+    const bool zero = std::all_of(offsets.begin(), offsets.end(),
+                                  [](const trace::ClockOffset& o) { return o.offset == 0; });
+    figures.push_back({.location = l,
+                       .measured = chord(maps.before[l], location, begin),
+                       .final_line = chord(maps.after[l], location, begin),
+                       .moved = largest_move(maps.before[l], maps.after[l], location),
+                       .last = maps.after[l](location.last),
+                       .sessions = offsets.size(),
+                       .zero = zero && !offsets.empty()});
+  }
+  return figures;
+}
+
+void add_bounds(const Layout& layout, const trace::Definitions& definitions,
+                const ClockBounds& bounds, Data& data) {
+  std::unordered_map<std::uint64_t, LocationIndex> index;
+  for (LocationIndex l = 0; l < definitions.locations.size(); ++l) {
+    index[definitions.locations[l].id] = l;
+  }
+  for (const LocationBounds& of : bounds.locations) {
+    ClockRow& row = data.clocks[layout.clock_of[index.at(of.location)]];
+    if (of.unbounded > 0) row.unbounded = true;
+    if (of.unbounded < of.windows) {
+      row.bound_ticks = std::max(row.bound_ticks.value_or(0), of.worst_ticks);
+    }
+  }
+  if (bounds.reason.empty()) data.reference = layout.clock_of[index.at(bounds.reference)];
+}
+
+/// The curves of one location, as it stands for its clock.
+class Drawing {
+ public:
+  Drawing(const trace::LocationSkeleton& location, const PageMaps& maps, LocationIndex l,
+          const Data& data, std::size_t most)
+      : location_(location),
+        before_(maps.before[l]),
+        after_(maps.after[l]),
+        data_(data),
+        clock_(data.layout.clock_of[l]),
+        line_(data.clocks[clock_].measured),
+        most_(most) {}
+
+  Curve draw() const {
+    Curve curve;
+    curve.clock = clock_;
+    curve.before = reduced(before_);
+    if (data_.corrected) curve.after = reduced(after_);
+    add_sessions(curve);
+    return curve;
+  }
+
+  /// Takes the clock's values into the envelopes.
+  void widen(Data::Envelopes& others) const {
+    const OffsetLine& reference = data_.clocks[data_.reference].measured;
+    ClockMap::Cursor before(before_), after(after_);
+    const auto take = [&](std::uint64_t local) {
+      const std::int64_t x = after(local), early = before(local);
+      const std::int64_t change_before = distance(early, local, line_, location_.first);
+      const std::int64_t change_after = distance(x, local, line_, location_.first);
+      const std::int64_t base = offset_at(line_, x) - offset_at(reference, x);
+      const std::size_t column = column_of(x);
+      widen(others.change_before, column, change_before);
+      widen(others.change_after, column, change_after);
+      widen(others.offset_before, column, base + change_before);
+      widen(others.offset_after, column, base + change_after);
+    };
+    const double step = static_cast<double>(location_.last - location_.first) /
+                        static_cast<double>(k_envelope_columns);
+    std::uint64_t next = location_.first;
+    std::size_t steps = 0;
+    for_each_knot(after_, location_, [&](std::uint64_t local) {
+      for (; next < local; next = location_.first + stamp(step, ++steps)) take(next);
+      take(local);
+    });
+  }
+
+ private:
+  static std::uint64_t stamp(double step, std::size_t steps) {
+    return static_cast<std::uint64_t>(step * static_cast<double>(steps)) + steps;  // it must grow
+  }
+  static std::int64_t offset_at(const OffsetLine& line, std::int64_t x) {
+    return line.offset + std::llround(line.rate * static_cast<double>(x - line.x));
+  }
+  [[nodiscard]] std::size_t column_of(std::int64_t x) const {
+    const double span = std::max(static_cast<double>(data_.end - data_.begin), 1.0);
+    const double at =
+        static_cast<double>(x - data_.begin) / span * static_cast<double>(k_envelope_columns);
+    return static_cast<std::size_t>(
+        std::clamp(at, 0.0, static_cast<double>(k_envelope_columns - 1)));
+  }
+  static void widen(Envelope& envelope, std::size_t column, std::int64_t y) {
+    envelope.least[column] = std::min(envelope.least[column], y);
+    envelope.most[column] = std::max(envelope.most[column], y);
+  }
+
+  [[nodiscard]] std::vector<Point> reduced(const ClockMap& map) const {
+    CurveReducer reducer(data_.begin, data_.end, most_);
+    ClockMap::Cursor own(map), after(after_);
+    for_each_knot(map, location_, [&](std::uint64_t local) {
+      reducer.add({after(local), distance(own(local), local, line_, location_.first)});
+    });
+    return reducer.take();
+  }
+
+  void add_sessions(Curve& curve) const {
+    // All times may have been moved by one amount, so that none is negative.
+    const ClockRow& reference = data_.clocks[data_.reference];
+    const std::int64_t shift = reference.sessions > 0 ? reference.measured.offset : 0;
+    const auto& offsets = location_.clock_offsets;
+    const std::size_t step = offsets.size() / k_most_sessions + 1;
+    for (std::size_t i = 0; i < offsets.size(); i += step) {
+      const trace::ClockOffset& o = offsets[i];
+      const std::int64_t time = static_cast<std::int64_t>(o.time) + o.offset + shift;
+      const double half = std::isfinite(o.stddev) ? std::clamp(o.stddev, 0.0, 1e15) : 0;
+      curve.sessions.push_back({.x = after_(o.time),
+                                .y = distance(time, o.time, line_, location_.first),
+                                .half_width = std::llround(half)});
+    }
+  }
+
+  const trace::LocationSkeleton& location_;
+  const ClockMap& before_;
+  const ClockMap& after_;
+  const Data& data_;
+  std::uint32_t clock_;
+  const OffsetLine& line_;
+  std::size_t most_;
+};
+
+Envelope empty_envelope() {
+  return {std::vector<std::int64_t>(k_envelope_columns, k_most),
+          std::vector<std::int64_t>(k_envelope_columns, -k_most)};
+}
+
+/// A value of a curve on its way to rank 0.
+struct Stroke {
+  enum class Part : std::uint8_t { before, after, session } part{};
+  std::uint32_t clock = 0;
+  std::int64_t x = 0, y = 0, half_width = 0;
+};
+
+void append(const Curve& curve, std::vector<Stroke>& strokes) {
+  for (const Point& p : curve.before) {
+    strokes.push_back({Stroke::Part::before, curve.clock, p.x, p.y, 0});
+  }
+  for (const Point& p : curve.after) {
+    strokes.push_back({Stroke::Part::after, curve.clock, p.x, p.y, 0});
+  }
+  for (const SessionDot& s : curve.sessions) {
+    strokes.push_back({Stroke::Part::session, curve.clock, s.x, s.y, s.half_width});
+  }
+}
+
+/// Puts strokes into the curves of their clocks, which are in the order of `chosen`.
+void put(const std::vector<Stroke>& strokes, const std::vector<std::uint32_t>& position,
+         std::vector<Curve>& curves) {
+  for (const Stroke& s : strokes) {
+    Curve& curve = curves[position[s.clock]];
+    switch (s.part) {
+      case Stroke::Part::before:
+        curve.before.push_back({s.x, s.y});
+        break;
+      case Stroke::Part::after:
+        curve.after.push_back({s.x, s.y});
+        break;
+      case Stroke::Part::session:
+        curve.sessions.push_back({s.x, s.y, s.half_width});
+        break;
+    }
+  }
+}
+
+void add_bands(const trace::Definitions& definitions, const ClockBounds& bounds,
+               const std::vector<std::uint32_t>& position, const std::vector<std::uint64_t>& first,
+               Data& data) {
+  std::unordered_map<std::uint64_t, std::uint32_t> clock_of;  // by the id of the one that is drawn
+  for (std::uint32_t c = 0; c < data.layout.clocks.size(); ++c) {
+    if (position[c] == k_none || !data.clocks[c].used) continue;
+    clock_of[definitions.locations[data.layout.clocks[c].location].id] = c;
+  }
+  for (const BoundsRow& row : bounds.rows) {
+    const auto found = clock_of.find(row.location);
+    if (found == clock_of.end() || !row.bounded) continue;
+    const std::uint32_t clock = found->second;
+    const OffsetLine& line = data.clocks[clock].measured;
+    const auto from_line = [&](std::int64_t time) {
+      return distance(time, row.local_ticks, line, first[clock]);
+    };
+    data.curves[position[clock]].band.push_back(
+        {row.time_ticks, from_line(row.earliest_ticks), from_line(row.latest_ticks)});
+  }
+}
+
+}  // namespace
+
+void add_clock_rows(const trace::Share& share, const PageMaps& maps, const ClockBounds* bounds,
+                    Data& data) {
+  Layout& layout = data.layout;
+  data.clocks.assign(layout.clocks.size(), {});
+  std::vector<ClockFigures> all = gather_everywhere(share.team, own_figures(share, maps));
+  std::sort(all.begin(), all.end(),
+            [](const ClockFigures& a, const ClockFigures& b) { return a.location < b.location; });
+  data.begin = all.empty() ? 0 : k_most;
+  data.end = all.empty() ? 1 : -k_most;
+  std::uint32_t reference = k_none, first = k_none;
+  for (const ClockFigures& figures : all) {
+    const std::uint32_t clock = layout.clock_of[figures.location];
+    ClockRow& row = data.clocks[clock];
+    if (!row.used) {
+      layout.clocks[clock].location = figures.location;
+      row.used = true;
+      row.measured = figures.measured;
+      row.final_line = figures.final_line;
+      row.sessions = figures.sessions;
+      if (first == k_none) first = clock;
+      if (reference == k_none && figures.zero) reference = clock;
+    }
+    row.moved_ticks = std::max(row.moved_ticks, figures.moved);
+    data.begin = std::min(data.begin, figures.final_line.x);
+    data.end = std::max(data.end, figures.last);
+  }
+  if (data.end <= data.begin) data.end = data.begin + 1;
+  data.reference = reference != k_none ? reference : first != k_none ? first : 0;
+  if (bounds != nullptr) add_bounds(layout, share.trace.definitions, *bounds, data);
+}
+
+void add_curves(const trace::Share& share, const PageMaps& maps, const ClockBounds* bounds,
+                std::span<const std::uint32_t> chosen, Data& data) {
+  std::vector<std::uint32_t> position(data.layout.clocks.size(), k_none);
+  std::vector<std::uint64_t> first(data.layout.clocks.size());
+  for (std::uint32_t i = 0; i < chosen.size(); ++i) position[chosen[i]] = i;
+  Envelope* const envelopes[] = {&data.others.change_before, &data.others.change_after,
+                                 &data.others.offset_before, &data.others.offset_after};
+  for (Envelope* const envelope : envelopes) *envelope = empty_envelope();
+  const std::size_t most = std::clamp(k_all_points / std::max<std::size_t>(2 * chosen.size(), 1),
+                                      k_least_points, k_most_points);
+  std::vector<Stroke> own;
+  for (const LocationIndex l : share.own()) {
+    const std::uint32_t clock = data.layout.clock_of[l];
+    if (data.layout.clocks[clock].location != l || !data.clocks[clock].used) continue;
+    const trace::LocationSkeleton& location = share.trace.locations[l];
+    const Drawing drawing(location, maps, l, data, most);
+    if (position[clock] == k_none) {
+      drawing.widen(data.others);
+    } else {
+      append(drawing.draw(), own);
+      first[clock] = location.first;
+    }
+  }
+  for (Envelope* const envelope : envelopes) {
+    share.team.reduce(Team::Reduction::min, envelope->least);
+    share.team.reduce(Team::Reduction::max, envelope->most);
+  }
+  std::vector<std::int64_t> stamps(first.begin(), first.end());
+  share.team.reduce(Team::Reduction::max, stamps);
+  data.curves.clear();
+  for (const std::uint32_t clock : chosen) data.curves.emplace_back().clock = clock;
+  put(gather_everywhere(share.team, own), position, data.curves);
+  if (bounds == nullptr) return;
+  add_bands(share.trace.definitions, *bounds, position, {stamps.begin(), stamps.end()}, data);
+}
+
+}  // namespace entrain::page

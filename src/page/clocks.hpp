@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/report.hpp>
+
+#include "page/data.hpp"
+#include "trace/share.hpp"
+
+namespace entrain::page {
+
+/// The maps of a trace as a page compares them: one per location; `after` is `before` where nothing
+/// was corrected.
+struct PageMaps {
+  std::span<const ClockMap> before, after;
+};
+
+/// The table of clocks and, by `data.layout`, the reference: that of the bounds, else the first one
+/// whose measurements are all 0, else the first with events. Fills `clocks`, `reference`, `begin`
+/// and `end`. `bounds` may be null. Collective; the same at every process.
+void add_clock_rows(const trace::Share& share, const PageMaps& maps, const ClockBounds* bounds,
+                    Data& data);
+
+/// The curves of `chosen` clocks at rank 0, and the envelopes of all others. Needs the rows.
+/// Collective.
+void add_curves(const trace::Share& share, const PageMaps& maps, const ClockBounds* bounds,
+                std::span<const std::uint32_t> chosen, Data& data);
+
+}  // namespace entrain::page

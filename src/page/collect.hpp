@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/report.hpp>
+
+#include "page/data.hpp"
+#include "trace/share.hpp"
+
+namespace entrain::page {
+
+/// What a page is made of. Holds references, which must outlive it.
+struct Material {
+  const trace::Share& share;            ///< of the processes of the run
+  const trace::Source* source;          ///< for the calls around edges; may be null
+  std::span<const ClockMap> before;     ///< one per location: the clocks as measured
+  std::span<const ClockMap> after;      ///< as corrected; the same where nothing was
+  const Survey& edges_before;           ///< gathered
+  const Survey* edges_after = nullptr;  ///< null where nothing was corrected or checked
+  const ClockBounds* bounds = nullptr;  ///< of `after`, with rows for bands
+};
+
+/// Reduces the results of a check or a correction to a page, whole at rank 0. `layout`: the one
+/// that the surveys were made with. Collective.
+Data collect(const Material& material, Layout layout);
+
+}  // namespace entrain::page

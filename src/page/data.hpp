@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "page/curve.hpp"
+#include "page/layout.hpp"
+#include "page/survey.hpp"
+
+namespace entrain::page {
+
+/// A straight line through the offsets of a clock: offset + rate * (x - begin).
+struct OffsetLine {
+  std::int64_t x = 0;       ///< time, ticks
+  std::int64_t offset = 0;  ///< there: time minus stamp, ticks
+  double rate = 0;          ///< ticks per tick
+};
+
+/// A row of the table of clocks. Empty for a clock without events.
+struct ClockRow {
+  bool used = false;
+  OffsetLine measured;                      ///< the chord of the map before a correction
+  OffsetLine final_line;                    ///< the same after it
+  std::int64_t moved_ticks = 0;             ///< largest distance of the two maps
+  std::uint64_t sessions = 0;               ///< measurements of the clock
+  std::optional<std::int64_t> bound_ticks;  ///< largest error possible; only where proved
+  bool unbounded = false;                   ///< in some window nothing ties it to the reference
+};
+
+/// A measurement of a clock, or the interval that is proved, against the clock's measured line.
+struct SessionDot {
+  std::int64_t x = 0, y = 0, half_width = 0;  ///< ticks
+};
+struct BandPoint {
+  std::int64_t x = 0, least = 0, most = 0;  ///< ticks
+};
+
+/// The curves of a clock: distances from its measured line, ticks, over final times.
+struct Curve {
+  std::uint32_t clock = 0;
+  std::vector<Point> before, after;  ///< the map; `after` empty without a correction
+  std::vector<BandPoint> band;       ///< only where proved
+  std::vector<SessionDot> sessions;
+};
+
+/// The least and largest value of the clocks that have no curve, per column of time; columns
+/// without any are empty (least > most).
+struct Envelope {
+  std::vector<std::int64_t> least, most;
+};
+
+/// An edge that the page names, with its times under both maps.
+struct PageEdge {
+  EdgeKind kind{};
+  LocationIndex from = k_none, to = k_none;
+  std::int64_t sent_before = 0, received_before = 0;
+  std::int64_t sent_after = 0, received_after = 0;
+};
+
+/// A call begins or ends near an edge.
+struct NearbyRecord {
+  std::uint32_t edge = 0;  ///< position in Data::edges
+  bool receiver = false;   ///< which end of the edge
+  bool enter = false;
+  std::uint32_t region = k_none;  ///< position in Definitions::regions
+  std::int64_t before = 0, after = 0;
+};
+
+/// A sampled collective before and, where it was found, after.
+struct PageInstance {
+  SampledInstance before;
+  std::optional<SampledInstance> after;
+};
+
+/// Everything that a page shows beside the report, reduced to what a reader can see.
+struct Data {
+  Layout layout;
+  std::uint64_t resolution_hz = 1;
+  std::int64_t begin = 0, end = 0;  ///< of the trace, final times, ticks
+  bool corrected = false;           ///< `after` means something
+  std::uint32_t reference = 0;      ///< clock
+  std::vector<ClockRow> clocks;     ///< in the order of the layout
+  std::vector<Curve> curves;        ///< of the clocks that moved most, at most k_most_curves
+  /// Of the other clocks: distance from the measured line, and offset from the reference's.
+  struct Envelopes {
+    Envelope change_before, change_after, offset_before, offset_after;
+  } others;
+  std::vector<PageEdge> edges;  ///< the first `time_lines` are the worst pairs' worst ones
+  std::uint32_t time_lines = 0;
+  std::vector<NearbyRecord> nearby;  ///< of these, in order of edge, end and time
+  std::vector<MatrixCell> cells_before, cells_after;
+  std::array<Bins, k_edge_kinds> margins_before, margins_after;
+  Bins arrivals_before, arrivals_after, ends_before, ends_after;
+  std::uint64_t instances = 0;
+  std::vector<PageInstance> sample;
+  std::vector<std::string> region_names;    ///< of `nearby`
+  std::vector<std::string> location_names;  ///< per location of `edges`; "" for others
+};
+
+inline constexpr std::size_t k_most_curves = 64;
+inline constexpr std::size_t k_envelope_columns = 120;
+
+}  // namespace entrain::page

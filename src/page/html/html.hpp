@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <entrain/error.hpp>
+#include <entrain/report.hpp>
+
+#include "page/data.hpp"
+
+namespace entrain::page {
+
+/// False if this build has no template for pages: ENTRAIN_REPORT=OFF, or npm was missing.
+bool can_write_pages();
+
+/// The error that says so. ErrorKind::usage.
+tl::unexpected<Error> no_pages();
+
+/// What was asked for, for the end of the page.
+struct Origin {
+  std::string command;  ///< "check", "correct" or "report"
+};
+
+/// A page that stands alone: no file or network beside it is needed. Names of a trace may hold any
+/// bytes; they cannot leave the data block. Errors: no_pages().
+Result<std::string> html(const CheckReport& report, const Data& data, const Origin& origin);
+Result<std::string> html(const CorrectReport& report, const Data& data, const Origin& origin);
+
+/// JSON that cannot end the script element that it stands in: no '<' is left.
+std::string harmless_in_script(std::string_view json);
+
+/// Puts the data into the template, in the place of its mark. Errors: ErrorKind::output if the mark
+/// is not there exactly once.
+Result<std::string> fill_template(std::string_view page, std::string_view json);
+
+}  // namespace entrain::page

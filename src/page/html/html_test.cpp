@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "page/html/html.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "page/html/page_json.hpp"
+#include "page/html/template.hpp"
+
+namespace entrain::page {
+namespace {
+
+TEST(Html, data_cannot_end_their_element) {
+  const std::string json = R"({"name":"</script><!-- <script>"})";
+  const std::string text = harmless_in_script(json);
+  EXPECT_EQ(text.find('<'), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(text), nlohmann::json::parse(json));
+}
+
+TEST(Html, data_stand_in_the_place_of_the_mark) {
+  const std::string page = "<p>$&" + std::string(k_data_mark) + "</p>";
+  EXPECT_EQ(fill_template(page, "{\"a\":\"<\"}").value(), "<p>$&{\"a\":\"\\u003c\"}</p>");
+}
+
+TEST(Html, a_template_has_one_mark) {
+  const std::string mark(k_data_mark);
+  EXPECT_FALSE(fill_template("<p></p>", "{}"));
+  EXPECT_FALSE(fill_template(mark + mark, "{}"));
+  if (can_write_pages()) {
+    EXPECT_TRUE(fill_template(page_template(), "{}"));
+  }
+}
+
+TEST(Html, names_of_a_trace_are_cut_and_printable) {
+  Data data;
+  data.layout.nodes = {std::string(10'000, 'x'), "\xFF\x1B[31m"};
+  CheckReport report;
+  report.archive = "a\"</script>";
+  const report::Json json = page_json(report, data, {.command = "check"});
+  EXPECT_LE(json["nodes"][0].get<std::string>().size(), 130u);
+  EXPECT_EQ(json["nodes"][1].get<std::string>().find('\x1B'), std::string::npos);
+  EXPECT_EQ(json["schema"], "entrain.page/1");
+  EXPECT_EQ(json["check"]["archive"], "a\"</script>");
+  if (can_write_pages()) {
+    const std::string page = html(report, data, {.command = "check"}).value();
+    EXPECT_EQ(page.find("a\\\"</script>"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace entrain::page

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "page/html/page_json.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <span>
+
+#include <entrain/entrain.hpp>
+#include <nlohmann/json.hpp>
+
+#include "report/report.hpp"
+#include "report/text.hpp"
+#include "report/units.hpp"
+#include "report/verdict_report.hpp"
+
+namespace entrain::page {
+
+namespace {
+
+using report::Json;
+
+constexpr std::size_t k_longest_name = 120;
+constexpr std::int64_t k_x_steps = 1 << 20;  ///< curves are drawn on a grid of so many times
+
+/// A name of the trace, safe and short enough to be shown.
+std::string shown(const std::string& name) {
+  return report::shortened(report::printable(name), k_longest_name);
+}
+
+/// One sentence, on one line.
+template <class Report>
+std::string sentence(const Report& report) {
+  report::Style style;
+  style.columns = std::numeric_limits<std::int32_t>::max();
+  std::string text = report::verdict_text(report, style);
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text;
+}
+
+Json line_json(const OffsetLine& line, std::int64_t begin) {
+  return Json::array({line.x - begin, line.offset, report::number(line.rate)});
+}
+
+/// The clocks column by column, which is a third of the size of rows.
+Json clocks_json(const Data& data) {
+  Json json;
+  json["reference"] = data.reference;
+  for (const char* name : {"names", "nodes", "ids", "used", "measured", "final", "moved",
+                           "sessions", "bounds", "unbounded", "locations"}) {
+    json[name] = Json::array();
+  }
+  for (std::size_t c = 0; c < data.clocks.size(); ++c) {
+    const Layout::Clock& clock = data.layout.clocks[c];
+    const ClockRow& row = data.clocks[c];
+    json["names"].push_back(shown(clock.name));
+    json["nodes"].push_back(clock.node);
+    json["ids"].push_back(clock.location);
+    json["used"].push_back(row.used ? 1 : 0);
+    json["measured"].push_back(line_json(row.measured, data.begin));
+    json["final"].push_back(line_json(row.final_line, data.begin));
+    json["moved"].push_back(row.moved_ticks);
+    json["sessions"].push_back(row.sessions);
+    json["bounds"].push_back(row.bound_ticks ? Json(*row.bound_ticks) : Json(nullptr));
+    json["unbounded"].push_back(row.unbounded ? 1 : 0);
+    json["locations"].push_back(clock.locations);
+  }
+  return json;
+}
+
+/// Times as steps of a grid, each as its distance from the one before.
+class Grid {
+ public:
+  explicit Grid(const Data& data)
+      : begin_(data.begin), step_((data.end - data.begin) / k_x_steps + 1) {}
+
+  [[nodiscard]] std::int64_t step() const { return step_; }
+  [[nodiscard]] std::int64_t of(std::int64_t x) const { return (x - begin_) / step_; }
+
+  template <class Points, class Value>
+  [[nodiscard]] Json distances(const Points& points, Value value) const {
+    Json array = Json::array();
+    std::int64_t last = 0;
+    for (const auto& point : points) {
+      const std::int64_t now = value(point);
+      array.push_back(now - last);
+      last = now;
+    }
+    return array;
+  }
+  template <class Points>
+  [[nodiscard]] Json times(const Points& points) const {
+    return distances(points, [&](const auto& point) { return of(point.x); });
+  }
+
+ private:
+  std::int64_t begin_, step_;
+};
+
+Json curves_json(const Data& data) {
+  const Grid grid(data);
+  const auto y = [](const Point& point) { return point.y; };
+  Json json = Json::array();
+  for (const Curve& curve : data.curves) {
+    Json sessions = Json::array();
+    for (const SessionDot& dot : curve.sessions) {
+      sessions.push_back(Json::array({dot.x - data.begin, dot.y, dot.half_width}));
+    }
+    json.push_back(
+        {{"clock", curve.clock},
+         {"before", Json::array({grid.times(curve.before), grid.distances(curve.before, y)})},
+         {"after", Json::array({grid.times(curve.after), grid.distances(curve.after, y)})},
+         {"band", Json::array({grid.times(curve.band),
+                               grid.distances(curve.band, [](const auto& b) { return b.least; }),
+                               grid.distances(curve.band, [](const auto& b) { return b.most; })})},
+         {"sessions", std::move(sessions)}});
+  }
+  return json;
+}
+
+Json envelope_json(const Envelope& envelope) {
+  Json least = Json::array(), most = Json::array();
+  for (std::size_t i = 0; i < envelope.least.size(); ++i) {
+    const bool empty = envelope.least[i] > envelope.most[i];
+    least.push_back(empty ? Json(nullptr) : Json(envelope.least[i]));
+    most.push_back(empty ? Json(nullptr) : Json(envelope.most[i]));
+  }
+  return Json::array({std::move(least), std::move(most)});
+}
+
+/// [from, to, family, edges, violations, worst margin] per cell.
+Json cells_json(const std::vector<MatrixCell>& cells) {
+  Json json = Json::array();
+  for (const MatrixCell& cell : cells) {
+    json.push_back(Json::array({cell.from, cell.to, static_cast<int>(cell.family), cell.cell.count,
+                                cell.cell.violations, cell.cell.worst[0].margin_ticks}));
+  }
+  return json;
+}
+
+const char* grouping_name(Layout::Rows rows) {
+  switch (rows) {
+    case Layout::Rows::processes:
+      return "processes";
+    case Layout::Rows::machines:
+      return "machines";
+    case Layout::Rows::neighbours:
+      return "neighbours";
+  }
+  return "";
+}
+
+Json matrix_json(const Data& data) {
+  Json names = Json::array(), nodes = Json::array(), processes = Json::array();
+  for (const Layout::Row& row : data.layout.rows) {
+    names.push_back(shown(row.name));
+    nodes.push_back(row.node);
+    processes.push_back(row.processes);
+  }
+  return {{"rows", grouping_name(data.layout.grouping)},
+          {"names", std::move(names)},
+          {"nodes", std::move(nodes)},
+          {"processes", std::move(processes)},
+          {"before", cells_json(data.cells_before)},
+          {"after", data.corrected ? cells_json(data.cells_after) : Json(nullptr)}};
+}
+
+/// [[distance of the bin from that of 0, count]...], without empty bins.
+Json bins_json(const Bins& bins) {
+  Json json = Json::array();
+  for (std::size_t i = 0; i < Bins::k_count; ++i) {
+    if (bins.counts()[i] == 0) continue;
+    const auto distance = static_cast<std::int64_t>(i) - static_cast<std::int64_t>(Bins::k_zero);
+    json.push_back(Json::array({distance, bins.counts()[i]}));
+  }
+  return json;
+}
+
+Json margins_json(const std::array<Bins, k_edge_kinds>& margins) {
+  Json json = Json::object();
+  for (std::size_t k = 0; k < k_edge_kinds; ++k) {
+    Json bins = bins_json(margins[k]);
+    if (!bins.empty()) json[name_of(static_cast<EdgeKind>(k))] = std::move(bins);
+  }
+  return json;
+}
+
+/// The edges, and a table of the locations that they name.
+void add_edges(const Data& data, Json& json) {
+  std::map<LocationIndex, std::size_t> places;
+  Json locations = Json::array(), edges = Json::array();
+  const auto place = [&](LocationIndex l) {
+    const auto [at, is_new] = places.insert({l, places.size()});
+    if (is_new) {
+      locations.push_back({{"name", shown(data.location_names[l])},
+                           {"clock", data.layout.clock_of[l]},
+                           {"row", data.layout.row_of[l]}});
+    }
+    return at->second;
+  };
+  for (const PageEdge& edge : data.edges) {
+    const std::size_t from = place(edge.from), to = place(edge.to);
+    edges.push_back(
+        Json::array({static_cast<int>(edge.kind), from, edge.sent_before - data.begin,
+                     edge.sent_after - data.begin, to, edge.received_before - data.begin,
+                     edge.received_after - data.begin}));
+  }
+  json["kinds"] = Json::array();
+  for (std::size_t k = 0; k < k_edge_kinds; ++k) {
+    json["kinds"].push_back(name_of(static_cast<EdgeKind>(k)));
+  }
+  json["places"] = std::move(locations);
+  json["edges"] = std::move(edges);
+}
+
+/// Per edge and end: [enter, region, before, after] of each record around it.
+Json time_lines_json(const Data& data) {
+  Json lines = Json::array();
+  for (std::uint32_t i = 0; i < data.time_lines; ++i) {
+    lines.push_back({{"edge", i}, {"sender", Json::array()}, {"receiver", Json::array()}});
+  }
+  for (const NearbyRecord& record : data.nearby) {
+    lines[record.edge][record.receiver ? "receiver" : "sender"].push_back(
+        Json::array({record.enter ? 1 : 0, record.region == k_none ? Json(-1) : Json(record.region),
+                     record.before - data.begin, record.after - data.begin}));
+  }
+  Json regions = Json::array();
+  for (const std::string& name : data.region_names) regions.push_back(shown(name));
+  return {{"regions", std::move(regions)}, {"lines", std::move(lines)}};
+}
+
+/// How far the clocks of a collective's processes were apart: by how differently its begins moved.
+std::int64_t clock_error(const SampledInstance& before, const SampledInstance& after) {
+  std::int64_t least = 0, most = 0;
+  for (std::uint32_t i = 0; i < std::min(before.shown, after.shown); ++i) {
+    const std::int64_t moved = after.begins[i] - before.begins[i];
+    least = i == 0 ? moved : std::min(least, moved);
+    most = i == 0 ? moved : std::max(most, moved);
+  }
+  return most - least;
+}
+
+/// [time, processes, arrival, ends, worst margin, and after: arrival, ends, worst, clock error].
+Json collectives_json(const Data& data) {
+  Json sample = Json::array();
+  for (const PageInstance& instance : data.sample) {
+    const SampledInstance& b = instance.before;
+    Json row = Json::array({b.time - data.begin, b.processes, b.arrival, b.ends, b.worst});
+    if (instance.after) {
+      const SampledInstance& a = *instance.after;
+      for (const std::int64_t value : {a.arrival, a.ends, a.worst, clock_error(b, a)}) {
+        row.push_back(value);
+      }
+    }
+    sample.push_back(std::move(row));
+  }
+  const auto both = [&](const Bins& before, const Bins& after) {
+    return Json{{"before", bins_json(before)},
+                {"after", data.corrected ? bins_json(after) : Json(nullptr)}};
+  };
+  return {{"count", data.instances},
+          {"sample", std::move(sample)},
+          {"arrivals", both(data.arrivals_before, data.arrivals_after)},
+          {"ends", both(data.ends_before, data.ends_after)}};
+}
+
+Json bin_edges_json() {
+  Json edges = Json::array();
+  for (std::size_t i = 0; i < Bins::k_positive; ++i) edges.push_back(Bins::edge(i));
+  return edges;
+}
+
+/// The part that every page has.
+Json common_json(const Data& data, const Origin& origin) {
+  Json nodes = Json::array();
+  for (const std::string& name : data.layout.nodes) nodes.push_back(shown(name));
+  Json json = {{"schema", "entrain.page/1"},
+               {"version", version()},
+               {"command", origin.command},
+               {"hz", data.resolution_hz},
+               {"begin_ticks", data.begin},
+               {"length_ticks", data.end - data.begin},
+               {"x_step_ticks", Grid(data).step()},
+               {"corrected", data.corrected},
+               {"nodes", std::move(nodes)},
+               {"clocks", clocks_json(data)},
+               {"curves", curves_json(data)},
+               {"others",
+                {{"change_before", envelope_json(data.others.change_before)},
+                 {"change_after", envelope_json(data.others.change_after)},
+                 {"offset_before", envelope_json(data.others.offset_before)},
+                 {"offset_after", envelope_json(data.others.offset_after)}}},
+               {"matrix", matrix_json(data)},
+               {"bin_edges_ticks", bin_edges_json()},
+               {"margins",
+                {{"before", margins_json(data.margins_before)},
+                 {"after", data.corrected ? margins_json(data.margins_after) : Json(nullptr)}}},
+               {"time_lines", time_lines_json(data)},
+               {"collectives", collectives_json(data)}};
+  add_edges(data, json);
+  return json;
+}
+
+/// Leaves out the lists with an entry per clock, as the page has a table of its own, and what
+/// differs from run to run.
+Json without_lists(Json report) {
+  for (const char* name : {"clocks", "phases_s", "peak_memory_bytes", "spilled_bytes"}) {
+    report.erase(name);
+  }
+  if (report.contains("bounds")) report["bounds"].erase("locations");
+  for (const char* part : {"before", "after"}) {
+    if (report.contains(part) && report[part].is_object()) {
+      report[part] = without_lists(std::move(report[part]));
+    }
+  }
+  return report;
+}
+
+}  // namespace
+
+Json page_json(const CheckReport& report, const Data& data, const Origin& origin) {
+  Json json = common_json(data, origin);
+  json["sentence"] = sentence(report);
+  json["check"] = without_lists(report::to_json(report));
+  return json;
+}
+
+Json page_json(const CorrectReport& report, const Data& data, const Origin& origin) {
+  Json json = common_json(data, origin);
+  json["sentence"] = sentence(report.before);
+  json["sentence_after"] = sentence(report);
+  json["correct"] = without_lists(report::to_json(report));
+  return json;
+}
+
+}  // namespace entrain::page

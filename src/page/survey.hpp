@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <entrain/report.hpp>
+
+#include "base/flat_map.hpp"
+#include "base/team.hpp"
+#include "page/bins.hpp"
+#include "verify/observer.hpp"
+#include "verify/relation.hpp"
+
+namespace entrain::page {
+
+/// An edge that is kept: with its margin under the times of the survey.
+struct KeptEdge {
+  std::int64_t margin_ticks = 0;  ///< receive - send
+  verify::EventRef send, receive;
+  EdgeKind kind{};
+
+  /// The worst one first; it depends on nothing but the edges.
+  friend auto operator<=>(const KeptEdge&, const KeptEdge&) = default;
+};
+
+/// The edges from one row of the matrix to another one.
+struct Cell {
+  static constexpr std::size_t k_kept = 3;
+  std::uint64_t count = 0, violations = 0;
+  std::array<KeptEdge, k_kept> worst{};  ///< the first `kept` ones, the worst first
+  std::uint32_t kept = 0;
+
+  /// An edge with a larger margin need not be kept.
+  [[nodiscard]] bool wants(std::int64_t margin_ticks) const {
+    return kept < k_kept || margin_ticks <= worst[k_kept - 1].margin_ticks;
+  }
+  void keep(const KeptEdge& edge);
+};
+
+/// Single edges (messages, threads, RMA), or those of collectives.
+enum class Family : std::uint8_t { single, collective };
+
+struct MatrixCell {
+  std::uint32_t from = 0, to = 0;  ///< rows of the layout
+  Family family{};
+  Cell cell;
+};
+
+/// A collective in which all wait for all, from the sample of them.
+struct SampledInstance {
+  static constexpr std::uint32_t k_shown = 32;
+  std::uint64_t hash = 0;  ///< of its order: the smallest ones make the sample
+  verify::EdgeOrder order{};
+  std::int64_t time = 0;        ///< earliest begin
+  std::int64_t arrival = 0;     ///< latest begin minus earliest begin, ticks
+  std::int64_t ends = 0;        ///< latest end minus earliest end, ticks
+  std::int64_t worst = 0;       ///< earliest end minus latest begin, ticks
+  std::uint32_t processes = 0;  ///< that begin
+  std::uint32_t shown = 0;      ///< begins of this many of them, evenly spaced:
+  std::array<std::int64_t, k_shown> begins{};
+};
+
+/// The bounds of a survey, the same at every member.
+struct SurveyScope {
+  std::vector<std::uint32_t> row_of;    ///< per location: row of the matrix
+  std::vector<std::uint32_t> clock_of;  ///< per location
+  std::uint32_t clocks = 0;
+  std::int64_t begin = 0, end = 0;  ///< of the times looked at, ticks
+
+  /// Slices of time per clock, each with its tightest edges: fewer where there are many clocks.
+  [[nodiscard]] std::uint32_t slices() const;
+};
+
+/// What is kept of the edges that a check tests: counts by pair of rows, histograms by kind, the
+/// worst edges of each pair and clock, and a sample of the collectives. Of fixed size but for the
+/// pairs that communicate, at most k_most_rows squared.
+class Survey final : public verify::EdgeObserver {
+ public:
+  static constexpr std::size_t k_sample = 1000;
+
+  explicit Survey(SurveyScope scope);
+
+  void restart() override;
+  void channel(const verify::Relation& relation, const verify::MatchedChannel& channel,
+               LocationIndex from, LocationIndex to) override;
+  void pair(const verify::Pair& pair) override;
+  void instance(const verify::Instance& instance,
+                std::span<const verify::WorstPair> deciding) override;
+
+  /// Brings the surveys of all members together at rank 0; the others keep theirs. Collective.
+  void gather(Team& team);
+
+  [[nodiscard]] const SurveyScope& scope() const { return scope_; }
+  /// In order of family, from, to.
+  [[nodiscard]] std::vector<MatrixCell> cells() const;
+  [[nodiscard]] const std::array<Bins, k_edge_kinds>& margins() const { return margins_; }
+  /// Arrival skew and spread of the ends of all collectives in which all wait for all.
+  [[nodiscard]] const Bins& arrivals() const { return arrivals_; }
+  [[nodiscard]] const Bins& ends() const { return ends_; }
+  [[nodiscard]] std::uint64_t instances() const { return instances_; }
+  /// In order of time.
+  [[nodiscard]] std::vector<SampledInstance> sample() const;
+  /// The tightest edges to (`receiving`) or from a clock, one per slice of time that has any.
+  [[nodiscard]] std::vector<KeptEdge> tightest(std::uint32_t clock, bool receiving) const;
+
+ private:
+  struct CellRow {
+    std::uint64_t key = 0;
+    Cell cell;
+  };
+  [[nodiscard]] std::uint64_t key_of(Family family, LocationIndex from, LocationIndex to) const;
+  [[nodiscard]] std::size_t slot_of(LocationIndex location, std::int64_t time) const;
+  void add(Family family, const KeptEdge& edge, std::int64_t sent, std::int64_t received);
+  void note_tight(std::vector<KeptEdge>& tight, std::size_t slot, const KeptEdge& edge);
+  void note_sample(const verify::Instance& instance);
+  void keep_sample(const SampledInstance& instance);
+  void gather_bins(Team& team);
+
+  SurveyScope scope_;
+  std::uint32_t slices_;
+  double slices_per_tick_;
+  FlatMap<std::uint64_t, Cell, IntegerHash> cells_;
+  std::vector<std::uint64_t> keys_;  ///< of the cells
+  std::array<Bins, k_edge_kinds> margins_;
+  Bins arrivals_, ends_;
+  std::uint64_t instances_ = 0;
+  std::vector<KeptEdge> into_, out_of_;  ///< per clock and slice; kind k_no_edge: none
+  std::vector<SampledInstance> sample_;  ///< a heap, the largest hash first
+};
+
+}  // namespace entrain::page
