@@ -7,17 +7,18 @@ TORTURE_SECONDS ?= 600
 # Targets that build make sure of the packages first: they install only where nobody has to be asked
 # (as root, as in CI); elsewhere they name the packages and 'make deps'.
 
-.PHONY: help ready demo test test-mpich sanitize fuzz torture soak bench bench-gate format lint install deps clean
+.PHONY: help ready npm browser demo test test-mpich sanitize fuzz torture soak bench bench-gate format
+.PHONY: lint install dist deps clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
-demo: ready ## build, then check and correct the example trace, and show what changed
+demo: ready npm ## build, then check and correct the example trace, and show what changed
 	cmake --preset release --log-level=WARNING
 	cmake --build --preset release -j $(JOBS) --target entrain_cli
 	scripts/demo build/release/bin/entrain build/demo
 
-test: ready ## build with warnings as errors and run all quick tests
+test: ready npm browser ## build with warnings as errors and run all quick tests
 	cmake --preset dev --log-level=WARNING
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset dev -j $(JOBS)
@@ -78,11 +79,25 @@ install: ready ## install under PREFIX (default /usr/local)
 	cmake --build --preset release -j $(JOBS)
 	cmake --install build/release --prefix $(PREFIX)
 
+dist: ready npm ## pack the sources with the built page of the report: no npm is needed to build them
+	cmake --preset release --log-level=WARNING -DENTRAIN_REPORT=ON
+	scripts/dist build/release build/dist
+
 deps: ## name and install the Debian packages that are missing (as root, or with sudo)
 	@scripts/install-deps
 
 ready:
 	@scripts/install-deps --ask-nothing
+
+# For the page of `entrain report` and its tests; without them the tool builds, and the tests are
+# skipped.
+npm:
+	@command -v npm >/dev/null || scripts/install-deps --ask-nothing nodejs npm || \
+	  echo "make: going on without npm, so without the page of entrain report"
+
+browser:
+	@command -v chromium >/dev/null || scripts/install-deps --ask-nothing chromium || \
+	  echo "make: going on without chromium, so without the tests of the page"
 
 clean: ## remove everything that was built
 	rm -rf build
