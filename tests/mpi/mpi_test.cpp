@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "page/html/html.hpp"
 #include "support/archive_builder.hpp"
 #include "support/files.hpp"
 #include "support/mpi.hpp"
@@ -254,6 +255,25 @@ TEST(Bounds, any_number_of_processes_proves_the_same) {
   const ChildOutcome refused = run_processes(2, correct("2"));
   EXPECT_EQ(refused.exit_code, 2) << refused.summary();
   EXPECT_EQ(own_lines(refused.err).size(), 1u) << refused.err;
+}
+
+TEST(Page, any_number_of_processes_writes_the_same) {
+  if (!page::can_write_pages()) GTEST_SKIP() << "this build has no page";
+  TempFolder scratch;
+  const std::string trace = (fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8").string();
+  const auto report = [&](const std::string& name) {
+    return Arguments{"report", trace, "-o", (scratch / name).string(), "--json"};
+  };
+  const ChildOutcome expected = run_alone(report("alone.html"));
+  ASSERT_EQ(expected.exit_code, 1) << expected.summary();
+  for (const unsigned count : {2u, 3u, 5u}) {
+    const std::string name = std::to_string(count) + ".html";
+    const ChildOutcome outcome = run_processes(count, report(name));
+    EXPECT_EQ(own_lines(outcome.err).size(), 0u) << outcome.err;
+    EXPECT_EQ(comparable(outcome.out, scratch.path()), comparable(expected.out, scratch.path()))
+        << count;
+    EXPECT_TRUE(read_bytes(scratch / name) == read_bytes(scratch / "alone.html")) << count;
+  }
 }
 
 TEST(ClockSessions, any_number_of_processes_makes_the_same_maps) {

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/temp_folder_testing.hpp"
+#include "cli/tool.hpp"
+#include "page/html/html.hpp"
+
+namespace entrain::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// The data inside of a page.
+Json data_of(const fs::path& path) {
+  const std::string text = text_of(path);
+  const std::string begin = "<script id=\"data\" type=\"application/json\">";
+  const std::size_t from = text.find(begin);
+  if (from == text.npos) return {};
+  const std::size_t at = from + begin.size();
+  return Json::parse(text.substr(at, text.find("</script>", at) - at), nullptr, false);
+}
+
+class ReportFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!page::can_write_pages()) GTEST_SKIP() << "this build has no page";
+  }
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(ReportFile, of_a_plan_says_what_correct_would_do) {
+  const std::string page = path("a.html"), corrected = path("corrected");
+  const Json plan = json_of(run_tool({"report", example("lulesh-8"), "-o", page, "--json"}));
+  const Json real =
+      json_of(run_tool({"correct", example("lulesh-8"), "-o", corrected, "--bounds", "--json"}));
+  EXPECT_EQ(plan["mode"], "planned");
+  EXPECT_EQ(plan["before"], real["before"]);
+  EXPECT_EQ(plan["after"]["edges"]["p2p"], real["after"]["edges"]["p2p"]);
+  EXPECT_EQ(plan["displacement_s"], real["displacement_s"]);
+  EXPECT_EQ(data_of(page)["correct"]["after"]["violations"], 0);
+  EXPECT_EQ(data_of(page)["correct"]["before"]["violations"], real["before"]["violations"]);
+}
+
+TEST_F(ReportFile, matrix_and_margins_add_up_to_the_messages_of_the_check) {
+  const std::string page = path("a.html");
+  const ChildOutcome outcome = run_tool({"check", example("lulesh-8"), "--report", page, "--json"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  const Json check = json_of(outcome), data = data_of(page);
+  std::uint64_t edges = 0, violations = 0, counted = 0;
+  for (const Json& cell : data["matrix"]["before"]) {
+    if (cell[2] != 0) continue;
+    edges += cell[3].get<std::uint64_t>();
+    violations += cell[4].get<std::uint64_t>();
+  }
+  for (const Json& bin : data["margins"]["before"]["p2p"]) counted += bin[1].get<std::uint64_t>();
+  EXPECT_EQ(edges, check["edges"]["p2p"]["count"]);
+  EXPECT_EQ(violations, check["edges"]["p2p"]["violations"]);
+  EXPECT_EQ(counted, edges);
+}
+
+TEST_F(ReportFile, does_not_depend_on_threads) {
+  run_tool({"check", example("lulesh-8"), "--report", path("1.html"), "--threads", "1"});
+  run_tool({"check", example("lulesh-8"), "--report", path("5.html"), "--threads", "5"});
+  EXPECT_GT(text_of(path("1.html")).size(), 10'000u);
+  EXPECT_TRUE(text_of(path("1.html")) == text_of(path("5.html")));
+}
+
+TEST_F(ReportFile, is_never_replaced_without_force) {
+  const std::string page = path("a.html");
+  std::ofstream(page) << "mine";
+  expect_refusal(run_tool({"report", example("lulesh-8"), "-o", page}), "exists");
+  expect_refusal(run_tool({"check", example("lulesh-8"), "--report", page}), "exists");
+  expect_refusal(run_tool({"report", example("lulesh-8"), "-o", path("none/a.html")}), "no folder");
+  EXPECT_EQ(text_of(page), "mine");
+  EXPECT_EQ(run_tool({"report", example("lulesh-8"), "-o", page, "--force"}).exit_code, 1);
+  EXPECT_GT(text_of(page).size(), 10'000u);
+}
+
+TEST_F(ReportFile, is_not_left_behind_by_a_failure) {
+  expect_refusal(run_tool({"report", path("no-archive"), "-o", path("a.html")}), "no-archive");
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST(ReportVerb, says_that_a_build_has_no_page) {
+  if (page::can_write_pages()) GTEST_SKIP() << "this build has pages";
+  expect_refusal(run_tool({"report", example("lulesh-8")}), "built without the HTML report");
+  expect_refusal(run_tool({"check", example("lulesh-8"), "--report", "a.html"}),
+                 "built without the HTML report");
+}
+
+}  // namespace
+}  // namespace entrain::test
