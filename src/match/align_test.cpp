@@ -112,6 +112,69 @@ TEST(Align, sizes_that_never_agree) {
   EXPECT_TRUE(channel.aligned().pairs.empty());
 }
 
+TEST(Align, only_what_is_odd_is_looked_at_closer) {
+  Channel channel(100'000);
+  channel.lose_send(30'000);
+  channel.lose_receive(70'000);
+  const Alignment alignment = channel.aligned();
+  EXPECT_EQ(wrong(alignment, 30'000, 70'000), 0u);
+  EXPECT_GE(alignment.pairs.size(), 99'990u);
+  EXPECT_LE(alignment.looked_at, 150'000u);
+}
+
+TEST(Align, complete_channels_are_not_looked_at_closer) {
+  const Alignment alignment = Channel(10'000).aligned();
+  EXPECT_EQ(alignment.pairs.size(), 10'000u);
+  EXPECT_EQ(alignment.looked_at, 10'000u);
+}
+
+TEST(Align, ends_left_over_may_be_the_first_ones) {
+  // Nothing but the delay speaks for a pair, and the clocks are unknown: whether the first send or
+  // the last one is missing cannot be seen.
+  Channel channel(1000);
+  for (auto* side : {&channel.sends, &channel.receives}) {
+    for (Trait& trait : *side) trait.position = 0;
+  }
+  channel.end = 0;
+  channel.lose_send(0);
+  EXPECT_TRUE(channel.aligned().pairs.empty());
+}
+
+/// What a channel costs must grow with its length only.
+void expect_linear(const Channel& channel) {
+  const std::size_t ends = channel.sends.size() + channel.receives.size();
+  EXPECT_LE(channel.aligned().looked_at, 1500 * ends);
+}
+
+TEST(Align, hard_channels_cost_no_more_than_their_length) {
+  constexpr std::size_t k_long = 12'000;
+  Channel at_once(k_long);
+  for (Trait& trait : at_once.sends) trait.time = 1000;
+  for (Trait& trait : at_once.receives) trait.time = 2000;
+  at_once.lose_receive(k_long / 2);
+  expect_linear(at_once);
+
+  Channel unequal(k_long);
+  for (Trait& trait : unequal.sends) trait.symbol = 9;
+  expect_linear(unequal);
+
+  Channel few_sends(k_long);
+  few_sends.sends.resize(k_long / 3);
+  expect_linear(few_sends);
+
+  Channel gaps(k_long);
+  for (Trait& trait : gaps.receives) trait.after_gap = true;
+  gaps.lose_send(k_long / 2);
+  expect_linear(gaps);
+
+  // Something odd every now and then, each of which wants a look at all before it.
+  Channel doubtful(k_long);
+  for (std::size_t k = 0; k < k_long; ++k) {
+    doubtful.sends[k].time = doubtful.receives[k].time = k % 500 == 499 ? 100 * k : 0;
+  }
+  expect_linear(doubtful);
+}
+
 TEST(Align, any_stamps) {
   Channel channel(10);
   for (std::size_t k = 0; k < 10; ++k) {

@@ -59,30 +59,26 @@ class ProcessSides {
   struct Step {
     std::uint64_t posted = 0;  ///< stamp
     EventRef event;
+    std::uint32_t order = 0;  ///< of the event that posted it
     What what{};
   };
 
   void list(LocationIndex location) {
     const std::span<const trace::Event> events = builder_.events(location);
-    const std::size_t first = steps_.size();
+    const auto first = static_cast<std::ptrdiff_t>(steps_.size());
     const auto add = [&](std::uint32_t posted, std::uint32_t i, What what) {
-      steps_.push_back({events[posted].time, {location, i}, what});
-      order_.push_back(posted);
+      steps_.push_back({events[posted].time, {location, i}, posted, what});
     };
     for_operations(
         events, [&](std::uint32_t i) { add(i, i, What::send); },
         [&](std::uint32_t i, std::uint32_t posted) { add(posted, i, What::receive); }, [](bool) {});
+    const auto messages_end = static_cast<std::ptrdiff_t>(steps_.size());
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       if (events[i].kind == trace::EventKind::collective_end) add(i, i, What::collective);
     }
-    // By the record that posted it.
-    std::vector<std::uint32_t> sorted(steps_.size() - first);
-    for (std::uint32_t k = 0; k < sorted.size(); ++k) sorted[k] = k;
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return order_[a] < order_[b]; });
-    std::vector<Step> steps(steps_.begin() + static_cast<std::ptrdiff_t>(first), steps_.end());
-    for (std::size_t k = 0; k < sorted.size(); ++k) steps_[first + k] = steps[sorted[k]];
-    order_.clear();
+    // Both are in the order in which they were posted.
+    std::inplace_merge(steps_.begin() + first, steps_.begin() + messages_end, steps_.end(),
+                       [](const Step& a, const Step& b) { return a.order < b.order; });
   }
 
   void count(const Step& step) {
@@ -124,7 +120,6 @@ class ProcessSides {
   const std::uint32_t process_;
   const Gaps gaps_;
   std::vector<Step> steps_;
-  std::vector<std::uint32_t> order_;
   std::map<std::uint32_t, std::uint32_t> with_;   ///< operations so far, per other process
   std::map<std::uint32_t, std::uint32_t> calls_;  ///< collectives so far, per communicator
 };

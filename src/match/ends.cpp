@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/ends.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace entrain::match {
+
+namespace {
+
+constexpr int k_loss = 16;  ///< a stretch of lost records
+constexpr int k_both = 6;   ///< more for every two ends, one of each side, lost at one place
+constexpr int k_far = 12;   ///< most for a delay above the usual one; twice that for one below
+constexpr int k_young = 6;  ///< with fewer delays before, they count less
+constexpr std::array k_shift_cost = {0, 6, 14, 18, 20, 22};  ///< by the change of positions
+
+constexpr int k_plain = 6;  ///< most for the delay of a plain pair; evidence begins there, too
+
+/// Changes of delays that the scale is measured by.
+constexpr std::int32_t k_samples = 2048;
+
+std::uint64_t magnitude(std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  return value < 0 ? 0 - bits : bits;
+}
+
+int shift_cost(std::int64_t change) {
+  return k_shift_cost[std::min<std::uint64_t>(magnitude(change), k_shift_cost.size() - 1)];
+}
+
+int both_cost(std::int32_t sends, std::int32_t receives) {
+  return k_both * std::min({sends, receives, k_never / (8 * k_both)});
+}
+
+}  // namespace
+
+void Delays::add(std::int64_t delay) {
+  int hole = count_;
+  if (count_ == int{k_most}) {
+    const std::int64_t oldest = latest_[next_];
+    hole = 0;
+    while (sorted_[hole] != oldest) ++hole;
+  } else {
+    ++count_;
+  }
+  latest_[next_] = delay;
+  next_ = (next_ + 1) % int{k_most};
+  for (; hole > 0 && sorted_[hole - 1] > delay; --hole) sorted_[hole] = sorted_[hole - 1];
+  for (; hole + 1 < count_ && sorted_[hole + 1] < delay; ++hole) {
+    sorted_[hole] = sorted_[hole + 1];
+  }
+  sorted_[hole] = delay;
+}
+
+Ends::Ends(const Side& sends, const Side& receives)
+    : sends_(sends),
+      receives_(receives),
+      send_gaps_(gaps_before(sends.traits)),
+      receive_gaps_(gaps_before(receives.traits)),
+      scale_(find_scale()) {}
+
+std::vector<std::uint32_t> Ends::gaps_before(std::span<const Trait> traits) {
+  if (std::none_of(traits.begin(), traits.end(), [](const Trait& t) { return t.after_gap; })) {
+    return {};
+  }
+  std::vector<std::uint32_t> gaps;
+  gaps.reserve(traits.size() + 1);
+  gaps.push_back(0);
+  for (const Trait& trait : traits) gaps.push_back(gaps.back() + (trait.after_gap ? 1 : 0));
+  return gaps;
+}
+
+/// By how much delays usually change from one pair to the next: 97 in 100 change less. That is
+/// measured with sends and receives paired in order, with none and with some left out at the
+/// begin: of these wrong ways, the one that is right for the longest stretch changes least.
+std::uint64_t Ends::find_scale() const {
+  const std::int32_t surplus = send_count() - receive_count();
+  std::uint64_t scale = ~std::uint64_t{0};
+  for (const std::int32_t ahead : {0, 1, 2, -1, -2, surplus}) {
+    scale = std::min(scale, usual_change(std::max(ahead, 0), std::max(-ahead, 0)));
+  }
+  return std::max<std::uint64_t>(scale, 1);
+}
+
+/// The k-th pairs are send + k and receive + k.
+std::uint64_t Ends::usual_change(std::int32_t send, std::int32_t receive) const {
+  const std::int32_t count = std::min(send_count() - send, receive_count() - receive) - 1;
+  if (count < 1) return ~std::uint64_t{0};
+  const std::int32_t samples = std::min(count, k_samples);
+  std::vector<std::uint64_t> changes(static_cast<std::size_t>(samples));
+  for (std::int32_t i = 0; i < samples; ++i) {
+    const auto k = static_cast<std::int32_t>(1 + std::int64_t{i} * count / samples);
+    changes[static_cast<std::size_t>(i)] =
+        magnitude(difference(delay(send + k, receive + k), delay(send + k - 1, receive + k - 1)));
+  }
+  const auto place = changes.begin() + static_cast<std::ptrdiff_t>((changes.size() - 1) * 97 / 100);
+  std::nth_element(changes.begin(), place, changes.end());
+  return *place;
+}
+
+int Ends::delay_cost(const Delays& before, std::int64_t delay) const {
+  if (before.count() == 0) return 0;
+  const int most = before.count() >= k_young ? k_far : 2 * before.count();
+  const std::int64_t late = difference(delay, before.usual());
+  if (magnitude(late) < scale_) return 0;
+  const auto bits = static_cast<int>(std::bit_width(magnitude(late) / scale_));
+  return late < 0 ? std::min(2 * most, 3 * bits) : std::min(most, 2 * bits);
+}
+
+int Ends::gap_cost(const Pair& from, std::int32_t send, std::int32_t receive,
+                   std::int64_t shift) const {
+  const bool of_sends = send_gap(from.send, send);
+  const bool of_receives = receive_gap(from.receive, receive);
+  int cost = 0;
+  if (send > from.send + 1 && !of_receives) cost += k_loss;
+  if (receive > from.receive + 1 && !of_sends) cost += k_loss;
+  if (of_sends || of_receives) return cost;
+  return cost + shift_cost(shift - from.shift) +
+         both_cost(send - from.send - 1, receive - from.receive - 1);
+}
+
+bool Ends::is_plain(const Pair& from, const Delays& before) const {
+  const std::int32_t send = from.send + 1, receive = from.receive + 1;
+  if (send >= send_count() || receive >= receive_count()) return false;
+  return equal_symbols(send, receive) && shift(send, receive) == from.shift &&
+         delay_cost(before, delay(send, receive)) <= k_plain && !sends_.traits[send].after_gap &&
+         !receives_.traits[receive].after_gap;
+}
+
+}  // namespace entrain::match

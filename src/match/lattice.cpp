@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/lattice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <queue>
+#include <span>
+
+namespace entrain::match {
+
+namespace {
+
+constexpr int k_reward = 4;  ///< of every pair
+/// Receives that are decided at once, and those looked at beyond them.
+constexpr std::int32_t k_block = 1024, k_lookahead = 160;
+constexpr std::int32_t k_least_run = 16;  ///< plain pairs after which explanations may end
+constexpr int k_lead = 40;  ///< of the cheapest explanation then
+
+/// The first index in [from, traits.size()) for which `is_before(trait)` is false, looked for from
+/// its begin in growing steps.
+template <class IsBefore>
+std::int32_t first_not(std::span<const Trait> traits, std::int32_t from, IsBefore is_before) {
+  const auto count = static_cast<std::int32_t>(traits.size());
+  std::int32_t step = 1, end = from;
+  while (end < count && is_before(traits[end])) {
+    from = end + 1;
+    end += step;
+    step *= 2;
+  }
+  const auto found =
+      std::partition_point(traits.begin() + from, traits.begin() + std::min(end, count), is_before);
+  return static_cast<std::int32_t>(found - traits.begin());
+}
+
+}  // namespace
+
+void Lattice::explain(Standing& standing, std::int32_t begin, std::int32_t odd,
+                      std::vector<Likely>& likely) {
+  begin_ = begin;
+  decided_ = std::min(ends_.receive_count(), begin_ + k_block);
+  end_ = std::min(ends_.receive_count(), decided_ + k_lookahead);
+  plain_ = false;
+  breadth_ = odd == k_whole ? k_wide : k_narrow;
+  nodes_.assign(1, {.pair = standing.pair});
+  delays_.assign(1, standing.delays);
+  steps_.clear();
+  layers_.assign(1, 1);
+  alive_.assign(1, 0);
+  for (std::int32_t j = begin_; j < end_; ++j) {
+    extend(j);
+    if (!has_become_plain(j, odd)) continue;
+    plain_ = true;
+    end_ = j + 1;
+  }
+  const bool last = end_ == ends_.receive_count() && !plain_;
+  if (last) decided_ = end_;
+  const int total = look_back(last);
+  accept(total, last, likely);
+  std::uint32_t at = best_end_;
+  while (nodes_[at].pair.receive >= decided_) at = nodes_[at].parent;
+  standing = {nodes_[at].pair, delays_[at]};
+}
+
+void Lattice::extend(std::int32_t receive) {
+  found_.clear();
+  int best = k_never;
+  for (const std::uint32_t node : alive_) best = std::min(best, nodes_[node].cost);
+  for (const std::uint32_t node : alive_) extend(node, receive, best);
+  std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+    return a.send != b.send ? a.send < b.send : a.from < b.from;
+  });
+  for (std::size_t k = 0; k < found_.size();) {
+    alive_.push_back(static_cast<std::uint32_t>(nodes_.size()));
+    add_node(receive, k);
+    best = std::min(best, nodes_.back().cost);
+  }
+  layers_.push_back(nodes_.size());
+  give_up(best);
+}
+
+/// Adds the node of found_[found], and steps over all that lead to it.
+void Lattice::add_node(std::int32_t receive, std::size_t& found) {
+  const std::int32_t send = found_[found].send;
+  Node node{.pair = {send, receive, ends_.shift(send, receive)},
+            .cost = k_never,
+            .first_step = steps_.size()};
+  for (; found < found_.size() && found_[found].send == send; ++found) {
+    steps_.push_back({found_[found].from, found_[found].cost});
+    const int cost = nodes_[found_[found].from].cost + found_[found].cost;
+    if (cost >= node.cost) continue;
+    node.cost = cost;
+    node.parent = found_[found].from;
+  }
+  const Node& from = nodes_[node.parent];
+  if (from.pair.send + 1 == send && from.pair.receive + 1 == receive &&
+      ends_.is_plain(from.pair, delays_[node.parent])) {
+    node.run = from.run + 1;
+  }
+  nodes_.push_back(node);
+  delays_.push_back(delays_[node.parent]);
+  delays_.back().add(ends_.delay(send, receive));
+}
+
+void Lattice::extend(std::uint32_t from, std::int32_t receive, int best) {
+  const Node node = nodes_[from];
+  const Delays& delays = delays_[from];
+  const Pair& pair = node.pair;
+  const Trait& end = ends_.receives()[receive];
+  const auto traits = ends_.sends();
+  std::array<std::int32_t, 16> candidates{};
+  std::size_t count = 0;
+  const auto consider = [&](std::int32_t send) {
+    if (send <= pair.send || send >= ends_.send_count()) return;
+    std::size_t place = count;
+    while (place > 0 && candidates[place - 1] >= send) --place;
+    if (place < count && candidates[place] == send) return;
+    for (std::size_t k = count++; k > place; --k) candidates[k] = candidates[k - 1];
+    candidates[place] = send;
+  };
+  for (const std::int32_t k : {1, 2, 3}) consider(pair.send + k);
+  consider(pair.send + (receive - pair.receive));
+  const std::int64_t position = std::int64_t{end.position} - pair.shift;
+  const std::int32_t near = first_not(
+      traits, pair.send + 1, [&](const Trait& trait) { return trait.position < position; });
+  for (const std::int32_t k : {-1, 0, 1}) consider(near + k);
+  if (delays.count() > 0) {
+    const std::int64_t wanted = difference(static_cast<std::int64_t>(end.time), delays.usual());
+    const std::int32_t then = first_not(traits, pair.send + 1, [&](const Trait& trait) {
+      return static_cast<std::int64_t>(trait.time) < wanted;
+    });
+    for (const std::int32_t k : {-2, -1, 0, 1}) consider(then + k);
+  }
+  looked_at_ += count;
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::int32_t send = candidates[k];
+    if (!ends_.equal_symbols(send, receive)) continue;
+    const int cost = ends_.gap_cost(pair, send, receive, ends_.shift(send, receive)) +
+                     ends_.delay_cost(delays, ends_.delay(send, receive)) - k_reward;
+    if (node.cost + cost <= best + breadth_.cost) found_.push_back({send, from, cost});
+  }
+}
+
+void Lattice::give_up(int best) {
+  std::erase_if(alive_, [&](std::uint32_t n) { return nodes_[n].cost > best + breadth_.cost; });
+  if (alive_.size() <= breadth_.number) return;
+  std::sort(alive_.begin(), alive_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return nodes_[a].cost != nodes_[b].cost ? nodes_[a].cost < nodes_[b].cost : a > b;
+  });
+  alive_.resize(breadth_.number);
+}
+
+/// True if the cheapest explanation ends in a run of plain pairs, and leads by far: all others that
+/// are alive contain the pair in the middle of the run, too, or cost much more. Then the first half
+/// of the run is decided. Asked for runs of 16, 32, 64, ... pairs only, so that it costs little.
+bool Lattice::has_become_plain(std::int32_t receive, std::int32_t odd) {
+  const auto latest = std::span(nodes_).subspan(layers_[layers_.size() - 2]);
+  if (receive < odd || latest.empty()) return false;
+  const Node& best = *std::min_element(
+      latest.begin(), latest.end(), [](const Node& a, const Node& b) { return a.cost < b.cost; });
+  if (receive - best.run < odd || best.run < k_least_run || (best.run & (best.run - 1)) != 0) {
+    return false;
+  }
+  const auto pair_at = [&](std::uint32_t n, std::int32_t end) {
+    while (nodes_[n].pair.receive >= end) n = nodes_[n].parent;
+    return n;
+  };
+  const std::int32_t end = receive + 1 - best.run / 2;
+  const std::uint32_t middle = pair_at(static_cast<std::uint32_t>(&best - nodes_.data()), end);
+  const bool leads = std::all_of(alive_.begin(), alive_.end(), [&](std::uint32_t n) {
+    return nodes_[n].cost >= best.cost + k_lead || pair_at(n, end) == middle;
+  });
+  if (leads) decided_ = end;
+  return leads;
+}
+
+/// Computes `rest` of all nodes. Returns the cost of the cheapest explanation.
+int Lattice::look_back(bool last) {
+  int total = k_never;
+  for (const std::uint32_t n : alive_) {
+    Node& node = nodes_[n];
+    node.rest = last ? ends_.end_cost(node.pair) : 0;
+    if (node.cost + node.rest >= total) continue;
+    total = node.cost + node.rest;
+    best_end_ = n;
+  }
+  for (std::size_t n = nodes_.size(); n-- > 1;) {
+    if (nodes_[n].rest >= k_never) continue;  // given up
+    const std::size_t end = n + 1 < nodes_.size() ? nodes_[n + 1].first_step : steps_.size();
+    for (std::size_t k = nodes_[n].first_step; k < end; ++k) {
+      Node& from = nodes_[steps_[k].from];
+      from.rest = std::min(from.rest, nodes_[n].rest + steps_[k].cost);
+    }
+  }
+  return total;
+}
+
+/// Takes the pairs of the cheapest explanation, with what others cost more.
+void Lattice::accept(int total, bool last, std::vector<Likely>& likely) {
+  // Explanations that leave receive j out are steps over it.
+  struct Over {
+    int cost;
+    std::int32_t until;
+    bool operator<(const Over& other) const { return cost > other.cost; }
+  };
+  std::vector<std::vector<Over>> begins(static_cast<std::size_t>(end_ - begin_));
+  const auto add = [&](const Node& from, int cost, std::int32_t until) {
+    const std::int32_t first = std::max(from.pair.receive + 1, begin_);
+    if (first < until) begins[static_cast<std::size_t>(first - begin_)].push_back({cost, until});
+  };
+  std::vector<bool> is_best(nodes_.size(), false);
+  for (std::uint32_t n = best_end_; n != k_none; n = nodes_[n].parent) is_best[n] = true;
+  std::vector<int> without(static_cast<std::size_t>(end_ - begin_), k_never);
+  const auto leave_out = [&](const Node& from, int cost, std::int32_t until) {
+    for (std::int32_t j = std::max(from.pair.receive + 1, begin_); j < until; ++j) {
+      int& least = without[static_cast<std::size_t>(j - begin_)];
+      least = std::min(least, cost);
+    }
+  };
+  for (std::size_t n = 1; n < nodes_.size(); ++n) {
+    const Node& to = nodes_[n];
+    const std::size_t steps_end = n + 1 < nodes_.size() ? nodes_[n + 1].first_step : steps_.size();
+    for (std::size_t k = to.first_step; k < steps_end && to.rest < k_never; ++k) {
+      const Node& from = nodes_[steps_[k].from];
+      if (to.pair.receive <= from.pair.receive + 1) continue;
+      const int cost = from.cost + steps_[k].cost + to.rest;
+      if (is_best[n] && is_best[steps_[k].from]) {
+        leave_out(from, cost, to.pair.receive);
+      } else {
+        add(from, cost, to.pair.receive);
+      }
+    }
+  }
+  for (const std::uint32_t n : alive_) {
+    const Node& node = nodes_[n];
+    const int cost = node.cost + (last ? ends_.end_cost(node.pair) : 0);
+    if (is_best[n]) {
+      leave_out(node, cost, end_);
+    } else {
+      add(node, cost, end_);
+    }
+  }
+  std::priority_queue<Over> over;
+  for (std::int32_t j = begin_; j < decided_; ++j) {
+    const auto layer = static_cast<std::size_t>(j - begin_);
+    for (const Over& one : begins[layer]) over.push(one);
+    while (!over.empty() && over.top().until <= j) over.pop();
+    const Node* best = nullptr;
+    int second = over.empty() ? k_never : over.top().cost;
+    for (std::size_t n = layers_[layer]; n < layers_[layer + 1]; ++n) {
+      const Node& node = nodes_[n];
+      if (is_best[n]) {
+        best = &node;
+      } else if (node.rest < k_never) {
+        second = std::min(second, node.cost + node.rest);
+      }
+    }
+    if (best == nullptr) continue;
+    const int alone = without[layer];
+    likely.push_back({best->pair.send, j, second - total, alone - total});
+  }
+}
+
+}  // namespace entrain::match
