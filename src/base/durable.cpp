@@ -16,10 +16,17 @@ namespace entrain {
 
 namespace fs = std::filesystem;
 
-Result<void> make_durable(const fs::path& path) {
+namespace {
+
+/// More files than these are not waited for one by one, each with a commit of the file system's
+/// journal, but together with all else that the file system has still to write.
+constexpr std::size_t k_many = 64;
+
+/// Waits until `sync`, fsync() or syncfs(), has done its work on the path.
+Result<void> wait_for(const fs::path& path, int (*sync)(int)) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   int error_number = descriptor < 0 ? errno : 0;
-  while (error_number == 0 && ::fsync(descriptor) != 0) {
+  while (error_number == 0 && sync(descriptor) != 0) {
     if (errno == EINTR) continue;
     error_number = errno;
   }
@@ -33,20 +40,26 @@ Result<void> make_durable(const fs::path& path) {
               fmt::format("cannot write {} to the disk: {}", path.string(), reason(error_number)));
 }
 
+}  // namespace
+
+Result<void> make_durable(const fs::path& path) { return wait_for(path, ::fsync); }
+
 Result<void> make_tree_durable(const fs::path& folder) {
-  std::vector<fs::path> folders{folder};
+  std::vector<fs::path> folders{folder}, files;
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
        it.increment(error)) {
     const fs::file_status status = it->symlink_status(error);
     if (error) break;
     if (fs::is_directory(status)) folders.push_back(it->path());
-    if (fs::is_regular_file(status)) TRY(make_durable(it->path()));
+    if (fs::is_regular_file(status)) files.push_back(it->path());
   }
   if (error) {
     return fail(ErrorKind::output,
                 fmt::format("cannot read folder {}: {}", folder.string(), error.message()));
   }
+  if (files.size() > k_many) return wait_for(folder, ::syncfs);
+  for (const fs::path& file : files) TRY(make_durable(file));
   for (auto one = folders.rbegin(); one != folders.rend(); ++one) TRY(make_durable(*one));
   return {};
 }

@@ -28,14 +28,14 @@ inline std::atomic<bool>& threads_were_refused() {
   return refused;
 }
 
-/// Starts up to `count` threads of body(i), with i from 0: as many as the system gives. The caller
-/// joins them.
+/// Starts up to `count` threads of body(i), with i from 0: as many as the system gives. Each has a
+/// copy of `body`. The caller joins them.
 template <class Body>
 std::vector<std::thread> start_threads(std::size_t count, const Body& body) {
   std::vector<std::thread> threads;
   threads.reserve(count);
   while (threads.size() < count) {
-    std::thread thread = start_thread([&body, i = threads.size()] { body(i); });
+    std::thread thread = start_thread([body, i = threads.size()] { body(i); });
     if (!thread.joinable()) {
       threads_were_refused() = true;
       break;

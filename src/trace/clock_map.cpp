@@ -24,12 +24,12 @@ std::int64_t wrapping_sum(std::uint64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(a + static_cast<std::uint64_t>(b));
 }
 
-/// True if a line falls by more than a tick at once so far from its knot: distances above 2^53 and
-/// products above 2^52 are coarser than a tick in doubles.
+/// True if a line falls by more than a tick at once so far from its knot: in doubles distances
+/// above 2^53 are coarser than a tick, and products above that by two.
 bool falls_in_steps(double slope, std::uint64_t distance) {
-  constexpr double k_exact_product = 4503599627370496.0;  // 2^52
+  constexpr double k_exact_product = 9007199254740992.0;  // 2^53
   const int coarse = static_cast<int>(std::bit_width(distance)) - 53;
-  return slope < 0 && ((coarse > 0 && std::ldexp(-slope, coarse) > 0.5) ||
+  return slope < 0 && ((coarse > 0 && std::ldexp(-slope, coarse) > 1) ||
                        -slope * static_cast<double>(distance) > k_exact_product);
 }
 

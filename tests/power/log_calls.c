@@ -3,7 +3,7 @@
 // order in which they are made, in the file that LOG_CALLS names:
 //
 //     mkdir PATH      write PATH      sync PATH      rename FROM TO      exchange A B
-//     unlink PATH     rmdir PATH      link PATH
+//     unlink PATH     rmdir PATH      link PATH      sync all PATH
 //
 // "write" is any call that changes the content of a file, also the one that creates it. The program
 // must run in one thread.
@@ -127,6 +127,13 @@ int fsync(int file) {
   REAL(int, fsync, int);
   const int result = real(file);
   if (result == 0) note_file("sync", file);
+  return result;
+}
+
+int syncfs(int file) {
+  REAL(int, syncfs, int);
+  const int result = real(file);
+  if (result == 0) note_file("sync all", file);
   return result;
 }
 
