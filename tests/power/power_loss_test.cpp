@@ -246,7 +246,7 @@ TEST_F(PowerLoss, synth_leaves_nothing_or_all) {
 }
 
 TEST_F(PowerLoss, many_files_leave_nothing_or_all) {
-  expect_safe({"synth", "--events", "1000", "--locations", "64"});
+  expect_safe({"synth", "--events", "10000", "--locations", "64"});
 }
 
 TEST_F(PowerLoss, an_archive_that_is_replaced_stays_until_the_new_one_is_certain) {
@@ -266,7 +266,7 @@ TEST_F(PowerLoss, the_model_misses_no_wait) {
   disk.add(output());
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"correct", k_archive, "--force"},
-        {"synth", "--events", "1000", "--locations", "64", "--force"}}) {
+        {"synth", "--events", "10000", "--locations", "64", "--force"}}) {
     fs::remove(folder_ / "calls");
     const std::vector<Call> calls = record(command);
     int waits = 0;
