@@ -43,9 +43,9 @@ Gaps::Gaps(const Builder& builder, std::uint32_t process) {
       ends_.push_back(gap.end);
       first_ = std::min(first_, gap.begin);
     }
-    if (!skeleton.truncated) continue;
+    if (!skeleton.truncated && !skeleton.event_file_missing) continue;
     ends_.push_back(trace::Gap::k_open);
-    first_ = std::min(first_, skeleton.last);
+    first_ = std::min(first_, skeleton.last);  // 0 without a file
   }
   if (process < builder.ends_early.size() && builder.ends_early[process]) {
     ends_.push_back(trace::Gap::k_open);
@@ -77,14 +77,10 @@ void find_gaps(Builder& builder) {
   const auto count = static_cast<std::uint32_t>(builder.processes().size());
   if (builder.has_gaps.size() == count) return;
   builder.ends_early.assign(count, false);
-  bool finalized = false;
   for (std::uint32_t p = 0; p < count; ++p) {
-    const bool ends = has(builder, p, trace::EventKind::finalize_enter);
-    finalized |= ends;
-    builder.ends_early[p] = !ends && has(builder, p, trace::EventKind::init_enter);
+    builder.ends_early[p] = has(builder, p, trace::EventKind::init_enter) &&
+                            !has(builder, p, trace::EventKind::finalize_enter);
   }
-  // Where nobody calls MPI_Finalize, the tracer may not record it.
-  if (!builder.team().any(finalized)) builder.ends_early.assign(count, false);
   std::vector<std::int64_t> gaps(count, 0);
   for (std::uint32_t p = 0; p < count; ++p) gaps[p] = Gaps(builder, p).count() > 0 ? 1 : 0;
   builder.team().reduce(Team::Reduction::max, gaps);

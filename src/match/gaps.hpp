@@ -40,8 +40,8 @@ class Gaps {
 bool any_inner_gaps(const Builder& builder);
 
 /// Finds the processes that have gaps. One is also behind the last record of a process that ends
-/// early: it calls MPI_Init, but not MPI_Finalize, which others do. Sets Builder::has_gaps and
-/// ends_early. Collective; does nothing when called again. O(events).
+/// early: it calls MPI_Init, but not MPI_Finalize. Sets Builder::has_gaps and ends_early.
+/// Collective; does nothing when called again. O(events).
 ///
 /// Example: of four processes that write traces of fixed size, rank 2 fills its buffer after 10 s.
 /// It has MPI_Init and no MPI_Finalize, so a gap begins behind its last record.

@@ -56,6 +56,7 @@ ProcessGaps::ProcessGaps(const trace::Trace& trace, std::span<const LocationInde
   for (const LocationIndex l : locations) {
     const trace::LocationSkeleton& location = trace.locations[l];
     for (const trace::Gap& gap : location.gaps) add(gap.begin, gap.end);
+    if (location.event_file_missing) add(0, trace::Gap::k_open);
     if (location.truncated) add(location.last, trace::Gap::k_open);
     last = std::max(last, location.last);
   }
@@ -95,7 +96,6 @@ bool any_inner_gaps(const trace::Share& share) {
 
 GapTable::GapTable(const trace::Share& share, const Places& places)
     : share_(share), places_(places), early_(places.process_count(), false) {
-  bool somebody_finalizes = false;
   for (std::uint32_t p = 0; p < places.process_count(); ++p) {
     bool begins = false, ends = false;
     for (const LocationIndex l : places.locations(p)) {
@@ -105,10 +105,7 @@ GapTable::GapTable(const trace::Share& share, const Places& places)
       }
     }
     early_[p] = begins && !ends;
-    somebody_finalizes = somebody_finalizes || ends;
   }
-  // A tracer may record MPI_Init only.
-  if (!share.team.any(somebody_finalizes)) early_.assign(early_.size(), false);
   std::vector<std::int64_t> has(early_.size());
   for (std::uint32_t p = 0; p < has.size(); ++p) has[p] = of(p).any() ? 1 : 0;
   share.team.reduce(Team::Reduction::max, has);

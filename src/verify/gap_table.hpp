@@ -33,8 +33,8 @@ class ProcessGaps {
 /// True if a location of this member has a gap that ends: records follow it.
 bool any_inner_gaps(const trace::Share& share);
 
-/// Which processes have gaps. One that calls MPI_Init but not MPI_Finalize, which others do, ends
-/// early, in a gap. Made only where records may be missing.
+/// Which processes have gaps. One that calls MPI_Init but not MPI_Finalize ends early, in a gap.
+/// Made only where records may be missing.
 class GapTable {
  public:
   /// Keeps both. Collective. O(events).

@@ -69,6 +69,15 @@ struct Corrected {
   clc::Amortization result;
 };
 
+/// The gammas of a correction, per location, billionths.
+inline std::vector<std::int64_t> gammas_of(const Corrected& c) {
+  std::vector<std::int64_t> gammas(c.problem.locations(), c.result.gamma.billionths);
+  for (std::size_t l = 0; l < c.result.gamma_of.size(); ++l) {
+    gammas[l] = c.result.gamma_of[l].billionths;
+  }
+  return gammas;
+}
+
 /// Runs the correction; fails the property if it reports an error.
 inline Corrected correct(const TracePlan& plan, const clc::Options& options) {
   Corrected corrected;

@@ -179,12 +179,21 @@ ReferenceCycles reference_cycles(const ReferenceProblem& problem) {
 
 ReferenceForward reference_forward(const ReferenceProblem& problem, const ReferenceCycles& cycles,
                                    std::int64_t gamma_billionths, std::int64_t delta) {
+  return reference_forward(problem, cycles,
+                           std::vector<std::int64_t>(problem.locations(), gamma_billionths), delta);
+}
+
+ReferenceForward reference_forward(const ReferenceProblem& problem, const ReferenceCycles& cycles,
+                                   const std::vector<std::int64_t>& gamma_billionths,
+                                   std::int64_t delta) {
   const std::size_t nodes = problem.nodes();
   std::vector<std::vector<NodeIndex>> members(cycles.cyclic.size());
   std::vector<NodeIndex> previous(nodes, k_none);
+  std::vector<std::int64_t> gamma(nodes);
   for (std::size_t l = 0; l < problem.locations(); ++l) {
     for (NodeIndex i = problem.first_node[l]; i < problem.first_node[l + 1]; ++i) {
       members[cycles.component[i]].push_back(i);
+      gamma[i] = gamma_billionths[l];
       if (i > problem.first_node[l]) previous[i] = i - 1;
     }
   }
@@ -209,8 +218,8 @@ ReferenceForward reference_forward(const ReferenceProblem& problem, const Refere
       const NodeIndex p = previous[j];
       const bool inside = p != k_none && cycles.component[p] == cycles.component[j];
       before[k] = inside ? before[k - 1] : p == k_none ? State{} : state[p];
-      const Wide b = Wide{before[k].jump} * k_one -
-                     Wide{k_one - gamma_billionths} * (problem.c[j] - before[k].since);
+      const Wide b =
+          Wide{before[k].jump} * k_one - Wide{k_one - gamma[j]} * (problem.c[j] - before[k].since);
       decayed[k] = problem.c[j] + static_cast<std::int64_t>(b > 0 ? ceil_divide(b, k_one) : 0);
       common = std::max(common, decayed[k]);
       if (p != k_none && !inside) {

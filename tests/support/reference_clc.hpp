@@ -70,8 +70,13 @@ struct ReferenceForward {
 /// `gamma_billionths` in (0, 10^9].
 ReferenceForward reference_forward(const ReferenceProblem& problem, const ReferenceCycles& cycles,
                                    std::int64_t gamma_billionths, std::int64_t delta);
+/// The same with a gamma per location.
+ReferenceForward reference_forward(const ReferenceProblem& problem, const ReferenceCycles& cycles,
+                                   const std::vector<std::int64_t>& gamma_billionths,
+                                   std::int64_t delta);
 
-/// The control loop: the largest of 0.99999, 0.9999, 0.999, 0.99, 0.9 with e <= 1.1 e(0.9).
+/// The largest of 0.99999, 0.9999, 0.999, 0.99, 0.9 that may be that of all locations: with e
+/// <= 1.1 e(0.9).
 std::int64_t reference_gamma(const ReferenceProblem& problem, const ReferenceCycles& cycles,
                              std::int64_t delta);
 
