@@ -1,13 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // entrain-record-repair DIR: what `entrain record --repair` runs. A program of its own, since the
 // OTF2 library ends the process on some damaged archives.
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <string>
+#include <string_view>
 
 #include "record/archive/folders.hpp"
 #include "record/archive/repair.hpp"
 
 using namespace entrain::record;
+
+namespace {
+
+volatile bool out_of_memory = false;
+
+/// Notes what std::bad_alloc will say; it may be thrown where nothing can catch it.
+void note_lack_of_memory() {
+  out_of_memory = true;
+  throw std::bad_alloc();
+}
+
+/// Ends the program with a sentence, without memory: the OTF2 library lets no exception through,
+/// and without memory none may be left.
+[[noreturn]] void end_by_exception() {
+  constexpr std::string_view k_no_memory =
+      "entrain: not enough memory to repair; the recording stays as it is\n";
+  constexpr std::string_view k_other =
+      "entrain: the repair failed inside; the recording stays as it is; please report it\n";
+  const std::string_view text = out_of_memory || errno == ENOMEM ? k_no_memory : k_other;
+  static_cast<void>(::write(STDERR_FILENO, text.data(), text.size()) == 0);
+  ::_exit(2);
+}
+
+/// Comes before the statics of libraries: these need memory, too.
+[[gnu::constructor(101)]] void catch_the_uncaught() {
+  std::set_terminate(end_by_exception);
+  std::set_new_handler(note_lack_of_memory);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) {
