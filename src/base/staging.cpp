@@ -86,10 +86,11 @@ Result<StagedDirectory> StagedDirectory::create(const fs::path& target,
   const fs::path parent = staged.target_.parent_path();
   static std::atomic<unsigned> counter{0};
   for (unsigned attempt = 0; attempt < 100; ++attempt) {
-    const fs::path staging = parent / fmt::format("{}{}-{}-{}", prefix_of(staged.target_),
-                                                  this_machine(), ::getpid(), counter++);
+    fs::path staging = parent / fmt::format("{}{}-{}-{}", prefix_of(staged.target_), this_machine(),
+                                            ::getpid(), counter++);
     if (fs::create_directory(staging, error)) {
-      staged.staging_ = staging;
+      staged.staging_ =
+          std::move(staging);  // needs no memory: from here on the folder has an owner
       staged.lock_ = locked(staging);
       staged.unfinished_ = Unfinished(staged.staging_);
       return staged;

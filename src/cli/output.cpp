@@ -84,6 +84,23 @@ bool write_out(std::string_view text) {
   return true;
 }
 
+namespace {
+
+/// Removes a file at the end of the scope, also of one that ends without memory, if it still has
+/// that name.
+class RemovedAtEnd {
+ public:
+  explicit RemovedAtEnd(const fs::path& path) : path_(path) {}
+  RemovedAtEnd(const RemovedAtEnd&) = delete;
+  RemovedAtEnd& operator=(const RemovedAtEnd&) = delete;
+  ~RemovedAtEnd() { remove_tree(path_.c_str()); }
+
+ private:
+  const fs::path& path_;
+};
+
+}  // namespace
+
 Result<void> check_new_file(const fs::path& path) {
   if (!file_exists(path)) return check_parent(path);
   return fail(ErrorKind::output,
@@ -100,16 +117,13 @@ Result<void> write_file_anew(const fs::path& path, std::string_view text) {
   const fs::path partial =
       path.parent_path() / fmt::format(".{}.partial-{}", path.filename().string(), ::getpid());
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  auto written = under_final_name(write_file(partial, {bytes, text.size()}), partial, path);
+  const RemovedAtEnd removed(partial);
+  TRY(under_final_name(write_file(partial, {bytes, text.size()}), partial, path));
   std::error_code error;
-  if (written) {
-    fs::rename(partial, path, error);
-    if (!error) return {};
-    written = fail(ErrorKind::output,
-                   fmt::format("cannot create {}: {}", path.string(), error.message()));
-  }
-  fs::remove(partial, error);
-  return written;
+  fs::rename(partial, path, error);
+  if (!error) return {};
+  return fail(ErrorKind::output,
+              fmt::format("cannot create {}: {}", path.string(), error.message()));
 }
 
 Result<void> under_final_name(Result<void> result, const fs::path& partial, const fs::path& path) {
