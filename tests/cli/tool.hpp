@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ inline ChildOutcome run_shell(const std::string& script) {
 
 /// Path of a recorded trace that comes with the project, e.g. "lulesh-8".
 inline std::string example(const std::string& name) {
-  return std::string(ENTRAIN_EXAMPLES_DIR) + "/traces/" + name;
+  return (std::filesystem::path(ENTRAIN_EXAMPLES_DIR) / "traces" / name).string();
 }
 
 /// The outcome is a refusal: exit code 2, nothing on standard output, and on standard error one
