@@ -29,7 +29,10 @@ class Aligner {
   Alignment run() {
     if (!walk()) explain_all();
     choose();
-    count_left_out();
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    pairs.reserve(likely_.size());
+    for (const Likely& pair : likely_) pairs.emplace_back(pair.send, pair.receive);
+    count_left_out(ends_, pairs, result_);
     result_.looked_at = walked_ + lattice_.looked_at();
     return std::move(result_);
   }
@@ -136,7 +139,6 @@ class Aligner {
     }
     result_.ambiguous = likely_.size() - result_.pairs.size();
   }
-  void count_left_out();
 
   const Ends ends_;
   Lattice lattice_;
@@ -147,23 +149,6 @@ class Aligner {
   std::vector<Likely> likely_;
   Alignment result_;
 };
-
-/// Every end that is in no pair is ambiguous, lost, or in a gap of the other side.
-void Aligner::count_left_out() {
-  // Between two likely pairs lie the ends without a partner.
-  std::vector<std::pair<std::int32_t, std::int32_t>> likely;
-  for (const Likely& pair : likely_) likely.emplace_back(pair.send, pair.receive);
-  likely.emplace_back(ends_.send_count(), ends_.receive_count());
-  std::int32_t send = -1, receive = -1;
-  for (const auto& [next_send, next_receive] : likely) {
-    const auto sends_without = static_cast<std::uint64_t>(next_send - send - 1);
-    const auto receives_without = static_cast<std::uint64_t>(next_receive - receive - 1);
-    (ends_.receive_gap(receive, next_receive) ? result_.in_gaps : result_.lost) += sends_without;
-    (ends_.send_gap(send, next_send) ? result_.in_gaps : result_.lost) += receives_without;
-    send = next_send;
-    receive = next_receive;
-  }
-}
 
 }  // namespace
 

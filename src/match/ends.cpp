@@ -19,11 +19,6 @@ constexpr int k_plain = 6;  ///< most for the delay of a plain pair; evidence be
 /// Changes of delays that the scale is measured by.
 constexpr std::int32_t k_samples = 2048;
 
-std::uint64_t magnitude(std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  return value < 0 ? 0 - bits : bits;
-}
-
 int shift_cost(std::int64_t change) {
   return k_shift_cost[std::min<std::uint64_t>(magnitude(change), k_shift_cost.size() - 1)];
 }
@@ -125,6 +120,24 @@ bool Ends::is_plain(const Pair& from, const Delays& before) const {
   return equal_symbols(send, receive) && shift(send, receive) == from.shift &&
          delay_cost(before, delay(send, receive)) <= k_plain && !sends_.traits[send].after_gap &&
          !receives_.traits[receive].after_gap;
+}
+
+void count_left_out(const Ends& ends,
+                    std::span<const std::pair<std::uint32_t, std::uint32_t>> likely,
+                    Alignment& alignment) {
+  std::int32_t send = -1, receive = -1;
+  const auto count_until = [&](std::int32_t next_send, std::int32_t next_receive) {
+    const auto sends_without = static_cast<std::uint64_t>(next_send - send - 1);
+    const auto receives_without = static_cast<std::uint64_t>(next_receive - receive - 1);
+    (ends.receive_gap(receive, next_receive) ? alignment.in_gaps : alignment.lost) += sends_without;
+    (ends.send_gap(send, next_send) ? alignment.in_gaps : alignment.lost) += receives_without;
+    send = next_send;
+    receive = next_receive;
+  };
+  for (const auto& [next_send, next_receive] : likely) {
+    count_until(static_cast<std::int32_t>(next_send), static_cast<std::int32_t>(next_receive));
+  }
+  count_until(ends.send_count(), ends.receive_count());
 }
 
 }  // namespace entrain::match

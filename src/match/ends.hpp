@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "match/align.hpp"
@@ -17,6 +18,12 @@ inline constexpr int k_never = std::numeric_limits<int>::max() / 4;  ///< a cost
 /// a - b, also for stamps so far apart that the difference wraps.
 inline std::int64_t difference(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
+/// |value|, also of the least one.
+inline std::uint64_t magnitude(std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  return value < 0 ? 0 - bits : bits;
 }
 
 /// The delays of the last 16 pairs of an explanation, and their lower middle.
@@ -104,5 +111,11 @@ class Ends {
   std::vector<std::uint32_t> send_gaps_, receive_gaps_;
   std::uint64_t scale_ = 1;  ///< by how much delays usually change
 };
+
+/// Sets Alignment::lost and in_gaps: every end between two of `likely`, which increase, is lost or
+/// in a gap of the other side.
+void count_left_out(const Ends& ends,
+                    std::span<const std::pair<std::uint32_t, std::uint32_t>> likely,
+                    Alignment& alignment);
 
 }  // namespace entrain::match

@@ -2,127 +2,20 @@
 #include "match/incomplete_messages.hpp"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/executor.hpp"
 #include "match/align.hpp"
+#include "match/ends.hpp"
 #include "match/gaps.hpp"
-#include "match/operations.hpp"
+#include "match/in_step.hpp"
+#include "match/sides.hpp"
 
 namespace entrain::match {
 
 namespace {
-
-/// One side of a channel, with all that align() wants to know of it.
-struct ChannelSide {
-  std::vector<NodeRef> ends;
-  std::vector<Trait> traits;
-  std::uint32_t position = 0;
-  std::uint32_t before_gaps = 0;  ///< leading ends that lie before all gaps of the process
-  bool ends_in_gap = false;
-
-  [[nodiscard]] Side side() const { return {traits, position, ends_in_gap}; }
-};
-
-struct ChannelOrder {
-  bool operator()(const Channel& a, const Channel& b) const {
-    return std::tie(a.sender, a.receiver, a.comm, a.tag) <
-           std::tie(b.sender, b.receiver, b.comm, b.tag);
-  }
-};
-using Sides = std::map<Channel, ChannelSide, ChannelOrder>;
-
-/// The channels of one process. The position of an end counts the other operations of the process
-/// with the same partner, on any channel but its own, and its collectives on the communicator.
-class ProcessSides {
- public:
-  Sides sends, receives;
-
-  ProcessSides(const Builder& builder, std::uint32_t process)
-      : builder_(builder), process_(process), gaps_(builder, process) {
-    for (const LocationIndex location : builder.processes()[process]) list(location);
-    // Operations of several threads merge in the order of their common clock.
-    if (builder.processes()[process].size() > 1) {
-      std::stable_sort(steps_.begin(), steps_.end(),
-                       [](const Step& a, const Step& b) { return a.posted < b.posted; });
-    }
-    for (const Step& step : steps_) count(step);
-    finish();
-  }
-
- private:
-  enum class What : std::uint8_t { send, receive, collective };
-  /// An operation, in the order of the process.
-  struct Step {
-    std::uint64_t posted = 0;  ///< stamp
-    EventRef event;
-    std::uint32_t order = 0;  ///< of the event that posted it
-    What what{};
-  };
-
-  void list(LocationIndex location) {
-    const std::span<const trace::Event> events = builder_.events(location);
-    const auto first = static_cast<std::ptrdiff_t>(steps_.size());
-    const auto add = [&](std::uint32_t posted, std::uint32_t i, What what) {
-      steps_.push_back({events[posted].time, {location, i}, posted, what});
-    };
-    for_operations(
-        events, [&](std::uint32_t i) { add(i, i, What::send); },
-        [&](std::uint32_t i, std::uint32_t posted) { add(posted, i, What::receive); }, [](bool) {});
-    const auto messages_end = static_cast<std::ptrdiff_t>(steps_.size());
-    for (std::uint32_t i = 0; i < events.size(); ++i) {
-      if (events[i].kind == trace::EventKind::collective_end) add(i, i, What::collective);
-    }
-    // Both are in the order in which they were posted.
-    std::inplace_merge(steps_.begin() + first, steps_.begin() + messages_end, steps_.end(),
-                       [](const Step& a, const Step& b) { return a.order < b.order; });
-  }
-
-  void count(const Step& step) {
-    const trace::Event& event = builder_.event(step.event);
-    if (step.what == What::collective) {
-      if (event.comm != k_none) ++calls_[event.comm];
-      return;
-    }
-    const bool sent = step.what == What::send;
-    const std::uint32_t peer = builder_.process_of_peer(event.comm, process_, event.peer);
-    if (peer == k_none) return;
-    const Channel channel{event.comm, sent ? process_ : peer, sent ? peer : process_, event.tag};
-    ChannelSide& side = (sent ? sends : receives)[channel];
-    std::uint32_t& with_peer = with_[peer];
-    const std::uint32_t position =
-        with_peer++ - static_cast<std::uint32_t>(side.ends.size()) + calls_[event.comm];
-    const std::uint32_t ended = gaps_.ended_by(event.time);
-    const std::uint32_t before = side.traits.empty() ? 0 : gaps_.ended_by(side.traits.back().time);
-    side.ends.push_back(builder_.ref(step.event));
-    side.traits.push_back({.time = event.time,
-                           .position = position,
-                           .symbol = trace::length_code(event),
-                           .after_gap = ended > before});
-  }
-
-  void finish() {
-    for (Sides* sides : {&sends, &receives}) {
-      for (auto& [channel, side] : *sides) {
-        const std::uint32_t peer = sides == &sends ? channel.receiver : channel.sender;
-        side.position =
-            with_[peer] - static_cast<std::uint32_t>(side.ends.size()) + calls_[channel.comm];
-        side.before_gaps = gaps_.count_before(side.traits);
-        side.ends_in_gap = gaps_.count() > gaps_.ended_by(side.traits.back().time);
-      }
-    }
-  }
-
-  const Builder& builder_;
-  const std::uint32_t process_;
-  const Gaps gaps_;
-  std::vector<Step> steps_;
-  std::map<std::uint32_t, std::uint32_t> with_;   ///< operations so far, per other process
-  std::map<std::uint32_t, std::uint32_t> calls_;  ///< collectives so far, per communicator
-};
 
 class IncompleteMatcher {
  public:
@@ -150,7 +43,7 @@ class IncompleteMatcher {
     received_.resize(processes_.size());
     for_each_in_parallel(threads_, processes_.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
-      ProcessSides sides(builder_, processes_[i]);
+      ProcessSides sides = sides_of(builder_, processes_[i]);
       sends[i] = std::move(sides.sends);
       received_[i] = std::move(sides.receives);
     });
@@ -175,17 +68,25 @@ class IncompleteMatcher {
       unpack(parcel);
     }
   }
+  /// Words of a parcel: a head, then the pauses, then the ends.
+  static constexpr std::size_t k_head = 6, k_pause = 2, k_end = 4;
   static void pack(const Channel& channel, const ChannelSide& side,
                    std::vector<std::uint64_t>& parcel) {
     parcel.insert(parcel.end(), {std::uint64_t{channel.comm} << 32 | channel.tag,
                                  std::uint64_t{channel.sender} << 32 | channel.receiver,
                                  std::uint64_t{side.position} << 1 | (side.ends_in_gap ? 1 : 0),
-                                 std::uint64_t{side.before_gaps} << 32 | side.ends.size()});
+                                 std::uint64_t{side.before_gaps} << 32 | side.ends.size(),
+                                 std::uint64_t{side.total} << 32 | side.pauses.size(),
+                                 std::uint64_t{side.kinds} << 32 | side.evidence});
+    for (const Pause& pause : side.pauses) {
+      parcel.insert(parcel.end(), {pause.end, pause.length});
+    }
     for (std::size_t k = 0; k < side.ends.size(); ++k) {
       const Trait& trait = side.traits[k];
-      parcel.insert(parcel.end(), {trait.time, std::uint64_t{trait.position} << 32 | trait.symbol,
-                                   std::uint64_t{side.ends[k].location} << 32 | side.ends[k].node,
-                                   std::uint64_t{trait.after_gap}});
+      parcel.insert(parcel.end(),
+                    {trait.time, std::uint64_t{trait.position} << 32 | trait.symbol,
+                     std::uint64_t{side.ends[k].location} << 32 | side.ends[k].node,
+                     std::uint64_t{side.numbers[k]} << 1 | (trait.after_gap ? 1 : 0)});
     }
   }
   static std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
@@ -197,16 +98,25 @@ class IncompleteMatcher {
       side.position = static_cast<std::uint32_t>(parcel[2] >> 1);
       side.ends_in_gap = (parcel[2] & 1) != 0;
       side.before_gaps = high(parcel[3]);
-      const std::size_t count = low(parcel[3]);
-      for (std::size_t k = 0; k < count; ++k) {
-        const auto one = parcel.subspan(4 + 4 * k, 4);
+      side.total = high(parcel[4]);
+      side.kinds = high(parcel[5]);
+      side.evidence = low(parcel[5]);
+      const std::size_t ends = low(parcel[3]), pauses = low(parcel[4]);
+      parcel = parcel.subspan(k_head);
+      for (std::size_t k = 0; k < pauses; ++k) {
+        side.pauses.push_back({low(parcel[k_pause * k]), parcel[k_pause * k + 1]});
+      }
+      parcel = parcel.subspan(k_pause * pauses);
+      for (std::size_t k = 0; k < ends; ++k) {
+        const auto one = parcel.subspan(k_end * k, k_end);
         side.traits.push_back({.time = one[0],
                                .position = high(one[1]),
                                .symbol = low(one[1]),
-                               .after_gap = one[3] != 0});
+                               .after_gap = (one[3] & 1) != 0});
         side.ends.push_back({high(one[2]), low(one[2])});
+        side.numbers.push_back(static_cast<std::uint32_t>(one[3] >> 1));
       }
-      parcel = parcel.subspan(4 + 4 * count);
+      parcel = parcel.subspan(k_end * ends);
     }
   }
 
@@ -252,11 +162,26 @@ class IncompleteMatcher {
       if (builder_.cancel().asked()) return;
       Meeting& meeting = meetings_[i];
       const ChannelSide nobody;
-      meeting.alignment =
-          align_after(builder_.only_gaps ? before_gaps(meeting) : 0,
-                      meeting.sends == nullptr ? nobody.side() : meeting.sends->side(),
-                      meeting.receives->side());
+      const ChannelSide& sends = meeting.sends == nullptr ? nobody : *meeting.sends;
+      meeting.alignment = builder_.only_gaps ? align_after(before_gaps(meeting), sends.side(),
+                                                           meeting.receives->side())
+                                             : pair_up(sends, *meeting.receives);
     });
+  }
+  /// Where the routines of both processes are known, numbers tell. Where delays alone would, they
+  /// must not.
+  static Alignment pair_up(const ChannelSide& sends, const ChannelSide& receives) {
+    if (sends.has_routine() && receives.has_routine()) {
+      const Numbered from = sends.numbered(), to = receives.numbered();
+      if (std::optional<Alignment> in_step = pair_in_step(from, to)) return std::move(*in_step);
+      if (only_delays_tell(from, to)) {
+        Alignment unclear;
+        unclear.ambiguous = std::min(sends.ends.size(), receives.ends.size());
+        count_left_out(Ends(from.side, to.side), {}, unclear);
+        return unclear;
+      }
+    }
+    return align(sends.side(), receives.side());
   }
 
   /// One after the other: nodes of other members get numbers here.

@@ -14,7 +14,7 @@ constexpr int k_reward = 4;  ///< of every pair
 /// Receives that are decided at once, and those looked at beyond them.
 constexpr std::int32_t k_block = 1024, k_lookahead = 160;
 constexpr std::int32_t k_least_run = 16;  ///< plain pairs after which explanations may end
-constexpr int k_lead = 40;  ///< of the cheapest explanation then
+constexpr int k_lead = 40;                ///< of the cheapest explanation then
 
 /// The first index in [from, traits.size()) for which `is_before(trait)` is false, looked for from
 /// its begin in growing steps.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ids.hpp"
 #include "verify/grid.hpp"
 
 namespace entrain::verify {
@@ -26,6 +27,22 @@ Demand demand(std::int64_t ends, std::int64_t left, bool ordered) {
   return ordered ? Demand{36, 24} : Demand{72, 24};
 }
 
+void count_gaps(const Line& sends, const Line& receives, Alignment& alignment) {
+  Alignment::Couple before = {k_none, k_none};  // 1 before 0
+  const auto until = [&](const Alignment::Couple& next) {
+    const auto index = [](std::uint32_t i) { return static_cast<std::int32_t>(i); };
+    if (receives.gap(index(before.receive), index(next.receive))) {
+      alignment.sends_in_gaps += next.send - (before.send + 1);
+    }
+    if (sends.gap(index(before.send), index(next.send))) {
+      alignment.receives_in_gaps += next.receive - (before.receive + 1);
+    }
+    before = next;
+  };
+  for (const Alignment::Couple& couple : alignment.couples) until(couple);
+  until({static_cast<std::uint32_t>(sends.size()), static_cast<std::uint32_t>(receives.size())});
+}
+
 /// Couples the ends of two rows.
 class Coupling {
  public:
@@ -44,14 +61,14 @@ class Coupling {
           {static_cast<std::uint32_t>(one.send), static_cast<std::uint32_t>(one.receive)});
     }
     result.ambiguous = std::ssize(likely_) - std::ssize(result.couples);
-    likely_.push_back({.send = sends.size(), .receive = receives.size()});
-    std::int32_t send = -1, receive = -1;
-    for (const Likely& next : likely_) {
-      if (receives.gap(receive, next.receive)) result.sends_in_gaps += next.send - send - 1;
-      if (sends.gap(send, next.send)) result.receives_in_gaps += next.receive - receive - 1;
-      send = next.send;
-      receive = next.receive;
+    Alignment likely;
+    for (const Likely& one : likely_) {
+      likely.couples.push_back(
+          {static_cast<std::uint32_t>(one.send), static_cast<std::uint32_t>(one.receive)});
     }
+    count_gaps(sends, receives, likely);
+    result.sends_in_gaps = likely.sends_in_gaps;
+    result.receives_in_gaps = likely.receives_in_gaps;
     return result;
   }
 
@@ -150,6 +167,10 @@ Row behind(Row row, std::uint32_t ends) {
 }
 
 }  // namespace
+
+void count_in_gaps(const Row& sends, const Row& receives, Alignment& alignment) {
+  count_gaps(Line(sends), Line(receives), alignment);
+}
 
 Alignment align_rows(const Row& sends, const Row& receives) {
   const std::uint32_t whole = std::min(sends.whole, receives.whole);

@@ -15,12 +15,31 @@ struct Trait {
   bool after_gap = false;      ///< a gap ended between the end before it and this one
 };
 
-/// One side of a channel: its ends in posting order.
+/// A stop of a process, long enough that many of its records may be missing there.
+struct Stop {
+  std::uint32_t end = 0;  ///< index of the first end of the row after it
+  std::uint64_t ticks = 0;
+};
+
+/// What the habit of a process says of a row. All empty or 0 if there is none.
+struct Ordinals {
+  std::span<const std::uint32_t> of;  ///< per end: its number, those without a record counted
+  std::uint32_t count = 0;            ///< of all, with those after the last end
+  std::span<const Stop> stops;        ///< in order
+  std::uint32_t kinds = 0;            ///< of deeds of the process
+  std::uint32_t trust = 0;            ///< bits against a whole turn of the habit without records
+
+  [[nodiscard]] bool any() const { return kinds > 0; }
+};
+
+/// One side of a channel: its ends in posting order, or in that of the habit of their process.
 struct Row {
   std::span<const Trait> traits;
   std::uint32_t position = 0;  ///< as Trait::position, at the end of the trace
   bool ends_in_gap = false;    ///< a gap ends after the last end, or never
   std::uint32_t whole = 0;     ///< leading ends among which none is missing
+  Ordinals ordinals = {};
+  std::span<const std::uint32_t> places = {};  ///< per end: its index in posting order
 };
 
 /// What became of the ends of two rows.
@@ -36,8 +55,11 @@ struct Alignment {
   std::int64_t receives_in_gaps = 0;  ///< without partner where the sends have a gap
 };
 
+/// Counts the ends before, between and behind the couples whose partner's row has a gap there.
+void count_in_gaps(const Row& sends, const Row& receives, Alignment& alignment);
+
 /// Pairs two rows of which both may lack ends (docs/method.md, section 2.1): in order as far as
-/// both are whole. Integers only. O(n + m) for n sends and m receives.
+/// both are whole. Looks at no ordinals. Integers only. O(n + m) for n sends and m receives.
 ///
 /// Example: sends at 100, 200, ..., 50000, receives at 105, 205, ..., 50005 without the one at
 /// 1005; equal symbols. Each process makes one other operation between two of its ends, so

@@ -2,10 +2,14 @@
 #include "verify/channels.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/free_memory.hpp"
 #include "verify/exchange_part.hpp"
+#include "verify/numbering.hpp"
 
 namespace entrain::verify {
 
@@ -27,15 +31,34 @@ void count_unmatched(Stage stage, std::uint32_t sends, std::uint32_t receives,
   }
 }
 
-/// Keeps the ends with these indices, which increase, at the begin of the side.
+/// Keeps the ends of these couples, in their order, at the begin of the side.
 template <std::uint32_t Alignment::Couple::*index>
-void keep(const ChannelSide& side, std::span<const Alignment::Couple> couples) {
-  std::size_t kept = 0;
+void keep(const ChannelSide& side, const Row& row, std::span<const Alignment::Couple> couples) {
+  std::vector<std::pair<std::int64_t, std::uint32_t>> kept;
+  kept.reserve(couples.size());
   for (const Alignment::Couple& couple : couples) {
-    side.times[kept] = side.times[couple.*index];
-    side.instants[kept] = side.instants[couple.*index];
-    ++kept;
+    const std::uint32_t place = row.places[couple.*index];
+    kept.emplace_back(side.times[place], side.instants[place]);
   }
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    std::tie(side.times[k], side.instants[k]) = kept[k];
+  }
+}
+
+/// Where the habits of both processes are firm, ordinals tell which ends belong together. Where
+/// delays alone would, they must not.
+Alignment pair_rows(const Row& sends, const Row& receives, bool only_gaps) {
+  if (only_gaps || !sends.ordinals.any() || !receives.ordinals.any()) {
+    return align_rows(sends, receives);
+  }
+  if (std::optional<Alignment> coupled = couple_by_ordinals(sends, receives)) {
+    return std::move(*coupled);
+  }
+  if (!delays_alone(sends, receives)) return align_rows(sends, receives);
+  Alignment unclear;
+  unclear.ambiguous = std::min(std::ssize(sends.traits), std::ssize(receives.traits));
+  count_in_gaps(sends, receives, unclear);
+  return unclear;
 }
 
 }  // namespace
@@ -94,9 +117,10 @@ MatchedChannel Channels::match_messages(const Places& places, const OpenSide& se
                          .receives = receives.ends};
   Alignment aligned;
   if (rows != nullptr) {
-    aligned = align_rows(rows->sends(key), rows->receives(key));
-    keep<&Alignment::Couple::send>(matched.sends, aligned.couples);
-    keep<&Alignment::Couple::receive>(matched.receives, aligned.couples);
+    const Row sent = rows->sends(key), received = rows->receives(key);
+    aligned = pair_rows(sent, received, rows->only_gaps());
+    keep<&Alignment::Couple::send>(matched.sends, sent, aligned.couples);
+    keep<&Alignment::Couple::receive>(matched.receives, received, aligned.couples);
     matched.pairs = static_cast<std::uint32_t>(aligned.couples.size());
   }
   counts.unmatched.ambiguous += aligned.ambiguous;

@@ -68,6 +68,11 @@ ProcessGaps::ProcessGaps(const trace::Trace& trace, std::span<const LocationInde
   }
 }
 
+std::uint32_t ProcessGaps::ended(std::uint64_t stamp) const {
+  return static_cast<std::uint32_t>(std::upper_bound(ends_.begin(), ends_.end(), stamp) -
+                                    ends_.begin());
+}
+
 bool ProcessGaps::mark(std::span<Trait> traits) const {
   std::ptrdiff_t before = 0;
   for (Trait& trait : traits) {

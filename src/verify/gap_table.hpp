@@ -20,6 +20,8 @@ class ProcessGaps {
   [[nodiscard]] bool any() const { return !ends_.empty(); }
   /// Sets Trait::after_gap. Returns Row::ends_in_gap. O(n log gaps).
   bool mark(std::span<Trait> traits) const;
+  /// The number of gaps that ended at or before a stamp.
+  [[nodiscard]] std::uint32_t ended(std::uint64_t stamp) const;
   /// The number of leading traits before all gaps.
   [[nodiscard]] std::uint32_t ahead(std::span<const Trait> traits) const;
 

@@ -2,16 +2,31 @@
 #include "verify/traits.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 #include <utility>
 
 #include "base/flat_map.hpp"
 #include "verify/exchange_part.hpp"
+#include "verify/habit.hpp"
 #include "verify/post_positions.hpp"
 
 namespace entrain::verify {
 
 namespace {
+
+constexpr std::uint64_t k_stop = 16;  ///< times the 99th percentile of distances between deeds
+constexpr std::uint32_t k_most_trust = 60;
+
+/// One side of a channel of a process.
+struct Written {
+  TraitHead head;
+  std::vector<std::uint32_t> posts;  ///< in order
+  std::vector<Trait> traits;         ///< per post
+  std::vector<std::uint32_t> places;
+  std::vector<std::uint32_t> ordinals;
+  std::vector<Stop> stops;
+};
 
 /// Writes the traits of one process.
 class Writer {
@@ -20,19 +35,19 @@ class Writer {
       : trace_(gaps.share().trace),
         places_(gaps.places()),
         outline_(std::move(outline)),
-        rows_(outline_.channels.size()) {
-    for (std::size_t c = 0; c < rows_.size(); ++c) rows_[c].resize(outline_.channels[c].count);
+        sides_(outline_.channels.size()),
+        gaps_(gaps.of(outline_.process)) {
     list_steps();
-    count_positions();
-    place_ends();
-    mark(gaps.of(outline_.process));
+    name_deeds();
+    count_in_order();
+    write_traits();
   }
 
-  /// Calls `use(channel, head, traits)` for each side that has ends.
+  /// Calls `use(channel, side)` for each side that has ends.
   template <class Use>
   void for_each(Use use) const {
-    for (std::size_t c = 0; c < rows_.size(); ++c) {
-      if (!rows_[c].empty()) use(outline_.channels[c], heads_[c], rows_[c]);
+    for (std::size_t c = 0; c < sides_.size(); ++c) {
+      if (!sides_[c].posts.empty()) use(outline_.channels[c], sides_[c]);
     }
   }
 
@@ -43,12 +58,14 @@ class Writer {
     std::uint32_t number = 0;
     std::uint32_t post = k_none;  ///< k_none: a collective on `comm`
     std::uint32_t comm = k_none;
+    std::uint32_t op = 0;
   };
 
-  [[nodiscard]] std::uint64_t stamp(std::uint32_t number) const {
+  [[nodiscard]] const trace::Event& event(std::uint32_t number) const {
     const EventRef at = places_.event(outline_.process, number);
-    return trace_.locations[at.location].events[at.event].time;
+    return trace_.locations[at.location].events[at.event];
   }
+  [[nodiscard]] std::uint64_t stamp(std::uint32_t number) const { return event(number).time; }
   [[nodiscard]] std::uint32_t partner(const Outline::Channel& channel) const {
     return channel.send ? channel.key.receiver : channel.key.sender;
   }
@@ -62,7 +79,7 @@ class Writer {
       std::uint32_t number = places_.first_number(l);
       for (const trace::Event& event : trace_.locations[l].events) {
         if (event.kind == trace::EventKind::collective_end && event.comm != k_none) {
-          steps_.push_back({.number = number, .comm = event.comm});
+          steps_.push_back({.number = number, .comm = event.comm, .op = event.op});
         }
         ++number;
       }
@@ -75,47 +92,129 @@ class Writer {
     });
   }
 
-  void count_positions() {
-    FlatMap<std::uint64_t, std::uint32_t, IntegerHash> messages, calls;
-    const auto counter = [](auto& counters, std::uint32_t key) -> std::uint32_t& {
-      return *counters.insert(key, 0).first;
-    };
-    std::vector<std::uint32_t> on_side(rows_.size(), 0);
-    positions_.resize(outline_.posts.size());
+  /// Kinds are the channels, then the operations on each communicator. A receive is displaced if it
+  /// is listed where it completed, while others are listed where they were posted.
+  void name_deeds() {
+    FlatMap<std::uint64_t, std::uint32_t, IntegerHash> kinds;
+    bool some_posted = false;
     for (const Step& step : steps_) {
-      if (step.post == k_none) {
-        ++counter(calls, step.comm);
-        continue;
-      }
-      const std::uint32_t c = outline_.posts[step.post].channel;
-      const Outline::Channel& channel = outline_.channels[c];
-      positions_[step.post] =
-          counter(messages, partner(channel))++ - on_side[c]++ + counter(calls, channel.key.space);
+      const std::uint64_t name = step.post == k_none
+                                     ? std::uint64_t{step.comm} << 32 | 1u << 31 | step.op
+                                     : outline_.posts[step.post].channel;
+      const std::uint32_t kind =
+          *kinds.insert(name, static_cast<std::uint32_t>(kinds.size())).first;
+      const trace::EventKind listed = event(step.number).kind;
+      some_posted |= step.post != k_none && listed == trace::EventKind::irecv_request;
+      deeds_.push_back({kind, step.post != k_none && listed == trace::EventKind::irecv});
+      if (kind == first_steps_.size()) first_steps_.push_back(step);
     }
-    for (const Outline::Channel& channel : outline_.channels) {
-      heads_.push_back({.key = channel.key,
-                        .count = channel.count,
-                        .position = counter(messages, partner(channel)) - channel.count +
-                                    counter(calls, channel.key.space)});
+    if (some_posted) return;
+    for (Deed& deed : deeds_) deed.displaced = false;
+  }
+
+  /// Puts the posts of every side in order, and counts what their process did before them.
+  void count_in_order() {
+    const Habit habit = find_habit(deeds_);
+    std::vector<bool> stops = find_stops();
+    positions_.resize(outline_.posts.size());
+    if (habit.firm) {
+      std::uint32_t before = k_none;
+      for (const Turn& turn : habit.turns) {
+        if (turn.deed == k_none) {
+          if (const Step& like = first_steps_[turn.kind]; like.post != k_none) {
+            ++sides_[outline_.posts[like.post].channel].head.ordinals;
+          }
+          continue;
+        }
+        if (!deeds_[turn.deed].displaced) {
+          if (stops[turn.deed]) note_stop(posted(turn.deed) - posted(before));
+          before = turn.deed;
+        }
+        count(steps_[turn.deed]);
+      }
+    } else {
+      for (const Step& step : steps_) count(step);
+    }
+    const std::uint64_t seldom = steps_.size() / (habit.unlisted + 1);
+    const auto bits = static_cast<std::uint32_t>(seldom == 0 ? 0 : std::bit_width(seldom) - 1);
+    const auto kinds = static_cast<std::uint32_t>(first_steps_.size());
+    for (std::size_t c = 0; c < sides_.size(); ++c) {
+      const Outline::Channel& channel = outline_.channels[c];
+      TraitHead& head = sides_[c].head;
+      head.key = channel.key;
+      head.count = static_cast<std::uint32_t>(sides_[c].posts.size());
+      head.position = *messages_.insert(partner(channel), 0).first - head.count +
+                      *calls_.insert(channel.key.space, 0).first;
+      head.stops = static_cast<std::uint32_t>(sides_[c].stops.size());
+      if (!habit.firm) continue;
+      head.kinds = kinds;
+      head.trust = std::min(std::min(kinds, k_most_trust) * bits, k_most_trust);
+    }
+  }
+  [[nodiscard]] std::uint64_t posted(std::uint32_t deed) const {
+    return stamp(steps_[deed].number);
+  }
+
+  /// Per deed: whether its process stopped before it, or a gap ended there.
+  [[nodiscard]] std::vector<bool> find_stops() const {
+    std::vector<std::uint32_t> listed;
+    for (std::uint32_t d = 0; d < deeds_.size(); ++d) {
+      if (!deeds_[d].displaced) listed.push_back(d);
+    }
+    std::vector<std::uint64_t> distances;
+    for (std::size_t k = 1; k < listed.size(); ++k) {
+      distances.push_back(posted(listed[k]) - posted(listed[k - 1]));
+    }
+    std::vector<bool> stops(deeds_.size(), false);
+    if (distances.empty()) return stops;
+    std::vector<std::uint64_t> ordered = distances;
+    const auto high = ordered.begin() + std::ssize(ordered) * 99 / 100;
+    std::nth_element(ordered.begin(), high, ordered.end());
+    const std::uint64_t usual = std::max<std::uint64_t>(*high, 1);
+    for (std::size_t k = 1; k < listed.size(); ++k) {
+      stops[listed[k]] = distances[k - 1] / k_stop > usual ||
+                         gaps_.ended(posted(listed[k])) > gaps_.ended(posted(listed[k - 1]));
+    }
+    return stops;
+  }
+  void note_stop(std::uint64_t ticks) {
+    for (Written& side : sides_) {
+      if (side.posts.empty()) continue;
+      side.stops.push_back({static_cast<std::uint32_t>(side.posts.size()), ticks});
     }
   }
 
-  void place_ends() {
+  void count(const Step& step) {
+    if (step.post == k_none) {
+      ++*calls_.insert(step.comm, 0).first;
+      return;
+    }
+    const std::uint32_t c = outline_.posts[step.post].channel;
+    const Outline::Channel& channel = outline_.channels[c];
+    Written& side = sides_[c];
+    positions_[step.post] = (*messages_.insert(partner(channel), 0).first)++ -
+                            static_cast<std::uint32_t>(side.posts.size()) +
+                            *calls_.insert(channel.key.space, 0).first;
+    side.posts.push_back(step.post);
+    side.ordinals.push_back(side.head.ordinals++);
+  }
+
+  void write_traits() {
+    std::vector<std::uint32_t> places(outline_.posts.size(), 0);
     PostPositions place(trace_, places_, outline_);
     for (std::size_t i = 0; i < outline_.posts.size(); ++i) {
-      const Outline::Post& post = outline_.posts[i];
-      if (post.channel == k_none) continue;
-      Trait& trait = rows_[post.channel][place(post)];
-      trait.time = stamp(post.instant);
-      trait.position = positions_[i];
-      trait.symbol = post.symbol;
+      if (outline_.posts[i].channel != k_none) places[i] = place(outline_.posts[i]);
     }
-  }
-
-  void mark(const ProcessGaps& gaps) {
-    for (std::size_t c = 0; c < rows_.size(); ++c) {
-      heads_[c].ends_in_gap = gaps.mark(rows_[c]);
-      heads_[c].ahead_of_gaps = gaps.ahead(rows_[c]);
+    for (Written& side : sides_) {
+      for (const std::uint32_t i : side.posts) {
+        const Outline::Post& post = outline_.posts[i];
+        side.traits.push_back(
+            {.time = stamp(post.instant), .position = positions_[i], .symbol = post.symbol});
+        side.places.push_back(places[i]);
+      }
+      if (side.traits.empty()) continue;
+      side.head.ends_in_gap = gaps_.mark(side.traits);
+      side.head.ahead_of_gaps = gaps_.ahead(side.traits);
     }
   }
 
@@ -123,9 +222,13 @@ class Writer {
   const Places& places_;
   Outline outline_;
   std::vector<Step> steps_;
-  std::vector<std::uint32_t> positions_;  ///< per post
-  std::vector<TraitHead> heads_;          ///< per channel of the outline
-  std::vector<std::vector<Trait>> rows_;  ///< per channel of the outline
+  std::vector<Deed> deeds_;                                      ///< per step
+  std::vector<Step> first_steps_;                                ///< per kind
+  std::vector<std::uint32_t> positions_;                         ///< per post
+  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> messages_;  ///< so far, per other process
+  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> calls_;     ///< so far, per communicator
+  std::vector<Written> sides_;                                   ///< per channel of the outline
+  ProcessGaps gaps_;
 };
 
 }  // namespace
@@ -138,15 +241,23 @@ TraitRows::TraitRows(const GapTable& gaps) : sent_(gaps.share().team.size()) {
   for (std::uint32_t p = 0; p < places.process_count(); ++p) {
     if (places.owner(p) != share.team.rank()) continue;
     const Writer writer(gaps, outliner.outline(p));
-    writer.for_each([&](const Outline::Channel& channel, const TraitHead& head,
-                        const std::vector<Trait>& traits) {
-      TraitParcel& to = channel.send ? sent_[places.owner(head.key.receiver)] : received_;
-      to.heads.push_back(head);
-      to.traits.insert(to.traits.end(), traits.begin(), traits.end());
+    writer.for_each([&](const Outline::Channel& channel, const Written& side) {
+      TraitParcel& to = channel.send ? sent_[places.owner(side.head.key.receiver)] : received_;
+      const auto append = [](auto& all, const auto& more) {
+        all.insert(all.end(), more.begin(), more.end());
+      };
+      to.heads.push_back(side.head);
+      append(to.traits, side.traits);
+      append(to.places, side.places);
+      append(to.ordinals, side.ordinals);
+      append(to.stops, side.stops);
     });
   }
   exchange_part(share.team, sent_, &TraitParcel::heads);
   exchange_part(share.team, sent_, &TraitParcel::traits);
+  exchange_part(share.team, sent_, &TraitParcel::places);
+  exchange_part(share.team, sent_, &TraitParcel::ordinals);
+  exchange_part(share.team, sent_, &TraitParcel::stops);
   for (const TraitParcel& parcel : sent_) append_sides(parcel, sends_);
   append_sides(received_, receives_);
   for (std::vector<Side>* sides : {&sends_, &receives_}) {
@@ -175,10 +286,18 @@ bool TraitRows::gaps_suffice(const GapTable& gaps) const {
 }
 
 void TraitRows::append_sides(const TraitParcel& parcel, std::vector<Side>& sides) {
-  const Trait* first = parcel.traits.data();
+  Side side{.head = {},
+            .first = parcel.traits.data(),
+            .places = parcel.places.data(),
+            .ordinals = parcel.ordinals.data(),
+            .stops = parcel.stops.data()};
   for (const TraitHead& head : parcel.heads) {
-    sides.push_back({head, first});
-    first += head.count;
+    side.head = head;
+    sides.push_back(side);
+    side.first += head.count;
+    side.places += head.count;
+    side.ordinals += head.count;
+    side.stops += head.stops;
   }
 }
 
@@ -187,10 +306,17 @@ Row TraitRows::find(const std::vector<Side>& sides, const ChannelKey& key) const
       std::lower_bound(sides.begin(), sides.end(), key,
                        [](const Side& a, const ChannelKey& b) { return a.head.key < b; });
   if (side == sides.end() || side->head.key != key) return {};
-  return {.traits = {side->first, side->head.count},
-          .position = side->head.position,
-          .ends_in_gap = side->head.ends_in_gap,
-          .whole = only_gaps_ ? side->head.ahead_of_gaps : 0};
+  const TraitHead& head = side->head;
+  return {.traits = {side->first, head.count},
+          .position = head.position,
+          .ends_in_gap = head.ends_in_gap,
+          .whole = only_gaps_ ? head.ahead_of_gaps : 0,
+          .ordinals = {.of = {side->ordinals, head.count},
+                       .count = head.ordinals,
+                       .stops = {side->stops, head.stops},
+                       .kinds = head.kinds,
+                       .trust = head.trust},
+          .places = {side->places, head.count}};
 }
 
 }  // namespace entrain::verify

@@ -19,18 +19,25 @@ struct TraitHead {
   std::uint32_t count = 0;
   std::uint32_t position = 0;
   std::uint32_t ahead_of_gaps = 0;  ///< leading ends before all gaps of the process
+  std::uint32_t ordinals = 0;       ///< as Ordinals::count
+  std::uint32_t stops = 0;          ///< their number
+  std::uint32_t kinds = 0, trust = 0;
   bool ends_in_gap = false;
 };
 
 /// Sides of channels that travel to one member: the traits of the first head, then those of the
-/// second one, and so on.
+/// second one, and so on; the stops likewise.
 struct TraitParcel {
   std::vector<TraitHead> heads;
   std::vector<Trait> traits;
+  std::vector<std::uint32_t> places;    ///< per trait, as Row::places
+  std::vector<std::uint32_t> ordinals;  ///< per trait, as Ordinals::of
+  std::vector<Stop> stops;
 };
 
-/// The traits of all ends of messages in the Channels of this member, in posting order. Made only
-/// if records may be missing.
+/// The traits of the ends of messages in the Channels of this member, in the order of the habits of
+/// their processes (find_habit()), or else in posting order. Displaced ends whose place is not
+/// found are left out. Made only if records may be missing.
 ///
 /// Trait::position counts what its process did before: the messages with the same other process,
 /// sent and received, but not those on the same side of the same channel; and the blocking
@@ -57,6 +64,8 @@ class TraitRows {
   struct Side {
     TraitHead head;
     const Trait* first = nullptr;
+    const std::uint32_t *places = nullptr, *ordinals = nullptr;
+    const Stop* stops = nullptr;
   };
   static void append_sides(const TraitParcel& parcel, std::vector<Side>& sides);
   [[nodiscard]] bool gaps_suffice(const GapTable& gaps) const;

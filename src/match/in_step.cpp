@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/in_step.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "match/ends.hpp"
+
+namespace entrain::match {
+
+namespace {
+
+constexpr std::uint32_t k_evidence = 18;    ///< least of both processes, in bits
+constexpr std::uint32_t k_few_kinds = 4;    ///< of operations, among which only delays tell
+constexpr std::size_t k_level = 8;          ///< pairs around a pause
+constexpr std::size_t k_margin = 2;         ///< pairs next to a cut that are not certain
+constexpr std::size_t k_window = 32;        ///< pairs whose delays are compared with the next ones
+constexpr std::size_t k_samples = 2048;     ///< of moves of the delay
+constexpr std::uint64_t k_jump = 4;         ///< times the usual move
+constexpr std::size_t k_disagreement = 50;  ///< one of so many pairs may be another one
+
+using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+using Delay = std::int64_t;
+
+/// The lower middle of the delays of pairs [begin, begin + count).
+template <std::size_t most>
+Delay middle(std::span<const Delay> delays, std::size_t begin, std::size_t count) {
+  std::array<Delay, most> some{};
+  std::copy_n(delays.begin() + static_cast<std::ptrdiff_t>(begin), count, some.begin());
+  const auto place = some.begin() + static_cast<std::ptrdiff_t>((count - 1) / 2);
+  std::nth_element(some.begin(), place, some.begin() + static_cast<std::ptrdiff_t>(count));
+  return *place;
+}
+
+std::uint64_t distance(Delay a, Delay b) { return magnitude(difference(a, b)); }
+
+/// Pairs of ends of equal numbers, counted from a place where both sides have the same number.
+class Lane {
+ public:
+  Lane(const Numbered& sends, const Numbered& receives, bool from_end)
+      : sends_(sends), receives_(receives) {
+    // Counted from the end, numbers are below 0.
+    const auto number = [&](const Numbered& side, std::size_t k) {
+      return std::int64_t{side.numbers[k]} - (from_end ? side.total : 0);
+    };
+    for (std::size_t i = 0, j = 0; i < sends.numbers.size() && j < receives.numbers.size();) {
+      const std::int64_t ahead = number(sends, i) - number(receives, j);
+      if (ahead == 0) {
+        pairs_.emplace_back(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
+        delays_.push_back(difference(time(receives, j), time(sends, i)));
+      }
+      i += ahead <= 0 ? 1 : 0;
+      j += ahead >= 0 ? 1 : 0;
+    }
+    usual_move_ = find_usual_move();
+  }
+
+  [[nodiscard]] const Pairs& pairs() const { return pairs_; }
+  /// The pairs before which the numbers may have become wrong, in order: behind pauses in which
+  /// some are missing, and at unequal symbols.
+  [[nodiscard]] std::vector<std::size_t> cuts() const {
+    std::vector<std::size_t> cuts;
+    const std::vector<std::size_t> silent_sends = pauses(sends_, true, cuts);
+    const std::vector<std::size_t> silent_receives = pauses(receives_, false, cuts);
+    for (const std::size_t a : silent_sends) {
+      const auto near = std::lower_bound(silent_receives.begin(), silent_receives.end(),
+                                         a - std::min(a, k_level));
+      for (auto b = near; b != silent_receives.end() && *b <= a + k_level; ++b) {
+        if (!steady_around(std::min(a, *b), std::max(a, *b))) {
+          cuts.insert(cuts.end(), {std::min(a, *b), std::max(a, *b)});
+        }
+      }
+    }
+    for (std::size_t k = 0; k < pairs_.size(); ++k) {
+      if (sends_.side.traits[pairs_[k].first].symbol !=
+          receives_.side.traits[pairs_[k].second].symbol) {
+        cuts.insert(cuts.end(), {k, k + 1});
+      }
+    }
+    std::sort(cuts.begin(), cuts.end());
+    return cuts;
+  }
+  /// True if the delays of pairs [begin, end) move to another level, as if others were right there.
+  [[nodiscard]] bool jumps(std::size_t begin, std::size_t end) const {
+    constexpr std::size_t step = k_window / 2;
+    std::vector<Delay> levels;
+    for (std::size_t k = begin; k + k_window <= end; k += step) {
+      levels.push_back(middle<k_window>(delays_, k, k_window));
+    }
+    for (std::size_t k = 2; k < levels.size(); ++k) {
+      if (distance(levels[k], levels[k - 2]) > k_jump * usual_move_) return true;
+    }
+    return false;
+  }
+
+ private:
+  static Delay time(const Numbered& side, std::size_t k) {
+    return static_cast<Delay>(side.side.traits[k].time);
+  }
+
+  /// By how much the middle of 8 delays usually differs from that of the next 8: 97 in 100 differ
+  /// less. At least 1.
+  [[nodiscard]] std::uint64_t find_usual_move() const {
+    if (delays_.size() < 2 * k_level) return 1;
+    const std::size_t places = delays_.size() - 2 * k_level + 1;
+    const std::size_t count = std::min(places, k_samples);
+    std::vector<std::uint64_t> moves(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t k = i * places / count;
+      moves[i] = distance(middle<k_level>(delays_, k + k_level, k_level),
+                          middle<k_level>(delays_, k, k_level));
+    }
+    const auto place = moves.begin() + static_cast<std::ptrdiff_t>((count - 1) * 97 / 100);
+    std::nth_element(moves.begin(), place, moves.end());
+    return std::max<std::uint64_t>(*place, 1);
+  }
+
+  /// The first pairs behind the pauses of a side. Adds those to `cuts` at which the delay changes
+  /// by half the pause or more, or that too few pairs surround.
+  [[nodiscard]] std::vector<std::size_t> pauses(const Numbered& side, bool of_sends,
+                                                std::vector<std::size_t>& cuts) const {
+    std::vector<std::size_t> places;
+    for (const Pause& pause : side.pauses) {
+      if (pause.end == 0) continue;
+      const auto found = std::partition_point(pairs_.begin(), pairs_.end(), [&](const auto& pair) {
+        return (of_sends ? pair.first : pair.second) < pause.end;
+      });
+      const auto k = static_cast<std::size_t>(found - pairs_.begin());
+      places.push_back(k);
+      const std::size_t before = std::min(k, k_level);
+      const std::size_t after = std::min(pairs_.size() - k, k_level);
+      if (2 * before < k_level || 2 * after < k_level ||
+          distance(middle<k_level>(delays_, k, after),
+                   middle<k_level>(delays_, k - before, before)) >= pause.length / 2) {
+        cuts.push_back(k);
+      }
+    }
+    return places;
+  }
+
+  /// True if the delays before pair `first` and from pair `second` on say that no message lies
+  /// between them that both sides miss: they are sharp compared with the time between messages.
+  [[nodiscard]] bool steady_around(std::size_t first, std::size_t second) const {
+    if (first < k_level || second + k_level > pairs_.size()) return false;
+    const std::uint64_t span = magnitude(
+        difference(time(sends_, pairs_.back().first), time(sends_, pairs_.front().first)));
+    const std::uint64_t spacing = span / pairs_.size();
+    return usual_move_ <= spacing / 8 &&
+           distance(middle<k_level>(delays_, second, k_level),
+                    middle<k_level>(delays_, first - k_level, k_level)) <= spacing / 4;
+  }
+
+  const Numbered &sends_, &receives_;
+  Pairs pairs_;
+  std::vector<Delay> delays_;  ///< per pair
+  std::uint64_t usual_move_ = 1;
+};
+
+class InStep {
+ public:
+  InStep(const Numbered& sends, const Numbered& receives) : sends_(sends), receives_(receives) {}
+
+  std::optional<Alignment> run() {
+    const Lane head(sends_, receives_, false);
+    const std::vector<std::size_t> cuts = head.cuts();
+    const bool open = sends_.side.ends_in_gap || receives_.side.ends_in_gap;
+    const bool whole = cuts.empty() && !open;
+    if (whole && sends_.total != receives_.total) return std::nullopt;
+    head_ = cuts.empty() ? head.pairs().size() : cuts.front() - std::min(cuts.front(), k_margin);
+    if (head.jumps(0, head_)) return std::nullopt;
+    result_.pairs.assign(head.pairs().begin(),
+                         head.pairs().begin() + static_cast<std::ptrdiff_t>(head_));
+    if (!whole) {
+      if (!open && !add_tail()) return std::nullopt;
+      add_between();
+    }
+    count_left_out(Ends(sends_.side, receives_.side), result_.pairs, result_);
+    return std::move(result_);
+  }
+
+ private:
+  /// Pairs counted from the end, behind the last cut. False if there are contradictions.
+  bool add_tail() {
+    const Lane tail(sends_, receives_, true);
+    const std::vector<std::size_t> cuts = tail.cuts();
+    if (cuts.empty()) return false;
+    const Pairs& pairs = tail.pairs();
+    std::size_t begin = std::min(cuts.back() + k_margin, pairs.size());
+    while (begin < pairs.size() && head_ > 0 &&
+           (pairs[begin].first <= result_.pairs.back().first ||
+            pairs[begin].second <= result_.pairs.back().second)) {
+      ++begin;
+    }
+    if (tail.jumps(begin, pairs.size())) return false;
+    result_.pairs.insert(result_.pairs.end(), pairs.begin() + static_cast<std::ptrdiff_t>(begin),
+                         pairs.end());
+    return true;
+  }
+
+  /// Between head and tail no numbers help: pairs from an alignment of all ends, if that agrees
+  /// with head and tail.
+  void add_between() {
+    const auto next = [&](const auto& pair) { return std::pair(pair.first + 1, pair.second + 1); };
+    const auto first = head_ > 0 ? next(result_.pairs[head_ - 1]) : std::pair(0u, 0u);
+    const auto end = head_ < result_.pairs.size()
+                         ? result_.pairs[head_]
+                         : std::pair(static_cast<std::uint32_t>(sends_.numbers.size()),
+                                     static_cast<std::uint32_t>(receives_.numbers.size()));
+    if (first.first >= end.first || first.second >= end.second) return;
+    Pairs between;
+    if (!only_delays_tell(sends_, receives_)) {
+      const Alignment aligned = align(sends_.side, receives_.side);
+      if (agrees(aligned.pairs)) {
+        for (const auto& pair : aligned.pairs) {
+          if (pair.first >= first.first && pair.second >= first.second && pair.first < end.first &&
+              pair.second < end.second) {
+            between.push_back(pair);
+          }
+        }
+      }
+    }
+    result_.ambiguous +=
+        std::min(end.first - first.first, end.second - first.second) - between.size();
+    result_.pairs.insert(result_.pairs.begin() + static_cast<std::ptrdiff_t>(head_),
+                         between.begin(), between.end());
+  }
+
+  [[nodiscard]] bool agrees(const Pairs& others) const {
+    std::vector<std::uint32_t> send_of(receives_.numbers.size(), k_none);
+    std::vector<std::uint32_t> receive_of(sends_.numbers.size(), k_none);
+    for (const auto& [send, receive] : result_.pairs) {
+      send_of[receive] = send;
+      receive_of[send] = receive;
+    }
+    std::size_t same = 0, other = 0;
+    for (const auto& [send, receive] : others) {
+      if (send_of[receive] == send) {
+        ++same;
+      } else if (send_of[receive] != k_none || receive_of[send] != k_none) {
+        ++other;
+      }
+    }
+    return other * k_disagreement <= same;
+  }
+
+  const Numbered &sends_, &receives_;
+  std::size_t head_ = 0;  ///< pairs counted from the begin
+  Alignment result_;
+};
+
+}  // namespace
+
+std::optional<Alignment> pair_in_step(const Numbered& sends, const Numbered& receives) {
+  if (std::min(sends.evidence, receives.evidence) < k_evidence) return std::nullopt;
+  return InStep(sends, receives).run();
+}
+
+bool only_delays_tell(const Numbered& sends, const Numbered& receives) {
+  return std::min(sends.kinds, receives.kinds) <= k_few_kinds;
+}
+
+}  // namespace entrain::match

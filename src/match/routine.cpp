@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/routine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/flat_map.hpp"
+#include "base/ids.hpp"
+
+namespace entrain::match {
+
+namespace {
+
+constexpr std::size_t k_most_missing = 6;  ///< at one place
+constexpr std::size_t k_most_ways = 64;    ///< that are followed at once
+constexpr std::uint32_t k_seen = 8;        ///< times that something must be seen to be known
+constexpr std::uint64_t k_odd = 16;        ///< odd is what follows less often than once in so many
+constexpr std::uint64_t k_common = 8;      ///< common is what follows at least once in so many
+
+/// The last operations, the latest one first.
+using Recent = std::array<std::uint32_t, 4>;
+constexpr Recent k_nothing = {k_none, k_none, k_none, k_none};
+
+struct RecentHash {
+  std::uint64_t operator()(const Recent& recent) const {
+    return mix(mix(std::uint64_t{recent[0]} << 32 | recent[1]) ^
+               (std::uint64_t{recent[2]} << 32 | recent[3]));
+  }
+};
+
+Recent behind(Recent recent, std::uint32_t kind) {
+  std::shift_right(recent.begin(), recent.end(), 1);
+  recent[0] = kind;
+  return recent;
+}
+
+/// What follows some operations: the first few different kinds, and how often.
+class Followers {
+ public:
+  void add(std::uint32_t kind) {
+    ++total_;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      if (kinds_[i] == kind) {
+        ++times_[i];
+        return;
+      }
+    }
+    if (count_ == kinds_.size()) return;
+    kinds_[count_] = kind;
+    times_[count_++] = 1;
+  }
+  [[nodiscard]] bool known() const { return total_ >= k_seen; }
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  [[nodiscard]] std::uint32_t kind(std::uint32_t i) const { return kinds_[i]; }
+  [[nodiscard]] std::uint64_t times(std::uint32_t kind) const {
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      if (kinds_[i] == kind) return times_[i];
+    }
+    return 0;
+  }
+  [[nodiscard]] bool odd(std::uint32_t kind) const {
+    return known() && times(kind) * k_odd < total_;
+  }
+  [[nodiscard]] bool common(std::uint32_t kind) const {
+    return known() && times(kind) * k_common >= total_;
+  }
+  [[nodiscard]] bool usual(std::uint32_t kind) const {
+    return known() && times(kind) * 2 >= total_;
+  }
+
+ private:
+  std::uint32_t total_ = 0, count_ = 0;
+  std::array<std::uint32_t, 4> kinds_{}, times_{};
+};
+
+/// Operations that might be missing, and what they lead to.
+struct Way {
+  Recent recent;
+  std::array<std::uint32_t, k_most_missing> missing{};
+  std::size_t count = 0;
+};
+
+class Habits {
+ public:
+  explicit Habits(std::span<const std::uint32_t> kinds) {
+    Recent recent = k_nothing;
+    for (const std::uint32_t kind : kinds) {
+      followers_.insert(recent, {}).first->add(kind);
+      recent = behind(recent, kind);
+    }
+  }
+
+  [[nodiscard]] const Followers& after(const Recent& recent) const {
+    const Followers* found = followers_.find(recent);
+    return found == nullptr ? nobody_ : *found;
+  }
+
+  /// The shortest common way from `recent` to a place where `kind` is common, if there is one only.
+  [[nodiscard]] std::optional<Way> way(const Recent& recent, std::uint32_t kind) const {
+    std::vector<Way> ways = {{.recent = recent}};
+    for (std::size_t step = 0; step < k_most_missing && !ways.empty(); ++step) {
+      std::vector<Way> longer;
+      std::optional<Way> found;
+      for (const Way& one : ways) {
+        const Followers& next = after(one.recent);
+        for (std::uint32_t i = 0; i < next.count(); ++i) {
+          if (!next.common(next.kind(i))) continue;
+          Way on = one;
+          on.missing[on.count++] = next.kind(i);
+          on.recent = behind(on.recent, next.kind(i));
+          if (after(on.recent).common(kind)) {
+            if (found) return std::nullopt;
+            found = on;
+          } else if (longer.size() < k_most_ways) {
+            longer.push_back(on);
+          }
+        }
+      }
+      if (found) return found;
+      ways = std::move(longer);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  FlatMap<Recent, Followers, RecentHash> followers_;
+  Followers nobody_;
+};
+
+}  // namespace
+
+Routine find_routine(std::span<const std::uint32_t> kinds) {
+  const Habits habits(kinds);
+  Routine routine;
+  std::uint64_t usual = 0, unclear = 0;
+  Recent recent = k_nothing;
+  for (std::uint32_t at = 0; at < kinds.size(); ++at) {
+    const Followers& next = habits.after(recent);
+    usual += next.usual(kinds[at]) ? 1 : 0;
+    if (next.odd(kinds[at])) {
+      if (const std::optional<Way> way = habits.way(recent, kinds[at])) {
+        for (std::size_t i = 0; i < way->count; ++i) {
+          routine.missing.push_back({at, way->missing[i]});
+        }
+        recent = way->recent;
+      } else if (at + 1 < kinds.size() && next.common(kinds[at + 1])) {
+        continue;  // carried out out of turn
+      } else {
+        ++unclear;
+      }
+    }
+    recent = behind(recent, kinds[at]);
+  }
+  routine.is_reliable = usual * 10 >= kinds.size() * 9 && unclear * 50 <= kinds.size();
+  return routine;
+}
+
+}  // namespace entrain::match

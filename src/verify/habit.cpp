@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "verify/habit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <utility>
+
+#include "base/flat_map.hpp"
+
+namespace entrain::verify {
+
+namespace {
+
+constexpr std::uint32_t k_memory = 4;    ///< kinds that the next one depends on
+constexpr std::uint32_t k_familiar = 8;  ///< times that a context has to be seen
+constexpr std::uint32_t k_longest = 6;   ///< turns without a record in a row
+constexpr std::uint32_t k_crowd = 64;    ///< detours of a length that are followed
+constexpr std::uint32_t k_reach = 64;    ///< turns without a record that a deed may fill
+constexpr std::uint32_t k_named = 4;     ///< different kinds that are counted per context
+
+/// The last four kinds: the oldest one first.
+struct Context {
+  std::array<std::uint32_t, k_memory> kinds = {k_none, k_none, k_none, k_none};
+
+  [[nodiscard]] Context then(std::uint32_t kind) const {
+    return {{kinds[1], kinds[2], kinds[3], kind}};
+  }
+  friend bool operator==(const Context&, const Context&) = default;
+};
+struct ContextHash {
+  std::uint64_t operator()(const Context& c) const {
+    std::uint64_t code = 0;
+    for (const std::uint32_t kind : c.kinds) code = mix(code + kind + 1);
+    return code;
+  }
+};
+
+/// How often which kind came next.
+struct Next {
+  std::uint32_t all = 0;
+  std::uint32_t named = 0;
+  std::array<std::pair<std::uint32_t, std::uint32_t>, k_named> counts{};  ///< kind, number
+
+  void note(std::uint32_t kind) {
+    ++all;
+    auto* const end = counts.data() + named;
+    auto* const found = std::find_if(counts.data(), end, [&](auto& c) { return c.first == kind; });
+    if (found != end) {
+      ++found->second;
+    } else if (named < k_named) {
+      counts[named++] = {kind, 1};
+    }
+  }
+  /// Whether the share of a kind is at least 1 / parts; unknown contexts have no shares.
+  [[nodiscard]] bool at_least(std::uint32_t kind, std::uint64_t parts) const {
+    return all >= k_familiar && parts * number(kind) >= all;
+  }
+  [[nodiscard]] std::uint64_t number(std::uint32_t kind) const {
+    for (std::uint32_t i = 0; i < named; ++i) {
+      if (counts[i].first == kind) return counts[i].second;
+    }
+    return 0;
+  }
+};
+
+class Finder {
+ public:
+  explicit Finder(std::span<const Deed> deeds) : deeds_(deeds) {
+    Context context;
+    for (const Deed& deed : deeds) {
+      if (deed.displaced) continue;
+      next_.insert(context, {}).first->note(deed.kind);
+      context = context.then(deed.kind);
+      ++listed_;
+    }
+  }
+
+  Habit run() {
+    std::uint64_t expected = 0, inexplicable = 0;
+    Context context;
+    for (std::uint32_t d = 0; d < deeds_.size(); ++d) {
+      const std::uint32_t kind = deeds_[d].kind;
+      if (deeds_[d].displaced) {
+        waiting_.push_back(d);
+        continue;
+      }
+      const Next& next = after(context);
+      if (next.at_least(kind, 2)) ++expected;
+      const bool unusual = next.all >= k_familiar && !next.at_least(kind, 16);
+      bool remembered = true;
+      if (unusual) {
+        const std::vector<std::uint32_t> detour = only_detour(context, kind);
+        for (const std::uint32_t between : detour) {
+          unfilled_.push_back(habit_.turns.size());
+          habit_.turns.push_back({k_none, between});
+          context = context.then(between);
+          ++habit_.unlisted;
+        }
+        if (detour.empty()) {
+          const std::uint32_t following = listed_after(d);
+          remembered = following == k_none || !next.at_least(following, 8);
+          if (remembered) ++inexplicable;
+        }
+      }
+      place_waiting();
+      habit_.turns.push_back({d, kind});
+      if (remembered) context = context.then(kind);
+    }
+    place_waiting();
+    habit_.firm = 10 * expected >= 9 * listed_ && 50 * inexplicable <= listed_;
+    if (!habit_.firm) habit_.turns.clear();
+    return std::move(habit_);
+  }
+
+ private:
+  [[nodiscard]] const Next& after(const Context& context) const {
+    const Next* found = next_.find(context);
+    return found == nullptr ? unknown_ : *found;
+  }
+  /// Kind of the first deed after `d` that is not displaced, or k_none.
+  [[nodiscard]] std::uint32_t listed_after(std::uint32_t d) const {
+    while (++d < deeds_.size()) {
+      if (!deeds_[d].displaced) return deeds_[d].kind;
+    }
+    return k_none;
+  }
+
+  struct Detour {
+    Context context;
+    std::vector<std::uint32_t> kinds;
+  };
+  /// The kinds that lead from a context to one where `kind` is frequent, all frequent themselves.
+  /// Empty if there are none, or several equally short ways. Goes breadth first.
+  [[nodiscard]] std::vector<std::uint32_t> only_detour(const Context& from,
+                                                       std::uint32_t kind) const {
+    std::deque<Detour> open = {{from, {}}};
+    std::vector<std::uint32_t> found;
+    std::size_t length = 0;  // of the detours that are being made longer
+    std::uint32_t crowd = 0;
+    while (!open.empty()) {
+      const Detour detour = std::move(open.front());
+      open.pop_front();
+      if (detour.kinds.size() > length) {
+        if (!found.empty()) break;
+        length = detour.kinds.size();
+        crowd = 0;
+      }
+      if (length == k_longest) break;
+      const Next& next = after(detour.context);
+      for (std::uint32_t i = 0; i < next.named; ++i) {
+        const std::uint32_t between = next.counts[i].first;
+        if (!next.at_least(between, 8)) continue;
+        Detour longer = {detour.context.then(between), detour.kinds};
+        longer.kinds.push_back(between);
+        if (after(longer.context).at_least(kind, 8)) {
+          if (!found.empty()) return {};
+          found = longer.kinds;
+        } else if (crowd++ < k_crowd) {
+          open.push_back(std::move(longer));
+        }
+      }
+    }
+    return found;
+  }
+
+  /// Displaced deeds fill the last turns of their kinds without a record, also those found out by
+  /// the next deed that is listed in its place.
+  void place_waiting() {
+    for (const std::uint32_t d : waiting_) {
+      const std::size_t first = unfilled_.size() - std::min<std::size_t>(unfilled_.size(), k_reach);
+      for (std::size_t u = unfilled_.size(); u-- > first;) {
+        Turn& turn = habit_.turns[unfilled_[u]];
+        if (turn.deed != k_none || turn.kind != deeds_[d].kind) continue;
+        turn.deed = d;
+        break;
+      }
+    }
+    waiting_.clear();
+  }
+
+  std::span<const Deed> deeds_;
+  std::uint64_t listed_ = 0;  ///< deeds that are not displaced
+  FlatMap<Context, Next, ContextHash> next_;
+  Next unknown_;
+  Habit habit_;
+  std::vector<std::uint32_t> waiting_;  ///< displaced deeds
+  std::vector<std::size_t> unfilled_;   ///< turns that had no record when they were made
+};
+
+}  // namespace
+
+Habit find_habit(std::span<const Deed> deeds) { return Finder(deeds).run(); }
+
+}  // namespace entrain::verify
