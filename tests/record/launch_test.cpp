@@ -116,7 +116,7 @@ TEST_P(Launch, remote_processes_get_the_variables_by_options) {
                            "  -n) count=$2; shift 2;; *) break;; esac; done\n");
   // Those that stand in the environment as well.
   const std::map<std::string, std::string> variables{{"ENTRAIN_VIRTUAL_NODES", "2"},
-                                                     {"ENTRAIN_SYNC_MAX_MESSAGES", "7"}};
+                                                     {"VT_SYNC_MAX_MESSAGES", "7"}};
   const WithVariables with(variables);
   const ChildOutcome outcome = record_with(launcher, std::vector<std::string>{"-n", "2"} + ring());
   EXPECT_EQ(outcome.exit_code, 3) << outcome.summary() << outcome.err;

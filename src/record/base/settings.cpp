@@ -13,6 +13,8 @@
 #include <optional>
 #include <vector>
 
+#include "record/base/vt_settings.hpp"
+
 namespace entrain::record {
 namespace {
 
@@ -104,7 +106,8 @@ class Environment {
   }
   void complain(const char* name, const std::string& given, const std::string& wanted) {
     if (!problem_.empty()) problem_ += "; ";
-    problem_ += std::string(name) + " is '" + given + "', but must be " + wanted;
+    const std::string origin = text((k_origin_mark + std::string(name)).c_str());
+    problem_ += (origin.empty() ? name : origin) + " is '" + given + "', but must be " + wanted;
   }
 
   std::map<std::string, std::string> values_;
@@ -122,7 +125,8 @@ void read_sync(Environment& environment, SyncSettings& sync) {
   environment.real("ENTRAIN_SYNC_PERIOD", sync.period_s, 0, 1e6);
   environment.count("ENTRAIN_SYNC_EVERY", sync.every, 1, 1'000'000);
   sync.synced_host = static_cast<Choice>(environment.word("ENTRAIN_SYNCED_HOST", k_choice, 0));
-  sync.synced_cluster = environment.word("ENTRAIN_SYNCED_CLUSTER", k_choice, 2) == 1;
+  sync.synced_cluster =
+      static_cast<Choice>(environment.word("ENTRAIN_SYNCED_CLUSTER", k_choice, 2));
 }
 
 void read_virtual(Environment& environment, VirtualCluster& cluster) {
@@ -153,7 +157,7 @@ std::string own_variables() {
   std::vector<std::string> variables;
   for (char** one = ::environ; one != nullptr && *one != nullptr; ++one) {
     std::string variable = *one;
-    if (!variable.starts_with("ENTRAIN_")) continue;
+    if (!variable.starts_with("ENTRAIN_") && !is_vt_variable(variable)) continue;
     if (variable.starts_with(folder)) {
       variable = folder + absolute(variable.substr(folder.size()));
     }

@@ -23,7 +23,7 @@ struct SyncSettings {
   double period_s = 0;                     ///< between periodic sessions, s; 0: there are none
   std::uint64_t every = 100;               ///< most collective calls between two decisions (Period)
   Choice synced_host = Choice::automatic;  ///< processes of a host share one clock
-  bool synced_cluster = false;             ///< all processes share one: no sessions
+  Choice synced_cluster = Choice::no;      ///< all processes share one: no sessions
 };
 
 /// For tests: the processes are spread over virtual nodes, each with a wrong clock of its own. Off
@@ -50,12 +50,13 @@ struct Settings {
   VirtualCluster virtual_cluster;
 };
 
-/// The variables ENTRAIN_* of this process as NAME=VALUE, each followed by a null: a text to send
-/// to other processes. The folder in it is an absolute path.
+/// The variables ENTRAIN_* of this process, and those that is_vt_variable knows, as NAME=VALUE,
+/// each followed by a null: a text to send to other processes. The folder in it is an absolute
+/// path.
 std::string own_variables();
 
 /// Reads ENTRAIN_RECORD_*, ENTRAIN_SYNC* and ENTRAIN_VIRTUAL_* from the text of own_variables. A
-/// bad value adds a clause with its variable and range to `problem`, and the default stays.
+/// bad value adds a clause with its origin and range to `problem`, and the default stays.
 Settings read_settings(const std::string& variables, std::string& problem);
 
 }  // namespace entrain::record

@@ -233,7 +233,9 @@ Environment Record::variables(const std::string& library) const {
   for (char** one = ::environ; one != nullptr && *one != nullptr; ++one) {
     const std::string variable = *one;
     const std::string name = variable.substr(0, variable.find('='));
-    if (!name.starts_with("ENTRAIN_") || name == k_launched) continue;
+    const bool ours = name.starts_with("ENTRAIN_") || name == "VT_CONFIG" ||
+                      name.starts_with("VT_SYNC");  // those of Intel Trace Collector
+    if (!ours || name == k_launched) continue;
     const bool given = std::any_of(result.begin(), result.end(),
                                    [&](const auto& known) { return known.first == name; });
     if (!given && name.size() < variable.size()) {

@@ -163,4 +163,12 @@ ENTRAIN_EXPORT void entrain_region_begin_(const char* name, std::size_t length) 
   entrain_region_begin(std::string(name, length).c_str());
 }
 ENTRAIN_EXPORT void entrain_region_end_(void) { entrain_region_end(); }
+
+// The names of Intel Trace Collector, and those that Fortran compilers make of VTTIMESYNC.
+ENTRAIN_EXPORT int VT_timesync(void) { return entrain_timesync(); }
+ENTRAIN_EXPORT void vttimesync_(int* error) { *error = entrain_timesync(); }
+ENTRAIN_EXPORT void vttimesync(int* error) __attribute__((alias("vttimesync_")));
+ENTRAIN_EXPORT void vttimesync__(int* error) __attribute__((alias("vttimesync_")));
+ENTRAIN_EXPORT void VTTIMESYNC(int* error) __attribute__((alias("vttimesync_")));
+ENTRAIN_EXPORT void VTTIMESYNC_(int* error) __attribute__((alias("vttimesync_")));
 }

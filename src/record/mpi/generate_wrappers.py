@@ -343,7 +343,8 @@ def write_wrappers(functions):
 
 def write_exports(functions):
     names = "".join(f"    {f.name}; P{f.name};\n" for f in functions)
-    return f"{{\n  global:\n{names}    MPI_Pcontrol; PMPI_Pcontrol; entrain_*;\n  local: *;\n}};\n"
+    hooks = "MPI_Pcontrol; PMPI_Pcontrol; entrain_*; VT_timesync; vttimesync*; VTTIMESYNC*;"
+    return f"{{\n  global:\n{names}    {hooks}\n  local: *;\n}};\n"
 
 
 def read_table(path):

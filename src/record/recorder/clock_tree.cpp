@@ -100,20 +100,51 @@ std::vector<int> world_ranks_of(const std::vector<int>& ranks, MPI_Comm comm, MP
   return result;
 }
 
+/// True if ten exchanges of each process with the first one find no contradiction to the claim that
+/// all processes of `comm` read the same clock.
+bool check_shared_clock(MPI_Comm comm) {
+  constexpr int k_exchanges = 10;
+  int rank = 0, size = 0;
+  real.MPI_Comm_rank(comm, &rank);
+  real.MPI_Comm_size(comm, &size);
+  bool fits = true;
+  if (rank == 0) {
+    for (int child = 1; child < size; ++child) {
+      for (int i = 0; i < k_exchanges; ++i) {
+        send_go(child, true, comm);
+        answer(child, comm);
+      }
+    }
+  }
+  for (int i = 0; i < k_exchanges && rank != 0; ++i) {
+    wait_for_go(0, comm);
+    const ClockSample sample = ask(0, comm);
+    const std::uint64_t apart =
+        sample.parent > sample.local ? sample.parent - sample.local : sample.local - sample.parent;
+    fits = fits && apart <= (sample.round_trip + 1) / 2 + 2 * timer.granularity();
+  }
+  const bool all_fit = all(fits, comm);
+  if (!all_fit && rank == 0) {
+    say("processes that should share one clock do not; each one is measured");
+  }
+  return all_fit;
+}
+
 }  // namespace
 
-void ClockTree::set_up(const SyncSettings& settings, MPI_Comm world, const std::string& identity,
+void ClockTree::set_up(const SyncSettings& settings, MPI_Comm world, const Identity& identity,
                        Journal& journal) {
   settings_ = settings;
   world_ = world;
-  measures_ = settings.enabled && !settings.synced_cluster;
+  measures_ = settings.enabled && settings.synced_cluster != Choice::yes &&
+              !cluster_shares_clock(identity.in_cluster);
   if (!measures_) return;
   int rank = 0, host_rank = 0;
   real.MPI_Comm_rank(world, &rank);
   MPI_Comm host = MPI_COMM_NULL, leaders = MPI_COMM_NULL;
-  real.MPI_Comm_split(world, colour_of(identity), rank, &host);
+  real.MPI_Comm_split(world, colour_of(identity.in_host), rank, &host);
   real.MPI_Comm_rank(host, &host_rank);
-  const bool is_host = same_text(identity, host);
+  const bool is_host = same_text(identity.in_host, host);
   const bool shared = is_host && host_shares_clock(host);
   const bool leads = host_rank == 0 || !is_host;
   real.MPI_Comm_split(world, leads ? 0 : MPI_UNDEFINED, rank, &leaders);
@@ -132,37 +163,14 @@ void ClockTree::set_up(const SyncSettings& settings, MPI_Comm world, const std::
   any_ = !all(parent_ < 0, world);
 }
 
+bool ClockTree::cluster_shares_clock(const std::string& identity) const {
+  return settings_.enabled && settings_.synced_cluster == Choice::automatic &&
+         same_text(identity, world_) && check_shared_clock(world_);
+}
+
 bool ClockTree::host_shares_clock(MPI_Comm host) const {
   if (settings_.synced_host == Choice::no) return false;
   return settings_.synced_host == Choice::yes || check_shared_clock(host);
-}
-
-bool ClockTree::check_shared_clock(MPI_Comm host) const {
-  constexpr int k_exchanges = 10;
-  int rank = 0, size = 0;
-  real.MPI_Comm_rank(host, &rank);
-  real.MPI_Comm_size(host, &size);
-  bool fits = true;
-  if (rank == 0) {
-    for (int child = 1; child < size; ++child) {
-      for (int i = 0; i < k_exchanges; ++i) {
-        send_go(child, true, host);
-        answer(child, host);
-      }
-    }
-  }
-  for (int i = 0; i < k_exchanges && rank != 0; ++i) {
-    wait_for_go(0, host);
-    const ClockSample sample = ask(0, host);
-    const std::uint64_t apart =
-        sample.parent > sample.local ? sample.parent - sample.local : sample.local - sample.parent;
-    fits = fits && apart <= (sample.round_trip + 1) / 2 + 2 * timer.granularity();
-  }
-  const bool all_fit = all(fits, host);
-  if (!all_fit && rank == 0) {
-    say("the processes of a host should share one clock, but do not; each one is measured");
-  }
-  return all_fit;
 }
 
 void ClockTree::join_tree(MPI_Comm tree) {

@@ -29,9 +29,13 @@ namespace entrain::record {
 /// host 2 serves 7, 8 and 9.
 class ClockTree {
  public:
-  /// Collective over `world`, before the first session. `identity` names the clock of this process:
-  /// it is equal in processes that may share one.
-  void set_up(const SyncSettings& settings, MPI_Comm world, const std::string& identity,
+  /// The names of a process's clock.
+  struct Identity {
+    std::string in_host;     ///< equal in processes of a host that may share a clock
+    std::string in_cluster;  ///< equal in all processes that may share one
+  };
+  /// Collective over `world`, before the first session.
+  void set_up(const SyncSettings& settings, MPI_Comm world, const Identity& identity,
               Journal& journal);
   /// True in all processes if any of them measures its clock.
   [[nodiscard]] bool any() const { return any_; }
@@ -40,7 +44,7 @@ class ClockTree {
 
  private:
   [[nodiscard]] bool host_shares_clock(MPI_Comm host) const;
-  [[nodiscard]] bool check_shared_clock(MPI_Comm host) const;
+  [[nodiscard]] bool cluster_shares_clock(const std::string& identity) const;
   void join_tree(MPI_Comm tree);
   [[nodiscard]] std::vector<ClockSample> ask_parent(std::uint32_t session) const;
   void serve_children() const;

@@ -10,6 +10,7 @@
 
 #include "record/archive/folders.hpp"
 #include "record/base/say.hpp"
+#include "record/base/vt_settings.hpp"
 #include "record/recorder/host.hpp"
 #include "record/recorder/otf2_collectives.h"
 
@@ -49,13 +50,15 @@ bool several_threads_may_call_mpi() {
 
 }  // namespace
 
-std::string Recorder::agree_on_variables() const {
+std::string Recorder::agree_on_variables(std::string& problem) const {
   const std::string own = own_variables();
   std::string agreed = world_.text_of_first(own);
   if (!world_.all_agree(own == agreed) && world_.rank() == 0) {
     say("the variables ENTRAIN_* of the processes differ; those of rank 0 are used");
   }
-  return agreed;
+  // One process reads the file that they may name.
+  const std::string all = world_.rank() == 0 ? with_vt_settings(agreed, problem) : "";
+  return world_.text_of_first(all);
 }
 
 void Recorder::start() {
@@ -65,7 +68,7 @@ void Recorder::start() {
   world_.join();
   // A process with settings of its own would wait for the others for ever.
   std::string problem;
-  settings_ = read_settings(agree_on_variables(), problem);
+  settings_ = read_settings(agree_on_variables(problem), problem);
   if (!problem.empty() && world_.rank() == 0) say(problem + "; the default is used");
   look_at_error_handler();
   handles_.expect_several_threads(several_threads_may_call_mpi());
@@ -112,9 +115,11 @@ std::string Recorder::host() const {
   return host_name() + '#' + std::to_string(virtual_node());
 }
 
-std::string Recorder::clock_identity() const {
-  if (settings_.sync.synced_host != Choice::automatic) return host();
-  return host() + '/' + timer.name() + '/' + system_clock_identity();
+ClockTree::Identity Recorder::clock_identity() const {
+  std::string system = '/' + std::string(timer.name()) + '/' + system_clock_identity();
+  if (timer.is_virtual()) system += '#' + std::to_string(virtual_node());
+  const bool choose = settings_.sync.synced_host == Choice::automatic;
+  return {.in_host = host() + (choose ? system : ""), .in_cluster = system};
 }
 
 void Recorder::start_journal() {

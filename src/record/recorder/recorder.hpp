@@ -43,7 +43,7 @@ class Recorder {
 
  private:
   // recorder.cpp
-  [[nodiscard]] std::string agree_on_variables() const;
+  [[nodiscard]] std::string agree_on_variables(std::string& problem) const;
   void set_up_clock();
   [[nodiscard]] bool prepare_folders() const;
   bool open_archives();
@@ -54,7 +54,7 @@ class Recorder {
   void start_journal();
   [[nodiscard]] std::uint64_t virtual_node() const;
   [[nodiscard]] std::string host() const;
-  [[nodiscard]] std::string clock_identity() const;
+  [[nodiscard]] ClockTree::Identity clock_identity() const;
   /// Collective: the first process with a `problem` says it.
   void report_start_failure(const std::string& problem) const;
 

@@ -24,7 +24,7 @@ class Sessions {
 
   struct Setup {
     SyncSettings sync;
-    std::string clock_identity;    ///< equal in processes that may share a clock
+    ClockTree::Identity clock_identity;
     bool several_threads = false;  ///< in this process
   };
   /// Once, before the first session.
