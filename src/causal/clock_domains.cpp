@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -12,12 +13,14 @@
 #include <fmt/core.h>
 
 #include "base/big_vector.hpp"
+#include "base/disjoint_sets.hpp"
 #include "base/flat_map.hpp"
 #include "causal/inner_slack.hpp"
 #include "causal/node_times.hpp"
 #include "clocks/presync.hpp"
 #include "match/extremes.hpp"
 #include "match/parts.hpp"
+#include "trace/properties.hpp"
 
 namespace entrain::causal {
 
@@ -66,7 +69,9 @@ class Chooser {
   explicit Chooser(const Context& context)
       : context_(context),
         definitions_(context.trace().definitions),
-        locations_(definitions_.locations.size()) {
+        locations_(definitions_.locations.size()),
+        proved_(trace::proved_clocks(definitions_)) {
+    if (proved_.empty()) proved_.assign(locations_, k_none);
     read_records();
     read_stamps();
   }
@@ -93,10 +98,33 @@ class Chooser {
                    ? static_cast<std::uint32_t>(machines.count() + process)
                    : static_cast<std::uint32_t>(machines.count() + processes.count() + l);
     }
-    return {trace::domains_by(key), true, std::move(notes_)};
+    join_proved(key);
+    DomainChoice choice{trace::domains_by(key), true, false, std::move(notes_)};
+    choice.proved =
+        std::all_of(choice.domains.members.begin(), choice.domains.members.end(),
+                    [&](const auto& members) { return members.size() == 1 || is_proved(members); });
+    return choice;
   }
 
  private:
+  /// True if these locations are known to share a clock.
+  [[nodiscard]] bool is_proved(std::span<const LocationIndex> members) const {
+    return proved_[members.front()] != k_none &&
+           std::all_of(members.begin(), members.end(),
+                       [&](LocationIndex l) { return proved_[l] == proved_[members.front()]; });
+  }
+
+  /// Locations that are known to share a clock get equal keys, and take those of equal keys along.
+  void join_proved(std::vector<std::uint32_t>& key) const {
+    DisjointSets sets(locations_);
+    std::map<std::uint32_t, LocationIndex> first_with_key, first_proved;
+    for (LocationIndex l = 0; l < locations_; ++l) {
+      sets.join(first_with_key.try_emplace(key[l], l).first->second, l);
+      if (proved_[l] != k_none) sets.join(first_proved.try_emplace(proved_[l], l).first->second, l);
+    }
+    for (LocationIndex l = 0; l < locations_; ++l) key[l] = sets.find(l);
+  }
+
   void read_records() {
     struct Numbered {
       LocationIndex location = k_none;
@@ -143,6 +171,7 @@ class Chooser {
     std::size_t split = 0;
     std::string example;
     for (std::size_t g = 0; g < groups.count(); ++g) {
+      if (is_proved(groups.members[g])) continue;
       const std::string against = contradiction(unit_of, groups.members[g], slacks);
       if (against.empty()) continue;
       whole[g] = false;
@@ -219,6 +248,8 @@ class Chooser {
   const Context& context_;
   const trace::Definitions& definitions_;
   std::size_t locations_;
+  std::vector<std::uint32_t>
+      proved_;                      ///< per location: set that is known to share a clock, or k_none
   std::vector<Measured> measured_;  ///< per unit
   BigVector<std::int64_t> stamps_;  ///< per node, ghosts too
   std::vector<std::string> notes_;
@@ -252,7 +283,8 @@ DomainChoice choose_domains(const Context& context, ClockDomain rule) {
   DomainChoice choice;
   if (rule != ClockDomain::location) choice = Chooser(context).run();
   if (rule == ClockDomain::automatic) return choice;
-  return {defined_domains(context.trace().definitions, rule), false, std::move(choice.notes)};
+  return {defined_domains(context.trace().definitions, rule), false, false,
+          std::move(choice.notes)};
 }
 
 bool any_violation(const Context& context, std::span<const ClockMap> maps) {

@@ -18,6 +18,7 @@ namespace entrain::causal {
 struct DomainChoice {
   trace::ClockDomains domains;
   bool automatic = false;          ///< found by ClockDomain::automatic: may be split later
+  bool proved = false;             ///< by the tracer, all of them: nothing splits them
   std::vector<std::string> notes;  ///< contradictions, for people
 };
 
@@ -27,8 +28,9 @@ struct DomainChoice {
 ///    sent (mu included), or
 ///  * if their ClockOffset records differ by more than their half-widths; where half-widths are
 ///    unknown, by more than the messages between them leave open.
-/// The other rules are followed even where the trace contradicts them. Collective; the same at
-/// every process.
+/// Clocks that the tracer proved to be one (trace::proved_clocks) stay one: what contradicts that
+/// is no fault of the clocks. The other rules are followed even where the trace contradicts them.
+/// Collective; the same at every process.
 DomainChoice choose_domains(const Context& context, ClockDomain rule);
 
 /// The domains by the definitions alone. ClockDomain::automatic: every location by itself.

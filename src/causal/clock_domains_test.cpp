@@ -61,6 +61,28 @@ TEST(ChooseDomains, the_minimum_latency_counts) {
               ElementsAre(0, 0, 1, 2));
 }
 
+TEST(ChooseDomains, what_the_tracer_proved_is_not_split) {
+  TraceBuilder b = two_nodes(30);
+  b.trace().definitions.properties = {{"ENTRAIN::CLOCKS", "0-1"}};
+  const DomainChoice half = choose(b);
+  EXPECT_THAT(half.domains.of, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(half.notes, IsEmpty());
+  EXPECT_FALSE(half.proved);  // the other node is a guess
+  b.trace().definitions.properties = {{"ENTRAIN::CLOCKS", "0-1 2,3"}};
+  EXPECT_TRUE(choose(b).proved);
+  // One clock of two nodes, although nothing else says so.
+  b.trace().definitions.properties = {{"ENTRAIN::CLOCKS", "0,2"}};
+  EXPECT_THAT(choose(b).domains.of, ElementsAre(0, 1, 0, 0));
+}
+
+TEST(ChooseDomains, a_proof_that_cannot_be_understood_proves_nothing) {
+  for (const char* text : {"0-", "0-9", "0 0", "a", "1-0", "0;1"}) {
+    TraceBuilder b = two_nodes(30);
+    b.trace().definitions.properties = {{"ENTRAIN::CLOCKS", text}};
+    EXPECT_THAT(choose(b).domains.of, ElementsAre(0, 1, 2, 2)) << text;
+  }
+}
+
 TEST(ChooseDomains, offsets_may_differ_by_their_half_widths) {
   TraceBuilder b = two_nodes();
   measure(b, 0, 0);

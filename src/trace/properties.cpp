@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 
 namespace entrain::trace {
@@ -26,6 +27,42 @@ std::optional<bool> truth_of(std::string_view value) {
   return std::nullopt;
 }
 
+/// Takes a number off the begin of `text`; nothing if there is none.
+std::optional<std::uint32_t> take_number(std::string_view& text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+bool take(std::string_view& text, char c) {
+  if (!text.starts_with(c)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+/// Per rank its set, as k_property_clocks has them; empty if the text has another form, or names a
+/// rank twice or one that is not there.
+std::vector<std::uint32_t> sets_of_ranks(std::string_view text, std::size_t ranks) {
+  std::vector<std::uint32_t> set(ranks, k_none);
+  for (std::uint32_t number = 0; !text.empty();) {
+    const auto first = take_number(text);
+    const auto last = first && take(text, '-') ? take_number(text) : first;
+    if (!first || !last || *last < *first || *last >= ranks) return {};
+    for (std::uint32_t rank = *first; rank <= *last; ++rank) {
+      if (set[rank] != k_none) return {};
+      set[rank] = number;
+    }
+    if (take(text, ' ')) {
+      ++number;
+    } else if (!take(text, ',') && !text.empty()) {
+      return {};
+    }
+  }
+  return set;
+}
+
 }  // namespace
 
 const std::string* find_property(const Definitions& definitions, std::string_view name) {
@@ -33,6 +70,39 @@ const std::string* find_property(const Definitions& definitions, std::string_vie
     if (property.name == name) return &property.value;
   }
   return nullptr;
+}
+
+std::vector<std::uint32_t> ranks_of_processes(const Definitions& definitions) {
+  const auto& process_of = definitions.process_of;
+  std::uint32_t count = 0;
+  for (const std::uint32_t process : process_of) count = std::max(count, process + 1);
+  const Comm* world = nullptr;
+  for (const Comm& comm : definitions.comms) {
+    if (comm.inter || comm.self) continue;
+    if (world == nullptr || comm.group_a.size() > world->group_a.size()) world = &comm;
+  }
+  std::vector<std::uint32_t> ranks(count, k_none);
+  for (std::uint32_t p = 0; p < count && world == nullptr; ++p) ranks[p] = p;
+  for (std::uint32_t rank = 0; world != nullptr && rank < world->group_a.size(); ++rank) {
+    const LocationIndex l = world->group_a[rank];
+    if (l != k_none) ranks[process_of[l]] = rank;
+  }
+  return ranks;
+}
+
+std::vector<std::uint32_t> proved_clocks(const Definitions& definitions) {
+  const std::string* const value = find_property(definitions, k_property_clocks);
+  if (value == nullptr) return {};
+  const std::vector<std::uint32_t> ranks = ranks_of_processes(definitions);
+  std::uint32_t most = 0;
+  for (const std::uint32_t rank : ranks) most = std::max(most, rank == k_none ? 0 : rank + 1);
+  const std::vector<std::uint32_t> sets = sets_of_ranks(*value, most);
+  std::vector<std::uint32_t> result;
+  for (std::size_t l = 0; l < definitions.process_of.size() && !sets.empty(); ++l) {
+    const std::uint32_t rank = ranks[definitions.process_of[l]];
+    result.push_back(rank == k_none ? k_none : sets[rank]);
+  }
+  return result;
 }
 
 Completeness completeness_of(const Definitions& definitions) {
