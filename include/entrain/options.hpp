@@ -89,6 +89,10 @@ struct BoundsOption {
 struct CheckOptions {
   Presync presync = Presync::automatic;
   Condensing condensing = Condensing::shortest;  ///< for regression and spline
+  /// Folder of measurements by `entrain record`, with or without --clocks-only, of the same run:
+  /// they replace the ClockOffset records of the trace. Empty: the trace's own. Use it for a trace
+  /// that another tracer wrote.
+  std::string clock_samples;
   /// Matters where clocks are bent or corrected. A check counts the edges inside domains apart,
   /// except with `automatic`.
   ClockDomain clock_domain = ClockDomain::automatic;

@@ -67,6 +67,14 @@ void CheckArguments::declare(OptionSet& set) {
             "(round trip)^2. Use mean or weighted to compare with results of that tool. "
             "Default: shortest.")
       ->group(k_group);
+  set.path(
+         "--clock-samples", options.clock_samples, "DIR",
+         "Use the clock sessions in DIR, with their half-widths, in place of the archive's "
+         "ClockOffset records. DIR is the folder of entrain record --clocks-only, or an archive of "
+         "entrain record, of the same run. Number of processes, rate of the timer and times must "
+         "fit those of the archive. Use it for an archive that another tracer wrote. Default: the "
+         "records of the archive.")
+      ->group(k_group);
   add_value(set, "--clock-domain", options.clock_domain, parse_clock_domain,
             "auto|location|process|node",
             "Which locations share one clock. Locations of one clock are bent and moved "

@@ -13,6 +13,7 @@
 
 #include "base/try.hpp"
 #include "clocks/estimate.hpp"
+#include "clocks/measured_apart.hpp"
 #include "clocks/rate_prior.hpp"
 #include "clocks/samples.hpp"
 #include "clocks/warnings.hpp"
@@ -64,6 +65,7 @@ class Presynchroniser {
     if (method_ && *method_ != Method::linear) {
       result_.provenance += fmt::format(" sessions={}", word_of(options_.condensing));
     }
+    if (method_ && !options_.measured_apart.empty()) result_.provenance += " measured_apart";
     result_.maps.resize(trace_.locations.size());
     if (options_.report) result_.errors.resize(trace_.locations.size());
     TRY(processes_.agree(make_maps()));
@@ -182,7 +184,9 @@ class Presynchroniser {
   }
 
   Result<void> read_samples() {
-    const std::filesystem::path folder = std::filesystem::path(trace_.path).parent_path();
+    const std::filesystem::path folder = options_.measured_apart.empty()
+                                             ? std::filesystem::path(trace_.path).parent_path()
+                                             : std::filesystem::path(options_.measured_apart);
     if (folder.empty()) return {};
     TRY_ASSIGN(samples_, agree(processes_, read_clock_samples(folder, trace_, own_)));
     any_samples_ = processes_.any(!samples_.empty());
@@ -279,8 +283,12 @@ class Presynchroniser {
   }
 
   [[nodiscard]] std::string source() const {
-    if (*method_ == Method::linear || !any_samples_) return "ClockOffset records";
-    return fmt::format("{}, {}", k_clock_samples, text_of(options_.condensing));
+    const std::string& apart = options_.measured_apart;
+    const bool records = *method_ == Method::linear || !any_samples_;
+    const std::string from =
+        records ? (apart.empty() ? "ClockOffset records" : k_clock_offsets)
+                : fmt::format("{}, {}", k_clock_samples, text_of(options_.condensing));
+    return apart.empty() ? from : fmt::format("{} of {}", from, apart);
   }
 
   [[nodiscard]] std::string name_of(LocationIndex l) const {

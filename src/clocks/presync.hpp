@@ -36,11 +36,15 @@ struct PresyncOptions {
   }
   PresyncOptions(Presync method_) : method(method_) {}
   PresyncOptions(const CheckOptions& options)
-      : method(options.presync), condensing(options.condensing), report(true) {}
+      : method(options.presync),
+        condensing(options.condensing),
+        measured_apart(options.clock_samples),
+        report(true) {}
 
   Presync method;
   Condensing condensing = Condensing::shortest;
-  bool report = false;  ///< fill Presynchronised::clocks and ::errors
+  std::string measured_apart;  ///< folder that the sessions come from; empty: that of the trace
+  bool report = false;         ///< fill Presynchronised::clocks and ::errors
   bool as_reader = false;
 };
 

@@ -267,7 +267,7 @@ class Correction {
           clc::merge_domains(share, std::move(graph), t_.presync.maps, t_.domains, !is_overlay());
       TRY_ASSIGN(result, clc::amortize({processes_, view.partition, view.trace},
                                        std::move(view.graph), view.presync, options, progress_));
-      if (has_dropped(result.cycles)) {
+      if (has_dropped(result.cycles) && !t_.domains_are_proved) {
         if (t_.domains_are_guessed) return Outcome::contradicted;
         return fail(
             ErrorKind::input,

@@ -44,10 +44,14 @@ std::optional<MuTicks> mu_of_property(const trace::Definitions& definitions) {
 }  // namespace
 
 Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace& loaded,
-                           std::span<const ClockMap> maps, const MuOption& option,
+                           std::span<const ClockMap> maps, const CheckOptions& options,
                            const Progress* progress) {
+  const MuOption& option = options.mu;
+  const std::string& apart = options.clock_samples;
   if (option.source == MuSource::delays) {
-    const std::filesystem::path folder = std::filesystem::path(loaded.trace.path).parent_path();
+    const std::filesystem::path folder =
+        apart.empty() ? std::filesystem::path(loaded.trace.path).parent_path()
+                      : std::filesystem::path(apart);
     TRY_ASSIGN(const MuTicks ticks,
                agree(workers.processes(), clocks::read_delay_mu(folder, loaded.trace.definitions)));
     return ChosenMu{ticks, k_delays};

@@ -25,9 +25,9 @@ struct ChosenMu {
 ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
                    const MuOption& option);
 /// The same for a trace that the processes of a run share. Collective. Errors: ErrorKind::input for
-/// MuSource::delays as clocks::read_delay_mu().
+/// MuSource::delays as clocks::read_delay_mu(), which reads where the clock sessions come from.
 Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace& loaded,
-                           std::span<const ClockMap> maps, const MuOption& option,
+                           std::span<const ClockMap> maps, const CheckOptions& options,
                            const Progress* progress);
 
 }  // namespace entrain::engine

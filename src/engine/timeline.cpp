@@ -14,6 +14,7 @@
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
 #include "clc/domain_view.hpp"
+#include "clocks/measured_apart.hpp"
 #include "otf2/write/write_archive.hpp"
 #include "session/phase.hpp"
 #include "session/same_files.hpp"
@@ -52,7 +53,7 @@ class Finder {
 
   Result<Timeline> run(const std::filesystem::path& archive) {
     TRY(read(archive, {}));
-    TRY_ASSIGN(t_.mu, choose_mu(workers_, t_.loaded, t_.measured.maps, options_.mu, progress_));
+    TRY_ASSIGN(t_.mu, choose_mu(workers_, t_.loaded, t_.measured.maps, options_, progress_));
     t_.report.clock_domain = word_of(options_.clock_domain);
     if (corrects() || options_.presync == Presync::causal) {
       TRY(build_graph());
@@ -82,6 +83,10 @@ class Finder {
       t_.loaded = {};
       TRY_ASSIGN(t_.loaded, session::load(workers_, archive, progress_, domains));
       TRY(session::check_same_files(processes_, t_.loaded));
+    }
+    if (!options_.clock_samples.empty()) {
+      TRY(clocks::use_measurements(options_.clock_samples, processes_, t_.loaded.partition,
+                                   t_.loaded.trace));
     }
     if (use_.writing) {
       TRY_ASSIGN(t_.archive, session::otf2_archive(t_.loaded));
@@ -162,7 +167,8 @@ class Finder {
     const Stopwatch watch(t_.presync_s);
     causal::DomainChoice choice = causal::choose_domains(context(), options_.clock_domain);
     t_.domains = std::move(choice.domains);
-    t_.domains_are_guessed = choice.automatic;
+    t_.domains_are_guessed = choice.automatic && !choice.proved;
+    t_.domains_are_proved = choice.proved;
     t_.report.notes = std::move(choice.notes);
   }
 

@@ -35,6 +35,7 @@ struct Timeline {
   trace::ClockDomains shared_clocks;
   bool violated = false;             ///< under `measured`; stays false where nobody had to look
   bool domains_are_guessed = false;  ///< to be split if the trace turns out to contradict them
+  bool domains_are_proved = false;   ///< by the tracer: what contradicts them is no fault of clocks
   TimelineReport report;
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 };

@@ -11,6 +11,7 @@
 #include "record/archive/folders.hpp"
 #include "record/archive/otf2_locks.h"
 #include "record/base/timer.hpp"
+#include "record/clocks/clock_tables.hpp"
 
 namespace entrain::record {
 
@@ -120,6 +121,8 @@ bool TraceArchive::write_local_definitions(const std::vector<LocalDefinitions>& 
 bool TraceArchive::write_global_definitions(const Merged& merged) {
   const ProcessRecord& master = merged.processes().front();
   OTF2_Archive_SetProperty(archive_, "ENTRAIN::TIMER", master.timer.c_str(), true);
+  const std::string shared = shared_clocks_as_text(merged.processes());
+  if (!shared.empty()) OTF2_Archive_SetProperty(archive_, "ENTRAIN::CLOCKS", shared.c_str(), true);
   OTF2_GlobalDefWriter* const writer = OTF2_Archive_GetGlobalDefWriter(archive_);
   if (writer == nullptr) return good_ = false;
   write_global(writer, merged, options_.truth);

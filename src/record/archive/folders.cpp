@@ -45,6 +45,9 @@ std::string make_archive_folders(const std::string& directory) {
   if (::access(anchor_path(directory).c_str(), F_OK) == 0) {
     return directory + " holds an archive already; give another folder";
   }
+  if (::access((directory + '/' + k_clock_processes).c_str(), F_OK) == 0) {
+    return directory + " holds clock measurements already; give another folder";
+  }
   if (!make_folders(directory)) {
     return "cannot make the folder " + directory + ": " + std::strerror(errno);
   }

@@ -9,6 +9,9 @@ namespace entrain::record {
 /// Name of the archive inside its folder.
 inline constexpr const char* k_archive_name = "traces";
 
+/// Written last of the tables of the clocks.
+inline constexpr const char* k_clock_processes = "clock_processes.csv";
+
 /// The file by which readers find the archive in `directory`; it is written last.
 std::string anchor_path(const std::string& directory);
 

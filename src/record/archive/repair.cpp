@@ -206,6 +206,15 @@ std::string repair_in(const fs::path& directory, RepairReport& report) {
   for (ProcessRecord& process : processes) {
     if (process.size == 0) process.timer = processes.front().timer;
   }
+  if (processes.front().clocks_only) {
+    if (!write_clocks_only(directory.string(), processes)) {
+      return "cannot write to " + directory.string() + "; make room and try again";
+    }
+    fs::remove_all(unfinished);
+    fs::remove_all(unfinished_folder(truth_folder(directory.string())));
+    report.clocks_only = true;
+    return "";
+  }
   // The archive with true times comes first: as long as the other one has no anchor, a second
   // attempt is possible.
   const fs::path truth = truth_folder(directory.string());

@@ -15,7 +15,8 @@ struct RepairReport {
   /// Phrases on what was left out, beside a record in which a thread was stopped: "1.journal: 2
   /// lines that cannot be understood".
   std::vector<std::string> left_out;
-  bool truth = false;  ///< there is an archive with true times too (virtual nodes)
+  bool clocks_only = false;  ///< another tracer recorded the events: there is no archive
+  bool truth = false;        ///< there is an archive with true times too (virtual nodes)
 };
 
 /// Makes an archive of the files that a program left in `directory`. If its nodes were virtual,

@@ -57,7 +57,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string directory = argv[1];
-  std::printf("repaired  %s\n", anchor_path(directory).c_str());
+  const std::string table = directory + '/' + k_clock_processes;
+  std::printf("repaired  %s\n", (report.clocks_only ? table : anchor_path(directory)).c_str());
   if (report.truth) std::printf("and       %s\n", anchor_path(truth_folder(directory)).c_str());
   std::printf("processes %llu found, %llu missing\n",
               static_cast<unsigned long long>(report.processes),
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
                 static_cast<unsigned long long>(report.limited));
   }
   for (const std::string& what : report.left_out) std::printf("left out  %s\n", what.c_str());
+  if (report.clocks_only) return 0;
   std::printf("events    %llu of %llu locations\n", static_cast<unsigned long long>(report.events),
               static_cast<unsigned long long>(report.locations));
   return 0;

@@ -139,11 +139,20 @@ bool read_known_line(const std::string& what, Line& line, ProcessRecord& record,
     record.partners_full = true;
   } else if (what == "clock") {
     const std::uint32_t parent = line.small();
-    const bool shares = line.letter() == 's';
+    const char letter = line.letter();
+    const bool shares = letter == 's' || letter == 't';
     if (!line.complete()) return true;
     record.parent = parent;
     record.shares_parents_clock = shares;
+    record.proved = letter == 's';
     record.measured = true;
+  } else if (what == "clocks_only") {
+    record.clocks_only = true;
+  } else if (what == "clock_end") {
+    const std::uint64_t at = line.number(), rate = line.number();
+    if (!line.complete()) return true;
+    record.ended_at = at;
+    record.ticks_per_second = rate;
   } else if (what == "limit") {
     record.limit = line.word();
   } else if (what == "sample") {

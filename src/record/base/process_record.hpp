@@ -70,7 +70,11 @@ struct ProcessRecord {
   bool partners_full = false;                          ///< there was no room for more of them
   std::uint32_t parent = 0;           ///< world rank of the process it measures its clock against
   bool shares_parents_clock = false;  ///< reads the same clock as its parent
+  bool proved = false;                ///< exchanges have not contradicted that
   bool measured = false;              ///< took part in a session
+  bool clocks_only = false;           ///< another tracer records the events
+  std::uint64_t ended_at = 0;         ///< local time at the end of the measurements; 0: unknown
+  std::uint64_t ticks_per_second = 1'000'000'000;
   std::string limit;  ///< k_limit_*, the limit that ended the recording; "" if none did
   std::uint64_t broken_lines = 0;  ///< complete lines that could not be understood
   std::vector<ClockSample> samples;

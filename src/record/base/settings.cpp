@@ -98,16 +98,17 @@ class Environment {
     return fallback;
   }
 
+  void complain(const char* name, const std::string& given, const std::string& wanted) {
+    if (!problem_.empty()) problem_ += "; ";
+    const std::string origin = text((k_origin_mark + std::string(name)).c_str());
+    problem_ += (origin.empty() ? name : origin) + " is '" + given + "', but must be " + wanted;
+  }
+
  private:
   static std::string short_form(double number) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", number);
     return text;
-  }
-  void complain(const char* name, const std::string& given, const std::string& wanted) {
-    if (!problem_.empty()) problem_ += "; ";
-    const std::string origin = text((k_origin_mark + std::string(name)).c_str());
-    problem_ += (origin.empty() ? name : origin) + " is '" + given + "', but must be " + wanted;
   }
 
   std::map<std::string, std::string> values_;
@@ -170,7 +171,8 @@ std::string own_variables() {
 }
 
 Settings read_settings(const std::string& variables, std::string& problem) {
-  static const char* const k_timers[] = {"monotonic_raw", "tsc", nullptr};
+  static const char* const k_timers[] = {"monotonic_raw", "tsc", "monotonic", "realtime", nullptr};
+  static const char* const k_off_on[] = {"off", "on", nullptr};
   static const char* const k_switch[] = {"0", "1", nullptr};
   Settings settings;
   Environment environment(variables, problem);
@@ -180,6 +182,12 @@ Settings read_settings(const std::string& variables, std::string& problem) {
   environment.size("ENTRAIN_RECORD_MAX_SIZE", settings.most_bytes, k_least, k_most);
   environment.count("ENTRAIN_RECORD_MAX_LOCATIONS", settings.most_locations, 1, 1'000'000);
   settings.timer = static_cast<TimerKind>(environment.word("ENTRAIN_RECORD_TIMER", k_timers, 0));
+  settings.clocks_only = environment.word("ENTRAIN_RECORD_CLOCKS_ONLY", k_off_on, 0) == 1;
+  if (settings.timer == TimerKind::realtime && !settings.clocks_only) {
+    environment.complain("ENTRAIN_RECORD_TIMER", "realtime",
+                         "another one, since a clock that may be set back stamps no events");
+    settings.timer = TimerKind::monotonic_raw;
+  }
   settings.launched = environment.word("ENTRAIN_RECORD_LAUNCHED", k_switch, 0) == 1;
   read_sync(environment, settings.sync);
   read_virtual(environment, settings.virtual_cluster);

@@ -10,7 +10,7 @@ namespace entrain::record {
 enum class Choice { automatic, yes, no };
 
 /// The clock that stamps the events.
-enum class TimerKind { monotonic_raw, tsc };
+enum class TimerKind { monotonic_raw, tsc, monotonic, realtime };
 
 /// How clock sessions measure the clocks. Names and meanings follow clock synchronisation in the
 /// Intel Trace Collector, where it has them.
@@ -45,7 +45,8 @@ struct Settings {
   std::uint64_t most_bytes = 0;           ///< events of one process; 0: no limit
   std::uint64_t most_locations = 0;       ///< recorded threads of one process; 0: no limit
   TimerKind timer = TimerKind::monotonic_raw;
-  bool launched = false;  ///< `entrain record` waits for the program and reports its end
+  bool clocks_only = false;  ///< no events; another tracer records them
+  bool launched = false;     ///< `entrain record` waits for the program and reports its end
   SyncSettings sync;
   VirtualCluster virtual_cluster;
 };

@@ -57,6 +57,19 @@ TEST(Settings, every_bad_value_is_told_and_the_default_stays) {
   EXPECT_EQ(settings.buffer_bytes, 16u << 20);
 }
 
+TEST(Settings, a_clock_that_may_be_set_back_stamps_no_events) {
+  std::string problem;
+  EXPECT_EQ(settings_of({"ENTRAIN_RECORD_TIMER=realtime"}, problem).timer,
+            TimerKind::monotonic_raw);
+  EXPECT_THAT(problem, HasSubstr("ENTRAIN_RECORD_TIMER is 'realtime', but must be another one"));
+  problem.clear();
+  const Settings settings =
+      settings_of({"ENTRAIN_RECORD_TIMER=realtime", "ENTRAIN_RECORD_CLOCKS_ONLY=on"}, problem);
+  EXPECT_THAT(problem, IsEmpty());
+  EXPECT_TRUE(settings.clocks_only);
+  EXPECT_EQ(settings.timer, TimerKind::realtime);
+}
+
 TEST(Settings, the_folder_is_an_absolute_path) {
   std::string problem;
   ::setenv("ENTRAIN_RECORD_DIR", "some/folder//", 1);

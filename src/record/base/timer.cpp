@@ -45,10 +45,13 @@ bool counter_is_invariant() { return false; }
 
 Timer timer;
 
-void Timer::set_up(TimerKind kind, std::string& problem) {
+void Timer::set_up(TimerKind kind, std::string& problem, bool counts) {
   kind_ = kind;
+  if (kind == TimerKind::monotonic) clock_ = CLOCK_MONOTONIC;
+  if (kind == TimerKind::realtime) clock_ = CLOCK_REALTIME;
   if (kind != TimerKind::tsc) return;
   if (counter_is_invariant()) {
+    counts_ = counts;
     calibrate_tsc();
     return;
   }
@@ -59,19 +62,32 @@ void Timer::set_up(TimerKind kind, std::string& problem) {
 void Timer::calibrate_tsc() {
   // Sessions measure the error of the rate as drift; 20 ms keep it below 10 ppm.
   constexpr std::uint64_t k_span_ns = 20'000'000;
-  base_ns_ = monotonic_raw();
+  base_ns_ = system_time(CLOCK_MONOTONIC_RAW);
   base_count_ = counter();
   std::uint64_t end = base_ns_;
-  while (end - base_ns_ < k_span_ns) end = monotonic_raw();
+  while (end - base_ns_ < k_span_ns) end = system_time(CLOCK_MONOTONIC_RAW);
   const std::uint64_t ticks = counter() - base_count_;
   rate_ = static_cast<std::uint64_t>((static_cast<Wide>(end - base_ns_) << 32) / ticks);
 }
 
-std::uint64_t Timer::tsc() const {
+std::uint64_t Timer::tsc() const { return time_of(counter()); }
+
+std::uint64_t Timer::time_of(std::uint64_t count) const {
   // The counter of another core may be a little late: no time before the base.
-  const std::uint64_t now = counter();
-  const std::uint64_t passed = now > base_count_ ? now - base_count_ : 0;
+  const std::uint64_t passed = count > base_count_ ? count - base_count_ : 0;
   return base_ns_ + static_cast<std::uint64_t>((static_cast<Wide>(passed) * rate_) >> 32);
+}
+
+Stamp Timer::counted() const {
+  const std::uint64_t count = counter();
+  return {virtual_ ? skewed(count) : count, time_of(count)};
+}
+
+std::uint64_t Timer::ticks_per_second() const {
+  constexpr std::uint64_t k_second = 1'000'000'000;
+  if (!counts_) return k_second;
+  const std::uint64_t passed = system_time(CLOCK_MONOTONIC_RAW) - base_ns_;
+  return static_cast<std::uint64_t>(static_cast<Wide>(counter() - base_count_) * k_second / passed);
 }
 
 void Timer::make_virtual(const VirtualCluster& cluster, std::uint64_t node, std::uint64_t epoch) {
@@ -98,7 +114,17 @@ std::uint64_t Timer::skewed(std::uint64_t time) const {
 }
 
 const char* Timer::name() const {
-  return kind_ == TimerKind::tsc ? "invariant TSC" : "CLOCK_MONOTONIC_RAW";
+  switch (kind_) {
+    case TimerKind::tsc:
+      return counts_ ? "invariant TSC (counts)" : "invariant TSC";
+    case TimerKind::monotonic:
+      return "CLOCK_MONOTONIC";
+    case TimerKind::realtime:
+      return "CLOCK_REALTIME";
+    case TimerKind::monotonic_raw:
+      break;
+  }
+  return "CLOCK_MONOTONIC_RAW";
 }
 
 std::string Timer::description() const {

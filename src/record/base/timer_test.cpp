@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 namespace entrain::record {
 namespace {
 
@@ -37,6 +39,42 @@ TEST(Timer, readings_do_not_fall) {
     EXPECT_EQ(timer.granularity(), 1u);
     EXPECT_FALSE(timer.is_virtual());
   }
+}
+
+TEST(Timer, the_clocks_of_the_system_are_those) {
+  for (const auto& [kind, clock, name] :
+       {std::tuple(TimerKind::monotonic, CLOCK_MONOTONIC, "CLOCK_MONOTONIC"),
+        std::tuple(TimerKind::realtime, CLOCK_REALTIME, "CLOCK_REALTIME")}) {
+    Timer timer;
+    std::string problem;
+    timer.set_up(kind, problem);
+    timespec before;
+    clock_gettime(clock, &before);
+    const std::uint64_t now = timer.now().local;
+    timespec after;
+    clock_gettime(clock, &after);
+    const auto ns = [](const timespec& time) {
+      return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
+             static_cast<std::uint64_t>(time.tv_nsec);
+    };
+    EXPECT_GE(now, ns(before));
+    EXPECT_LE(now, ns(after));
+    EXPECT_STREQ(timer.name(), name);
+    EXPECT_EQ(timer.ticks_per_second(), 1'000'000'000u);
+  }
+}
+
+TEST(Timer, counts_have_a_rate) {
+  Timer timer;
+  std::string problem;
+  timer.set_up(TimerKind::tsc, problem, true);
+  if (!problem.empty()) GTEST_SKIP() << problem;
+  const Stamp begin = timer.now();
+  Stamp end = timer.now();
+  while (end.truth - begin.truth < 5'000'000) end = timer.now();
+  const double rate = static_cast<double>(end.local - begin.local) /
+                      static_cast<double>(end.truth - begin.truth) * 1e9;
+  EXPECT_NEAR(static_cast<double>(timer.ticks_per_second()), rate, 1e-2 * rate);
 }
 
 TEST(Timer, node_0_keeps_true_time) {

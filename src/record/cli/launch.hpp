@@ -25,8 +25,8 @@ bool is_launcher(const Command& command);
 /// Empty if the MPI is unknown.
 std::optional<std::string> mpi_of(const Command& command);
 
-/// "openmpi" or "mpich" if that is the MPI of the program, otherwise of the launcher, and not `mpi`.
-/// Its recorder would crash the program.
+/// "openmpi" or "mpich" if that is the MPI of the program, otherwise of the launcher, and not
+/// `mpi`. Its recorder would crash the program.
 std::optional<std::string> other_mpi(const Command& command, const std::string& mpi);
 
 /// Path of the recorder for that MPI; without `mpi`, of the only one that was built. An error says

@@ -68,7 +68,7 @@ class Record : public Verb {
   void declare_clocks(OptionSet& set);
   [[nodiscard]] Environment variables(const std::string& library) const;
   [[nodiscard]] std::string contradiction() const;
-  [[nodiscard]] int record() const;
+  int record();
   [[nodiscard]] int launch(const std::string& library) const;
   [[nodiscard]] int repair() const;
 
@@ -77,7 +77,7 @@ class Record : public Verb {
   const OptionSet* set_ = nullptr;  ///< what is no option of ours is the command
   Variable mpi_, buffer_, most_bytes_, most_locations_, timer_;
   Variable messages_, duration_, drop_, fanout_, period_, every_, synced_host_;
-  bool synced_cluster_ = false, no_sync_ = false;
+  bool synced_cluster_ = false, no_sync_ = false, clocks_only_ = false;
 };
 
 const HelpText& Record::help() const {
@@ -97,6 +97,7 @@ const HelpText& Record::help() const {
        "If the program ends without MPI_Finalize, or the disk is full, DIR holds a folder "
        "'unfinished' in place of an archive. --repair makes the archive from it."},
       {{"entrain record -o trace -- mpirun -n 4 ./app", "Records four processes."},
+       {"entrain record --clocks-only -o clocks -- mpirun -n 4 ./traced", "Measures clocks only."},
        {"mpirun -n 4 entrain record -o trace -- ./app", "The same; the launcher starts the tool."},
        {"entrain record --repair trace", "Finishes the archive of a program that crashed."}},
       {{"0", "the archive is repaired (--repair)"},
@@ -123,7 +124,7 @@ void Record::declare(OptionSet& set) {
 
 void Record::declare_recording(OptionSet& set) {
   static constexpr std::array k_mpis{"openmpi", "mpich"};
-  static constexpr std::array k_timers{"monotonic_raw", "tsc"};
+  static constexpr std::array k_timers{"monotonic_raw", "monotonic", "realtime", "tsc"};
   const auto parse_bytes = [](std::string_view text) -> Result<Variable> {
     const auto bytes = parse_size(text);
     if (bytes && *bytes >= std::uint64_t{1} << 20 && *bytes <= std::uint64_t{1} << 40) {
@@ -152,10 +153,19 @@ void Record::declare_recording(OptionSet& set) {
             "a program may start very many threads: each one takes files and memory. Default: no "
             "limit.")
       ->group(k_recording);
-  add_value(set, "--timer", timer_, word_as_text(k_timers), "monotonic_raw|tsc",
-            "The clock: CLOCK_MONOTONIC_RAW of the system, or the processor's invariant time "
-            "stamp counter, converted to nanoseconds. Use tsc when reading the clock takes too "
-            "long; its rate is less exact. Default: monotonic_raw.")
+  add_value(
+      set, "--timer", timer_, word_as_text(k_timers), "monotonic_raw|monotonic|realtime|tsc",
+      "The clock: CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC or CLOCK_REALTIME of the system, or the "
+      "processor's invariant time stamp counter, converted to nanoseconds. realtime is for "
+      "--clocks-only, since it may be set back; with --clocks-only, tsc gives the counter "
+      "itself, as other tracers store it. Use tsc when reading the clock takes too long, its "
+      "rate is less exact; use the clock of the other tracer with --clocks-only. Default: "
+      "monotonic_raw.")
+      ->group(k_recording);
+  set.flag("--clocks-only", clocks_only_,
+           "Record no events: only measure the clocks, and write the measurements to DIR. Use it "
+           "when another tracer records the program at the same time; then give DIR to entrain "
+           "correct --clock-samples. Default: record events too.")
       ->group(k_recording);
 }
 
@@ -227,6 +237,7 @@ Environment Record::variables(const std::string& library) const {
   add("ENTRAIN_SYNC_PERIOD", period_);
   add("ENTRAIN_SYNC_EVERY", every_);
   add("ENTRAIN_SYNCED_HOST", synced_host_);
+  if (clocks_only_) result.emplace_back("ENTRAIN_RECORD_CLOCKS_ONLY", "on");
   if (synced_cluster_) result.emplace_back("ENTRAIN_SYNCED_CLUSTER", "yes");
   if (no_sync_) result.emplace_back("ENTRAIN_SYNC", "off");
   // Launchers do not hand the environment to processes on other machines.
@@ -271,6 +282,13 @@ int Record::run() {
 std::string Record::contradiction() const {
   const bool measures = messages_ || duration_ || drop_ || fanout_ || period_ || every_;
   const bool off = no_sync_ || synced_cluster_;
+  if (clocks_only_ && off) return "--clocks-only measures clocks, and the other option forbids it";
+  if (clocks_only_ && (buffer_ || most_bytes_ || most_locations_)) {
+    return "--clocks-only records no events, so their limits cannot be given beside it";
+  }
+  if (!clocks_only_ && timer_ == "realtime") {
+    return "--timer realtime stamps no events, since it may be set back; it is for --clocks-only";
+  }
   if (off && measures) {
     return fmt::format("{} measures nothing, so the options --sync-... cannot be given beside it",
                        no_sync_ ? "--no-sync" : "--synced-cluster");
@@ -282,7 +300,9 @@ std::string Record::contradiction() const {
   return "";
 }
 
-int Record::record() const {
+int Record::record() {
+  const char* const set = std::getenv("ENTRAIN_RECORD_CLOCKS_ONLY");
+  clocks_only_ = clocks_only_ || (set != nullptr && std::string(set) == "on");
   if (const std::string text = contradiction(); !text.empty()) {
     complain(text);
     return k_exit_failure;
@@ -303,11 +323,13 @@ int Record::record() const {
 }
 
 int Record::launch(const std::string& library) const {
-  const fs::path anchor = fs::path(output_) / "traces.otf2";
+  const fs::path anchor =
+      fs::path(output_) / (clocks_only_ ? "clock_processes.csv" : "traces.otf2");
   const fs::path unfinished = fs::path(output_) / "unfinished";
   std::error_code ignored;
   if (fs::exists(anchor, ignored) || fs::exists(unfinished, ignored)) {
-    complain(fmt::format("{} holds an archive already; give another folder with -o", output_));
+    complain(fmt::format("{} holds {} already; give another folder with -o", output_,
+                         clocks_only_ ? "clock measurements" : "an archive"));
     return k_exit_failure;
   }
   Environment all = variables(library);
@@ -316,14 +338,15 @@ int Record::launch(const std::string& library) const {
   if (code < 0) return k_exit_failure;
   if (fs::exists(unfinished, ignored)) {
     complain(
-        fmt::format("the program did not complete its archive; finish what it recorded with "
+        fmt::format("the program did not complete its recording; finish what it recorded with "
                     "entrain record --repair {}",
                     output_));
   } else if (!fs::exists(anchor, ignored)) {
-    complain(fmt::format(
-        "no archive was written to {}: the recorder said why, or it was not loaded (a program "
-        "without MPI, linked statically, or with another MPI than that of {})",
-        output_, fs::path(library).filename().string()));
+    complain(
+        fmt::format("no {} written to {}: the recorder said why, or it was not loaded (a program "
+                    "without MPI, linked statically, or with another MPI than that of {})",
+                    clocks_only_ ? "clock measurements were" : "archive was", output_,
+                    fs::path(library).filename().string()));
   }
   return code;
 }

@@ -70,6 +70,17 @@ void drop_slowest(std::vector<ClockSample>& samples, double share) {
   for (std::size_t i = 0; i < dropped && i < order.size(); ++i) samples[order[i]].kept = false;
 }
 
+std::vector<std::uint32_t> shared_clocks(const std::vector<ProcessRecord>& processes) {
+  std::vector<std::uint32_t> first(processes.size());
+  for (std::size_t p = 0; p < first.size(); ++p) {
+    // A process shares the clock of the first one of its host, which comes before it.
+    const ProcessRecord& process = processes[p];
+    const bool shares = process.shares_parents_clock && process.proved && process.parent < p;
+    first[p] = shares ? first[process.parent] : static_cast<std::uint32_t>(p);
+  }
+  return first;
+}
+
 std::uint64_t master_time(const std::vector<ClockPoint>& points, std::uint64_t local) {
   if (points.empty()) return local;
   const std::size_t i = segment_of(points, local);

@@ -34,6 +34,10 @@ void drop_slowest(std::vector<ClockSample>& samples, double share);
 /// are exact.
 std::vector<std::vector<ClockPoint>> clock_points(const std::vector<ProcessRecord>& processes);
 
+/// Per process the first one that is known to read the same clock: its own number, unless processes
+/// of a host, or all, were found to share one. What only the user says is not known.
+std::vector<std::uint32_t> shared_clocks(const std::vector<ProcessRecord>& processes);
+
 /// The master's time when the clock with these records showed `local`: linear between records, and
 /// beyond the outermost ones too. Without records, `local`; with one, its offset holds everywhere.
 std::uint64_t master_time(const std::vector<ClockPoint>& points, std::uint64_t local);

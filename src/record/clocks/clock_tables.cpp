@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "record/base/rank_list.hpp"
+
 namespace entrain::record {
 
 std::string samples_as_csv(const std::vector<ProcessRecord>& processes,
@@ -29,6 +31,57 @@ std::string samples_as_csv(const std::vector<ProcessRecord>& processes,
       }
       text += s.kept ? "1\n" : "0\n";
     }
+  }
+  return text;
+}
+
+std::string offsets_as_csv(const std::vector<std::vector<ClockPoint>>& points) {
+  std::string text =
+      "# One line per process and session: when the clock of process `rank` showed local_ticks, "
+      "that\n"
+      "# of rank 0 showed local_ticks + offset_ticks, give or take half_width_ticks.\n"
+      "session,rank,local_ticks,offset_ticks,half_width_ticks\n";
+  for (std::size_t rank = 0; rank < points.size(); ++rank) {
+    for (const ClockPoint& point : points[rank]) {
+      text += std::to_string(point.session) + ',' + std::to_string(rank) + ',' +
+              std::to_string(point.local) + ',' + std::to_string(point.offset) + ',' +
+              std::to_string(point.half_width) + '\n';
+    }
+  }
+  return text;
+}
+
+std::string processes_as_csv(const std::vector<ProcessRecord>& processes) {
+  std::string text =
+      "# One line per process: it read `timer` on `host` from begin_ticks to end_ticks. It is "
+      "known to\n"
+      "# read the same clock as process clock_of, the first one that does.\n"
+      "rank,host,timer,ticks_per_second,begin_ticks,end_ticks,clock_of\n";
+  const auto word = [](std::string name) {
+    std::replace(name.begin(), name.end(), ',', ';');
+    return name + ',';
+  };
+  const std::vector<std::uint32_t> clocks = shared_clocks(processes);
+  for (std::size_t rank = 0; rank < processes.size(); ++rank) {
+    const ProcessRecord& process = processes[rank];
+    std::uint64_t end = std::max(process.ended_at, process.realtime_at);
+    if (!process.samples.empty()) end = std::max(end, process.samples.back().local);
+    text += std::to_string(rank) + ',' + word(process.host) + word(process.timer) +
+            std::to_string(process.ticks_per_second) + ',' + std::to_string(process.realtime_at) +
+            ',' + std::to_string(end) + ',' + std::to_string(clocks[rank]) + '\n';
+  }
+  return text;
+}
+
+std::string shared_clocks_as_text(const std::vector<ProcessRecord>& processes) {
+  std::map<std::uint32_t, std::vector<int>> sets;
+  const std::vector<std::uint32_t> clocks = shared_clocks(processes);
+  for (std::size_t rank = 0; rank < clocks.size(); ++rank) {
+    sets[clocks[rank]].push_back(static_cast<int>(rank));
+  }
+  std::string text;
+  for (const auto& [clock, ranks] : sets) {
+    if (ranks.size() > 1) text += (text.empty() ? "" : " ") + join_ranks(ranks);
   }
   return text;
 }

@@ -28,6 +28,29 @@ TEST(ClockPoints, the_example_of_the_header) {
   EXPECT_EQ(points[1][0].half_width, 401u);
 }
 
+TEST(ClockTables, records_and_processes_have_a_line_each) {
+  auto processes = two_processes();
+  processes[1].host = "b,c";
+  processes[1].timer = "timer";
+  processes[1].realtime_at = 1'000'000;
+  EXPECT_THAT(offsets_as_csv(clock_points(processes)),
+              EndsWith("half_width_ticks\n0,0,5000300,0,0\n0,1,1000400,3999900,401\n"));
+  EXPECT_THAT(processes_as_csv(processes),
+              EndsWith("0,a,,1000000000,0,0,0\n1,b;c,timer,1000000000,1000000,1003000,1\n"));
+}
+
+TEST(ClockTables, only_what_was_proved_is_shared) {
+  std::vector<ProcessRecord> processes(6);
+  for (const std::size_t p : {1, 2, 4, 5}) {
+    processes[p].shares_parents_clock = processes[p].proved = true;
+    processes[p].parent = p < 3 ? 0 : 3;
+  }
+  EXPECT_EQ(shared_clocks_as_text(processes), "0-2 3-5");
+  processes[4].proved = false;  // told by the user
+  processes[5].proved = false;
+  EXPECT_EQ(shared_clocks_as_text(processes), "0-2");
+}
+
 TEST(ClockTables, one_line_per_exchange) {
   const auto processes = two_processes();
   EXPECT_THAT(samples_as_csv(processes, clock_points(processes)),

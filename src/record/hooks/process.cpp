@@ -73,6 +73,7 @@ Stamp before_init() {
 void after_init(Region region, const Stamp& begin, int result) {
   if (result != MPI_SUCCESS || state != State::idle) return;
   recorder().start();
+  if (state == State::measuring) return recorder().measure_clocks();
   if (state != State::recording) return;
   Location& at = *this_thread.location;
   const auto number = static_cast<std::uint32_t>(region);
@@ -85,6 +86,10 @@ void after_init(Region region, const Stamp& begin, int result) {
 }
 
 void before_finalize() {
+  if (state == State::measuring) {
+    recorder().measure_clocks();
+    return recorder().finish();
+  }
   if (state != State::recording) return;
   Location* const at = this_location();
   if (at == nullptr) return;
@@ -110,6 +115,7 @@ extern "C" {
 
 ENTRAIN_EXPORT int entrain_timesync(void) {
   const Inside inside;
+  if (state == State::measuring) recorder().measure_clocks();
   if (state != State::recording) return 0;
   Location* const at = this_location();
   // Others wait for this process, even if it has no place for its records.

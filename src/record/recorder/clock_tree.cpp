@@ -136,11 +136,12 @@ void ClockTree::set_up(const SyncSettings& settings, MPI_Comm world, const Ident
                        Journal& journal) {
   settings_ = settings;
   world_ = world;
-  measures_ = settings.enabled && settings.synced_cluster != Choice::yes &&
-              !cluster_shares_clock(identity.in_cluster);
-  if (!measures_) return;
   int rank = 0, host_rank = 0;
   real.MPI_Comm_rank(world, &rank);
+  const bool one_clock = cluster_shares_clock(identity.in_cluster);
+  if (one_clock && rank > 0) journal.add({"clock", "0", "s"});
+  measures_ = settings.enabled && settings.synced_cluster != Choice::yes && !one_clock;
+  if (!measures_) return;
   MPI_Comm host = MPI_COMM_NULL, leaders = MPI_COMM_NULL;
   real.MPI_Comm_split(world, colour_of(identity.in_host), rank, &host);
   real.MPI_Comm_rank(host, &host_rank);
@@ -155,7 +156,9 @@ void ClockTree::set_up(const SyncSettings& settings, MPI_Comm world, const Ident
   if (is_host && !shared) join_tree(host);
   if (!leads && shared) {
     const int leader = world_ranks_of({0}, host, world).front();
-    journal.add({"clock", std::to_string(leader), "s"});
+    // t: the user says so.
+    const bool told = settings.synced_host == Choice::yes;
+    journal.add({"clock", std::to_string(leader), told ? "t" : "s"});
   } else if (parent_ >= 0) {
     journal.add({"clock", std::to_string(parent_), "m"});
   }

@@ -14,6 +14,7 @@
 namespace entrain::record {
 
 void Recorder::finish() {
+  if (state == State::measuring) return finish_measuring();
   if (state != State::recording) return;
   threads_.stop();
   if (const std::string cost = sessions_.cost(); world_.rank() == 0 && !cost.empty()) say(cost);
@@ -115,8 +116,11 @@ void Recorder::remove_unfinished() {
 }
 
 void Recorder::abandon() {
-  State expected = State::recording;
-  if (!state.compare_exchange_strong(expected, State::over)) return;
+  State expected = State::recording, measuring = State::measuring;
+  if (!state.compare_exchange_strong(expected, State::over) &&
+      !state.compare_exchange_strong(measuring, State::over)) {
+    return;
+  }
   // Other threads may be writing until the process ends: their records stay in the mapped files.
   if (const Location* const own = this_thread.location) {
     bool good = true;

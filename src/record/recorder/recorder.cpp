@@ -73,16 +73,21 @@ void Recorder::start() {
   look_at_error_handler();
   handles_.expect_several_threads(several_threads_may_call_mpi());
   set_up_clock();
+  if (settings_.clocks_only) return start_measuring();
   if (!prepare_folders() || !open_archives()) return world_.leave();
-  sessions_.set_up({.sync = settings_.sync,
-                    .clock_identity = clock_identity(),
-                    .several_threads = handles_.several_threads()});
+  sessions_.set_up(session_setup());
   state = State::recording;
+}
+
+Sessions::Setup Recorder::session_setup() const {
+  return {.sync = settings_.sync,
+          .clock_identity = clock_identity(),
+          .several_threads = handles_.several_threads()};
 }
 
 void Recorder::set_up_clock() {
   std::string problem;
-  timer.set_up(settings_.timer, problem);
+  timer.set_up(settings_.timer, problem, settings_.clocks_only);
   if (!problem.empty() && world_.rank() == 0) say(problem);
   if (settings_.virtual_cluster.nodes == 0) return;
   std::uint64_t epoch = timer.now().truth;
@@ -163,13 +168,17 @@ bool Recorder::add_first_thread(std::string& problem) {
   return false;
 }
 
-bool Recorder::open_archives() {
+bool Recorder::open_journal(std::string& problem) {
   const std::string path =
       journal_path(settings_.directory, static_cast<std::uint64_t>(world_.rank()));
+  if (journal_.open(path)) return true;
+  problem = "cannot write " + path + ": " + std::strerror(errno);
+  return false;
+}
+
+bool Recorder::open_archives() {
   std::string problem;
-  bool good = journal_.open(path);
-  if (!good) problem = "cannot write " + path + ": " + std::strerror(errno);
-  good = world_.all_agree(good) && open_files(problem);
+  bool good = world_.all_agree(open_journal(problem)) && open_files(problem);
   start_journal();
   handles_.set_up();
   good = good && add_first_thread(problem);
@@ -212,6 +221,13 @@ void Recorder::measure_clocks(Location& at, bool was_due) {
 }
 
 void Recorder::after_collective_on(MPI_Comm handle) {
+  if (state == State::measuring) {
+    const bool counts = has_all(handle);
+    ++this_thread.depth;
+    if (counts && sessions_.due()) measure_clocks(true);
+    --this_thread.depth;
+    return;
+  }
   if (state != State::recording) return;
   {
     const auto lock = handles_.lock();

@@ -26,7 +26,8 @@ class Recorder {
   /// Starts recording after the library's own MPI_Init. Collective over the world; all processes
   /// record or none does.
   void start();
-  /// Completes the archive before the library's own MPI_Finalize. Collective over the world.
+  /// Completes the archive, or the tables of the clocks, before the library's own MPI_Finalize.
+  /// Collective over the world.
   void finish();
   /// The process ends without MPI_Finalize: writes the calling thread's records from memory to its
   /// file. The records of other threads are in files already.
@@ -38,6 +39,8 @@ class Recorder {
   /// Holds a clock session, which is a region of `at`; collective over the world. `was_due`: it is
   /// a periodic one.
   void measure_clocks(Location& at, bool was_due = false);
+  /// The same while only clocks are measured, which is a region of nobody.
+  void measure_clocks(bool was_due = false);
   /// Call it at the end of each blocking collective call of the program: a session may follow.
   void after_collective_on(MPI_Comm handle);
 
@@ -46,6 +49,7 @@ class Recorder {
   [[nodiscard]] std::string agree_on_variables(std::string& problem) const;
   void set_up_clock();
   [[nodiscard]] bool prepare_folders() const;
+  bool open_journal(std::string& problem);
   bool open_archives();
   bool open_files(std::string& problem);
   bool add_first_thread(std::string& problem);
@@ -57,6 +61,13 @@ class Recorder {
   [[nodiscard]] ClockTree::Identity clock_identity() const;
   /// Collective: the first process with a `problem` says it.
   void report_start_failure(const std::string& problem) const;
+
+  // clocks_only.cpp
+  void start_measuring();
+  void finish_measuring();
+  /// True if a communicator of the program has all processes, in the order of the world.
+  [[nodiscard]] bool has_all(MPI_Comm handle);
+  [[nodiscard]] Sessions::Setup session_setup() const;
 
   // finish.cpp
   [[nodiscard]] bool write_archives();
@@ -74,6 +85,7 @@ class Recorder {
   Threads threads_{journal_, archives_};
   Handles handles_{world_, journal_};
   Sessions sessions_{world_, journal_};
+  int has_all_key_ = MPI_KEYVAL_INVALID;  ///< of the attribute that keeps has_all()
 };
 
 /// The one recorder of this process; never destroyed.

@@ -7,8 +7,9 @@ namespace entrain::record {
 
 class Location;
 
-/// idle: before MPI_Init, or nothing is to be recorded. over: after MPI_Finalize or an abort.
-enum class State : int { idle, recording, over };
+/// idle: before MPI_Init, or nothing is to be recorded. measuring: another tracer records the
+/// events, and only clocks are measured. over: after MPI_Finalize or an abort.
+enum class State : int { idle, recording, measuring, over };
 extern std::atomic<State> state;
 
 /// True once this process has reached a limit of its settings: no thread records anything from its

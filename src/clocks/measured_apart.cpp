@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clocks/measured_apart.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "clocks/recorder_table.hpp"
+#include "trace/properties.hpp"
+
+namespace entrain::clocks {
+namespace {
+
+constexpr const char* k_remedy = "give the folder that entrain record -o named";
+constexpr std::string_view k_process_columns =
+    "rank,host,timer,ticks_per_second,begin_ticks,end_ticks,clock_of";
+constexpr std::string_view k_offset_columns =
+    "session,rank,local_ticks,offset_ticks,half_width_ticks";
+constexpr std::int64_t k_largest_offset = std::int64_t{1} << 61;
+
+/// A process whose clock was measured.
+struct Process {
+  std::string timer;
+  std::uint64_t ticks_per_second = 0;
+  std::uint64_t begin = 0, end = 0;  ///< of the measurements, local ticks
+  std::uint64_t clock_of = 0;        ///< rank
+  std::vector<trace::ClockOffset> records;
+};
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (;;) {
+    const std::size_t comma = line.find(',');
+    words.push_back(line.substr(0, comma));
+    if (comma == std::string_view::npos) return words;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+template <class Number>
+bool read(std::string_view word, Number& number) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size();
+}
+
+Result<std::vector<Process>> read_processes(const std::filesystem::path& path) {
+  std::vector<Process> processes;
+  TRY(read_recorder_table(path, k_process_columns, k_remedy,
+                          [&](const std::string& line) -> std::string_view {
+                            const auto words = words_of(line);
+                            std::uint64_t rank = 0;
+                            Process process;
+                            if (words.size() != 7 || !read(words[0], rank) ||
+                                !read(words[3], process.ticks_per_second) ||
+                                !read(words[4], process.begin) || !read(words[5], process.end) ||
+                                !read(words[6], process.clock_of) || process.clock_of > rank ||
+                                process.end < process.begin || process.ticks_per_second == 0) {
+                              return "this is no process whose clock was measured";
+                            }
+                            if (rank != processes.size())
+                              return "the processes are not in the order of their ranks";
+                            process.timer = words[2];
+                            processes.push_back(std::move(process));
+                            return {};
+                          }));
+  return processes;
+}
+
+Result<void> read_records(const std::filesystem::path& path, std::vector<Process>& processes) {
+  return read_recorder_table(
+      path, k_offset_columns, k_remedy, [&](const std::string& line) -> std::string_view {
+        const auto words = words_of(line);
+        std::uint64_t session = 0, rank = 0, half_width = 0;
+        trace::ClockOffset record;
+        if (words.size() != 5 || !read(words[0], session) || !read(words[1], rank) ||
+            !read(words[2], record.time) || !read(words[3], record.offset) ||
+            !read(words[4], half_width) || rank >= processes.size() ||
+            std::max(record.offset, -record.offset) > k_largest_offset ||
+            half_width > static_cast<std::uint64_t>(k_largest_offset)) {
+          return "this is no clock record of a process";
+        }
+        auto& records = processes[rank].records;
+        if (!records.empty() && record.time <= records.back().time) {
+          return "the records of a process are not in order of time";
+        }
+        record.stddev = static_cast<double>(half_width);
+        records.push_back(record);
+        return {};
+      });
+}
+
+/// The measurements of a run, applied to a trace of it.
+class Measurements {
+ public:
+  Measurements(const std::filesystem::path& folder, trace::Trace& trace)
+      : folder_(folder), trace_(trace), definitions_(trace.definitions) {}
+
+  Result<void> read() {
+    const std::filesystem::path table = folder_ / k_clock_processes;
+    if (!file_exists(table)) {
+      return fail(ErrorKind::input,
+                  fmt::format("{} cannot be read, so {} holds no clock measurements; {}",
+                              table.string(), folder_.string(), k_remedy));
+    }
+    TRY_ASSIGN(processes_, read_processes(table));
+    TRY(read_records(folder_ / k_clock_offsets, processes_));
+    find_ranks();
+    TRY(check_whole());
+    note_shared_clocks();
+    return {};
+  }
+
+  Result<void> use(LocationIndex l) {
+    trace::LocationSkeleton& location = trace_.locations[l];
+    const std::uint32_t rank = rank_of_process_[definitions_.process_of[l]];
+    if (rank == k_none) {
+      return misfit(fmt::format("location {} of the archive belongs to no rank of MPI",
+                                definitions_.locations[l].id));
+    }
+    const Process& process = processes_[rank];
+    if (location.event_count > 0 &&
+        (location.last < process.begin || location.first > process.end)) {
+      return misfit(fmt::format(
+          "the archive has events of rank {} from {} to {} ticks of its timer, but its clock was "
+          "measured from {} to {} of {}: another run, or another timer",
+          rank, location.first, location.last, process.begin, process.end, process.timer));
+    }
+    location.clock_offsets = process.records;
+    return {};
+  }
+
+ private:
+  [[nodiscard]] tl::unexpected<Error> misfit(const std::string& why) const {
+    return fail(ErrorKind::input,
+                fmt::format("the clock measurements in {} do not belong to {}: {}",
+                            folder_.string(), trace_.path, why));
+  }
+
+  void find_ranks() {
+    rank_of_process_ = trace::ranks_of_processes(definitions_);
+    for (const std::uint32_t rank : rank_of_process_) {
+      ranks_ = std::max<std::size_t>(ranks_, rank == k_none ? 0 : rank + 1);
+    }
+  }
+
+  /// Notes which processes read one clock, as archives of the recorder do.
+  void note_shared_clocks() {
+    std::map<std::uint64_t, std::string> sets;
+    for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
+      std::string& set = sets[processes_[rank].clock_of];
+      set += (set.empty() ? "" : ",") + std::to_string(rank);
+    }
+    std::string all;
+    for (const auto& [clock, set] : sets) {
+      if (set.find(',') != std::string::npos) all += (all.empty() ? "" : " ") + set;
+    }
+    auto& properties = trace_.definitions.properties;
+    std::erase_if(properties, [](const auto& one) { return one.name == trace::k_property_clocks; });
+    if (!all.empty()) properties.push_back({trace::k_property_clocks, all});
+  }
+
+  [[nodiscard]] Result<void> check_whole() const {
+    if (trace::find_property(definitions_, trace::k_property_correction) != nullptr) {
+      return misfit(
+          "the archive was corrected already, and its times are no stamps of a timer; "
+          "correct the original");
+    }
+    if (ranks_ != processes_.size()) {
+      return misfit(fmt::format("the archive has {} ranks of MPI, and {} were measured", ranks_,
+                                processes_.size()));
+    }
+    const std::uint64_t rate = definitions_.clock.resolution_hz;
+    for (const Process& process : processes_) {
+      const std::uint64_t own = process.ticks_per_second;
+      const std::uint64_t apart = std::max(own, rate) - std::min(own, rate);
+      if (apart > std::min(own, rate) / 1000) {
+        return misfit(
+            fmt::format("its timer has {} ticks per second, and {}, which was measured, "
+                        "has {}; give --timer of the tracer to entrain record",
+                        rate, process.timer, own));
+      }
+    }
+    const bool known = std::any_of(processes_.begin(), processes_.end(), [](const Process& one) {
+      return !one.records.empty() || one.clock_of == 0;
+    });
+    const auto alone = std::count_if(processes_.begin(), processes_.end(), [](const Process& one) {
+      return one.records.empty() && one.clock_of != 0;
+    });
+    if (known && alone == 0) return {};
+    return misfit(fmt::format("{} of {} clocks were not measured", alone, processes_.size()));
+  }
+
+  std::filesystem::path folder_;
+  trace::Trace& trace_;
+  const trace::Definitions& definitions_;
+  std::vector<Process> processes_;              ///< by rank
+  std::vector<std::uint32_t> rank_of_process_;  ///< k_none: none
+  std::size_t ranks_ = 0;                       ///< of the trace
+};
+
+}  // namespace
+
+Result<void> use_measurements(const std::filesystem::path& folder, Team& processes,
+                              const trace::Partition& partition, trace::Trace& trace) {
+  Measurements measurements(folder, trace);
+  TRY(processes.agree(measurements.read()));
+  Result<void> used;
+  for (const LocationIndex l : trace::locations_of(partition, processes.rank())) {
+    if (used) used = measurements.use(l);
+  }
+  return processes.agree(std::move(used));
+}
+
+}  // namespace entrain::clocks
