@@ -97,7 +97,8 @@ TEST_P(Beside, clocks_alone_are_measured) {
 }
 
 TEST_P(Beside, periodic_sessions_are_held_too) {
-  run_on_virtual_nodes({"--clocks-only", "--sync-period", "0.005", "--sync-max-messages", "5"});
+  run_on_virtual_nodes({"--clocks-only", "--sync-period", "0.005", "--sync-max-messages", "5",
+                        "--sync-budget", "100"});
   if (HasFatalFailure()) return;
   std::set<std::uint64_t> sessions;
   for (const Sample& sample : samples_in(clocks())) sessions.insert(sample.session);

@@ -2,6 +2,8 @@
 // Clock sessions every so many seconds, behind collective calls of the program.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "record/recorded.hpp"
 #include "record/samples.hpp"
 
@@ -19,8 +21,11 @@ class PeriodicSessions : public EveryMpi {
         {"ENTRAIN_VIRTUAL_NODES", std::to_string(count)}};
     const WithVariables with(variables);
     const std::filesystem::path trace = scratch_ / how;
-    outcome_ = record(mpi_, count, trace, {program("periodic"), how, seconds},
-                      options + std::vector<std::string>{"--sync-max-messages", "10"});
+    outcome_ =
+        record(mpi_, count, trace, {program("periodic"), how, seconds},
+               std::vector<std::string>{"--sync-max-messages", "10"} +
+                   (options.empty() ? options
+                                    : options + std::vector<std::string>{"--sync-budget", "100"}));
     EXPECT_EQ(outcome_.exit_code, 0) << outcome_.summary() << outcome_.err;
     if (outcome_.exit_code != 0 || outcome_.out == "no threads\n") return 0;
     EXPECT_EQ(outcome_.out, "periodic done\n");
@@ -49,6 +54,20 @@ TEST_P(PeriodicSessions, behind_collective_calls_over_all_processes) {
     EXPECT_GE(run(3, how, "1.5"), 4u) << how;
     EXPECT_THAT(outcome_.err, HasSubstr("periodic clock sessions took ")) << how;
   }
+}
+
+TEST_P(PeriodicSessions, stay_within_their_budget) {
+  // With more processes than cores a whole session takes long; whatever it takes, decisions see it.
+  const std::map<std::string, std::string> variables{{"ENTRAIN_VIRTUAL_NODES", "4"}};
+  const WithVariables with(variables);
+  const ChildOutcome outcome =
+      record(mpi_, 4, scratch_ / "trace", {program("periodic"), "world", "2"},
+             {"--sync-period", "0.01", "--sync-max-messages", "1000", "--sync-budget", "0"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("than --sync-budget allows"));
+  std::set<std::uint64_t> sessions;
+  for (const Sample& sample : samples_in(scratch_ / "trace")) sessions.insert(sample.session);
+  EXPECT_EQ(sessions.size(), 2u);
 }
 
 TEST_P(PeriodicSessions, threads_at_the_same_time) {

@@ -20,8 +20,8 @@ TEST_P(Threads, a_thread_sends_while_another_measures_clocks) {
   const std::map<std::string, std::string> variables{{"ENTRAIN_VIRTUAL_NODES", "2"}};
   const WithVariables with(variables);
   for (const char* how : {"sync", "period"}) {
-    const ChildOutcome outcome =
-        record(mpi_, 2, scratch_ / how, {program("crossing"), how}, {"--sync-period", "0.05"});
+    const ChildOutcome outcome = record(mpi_, 2, scratch_ / how, {program("crossing"), how},
+                                        {"--sync-period", "0.05", "--sync-budget", "100"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.summary() << outcome.err;
     if (outcome.out == "no threads\n") GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
     EXPECT_EQ(outcome.out, "crossed\n");

@@ -125,6 +125,7 @@ void read_sync(Environment& environment, SyncSettings& sync) {
   environment.count("ENTRAIN_SYNC_FANOUT", sync.fanout, 1, 1'000'000);
   environment.real("ENTRAIN_SYNC_PERIOD", sync.period_s, 0, 1e6);
   environment.count("ENTRAIN_SYNC_EVERY", sync.every, 1, 1'000'000);
+  environment.real("ENTRAIN_SYNC_BUDGET", sync.budget_percent, 0, 100);
   sync.synced_host = static_cast<Choice>(environment.word("ENTRAIN_SYNCED_HOST", k_choice, 0));
   sync.synced_cluster =
       static_cast<Choice>(environment.word("ENTRAIN_SYNCED_CLUSTER", k_choice, 2));

@@ -22,6 +22,7 @@ struct SyncSettings {
   std::uint64_t fanout = 8;                ///< children of a process in ClockTree, 1 to 1e6
   double period_s = 0;                     ///< between periodic sessions, s; 0: there are none
   std::uint64_t every = 100;               ///< most collective calls between two decisions (Period)
+  double budget_percent = 1;               ///< of the run, for periodic sessions (Period); 0 to 100
   Choice synced_host = Choice::automatic;  ///< processes of a host share one clock
   Choice synced_cluster = Choice::no;      ///< all processes share one: no sessions
 };

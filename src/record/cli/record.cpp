@@ -76,7 +76,7 @@ class Record : public Verb {
   Command command_;
   const OptionSet* set_ = nullptr;  ///< what is no option of ours is the command
   Variable mpi_, buffer_, most_bytes_, most_locations_, timer_;
-  Variable messages_, duration_, drop_, fanout_, period_, every_, synced_host_;
+  Variable messages_, duration_, drop_, fanout_, period_, every_, budget_, synced_host_;
   bool synced_cluster_ = false, no_sync_ = false, clocks_only_ = false;
 };
 
@@ -202,6 +202,13 @@ void Record::declare_clocks(OptionSet& set) {
       "session is due, 1 to 1000000. Use a smaller one when sessions come too late; each "
       "decision is a broadcast. Default: 100.")
       ->group(k_clocks);
+  add_value(
+      set, "--sync-budget", budget_, number_as_text(100, "percent"), "PERCENT",
+      "With --sync-period: share of the run that periodic sessions and the decisions about "
+      "them may take, 0 to 100 %. Where they would take more, sessions get fewer exchanges, "
+      "down to a tenth, and then come later than the period says. Use a larger one when exact "
+      "times are worth it, 100 for no limit. Default: 1.")
+      ->group(k_clocks);
   add_value(set, "--synced-host", synced_host_, word_as_text(k_choices), "auto|yes|no",
             "Whether the processes of a machine share one clock, so that one of them measures for "
             "all. auto compares the clocks' identities and checks them with messages. Use yes or "
@@ -236,6 +243,7 @@ Environment Record::variables(const std::string& library) const {
   add("ENTRAIN_SYNC_FANOUT", fanout_);
   add("ENTRAIN_SYNC_PERIOD", period_);
   add("ENTRAIN_SYNC_EVERY", every_);
+  add("ENTRAIN_SYNC_BUDGET", budget_);
   add("ENTRAIN_SYNCED_HOST", synced_host_);
   if (clocks_only_) result.emplace_back("ENTRAIN_RECORD_CLOCKS_ONLY", "on");
   if (synced_cluster_) result.emplace_back("ENTRAIN_SYNCED_CLUSTER", "yes");
@@ -280,7 +288,7 @@ int Record::run() {
 
 /// What contradicts itself or could only fail after the program has run; "" if nothing does.
 std::string Record::contradiction() const {
-  const bool measures = messages_ || duration_ || drop_ || fanout_ || period_ || every_;
+  const bool measures = messages_ || duration_ || drop_ || fanout_ || period_ || every_ || budget_;
   const bool off = no_sync_ || synced_cluster_;
   if (clocks_only_ && off) return "--clocks-only measures clocks, and the other option forbids it";
   if (clocks_only_ && (buffer_ || most_bytes_ || most_locations_)) {

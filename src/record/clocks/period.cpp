@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 namespace entrain::record {
@@ -10,46 +11,90 @@ namespace entrain::record {
 namespace {
 
 constexpr std::uint64_t k_decisions_per_period = 10;
+/// A session has at least this part of the exchanges that were asked for.
+constexpr std::uint64_t k_shortest_session = 10;
+/// A session may take this many times as long as the latest one, exchange for exchange.
+constexpr double k_reserve = 1.5;
+/// One part of the budget in so many is for decisions.
+constexpr double k_share_of_decisions = 4;
+/// Most calls from one decision to the next, whatever decisions cost.
+constexpr double k_most_calls = 1e6;
 
 double seconds_of(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 }  // namespace
 
-void Period::set_up(double seconds, std::uint64_t every, Process process) {
+void Period::set_up(double seconds, const Limits& limits, Process process) {
   process_ = std::move(process);
   period_ns_ = static_cast<std::uint64_t>(seconds * 1e9);
-  every_ = every;
+  limits_ = limits;
   begin_ns_ = last_decision_ns_ = last_session_ns_ = process_.now_ns();
 }
 
-Period::Decision Period::decide(std::uint64_t now) const {
-  Decision decision;
-  decision.session = now - last_session_ns_ >= period_ns_ ? 1 : 0;
+double Period::allowed_ns(std::uint64_t now) const {
+  const double spent = static_cast<double>(sessions_took_ns_ + decisions_took_ns_);
+  return limits_.budget_share * static_cast<double>(now - begin_ns_) - spent;
+}
+
+SessionSize Period::affordable(std::uint64_t now) const {
+  if (limits_.budget_share >= 1) return {.exchanges = limits_.exchanges};
+  const double allowed = allowed_ns(now);
+  const auto least = std::max<std::uint64_t>(limits_.exchanges / k_shortest_session, 1);
+  const double fitting = exchange_ns_ > 0 ? allowed / (k_reserve * exchange_ns_)
+                                          : static_cast<double>(limits_.exchanges);
+  if (allowed <= 0 || fitting < static_cast<double>(least)) return {};
+  return {.exchanges =
+              static_cast<std::uint64_t>(std::min(fitting, static_cast<double>(limits_.exchanges))),
+          .limit_ns = static_cast<std::uint64_t>(allowed) / limits_.tree_levels};
+}
+
+std::uint64_t Period::next_interval(std::uint64_t now) const {
   const std::uint64_t between_calls =
       std::max<std::uint64_t>((now - last_decision_ns_) / interval_, 1);
   const std::uint64_t wanted = period_ns_ / k_decisions_per_period / between_calls;
   // A short burst of calls must not make decisions rare at once.
-  decision.next =
-      static_cast<int>(std::clamp<std::uint64_t>(std::min(wanted, 2 * interval_), 1, every_));
+  const std::uint64_t next =
+      std::clamp<std::uint64_t>(std::min(wanted, 2 * interval_), 1, limits_.every);
+  if (decisions_ == 0 || limits_.budget_share >= 1 || limits_.budget_share <= 0) return next;
+  const double mean = static_cast<double>(decisions_took_ns_) / static_cast<double>(decisions_);
+  const double apart = mean * k_share_of_decisions / limits_.budget_share;
+  const double least = std::min(apart / static_cast<double>(between_calls), k_most_calls);
+  return std::max(next, static_cast<std::uint64_t>(least));
+}
+
+Period::Decision Period::decide(std::uint64_t now) const {
+  Decision decision{.next = static_cast<int>(next_interval(now))};
+  if (now - last_session_ns_ < period_ns_) return decision;
+  const SessionSize size = affordable(now);
+  decision.exchanges = static_cast<int>(size.exchanges);
+  constexpr std::uint64_t k_most_us = std::numeric_limits<int>::max();
+  decision.limit_us = static_cast<int>(std::min(size.limit_ns / 1000, k_most_us));
   return decision;
 }
 
-bool Period::due() {
-  if (period_ns_ == 0 || --left_ > 0) return false;
+std::optional<SessionSize> Period::due() {
+  if (period_ns_ == 0 || --left_ > 0) return std::nullopt;
   const std::uint64_t begin = process_.now_ns();
   Decision decision;
   if (process_.decides) decision = decide(begin);
-  int numbers[2] = {decision.session, decision.next};
-  process_.broadcast(numbers, 2);
-  interval_ = left_ = static_cast<std::uint64_t>(numbers[1]);
+  int numbers[3] = {decision.exchanges, decision.limit_us, decision.next};
+  if (process_.decides && decision.exchanges == 0 && begin - last_session_ns_ >= period_ns_) {
+    ++put_off_;
+  }
+  process_.broadcast(numbers, 3);
+  interval_ = left_ = static_cast<std::uint64_t>(numbers[2]);
   last_decision_ns_ = process_.now_ns();
   ++decisions_;
   decisions_took_ns_ += last_decision_ns_ - begin;
-  return numbers[0] != 0;
+  if (numbers[0] == 0) return std::nullopt;
+  return SessionSize{.exchanges = static_cast<std::uint64_t>(numbers[0]),
+                     .limit_ns = static_cast<std::uint64_t>(numbers[1]) * 1000};
 }
 
-void Period::session_over(std::uint64_t duration_ns, bool own) {
+void Period::session_over(std::uint64_t duration_ns, std::uint64_t exchanges, bool own) {
   last_session_ns_ = last_decision_ns_ = process_.now_ns();
+  exchange_ns_ =
+      static_cast<double>(duration_ns) / static_cast<double>(std::max<std::uint64_t>(exchanges, 1));
   if (!own) return;
   ++sessions_;
   sessions_took_ns_ += duration_ns;
@@ -58,6 +103,10 @@ void Period::session_over(std::uint64_t duration_ns, bool own) {
 std::string Period::cost() const {
   if (period_ns_ == 0) return "";
   const std::uint64_t run = std::max<std::uint64_t>(process_.now_ns() - begin_ns_, 1);
+  if (sessions_ == 0 && put_off_ > 0) {
+    return "no periodic clock session was held: one would have taken more of the run than "
+           "--sync-budget allows";
+  }
   if (decisions_ == 0) {
     return "no periodic clock session was held: the program makes no blocking collective call over "
            "all processes; let it call entrain_timesync";

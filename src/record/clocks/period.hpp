@@ -3,9 +3,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace entrain::record {
+
+/// The size of one clock session.
+struct SessionSize {
+  std::uint64_t exchanges = 0;  ///< of a process with each of its children, at least 1
+  /// After this a parent begins no exchange; it makes one at least. Nanoseconds.
+  std::uint64_t limit_ns = ~std::uint64_t{0};
+};
 
 /// Decides when the recorder holds a clock session that the program did not ask for: about every
 /// `seconds`, at the end of a blocking collective call over all processes.
@@ -18,6 +26,16 @@ namespace entrain::record {
 ///
 /// Example with a period of 10 s: calls come every 1 ms, so ten decisions per period are one in
 /// 1,000 calls, and n = `every` = 100 is taken. Where calls come every 0.5 s, n = 2.
+///
+/// Sessions and broadcasts together stay within a share of the run so far, the budget, as far as
+/// that can be known: rank 0 predicts what an exchange costs by the sessions before. A session that
+/// does not fit gets fewer exchanges, down to a tenth; if that is too much as well, it waits until
+/// the run has earned it. Broadcasts get a quarter of the budget, and become rarer than `every`
+/// says where they would need more.
+///
+/// Example with a budget of 1 %: after 60 s, 0.6 s may have been spent, and 0.2 s were. A session
+/// of 100 exchanges took 0.5 s, which with the reserve of one half is 0.75 s: too long. One of 53
+/// fits.
 class Period {
  public:
   struct Process {
@@ -25,30 +43,44 @@ class Period {
     std::function<std::uint64_t()> now_ns;                 ///< a clock that does not fall
     std::function<void(int* first, int count)> broadcast;  ///< of rank 0's numbers; collective
   };
+  struct Limits {
+    std::uint64_t every = 1;        ///< calls between two decisions, at most; at least 1
+    std::uint64_t exchanges = 1;    ///< of a session, at most; at least 1
+    double budget_share = 1;        ///< of the run, 0 to 1; 1: no limit
+    std::uint64_t tree_levels = 1;  ///< each of which may take a session's time limit
+  };
 
-  /// `seconds` 0: never. `every`: at least 1.
-  void set_up(double seconds, std::uint64_t every, Process process);
+  /// `seconds` 0: never.
+  void set_up(double seconds, const Limits& limits, Process process);
   [[nodiscard]] bool on() const { return period_ns_ > 0; }
-  /// Call it at the end of each blocking collective call over all processes. Returns true in all of
-  /// them if they are to hold a session now.
-  bool due();
-  /// A session has ended now, after `duration_ns`; `own`: one that due() asked for.
-  void session_over(std::uint64_t duration_ns, bool own);
+  /// Call it at the end of each blocking collective call over all processes. Gives all of them the
+  /// size of the session that they are to hold now, if any.
+  std::optional<SessionSize> due();
+  /// A session of this number of exchanges has ended now, after `duration_ns`; `own`: one that
+  /// due() asked for.
+  void session_over(std::uint64_t duration_ns, std::uint64_t exchanges, bool own);
   /// One sentence on the time that periodic sessions have cost this process so far, or on why there
   /// were none. "" if there is no period.
   [[nodiscard]] std::string cost() const;
 
  private:
   struct Decision {
-    int session = 0, next = 1;
+    int exchanges = 0;  ///< 0: no session
+    int limit_us = 0, next = 1;
   };
   [[nodiscard]] Decision decide(std::uint64_t now_ns) const;
+  [[nodiscard]] std::uint64_t next_interval(std::uint64_t now_ns) const;
+  [[nodiscard]] SessionSize affordable(std::uint64_t now_ns) const;
+  [[nodiscard]] double allowed_ns(std::uint64_t now_ns) const;
 
   Process process_;
-  std::uint64_t period_ns_ = 0, every_ = 1;
+  Limits limits_;
+  std::uint64_t period_ns_ = 0;
   std::uint64_t interval_ = 1, left_ = 1;  ///< calls from one decision to the next
   std::uint64_t begin_ns_ = 0, last_decision_ns_ = 0, last_session_ns_ = 0;
   std::uint64_t decisions_ = 0, decisions_took_ns_ = 0, sessions_ = 0, sessions_took_ns_ = 0;
+  double exchange_ns_ = 0;     ///< time of a session per exchange, of the latest one; 0: unknown
+  std::uint64_t put_off_ = 0;  ///< decisions at which a session was due and too dear
 };
 
 }  // namespace entrain::record

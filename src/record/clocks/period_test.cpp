@@ -11,14 +11,16 @@ constexpr std::uint64_t k_ms = 1'000'000, k_s = 1'000'000'000;
 /// Rank 0 and another process, whose collective calls end at the same times.
 class Pair {
  public:
-  Pair(double seconds, std::uint64_t every) {
+  Pair(double seconds, std::uint64_t every) : Pair(seconds, {.every = every, .exchanges = 100}) {}
+  Pair(double seconds, const Period::Limits& limits) {
     const auto now = [this] { return now_; };
-    first_.set_up(seconds, every,
+    first_.set_up(seconds, limits,
                   {.decides = true, .now_ns = now, .broadcast = [this](int* first, int count) {
                      sent_.assign(first, first + count);
+                     now_ += broadcast_ns_;
                      ++broadcasts_;
                    }});
-    second_.set_up(seconds, every,
+    second_.set_up(seconds, limits,
                    {.decides = false, .now_ns = now, .broadcast = [this](int* first, int count) {
                       ASSERT_EQ(static_cast<std::size_t>(count), sent_.size());
                       std::copy(sent_.begin(), sent_.end(), first);
@@ -29,18 +31,30 @@ class Pair {
   /// The end of a call, `after` nanoseconds after the last one. True if a session is due.
   bool call(std::uint64_t after) {
     now_ += after;
-    const bool due = first_.due();
-    EXPECT_EQ(second_.due(), due);
+    const auto due = first_.due(), other = second_.due();
+    EXPECT_EQ(other.has_value(), due.has_value());
     EXPECT_EQ(received_, broadcasts_);
-    if (!due) return false;
-    now_ += k_ms;
-    first_.session_over(k_ms, true);
-    second_.session_over(k_ms, true);
+    if (!due || !other) return false;
+    EXPECT_EQ(other->exchanges, due->exchanges);
+    EXPECT_EQ(other->limit_ns, due->limit_ns);
+    latest_ = *due;
+    hold(due->exchanges, true);
     return true;
+  }
+
+  /// A session, with the time that it takes.
+  void hold(std::uint64_t exchanges, bool own) {
+    const std::uint64_t took = exchanges * exchange_ns_;
+    now_ += took;
+    sessions_took_ += own ? took : 0;
+    first_.session_over(took, exchanges, own);
+    second_.session_over(took, exchanges, own);
   }
 
   Period first_, second_;
   int broadcasts_ = 0;
+  SessionSize latest_;
+  std::uint64_t exchange_ns_ = k_ms / 100, broadcast_ns_ = 0, sessions_took_ = 0;
 
  private:
   std::uint64_t now_ = 5 * k_s;
@@ -79,6 +93,58 @@ TEST(Period, decisions_are_at_most_every_calls_apart) {
   for (int i = 0; i < 100'000; ++i) pair.call(k_ms);
   EXPECT_GE(pair.broadcasts_, 1000);
   EXPECT_LE(pair.broadcasts_, 1010);
+}
+
+TEST(Period, sessions_that_cost_too_much_become_short_and_rare) {
+  Pair pair(1, {.every = 100, .exchanges = 100, .budget_share = 0.01, .tree_levels = 2});
+  pair.exchange_ns_ = 5 * k_ms;  // a whole session takes half a second
+  pair.hold(100, false);
+  int sessions = 0;
+  for (int i = 0; i < 10'000; ++i) {  // 100 s: 1 s may be spent
+    if (!pair.call(10 * k_ms)) continue;
+    ++sessions;
+    EXPECT_GE(pair.latest_.exchanges, 10u);
+    EXPECT_LT(pair.latest_.exchanges, 100u);
+    EXPECT_GT(pair.latest_.limit_ns, 0u);
+    EXPECT_LE(pair.latest_.limit_ns, k_s / 2);  // both levels together: what is left
+  }
+  EXPECT_GE(sessions, 8);
+  EXPECT_LE(pair.sessions_took_, k_s);
+}
+
+TEST(Period, without_a_limit_sessions_are_whole) {
+  Pair pair(1, {.every = 100, .exchanges = 100});
+  pair.exchange_ns_ = 5 * k_ms;
+  ASSERT_TRUE(pair.call(2 * k_s));
+  EXPECT_EQ(pair.latest_.exchanges, 100u);
+  EXPECT_GT(pair.latest_.limit_ns, 1000 * k_s);
+}
+
+TEST(Period, a_session_that_turns_cheap_is_whole_again) {
+  Pair pair(1, {.every = 1, .exchanges = 100, .budget_share = 0.01});
+  pair.exchange_ns_ = 5 * k_ms;
+  pair.hold(100, false);
+  for (int i = 0; i < 100; ++i) pair.call(k_s);
+  EXPECT_LT(pair.latest_.exchanges, 100u);
+  pair.exchange_ns_ = k_ms / 100;
+  for (int i = 0; i < 100; ++i) pair.call(k_s);
+  EXPECT_EQ(pair.latest_.exchanges, 100u);
+}
+
+TEST(Period, dear_decisions_are_rare) {
+  Pair pair(1, {.every = 100, .exchanges = 100, .budget_share = 0.01});
+  pair.broadcast_ns_ = 20 * k_ms;
+  pair.hold(100, false);
+  const int calls = 100'000;  // of 1 ms each: 100 s, of which a quarter of 1 % are 12 broadcasts
+  for (int i = 0; i < calls; ++i) pair.call(k_ms);
+  EXPECT_GE(pair.broadcasts_, 5);
+  EXPECT_LE(pair.broadcasts_, 25);
+}
+
+TEST(Period, no_budget_is_told) {
+  Pair pair(1, {.every = 1, .exchanges = 100, .budget_share = 0});
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(pair.call(k_s));
+  EXPECT_THAT(pair.first_.cost(), testing::HasSubstr("--sync-budget"));
 }
 
 TEST(Period, its_cost_is_one_sentence) {

@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include <algorithm>
+
 #include "record/base/say.hpp"
 #include "record/base/timer.hpp"
 #include "record/clocks/clock_points.hpp"
@@ -193,11 +195,23 @@ void ClockTree::join_tree(MPI_Comm tree) {
   for (const int child : world_ranks_of(children, tree, world_)) children_.push_back(child);
 }
 
-void ClockTree::measure(std::uint32_t session, Journal& journal) {
-  if (!measures_) return;
+std::uint64_t ClockTree::most_levels() const {
+  int size = 0;
+  real.MPI_Comm_size(world_, &size);
+  // Hosts and the processes below them are two trees, whose sizes have at most this product.
+  std::uint64_t levels = 1, reached = 1;
+  for (std::uint64_t width = 1; reached < static_cast<std::uint64_t>(size); ++levels) {
+    width *= settings_.fanout;
+    reached += width;
+  }
+  return levels;
+}
+
+std::uint64_t ClockTree::measure(std::uint32_t session, const SessionSize& size, Journal& journal) {
+  if (!measures_) return size.exchanges;
   std::vector<ClockSample> samples;
   if (parent_ >= 0) samples = ask_parent(session);
-  serve_children();
+  const std::uint64_t exchanges = serve_children(size);
   drop_slowest(samples, settings_.dropped_share);
   // Nobody goes on while others measure: a program at work would disturb them.
   MPI_Request request = MPI_REQUEST_NULL;
@@ -213,6 +227,7 @@ void ClockTree::measure(std::uint32_t session, Journal& journal) {
                      std::to_string(s.parent), std::to_string(s.round_trip), s.kept ? "1" : "0"});
   }
   journal.add_all(lines);
+  return exchanges;
 }
 
 std::vector<ClockSample> ClockTree::ask_parent(std::uint32_t session) const {
@@ -224,11 +239,13 @@ std::vector<ClockSample> ClockTree::ask_parent(std::uint32_t session) const {
   return samples;
 }
 
-void ClockTree::serve_children() const {
-  if (children_.empty()) return;
-  const auto limit = static_cast<std::uint64_t>(settings_.max_duration_s * 1e9);
+std::uint64_t ClockTree::serve_children(const SessionSize& size) const {
+  if (children_.empty()) return size.exchanges;
+  const auto longest = static_cast<std::uint64_t>(settings_.max_duration_s * 1e9);
+  const std::uint64_t limit = std::min(longest, size.limit_ns);
   const std::uint64_t begin = timer.now().truth;
-  for (std::uint64_t i = 0; i < settings_.max_messages; ++i) {
+  std::uint64_t i = 0;
+  for (; i < size.exchanges; ++i) {
     // At least one exchange: a session without a sample would be none.
     if (i > 0 && timer.now().truth - begin >= limit) break;
     for (const int child : children_) {
@@ -237,6 +254,7 @@ void ClockTree::serve_children() const {
     }
   }
   for (const int child : children_) send_go(child, false, world_);
+  return i;
 }
 
 }  // namespace entrain::record

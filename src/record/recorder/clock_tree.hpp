@@ -8,6 +8,7 @@
 #include "record/base/journal.hpp"
 #include "record/base/process_record.hpp"
 #include "record/base/settings.hpp"
+#include "record/clocks/period.hpp"
 #include "record/mpi/real_mpi.hpp"
 
 namespace entrain::record {
@@ -39,15 +40,19 @@ class ClockTree {
               Journal& journal);
   /// True in all processes if any of them measures its clock.
   [[nodiscard]] bool any() const { return any_; }
-  /// Holds one session and notes its samples in the journal; collective over `world`.
-  void measure(std::uint32_t session, Journal& journal);
+  /// Holds one session and notes its samples in the journal; collective over `world`. Returns the
+  /// number of exchanges with each child, which a time limit may have cut short; a process without
+  /// children returns what was planned.
+  std::uint64_t measure(std::uint32_t session, const SessionSize& size, Journal& journal);
+  /// The levels of the tree, or more. The same in all processes.
+  [[nodiscard]] std::uint64_t most_levels() const;
 
  private:
   [[nodiscard]] bool host_shares_clock(MPI_Comm host) const;
   [[nodiscard]] bool cluster_shares_clock(const std::string& identity) const;
   void join_tree(MPI_Comm tree);
   [[nodiscard]] std::vector<ClockSample> ask_parent(std::uint32_t session) const;
-  void serve_children() const;
+  [[nodiscard]] std::uint64_t serve_children(const SessionSize& size) const;
 
   SyncSettings settings_;
   MPI_Comm world_ = MPI_COMM_NULL;

@@ -39,11 +39,7 @@ bool Recorder::has_all(MPI_Comm handle) {
   return all;
 }
 
-void Recorder::measure_clocks(bool was_due) {
-  const Stamp begin = timer.now();
-  sessions_.measure();
-  sessions_.session_over(begin, was_due);
-}
+void Recorder::measure_clocks(const std::optional<SessionSize>& due) { sessions_.measure(due); }
 
 void Recorder::finish_measuring() {
   state = State::over;

@@ -211,20 +211,20 @@ void Recorder::remove_archives() {
   }
 }
 
-void Recorder::measure_clocks(Location& at, bool was_due) {
+void Recorder::measure_clocks(Location& at, const std::optional<SessionSize>& due) {
   threads_.use_region(k_session_region);
-  const Stamp begin = timer.now();
-  at.enter(begin, k_session_region);
-  sessions_.measure();
+  at.enter(timer.now(), k_session_region);
+  sessions_.measure(due);
   at.leave(timer.now(), k_session_region);
-  sessions_.session_over(begin, was_due);
 }
 
 void Recorder::after_collective_on(MPI_Comm handle) {
   if (state == State::measuring) {
     const bool counts = has_all(handle);
     ++this_thread.depth;
-    if (counts && sessions_.due()) measure_clocks(true);
+    if (counts) {
+      if (const auto due = sessions_.due()) measure_clocks(due);
+    }
     --this_thread.depth;
     return;
   }
@@ -237,10 +237,10 @@ void Recorder::after_collective_on(MPI_Comm handle) {
     if (!counts) return;
   }
   ++this_thread.depth;
-  if (sessions_.due()) {
+  if (const auto due = sessions_.due()) {
     Location* const at = this_location();
     // Without a place for its records the session must be held all the same: others wait.
-    measure_clocks(at != nullptr ? *at : Threads::nobody(), true);
+    measure_clocks(at != nullptr ? *at : Threads::nobody(), due);
   }
   --this_thread.depth;
 }

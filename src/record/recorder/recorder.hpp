@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,11 @@ class Recorder {
   Threads& threads() { return threads_; }
   Handles& handles() { return handles_; }
 
-  /// Holds a clock session, which is a region of `at`; collective over the world. `was_due`: it is
-  /// a periodic one.
-  void measure_clocks(Location& at, bool was_due = false);
+  /// Holds a clock session, which is a region of `at`; collective over the world. `due`: the size
+  /// of a periodic one.
+  void measure_clocks(Location& at, const std::optional<SessionSize>& due = std::nullopt);
   /// The same while only clocks are measured, which is a region of nobody.
-  void measure_clocks(bool was_due = false);
+  void measure_clocks(const std::optional<SessionSize>& due = std::nullopt);
   /// Call it at the end of each blocking collective call of the program: a session may follow.
   void after_collective_on(MPI_Comm handle);
 

@@ -5,7 +5,12 @@ namespace entrain::record {
 
 void Sessions::set_up_first() {
   tree_.set_up(setup_.sync, world_.comm(), setup_.clock_identity, journal_);
-  period_.set_up(tree_.any() ? setup_.sync.period_s : 0, setup_.sync.every,
+  const SyncSettings& sync = setup_.sync;
+  period_.set_up(tree_.any() ? sync.period_s : 0,
+                 {.every = sync.every,
+                  .exchanges = sync.max_messages,
+                  .budget_share = sync.budget_percent / 100,
+                  .tree_levels = tree_.most_levels()},
                  {.decides = world_.rank() == 0,
                   .now_ns = [] { return timer.now().truth; },
                   .broadcast = [this](int* first, int count) { world_.broadcast(first, count); }});
@@ -14,13 +19,12 @@ void Sessions::set_up_first() {
   world_only_ = !world_.all_agree(!setup_.several_threads);
 }
 
-void Sessions::measure() {
+void Sessions::measure(const std::optional<SessionSize>& due) {
   if (count_ == 0) set_up_first();
-  tree_.measure(count_++, journal_);
-}
-
-void Sessions::session_over(const Stamp& begin, bool was_due) {
-  period_.session_over(timer.now().truth - begin.truth, was_due);
+  const Stamp begin = timer.now();
+  const SessionSize size = due.value_or(SessionSize{.exchanges = setup_.sync.max_messages});
+  const std::uint64_t exchanges = tree_.measure(count_++, size, journal_);
+  period_.session_over(timer.now().truth - begin.truth, exchanges, due.has_value());
 }
 
 }  // namespace entrain::record

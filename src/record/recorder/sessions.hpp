@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -30,15 +31,14 @@ class Sessions {
   /// Once, before the first session.
   void set_up(Setup setup) { setup_ = std::move(setup); }
 
-  /// Holds a session. Collective over the world.
-  void measure();
-  /// The session that began at `begin` is over. `was_due`: due() asked for it.
-  void session_over(const Stamp& begin, bool was_due);
+  /// Holds a session: one that due() asked for, of that size, or one that the program asks for.
+  /// Collective over the world.
+  void measure(const std::optional<SessionSize>& due = std::nullopt);
   /// True while there are periodic sessions. Any thread may read it.
   static inline std::atomic<bool> periodic{false};
-  /// At the end of a blocking collective call over all processes: true in all of them if they are
-  /// to hold a session now.
-  bool due() { return period_.due(); }
+  /// At the end of a blocking collective call over all processes: in all of them the size of the
+  /// session that they are to hold now, if any.
+  std::optional<SessionSize> due() { return period_.due(); }
   /// True if only calls on MPI_COMM_WORLD count for due(). Where several threads call MPI, those of
   /// two processes may reach two communicators in different orders; on one there is one order.
   [[nodiscard]] bool world_only() const { return world_only_; }
