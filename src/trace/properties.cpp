@@ -92,7 +92,7 @@ std::vector<std::uint32_t> ranks_of_processes(const Definitions& definitions) {
 
 std::vector<std::uint32_t> proved_clocks(const Definitions& definitions) {
   const std::string* const value = find_property(definitions, k_property_clocks);
-  if (value == nullptr) return {};
+  if (value == nullptr || find_property(definitions, k_property_correction) != nullptr) return {};
   const std::vector<std::uint32_t> ranks = ranks_of_processes(definitions);
   std::uint32_t most = 0;
   for (const std::uint32_t rank : ranks) most = std::max(most, rank == k_none ? 0 : rank + 1);

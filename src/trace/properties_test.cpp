@@ -14,6 +14,38 @@ TEST(FindProperty, gives_the_value_or_nothing) {
   EXPECT_EQ(find_property(definitions, "C"), nullptr);
 }
 
+/// Two processes with two locations each; rank 0 is the second one.
+Definitions two_processes(const char* clocks) {
+  Definitions definitions;
+  definitions.process_of = {0, 0, 1, 1};
+  definitions.comms.resize(2);
+  definitions.comms[0].group_a = {0};
+  definitions.comms[1].group_a = {2, 0};
+  definitions.properties = {{k_property_clocks, clocks}};
+  return definitions;
+}
+
+TEST(RanksOfProcesses, are_those_of_the_largest_communicator) {
+  EXPECT_EQ(ranks_of_processes(two_processes("")), (std::vector<std::uint32_t>{1, 0}));
+  Definitions none = two_processes("");
+  none.comms.clear();
+  EXPECT_EQ(ranks_of_processes(none), (std::vector<std::uint32_t>{0, 1}));
+}
+
+TEST(ProvedClocks, are_sets_of_ranks) {
+  using Sets = std::vector<std::uint32_t>;
+  EXPECT_EQ(proved_clocks(two_processes("0-1")), (Sets{0, 0, 0, 0}));
+  EXPECT_EQ(proved_clocks(two_processes("1 0")), (Sets{0, 0, 1, 1}));
+  EXPECT_EQ(proved_clocks(two_processes("0")), (Sets{k_none, k_none, 0, 0}));
+  EXPECT_EQ(proved_clocks(two_processes("0-2")), Sets{});
+}
+
+TEST(ProvedClocks, a_corrected_trace_has_none) {
+  Definitions definitions = two_processes("0-1");
+  definitions.properties.push_back({k_property_correction, "x"});
+  EXPECT_TRUE(proved_clocks(definitions).empty());
+}
+
 TEST(CompletenessOf, is_empty_where_the_properties_say_nothing) {
   Definitions definitions;
   definitions.properties = {{"SCOREP::UNWINDING", "false"}};
