@@ -23,8 +23,10 @@ inline constexpr const char* k_clock_delays = "clock_delays.csv";
 /// one-way columns of the file rely on interpolated clocks, so they are not used.
 ///
 /// Errors: ErrorKind::input if there is no such file; for a file that is no such table, with the
-/// line; and for a file of another archive, which names a machine that the definitions lack.
+/// line; and for a file of another archive, which names a machine that the definitions lack, unless
+/// it lies `apart`: it is known to be of the same run (use_measurements), and other tracers may
+/// have other names for machines.
 Result<MuTicks> read_delay_mu(const std::filesystem::path& folder,
-                              const trace::Definitions& definitions);
+                              const trace::Definitions& definitions, bool apart = false);
 
 }  // namespace entrain::clocks

@@ -52,6 +52,13 @@ TEST_F(ClockDelays, are_a_quarter_of_the_shortest_round_trip_per_class) {
             (MuTicks{0, 0, trace::k_largest_mu}));
 }
 
+TEST_F(ClockDelays, beside_another_tracer_machines_may_have_other_names) {
+  std::ofstream(folder_ / k_clock_delays, std::ios::binary) << k_head << "x,y,400,1,1\n";
+  definitions_.clock.resolution_hz = 2'300'000'000;
+  EXPECT_FALSE(read_delay_mu(folder_.path(), definitions_));
+  EXPECT_EQ(read_delay_mu(folder_.path(), definitions_, true), (MuTicks{0, 0, 100}));
+}
+
 TEST_F(ClockDelays, of_another_archive_are_refused) {
   const auto expect_refused = [&](const std::string& text) {
     const auto refused = mu_of(text);

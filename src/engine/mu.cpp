@@ -53,7 +53,8 @@ Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace
         apart.empty() ? std::filesystem::path(loaded.trace.path).parent_path()
                       : std::filesystem::path(apart);
     TRY_ASSIGN(const MuTicks ticks,
-               agree(workers.processes(), clocks::read_delay_mu(folder, loaded.trace.definitions)));
+               agree(workers.processes(),
+                     clocks::read_delay_mu(folder, loaded.trace.definitions, !apart.empty())));
     return ChosenMu{ticks, k_delays};
   }
   if (option.source != MuSource::round_trip) return choose_mu(loaded.trace, maps, option);

@@ -31,7 +31,10 @@ std::string trace_text(const CheckReport& report) {
 std::string presync_text(const CheckReport& report) {
   std::string text = report.presync;
   if (report.presync == "none") text = "none: time stamps as stored";
-  if (report.presync == "linear") text = "linear: through the ClockOffset records";
+  if (report.presync == "linear") {
+    const std::string& from = report.clocks.sessions;
+    text = "linear: through the " + (from.empty() ? "ClockOffset records" : from);
+  }
   if (report.presync == "causal") text = "causal: bent by messages and collectives";
   if (report.presync == "regression" || report.presync == "spline") {
     const auto& clocks = report.clocks.clocks;
