@@ -58,7 +58,7 @@ TEST(GoldenNet, schedule) {
   report.drift_ppb = 300 * k_ppm;
   report.delays = net::link_delays(network.topology, {});
   report.seed = 1;
-  report.chosen = net::Method::hss;
+  report.choice.method = net::Method::hss;
   report.written = "plan.csv";
   for (const net::Method method : net::k_methods) {
     const net::Schedule schedule = net::plan(network.topology, network.tree, method).value();

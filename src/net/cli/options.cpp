@@ -136,21 +136,24 @@ Result<Topology> TopologyArgument::get(std::uint64_t seed) const {
                           topology->nodes()[topology->links()[link].b].name));
 }
 
-void add_method(OptionSet& set, Method& method) {
-  static constexpr std::array<std::pair<const char*, Method>, 5> k_choices{
-      {{"sss", Method::sss},
+void add_method(OptionSet& set, std::optional<Method>& method) {
+  static constexpr std::array<std::pair<const char*, std::optional<Method>>, 6> k_choices{
+      {{"auto", std::nullopt},
+       {"sss", Method::sss},
        {"hss", Method::hss},
        {"joined", Method::joined},
        {"alternating", Method::alternating},
        {"doubling", Method::doubling}}};
   add_value(
       set, "--method", method, [](std::string_view text) { return parse_choice(text, k_choices); },
-      "sss|hss|joined|alternating|doubling",
-      "sss: one building block pattern. Use it for one switch. hss: gather and "
-      "distribute, level by level, as in the paper. joined: as hss, with steps that "
-      "share slots and overlap. alternating: as joined. Use it in trees when the skew "
-      "bound is too large; it takes twice the slots. doubling: as joined. Use it when "
-      "the schedule must be short; its skew bound is larger. Default: joined.")
+      "auto|sss|hss|joined|alternating|doubling",
+      "auto: plan with all, and take the plan that holds and has the least skew bound (of "
+      "equal ones that with the fewest slots). sss: one building block pattern. Use it for "
+      "one switch. hss: gather and distribute, level by level, as in the paper. joined: as "
+      "hss, with steps that share slots and overlap. Use it on physical links. alternating: "
+      "as joined. Use it in trees when the skew bound is too large; it takes twice the "
+      "slots. doubling: as joined. Use it when the schedule must be short; its skew bound is "
+      "larger. Default: auto.")
       ->group(k_schedule);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,8 +45,8 @@ class TopologyArgument {
   bool given_tree_ = false;
 };
 
-/// Adds --method.
-void add_method(cli::OptionSet& set, Method& method);
+/// Adds --method. Nothing stands for the plan with the least bound.
+void add_method(cli::OptionSet& set, std::optional<Method>& method);
 /// Adds --drift.
 void add_drift(cli::OptionSet& set, std::int64_t& drift_ppb);
 

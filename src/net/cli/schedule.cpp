@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/cancel.hpp"
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
 #include "net/cli/options.hpp"
 #include "net/cli/verbs.hpp"
+#include "net/plan/choice.hpp"
 #include "net/report/files.hpp"
 #include "net/report/reports.hpp"
 #include "report/json.hpp"
@@ -21,9 +21,6 @@ using namespace cli;
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Above this number of interfaces in a tree, SSS is not planned just to show that it fails.
-constexpr std::size_t k_most_compared = 1000;
 
 class ScheduleVerb : public Verb {
  public:
@@ -38,9 +35,9 @@ class ScheduleVerb : public Verb {
          "link carries two packets in one slot, and every interface precedes every other "
          "one. If a plan fails, the report names a counterexample."},
         {{"entrain net schedule tree:8x4", "Compares the methods for 392 interfaces."},
-         {"entrain net schedule net.dot --method hss -o plan.csv",
+         {"entrain net schedule net.dot -o plan.csv",
           "Writes the slots, destinations and routes of each interface."}},
-        exit_codes({{"0", "the plan of --method holds"}, {"1", "it fails"}}),
+        exit_codes({{"0", "the plan that is taken holds"}, {"1", "it fails"}}),
         {"--method", "--drift", "--preset", "--output", "--json"}};
     return k_help;
   }
@@ -57,7 +54,7 @@ class ScheduleVerb : public Verb {
         ->group("OPTIONS OF THE SCHEDULE");
     parameters_.declare(set);
     set.path("-o,--output", output_, "FILE",
-             "Write the plan of --method to FILE, which must not exist: .csv or .json. Use it "
+             "Write the plan that is taken to FILE, which must not exist: .csv or .json. Use it "
              "when another program is to send the packets. Default: write none.")
         ->group("OUTPUT OPTIONS");
     common_.declare(set, "");
@@ -81,33 +78,24 @@ class ScheduleVerb : public Verb {
     TRY_ASSIGN(const Parameters parameters, parameters_.get());
     TRY_ASSIGN(const Topology topology, topology_.get(seed_));
     const SpanningTree tree(topology);
+    TRY_ASSIGN(
+        PlanChoice plans,
+        choose_plan(topology, tree, parameters,
+                    {.method = method_, .compare = true, .sending = {}, .drift_ppb = drift_ppb_},
+                    progress));
     ScheduleReport report;
     report.topology = summarise(topology_.name(), topology, tree);
     report.parameters = parameters;
     report.delays = link_delays(topology, parameters);
     report.seed = seed_;
     report.drift_ppb = drift_ppb_;
-    report.chosen = method_;
-    std::optional<Schedule> chosen;
-    // The skew bounds of both readings take most of the time.
-    const std::uint64_t interfaces = topology.interfaces().size();
-    progress->begin("plan", k_methods.size() * 2 * interfaces, "interfaces");
-    for (const Method method : k_methods) {
-      TRY(Cancel(progress).check());
-      const bool is_large = topology.interfaces().size() > k_most_compared && tree.levels() > 2;
-      if (method == Method::sss && method != method_ && is_large) continue;
-      auto schedule = plan(topology, tree, method);
-      if (!schedule && method != method_) continue;  // too large; only a comparison
-      if (!schedule) return tl::unexpected(schedule.error());
-      const PlannedNetwork network{topology, tree, *schedule, parameters};
-      TRY_ASSIGN(MethodRow row, evaluate_method(network, method, {}, drift_ppb_, progress));
-      report.methods.push_back(std::move(row));
-      if (method == method_) chosen = std::move(*schedule);
-    }
+    report.choice = plans.choice;
+    report.methods = std::move(plans.rows);
     if (output_.empty()) return report;
-    const std::string text = extension == ".csv"
-                                 ? schedule_csv(topology, *chosen)
-                                 : report::dump(schedule_json(topology, *chosen, name_of(method_)));
+    const std::string text =
+        extension == ".csv"
+            ? schedule_csv(topology, plans.schedule)
+            : report::dump(schedule_json(topology, plans.schedule, name_of(report.choice.method)));
     TRY(write_new_file(output_, text));
     report.written = output_;
     return report;
@@ -115,7 +103,7 @@ class ScheduleVerb : public Verb {
 
   TopologyArgument topology_;
   ParameterOptions parameters_;
-  Method method_ = Method::joined;
+  std::optional<Method> method_;
   std::int64_t drift_ppb_ = 300'000;
   std::uint64_t seed_ = 1;
   std::string output_;

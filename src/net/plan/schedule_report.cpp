@@ -19,10 +19,12 @@ TopologySummary summarise(const std::string& name, const Topology& topology,
           .levels = tree.levels()};
 }
 
-const MethodRow& ScheduleReport::chosen_row() const {
-  return *std::find_if(methods.begin(), methods.end(),
-                       [&](const MethodRow& row) { return row.method == chosen; });
+const MethodRow& row_of(std::span<const MethodRow> rows, Method method) {
+  return *std::find_if(rows.begin(), rows.end(),
+                       [&](const MethodRow& row) { return row.method == method; });
 }
+
+const MethodRow& ScheduleReport::chosen_row() const { return row_of(methods, choice.method); }
 
 const MethodRow* ScheduleReport::least_overhead() const {
   const MethodRow* least = nullptr;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,17 @@ struct MethodRow {
   Verification verification;
 };
 
+/// The row of `method`, which must be among `rows`.
+const MethodRow& row_of(std::span<const MethodRow> rows, Method method);
+
+/// The method whose plan is taken, and why.
+struct Choice {
+  Method method = Method::hss;
+  bool by_bound = false;       ///< it has the least bound; false: the user named it
+  std::size_t compared = 0;    ///< plans that hold, this one included
+  std::vector<Method> equals;  ///< others with the same bound that take as many slots or more
+};
+
 struct TopologySummary {
   std::string name;
   std::size_t interfaces = 0, switches = 0, links = 0;
@@ -44,7 +56,7 @@ struct ScheduleReport {
   std::uint64_t seed = 0;
   std::int64_t drift_ppb = 0;
   std::vector<MethodRow> methods;  ///< without those that are too large to plan
-  Method chosen = Method::joined;
+  Choice choice;
   std::string written;  ///< file of the chosen schedule; "" if none
 
   [[nodiscard]] const MethodRow& chosen_row() const;

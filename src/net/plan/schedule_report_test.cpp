@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "net/model/generators.hpp"
+#include "net/model/topology_dot.hpp"
+#include "net/plan/choice.hpp"
 
 namespace entrain::net {
 namespace {
@@ -62,8 +64,60 @@ TEST(ScheduleReport, the_least_overhead_is_that_of_a_plan_that_holds_and_has_an_
   add(Method::alternating, 0.03);
   add(Method::doubling, 0.03);
   EXPECT_EQ(report.least_overhead()->method, Method::alternating);
-  report.chosen = Method::joined;
+  report.choice.method = Method::joined;
   EXPECT_EQ(report.chosen_row().method, Method::joined);
+}
+
+TEST(PlanChoice, the_least_bound_counts_then_the_fewest_slots_of_plans_that_hold) {
+  std::vector<MethodRow> rows;
+  EXPECT_EQ(least_bound(rows), nullptr);
+  const auto add = [&](Method method, Femtoseconds bound, std::int64_t slots) -> MethodRow& {
+    MethodRow& row = rows.emplace_back();
+    row.method = method;
+    row.slots = slots;
+    row.skew = {bound, bound};
+    row.drift.interval_slots = {100, 100};
+    return row;
+  };
+  add(Method::sss, Femtoseconds(1), 2).verification.conflicts = 1;
+  EXPECT_EQ(least_bound(rows), nullptr);
+  add(Method::hss, Femtoseconds(7), 9).drift.interval_slots = {0, 0};
+  EXPECT_EQ(least_bound(rows)->method, Method::hss);  // better than none
+  add(Method::joined, Femtoseconds(9), 8);
+  EXPECT_EQ(least_bound(rows)->method, Method::joined);
+  add(Method::alternating, Femtoseconds(8), 12);
+  EXPECT_EQ(least_bound(rows)->method, Method::alternating);
+  add(Method::doubling, Femtoseconds(8), 11);
+  EXPECT_EQ(least_bound(rows)->method, Method::doubling);
+}
+
+TEST(PlanChoice, only_the_named_method_is_planned_where_nothing_is_compared) {
+  const Network network;
+  ChoiceOptions options{.method = Method::joined, .compare = false, .sending = {}, .drift_ppb = 1};
+  const PlanChoice named =
+      choose_plan(network.topology, network.tree, network.parameters, options, nullptr).value();
+  EXPECT_EQ(named.rows.size(), 1u);
+  EXPECT_EQ(named.row().method, Method::joined);
+  EXPECT_FALSE(named.choice.by_bound);
+  options.method.reset();
+  const PlanChoice best =
+      choose_plan(network.topology, network.tree, network.parameters, options, nullptr).value();
+  EXPECT_EQ(best.rows.size(), k_methods.size());
+  EXPECT_EQ(best.choice.method, Method::alternating);
+  EXPECT_EQ(best.choice.compared, 4u);  // SSS fails
+  EXPECT_EQ(best.schedule.slots, best.row().slots);
+  EXPECT_TRUE(best.choice.equals.empty());
+}
+
+TEST(PlanChoice, without_a_plan_there_is_an_error) {
+  std::string text = "graph { ";
+  for (int i = 0; i < 4500; ++i) text += "n" + std::to_string(i) + " -- s; ";
+  const Topology topology = topology_from_dot(text + "}", "t").value();
+  const auto none =
+      choose_plan(topology, SpanningTree(topology), {},
+                  {.method = {}, .compare = true, .sending = {}, .drift_ppb = 1}, nullptr);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, ErrorKind::usage);
 }
 
 }  // namespace

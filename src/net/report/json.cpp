@@ -78,6 +78,14 @@ Json delays_json(DelayRange delays) {
   return {{"least_s", seconds(delays.least)}, {"most_s", seconds(delays.most)}};
 }
 
+Json choice_json(const Choice& choice) {
+  Json equals = Json::array();
+  for (const Method method : choice.equals) equals.push_back(name_of(method));
+  return {{"by", choice.by_bound ? "least_bound" : "method"},
+          {"plans_compared", choice.compared},
+          {"equal_bounds", equals}};
+}
+
 Json topology_json(const TopologySummary& topology) {
   return {{"name", topology.name},         {"interfaces", topology.interfaces},
           {"switches", topology.switches}, {"links", topology.links},
@@ -143,7 +151,8 @@ Json to_json(const ScheduleReport& report) {
           {"link_delays", delays_json(report.delays)},
           {"seed", report.seed},
           {"methods", methods},
-          {"chosen", name_of(report.chosen)},
+          {"chosen", name_of(report.choice.method)},
+          {"chosen_by", choice_json(report.choice)},
           {"least_overhead", least == nullptr ? Json(nullptr) : Json(name_of(least->method))},
           {"written", report.written.empty() ? Json::array() : Json::array({report.written})}};
 }
@@ -169,6 +178,7 @@ Json to_json(const SimulationReport& report) {
           {"parameters", parameters_json(report.parameters)},
           {"link_delays", delays_json(report.delays)},
           {"method", method_json(report.method)},
+          {"chosen_by", choice_json(report.choice)},
           {"model", name_of(options.model)},
           {"guard_flits", options.guard_flits},
           {"drift_ppb", options.drift_ppb},
@@ -184,6 +194,7 @@ Json to_json(const SimulationReport& report) {
           {"skew_after_s", seconds(report.skew_after)},
           {"skews_after_s", skews},
           {"drift_allowance_s", seconds(report.drift_allowance)},
+          {"bound_exceeded_s", seconds(report.excess())},
           {"lag_per_schedule_s",
            report.lag_per_schedule ? seconds(*report.lag_per_schedule) : Json(nullptr)},
           {"blocked_most_s", seconds(report.blocked_most)},

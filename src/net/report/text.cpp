@@ -81,6 +81,20 @@ Cell verified(const Verification& verification) {
   return verification.holds() ? Cell("holds", Tone::good) : Cell("fails", Tone::bad);
 }
 
+/// Why a method was taken: "the least bound of 4 plans that hold (as alternating, with more
+/// slots)".
+std::string reason(const Choice& choice) {
+  if (!choice.by_bound) return "named by --method";
+  std::string others;
+  for (const Method method : choice.equals)
+    others += fmt::format("{}{}", others.empty() ? "" : ", ", name_of(method));
+  return fmt::format("the least bound of {}{}",
+                     format_number_of(choice.compared, "plan that holds", "plans that hold"),
+                     others.empty() ? ""
+                                    : fmt::format("; {} {} it too, in no fewer slots", others,
+                                                  choice.equals.size() == 1 ? "has" : "have"));
+}
+
 /// The first few, described: "n0 -> s0 (room for 11 flits, 14 needed); ...".
 template <class List, class Describe>
 std::string first_few(const List& list, Describe describe) {
@@ -141,15 +155,17 @@ std::string to_text(const ScheduleReport& report, const Style& style) {
   add_delays(fields, report.delays);
   fields.field("drift", fmt::format("{}; seed {}", drift_text(report.drift_ppb), report.seed));
   std::string text = fields.text(style) + "\n" + table.text(style);
+  text += fmt::format("\nTaken: {}, {}.\n", name_of(report.choice.method), reason(report.choice));
   if (const MethodRow* const least = report.least_overhead();
       least != nullptr && report.drift_ppb > 0)
-    text += fmt::format("\nLeast overhead: {}.\n", name_of(least->method));
+    text += fmt::format("Least overhead: {}.\n", name_of(least->method));
   for (const MethodRow& row : report.methods) {
     if (row.verification.holds()) continue;
     text += fmt::format("\n{}: {}\n", name_of(row.method), row.verification.sentence());
   }
   if (!report.written.empty())
-    text += fmt::format("\nThe schedule by {} is in {}.\n", name_of(report.chosen), report.written);
+    text += fmt::format("\nThe schedule by {} is in {}.\n", name_of(report.choice.method),
+                        report.written);
   return text;
 }
 
@@ -222,6 +238,16 @@ std::string bound_text(const SimulationReport& report) {
                      bound_of(skew[0] + report.drift_allowance));
 }
 
+std::string excess_text(const SimulationReport& report) {
+  const Femtoseconds excess = report.excess();
+  const std::string allowance = duration(report.drift_allowance);
+  return excess <= report.drift_allowance
+             ? fmt::format("by {}, within the drift during the schedule ({})", duration(excess),
+                           allowance)
+             : fmt::format("by {}, more than the drift during the schedule ({})", duration(excess),
+                           allowance);
+}
+
 }  // namespace
 
 std::string to_text(const SimulationReport& report, const Style& style) {
@@ -237,6 +263,7 @@ std::string to_text(const SimulationReport& report, const Style& style) {
                          slots_of(report.method.slots), slots_of(options.interval_slots),
                          format_share(static_cast<double>(report.method.slots) /
                                       static_cast<double>(options.interval_slots))))
+      .field("method", fmt::format("{}: {}", name_of(report.method.method), reason(report.choice)))
       .field("model",
              fmt::format("{}, {} idle flits per slot, drift {}, load {}, seed {}",
                          name_of(options.model), options.guard_flits, drift_text(options.drift_ppb),
@@ -250,6 +277,8 @@ std::string to_text(const SimulationReport& report, const Style& style) {
                          format_number_of(static_cast<std::uint64_t>(options.synchronisations),
                                           "schedule", "schedules")))
       .field("bound", bound_text(report));
+  if (report.excess() > Femtoseconds(0))
+    fields.field("bound exceeded", excess_text(report), Tone::bad);
   if (report.lag_per_schedule)
     fields.field("behind the slowest",
                  fmt::format("{} per schedule at most", duration(*report.lag_per_schedule)));

@@ -40,6 +40,17 @@ void name_channels(const Topology& topology, SimulationReport& report) {
 
 }  // namespace
 
+Femtoseconds SimulationReport::excess() const {
+  // One that no chain gives is Femtoseconds::max(), and never exceeded.
+  if (!method.verification.holds()) return Femtoseconds(0);
+  return std::max(skew_after - method.skew[0], Femtoseconds(0));
+}
+
+bool SimulationReport::keeps_all() const {
+  return synchronised() && method.verification.holds() && excess() == Femtoseconds(0) &&
+         overrunning_flits() == 0;
+}
+
 std::int64_t SimulationReport::overrunning_flits() const {
   return std::accumulate(
       result.overruns.begin(), result.overruns.end(), std::int64_t{0},

@@ -23,6 +23,7 @@ struct SimulationReport {
   DelayRange delays;  ///< of the links
   SimulationOptions options;
   MethodRow method;
+  Choice choice;  ///< why this method
   std::int64_t levels = 2;
   Femtoseconds drift_allowance{0};  ///< drift x length of the schedule
   std::vector<OverrunRisk> risks;
@@ -40,6 +41,11 @@ struct SimulationReport {
 
   /// True if the packets kept the order of their slots, in the schedules and between them.
   [[nodiscard]] bool synchronised() const { return result.inversions == 0; }
+  /// How far the skew after a schedule is above the bound in the published reading; 0 if it is not,
+  /// or if there is no bound.
+  [[nodiscard]] Femtoseconds excess() const;
+  /// True if synchrony and bound were kept, no flits would be lost, and the plan holds.
+  [[nodiscard]] bool keeps_all() const;
   /// Number of flits that found a buffer full. A real network would lose them.
   [[nodiscard]] std::int64_t overrunning_flits() const;
 };
