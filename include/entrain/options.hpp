@@ -37,6 +37,12 @@ enum class Condensing {
   weighted,  ///< the same, weighted by 1 / (round trip)^2
 };
 
+/// The sessions that a spline goes through.
+enum class SplineSessions {
+  undisturbed,  ///< without inner ones that say less than the curve through the others
+  all,          ///< every one, as Intel Trace Collector does
+};
+
 /// The meaning of calls of Alltoallv and Alltoallw of which a trace records only totals. Where it
 /// names their partners, as `entrain record` does, those count instead.
 enum class AlltoallvRule {
@@ -61,7 +67,9 @@ enum class ClockDomain {
 /// The source of mu, the minimum latency of an edge. A mu above the true latency invents
 /// violations.
 enum class MuSource {
-  automatic,  ///< mu of an earlier correction of the archive, else 0
+  /// mu of an earlier correction of the archive, else 0. With 0 a correction places a receive that
+  /// it has to move one tick after its send; receives that no send demands to move may stay equal.
+  automatic,
   /// A quarter of the shortest round trip of the recorder's clock sessions (clock_delays.csv beside
   /// the archive). A guess: no measurement shows how a round trip is divided between both ways.
   delays,
@@ -93,6 +101,7 @@ struct CheckOptions {
   /// they replace the ClockOffset records of the trace. Empty: the trace's own. Use it for a trace
   /// that another tracer wrote.
   std::string clock_samples;
+  SplineSessions spline = SplineSessions::undisturbed;
   /// Matters where clocks are bent or corrected. A check counts the edges inside domains apart,
   /// except with `automatic`.
   ClockDomain clock_domain = ClockDomain::automatic;
@@ -125,6 +134,17 @@ enum class LinkKind {
   hard,       ///< hard link; the original may be deleted but must not be written to
 };
 
+/// How backward amortization builds up a jump (docs/method.md, section 5).
+enum class RampShape {
+  /// The shortest curve between the times after forward amortization and the limits of sends. Its
+  /// free end has the slope CorrectOptions::max_slope; overlapping ramps do not add up.
+  taut,
+  /// Piecewise linear from the start of the amortization interval, jump by jump, as in figure 1 of
+  /// Becker, Rabenseifner and Wolf (2007). Use it to compare with other implementations. Where many
+  /// jumps lie close to each other, their ramps add up and it takes longer.
+  paper,
+};
+
 /// A gamma or slope as an exact decimal fraction: `billionths` / 10^9.
 struct Decimal9 {
   std::int64_t billionths = 0;
@@ -141,10 +161,14 @@ struct CorrectOptions {
   /// Smallest distance in ticks of consecutive communication events that were at least as far
   /// apart before (docs/method.md, section 4). >= 0.
   std::int64_t delta_ticks = 0;
+  /// In place of delta_ticks, for every process the smallest distance of its events: the granule of
+  /// its timer.
+  bool measure_delta = false;
   /// Slope of the ramps of backward amortization, local ticks per tick, > 0. A smaller one changes
   /// local intervals less and reaches farther back.
   Decimal9 max_slope{10'000'000};
   bool backward = true;
+  RampShape ramp = RampShape::taut;  ///< of backward amortization
   /// false: the presync alone is written, and violations that it leaves stay. Use it to judge the
   /// presync by itself.
   bool amortize = true;

@@ -56,6 +56,7 @@ struct EdgeStatistics {
   std::uint64_t violations = 0;     ///< strict: LC(r) < LC(s)
   std::uint64_t below_latency = 0;  ///< LC(r) < LC(s) + mu, violations included
   std::optional<WorstEdge> worst;
+  std::uint64_t equal = 0;  ///< LC(r) == LC(s): not violated, but cause and effect at once
 };
 
 /// Named counts in a fixed order, e.g. {"sends", 40}.
@@ -235,6 +236,7 @@ struct CheckReport {
   std::array<EdgeStatistics, k_edge_kinds> edges;
   std::uint64_t violations = 0;     ///< sum over kinds in force (init_finalize only when asked for)
   std::uint64_t below_latency = 0;  ///< likewise
+  std::uint64_t equal = 0;          ///< likewise
   std::optional<InsideDomains> inside_domains;  ///< only where locations share clocks
   MuTicks mu_ticks{};
   std::string mu_source;  ///< "none", "archive", "given", "round trip (estimate)",
@@ -319,10 +321,12 @@ struct CorrectReport {
   /// How overlay linked event files, "hard link", with counts if in several ways: "reflink (7),
   /// symbolic link (1)"; empty for rewrite.
   std::string link;
-  std::string output;  ///< path of the corrected archive's anchor file
+  std::string output;                 ///< path of the corrected archive's anchor file
   std::optional<ClockBounds> bounds;  ///< of the corrected times, only if asked for
   std::vector<AmortizationPass> passes;
   double gamma = 0;  ///< the smallest one of all clocks; 0 without amortization
+  /// Smallest and largest delta of the processes, ticks; empty if it was not measured.
+  std::optional<std::array<std::int64_t, 2>> measured_delta_ticks;
   /// The largest displacement that no clock should exceed, by which gammas were chosen, ticks;
   /// empty if gamma was given, or if nothing had to be compared.
   std::optional<std::int64_t> epsilon_ticks;

@@ -2,6 +2,7 @@
 #include "clc/amortize.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/core.h>
@@ -13,6 +14,7 @@
 #include "clc/amortize_forward.hpp"
 #include "clc/backward.hpp"
 #include "clc/curve.hpp"
+#include "clc/paper_ramps.hpp"
 #include "clc/refine.hpp"
 
 namespace entrain::clc {
@@ -39,11 +41,13 @@ class Corrector {
     const Stopwatch watch(result_.forward_s);
     TRY(share_.team.agree(read_times()));
     halo_.publish(presync_times_);
+    set_deltas();
     const ForwardProblem problem{.graph = graph_,
                                  .cycles = cycles_,
                                  .presync = presync_times_,
                                  .mu = options_.mu_ticks,
-                                 .delta = options_.delta_ticks,
+                                 .delta = deltas_,
+                                 .separate = options_.separate,
                                  .threads = options_.threads,
                                  .cancel = cancel_};
     TRY_ASSIGN(ForwardResult found,
@@ -68,7 +72,7 @@ class Corrector {
     // From here on C is computed where it is needed: its array is memory for limits, then results.
     BigVector<std::int64_t> room = std::move(presync_times_);
     if (forward_.jumps > 0 && options_.backward) {
-      room = send_limits(halo_, cycles_, forward_.times, options_.mu_ticks, std::move(room));
+      room = send_limits(halo_, cycles_, forward_.times, limit_mu(), std::move(room));
     }
     displacement_ = std::move(forward_.times);
     displacement_.resize(graph_.own_count());
@@ -96,6 +100,45 @@ class Corrector {
                         [&](std::size_t l) { return read_times(static_cast<LocationIndex>(l)); });
   }
 
+  /// The delta of every location, as ForwardProblem has it.
+  void set_deltas() {
+    if (options_.measure_delta) return measure_deltas();
+    if (options_.delta_ticks > 0) deltas_.assign(graph_.location_count(), options_.delta_ticks);
+  }
+
+  /// The smallest granule of the locations of each process, which all have one owner.
+  void measure_deltas() {
+    std::map<std::uint32_t, std::int64_t> of_process;
+    const auto granule = [&](LocationIndex l) {
+      return static_cast<std::int64_t>(
+          std::min<std::uint64_t>(graph_.granule[l], std::uint64_t{k_latest_time}));
+    };
+    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+      if (graph_.granule[l] == 0) continue;
+      const auto [found, is_new] = of_process.try_emplace(graph_.process_of[l], granule(l));
+      if (!is_new) found->second = std::min(found->second, granule(l));
+    }
+    std::int64_t least = k_latest_time, most = 0;
+    deltas_.assign(graph_.location_count(), 0);
+    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+      const auto found = of_process.find(graph_.process_of[l]);
+      if (found == of_process.end()) continue;
+      deltas_[l] = found->second;
+      least = std::min(least, deltas_[l]);
+      most = std::max(most, deltas_[l]);
+    }
+    least = share_.team.reduce(Team::Reduction::min, least);
+    most = share_.team.reduce(Team::Reduction::max, most);
+    result_.measured_delta = {std::min(least, most), most};
+  }
+
+  /// mu as it limits sends: those must not reach the time of a receive either.
+  [[nodiscard]] MuTicks limit_mu() const {
+    MuTicks mu = options_.mu_ticks;
+    for (std::int64_t& ticks : mu) ticks += options_.separate ? 1 : 0;
+    return mu;
+  }
+
   Result<void> read_times(LocationIndex l) {
     ClockMap::Cursor cursor(presync_[l]);
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
@@ -120,7 +163,8 @@ class Corrector {
                             .presync_maps = presync_,
                             .displacement = displacement_,
                             .mu = options_.mu_ticks,
-                            .delta = options_.delta_ticks,
+                            .delta = deltas_,
+                            .separate = options_.separate,
                             .threads = options_.threads,
                             .split_flushes = options_.split_flushes,
                             .cancel = cancel_};
@@ -169,8 +213,7 @@ class Corrector {
                            .first_node = begin,
                            .presync_map = &presync_[l],
                            .gamma = gamma_of(l)};
-    curves_[l] = options_.backward ? curve_of_ramps(input, ramps_of(l, lower, limits))
-                                   : curve_of_jumps(input);
+    curves_[l] = options_.backward ? built_up(l, input, limits) : curve_of_jumps(input);
   }
 
   [[nodiscard]] Decimal9 gamma_of(LocationIndex l) const {
@@ -181,8 +224,7 @@ class Corrector {
     return forward_.jump.begin() + node;
   }
 
-  std::vector<Ramp> ramps_of(LocationIndex l, std::span<const std::int64_t> lower,
-                             std::span<std::int64_t> limits) {
+  Curve built_up(LocationIndex l, const CurveInput& curve, std::span<std::int64_t> limits) {
     const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
     ClockMap::Cursor presync(presync_[l]);
     for (NodeIndex n = begin; n < end; ++n) {
@@ -190,14 +232,17 @@ class Corrector {
       if (limits[n] < k_no_limit) limits[n] -= c;
     }
     const BackwardInput input{.stamps = {graph_.stamp.data() + begin, end - begin},
-                              .lower = lower,
+                              .lower = curve.lower,
                               .limit = limits.subspan(begin, end - begin),
                               .jump = &forward_.jump,
                               .first_node = begin,
                               .first_stamp = share_.trace.locations[l].first,
                               .max_slope = options_.max_slope,
                               .gamma = gamma_of(l)};
-    return build_ramps(input, {displacement_.data() + begin, end - begin});
+    const std::span displacement(displacement_.data() + begin, end - begin);
+    return options_.ramp == RampShape::paper
+               ? curve_of_paper_ramps(curve, input, displacement, cancel_)
+               : curve_of_ramps(curve, build_ramps(input, displacement));
   }
 
   /// Per location: it has edges or takes part in exchanges.
@@ -207,7 +252,7 @@ class Corrector {
       connected[l] = graph_.first_node[l] < graph_.first_node[l + 1];
     }
     // Edges touch every node, unless all events became nodes or edges were dropped since.
-    if (options_.delta_ticks == 0 && cycles_.dropped_components == 0) return connected;
+    if (deltas_.empty() && cycles_.dropped_components == 0) return connected;
     std::vector<bool> touched(graph_.node_count(), false);
     for (const match::Edge& edge : graph_.edges) {
       touched[edge.send] = true;
@@ -262,6 +307,7 @@ class Corrector {
   match::HaloExchange halo_;
   Cycles cycles_;
   BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost; until backward()
+  std::vector<std::int64_t> deltas_;       ///< per location; empty: 0
   ForwardTimes forward_;
   BigVector<std::int64_t> displacement_;  ///< e per node
   std::vector<Curve> curves_;             ///< per location; empty: not touched

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,10 +23,13 @@ struct Options {
   /// Displacement up to which it keeps the gamma of a location, ticks; empty: found by a pass.
   std::optional<std::int64_t> epsilon_ticks;
   std::int64_t delta_ticks = 0;    ///< least distance of neighbouring events, as far as C has it
+  bool measure_delta = false;      ///< take the smallest granule of each process instead
+  bool separate = false;           ///< see ForwardProblem::separate
   Decimal9 max_slope{10'000'000};  ///< of ramps
   bool backward = true;            ///< build up jumps by ramps
-  MuTicks mu_ticks{};              ///< minimum latency of edges by class
-  unsigned threads = 1;            ///< 0: all cores; the result does not depend on it
+  RampShape ramp = RampShape::taut;
+  MuTicks mu_ticks{};    ///< minimum latency of edges by class
+  unsigned threads = 1;  ///< 0: all cores; the result does not depend on it
   /// The maps will be applied to events and flushes one by one, not by an OTF2 reader: events that
   /// the trace places inside a buffer flush can be moved by themselves.
   bool split_flushes = false;
@@ -46,9 +50,11 @@ struct Amortization {
   std::vector<Decimal9> gamma_of;             ///< per location; empty: all have `gamma`
   std::vector<std::int64_t> error_of;         ///< per location: largest LC' - C, ticks
   std::optional<std::int64_t> epsilon_ticks;  ///< by which gammas were chosen, if any
-  std::uint64_t jumps = 0;                    ///< receives that forward amortization had to push
-  Counters cycles;       ///< "tied_components", "tied_nodes", "dropped_components", ...
-  double forward_s = 0;  ///< seconds spent
+  /// Smallest and largest delta, with Options::measure_delta.
+  std::optional<std::array<std::int64_t, 2>> measured_delta;
+  std::uint64_t jumps = 0;  ///< receives that forward amortization had to push
+  Counters cycles;          ///< "tied_components", "tied_nodes", "dropped_components", ...
+  double forward_s = 0;     ///< seconds spent
   double backward_s = 0;
 };
 

@@ -106,7 +106,7 @@ FallbackForward ways_for(const trace::Share& share, const ForwardProblem& proble
     ways.push_back(std::make_unique<TeamForward>(share, problem));
   } else {
     // Where much is violated much moves, which is not for sweeps.
-    if (problem.delta == 0 && !need.much_violated) {
+    if (problem.delta.empty() && !need.much_violated) {
       ways.push_back(std::make_unique<SweepForward>(problem));
     }
     ways.push_back(std::make_unique<OrderedForward>(problem));
@@ -123,7 +123,8 @@ Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardP
   problem.least_gamma = least_gamma;
   const Need need = need_of(share.team, problem);
   FallbackForward forward = ways_for(share, problem, need);
-  const Outlook outlook{.least_error = std::max<std::int64_t>(-need.least_slack, 0),
+  const std::int64_t violation = std::max<std::int64_t>(-need.least_slack, 0);
+  const Outlook outlook{.least_error = violation + (given.separate && violation > 0 ? 1 : 0),
                         .much_violated = need.much_violated,
                         .epsilon = choice.epsilon};
   const Upstream upstream = [&](const ForwardTimes& pass, std::vector<bool>& marked) {

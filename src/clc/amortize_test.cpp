@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Optional;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 
@@ -118,6 +119,82 @@ TEST(Amortize, an_edge_moves_its_receive_if_it_lacks_a_tick_and_no_earlier) {
       EXPECT_EQ(a.maps, std::vector<ClockMap>(3));
     }
   }
+}
+
+TEST(Amortize, a_receive_that_moves_is_separated_from_its_send) {
+  Options options = fixed_gamma();
+  EXPECT_EQ(amortize(one_violation(), options).corrected[3], 10'000);
+  options.separate = true;
+  const Amortization a = amortize(one_violation(), options);
+  EXPECT_EQ(a.forward[3], 10'001);
+  EXPECT_EQ(a.corrected[3], 10'001);
+}
+
+TEST(Amortize, separation_leaves_equal_times_of_a_clean_trace_alone) {
+  TraceBuilder b(3);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::recv, 1, 100, 0);
+  b.collective(0, 200, 300, trace::op::barrier, trace::k_root_none);
+  b.collective(1, 300, 301, trace::op::barrier, trace::k_root_none);
+  b.collective(2, 200, 300, trace::op::barrier, trace::k_root_none);
+  b.message(K::send, 0, 50'000, 2);
+  b.message(K::recv, 2, 49'000, 0);
+  Options options = fixed_gamma();
+  options.separate = true;
+  options.max_slope = Decimal9{1'000'000'000};
+  const Amortization a = amortize(b, options);
+  EXPECT_EQ(a.jumps, 1u);
+  EXPECT_EQ(a.maps[0], ClockMap());
+  EXPECT_EQ(a.maps[1], ClockMap());
+  EXPECT_EQ(a.forward.back(), 50'001);
+}
+
+TEST(Amortize, no_send_is_moved_to_the_time_of_its_receive) {
+  // Location 1 jumps at 10,000; the ramp would carry its send at 9,950 past 9,960.
+  TraceBuilder b(3);
+  b.message(K::send, 0, 11'000'000, 1);
+  b.message(K::send, 1, 9'999'950, 2);
+  b.message(K::recv, 1, 10'000'000, 0);
+  b.message(K::recv, 2, 9'999'960, 1);
+  Options options = fixed_gamma();
+  EXPECT_EQ(amortize(b, options).corrected[1], 9'999'960);
+  options.separate = true;
+  EXPECT_EQ(amortize(b, options).corrected[1], 9'999'959);
+}
+
+TEST(Amortize, measured_delta_is_the_smallest_granule_of_a_process) {
+  TraceBuilder b(2, 2);  // processes {0, 1}, {2, 3}
+  for (LocationIndex l = 0; l < 4; ++l) b.trace().locations[l].granule = 10 + l;
+  b.trace().locations[1].granule = 0;  // unknown
+  b.message(K::send, 0, 10'000, 1);
+  b.message(K::recv, 2, 9'000, 0);
+  b.message(K::send, 2, 9'012, 0);  // 12 after it
+  b.message(K::recv, 0, 30'000, 1);
+  Options options = fixed_gamma(100'000'000);
+  EXPECT_EQ(amortize(b, options).forward[3], 10'002);  // gamma alone: 12 become 1.2
+  options.measure_delta = true;
+  const Amortization a = amortize(b, options);
+  EXPECT_THAT(a.measured_delta, Optional(ElementsAre(10, 12)));
+  EXPECT_EQ(a.forward[3], 10'012);
+}
+
+TEST(Amortize, paper_ramps_follow_limits_from_the_start_of_the_interval) {
+  // The jump of 1,000 at 100,000 begins at 0; the send at 40,500 may move by 50.
+  TraceBuilder b(3);
+  b.message(K::send, 0, 101'000, 1);
+  b.request(K::irecv_request, 1, 0, 9);
+  b.message(K::send, 1, 40'500, 2);
+  b.message(K::send, 1, 70'500, 2);
+  b.message(K::recv, 1, 100'000, 0);
+  b.message(K::recv, 2, 40'550, 1);
+  b.message(K::recv, 2, 70'800, 1);
+  Options options = fixed_gamma();
+  EXPECT_EQ(amortize(b, options).corrected[2], 40'500);
+  options.ramp = RampShape::paper;
+  const Amortization a = amortize(b, options);
+  EXPECT_EQ(a.corrected[2], 40'550);
+  EXPECT_EQ(a.corrected[3], 70'800);
+  EXPECT_EQ(a.corrected[4], 101'000);
 }
 
 TEST(Amortize, location_without_edges_follows_its_process) {

@@ -9,29 +9,6 @@ namespace entrain::clc {
 
 namespace {
 
-/// Walks along a curve from left to right.
-class CurveReader {
- public:
-  explicit CurveReader(const Curve& curve) : curve_(curve) {}
-
-  /// Displacement at `stamp`, rounded down; stamps must not decrease from call to call.
-  std::int64_t operator()(std::uint64_t stamp) {
-    while (next_ < curve_.size() && curve_[next_].stamp <= stamp) ++next_;
-    if (next_ == 0) return curve_.front().displacement;
-    const Bend& left = curve_[next_ - 1];
-    if (next_ == curve_.size()) return left.displacement;
-    const Bend& right = curve_[next_];
-    const Int128 rise = Int128{right.displacement} - left.displacement;
-    const Int128 run = Int128{right.stamp} - Int128{left.stamp};
-    return left.displacement +
-           static_cast<std::int64_t>(floor_div(rise * (Int128{stamp} - Int128{left.stamp}), run));
-  }
-
- private:
-  const Curve& curve_;
-  std::size_t next_ = 0;
-};
-
 /// Appends a bend unless it does not lie to the right of the last one.
 void append(Curve& curve, Bend bend) {
   if (curve.empty() || bend.stamp > curve.back().stamp) curve.push_back(bend);
@@ -153,6 +130,18 @@ void keep_order(std::vector<ClockKnot>& knots, const Curve& curve) {
 }
 
 }  // namespace
+
+std::int64_t CurveReader::operator()(std::uint64_t stamp) {
+  while (next_ < curve_.size() && curve_[next_].stamp <= stamp) ++next_;
+  if (next_ == 0) return curve_.front().displacement;
+  const Bend& left = curve_[next_ - 1];
+  if (next_ == curve_.size()) return left.displacement;
+  const Bend& right = curve_[next_];
+  const Int128 rise = Int128{right.displacement} - left.displacement;
+  const Int128 run = Int128{right.stamp} - Int128{left.stamp};
+  return left.displacement +
+         static_cast<std::int64_t>(floor_div(rise * (Int128{stamp} - Int128{left.stamp}), run));
+}
 
 Curve curve_of_ramps(const CurveInput& input, std::span<const Ramp> ramps) {
   Curve curve;

@@ -17,6 +17,19 @@ namespace entrain::clc {
 /// between them, constant outside.
 using Curve = std::vector<Bend>;
 
+/// Walks along a curve from left to right. The curve must outlive it and have a bend.
+class CurveReader {
+ public:
+  explicit CurveReader(const Curve& curve) : curve_(curve) {}
+
+  /// Displacement at `stamp`, rounded down; stamps must not decrease from call to call.
+  std::int64_t operator()(std::uint64_t stamp);
+
+ private:
+  const Curve& curve_;
+  std::size_t next_ = 0;
+};
+
 /// The input of a curve; spans have one entry per node of the location.
 struct CurveInput {
   std::span<const std::uint64_t> stamps;

@@ -38,11 +38,23 @@ struct ForwardProblem {
   Cycles& cycles;                         ///< empty at first
   std::span<const std::int64_t> presync;  ///< C per node, ghosts too, ticks
   MuTicks mu{};                           ///< minimum latencies by class
-  std::int64_t delta = 0;  ///< least distance of neighbouring nodes, as far as C has it; ticks
-  unsigned threads = 1;    ///< 0: all cores; results do not depend on it
+  /// Per location: least distance of neighbouring nodes, as far as C has it, ticks; empty: 0.
+  std::span<const std::int64_t> delta = {};
+  /// A sender that demands a time after C pushes its receive one tick farther, so that the two are
+  /// not equal. Receives for which C is late enough stay, also if it is the time of their sender.
+  bool separate = false;
+  unsigned threads = 1;  ///< 0: all cores; results do not depend on it
   Cancel cancel{nullptr};
   /// Per location: no pass has a smaller gamma there; empty: 0. May change between passes.
   std::span<const Decimal9> least_gamma = {};
+
+  [[nodiscard]] std::int64_t delta_of(LocationIndex location) const {
+    return delta.empty() ? 0 : delta[location];
+  }
+  /// The earliest time of a node whose senders demand `demand`.
+  [[nodiscard]] std::int64_t after(NodeIndex node, std::int64_t demand) const {
+    return separate && demand > presync[node] ? demand + 1 : demand;
+  }
 
   /// The gamma of a location in a pass for `gamma`.
   [[nodiscard]] Decimal9 gamma_of(LocationIndex location, Decimal9 gamma) const {
@@ -58,6 +70,7 @@ struct ForwardProblem {
 ///                   LC'(s) + mu for every sender s that precedes n,
 ///                   LC'(n - 1) + min(delta, C(n) - C(n - 1)) )
 ///
+/// With ForwardProblem::separate the second line is a tick more where it is above C(n).
 /// A node that one of the last two terms pushes is a jump. The displacement decays from there on:
 /// by 1 - gamma per tick of C.
 ///

@@ -33,7 +33,6 @@ class ForwardSteps {
         incidence_(incidence),
         presync_(problem.presync),
         mu_(problem.mu),
-        delta_(problem.delta),
         extremes_(problem.graph, problem.mu) {}
 
   /// Begins a pass. No node has a time yet.
@@ -77,7 +76,6 @@ class ForwardSteps {
   const Incidence& incidence_;
   std::span<const std::int64_t> presync_;
   MuTicks mu_;
-  std::int64_t delta_;
   match::Extremes extremes_;
   std::vector<Decimal9> gamma_;  ///< per location
   ForwardTimes result_;
@@ -149,12 +147,13 @@ ForwardTimes ForwardSteps<Self>::finish() {
 template <class Self>
 void ForwardSteps<Self>::run_nodes(LocationIndex location, NodeIndex begin, NodeIndex end) {
   self().enter_nodes(location);
+  const std::int64_t delta = problem_.delta_of(location);
   bool changed = false;
   for (NodeIndex n = begin; n < end; ++n) {
     const std::int64_t own = undisturbed(location, n);
-    std::int64_t time = std::max(own, demand_on(n));
-    if (delta_ > 0 && n > graph_.first_node[location]) {
-      const std::int64_t gap = std::min(delta_, presync_[n] - presync_[n - 1]);
+    std::int64_t time = std::max(own, problem_.after(n, demand_on(n)));
+    if (delta > 0 && n > graph_.first_node[location]) {
+      const std::int64_t gap = std::min(delta, presync_[n] - presync_[n - 1]);
       time = std::max(time, result_.times[n - 1] + gap);
     }
     changed = settle(location, n, time, own);
@@ -261,9 +260,11 @@ std::int64_t ForwardSteps<Self>::own_time_of_tied(const TiedNodes& component,
   std::int64_t common = match::k_no_demand;
   for (const NodeIndex n : component.nodes) {
     const LocationIndex location = graph_.location_of(n);
-    common = std::max({common, undisturbed(location, n), demand_from_outside(n, number)});
-    if (delta_ > 0 && n > graph_.first_node[location] && cycles_.tied_of[n - 1] != number) {
-      const std::int64_t gap = std::min(delta_, presync_[n] - presync_[n - 1]);
+    const std::int64_t demanded = problem_.after(n, demand_from_outside(n, number));
+    common = std::max({common, undisturbed(location, n), demanded});
+    const std::int64_t delta = problem_.delta_of(location);
+    if (delta > 0 && n > graph_.first_node[location] && cycles_.tied_of[n - 1] != number) {
+      const std::int64_t gap = std::min(delta, presync_[n] - presync_[n - 1]);
       common = std::max(common, result_.times[n - 1] + gap);
     }
   }

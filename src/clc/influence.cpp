@@ -41,13 +41,17 @@ class LatestSenders {
 class Collector {
  public:
   Collector(const ForwardProblem& problem, const ForwardTimes& pass)
-      : graph_(problem.graph), presync_(problem.presync), mu_(problem.mu), times_(pass.times) {}
+      : problem_(problem),
+        graph_(problem.graph),
+        presync_(problem.presync),
+        mu_(problem.mu),
+        times_(pass.times) {}
 
   std::vector<Influence> run() {
     for (const match::Edge& edge : graph_.edges) {
       const auto mu = mu_[static_cast<std::size_t>(edge.latency_class)];
       if (!displaced(edge.send) || !displaced(edge.receive)) continue;
-      if (times_[edge.send] + mu != times_[edge.receive]) continue;
+      if (problem_.after(edge.receive, times_[edge.send] + mu) != times_[edge.receive]) continue;
       add(graph_.location_of(edge.send), graph_.location_of(edge.receive));
     }
     match::for_demands(graph_, graph_.exchanges, mu_, times_,
@@ -66,8 +70,8 @@ class Collector {
       senders_ = {};
       added_ = 0;
     }
-    if (demand == match::k_no_demand || demand != times_[receive.node] || !displaced(receive.node))
-      return;
+    if (demand == match::k_no_demand || !displaced(receive.node)) return;
+    if (problem_.after(receive.node, demand) != times_[receive.node]) return;
     const auto sends = graph_.sends(exchange);
     for (; added_ < sends.size(); ++added_) {  // receives of ordered ones come in their order
       const match::Participant& send = sends[added_];
@@ -83,6 +87,7 @@ class Collector {
     if (from != to) found_.insert({from, to});
   }
 
+  const ForwardProblem& problem_;
   const match::Graph& graph_;
   std::span<const std::int64_t> presync_;
   MuTicks mu_;

@@ -18,6 +18,9 @@ namespace {
 /// After so many rounds every node of a broken location gets a knot.
 constexpr int k_patient_rounds = 6;
 constexpr int k_last_round = 12;
+/// In the first rounds ends of edges that have become equal get knots. Later ones are equal without
+/// rounding, which nothing can mend.
+constexpr int k_separating_rounds = 2;
 
 class Refiner {
  public:
@@ -38,10 +41,13 @@ class Refiner {
       if (input_.cancel.asked_any(input_.team)) break;
       halo_.publish(times_);
       broken_.assign(graph_.node_count(), false);
+      separates_ = input_.separate && round < k_separating_rounds;
+      if (separates_) equal_.assign(graph_.node_count(), false);
       look_at_locations();
       look_at_relation();
+      const bool merged = any_merged();
       settled = !any_broken();
-      if (settled) break;
+      if (settled && !merged) break;
       repair(round >= k_patient_rounds);
     }
     times_.resize(graph_.own_count());
@@ -58,6 +64,23 @@ class Refiner {
 
   [[nodiscard]] bool touched(LocationIndex location) const { return !curves_[location].empty(); }
   void mark(NodeIndex node) { broken_[node] = true; }
+
+  /// The same for nodes whose times are equal; of these only moved ones matter.
+  bool any_merged() {
+    if (!separates_) return false;
+    halo_.share_marks(equal_);
+    bool any = false;
+    for (LocationIndex l = 0; l < curves_.size() && !any; ++l) {
+      if (!touched(l)) continue;
+      for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1] && !any; ++n)
+        any = is_merged(n);
+    }
+    return input_.team.any(any);
+  }
+  /// True for a moved node that rounding may have brought to the time of another one.
+  [[nodiscard]] bool is_merged(NodeIndex node) const {
+    return separates_ && equal_[node] && input_.displacement[node] > 0;
+  }
 
   /// Informs the owners of marked nodes; true if any member has one that can be repaired.
   bool any_broken() {
@@ -103,6 +126,7 @@ class Refiner {
 
   void look_at_location(std::size_t l, std::vector<NodeIndex>& broken) const {
     ClockMap::Cursor presync(input_.presync_maps[l]);
+    const std::int64_t delta = input_.delta.empty() ? 0 : input_.delta[l];
     std::int64_t c = 0, last_c = 0;
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
       last_c = std::exchange(c, presync(graph_.stamp[n]));
@@ -110,7 +134,7 @@ class Refiner {
       const bool corrected = input_.displacement[n] > 0;
       if (corrected ? moved < 0 : moved < -1 || moved > 1) broken.push_back(n);
       if (n == graph_.first_node[l]) continue;
-      const std::int64_t gap = std::min(input_.delta, c - last_c);
+      const std::int64_t gap = std::min(delta, c - last_c);
       if (times_[n] - times_[n - 1] < gap) broken.insert(broken.end(), {n, n - 1});
     }
   }
@@ -127,19 +151,25 @@ class Refiner {
     const std::vector<match::Part> parts = match::parts_of(graph_, input_.threads);
     std::vector<std::vector<std::pair<const match::Exchange*, const match::Participant*>>> unmet(
         parts.size());
+    std::vector<std::vector<NodeIndex>> equal(parts.size());
     mark_parts(parts.size(), [&](std::size_t i, std::vector<NodeIndex>& broken) {
       for (const match::Edge& edge : parts[i].edges) {
         const std::int64_t least =
             times_[edge.send] + mu(edge.send, edge.receive, edge.latency_class);
         if (times_[edge.receive] < least) broken.insert(broken.end(), {edge.receive, edge.send});
+        if (separates_ && times_[edge.receive] == times_[edge.send])
+          equal[i].insert(equal[i].end(), {edge.receive, edge.send});
       }
       match::for_demands(graph_, parts[i].exchanges, input_.mu, times_,
                          [&](const match::Exchange& exchange, const match::Participant& receive,
                              std::int64_t demand) {
-                           if (times_[receive.node] < demand)
+                           if (times_[receive.node] < demand + (separates_ ? 1 : 0))
                              unmet[i].emplace_back(&exchange, &receive);
                          });
     });
+    for (const std::vector<NodeIndex>& nodes : equal) {
+      for (const NodeIndex n : nodes) equal_[n] = true;
+    }
     for (const auto& of_part : unmet) {
       for (const auto& [exchange, receive] : of_part) look_at_pairs(*exchange, *receive);
     }
@@ -154,6 +184,10 @@ class Refiner {
       if (times_[receive.node] < times_[send.node] + mu(send.node, receive.node, c)) {
         mark(send.node);
         mark(receive.node);
+      }
+      if (separates_ && times_[receive.node] == times_[send.node]) {
+        equal_[send.node] = true;
+        equal_[receive.node] = true;
       }
     }
   }
@@ -170,7 +204,7 @@ class Refiner {
       bends.push_back({graph_.stamp[n], input_.displacement[n]});
     };
     for (NodeIndex n = begin; n < end; ++n) {
-      if (!broken_[n]) continue;
+      if (!broken_[n] && !is_merged(n)) continue;
       if (n > begin) add(n - 1);
       add(n);
       if (n + 1 < end) add(n + 1);
@@ -191,6 +225,8 @@ class Refiner {
   BigVector<std::int64_t>& times_;
   std::vector<ClockMap> maps_;
   std::vector<bool> broken_;
+  std::vector<bool> equal_;  ///< only in the rounds that separate
+  bool separates_ = false;
 };
 
 }  // namespace

@@ -24,7 +24,8 @@ struct RefineInput {
   std::span<const ClockMap> presync_maps;      ///< per location
   std::span<const std::int64_t> displacement;  ///< e per node, ticks, >= 0
   MuTicks mu{};
-  std::int64_t delta = 0;
+  std::span<const std::int64_t> delta = {};  ///< per location; empty: 0
+  bool separate = false;       ///< times that only rounding has made equal are mended, too
   unsigned threads = 1;        ///< 0: all cores
   bool split_flushes = false;  ///< see make_map
   Cancel cancel{nullptr};      ///< when it asks to stop, the maps are of no use

@@ -31,6 +31,7 @@ struct Refined {
     Solo solo;
     const Problem problem(b, {.every_event = true});
     const std::vector<ClockMap> identity(problem.graph.location_count());
+    const std::vector<std::int64_t> deltas(problem.graph.location_count(), delta);
     BigVector<std::int64_t> room;
     result = refine_maps({.team = solo,
                           .graph = problem.graph,
@@ -39,7 +40,7 @@ struct Refined {
                           .presync_maps = identity,
                           .displacement = displacement,
                           .mu = mu,
-                          .delta = delta},
+                          .delta = deltas},
                          curves, room);
     times.assign(room.begin(), room.end());
   }

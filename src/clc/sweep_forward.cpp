@@ -80,7 +80,7 @@ void SweepForward::look_at_edges(const match::Part& part, Found& found) const {
     const std::int64_t sent = times_[edge.send];
     const std::int64_t demand = sent + mu_[static_cast<std::size_t>(edge.latency_class)];
     if (demand > presync_[edge.receive]) {
-      found.demands.push_back({edge.receive, demand});
+      found.demands.push_back({edge.receive, problem_.after(edge.receive, demand)});
       if (too_many(found)) return;
     }
     if (ties_matter_ && sent == times_[edge.receive]) {
@@ -105,7 +105,8 @@ void SweepForward::look_at_exchanges(const match::Part& part, Found& found) cons
       [&](const match::Exchange& exchange, const match::Participant& receive, std::int64_t demand) {
         if (too_many(found)) return;
         const std::int64_t time = times_[receive.node];
-        if (demand > presync_[receive.node]) found.demands.push_back({receive.node, demand});
+        if (demand > presync_[receive.node])
+          found.demands.push_back({receive.node, problem_.after(receive.node, demand)});
         if (!ties_matter_ || demand < time) return;
         found.tied_receives.push_back(receive.node);
         if (tied != &exchange) {

@@ -152,7 +152,7 @@ void TeamPass::leave_nodes(LocationIndex location, NodeIndex last, bool last_cha
   if (schedule_[next].kind == Step::Kind::tied) {
     before = tied_before_.insert(last + 1, decay_[location]).first;
   }
-  if (*before == decay_[location] && !(delta_ > 0 && last_changed)) return;
+  if (*before == decay_[location] && !(problem_.delta_of(location) > 0 && last_changed)) return;
   *before = decay_[location];
   mark(next);
 }

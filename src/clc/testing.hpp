@@ -24,6 +24,7 @@ struct Problem {
   match::Graph graph;
   Cycles cycles = {};
   Times presync = {};
+  std::vector<std::int64_t> deltas = {};
 
   explicit Problem(match::Graph g)
       : graph(std::move(g)), presync(graph.stamp.begin(), graph.stamp.end()) {}
@@ -34,11 +35,12 @@ struct Problem {
 
   /// Refers to this.
   ForwardProblem with(const MuTicks& mu, std::int64_t delta = 0, unsigned threads = 1) {
+    deltas.assign(delta > 0 ? graph.location_count() : 0, delta);
     return {.graph = graph,
             .cycles = cycles,
             .presync = presync,
             .mu = mu,
-            .delta = delta,
+            .delta = deltas,
             .threads = threads,
             .cancel = Cancel(nullptr)};
   }

@@ -14,6 +14,9 @@ constexpr const char* k_group = "OPTIONS OF THE CHECK";
 constexpr std::array<std::pair<const char*, AlltoallvRule>, 2> k_alltoallv_rules{
     {{"ignore", AlltoallvRule::ignore}, {"dense", AlltoallvRule::dense}}};
 
+constexpr std::array<std::pair<const char*, SplineSessions>, 2> k_splines{
+    {{"undisturbed", SplineSessions::undisturbed}, {"all", SplineSessions::all}}};
+
 constexpr double k_most_rate_ppm = 100'000;
 
 /// "auto" (empty) or parts per million.
@@ -75,6 +78,13 @@ void CheckArguments::declare(OptionSet& set) {
          "fit those of the archive. Use it for an archive that another tracer wrote. Default: the "
          "records of the archive.")
       ->group(k_group);
+  const auto parse_spline = [](std::string_view text) { return parse_choice(text, k_splines); };
+  add_value(set, "--spline", options.spline, parse_spline, "undisturbed|all",
+            "Which clock sessions a spline goes through. undisturbed: not through those inner ones "
+            "in which all exchanges were slow and that say less than the curve through the others "
+            "does; the report counts them. all: through every one, as Intel Trace Collector does. "
+            "Use all to compare with results of that tool. Default: undisturbed.")
+      ->group(k_group);
   add_value(set, "--clock-domain", options.clock_domain, parse_clock_domain,
             "auto|location|process|node",
             "Which locations share one clock. Locations of one clock are bent and moved "
@@ -90,13 +100,14 @@ void CheckArguments::declare(OptionSet& set) {
   add_value(set, "--mu", options.mu, parse_mu, "auto|delays|rtt|1tick|SECONDS",
             "Minimum latency: a receive must be later than its send by at least this much. "
             "auto: the one that an earlier correction of the archive used, else 0, because "
-            "no measurement proves more. delays: a quarter of the shortest round trip that "
+            "no measurement proves more; with 0, correct places a receive that it has to move "
+            "one tick after its send. delays: a quarter of the shortest round trip that "
             "entrain record measured, per class of distance (same process, same node, "
             "other); a guess. rtt: a quarter of the smallest round trip of messages, per "
             "class; a guess. 1tick: one tick of the timer, which separates ties. A number: "
             "that many seconds, 0 to 1000, e.g. 1e-6. Use a number when you know the "
-            "network's latency. A mu above the true latency invents violations. Default: "
-            "auto.")
+            "network's latency, and 0 to let correct place receives at the times of their sends. A "
+            "mu above the true latency invents violations. Default: auto.")
       ->group(k_group);
   add_value(set, "--alltoallv", options.alltoallv, parse_alltoallv, "ignore|dense",
             "How to read calls of Alltoallv and Alltoallw that do not name their partners. "

@@ -31,6 +31,9 @@ constexpr std::array<std::pair<const char*, LinkKind>, 4> k_links{{{"auto", Link
                                                                    {"symbolic", LinkKind::symbolic},
                                                                    {"hard", LinkKind::hard}}};
 
+constexpr std::array<std::pair<const char*, RampShape>, 2> k_ramps{
+    {{"taut", RampShape::taut}, {"paper", RampShape::paper}}};
+
 class Correct : public Verb {
  public:
   [[nodiscard]] const HelpText& help() const override;
@@ -142,9 +145,12 @@ Result<void> Correct::refuse_useless_options(const OptionSet& set) const {
     return useless("--link needs --mode overlay: a rewrite links nothing");
   if (set.given("--max-slope") && !options_.backward)
     return useless("--max-slope is of no use with --backward off: there are no ramps");
+  if (set.given("--ramp") && !options_.backward)
+    return useless("--ramp is of no use with --backward off: there are no ramps");
   if (options_.epsilon_s && options_.gamma)
     return useless("--epsilon is of no use with --gamma N: it decides which gamma is taken");
-  for (const char* name : {"--gamma", "--epsilon", "--delta", "--max-slope", "--backward"}) {
+  for (const char* name :
+       {"--gamma", "--epsilon", "--delta", "--max-slope", "--ramp", "--backward"}) {
     if (!options_.amortize && set.given(name))
       return useless(fmt::format("{} is of no use with --amortize off", name));
   }
@@ -178,7 +184,9 @@ void Correct::declare_output(OptionSet& set) {
 }
 
 void Correct::declare_method(OptionSet& set) {
-  const auto parse_delta = [](std::string_view text) {
+  const auto parse_delta = [this](std::string_view text) {
+    options_.measure_delta = text == "auto";
+    if (options_.measure_delta) return Result<std::int64_t>(0);
     return parse_count(text, 0, k_most_delta_ticks).map([](std::uint64_t ticks) {
       return static_cast<std::int64_t>(ticks);
     });
@@ -202,10 +210,12 @@ void Correct::declare_method(OptionSet& set) {
             "number when errors below it do not matter: smaller gammas remove larger displacements "
             "and change more intervals. Default: auto.")
       ->group(k_method_group);
-  add_value(set, "--delta", options_.delta_ticks, parse_delta, "TICKS",
+  add_value(set, "--delta", options_.delta_ticks, parse_delta, "auto|TICKS",
             "Smallest distance of consecutive communication events of a location, in "
             "ticks of the trace's timer, 0 to 1000000000000. Events that were closer "
-            "before stay as close as they were. Use it when a tool needs distinct times. "
+            "before stay as close as they were. auto: for every process the smallest distance of "
+            "its events in the trace, which is the step of its timer; the report names it. Use it "
+            "when a tool needs distinct times. "
             "It costs memory for events that otherwise need none. Default: 0.")
       ->group(k_method_group);
   add_value(set, "--max-slope", options_.max_slope, parse_slope, "N",
@@ -216,6 +226,16 @@ void Correct::declare_method(OptionSet& set) {
             "one when local intervals must change less, a larger one when corrections "
             "must stay near the jump. Default: 0.01.")
       ->group(k_method_group);
+  const auto parse_ramp = [](std::string_view text) { return parse_choice(text, k_ramps); };
+  add_value(set, "--ramp", options_.ramp, parse_ramp, "taut|paper",
+            "How a jump is built up. taut: by the shortest curve between the times and the limits "
+            "of sends; where ramps overlap, the higher one counts. paper: by straight pieces from "
+            "the start of an interval of jump / --max-slope, for each jump by itself, as in the "
+            "paper of 2007 that describes the method; ramps add up, and no tick is added where mu "
+            "is 0 (see "
+            "--mu). Not with --backward off. Use "
+            "paper to compare with other implementations. Default: taut.")
+      ->group(k_method_group);
   add_value(set, "--backward", options_.backward, parse_switch, "on|off",
             "Whether to build up jumps before they happen. off: a corrected receive "
             "jumps, and only later events move. Use off to see forward amortization "
@@ -225,7 +245,7 @@ void Correct::declare_method(OptionSet& set) {
             "Whether the controlled logical clock removes violations. off: the times after "
             "--presync are written as they are, with the violations that they leave. Use off to "
             "see how good the presync alone is; not with --gamma, --epsilon, --delta, "
-            "--max-slope or --backward. Default: on.")
+            "--max-slope, --ramp or --backward. Default: on.")
       ->group(k_method_group);
 }
 

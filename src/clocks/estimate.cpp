@@ -192,6 +192,14 @@ const char* name_of(Method method) {
   return "";
 }
 
+namespace {
+
+Points without_disturbed(const Sessions& clock, const Points& points) {
+  return clock.none_left_out ? points : undisturbed(points);
+}
+
+}  // namespace
+
 Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule,
                           double unmeasured_rate) {
   const bool from_records = method == Method::linear;
@@ -207,7 +215,7 @@ Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule,
   TRY_ASSIGN(const ClockMap through_points, ClockMap::from_knots(knots_of(points)));
   if (points.size() == 1) return single_estimate(points.front(), result, unmeasured_rate);
   if (method == Method::spline) {
-    points = undisturbed(points);
+    points = without_disturbed(clock, points);
     result.quality.disturbed = records.size() - points.size();
   }
 
@@ -269,8 +277,9 @@ CrossValidation cross_validate(const Sessions& clock, Condensing rule) {
   const auto add = [&](Method method, double distance) {
     result.distance_ticks[static_cast<std::size_t>(method)] += ticks(distance);
   };
-  const std::vector<bool> disturbed = disturbed_sessions(points);
-  const Points good = undisturbed(points);
+  const std::vector<bool> disturbed =
+      clock.none_left_out ? std::vector<bool>(points.size(), false) : disturbed_sessions(points);
+  const Points good = without_disturbed(clock, points);
   for (std::size_t k = 1, g = 1; k + 1 < points.size(); ++k) {
     if (disturbed[k]) continue;  // tests no method, though linear goes through it
     ++result.inner_sessions;

@@ -33,7 +33,8 @@ struct Estimate {
 ///   (Intel Trace Collector's rule), with `weighted` 1 / round trip^2. With `shortest` the
 ///   condensed sessions have the weight 1 / half-width^2, or one weight if half-widths are unknown.
 /// * `spline`: an increasing curve with a continuous derivative through the condensed sessions,
-///   without the disturbed ones (disturbed_sessions()), which would only bend it. The map's
+///   without the disturbed ones (disturbed_sessions()), which would only bend it, unless
+///   Sessions::none_left_out. The map's
 ///   straight pieces are within 0.4 ticks of it, or a hundredth of the smallest half-width, if
 ///   1,024 pieces between two sessions suffice; error estimates include that.
 ///

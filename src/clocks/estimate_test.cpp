@@ -177,5 +177,27 @@ TEST(ChooseMethod, by_the_sessions_that_there_are) {
   EXPECT_EQ(choice({5, 3, 3}, 0, 9), Method::spline);
 }
 
+TEST(Estimate, a_spline_through_all_sessions_passes_every_condensed_point) {
+  // The fourth of seven sessions is a thousand times as wide as the others, and says nothing new.
+  Sessions clock = of_records({{0, 0, 100},
+                               {1'000'000, 8'000, 100},
+                               {2'000'000, 13'000, 100},
+                               {3'000'000, 30'000, 100'000},
+                               {4'000'000, 28'000, 100},
+                               {5'000'000, 40'000, 100},
+                               {6'000'000, 41'000, 100}});
+  const auto offset = [&](std::uint64_t local) {
+    const auto result = estimate(clock, Method::spline, Condensing::shortest).value();
+    return result.map(local) - static_cast<std::int64_t>(local);
+  };
+  EXPECT_NE(offset(3'000'000), 30'000);
+  EXPECT_EQ(cross_validate(clock, Condensing::shortest).inner_sessions, 4);
+  clock.none_left_out = true;
+  for (const Session& session : clock.sessions)
+    EXPECT_EQ(offset(session.record.time), session.record.offset);
+  EXPECT_EQ(estimate(clock, Method::spline, Condensing::shortest)->quality.disturbed, 0u);
+  EXPECT_EQ(cross_validate(clock, Condensing::shortest).inner_sessions, 5);
+}
+
 }  // namespace
 }  // namespace entrain::clocks

@@ -66,6 +66,7 @@ class Presynchroniser {
       result_.provenance += fmt::format(" sessions={}", word_of(options_.condensing));
     }
     if (method_ && !options_.measured_apart.empty()) result_.provenance += " measured_apart";
+    if (method_ == Method::spline && all_sessions()) result_.provenance += " spline=all";
     result_.maps.resize(trace_.locations.size());
     if (options_.report) result_.errors.resize(trace_.locations.size());
     TRY(processes_.agree(make_maps()));
@@ -193,6 +194,8 @@ class Presynchroniser {
     return {};
   }
 
+  [[nodiscard]] bool all_sessions() const { return options_.spline == SplineSessions::all; }
+
   [[nodiscard]] Sessions sessions_of(LocationIndex l) const {
     Sessions clock;
     const auto samples = samples_.find(l);
@@ -201,6 +204,7 @@ class Presynchroniser {
       clock.sessions.push_back({records[k], {}});
       if (samples != samples_.end()) clock.sessions.back().samples = samples->second[k];
     }
+    clock.none_left_out = all_sessions();
     clock.reference = any_width_ && std::all_of(records.begin(), records.end(), [](const auto& r) {
                         return r.offset == 0 && r.stddev == 0;
                       });

@@ -39,12 +39,14 @@ struct PresyncOptions {
       : method(options.presync),
         condensing(options.condensing),
         measured_apart(options.clock_samples),
+        spline(options.spline),
         report(true) {}
 
   Presync method;
   Condensing condensing = Condensing::shortest;
   std::string measured_apart;  ///< folder that the sessions come from; empty: that of the trace
-  bool report = false;         ///< fill Presynchronised::clocks and ::errors
+  SplineSessions spline = SplineSessions::undisturbed;
+  bool report = false;  ///< fill Presynchronised::clocks and ::errors
   bool as_reader = false;
 };
 

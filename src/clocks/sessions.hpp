@@ -37,6 +37,8 @@ struct Sessions {
   std::vector<Session> sessions;
   /// True if the clock is the global one: every record is 0 and exact.
   bool reference = false;
+  /// True if a spline goes through all of them, disturbed or not.
+  bool none_left_out = false;
 };
 
 /// A session condensed to one pair of times: global time is `local + offset` there.

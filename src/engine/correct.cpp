@@ -241,7 +241,7 @@ class Correction {
   [[nodiscard]] bool is_overlay() const { return options_.mode == WriteMode::overlay; }
   [[nodiscard]] engine::TimelineUse use(bool writing) const {
     return {.purpose = engine::Purpose::correction,
-            .every_event = options_.delta_ticks > 0,
+            .every_event = options_.delta_ticks > 0 || options_.measure_delta,
             .writing = writing,
             .overlay = is_overlay()};
   }
@@ -251,8 +251,11 @@ class Correction {
     const clc::Options options{.gamma = options_.gamma,
                                .epsilon_ticks = epsilon_ticks(),
                                .delta_ticks = options_.delta_ticks,
+                               .measure_delta = options_.measure_delta,
+                               .separate = separates(),
                                .max_slope = options_.max_slope,
                                .backward = options_.backward,
+                               .ramp = options_.ramp,
                                .mu_ticks = t_.mu.ticks,
                                .threads = workers_.threads(),
                                .split_flushes = !is_overlay()};
@@ -288,8 +291,16 @@ class Correction {
     report_.cycles = std::move(result.cycles);
     gamma_ = result.gamma;
     report_.epsilon_ticks = result.epsilon_ticks;
+    report_.measured_delta_ticks = result.measured_delta;
     report_gammas(result);
     return Outcome::corrected;
+  }
+
+  /// Nobody knows a latency: at least no receive that moves gets the time of its send. Ramps as the
+  /// paper has them reach its limits to the tick.
+  [[nodiscard]] bool separates() const {
+    return options_.check.mu.source == MuSource::automatic && t_.mu.ticks == MuTicks{} &&
+           options_.ramp == RampShape::taut;
   }
 
   [[nodiscard]] std::optional<std::int64_t> epsilon_ticks() const {

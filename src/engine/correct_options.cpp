@@ -16,6 +16,8 @@ Result<void> check_options(const CorrectOptions& options) {
     return usage("epsilon is of no use with a fixed gamma: it decides which gamma is taken");
   }
   if (options.delta_ticks < 0) return usage("delta must not be negative");
+  if (options.delta_ticks > 0 && options.measure_delta)
+    return usage("delta is either given or measured");
   if (options.max_slope.billionths <= 0) return usage("the largest slope must be above 0");
   if (options.check.mu.source == MuSource::fixed && !(options.check.mu.seconds >= 0)) {
     return usage("mu must not be negative");

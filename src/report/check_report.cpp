@@ -44,6 +44,7 @@ Json edge_json(const EdgeStatistics& edges, std::uint64_t resolution_hz) {
   Json json = {{"count", edges.count},
                {"violations", edges.violations},
                {"below_latency", edges.below_latency},
+               {"equal", edges.equal},
                {"worst_s", nullptr},
                {"worst", nullptr}};
   if (edges.worst) {
@@ -71,7 +72,7 @@ std::string to_text(const CheckReport& report, const Style& style) {
               ? "No edges: the trace shows nothing that happens before something elsewhere.\n"
               : edges.text(style);
   if (!is_counted(report, EdgeKind::init_finalize)) text += uncounted_text();
-  text += inside_domains_text(report);
+  text += equal_text(report) + inside_domains_text(report);
   if (const Table worst = worst_edges(report, style); !worst.empty())
     text +=
         "\n" + toned("Worst edge of each kind", Tone::heading, style) + "\n" + worst.text(style);
@@ -110,6 +111,7 @@ Json to_json(const CheckReport& report) {
       {"edges", std::move(edges)},
       {"violations", report.violations},
       {"below_latency", report.below_latency},
+      {"equal", report.equal},
       {"inside_domains", inside_domains_json(report)},
       {"mu_s", std::move(mu)},
       {"mu_source", report.mu_source},

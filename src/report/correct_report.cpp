@@ -115,6 +115,10 @@ std::string change_text(const CorrectReport& report, const Style& style) {
     fields.field("below latency", fmt::format("{} -> {} edges closer than mu",
                                               format_count(report.before.below_latency),
                                               format_count(report.after.below_latency)));
+  if (report.before.equal > 0 || report.after.equal > 0)
+    fields.field("equal times",
+                 fmt::format("{} -> {} edges whose ends have the same time",
+                             format_count(report.before.equal), format_count(report.after.equal)));
   fields.field(
       "moved",
       fmt::format("{} of {} times of communication ({})", format_count(statistics.moved_events),
@@ -125,6 +129,12 @@ std::string change_text(const CorrectReport& report, const Style& style) {
       fmt::format("mean {}, 99th percentile {}, largest {} (of the events that moved)",
                   format_duration(ticks_to_seconds(report, statistics.mean_ticks)),
                   format_ticks(statistics.p99_ticks, hz), format_ticks(statistics.max_ticks, hz)));
+  if (const auto& delta = report.measured_delta_ticks)
+    fields.field("delta", fmt::format("{} kept between neighbours, the step of each timer",
+                                      (*delta)[0] == (*delta)[1]
+                                          ? format_ticks((*delta)[0], hz)
+                                          : fmt::format("{} to {}", format_ticks((*delta)[0], hz),
+                                                        format_ticks((*delta)[1], hz))));
   fields.field("largest slope", fmt::format("{:.4g} ticks per tick", statistics.max_slope));
   if (statistics.moved_backward > 0)
     fields.field("moved back",
@@ -393,6 +403,8 @@ Json to_json(const CorrectReport& report) {
                                                                       report.before.resolution_hz))
                                                   : Json(nullptr)},
                {"clock_gammas", clock_gammas_json(report)},
+               {"measured_delta_ticks",
+                report.measured_delta_ticks ? Json(*report.measured_delta_ticks) : Json(nullptr)},
                {"error_share", number(report.error_share)},
                {"passes", passes_json(report)},
                {"cycles", counters(report.cycles)},

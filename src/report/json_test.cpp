@@ -38,8 +38,8 @@ TEST(Json, check_has_the_documented_members) {
             (std::vector<std::string>{"p2p", "one_to_n", "n_to_one", "n_to_n", "scan", "thread",
                                       "rma", "init_finalize"}));
   const Json& p2p = json["edges"]["p2p"];
-  EXPECT_EQ(keys_of(p2p),
-            (std::vector<std::string>{"count", "violations", "below_latency", "worst_s", "worst"}));
+  EXPECT_EQ(keys_of(p2p), (std::vector<std::string>{"count", "violations", "below_latency", "equal",
+                                                    "worst_s", "worst"}));
   EXPECT_DOUBLE_EQ(p2p["worst_s"].get<double>(), -33.959e-6);
   const Json& send = p2p["worst"]["send"];
   expect_members(send, {"location", "process", "region", "time_s", "ticks"});

@@ -157,6 +157,13 @@ std::string inside_domains_text(const CheckReport& report) {
       format_number_of(report.inside_domains->violations, "violation", "violations"));
 }
 
+std::string equal_text(const CheckReport& report) {
+  if (report.equal == 0) return "";
+  return fmt::format(
+      "At {} cause and effect have the same time: no violation, but no order either.\n",
+      format_number_of(report.equal, "edge", "edges"));
+}
+
 Json inside_domains_json(const CheckReport& report) {
   if (!report.inside_domains) return nullptr;
   return {{"count", report.inside_domains->count},

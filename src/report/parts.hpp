@@ -56,6 +56,8 @@ std::string uncounted_text();
 
 /// The line below a table on edges between locations that share a clock; "" if none do.
 std::string inside_domains_text(const CheckReport& report);
+/// Says at how many edges cause and effect have one time; "" if at none.
+std::string equal_text(const CheckReport& report);
 
 /// The same for machines: an object, or null.
 Json inside_domains_json(const CheckReport& report);

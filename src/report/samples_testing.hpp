@@ -47,6 +47,7 @@ inline CheckReport check() {
                                edge_end(2, "MPI_Init", 1'700'000'000'000'000'000)}};
   report.violations = 473;
   report.below_latency = 492;
+  report.edges[0].equal = report.equal = 19;
   report.mu_ticks = {0, 510, 1250};
   report.mu_source = "round trip (estimate)";
   report.unmatched = {{"sends", 40}, {"receives", 0}};
@@ -71,10 +72,10 @@ inline CheckReport check() {
 inline CheckReport clean_check() {
   CheckReport report = check();
   for (EdgeStatistics& edges : report.edges) {
-    edges.violations = edges.below_latency = 0;
+    edges.violations = edges.below_latency = edges.equal = 0;
     if (edges.worst) edges.worst->margin_ticks = 512;
   }
-  report.violations = report.below_latency = 0;
+  report.violations = report.below_latency = report.equal = 0;
   report.mu_ticks = {};
   report.mu_source = "none";
   report.unmatched = report.skipped = {};
@@ -144,10 +145,12 @@ inline CorrectReport correct() {
   for (EdgeStatistics& edges : report.after.edges) {
     edges.violations = 0;
     edges.below_latency = 0;
+    edges.equal = 0;
     if (edges.worst && edges.worst->margin_ticks < 0) edges.worst->margin_ticks = 510;
   }
   report.after.violations = 0;
   report.after.below_latency = 0;
+  report.after.edges[0].equal = report.after.equal = 1;
   report.after.judgement = {Verdict::clean, Doubt::none};
   report.judgement = report.after.judgement;
   report.verified = true;
@@ -157,6 +160,7 @@ inline CorrectReport correct() {
       {0.99999, 0, 98000, 473, false}, {0.9, 0, 84000, 469, false}, {0.9999, 2, 92000, 470, true}};
   report.gamma = 0.9999;
   report.epsilon_ticks = 92400;
+  report.measured_delta_ticks = {1, 40};
   report.clock_gammas = {{0, "MPI Rank 0", 0.9999, 92000}, {3, "MPI Rank 3", 0.9999, 51000}};
   report.error_share = 0.000031;
   report.cycles = {{"components of equal stamps", 2}, {"dropped edges", 0}};

@@ -55,22 +55,26 @@ Totals sum_locations(const trace::Share& share) {
 
 /// Adds up the edges of all members.
 void fill_edges(Team& team, const EdgeSums& sums, bool init_finalize, CheckReport& report) {
-  std::array<std::int64_t, 3 * k_edge_kinds> values{};
+  constexpr std::size_t k_sums = 4;
+  std::array<std::int64_t, k_sums * k_edge_kinds> values{};
   for (std::size_t k = 0; k < k_edge_kinds; ++k) {
-    values[3 * k] = static_cast<std::int64_t>(sums.edges[k].count);
-    values[3 * k + 1] = static_cast<std::int64_t>(sums.edges[k].violations);
-    values[3 * k + 2] = static_cast<std::int64_t>(sums.edges[k].below_latency);
+    values[k_sums * k] = static_cast<std::int64_t>(sums.edges[k].count);
+    values[k_sums * k + 1] = static_cast<std::int64_t>(sums.edges[k].violations);
+    values[k_sums * k + 2] = static_cast<std::int64_t>(sums.edges[k].below_latency);
+    values[k_sums * k + 3] = static_cast<std::int64_t>(sums.edges[k].equal);
   }
   team.reduce(Team::Reduction::sum, values);
   for (std::size_t k = 0; k < k_edge_kinds; ++k) {
     EdgeStatistics& edges = report.edges[k];
-    edges.count = static_cast<std::uint64_t>(values[3 * k]);
-    edges.violations = static_cast<std::uint64_t>(values[3 * k + 1]);
-    edges.below_latency = static_cast<std::uint64_t>(values[3 * k + 2]);
+    edges.count = static_cast<std::uint64_t>(values[k_sums * k]);
+    edges.violations = static_cast<std::uint64_t>(values[k_sums * k + 1]);
+    edges.below_latency = static_cast<std::uint64_t>(values[k_sums * k + 2]);
+    edges.equal = static_cast<std::uint64_t>(values[k_sums * k + 3]);
     if (static_cast<EdgeKind>(k) == EdgeKind::init_finalize && !init_finalize) continue;
     report.checked_edges += edges.count;
     report.violations += edges.violations;
     report.below_latency += edges.below_latency;
+    report.equal += edges.equal;
   }
 }
 
@@ -150,11 +154,10 @@ Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
     backward.add(std::numeric_limits<std::int64_t>::min(),
                  std::numeric_limits<std::int64_t>::max());
   }
-  const EdgeWalk::Rules rules{
-      .mu = times.mu,
-      .init_finalize = options.init_finalize,
-      .clock_of = times.clock_of,
-      .observer = times.observer};
+  const EdgeWalk::Rules rules{.mu = times.mu,
+                              .init_finalize = options.init_finalize,
+                              .clock_of = times.clock_of,
+                              .observer = times.observer};
   const Cycles none;
   EdgeSums sums = EdgeWalk(relation, none, rules, &backward).run(cancel);
   TRY(cancel.agree(team));

@@ -70,6 +70,7 @@ void EdgeWalk::add_simple(const MatchedChannel& channel, std::int64_t mu, const 
     const std::int64_t ticks = margin(received, sent);
     sum.violations += ticks < 0 ? 1 : 0;
     sum.below_latency += ticks < mu ? 1 : 0;
+    sum.equal += ticks == 0 ? 1 : 0;
     if (ticks < worst || worst_at == k_none) {
       worst = ticks;
       worst_at = k;
@@ -95,6 +96,7 @@ void EdgeWalk::add(const Pair& pair) {
   const std::int64_t ticks = margin(pair.receive_time, pair.send_time);
   PairCounts sum{.count = 1};
   if (ticks < 0) ++sum.violations;
+  if (ticks == 0) ++sum.equal;
   if (ticks < (inside ? 0 : mu(pair.send.location, pair.receive.location))) ++sum.below_latency;
   counts(pair.kind) += sum;
   if (in_force(pair.kind) && one_clock(pair.send.location, pair.receive.location)) {

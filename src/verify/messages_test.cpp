@@ -41,6 +41,8 @@ TEST(Messages, violations_are_strict_and_latency_is_separate) {
   const CheckReport report = b.check({}, MuTicks{0, 0, 5});
   EXPECT_EQ(p2p(report).violations, 1);
   EXPECT_EQ(p2p(report).below_latency, 3);
+  EXPECT_EQ(p2p(report).equal, 1);
+  EXPECT_EQ(report.equal, 1);
   EXPECT_EQ(b.check({}, MuTicks{0, 0, 4}).below_latency, 2);  // 304 is no longer short
   EXPECT_EQ(b.check({}, MuTicks{9, 9, 0}).below_latency, 1);  // other classes do not matter
 }

@@ -237,6 +237,7 @@ PairCounts& PairCounts::operator+=(const PairCounts& other) {
   count += other.count;
   violations += other.violations;
   below_latency += other.below_latency;
+  equal += other.equal;
   return *this;
 }
 
@@ -244,6 +245,7 @@ PairCounts& PairCounts::operator-=(const PairCounts& other) {
   count -= other.count;
   violations -= other.violations;
   below_latency -= other.below_latency;
+  equal -= other.equal;
   return *this;
 }
 
@@ -254,8 +256,11 @@ PairCounts count_pairs(Side sends, Side receives, bool ordered, const MuTicks& m
   // Most instances of most traces are fine, which the two extremes show.
   const std::int64_t smallest = margin(earliest(receives), latest(sends));
   const std::int64_t largest_mu = *std::max_element(mu.begin(), mu.end());
-  if (smallest >= 0 && smallest >= largest_mu) return counts;
-  counts.violations = below_by_class(sends, receives, ordered, MuTicks{});
+  if (smallest > 0 && smallest >= largest_mu) return counts;
+  if (smallest < 0) counts.violations = below_by_class(sends, receives, ordered, MuTicks{});
+  if (smallest <= 0) {
+    counts.equal = below_by_class(sends, receives, ordered, MuTicks{1, 1, 1}) - counts.violations;
+  }
   counts.below_latency =
       largest_mu == 0 ? counts.violations : below_by_class(sends, receives, ordered, mu);
   return counts;

@@ -18,6 +18,7 @@ struct PairCounts {
   std::uint64_t count = 0;
   std::uint64_t violations = 0;
   std::uint64_t below_latency = 0;
+  std::uint64_t equal = 0;
 
   PairCounts& operator+=(const PairCounts& other);
   PairCounts& operator-=(const PairCounts& other);

@@ -97,7 +97,27 @@ TEST_F(HandMade, negative_times_move_all_locations_alike) {
   const auto after = library_times(report->output);
   // The first event of location 1 would be at -2,000: all move by 2,000.
   EXPECT_EQ(after[0].times, (std::vector<std::uint64_t>{3'000, 23'000, 93'000}));
-  EXPECT_EQ(after[1].times[1], 23'000u);
+  EXPECT_EQ(after[1].times[1], 23'001u);  // a tick after its send
+  EXPECT_EQ(report->after.violations, 0u);
+  EXPECT_EQ(report->after.equal, 0u);
+}
+
+TEST_F(HandMade, a_receive_comes_a_tick_after_its_send_unless_mu_is_given) {
+  {
+    ArchiveBuilder archive(scratch_ / "in");
+    begin_ring(archive, 1'000);
+    archive.clock_offset(1, 0, -500);
+    archive.clock_offset(1, 100'000, -500);
+    archive.finish();
+  }
+  CorrectOptions options;
+  options.check.presync = Presync::linear;
+  EXPECT_EQ(correct(anchor(), scratch_ / "apart", options)->after.equal, 0u);
+  options.check.mu = {MuSource::fixed, 0};
+  const auto report = correct(anchor(), scratch_ / "together", options);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->before.equal, 0u);
+  EXPECT_EQ(report->after.equal, 1u);
   EXPECT_EQ(report->after.violations, 0u);
 }
 

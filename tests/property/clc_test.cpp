@@ -23,6 +23,14 @@ clc::Options any_options() {
   return options;
 }
 
+/// The same with what the reference model does not have.
+clc::Options any_further_options() {
+  clc::Options options = any_options();
+  options.separate = *flag();
+  if (*flag()) options.ramp = RampShape::paper;
+  return options;
+}
+
 /// Locations that an edge in force touches. The others follow the first one of their process, and
 /// which one is first depends on the order of definition.
 std::vector<bool> connected_locations(const Corrected& c) {
@@ -135,7 +143,7 @@ RC_GTEST_PROP(Clc, maps_hold_the_result, ()) {
 
 RC_GTEST_PROP(Clc, what_must_hold_afterwards, ()) {
   const TracePlan plan = *skewed_plan();
-  clc::Options options = any_options();
+  clc::Options options = any_further_options();
   if (*flag()) options.gamma.reset();
   const Corrected c = correct(plan, options);
   RC_ASSERT(reference_violations(c.problem, c.cycles, c.result.corrected) == 0u);
@@ -147,7 +155,7 @@ RC_GTEST_PROP(Clc, what_must_hold_afterwards, ()) {
 
 RC_GTEST_PROP(Clc, second_run_changes_nothing, ()) {
   const TracePlan plan = *skewed_plan();
-  const Corrected c = correct(plan, any_options());
+  const Corrected c = correct(plan, any_further_options());
   const auto again = clc::amortize(c.graph, c.random.trace, c.result.maps, c.options);
   RC_ASSERT(again.has_value());
   RC_ASSERT(again->jumps == 0u);
@@ -160,7 +168,7 @@ RC_GTEST_PROP(Clc, no_violation_no_change, ()) {
   plan.offset_ticks = 0;
   plan.drift_ppm = plan.wander_ppm = 0;
   plan.presync_sessions = 0;
-  clc::Options options = any_options();
+  clc::Options options = any_further_options();
   options.mu_ticks = {};
   const Corrected c = correct(plan, options);
   RC_ASSERT(c.result.jumps == 0u);

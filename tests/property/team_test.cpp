@@ -127,6 +127,9 @@ clc::Options any_team_options() {
   options.max_slope = Decimal9{*any_slope()};
   options.backward = *rc::gen::element(true, true, true, false);
   options.mu_ticks = *any_mu();
+  options.separate = *flag();
+  if (*rc::gen::element(true, false, false)) options.ramp = RampShape::paper;
+  if (options.delta_ticks == 0) options.measure_delta = *rc::gen::element(true, false, false);
   return options;
 }
 
