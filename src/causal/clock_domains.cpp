@@ -296,8 +296,7 @@ bool any_violation(const Context& context, std::span<const ClockMap> maps) {
   match::for_parts(
       match::parts_of(graph, context.threads), [&](const match::Part& part, std::size_t) {
         for (const match::Edge& edge : part.edges) {
-          const auto c = static_cast<std::size_t>(edge.latency_class);
-          if (times[edge.receive] >= times[edge.send] + mu[c]) continue;
+          if (times[edge.receive] >= times[edge.send] + graph.mu_of(edge, mu)) continue;
           violated = true;
           return;
         }

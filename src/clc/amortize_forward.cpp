@@ -43,7 +43,7 @@ Slack slack_of(const match::Part& part, const ForwardProblem& problem) {
   const std::span<const std::int64_t> times = problem.presync;
   Slack result;
   for (const match::Edge& edge : part.edges) {
-    const auto mu = problem.mu[static_cast<std::size_t>(edge.latency_class)];
+    const std::int64_t mu = problem.graph.mu_of(edge, problem.mu);
     const std::int64_t slack = times[edge.receive] - times[edge.send] - mu;
     result.least = std::min(result.least, slack);
     result.violated += slack < 0 ? 1 : 0;

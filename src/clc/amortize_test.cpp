@@ -178,6 +178,23 @@ TEST(Amortize, measured_delta_is_the_smallest_granule_of_a_process) {
   EXPECT_EQ(a.forward[3], 10'012);
 }
 
+TEST(Amortize, a_message_takes_at_least_the_latency_of_its_pair_of_machines) {
+  TraceBuilder b(3);
+  b.message(K::send, 0, 10'000, 1);
+  b.message(K::send, 0, 20'000, 2);
+  b.message(K::recv, 1, 10'010, 0);
+  b.message(K::recv, 2, 20'010, 0);
+  match::Graph graph = match::build_graph(b.trace(), {});
+  trace::PairMu pairs;
+  pairs.add(graph.node_of[0], graph.node_of[2], 25);
+  Options options = fixed_gamma();
+  options.mu_ticks = {0, 0, 10};
+  match::set_pair_mu(graph, pairs, options.mu_ticks);
+  const auto a = amortize(std::move(graph), b.trace(), std::vector<ClockMap>(3), options);
+  ASSERT_TRUE(a);
+  EXPECT_THAT(a->corrected, ElementsAre(10'000, 20'000, 10'010, 20'025));
+}
+
 TEST(Amortize, paper_ramps_follow_limits_from_the_start_of_the_interval) {
   // The jump of 1,000 at 100,000 begins at 0; the send at 40,500 may move by 50.
   TraceBuilder b(3);

@@ -193,8 +193,7 @@ BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const Cycles& cyc
   BigVector<std::int64_t> limit = std::move(room);
   limit.assign(graph.node_count(), k_no_limit);
   for (const match::Edge& edge : graph.edges) {
-    const std::int64_t latest =
-        forward[edge.receive] - mu[static_cast<std::size_t>(edge.latency_class)];
+    const std::int64_t latest = forward[edge.receive] - graph.mu_of(edge, mu);
     limit[edge.send] = std::min(limit[edge.send], latest);
   }
   match::Extremes extremes(graph, mu);

@@ -91,6 +91,7 @@ class Merger {
   }
 
   void merge_edges() {
+    new_.extra_mu = old_.extra_mu;
     for (const match::Edge& edge : old_.edges) {
       if (domain(old_.location_of(edge.send)) == domain(old_.location_of(edge.receive))) continue;
       match::Edge merged = edge;

@@ -178,7 +178,7 @@ template <class Self>
 std::int64_t ForwardSteps<Self>::demand_on(NodeIndex node) {
   std::int64_t demand = self().remote_demand(node);
   for (const match::Edge& edge : incidence_.in_edges.of(node)) {
-    const auto mu = mu_[static_cast<std::size_t>(edge.latency_class)];
+    const std::int64_t mu = graph_.mu_of(edge, mu_);
     demand = std::max(demand, result_.times[edge.send] + mu);
   }
   for (const std::uint32_t m : incidence_.receives.of(node)) demand = std::max(demand, demand_[m]);
@@ -237,7 +237,7 @@ std::int64_t ForwardSteps<Self>::demand_from_outside(NodeIndex node, std::uint32
   if (!graph_.is_ghost(node)) demand = self().remote_demand(node);
   for (const match::Edge& edge : incidence_.in_edges.of(node)) {
     if (!outside(edge.send)) continue;
-    const auto mu = mu_[static_cast<std::size_t>(edge.latency_class)];
+    const std::int64_t mu = graph_.mu_of(edge, mu_);
     demand = std::max(demand, result_.times[edge.send] + mu);
   }
   for (const std::uint32_t m : incidence_.receives.of(node)) {

@@ -49,7 +49,7 @@ class Collector {
 
   std::vector<Influence> run() {
     for (const match::Edge& edge : graph_.edges) {
-      const auto mu = mu_[static_cast<std::size_t>(edge.latency_class)];
+      const std::int64_t mu = graph_.mu_of(edge, mu_);
       if (!displaced(edge.send) || !displaced(edge.receive)) continue;
       if (problem_.after(edge.receive, times_[edge.send] + mu) != times_[edge.receive]) continue;
       add(graph_.location_of(edge.send), graph_.location_of(edge.receive));

@@ -155,7 +155,7 @@ class Refiner {
     mark_parts(parts.size(), [&](std::size_t i, std::vector<NodeIndex>& broken) {
       for (const match::Edge& edge : parts[i].edges) {
         const std::int64_t least =
-            times_[edge.send] + mu(edge.send, edge.receive, edge.latency_class);
+            times_[edge.send] + (tied(edge.send, edge.receive) ? 0 : graph_.mu_of(edge, input_.mu));
         if (times_[edge.receive] < least) broken.insert(broken.end(), {edge.receive, edge.send});
         if (separates_ && times_[edge.receive] == times_[edge.send])
           equal[i].insert(equal[i].end(), {edge.receive, edge.send});

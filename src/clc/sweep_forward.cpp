@@ -78,7 +78,7 @@ bool SweepForward::sweep() {
 void SweepForward::look_at_edges(const match::Part& part, Found& found) const {
   for (const match::Edge& edge : part.edges) {
     const std::int64_t sent = times_[edge.send];
-    const std::int64_t demand = sent + mu_[static_cast<std::size_t>(edge.latency_class)];
+    const std::int64_t demand = sent + graph_.mu_of(edge, mu_);
     if (demand > presync_[edge.receive]) {
       found.demands.push_back({edge.receive, problem_.after(edge.receive, demand)});
       if (too_many(found)) return;

@@ -102,9 +102,10 @@ void CheckArguments::declare(OptionSet& set) {
             "auto: the one that an earlier correction of the archive used, else 0, because "
             "no measurement proves more; with 0, correct places a receive that it has to move "
             "one tick after its send. delays: a quarter of the shortest round trip that "
-            "entrain record measured, per class of distance (same process, same node, "
-            "other); a guess. rtt: a quarter of the smallest round trip of messages, per "
-            "class; a guess. 1tick: one tick of the timer, which separates ties. A number: "
+            "entrain record measured, for messages per pair of nodes, for collectives the "
+            "smallest one per class of distance (same process, same node, other); a guess. rtt: "
+            "a quarter of the smallest round trip of messages, per class; a guess. 1tick: one tick "
+            "of the timer, which separates ties. A number: "
             "that many seconds, 0 to 1000, e.g. 1e-6. Use a number when you know the "
             "network's latency, and 0 to let correct place receives at the times of their sends. A "
             "mu above the true latency invents violations. Default: auto.")

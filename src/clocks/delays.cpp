@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -60,9 +61,25 @@ std::set<std::string> nodes_of(const trace::Definitions& definitions) {
   return nodes;
 }
 
+/// Number of each machine that has locations, by name; k_none where two have one name.
+std::map<std::string, std::uint32_t> numbers_of(const trace::Definitions& definitions) {
+  std::map<std::string, std::uint32_t> numbers;
+  for (LocationIndex l = 0; l < definitions.node_of.size(); ++l) {
+    const std::uint32_t number = definitions.node_of[l];
+    const auto [known, is_new] = numbers.try_emplace(trace::node_name(definitions, l), number);
+    if (!is_new && known->second != number) known->second = k_none;
+  }
+  return numbers;
+}
+
+/// mu from a shortest round trip.
+std::int64_t mu_of(std::int64_t round_trip) {
+  return std::min(round_trip / k_share_of_round_trip, trace::k_largest_mu);
+}
+
 }  // namespace
 
-Result<MuTicks> read_delay_mu(const std::filesystem::path& folder,
+Result<DelayMu> read_delay_mu(const std::filesystem::path& folder,
                               const trace::Definitions& definitions, bool apart) {
   const std::filesystem::path path = folder / k_clock_delays;
   if (!file_exists(path)) {
@@ -73,7 +90,9 @@ Result<MuTicks> read_delay_mu(const std::filesystem::path& folder,
                     path.string()));
   }
   const std::set<std::string> nodes = nodes_of(definitions);
+  const std::map<std::string, std::uint32_t> numbers = numbers_of(definitions);
   std::array<std::optional<std::int64_t>, k_latency_classes> shortest;
+  DelayMu mu;
   TRY(read_recorder_table(
       path, k_columns, "try --mu auto", [&](const std::string& line) -> std::string_view {
         const auto row = row_of(line);
@@ -85,12 +104,14 @@ Result<MuTicks> read_delay_mu(const std::filesystem::path& folder,
         auto& least = shortest[static_cast<std::size_t>(
             row->child == row->parent ? LatencyClass::same_node : LatencyClass::other)];
         least = std::min(least.value_or(row->round_trip), row->round_trip);
+        const auto child = numbers.find(row->child), parent = numbers.find(row->parent);
+        if (child != numbers.end() && parent != numbers.end() && child->second != k_none &&
+            parent->second != k_none)
+          mu.of_pairs.add(child->second, parent->second, mu_of(row->round_trip));
         return {};
       }));
-  MuTicks mu{};
-  for (std::size_t c = 0; c < mu.size(); ++c) {
-    mu[c] = std::min(shortest[c].value_or(0) / k_share_of_round_trip, trace::k_largest_mu);
-  }
+  for (std::size_t c = 0; c < mu.by_class.size(); ++c)
+    mu.by_class[c] = mu_of(shortest[c].value_or(0));
   return mu;
 }
 

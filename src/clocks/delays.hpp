@@ -7,15 +7,23 @@
 #include <entrain/report.hpp>
 
 #include "trace/definitions.hpp"
+#include "trace/pair_mu.hpp"
 
 namespace entrain::clocks {
 
 /// Name of the recorder's file with the shortest delays between machines, beside the anchor file.
 inline constexpr const char* k_clock_delays = "clock_delays.csv";
 
-/// Reads mu per latency class from the recorder's file in `folder`: a quarter of the shortest round
-/// trip of any clock session, between processes of one machine and of different machines. 0 inside
-/// a process, and for a class without sessions. In ticks, rounded down, at most k_largest_mu.
+/// Minimum latencies, as the recorder's clock sessions measured them.
+struct DelayMu {
+  MuTicks by_class{};      ///< the smallest one of all pairs of a latency class
+  trace::PairMu of_pairs;  ///< of the machines that measured against each other
+};
+
+/// Reads mu from the recorder's file in `folder`: a quarter of the shortest round trip of any clock
+/// session, between processes of one machine and of different machines, per pair of machines and
+/// per latency class. 0 inside a process, and for a class without sessions. In ticks, rounded down,
+/// at most k_largest_mu.
 ///
 /// This is a guess with a reserve, as that of estimate_round_trip_mu(). One clock measures a round
 /// trip, but its division into two ways depends on the offset between two clocks, which is known to
@@ -26,7 +34,7 @@ inline constexpr const char* k_clock_delays = "clock_delays.csv";
 /// line; and for a file of another archive, which names a machine that the definitions lack, unless
 /// it lies `apart`: it is known to be of the same run (use_measurements), and other tracers may
 /// have other names for machines.
-Result<MuTicks> read_delay_mu(const std::filesystem::path& folder,
+Result<DelayMu> read_delay_mu(const std::filesystem::path& folder,
                               const trace::Definitions& definitions, bool apart = false);
 
 }  // namespace entrain::clocks

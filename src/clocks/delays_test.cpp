@@ -33,8 +33,9 @@ class ClockDelays : public testing::Test {
 
   [[nodiscard]] Result<MuTicks> mu_of(const std::string& text) const {
     std::ofstream(folder_ / k_clock_delays, std::ios::binary) << text;
-    return read_delay_mu(folder_.path(), definitions_);
+    return read().map([](const DelayMu& mu) { return mu.by_class; });
   }
+  [[nodiscard]] Result<DelayMu> read() const { return read_delay_mu(folder_.path(), definitions_); }
 
   TempFolder folder_;
   trace::Definitions definitions_;
@@ -56,7 +57,29 @@ TEST_F(ClockDelays, beside_another_tracer_machines_may_have_other_names) {
   std::ofstream(folder_ / k_clock_delays, std::ios::binary) << k_head << "x,y,400,1,1\n";
   definitions_.clock.resolution_hz = 2'300'000'000;
   EXPECT_FALSE(read_delay_mu(folder_.path(), definitions_));
-  EXPECT_EQ(read_delay_mu(folder_.path(), definitions_, true), (MuTicks{0, 0, 100}));
+  const auto mu = read_delay_mu(folder_.path(), definitions_, true);
+  ASSERT_TRUE(mu) << mu.error().message;
+  EXPECT_EQ(mu->by_class, (MuTicks{0, 0, 100}));
+}
+
+TEST_F(ClockDelays, every_pair_of_machines_has_its_own) {
+  for (const std::uint32_t machine : {1u, 2u, 3u, 3u}) {  // tree nodes n0, n1, n2
+    const auto l = static_cast<std::uint32_t>(definitions_.locations.size());
+    definitions_.location_groups.push_back({});
+    definitions_.location_groups.back().tree_node = machine;
+    definitions_.locations.push_back({});
+    definitions_.locations.back().group = l;
+    definitions_.process_of.push_back(l);
+    definitions_.node_of.push_back(machine - 1);
+  }
+  ASSERT_TRUE(mu_of(k_head + "n1,n0,2003,1,1\nn2,n0,4000,1,1\nn0,n1,2400,1,1\nn2,n2,404,1,1\n"));
+  const trace::PairMu pairs = read()->of_pairs;
+  EXPECT_EQ(pairs.all().size(), 3u);
+  EXPECT_EQ(pairs.of(0, 1, 0), 500);
+  EXPECT_EQ(pairs.of(1, 0, 0), 500);
+  EXPECT_EQ(pairs.of(0, 2, 500), 1000);
+  EXPECT_EQ(pairs.of(2, 2, 101), 101);
+  EXPECT_EQ(pairs.of(1, 2, 500), 500);  // never measured
 }
 
 TEST_F(ClockDelays, of_another_archive_are_refused) {

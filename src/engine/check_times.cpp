@@ -15,7 +15,8 @@ Result<CheckReport> check_times(const CheckSetting& setting, const session::Load
   const trace::ClockDomains& domains = setting.domains;
   const std::span<const std::uint32_t> clock_of =
       domains.trivial() ? std::span<const std::uint32_t>() : domains.of;
-  verify::TimesToCheck times{.maps = maps, .mu = setting.mu.ticks, .clock_of = clock_of};
+  verify::TimesToCheck times{
+      .maps = maps, .mu = setting.mu.ticks, .pair_mu = &setting.mu.pairs, .clock_of = clock_of};
   if (loaded.source != nullptr) {
     times.region_at = [&](LocationIndex l, std::uint64_t stamp) {
       return loaded.source->region_at(l, stamp);

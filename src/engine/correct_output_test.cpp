@@ -10,9 +10,11 @@
 namespace entrain::engine {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using trace::EventKind;
 using trace::testing::TraceBuilder;
 
@@ -133,16 +135,23 @@ TEST(CorrectOutput, without_records_and_property_there_is_no_session_span) {
 TEST(CorrectOutput, the_property_names_every_option) {
   CorrectOptions options;
   options.mode = WriteMode::rewrite;
-  const CorrectionMethod method{.presync = "linear",
-                                .gamma = Decimal9{990'000'000},
-                                .mu = {{1, 2, 3}, "given"},
-                                .clock_domain = "node"};
+  CorrectionMethod method;
+  method.presync = "linear";
+  method.gamma = Decimal9{990'000'000};
+  method.mu.ticks = {1, 2, 3};
+  method.mu.source = "given";
+  method.clock_domain = "node";
   const std::string text = correction_property(options, method);
   for (const char* part : {"mode=rewrite ", "presync=linear ", "gamma=0.99 ", "mu_ticks=1/2/3 ",
                            "mu_source=given ", "max_slope=0.01 "}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, EndsWith("clock_domain=node"));
+  EXPECT_THAT(text, Not(HasSubstr("ramp=")));
+  options.ramp = RampShape::paper;
+  options.measure_delta = true;
+  EXPECT_THAT(correction_property(options, method),
+              AllOf(HasSubstr("backward=on ramp=paper "), HasSubstr("delta_ticks=auto ")));
   options.amortize = false;
   EXPECT_THAT(correction_property(options, method), EndsWith("clock_domain=node amortize=off"));
 }

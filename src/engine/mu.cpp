@@ -6,6 +6,9 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/try.hpp"
 #include "clocks/delays.hpp"
@@ -18,6 +21,18 @@ namespace {
 
 constexpr const char* k_round_trip = "round trip (estimate)";
 constexpr const char* k_delays = "clock_delays.csv (estimate)";
+
+/// Names the file, and how many pairs of machines have more than the smallest of their class.
+std::string source_of(const clocks::DelayMu& mu) {
+  const auto& pairs = mu.of_pairs.all();
+  const auto above = std::count_if(pairs.begin(), pairs.end(), [&](const auto& pair) {
+    const bool one = pair.first.first == pair.first.second;
+    return pair.second > mu.by_class[static_cast<std::size_t>(one ? LatencyClass::same_node
+                                                                  : LatencyClass::other)];
+  });
+  if (above == 0) return k_delays;
+  return fmt::format("{}; more for {} of {} pairs of nodes", k_delays, above, pairs.size());
+}
 
 /// mu of an earlier correction: "... mu_ticks=1/2/3 ...".
 std::optional<MuTicks> mu_of_property(const trace::Definitions& definitions) {
@@ -52,13 +67,13 @@ Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace
     const std::filesystem::path folder =
         apart.empty() ? std::filesystem::path(loaded.trace.path).parent_path()
                       : std::filesystem::path(apart);
-    TRY_ASSIGN(const MuTicks ticks,
+    TRY_ASSIGN(clocks::DelayMu mu,
                agree(workers.processes(),
                      clocks::read_delay_mu(folder, loaded.trace.definitions, !apart.empty())));
-    return ChosenMu{ticks, k_delays};
+    return ChosenMu{mu.by_class, source_of(mu), std::move(mu.of_pairs)};
   }
   if (option.source != MuSource::round_trip) return choose_mu(loaded.trace, maps, option);
-  ChosenMu mu{{}, k_round_trip};
+  ChosenMu mu{{}, k_round_trip, {}};
   TRY(workers.run(
       loaded.trace, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
         TRY_ASSIGN(const MuTicks ticks, verify::round_trip_mu(share, maps, Cancel(progress)));
@@ -72,23 +87,23 @@ ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
                    const MuOption& option) {
   switch (option.source) {
     case MuSource::round_trip:
-      return {verify::round_trip_mu(trace, maps), k_round_trip};
+      return {verify::round_trip_mu(trace, maps), k_round_trip, {}};
     case MuSource::one_tick:
-      return {{1, 1, 1}, "given"};
+      return {{1, 1, 1}, "given", {}};
     case MuSource::fixed: {
       const double ticks =
           option.seconds * static_cast<double>(trace.definitions.clock.resolution_hz);
       const auto rounded = static_cast<std::int64_t>(
           std::llround(std::clamp(ticks, 0.0, static_cast<double>(trace::k_largest_mu))));
-      return {{rounded, rounded, rounded}, "given"};
+      return {{rounded, rounded, rounded}, "given", {}};
     }
     case MuSource::automatic:
     case MuSource::delays:
       break;
   }
   const auto carried = mu_of_property(trace.definitions);
-  if (carried && *carried != MuTicks{}) return {*carried, "archive"};
-  return {{}, "none"};
+  if (carried && *carried != MuTicks{}) return {*carried, "archive", {}};
+  return {{}, "none", {}};
 }
 
 }  // namespace entrain::engine

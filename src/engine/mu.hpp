@@ -10,6 +10,7 @@
 #include <entrain/report.hpp>
 
 #include "session/load.hpp"
+#include "trace/pair_mu.hpp"
 
 namespace entrain::engine {
 
@@ -17,6 +18,7 @@ namespace entrain::engine {
 struct ChosenMu {
   MuTicks ticks{};
   std::string source;
+  trace::PairMu pairs = {};  ///< of messages between two machines, where more is known
 };
 
 /// Chooses mu by `option`; `maps` give the times C. Values above trace::k_largest_mu are cut to it,

@@ -108,6 +108,7 @@ class Finder {
                                    .every_event = use_.every_event,
                                    .threads = workers_.threads()},
                                   progress_));
+    match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks);
     return {};
   }
 

@@ -13,6 +13,7 @@
 
 #include "base/big_vector.hpp"
 #include "base/ids.hpp"
+#include "trace/pair_mu.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::match {
@@ -23,6 +24,7 @@ struct Edge {
   NodeIndex receive = k_none;
   EdgeKind kind = EdgeKind::p2p;
   LatencyClass latency_class = LatencyClass::other;
+  std::uint16_t pair = 0;  ///< of machines, a position in Graph::extra_mu; 0: none
 };
 
 /// A process at one side of a collective instance: its begin (send side) or its end (receive side).
@@ -84,6 +86,10 @@ struct Graph {
   std::vector<std::uint32_t> node_of;     ///< per location: machine, from the definitions
   std::vector<std::uint64_t> granule;     ///< per location, from the skeleton
 
+  /// By pair of machines (Edge::pair): how much more than mu of its latency class a message takes
+  /// at least, ticks. Empty if nothing is known of pairs.
+  std::vector<std::int64_t> extra_mu;
+
   Halo halo;
 
   // Operations that no edge came from, counted at this member: sum them over the team.
@@ -107,6 +113,11 @@ struct Graph {
   }
   [[nodiscard]] std::span<const Participant> receives(const Exchange& exchange) const {
     return {participants.data() + exchange.first_receive, exchange.receive_count};
+  }
+  /// mu of an edge, given that of the latency classes, ticks.
+  [[nodiscard]] std::int64_t mu_of(const Edge& edge, const MuTicks& mu) const {
+    const std::int64_t of_class = mu[static_cast<std::size_t>(edge.latency_class)];
+    return edge.pair == 0 ? of_class : of_class + extra_mu[edge.pair];
   }
   /// Latency class of an edge from location a to location b.
   [[nodiscard]] LatencyClass latency_class(LocationIndex a, LocationIndex b) const {
@@ -134,6 +145,10 @@ struct Options {
 /// bits have (require_countable); ErrorKind::interrupted when `progress` (may be null) says so.
 Result<Graph> build_graph(const trace::Share& share, const Options& options,
                           const Progress* progress = nullptr);
+
+/// Gives messages between two machines the latency of the pair where it is above `mu` of their
+/// class. Collectives keep that of the class: it is the smallest one, and their maxima need one.
+void set_pair_mu(Graph& graph, const trace::PairMu& pairs, const MuTicks& mu);
 
 /// The whole graph on the calling thread's team of one; never interrupted. A trace that is too
 /// large yields an empty graph.

@@ -155,6 +155,7 @@ Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
                  std::numeric_limits<std::int64_t>::max());
   }
   const EdgeWalk::Rules rules{.mu = times.mu,
+                              .pair_mu = times.pair_mu,
                               .init_finalize = options.init_finalize,
                               .clock_of = times.clock_of,
                               .observer = times.observer};

@@ -12,6 +12,7 @@
 #include <entrain/report.hpp>
 
 #include "base/cancel.hpp"
+#include "trace/pair_mu.hpp"
 #include "trace/share.hpp"
 #include "verify/observer.hpp"
 
@@ -23,6 +24,8 @@ struct TimesToCheck {
   std::span<const ClockMap> maps;
   /// The minimum delay per latency class.
   MuTicks mu{};
+  /// Of messages between two machines, where it is above that of the class; may be null.
+  const trace::PairMu* pair_mu = nullptr;
   /// The clock of every location; edges between locations of one clock are counted in
   /// `inside_domains` as well. Empty: they are not.
   std::span<const std::uint32_t> clock_of = {};

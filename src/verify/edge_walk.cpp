@@ -48,7 +48,7 @@ void EdgeWalk::add(const MatchedChannel& channel, const Cancel& cancel) {
     const LocationIndex from = places.event(key.sender, 0).location;
     const LocationIndex to = places.event(key.receiver, 0).location;
     if (from == to) return;
-    add_simple(channel, mu(from, to), cancel);
+    add_simple(channel, mu(channel.kind(), from, to), cancel);
     if (rules_.observer != nullptr) rules_.observer->channel(relation_, channel, from, to);
     return;
   }
@@ -97,7 +97,8 @@ void EdgeWalk::add(const Pair& pair) {
   PairCounts sum{.count = 1};
   if (ticks < 0) ++sum.violations;
   if (ticks == 0) ++sum.equal;
-  if (ticks < (inside ? 0 : mu(pair.send.location, pair.receive.location))) ++sum.below_latency;
+  if (ticks < (inside ? 0 : mu(pair.kind, pair.send.location, pair.receive.location)))
+    ++sum.below_latency;
   counts(pair.kind) += sum;
   if (in_force(pair.kind) && one_clock(pair.send.location, pair.receive.location)) {
     sums_.inside_clocks += sum;

@@ -10,6 +10,7 @@
 #include <entrain/report.hpp>
 
 #include "base/cancel.hpp"
+#include "trace/pair_mu.hpp"
 #include "verify/clusters.hpp"
 #include "verify/cycles.hpp"
 #include "verify/observer.hpp"
@@ -33,6 +34,7 @@ class EdgeWalk {
   /// The limits that an edge must keep, and which of them count.
   struct Rules {
     MuTicks mu{};
+    const trace::PairMu* pair_mu = nullptr;   ///< as TimesToCheck::pair_mu
     bool init_finalize = false;               ///< edges of that kind are in force
     std::span<const std::uint32_t> clock_of;  ///< clock of each location, or empty
     EdgeObserver* observer = nullptr;         ///< sees the edges in force; may be null
@@ -54,8 +56,15 @@ class EdgeWalk {
   [[nodiscard]] bool one_clock(LocationIndex a, LocationIndex b) const {
     return !rules_.clock_of.empty() && rules_.clock_of[a] == rules_.clock_of[b];
   }
-  [[nodiscard]] std::int64_t mu(LocationIndex from, LocationIndex to) const {
-    return rules_.mu[static_cast<std::size_t>(relation_.places().latency_class(from, to))];
+  /// mu of an edge that is no pair of a collective.
+  [[nodiscard]] std::int64_t mu(EdgeKind kind, LocationIndex from, LocationIndex to) const {
+    const LatencyClass latency_class = relation_.places().latency_class(from, to);
+    const std::int64_t least = rules_.mu[static_cast<std::size_t>(latency_class)];
+    if (rules_.pair_mu == nullptr || kind != EdgeKind::p2p ||
+        latency_class == LatencyClass::same_process)
+      return least;
+    return rules_.pair_mu->of(relation_.places().machine_of(from),
+                              relation_.places().machine_of(to), least);
   }
   PairCounts& counts(EdgeKind kind) { return sums_.edges[static_cast<std::size_t>(kind)]; }
 

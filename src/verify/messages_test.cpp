@@ -47,6 +47,24 @@ TEST(Messages, violations_are_strict_and_latency_is_separate) {
   EXPECT_EQ(b.check({}, MuTicks{9, 9, 0}).below_latency, 1);  // other classes do not matter
 }
 
+TEST(Messages, a_pair_of_machines_may_have_more_latency_than_its_class) {
+  TraceBuilder b(3);
+  for (const std::uint32_t to : {1u, 2u}) {
+    b.message(K::send, 0, 100 * to, to);
+    b.message(K::recv, to, 100 * to + 40, 0);
+  }
+  for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 1'000, 1'040, trace::op::barrier);
+  const std::vector<ClockMap> maps(3);
+  const std::vector<std::uint32_t>& machine = b.trace().definitions.node_of;
+  trace::PairMu pairs;
+  pairs.add(machine[0], machine[2], 50);
+  pairs.add(machine[0], machine[1], 20);
+  const TimesToCheck times{.maps = maps, .mu = {0, 0, 30}, .pair_mu = &pairs};
+  const CheckReport report = testing::check_by_teams(b.trace(), times, {});
+  EXPECT_EQ(p2p(report).below_latency, 1);
+  EXPECT_EQ(report.below_latency, 1) << "collectives keep the latency of the class";
+}
+
 TEST(Messages, key_is_communicator_tag_and_both_processes) {
   TraceBuilder b(3);
   const auto other = b.comm({0, 1, 2});

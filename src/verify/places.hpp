@@ -66,6 +66,7 @@ class Places {
     return {l, number - first_[l]};
   }
 
+  [[nodiscard]] std::uint32_t machine_of(LocationIndex l) const { return definitions_->node_of[l]; }
   [[nodiscard]] LatencyClass latency_class(LocationIndex a, LocationIndex b) const {
     return trace::latency_class(definitions_->process_of, definitions_->node_of, a, b);
   }

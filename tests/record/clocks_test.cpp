@@ -16,6 +16,7 @@ namespace entrain::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 namespace fs = std::filesystem;
 
 /// A ClockOffset record.
@@ -229,7 +230,7 @@ TEST_P(Clocks, the_shortest_round_trips_give_a_mu) {
     shortest = std::min(shortest, static_cast<std::int64_t>(sample.round_trip));
   }
   const Json check = json_of(run_tool({"check", trace().string(), "--mu", "delays", "--json"}));
-  EXPECT_EQ(check["mu_source"], "clock_delays.csv (estimate)");
+  EXPECT_THAT(check["mu_source"].get<std::string>(), StartsWith("clock_delays.csv (estimate)"));
   EXPECT_EQ(check["mu_s"]["same_process"], 0);
   EXPECT_EQ(check["mu_s"]["same_node"], 0);
   const std::int64_t mu = shortest / 4;
