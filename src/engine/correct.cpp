@@ -107,7 +107,7 @@ class Correction {
   /// is the error.
   Result<void> explain(Result<void> result) {
     if (!result && result.error().kind != ErrorKind::interrupted) {
-      TRY(session::check_unchanged(processes_, t_.loaded));
+      TRY(check_unchanged());
     }
     return result;
   }
@@ -128,8 +128,11 @@ class Correction {
     if (report_.bounds && !options_.check.bounds.rows) report_.bounds->rows.clear();
   }
 
+  /// Refuses input that has changed since it was read.
+  Result<void> check_unchanged() { return session::check_unchanged(processes_, t_.loaded); }
+
   Result<void> commit() {
-    TRY(session::check_unchanged(processes_, t_.loaded));
+    TRY(check_unchanged());
     return processes_.agree(workers_.first() ? staged_->commit() : Result<void>());
   }
 
@@ -473,8 +476,9 @@ Result<CorrectReport> engine::plan_correction(const Run& run, const std::filesys
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(run, options);
   TRY(correction.compute(archive, true, Correction::Writing::no));
-  TRY(correction.verify_planned());
+  TRY(correction.explain(correction.verify_planned()));
   correction.make_page();
+  TRY(correction.check_unchanged());
   return correction.take_report();
 }
 
@@ -485,6 +489,7 @@ Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const Correct
   Solo solo;
   Correction correction({.processes = solo, .progress = progress}, options);
   TRY(correction.compute(archive, false, Correction::Writing::no));
+  TRY(correction.check_unchanged());
   return correction.take_maps();
 }
 

@@ -2,12 +2,15 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include <entrain/entrain.hpp>
 
 #include <gtest/gtest.h>
 
+#include "base/team.hpp"
 #include "base/temp_folder_testing.hpp"
+#include "engine/verbs.hpp"
 
 namespace entrain {
 namespace {
@@ -31,6 +34,38 @@ TEST(Correct, an_archive_without_events_keeps_its_clock_range) {
   const auto report = correct(folder / "in", folder / "out", {});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(contents(folder / "out/traces.def"), contents(folder / "in/traces.def"));
+}
+
+/// Appends a byte to a file when a phase begins.
+class Writer final : public Progress {
+ public:
+  Writer(fs::path file, std::string phase) : file_(std::move(file)), phase_(std::move(phase)) {}
+  void begin(std::string_view phase, std::uint64_t, std::string_view) override {
+    if (phase == phase_) std::ofstream(file_, std::ios::app) << 'x';
+  }
+  void advance(std::uint64_t) override {}
+
+ private:
+  fs::path file_;
+  std::string phase_;
+};
+
+TEST(Correct, input_that_changes_meanwhile_is_no_plan) {
+  const TempFolder folder;
+  fs::copy(ENTRAIN_EXAMPLES_DIR "/traces/allops-4", folder / "in", fs::copy_options::recursive);
+  const std::string changed = (folder / "in/traces/2.evt").string();
+  fs::permissions(changed, fs::perms::owner_write, fs::perm_options::add);
+  Solo solo;
+  Writer while_verified(changed, "verify"), while_corrected(changed, "correct");
+  EXPECT_TRUE(engine::plan_correction({.processes = solo}, folder / "in", {}));
+  const auto plan =
+      engine::plan_correction({.processes = solo, .progress = &while_verified}, folder / "in", {});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().message.find(changed + " has changed while it was read"), 0u);
+  EXPECT_TRUE(clock_maps(folder / "in", {}, nullptr));
+  const auto maps = clock_maps(folder / "in", {}, &while_corrected);
+  ASSERT_FALSE(maps);
+  EXPECT_EQ(maps.error().message.find(changed + " has changed while it was read"), 0u);
 }
 
 }  // namespace
