@@ -19,4 +19,10 @@ Result<void> make_durable(const std::filesystem::path& path);
 /// itself. Symbolic links are not followed. Errors: ErrorKind::output.
 Result<void> make_tree_durable(const std::filesystem::path& folder);
 
+/// Waits until a file or folder that is complete has its name for certain: until its folder is on
+/// the disk, and those around it up to `oldest_parent`. Errors: ErrorKind::output, with a sentence
+/// that says that it is complete.
+Result<void> make_name_durable(const std::filesystem::path& path,
+                               const std::filesystem::path& oldest_parent);
+
 }  // namespace entrain

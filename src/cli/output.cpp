@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/durable.hpp"
 #include "base/file.hpp"
 #include "base/start_thread.hpp"
 #include "base/try.hpp"
@@ -86,17 +87,18 @@ bool write_out(std::string_view text) {
 
 namespace {
 
-/// Removes a file at the end of the scope, also of one that ends without memory, if it still has
-/// that name.
+/// Removes a file at the end of the scope, also of one that ends without memory or by a signal, if
+/// it still has that name.
 class RemovedAtEnd {
  public:
-  explicit RemovedAtEnd(const fs::path& path) : path_(path) {}
+  explicit RemovedAtEnd(const fs::path& path) : path_(path), unfinished_(path) {}
   RemovedAtEnd(const RemovedAtEnd&) = delete;
   RemovedAtEnd& operator=(const RemovedAtEnd&) = delete;
   ~RemovedAtEnd() { remove_tree(path_.c_str()); }
 
  private:
   const fs::path& path_;
+  Unfinished unfinished_;
 };
 
 }  // namespace
@@ -119,9 +121,10 @@ Result<void> write_file_anew(const fs::path& path, std::string_view text) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   const RemovedAtEnd removed(partial);
   TRY(under_final_name(write_file(partial, {bytes, text.size()}), partial, path));
+  TRY(under_final_name(make_durable(partial), partial, path));
   std::error_code error;
   fs::rename(partial, path, error);
-  if (!error) return {};
+  if (!error) return make_name_durable(path, path.parent_path());
   return fail(ErrorKind::output,
               fmt::format("cannot create {}: {}", path.string(), error.message()));
 }

@@ -21,7 +21,8 @@ void occupy_standard_descriptors();
 
 /// Refuses a file that exists, or has no folder to be in. Errors: ErrorKind::output.
 Result<void> check_new_file(const std::filesystem::path& path);
-/// Creates a file that must not exist; it appears when it is complete. Errors: ErrorKind::output.
+/// Creates a file that must not exist; it appears when it is complete and on the disk. Errors:
+/// ErrorKind::output.
 Result<void> write_new_file(const std::filesystem::path& path, std::string_view text);
 /// The same for a file that may exist; it is replaced when the new one is complete.
 Result<void> write_file_anew(const std::filesystem::path& path, std::string_view text);

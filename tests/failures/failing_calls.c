@@ -2,9 +2,10 @@
 // Loaded before the C library, so that calls of the tool fail or wait where a test wants it:
 //
 //   FAIL_MEMORY_FROM=K     every request for memory from the K-th on gets none
+//   FAIL_MEMORY_ONCE=K     only the K-th
 //   COUNT_MEMORY_IN=FILE   at the end the file holds the number of requests
 //   FAIL_THREADS_FROM=K    every start of a thread from the K-th on fails
-//   WHEN_CREATED=NAME      when a file of this name is created ...
+//   WHEN_CREATED=NAME      when a file of this name has been created ...
 //   APPEND_TO=FILE         ... a byte is appended to FILE, or, without APPEND_TO, the call waits
 //                          for ever
 #define _GNU_SOURCE
@@ -26,7 +27,7 @@ void* __libc_realloc(void* block, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
 
 static atomic_long requests, threads;
-static long fail_memory_from, fail_threads_from;
+static long fail_memory_from, fail_memory_once, fail_threads_from;
 static const char *count_in, *when_created, *append_to;
 
 static long number_of(const char* name) {
@@ -40,6 +41,7 @@ __attribute__((constructor)) static void begin(void) {
   when_created = getenv("WHEN_CREATED");
   append_to = getenv("APPEND_TO");
   atomic_store(&requests, 0);
+  fail_memory_once = number_of("FAIL_MEMORY_ONCE");
   fail_memory_from = number_of("FAIL_MEMORY_FROM");
 }
 
@@ -53,7 +55,7 @@ __attribute__((destructor)) static void end(void) {
 
 static int refused(void) {
   const long number = atomic_fetch_add(&requests, 1) + 1;
-  if (fail_memory_from == 0 || number < fail_memory_from) return 0;
+  if (number != fail_memory_once && (fail_memory_from == 0 || number < fail_memory_from)) return 0;
   errno = ENOMEM;
   return 1;
 }
@@ -90,8 +92,9 @@ static void notice(const char* path) {
 }
 
 static int open_file(const char* path, int flags, mode_t mode) {
+  const int file = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
   if ((flags & O_CREAT) != 0) notice(path);
-  return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+  return file;
 }
 
 int open(const char* path, int flags, ...) {

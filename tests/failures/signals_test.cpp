@@ -58,6 +58,23 @@ TEST_P(Signals, end_a_run_that_waits_for_a_file) {
   for (const int signal : {SIGINT, SIGTERM}) expect_end(signal, GetParam());
 }
 
+TEST_P(Signals, end_a_run_that_waits_while_it_writes_a_table) {
+  const TempFolder scratch;
+  const std::string table = (scratch / "t.csv").string();
+  // The name of the hidden file ends with the process number, which exec keeps.
+  std::string script = "exec";
+  for (const std::string& word : preloaded({"WHEN_CREATED=.t.csv.partial-$$", GetParam()},
+                                           {"check", example("allops-4"), "--bounds-csv", table})) {
+    script += " \"" + word + '"';
+  }
+  const pid_t child = start_program({"sh", "-c", script});
+  for (int i = 0; i < 1000 && entries_of(scratch.path()).empty(); ++i) ::usleep(10'000);
+  EXPECT_EQ(entries_of(scratch.path()).size(), 1u);
+  ::kill(child, SIGTERM);
+  EXPECT_EQ(exit_code_of(child), 130);
+  EXPECT_EQ(entries_of(scratch.path()), std::vector<std::string>());
+}
+
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutThreads, Signals,
                          testing::Values("UNUSED=1", "FAIL_THREADS_FROM=1"));
 
