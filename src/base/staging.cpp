@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,17 +41,21 @@ std::string this_machine() {
   return fmt::format("{:08x}", static_cast<std::uint32_t>(hash ^ hash >> 32));
 }
 
+/// What the name of a folder ends with that stood under the final name and was moved aside, where
+/// the file system cannot exchange two names.
+constexpr std::string_view k_aside = ".old";
+
 /// True for "HOST-PROCESS-NUMBER" of this machine if there is no such process.
-bool is_of_killed_process(const std::string& name) {
+bool is_of_killed_process(std::string_view name) {
   const std::string host = this_machine() + '-';
   if (!name.starts_with(host)) return false;
   const std::size_t middle = name.find('-', host.size());
-  const auto is_number = [](const std::string& text) {
+  const auto is_number = [](std::string_view text) {
     return !text.empty() && text.size() < 10 &&
-           text.find_first_not_of("0123456789") == std::string::npos;
+           text.find_first_not_of("0123456789") == std::string_view::npos;
   };
-  if (middle == std::string::npos || !is_number(name.substr(middle + 1))) return false;
-  const std::string process = name.substr(host.size(), middle - host.size());
+  if (middle == std::string_view::npos || !is_number(name.substr(middle + 1))) return false;
+  const std::string process(name.substr(host.size(), middle - host.size()));
   return is_number(process) && ::kill(std::stoi(process), 0) != 0 && errno == ESRCH;
 }
 
@@ -114,17 +119,22 @@ Result<void> StagedDirectory::create_parents() {
               fmt::format("cannot create folder {}: {}", parent.string(), error.message()));
 }
 
-/// What cannot be looked at or removed stays: it is only in the way of nobody.
+/// What cannot be looked at or removed stays: it is only in the way of nobody. So does an archive
+/// that was moved aside by a run that was killed before it gave the name to the new one: it is the
+/// only one.
 void StagedDirectory::remove_leftovers() {
   const std::string prefix = prefix_of(target_);
   std::vector<fs::path> found;
   std::error_code error;
+  const bool taken = fs::exists(fs::symlink_status(target_, error));
+  error.clear();
   for (fs::directory_iterator it(target_.parent_path(), error), end; !error && it != end;
        it.increment(error)) {
     const std::string name = it->path().filename().string();
-    if (name.starts_with(prefix) && is_of_killed_process(name.substr(prefix.size()))) {
-      found.push_back(it->path());
-    }
+    if (!name.starts_with(prefix)) continue;
+    std::string_view owner = std::string_view(name).substr(prefix.size());
+    if (taken && owner.ends_with(k_aside)) owner.remove_suffix(k_aside.size());
+    if (is_of_killed_process(owner)) found.push_back(it->path());
   }
   for (const fs::path& folder : found) {
     struct stat status {};
@@ -165,14 +175,7 @@ Result<void> StagedDirectory::commit() {
   TRY(make_tree_durable(staging_));
   TRY(rename());
   // An old folder is removed only when it is certain that the new one has its name.
-  for (fs::path parent = target_.parent_path();; parent = parent.parent_path()) {
-    if (auto durable = make_durable(parent); !durable) {
-      return fail(ErrorKind::output,
-                  fmt::format("{} is complete, but a loss of power may undo it: {}",
-                              target_.string(), durable.error().message));
-    }
-    if (parent == oldest_parent_ || !parent.has_relative_path()) return {};
-  }
+  return make_name_durable(target_, oldest_parent_);
 }
 
 Result<void> StagedDirectory::rename() {
@@ -193,7 +196,7 @@ Result<void> StagedDirectory::rename() {
   }
   if (!taken || replace_) {
     // File systems without atomic exchange: move the old one aside first.
-    const fs::path aside = staging_.string() + ".old";
+    const fs::path aside = staging_.string() + std::string(k_aside);
     if (taken) fs::rename(target_, aside, error);
     if (!error) fs::rename(staging_, target_, error);
     if (!error) {

@@ -30,7 +30,8 @@ class StagedDirectory {
 
   /// `target` must not exist, unless `may_replace` accepts what is there. Creates missing parents.
   /// Removes folders of killed processes: those of this user and this machine whose process does
-  /// not exist and that nobody has locked. Errors: ErrorKind::output.
+  /// not exist and that nobody has locked. An old folder that such a process had moved aside is
+  /// one of them if there is a new one under the final name. Errors: ErrorKind::output.
   static Result<StagedDirectory> create(const std::filesystem::path& target,
                                         const ReplaceRule& may_replace);
 

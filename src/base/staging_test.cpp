@@ -142,8 +142,21 @@ TEST(Staging, leaves_alone_what_may_be_in_use) {
   other = name.substr(0, process) + std::to_string(::getpid()) + "-99";
   fs::rename(*fs::directory_iterator(root.path()), root / other);  // of a living process
   EXPECT_TRUE(survives());
-  fs::rename(root / other, root / (name + ".old"));  // an archive that was set aside
+  fs::rename(root / other, root / (name + ".old"));  // the only archive, set aside
   EXPECT_TRUE(survives());
+}
+
+TEST(Staging, removes_what_was_set_aside_for_a_folder_that_is_there) {
+  const TempFolder root;
+  const fs::path left = left_by_killed_process(root / "out");
+  const fs::path aside = left.string() + ".old";
+  fs::rename(left, aside);
+  EXPECT_EQ(StagedDirectory::create(root / "out", {})->leftovers_removed(), 0u);
+  EXPECT_TRUE(fs::exists(aside / "a"));
+  fs::create_directory(root / "out");
+  const auto any = [](const fs::path&) { return Result<void>(); };
+  EXPECT_EQ(StagedDirectory::create(root / "out", any)->leftovers_removed(), 1u);
+  EXPECT_FALSE(fs::exists(aside));
 }
 
 TEST(Staging, an_attached_folder_stays_when_its_helper_ends) {
