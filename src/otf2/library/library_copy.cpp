@@ -26,9 +26,7 @@ namespace entrain::otf2 {
 
 namespace fs = std::filesystem;
 
-LibraryCopy::~LibraryCopy() {
-  remove_tree(folder_.c_str());
-}
+LibraryCopy::~LibraryCopy() { remove_tree(folder_.c_str()); }
 
 #if ENTRAIN_HAS_OTF2_LIBRARY
 
@@ -37,6 +35,7 @@ namespace {
 constexpr rlim_t k_memory = rlim_t{2}
                             << 30;  ///< bytes, beside those that the process has mapped already
 constexpr unsigned k_least_time_s = 60;
+constexpr unsigned k_least_computing_s = 5;
 constexpr std::uint64_t k_slowest_bytes_per_s = std::uint64_t{1} << 20;
 constexpr std::uint64_t k_largest_message = 400;  ///< bytes
 
@@ -73,8 +72,13 @@ Result<std::uint64_t> archive_bytes(const fs::path& anchor) {
   return bytes;
 }
 
+/// Limits of the child: of the time that passes, as disks may be slow, and of that in which it
+/// computes, as the library runs around in circles in some damaged files.
 unsigned time_limit_s(std::uint64_t bytes) {
   return k_least_time_s + static_cast<unsigned>(bytes / k_slowest_bytes_per_s);
+}
+unsigned computing_limit_s(std::uint64_t bytes) {
+  return k_least_computing_s + static_cast<unsigned>(bytes / k_slowest_bytes_per_s);
 }
 
 /// Address space that this process has mapped, bytes; 0 if unknown.
@@ -88,14 +92,15 @@ rlim_t mapped_bytes() {
 }
 
 void limit(decltype(RLIMIT_AS) what, rlim_t value) {
-  const rlimit both{value, value};
+  const rlimit both{value, value + (what == RLIMIT_CPU ? 1 : 0)};  // at both at once it is SIGKILL
   (void)::setrlimit(what, &both);
 }
 
 /// Makes the child process harmless: silent, with limits, gone when the parent is.
 void confine(std::uint64_t bytes) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int signal : {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM}) {
+  for (const int signal :
+       {SIGALRM, SIGXCPU, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM}) {
     std::signal(signal, SIG_DFL);
   }
   std::signal(SIGXFSZ, SIG_IGN);  // a write fails instead
@@ -108,6 +113,7 @@ void confine(std::uint64_t bytes) {
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 4 * bytes + (std::uint64_t{64} << 20));
   if (const rlim_t mapped = mapped_bytes(); mapped > 0) limit(RLIMIT_AS, mapped + k_memory);
+  limit(RLIMIT_CPU, computing_limit_s(bytes));
   ::alarm(time_limit_s(bytes));
 }
 
@@ -138,6 +144,10 @@ Result<void> judge(int status, const fs::path& folder, const std::string& subjec
     if (WTERMSIG(status) == SIGINT) return Cancel::error();
     if (WTERMSIG(status) == SIGALRM) {
       return problem(fmt::format("the OTF2 library has not read it in {} s", time_limit_s(bytes)));
+    }
+    if (WTERMSIG(status) == SIGXCPU) {
+      return problem(fmt::format("the OTF2 library has not read it in {} s of computing",
+                                 computing_limit_s(bytes)));
     }
     return problem(fmt::format("the OTF2 library crashed over it (signal {})", WTERMSIG(status)));
   }
