@@ -19,21 +19,24 @@ namespace {
 
 constexpr std::uint64_t k_definition_chunk = 4 << 20;
 
-std::mutex complaint_mutex;
-std::string complaint;
+std::atomic<const char*> complaint{nullptr};  ///< the library's own text
+std::atomic<std::uint64_t> complaints{0};     ///< also those that were taken
 
+/// Needs no memory: there may be none left.
 OTF2_ErrorCode note_complaint(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
                               const char*, va_list) {
-  const std::lock_guard lock(complaint_mutex);
-  if (complaint.empty()) complaint = OTF2_Error_GetDescription(code);
+  if (code == OTF2_WARNING || code == OTF2_DEPRECATED) return code;
+  const char* none = nullptr;
+  complaint.compare_exchange_strong(none, OTF2_Error_GetDescription(code));
+  ++complaints;
   return code;
 }
 
 }  // namespace
 
 std::string take_otf2_complaint() {
-  const std::lock_guard lock(complaint_mutex);
-  return std::exchange(complaint, std::string());
+  const char* const taken = complaint.exchange(nullptr);
+  return taken == nullptr ? "" : taken;
 }
 
 bool TraceArchive::fine(OTF2_ErrorCode code) {
@@ -104,6 +107,7 @@ bool TraceArchive::close_writer(std::uint64_t location) {
 }
 
 bool TraceArchive::write_local_definitions(const std::vector<LocalDefinitions>& processes) {
+  const std::uint64_t before = complaints;
   bool good = fine(OTF2_Archive_CloseEvtFiles(archive_));
   good = fine(OTF2_Archive_OpenDefFiles(archive_)) && good;
   for (const LocalDefinitions& process : processes) {
@@ -115,10 +119,13 @@ bool TraceArchive::write_local_definitions(const std::vector<LocalDefinitions>& 
       good = fine(OTF2_Archive_CloseDefWriter(archive_, writer)) && good;
     }
   }
-  return fine(OTF2_Archive_CloseDefFiles(archive_)) && good;
+  good = fine(OTF2_Archive_CloseDefFiles(archive_)) && good;
+  // What is left out for want of memory shows in nothing else.
+  return good && complaints == before;
 }
 
 bool TraceArchive::write_global_definitions(const Merged& merged) {
+  const std::uint64_t before = complaints;
   const ProcessRecord& master = merged.processes().front();
   OTF2_Archive_SetProperty(archive_, "ENTRAIN::TIMER", master.timer.c_str(), true);
   const std::string shared = shared_clocks_as_text(merged.processes());
@@ -126,14 +133,15 @@ bool TraceArchive::write_global_definitions(const Merged& merged) {
   OTF2_GlobalDefWriter* const writer = OTF2_Archive_GetGlobalDefWriter(archive_);
   if (writer == nullptr) return good_ = false;
   write_global(writer, merged, options_.truth);
-  return fine(OTF2_Archive_CloseGlobalDefWriter(archive_, writer));
+  return fine(OTF2_Archive_CloseGlobalDefWriter(archive_, writer)) && complaints == before;
 }
 
 bool TraceArchive::close() {
   if (archive_ == nullptr) return false;
+  const std::uint64_t before = complaints;
   const bool closed = fine(OTF2_Archive_Close(archive_));
   archive_ = nullptr;
-  return closed && good_;
+  return closed && good_ && complaints == before;
 }
 
 int TraceArchive::problem() {

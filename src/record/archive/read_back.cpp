@@ -2,20 +2,16 @@
 #include "record/archive/read_back.hpp"
 
 #include <otf2/otf2.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdarg>
 #include <cstdint>
-#include <cstring>
 #include <vector>
+
+#include "record/archive/in_child.hpp"
 
 namespace entrain::record {
 
 namespace {
-
-constexpr int k_readable = 0, k_refused = 1;
 
 OTF2_ErrorCode keep_quiet(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
                           const char*, va_list) {
@@ -73,17 +69,8 @@ bool read_all(const std::string& anchor) {
 }  // namespace
 
 std::string read_back(const std::string& anchor) {
-  const pid_t child = ::fork();
-  if (child < 0) return std::strerror(errno);
-  if (child == 0) {
-    ::_exit(read_all(anchor) ? k_readable : k_refused);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return std::strerror(errno);
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == k_readable) return "";
-  return "the OTF2 library cannot read it";
+  return in_child(
+      [&] { return std::string(read_all(anchor) ? "" : "the OTF2 library cannot read it"); });
 }
 
 }  // namespace entrain::record

@@ -2,6 +2,8 @@
 #include "record/archive/repair.hpp"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <resolv.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -10,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -18,6 +22,7 @@
 #include "record/archive/clock_files.hpp"
 #include "record/archive/event_file.hpp"
 #include "record/archive/folders.hpp"
+#include "record/archive/in_child.hpp"
 #include "record/archive/left_behind.hpp"
 #include "record/archive/read_back.hpp"
 
@@ -83,7 +88,11 @@ bool restore_events(const fs::path& directory, const fs::path& folder, std::uint
   return write_file(folder / (std::to_string(id) + ".evt"), events);
 }
 
-bool write_definitions(const fs::path& folder, const Merged& merged, bool truth) {
+/// Writes all of an archive but its events. Returns "", or why it failed.
+std::string write_definitions(const fs::path& folder, const Merged& merged, bool truth) {
+  // The library asks for the host's address at the end. Where the C library gets no memory to
+  // prepare for that, it waits for itself.
+  if (::res_init() != 0 && errno == ENOMEM) throw std::bad_alloc();
   std::vector<TraceArchive::LocalDefinitions> local;
   for (std::size_t p = 0; p < merged.processes().size(); ++p) {
     local.push_back({merged.processes()[p].locations, merged.local_plan(p)});
@@ -96,7 +105,9 @@ bool write_definitions(const fs::path& folder, const Merged& merged, bool truth)
   const bool written = archive.open(options, OTF2_Archive_SetSerialCollectiveCallbacks) &&
                        archive.open_events() && archive.write_local_definitions(local) &&
                        archive.write_global_definitions(merged);
-  return archive.close() && written;
+  if (archive.close() && written) return "";
+  const std::string complaint = take_otf2_complaint();
+  return complaint.empty() ? "the OTF2 library failed" : complaint;
 }
 
 /// Puts the event files where readers of the archive look for them.
@@ -151,9 +162,13 @@ std::string complete(const fs::path& directory, std::vector<ProcessRecord> proce
     }
   }
   const Merged merged(std::move(processes));
-  if (!write_definitions(work, merged, truth) ||
-      (!truth && !write_clock_files(directory.string(), merged))) {
-    return "cannot write the archive to " + work.string() + ": " + take_otf2_complaint();
+  if (const std::string problem = in_child([&] { return write_definitions(work, merged, truth); });
+      !problem.empty()) {
+    return "cannot write the archive to " + work.string() + ": " + problem;
+  }
+  if (!truth && !write_clock_files(directory.string(), merged)) {
+    return "cannot write the tables of clocks to " + directory.string() +
+           "; make room and try again";
   }
   const std::string anchor = anchor_path(work.string());
   arrange(work);
@@ -177,6 +192,19 @@ bool is_running(const fs::path& unfinished) {
     if (locked) return true;
   }
   return false;
+}
+
+/// Removes a folder that a complete archive does not need. Returns "", or a sentence on failure.
+std::string remove_unneeded(const fs::path& folder) {
+  std::error_code error;
+  try {
+    fs::remove_all(folder, error);
+  } catch (const std::bad_alloc&) {
+    error = std::make_error_code(std::errc::not_enough_memory);
+  }
+  if (!error) return "";
+  return "the archive is complete; please remove " + folder.string() +
+         ", which it does not need: " + error.message();
 }
 
 bool has_anchor(const fs::path& directory) { return fs::exists(anchor_path(directory.string())); }
@@ -227,9 +255,8 @@ std::string repair_in(const fs::path& directory, RepairReport& report) {
   if (auto problem = complete(directory, processes, false, report); !problem.empty()) {
     return problem;
   }
-  fs::remove_all(unfinished);
-  fs::remove_all(unfinished_truth);
-  return "";
+  const std::string problem = remove_unneeded(unfinished_truth);
+  return problem.empty() ? remove_unneeded(unfinished) : problem;
 }
 
 }  // namespace
