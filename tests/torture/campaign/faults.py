@@ -32,6 +32,7 @@ SCENARIOS = (
     Scenario("info", ("info", "in", "--json")),
     Scenario("check", ("check", "in", "--presync", "regression")),
     Scenario("bounds", ("check", "in", "--bounds-csv", "t.csv"), ("t.csv",)),
+    Scenario("page", ("report", "in", "-o", "page.html"), ("page.html",)),
     Scenario("rewrite", ("correct", "in", "-o", "out", "--threads", "1"), ("out",)),
     Scenario("rewrite and spill", ("correct", "in", "-o", "out", "--memory", "1", "--threads", "2"),
              ("out",)),
@@ -43,7 +44,8 @@ SCENARIOS = (
     Scenario("synth", ("synth", "-o", "out", "--locations", "2", "--events", "200"), ("out",)),
     Scenario("compare", ("compare", "in", "in", "--csv", "t.csv"), ("t.csv",)),
     Scenario("repair", ("in",), (), "unfinished/p3", True, "../lib/entrain/entrain-record-repair"),
-    Scenario("schedule", ("net", "schedule", "in/net.dot", "-o", "plan"), ("plan",), "net/a.dot"),
+    Scenario("schedule", ("net", "schedule", "in/net.dot", "-o", "plan.csv"), ("plan.csv",),
+             "net/a.dot"),
 )
 
 
@@ -119,8 +121,9 @@ class Faults:
                 context.references["no seccomp"] = True
                 context.note("no seccomp: no system call was made to fail")
                 return None
-            if count == 0 or context.findings:
-                context.find("cannot be faulted", outcome, f"{count} calls, {outcome.err[:100]}")
+            if count == 0 or context.findings or outcome.code not in WRITTEN:
+                context.find("cannot be faulted", outcome, f"{count} calls, ends with "
+                             f"{outcome.code}: {outcome.err[:100]}")
                 return None
             context.references[key] = {"code": outcome.code, "count": count,
                                        "written": self._written(context, scenario)}

@@ -23,7 +23,8 @@ CHECK = VERDICT + [
     ["--bounds"], ["--max-rate-ppm", "10"], ["--sessions", "mean"], ["--sessions", "weighted"],
     ["--memory", "1"], ["--threads", "1"], ["--threads", "3"], ["--verbose"], ["--json"]]
 CORRECT = CHECK + [["--backward", "off"], ["--delta", "1"], ["--delta", "1000"], ["--gamma", "0.9"],
-                   ["--gamma", "0.5"], ["--max-slope", "0.01"], ["--amortize", "off"],
+                   ["--gamma", "0.5"], ["--epsilon", "0"], ["--epsilon", "1e-6"],
+                   ["--max-slope", "0.01"], ["--amortize", "off"],
                    ["--no-verify"], ["--link", "symbolic"], ["--link", "hard"]]
 LINK = ("--link",)
 # They do not change what is written.
@@ -81,7 +82,7 @@ class Archives:
         bases = [base for base in self.bases if (context.seeds / base).is_dir()]
         case = Case(draw.choice(bases), mutate.draw_steps(draw, self.mutations, self.weights),
                     some(draw, self.pool, 4))
-        case.more = {"rest": draw.choice(("distort", "drop", "compare", "threads", "", ""))}
+        case.more = {"rest": draw.choice(("distort", "drop", "compare", "threads", "report", ""))}
         return case
 
     def run(self, context: Context, case: Case) -> None:
@@ -100,7 +101,7 @@ class Archives:
             if made[mode].code in WRITTEN:
                 judge_result(context, folder, made[mode], _only(case, VERDICT))
         self._compare(context, made)
-        self._rest(context, case, checked.code != 2)
+        self._rest(context, case, checked)
         context.unchanged(before)
 
     def _compare(self, context: Context, made) -> None:
@@ -116,9 +117,11 @@ class Archives:
                          f"compare --tolerance 0 of the results ends with {compared.code}: "
                          f"{compared.err.strip()[:160]}")
 
-    def _rest(self, context: Context, case: Case, readable: bool) -> None:
+    def _rest(self, context: Context, case: Case, checked) -> None:
         rest = case.more.get("rest")
-        if rest == "threads" and (context.place / "out").is_dir():
+        if rest == "report":
+            self._report(context, case, checked)
+        elif rest == "threads" and (context.place / "out").is_dir():
             options = [word for group in case.options for word in group
                        if group[0] not in ("--threads", "--memory", *NOT_CORRECT)]
             again = context.tool(["correct", "in", "-o", "again", *options, "--threads", "3",
@@ -133,8 +136,15 @@ class Archives:
         elif rest in ("distort", "drop"):
             options = ["--random", "0.1"] if rest == "drop" else ["--sessions", "3"]
             made = context.tool([rest, "in", "-o", "other", *options], writes=("other",))
-            if made.code in WRITTEN and readable:
+            if made.code in WRITTEN and checked.code != 2:
                 self._judge_other(context, made)
+
+    def _report(self, context: Context, case: Case, checked) -> None:
+        made = context.tool(["report", "in", "-o", "page.html", *_only(case, CHECK)],
+                            writes=("page.html",))
+        _judge_json(context, made)
+        if made.code in WRITTEN and checked.code in WRITTEN and made.code != checked.code:
+            context.find("verdict", made, f"ends with {made.code}, check with {checked.code}")
 
     def _judge_other(self, context: Context, made) -> None:
         again = context.tool(["check", "other", "--presync", "none"])
@@ -159,7 +169,7 @@ class Tables(Archives):
         case.more = {"rest": draw.choice(("bounds", "", ""))}
         return case
 
-    def _rest(self, context: Context, case: Case, readable: bool) -> None:
+    def _rest(self, context: Context, case: Case, checked) -> None:
         if case.more.get("rest") == "bounds":
             context.tool(["check", "in", "--bounds-csv", "b.csv", *_only(case, CHECK)],
                          writes=("b.csv",))
@@ -227,8 +237,9 @@ class Networks:
         place = ["single:4", "--parameters", file] if "parameters" in file else [file]
         if "parameters" in file:
             _judge_json(context, context.tool(["net", "bound", "--parameters", file, *bound]))
-        _judge_json(context, context.tool(["net", "schedule", *place, *options, "-o", "plan"],
-                                          writes=("plan",)))
+        plan = "plan.csv" if len(case.steps) % 2 else "plan.json"
+        _judge_json(context, context.tool(["net", "schedule", *place, *options, "-o", plan],
+                                          writes=(plan,)))
         _judge_json(context, context.tool(["net", "simulate", *place, *options,
                                            "--synchronisations", "1"]))
         context.unchanged(before)
@@ -237,10 +248,10 @@ class Networks:
 class Arguments:
     """Command lines that nobody would type."""
     name, weight = "arguments", 6
-    verbs = (["info"], ["check"], ["correct"], ["compare"], ["distort"], ["drop"], ["synth"],
+    verbs = (["info"], ["check"], ["correct"], ["report"], ["compare"], ["distort"], ["drop"], ["synth"],
              ["net", "bound"], ["net", "schedule"], ["net", "simulate"])
     # What takes long, writes where it likes or wants more processes is no matter of this kind.
-    left_out = ("--limit", "--output", "--csv", "--bounds-csv", "--svg", "--events", "--locations",
+    left_out = ("--limit", "--output", "--csv", "--bounds-csv", "--report", "--svg", "--events", "--locations",
                 "--synchronisations", "--help")
     numbers = ("0", "1", "2", "0.5", "1e-6", "100", "17ns", "300ppm", "on", "off", "auto", "none")
 
@@ -271,7 +282,7 @@ class Arguments:
         before = tree(context.place / "in")
         verb = case.more["verb"]
         fixed = {"info": ["in"], "check": ["in"], "correct": ["in", "-o", "out"],
-                 "compare": ["in", "in"], "distort": ["in", "-o", "out"],
+                 "report": ["in", "-o", "out"], "compare": ["in", "in"], "distort": ["in", "-o", "out"],
                  "drop": ["in", "-o", "out"], "synth": ["-o", "out", "--events", "500"],
                  "schedule": ["single:4"], "simulate": ["single:4", "--synchronisations", "1"]}
         context.tool([*verb, *fixed.get(verb[-1], []), *case.words()], writes=("out",),
