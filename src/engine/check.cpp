@@ -57,7 +57,7 @@ Result<CheckReport> engine::check(const Run& run, const std::filesystem::path& a
   report.clocks = std::move(timeline.presync.clocks);
   clocks::warn_of_violations(report);
   if (survey) {
-    *run.page = survey->checked(bounds ? &*bounds : nullptr);
+    TRY_ASSIGN(*run.page, survey->checked(bounds ? &*bounds : nullptr));
     if (bounds && !options.bounds.rows) bounds->rows.clear();
   }
   report.bounds = std::move(bounds);

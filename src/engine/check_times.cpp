@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/check_times.hpp"
 
+#include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/try.hpp"
@@ -17,9 +19,15 @@ Result<CheckReport> check_times(const CheckSetting& setting, const session::Load
       domains.trivial() ? std::span<const std::uint32_t>() : domains.of;
   verify::TimesToCheck times{
       .maps = maps, .mu = setting.mu.ticks, .pair_mu = &setting.mu.pairs, .clock_of = clock_of};
+  std::mutex mutex;
+  Result<void> named;  // whether the regions of the worst edges could be looked up
   if (loaded.source != nullptr) {
     times.region_at = [&](LocationIndex l, std::uint64_t stamp) {
-      return loaded.source->region_at(l, stamp);
+      auto region = loaded.source->region_at(l, stamp);
+      if (region) return *std::move(region);
+      const std::lock_guard lock(mutex);
+      if (named) named = tl::unexpected<Error>(region.error());
+      return std::string();
     };
   }
   CheckReport report;
@@ -38,6 +46,7 @@ Result<CheckReport> check_times(const CheckSetting& setting, const session::Load
         if (survey) *setting.survey = std::move(*survey);
         return {};
       }));
+  TRY(workers.processes().agree(std::move(named)));
   report.mu_source = setting.mu.source;
   return report;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/check_times.hpp"
 
+#include <memory>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "session/testing.hpp"
@@ -47,6 +50,41 @@ TEST(CheckTimes, a_trace_without_events_has_no_edges) {
   EXPECT_EQ(report.events, 0u);
   const session::LoadedTrace nothing = session::testing::loaded_of(TraceBuilder(0));
   EXPECT_EQ(checked(nothing, {}, trace::separate_domains(0)).locations, 0u);
+}
+
+/// A trace whose files have become unreadable since they were scanned.
+class Unreadable final : public trace::Source {
+ public:
+  [[nodiscard]] const std::string& path() const override { return path_; }
+  [[nodiscard]] const trace::Definitions& definitions() const override { return definitions_; }
+  [[nodiscard]] std::uint64_t event_bytes(std::span<const LocationIndex>) const override {
+    return 0;
+  }
+  [[nodiscard]] Result<std::vector<trace::LocationSkeleton>> scan_all(
+      std::span<const LocationIndex>, unsigned, Progress*) const override {
+    return fail(ErrorKind::input, "unreadable");
+  }
+  [[nodiscard]] Result<std::string> region_at(LocationIndex, std::uint64_t) const override {
+    return fail(ErrorKind::input, "unreadable");
+  }
+
+ private:
+  std::string path_ = "x";
+  trace::Definitions definitions_;
+};
+
+TEST(CheckTimes, regions_that_cannot_be_looked_up_are_an_error) {
+  session::LoadedTrace loaded = backward_message();
+  loaded.source = std::make_unique<Unreadable>();
+  session::Workers workers(2);
+  const CheckOptions options;
+  const ChosenMu mu;
+  const trace::ClockDomains domains = trace::separate_domains(2);
+  const auto refused =
+      check_times({.workers = workers, .options = options, .mu = mu, .domains = domains}, loaded,
+                  std::vector<ClockMap>(2));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "unreadable");
 }
 
 TEST(CheckTimes, can_be_interrupted) {

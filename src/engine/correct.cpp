@@ -121,11 +121,13 @@ class Correction {
   }
 
   /// Fills the page, if one is wanted. After the verification.
-  void make_page() {
-    if (!survey_) return;
+  Result<void> make_page() {
+    if (!survey_) return {};
     const bool seen = report_.judgement.has_value();
-    *page_ = survey_->corrected(maps_, seen, report_.bounds ? &*report_.bounds : nullptr);
+    TRY_ASSIGN(*page_,
+               survey_->corrected(maps_, seen, report_.bounds ? &*report_.bounds : nullptr));
     if (report_.bounds && !options_.check.bounds.rows) report_.bounds->rows.clear();
+    return {};
   }
 
   /// Refuses input that has changed since it was read.
@@ -464,7 +466,7 @@ Result<CorrectReport> engine::correct(const Run& run, const std::filesystem::pat
   TRY(correction.compute(archive, true, Correction::Writing::yes));
   TRY(correction.explain(correction.write(output)));
   TRY(correction.explain(correction.verify()));
-  correction.make_page();
+  TRY(correction.explain(correction.make_page()));
   CorrectReport report = correction.take_report();
   TRY(correction.commit());
   return report;
@@ -477,7 +479,7 @@ Result<CorrectReport> engine::plan_correction(const Run& run, const std::filesys
   Correction correction(run, options);
   TRY(correction.compute(archive, true, Correction::Writing::no));
   TRY(correction.explain(correction.verify_planned()));
-  correction.make_page();
+  TRY(correction.explain(correction.make_page()));
   TRY(correction.check_unchanged());
   return correction.take_report();
 }

@@ -30,7 +30,7 @@ PageSurvey::PageSurvey(session::Workers& workers, const Timeline& timeline)
       before_(scope_of(workers, timeline, layout_)),
       after_(before_.scope()) {}
 
-page::Data PageSurvey::checked(const ClockBounds* bounds) const {
+Result<page::Data> PageSurvey::checked(const ClockBounds* bounds) const {
   const trace::Share share = timeline_.loaded.share(workers_.processes());
   const std::vector<ClockMap>& maps = timeline_.presync.maps;
   return page::collect({.share = share,
@@ -42,8 +42,8 @@ page::Data PageSurvey::checked(const ClockBounds* bounds) const {
                        layout_);
 }
 
-page::Data PageSurvey::corrected(std::span<const ClockMap> maps, bool seen,
-                                 const ClockBounds* bounds) const {
+Result<page::Data> PageSurvey::corrected(std::span<const ClockMap> maps, bool seen,
+                                         const ClockBounds* bounds) const {
   const trace::Share share = timeline_.loaded.share(workers_.processes());
   return page::collect({.share = share,
                         .source = timeline_.loaded.source.get(),

@@ -25,11 +25,11 @@ class PageSurvey {
   page::Survey* before() { return &before_; }
   page::Survey* after() { return &after_; }
 
-  /// The page of a check.
-  [[nodiscard]] page::Data checked(const ClockBounds* bounds) const;
-  /// The page of a correction to `maps`. `seen`: after() was filled.
-  [[nodiscard]] page::Data corrected(std::span<const ClockMap> maps, bool seen,
-                                     const ClockBounds* bounds) const;
+  /// The page of a check. Errors: those of page::collect().
+  [[nodiscard]] Result<page::Data> checked(const ClockBounds* bounds) const;
+  /// The page of a correction to `maps`. `seen`: after() was filled. Errors: as above.
+  [[nodiscard]] Result<page::Data> corrected(std::span<const ClockMap> maps, bool seen,
+                                             const ClockBounds* bounds) const;
 
  private:
   session::Workers& workers_;

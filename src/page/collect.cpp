@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "base/team.hpp"
+#include "base/try.hpp"
 #include "page/clocks.hpp"
 
 namespace entrain::page {
@@ -122,14 +123,19 @@ class Resolver {
     }
   }
 
-  /// The calls around the first edges.
-  std::vector<NearbyRecord> nearby(std::size_t first) const {
+  /// The calls around the first edges. Errors: those of Source::regions_around().
+  Result<std::vector<NearbyRecord>> nearby(std::size_t first) const {
     std::vector<NearbyRecord> own;
+    Result<void> done;
     for_each_own_end(first,
                      [&](std::uint32_t i, bool receives, LocationIndex l, std::uint64_t stamp) {
-                       if (from_.source == nullptr) return;
-                       for (const trace::RegionRecord& r :
-                            from_.source->regions_around(l, stamp, k_records_around)) {
+                       if (from_.source == nullptr || !done) return;
+                       const auto around = from_.source->regions_around(l, stamp, k_records_around);
+                       if (!around) {
+                         done = tl::unexpected<Error>(around.error());
+                         return;
+                       }
+                       for (const trace::RegionRecord& r : *around) {
                          own.push_back({.edge = i,
                                         .receiver = receives,
                                         .enter = r.enter,
@@ -138,6 +144,7 @@ class Resolver {
                                         .after = from_.after[l](r.time)});
                        }
                      });
+    TRY(from_.share.team.agree(std::move(done)));
     std::vector<NearbyRecord> all = gather_everywhere(from_.share.team, own);
     std::stable_sort(all.begin(), all.end(), [](const NearbyRecord& a, const NearbyRecord& b) {
       return std::pair(a.edge, a.receiver) < std::pair(b.edge, b.receiver);
@@ -216,7 +223,7 @@ void take_counts(const Survey& before, const Survey* after, Data& data) {
 
 }  // namespace
 
-Data collect(const Material& from, Layout layout) {
+Result<Data> collect(const Material& from, Layout layout) {
   Team& team = from.share.team;
   const trace::Definitions& definitions = from.share.trace.definitions;
   const PageMaps maps{from.before, from.after};
@@ -237,7 +244,7 @@ Data collect(const Material& from, Layout layout) {
   const Resolver resolver(from, edges);
   resolver.times(data.edges);
   data.time_lines = static_cast<std::uint32_t>(std::min(k_time_lines, edges.size()));
-  data.nearby = resolver.nearby(data.time_lines);
+  TRY_ASSIGN(data.nearby, resolver.nearby(data.time_lines));
   if (team.rank() != 0) return data;
   name_things(definitions, data);
   take_counts(from.edges_before, from.edges_after, data);

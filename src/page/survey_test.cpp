@@ -124,13 +124,16 @@ TEST(Collect, shows_clocks_edges_and_what_moved_them) {
   std::vector<ClockMap> after(3);
   after[1] = *ClockMap::from_knots({{0, 700}, {1'000'000, 800}});
   const Survey survey = survey_of(trace, 1);
-  const Data data = collect({.share = share,
-                             .source = nullptr,
-                             .before = before,
-                             .after = after,
-                             .edges_before = survey,
-                             .edges_after = &survey},
-                            make_layout(trace.definitions, trace::separate_domains(3)));
+  const Result<Data> collected =
+      collect({.share = share,
+               .source = nullptr,
+               .before = before,
+               .after = after,
+               .edges_before = survey,
+               .edges_after = &survey},
+              make_layout(trace.definitions, trace::separate_domains(3)));
+  ASSERT_TRUE(collected);
+  const Data& data = *collected;
   ASSERT_EQ(data.clocks.size(), 3u);
   EXPECT_EQ(data.clocks[0].moved_ticks, 0);
   EXPECT_GE(data.clocks[1].moved_ticks, 700);

@@ -44,16 +44,19 @@ class Source {
   [[nodiscard]] virtual Result<std::vector<LocationSkeleton>> scan_all(
       std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const = 0;
 
-  /// Name of the innermost region that is open at the first event with stamp `time`, or "".
-  [[nodiscard]] virtual std::string region_at(LocationIndex location, std::uint64_t time) const = 0;
+  /// Name of the innermost region that is open at the first event with stamp `time`, or "". Errors:
+  /// ErrorKind::input for a file that cannot be read any more.
+  [[nodiscard]] virtual Result<std::string> region_at(LocationIndex location,
+                                                      std::uint64_t time) const = 0;
 
   /// Begins and ends of calls around stamp `time`, in stream order: at most `most` before it and
   /// `most` from it on. Fewer, or none, where the format does not know them or the file ends.
-  [[nodiscard]] virtual std::vector<RegionRecord> regions_around(LocationIndex location,
-                                                                 std::uint64_t time,
-                                                                 std::size_t most) const {
+  /// Errors: those of region_at().
+  [[nodiscard]] virtual Result<std::vector<RegionRecord>> regions_around(LocationIndex location,
+                                                                         std::uint64_t time,
+                                                                         std::size_t most) const {
     static_cast<void>(location), static_cast<void>(time), static_cast<void>(most);
-    return {};
+    return std::vector<RegionRecord>();
   }
 };
 

@@ -188,18 +188,17 @@ void Archive::complete(trace::LocationSkeleton& skeleton, LocationIndex location
   }
 }
 
-std::string Archive::region_at(LocationIndex location, std::uint64_t time) const {
-  const auto local = local_definitions(location);
-  if (!local) return {};
-  const std::uint32_t region = find_region(events_of(location, *local), time);
+Result<std::string> Archive::region_at(LocationIndex location, std::uint64_t time) const {
+  TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
+  TRY_ASSIGN(const std::uint32_t region, find_region(events_of(location, local), time));
   return region == k_none ? std::string() : definitions_.regions[region].name;
 }
 
-std::vector<trace::RegionRecord> Archive::regions_around(LocationIndex location, std::uint64_t time,
-                                                         std::size_t most) const {
-  const auto local = local_definitions(location);
-  if (!local) return {};
-  return find_regions_around(events_of(location, *local), time, most);
+Result<std::vector<trace::RegionRecord>> Archive::regions_around(LocationIndex location,
+                                                                 std::uint64_t time,
+                                                                 std::size_t most) const {
+  TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
+  return find_regions_around(events_of(location, local), time, most);
 }
 
 }  // namespace entrain::otf2

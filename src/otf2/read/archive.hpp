@@ -42,9 +42,10 @@ class Archive final : public trace::Source {
   Result<std::vector<trace::LocationSkeleton>> scan_all(std::span<const LocationIndex> locations,
                                                         unsigned threads,
                                                         Progress* progress) const override;
-  std::string region_at(LocationIndex location, std::uint64_t time) const override;
-  std::vector<trace::RegionRecord> regions_around(LocationIndex location, std::uint64_t time,
-                                                  std::size_t most) const override;
+  Result<std::string> region_at(LocationIndex location, std::uint64_t time) const override;
+  Result<std::vector<trace::RegionRecord>> regions_around(LocationIndex location,
+                                                          std::uint64_t time,
+                                                          std::size_t most) const override;
 
   /// Notes what the system says about the files of these locations: to be called before they are
   /// read. Those of the whole archive are noted when it is opened.

@@ -25,7 +25,7 @@ class FindRegion : public ::testing::Test {
   }
   std::uint32_t at(const Bytes& bytes, std::uint64_t time) {
     const EventFile file{folder_.put("0.evt", bytes), k_chunk, local_, references_};
-    return find_region(file, time);
+    return find_region(file, time).value();
   }
 
   TempFolder folder_;
@@ -88,9 +88,9 @@ TEST_F(FindRegion, shows_the_calls_around_a_time) {
       ChunkBuilder().stamp(10).enter(1).stamp(20).enter(3).next_chunk(k_chunk).bytes() +
       second.bytes();
   const EventFile file{folder_.put("0.evt", bytes), k_chunk, local_, references_};
-  EXPECT_EQ(times_of(find_regions_around(file, 40, 2)), (std::vector<std::uint64_t>{30, 31, 50}));
-  EXPECT_EQ(times_of(find_regions_around(file, 30, 1)), (std::vector<std::uint64_t>{20, 30}));
-  const auto all = find_regions_around(file, 31, 9);
+  EXPECT_EQ(times_of(*find_regions_around(file, 40, 2)), (std::vector<std::uint64_t>{30, 31, 50}));
+  EXPECT_EQ(times_of(*find_regions_around(file, 30, 1)), (std::vector<std::uint64_t>{20, 30}));
+  const auto all = find_regions_around(file, 31, 9).value();
   EXPECT_EQ(times_of(all), (std::vector<std::uint64_t>{10, 20, 30, 31, 50}));
   EXPECT_EQ(all.front().region, 101u);
   EXPECT_TRUE(all.front().enter);
@@ -98,10 +98,17 @@ TEST_F(FindRegion, shows_the_calls_around_a_time) {
 }
 
 TEST_F(FindRegion, is_nothing_without_files_events_or_definitions) {
-  EXPECT_EQ(find_region({folder_ / "none.evt", k_chunk, local_, references_}, 10), k_none);
+  EXPECT_EQ(find_region({folder_ / "none.evt", k_chunk, local_, references_}, 10).value(), k_none);
   EXPECT_EQ(at({}, 10), k_none);
   EXPECT_EQ(at(ChunkBuilder().end().bytes(), 10), k_none);
   EXPECT_EQ(at(ChunkBuilder().stamp(10).enter(77).end().bytes(), 10), k_none);
+}
+
+TEST_F(FindRegion, a_file_that_cannot_be_read_is_an_error) {
+  std::filesystem::create_directory(folder_ / "0.evt");
+  const EventFile file{folder_ / "0.evt", k_chunk, local_, references_};
+  EXPECT_EQ(find_region(file, 10).error().kind, ErrorKind::input);
+  EXPECT_EQ(find_regions_around(file, 10, 9).error().kind, ErrorKind::input);
 }
 
 TEST_F(FindRegion, is_nothing_after_too_many_leaves) {

@@ -282,7 +282,8 @@ TEST(FindRegionOfChunks, in_a_hurry_it_finds_the_same) {
     }
     const std::uint32_t expected =
         finder.open.empty() || finder.open.back() >= 100 ? k_none : finder.open.back();
-    EXPECT_EQ(find_region({path, k_chunk, local, references}, event.time), expected) << round;
+    EXPECT_EQ(find_region({path, k_chunk, local, references}, event.time).value(), expected)
+        << round;
     ++found;
   }
   EXPECT_GT(found, 50u);
