@@ -81,7 +81,7 @@ class Correction {
   Result<void> write(const std::filesystem::path& output) {
     const Stopwatch watch(report_.phases.write);
     const trace::Share share = t_.loaded.share(processes_);
-    TRY(processes_.agree(check_order(share)));
+    TRY(processes_.agree(check_stamps(share)));
     note_offsets_out_of_order(share);
     TRY_ASSIGN(otf2::WritePlan plan,
                plan_output({.share = share, .measured = t_.measured.maps, .corrected = maps_}));
@@ -364,18 +364,33 @@ class Correction {
     return cancel_.agree(processes_);
   }
 
-  /// Refuses maps under which time would run backward between two records.
-  [[nodiscard]] Result<void> check_order(const trace::Share& share) const {
+  /// Refuses maps under which time would run backward between two records, and new stamps that no
+  /// reader takes.
+  [[nodiscard]] Result<void> check_stamps(const trace::Share& share) const {
     for (const LocationIndex l : share.own()) {
       const trace::LocationSkeleton& location = share.trace.locations[l];
-      if (location.event_count == 0 || maps_[l].keeps_order(location.first, location.last)) {
-        continue;
+      if (location.event_count == 0) continue;
+      const std::string place = fmt::format(
+          "location {} of {}", share.trace.definitions.locations[l].id, share.trace.path);
+      if (!maps_[l].keeps_order(location.first, location.last)) {
+        return fail(
+            ErrorKind::input,
+            fmt::format("{}: its clock is so far from the others that a clock map cannot bring it "
+                        "there to the tick, and time would run backward; only offsets measured by "
+                        "the tracer can bring them together",
+                        place));
       }
-      return fail(ErrorKind::input,
-                  fmt::format("location {} of {}: its clock is so far from the others that a clock "
-                              "map cannot bring it there to the tick, and time would run backward; "
-                              "only offsets measured by the tracer can bring them together",
-                              share.trace.definitions.locations[l].id, share.trace.path));
+      if (is_overlay()) continue;  // its stamps stay
+      for (const std::uint64_t stamp : {location.first, location.last}) {
+        const std::int64_t time = maps_[l](stamp);
+        if (static_cast<std::uint64_t>(time) <= engine::k_latest_time) continue;
+        return fail(
+            ErrorKind::input,
+            fmt::format("{} would get a time stamp out of range ({} ticks; 0 to {} can be "
+                        "stored); --mode overlay keeps the stamps, --presync none does without "
+                        "clock offsets that cannot be right",
+                        place, time, engine::k_latest_time));
+      }
     }
     return {};
   }

@@ -27,7 +27,7 @@ struct CorrectedTimes {
   const std::vector<ClockMap>& corrected;
 };
 
-/// Largest time that moves; all later ones stand for it.
+/// Largest stamp that a reader takes, ticks; as a time to be moved it stands for all later ones.
 inline constexpr std::uint64_t k_latest_time = std::uint64_t{1} << 61;
 
 /// Corrected time of something that a reader of the original sees at `time`, on one location.

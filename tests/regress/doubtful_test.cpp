@@ -81,6 +81,28 @@ TEST_P(Doubtful, corrected_is_what_a_check_of_it_finds) {
   EXPECT_THAT(entries_of(folder_.path()), testing::ElementsAre("overlay", "rewritten"));
 }
 
+TEST(DoubtfulTimes, that_no_stamp_can_hold_are_not_rewritten) {
+  const TempFolder folder;
+  const fs::path input = folder_of_archives() / "clock-offsets-out-of-range";
+  CorrectOptions options;
+  options.check.threads = 1;
+  options.amortize = false;
+  const auto refused = correct(input, folder / "rewritten", options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::input);
+  EXPECT_THAT(refused.error().message,
+              testing::HasSubstr("traces.otf2 would get a time stamp out of range (40000010000"));
+  EXPECT_TRUE(entries_of(folder.path()).empty());
+  // What the sentence advises.
+  options.mode = WriteMode::overlay;
+  EXPECT_TRUE(correct(input, folder / "overlay", options));
+  EXPECT_TRUE(check(folder / "overlay", {}));
+  options.mode = WriteMode::rewrite;
+  options.check.presync = Presync::none;
+  EXPECT_TRUE(correct(input, folder / "rewritten", options));
+  EXPECT_TRUE(check(folder / "rewritten", {}));
+}
+
 std::vector<std::string> archives() { return entries_of(folder_of_archives()); }
 
 INSTANTIATE_TEST_SUITE_P(All, Doubtful,

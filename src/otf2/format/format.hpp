@@ -47,6 +47,11 @@ inline constexpr std::uint64_t k_max_chunk_size = 16 * 1024 * 1024;
 inline constexpr unsigned k_time_bits = 61;
 inline constexpr std::uint64_t k_last_time = std::uint64_t{1} << k_time_bits;
 
+/// True if `time` can be a stamp: it is neither negative nor later than k_last_time.
+constexpr bool is_stamp(std::int64_t time) {
+  return static_cast<std::uint64_t>(time) <= k_last_time;
+}
+
 /// Numbers in the header of a chunk that holds no events: first 1, last 0.
 struct ChunkEvents {
   std::uint64_t first = 1, last = 0;

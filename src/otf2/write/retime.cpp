@@ -42,7 +42,7 @@ class EventRetimer {
     time_ = mapped(time);
     has_stamp_ = true;
     store_u64(chunk_ + offset, static_cast<std::uint64_t>(time_), big_endian_);
-    return time_ >= 0;
+    return is_stamp(time_);
   }
   bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
     if (type != event::buffer_flush) return true;
@@ -64,7 +64,7 @@ class EventRetimer {
       if (*p == mark::stamp) {
         const std::uint64_t time = load_u64(p + 1, false);
         const std::int64_t moved = line.at(time);
-        if (!line.holds(time) || moved < 0) break;
+        if (!line.holds(time) || !is_stamp(moved)) break;
         store_u64(p + 1, static_cast<std::uint64_t>(moved), false);
         last = moved;
         p += 9;

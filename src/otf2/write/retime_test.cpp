@@ -145,6 +145,32 @@ TEST_F(Retime, negative_times_are_refused) {
   EXPECT_EQ(retimed(ChunkBuilder().stamp(100).end().bytes(), shifted(-100)), at_zero);
 }
 
+TEST_F(Retime, times_that_no_reader_takes_are_refused) {
+  // In a chunk that is too short for a hurry, and in one that is long enough.
+  constexpr std::uint64_t k_large = 2048;
+  const auto file = [](std::uint64_t last, int more) {
+    ChunkBuilder chunk;
+    chunk.stamp(0).enter(1).stamp(last).enter(2);
+    for (; more > 0; --more) chunk.enter(3);
+    return chunk.end().bytes();
+  };
+  const auto retime = [&](const Bytes& bytes, std::int64_t shift) {
+    const fs::path from = folder_.put("from", bytes), to = folder_ / "to";
+    const ClockMap map = shifted(shift);
+    const auto done =
+        retime_file({.from = from, .to = to, .chunk_size = k_large, .map = map}, Framing::events);
+    fs::remove(from);
+    fs::remove(to);
+    return done;
+  };
+  for (const int events : {1, 200}) {
+    EXPECT_TRUE(retime(file(k_last_time - 7, events), 7));
+    const auto refused = retime(file(k_last_time - 7, events), 8);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("a time stamp out of range"));
+  }
+}
+
 TEST_F(Retime, damage_is_refused_with_its_place) {
   const auto refused =
       try_retimed(ChunkBuilder().stamp(200).raw({mark::chunk_header}).end().bytes(), shifted(1));
@@ -196,7 +222,7 @@ class PlainRetimer {
   bool stamp(std::size_t offset, std::uint64_t time) {
     time_ = cursor_(time);
     store_u64(chunk_ + offset, static_cast<std::uint64_t>(time_), big_endian_);
-    return time_ >= 0;
+    return is_stamp(time_);
   }
   bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
     if (type != event::buffer_flush) return true;
