@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ constexpr std::uint32_t k_few_kinds = 4;    ///< of operations, among which only
 constexpr std::size_t k_level = 8;          ///< pairs around a pause
 constexpr std::size_t k_margin = 2;         ///< pairs next to a cut that are not certain
 constexpr std::size_t k_window = 32;        ///< pairs whose delays are compared with the next ones
+constexpr std::size_t k_near = 256;         ///< pairs next to the cuts, of head and tail
 constexpr std::size_t k_samples = 2048;     ///< of moves of the delay
 constexpr std::uint64_t k_jump = 4;         ///< times the usual move
 constexpr std::size_t k_disagreement = 50;  ///< one of so many pairs may be another one
@@ -55,21 +57,54 @@ class Lane {
       i += ahead <= 0 ? 1 : 0;
       j += ahead >= 0 ? 1 : 0;
     }
-    usual_move_ = find_usual_move();
   }
 
   [[nodiscard]] const Pairs& pairs() const { return pairs_; }
+  /// Mean distance of the sends of pairs [begin, end). Not to be called without pairs.
+  [[nodiscard]] std::uint64_t spacing(std::size_t begin, std::size_t end) const {
+    return distance(time(sends_, pairs_[end - 1].first), time(sends_, pairs_[begin].first)) /
+           (end - begin);
+  }
+  /// True if the delays of so many pairs vary far less than their sends are apart.
+  [[nodiscard]] bool is_sharp(std::size_t begin, std::size_t end) const {
+    return begin + k_window <= end && usual_move(begin, end) <= spacing(begin, end) / 8;
+  }
+  /// The lower quarter, the middle and the upper quarter of the delays of pairs [begin, end).
+  struct Quarters {
+    Delay lower = 0, middle = 0, upper = 0;
+  };
+  [[nodiscard]] Quarters quarters(std::size_t begin, std::size_t end) const {
+    std::vector<Delay> sorted(delays_.begin() + static_cast<std::ptrdiff_t>(begin),
+                              delays_.begin() + static_cast<std::ptrdiff_t>(end));
+    std::sort(sorted.begin(), sorted.end());
+    return {sorted[sorted.size() / 4], sorted[(sorted.size() - 1) / 2],
+            sorted[sorted.size() * 3 / 4]};
+  }
+  /// True if most delays of so many pairs vary less than their sends are apart.
+  [[nodiscard]] bool is_clear(std::size_t begin, std::size_t end) const {
+    if (begin + k_window > end) return false;
+    const Quarters quarters_of = quarters(begin, end);
+    return distance(quarters_of.upper, quarters_of.lower) <= spacing(begin, end) / 4;
+  }
+  /// The middle of 8 delays.
+  [[nodiscard]] Delay level_from(std::size_t first) const {
+    return middle<k_level>(delays_, first, k_level);
+  }
   /// The pairs before which the numbers may have become wrong, in order: behind pauses in which
   /// some are missing, and at unequal symbols.
   [[nodiscard]] std::vector<std::size_t> cuts() const {
     std::vector<std::size_t> cuts;
     const std::vector<std::size_t> silent_sends = pauses(sends_, true, cuts);
-    const std::vector<std::size_t> silent_receives = pauses(receives_, false, cuts);
+    std::vector<std::size_t> silent_receives = pauses(receives_, false, cuts);
+    // With equal totals, both have missed as much, if anything.
+    if (sends_.total == receives_.total) silent_receives.clear();
+    const bool sharp =
+        !silent_sends.empty() && !silent_receives.empty() && is_sharp(0, pairs_.size());
     for (const std::size_t a : silent_sends) {
       const auto near = std::lower_bound(silent_receives.begin(), silent_receives.end(),
                                          a - std::min(a, k_level));
       for (auto b = near; b != silent_receives.end() && *b <= a + k_level; ++b) {
-        if (!steady_around(std::min(a, *b), std::max(a, *b))) {
+        if (!sharp || !steady_around(std::min(a, *b), std::max(a, *b))) {
           cuts.insert(cuts.end(), {std::min(a, *b), std::max(a, *b)});
         }
       }
@@ -90,8 +125,9 @@ class Lane {
     for (std::size_t k = begin; k + k_window <= end; k += step) {
       levels.push_back(middle<k_window>(delays_, k, k_window));
     }
+    const std::uint64_t most = k_jump * usual_move(begin, end);
     for (std::size_t k = 2; k < levels.size(); ++k) {
-      if (distance(levels[k], levels[k - 2]) > k_jump * usual_move_) return true;
+      if (distance(levels[k], levels[k - 2]) > most) return true;
     }
     return false;
   }
@@ -101,17 +137,16 @@ class Lane {
     return static_cast<Delay>(side.side.traits[k].time);
   }
 
-  /// By how much the middle of 8 delays usually differs from that of the next 8: 97 in 100 differ
-  /// less. At least 1.
-  [[nodiscard]] std::uint64_t find_usual_move() const {
-    if (delays_.size() < 2 * k_level) return 1;
-    const std::size_t places = delays_.size() - 2 * k_level + 1;
+  /// By how much the middle of 8 delays of pairs [begin, end) usually differs from that of the next
+  /// 8: 97 in 100 differ less. At least 1.
+  [[nodiscard]] std::uint64_t usual_move(std::size_t begin, std::size_t end) const {
+    if (begin + 2 * k_level > end) return 1;
+    const std::size_t places = end - begin - 2 * k_level + 1;
     const std::size_t count = std::min(places, k_samples);
     std::vector<std::uint64_t> moves(count);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t k = i * places / count;
-      moves[i] = distance(middle<k_level>(delays_, k + k_level, k_level),
-                          middle<k_level>(delays_, k, k_level));
+      const std::size_t k = begin + i * places / count;
+      moves[i] = distance(level_from(k + k_level), level_from(k));
     }
     const auto place = moves.begin() + static_cast<std::ptrdiff_t>((count - 1) * 97 / 100);
     std::nth_element(moves.begin(), place, moves.end());
@@ -129,7 +164,7 @@ class Lane {
         return (of_sends ? pair.first : pair.second) < pause.end;
       });
       const auto k = static_cast<std::size_t>(found - pairs_.begin());
-      places.push_back(k);
+      if (places.empty() || places.back() != k) places.push_back(k);
       const std::size_t before = std::min(k, k_level);
       const std::size_t after = std::min(pairs_.size() - k, k_level);
       if (2 * before < k_level || 2 * after < k_level ||
@@ -142,93 +177,121 @@ class Lane {
   }
 
   /// True if the delays before pair `first` and from pair `second` on say that no message lies
-  /// between them that both sides miss: they are sharp compared with the time between messages.
+  /// between them that one side misses.
   [[nodiscard]] bool steady_around(std::size_t first, std::size_t second) const {
-    if (first < k_level || second + k_level > pairs_.size()) return false;
-    const std::uint64_t span = magnitude(
-        difference(time(sends_, pairs_.back().first), time(sends_, pairs_.front().first)));
-    const std::uint64_t spacing = span / pairs_.size();
-    return usual_move_ <= spacing / 8 &&
-           distance(middle<k_level>(delays_, second, k_level),
-                    middle<k_level>(delays_, first - k_level, k_level)) <= spacing / 4;
+    return first >= k_level && second + k_level <= pairs_.size() &&
+           distance(level_from(second), level_from(first - k_level)) <=
+               spacing(0, pairs_.size()) / 4;
   }
 
   const Numbered &sends_, &receives_;
   Pairs pairs_;
   std::vector<Delay> delays_;  ///< per pair
-  std::uint64_t usual_move_ = 1;
 };
 
 class InStep {
  public:
-  InStep(const Numbered& sends, const Numbered& receives) : sends_(sends), receives_(receives) {}
+  InStep(const Numbered& sends, const Numbered& receives)
+      : sends_(sends), receives_(receives), ends_(sends.side, receives.side) {}
 
   std::optional<Alignment> run() {
+    const bool open_begin =
+        sends_.side.traits.front().after_gap || receives_.side.traits.front().after_gap;
+    const bool open_end = sends_.side.ends_in_gap || receives_.side.ends_in_gap;
     const Lane head(sends_, receives_, false);
     const std::vector<std::size_t> cuts = head.cuts();
-    const bool open = sends_.side.ends_in_gap || receives_.side.ends_in_gap;
-    const bool whole = cuts.empty() && !open;
-    if (whole && sends_.total != receives_.total) return std::nullopt;
-    head_ = cuts.empty() ? head.pairs().size() : cuts.front() - std::min(cuts.front(), k_margin);
-    if (head.jumps(0, head_)) return std::nullopt;
-    result_.pairs.assign(head.pairs().begin(),
-                         head.pairs().begin() + static_cast<std::ptrdiff_t>(head_));
-    if (!whole) {
-      if (!open && !add_tail()) return std::nullopt;
-      add_between();
+    if (cuts.empty() && !open_begin && !open_end) {
+      if (sends_.total != receives_.total || head.jumps(0, head.pairs().size())) {
+        return std::nullopt;
+      }
+      result_.pairs = head.pairs();
+    } else {
+      const Lane tail(sends_, receives_, true);
+      if (!open_begin && !add_head(head, cuts)) return std::nullopt;
+      tail_ = tail.pairs().size();
+      if (!open_end && !add_tail(tail)) return std::nullopt;
+      if (!is_confirmed(head, tail)) return std::nullopt;
     }
-    count_left_out(Ends(sends_.side, receives_.side), result_.pairs, result_);
+    count_left_out(ends_, result_.pairs, result_);
     return std::move(result_);
   }
 
  private:
+  /// Pairs counted from the begin, up to the first cut. False if there are contradictions.
+  bool add_head(const Lane& head, const std::vector<std::size_t>& cuts) {
+    head_ = cuts.empty() ? head.pairs().size() : cuts.front() - std::min(cuts.front(), k_margin);
+    result_.pairs.assign(head.pairs().begin(),
+                         head.pairs().begin() + static_cast<std::ptrdiff_t>(head_));
+    return !head.jumps(0, head_);
+  }
   /// Pairs counted from the end, behind the last cut. False if there are contradictions.
-  bool add_tail() {
-    const Lane tail(sends_, receives_, true);
+  bool add_tail(const Lane& tail) {
     const std::vector<std::size_t> cuts = tail.cuts();
-    if (cuts.empty()) return false;
     const Pairs& pairs = tail.pairs();
-    std::size_t begin = std::min(cuts.back() + k_margin, pairs.size());
-    while (begin < pairs.size() && head_ > 0 &&
-           (pairs[begin].first <= result_.pairs.back().first ||
-            pairs[begin].second <= result_.pairs.back().second)) {
-      ++begin;
+    tail_ = cuts.empty() ? 0 : std::min(cuts.back() + k_margin, pairs.size());
+    while (tail_ < pairs.size() && head_ > 0 &&
+           (pairs[tail_].first <= result_.pairs.back().first ||
+            pairs[tail_].second <= result_.pairs.back().second)) {
+      ++tail_;
     }
-    if (tail.jumps(begin, pairs.size())) return false;
-    result_.pairs.insert(result_.pairs.end(), pairs.begin() + static_cast<std::ptrdiff_t>(begin),
+    result_.pairs.insert(result_.pairs.end(), pairs.begin() + static_cast<std::ptrdiff_t>(tail_),
                          pairs.end());
+    return !tail.jumps(tail_, pairs.size());
+  }
+
+  /// What is missing at the begin or at the end shows in no routine and, with cuts, in no totals.
+  /// So head and tail count only if their delays are clear and alike where they meet, or if an
+  /// alignment of all ends finds their pairs, too. Adds those between them.
+  bool is_confirmed(const Lane& head, const Lane& tail) {
+    const std::size_t head_from = head_ - std::min(head_, k_near);
+    const std::size_t tail_end = std::min(tail_ + k_near, tail.pairs().size());
+    const bool clear = head.is_clear(head_from, head_) && tail.is_clear(tail_, tail_end);
+    if (clear &&
+        distance(head.quarters(head_from, head_).middle, tail.quarters(tail_, tail_end).middle) >
+            head.spacing(head_from, head_) / 4) {
+      return false;
+    }
+    Pairs between;
+    if (only_delays_tell(sends_, receives_)) {
+      if (!clear) return false;
+    } else {
+      const Alignment aligned = align(sends_.side, receives_.side);
+      const auto [same, other] = compare(aligned.pairs);
+      const bool agrees = other * k_disagreement <= same;
+      if (!clear && (!agrees || 2 * same < result_.pairs.size())) return false;
+      if (agrees) between = aligned.pairs;
+    }
+    insert(between);
     return true;
   }
 
-  /// Between head and tail no numbers help: pairs from an alignment of all ends, if that agrees
-  /// with head and tail.
-  void add_between() {
-    const auto next = [&](const auto& pair) { return std::pair(pair.first + 1, pair.second + 1); };
+  /// Adds those pairs that lie between head and tail.
+  void insert(const Pairs& pairs) {
+    const auto next = [](const auto& pair) { return std::pair(pair.first + 1, pair.second + 1); };
     const auto first = head_ > 0 ? next(result_.pairs[head_ - 1]) : std::pair(0u, 0u);
     const auto end = head_ < result_.pairs.size()
                          ? result_.pairs[head_]
                          : std::pair(static_cast<std::uint32_t>(sends_.numbers.size()),
                                      static_cast<std::uint32_t>(receives_.numbers.size()));
-    if (first.first >= end.first || first.second >= end.second) return;
-    Pairs between;
-    if (!only_delays_tell(sends_, receives_)) {
-      const Alignment aligned = align(sends_.side, receives_.side);
-      if (agrees(aligned.pairs)) {
-        for (const auto& pair : aligned.pairs) {
-          if (pair.first >= first.first && pair.second >= first.second && pair.first < end.first &&
-              pair.second < end.second) {
-            between.push_back(pair);
-          }
-        }
-      }
+    Pairs inside;
+    std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(inside), [&](const auto& pair) {
+      return pair.first >= first.first && pair.second >= first.second && pair.first < end.first &&
+             pair.second < end.second;
+    });
+    const auto number = [](std::uint32_t n) { return static_cast<std::int32_t>(n); };
+    if (first.first < end.first && first.second < end.second &&
+        !ends_.send_gap(number(first.first) - 1, number(end.first)) &&
+        !ends_.receive_gap(number(first.second) - 1, number(end.second))) {
+      result_.ambiguous =
+          std::min(end.first - first.first, end.second - first.second) - inside.size();
     }
-    result_.ambiguous +=
-        std::min(end.first - first.first, end.second - first.second) - between.size();
-    result_.pairs.insert(result_.pairs.begin() + static_cast<std::ptrdiff_t>(head_),
-                         between.begin(), between.end());
+    result_.pairs.insert(result_.pairs.begin() + static_cast<std::ptrdiff_t>(head_), inside.begin(),
+                         inside.end());
   }
 
-  [[nodiscard]] bool agrees(const Pairs& others) const {
+  /// How many of these pairs are among those so far, and how many have an end of theirs with
+  /// another partner.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> compare(const Pairs& others) const {
     std::vector<std::uint32_t> send_of(receives_.numbers.size(), k_none);
     std::vector<std::uint32_t> receive_of(sends_.numbers.size(), k_none);
     for (const auto& [send, receive] : result_.pairs) {
@@ -243,17 +306,20 @@ class InStep {
         ++other;
       }
     }
-    return other * k_disagreement <= same;
+    return {same, other};
   }
 
   const Numbered &sends_, &receives_;
+  const Ends ends_;
   std::size_t head_ = 0;  ///< pairs counted from the begin
+  std::size_t tail_ = 0;  ///< the first pair counted from the end, among all counted so
   Alignment result_;
 };
 
 }  // namespace
 
 std::optional<Alignment> pair_in_step(const Numbered& sends, const Numbered& receives) {
+  if (sends.numbers.empty() || receives.numbers.empty()) return std::nullopt;
   if (std::min(sends.evidence, receives.evidence) < k_evidence) return std::nullopt;
   return InStep(sends, receives).run();
 }

@@ -29,8 +29,7 @@ struct Numbered {
 /// Pairs ends of equal numbers where both processes have a routine (docs/method.md, section 2.1).
 /// Nothing if the numbers contradict each other, or the routines say too little.
 ///
-/// Example: sends have the numbers 0, 1, 2, 4 and 5, receives 0, 1, 3, 4 and 5, and both sides
-/// count
+/// Example: sends have the numbers 0, 1, 2, 4 and 5, and receives 0, 1, 3, 4 and 5; the totals are
 /// 6. Those of equal numbers are pairs: send 3 and receive 2 are missing. Counted one by one, the
 /// receive of number 3 would seem to belong to the send of number 2.
 ///

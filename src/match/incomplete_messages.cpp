@@ -176,8 +176,11 @@ class IncompleteMatcher {
       if (std::optional<Alignment> in_step = pair_in_step(from, to)) return std::move(*in_step);
       if (only_delays_tell(from, to)) {
         Alignment unclear;
-        unclear.ambiguous = std::min(sends.ends.size(), receives.ends.size());
-        count_left_out(Ends(from.side, to.side), {}, unclear);
+        const Ends ends(from.side, to.side);
+        if (!ends.send_gap(-1, ends.send_count()) && !ends.receive_gap(-1, ends.receive_count())) {
+          unclear.ambiguous = std::min(sends.ends.size(), receives.ends.size());
+        }
+        count_left_out(ends, {}, unclear);
         return unclear;
       }
     }

@@ -19,6 +19,9 @@ constexpr std::uint32_t k_seen = 8;        ///< times that something must be see
 constexpr std::uint64_t k_odd = 16;        ///< odd is what follows less often than once in so many
 constexpr std::uint64_t k_common = 8;      ///< common is what follows at least once in so many
 
+constexpr std::uint64_t k_unusual = 10;  ///< one of so many may not be what usually follows
+constexpr std::uint64_t k_unclear = 50;  ///< one of so many may be odd for no known reason
+
 /// The last operations, the latest one first.
 using Recent = std::array<std::uint32_t, 4>;
 constexpr Recent k_nothing = {k_none, k_none, k_none, k_none};
@@ -134,11 +137,11 @@ class Habits {
 Routine find_routine(std::span<const std::uint32_t> kinds) {
   const Habits habits(kinds);
   Routine routine;
-  std::uint64_t usual = 0, unclear = 0;
+  std::uint64_t unusual = 0, unclear = 0;
   Recent recent = k_nothing;
   for (std::uint32_t at = 0; at < kinds.size(); ++at) {
     const Followers& next = habits.after(recent);
-    usual += next.usual(kinds[at]) ? 1 : 0;
+    if (!next.usual(kinds[at]) && ++unusual * k_unusual > kinds.size()) return {};
     if (next.odd(kinds[at])) {
       if (const std::optional<Way> way = habits.way(recent, kinds[at])) {
         for (std::size_t i = 0; i < way->count; ++i) {
@@ -149,11 +152,12 @@ Routine find_routine(std::span<const std::uint32_t> kinds) {
         continue;  // carried out out of turn
       } else {
         ++unclear;
+        if (unclear * k_unclear > kinds.size()) return {};
       }
     }
     recent = behind(recent, kinds[at]);
   }
-  routine.is_reliable = usual * 10 >= kinds.size() * 9 && unclear * 50 <= kinds.size();
+  routine.is_reliable = true;
   return routine;
 }
 

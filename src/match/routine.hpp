@@ -11,6 +11,7 @@ namespace entrain::match {
 struct Missing {
   std::uint32_t before = 0;  ///< the operation that follows it
   std::uint32_t kind = 0;
+  friend bool operator==(const Missing&, const Missing&) = default;
 };
 
 /// What the operations of a process are like.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include "base/flat_map.hpp"
 #include "match/gaps.hpp"
@@ -194,11 +195,17 @@ class SideFinder {
     return pauses;
   }
   void note_pause(std::uint64_t length) {
-    for (Sides* sides : {&sides_.sends, &sides_.receives}) {
-      for (auto& [channel, side] : *sides) {
-        side.pauses.push_back({static_cast<std::uint32_t>(side.ends.size()), length});
-      }
-    }
+    while (!shortest_.empty() && shortest_.back().length >= length) shortest_.pop_back();
+    shortest_.push_back({pauses_++, length});
+  }
+  /// Gives a side that gets another end the shortest of the pauses since its last one.
+  void take_pause(ChannelSide& side) {
+    const std::uint32_t seen = std::exchange(side.pauses_seen, pauses_);
+    if (seen == pauses_ || side.ends.empty()) return;
+    const auto place =
+        std::lower_bound(shortest_.begin(), shortest_.end(), seen,
+                         [](const Pause& pause, std::uint32_t n) { return pause.end < n; });
+    side.pauses.push_back({static_cast<std::uint32_t>(side.ends.size()), place->length});
   }
 
   /// Not to be called for a collective.
@@ -216,6 +223,7 @@ class SideFinder {
       return;
     }
     ChannelSide& side = side_of(kind_of(step));
+    take_pause(side);
     const std::uint32_t position =
         with_[step.other]++ - static_cast<std::uint32_t>(side.ends.size()) + calls_[event.comm];
     const std::uint32_t ended = gaps_.ended_by(event.time);
@@ -251,6 +259,9 @@ class SideFinder {
   FlatMap<Kind, std::uint32_t, KindHash> numbers_;
   std::vector<Kind> kinds_;  ///< by number
   ProcessSides sides_;
+  std::uint32_t pauses_ = 0;
+  /// By number (`end`): those pauses that are shorter than all after them.
+  std::vector<Pause> shortest_;
   std::map<std::uint32_t, std::uint32_t> with_;   ///< operations so far, per other process
   std::map<std::uint32_t, std::uint32_t> calls_;  ///< collectives so far, per communicator
 };

@@ -18,7 +18,8 @@ struct ChannelSide {
   std::vector<NodeRef> ends;
   std::vector<Trait> traits;           ///< per end
   std::vector<std::uint32_t> numbers;  ///< per end, as Numbered::numbers; empty without a routine
-  std::vector<Pause> pauses;           ///< of the process
+  std::vector<Pause> pauses;           ///< of the process, at most one per end
+  std::uint32_t pauses_seen = 0;       ///< of the process, up to the last end
   std::uint32_t position = 0;          ///< as Side::position
   std::uint32_t total = 0;             ///< as Numbered::total
   std::uint32_t kinds = 0, evidence = 0;  ///< as in Numbered

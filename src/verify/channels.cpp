@@ -45,6 +45,11 @@ void keep(const ChannelSide& side, const Row& row, std::span<const Alignment::Co
   }
 }
 
+bool any_gap(const Row& row) {
+  return row.ends_in_gap || std::any_of(row.traits.begin(), row.traits.end(),
+                                        [](const Trait& trait) { return trait.after_gap; });
+}
+
 /// Where the habits of both processes are firm, ordinals tell which ends belong together. Where
 /// delays alone would, they must not.
 Alignment pair_rows(const Row& sends, const Row& receives, bool only_gaps) {
@@ -56,8 +61,10 @@ Alignment pair_rows(const Row& sends, const Row& receives, bool only_gaps) {
   }
   if (!delays_alone(sends, receives)) return align_rows(sends, receives);
   Alignment unclear;
-  unclear.ambiguous = std::min(std::ssize(sends.traits), std::ssize(receives.traits));
   count_in_gaps(sends, receives, unclear);
+  if (!any_gap(sends) && !any_gap(receives)) {
+    unclear.ambiguous = std::min(std::ssize(sends.traits), std::ssize(receives.traits));
+  }
   return unclear;
 }
 

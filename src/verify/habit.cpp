@@ -77,7 +77,7 @@ class Finder {
   }
 
   Habit run() {
-    std::uint64_t expected = 0, inexplicable = 0;
+    std::uint64_t unexpected = 0, inexplicable = 0;
     Context context;
     for (std::uint32_t d = 0; d < deeds_.size(); ++d) {
       const std::uint32_t kind = deeds_[d].kind;
@@ -86,7 +86,7 @@ class Finder {
         continue;
       }
       const Next& next = after(context);
-      if (next.at_least(kind, 2)) ++expected;
+      if (!next.at_least(kind, 2) && 10 * ++unexpected > listed_) return {};
       const bool unusual = next.all >= k_familiar && !next.at_least(kind, 16);
       bool remembered = true;
       if (unusual) {
@@ -101,6 +101,7 @@ class Finder {
           const std::uint32_t following = listed_after(d);
           remembered = following == k_none || !next.at_least(following, 8);
           if (remembered) ++inexplicable;
+          if (50 * inexplicable > listed_) return {};
         }
       }
       place_waiting();
@@ -108,8 +109,7 @@ class Finder {
       if (remembered) context = context.then(kind);
     }
     place_waiting();
-    habit_.firm = 10 * expected >= 9 * listed_ && 50 * inexplicable <= listed_;
-    if (!habit_.firm) habit_.turns.clear();
+    habit_.firm = true;
     return std::move(habit_);
   }
 

@@ -2,6 +2,7 @@
 #include "verify/numbering.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iterator>
 #include <utility>
@@ -21,6 +22,7 @@ constexpr std::uint32_t k_trust = 18;   ///< bits, of both processes
 constexpr std::int64_t k_around = 8;    ///< couples before and after a stop
 constexpr std::int64_t k_doubtful = 2;  ///< couples next to a break
 constexpr std::int64_t k_stretch = 32;  ///< couples whose delays have a level
+constexpr std::int64_t k_near = 256;    ///< couples on both sides of the middle
 constexpr std::int64_t k_most_moves = 2048;
 
 /// The middle of delays, of an even number the lower one.
@@ -47,23 +49,52 @@ class Match {
     for (const auto& [s, r] : couples_) {
       delays_.push_back(minus(receives.traits[r].time, sends.traits[s].time));
     }
-    measure_moves();
   }
 
   [[nodiscard]] const Couples& couples() const { return couples_; }
+  [[nodiscard]] std::int64_t level_at(std::int64_t first) const {
+    return level_of(first, k_around);
+  }
+  /// How far the messages of couples [from, to) are apart on average.
+  [[nodiscard]] std::uint64_t apart(std::int64_t from, std::int64_t to) const {
+    return size_of(minus(sends_.traits[couples_[to - 1].send].time,
+                         sends_.traits[couples_[from].send].time)) /
+           static_cast<std::uint64_t>(to - from);
+  }
+  /// Whether the delays of a stretch of couples or more vary far less than that.
+  [[nodiscard]] bool sharp(std::int64_t from, std::int64_t to) const {
+    return to - from >= k_stretch && usual_move(from, to) <= apart(from, to) / 8;
+  }
+
+  /// The quartiles of the delays of couples [from, to).
+  [[nodiscard]] std::array<std::int64_t, 3> quartiles(std::int64_t from, std::int64_t to) const {
+    std::vector<std::int64_t> ordered(delays_.begin() + from, delays_.begin() + to);
+    std::sort(ordered.begin(), ordered.end());
+    const std::size_t n = ordered.size();
+    return {ordered[n / 4], ordered[(n - 1) / 2], ordered[n * 3 / 4]};
+  }
+  /// Whether half of the delays of a stretch of couples or more vary less than that.
+  [[nodiscard]] bool clear(std::int64_t from, std::int64_t to) const {
+    if (to - from < k_stretch) return false;
+    const auto [low, middle, high] = quartiles(from, to);
+    return size_of(minus(high, low)) <= apart(from, to) / 4;
+  }
 
   /// The first couple behind each place where ordinals may have gone wrong; not in order.
   [[nodiscard]] std::vector<std::int64_t> breaks() const {
     std::vector<std::int64_t> breaks;
     const std::vector<std::int64_t> sent = behind_stops(sends_, &Couple::send, breaks);
     const std::vector<std::int64_t> received = behind_stops(receives_, &Couple::receive, breaks);
-    // Where both stop, what both miss does not show in the delays, unless they are very sharp.
+    // Where both stop, what both miss does not show in the delays, unless they are very sharp. If
+    // the counts are equal, both miss the same.
+    const bool equal = sends_.ordinals.count == receives_.ordinals.count;
+    const bool is_sharp = !sent.empty() && !received.empty() && !equal && sharp(0, size());
     auto first = received.begin();
-    for (const std::int64_t s : sent) {
+    for (const std::int64_t s : equal ? std::vector<std::int64_t>() : sent) {
       while (first != received.end() && *first < s - k_around) ++first;
       for (auto r = first; r != received.end() && *r <= s + k_around; ++r) {
         const auto [early, late] = std::minmax(s, *r);
-        if (sharp_across(early, late)) continue;
+        if (is_sharp && level_across(early, late)) continue;
         breaks.push_back(early);
         breaks.push_back(late);
       }
@@ -79,11 +110,10 @@ class Match {
 
   /// Whether the delays of couples [from, to) stay at one level, compared every half stretch.
   [[nodiscard]] bool level_from(std::int64_t from, std::int64_t to) const {
+    const std::uint64_t most = 4 * usual_move(from, to);
     for (std::int64_t k = from; k + 2 * k_stretch <= to; k += k_stretch / 2) {
-      if (size_of(minus(level_of(k + k_stretch, k_stretch), level_of(k, k_stretch))) >
-          4 * usual_move_) {
-        return false;
-      }
+      const std::int64_t next = level_of(k + k_stretch, k_stretch);
+      if (size_of(minus(next, level_of(k, k_stretch))) > most) return false;
     }
     return true;
   }
@@ -94,18 +124,19 @@ class Match {
     return level({begin, begin + count});
   }
 
-  void measure_moves() {
-    const std::int64_t places = std::ssize(delays_) - 2 * k_around + 1;
-    if (places < 1) return;
+  /// What 97 in 100 moves of the level from 8 couples of [from, to) to the next 8 do not exceed.
+  [[nodiscard]] std::uint64_t usual_move(std::int64_t from, std::int64_t to) const {
+    const std::int64_t places = to - from - 2 * k_around + 1;
+    if (places < 1) return 1;
     const std::int64_t measured = std::min(places, k_most_moves);
     std::vector<std::uint64_t> moves;
     for (std::int64_t m = 0; m < measured; ++m) {
-      const std::int64_t k = m * places / measured;
-      moves.push_back(size_of(minus(level_of(k + k_around, k_around), level_of(k, k_around))));
+      const std::int64_t k = from + m * places / measured;
+      moves.push_back(size_of(minus(level_at(k + k_around), level_at(k))));
     }
     const auto place = moves.begin() + (measured - 1) * 97 / 100;
     std::nth_element(moves.begin(), place, moves.end());
-    usual_move_ = std::max<std::uint64_t>(*place, 1);
+    return std::max<std::uint64_t>(*place, 1);
   }
 
   /// The first couples behind the stops of a row. Those are breaks, too, unless couples on both
@@ -119,7 +150,7 @@ class Match {
           couples_.begin(), couples_.end(), stop.end,
           [&](const Couple& couple, std::uint32_t index) { return couple.*end < index; });
       const std::int64_t k = first - couples_.begin();
-      found.push_back(k);
+      if (found.empty() || found.back() != k) found.push_back(k);
       const std::int64_t before = std::min(k, k_around);
       const std::int64_t after = std::min(std::ssize(couples_) - k, k_around);
       if (std::min(before, after) < k_around / 2 ||
@@ -130,21 +161,16 @@ class Match {
     return found;
   }
 
-  /// Whether delays vary far less than messages are apart, and do so across couples [early, late).
-  [[nodiscard]] bool sharp_across(std::int64_t early, std::int64_t late) const {
-    if (early < k_around || late + k_around > std::ssize(couples_)) return false;
-    const std::uint64_t apart = size_of(minus(sends_.traits[couples_.back().send].time,
-                                              sends_.traits[couples_.front().send].time)) /
-                                couples_.size();
-    const std::int64_t change =
-        minus(level_of(late, k_around), level_of(early - k_around, k_around));
-    return usual_move_ <= apart / 8 && size_of(change) <= apart / 4;
+  /// Whether the delays say that no message between couples [early, late) is missing on one side.
+  [[nodiscard]] bool level_across(std::int64_t early, std::int64_t late) const {
+    return early >= k_around && late + k_around <= size() &&
+           size_of(minus(level_at(late), level_at(early - k_around))) <= apart(0, size()) / 4;
   }
+  [[nodiscard]] std::int64_t size() const { return std::ssize(couples_); }
 
   const Row &sends_, &receives_;
   Couples couples_;
   std::vector<std::int64_t> delays_;  ///< per couple
-  std::uint64_t usual_move_ = 1;
 };
 
 /// The ends that no ordinals couple: [send_from, send_to) and [receive_from, receive_to).
@@ -158,40 +184,124 @@ struct Middle {
   [[nodiscard]] bool empty() const { return send_from >= send_to || receive_from >= receive_to; }
 };
 
-/// Whether one in fifty couples or less has an end of `known` with another partner.
-bool mostly_agree(const Couples& others, const Couples& known) {
+/// How many couples are among those that are known, and how many give an end of these another
+/// partner.
+struct Agreement {
   std::uint64_t same = 0, different = 0;
-  for (const Couple& other : others) {
-    const auto by_send =
-        std::lower_bound(known.begin(), known.end(), other,
-                         [](const Couple& a, const Couple& b) { return a.send < b.send; });
-    if (by_send != known.end() && *by_send == other) {
-      ++same;
-      continue;
-    }
-    const auto by_receive =
-        std::lower_bound(known.begin(), known.end(), other,
-                         [](const Couple& a, const Couple& b) { return a.receive < b.receive; });
-    if ((by_send != known.end() && by_send->send == other.send) ||
-        (by_receive != known.end() && by_receive->receive == other.receive)) {
-      ++different;
+
+  Agreement(const Couples& others, const Couples& known) {
+    for (const Couple& other : others) {
+      const auto by_send =
+          std::lower_bound(known.begin(), known.end(), other,
+                           [](const Couple& a, const Couple& b) { return a.send < b.send; });
+      const auto by_receive =
+          std::lower_bound(known.begin(), known.end(), other,
+                           [](const Couple& a, const Couple& b) { return a.receive < b.receive; });
+      if (by_send != known.end() && *by_send == other) {
+        ++same;
+      } else if ((by_send != known.end() && by_send->send == other.send) ||
+                 (by_receive != known.end() && by_receive->receive == other.receive)) {
+        ++different;
+      }
     }
   }
-  return 50 * different <= same;
-}
+  [[nodiscard]] bool good() const { return 50 * different <= same; }
+};
 
-/// Couples between those counted from the begin and those from the end.
-Couples between(const Row& sends, const Row& receives, const Couples& known, const Middle& middle) {
-  if (delays_alone(sends, receives)) return {};
-  Row whole_sends = sends, whole_receives = receives;
-  whole_sends.whole = whole_receives.whole = 0;
-  const Alignment aligned = align_rows(whole_sends, whole_receives);
-  if (!mostly_agree(aligned.couples, known)) return {};
-  Couples inside;
-  std::copy_if(aligned.couples.begin(), aligned.couples.end(), std::back_inserter(inside),
-               [&](const Couple& couple) { return middle.holds(couple); });
-  return inside;
-}
+/// Couples counted from the begin and from the end of a broken row.
+class Halves {
+ public:
+  Halves(const Row& sends, const Row& receives, const Match& forward)
+      : sends_(sends), receives_(receives), forward_(forward), backward_(sends, receives, true) {
+    middle_.send_to = static_cast<std::uint32_t>(sends.traits.size());
+    middle_.receive_to = static_cast<std::uint32_t>(receives.traits.size());
+    first_ = std::ssize(backward_.couples());
+  }
+
+  /// False if the level of the delays changes, here and below.
+  bool take_head(const std::vector<std::int64_t>& breaks) {
+    std::int64_t end = std::ssize(forward_.couples());
+    if (!breaks.empty()) {
+      end = std::max<std::int64_t>(*std::min_element(breaks.begin(), breaks.end()) - k_doubtful, 0);
+    }
+    head_.assign(forward_.couples().begin(), forward_.couples().begin() + end);
+    if (end > 0) {
+      middle_.send_from = head_.back().send + 1;
+      middle_.receive_from = head_.back().receive + 1;
+    }
+    return forward_.level_from(0, end);
+  }
+  bool take_tail() {
+    const std::vector<std::int64_t> breaks = backward_.breaks();
+    const Couples& all = backward_.couples();
+    first_ = 0;
+    if (!breaks.empty()) {
+      first_ = std::min<std::int64_t>(*std::max_element(breaks.begin(), breaks.end()) + k_doubtful,
+                                      std::ssize(all));
+    }
+    while (first_ < std::ssize(all) && !middle_.holds(all[first_])) ++first_;
+    tail_.assign(all.begin() + first_, all.end());
+    if (!tail_.empty()) {
+      middle_.send_to = tail_.front().send;
+      middle_.receive_to = tail_.front().receive;
+    }
+    return backward_.level_from(first_, std::ssize(all));
+  }
+
+  /// All couples, if either the delays or an alignment of all ends confirm both halves.
+  [[nodiscard]] std::optional<Alignment> joined() const {
+    const std::int64_t head = std::ssize(head_), from = std::max<std::int64_t>(head - k_near, 0);
+    const std::int64_t to = std::min(first_ + k_near, std::ssize(backward_.couples()));
+    const bool clear = forward_.clear(from, head) && backward_.clear(first_, to);
+    if (clear &&
+        size_of(minus(forward_.quartiles(from, head)[1], backward_.quartiles(first_, to)[1])) >
+            forward_.apart(from, head) / 4) {
+      return std::nullopt;
+    }
+    Couples known = head_;
+    known.insert(known.end(), tail_.begin(), tail_.end());
+    Couples inside;
+    if (delays_alone(sends_, receives_)) {
+      if (!clear) return std::nullopt;
+    } else {
+      Row all_sends = sends_, all_receives = receives_;
+      all_sends.whole = all_receives.whole = 0;
+      const Alignment aligned = align_rows(all_sends, all_receives);
+      const Agreement agreement(aligned.couples, known);
+      if (!clear && (!agreement.good() || 2 * agreement.same < known.size())) return std::nullopt;
+      if (agreement.good()) {
+        std::copy_if(aligned.couples.begin(), aligned.couples.end(), std::back_inserter(inside),
+                     [&](const Couple& couple) { return middle_.holds(couple); });
+      }
+    }
+    Alignment result;
+    if (!middle_.empty() && !gap_in_middle()) {
+      result.ambiguous =
+          std::min(middle_.send_to - middle_.send_from, middle_.receive_to - middle_.receive_from) -
+          std::ssize(inside);
+    }
+    result.couples = head_;
+    result.couples.insert(result.couples.end(), inside.begin(), inside.end());
+    result.couples.insert(result.couples.end(), tail_.begin(), tail_.end());
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool gap_in_middle() const {
+    const auto gap = [](const Row& row, std::uint32_t from, std::uint32_t to) {
+      return Line(row).gap(static_cast<std::int32_t>(from) - 1, static_cast<std::int32_t>(to));
+    };
+    return gap(sends_, middle_.send_from, middle_.send_to) ||
+           gap(receives_, middle_.receive_from, middle_.receive_to);
+  }
+
+  const Row &sends_, &receives_;
+  const Match& forward_;
+  Match backward_;
+  Couples head_, tail_;
+  std::int64_t first_ = 0;  ///< of the tail, among all counted from the end
+  Middle middle_;
+};
 
 }  // namespace
 
@@ -200,54 +310,27 @@ bool delays_alone(const Row& sends, const Row& receives) {
 }
 
 std::optional<Alignment> couple_by_ordinals(const Row& sends, const Row& receives) {
+  if (sends.traits.empty() || receives.traits.empty()) return std::nullopt;
   if (std::min(sends.ordinals.trust, receives.ordinals.trust) < k_trust) return std::nullopt;
+  const bool begins_in_gap = sends.traits[0].after_gap || receives.traits[0].after_gap;
+  const bool ends_in_gap = sends.ends_in_gap || receives.ends_in_gap;
   const Match forward(sends, receives, false);
   const std::vector<std::int64_t> breaks = forward.breaks();
-  const bool open = sends.ends_in_gap || receives.ends_in_gap;
-  const bool unbroken = breaks.empty() && !open;
-  if (unbroken && sends.ordinals.count != receives.ordinals.count) return std::nullopt;
-  std::int64_t head = std::ssize(forward.couples());
-  if (!breaks.empty()) {
-    head = std::max<std::int64_t>(*std::min_element(breaks.begin(), breaks.end()) - k_doubtful, 0);
-  }
-  if (!forward.level_from(0, head)) return std::nullopt;
-  Alignment result;
-  result.couples.assign(forward.couples().begin(), forward.couples().begin() + head);
-  Middle middle{.send_to = static_cast<std::uint32_t>(sends.traits.size()),
-                .receive_to = static_cast<std::uint32_t>(receives.traits.size())};
-  if (head > 0) {
-    middle.send_from = result.couples.back().send + 1;
-    middle.receive_from = result.couples.back().receive + 1;
-  }
-  if (!unbroken) {
-    Couples tail;
-    if (!open) {
-      const Match backward(sends, receives, true);
-      const std::vector<std::int64_t> late = backward.breaks();
-      if (late.empty()) return std::nullopt;
-      const Couples& all = backward.couples();
-      std::int64_t first = std::min<std::int64_t>(
-          *std::max_element(late.begin(), late.end()) + k_doubtful, std::ssize(all));
-      while (first < std::ssize(all) && !middle.holds(all[first])) ++first;
-      if (!backward.level_from(first, std::ssize(all))) return std::nullopt;
-      tail.assign(all.begin() + first, all.end());
-      if (!tail.empty()) {
-        middle.send_to = tail.front().send;
-        middle.receive_to = tail.front().receive;
-      }
+  std::optional<Alignment> result;
+  if (breaks.empty() && !begins_in_gap && !ends_in_gap) {
+    if (sends.ordinals.count != receives.ordinals.count ||
+        !forward.level_from(0, std::ssize(forward.couples()))) {
+      return std::nullopt;
     }
-    Couples known = result.couples;
-    known.insert(known.end(), tail.begin(), tail.end());
-    if (!middle.empty()) {
-      const Couples inside = between(sends, receives, known, middle);
-      result.ambiguous =
-          std::min(middle.send_to - middle.send_from, middle.receive_to - middle.receive_from) -
-          std::ssize(inside);
-      result.couples.insert(result.couples.end(), inside.begin(), inside.end());
-    }
-    result.couples.insert(result.couples.end(), tail.begin(), tail.end());
+    result.emplace().couples = forward.couples();
+  } else {
+    Halves halves(sends, receives, forward);
+    if (!begins_in_gap && !halves.take_head(breaks)) return std::nullopt;
+    if (!ends_in_gap && !halves.take_tail()) return std::nullopt;
+    result = halves.joined();
+    if (!result) return std::nullopt;
   }
-  count_in_gaps(sends, receives, result);
+  count_in_gaps(sends, receives, *result);
   return result;
 }
 

@@ -30,7 +30,7 @@ namespace entrain::verify {
 /// the owner of the receiving process and meet the receives there (Channels); calls travel to the
 /// homes of their blocks (CallBlocks); edges between threads stay (ThreadRelation). Memory: 12
 /// bytes per end of a message and 32 per call, besides what one process needs while it is looked
-/// at. Where records are missing, 24 more per end of a message (TraitRows).
+/// at. Where records are missing, 32 more per end of a message (TraitRows).
 ///
 /// Example: location 0 (process 0) sends at 1000 and 1200, location 1 (process 1) receives at 500
 /// and 1300; both use tag 7 of the world. The two sends and the two receives name the channel

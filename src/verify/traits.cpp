@@ -26,6 +26,7 @@ struct Written {
   std::vector<std::uint32_t> places;
   std::vector<std::uint32_t> ordinals;
   std::vector<Stop> stops;
+  std::uint32_t stops_before = 0;  ///< of the process, up to the last end
 };
 
 /// Writes the traits of one process.
@@ -178,10 +179,18 @@ class Writer {
     return stops;
   }
   void note_stop(std::uint64_t ticks) {
-    for (Written& side : sides_) {
-      if (side.posts.empty()) continue;
-      side.stops.push_back({static_cast<std::uint32_t>(side.posts.size()), ticks});
+    const auto longer = [&](const Stop& stop) { return stop.ticks >= ticks; };
+    while (!stops_.empty() && longer(stops_.back())) stops_.pop_back();
+    stops_.push_back({stop_count_++, ticks});
+  }
+  /// The shortest stop since the last end of a side lies before its next end.
+  void add_stop(Written& side) {
+    const auto since = std::partition_point(
+        stops_.begin(), stops_.end(), [&](const Stop& s) { return s.end < side.stops_before; });
+    if (!side.posts.empty() && since != stops_.end()) {
+      side.stops.push_back({static_cast<std::uint32_t>(side.posts.size()), since->ticks});
     }
+    side.stops_before = stop_count_;
   }
 
   void count(const Step& step) {
@@ -192,6 +201,7 @@ class Writer {
     const std::uint32_t c = outline_.posts[step.post].channel;
     const Outline::Channel& channel = outline_.channels[c];
     Written& side = sides_[c];
+    add_stop(side);
     positions_[step.post] = (*messages_.insert(partner(channel), 0).first)++ -
                             static_cast<std::uint32_t>(side.posts.size()) +
                             *calls_.insert(channel.key.space, 0).first;
@@ -229,6 +239,9 @@ class Writer {
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> calls_;     ///< so far, per communicator
   std::vector<Written> sides_;                                   ///< per channel of the outline
   ProcessGaps gaps_;
+  std::uint32_t stop_count_ = 0;
+  /// Stop::end is their number. Without those that a later one is not longer than.
+  std::vector<Stop> stops_;
 };
 
 }  // namespace

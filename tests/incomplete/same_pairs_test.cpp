@@ -11,6 +11,7 @@
 
 #include "session/load.hpp"
 #include "sim/drop.hpp"
+#include "support/lockstep.hpp"
 #include "support/pairing.hpp"
 #include "support/random_plan.hpp"
 #include "support/random_trace.hpp"
@@ -64,6 +65,26 @@ TEST(SamePairs, of_recorded_truths) {
     }
   }
   EXPECT_GE(compared, 30u);
+}
+
+TEST(SamePairs, in_lockstep) {
+  for (const bool both_ways : {false, true}) {
+    const trace::Trace complete =
+        lockstep({.processes = 3, .rounds = 2000, .both_ways = both_ways});
+    for (const DropOptions& loss : losses(1)) {
+      const auto dropped = sim::drop(complete, loss);
+      ASSERT_TRUE(dropped);
+      for (const trace::Trace& trace : {dropped->trace, with_gaps(*dropped)}) {
+        const Pairing expected = by_corrector(trace, false, 1);
+        EXPECT_LE(expected.left.at("ambiguous_receives") + expected.left.at("messages_in_gaps"),
+                  expected.left.at("sends") + expected.left.at("receives"));
+        for (const unsigned threads : {1u, 3u}) {
+          EXPECT_TRUE(by_checker(trace, AlltoallvRule::ignore, threads) == expected);
+          EXPECT_TRUE(by_corrector(trace, false, threads) == expected);
+        }
+      }
+    }
+  }
 }
 
 RC_GTEST_PROP(SamePairs, of_random_traces, ()) {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/routine.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace entrain::match {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// 0 1 2 3 4 5 0 1 2 ..., so many rounds.
+std::vector<std::uint32_t> rounds(std::uint32_t count) {
+  std::vector<std::uint32_t> kinds;
+  for (std::uint32_t k = 0; k < 6 * count; ++k) kinds.push_back(k % 6);
+  return kinds;
+}
+std::vector<std::uint32_t> without(std::vector<std::uint32_t> kinds, std::size_t first,
+                                   std::size_t count) {
+  const auto begin = kinds.begin() + static_cast<std::ptrdiff_t>(first);
+  kinds.erase(begin, begin + static_cast<std::ptrdiff_t>(count));
+  return kinds;
+}
+
+TEST(Routine, without_losses_misses_nothing) {
+  const Routine routine = find_routine(rounds(50));
+  EXPECT_TRUE(routine.is_reliable);
+  EXPECT_THAT(routine.missing, IsEmpty());
+}
+
+TEST(Routine, misses_an_operation) {
+  const Routine routine = find_routine(without(rounds(50), 122, 1));
+  EXPECT_TRUE(routine.is_reliable);
+  EXPECT_THAT(routine.missing, ElementsAre(Missing{122, 2}));
+}
+
+TEST(Routine, misses_several_in_a_row) {
+  const Routine routine = find_routine(without(rounds(50), 124, 4));
+  EXPECT_THAT(routine.missing,
+              ElementsAre(Missing{124, 4}, Missing{124, 5}, Missing{124, 0}, Missing{124, 1}));
+}
+
+TEST(Routine, does_not_see_that_a_whole_round_is_missing) {
+  EXPECT_THAT(find_routine(without(rounds(50), 124, 6)).missing, IsEmpty());
+}
+
+TEST(Routine, takes_an_operation_out_of_turn_for_what_it_is) {
+  std::vector<std::uint32_t> kinds = without(rounds(50), 102, 1);
+  kinds.insert(kinds.begin() + 100, 7);
+  const Routine routine = find_routine(kinds);
+  EXPECT_TRUE(routine.is_reliable);
+  EXPECT_THAT(routine.missing, ElementsAre(Missing{103, 0}));
+}
+
+TEST(Routine, leaves_open_what_may_be_missing_in_two_ways) {
+  // Between 3 and 4 comes 8 or 9, by turns.
+  std::vector<std::uint32_t> kinds;
+  for (std::uint32_t k = 0; k < 300; ++k) {
+    kinds.insert(kinds.end(), {0, 1, 2, 3});
+    if (k != 150) kinds.push_back(k % 2 == 0 ? 8 : 9);
+    kinds.push_back(4);
+  }
+  const Routine routine = find_routine(kinds);
+  EXPECT_TRUE(routine.is_reliable);
+  EXPECT_THAT(routine.missing, IsEmpty());
+}
+
+TEST(Routine, needs_repetition) {
+  std::vector<std::uint32_t> kinds;
+  std::uint64_t state = 1;
+  for (int k = 0; k < 1000; ++k) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    kinds.push_back(static_cast<std::uint32_t>(state >> 61));
+  }
+  EXPECT_FALSE(find_routine(kinds).is_reliable);
+  EXPECT_TRUE(find_routine({}).missing.empty());
+}
+
+}  // namespace
+}  // namespace entrain::match
