@@ -15,6 +15,7 @@ struct Trait {
   std::uint32_t position = 0;  ///< operations of its process before it that concern the other one
   std::uint32_t symbol = 0;    ///< ends that belong together have equal symbols: a code of the size
   bool after_gap = false;      ///< nothing was recorded just before it
+  bool displaced = false;      ///< its place among the others is a guess
 };
 
 /// One side of a channel: its ends in posting order.

@@ -50,7 +50,7 @@ class Lane {
     };
     for (std::size_t i = 0, j = 0; i < sends.numbers.size() && j < receives.numbers.size();) {
       const std::int64_t ahead = number(sends, i) - number(receives, j);
-      if (ahead == 0) {
+      if (ahead == 0 && !sends.side.traits[i].displaced && !receives.side.traits[j].displaced) {
         pairs_.emplace_back(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
         delays_.push_back(difference(time(receives, j), time(sends, i)));
       }

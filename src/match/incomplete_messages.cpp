@@ -83,10 +83,10 @@ class IncompleteMatcher {
     }
     for (std::size_t k = 0; k < side.ends.size(); ++k) {
       const Trait& trait = side.traits[k];
-      parcel.insert(parcel.end(),
-                    {trait.time, std::uint64_t{trait.position} << 32 | trait.symbol,
-                     std::uint64_t{side.ends[k].location} << 32 | side.ends[k].node,
-                     std::uint64_t{side.numbers[k]} << 1 | (trait.after_gap ? 1 : 0)});
+      parcel.insert(parcel.end(), {trait.time, std::uint64_t{trait.position} << 32 | trait.symbol,
+                                   std::uint64_t{side.ends[k].location} << 32 | side.ends[k].node,
+                                   std::uint64_t{side.numbers[k]} << 2 | (trait.displaced ? 2 : 0) |
+                                       (trait.after_gap ? 1 : 0)});
     }
   }
   static std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
@@ -112,9 +112,10 @@ class IncompleteMatcher {
         side.traits.push_back({.time = one[0],
                                .position = high(one[1]),
                                .symbol = low(one[1]),
-                               .after_gap = (one[3] & 1) != 0});
+                               .after_gap = (one[3] & 1) != 0,
+                               .displaced = (one[3] & 2) != 0});
         side.ends.push_back({high(one[2]), low(one[2])});
-        side.numbers.push_back(static_cast<std::uint32_t>(one[3] >> 1));
+        side.numbers.push_back(static_cast<std::uint32_t>(one[3] >> 2));
       }
       parcel = parcel.subspan(k_end * ends);
     }

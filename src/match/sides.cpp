@@ -150,7 +150,7 @@ class SideFinder {
   }
 
   /// Gives receives whose post is missing the places of the missing operations that they are:
-  /// steps, per missing operation, or k_none. Those without a place are left out.
+  /// steps, per missing operation, or k_none. Those without a place nearby are left out.
   [[nodiscard]] std::vector<std::uint32_t> fill(std::span<const Missing> missing,
                                                 std::span<const std::uint32_t> kinds) const {
     std::vector<std::uint32_t> fills(missing.size(), k_none);
@@ -163,6 +163,7 @@ class SideFinder {
       }
       while (end < missing.size() && missing[end].before <= passed) ++end;
       for (std::size_t m = end; m-- > end - std::min(end, k_look_back);) {
+        if (missing[m].before + kinds_.size() < passed) break;
         if (missing[m].kind != kinds[s] || fills[m] != k_none) continue;
         fills[m] = s;
         break;
@@ -233,7 +234,8 @@ class SideFinder {
     side.traits.push_back({.time = event.time,
                            .position = position,
                            .symbol = trace::length_code(event),
-                           .after_gap = ended > before});
+                           .after_gap = ended > before,
+                           .displaced = misses_post(step)});
   }
 
   void finish() {

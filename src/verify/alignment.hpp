@@ -13,6 +13,7 @@ struct Trait {
   std::uint32_t position = 0;  ///< operations of its process before it that both sides know of
   std::uint32_t symbol = 0;    ///< only ends with equal symbols can belong together
   bool after_gap = false;      ///< a gap ended between the end before it and this one
+  bool displaced = false;      ///< Deed::displaced: no ordinal can be relied on
 };
 
 /// A stop of a process, long enough that many of its records may be missing there.

@@ -69,6 +69,7 @@ class Finder {
   explicit Finder(std::span<const Deed> deeds) : deeds_(deeds) {
     Context context;
     for (const Deed& deed : deeds) {
+      kinds_ = std::max<std::uint64_t>(kinds_, std::uint64_t{deed.kind} + 1);
       if (deed.displaced) continue;
       next_.insert(context, {}).first->note(deed.kind);
       context = context.then(deed.kind);
@@ -77,12 +78,12 @@ class Finder {
   }
 
   Habit run() {
-    std::uint64_t unexpected = 0, inexplicable = 0;
+    std::uint64_t unexpected = 0, inexplicable = 0, listed = 0;
     Context context;
     for (std::uint32_t d = 0; d < deeds_.size(); ++d) {
       const std::uint32_t kind = deeds_[d].kind;
       if (deeds_[d].displaced) {
-        waiting_.push_back(d);
+        waiting_.push_back({d, listed});
         continue;
       }
       const Next& next = after(context);
@@ -92,7 +93,7 @@ class Finder {
       if (unusual) {
         const std::vector<std::uint32_t> detour = only_detour(context, kind);
         for (const std::uint32_t between : detour) {
-          unfilled_.push_back(habit_.turns.size());
+          unfilled_.push_back({habit_.turns.size(), listed});
           habit_.turns.push_back({k_none, between});
           context = context.then(between);
           ++habit_.unlisted;
@@ -106,6 +107,7 @@ class Finder {
       }
       place_waiting();
       habit_.turns.push_back({d, kind});
+      ++listed;
       if (remembered) context = context.then(kind);
     }
     place_waiting();
@@ -164,13 +166,15 @@ class Finder {
     return found;
   }
 
-  /// Displaced deeds fill the last turns of their kinds without a record, also those found out by
-  /// the next deed that is listed in its place.
+  /// Displaced deeds fill the last turns of their kinds without a record, if no more deeds than
+  /// there are kinds lie between; also those found out by the next deed that is listed in its
+  /// place.
   void place_waiting() {
-    for (const std::uint32_t d : waiting_) {
+    for (const auto& [d, listed] : waiting_) {
       const std::size_t first = unfilled_.size() - std::min<std::size_t>(unfilled_.size(), k_reach);
       for (std::size_t u = unfilled_.size(); u-- > first;) {
-        Turn& turn = habit_.turns[unfilled_[u]];
+        if (unfilled_[u].second + kinds_ < listed) break;
+        Turn& turn = habit_.turns[unfilled_[u].first];
         if (turn.deed != k_none || turn.kind != deeds_[d].kind) continue;
         turn.deed = d;
         break;
@@ -184,8 +188,11 @@ class Finder {
   FlatMap<Context, Next, ContextHash> next_;
   Next unknown_;
   Habit habit_;
-  std::vector<std::uint32_t> waiting_;  ///< displaced deeds
-  std::vector<std::size_t> unfilled_;   ///< turns that had no record when they were made
+  std::uint64_t kinds_ = 0;  ///< of all deeds
+  /// Displaced deeds, and turns that had no record when they were made. Second: listed deeds
+  /// before.
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> waiting_;
+  std::vector<std::pair<std::size_t, std::uint64_t>> unfilled_;
 };
 
 }  // namespace

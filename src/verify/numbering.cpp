@@ -43,8 +43,9 @@ class Match {
       const std::int64_t wanted = sends.ordinals.of[s] + lead;
       while (receive != receives.ordinals.of.end() && *receive < wanted) ++receive;
       if (receive == receives.ordinals.of.end()) break;
-      if (*receive != wanted) continue;
-      couples_.push_back({s, static_cast<std::uint32_t>(receive - receives.ordinals.of.begin())});
+      const auto r = static_cast<std::uint32_t>(receive - receives.ordinals.of.begin());
+      if (*receive != wanted || sends.traits[s].displaced || receives.traits[r].displaced) continue;
+      couples_.push_back({s, r});
     }
     for (const auto& [s, r] : couples_) {
       delays_.push_back(minus(receives.traits[r].time, sends.traits[s].time));

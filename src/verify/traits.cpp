@@ -109,8 +109,11 @@ class Writer {
       deeds_.push_back({kind, step.post != k_none && listed == trace::EventKind::irecv});
       if (kind == first_steps_.size()) first_steps_.push_back(step);
     }
-    if (some_posted) return;
-    for (Deed& deed : deeds_) deed.displaced = false;
+    displaced_.resize(outline_.posts.size(), false);
+    for (std::size_t d = 0; d < deeds_.size(); ++d) {
+      deeds_[d].displaced = deeds_[d].displaced && some_posted;
+      if (deeds_[d].displaced) displaced_[steps_[d].post] = true;
+    }
   }
 
   /// Puts the posts of every side in order, and counts what their process did before them.
@@ -218,8 +221,10 @@ class Writer {
     for (Written& side : sides_) {
       for (const std::uint32_t i : side.posts) {
         const Outline::Post& post = outline_.posts[i];
-        side.traits.push_back(
-            {.time = stamp(post.instant), .position = positions_[i], .symbol = post.symbol});
+        side.traits.push_back({.time = stamp(post.instant),
+                               .position = positions_[i],
+                               .symbol = post.symbol,
+                               .displaced = displaced_[i]});
         side.places.push_back(places[i]);
       }
       if (side.traits.empty()) continue;
@@ -232,6 +237,7 @@ class Writer {
   const Places& places_;
   Outline outline_;
   std::vector<Step> steps_;
+  std::vector<bool> displaced_;                                  ///< per post
   std::vector<Deed> deeds_;                                      ///< per step
   std::vector<Step> first_steps_;                                ///< per kind
   std::vector<std::uint32_t> positions_;                         ///< per post
