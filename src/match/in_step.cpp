@@ -325,7 +325,13 @@ std::optional<Alignment> pair_in_step(const Numbered& sends, const Numbered& rec
 }
 
 bool only_delays_tell(const Numbered& sends, const Numbered& receives) {
-  return std::min(sends.kinds, receives.kinds) <= k_few_kinds;
+  const std::uint32_t kinds = std::min(sends.kinds, receives.kinds);
+  if (kinds < 2 || kinds > k_few_kinds || sends.numbers.empty()) return false;
+  const auto like_the_first = [&](const Trait& trait) {
+    return trait.symbol == sends.side.traits.front().symbol;
+  };
+  return std::all_of(sends.side.traits.begin(), sends.side.traits.end(), like_the_first) &&
+         std::all_of(receives.side.traits.begin(), receives.side.traits.end(), like_the_first);
 }
 
 }  // namespace entrain::match

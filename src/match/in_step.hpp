@@ -36,9 +36,9 @@ struct Numbered {
 /// O(n + m) for n sends and m receives.
 std::optional<Alignment> pair_in_step(const Numbered& sends, const Numbered& receives);
 
-/// True if delays alone could tell which ends of these sides belong together: both processes do
-/// little but what is on this channel. In lockstep, wrong pairs have delays as steady as right
-/// ones.
+/// True if delays alone could tell which ends of these sides belong together, and might deceive:
+/// all are of one length, and a process does little but send and receive them in turns. In
+/// lockstep, wrong pairs have delays as steady as right ones. O(n + m).
 bool only_delays_tell(const Numbered& sends, const Numbered& receives);
 
 }  // namespace entrain::match

@@ -179,11 +179,17 @@ TEST(InStep, behind_a_gap_at_the_begin_delays_alone_confirm_nothing) {
   EXPECT_FALSE(channel.paired());
 }
 
-TEST(InStep, few_kinds_of_operations_leave_only_delays) {
-  const Channel channel(10);
-  const Numbered few = channel.sends.numbered(4, 60), many = channel.receives.numbered(5, 60);
-  EXPECT_TRUE(only_delays_tell(few, many));
-  EXPECT_FALSE(only_delays_tell(many, many));
+TEST(InStep, few_kinds_of_operations_and_one_length_leave_only_delays) {
+  Channel channel(10);
+  const auto only_delays = [&](std::uint32_t kinds) {
+    return only_delays_tell(channel.sends.numbered(kinds, 60), channel.receives.numbered(9, 60));
+  };
+  EXPECT_FALSE(only_delays(1));  // a stream that nothing flows back against
+  EXPECT_TRUE(only_delays(2));
+  EXPECT_TRUE(only_delays(4));
+  EXPECT_FALSE(only_delays(5));
+  channel.receives.traits[3].symbol = 9;
+  EXPECT_FALSE(only_delays(2));
 }
 
 }  // namespace

@@ -307,7 +307,14 @@ class Halves {
 }  // namespace
 
 bool delays_alone(const Row& sends, const Row& receives) {
-  return std::min(sends.ordinals.kinds, receives.ordinals.kinds) <= 4;
+  const std::uint32_t kinds = std::min(sends.ordinals.kinds, receives.ordinals.kinds);
+  if (kinds < 2 || kinds > 4 || sends.traits.empty()) return false;
+  for (const Row* row : {&sends, &receives}) {
+    for (const Trait& trait : row->traits) {
+      if (trait.symbol != sends.traits[0].symbol) return false;
+    }
+  }
+  return true;
 }
 
 std::optional<Alignment> couple_by_ordinals(const Row& sends, const Row& receives) {

@@ -14,7 +14,8 @@ namespace entrain::verify {
 /// couples are (0, 0), (2, 2) and (3, 3) by their indices.
 std::optional<Alignment> couple_by_ordinals(const Row& sends, const Row& receives);
 
-/// Whether delays alone would tell the partners: a process does at most four kinds of things.
+/// Whether delays alone would tell the partners, and might deceive: a process does two to four
+/// kinds of things, and all symbols are equal.
 bool delays_alone(const Row& sends, const Row& receives);
 
 }  // namespace entrain::verify
