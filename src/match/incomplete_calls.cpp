@@ -2,13 +2,14 @@
 #include "match/incomplete_calls.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "base/executor.hpp"
 #include "match/align.hpp"
 #include "match/gaps.hpp"
-#include "match/operations.hpp"
+#include "match/sides.hpp"
 
 namespace entrain::match {
 
@@ -50,39 +51,48 @@ struct Traits {
   [[nodiscard]] Side side() const { return {of, of.empty() ? 0 : of.back().position, ends_in_gap}; }
 };
 
-/// When a process posted its messages, per partner.
+/// When a process posted its messages, per partner. Those that its routine misses count as well,
+/// with the next one on their channel.
 class MessageTimes {
  public:
   MessageTimes() = default;
   MessageTimes(const Builder& builder, std::uint32_t process) {
-    for (const LocationIndex location : builder.processes()[process]) {
-      const std::span<const trace::Event> events = builder.events(location);
-      const auto add = [&](std::uint32_t i, std::uint32_t posted) {
-        const std::uint32_t peer = builder.process_of_peer(events[i].comm, process, events[i].peer);
-        if (peer != k_none) times_[peer].push_back(events[posted].time);
-      };
-      for_operations(
-          events, [&](std::uint32_t i) { add(i, i); }, add, [](bool) {});
+    const ProcessSides sides = sides_of(builder, process);
+    for (const auto& [channel, side] : sides.sends) add(channel.receiver, side);
+    for (const auto& [channel, side] : sides.receives) add(channel.sender, side);
+    for (auto& [peer, messages] : messages_) {
+      std::sort(messages.begin(), messages.end());
+      std::uint32_t count = 0;
+      for (auto& [time, number] : messages) number = count += number;
     }
-    for (auto& [peer, times] : times_) std::sort(times.begin(), times.end());
   }
 
-  [[nodiscard]] const std::map<std::uint32_t, std::vector<std::uint64_t>>& all() const {
-    return times_;
-  }
+  /// Per message its stamp and the number of messages up to it, in order.
+  using Messages = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
+  [[nodiscard]] const std::map<std::uint32_t, Messages>& all() const { return messages_; }
   /// Sets the positions of calls for a partner.
   void set_positions(std::uint32_t peer, std::vector<Trait>& traits) const {
-    const auto times = times_.find(peer);
-    if (times == times_.end()) return;
-    for (Trait& trait : traits) trait.position = count_until(times->second, trait.time);
+    const auto messages = messages_.find(peer);
+    if (messages == messages_.end()) return;
+    for (Trait& trait : traits) trait.position = count_until(messages->second, trait.time);
   }
-  static std::uint32_t count_until(const std::vector<std::uint64_t>& times, std::uint64_t time) {
-    return static_cast<std::uint32_t>(std::upper_bound(times.begin(), times.end(), time) -
-                                      times.begin());
+  static std::uint32_t count_until(const Messages& messages, std::uint64_t time) {
+    const auto after =
+        std::upper_bound(messages.begin(), messages.end(), time,
+                         [](std::uint64_t t, const auto& message) { return t < message.first; });
+    return after == messages.begin() ? 0 : std::prev(after)->second;
   }
 
  private:
-  std::map<std::uint32_t, std::vector<std::uint64_t>> times_;  ///< sorted, per process
+  void add(std::uint32_t peer, const ChannelSide& side) {
+    std::uint32_t counted = 0;
+    for (std::size_t k = 0; k < side.ends.size(); ++k) {
+      messages_[peer].emplace_back(side.posted[k], side.numbers[k] + 1 - counted);
+      counted = side.numbers[k] + 1;
+    }
+  }
+
+  std::map<std::uint32_t, Messages> messages_;  ///< per process
 };
 
 /// The message times of this member's processes that call, by process.

@@ -231,6 +231,7 @@ class SideFinder {
     const std::uint32_t before = side.traits.empty() ? 0 : gaps_.ended_by(side.traits.back().time);
     side.ends.push_back(builder_.ref(step.event));
     side.numbers.push_back(side.total++);
+    side.posted.push_back(step.posted);
     side.traits.push_back({.time = event.time,
                            .position = position,
                            .symbol = trace::length_code(event),

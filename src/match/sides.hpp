@@ -17,6 +17,7 @@ namespace entrain::match {
 struct ChannelSide {
   std::vector<NodeRef> ends;
   std::vector<Trait> traits;           ///< per end
+  std::vector<std::uint64_t> posted;   ///< per end: stamp
   std::vector<std::uint32_t> numbers;  ///< per end, as Numbered::numbers; empty without a routine
   std::vector<Pause> pauses;           ///< of the process, at most one per end
   std::uint32_t pauses_seen = 0;       ///< of the process, up to the last end

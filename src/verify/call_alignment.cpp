@@ -37,31 +37,35 @@ bool is_uniform(std::uint8_t operation) {
          operation == op::reduce_scatter_block;
 }
 
-/// When a process posted its messages, by partner.
+/// When a process posted its messages, by partner. Those without a record count with the next one.
 class MessageStamps {
  public:
-  MessageStamps(const trace::Trace& trace, const Places& places, const Outline& messages)
-      : of_(places.process_count()) {
-    for (const Outline::Post& post : messages.posts) {
-      if (post.channel == k_none) continue;
-      const ChannelKey& key = messages.channels[post.channel].key;
-      const EventRef at = places.event(messages.process, post.order);
-      of_[messages.channels[post.channel].send ? key.receiver : key.sender].push_back(
-          trace.locations[at.location].events[at.event].time);
+  MessageStamps(const GapTable& gaps, Outline&& messages) : of_(gaps.places().process_count()) {
+    for (const PostedMessage& message : posted_messages(gaps, std::move(messages))) {
+      of_[message.partner].push_back({message.stamp, message.weight});
     }
-    for (std::vector<std::uint64_t>& stamps : of_) std::sort(stamps.begin(), stamps.end());
+    for (std::vector<Posted>& all : of_) {
+      std::sort(all.begin(), all.end(),
+                [](const Posted& a, const Posted& b) { return a.stamp < b.stamp; });
+      for (std::size_t k = 1; k < all.size(); ++k) all[k].count += all[k - 1].count;
+    }
   }
 
   [[nodiscard]] bool any(std::uint32_t partner) const { return !of_[partner].empty(); }
   /// Number of messages up to a stamp.
   [[nodiscard]] std::uint32_t until(std::uint32_t partner, std::uint64_t time) const {
-    const auto& stamps = of_[partner];
-    return static_cast<std::uint32_t>(std::upper_bound(stamps.begin(), stamps.end(), time) -
-                                      stamps.begin());
+    const auto& all = of_[partner];
+    const auto later = std::partition_point(
+        all.begin(), all.end(), [&](const Posted& posted) { return posted.stamp <= time; });
+    return later == all.begin() ? 0 : (later - 1)->count;
   }
 
  private:
-  std::vector<std::vector<std::uint64_t>> of_;
+  struct Posted {
+    std::uint64_t stamp = 0;
+    std::uint32_t count = 0;  ///< up to here
+  };
+  std::vector<std::vector<Posted>> of_;
 };
 
 /// The calls of a reference, as they travel: to all members.
@@ -194,7 +198,7 @@ class CallAligner {
     };
     if (std::none_of(outline.columns.begin(), outline.columns.end(), is_reference)) return;
     const std::vector<Calls> columns = calls_of(outline);
-    const MessageStamps messages(trace_, places_, outliner_.outline(outline.process));
+    const MessageStamps messages(gaps_, outliner_.outline(outline.process));
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const Outline::Column& column = outline.columns[c];
       if (!is_reference(column)) continue;
@@ -247,7 +251,7 @@ class CallAligner {
       return;
     }
     std::vector<Calls> columns = calls_of(outline);
-    const MessageStamps messages(trace_, places_, outliner_.outline(outline.process));
+    const MessageStamps messages(gaps_, outliner_.outline(outline.process));
     std::vector<std::vector<std::uint32_t>> numbers(columns.size());
     for (std::size_t c = 0; c < columns.size(); ++c) {
       if (is_aligned(outline.columns[c])) {

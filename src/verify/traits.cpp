@@ -21,8 +21,9 @@ constexpr std::uint32_t k_most_trust = 60;
 /// One side of a channel of a process.
 struct Written {
   TraitHead head;
-  std::vector<std::uint32_t> posts;  ///< in order
-  std::vector<Trait> traits;         ///< per post
+  std::vector<std::uint32_t> posts;   ///< in order
+  std::vector<std::uint64_t> stamps;  ///< per post
+  std::vector<Trait> traits;          ///< per post
   std::vector<std::uint32_t> places;
   std::vector<std::uint32_t> ordinals;
   std::vector<Stop> stops;
@@ -209,6 +210,7 @@ class Writer {
                             static_cast<std::uint32_t>(side.posts.size()) +
                             *calls_.insert(channel.key.space, 0).first;
     side.posts.push_back(step.post);
+    side.stamps.push_back(stamp(step.number));
     side.ordinals.push_back(side.head.ordinals++);
   }
 
@@ -251,6 +253,20 @@ class Writer {
 };
 
 }  // namespace
+
+std::vector<PostedMessage> posted_messages(const GapTable& gaps, Outline&& outline) {
+  std::vector<PostedMessage> messages;
+  const Writer writer(gaps, std::move(outline));
+  writer.for_each([&](const Outline::Channel& channel, const Written& side) {
+    const std::uint32_t partner = channel.send ? channel.key.receiver : channel.key.sender;
+    std::uint32_t before = 0;
+    for (std::size_t k = 0; k < side.posts.size(); ++k) {
+      messages.push_back({partner, side.stamps[k], side.ordinals[k] + 1 - before});
+      before = side.ordinals[k] + 1;
+    }
+  });
+  return messages;
+}
 
 TraitRows::TraitRows(const GapTable& gaps) : sent_(gaps.share().team.size()) {
   const trace::Share& share = gaps.share();

@@ -35,6 +35,16 @@ struct TraitParcel {
   std::vector<Stop> stops;
 };
 
+/// A message that a process posted: with whom, when, and how many it stands for on its side of the
+/// channel, itself and those without a record before it.
+struct PostedMessage {
+  std::uint32_t partner = k_none;
+  std::uint64_t stamp = 0;
+  std::uint32_t weight = 1;
+};
+/// The messages in the outline of a process that have a record, in no order. O(n log n).
+std::vector<PostedMessage> posted_messages(const GapTable& gaps, Outline&& outline);
+
 /// The traits of the ends of messages in the Channels of this member, in the order of the habits of
 /// their processes (find_habit()), or else in posting order. Displaced ends whose place is not
 /// found are left out. Made only if records may be missing.
