@@ -48,12 +48,11 @@ int main(int argc, char** argv) {
   if (strncmp(how, "until-", 6) == 0) {
     for (int tries = 0; tries < 600 && access(how + 6, F_OK) != 0; ++tries) usleep(100000);
   }
+  /* Nobody may still be in the last round when the launcher ends all. The barrier is not recorded. */
+  if (strcmp(how, "exit") == 0 || strcmp(how, "kill") == 0) PMPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(how, "exit") == 0) exit(5);
   if (strcmp(how, "abort") == 0 && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
-  if (strcmp(how, "kill") == 0 && rank == 1) {
-    usleep(300000); /* others may still be in their last round, and die with this one */
-    kill(getpid(), SIGKILL);
-  }
+  if (strcmp(how, "kill") == 0 && rank == 1) kill(getpid(), SIGKILL);
   if (strcmp(how, "abort") == 0 || strcmp(how, "kill") == 0) sleep(60);
   if (rank == 0) printf("last from %d\n", from);
   MPI_Finalize();
