@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "clc/ramp_testing.hpp"
 #include "clc/testing.hpp"
 
 namespace entrain::clc {
@@ -24,43 +25,19 @@ using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 using Times = std::vector<std::int64_t>;
 
-/// A node of a hand-made location.
-struct Node {
-  std::uint64_t stamp;
-  std::int64_t lower = 0;
-  bool jump = false;
-  std::optional<std::int64_t> limit = std::nullopt;
-};
-
 struct Built {
   std::vector<Ramp> ramps;
   Times displacement;
 };
 
-/// Slope 0.01; gamma 0.9 only says how d falls after a node that a ramp has met.
-Built build(const std::vector<Node>& nodes, std::optional<std::uint64_t> first_stamp = {}) {
-  std::vector<std::uint64_t> stamps;
-  Times lower, limit;
-  std::vector<bool> jump(7, true);  // of other locations
-  const auto first_node = static_cast<NodeIndex>(jump.size());
-  for (const Node& node : nodes) {
-    stamps.push_back(node.stamp);
-    lower.push_back(node.lower);
-    limit.push_back(node.limit.value_or(k_no_limit));
-    jump.push_back(node.jump);
-  }
-  BackwardInput input;
-  input.stamps = stamps;
-  input.lower = lower;
-  input.limit = limit;
-  input.jump = &jump;
-  input.first_node = first_node;
-  input.first_stamp = first_stamp.value_or(stamps.front());
-  input.max_slope = {10'000'000};
-  input.gamma = {900'000'000};
+/// gamma only says how d falls after a node that a ramp has met.
+Built build(const std::vector<testing::RampNode>& nodes,
+            std::optional<std::uint64_t> first_stamp = {}) {
+  const testing::RampArrays arrays(nodes, 7);
   Built result;
-  result.displacement = lower;
-  result.ramps = build_ramps(input, result.displacement);
+  result.displacement = arrays.lower;
+  result.ramps =
+      build_ramps(arrays.input(first_stamp.value_or(nodes.front().stamp)), result.displacement);
   return result;
 }
 
@@ -123,7 +100,7 @@ TEST(BuildRamps, ends_where_it_meets_the_decay_of_an_earlier_jump) {
 
 TEST(BuildRamps, overlapping_ramps_take_the_maximum_not_the_sum) {
   // 50 jumps of 10 ticks, 10 apart, each on top of nothing: d falls to 0 in between.
-  std::vector<Node> nodes{{0}};
+  std::vector<testing::RampNode> nodes{{0}};
   for (std::uint64_t k = 0; k < 50; ++k) {
     nodes.push_back({2'000 + 10 * k, 10, true});
     nodes.push_back({2'005 + 10 * k});

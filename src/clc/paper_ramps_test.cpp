@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clc/paper_ramps.hpp"
 
-#include <optional>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "clc/ramp_testing.hpp"
 
 namespace entrain::clc {
 namespace {
@@ -14,47 +15,22 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Times = std::vector<std::int64_t>;
 
-/// A node of a hand-made location.
-struct Node {
-  std::uint64_t stamp;
-  std::int64_t lower = 0;
-  bool jump = false;
-  std::optional<std::int64_t> limit = std::nullopt;
-};
-
 struct Built {
   Curve curve;
   Times displacement;
 };
 
-/// Slope 0.01, gamma 0.9, times as stored.
-Built build(const std::vector<Node>& nodes, std::uint64_t first_stamp) {
-  std::vector<std::uint64_t> stamps;
-  Times lower, limit;
-  std::vector<bool> jump;
-  for (const Node& node : nodes) {
-    stamps.push_back(node.stamp);
-    lower.push_back(node.lower);
-    limit.push_back(node.limit.value_or(k_no_limit));
-    jump.push_back(node.jump);
-  }
+Built build(const std::vector<testing::RampNode>& nodes, std::uint64_t first_stamp) {
+  const testing::RampArrays arrays(nodes);
+  const BackwardInput input = arrays.input(first_stamp);
   const ClockMap identity;
-  const Decimal9 gamma{900'000'000};
-  const CurveInput curve{.stamps = stamps,
-                         .lower = lower,
-                         .jump = &jump,
-                         .first_node = 0,
+  const CurveInput curve{.stamps = input.stamps,
+                         .lower = input.lower,
+                         .jump = input.jump,
+                         .first_node = input.first_node,
                          .presync_map = &identity,
-                         .gamma = gamma};
-  const BackwardInput input{.stamps = stamps,
-                            .lower = lower,
-                            .limit = limit,
-                            .jump = &jump,
-                            .first_node = 0,
-                            .first_stamp = first_stamp,
-                            .max_slope = {10'000'000},
-                            .gamma = gamma};
-  Built result{{}, lower};
+                         .gamma = input.gamma};
+  Built result{{}, arrays.lower};
   result.curve = curve_of_paper_ramps(curve, input, result.displacement, Cancel(nullptr));
   return result;
 }
@@ -87,9 +63,10 @@ TEST(PaperRamps, the_start_may_lie_before_the_first_event) {
 
 TEST(PaperRamps, ramps_add_up_and_use_the_limits_together) {
   // Jumps by 10 at 2,000 and, from 0 again, by 20 at 3,000: over 1,000 and 2,000 ticks.
-  const std::vector<Node> free{{0}, {1'500}, {2'000, 10, true}, {2'500}, {3'000, 20, true}};
+  const std::vector<testing::RampNode> free{
+      {0}, {1'500}, {2'000, 10, true}, {2'500}, {3'000, 20, true}};
   EXPECT_THAT(build(free, 0).displacement, ElementsAre(0, 10, 20, 15, 20));
-  std::vector<Node> held = free;
+  std::vector<testing::RampNode> held = free;
   held[1].limit = 7;  // the first ramp takes 5 of them, the second one finds 2
   EXPECT_THAT(build(held, 0).displacement, ElementsAre(0, 7, 18, 14, 20));
 }

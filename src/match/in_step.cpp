@@ -95,20 +95,9 @@ class Lane {
   [[nodiscard]] std::vector<std::size_t> cuts() const {
     std::vector<std::size_t> cuts;
     const std::vector<std::size_t> silent_sends = pauses(sends_, true, cuts);
-    std::vector<std::size_t> silent_receives = pauses(receives_, false, cuts);
+    const std::vector<std::size_t> silent_receives = pauses(receives_, false, cuts);
     // With equal totals, both have missed as much, if anything.
-    if (sends_.total == receives_.total) silent_receives.clear();
-    const bool sharp =
-        !silent_sends.empty() && !silent_receives.empty() && is_sharp(0, pairs_.size());
-    for (const std::size_t a : silent_sends) {
-      const auto near = std::lower_bound(silent_receives.begin(), silent_receives.end(),
-                                         a - std::min(a, k_level));
-      for (auto b = near; b != silent_receives.end() && *b <= a + k_level; ++b) {
-        if (!sharp || !steady_around(std::min(a, *b), std::max(a, *b))) {
-          cuts.insert(cuts.end(), {std::min(a, *b), std::max(a, *b)});
-        }
-      }
-    }
+    if (sends_.total != receives_.total) cut_at_both(silent_sends, silent_receives, cuts);
     for (std::size_t k = 0; k < pairs_.size(); ++k) {
       if (sends_.side.traits[pairs_[k].first].symbol !=
           receives_.side.traits[pairs_[k].second].symbol) {
@@ -174,6 +163,22 @@ class Lane {
       }
     }
     return places;
+  }
+
+  /// Cuts where both processes pause, unless sharp delays say that nothing is missing there.
+  void cut_at_both(const std::vector<std::size_t>& silent_sends,
+                   const std::vector<std::size_t>& silent_receives,
+                   std::vector<std::size_t>& cuts) const {
+    if (silent_sends.empty() || silent_receives.empty()) return;
+    const bool sharp = is_sharp(0, pairs_.size());
+    for (const std::size_t a : silent_sends) {
+      const auto near = std::lower_bound(silent_receives.begin(), silent_receives.end(),
+                                         a - std::min(a, k_level));
+      for (auto b = near; b != silent_receives.end() && *b <= a + k_level; ++b) {
+        const auto [first, second] = std::minmax(a, *b);
+        if (!sharp || !steady_around(first, second)) cuts.insert(cuts.end(), {first, second});
+      }
+    }
   }
 
   /// True if the delays before pair `first` and from pair `second` on say that no message lies

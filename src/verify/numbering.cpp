@@ -86,20 +86,8 @@ class Match {
     std::vector<std::int64_t> breaks;
     const std::vector<std::int64_t> sent = behind_stops(sends_, &Couple::send, breaks);
     const std::vector<std::int64_t> received = behind_stops(receives_, &Couple::receive, breaks);
-    // Where both stop, what both miss does not show in the delays, unless they are very sharp. If
-    // the counts are equal, both miss the same.
-    const bool equal = sends_.ordinals.count == receives_.ordinals.count;
-    const bool is_sharp = !sent.empty() && !received.empty() && !equal && sharp(0, size());
-    auto first = received.begin();
-    for (const std::int64_t s : equal ? std::vector<std::int64_t>() : sent) {
-      while (first != received.end() && *first < s - k_around) ++first;
-      for (auto r = first; r != received.end() && *r <= s + k_around; ++r) {
-        const auto [early, late] = std::minmax(s, *r);
-        if (is_sharp && level_across(early, late)) continue;
-        breaks.push_back(early);
-        breaks.push_back(late);
-      }
-    }
+    // If the counts are equal, both miss the same.
+    if (sends_.ordinals.count != receives_.ordinals.count) add_common(sent, received, breaks);
     for (std::int64_t k = 0; k < std::ssize(couples_); ++k) {
       const auto& [s, r] = couples_[k];
       if (sends_.traits[s].symbol == receives_.traits[r].symbol) continue;
@@ -162,6 +150,22 @@ class Match {
     return found;
   }
 
+  /// Where both stop, what both miss does not show in the delays, unless they are very sharp.
+  void add_common(const std::vector<std::int64_t>& sent, const std::vector<std::int64_t>& received,
+                  std::vector<std::int64_t>& breaks) const {
+    if (sent.empty() || received.empty()) return;
+    const bool is_sharp = sharp(0, size());
+    auto first = received.begin();
+    for (const std::int64_t s : sent) {
+      while (first != received.end() && *first < s - k_around) ++first;
+      for (auto r = first; r != received.end() && *r <= s + k_around; ++r) {
+        const auto [early, late] = std::minmax(s, *r);
+        if (is_sharp && level_across(early, late)) continue;
+        breaks.push_back(early);
+        breaks.push_back(late);
+      }
+    }
+  }
   /// Whether the delays say that no message between couples [early, late) is missing on one side.
   [[nodiscard]] bool level_across(std::int64_t early, std::int64_t late) const {
     return early >= k_around && late + k_around <= size() &&

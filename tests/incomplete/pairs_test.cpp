@@ -82,8 +82,9 @@ Found compare(const std::multiset<Ends>& truth, const std::multiset<Ends>& found
 struct Loss {
   std::string name;
   DropOptions options;
-  double least;  ///< share of the true pairs whose records are left that must be found
-  double wrong;  ///< largest share of wrong pairs among those found
+  double least;            ///< share of the true pairs whose records are left that must be found
+  double wrong;            ///< largest share of wrong pairs among those found
+  double least_calls = 0;  ///< as `least`, of the pairs of calls
 };
 
 std::vector<Loss> losses(std::uint64_t seed) {
@@ -127,6 +128,8 @@ void try_losses(const std::string& name, const trace::Trace& complete,
       EXPECT_LE(static_cast<double>(messages.wrong),
                 loss.wrong * static_cast<double>(messages.found));
       EXPECT_EQ(calls.wrong, 0u);
+      EXPECT_GE(static_cast<double>(calls.found),
+                loss.least_calls * static_cast<double>(calls.true_left));
     }
   }
 }
@@ -163,6 +166,15 @@ TEST(IncompletePairs, in_lockstep_both_ways) {
   for (const std::uint32_t processes : {2, 4}) {
     try_lockstep({.processes = processes, .both_ways = true}, 0.8);
   }
+}
+TEST(IncompletePairs, calls_are_placed_among_messages_that_are_missing) {
+  const LockstepPlan plan{.processes = 2, .both_ways = true, .rounds_per_call = 10};
+  try_losses("2 processes with calls", lockstep(plan), [](std::uint64_t seed) {
+    std::vector<Loss> all = {losses(seed)[1]};
+    all[0].wrong = 2e-4;
+    all[0].least_calls = 0.1;
+    return all;
+  });
 }
 
 }  // namespace

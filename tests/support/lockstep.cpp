@@ -29,6 +29,7 @@ class Program {
         if (!plan_.both_ways) continue;
         left[p] = receive(p, false, std::max(left[p], entered[next(p)]), round);
       }
+      if (plan_.rounds_per_call > 0 && (round + 1) % plan_.rounds_per_call == 0) call(left);
       for (std::uint32_t p = 0; p < plan_.processes; ++p) entered[p] = left[p] + 90 + below(20);
     }
     return builder_.trace();
@@ -40,6 +41,15 @@ class Program {
     return (p + plan_.processes - 1) % plan_.processes;
   }
   std::uint64_t below(std::uint64_t end) { return random_() % end; }
+
+  void call(std::vector<std::uint64_t>& times) {
+    const std::uint64_t last = *std::max_element(times.begin(), times.end());
+    for (std::uint32_t p = 0; p < plan_.processes; ++p) {
+      const std::uint64_t begin = times[p] + 20;
+      times[p] = last + 300 + below(60);
+      builder_.collective(p, begin, times[p], trace::op::allreduce);
+    }
+  }
 
   static std::uint32_t tag(bool onward) { return onward ? 0 : 1; }
   static std::uint64_t request(std::uint32_t round, bool onward) {

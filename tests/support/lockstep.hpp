@@ -14,6 +14,7 @@ struct LockstepPlan {
   std::uint32_t rounds = 5000;
   /// Another message goes the other way round, and receives are posted before the sends.
   bool both_ways = false;
+  std::uint32_t rounds_per_call = 0;  ///< an Allreduce after so many rounds; 0: none
   std::uint64_t seed = 1;
 };
 

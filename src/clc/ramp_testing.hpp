@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "clc/backward.hpp"
+
+/// Helpers of the unit tests of ramps.
+namespace entrain::clc::testing {
+
+/// A node of a hand-made location.
+struct RampNode {
+  std::uint64_t stamp;
+  std::int64_t lower = 0;
+  bool jump = false;
+  std::optional<std::int64_t> limit = std::nullopt;
+};
+
+/// The arrays of a hand-made location, behind some nodes of other locations.
+struct RampArrays {
+  std::vector<std::uint64_t> stamps;
+  std::vector<std::int64_t> lower, limit;
+  std::vector<bool> jump;
+
+  explicit RampArrays(const std::vector<RampNode>& nodes, std::size_t others = 0)
+      : jump(others, true) {
+    for (const RampNode& node : nodes) {
+      stamps.push_back(node.stamp);
+      lower.push_back(node.lower);
+      limit.push_back(node.limit.value_or(k_no_limit));
+      jump.push_back(node.jump);
+    }
+  }
+  /// Slope 0.01 and gamma 0.9, times as stored. Refers to this.
+  [[nodiscard]] BackwardInput input(std::uint64_t first_stamp) const {
+    BackwardInput input;
+    input.stamps = stamps;
+    input.lower = lower;
+    input.limit = limit;
+    input.jump = &jump;
+    input.first_node = static_cast<NodeIndex>(jump.size() - stamps.size());
+    input.first_stamp = first_stamp;
+    input.max_slope = {10'000'000};
+    input.gamma = {900'000'000};
+    return input;
+  }
+};
+
+}  // namespace entrain::clc::testing
