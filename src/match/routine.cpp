@@ -132,16 +132,38 @@ class Habits {
   Followers nobody_;
 };
 
-}  // namespace
+/// Per kind: true if it is hardly ever common where it occurs, as what a program does once in a
+/// while. Its place says nothing of the operations around it.
+std::vector<bool> find_occasional(std::span<const std::uint32_t> kinds) {
+  const Habits habits(kinds);
+  std::vector<std::uint32_t> times, uncommon;
+  Recent recent = k_nothing;
+  for (const std::uint32_t kind : kinds) {
+    if (kind >= times.size()) {
+      times.resize(kind + std::size_t{1});
+      uncommon.resize(times.size());
+    }
+    ++times[kind];
+    if (!habits.after(recent).common(kind)) ++uncommon[kind];
+    recent = behind(recent, kind);
+  }
+  std::vector<bool> occasional(times.size());
+  for (std::size_t k = 0; k < times.size(); ++k) occasional[k] = uncommon[k] > times[k] / 2;
+  return occasional;
+}
 
-Routine find_routine(std::span<const std::uint32_t> kinds) {
+/// The same as find_routine() where no kind is occasional; so many more operations are of such
+/// kinds.
+Routine find_steady_routine(std::span<const std::uint32_t> kinds, std::uint64_t occasional) {
+  const std::uint64_t all = kinds.size() + occasional;
+  if (occasional * k_unusual > all) return {};
   const Habits habits(kinds);
   Routine routine;
-  std::uint64_t unusual = 0, unclear = 0;
+  std::uint64_t unusual = occasional, unclear = 0;
   Recent recent = k_nothing;
   for (std::uint32_t at = 0; at < kinds.size(); ++at) {
     const Followers& next = habits.after(recent);
-    if (!next.usual(kinds[at]) && ++unusual * k_unusual > kinds.size()) return {};
+    if (!next.usual(kinds[at]) && ++unusual * k_unusual > all) return {};
     if (next.odd(kinds[at])) {
       if (const std::optional<Way> way = habits.way(recent, kinds[at])) {
         for (std::size_t i = 0; i < way->count; ++i) {
@@ -152,12 +174,27 @@ Routine find_routine(std::span<const std::uint32_t> kinds) {
         continue;  // carried out out of turn
       } else {
         ++unclear;
-        if (unclear * k_unclear > kinds.size()) return {};
+        if (unclear * k_unclear > all) return {};
       }
     }
     recent = behind(recent, kinds[at]);
   }
   routine.is_reliable = true;
+  return routine;
+}
+
+}  // namespace
+
+Routine find_routine(std::span<const std::uint32_t> kinds) {
+  const std::vector<bool> occasional = find_occasional(kinds);
+  std::vector<std::uint32_t> places, steady;
+  for (std::uint32_t at = 0; at < kinds.size(); ++at) {
+    if (occasional[kinds[at]]) continue;
+    places.push_back(at);
+    steady.push_back(kinds[at]);
+  }
+  Routine routine = find_steady_routine(steady, kinds.size() - steady.size());
+  for (Missing& one : routine.missing) one.before = places[one.before];
   return routine;
 }
 

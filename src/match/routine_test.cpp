@@ -53,6 +53,33 @@ TEST(Routine, takes_an_operation_out_of_turn_for_what_it_is) {
   EXPECT_THAT(routine.missing, ElementsAre(Missing{103, 0}));
 }
 
+/// As rounds(), with a 9 before every tenth round.
+std::vector<std::uint32_t> rounds_with_calls(std::uint32_t count) {
+  std::vector<std::uint32_t> kinds;
+  for (std::uint32_t k = 0; k < 6 * count; ++k) {
+    if (k % 60 == 0) kinds.push_back(9);
+    kinds.push_back(k % 6);
+  }
+  return kinds;
+}
+
+TEST(Routine, looks_past_what_is_done_once_in_a_while) {
+  const std::vector<std::uint32_t> kinds = rounds_with_calls(300);
+  ASSERT_EQ(kinds[549], 9u);
+  // The 5 before the 9 is missing; it is the 0 behind the 9 that is odd.
+  const Routine routine = find_routine(without(kinds, 548, 1));
+  EXPECT_TRUE(routine.is_reliable);
+  EXPECT_THAT(routine.missing, ElementsAre(Missing{549, 5}));
+  // The 0 behind it.
+  EXPECT_THAT(find_routine(without(kinds, 550, 1)).missing, ElementsAre(Missing{550, 0}));
+}
+
+TEST(Routine, is_not_reliable_if_most_is_done_once_in_a_while) {
+  std::vector<std::uint32_t> kinds;
+  for (std::uint32_t k = 0; k < 3000; ++k) kinds.push_back(k * k % 977 % 40);
+  EXPECT_FALSE(find_routine(kinds).is_reliable);
+}
+
 TEST(Routine, leaves_open_what_may_be_missing_in_two_ways) {
   // Between 3 and 4 comes 8 or 9, by turns.
   std::vector<std::uint32_t> kinds;

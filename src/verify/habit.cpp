@@ -67,23 +67,33 @@ struct Next {
 class Finder {
  public:
   explicit Finder(std::span<const Deed> deeds) : deeds_(deeds) {
-    Context context;
     for (const Deed& deed : deeds) {
       kinds_ = std::max<std::uint64_t>(kinds_, std::uint64_t{deed.kind} + 1);
-      if (deed.displaced) continue;
-      next_.insert(context, {}).first->note(deed.kind);
-      context = context.then(deed.kind);
-      ++listed_;
+      if (!deed.displaced) ++listed_;
     }
+    seldom_.resize(kinds_);
+    note_all();
+    find_seldom();
+    next_ = {};
+    note_all();
   }
 
   Habit run() {
-    std::uint64_t unexpected = 0, inexplicable = 0, listed = 0;
+    std::uint64_t inexplicable = 0, listed = 0;
+    std::uint64_t unexpected = static_cast<std::uint64_t>(std::count_if(
+        deeds_.begin(), deeds_.end(), [&](const Deed& d) { return !d.displaced && is_seldom(d); }));
+    if (10 * unexpected > listed_) return {};
     Context context;
     for (std::uint32_t d = 0; d < deeds_.size(); ++d) {
       const std::uint32_t kind = deeds_[d].kind;
       if (deeds_[d].displaced) {
         waiting_.push_back({d, listed});
+        continue;
+      }
+      if (is_seldom(deeds_[d])) {
+        place_waiting();
+        habit_.turns.push_back({d, kind});
+        ++listed;
         continue;
       }
       const Next& next = after(context);
@@ -116,14 +126,36 @@ class Finder {
   }
 
  private:
+  [[nodiscard]] bool is_seldom(const Deed& deed) const { return seldom_[deed.kind]; }
+  /// Counts what follows what among the deeds whose places tell something.
+  void note_all() {
+    Context context;
+    for (const Deed& deed : deeds_) {
+      if (deed.displaced || is_seldom(deed)) continue;
+      next_.insert(context, {}).first->note(deed.kind);
+      context = context.then(deed.kind);
+    }
+  }
+  /// A process does some things only now and then, at no place that is theirs: most of the times
+  /// they come, something else comes far more often.
+  void find_seldom() {
+    std::vector<std::int64_t> balance(kinds_, 0);  // times with a small share, less the others
+    Context context;
+    for (const Deed& deed : deeds_) {
+      if (deed.displaced) continue;
+      balance[deed.kind] += after(context).at_least(deed.kind, 8) ? -1 : 1;
+      context = context.then(deed.kind);
+    }
+    for (std::size_t kind = 0; kind < balance.size(); ++kind) seldom_[kind] = balance[kind] > 0;
+  }
   [[nodiscard]] const Next& after(const Context& context) const {
     const Next* found = next_.find(context);
     return found == nullptr ? unknown_ : *found;
   }
-  /// Kind of the first deed after `d` that is not displaced, or k_none.
+  /// Kind of the first deed after `d` whose place tells something, or k_none.
   [[nodiscard]] std::uint32_t listed_after(std::uint32_t d) const {
     while (++d < deeds_.size()) {
-      if (!deeds_[d].displaced) return deeds_[d].kind;
+      if (!deeds_[d].displaced && !is_seldom(deeds_[d])) return deeds_[d].kind;
     }
     return k_none;
   }
@@ -188,7 +220,8 @@ class Finder {
   FlatMap<Context, Next, ContextHash> next_;
   Next unknown_;
   Habit habit_;
-  std::uint64_t kinds_ = 0;  ///< of all deeds
+  std::uint64_t kinds_ = 0;   ///< of all deeds
+  std::vector<bool> seldom_;  ///< per kind
   /// Displaced deeds, and turns that had no record when they were made. Second: listed deeds
   /// before.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> waiting_;

@@ -42,6 +42,24 @@ TEST(Habit, restores_what_is_missing) {
   EXPECT_EQ(habit.turns[51].deed, 50u);
 }
 
+TEST(Habit, does_not_mind_what_comes_seldom) {
+  std::vector<Deed> whole, deeds;
+  for (std::uint32_t d = 0; d < 2000; ++d) {
+    whole.push_back({.kind = d % 5});
+    if (d % 70 == 69) whole.push_back({.kind = 8});
+  }
+  deeds = whole;
+  ASSERT_EQ(deeds[496].kind, 8u);
+  deeds.erase(deeds.begin() + 495);  // the 4 before an 8
+  const Habit habit = find_habit(deeds);
+  EXPECT_TRUE(habit.firm);
+  EXPECT_EQ(habit.unlisted, 1u);
+  // It is found out behind the 8.
+  EXPECT_EQ(habit.turns[495].kind, 8u);
+  EXPECT_EQ(habit.turns[496].deed, k_none);
+  EXPECT_EQ(habit.turns[496].kind, whole[495].kind);
+}
+
 TEST(Habit, gives_a_displaced_deed_the_turn_that_is_missing) {
   std::vector<Deed> deeds = days(40);
   deeds.erase(deeds.begin() + 52);  // a 2
