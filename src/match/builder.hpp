@@ -27,6 +27,7 @@ struct EventRef {
 struct NodeRef {
   LocationIndex location = k_none;
   NodeIndex node = k_none;
+  friend bool operator==(const NodeRef&, const NodeRef&) = default;
 };
 
 /// Everything that the matchers share: the team, the trace, its nodes, its processes, and this

@@ -140,4 +140,14 @@ void count_left_out(const Ends& ends,
   count_until(ends.send_count(), ends.receive_count());
 }
 
+Alignment nothing_certain(const Side& sends, const Side& receives) {
+  Alignment unclear;
+  const Ends ends(sends, receives);
+  if (!ends.send_gap(-1, ends.send_count()) && !ends.receive_gap(-1, ends.receive_count())) {
+    unclear.ambiguous = std::min(sends.traits.size(), receives.traits.size());
+  }
+  count_left_out(ends, {}, unclear);
+  return unclear;
+}
+
 }  // namespace entrain::match

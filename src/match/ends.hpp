@@ -112,6 +112,10 @@ class Ends {
   std::uint64_t scale_ = 1;  ///< by how much delays usually change
 };
 
+/// What is known if no end can be told from others: those that might have a partner are ambiguous,
+/// unless a gap explains them.
+Alignment nothing_certain(const Side& sends, const Side& receives);
+
 /// Sets Alignment::lost and in_gaps: every end between two of `likely`, which increase, is lost or
 /// in a gap of the other side.
 void count_left_out(const Ends& ends,

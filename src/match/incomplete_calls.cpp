@@ -8,6 +8,8 @@
 
 #include "base/executor.hpp"
 #include "match/align.hpp"
+#include "match/call_tree.hpp"
+#include "match/calls_in_step.hpp"
 #include "match/gaps.hpp"
 #include "match/sides.hpp"
 
@@ -15,201 +17,386 @@ namespace entrain::match {
 
 namespace {
 
-/// The calls of one process on one communicator: a range of all calls.
-struct Column {
-  std::size_t begin = 0, end = 0;
-};
-
-std::vector<Column> columns_of(std::span<const Call> calls) {
-  std::vector<Column> columns;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (i == 0 || calls[i].space != calls[i - 1].space ||
-        calls[i].process != calls[i - 1].process) {
-      columns.push_back({i, i});
-    }
-    columns.back().end = i + 1;
-  }
-  return columns;
-}
-
-/// A call of a reference on its way to the other members, or its end of the trace.
-struct ReferenceCall {
-  std::uint64_t time = 0;  ///< of the end: number of calls before all gaps
-  std::uint32_t space = 0;
-  std::uint32_t symbol = 0;
-  bool after_gap = false;
-  bool is_end = false;  ///< no call: `after_gap` says that the trace ends in a gap
-};
-
-/// One side of an alignment of calls. The position of a call counts the messages that its process
-/// exchanged before with the one of the other side.
-struct Traits {
-  std::vector<Trait> of;
-  std::uint32_t before_gaps = 0;  ///< leading calls that lie before all gaps of the process
-  bool ends_in_gap = false;
-
-  [[nodiscard]] Side side() const { return {of, of.empty() ? 0 : of.back().position, ends_in_gap}; }
-};
-
-/// When a process posted its messages, per partner. Those that its routine misses count as well,
-/// with the next one on their channel.
+/// When a process posted its messages, per partner. Those that its routine misses count as well.
 class MessageTimes {
  public:
   MessageTimes() = default;
-  MessageTimes(const Builder& builder, std::uint32_t process) {
-    const ProcessSides sides = sides_of(builder, process);
+  explicit MessageTimes(const ProcessSides& sides) {
     for (const auto& [channel, side] : sides.sends) add(channel.receiver, side);
     for (const auto& [channel, side] : sides.receives) add(channel.sender, side);
-    for (auto& [peer, messages] : messages_) {
-      std::sort(messages.begin(), messages.end());
-      std::uint32_t count = 0;
-      for (auto& [time, number] : messages) number = count += number;
-    }
+    for (const MissingMessage& one : sides.missing) messages_[one.peer].push_back(one.posted);
+    for (auto& [peer, messages] : messages_) std::sort(messages.begin(), messages.end());
   }
 
-  /// Per message its stamp and the number of messages up to it, in order.
-  using Messages = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
-  [[nodiscard]] const std::map<std::uint32_t, Messages>& all() const { return messages_; }
-  /// Sets the positions of calls for a partner.
-  void set_positions(std::uint32_t peer, std::vector<Trait>& traits) const {
-    const auto messages = messages_.find(peer);
-    if (messages == messages_.end()) return;
-    for (Trait& trait : traits) trait.position = count_until(messages->second, trait.time);
+  [[nodiscard]] std::vector<Partner> partners() const {
+    std::vector<Partner> partners;
+    for (const auto& [peer, messages] : messages_) {
+      partners.push_back({peer, static_cast<std::uint32_t>(messages.size())});
+    }
+    return partners;
   }
-  static std::uint32_t count_until(const Messages& messages, std::uint64_t time) {
-    const auto after =
-        std::upper_bound(messages.begin(), messages.end(), time,
-                         [](std::uint64_t t, const auto& message) { return t < message.first; });
-    return after == messages.begin() ? 0 : std::prev(after)->second;
+  [[nodiscard]] std::uint32_t count_with(std::uint32_t peer) const {
+    const auto messages = messages_.find(peer);
+    return messages == messages_.end() ? 0 : static_cast<std::uint32_t>(messages->second.size());
+  }
+  /// Of a stamp: the messages with a partner up to it.
+  [[nodiscard]] std::uint32_t count_until(std::uint32_t peer, std::uint64_t time) const {
+    const auto messages = messages_.find(peer);
+    if (messages == messages_.end()) return 0;
+    const auto& stamps = messages->second;
+    return static_cast<std::uint32_t>(std::upper_bound(stamps.begin(), stamps.end(), time) -
+                                      stamps.begin());
   }
 
  private:
   void add(std::uint32_t peer, const ChannelSide& side) {
-    std::uint32_t counted = 0;
-    for (std::size_t k = 0; k < side.ends.size(); ++k) {
-      messages_[peer].emplace_back(side.posted[k], side.numbers[k] + 1 - counted);
-      counted = side.numbers[k] + 1;
-    }
+    std::vector<std::uint64_t>& messages = messages_[peer];
+    messages.insert(messages.end(), side.posted.begin(), side.posted.end());
   }
 
-  std::map<std::uint32_t, Messages> messages_;  ///< per process
+  std::map<std::uint32_t, std::vector<std::uint64_t>> messages_;  ///< stamps, per process
 };
 
-/// The message times of this member's processes that call, by process.
-class AllMessageTimes {
+/// What is known of a process that calls, beside its calls.
+struct Beside {
+  MessageTimes messages;
+  bool has_routine = false;
+  std::map<std::uint32_t, ChannelSide> calls;                         ///< as in ProcessSides
+  std::map<std::uint32_t, std::vector<std::uint64_t>> missing_calls;  ///< the same
+};
+
+/// The calls of one process of this member on one communicator.
+struct Column {
+  std::span<Call> calls;
+  CallSide side;                       ///< without positions
+  std::vector<std::uint64_t> missing;  ///< stamps: as ProcessSides::missing_calls
+  /// Per call the number of the reference's call that it belongs to; k_none: unknown.
+  std::vector<std::uint32_t> numbers;
+};
+
+/// The calls of a parent as they arrive.
+struct Parent {
+  CallSide side;                             ///< without positions
+  std::vector<std::uint32_t> numbers;        ///< as Column::numbers
+  std::map<std::uint32_t, CallSide> counts;  ///< per child: positions, `missing`, `messages` only
+};
+
+/// (communicator, process)
+using Name = std::pair<std::uint32_t, std::uint32_t>;
+
+std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
+std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
+std::uint64_t both(std::uint64_t high, std::uint64_t low) { return high << 32 | low; }
+
+using Parcels = std::vector<std::vector<std::uint64_t>>;
+
+class CallNumbering {
  public:
-  AllMessageTimes(const Builder& builder, std::span<const Call> calls) {
-    for (const Call& call : calls) processes_.push_back(call.process);
-    std::sort(processes_.begin(), processes_.end());
-    processes_.erase(std::unique(processes_.begin(), processes_.end()), processes_.end());
-    times_.resize(processes_.size());
-    for_each_in_parallel(builder.options().threads, processes_.size(), [&](std::size_t i) {
-      if (!builder.cancel().asked()) times_[i] = MessageTimes(builder, processes_[i]);
-    });
+  CallNumbering(const Builder& builder, std::span<Call> calls, std::span<const AlignedSpace> spaces,
+                bool only_gaps)
+      : builder_(builder), spaces_(spaces), only_gaps_(only_gaps) {
+    look_beside(calls);
+    list_columns(calls);
   }
 
-  [[nodiscard]] const MessageTimes& of(std::uint32_t process) const {
-    const auto place = std::lower_bound(processes_.begin(), processes_.end(), process);
-    return times_[static_cast<std::size_t>(place - processes_.begin())];
+  CallFates run() {
+    link();
+    share_parents();
+    pair();
+    for (std::uint32_t depth = 1; depth <= deepest_; ++depth) pass_numbers(depth);
+    CallFates sum;
+    for (const CallLink& link : links_) {
+      if (!owns(link.caller.process)) continue;
+      Column& column = columns_.at({link.caller.space, link.caller.process});
+      for (std::size_t k = 0; k < column.calls.size(); ++k) {
+        column.calls[k].number = column.numbers[k];
+      }
+      sum.ambiguous += fates_[name_of(link)].ambiguous;
+      sum.in_gaps += fates_[name_of(link)].in_gaps;
+    }
+    return sum;
   }
 
  private:
-  std::vector<std::uint32_t> processes_;  ///< sorted
-  std::vector<MessageTimes> times_;       ///< of these
+  static Name name_of(const CallLink& link) { return {link.caller.space, link.caller.process}; }
+  static Name parent_of(const CallLink& link) { return {link.caller.space, link.parent}; }
+  [[nodiscard]] bool owns(std::uint32_t process) const {
+    return builder_.owner_of_process(process) == builder_.team().rank();
+  }
+
+  void look_beside(std::span<const Call> calls) {
+    std::vector<std::uint32_t> processes;
+    for (const Call& call : calls) {
+      if (processes.empty() || processes.back() != call.process) processes.push_back(call.process);
+    }
+    std::sort(processes.begin(), processes.end());
+    processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
+    std::vector<Beside> found(processes.size());
+    for_each_in_parallel(builder_.options().threads, processes.size(), [&](std::size_t i) {
+      if (builder_.cancel().asked()) return;
+      ProcessSides sides = sides_of(builder_, processes[i]);
+      found[i] = {.messages = MessageTimes(sides),
+                  .has_routine = sides.has_routine,
+                  .calls = std::move(sides.calls),
+                  .missing_calls = std::move(sides.missing_calls)};
+    });
+    for (std::size_t i = 0; i < processes.size(); ++i) {
+      beside_.emplace(processes[i], std::move(found[i]));
+    }
+  }
+
+  void list_columns(std::span<Call> calls) {
+    for (std::size_t first = 0, end = 0; first < calls.size(); first = end) {
+      const Call& call = calls[first];
+      while (end < calls.size() && calls[end].space == call.space &&
+             calls[end].process == call.process) {
+        ++end;
+      }
+      if (spaces_[call.space].reference == k_none) continue;
+      columns_[{call.space, call.process}] = column_of(calls.subspan(first, end - first));
+    }
+  }
+  [[nodiscard]] Column column_of(std::span<Call> calls) const {
+    Column column{.calls = calls, .side = {}, .missing = {}, .numbers = {}};
+    CallSide& side = column.side;
+    const Gaps gaps(builder_, calls.front().process);
+    std::uint32_t before = 0;
+    for (const Call& call : calls) {
+      const std::uint32_t ended = gaps.ended_by(call.time);
+      side.traits.push_back({.time = call.time,
+                             .position = 0,
+                             .symbol = symbol_of(call),
+                             .after_gap = ended > before});
+      before = ended;
+    }
+    side.before_gaps = gaps.count_before(side.traits);
+    side.ends_in_gap = gaps.count() > before;
+    const Beside& beside = beside_.at(calls.front().process);
+    const auto counted = beside.calls.find(calls.front().space);
+    if (counted == beside.calls.end() || !are_counted(calls, counted->second)) return column;
+    side.pauses = counted->second.pauses;
+    side.kinds = counted->second.kinds;
+    side.evidence = counted->second.evidence;
+    const auto missing = beside.missing_calls.find(calls.front().space);
+    if (missing != beside.missing_calls.end()) column.missing = missing->second;
+    return column;
+  }
+  /// True if these are the calls that the routine of their process counted.
+  static bool are_counted(std::span<const Call> calls, const ChannelSide& counted) {
+    return std::equal(calls.begin(), calls.end(), counted.ends.begin(), counted.ends.end(),
+                      [](const Call& call, const NodeRef& end) { return call.end == end; });
+  }
+
+  /// Sets the positions of a side among the messages with another process.
+  void count_messages(std::uint32_t process, std::uint32_t peer,
+                      std::span<const std::uint64_t> missing, CallSide& side) const {
+    const MessageTimes& messages = beside_.at(process).messages;
+    for (Trait& trait : side.traits) trait.position = messages.count_until(peer, trait.time);
+    for (const std::uint64_t time : missing) {
+      side.missing.push_back(messages.count_until(peer, time));
+    }
+    side.messages = messages.count_with(peer);
+  }
+
+  /// Finds the links of all callers. Collective.
+  void link() {
+    std::vector<std::uint64_t> own;
+    for (const auto& [name, column] : columns_) {
+      own.insert(own.end(), {both(name.first, name.second), column.calls.size()});
+    }
+    std::vector<Caller> callers;
+    for (const auto& part : share(own)) {
+      for (std::size_t k = 0; k < part.size(); k += 2) {
+        callers.push_back({high(part[k]), low(part[k]), low(part[k + 1])});
+      }
+    }
+    std::sort(callers.begin(), callers.end(), [](const Caller& a, const Caller& b) {
+      return std::pair(a.space, a.process) < std::pair(b.space, b.process);
+    });
+    std::vector<std::uint32_t> references;
+    for (const AlignedSpace& space : spaces_) references.push_back(space.reference);
+    links_ = link_callers(callers, share_partners(), references);
+    for (const CallLink& link : links_) deepest_ = std::max(deepest_, link.depth);
+  }
+  /// Per process, those it exchanges messages with and may be linked to. Collective.
+  [[nodiscard]] std::vector<std::vector<Partner>> share_partners() const {
+    std::vector<std::uint64_t> own;
+    for (const auto& [process, beside] : beside_) {
+      if (!beside.has_routine || only_gaps_) continue;
+      for (const Partner& partner : beside.messages.partners()) {
+        own.insert(own.end(), {both(process, partner.process), partner.messages});
+      }
+    }
+    std::vector<std::vector<Partner>> partners(builder_.processes().size());
+    for (const auto& part : share(own)) {
+      for (std::size_t k = 0; k < part.size(); k += 2) {
+        partners[high(part[k])].push_back({low(part[k]), low(part[k + 1])});
+      }
+    }
+    return partners;
+  }
+  /// Sends the same to all. Collective.
+  [[nodiscard]] Parcels share(const std::vector<std::uint64_t>& own) const {
+    return exchange(builder_.team(), Parcels(builder_.team().size(), own));
+  }
+
+  /// Sends the calls of parents to the owners of their children. Collective.
+  void share_parents() {
+    Parcels sides(builder_.team().size()), counts(builder_.team().size());
+    std::map<std::pair<Name, std::uint32_t>, bool> sent;
+    for (const CallLink& link : links_) {
+      if (link.depth == 0 || !owns(link.parent)) continue;
+      const Column& column = columns_.at(parent_of(link));
+      const std::uint32_t owner = builder_.owner_of_process(link.caller.process);
+      if (!std::exchange(sent[{parent_of(link), owner}], true)) {
+        pack(parent_of(link), column.side, sides[owner]);
+      }
+      CallSide counted = column.side;
+      count_messages(link.parent, link.caller.process, column.missing, counted);
+      pack_counts(link, counted, counts[owner]);
+    }
+    for (const auto& parcel : exchange(builder_.team(), std::move(sides))) unpack(parcel);
+    for (const auto& parcel : exchange(builder_.team(), std::move(counts))) unpack_counts(parcel);
+  }
+  /// Words of a parcel: a head, then the pauses, then the calls.
+  static constexpr std::size_t k_head = 4, k_pause = 2, k_call = 2;
+  static void pack(Name name, const CallSide& side, std::vector<std::uint64_t>& parcel) {
+    parcel.insert(
+        parcel.end(),
+        {both(name.first, name.second), both(side.traits.size(), side.pauses.size()),
+         both(side.kinds, side.evidence), both(side.before_gaps, side.ends_in_gap ? 1 : 0)});
+    for (const Pause& pause : side.pauses) parcel.insert(parcel.end(), {pause.end, pause.length});
+    for (const Trait& trait : side.traits) {
+      parcel.insert(parcel.end(), {trait.time, both(trait.symbol, trait.after_gap ? 1 : 0)});
+    }
+  }
+  void unpack(std::span<const std::uint64_t> parcel) {
+    while (!parcel.empty()) {
+      CallSide& side = parents_[{high(parcel[0]), low(parcel[0])}].side;
+      const std::size_t calls = high(parcel[1]), pauses = low(parcel[1]);
+      side.kinds = high(parcel[2]);
+      side.evidence = low(parcel[2]);
+      side.before_gaps = high(parcel[3]);
+      side.ends_in_gap = low(parcel[3]) != 0;
+      parcel = parcel.subspan(k_head);
+      for (std::size_t k = 0; k < pauses; ++k) {
+        side.pauses.push_back({low(parcel[k_pause * k]), parcel[k_pause * k + 1]});
+      }
+      parcel = parcel.subspan(k_pause * pauses);
+      for (std::size_t k = 0; k < calls; ++k) {
+        const std::uint64_t what = parcel[k_call * k + 1];
+        side.traits.push_back(
+            {.time = parcel[k_call * k], .symbol = high(what), .after_gap = low(what) != 0});
+      }
+      parcel = parcel.subspan(k_call * calls);
+    }
+  }
+  /// Words of a parcel: a head, then the positions of the calls and of those that are missing.
+  static constexpr std::size_t k_counts_head = 3;
+  static void pack_counts(const CallLink& link, const CallSide& side,
+                          std::vector<std::uint64_t>& parcel) {
+    parcel.insert(parcel.end(),
+                  {both(link.caller.space, link.parent), both(link.caller.process, side.messages),
+                   both(side.traits.size(), side.missing.size())});
+    for (const Trait& trait : side.traits) parcel.push_back(trait.position);
+    parcel.insert(parcel.end(), side.missing.begin(), side.missing.end());
+  }
+  void unpack_counts(std::span<const std::uint64_t> parcel) {
+    while (!parcel.empty()) {
+      CallSide& side = parents_[{high(parcel[0]), low(parcel[0])}].counts[high(parcel[1])];
+      side.messages = low(parcel[1]);
+      const std::size_t calls = high(parcel[2]), missing = low(parcel[2]);
+      parcel = parcel.subspan(k_counts_head);
+      for (std::size_t k = 0; k < calls; ++k) side.traits.push_back({.position = low(parcel[k])});
+      for (std::size_t k = 0; k < missing; ++k) side.missing.push_back(low(parcel[calls + k]));
+      parcel = parcel.subspan(calls + missing);
+    }
+  }
+
+  /// Pairs the calls of this member's processes with those of their parents.
+  void pair() {
+    std::vector<const CallLink*> own;
+    for (const CallLink& link : links_) {
+      if (owns(link.caller.process)) own.push_back(&link);
+    }
+    std::vector<Alignment> found(own.size());
+    for_each_in_parallel(builder_.options().threads, own.size(), [&](std::size_t i) {
+      if (builder_.cancel().asked() || own[i]->depth == 0) return;
+      found[i] = alignment_of(*own[i]);
+    });
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      Column& column = columns_.at(name_of(*own[i]));
+      column.numbers.assign(column.calls.size(), k_none);
+      if (own[i]->depth == 0) {
+        for (std::uint32_t k = 0; k < column.numbers.size(); ++k) column.numbers[k] = k;
+      }
+      for (const auto& [of_parent, call] : found[i].pairs) column.numbers[call] = of_parent;
+      fates_[name_of(*own[i])] = {found[i].ambiguous, found[i].in_gaps};
+    }
+  }
+  [[nodiscard]] Alignment alignment_of(const CallLink& link) const {
+    const Parent& parent = parents_.at(parent_of(link));
+    const CallSide& counts = parent.counts.at(link.caller.process);
+    CallSide from = parent.side;
+    for (std::size_t k = 0; k < from.traits.size(); ++k) {
+      from.traits[k].position = counts.traits[k].position;
+    }
+    from.missing = counts.missing;
+    from.messages = counts.messages;
+    const Column& column = columns_.at(name_of(link));
+    CallSide to = column.side;
+    count_messages(link.caller.process, link.parent, column.missing, to);
+    if (!only_gaps_) return pair_calls(from, to);
+    return align_after(certain_calls(from, to), from.side(), to.side());
+  }
+  /// The number of leading calls of both sides that belong together, one by one, if only gaps lose
+  /// records.
+  static std::uint32_t certain_calls(const CallSide& a, const CallSide& b) {
+    const std::uint32_t count = std::min(a.before_gaps, b.before_gaps);
+    // Unequal ones say that something else is missing as well.
+    return equal_symbols(a.side(), b.side(), count) < count ? 0 : count;
+  }
+
+  /// Turns the places of calls among those of their parents into numbers of the reference's calls,
+  /// for callers of one depth. Collective.
+  void pass_numbers(std::uint32_t depth) {
+    Parcels parcels(builder_.team().size());
+    std::map<std::pair<Name, std::uint32_t>, bool> sent;
+    for (const CallLink& link : links_) {
+      if (link.depth != depth || !owns(link.parent)) continue;
+      const std::uint32_t owner = builder_.owner_of_process(link.caller.process);
+      if (std::exchange(sent[{parent_of(link), owner}], true)) continue;
+      const std::vector<std::uint32_t>& numbers = columns_.at(parent_of(link)).numbers;
+      parcels[owner].insert(parcels[owner].end(),
+                            {both(link.caller.space, link.parent), numbers.size()});
+      parcels[owner].insert(parcels[owner].end(), numbers.begin(), numbers.end());
+    }
+    for (const auto& parcel : exchange(builder_.team(), std::move(parcels))) {
+      for (std::span<const std::uint64_t> rest = parcel; !rest.empty();) {
+        std::vector<std::uint32_t>& numbers = parents_[{high(rest[0]), low(rest[0])}].numbers;
+        for (const std::uint64_t number : rest.subspan(2, rest[1])) numbers.push_back(low(number));
+        rest = rest.subspan(2 + rest[1]);
+      }
+    }
+    for (const CallLink& link : links_) {
+      if (link.depth != depth || !owns(link.caller.process)) continue;
+      const std::vector<std::uint32_t>& of_parent = parents_.at(parent_of(link)).numbers;
+      for (std::uint32_t& number : columns_.at(name_of(link)).numbers) {
+        if (number != k_none) number = of_parent[number];
+      }
+    }
+  }
+
+  const Builder& builder_;
+  std::span<const AlignedSpace> spaces_;
+  const bool only_gaps_;
+  std::map<std::uint32_t, Beside> beside_;  ///< per process of this member that calls
+  std::map<Name, Column> columns_;          ///< of these
+  std::vector<CallLink> links_;             ///< of all processes
+  std::uint32_t deepest_ = 0;
+  std::map<Name, Parent> parents_;  ///< of columns of this member
+  std::map<Name, CallFates> fates_;
 };
-
-/// The positions of a reference's calls, per communicator and process of this member.
-using Positions = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>>;
-
-Traits traits_of(const Builder& builder, std::span<const Call> calls) {
-  const Gaps gaps(builder, calls.front().process);
-  Traits traits;
-  std::uint32_t before = 0;
-  for (const Call& call : calls) {
-    const std::uint32_t ended = gaps.ended_by(call.time);
-    traits.of.push_back(
-        {.time = call.time, .position = 0, .symbol = symbol_of(call), .after_gap = ended > before});
-    before = ended;
-  }
-  traits.before_gaps = gaps.count_before(traits.of);
-  traits.ends_in_gap = gaps.count() > before;
-  return traits;
-}
-
-/// The calls of all references, by communicator. Collective.
-std::vector<Traits> share_references(const Builder& builder, std::span<const Call> calls,
-                                     std::span<const Column> columns,
-                                     std::span<const AlignedSpace> spaces) {
-  std::vector<ReferenceCall> own;
-  for (const Column& column : columns) {
-    const Call& first = calls[column.begin];
-    if (spaces[first.space].reference != first.process) continue;
-    const Traits traits =
-        traits_of(builder, calls.subspan(column.begin, column.end - column.begin));
-    for (const Trait& trait : traits.of) {
-      own.push_back({.time = trait.time,
-                     .space = first.space,
-                     .symbol = trait.symbol,
-                     .after_gap = trait.after_gap});
-    }
-    own.push_back({.time = traits.before_gaps,
-                   .space = first.space,
-                   .after_gap = traits.ends_in_gap,
-                   .is_end = true});
-  }
-  std::vector<Traits> references(spaces.size());
-  for (const auto& part : exchange(
-           builder.team(), std::vector<std::vector<ReferenceCall>>(builder.team().size(), own))) {
-    for (const ReferenceCall& call : part) {
-      Traits& reference = references[call.space];
-      if (call.is_end) {
-        reference.ends_in_gap = call.after_gap;
-        reference.before_gaps = static_cast<std::uint32_t>(call.time);
-      } else {
-        reference.of.push_back(
-            {.time = call.time, .symbol = call.symbol, .after_gap = call.after_gap});
-      }
-    }
-  }
-  return references;
-}
-
-/// Sends the positions of the calls of references to the owners of their partners. Collective.
-Positions share_positions(const Builder& builder, std::span<const Call> calls,
-                          std::span<const Column> columns, std::span<const AlignedSpace> spaces,
-                          const AllMessageTimes& messages) {
-  std::vector<std::vector<std::uint32_t>> parcels(builder.team().size());
-  for (const Column& column : columns) {
-    const Call& first = calls[column.begin];
-    if (spaces[first.space].reference != first.process) continue;
-    for (const auto& [peer, times] : messages.of(first.process).all()) {
-      std::vector<std::uint32_t>& parcel = parcels[builder.owner_of_process(peer)];
-      parcel.insert(parcel.end(),
-                    {first.space, peer, static_cast<std::uint32_t>(column.end - column.begin)});
-      for (std::size_t i = column.begin; i < column.end; ++i) {
-        parcel.push_back(MessageTimes::count_until(times, calls[i].time));
-      }
-    }
-  }
-  Positions positions;
-  for (const std::vector<std::uint32_t>& parcel : exchange(builder.team(), std::move(parcels))) {
-    for (std::span<const std::uint32_t> rest = parcel; !rest.empty();) {
-      const std::size_t count = rest[2];
-      const auto of = rest.subspan(3, count);
-      positions[{rest[0], rest[1]}].assign(of.begin(), of.end());
-      rest = rest.subspan(3 + count);
-    }
-  }
-  return positions;
-}
-
-/// The number of leading calls of both sides that belong together, one by one, if only gaps lose
-/// records.
-std::uint32_t certain_calls(const Traits& reference, const Traits& own) {
-  const std::uint32_t count = std::min(reference.before_gaps, own.before_gaps);
-  // Unequal ones say that something else is missing as well.
-  return equal_symbols(reference.side(), own.side(), count) < count ? 0 : count;
-}
 
 }  // namespace
 
@@ -223,38 +410,9 @@ std::uint32_t symbol_of(const Call& call) {
 
 CallFates number_by_reference(Builder& builder, std::vector<Call>& calls,
                               std::span<const AlignedSpace> spaces, bool only_gaps) {
-  const std::vector<Column> columns = columns_of(calls);
-  const std::vector<Traits> references = share_references(builder, calls, columns, spaces);
-  const AllMessageTimes messages(builder, calls);
-  const Positions positions = share_positions(builder, calls, columns, spaces, messages);
-  std::vector<CallFates> fates(columns.size());
-  for_each_in_parallel(builder.options().threads, columns.size(), [&](std::size_t c) {
-    if (builder.cancel().asked()) return;
-    const std::span<Call> own(calls.data() + columns[c].begin, columns[c].end - columns[c].begin);
-    const AlignedSpace& space = spaces[own.front().space];
-    if (space.reference == k_none || space.reference == own.front().process) return;
-    Traits traits = traits_of(builder, own);
-    Traits reference = references[own.front().space];
-    const auto known = positions.find({own.front().space, own.front().process});
-    if (known != positions.end()) {
-      for (std::size_t k = 0; k < reference.of.size(); ++k) {
-        reference.of[k].position = known->second[k];
-      }
-      messages.of(own.front().process).set_positions(space.reference, traits.of);
-    }
-    const std::uint32_t certain = only_gaps ? certain_calls(reference, traits) : 0;
-    const Alignment alignment = align_after(certain, reference.side(), traits.side());
-    for (Call& call : own) call.number = k_none;
-    for (const auto& [number, call] : alignment.pairs) own[call].number = number;
-    fates[c] = {alignment.ambiguous, alignment.in_gaps};
-  });
+  const CallFates fates = CallNumbering(builder, calls, spaces, only_gaps).run();
   std::erase_if(calls, [](const Call& call) { return call.number == k_none; });
-  CallFates sum;
-  for (const CallFates& one : fates) {
-    sum.ambiguous += one.ambiguous;
-    sum.in_gaps += one.in_gaps;
-  }
-  return sum;
+  return fates;
 }
 
 }  // namespace entrain::match

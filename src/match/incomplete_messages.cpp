@@ -175,15 +175,7 @@ class IncompleteMatcher {
     if (sends.has_routine() && receives.has_routine()) {
       const Numbered from = sends.numbered(), to = receives.numbered();
       if (std::optional<Alignment> in_step = pair_in_step(from, to)) return std::move(*in_step);
-      if (only_delays_tell(from, to)) {
-        Alignment unclear;
-        const Ends ends(from.side, to.side);
-        if (!ends.send_gap(-1, ends.send_count()) && !ends.receive_gap(-1, ends.receive_count())) {
-          unclear.ambiguous = std::min(sends.ends.size(), receives.ends.size());
-        }
-        count_left_out(ends, {}, unclear);
-        return unclear;
-      }
+      if (only_delays_tell(from, to)) return nothing_certain(from.side, to.side);
     }
     return align(sends.side(), receives.side());
   }

@@ -120,6 +120,7 @@ class SideFinder {
       for (const Step& step : steps_) count(step);
       return;
     }
+    sides_.has_routine = true;
     const std::vector<std::uint32_t> fills = fill(routine.missing, all);
     const std::vector<std::uint32_t> pauses = find_pauses();
     auto pause = pauses.begin();
@@ -127,9 +128,10 @@ class SideFinder {
     for (std::uint32_t at = 0; at < in_order_.size(); ++at) {
       for (; m < routine.missing.size() && routine.missing[m].before == at; ++m) {
         if (fills[m] != k_none) {
+          steps_[fills[m]].posted = time_of(at);
           count(steps_[fills[m]]);
-        } else if (kinds_[routine.missing[m].kind].what != What::collective) {
-          ++side_of(kinds_[routine.missing[m].kind]).total;
+        } else {
+          count_missing(kinds_[routine.missing[m].kind], time_of(at));
         }
       }
       if (pause != pauses.end() && *pause == at) {
@@ -141,12 +143,15 @@ class SideFinder {
     const std::uint64_t rare = steps_.size() / (routine.missing.size() + 1);
     const auto bits = static_cast<std::uint32_t>(std::bit_width(rare) - (rare > 0 ? 1 : 0));
     const auto count = static_cast<std::uint32_t>(kinds_.size());
-    for (Sides* sides : {&sides_.sends, &sides_.receives}) {
-      for (auto& [channel, side] : *sides) {
+    const auto rate = [&](auto& sides) {
+      for (auto& [name, side] : sides) {
         side.kinds = count;
         side.evidence = std::min(std::min(count, k_most_evidence) * bits, k_most_evidence);
       }
-    }
+    };
+    rate(sides_.sends);
+    rate(sides_.receives);
+    rate(sides_.calls);
   }
 
   /// Gives receives whose post is missing the places of the missing operations that they are:
@@ -209,34 +214,50 @@ class SideFinder {
     side.pauses.push_back({static_cast<std::uint32_t>(side.ends.size()), place->length});
   }
 
-  /// Not to be called for a collective.
   ChannelSide& side_of(const Kind& kind) {
+    if (kind.what == What::collective) return sides_.calls[kind.comm];
     const bool sent = kind.what == What::send;
     const Channel channel{kind.comm, sent ? process_ : kind.other, sent ? kind.other : process_,
                           kind.tag};
     return (sent ? sides_.sends : sides_.receives)[channel];
   }
 
-  void count(const Step& step) {
-    const trace::Event& event = builder_.event(step.event);
-    if (step.what == What::collective) {
-      ++calls_[event.comm];
-      return;
+  /// `next`: stamp of the next operation.
+  void count_missing(const Kind& kind, std::uint64_t next) {
+    ++side_of(kind).total;
+    if (kind.what == What::collective) {
+      sides_.missing_calls[kind.comm].push_back(next);
+    } else {
+      sides_.missing.push_back({kind.other, next});
     }
+  }
+  void count(const Step& step) {
     ChannelSide& side = side_of(kind_of(step));
     take_pause(side);
-    const std::uint32_t position =
-        with_[step.other]++ - static_cast<std::uint32_t>(side.ends.size()) + calls_[event.comm];
-    const std::uint32_t ended = gaps_.ended_by(event.time);
-    const std::uint32_t before = side.traits.empty() ? 0 : gaps_.ended_by(side.traits.back().time);
+    const auto before = static_cast<std::uint32_t>(side.ends.size());
     side.ends.push_back(builder_.ref(step.event));
     side.numbers.push_back(side.total++);
     side.posted.push_back(step.posted);
+    if (step.what != What::collective) add_trait(step, before, side);
+  }
+  /// `before`: ends of the side before this one.
+  void add_trait(const Step& step, std::uint32_t before, ChannelSide& side) {
+    const trace::Event& event = builder_.event(step.event);
+    const std::uint32_t position = with_[step.other]++ - before + calls_on(event.comm);
+    const std::uint32_t ended = gaps_.ended_by(event.time);
+    const bool after_gap =
+        ended > (side.traits.empty() ? 0 : gaps_.ended_by(side.traits.back().time));
     side.traits.push_back({.time = event.time,
                            .position = position,
                            .symbol = trace::length_code(event),
-                           .after_gap = ended > before,
+                           .after_gap = after_gap,
                            .displaced = misses_post(step)});
+  }
+
+  /// Collectives so far.
+  [[nodiscard]] std::uint32_t calls_on(std::uint32_t comm) const {
+    const auto calls = sides_.calls.find(comm);
+    return calls == sides_.calls.end() ? 0 : static_cast<std::uint32_t>(calls->second.ends.size());
   }
 
   void finish() {
@@ -246,7 +267,7 @@ class SideFinder {
       for (auto& [channel, side] : *sides) {
         const std::uint32_t peer = sides == &sides_.sends ? channel.receiver : channel.sender;
         side.position =
-            with_[peer] - static_cast<std::uint32_t>(side.ends.size()) + calls_[channel.comm];
+            with_[peer] - static_cast<std::uint32_t>(side.ends.size()) + calls_on(channel.comm);
         side.before_gaps = gaps_.count_before(side.traits);
         side.ends_in_gap = gaps_.count() > gaps_.ended_by(side.traits.back().time);
       }
@@ -265,8 +286,7 @@ class SideFinder {
   std::uint32_t pauses_ = 0;
   /// By number (`end`): those pauses that are shorter than all after them.
   std::vector<Pause> shortest_;
-  std::map<std::uint32_t, std::uint32_t> with_;   ///< operations so far, per other process
-  std::map<std::uint32_t, std::uint32_t> calls_;  ///< collectives so far, per communicator
+  std::map<std::uint32_t, std::uint32_t> with_;  ///< operations so far, per other process
 };
 
 }  // namespace

@@ -44,8 +44,21 @@ struct ChannelOrder {
 using Sides = std::map<Channel, ChannelSide, ChannelOrder>;
 
 /// The sides of all channels of a process.
+/// A message that a process posted surely, although no record tells of it.
+struct MissingMessage {
+  std::uint32_t peer = k_none;  ///< the other process
+  std::uint64_t posted = 0;     ///< stamp of the next operation of the process
+};
+
 struct ProcessSides {
   Sides sends, receives;
+  bool has_routine = false;
+  std::vector<MissingMessage> missing;
+  /// The blocking collective calls per communicator: `ends`, `posted`, `numbers`, `pauses`,
+  /// `total`, `kinds` and `evidence` only.
+  std::map<std::uint32_t, ChannelSide> calls;
+  /// Per communicator: stamps of the next operations after calls that are missing, in order.
+  std::map<std::uint32_t, std::vector<std::uint64_t>> missing_calls;
 };
 
 /// The sides of a process's channels (docs/method.md, section 2.1). O(n log n) for n operations.

@@ -166,10 +166,24 @@ Row behind(Row row, std::uint32_t ends) {
   return row;
 }
 
+bool any_gap(const Row& row) {
+  return row.ends_in_gap || std::any_of(row.traits.begin(), row.traits.end(),
+                                        [](const Trait& trait) { return trait.after_gap; });
+}
+
 }  // namespace
 
 void count_in_gaps(const Row& sends, const Row& receives, Alignment& alignment) {
   count_gaps(Line(sends), Line(receives), alignment);
+}
+
+Alignment leave_open(const Row& sends, const Row& receives) {
+  Alignment unclear;
+  count_in_gaps(sends, receives, unclear);
+  if (!any_gap(sends) && !any_gap(receives)) {
+    unclear.ambiguous = std::min(std::ssize(sends.traits), std::ssize(receives.traits));
+  }
+  return unclear;
 }
 
 Alignment align_rows(const Row& sends, const Row& receives) {

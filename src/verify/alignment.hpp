@@ -59,6 +59,9 @@ struct Alignment {
 /// Counts the ends before, between and behind the couples whose partner's row has a gap there.
 void count_in_gaps(const Row& sends, const Row& receives, Alignment& alignment);
 
+/// Leaves all ends of two rows without partner. Those that gaps do not explain are ambiguous.
+Alignment leave_open(const Row& sends, const Row& receives);
+
 /// Pairs two rows of which both may lack ends (docs/method.md, section 2.1): in order as far as
 /// both are whole. Looks at no ordinals. Integers only. O(n + m) for n sends and m receives.
 ///

@@ -2,11 +2,17 @@
 #include "verify/call_alignment.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "base/flat_map.hpp"
+#include "base/ids.hpp"
 #include "verify/alignment.hpp"
+#include "verify/call_couples.hpp"
+#include "verify/call_links.hpp"
 #include "verify/call_order.hpp"
 #include "verify/exchange_part.hpp"
 #include "verify/traits.hpp"
@@ -37,73 +43,93 @@ bool is_uniform(std::uint8_t operation) {
          operation == op::reduce_scatter_block;
 }
 
-/// When a process posted its messages, by partner. Those without a record count with the next one.
-class MessageStamps {
+/// The Conduct of a process of this member that calls, its messages by partner.
+class Surroundings {
  public:
-  MessageStamps(const GapTable& gaps, Outline&& messages) : of_(gaps.places().process_count()) {
-    for (const PostedMessage& message : posted_messages(gaps, std::move(messages))) {
-      of_[message.partner].push_back({message.stamp, message.weight});
+  Surroundings() = default;
+  explicit Surroundings(Conduct&& conduct) : conduct_(std::move(conduct)) {
+    for (const Conduct::Message& message : conduct_.messages) {
+      stamps_[message.partner].push_back(message.stamp);
     }
-    for (std::vector<Posted>& all : of_) {
-      std::sort(all.begin(), all.end(),
-                [](const Posted& a, const Posted& b) { return a.stamp < b.stamp; });
-      for (std::size_t k = 1; k < all.size(); ++k) all[k].count += all[k - 1].count;
-    }
+    for (auto& [partner, stamps] : stamps_) std::sort(stamps.begin(), stamps.end());
   }
 
-  [[nodiscard]] bool any(std::uint32_t partner) const { return !of_[partner].empty(); }
-  /// Number of messages up to a stamp.
+  [[nodiscard]] const Conduct& conduct() const { return conduct_; }
+  /// Per partner the number of messages.
+  [[nodiscard]] std::map<std::uint32_t, std::uint32_t> messages() const {
+    std::map<std::uint32_t, std::uint32_t> counts;
+    for (const auto& [partner, stamps] : stamps_) {
+      counts[partner] = static_cast<std::uint32_t>(stamps.size());
+    }
+    return counts;
+  }
+  /// Number of messages with a partner up to a stamp.
   [[nodiscard]] std::uint32_t until(std::uint32_t partner, std::uint64_t time) const {
-    const auto& all = of_[partner];
-    const auto later = std::partition_point(
-        all.begin(), all.end(), [&](const Posted& posted) { return posted.stamp <= time; });
-    return later == all.begin() ? 0 : (later - 1)->count;
+    const auto of = stamps_.find(partner);
+    if (of == stamps_.end()) return 0;
+    const auto later = std::upper_bound(of->second.begin(), of->second.end(), time);
+    return static_cast<std::uint32_t>(later - of->second.begin());
+  }
+  /// A row beside the messages with a partner. `unlisted`: stamps.
+  [[nodiscard]] CallRow beside(std::uint32_t partner, CallRow row,
+                               std::span<const std::uint64_t> unlisted) const {
+    for (Trait& trait : row.traits) trait.position = until(partner, trait.time);
+    for (const std::uint64_t stamp : unlisted) row.unlisted.push_back(until(partner, stamp));
+    const auto all = stamps_.find(partner);
+    if (all != stamps_.end()) row.messages = static_cast<std::uint32_t>(all->second.size());
+    return row;
   }
 
  private:
-  struct Posted {
-    std::uint64_t stamp = 0;
-    std::uint32_t count = 0;  ///< up to here
-  };
-  std::vector<std::vector<Posted>> of_;
+  Conduct conduct_;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> stamps_;  ///< by partner
 };
 
-/// The calls of a reference, as they travel: to all members.
-struct ReferenceHead {
-  SpaceIndex space = k_none;
-  std::uint32_t count = 0;
-  std::uint32_t ahead_of_gaps = 0;
-  bool ends_in_gap = false;
-};
-struct ReferenceParcel {
-  std::vector<ReferenceHead> heads;
-  std::vector<Trait> traits;
+/// The calls of a process of this member in one space.
+struct OwnCalls {
+  CallRow row;                          ///< beside no messages
+  std::vector<std::uint64_t> unlisted;  ///< stamps, as Conduct::Calls::unlisted
+  std::vector<std::uint32_t> numbers;   ///< per call; k_none: unknown
 };
 
-/// The positions of a reference's calls among its messages with one process, which they travel to.
-struct PositionsHead {
+/// The row of calls of a process, beside its messages with another one, on its way there.
+struct RowHead {
   SpaceIndex space = k_none;
+  std::uint32_t process = k_none;
   std::uint32_t partner = k_none;
-  std::uint32_t count = 0;
-};
-struct PositionsParcel {
-  std::vector<PositionsHead> heads;
-  std::vector<std::uint32_t> positions;
-};
-
-/// A row that owns its traits.
-struct Calls {
-  std::vector<Trait> traits;
-  std::uint32_t ahead_of_gaps = 0;
+  std::uint32_t calls = 0, unlisted = 0, stops = 0;
+  std::uint32_t messages = 0, kinds = 0, trust = 0, ahead_of_gaps = 0;
   bool ends_in_gap = false;
+};
+struct RowParcel {
+  std::vector<RowHead> heads;
+  std::vector<Trait> traits;
+  std::vector<std::uint32_t> unlisted;
+  std::vector<Stop> stops;
+};
 
-  /// `whole`: leading calls among which none is missing.
-  [[nodiscard]] Row row(std::uint32_t whole) const {
-    return {.traits = traits,
-            .position = traits.empty() ? 0 : traits.back().position,
-            .ends_in_gap = ends_in_gap,
-            .whole = whole};
-  }
+/// The numbers of the calls of a process, on their way to those who couple with it.
+struct NumbersHead {
+  SpaceIndex space = k_none;
+  std::uint32_t process = k_none;
+  std::uint32_t calls = 0;
+};
+struct NumbersParcel {
+  std::vector<NumbersHead> heads;
+  std::vector<std::uint32_t> numbers;
+};
+
+/// Who calls where and how often.
+struct CallerCount {
+  SpaceIndex space = k_none;
+  std::uint32_t process = k_none;
+  std::uint32_t calls = 0;
+};
+/// How many messages a process counts with another one.
+struct MessageCount {
+  std::uint32_t process = k_none;
+  std::uint32_t partner = k_none;
+  std::uint32_t messages = 0;
 };
 
 class CallAligner {
@@ -116,20 +142,24 @@ class CallAligner {
         only_gaps_(to.only_gaps && agree_without_gaps(outlines)),
         outlines_(outlines),
         unmatched_(unmatched),
-        outliner_(trace_, places_, Scope::messages, counted_before_),
-        sent_references_(share_.team.size()),
-        sent_positions_(share_.team.size()) {}
+        outliner_(trace_, places_, Scope::messages, counted_before_) {}
 
   void run(SpaceCounts& spaces) {
     references_.resize(trace_.definitions.comms.size());
-    calls_.resize(references_.size());
     for (const SpaceCounts::Reference& reference : spaces.references(share_.team)) {
       if (reference.space >= references_.size()) continue;
       if (trace_.definitions.comms[reference.space].inter) continue;
       references_[reference.space] = reference;
     }
-    for (Outline& outline : outlines_) send_references(outline);
-    receive_references();
+    for (const Outline& outline : outlines_) list(outline);
+    find_links();
+    exchange_rows();
+    couple();
+    std::uint32_t most_hops = 0;
+    for (const auto& [space, links] : links_) {
+      for (const auto& [process, link] : links) most_hops = std::max(most_hops, link.hops);
+    }
+    for (std::uint32_t hops = 1; hops <= most_hops; ++hops) follow(hops);
     callers_.assign(references_.size(), 0);
     for (Outline& outline : outlines_) number(outline);
     share_.team.reduce(Team::Reduction::sum, callers_);
@@ -141,6 +171,9 @@ class CallAligner {
   }
 
  private:
+  /// (space, process)
+  using Name = std::pair<SpaceIndex, std::uint32_t>;
+
   /// True if the processes without gaps call alike on every communicator. Collective.
   [[nodiscard]] bool agree_without_gaps(std::span<const Outline> outlines) const {
     const trace::Definitions& definitions = trace_.definitions;
@@ -154,24 +187,49 @@ class CallAligner {
     return column.space < references_.size() && references_[column.space].process != k_none;
   }
 
-  /// The traits of the calls of a process, per column, in order.
-  std::vector<Calls> calls_of(const Outline& outline) const {
-    std::vector<Calls> columns(outline.columns.size());
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      columns[c].traits.resize(outline.columns[c].count);
+  /// Lists the calls of a process that are to be aligned, and what it did beside them.
+  void list(const Outline& outline) {
+    if (std::none_of(outline.columns.begin(), outline.columns.end(),
+                     [&](const Outline::Column& column) { return is_aligned(column); })) {
+      return;
     }
-    for_ordered_calls(trace_, places_, outline,
-                      [&](const Outline::Call& call, std::uint32_t ordinal, const auto& end) {
-                        Trait& trait = columns[call.column].traits[ordinal];
-                        trait.time = end.time;
-                        trait.symbol = symbol_of(outline, outline.columns[call.column], end);
-                      });
+    std::vector<CallRow> rows(outline.columns.size());
+    std::vector<std::vector<std::pair<LocationIndex, std::uint64_t>>> ends(rows.size());
+    for (std::size_t c = 0; c < rows.size(); ++c) {
+      rows[c].traits.resize(outline.columns[c].count);
+      ends[c].resize(outline.columns[c].count);
+    }
+    for_ordered_calls(
+        trace_, places_, outline,
+        [&](const Outline::Call& call, std::uint32_t ordinal, const trace::Event& end) {
+          Trait& trait = rows[call.column].traits[ordinal];
+          trait.time = end.time;
+          trait.symbol = symbol_of(outline, outline.columns[call.column], end);
+          ends[call.column][ordinal] = {places_.event(outline.process, call.event).location,
+                                        end.time};
+        });
+    const Surroundings& around =
+        around_
+            .emplace(outline.process,
+                     Surroundings(conduct_of(gaps_, outliner_.outline(outline.process))))
+            .first->second;
     const ProcessGaps gaps = gaps_.of(outline.process);
-    for (Calls& calls : columns) {
-      calls.ends_in_gap = gaps.mark(calls.traits);
-      calls.ahead_of_gaps = gaps.ahead(calls.traits);
+    for (std::size_t c = 0; c < rows.size(); ++c) {
+      const SpaceIndex space = outline.columns[c].space;
+      if (!is_aligned(outline.columns[c])) continue;
+      OwnCalls& own = own_[{space, outline.process}];
+      own.row = std::move(rows[c]);
+      own.row.ends_in_gap = gaps.mark(own.row.traits);
+      own.row.ahead_of_gaps = gaps.ahead(own.row.traits);
+      own.numbers.assign(own.row.traits.size(), k_none);
+      // Habits know of blocking calls only.
+      const auto known = around.conduct().calls.find(space);
+      if (known == around.conduct().calls.end() || known->second.ends != ends[c]) continue;
+      own.row.stops = known->second.stops;
+      own.row.kinds = around.conduct().kinds;
+      own.row.trust = around.conduct().trust;
+      own.unlisted = known->second.unlisted;
     }
-    return columns;
   }
 
   /// Stands for all that calls of one instance have in common.
@@ -192,83 +250,167 @@ class CallAligner {
     return process_at(trace_.definitions, trace_.definitions.comms[space], 0, stored);
   }
 
-  void send_references(const Outline& outline) {
-    const auto is_reference = [&](const Outline::Column& column) {
-      return is_aligned(column) && references_[column.space].process == outline.process;
-    };
-    if (std::none_of(outline.columns.begin(), outline.columns.end(), is_reference)) return;
-    const std::vector<Calls> columns = calls_of(outline);
-    const MessageStamps messages(gaps_, outliner_.outline(outline.process));
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const Outline::Column& column = outline.columns[c];
-      if (!is_reference(column)) continue;
-      const std::vector<Trait>& traits = columns[c].traits;
-      for (ReferenceParcel& parcel : sent_references_) {
-        parcel.heads.push_back({.space = column.space,
-                                .count = column.count,
-                                .ahead_of_gaps = columns[c].ahead_of_gaps,
-                                .ends_in_gap = columns[c].ends_in_gap});
-        parcel.traits.insert(parcel.traits.end(), traits.begin(), traits.end());
+  /// Finds out whose calls each caller's are coupled with. Collective.
+  void find_links() {
+    std::vector<CallerCount> counts;
+    for (const auto& [name, own] : own_) {
+      counts.push_back(
+          {name.first, name.second, static_cast<std::uint32_t>(own.row.traits.size())});
+    }
+    std::map<SpaceIndex, CallCounts> callers;
+    for (const CallerCount& count : gather_everywhere(share_.team, counts)) {
+      callers[count.space][count.process] = count.calls;
+    }
+    std::vector<MessageCount> with;
+    for (const auto& [process, around] : around_) {
+      if (!around.conduct().firm || only_gaps_) continue;
+      for (const auto& [partner, messages] : around.messages()) {
+        with.push_back({process, partner, messages});
       }
-      for (std::uint32_t partner = 0; partner < places_.process_count(); ++partner) {
-        if (!messages.any(partner)) continue;
-        PositionsParcel& parcel = sent_positions_[places_.owner(partner)];
-        parcel.heads.push_back({column.space, partner, column.count});
-        for (const Trait& trait : traits) {
-          parcel.positions.push_back(messages.until(partner, trait.time));
-        }
+    }
+    MessageCounts messages;
+    for (const MessageCount& count : gather_everywhere(share_.team, with)) {
+      messages[count.process][count.partner] = count.messages;
+    }
+    for (const auto& [space, counted] : callers) {
+      links_[space] = lead_to_reference(counted, messages, references_[space].process);
+    }
+  }
+
+  [[nodiscard]] bool owns(std::uint32_t process) const {
+    return places_.owner(process) == share_.team.rank();
+  }
+  /// Calls `use(space, process, link)` for all callers but the references.
+  template <class Use>
+  void for_links(Use use) const {
+    for (const auto& [space, links] : links_) {
+      for (const auto& [process, link] : links) {
+        if (link.hops > 0) use(space, process, link);
       }
     }
   }
 
-  void receive_references() {
-    exchange_part(share_.team, sent_references_, &ReferenceParcel::heads);
-    exchange_part(share_.team, sent_references_, &ReferenceParcel::traits);
-    exchange_part(share_.team, sent_positions_, &PositionsParcel::heads);
-    exchange_part(share_.team, sent_positions_, &PositionsParcel::positions);
-    for (const ReferenceParcel& parcel : sent_references_) {
-      auto trait = parcel.traits.begin();
-      for (const ReferenceHead& head : parcel.heads) {
-        calls_[head.space].traits.assign(trait, trait + head.count);
-        calls_[head.space].ahead_of_gaps = head.ahead_of_gaps;
-        calls_[head.space].ends_in_gap = head.ends_in_gap;
-        trait += head.count;
+  /// Sends rows to those who couple with them. Collective.
+  void exchange_rows() {
+    std::vector<RowParcel> parcels(share_.team.size());
+    for_links([&](SpaceIndex space, std::uint32_t process, const CallLink& link) {
+      if (!owns(link.next)) return;
+      const OwnCalls& own = own_.at({space, link.next});
+      const CallRow row = around_.at(link.next).beside(process, own.row, own.unlisted);
+      RowParcel& parcel = parcels[places_.owner(process)];
+      parcel.heads.push_back({.space = space,
+                              .process = link.next,
+                              .partner = process,
+                              .calls = static_cast<std::uint32_t>(row.traits.size()),
+                              .unlisted = static_cast<std::uint32_t>(row.unlisted.size()),
+                              .stops = static_cast<std::uint32_t>(row.stops.size()),
+                              .messages = row.messages,
+                              .kinds = row.kinds,
+                              .trust = row.trust,
+                              .ahead_of_gaps = row.ahead_of_gaps,
+                              .ends_in_gap = row.ends_in_gap});
+      parcel.traits.insert(parcel.traits.end(), row.traits.begin(), row.traits.end());
+      parcel.unlisted.insert(parcel.unlisted.end(), row.unlisted.begin(), row.unlisted.end());
+      parcel.stops.insert(parcel.stops.end(), row.stops.begin(), row.stops.end());
+    });
+    exchange_part(share_.team, parcels, &RowParcel::heads);
+    exchange_part(share_.team, parcels, &RowParcel::traits);
+    exchange_part(share_.team, parcels, &RowParcel::unlisted);
+    exchange_part(share_.team, parcels, &RowParcel::stops);
+    for (const RowParcel& parcel : parcels) unpack(parcel);
+  }
+  void unpack(const RowParcel& parcel) {
+    auto trait = parcel.traits.begin();
+    auto unlisted = parcel.unlisted.begin();
+    auto stop = parcel.stops.begin();
+    for (const RowHead& head : parcel.heads) {
+      CallRow& row = others_[{head.space, head.partner}];
+      row = {.traits = {trait, trait + head.calls},
+             .unlisted = {unlisted, unlisted + head.unlisted},
+             .stops = {stop, stop + head.stops},
+             .messages = head.messages,
+             .kinds = head.kinds,
+             .trust = head.trust,
+             .ahead_of_gaps = head.ahead_of_gaps,
+             .ends_in_gap = head.ends_in_gap};
+      trait += head.calls;
+      unlisted += head.unlisted;
+      stop += head.stops;
+    }
+  }
+
+  /// Numbers the calls of references as they are, and those of others as what they couple with.
+  void couple() {
+    for (auto& [name, own] : own_) {
+      const CallLink& link = links_.at(name.first).at(name.second);
+      if (link.hops == 0) {
+        std::iota(own.numbers.begin(), own.numbers.end(), 0u);
+        continue;
+      }
+      const CallRow& other = others_.at(name);
+      const CallRow row = around_.at(name.second).beside(link.next, own.row, own.unlisted);
+      Alignment aligned;
+      if (only_gaps_) {
+        const std::uint32_t whole = whole_calls(other, row);
+        aligned = align_rows(other.row(whole), row.row(whole));
+      } else {
+        aligned = couple_calls(other, row);
+      }
+      for (const Alignment::Couple& couple : aligned.couples) {
+        own.numbers[couple.receive] = couple.send;
+      }
+      unmatched_.ambiguous_calls += aligned.ambiguous;
+      unmatched_.calls_in_gaps += aligned.sends_in_gaps + aligned.receives_in_gaps;
+    }
+  }
+
+  /// Replaces the numbers of callers so many hops from the reference, which are among the calls of
+  /// the next process, by those of the reference's calls. Collective.
+  void follow(std::uint32_t hops) {
+    std::vector<NumbersParcel> parcels(share_.team.size());
+    std::set<std::pair<Name, std::uint32_t>> sent;
+    for_links([&](SpaceIndex space, std::uint32_t process, const CallLink& link) {
+      const std::uint32_t owner = places_.owner(process);
+      const Name next = {space, link.next};
+      if (link.hops != hops || !owns(link.next) || !sent.insert({next, owner}).second) return;
+      const std::vector<std::uint32_t>& numbers = own_.at(next).numbers;
+      parcels[owner].heads.push_back(
+          {space, link.next, static_cast<std::uint32_t>(numbers.size())});
+      parcels[owner].numbers.insert(parcels[owner].numbers.end(), numbers.begin(), numbers.end());
+    });
+    exchange_part(share_.team, parcels, &NumbersParcel::heads);
+    exchange_part(share_.team, parcels, &NumbersParcel::numbers);
+    std::map<Name, std::span<const std::uint32_t>> numbers;
+    for (const NumbersParcel& parcel : parcels) {
+      std::span<const std::uint32_t> rest = parcel.numbers;
+      for (const NumbersHead& head : parcel.heads) {
+        numbers[{head.space, head.process}] = rest.first(head.calls);
+        rest = rest.subspan(head.calls);
       }
     }
-    for (const PositionsParcel& parcel : sent_positions_) {
-      const std::uint32_t* first = parcel.positions.data();
-      for (const PositionsHead& head : parcel.heads) {
-        *positions_.insert(std::uint64_t{head.space} << 32 | head.partner, nullptr).first = first;
-        first += head.count;
+    for_links([&](SpaceIndex space, std::uint32_t process, const CallLink& link) {
+      if (link.hops != hops || !owns(process)) return;
+      const std::span<const std::uint32_t> of_next = numbers.at({space, link.next});
+      for (std::uint32_t& number : own_.at({space, process}).numbers) {
+        if (number != k_none) number = of_next[number];
       }
-    }
+    });
   }
 
   /// Gives the calls of a process their numbers.
   void number(Outline& outline) {
-    if (std::none_of(outline.columns.begin(), outline.columns.end(),
-                     [&](const Outline::Column& column) { return is_aligned(column); })) {
-      return;
-    }
-    std::vector<Calls> columns = calls_of(outline);
-    const MessageStamps messages(gaps_, outliner_.outline(outline.process));
-    std::vector<std::vector<std::uint32_t>> numbers(columns.size());
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (is_aligned(outline.columns[c])) {
-        numbers[c] = numbers_of(outline.process, outline.columns[c], columns[c], messages);
-      }
-    }
-    std::vector<std::uint32_t> next(columns.size(), 0);
+    std::vector<std::uint32_t> next(outline.columns.size(), 0);
     for (Outline::Call& call : outline.calls) {
       const Outline::Column& column = outline.columns[call.column];
       if (!is_aligned(column)) continue;
-      call.order = numbers[call.column][column.disordered ? call.order : next[call.column]++];
+      call.order = own_.at({column.space, outline.process})
+                       .numbers[column.disordered ? call.order : next[call.column]++];
       if (call.order == k_none) ++unmatched_.collectives_incomplete;
     }
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      Outline::Column& column = outline.columns[c];
+    for (Outline::Column& column : outline.columns) {
       if (!is_aligned(column)) continue;
-      const bool calls = std::any_of(numbers[c].begin(), numbers[c].end(),
+      const std::vector<std::uint32_t>& numbers = own_.at({column.space, outline.process}).numbers;
+      const bool calls = std::any_of(numbers.begin(), numbers.end(),
                                      [](std::uint32_t number) { return number != k_none; });
       column.disordered = true;
       column.count = calls ? references_[column.space].calls : 0;
@@ -276,35 +418,8 @@ class CallAligner {
     }
   }
 
-  /// The numbers of the calls in a column.
-  std::vector<std::uint32_t> numbers_of(std::uint32_t process, const Outline::Column& column,
-                                        Calls& calls, const MessageStamps& messages) {
-    const std::uint32_t reference_process = references_[column.space].process;
-    std::vector<std::uint32_t> numbers(column.count, k_none);
-    if (process == reference_process) {
-      for (std::uint32_t k = 0; k < column.count; ++k) numbers[k] = k;
-      return numbers;
-    }
-    Calls reference = calls_[column.space];
-    const auto* positions = positions_.find(std::uint64_t{column.space} << 32 | process);
-    if (positions != nullptr) {
-      for (std::size_t k = 0; k < reference.traits.size(); ++k) {
-        reference.traits[k].position = (*positions)[k];
-      }
-      for (Trait& trait : calls.traits) {
-        trait.position = messages.until(reference_process, trait.time);
-      }
-    }
-    const std::uint32_t whole = only_gaps_ ? whole_calls(reference, calls) : 0;
-    const Alignment aligned = align_rows(reference.row(whole), calls.row(whole));
-    for (const Alignment::Couple& couple : aligned.couples) numbers[couple.receive] = couple.send;
-    unmatched_.ambiguous_calls += aligned.ambiguous;
-    unmatched_.calls_in_gaps += aligned.sends_in_gaps + aligned.receives_in_gaps;
-    return numbers;
-  }
-
   /// The leading calls of both sides of which none is missing.
-  static std::uint32_t whole_calls(const Calls& a, const Calls& b) {
+  static std::uint32_t whole_calls(const CallRow& a, const CallRow& b) {
     const std::uint32_t ahead = std::min(a.ahead_of_gaps, b.ahead_of_gaps);
     const bool alike =
         std::equal(a.traits.begin(), a.traits.begin() + ahead, b.traits.begin(),
@@ -322,12 +437,11 @@ class CallAligner {
   LeftOut counted_before_;
   Outliner outliner_;
   std::vector<SpaceCounts::Reference> references_;  ///< by communicator, until they are aligned
-  std::vector<Calls> calls_;                        ///< of the references, by communicator
+  std::map<std::uint32_t, Surroundings> around_;    ///< by process of this member that calls
+  std::map<Name, OwnCalls> own_;                    ///< of these
+  std::map<SpaceIndex, std::map<std::uint32_t, CallLink>> links_;  ///< of all callers
+  std::map<Name, CallRow> others_;     ///< by caller of this member: what it couples with
   std::vector<std::int64_t> callers_;  ///< by communicator: processes that have calls left
-  std::vector<ReferenceParcel> sent_references_;  ///< by member
-  std::vector<PositionsParcel> sent_positions_;   ///< by member
-  /// By communicator and process; they point into the parcels.
-  FlatMap<std::uint64_t, const std::uint32_t*, IntegerHash> positions_;
 };
 
 }  // namespace

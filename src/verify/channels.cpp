@@ -45,11 +45,6 @@ void keep(const ChannelSide& side, const Row& row, std::span<const Alignment::Co
   }
 }
 
-bool any_gap(const Row& row) {
-  return row.ends_in_gap || std::any_of(row.traits.begin(), row.traits.end(),
-                                        [](const Trait& trait) { return trait.after_gap; });
-}
-
 /// Where the habits of both processes are firm, ordinals tell which ends belong together. Where
 /// delays alone would, they must not.
 Alignment pair_rows(const Row& sends, const Row& receives, bool only_gaps) {
@@ -59,13 +54,7 @@ Alignment pair_rows(const Row& sends, const Row& receives, bool only_gaps) {
   if (std::optional<Alignment> coupled = couple_by_ordinals(sends, receives)) {
     return std::move(*coupled);
   }
-  if (!delays_alone(sends, receives)) return align_rows(sends, receives);
-  Alignment unclear;
-  count_in_gaps(sends, receives, unclear);
-  if (!any_gap(sends) && !any_gap(receives)) {
-    unclear.ambiguous = std::min(std::ssize(sends.traits), std::ssize(receives.traits));
-  }
-  return unclear;
+  return delays_alone(sends, receives) ? leave_open(sends, receives) : align_rows(sends, receives);
 }
 
 }  // namespace

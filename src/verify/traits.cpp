@@ -21,9 +21,8 @@ constexpr std::uint32_t k_most_trust = 60;
 /// One side of a channel of a process.
 struct Written {
   TraitHead head;
-  std::vector<std::uint32_t> posts;   ///< in order
-  std::vector<std::uint64_t> stamps;  ///< per post
-  std::vector<Trait> traits;          ///< per post
+  std::vector<std::uint32_t> posts;  ///< in order
+  std::vector<Trait> traits;         ///< per post
   std::vector<std::uint32_t> places;
   std::vector<std::uint32_t> ordinals;
   std::vector<Stop> stops;
@@ -52,6 +51,7 @@ class Writer {
       if (!sides_[c].posts.empty()) use(outline_.channels[c], sides_[c]);
     }
   }
+  [[nodiscard]] Conduct conduct() && { return std::move(conduct_); }
 
  private:
   /// A message, or a blocking collective.
@@ -122,39 +122,55 @@ class Writer {
     const Habit habit = find_habit(deeds_);
     std::vector<bool> stops = find_stops();
     positions_.resize(outline_.posts.size());
+    conduct_.firm = habit.firm;
     if (habit.firm) {
+      const std::vector<std::uint64_t> next = next_listed(habit.turns);
       std::uint32_t before = k_none;
-      for (const Turn& turn : habit.turns) {
+      for (std::size_t t = 0; t < habit.turns.size(); ++t) {
+        const Turn& turn = habit.turns[t];
         if (turn.deed == k_none) {
-          if (const Step& like = first_steps_[turn.kind]; like.post != k_none) {
-            ++sides_[outline_.posts[like.post].channel].head.ordinals;
-          }
+          count_unlisted(first_steps_[turn.kind], next[t]);
           continue;
         }
         if (!deeds_[turn.deed].displaced) {
           if (stops[turn.deed]) note_stop(posted(turn.deed) - posted(before));
           before = turn.deed;
         }
-        count(steps_[turn.deed]);
+        count(steps_[turn.deed], next[t]);
       }
     } else {
-      for (const Step& step : steps_) count(step);
+      for (const Step& step : steps_) count(step, stamp(step.number));
     }
     const std::uint64_t seldom = steps_.size() / (habit.unlisted + 1);
     const auto bits = static_cast<std::uint32_t>(seldom == 0 ? 0 : std::bit_width(seldom) - 1);
     const auto kinds = static_cast<std::uint32_t>(first_steps_.size());
+    const std::uint32_t trust = std::min(std::min(kinds, k_most_trust) * bits, k_most_trust);
+    if (habit.firm) {
+      conduct_.kinds = kinds;
+      conduct_.trust = trust;
+    }
     for (std::size_t c = 0; c < sides_.size(); ++c) {
       const Outline::Channel& channel = outline_.channels[c];
       TraitHead& head = sides_[c].head;
       head.key = channel.key;
       head.count = static_cast<std::uint32_t>(sides_[c].posts.size());
-      head.position = *messages_.insert(partner(channel), 0).first - head.count +
-                      *calls_.insert(channel.key.space, 0).first;
+      head.position =
+          *messages_.insert(partner(channel), 0).first - head.count + calls_on(channel.key.space);
       head.stops = static_cast<std::uint32_t>(sides_[c].stops.size());
       if (!habit.firm) continue;
       head.kinds = kinds;
-      head.trust = std::min(std::min(kinds, k_most_trust) * bits, k_most_trust);
+      head.trust = trust;
     }
+  }
+  /// Per turn: the stamp of the first listed deed from there on that is not displaced.
+  [[nodiscard]] std::vector<std::uint64_t> next_listed(std::span<const Turn> turns) const {
+    std::vector<std::uint64_t> stamps(turns.size(), 0);
+    for (std::size_t t = turns.size(); t-- > 0;) {
+      const std::uint32_t deed = turns[t].deed;
+      const bool listed = deed != k_none && !deeds_[deed].displaced;
+      stamps[t] = listed ? posted(deed) : t + 1 < turns.size() ? stamps[t + 1] : 0;
+    }
+    return stamps;
   }
   [[nodiscard]] std::uint64_t posted(std::uint32_t deed) const {
     return stamp(steps_[deed].number);
@@ -187,31 +203,50 @@ class Writer {
     while (!stops_.empty() && longer(stops_.back())) stops_.pop_back();
     stops_.push_back({stop_count_++, ticks});
   }
-  /// The shortest stop since the last end of a side lies before its next end.
-  void add_stop(Written& side) {
+  /// The shortest stop since the last end of a side lies before its next end; `count`: of its ends.
+  template <class OneSide>
+  void add_stop(OneSide& side, std::size_t count) {
     const auto since = std::partition_point(
         stops_.begin(), stops_.end(), [&](const Stop& s) { return s.end < side.stops_before; });
-    if (!side.posts.empty() && since != stops_.end()) {
-      side.stops.push_back({static_cast<std::uint32_t>(side.posts.size()), since->ticks});
+    if (count > 0 && since != stops_.end()) {
+      side.stops.push_back({static_cast<std::uint32_t>(count), since->ticks});
     }
     side.stops_before = stop_count_;
   }
+  [[nodiscard]] std::uint32_t calls_on(std::uint32_t comm) const {
+    const auto calls = conduct_.calls.find(comm);
+    return calls == conduct_.calls.end() ? 0
+                                         : static_cast<std::uint32_t>(calls->second.ends.size());
+  }
 
-  void count(const Step& step) {
+  /// `next`: the stamp of the next listed deed.
+  void count_unlisted(const Step& like, std::uint64_t next) {
+    if (like.post == k_none) {
+      conduct_.calls[like.comm].unlisted.push_back(next);
+      return;
+    }
+    const std::uint32_t c = outline_.posts[like.post].channel;
+    ++sides_[c].head.ordinals;
+    conduct_.messages.push_back({partner(outline_.channels[c]), next});
+  }
+  /// `listed`: its stamp, or of a displaced one that of the next listed deed.
+  void count(const Step& step, std::uint64_t listed) {
     if (step.post == k_none) {
-      ++*calls_.insert(step.comm, 0).first;
+      Conduct::Calls& calls = conduct_.calls[step.comm];
+      add_stop(calls, calls.ends.size());
+      calls.ends.emplace_back(places_.event(outline_.process, step.number).location, listed);
       return;
     }
     const std::uint32_t c = outline_.posts[step.post].channel;
     const Outline::Channel& channel = outline_.channels[c];
     Written& side = sides_[c];
-    add_stop(side);
+    add_stop(side, side.posts.size());
     positions_[step.post] = (*messages_.insert(partner(channel), 0).first)++ -
                             static_cast<std::uint32_t>(side.posts.size()) +
-                            *calls_.insert(channel.key.space, 0).first;
+                            calls_on(channel.key.space);
     side.posts.push_back(step.post);
-    side.stamps.push_back(stamp(step.number));
     side.ordinals.push_back(side.head.ordinals++);
+    conduct_.messages.push_back({partner(channel), listed});
   }
 
   void write_traits() {
@@ -244,9 +279,9 @@ class Writer {
   std::vector<Step> first_steps_;                                ///< per kind
   std::vector<std::uint32_t> positions_;                         ///< per post
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> messages_;  ///< so far, per other process
-  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> calls_;     ///< so far, per communicator
   std::vector<Written> sides_;                                   ///< per channel of the outline
   ProcessGaps gaps_;
+  Conduct conduct_;
   std::uint32_t stop_count_ = 0;
   /// Stop::end is their number. Without those that a later one is not longer than.
   std::vector<Stop> stops_;
@@ -254,18 +289,8 @@ class Writer {
 
 }  // namespace
 
-std::vector<PostedMessage> posted_messages(const GapTable& gaps, Outline&& outline) {
-  std::vector<PostedMessage> messages;
-  const Writer writer(gaps, std::move(outline));
-  writer.for_each([&](const Outline::Channel& channel, const Written& side) {
-    const std::uint32_t partner = channel.send ? channel.key.receiver : channel.key.sender;
-    std::uint32_t before = 0;
-    for (std::size_t k = 0; k < side.posts.size(); ++k) {
-      messages.push_back({partner, side.stamps[k], side.ordinals[k] + 1 - before});
-      before = side.ordinals[k] + 1;
-    }
-  });
-  return messages;
+Conduct conduct_of(const GapTable& gaps, Outline&& outline) {
+  return Writer(gaps, std::move(outline)).conduct();
 }
 
 TraitRows::TraitRows(const GapTable& gaps) : sent_(gaps.share().team.size()) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "trace/share.hpp"
@@ -35,15 +37,29 @@ struct TraitParcel {
   std::vector<Stop> stops;
 };
 
-/// A message that a process posted: with whom, when, and how many it stands for on its side of the
-/// channel, itself and those without a record before it.
-struct PostedMessage {
-  std::uint32_t partner = k_none;
-  std::uint64_t stamp = 0;
-  std::uint32_t weight = 1;
+/// What a process did, as far as it tells which of its calls have no record.
+struct Conduct {
+  /// A message with another process, by the stamp at which it was posted; without a record, that of
+  /// the next deed.
+  struct Message {
+    std::uint32_t partner = k_none;
+    std::uint64_t stamp = 0;
+  };
+  /// The blocking calls on a communicator.
+  struct Calls {
+    std::vector<std::pair<LocationIndex, std::uint64_t>> ends;  ///< with their stamps, in order
+    std::vector<Stop> stops;                                    ///< as Ordinals::stops
+    std::vector<std::uint64_t> unlisted;  ///< per call without a record: the stamp of the next deed
+    std::uint32_t stops_before = 0;       ///< of the process, up to the last call
+  };
+
+  bool firm = false;                     ///< Habit::firm
+  std::uint32_t kinds = 0, trust = 0;    ///< as in Ordinals
+  std::vector<Message> messages;         ///< in no order
+  std::map<std::uint32_t, Calls> calls;  ///< by communicator
 };
-/// The messages in the outline of a process that have a record, in no order. O(n log n).
-std::vector<PostedMessage> posted_messages(const GapTable& gaps, Outline&& outline);
+/// `outline`: its messages. O(n log n).
+Conduct conduct_of(const GapTable& gaps, Outline&& outline);
 
 /// The traits of the ends of messages in the Channels of this member, in the order of the habits of
 /// their processes (find_habit()), or else in posting order. Displaced ends whose place is not

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "match/call_tree.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <tuple>
+
+#include "base/ids.hpp"
+
+namespace entrain::match {
+
+namespace {
+
+/// The callers of one communicator.
+class Tree {
+ public:
+  Tree(std::span<const Caller> callers, std::span<const std::vector<Partner>> partners,
+       std::uint32_t reference)
+      : partners_(partners) {
+    for (const Caller& caller : callers) {
+      links_.push_back({.caller = caller, .parent = k_none});
+      most_ = std::max(most_, caller.calls);
+    }
+    grow(reference);
+    for (CallLink& link : links_) {
+      if (link.parent != k_none) continue;
+      link.parent = reference;
+      link.depth = 1;
+    }
+  }
+
+  [[nodiscard]] const std::vector<CallLink>& links() const { return links_; }
+
+ private:
+  /// A way to a caller, by its cost: links that count differently, calls that are missing, links,
+  /// the last process before.
+  struct Way {
+    std::uint32_t unequal = 0;
+    std::uint64_t missing = 0;
+    std::uint32_t depth = 0;
+    std::uint32_t parent = 0;
+    std::uint32_t process = 0;
+    auto operator<=>(const Way&) const = default;
+  };
+
+  CallLink* find(std::uint32_t process) {
+    const auto found = std::lower_bound(
+        links_.begin(), links_.end(), process,
+        [](const CallLink& link, std::uint32_t p) { return link.caller.process < p; });
+    return found == links_.end() || found->caller.process != process ? nullptr : &*found;
+  }
+
+  void grow(std::uint32_t reference) {
+    std::priority_queue<Way, std::vector<Way>, std::greater<>> ways;
+    ways.push({.parent = reference, .process = reference});
+    while (!ways.empty()) {
+      const Way way = ways.top();
+      ways.pop();
+      CallLink* link = find(way.process);
+      if (link == nullptr || link->parent != k_none) continue;
+      link->parent = way.parent;
+      link->depth = way.depth;
+      const std::uint64_t missing = way.missing + (most_ - link->caller.calls);
+      for (const Partner& partner : partners_[way.process]) {
+        const Partner* back = find(partner.process, way.process);
+        if (back == nullptr) continue;
+        const std::uint32_t unequal = way.unequal + (back->messages != partner.messages ? 1 : 0);
+        ways.push({unequal, missing, way.depth + 1, way.process, partner.process});
+      }
+    }
+  }
+  [[nodiscard]] const Partner* find(std::uint32_t of, std::uint32_t process) const {
+    const std::vector<Partner>& all = partners_[of];
+    const auto found = std::lower_bound(
+        all.begin(), all.end(), process,
+        [](const Partner& partner, std::uint32_t p) { return partner.process < p; });
+    return found == all.end() || found->process != process ? nullptr : &*found;
+  }
+
+  std::span<const std::vector<Partner>> partners_;
+  std::vector<CallLink> links_;
+  std::uint32_t most_ = 0;  ///< calls of a caller
+};
+
+}  // namespace
+
+std::vector<CallLink> link_callers(std::span<const Caller> callers,
+                                   std::span<const std::vector<Partner>> partners,
+                                   std::span<const std::uint32_t> references) {
+  std::vector<CallLink> links;
+  for (std::size_t first = 0; first < callers.size();) {
+    std::size_t end = first;
+    while (end < callers.size() && callers[end].space == callers[first].space) ++end;
+    const std::uint32_t reference = references[callers[first].space];
+    if (reference != k_none) {
+      const Tree tree(callers.subspan(first, end - first), partners, reference);
+      links.insert(links.end(), tree.links().begin(), tree.links().end());
+    }
+    first = end;
+  }
+  return links;
+}
+
+}  // namespace entrain::match
