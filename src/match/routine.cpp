@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -183,19 +184,39 @@ Routine find_steady_routine(std::span<const std::uint32_t> kinds, std::uint64_t 
   return routine;
 }
 
-}  // namespace
-
-Routine find_routine(std::span<const std::uint32_t> kinds) {
-  const std::vector<bool> occasional = find_occasional(kinds);
+/// The routine of the operations that are not of these kinds.
+Routine find_routine_without(std::span<const std::uint32_t> kinds,
+                             const std::vector<bool>& left_out, std::uint64_t occasional) {
   std::vector<std::uint32_t> places, steady;
   for (std::uint32_t at = 0; at < kinds.size(); ++at) {
-    if (occasional[kinds[at]]) continue;
+    if (left_out[kinds[at]]) continue;
     places.push_back(at);
     steady.push_back(kinds[at]);
   }
-  Routine routine = find_steady_routine(steady, kinds.size() - steady.size());
+  Routine routine = find_steady_routine(steady, occasional);
   for (Missing& one : routine.missing) one.before = places[one.before];
   return routine;
+}
+
+}  // namespace
+
+Routine find_routine(std::span<const std::uint32_t> kinds, const std::vector<bool>& calls) {
+  const std::vector<bool> occasional = find_occasional(kinds);
+  const auto number =
+      std::count_if(kinds.begin(), kinds.end(), [&](std::uint32_t k) { return occasional[k]; });
+  Routine routine = find_routine_without(kinds, occasional, static_cast<std::uint64_t>(number));
+  if (routine.is_reliable) return routine;
+  // Calls may follow a rhythm of their own.
+  std::vector<std::uint32_t> messages;
+  std::copy_if(kinds.begin(), kinds.end(), std::back_inserter(messages),
+               [&](std::uint32_t kind) { return !calls[kind]; });
+  if (messages.size() == kinds.size() || messages.empty()) return routine;
+  std::vector<bool> left_out = find_occasional(messages);
+  left_out.resize(calls.size());
+  const auto rest =
+      std::count_if(messages.begin(), messages.end(), [&](std::uint32_t k) { return left_out[k]; });
+  for (std::size_t k = 0; k < calls.size(); ++k) left_out[k] = left_out[k] || calls[k];
+  return find_routine_without(kinds, left_out, static_cast<std::uint64_t>(rest));
 }
 
 }  // namespace entrain::match

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "match/routine.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,32 +25,36 @@ std::vector<std::uint32_t> without(std::vector<std::uint32_t> kinds, std::size_t
   return kinds;
 }
 
+Routine routine_of(const std::vector<std::uint32_t>& kinds) {
+  return find_routine(kinds, std::vector<bool>(100, false));
+}
+
 TEST(Routine, without_losses_misses_nothing) {
-  const Routine routine = find_routine(rounds(50));
+  const Routine routine = routine_of(rounds(50));
   EXPECT_TRUE(routine.is_reliable);
   EXPECT_THAT(routine.missing, IsEmpty());
 }
 
 TEST(Routine, misses_an_operation) {
-  const Routine routine = find_routine(without(rounds(50), 122, 1));
+  const Routine routine = routine_of(without(rounds(50), 122, 1));
   EXPECT_TRUE(routine.is_reliable);
   EXPECT_THAT(routine.missing, ElementsAre(Missing{122, 2}));
 }
 
 TEST(Routine, misses_several_in_a_row) {
-  const Routine routine = find_routine(without(rounds(50), 124, 4));
+  const Routine routine = routine_of(without(rounds(50), 124, 4));
   EXPECT_THAT(routine.missing,
               ElementsAre(Missing{124, 4}, Missing{124, 5}, Missing{124, 0}, Missing{124, 1}));
 }
 
 TEST(Routine, does_not_see_that_a_whole_round_is_missing) {
-  EXPECT_THAT(find_routine(without(rounds(50), 124, 6)).missing, IsEmpty());
+  EXPECT_THAT(routine_of(without(rounds(50), 124, 6)).missing, IsEmpty());
 }
 
 TEST(Routine, takes_an_operation_out_of_turn_for_what_it_is) {
   std::vector<std::uint32_t> kinds = without(rounds(50), 102, 1);
   kinds.insert(kinds.begin() + 100, 7);
-  const Routine routine = find_routine(kinds);
+  const Routine routine = routine_of(kinds);
   EXPECT_TRUE(routine.is_reliable);
   EXPECT_THAT(routine.missing, ElementsAre(Missing{103, 0}));
 }
@@ -67,17 +73,35 @@ TEST(Routine, looks_past_what_is_done_once_in_a_while) {
   const std::vector<std::uint32_t> kinds = rounds_with_calls(300);
   ASSERT_EQ(kinds[549], 9u);
   // The 5 before the 9 is missing; it is the 0 behind the 9 that is odd.
-  const Routine routine = find_routine(without(kinds, 548, 1));
+  const Routine routine = routine_of(without(kinds, 548, 1));
   EXPECT_TRUE(routine.is_reliable);
   EXPECT_THAT(routine.missing, ElementsAre(Missing{549, 5}));
   // The 0 behind it.
-  EXPECT_THAT(find_routine(without(kinds, 550, 1)).missing, ElementsAre(Missing{550, 0}));
+  EXPECT_THAT(routine_of(without(kinds, 550, 1)).missing, ElementsAre(Missing{550, 0}));
+}
+
+TEST(Routine, of_messages_is_found_between_calls_with_a_rhythm_of_their_own) {
+  std::vector<std::uint32_t> kinds;
+  std::vector<bool> calls(13, false);
+  for (const std::uint32_t call : {10, 11, 12}) calls[call] = true;
+  for (std::uint32_t k = 0; k < 400; ++k) {
+    kinds.insert(kinds.end(), {0, 1, 2, 3});
+    for (const std::uint32_t call : {10, 11, 12}) {
+      if (k * k * call % 97 % 2 == 0) kinds.push_back(call);
+    }
+  }
+  EXPECT_FALSE(routine_of(kinds).is_reliable);
+  const auto second =
+      static_cast<std::size_t>(std::find(kinds.begin() + 1000, kinds.end(), 2) - kinds.begin());
+  const Routine routine = find_routine(without(kinds, second, 1), calls);
+  EXPECT_TRUE(routine.is_reliable);
+  EXPECT_THAT(routine.missing, ElementsAre(Missing{static_cast<std::uint32_t>(second), 2}));
 }
 
 TEST(Routine, is_not_reliable_if_most_is_done_once_in_a_while) {
   std::vector<std::uint32_t> kinds;
   for (std::uint32_t k = 0; k < 3000; ++k) kinds.push_back(k * k % 977 % 40);
-  EXPECT_FALSE(find_routine(kinds).is_reliable);
+  EXPECT_FALSE(routine_of(kinds).is_reliable);
 }
 
 TEST(Routine, leaves_open_what_may_be_missing_in_two_ways) {
@@ -88,7 +112,7 @@ TEST(Routine, leaves_open_what_may_be_missing_in_two_ways) {
     if (k != 150) kinds.push_back(k % 2 == 0 ? 8 : 9);
     kinds.push_back(4);
   }
-  const Routine routine = find_routine(kinds);
+  const Routine routine = routine_of(kinds);
   EXPECT_TRUE(routine.is_reliable);
   EXPECT_THAT(routine.missing, IsEmpty());
 }
@@ -100,8 +124,8 @@ TEST(Routine, needs_repetition) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     kinds.push_back(static_cast<std::uint32_t>(state >> 61));
   }
-  EXPECT_FALSE(find_routine(kinds).is_reliable);
-  EXPECT_TRUE(find_routine({}).missing.empty());
+  EXPECT_FALSE(routine_of(kinds).is_reliable);
+  EXPECT_TRUE(routine_of({}).missing.empty());
 }
 
 }  // namespace

@@ -115,7 +115,9 @@ class SideFinder {
       kinds.push_back(all.back());
       in_order_.push_back(s);
     }
-    const Routine routine = find_routine(kinds);
+    std::vector<bool> calls;
+    for (const Kind& kind : kinds_) calls.push_back(kind.what == What::collective);
+    const Routine routine = find_routine(kinds, calls);
     if (!routine.is_reliable) {
       for (const Step& step : steps_) count(step);
       return;

@@ -66,12 +66,15 @@ struct Next {
 
 class Finder {
  public:
-  explicit Finder(std::span<const Deed> deeds) : deeds_(deeds) {
+  /// `with_calls`: else calls are listed, but nothing follows them.
+  Finder(std::span<const Deed> deeds, bool with_calls) : deeds_(deeds) {
     for (const Deed& deed : deeds) {
       kinds_ = std::max<std::uint64_t>(kinds_, std::uint64_t{deed.kind} + 1);
-      if (!deed.displaced) ++listed_;
+      if (!deed.displaced && (with_calls || !deed.call)) ++listed_;
     }
-    seldom_.resize(kinds_);
+    apart_.resize(kinds_);
+    for (const Deed& deed : deeds) apart_[deed.kind] = deed.call && !with_calls;
+    seldom_ = apart_;
     note_all();
     find_seldom();
     next_ = {};
@@ -80,8 +83,10 @@ class Finder {
 
   Habit run() {
     std::uint64_t inexplicable = 0, listed = 0;
-    std::uint64_t unexpected = static_cast<std::uint64_t>(std::count_if(
-        deeds_.begin(), deeds_.end(), [&](const Deed& d) { return !d.displaced && is_seldom(d); }));
+    auto unexpected = static_cast<std::uint64_t>(
+        std::count_if(deeds_.begin(), deeds_.end(), [&](const Deed& deed) {
+          return !deed.displaced && is_seldom(deed) && !apart_[deed.kind];
+        }));
     if (10 * unexpected > listed_) return {};
     Context context;
     for (std::uint32_t d = 0; d < deeds_.size(); ++d) {
@@ -142,11 +147,13 @@ class Finder {
     std::vector<std::int64_t> balance(kinds_, 0);  // times with a small share, less the others
     Context context;
     for (const Deed& deed : deeds_) {
-      if (deed.displaced) continue;
+      if (deed.displaced || apart_[deed.kind]) continue;
       balance[deed.kind] += after(context).at_least(deed.kind, 8) ? -1 : 1;
       context = context.then(deed.kind);
     }
-    for (std::size_t kind = 0; kind < balance.size(); ++kind) seldom_[kind] = balance[kind] > 0;
+    for (std::size_t kind = 0; kind < balance.size(); ++kind) {
+      seldom_[kind] = apart_[kind] || balance[kind] > 0;
+    }
   }
   [[nodiscard]] const Next& after(const Context& context) const {
     const Next* found = next_.find(context);
@@ -221,6 +228,7 @@ class Finder {
   Next unknown_;
   Habit habit_;
   std::uint64_t kinds_ = 0;   ///< of all deeds
+  std::vector<bool> apart_;   ///< per kind: a call that is left out of what follows what
   std::vector<bool> seldom_;  ///< per kind
   /// Displaced deeds, and turns that had no record when they were made. Second: listed deeds
   /// before.
@@ -230,6 +238,15 @@ class Finder {
 
 }  // namespace
 
-Habit find_habit(std::span<const Deed> deeds) { return Finder(deeds).run(); }
+Habit find_habit(std::span<const Deed> deeds) {
+  Habit habit = Finder(deeds, true).run();
+  if (habit.firm) return habit;
+  const auto matters = [&](bool call) {
+    return std::any_of(deeds.begin(), deeds.end(),
+                       [&](const Deed& deed) { return !deed.displaced && deed.call == call; });
+  };
+  // Calls may have a habit of their own.
+  return matters(true) && matters(false) ? Finder(deeds, false).run() : habit;
+}
 
 }  // namespace entrain::verify

@@ -13,6 +13,7 @@ namespace entrain::verify {
 struct Deed {
   std::uint32_t kind = 0;  ///< equal for operations that a program takes for the same
   bool displaced = false;  ///< its place is unknown: others of its like are listed where posted
+  bool call = false;       ///< of a collective
 };
 
 /// Something that a process did, in its order: a deed, or one of which there is no record.

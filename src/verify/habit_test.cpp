@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "verify/habit.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace entrain::verify {
@@ -58,6 +60,24 @@ TEST(Habit, does_not_mind_what_comes_seldom) {
   EXPECT_EQ(habit.turns[495].kind, 8u);
   EXPECT_EQ(habit.turns[496].deed, k_none);
   EXPECT_EQ(habit.turns[496].kind, whole[495].kind);
+}
+
+TEST(Habit, of_messages_may_stand_alone) {
+  std::vector<Deed> deeds;
+  for (std::uint32_t d = 0; d < 1500; ++d) {
+    deeds.push_back({.kind = d % 5});
+    for (const std::uint32_t call : {5, 6, 7, 8}) {
+      if (d * d * call % 89 % 4 == 0) deeds.push_back({.kind = call, .call = true});
+    }
+  }
+  const auto lost = std::find_if(deeds.begin() + 1200, deeds.end(),
+                                 [](const Deed& deed) { return deed.kind == 3; });
+  deeds.erase(lost);
+  const Habit habit = find_habit(deeds);
+  EXPECT_TRUE(habit.firm);
+  EXPECT_EQ(habit.unlisted, 1u);
+  for (Deed& deed : deeds) deed.call = false;
+  EXPECT_FALSE(find_habit(deeds).firm);
 }
 
 TEST(Habit, gives_a_displaced_deed_the_turn_that_is_missing) {

@@ -107,7 +107,9 @@ class Writer {
           *kinds.insert(name, static_cast<std::uint32_t>(kinds.size())).first;
       const trace::EventKind listed = event(step.number).kind;
       some_posted |= step.post != k_none && listed == trace::EventKind::irecv_request;
-      deeds_.push_back({kind, step.post != k_none && listed == trace::EventKind::irecv});
+      deeds_.push_back({.kind = kind,
+                        .displaced = step.post != k_none && listed == trace::EventKind::irecv,
+                        .call = step.post == k_none});
       if (kind == first_steps_.size()) first_steps_.push_back(step);
     }
     displaced_.resize(outline_.posts.size(), false);
