@@ -42,6 +42,7 @@ endfunction()
 set(ENTRAIN_LIBRARY_eigen Eigen3::Eigen)
 set(ENTRAIN_LIBRARY_json nlohmann_json::nlohmann_json)
 set(ENTRAIN_LIBRARY_cli11 CLI11::CLI11)
+set(ENTRAIN_LIBRARY_simdjson simdjson::simdjson)
 if(ENTRAIN_HAS_OTF2_LIBRARY)
   set(ENTRAIN_LIBRARY_otf2 PkgConfig::otf2)
 endif()
@@ -50,7 +51,7 @@ endif()
 function(entrain_libraries_of result room)
   set(targets)
   foreach(library IN LISTS ENTRAIN_${room}_LIBRARIES)
-    if(NOT library MATCHES "^(eigen|json|cli11|otf2)$")
+    if(NOT library MATCHES "^(eigen|json|cli11|simdjson|otf2)$")
       message(FATAL_ERROR "src/rooms.txt: ${room} names the library ${library}, which "
                           "cmake/Rooms.cmake does not know")
     endif()
@@ -138,7 +139,8 @@ function(entrain_add_library)
   target_link_libraries(
     entrain
     PUBLIC tl::expected
-    PRIVATE $<BUILD_INTERFACE:standard_settings> fmt::fmt Threads::Threads)
+    PRIVATE $<BUILD_INTERFACE:standard_settings> fmt::fmt Threads::Threads
+            simdjson::simdjson)
   if(ENTRAIN_HAS_OTF2_LIBRARY)
     target_link_libraries(entrain PRIVATE PkgConfig::otf2)
   endif()

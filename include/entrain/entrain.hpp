@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include <entrain/align.hpp>
 #include <entrain/clock_map.hpp>
 #include <entrain/compare.hpp>
 #include <entrain/distort.hpp>
@@ -44,6 +45,30 @@ struct ClockMaps {
 };
 Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
                              Progress* progress = nullptr);
+
+/// Finds one time for clocks of any kind of trace, from its edges: the same as correct() without
+/// amortization does for an archive that has these edges. Sessions of the clocks count as clock
+/// offsets do. Does not print or write, and needs no archive.
+///
+/// Errors: ErrorKind::usage for edges and clocks that contradict their descriptions, naming the
+/// element; ErrorKind::input for sessions out of order and a limit on rates that the edges
+/// contradict; ErrorKind::interrupted.
+Result<Alignment> align(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
+                        Progress* progress = nullptr);
+
+/// The same for tables, which may be larger than the memory. Into `files.output` go maps.csv,
+/// bounds.csv if bounds are wanted, report.json and the mapped table under its own name. Errors as
+/// above, and ErrorKind::input for damaged tables, with line and column.
+Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
+                          Progress* progress = nullptr);
+
+/// Writes the edges of an archive as a table for align(): CSV, or JSON lines if the name of
+/// `output` ends in .jsonl, .ndjson or .json; and its clocks beside it (clocks_file_of()). Both
+/// must not exist, unless `force`. align() makes of them the maps that correct() without
+/// amortization makes of the archive, to the bit.
+Result<EdgesReport> write_edges(const std::filesystem::path& archive,
+                                const std::filesystem::path& output, const CheckOptions& options,
+                                bool force = false, Progress* progress = nullptr);
 
 /// Compares the times of two archives of the same trace, event for event.
 Result<CompareReport> compare(const std::filesystem::path& a, const std::filesystem::path& b,

@@ -185,6 +185,11 @@ class Presynchroniser {
   }
 
   Result<void> read_samples() {
+    if (options_.exchanges != nullptr) {
+      samples_ = *options_.exchanges;
+      any_samples_ = processes_.any(!samples_.empty());
+      return {};
+    }
     const std::filesystem::path folder = options_.measured_apart.empty()
                                              ? std::filesystem::path(trace_.path).parent_path()
                                              : std::filesystem::path(options_.measured_apart);
@@ -289,6 +294,10 @@ class Presynchroniser {
   [[nodiscard]] std::string source() const {
     const std::string& apart = options_.measured_apart;
     const bool records = *method_ == Method::linear || !any_samples_;
+    if (options_.exchanges != nullptr) {
+      return records ? "clock sessions"
+                     : fmt::format("exchanges of clock sessions, {}", text_of(options_.condensing));
+    }
     const std::string from =
         records ? (apart.empty() ? "ClockOffset records" : k_clock_offsets)
                 : fmt::format("{}, {}", k_clock_samples, text_of(options_.condensing));

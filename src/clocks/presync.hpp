@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 
 #include "base/team.hpp"
 #include "clocks/error_estimate.hpp"
+#include "clocks/samples.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::clocks {
@@ -48,6 +50,8 @@ struct PresyncOptions {
   SplineSessions spline = SplineSessions::undisturbed;
   bool report = false;  ///< fill Presynchronised::clocks and ::errors
   bool as_reader = false;
+  /// The exchanges of the sessions, in place of the recorder's file; null: the file counts.
+  const std::map<LocationIndex, LocationSamples>* exchanges = nullptr;
 };
 
 /// Builds the presync maps. If a time would be negative, all locations are moved by the same

@@ -78,6 +78,19 @@ class Finder {
   /// Scans the archive. `domains`: per location, or empty; locations with equal numbers get one
   /// process.
   Result<void> read(const std::filesystem::path& archive, std::span<const std::uint32_t> domains) {
+    clocks::PresyncOptions presync(options_);
+    if (use_.given != nullptr) {
+      t_.loaded = std::move(use_.given->loaded);
+      presync.exchanges = &use_.given->exchanges;
+    } else {
+      TRY(load(archive, domains));
+    }
+    const Stopwatch watch(t_.presync_s);
+    TRY_ASSIGN(t_.measured, clocks::presynchronise(t_.loaded.share(processes_), presync));
+    return {};
+  }
+
+  Result<void> load(const std::filesystem::path& archive, std::span<const std::uint32_t> domains) {
     {
       const Stopwatch watch(t_.scan_s);
       t_.loaded = {};
@@ -92,13 +105,15 @@ class Finder {
       TRY_ASSIGN(t_.archive, session::otf2_archive(t_.loaded));
       TRY(otf2::check_writable(*t_.archive));
     }
-    const Stopwatch watch(t_.presync_s);
-    TRY_ASSIGN(t_.measured, clocks::presynchronise(t_.loaded.share(processes_), options_));
     return {};
   }
 
   Result<void> build_graph() {
     const Stopwatch watch(t_.match_s);
+    if (use_.given != nullptr) {
+      t_.graph = std::move(use_.given->graph);
+      return {};
+    }
     session::begin_phase(progress_, "match");
     t_.graph = {};
     TRY_ASSIGN(t_.graph,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -52,21 +53,31 @@ enum class Purpose {
   correction  ///< the graph is built, clock domains are found, clocks are bent where necessary
 };
 
+/// A trace in memory with its graph, for a timeline of no archive.
+struct GivenTrace {
+  session::LoadedTrace loaded;
+  match::Graph graph;
+  std::map<LocationIndex, clocks::LocationSamples> exchanges;  ///< of its clock sessions
+};
+
 /// How a timeline is used.
 struct TimelineUse {
   Purpose purpose = Purpose::check;
   bool every_event = false;  ///< nodes for all communication events (match::Options)
   bool writing = false;      ///< refuse an archive that cannot be written anew, before long work
   bool overlay = false;      ///< the maps are for an OTF2 reader, which needs knots around flushes
+  /// Taken instead of what an archive holds, for a team of one process; moved from. May be null.
+  GivenTrace* given = nullptr;
 };
 
 /// Fills `report` with the mean and the largest distance between the times of the nodes by presync
 /// and by `measured`. To be called again if the presync changes. Collective.
 void measure_shift(session::Workers& workers, Timeline& timeline);
 
-/// Reads an archive and finds the times of its events. Collective over the processes; the same for
-/// any number of them. Errors: those of load(), presynchronise() and match::build_graph();
-/// ErrorKind::input for an archive that cannot be written, with TimelineUse::writing.
+/// Reads an archive, or takes TimelineUse::given, and finds the times of its events. Collective
+/// over the processes; the same for any number of them. Errors: those of load(), presynchronise()
+/// and match::build_graph(); ErrorKind::input for an archive that cannot be written, with
+/// TimelineUse::writing.
 ///
 /// Presync::automatic of a correction is Presync::causal where something is violated and the
 /// archive was not corrected before. Locations that share a clock get one map, but only where

@@ -103,6 +103,9 @@ struct Definitions {
   /// Per location: number of its machine (nearest shared-memory node of the system tree), dense
   /// from 0.
   std::vector<std::uint32_t> node_of;
+  /// Per location: number of a set of locations that are known to share a clock, or k_none. Empty:
+  /// k_property_clocks says what is known.
+  std::vector<std::uint32_t> known_clocks;
 };
 
 /// Latency class of an edge from location `a` to location `b`. `process_of` and `node_of` as in

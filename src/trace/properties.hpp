@@ -31,8 +31,8 @@ const std::string* find_property(const Definitions& definitions, std::string_vie
 /// members; without communicators, processes are in the order of their ranks.
 std::vector<std::uint32_t> ranks_of_processes(const Definitions& definitions);
 
-/// Per location the number of the set in k_property_clocks that its process belongs to, or k_none.
-/// Empty if the trace proves nothing, or says so in no form that can be understood, and for one
+/// Per location the number of the set in k_property_clocks that its process belongs to, or k_none;
+/// Definitions::known_clocks where there are any. Empty if the trace proves nothing, or says so in no form that can be understood, and for one
 /// that was corrected: its locations may have been moved apart.
 std::vector<std::uint32_t> proved_clocks(const Definitions& definitions);
 

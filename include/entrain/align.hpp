@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/options.hpp>
+#include <entrain/report.hpp>
+
+namespace entrain {
+
+/// A question and answer between a clock and the master's: at `time` the master's clock showed
+/// `time + offset`, certain to half of the round trip.
+struct ClockExchange {
+  std::uint64_t time = 0;        ///< stamp of the clock, ticks
+  std::int64_t offset = 0;       ///< ticks, at most 2^61 in size
+  std::uint64_t round_trip = 0;  ///< ticks of the clock
+  bool kept = true;              ///< false: among the slowest of its session
+};
+
+/// A measurement of a clock: at its stamp `time` the master's clock showed `time + offset`. The
+/// master itself has sessions whose offsets and half-widths are 0.
+struct ClockSession {
+  std::uint64_t time = 0;   ///< stamp of the clock, ticks
+  std::int64_t offset = 0;  ///< ticks, at most 2^61 in size
+  double half_width = 0;    ///< the offset is certain to within this, ticks; 0: unknown
+  /// All exchanges in order of time, one of which is {time, offset}. Empty: not known.
+  std::vector<ClockExchange> exchanges{};
+};
+
+/// Stamps of a clock from the first to the last, ticks.
+struct StampRange {
+  std::uint64_t first = 0, last = 0;
+};
+
+/// Something whose events are stamped by one clock and stand in the order of their stamps: a
+/// process, a thread, a host. All members but the name may be left out.
+struct Clock {
+  std::string name{};  ///< for reports; no two clocks have the same
+  std::string kind{};  ///< "timer", "wall", or "": as CheckOptions say
+  std::string
+      domain{};  ///< clocks of equal domains are known to be one physical clock; "": unknown
+  std::string process{};  ///< those of equal processes are in one process; "": in one of its own
+  std::string machine{};  ///< those of equal machines are in one; "": in one of its own
+  /// All events, also those without edges: the map should hold from the first to the last. Empty:
+  /// from the first to the last end of an edge.
+  std::optional<StampRange> events{};
+  std::uint64_t granule = 0;             ///< smallest distance of two different stamps; 0: unknown
+  std::vector<StampRange> flushes{};     ///< a map must not bend inside these
+  std::vector<ClockSession> sessions{};  ///< in strictly increasing order of time
+};
+
+/// All clocks of a run. Positions in `clocks` are the numbers by which edges name them. The first
+/// one is the reference where nothing else tells which.
+struct Clocks {
+  std::string name = "the edges";               ///< for messages: the file that the edges come from
+  std::uint64_t resolution_hz = 1'000'000'000;  ///< ticks per second of all clocks
+  std::vector<Clock> clocks{};
+  /// True if the sessions are the correction of an archive, and no measurements.
+  bool corrected = false;
+};
+
+/// A begin or an end in an instance of a collective.
+struct InstanceMember {
+  std::uint32_t clock = 0;  ///< position in Clocks::clocks
+  std::uint32_t rank = 0;   ///< only counts for EdgeKind::scan
+  std::uint64_t time = 0;   ///< ticks
+};
+
+/// An instance of a collective: every begin precedes every end of another clock; with
+/// EdgeKind::scan only the ends of higher rank. Its members stand together in Edges::members,
+/// begins first; those of a scan in order of rank.
+struct CollectiveInstance {
+  EdgeKind kind = EdgeKind::n_to_n;
+  /// The ends are known to coincide about, as in a barrier. It is noted, and has no effect yet.
+  bool ends_coincide = false;
+  std::uint64_t first = 0;   ///< position of its first member in Edges::members
+  std::uint32_t begins = 0;  ///< number of begins
+  std::uint32_t ends = 0;    ///< number of ends, after the begins
+};
+
+/// Happened-before edges between clocks: at `cause_time` of its clock something happened without
+/// which `effect_time` of another clock could not have come. Views of arrays, which must outlive
+/// the call: nothing is copied. Edges inside one clock count for nothing.
+///
+/// Example: a message is sent at 100 by clock 0 and received at 90 by clock 1. One element in each
+/// array: cause_clock {0}, cause_time {100}, effect_clock {1}, effect_time {90}.
+struct Edges {
+  std::span<const std::uint32_t> cause_clock{};   ///< positions in Clocks::clocks
+  std::span<const std::uint64_t> cause_time{};    ///< ticks, below 2^63
+  std::span<const std::uint32_t> effect_clock{};  ///< as cause_clock
+  std::span<const std::uint64_t> effect_time{};   ///< as cause_time
+  /// Least time from cause to effect, ticks, 0 to 2^52; empty: 0 for all. The larger one of this
+  /// and CheckOptions::mu counts. At most 65,535 different ones.
+  std::span<const std::int64_t> min_delay{};
+  std::span<const EdgeKind> kind{};  ///< for the report; empty: all p2p
+
+  std::span<const CollectiveInstance> instances{};
+  std::span<const InstanceMember> members{};
+};
+
+struct AlignOptions {
+  /// As for correct(), where they concern edges, sessions and clocks. `mu` must be automatic,
+  /// one_tick or fixed; `bounds.wanted` proves how wrong the maps can be.
+  CheckOptions check;
+};
+
+struct AlignReport {
+  CheckReport before;                 ///< by the clocks as measured
+  TimelineReport timeline;            ///< how the maps were found
+  CheckReport after;                  ///< by the maps
+  std::optional<ClockBounds> bounds;  ///< of the maps, only if asked for
+  std::vector<std::string> notes;     ///< what was assumed of the tables
+  std::string output{};               ///< folder that was written, or ""
+  Counters left_out;  ///< "edges_inside_a_clock", "instances_without_pairs", ...; no zeros
+};
+
+/// Tables of edges and clocks to align, and where the result goes (docs/manual/align.md).
+struct AlignFiles {
+  std::filesystem::path edges;  ///< CSV with a header, or JSON lines
+  /// Tables of clocks and sessions. Empty: FILE.clocks.csv beside FILE.csv if there is one.
+  std::vector<std::filesystem::path> clocks{};
+  std::uint64_t resolution_hz = 0;  ///< ticks per second; 0: as the clocks say, else 10^9
+  std::filesystem::path output{};   ///< new folder for maps and reports; empty: nothing is written
+  bool force = false;               ///< replace an existing output folder
+  std::filesystem::path apply{};    ///< table of CSV whose times are to be mapped; empty: none
+  std::string time_column{};        ///< of that table: whole ticks
+  std::string clock_column{};       ///< of that table: names of clocks
+};
+
+/// The file that write_edges() writes beside a file of edges, and in which align() looks for
+/// clocks: FILE.clocks.csv for FILE.csv.
+std::filesystem::path clocks_file_of(const std::filesystem::path& edges);
+
+struct EdgesReport {
+  CheckReport counts;                   ///< of the edges, by the clocks as measured
+  std::string edges_file, clocks_file;  ///< as written
+  std::uint64_t edges = 0;              ///< rows of single edges
+  std::uint64_t instances = 0;          ///< of collectives
+  std::uint64_t members = 0;            ///< rows of begins and ends
+  std::uint64_t sessions = 0;           ///< measurements of clocks
+};
+
+/// The result of align(): one clock map per clock.
+struct Alignment {
+  std::vector<ClockMap> maps;  ///< stamp -> common time, ticks; as Clocks::clocks
+  AlignReport report;
+};
+
+}  // namespace entrain

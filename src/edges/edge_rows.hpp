@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <entrain/report.hpp>
+
+#include "edges/names.hpp"
+#include "table/reader.hpp"
+
+namespace entrain::edges {
+
+/// A row that is a begin or an end of an instance of a collective.
+struct MemberRow {
+  std::uint32_t instance = 0, clock = 0;  ///< numbers of names
+  std::uint64_t time = 0;
+  std::uint64_t line = 0;
+  std::uint32_t rank = 0;
+  EdgeKind kind = EdgeKind::n_to_n;
+  bool is_end = false;
+  bool sync = false;
+  bool has_kind = false;
+  bool has_rank = false;
+};
+
+/// The rows of a piece of a table of edges, with names numbered within the piece. One thread uses
+/// it.
+class EdgeRows {
+ public:
+  /// `wants_delays`: keep min_delay, of edges without one as 0.
+  explicit EdgeRows(bool wants_delays) : wants_delays_(wants_delays) {}
+
+  /// Forgets everything, and keeps the memory.
+  void clear();
+  /// Takes a row; false, with the problem, if it refuses it.
+  bool take(const table::Row& row, table::Problem& problem);
+
+  std::vector<std::uint32_t> cause_clock, effect_clock;
+  std::vector<std::uint64_t> cause_time, effect_time;
+  std::vector<std::int64_t> min_delay;
+  std::vector<EdgeKind> kind;
+  std::vector<MemberRow> members;
+  Names clocks, instances;
+  std::vector<std::uint64_t> clock_lines;  ///< per name of a clock: where it is first
+  std::vector<std::size_t> clock_columns;  ///< and in which column
+  std::uint64_t other_kinds = 0;           ///< rows whose kind is a word of the user's own
+  std::string other_kind;                  ///< the first such word
+
+ private:
+  bool take_edge(const table::Row& row, table::Problem& problem);
+  bool take_member(const table::Row& row, table::Problem& problem);
+  bool add_member(MemberRow member, std::size_t clock, std::size_t time, const table::Row& row,
+                  table::Problem& problem);
+  bool number(const table::Row& row, std::size_t column, std::uint32_t& clock,
+              table::Problem& problem);
+  /// The kind that a row names; `other` for no word, and for words of the user's own.
+  EdgeKind kind_of(std::string_view word, EdgeKind other);
+
+  bool wants_delays_;
+};
+
+}  // namespace entrain::edges

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <span>
+
+#include <entrain/align.hpp>
+#include <entrain/error.hpp>
+
+namespace entrain::edges {
+
+/// Reads tables of clocks and their sessions (docs/manual/align.md), in order: CSV or JSON lines.
+/// `resolution_hz`: 0, or what all clocks must have. Errors: ErrorKind::input, with line and column
+/// for a row that is refused: a clock that is described twice, times that are no whole ticks, two
+/// sessions at one time, several resolutions.
+Result<Clocks> read_clocks(std::span<const std::filesystem::path> files,
+                           std::uint64_t resolution_hz);
+
+}  // namespace entrain::edges

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/align.hpp"
+
+#include <utility>
+
+#include <entrain/entrain.hpp>
+
+#include "base/stopwatch.hpp"
+#include "base/try.hpp"
+#include "causal/prove.hpp"
+#include "clocks/warnings.hpp"
+#include "edges/check.hpp"
+#include "edges/graph.hpp"
+#include "edges/trace.hpp"
+#include "engine/edge_counts.hpp"
+#include "session/phase.hpp"
+#include "session/workers.hpp"
+
+namespace entrain {
+
+namespace engine {
+
+namespace {
+
+Result<void> check_options(const CheckOptions& options) {
+  if (options.mu.source == MuSource::delays || options.mu.source == MuSource::round_trip) {
+    return fail(ErrorKind::usage,
+                "edges show no latencies; give mu in seconds, as 1tick or auto, or min_delay for "
+                "each edge");
+  }
+  if (!options.clock_samples.empty()) {
+    return fail(ErrorKind::usage,
+                "edges belong to no ranks of MPI, so --clock-samples does not say whose "
+                "measurements they are; give them as sessions of the clocks");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
+                              Progress* progress) {
+  TRY(check_options(options.check));
+  session::begin_phase(progress, "match");
+  TRY(edges::check(clocks, edges, options.check.threads));
+  AlignInput input;
+  trace::Trace& trace = input.given.loaded.trace;
+  trace.path = clocks.name;
+  trace.definitions = edges::definitions_of(clocks);
+  const MuTicks mu = choose_mu(trace, {}, options.check.mu).ticks;
+  TRY_ASSIGN(edges::EdgeGraph made,
+             edges::graph_of(trace.definitions, edges, mu, options.check.threads, progress));
+  trace.locations = edges::skeletons_of(clocks, made.graph);
+  for (const trace::LocationSkeleton& location : trace.locations) {
+    made.graph.granule.push_back(location.granule);
+  }
+  input.given.loaded.partition = trace::undivided(trace.definitions);
+  input.given.graph = std::move(made.graph);
+  input.given.exchanges = edges::exchanges_of(clocks);
+  input.left_out = std::move(made.left_out);
+  return input;
+}
+
+Result<Alignment> align(AlignInput input, const AlignOptions& options, Progress* progress) {
+  const CheckOptions& check = options.check;
+  Alignment result;
+  AlignReport& report = result.report;
+  session::Workers workers(check.threads);
+  const TimelineUse use{.purpose = Purpose::correction, .given = &input.given};
+  TRY_ASSIGN(Timeline t, find_timeline(workers, {}, check, use, progress));
+  const causal::Context context = causal_context(workers, t, progress);
+  if (check.bounds.wanted) {
+    session::begin_phase(progress, "bounds");
+    TRY_ASSIGN(const causal::ProvenIntervals proven,
+               causal::prove_intervals(context, t.shared_clocks, t.presync, check.bounds));
+    report.bounds = causal::judge(context.share, proven, t.presync.maps, check.bounds.rows);
+    report.bounds->mu_source = t.mu.source;
+  }
+  session::begin_phase(progress, "check");
+  report.before = count_edges(context, t.measured.maps, t.domains, check);
+  report.before.presync = t.measured.method;
+  report.before.clocks = std::move(t.measured.clocks);
+  report.after = count_edges(context, t.presync.maps, t.domains, check);
+  report.after.presync = t.presync.method;
+  report.before.mu_source = report.after.mu_source = t.mu.source;
+  clocks::warn_of_violations(report.before);
+  report.timeline = std::move(t.report);
+  report.left_out = std::move(input.left_out);
+  result.maps = std::move(t.presync.maps);
+  return result;
+}
+
+}  // namespace engine
+
+Result<Alignment> align(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
+                        Progress* progress) {
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  TRY_ASSIGN(engine::AlignInput input, engine::take_edges(clocks, edges, options, progress));
+  return engine::align(std::move(input), options, progress);
+}
+
+}  // namespace entrain

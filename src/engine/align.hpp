@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <entrain/align.hpp>
+#include <entrain/error.hpp>
+#include <entrain/progress.hpp>
+
+#include "engine/mu.hpp"
+#include "engine/timeline.hpp"
+
+namespace entrain::engine {
+
+/// Clocks and edges in the form that causal/ works on; they are not needed afterwards.
+struct AlignInput {
+  GivenTrace given;
+  Counters left_out;  ///< as AlignReport
+};
+
+/// Checks clocks and edges and takes them over. Errors: those of edges::check() and
+/// edges::graph_of(); ErrorKind::usage for options that need an archive.
+Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
+                              Progress* progress);
+
+/// entrain::align(), after take_edges().
+Result<Alignment> align(AlignInput input, const AlignOptions& options, Progress* progress);
+
+}  // namespace entrain::engine

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/edge_counts.hpp"
+
+#include <array>
+#include <limits>
+#include <vector>
+
+#include "base/big_vector.hpp"
+#include "causal/node_times.hpp"
+#include "match/parts.hpp"
+#include "verify/pair_counts.hpp"
+#include "verify/verdict.hpp"
+
+namespace entrain::engine {
+namespace {
+
+/// The edge with the smallest margin of its kind; the first one of equals.
+struct Worst {
+  std::int64_t margin = std::numeric_limits<std::int64_t>::max();
+  NodeIndex send = k_none, receive = k_none;
+};
+
+/// The counts of a part of the graph.
+struct Counts {
+  std::array<verify::PairCounts, k_edge_kinds> of{};
+  std::array<Worst, k_edge_kinds> worst{};
+  verify::PairCounts inside;
+
+  void add(const Counts& other) {
+    for (std::size_t k = 0; k < k_edge_kinds; ++k) {
+      of[k] += other.of[k];
+      if (other.worst[k].margin < worst[k].margin) worst[k] = other.worst[k];
+    }
+    inside += other.inside;
+  }
+};
+
+class Counter {
+ public:
+  Counter(const causal::Context& context, std::span<const ClockMap> maps,
+          const trace::ClockDomains& domains)
+      : context_(context), graph_(context.graph), domains_(domains) {
+    causal::evaluate_nodes(context, times_,
+                           [&](LocationIndex l) { return ClockMap::Cursor(maps[l]); });
+  }
+
+  Counts run() {
+    const std::vector<match::Part> parts = match::parts_of(graph_, context_.threads);
+    std::vector<Counts> of_parts(parts.size());
+    match::for_parts(parts, [&](const match::Part& part, std::size_t i) {
+      match::for_edges(graph_, part, [&](const match::Edge& edge, LocationIndex to) {
+        add(edge, to, of_parts[i]);
+      });
+      for (const match::Exchange& exchange : part.exchanges) add(exchange, of_parts[i]);
+    });
+    Counts all;
+    for (const Counts& part : of_parts) all.add(part);
+    return all;
+  }
+
+  [[nodiscard]] EdgeEnd end(NodeIndex node) const {
+    const LocationIndex l = graph_.location_of(node);
+    const trace::Definitions& definitions = context_.trace().definitions;
+    return {.location = definitions.locations[l].id,
+            .process = trace::process_name(definitions, l),
+            .region = {},
+            .local_ticks = graph_.stamp[node],
+            .ticks = times_[node]};
+  }
+
+ private:
+  void add(const match::Edge& edge, LocationIndex to, Counts& counts) const {
+    const auto kind = static_cast<std::size_t>(edge.kind);
+    const std::int64_t margin = verify::margin(times_[edge.receive], times_[edge.send]);
+    const verify::PairCounts one{
+        .count = 1,
+        .violations = margin < 0 ? 1u : 0u,
+        .below_latency = margin < graph_.mu_of(edge, context_.mu) ? 1u : 0u,
+        .equal = margin == 0 ? 1u : 0u};
+    counts.of[kind] += one;
+    if (!domains_.trivial() && domains_.of[graph_.location_of(edge.send)] == domains_.of[to]) {
+      counts.inside += one;
+    }
+    if (margin < counts.worst[kind].margin) counts.worst[kind] = {margin, edge.send, edge.receive};
+  }
+
+  void add(const match::Exchange& exchange, Counts& counts) const {
+    verify::Instance instance;
+    instance.kind = exchange.kind;
+    instance.ordered = exchange.ordered;
+    fill(graph_.sends(exchange), instance.sends);
+    fill(graph_.receives(exchange), instance.receives);
+    verify::sort_sides(instance);
+    const auto& [sends, receives] = std::tie(instance.sends, instance.receives);
+    const auto kind = static_cast<std::size_t>(exchange.kind);
+    counts.of[kind] += verify::count_pairs(sends, receives, exchange.ordered, context_.mu);
+    if (!domains_.trivial()) {
+      counts.inside += verify::count_pairs_of_one_clock(sends, receives, exchange.ordered,
+                                                        context_.mu, domains_.of);
+    }
+    const auto worst =
+        verify::worst_pair(sends, receives, exchange.ordered, {}, counts.worst[kind].margin);
+    if (!worst || worst->margin_ticks >= counts.worst[kind].margin) return;
+    counts.worst[kind] = {worst->margin_ticks, sends[worst->send].event.event,
+                          receives[worst->receive].event.event};
+  }
+
+  /// The number of a node stands for that of its event.
+  void fill(std::span<const match::Participant> side, std::vector<verify::Moment>& moments) const {
+    for (const match::Participant& one : side) {
+      moments.push_back({.time = times_[one.node],
+                         .event = {one.location, one.node},
+                         .process = graph_.process_of[one.location],
+                         .machine = graph_.node_of[one.location],
+                         .rank = one.order});
+    }
+  }
+
+  const causal::Context& context_;
+  const match::Graph& graph_;
+  const trace::ClockDomains& domains_;
+  BigVector<std::int64_t> times_;
+};
+
+void fill_kinds(const Counter& counter, const Counts& counts, CheckReport& report) {
+  for (std::size_t k = 0; k < k_edge_kinds; ++k) {
+    const verify::PairCounts& of = counts.of[k];
+    EdgeStatistics& edges = report.edges[k];
+    edges.count = of.count;
+    edges.violations = of.violations;
+    edges.below_latency = of.below_latency;
+    edges.equal = of.equal;
+    if (of.count > 0) {
+      const Worst& worst = counts.worst[k];
+      edges.worst = {worst.margin, counter.end(worst.send), counter.end(worst.receive)};
+    }
+    report.checked_edges += of.count;
+    report.violations += of.violations;
+    report.below_latency += of.below_latency;
+    report.equal += of.equal;
+  }
+}
+
+}  // namespace
+
+CheckReport count_edges(const causal::Context& context, std::span<const ClockMap> maps,
+                        const trace::ClockDomains& domains, const CheckOptions& options) {
+  Counter counter(context, maps, domains);
+  const Counts counts = counter.run();
+  CheckReport report;
+  report.archive = context.trace().path;
+  report.locations = context.trace().locations.size();
+  report.resolution_hz = context.trace().definitions.clock.resolution_hz;
+  report.events = report.communication_events = context.graph.own_count();
+  report.mu_ticks = context.mu;
+  report.min_coverage = options.min_coverage;
+  fill_kinds(counter, counts, report);
+  if (!domains.trivial()) report.inside_domains = {counts.inside.count, counts.inside.violations};
+  report.coverage.receives = report.coverage.paired = context.graph.edges.size();
+  std::uint64_t members = 0;
+  for (const match::Exchange& one : context.graph.exchanges) {
+    members += std::max(one.send_count, one.receive_count);
+  }
+  report.coverage.collective_calls = report.coverage.in_instances = members;
+  report.judgement = verify::judge(report, options.strict_latency);
+  return report;
+}
+
+}  // namespace entrain::engine

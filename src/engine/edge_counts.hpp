@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/options.hpp>
+#include <entrain/report.hpp>
+
+#include "causal/context.hpp"
+#include "trace/clock_domains.hpp"
+
+namespace entrain::engine {
+
+/// What verify::check() reports of a trace, of a graph in this process alone: edges, violations,
+/// worst edges, coverage and judgement by the times that `maps` give. It counts the pairs of
+/// collectives with the checker's code, but trusts the graph: where edges are given there are no
+/// records that could be matched anew. All edges and members of instances count as checked. Edges
+/// inside `domains` are counted apart, if locations share some.
+CheckReport count_edges(const causal::Context& context, std::span<const ClockMap> maps,
+                        const trace::ClockDomains& domains, const CheckOptions& options);
+
+}  // namespace entrain::engine

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+
+#include <entrain/align.hpp>
+#include <entrain/error.hpp>
+#include <entrain/progress.hpp>
+
+#include "base/big_vector.hpp"
+#include "edges/list.hpp"
+
+namespace entrain::engine {
+
+/// The edges of an archive, its locations as clocks, and what a table of them needs.
+struct ArchiveEdges {
+  Clocks clocks;
+  edges::EdgeList list;
+  CheckReport report;  ///< counts of the edges by the clocks as measured
+  /// Times by the clocks as measured: of the ends of edges, and of the members of instances.
+  BigVector<std::int64_t> cause_ticks, effect_ticks, member_ticks;
+};
+
+/// Reads an archive and matches it, in this process alone. align() makes of clocks and list the
+/// maps that clock_maps() without amortization makes of the archive, to the bit. Errors: those of
+/// find_timeline().
+Result<ArchiveEdges> read_edges(const std::filesystem::path& archive, const CheckOptions& options,
+                                Progress* progress);
+
+}  // namespace entrain::engine

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+
+namespace entrain::table {
+
+/// The fields of one row of CSV (RFC 4180), one after the other. LF alone ends a line too.
+///
+/// Example: of `7,"a ""b""",` and the end of a line, next() gives `7`, `a "b"` and "", then false.
+class CsvRow {
+ public:
+  /// `rest`: from the begin of the row on.
+  explicit CsvRow(std::string_view rest)
+      : begin_(rest.data()), at_(rest.data()), end_(rest.data() + rest.size()) {}
+
+  /// The next field; false at the end of the row, and for a row that is damaged, with the reason in
+  /// `why`. A field lives as long as this and the text.
+  bool next(std::string_view& field, std::string& why) {
+    if (ended_) return false;
+    if (at_ < end_ && *at_ == '"') return next_quoted(field, why);
+    const char* const from = at_;
+    while (at_ < end_ && *at_ != ',' && *at_ != '\n') {
+      if (*at_ == '"') {
+        why = "a quote stands inside a field that does not begin with one";
+        return false;
+      }
+      ++at_;
+    }
+    field = {from, static_cast<std::size_t>(at_ - from)};
+    if (at_ == end_ || *at_ == '\n') {
+      if (field.ends_with('\r')) field.remove_suffix(1);
+      end_row();
+    } else {
+      ++at_;
+    }
+    return true;
+  }
+
+  // After next() has returned false without a reason:
+
+  /// Bytes of the row with the end of its line.
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(at_ - begin_); }
+  /// The row without the end of its line.
+  [[nodiscard]] std::string_view text() const { return {begin_, text_}; }
+  /// Lines that it takes; quoted fields may have several.
+  [[nodiscard]] std::uint64_t lines() const { return lines_; }
+
+ private:
+  bool next_quoted(std::string_view& field, std::string& why);
+  /// At the end of the row's last line.
+  void end_row();
+
+  const char *begin_, *at_, *end_;
+  std::size_t text_ = 0;
+  std::uint64_t lines_ = 1;
+  bool ended_ = false;
+  std::list<std::string> unquoted_;  ///< fields with quotes in them
+};
+
+}  // namespace entrain::table

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "base/file.hpp"
+
+namespace entrain::table {
+
+/// A row of a table. Everything holds only while the function that gets it runs.
+struct Row {
+  /// Per column asked for; "" where the row has none. JSON numbers and truth values as written.
+  std::span<const std::string_view> cells;
+  std::uint64_t line = 0;  ///< number of the line on which the row begins, from 1
+  std::string_view text;   ///< the row as it stands in the file, without the end of its line
+};
+
+/// Why a row is refused.
+struct Problem {
+  static constexpr std::size_t k_whole_row = ~std::size_t{0};
+  std::size_t column = k_whole_row;  ///< position among the columns asked for
+  std::string text;                  ///< "-5 is negative": the end of a sentence
+};
+
+/// Takes a row; false, with the problem, if it refuses it.
+using RowFunction = std::function<bool(const Row&, Problem&)>;
+
+/// Reads tables of any size piece by piece: CSV by RFC 4180 with a header line (UTF-8, comma,
+/// quotes), and JSON lines, an object per line whose values are plain. The first byte tells which.
+/// Columns that nobody asked for are ignored, empty lines too.
+///
+/// Example: two threads read a file of 20 MiB. next(2) reads the first pieces, each of them about 4
+/// MiB of whole rows; rows() of piece 0 and of piece 1 run side by side; next(2) reads the
+/// following ones, until it says 0.
+class Reader {
+ public:
+  /// Opens a table and reads its header. Errors: ErrorKind::input for a file that cannot be read,
+  /// is empty, or has a damaged header or two columns of one name.
+  static Result<Reader> open(const std::filesystem::path& path,
+                             std::span<const std::string_view> columns);
+
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+  ~Reader();
+
+  /// True if the header has the column; of JSON lines, always.
+  [[nodiscard]] bool has(std::size_t column) const;
+  [[nodiscard]] bool is_json() const { return json_; }
+  /// The header line of CSV as it stands in the file, without the end of the line.
+  [[nodiscard]] const std::string& header() const { return header_; }
+  [[nodiscard]] std::uint64_t bytes() const { return size_; }
+
+  /// Reads the next pieces, at most `most`; returns their number, 0 at the end. Errors:
+  /// ErrorKind::input, also for a row of more than 16 MiB.
+  Result<std::size_t> next(std::size_t most);
+  /// Bytes of the pieces that next() read last.
+  [[nodiscard]] std::uint64_t bytes_read() const;
+  /// Calls `row` for the rows of a piece, in order. May run for several pieces side by side.
+  /// Errors: ErrorKind::input with file, line and column, for rows that are damaged or refused.
+  Result<void> rows(std::size_t piece, const RowFunction& row) const;
+
+  /// An error about a row in the words that rows() uses.
+  [[nodiscard]] tl::unexpected<Error> problem(std::uint64_t line, const Problem& problem) const;
+
+ private:
+  struct Piece {
+    std::size_t begin = 0, end = 0;  ///< in buffer_
+    std::uint64_t line = 0;          ///< of its first row
+  };
+  Reader() = default;
+  Result<void> read_header();
+  Result<void> fill(std::size_t bytes);
+  [[nodiscard]] std::size_t end_of_rows(std::size_t from, std::size_t least) const;
+  Result<void> csv_rows(const Piece& piece, const RowFunction& row) const;
+  Result<void> json_rows(const Piece& piece, const RowFunction& row) const;
+
+  File file_;
+  std::filesystem::path path_;
+  std::vector<std::string> columns_;
+  std::vector<std::size_t> column_of_field_;  ///< of CSV; k_whole_row: nobody asked for it
+  std::string header_;
+  bool json_ = false;
+  std::uint64_t size_ = 0, offset_ = 0;  ///< of the file; of what is read of it
+  std::uint64_t line_ = 1;               ///< of buffer_[used_]
+  std::vector<char> buffer_;
+  std::size_t filled_ = 0, used_ = 0;  ///< of buffer_: read; taken by pieces
+  std::vector<Piece> pieces_;
+};
+
+/// A whole number from 0 to 2^63 - 1; false, with why not in `why`: "is negative" and the like.
+bool parse_ticks(std::string_view text, std::uint64_t& value, std::string& why);
+/// A whole number that may be negative, of less than 2^62 in size.
+bool parse_signed(std::string_view text, std::int64_t& value, std::string& why);
+/// A number that is finite and not negative.
+bool parse_width(std::string_view text, double& value, std::string& why);
+/// true, false, 1, 0, yes, no.
+bool parse_bool(std::string_view text, bool& value, std::string& why);
+
+/// Appends a field to a line of CSV, in quotes where it needs them.
+void append_field(std::string& line, std::string_view field);
+/// Appends text as a JSON string.
+void append_json(std::string& line, std::string_view text);
+
+}  // namespace entrain::table

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Edges alone give the maps that an archive gives.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <entrain/entrain.hpp>
+
+#include "engine/edges.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> archives_in(const fs::path& folder) {
+  std::vector<fs::path> archives;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == ".otf2") archives.push_back(entry.path());
+  }
+  return archives;
+}
+
+/// Compares the maps by the archive and by its edges.
+void expect_same_maps(const fs::path& archive) {
+  SCOPED_TRACE(archive.string());
+  CorrectOptions plain;
+  plain.amortize = false;
+  plain.check.threads = 2;
+  const auto expected = clock_maps(archive, plain);
+  const auto edges = engine::read_edges(archive, {}, nullptr);
+  ASSERT_TRUE(expected && edges) << (expected ? edges.error() : expected.error()).message;
+  const auto aligned = align(edges->clocks, edges->list.view(), {}, nullptr);
+  ASSERT_TRUE(aligned) << aligned.error().message;
+  EXPECT_EQ(aligned->maps, expected->maps);
+}
+
+TEST(Edges, GiveTheMapsOfEveryExample) {
+  const auto archives = archives_in(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces");
+  EXPECT_GE(archives.size(), 6u);
+  for (const fs::path& archive : archives) expect_same_maps(archive);
+}
+
+TEST(Edges, GiveTheMapsOfEverySharedTrace) {
+  if (!fs::exists(ENTRAIN_SHARED_TRACES_DIR)) {
+    std::cout << "skipped: " << ENTRAIN_SHARED_TRACES_DIR << " is not there\n";
+    GTEST_SKIP();
+  }
+  for (const fs::path& archive : archives_in(ENTRAIN_SHARED_TRACES_DIR)) {
+    expect_same_maps(archive);
+  }
+}
+
+TEST(Edges, AreCountedAsTheCheckerCountsThem) {
+  const fs::path archive = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "allops-4";
+  CheckOptions options;
+  options.init_finalize = true;
+  const auto report = check(archive, options);
+  const auto edges = engine::read_edges(archive, options, nullptr);
+  ASSERT_TRUE(report && edges);
+  for (std::size_t k = 0; k < k_edge_kinds; ++k) {
+    const EdgeStatistics &expected = report->edges[k], &counted = edges->report.edges[k];
+    SCOPED_TRACE(name_of(static_cast<EdgeKind>(k)));
+    EXPECT_EQ(counted.count, expected.count);
+    EXPECT_EQ(counted.violations, expected.violations);
+    EXPECT_EQ(counted.equal, expected.equal);
+    ASSERT_EQ(counted.worst.has_value(), expected.worst.has_value());
+    if (!expected.worst) continue;
+    EXPECT_EQ(counted.worst->margin_ticks, expected.worst->margin_ticks);
+  }
+  EXPECT_GT(report->violations, 0u);
+}
+
+TEST(Edges, AreWhatTheLibraryIsGiven) {
+  // Clock 1 is 50 ticks late: both ways take 10 ticks.
+  Clocks clocks;
+  clocks.clocks = {{.name = "a"}, {.name = "b"}};
+  std::vector<std::uint32_t> from, to;
+  std::vector<std::uint64_t> sent, received;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const std::uint64_t time = 1'000'000 + i * 1'000;
+    from.push_back(i % 2), to.push_back(1 - i % 2);
+    sent.push_back(i % 2 == 0 ? time : time - 50);
+    received.push_back(i % 2 == 0 ? time - 40 : time + 10);
+  }
+  const Edges edges{
+      .cause_clock = from, .cause_time = sent, .effect_clock = to, .effect_time = received};
+  AlignOptions options;
+  options.check.bounds.wanted = true;
+  const auto aligned = align(clocks, edges, options);
+  ASSERT_TRUE(aligned) << aligned.error().message;
+  const AlignReport& report = aligned->report;
+  EXPECT_EQ(report.before.violations, 100u);
+  EXPECT_EQ(report.after.violations, 0u);
+  EXPECT_EQ(report.after.judgement.verdict, Verdict::clean);
+  const std::int64_t apart = aligned->maps[1](1'100'000) - aligned->maps[0](1'100'000);
+  EXPECT_NEAR(static_cast<double>(apart), 50, 11);
+  ASSERT_TRUE(report.bounds);
+  EXPECT_EQ(report.bounds->reason, "");
+}
+
+}  // namespace
+}  // namespace entrain
