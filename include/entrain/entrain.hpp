@@ -56,9 +56,9 @@ Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const Correct
 Result<Alignment> align(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
                         Progress* progress = nullptr);
 
-/// The same for tables, which may be larger than the memory. Into `files.output` go maps.csv,
-/// bounds.csv if bounds are wanted, report.json and the mapped table under its own name. Errors as
-/// above, and ErrorKind::input for damaged tables, with line and column.
+/// The same for tables, which may be larger than the memory. Into `files.output` go maps.csv and
+/// the mapped table under its own name. Errors as above, and ErrorKind::input for damaged tables,
+/// with line and column.
 Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
                           Progress* progress = nullptr);
 

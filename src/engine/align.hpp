@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include <entrain/align.hpp>
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
@@ -20,6 +23,15 @@ struct AlignInput {
 /// edges::graph_of(); ErrorKind::usage for options that need an archive.
 Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
                               Progress* progress);
+
+/// Reports as text, which this room cannot make.
+struct AlignTexts {
+  std::function<std::string(const AlignReport&)> bounds, report;  ///< may be empty
+};
+
+/// entrain::align() of tables; `texts` become bounds.csv and report.json.
+Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
+                          const AlignTexts& texts, Progress* progress);
 
 /// entrain::align(), after take_edges().
 Result<Alignment> align(AlignInput input, const AlignOptions& options, Progress* progress);

@@ -7,25 +7,38 @@
 #include "causal/node_times.hpp"
 #include "clocks/samples.hpp"
 #include "edges/trace.hpp"
+#include "edges/write_tables.hpp"
 #include "engine/edge_counts.hpp"
 #include "engine/timeline.hpp"
+#include "match/extremes.hpp"
 #include "session/phase.hpp"
 #include "session/workers.hpp"
+#include "verify/pair_counts.hpp"
 
 namespace entrain::engine {
 namespace {
 
-void fill_ticks(const match::Graph& graph, const BigVector<std::int64_t>& times,
-                ArchiveEdges& result) {
+void fill_margins(const match::Graph& graph, const BigVector<std::int64_t>& times,
+                  ArchiveEdges& result) {
   for (const match::Edge& edge : graph.edges) {
-    result.cause_ticks.push_back(times[edge.send]);
-    result.effect_ticks.push_back(times[edge.receive]);
+    result.edge_margins.push_back(verify::margin(times[edge.receive], times[edge.send]));
   }
-  for (const match::Exchange& exchange : graph.exchanges) {
-    for (const auto side : {graph.sends(exchange), graph.receives(exchange)}) {
-      for (const match::Participant& one : side) result.member_ticks.push_back(times[one.node]);
-    }
-  }
+  result.member_margins.resize(result.list.members.size(), edges::Margins::k_none);
+  const match::Exchange* last = nullptr;
+  std::uint64_t member = 0;
+  match::for_demands(
+      graph, graph.exchanges, MuTicks{}, times,
+      [&](const match::Exchange& one, const match::Participant& receive, std::int64_t demand) {
+        if (&one != last) {
+          const auto& instance = result.list.instances[&one - graph.exchanges.data()];
+          member = instance.first + instance.begins;
+          last = &one;
+        }
+        if (demand != match::k_no_demand) {
+          result.member_margins[member] = verify::margin(times[receive.node], demand);
+        }
+        ++member;
+      });
 }
 
 }  // namespace
@@ -51,7 +64,7 @@ Result<ArchiveEdges> read_edges(const std::filesystem::path& archive, const Chec
   BigVector<std::int64_t> times;
   causal::evaluate_nodes(context, times,
                          [&](LocationIndex l) { return ClockMap::Cursor(t.measured.maps[l]); });
-  fill_ticks(t.graph, times, result);
+  fill_margins(t.graph, times, result);
   TRY(session::check_unchanged(workers.processes(), t.loaded));
   return result;
 }

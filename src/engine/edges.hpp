@@ -17,8 +17,9 @@ struct ArchiveEdges {
   Clocks clocks;
   edges::EdgeList list;
   CheckReport report;  ///< counts of the edges by the clocks as measured
-  /// Times by the clocks as measured: of the ends of edges, and of the members of instances.
-  BigVector<std::int64_t> cause_ticks, effect_ticks, member_ticks;
+  /// Effect minus cause by the clocks as measured: of edges; and per member of instances, of ends
+  /// the smallest one, else edges::Margins::k_none.
+  BigVector<std::int64_t> edge_margins, member_margins;
 };
 
 /// Reads an archive and matches it, in this process alone. align() makes of clocks and list the

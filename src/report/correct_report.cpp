@@ -42,67 +42,9 @@ std::string output_text(const CorrectReport& report) {
   return fmt::format("{} (overlay, event files linked: {})", report.output, report.link);
 }
 
-/// Shows how the times that the correction started from differ from the measured ones.
-void add_timeline(FieldList& fields, const CorrectReport& report) {
-  const TimelineReport& timeline = report.timeline;
-  if (timeline.presync != report.before.presync) {
-    std::string text = timeline.presync;
-    if (!timeline.reason.empty()) text += ": " + timeline.reason;
-    fields.field("clock fit", text);
-  } else if (timeline.reason != report.before.clocks.reason) {
-    fields.field("clock fit", timeline.reason);
-  }
-  if (timeline.shift_max_ticks > 0) {
-    fields.field("shift",
-                 fmt::format("times of communication by {} on average, by {} at most",
-                             format_duration(ticks_to_seconds(report, timeline.shift_mean_ticks)),
-                             format_ticks(timeline.shift_max_ticks, report.before.resolution_hz)));
-  }
-  if (timeline.clocks < report.before.locations || !timeline.notes.empty()) {
-    std::string text =
-        fmt::format("{} for {}", format_number_of(timeline.clocks, "clock", "clocks"),
-                    format_number_of(report.before.locations, "location", "locations"));
-    for (const std::string& note : timeline.notes) text += "; " + note;
-    fields.field("clocks", text);
-  }
-}
-
 /// The same options mean the same edges, so a kind that is not counted before is not counted after.
 bool is_counted_throughout(const CorrectReport& report, EdgeKind kind) {
   return is_counted(report.before, kind) && is_counted(report.after, kind);
-}
-
-Table edge_table(const CorrectReport& report, const Style& style) {
-  Table table;
-  table.column("kind", Align::left).column("edges");
-  for (const char* what : {"violations", "share", "worst margin"}) {
-    table.column(what);
-    if (report.verified) table.column("").column("after");
-  }
-  for (std::size_t i = 0; i < k_edge_kinds; ++i) {
-    const EdgeStatistics& before = report.before.edges[i];
-    const EdgeStatistics& after = report.after.edges[i];
-    if (before.count == 0 && after.count == 0 && !style.verbose) continue;
-    const auto kind = static_cast<EdgeKind>(i);
-    const bool counted = is_counted_throughout(report, kind);
-    std::vector<Cell> cells{kind_text(kind, counted), format_count(before.count)};
-    const auto add = [&](std::string from, std::string to, Tone tone = Tone::plain) {
-      cells.emplace_back(std::move(from));
-      if (!report.verified) return;
-      cells.emplace_back("->", Tone::faint);
-      cells.emplace_back(std::move(to), tone);
-    };
-    const Tone tone = !counted                ? Tone::plain
-                      : after.violations > 0  ? Tone::bad
-                      : before.violations > 0 ? Tone::good
-                                              : Tone::plain;
-    add(format_count(before.violations), format_count(after.violations), tone);
-    add(format_share(violation_share(before)), format_share(violation_share(after)), tone);
-    add(margin_text(before, report.before.resolution_hz),
-        margin_text(after, report.after.resolution_hz));
-    table.row(std::move(cells));
-  }
-  return table;
 }
 
 /// Shows how far events moved. Only for a verified archive: the verification measures it.
@@ -319,19 +261,6 @@ Json intervals_json(const CorrectReport& report) {
   return {{"histogram", std::move(histogram)}, {"max_share", number(change.max_share)}};
 }
 
-Json timeline_json(const CorrectReport& report) {
-  const TimelineReport& timeline = report.timeline;
-  const std::uint64_t hz = report.before.resolution_hz;
-  return {{"presync", timeline.presync},
-          {"reason", timeline.reason.empty() ? Json(nullptr) : Json(timeline.reason)},
-          {"clock_domain", timeline.clock_domain},
-          {"clocks", timeline.clocks},
-          {"notes", timeline.notes},
-          {"shift_s",
-           {{"mean", number(ticks_to_seconds(report, timeline.shift_mean_ticks))},
-            {"max", number(seconds_of(timeline.shift_max_ticks, hz))}}}};
-}
-
 Json displacement_json(const CorrectReport& report) {
   const CorrectionStatistics& statistics = report.statistics;
   const std::uint64_t hz = report.before.resolution_hz;
@@ -352,6 +281,76 @@ Json phases_json(const CorrectReport& report) {
 
 }  // namespace
 
+void add_timeline(FieldList& fields, const CorrectReport& report) {
+  const TimelineReport& timeline = report.timeline;
+  if (timeline.presync != report.before.presync) {
+    std::string text = timeline.presync;
+    if (!timeline.reason.empty()) text += ": " + timeline.reason;
+    fields.field("clock fit", text);
+  } else if (timeline.reason != report.before.clocks.reason) {
+    fields.field("clock fit", timeline.reason);
+  }
+  if (timeline.shift_max_ticks > 0) {
+    fields.field("shift",
+                 fmt::format("times of communication by {} on average, by {} at most",
+                             format_duration(ticks_to_seconds(report, timeline.shift_mean_ticks)),
+                             format_ticks(timeline.shift_max_ticks, report.before.resolution_hz)));
+  }
+  if (timeline.clocks < report.before.locations || !timeline.notes.empty()) {
+    std::string text =
+        fmt::format("{} for {}", format_number_of(timeline.clocks, "clock", "clocks"),
+                    format_number_of(report.before.locations, "location", "locations"));
+    for (const std::string& note : timeline.notes) text += "; " + note;
+    fields.field("clocks", text);
+  }
+}
+
+Table before_and_after(const CorrectReport& report, const Style& style) {
+  Table table;
+  table.column("kind", Align::left).column("edges");
+  for (const char* what : {"violations", "share", "worst margin"}) {
+    table.column(what);
+    if (report.verified) table.column("").column("after");
+  }
+  for (std::size_t i = 0; i < k_edge_kinds; ++i) {
+    const EdgeStatistics& before = report.before.edges[i];
+    const EdgeStatistics& after = report.after.edges[i];
+    if (before.count == 0 && after.count == 0 && !style.verbose) continue;
+    const auto kind = static_cast<EdgeKind>(i);
+    const bool counted = is_counted_throughout(report, kind);
+    std::vector<Cell> cells{kind_text(kind, counted), format_count(before.count)};
+    const auto add = [&](std::string from, std::string to, Tone tone = Tone::plain) {
+      cells.emplace_back(std::move(from));
+      if (!report.verified) return;
+      cells.emplace_back("->", Tone::faint);
+      cells.emplace_back(std::move(to), tone);
+    };
+    const Tone tone = !counted                ? Tone::plain
+                      : after.violations > 0  ? Tone::bad
+                      : before.violations > 0 ? Tone::good
+                                              : Tone::plain;
+    add(format_count(before.violations), format_count(after.violations), tone);
+    add(format_share(violation_share(before)), format_share(violation_share(after)), tone);
+    add(margin_text(before, report.before.resolution_hz),
+        margin_text(after, report.after.resolution_hz));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+Json timeline_json(const CorrectReport& report) {
+  const TimelineReport& timeline = report.timeline;
+  const std::uint64_t hz = report.before.resolution_hz;
+  return {{"presync", timeline.presync},
+          {"reason", timeline.reason.empty() ? Json(nullptr) : Json(timeline.reason)},
+          {"clock_domain", timeline.clock_domain},
+          {"clocks", timeline.clocks},
+          {"notes", timeline.notes},
+          {"shift_s",
+           {{"mean", number(ticks_to_seconds(report, timeline.shift_mean_ticks))},
+            {"max", number(seconds_of(timeline.shift_max_ticks, hz))}}}};
+}
+
 std::string to_text(const CorrectReport& report, const Style& style) {
   FieldList about;
   about.field("archive", report.before.archive).field("corrected", output_text(report));
@@ -362,7 +361,7 @@ std::string to_text(const CorrectReport& report, const Style& style) {
   add_completeness(about, report.before.completeness);
   add_warnings(about, report.before);
   add_timeline(about, report);
-  std::string text = about.text(style) + "\n" + edge_table(report, style).text(style);
+  std::string text = about.text(style) + "\n" + before_and_after(report, style).text(style);
   if (!is_counted_throughout(report, EdgeKind::init_finalize)) text += uncounted_text();
   text += inside_domains_text(report.before);
   text += where_text("Worst edge of each kind, before", report.before, style);

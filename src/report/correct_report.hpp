@@ -23,4 +23,13 @@ Json to_json(const CorrectReport& report);
 /// to_json() as text.
 std::string json_text(const CorrectReport& report);
 
+// Parts of it that other reports have too.
+
+/// Shows how the times that the correction started from differ from the measured ones.
+void add_timeline(FieldList& fields, const CorrectReport& report);
+/// The edges of each kind before and after.
+Table before_and_after(const CorrectReport& report, const Style& style);
+/// TimelineReport for machines.
+Json timeline_json(const CorrectReport& report);
+
 }  // namespace entrain::report

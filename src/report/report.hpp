@@ -2,6 +2,7 @@
 #pragma once
 
 /// Every report of the tool: `to_text(report, style)` for people, `json_text(report)` for programs.
+#include "report/align_report.hpp"
 #include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
 #include "report/compare_report.hpp"

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <entrain/entrain.hpp>
 
+#include "cli/align.hpp"
 #include "cli/check.hpp"
 #include "cli/compare.hpp"
 #include "cli/correct.hpp"
@@ -39,6 +40,8 @@ Verbs all_verbs() {
   verbs.push_back(make_check());
   verbs.push_back(make_correct());
   verbs.push_back(make_report());
+  verbs.push_back(make_edges());
+  verbs.push_back(make_align());
   verbs.push_back(make_compare());
   verbs.push_back(make_distort());
   verbs.push_back(make_drop());

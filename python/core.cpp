@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The part of the Python module entrain_clocks that is C++. What users see is in entrain_clocks/.
+#include <pybind11/functional.h>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <entrain/entrain.hpp>
+
+#include "engine/edges.hpp"
+#include "report/align_report.hpp"
+#include "report/check_report.hpp"
+#include "report/correct_report.hpp"
+
+namespace py = pybind11;
+
+namespace entrain::python {
+namespace {
+
+/// What a user sees of errors of the library.
+struct Failure {
+  Error error;
+};
+
+/// Hears of the progress in any thread, for the main thread to look at.
+class SharedProgress : public Progress {
+ public:
+  void begin(std::string_view phase, std::uint64_t total, std::string_view) override {
+    const std::lock_guard lock(mutex_);
+    phase_ = phase;
+    total_ = total;
+    done_ = 0;
+  }
+  void advance(std::uint64_t units) override { done_ += units; }
+  [[nodiscard]] bool cancelled() const override { return stop_; }
+
+  void stop() { stop_ = true; }
+  py::tuple state() {
+    const std::lock_guard lock(mutex_);
+    return py::make_tuple(phase_, done_.load(), total_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string phase_;
+  std::uint64_t total_ = 0;
+  std::atomic<std::uint64_t> done_ = 0;
+  std::atomic<bool> stop_ = false;
+};
+
+/// Runs `work(Progress*)` beside the interpreter, which is free meanwhile. Ends it cleanly on
+/// Ctrl-C, and when the callback raises.
+template <class Work>
+auto run(const py::object& callback, Work work) {
+  SharedProgress progress;
+  std::optional<py::error_already_set> raised;
+  auto result = [&] {
+    const py::gil_scoped_release released;
+    auto future = std::async(std::launch::async, [&] { return work(&progress); });
+    while (future.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+      const py::gil_scoped_acquire acquired;
+      if (raised) continue;
+      try {
+        if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+        if (!callback.is_none()) callback(*progress.state());
+      } catch (py::error_already_set& error) {
+        raised.emplace(std::move(error));
+        progress.stop();
+      }
+    }
+    return future.get();
+  }();
+  if (raised) throw *std::move(raised);
+  if (!result) throw Failure{result.error()};
+  return *std::move(result);
+}
+
+using Times = py::array_t<std::int64_t, py::array::c_style>;
+using Numbers = py::array_t<std::uint32_t, py::array::c_style>;
+
+/// The elements of an array of int64 as the library takes them: it refuses negative ones.
+std::span<const std::uint64_t> stamps_of(const Times& times) {
+  return {reinterpret_cast<const std::uint64_t*>(times.data()),
+          static_cast<std::size_t>(times.size())};
+}
+std::span<const std::uint32_t> numbers_of(const Numbers& numbers) {
+  return {numbers.data(), static_cast<std::size_t>(numbers.size())};
+}
+
+template <class T, class Range>
+py::array_t<T> array_of(const Range& range) {
+  py::array_t<T> array(static_cast<py::ssize_t>(range.size()));
+  std::copy(range.begin(), range.end(), array.mutable_data());
+  return array;
+}
+
+Times apply(const ClockMap& map, const Times& times) {
+  Times result(times.size());
+  const auto stamps = stamps_of(times);
+  std::int64_t* to = result.mutable_data();
+  for (const std::int64_t time : std::span(times.data(), stamps.size())) {
+    if (time < 0) throw Failure{{ErrorKind::usage, "a stamp is negative"}};
+  }
+  const py::gil_scoped_release released;
+  for (const std::uint64_t stamp : stamps) *to++ = map(stamp);
+  return result;
+}
+
+py::tuple knots(const ClockMap& map) {
+  std::vector<std::int64_t> ticks, offsets;
+  for (const ClockKnot& knot : map.knots()) {
+    ticks.push_back(static_cast<std::int64_t>(knot.local));
+    offsets.push_back(knot.offset);
+  }
+  return py::make_tuple(array_of<std::int64_t>(ticks), array_of<std::int64_t>(offsets));
+}
+
+/// Rows of bounds, a list of columns: location, tick, time, earliest, latest, bound, bounded.
+py::tuple bounds_of(const std::optional<ClockBounds>& bounds) {
+  std::vector<std::uint64_t> location;
+  std::vector<std::int64_t> tick, time, earliest, latest, bound;
+  std::vector<bool> bounded;
+  if (bounds) {
+    for (const BoundsRow& row : bounds->rows) {
+      location.push_back(row.location);
+      tick.push_back(static_cast<std::int64_t>(row.local_ticks));
+      time.push_back(row.time_ticks);
+      earliest.push_back(row.earliest_ticks);
+      latest.push_back(row.latest_ticks);
+      bound.push_back(row.bound_ticks);
+      bounded.push_back(row.bounded);
+    }
+  }
+  return py::make_tuple(array_of<std::uint64_t>(location), array_of<std::int64_t>(tick),
+                        array_of<std::int64_t>(time), array_of<std::int64_t>(earliest),
+                        array_of<std::int64_t>(latest), array_of<std::int64_t>(bound),
+                        array_of<bool>(bounded));
+}
+
+Presync presync_of(const std::string& name) {
+  if (name == "auto") return Presync::automatic;
+  if (name == "none") return Presync::none;
+  if (name == "linear") return Presync::linear;
+  if (name == "regression") return Presync::regression;
+  if (name == "spline") return Presync::spline;
+  if (name == "causal") return Presync::causal;
+  throw Failure{{ErrorKind::usage,
+                 "presync is none of auto, none, linear, regression, spline, "
+                 "causal"}};
+}
+
+CheckOptions options_of(const std::string& presync, bool bounds, unsigned threads) {
+  CheckOptions options;
+  options.presync = presync_of(presync);
+  options.bounds.wanted = options.bounds.rows = bounds;
+  options.threads = threads;
+  return options;
+}
+
+py::tuple check(const std::string& path, const std::string& presync, bool bounds, unsigned threads,
+                const py::object& progress) {
+  const CheckReport report = run(progress, [&](Progress* p) {
+    return entrain::check(path, options_of(presync, bounds, threads), p);
+  });
+  return py::make_tuple(report::json_text(report), bounds_of(report.bounds));
+}
+
+py::tuple edges(const std::string& path, const std::string& presync, unsigned threads,
+                const py::object& progress) {
+  const engine::ArchiveEdges edges = run(progress, [&](Progress* p) {
+    return engine::read_edges(path, options_of(presync, false, threads), p);
+  });
+  std::vector<std::uint8_t> kind;
+  for (const EdgeKind one : edges.list.kind) kind.push_back(static_cast<std::uint8_t>(one));
+  py::list locations, processes;
+  for (const Clock& clock : edges.clocks.clocks) {
+    locations.append(clock.name);
+    processes.append(clock.process);
+  }
+  return py::make_tuple(locations, processes, array_of<std::uint32_t>(edges.list.cause_clock),
+                        array_of<std::int64_t>(edges.list.cause_time),
+                        array_of<std::uint32_t>(edges.list.effect_clock),
+                        array_of<std::int64_t>(edges.list.effect_time),
+                        array_of<std::uint8_t>(kind), array_of<std::int64_t>(edges.edge_margins));
+}
+
+std::string correct(const std::string& path, const std::string& output, const std::string& presync,
+                    const std::string& mode, bool force, bool verify, unsigned threads,
+                    const py::object& progress) {
+  CorrectOptions options{.check = options_of(presync, false, threads)};
+  if (mode != "rewrite" && mode != "overlay") {
+    throw Failure{{ErrorKind::usage, "mode is neither rewrite nor overlay"}};
+  }
+  options.mode = mode == "overlay" ? WriteMode::overlay : WriteMode::rewrite;
+  options.force = force;
+  options.verify = verify;
+  return report::json_text(
+      run(progress, [&](Progress* p) { return entrain::correct(path, output, options, p); }));
+}
+
+py::tuple clock_maps(const std::string& path, const std::string& presync, bool amortize,
+                     unsigned threads, const py::object& progress) {
+  CorrectOptions options{.check = options_of(presync, false, threads)};
+  options.amortize = amortize;
+  const ClockMaps maps =
+      run(progress, [&](Progress* p) { return entrain::clock_maps(path, options, p); });
+  return py::make_tuple(maps.locations, maps.maps, maps.resolution_hz);
+}
+
+/// Clocks as Python gives them: plain lists of equal length, and sessions.
+struct PythonClocks {
+  std::vector<std::string> names, kinds, domains;
+  std::uint64_t resolution_hz = 1;
+  Numbers session_clock;
+  Times session_time, session_offset;
+  py::array_t<double, py::array::c_style> session_half_width;
+};
+
+Clocks clocks_of(const PythonClocks& given) {
+  Clocks clocks;
+  clocks.resolution_hz = given.resolution_hz;
+  for (std::size_t i = 0; i < given.names.size(); ++i) {
+    clocks.clocks.push_back({.name = given.names[i]});
+    if (i < given.kinds.size()) clocks.clocks.back().kind = given.kinds[i];
+    if (i < given.domains.size()) clocks.clocks.back().domain = given.domains[i];
+  }
+  for (py::ssize_t i = 0; i < given.session_clock.size(); ++i) {
+    const std::uint32_t clock = given.session_clock.at(i);
+    const std::int64_t time = given.session_time.at(i);
+    if (clock >= clocks.clocks.size() || time < 0) {
+      throw Failure{{ErrorKind::usage, "a session has no clock, or a negative time"}};
+    }
+    clocks.clocks[clock].sessions.push_back({static_cast<std::uint64_t>(time),
+                                             given.session_offset.at(i),
+                                             given.session_half_width.at(i)});
+  }
+  return clocks;
+}
+
+py::tuple align(const PythonClocks& given, const Numbers& cause_clock, const Times& cause_time,
+                const Numbers& effect_clock, const Times& effect_time, const Times& min_delay,
+                const std::string& presync, bool bounds, unsigned threads,
+                const py::object& progress) {
+  const Clocks clocks = clocks_of(given);
+  const Edges edges{.cause_clock = numbers_of(cause_clock),
+                    .cause_time = stamps_of(cause_time),
+                    .effect_clock = numbers_of(effect_clock),
+                    .effect_time = stamps_of(effect_time),
+                    .min_delay = {min_delay.data(), static_cast<std::size_t>(min_delay.size())}};
+  AlignOptions options{.check = options_of(presync, bounds, threads)};
+  const Alignment result =
+      run(progress, [&](Progress* p) { return entrain::align(clocks, edges, options, p); });
+  return py::make_tuple(result.maps, report::json_text(result.report),
+                        bounds_of(result.report.bounds));
+}
+
+void translate(const Failure& failure) {
+  const char* const text = failure.error.message.c_str();
+  switch (failure.error.kind) {
+    case ErrorKind::output:
+      PyErr_SetString(PyExc_OSError, text);
+      return;
+    case ErrorKind::interrupted:
+      PyErr_SetString(PyExc_KeyboardInterrupt, text);
+      return;
+    case ErrorKind::usage:
+    case ErrorKind::input:
+      PyErr_SetString(PyExc_ValueError, text);
+      return;
+  }
+}
+
+}  // namespace
+}  // namespace entrain::python
+
+PYBIND11_MODULE(_core, module) {
+  using namespace entrain;
+  using namespace entrain::python;
+  py::register_exception_translator([](std::exception_ptr exception) {
+    try {
+      if (exception) std::rethrow_exception(exception);
+    } catch (const Failure& failure) {
+      translate(failure);
+    }
+  });
+  py::class_<ClockMap>(module, "ClockMap")
+      .def("apply", &apply, py::arg("stamps").noconvert())
+      .def("knots", &knots)
+      .def("__eq__", [](const ClockMap& a, const ClockMap& b) { return a == b; });
+  py::class_<PythonClocks>(module, "Clocks")
+      .def(py::init<>())
+      .def_readwrite("names", &PythonClocks::names)
+      .def_readwrite("kinds", &PythonClocks::kinds)
+      .def_readwrite("domains", &PythonClocks::domains)
+      .def_readwrite("resolution_hz", &PythonClocks::resolution_hz)
+      .def_readwrite("session_clock", &PythonClocks::session_clock)
+      .def_readwrite("session_time", &PythonClocks::session_time)
+      .def_readwrite("session_offset", &PythonClocks::session_offset)
+      .def_readwrite("session_half_width", &PythonClocks::session_half_width);
+  module.def("check", &check);
+  module.def("edges", &edges);
+  module.def("correct", &correct);
+  module.def("clock_maps", &clock_maps);
+  module.def("align", &align, py::arg("clocks"), py::arg("cause_clock").noconvert(),
+             py::arg("cause_time").noconvert(), py::arg("effect_clock").noconvert(),
+             py::arg("effect_time").noconvert(), py::arg("min_delay").noconvert(),
+             py::arg("presync"), py::arg("bounds"), py::arg("threads"), py::arg("progress"));
+  module.def("version", &version);
+}

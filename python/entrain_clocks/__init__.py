@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One time base for the event traces of parallel programs.
+
+Times are whole ticks in NumPy arrays of int64; a tick is 1 / ``resolution_hz`` seconds. Work runs
+beside the interpreter: the GIL is free, Ctrl-C ends it cleanly, and ``progress``, if given, is
+called about every 50 ms with ``(phase, done, total)``.
+
+Errors: ``ValueError`` for input that cannot be used, ``OSError`` for output that cannot be written.
+
+Example: the clock of ``b`` is 50 ticks late.
+
+>>> import numpy as np
+>>> sent = np.arange(1000, 101000, 1000)
+>>> edges = {"cause_clock": ["a", "b"] * 50, "effect_clock": ["b", "a"] * 50,
+...          "cause_time": sent - np.tile([0, 50], 50),
+...          "effect_time": sent + 10 - np.tile([50, 0], 50)}
+>>> aligned = align(edges)
+>>> aligned.report["before"]["violations"], aligned.report["after"]["violations"]
+(50, 0)
+"""
+
+import json as _json
+from collections.abc import Mapping as _Mapping
+
+import numpy as _np
+
+from . import _core
+
+__all__ = ["Alignment", "ArchiveMaps", "ClockMap", "Report", "align", "check", "clock_maps",
+           "correct"]
+__version__ = _core.version()
+
+_KINDS = ["p2p", "one_to_n", "n_to_one", "n_to_n", "scan", "thread", "rma", "init_finalize"]
+_EDGE = _np.dtype([("cause_clock", "u4"), ("cause_time", "i8"), ("effect_clock", "u4"),
+                   ("effect_time", "i8"), ("kind", "u1"), ("margin", "i8")])
+_BOUND = _np.dtype([("tick", "i8"), ("time", "i8"), ("earliest", "i8"), ("latest", "i8"),
+                    ("bound", "i8"), ("bounded", "?")])
+
+
+def _ticks(values, name):
+    """Whole ticks as a contiguous array of int64 with one axis; copies only what is none."""
+    array = _np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has {array.ndim} axes; give one number per element")
+    if array.dtype.kind not in "iu" and array.size > 0:
+        raise ValueError(f"{name} has the type {array.dtype}; times are whole ticks (int64)")
+    if array.dtype == _np.uint64 and array.size > 0 and int(array.max()) >= 2**63:
+        raise ValueError(f"{name} has a time of 2^63 or more")
+    return _np.ascontiguousarray(array, dtype=_np.int64)
+
+
+def _seconds_apart(array):
+    return None if array is None else list(array)
+
+
+class ClockMap:
+    """A piecewise-linear function from the stamps of a clock to common time, both in ticks."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def __call__(self, stamps):
+        """Times of ``stamps``: an int, or an array of shape (n,) of whole ticks >= 0."""
+        if _np.ndim(stamps) == 0:
+            return int(self(_np.array([stamps]))[0])
+        return self._core.apply(_ticks(stamps, "stamps"))
+
+    @property
+    def knots(self):
+        """(ticks, offsets): two int64 arrays of shape (k,). Fewer than two knots: the identity."""
+        return self._core.knots()
+
+    def __eq__(self, other):
+        return isinstance(other, ClockMap) and self._core == other._core
+
+    __hash__ = None
+
+
+def _bounds(columns):
+    """Per location, in their order, an array of _BOUND."""
+    location, *values = columns
+    result = {}
+    for one in dict.fromkeys(location.tolist()):
+        rows = _np.empty(int((location == one).sum()), dtype=_BOUND)
+        for name, column in zip(_BOUND.names, values):
+            rows[name] = column[location == one]
+        result[one] = rows
+    return result
+
+
+class ArchiveMaps(_Mapping):
+    """The clock maps of an archive, by OTF2 location id: ``maps[location](stamps)``."""
+
+    def __init__(self, path, options, core):
+        locations, maps, self.resolution_hz = core
+        self._path, self._options, self._bounds = path, options, None
+        self._maps = {one: ClockMap(m) for one, m in zip(locations, maps)}
+
+    def __getitem__(self, location):
+        return self._maps[location]
+
+    def __iter__(self):
+        return iter(self._maps)
+
+    def __len__(self):
+        return len(self._maps)
+
+    def bounds(self, location):
+        """How wrong the measured times of a location may be, per slice of the run.
+
+        A structured array of shape (windows,): ``tick`` (a stamp), its ``time``, the ``earliest``
+        and ``latest`` time possible, ``bound`` (largest error) in ticks, ``bounded``.
+        """
+        if self._bounds is None:
+            text, columns = _core.check(self._path, self._options["presync"], True,
+                                        self._options["threads"], self._options["progress"])
+            self._bounds = _bounds(columns)
+        return self._bounds.get(location, _np.empty(0, dtype=_BOUND))
+
+
+class Report(dict):
+    """The report of a check as the tool prints it with ``--json``, and the edges behind it."""
+
+    def __init__(self, path, options, document):
+        super().__init__(document)
+        self._path, self._options, self._read = path, options, None
+
+    def _edges(self):
+        if self._read is None:
+            self._read = _core.edges(self._path, self._options["presync"],
+                                     self._options["threads"], self._options["progress"])
+        return self._read
+
+    @property
+    def locations(self):
+        """OTF2 location ids; the clocks of ``edges()`` are positions in this list."""
+        return [int(name) for name in self._edges()[0]]
+
+    @property
+    def processes(self):
+        """Names of the processes, as ``violations()`` counts them."""
+        return list(dict.fromkeys(self._edges()[1]))
+
+    def edges(self):
+        """All single edges, a structured array of shape (edges,).
+
+        Fields: ``cause_clock``, ``cause_time``, ``effect_clock``, ``effect_time`` (stored ticks),
+        ``kind`` (position in ``KINDS``), ``margin`` (ticks; negative: violated).
+        """
+        columns = self._edges()[2:]
+        array = _np.empty(len(columns[0]), dtype=_EDGE)
+        for name, column in zip(_EDGE.names, columns):
+            array[name] = column
+        return array
+
+    def violations(self):
+        """Violated single edges, int64 of shape (processes, processes): [cause, effect]."""
+        names = {name: i for i, name in enumerate(self.processes)}
+        process = _np.array([names[name] for name in self._edges()[1]], dtype=_np.int64)
+        bad = self.edges()
+        bad = bad[bad["margin"] < 0]
+        matrix = _np.zeros((len(names), len(names)), dtype=_np.int64)
+        _np.add.at(matrix, (process[bad["cause_clock"]], process[bad["effect_clock"]]), 1)
+        return matrix
+
+
+KINDS = tuple(_KINDS)
+
+
+def check(path, *, presync="auto", threads=0, progress=None):
+    """Looks for violations in an archive, and changes nothing. Returns a :class:`Report`."""
+    options = {"presync": presync, "threads": threads, "progress": progress}
+    text, _ = _core.check(str(path), presync, False, threads, progress)
+    return Report(str(path), options, _json.loads(text))
+
+
+def correct(path, out, *, presync="auto", mode="rewrite", force=False, verify=True, threads=0,
+            progress=None):
+    """Writes a corrected archive into the new folder ``out``. Returns the report, a dict."""
+    return _json.loads(_core.correct(str(path), str(out), presync, mode, force, verify, threads,
+                                     progress))
+
+
+def clock_maps(path, *, presync="auto", amortize=True, threads=0, progress=None):
+    """The maps of a correction without writing. Returns :class:`ArchiveMaps`."""
+    options = {"presync": presync, "threads": threads, "progress": progress}
+    core = _core.clock_maps(str(path), presync, amortize, threads, progress)
+    return ArchiveMaps(str(path), options, core)
+
+
+class Alignment:
+    """The result of :func:`align`.
+
+    ``maps``: by name of the clock, a :class:`ClockMap`. ``report``: a dict, as the tool prints it.
+    """
+
+    def __init__(self, names, maps, report, bounds):
+        self.clocks = list(names)
+        self.maps = {name: ClockMap(m) for name, m in zip(self.clocks, maps)}
+        self.report = report
+        by_id = _bounds(bounds)
+        ids = _report_ids(self.clocks)
+        self._bounds = {name: by_id[i] for name, i in zip(self.clocks, ids) if i in by_id}
+
+    def __getitem__(self, clock):
+        return self.maps[clock]
+
+    def bounds(self, clock):
+        """As :meth:`ArchiveMaps.bounds`; empty unless ``align(..., bounds=True)``."""
+        return self._bounds.get(clock, _np.empty(0, dtype=_BOUND))
+
+    def apply(self, table, *, clock, time):
+        """Times of a table: int64 of shape (rows,) from its columns ``clock`` and ``time``."""
+        names, stamps = _np.asarray(table[clock]), _ticks(table[time], time)
+        result = _np.empty_like(stamps)
+        for name in set(names.tolist()):
+            if name not in self.maps:
+                raise ValueError(f"there is no clock {name!r}")
+            here = names == name
+            result[here] = self.maps[name](stamps[here])
+        return result
+
+
+def _report_ids(names):
+    """The numbers by which reports name clocks: their names if these are numbers."""
+    texts = [str(name) for name in names]
+    plain = all(t.isascii() and t.isdigit() and str(int(t)) == t for t in texts)
+    return [int(t) for t in texts] if plain else list(range(len(texts)))
+
+
+def _column(table, name):
+    if hasattr(table, "dtype") and getattr(table.dtype, "names", None):
+        return table[name] if name in table.dtype.names else None
+    return table[name] if name in table else None
+
+
+def _clock_names(table, causes, effects):
+    if table is not None:
+        return list(dict.fromkeys(_np.asarray(_column(table, "clock")).tolist()))
+    names = set(causes.tolist()) | set(effects.tolist())
+    return sorted(names, key=lambda name: (isinstance(name, str), name))
+
+
+def _numbers(values, place):
+    """The clocks of edges as positions."""
+    names, inverse = _np.unique(values, return_inverse=True)
+    unknown = [name for name in names.tolist() if name not in place]
+    if unknown:
+        raise ValueError(f"clock {unknown[0]!r} is not in the table of clocks")
+    return _np.array([place[n] for n in names.tolist()], dtype=_np.uint32)[inverse]
+
+
+def _core_clocks(names, table, sessions, resolution_hz):
+    clocks = _core.Clocks()
+    clocks.names = [str(name) for name in names]
+    clocks.resolution_hz = resolution_hz
+    if table is not None:
+        place = {name: i for i, name in enumerate(names)}
+        order = [place[name] for name in _np.asarray(_column(table, "clock")).tolist()]
+        for column, member in (("kind", "kinds"), ("domain", "domains")):
+            values = _column(table, column)
+            if values is None:
+                continue
+            texts = [""] * len(names)
+            for i, value in zip(order, _np.asarray(values).tolist()):
+                texts[i] = "" if value is None else str(value)
+            setattr(clocks, member, texts)
+    if sessions is not None:
+        place = {name: i for i, name in enumerate(names)}
+        time = _ticks(_column(sessions, "time"), "time")
+        order = _np.argsort(time, kind="stable")
+        width = _column(sessions, "half_width")
+        width = _np.zeros(len(time)) if width is None else _np.asarray(width, dtype=float)
+        clocks.session_clock = _numbers(_np.asarray(_column(sessions, "clock")), place)[order]
+        clocks.session_time = time[order]
+        clocks.session_offset = _ticks(_column(sessions, "offset"), "offset")[order]
+        clocks.session_half_width = width[order]
+    return clocks
+
+
+def align(edges, clocks=None, sessions=None, *, resolution_hz=1_000_000_000, presync="auto",
+          bounds=False, threads=0, progress=None):
+    """Finds clock maps from happened-before edges of any origin.
+
+    edges: a dict, pandas frame or structured array with the columns ``cause_clock``,
+        ``cause_time``, ``effect_clock``, ``effect_time``, optional ``min_delay``; all of shape
+        (edges,). Clocks have any name; times are whole ticks >= 0. Arrays of int64 are not copied.
+    clocks: a table with ``clock``, optional ``kind`` ("timer" or "wall") and ``domain``: clocks of
+        one domain are one clock. Without it the clocks are those of the edges.
+    sessions: measurements: a table with ``clock``, ``time``, ``offset`` and ``half_width``, ticks.
+
+    Returns an :class:`Alignment`.
+    """
+    for name in ("cause_clock", "cause_time", "effect_clock", "effect_time"):
+        if _column(edges, name) is None:
+            raise ValueError(f"the edges have no column {name}")
+    causes = _np.asarray(_column(edges, "cause_clock"))
+    effects = _np.asarray(_column(edges, "effect_clock"))
+    names = _clock_names(clocks, causes, effects)
+    place = {name: i for i, name in enumerate(names)}
+    delays = _column(edges, "min_delay")
+    core = _core.align(_core_clocks(names, clocks, sessions, resolution_hz),
+                       _numbers(causes, place), _ticks(_column(edges, "cause_time"), "cause_time"),
+                       _numbers(effects, place),
+                       _ticks(_column(edges, "effect_time"), "effect_time"),
+                       _ticks([] if delays is None else delays, "min_delay")
+                       if delays is not None else _np.empty(0, dtype=_np.int64),
+                       presync, bounds, threads, progress)
+    maps, report, columns = core
+    return Alignment(names, maps, _json.loads(report), columns)

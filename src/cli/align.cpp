@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/align.hpp"
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <entrain/entrain.hpp>
+
+#include "base/try.hpp"
+#include "cli/check_options.hpp"
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+#include "engine/align.hpp"
+#include "report/align_report.hpp"
+#include "report/bounds_report.hpp"
+
+namespace entrain::cli {
+namespace {
+
+constexpr const char* k_input_group = "OPTIONS OF THE TABLES";
+constexpr const char* k_output_group = "OUTPUT OPTIONS";
+constexpr std::uint64_t k_most_hz = 1'000'000'000'000'000;
+
+class Align : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "align",
+        "[OPTIONS] EDGES [-o DIR]",
+        "find clock maps and bounds from a table of edges",
+        {"Takes what happened before what from a trace of any kind, as a table, and finds for "
+         "each clock the map to a common time: the first step of correct, for programs that have "
+         "no OTF2 archive.",
+         "EDGES is CSV with a header line, or JSON lines. Its columns are cause_clock, cause_time, "
+         "effect_clock and effect_time: at cause_time something happened without which "
+         "effect_time could not have come. Clocks have any name, times are whole ticks. Optional "
+         "are min_delay, kind, and instance with role (begin or end) for collectives. The manual "
+         "has every column: docs/manual/align.md.",
+         "What is known of clocks, and measurements of them, come in a second table (--clocks)."},
+        {{"entrain align messages.csv -o aligned",
+          "Writes aligned/maps.csv: per clock the ticks and the offsets to add there."},
+         {"entrain align messages.csv -o aligned --apply events.csv --time-column t "
+          "--clock-column host",
+          "Also writes aligned/events.csv, with the times of the column t mapped."},
+         {"entrain edges traces.otf2 -o edges.csv && entrain align edges.csv --bounds",
+          "The edges of an archive; shows how wrong the clocks can be."}},
+        exit_codes({{"0", "by the maps no edge is violated"},
+                    {"1", "by the maps edges are still violated"},
+                    {"3", "no edge leads from one clock to another"}}),
+        {"--output", "--clocks", "--resolution", "--bounds", "--apply"}};
+    return k_help;
+  }
+
+  void declare(OptionSet& set) override {
+    set.argument("EDGES", edges_,
+                 "Table of edges: CSV with a header line, or JSON lines. It is never touched.");
+    declare_tables(set);
+    declare_output(set);
+    check_.declare(set);
+    common_.declare(set, "the worst edge also of kinds without violations");
+    set.after_parsing([this, &set] { return refuse_useless_options(set); });
+  }
+
+  int run() override {
+    AlignOptions options{.check = check_.options};
+    options.check.threads = common_.threads;
+    options.check.bounds.rows = options.check.bounds.wanted;
+    files_.edges = edges_;
+    files_.output = output_;
+    files_.apply = apply_;
+    const engine::AlignTexts texts{
+        .bounds =
+            [](const AlignReport& report) {
+              return report::bounds_csv(*report.bounds, report.before.resolution_hz);
+            },
+        .report = [](const AlignReport& report) { return report::json_text(report); }};
+    return run_and_report(
+        common_,
+        [&](Progress* progress) { return engine::align(files_, options, texts, progress); },
+        [](const AlignReport& report) { return exit_code_of(report.after.judgement.verdict); });
+  }
+
+ private:
+  void declare_tables(OptionSet& set);
+  void declare_output(OptionSet& set);
+
+  static Result<void> refuse_useless_options(const OptionSet& set) {
+    for (const char* name : {"--clock-samples", "--alltoallv", "--init-finalize"}) {
+      if (!set.given(name)) continue;
+      return fail(ErrorKind::usage,
+                  fmt::format("{} is of no use here: it concerns records of archives", name));
+    }
+    if (set.given("--bounds-csv")) {
+      return fail(ErrorKind::usage,
+                  "--bounds-csv is of no use here: --bounds with -o DIR writes "
+                  "DIR/bounds.csv");
+    }
+    for (const char* name : {"--time-column", "--clock-column"}) {
+      if (set.given(name) == set.given("--apply")) continue;
+      return fail(ErrorKind::usage,
+                  "--apply, --time-column and --clock-column are of use together only");
+    }
+    if (set.given("--apply") && !set.given("--output")) {
+      return fail(ErrorKind::usage, "--apply needs -o DIR, where the mapped table goes");
+    }
+    return {};
+  }
+
+  std::string edges_, output_, apply_;
+  AlignFiles files_;
+  CheckArguments check_;
+  CommonOptions common_;
+};
+
+void Align::declare_tables(OptionSet& set) {
+  set.values(
+         "--clocks", "FILE",
+         [this](std::string_view file) -> Result<void> {
+           files_.clocks.emplace_back(file);
+           return {};
+         },
+         "Table of clocks: column clock, and kind, domain, process, machine, resolution_hz, or of "
+         "measurements time, offset and half_width. Edges of other clocks are refused. It can be "
+         "given more than once. Use it where clocks were measured, or are known to be one. "
+         "Default: X.clocks.csv beside EDGES, which is X.csv, if it is there.")
+      ->group(k_input_group);
+  const auto parse_hz = [](std::string_view text) { return parse_count(text, 1, k_most_hz); };
+  add_value(set, "--resolution", files_.resolution_hz, parse_hz, "HZ",
+            "Ticks per second of all times. Use it if they are not nanoseconds: reports show "
+            "seconds, and clocks are known to run right to some parts per million. Default: as the "
+            "table of clocks says, else 1000000000.")
+      ->group(k_input_group);
+}
+
+void Align::declare_output(OptionSet& set) {
+  set.path("-o,--output", output_, "DIR",
+           "The folder to write maps.csv, report.json and, with --bounds, bounds.csv to. It "
+           "appears under this name only when it is complete, and it must not exist yet (but see "
+           "--force). Default: only the report is shown.")
+      ->group(k_output_group);
+  set.flag("--force", files_.force,
+           "Replace DIR if it holds an earlier result. Use it when a script writes the same "
+           "folder again and again. Default: refuse.")
+      ->group(k_output_group);
+  set.path("--apply", apply_, "FILE",
+           "Table of CSV whose times are to be mapped: DIR gets a copy with other numbers in "
+           "--time-column. Use it to put events in order without a program of your own. Default: "
+           "none.")
+      ->group(k_output_group);
+  set.path("--time-column", files_.time_column, "NAME",
+           "Column of FILE with the times, whole ticks. Only with --apply.")
+      ->group(k_output_group);
+  set.path("--clock-column", files_.clock_column, "NAME",
+           "Column of FILE with the names of the clocks. Only with --apply.")
+      ->group(k_output_group);
+}
+
+class EdgesOfArchive : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "edges",
+        "[OPTIONS] ARCHIVE -o FILE",
+        "write the happened-before edges of a trace as a table",
+        {"Writes what happened before what in an archive: messages, collectives, threads. A row "
+         "of a single edge has cause and effect, their clocks and stored stamps, and the margin "
+         "between them by the measured clocks; negative margins are violations. Rows of "
+         "collectives are begins and ends.",
+         "The locations and the measurements of their clocks go into a second table beside it: "
+         "X.clocks.csv for X.csv. entrain align makes of both the maps that entrain correct "
+         "--amortize off makes of the archive."},
+        {{"entrain edges traces.otf2 -o edges.csv", "Writes edges.csv and edges.clocks.csv."},
+         {"entrain edges traces.otf2 -o edges.jsonl", "The same as JSON lines."}},
+        exit_codes({{"0", "the tables are written"}}),
+        {"--output", "--force", "--presync", "--mu", "--init-finalize"}};
+    return k_help;
+  }
+
+  void declare(OptionSet& set) override {
+    add_archive(set, "ARCHIVE", archive_,
+                "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    set.path("-o,--output", output_, "FILE",
+             "The table of edges to write; required. JSON lines if its name ends in .jsonl, "
+             ".ndjson or .json, else CSV. It appears when it is complete, and it must not exist "
+             "yet (but see --force).")
+        ->required()
+        ->group(k_output_group);
+    set.flag("--force", force_,
+             "Replace the tables if they exist. Use it when a script writes the same files again "
+             "and again. Default: refuse.")
+        ->group(k_output_group);
+    check_.declare(set);
+    common_.declare(set, "");
+    set.after_parsing([&set]() -> Result<void> {
+      for (const char* name : {"--bounds", "--bounds-csv", "--max-rate-ppm"}) {
+        if (!set.given(name)) continue;
+        return fail(ErrorKind::usage,
+                    fmt::format("{} is of no use here: edges have no bounds; see align", name));
+      }
+      return {};
+    });
+  }
+
+  int run() override {
+    CheckOptions options = check_.options;
+    options.threads = common_.threads;
+    return run_and_report(
+        common_,
+        [&](Progress* progress) {
+          return write_edges(archive_, output_, options, force_, progress);
+        },
+        [](const EdgesReport&) { return k_exit_fine; });
+  }
+
+ private:
+  std::string archive_, output_;
+  bool force_ = false;
+  CheckArguments check_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_align() { return std::make_unique<Align>(); }
+std::unique_ptr<Verb> make_edges() { return std::make_unique<EdgesOfArchive>(); }
+
+}  // namespace entrain::cli

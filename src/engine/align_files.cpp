@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include <entrain/entrain.hpp>
+
+#include "base/file.hpp"
+#include "base/staged_file.hpp"
+#include "base/staging.hpp"
+#include "base/try.hpp"
+#include "edges/read_clocks.hpp"
+#include "edges/read_edges.hpp"
+#include "edges/write_tables.hpp"
+#include "engine/align.hpp"
+#include "engine/edges.hpp"
+#include "session/workers.hpp"
+
+namespace entrain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* k_maps = "maps.csv";
+
+bool is_json_name(const fs::path& path) {
+  const fs::path extension = path.extension();
+  return extension == ".jsonl" || extension == ".ndjson" || extension == ".json";
+}
+
+Result<void> check_files(const AlignFiles& files) {
+  if (files.apply.empty()) return {};
+  if (files.output.empty()) {
+    return fail(ErrorKind::usage,
+                fmt::format("{} would be mapped to nowhere; name a folder for the result",
+                            files.apply.string()));
+  }
+  for (const char* own : {k_maps, "bounds.csv", "report.json"}) {
+    if (files.apply.filename() != own) continue;
+    return fail(ErrorKind::usage, fmt::format("{} has the name of a file of the result; rename it",
+                                              files.apply.string()));
+  }
+  return {};
+}
+
+/// The result of an earlier call may be replaced, and nothing else.
+Result<void> may_replace(const fs::path& existing) {
+  std::error_code none;
+  if (fs::is_directory(existing, none) &&
+      (fs::is_empty(existing, none) || file_exists(existing / k_maps))) {
+    return {};
+  }
+  return fail(ErrorKind::output,
+              fmt::format("{} is no result of align and is not replaced", existing.string()));
+}
+
+ReplaceRule replace_rule(bool force) { return force ? ReplaceRule(may_replace) : ReplaceRule(); }
+
+Result<void> put(const fs::path& path, std::string_view text) {
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  return write_file(path, {bytes, text.size()});
+}
+
+Result<std::vector<fs::path>> clock_files(const AlignFiles& files) {
+  if (!files.clocks.empty()) return files.clocks;
+  const fs::path beside = clocks_file_of(files.edges);
+  return file_exists(beside) ? std::vector<fs::path>{beside} : std::vector<fs::path>{};
+}
+
+}  // namespace
+
+fs::path clocks_file_of(const fs::path& edges) {
+  fs::path path = edges;
+  return path.replace_extension(".clocks.csv");
+}
+
+Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
+                          Progress* progress) {
+  return engine::align(files, options, {}, progress);
+}
+
+Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& options,
+                                  const AlignTexts& texts, Progress* progress) {
+  TRY(check_files(files));
+  if (!files.output.empty()) {
+    TRY(StagedDirectory::check(files.output, replace_rule(files.force)));
+  }
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  TRY_ASSIGN(const std::vector<fs::path> tables, clock_files(files));
+  TRY_ASSIGN(Clocks clocks, edges::read_clocks(tables, files.resolution_hz));
+  std::optional<edges::EdgeTable> table;
+  TRY_ASSIGN(table, edges::read_edges(files.edges, clocks, options.check.threads, progress));
+  TRY_ASSIGN(AlignInput input, take_edges(clocks, table->list.view(), options, progress));
+  std::vector<std::string> notes = std::move(table->notes);
+  if (files.clocks.empty() && !tables.empty()) {
+    notes.push_back(fmt::format("clocks are those of {}", tables.front().string()));
+  }
+  table.reset();
+  TRY_ASSIGN(Alignment result, align(std::move(input), options, progress));
+  result.report.notes = std::move(notes);
+  if (files.output.empty()) return std::move(result.report);
+  TRY_ASSIGN(StagedDirectory folder,
+             StagedDirectory::create(files.output, replace_rule(files.force)));
+  result.report.output = files.output.string();
+  TRY(put(folder.path() / k_maps, edges::maps_csv(clocks, result.maps)));
+  if (!files.apply.empty()) {
+    TRY_ASSIGN(File mapped, File::create(folder.path() / files.apply.filename()));
+    TRY(edges::map_table(files, clocks, result.maps, [&](std::string_view text) {
+      return mapped.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    }));
+    TRY(mapped.close());
+  }
+  if (result.report.bounds && texts.bounds) {
+    TRY(put(folder.path() / "bounds.csv", texts.bounds(result.report)));
+  }
+  if (texts.report) TRY(put(folder.path() / "report.json", texts.report(result.report)));
+  TRY(folder.commit());
+  return std::move(result.report);
+}
+
+Result<EdgesReport> write_edges(const fs::path& archive, const fs::path& output,
+                                const CheckOptions& options, bool force, Progress* progress) {
+  const fs::path clocks_path = clocks_file_of(output);
+  TRY(StagedFile::check(output, force));
+  TRY(StagedFile::check(clocks_path, force));
+  const session::MemoryLimit limit(options.memory_limit_bytes);
+  TRY_ASSIGN(engine::ArchiveEdges edges, engine::read_edges(archive, options, progress));
+  TRY_ASSIGN(StagedFile clocks_file, StagedFile::create(clocks_path, force));
+  TRY(clocks_file.write(edges::clocks_csv(edges.clocks)));
+  TRY_ASSIGN(StagedFile edges_file, StagedFile::create(output, force));
+  TRY(edges::write_edges(edges.clocks, edges.list.view(),
+                         {.edges = edges.edge_margins, .members = edges.member_margins},
+                         is_json_name(output),
+                         [&](std::string_view text) { return edges_file.write(text); }));
+  TRY(clocks_file.commit());
+  TRY(edges_file.commit());
+  EdgesReport report;
+  report.edges_file = output.string();
+  report.clocks_file = clocks_path.string();
+  report.edges = edges.list.kind.size();
+  report.instances = edges.list.instances.size();
+  report.members = edges.list.members.size();
+  for (const Clock& clock : edges.clocks.clocks) report.sessions += clock.sessions.size();
+  report.counts = std::move(edges.report);
+  return report;
+}
+
+}  // namespace entrain

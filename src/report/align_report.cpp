@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/align_report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/bounds_report.hpp"
+#include "report/check_report.hpp"
+#include "report/correct_report.hpp"
+#include "report/parts.hpp"
+#include "report/text.hpp"
+#include "report/units.hpp"
+#include "report/verdict_report.hpp"
+
+namespace entrain::report {
+namespace {
+
+/// The parts of a correction that an alignment has too.
+CorrectReport as_correction(const AlignReport& report) {
+  CorrectReport correction;
+  correction.before = report.before;
+  correction.timeline = report.timeline;
+  correction.after = report.after;
+  correction.verified = true;
+  return correction;
+}
+
+std::string verdict_of(const AlignReport& report) {
+  const CheckReport& after = report.after;
+  const std::string edges = format_number_of(after.checked_edges, "edge", "edges");
+  switch (after.judgement.verdict) {
+    case Verdict::violations:
+      return fmt::format("Violations: {} of {} still come too early by these clock maps.",
+                         format_count(after.violations), edges);
+    case Verdict::clean:
+      return fmt::format("Clean: by these clock maps none of {} is violated.", edges);
+    case Verdict::unproven:
+      break;
+  }
+  return "Unproven: there is no edge from one clock to another, so nothing could be checked.";
+}
+
+Tone tone_of(Verdict verdict) {
+  return verdict == Verdict::violations ? Tone::bad
+         : verdict == Verdict::clean    ? Tone::good
+                                        : Tone::plain;
+}
+
+}  // namespace
+
+std::string to_text(const AlignReport& report, const Style& style) {
+  const CorrectReport correction = as_correction(report);
+  const CheckReport& before = report.before;
+  FieldList about;
+  about.field("edges", before.archive);
+  if (!report.output.empty()) about.field("written", report.output);
+  about
+      .field("clocks", fmt::format("{}, {} with edges, timer {}",
+                                   format_number_of(before.locations, "clock", "clocks"),
+                                   format_number_of(before.events, "stamp", "stamps"),
+                                   format_frequency(before.resolution_hz)))
+      .field("presync", presync_text(before))
+      .field("mu", mu_text(before));
+  for (const std::string& note : report.notes) about.field("note", note);
+  add_warnings(about, before);
+  add_timeline(about, correction);
+  std::string text = about.text(style) + "\n" + before_and_after(correction, style).text(style);
+  text += inside_domains_text(before);
+  for (const auto& [heading, counts] :
+       {std::pair("Worst edge of each kind, before", &before),
+        std::pair("Worst edge of each kind, after", &report.after)}) {
+    const Table worst = worst_edges(*counts, style);
+    if (worst.empty()) continue;
+    text += "\n" + toned(heading, Tone::heading, style) + "\n" + worst.text(style);
+  }
+  if (const std::string clocks = clocks_text(before, style); !clocks.empty()) text += "\n" + clocks;
+  if (report.bounds) text += "\n" + bounds_text(*report.bounds, before.resolution_hz, style);
+  FieldList left_out;
+  add_counters(left_out, "left out", report.left_out, style);
+  if (const std::string lines = left_out.text(style); !lines.empty()) text += "\n" + lines;
+  const Verdict verdict = report.after.judgement.verdict;
+  return text + "\n" + toned(verdict_of(report), tone_of(verdict), style) + "\n";
+}
+
+Json to_json(const AlignReport& report) {
+  Json json = {{"schema", "entrain.align/1"},
+               {"output", report.output.empty() ? Json(nullptr) : Json(report.output)},
+               {"timeline", timeline_json(as_correction(report))},
+               {"before", to_json(report.before)},
+               {"after", to_json(report.after)},
+               {"notes", report.notes},
+               {"left_out", counters(report.left_out)}};
+  add_verdict(json, report.after.judgement);
+  if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.before.resolution_hz);
+  return json;
+}
+
+std::string json_text(const AlignReport& report) { return dump(to_json(report)); }
+
+std::string to_text(const EdgesReport& report, const Style& style) {
+  FieldList about;
+  about.field("archive", report.counts.archive)
+      .field("edges",
+             fmt::format("{}: {}, {} of {}", report.edges_file,
+                         format_number_of(report.edges, "single edge", "single edges"),
+                         format_number_of(report.members, "begin or end", "begins and ends"),
+                         format_number_of(report.instances, "collective", "collectives")))
+      .field("clocks", fmt::format("{}: {}, {}", report.clocks_file,
+                                   format_number_of(report.counts.locations, "clock", "clocks"),
+                                   format_number_of(report.sessions, "session", "sessions")))
+      .field("violations", fmt::format("{} of {} by the clocks as measured",
+                                       format_count(report.counts.violations),
+                                       format_count(report.counts.checked_edges)));
+  return about.text(style);
+}
+
+Json to_json(const EdgesReport& report) {
+  return {{"schema", "entrain.edges/1"},     {"archive", report.counts.archive},
+          {"edges_file", report.edges_file}, {"clocks_file", report.clocks_file},
+          {"edges", report.edges},           {"instances", report.instances},
+          {"members", report.members},       {"clocks", report.counts.locations},
+          {"sessions", report.sessions},     {"counts", to_json(report.counts)}};
+}
+
+std::string json_text(const EdgesReport& report) { return dump(to_json(report)); }
+
+}  // namespace entrain::report
