@@ -261,6 +261,7 @@ Target target_of(const std::string& name) {
   if (name == "event_file") return event_file;
   if (name == "definitions") return definitions;
   if (name == "correction") return correction;
+  if (name == "edge_table") return edge_table;
   if (name == "net_json") return net_json;
   if (name == "net_dot") return net_dot;
   if (name == "net_parameters") return net_parameters;

@@ -124,6 +124,33 @@ void add_networks(Seeds& seeds) {
   seeds["net_parameters/preset"] = bytes_of(R"({"preset": "ib-ndr", "cp": "1.28Gbps"})");
 }
 
+/// Tables that are in order, and the same with a byte changed.
+void add_tables(Seeds& seeds) {
+  const std::string tables[] = {
+      "0cause_clock,cause_time,effect_clock,effect_time,min_delay,kind\na,100,b,90,5,p2p\n"
+      "b,200,a,260,,rpc\n\"a, b\",1,a,\"2\"\r\n\na,300,b,290,0,\n",
+      "0clock,begin,end,instance,kind,rank\n0,1,9,x,scan,2\n1,2,8,x,scan,1\n2,3,4,y,,\n",
+      "0cause_clock,cause_time,effect_clock,effect_time,kind,instance,role,sync\n"
+      "a,100,,,n_to_n,1,begin,true\nb,90,,,n_to_n,1,begin,\n,,a,120,n_to_n,1,end,0\n",
+      "0{\"cause_clock\": 1, \"cause_time\": 5, \"effect_clock\": \"b\", \"effect_time\": 2}\n"
+      "{\"instance\": 1, \"clock\": \"\\u00e9\", \"begin\": 1, \"end\": null, \"x\": [1, {}]}\n",
+      "1clock,kind,domain,resolution_hz,first,last,granule\na,timer,d,1000,1,2000,1\nb,wall,d,,,,"
+      "\n",
+      "1clock,time,offset,half_width,round_trip,kept,flush_begin,flush_end\na,5,0,0,,,,\n"
+      "b,5,-7,2.5,,,,\nb,5,-7,,5,1,,\nb,900,-9,1e3,,,,\nb,,,,,,10,20\n",
+      "1{\"clock\": \"a\", \"corrected\": true}\n{\"clock\": \"b\", \"time\": 4, \"offset\": 1}\n"};
+  for (std::size_t i = 0; i < std::size(tables); ++i) {
+    seeds["edge_table/table-" + std::to_string(i)] = bytes_of(tables[i]);
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+      test::Random random(seed * 100 + i);
+      Bytes damaged = bytes_of(tables[i]);
+      damaged[1 + random.below(damaged.size() - 1)] =
+          static_cast<std::uint8_t>(seed % 2 == 0 ? random.below(256) : "\",\n-{"[random.below(5)]);
+      seeds["edge_table/damaged-" + std::to_string(i) + "-" + std::to_string(seed)] = damaged;
+    }
+  }
+}
+
 }  // namespace
 
 Seeds seeds(const fs::path& examples) {
@@ -148,6 +175,7 @@ Seeds seeds(const fs::path& examples) {
       Bytes{k_raw} + one + k_cut_bytes + test::read_bytes(scratch / "small/traces/1.evt");
   add_programs(result);
   add_networks(result);
+  add_tables(result);
   return result;
 }
 

@@ -34,6 +34,11 @@ void definitions(Input input, Compare compare);
 /// may). Of two raw files it need not be so.
 void correction(Input input, Compare compare);
 
+/// The first byte chooses: a table of edges, or of clocks. The rest is the table, as CSV or as JSON
+/// lines: refused in a sentence that names it, or its edges are aligned. The number of threads that
+/// read it makes no difference.
+void edge_table(Input input, Compare compare);
+
 /// Topologies as JSON and as DOT: refused in a sentence that names the file, or every method's plan
 /// for them holds and they come back from their own DOT.
 void net_json(Input input, Compare compare);

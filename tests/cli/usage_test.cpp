@@ -12,8 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::string> k_verbs{"info", "check", "correct", "compare", "distort",
-                                       "drop", "synth", "record",  "net"};
+const std::vector<std::string> k_verbs{"info",    "check", "correct", "edges",  "align", "compare",
+                                       "distort", "drop",  "synth",   "record", "net"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
@@ -27,6 +27,10 @@ const std::map<std::string, std::vector<std::string>> k_options{
       "--spline",       "--backward",   "--amortize",    "--presync",       "--sessions",
       "--clock-domain", "--mu",         "--alltoallv",   "--init-finalize", "--strict-latency",
       "--bounds",       "--bounds-csv", "--max-rate-ppm"}},
+    {"edges", {"-o, --output", "--force", "--presync", "--mu", "--init-finalize"}},
+    {"align",
+     {"-o, --output", "--force", "--clocks", "--resolution", "--apply", "--time-column",
+      "--clock-column", "--bounds", "--presync", "--clock-domain"}},
     {"compare", {"--truth", "--tolerance", "--csv", "--points", "--raw"}},
     {"distort",
      {"-o, --output", "--force", "--seed", "--per", "--offset-s", "--drift-ppm", "--wander-ppm",

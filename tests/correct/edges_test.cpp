@@ -10,6 +10,9 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/temp_folder_testing.hpp"
+#include "edges/read_clocks.hpp"
+#include "edges/read_edges.hpp"
 #include "engine/edges.hpp"
 
 namespace entrain {
@@ -53,6 +56,46 @@ TEST(Edges, GiveTheMapsOfEverySharedTrace) {
   for (const fs::path& archive : archives_in(fs::path(ENTRAIN_SHARED_TRACES_DIR) / "..")) {
     expect_same_maps(archive);
   }
+}
+
+TEST(Edges, ComeBackFromTablesOfBothForms) {
+  for (const fs::path& archive : archives_in(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces")) {
+    SCOPED_TRACE(archive.string());
+    const auto edges = engine::read_edges(archive, {}, nullptr);
+    ASSERT_TRUE(edges);
+    const auto expected = align(edges->clocks, edges->list.view(), {});
+    ASSERT_TRUE(expected);
+    for (const char* name : {"edges.csv", "edges.jsonl"}) {
+      const TempFolder folder;
+      const fs::path file = folder / name;
+      const auto written = write_edges(archive, file, {});
+      ASSERT_TRUE(written) << written.error().message;
+      const std::vector<fs::path> tables{clocks_file_of(file)};
+      auto clocks = edges::read_clocks(tables, 0);
+      ASSERT_TRUE(clocks) << clocks.error().message;
+      const auto table = edges::read_edges(file, *clocks, 2, nullptr);
+      ASSERT_TRUE(table) << table.error().message;
+      EXPECT_EQ(table->list.cause_time, edges->list.cause_time);
+      EXPECT_EQ(table->list.members.size(), edges->list.members.size());
+      const auto aligned = align(*clocks, table->list.view(), {});
+      ASSERT_TRUE(aligned) << aligned.error().message;
+      EXPECT_EQ(aligned->maps, expected->maps);
+    }
+  }
+}
+
+TEST(Edges, DoNotDependOnThreads) {
+  const fs::path archive = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "allops-4";
+  const auto edges = engine::read_edges(archive, {}, nullptr);
+  ASSERT_TRUE(edges);
+  AlignOptions one, many;
+  one.check.threads = 1;
+  many.check.threads = 7;
+  const auto a = align(edges->clocks, edges->list.view(), one);
+  const auto b = align(edges->clocks, edges->list.view(), many);
+  ASSERT_TRUE(a && b);
+  EXPECT_EQ(a->maps, b->maps);
+  EXPECT_EQ(a->report.after.violations, b->report.after.violations);
 }
 
 TEST(Edges, AreCountedAsTheCheckerCountsThem) {

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// `entrain edges` and `entrain align`: tables in, tables out, and bad tables refused.
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "base/temp_folder_testing.hpp"
+#include "cli/tool.hpp"
+
+namespace entrain::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+class AlignTool : public testing::Test {
+ protected:
+  std::string put(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return (folder_ / name).string();
+  }
+  std::string at(const std::string& name) const { return (folder_ / name).string(); }
+
+  TempFolder folder_;
+};
+
+TEST_F(AlignTool, GivesTheMapsOfTheArchive) {
+  ASSERT_EQ(run_tool({"edges", example("lulesh-8"), "-o", at("e.csv")}).exit_code, 0);
+  const ChildOutcome outcome = run_tool({"align", at("e.csv"), "-o", at("out"), "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  const Json report = json_of(outcome);
+  EXPECT_EQ(report["schema"], "entrain.align/1");
+  EXPECT_EQ(report["before"]["violations"], 608);
+  EXPECT_EQ(report["after"]["violations"], 0);
+  EXPECT_THAT(text_of(at("out") + "/maps.csv"), HasSubstr("clock,tick,offset\n0,1805480943031,"));
+  EXPECT_EQ(text_of(at("out") + "/report.json"), outcome.out);
+  EXPECT_FALSE(fs::exists(at("out") + "/bounds.csv"));
+}
+
+TEST_F(AlignTool, MapsATableAndKeepsTheRestOfIt) {
+  // b is 50 ticks late: messages take 10 ticks both ways.
+  std::string edges = "cause_clock,cause_time,effect_clock,effect_time\n";
+  for (int t = 1000; t < 101'000; t += 2000) {
+    edges += "a," + std::to_string(t) + ",b," + std::to_string(t - 40) + "\n";
+    edges += "b," + std::to_string(t + 950) + ",a," + std::to_string(t + 1010) + "\n";
+  }
+  const std::string events = "name;x,\"host\",t\n\"one, \"\"1\"\"\",b,60960\ntwo,a,61010\n";
+  const ChildOutcome outcome =
+      run_tool({"align", put("e.csv", edges), "-o", at("out"), "--bounds", "--apply",
+                put("v.csv", events), "--time-column", "t", "--clock-column", "host"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  const std::string mapped = text_of(at("out") + "/v.csv");
+  EXPECT_EQ(mapped.rfind("name;x,\"host\",t\n\"one, \"\"1\"\"\",b,61", 0), 0u) << mapped;
+  EXPECT_THAT(text_of(at("out") + "/bounds.csv"), HasSubstr("location,local_ticks"));
+}
+
+TEST_F(AlignTool, RefusesBadTablesInOneSentence) {
+  const std::string head = "cause_clock,cause_time,effect_clock,effect_time\n";
+  const std::vector<std::pair<std::string, std::string>> tables{
+      {"", "is empty"},
+      {"cause_clock,cause_time,effect_clock\na,1,b\n", "line 1, column effect_time: the column is"},
+      {head + "a,1,b,2\na,-5,b,2\n", "line 3, column cause_time: \"-5\" is negative"},
+      {head + "a,1.5,b,2\n", "line 2, column cause_time: \"1.5\" is no whole number"},
+      {head + "a,1,b,99999999999999999999\n",
+       "column effect_time: \"99999999999999999999\" is too"},
+      {head + "a,1,,2\n", "line 2, column effect_clock: is missing"},
+      {head + "a,1,b\n", "line 2: the row has 3 fields, the header 4"},
+      {head + "a,1,b,\"2\n", "line 2: a quoted field does not end"},
+      {head + "\"a\"x,1,b,2\n", "line 2: something stands between a quoted field"},
+      {head + "\xFF,1,b,2\n", "line 2, column cause_clock: the name is no UTF-8"},
+      {"{\"cause_clock\": 1, \"cause_time\": 2}\n", "line 1, column effect_clock: is missing"},
+      {"{\"cause_clock\": [1]}\n", "line 1, column cause_clock: this is neither text"},
+      {"{\"cause_clock\": 1", "line 1: this is no JSON object"},
+      {"clock,begin,end,instance\na,1,2,7\na,3,4,7\n", "clock a has two begins in the instance"},
+      {"clock,begin,end,instance,kind\na,1,2,7,scan\nb,3,4,7,n_to_n\n",
+       "line 3, column kind: another row of the instance has another kind"},
+      {head.substr(0, head.size() - 1) + ",role\na,1,b,2,begin\n", "column instance: is missing"},
+      {head.substr(0, head.size() - 1) + ",min_delay\na,1,b,2,-1\n", "\"-1\" is negative"}};
+  for (const auto& [text, complaint] : tables) {
+    SCOPED_TRACE(text);
+    expect_refusal(run_tool({"align", put("bad", text), "-o", at("out")}), complaint);
+    EXPECT_FALSE(fs::exists(at("out")));
+  }
+}
+
+TEST_F(AlignTool, RefusesBadClocksInOneSentence) {
+  const std::string edges =
+      put("e.csv", "cause_clock,cause_time,effect_clock,effect_time\na,1,b,2\n");
+  const std::vector<std::pair<std::string, std::string>> tables{
+      {"clock\na\n", "line 2, column effect_clock: clock b is not in the table of clocks"},
+      {"clock\na\nb\na\n", "line 4, column clock: clock a is described twice"},
+      {"name\na\n", "line 1, column clock: the column is missing"},
+      {"clock,kind\na,sundial\n", "\"sundial\" is neither timer nor wall"},
+      {"clock,resolution_hz\na,1000\nb,2000\n", "line 3, column resolution_hz: 2000 and 1000"},
+      {"clock,time,offset\na,5,1\na,5,2\nb,1,1\n", "two sessions at this time"},
+      {"clock,time,offset\na,x,1\n", "line 2, column time: \"x\" is no whole number"},
+      {"clock,time,offset,half_width\na,5,1,-2\n", "column half_width: \"-2\" is negative"}};
+  for (const auto& [text, complaint] : tables) {
+    SCOPED_TRACE(text);
+    expect_refusal(run_tool({"align", edges, "--clocks", put("c.csv", text), "-o", at("out")}),
+                   complaint);
+    EXPECT_FALSE(fs::exists(at("out")));
+  }
+}
+
+TEST_F(AlignTool, WritesNothingOverOtherFiles) {
+  const std::string edges =
+      put("e.csv", "cause_clock,cause_time,effect_clock,effect_time\na,1,b,2\n");
+  fs::create_directory(at("mine"));
+  put("mine/file", "x");
+  expect_refusal(run_tool({"align", edges, "-o", at("mine"), "--force"}), "is no result of align");
+  expect_refusal(run_tool({"edges", example("lulesh-8"), "-o", edges}), "exists");
+  expect_refusal(run_tool({"align", edges, "--apply", edges}), "are of use together only");
+  const std::string table = put("t.csv", "t,c\n1,z\n");
+  expect_refusal(run_tool({"align", edges, "-o", at("out"), "--apply", table, "--time-column", "t",
+                           "--clock-column", "c"}),
+                 "line 2, column c: there is no clock \"z\"");
+  EXPECT_FALSE(fs::exists(at("out")));
+  const std::string lonely = put("l.csv", "cause_clock,cause_time,effect_clock,effect_time\n");
+  EXPECT_EQ(run_tool({"align", lonely}).exit_code, 3);
+}
+
+}  // namespace
+}  // namespace entrain::test
