@@ -13,6 +13,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   target_compile_options(standard_settings INTERFACE -mpopcnt)
 endif()
 
+# The Python module is a shared library, and holds the same objects as the tool. Programs are compiled
+# like libraries then, so that all share the precompiled headers.
+if(ENTRAIN_PYTHON)
+  target_compile_options(standard_settings INTERFACE -fPIC -fno-semantic-interposition)
+endif()
+
 if(ENTRAIN_SANITIZE)
   target_compile_options(
     standard_settings INTERFACE -fsanitize=${ENTRAIN_SANITIZE} -fno-sanitize-recover=all

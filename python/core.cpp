@@ -197,7 +197,8 @@ py::tuple edges(const std::string& path, const std::string& presync, unsigned th
 std::string correct(const std::string& path, const std::string& output, const std::string& presync,
                     const std::string& mode, bool force, bool verify, unsigned threads,
                     const py::object& progress) {
-  CorrectOptions options{.check = options_of(presync, false, threads)};
+  CorrectOptions options;
+  options.check = options_of(presync, false, threads);
   if (mode != "rewrite" && mode != "overlay") {
     throw Failure{{ErrorKind::usage, "mode is neither rewrite nor overlay"}};
   }
@@ -210,7 +211,8 @@ std::string correct(const std::string& path, const std::string& output, const st
 
 py::tuple clock_maps(const std::string& path, const std::string& presync, bool amortize,
                      unsigned threads, const py::object& progress) {
-  CorrectOptions options{.check = options_of(presync, false, threads)};
+  CorrectOptions options;
+  options.check = options_of(presync, false, threads);
   options.amortize = amortize;
   const ClockMaps maps =
       run(progress, [&](Progress* p) { return entrain::clock_maps(path, options, p); });
@@ -307,11 +309,11 @@ PYBIND11_MODULE(_core, module) {
       .def_readwrite("session_time", &PythonClocks::session_time)
       .def_readwrite("session_offset", &PythonClocks::session_offset)
       .def_readwrite("session_half_width", &PythonClocks::session_half_width);
-  module.def("check", &check);
-  module.def("edges", &edges);
-  module.def("correct", &correct);
-  module.def("clock_maps", &clock_maps);
-  module.def("align", &align, py::arg("clocks"), py::arg("cause_clock").noconvert(),
+  module.def("check", &python::check);
+  module.def("edges", &python::edges);
+  module.def("correct", &python::correct);
+  module.def("clock_maps", &python::clock_maps);
+  module.def("align", &python::align, py::arg("clocks"), py::arg("cause_clock").noconvert(),
              py::arg("cause_time").noconvert(), py::arg("effect_clock").noconvert(),
              py::arg("effect_time").noconvert(), py::arg("min_delay").noconvert(),
              py::arg("presync"), py::arg("bounds"), py::arg("threads"), py::arg("progress"));

@@ -41,9 +41,8 @@ class Align : public Verb {
          "What is known of clocks, and measurements of them, come in a second table (--clocks)."},
         {{"entrain align messages.csv -o aligned",
           "Writes aligned/maps.csv: per clock the ticks and the offsets to add there."},
-         {"entrain align messages.csv -o aligned --apply events.csv --time-column t "
-          "--clock-column host",
-          "Also writes aligned/events.csv, with the times of the column t mapped."},
+         {"entrain align e.csv -o out --apply v.csv --time-column t --clock-column c",
+          "Also writes out/v.csv, in which the times of the column t are mapped."},
          {"entrain edges traces.otf2 -o edges.csv && entrain align edges.csv --bounds",
           "The edges of an archive; shows how wrong the clocks can be."}},
         exit_codes({{"0", "by the maps no edge is violated"},

@@ -163,6 +163,7 @@ CheckReport count_edges(const causal::Context& context, std::span<const ClockMap
   }
   report.coverage.collective_calls = report.coverage.in_instances = members;
   report.judgement = verify::judge(report, options.strict_latency);
+  if (report.checked_edges == 0) report.judgement = {Verdict::unproven, Doubt::no_edges};
   return report;
 }
 

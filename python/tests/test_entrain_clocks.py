@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the Python module: pytest python/tests, with the build's python/ on PYTHONPATH."""
+import doctest
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import entrain_clocks as ec
+
+TRACES = Path(os.environ["ENTRAIN_EXAMPLES_DIR"]) / "traces"
+LULESH = TRACES / "lulesh-8"
+
+
+def late_clock():
+    """The clock of b is 50 ticks late; messages take 10 ticks."""
+    sent = np.arange(1000, 101_000, 1000)
+    late = np.tile([0, 50], 50)
+    return {"cause_clock": np.array(["a", "b"] * 50), "cause_time": sent - late,
+            "effect_clock": np.array(["b", "a"] * 50), "effect_time": sent + 10 - late[::-1]}
+
+
+def test_the_docstring_is_true():
+    assert doctest.testmod(ec).failed == 0
+
+
+def test_check_reports_as_the_tool_does():
+    report = ec.check(LULESH)
+    tool = subprocess.run([os.environ["ENTRAIN_BINARY"], "check", "--json", LULESH],
+                          capture_output=True, text=True, check=False)
+    assert dict(report) == json.loads(tool.stdout) | {"archive": report["archive"]}
+    edges = report.edges()
+    assert edges.shape == (10_856,)
+    matrix = report.violations()
+    assert matrix.shape == (8, 8)
+    assert matrix.sum() == (edges["margin"] < 0).sum() == report["edges"]["p2p"]["violations"]
+    assert np.trace(matrix) == 0
+
+
+def test_maps_are_those_of_the_library_and_of_align():
+    maps = ec.clock_maps(LULESH, amortize=False)
+    assert list(maps) == list(range(8))
+    report = ec.check(LULESH)
+    edges = report.edges()
+    stamps = np.unique(edges["cause_time"][edges["cause_clock"] == 3])
+    times = maps[3](stamps)
+    assert times.dtype == np.int64 and times.shape == stamps.shape
+    assert maps[3](int(stamps[0])) == times[0]
+    assert (np.diff(times) >= 0).all()
+    ticks, offsets = maps[3].knots
+    assert maps[3](int(ticks[0])) == ticks[0] + offsets[0]
+
+
+def test_bounds_of_an_archive():
+    bounds = ec.clock_maps(TRACES / "amg-8").bounds(2)
+    good = bounds[bounds["bounded"]]
+    assert len(good) > 0
+    assert (good["earliest"] <= good["latest"]).all()
+
+
+def test_correct_writes_an_archive(tmp_path):
+    report = ec.correct(LULESH, tmp_path / "out")
+    assert report["verdict"] == "clean"
+    assert (tmp_path / "out" / "traces.otf2").exists()
+    with pytest.raises(OSError):
+        ec.correct(LULESH, tmp_path / "out")
+    with pytest.raises(ValueError):
+        ec.correct(tmp_path / "nothing", tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_align_finds_a_late_clock():
+    aligned = ec.align(late_clock(), bounds=True)
+    assert aligned.report["before"]["violations"] == 50
+    assert aligned.report["verdict"] == "clean"
+    assert 39 <= aligned["b"](50_000) - aligned["a"](50_000) <= 61
+    assert (aligned.bounds("b")["bound"] < 1000).any()
+    table = {"who": np.array(["b", "a"]), "t": np.array([5000, 5000])}
+    mapped = aligned.apply(table, clock="who", time="t")
+    assert mapped[0] == aligned["b"](5000) and mapped[1] == aligned["a"](5000)
+
+
+def test_align_takes_sessions_domains_and_delays():
+    edges = late_clock()
+    sessions = {"clock": ["a", "b", "a", "b"], "time": [1000, 950, 100_000, 99_950],
+                "offset": [0, 50, 0, 50], "half_width": [0.0, 1.0, 0.0, 1.0]}
+    aligned = ec.align(edges, {"clock": ["a", "b"], "kind": ["timer", "timer"]}, sessions)
+    assert aligned["b"](50_000) - aligned["a"](50_000) == 50
+    edges["min_delay"] = np.full(100, 11)
+    assert ec.align(edges, None, sessions).report["before"]["below_latency"] == 100
+
+
+def test_python_and_tool_agree(tmp_path):
+    edges = late_clock()
+    columns = list(edges)
+    with open(tmp_path / "e.csv", "w", encoding="utf-8") as file:
+        print(*columns, sep=",", file=file)
+        for row in zip(*edges.values()):
+            print(*row, sep=",", file=file)
+    subprocess.run([os.environ["ENTRAIN_BINARY"], "align", tmp_path / "e.csv", "-q", "-o",
+                    tmp_path / "out"], check=True, stdout=subprocess.DEVNULL)
+    lines = (tmp_path / "out" / "maps.csv").read_text().split()[1:]
+    aligned = ec.align(edges)
+    for line in lines:
+        clock, tick, offset = line.split(",")
+        assert aligned[clock](int(tick)) == int(tick) + int(offset)
+
+
+@pytest.mark.parametrize("change, text", [
+    ({"cause_time": np.full(100, -1)}, "negative"),
+    ({"cause_time": np.full(100, 1.5)}, "whole ticks"),
+    ({"cause_time": np.arange(99)}, "elements"),
+    ({"cause_time": np.zeros((100, 1), dtype=np.int64)}, "axes"),
+    ({"effect_time": np.full(100, 2**63, dtype=np.uint64)}, "2\\^63"),
+    ({"min_delay": np.full(100, -1)}, "min_delay"),
+    ({"effect_clock": None}, "no column effect_clock"),
+])
+def test_bad_arrays_are_refused(change, text):
+    edges = late_clock() | change
+    edges = {name: column for name, column in edges.items() if column is not None}
+    with pytest.raises(ValueError, match=text):
+        ec.align(edges)
+
+
+def test_any_integers_and_strides_will_do():
+    edges = late_clock()
+    plain = ec.align(edges)
+    wide = {name: np.repeat(column, 2)[::2] for name, column in edges.items()}
+    wide["cause_time"] = wide["cause_time"].astype(np.int32)
+    assert ec.align(wide)["b"] == plain["b"]
+    with pytest.raises(ValueError, match="clock 'b' is not in the table"):
+        ec.align(edges, {"clock": ["a"]})
+
+
+def test_an_error_in_progress_ends_the_work(tmp_path):
+    archive = tmp_path / "big"
+    subprocess.run([os.environ["ENTRAIN_BINARY"], "synth", "-q", "-o", archive, "--locations", "8",
+                    "--events", "4000000"], check=True, stdout=subprocess.DEVNULL)
+
+    def refuse(phase, done, total):
+        raise RuntimeError(f"stopped in {phase}")
+
+    with pytest.raises(RuntimeError, match="stopped in"):
+        ec.correct(archive, tmp_path / "out", progress=refuse)
+    assert not (tmp_path / "out").exists()
+
+    def interrupt(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        ec.correct(archive, tmp_path / "out", progress=interrupt)
+    assert not (tmp_path / "out").exists()
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__]))
