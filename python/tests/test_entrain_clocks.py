@@ -157,5 +157,32 @@ def test_an_error_in_progress_ends_the_work(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def run_example(name, *arguments):
+    script = Path(os.environ["ENTRAIN_EXAMPLES_DIR"]) / "align" / name
+    return subprocess.run([sys.executable, script, *arguments], check=True, capture_output=True,
+                          text=True).stdout
+
+
+def test_example_with_matplotlib(tmp_path):
+    pytest.importorskip("matplotlib")
+    run_example("plot_offsets.py", LULESH, tmp_path / "offsets.png")
+    assert (tmp_path / "offsets.png").stat().st_size > 10_000
+
+
+def test_example_with_pandas(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pandas.DataFrame(late_clock()).to_csv(tmp_path / "e.csv", index=False)
+    lines = run_example("align_frame.py", tmp_path / "e.csv").splitlines()
+    assert lines[0].endswith("delay") and len(lines) == 101
+    assert all(int(line.rsplit(",", 1)[1]) >= 0 for line in lines[1:])
+
+
+def test_example_with_otf2():
+    pytest.importorskip("otf2")
+    lines = run_example("otf2_frame.py", TRACES / "allops-4").splitlines()
+    times = [int(line.split(",")[0]) for line in lines[1:]]
+    assert times == sorted(times) and times[0] == 0
+
+
 if __name__ == "__main__":
     sys.exit(pytest.main([__file__]))
