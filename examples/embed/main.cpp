@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The library from within another program: looks at an archive, corrects it, and prints the clock
-// maps and what the correction did. Usage: embed ARCHIVE OUTPUT-FOLDER
+// maps and what the correction did. Then it aligns edges of its own. Usage: embed ARCHIVE
+// OUTPUT-FOLDER
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <vector>
 
 #include <entrain/entrain.hpp>
 
@@ -42,6 +45,29 @@ void print(const entrain::CorrectReport& report) {
   }
 }
 
+void print(const entrain::Alignment& aligned) {
+  std::cout << "edges of a trace of our own: " << aligned.report.before.violations
+            << " violations, aligned: " << aligned.report.after.violations << '\n';
+}
+
+/// Two clocks, of which the second is 50 ticks late, and messages both ways between them.
+entrain::Result<entrain::Alignment> align_own_edges() {
+  entrain::Clocks clocks;
+  clocks.clocks = {{.name = "first"}, {.name = "second"}};
+  std::vector<std::uint32_t> from, to;
+  std::vector<std::uint64_t> sent, received;
+  for (std::uint64_t time = 1'000; time < 100'000; time += 1'000) {
+    const bool there = time % 2'000 == 0;
+    from.push_back(there ? 0 : 1);
+    to.push_back(there ? 1 : 0);
+    sent.push_back(there ? time : time - 50);
+    received.push_back(there ? time - 40 : time + 10);
+  }
+  return entrain::align(
+      clocks,
+      {.cause_clock = from, .cause_time = sent, .effect_clock = to, .effect_time = received}, {});
+}
+
 /// Prints the value or the error; true if there was a value.
 template <class T>
 bool show(const entrain::Result<T>& result) {
@@ -76,5 +102,6 @@ int main(int argc, char** argv) {
 
   if (!show(entrain::clock_maps(argv[1], options))) return EXIT_FAILURE;
   if (!show(entrain::correct(argv[1], argv[2], options))) return EXIT_FAILURE;
+  if (!show(align_own_edges())) return EXIT_FAILURE;
   return EXIT_SUCCESS;
 }
