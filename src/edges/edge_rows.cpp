@@ -89,10 +89,8 @@ bool EdgeRows::take_edge(const Row& row, Problem& problem) {
   return true;
 }
 
-bool EdgeRows::take_member(const Row& row, Problem& problem) {
+bool EdgeRows::describe_member(const Row& row, MemberRow& member, Problem& problem) {
   const auto& cells = row.cells;
-  const std::string_view role = cells[k_role];
-  MemberRow member;
   member.line = row.line;
   problem.column = k_instance;
   if (!is_name(cells[k_instance], problem.text)) return false;
@@ -113,32 +111,35 @@ bool EdgeRows::take_member(const Row& row, Problem& problem) {
   }
   member.rank = static_cast<std::uint32_t>(rank);
   member.has_rank = !cells[k_rank].empty();
+  return true;
+}
 
+bool EdgeRows::take_member(const Row& row, Problem& problem) {
+  const auto& cells = row.cells;
+  const std::string_view role = cells[k_role];
+  MemberRow member;
+  if (!describe_member(row, member, problem)) return false;
   if (!role.empty() && role != "begin" && role != "end") {
     return refuse(problem, k_role, fmt::format("\"{}\" is neither begin nor end", role));
   }
-  const bool whole = role.empty();
+  // The place of a begin and of an end: columns of clock and time.
+  using Place = std::pair<std::size_t, std::size_t>;
+  Place begin{k_cause_clock, k_cause_time}, end{k_effect_clock, k_effect_time};
+  bool begins = !cells[k_cause_clock].empty(), ends = !cells[k_effect_clock].empty();
   if (!cells[k_member_clock].empty()) {
-    const bool begins = !cells[k_begin].empty(), ends = !cells[k_end].empty();
-    if (!begins && !ends) return refuse(problem, k_begin, "neither begin nor end has a time");
-    if ((role == "begin" && !begins) || (role == "end" && !ends)) {
-      return refuse(problem, role == "begin" ? k_begin : k_end, "is missing");
-    }
-    if (begins && role != "end" && !add_member(member, k_member_clock, k_begin, row, problem)) {
-      return false;
-    }
-    member.is_end = true;
-    return !ends || role == "begin" || add_member(member, k_member_clock, k_end, row, problem);
+    begin = {k_member_clock, k_begin}, end = {k_member_clock, k_end};
+    begins = !cells[k_begin].empty(), ends = !cells[k_end].empty();
+  } else if (!role.empty() && begins != ends) {  // a role says more than the column
+    (role == "begin" ? begin : end) = begins ? begin : end;
+    begins = ends = true;
   }
-  const bool cause = !cells[k_cause_clock].empty(), effect = !cells[k_effect_clock].empty();
-  if (!cause && !effect) return refuse(problem, k_cause_clock, "the row names no clock");
-  const auto add = [&](bool is_end, bool from_cause) {
-    member.is_end = is_end;
-    return from_cause ? add_member(member, k_cause_clock, k_cause_time, row, problem)
-                      : add_member(member, k_effect_clock, k_effect_time, row, problem);
-  };
-  if (whole) return (!cause || add(false, true)) && (!effect || add(true, false));
-  return role == "begin" ? add(false, cause) : add(true, !effect);
+  if (!begins && !ends) return refuse(problem, k_cause_clock, "neither begin nor end is there");
+  if (role == "begin") ends = false;
+  if (role == "end") begins = false;
+  if (!begins && !ends) return refuse(problem, k_role, "the time of that role is missing");
+  if (begins && !add_member(member, begin.first, begin.second, row, problem)) return false;
+  member.is_end = true;
+  return !ends || add_member(member, end.first, end.second, row, problem);
 }
 
 bool EdgeRows::add_member(MemberRow member, std::size_t clock, std::size_t time, const Row& row,

@@ -52,6 +52,8 @@ class EdgeRows {
  private:
   bool take_edge(const table::Row& row, table::Problem& problem);
   bool take_member(const table::Row& row, table::Problem& problem);
+  /// Everything about a begin or end but its clock and time.
+  bool describe_member(const table::Row& row, MemberRow& member, table::Problem& problem);
   bool add_member(MemberRow member, std::size_t clock, std::size_t time, const table::Row& row,
                   table::Problem& problem);
   bool number(const table::Row& row, std::size_t column, std::uint32_t& clock,
