@@ -4,7 +4,7 @@
 it: one row per Enter and Leave, "Timestamp (ns)", "Event Type", "Name" and "Process". No archive is
 written. To correct a trace that Pipit has read, map its times in the same way.
 
-Usage: otf2_frame.py ARCHIVE > events.csv   (needs python3-otf2)
+Usage: otf2_frame.py traces.otf2 > events.csv   (needs python3-otf2)
 """
 import csv
 import sys

@@ -179,7 +179,7 @@ def test_example_with_pandas(tmp_path):
 
 def test_example_with_otf2():
     pytest.importorskip("otf2")
-    lines = run_example("otf2_frame.py", TRACES / "allops-4").splitlines()
+    lines = run_example("otf2_frame.py", LULESH / "traces.otf2").splitlines()
     times = [int(line.split(",")[0]) for line in lines[1:]]
     assert times == sorted(times) and times[0] == 0
 
