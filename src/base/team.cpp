@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -16,10 +17,65 @@ namespace entrain {
 
 namespace {
 
+/// Others often do something soon: this many looks, some microseconds, are faster than sleeping and
+/// being woken.
+constexpr int k_looks = 500;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Parcels that were posted to a thread of a team and not received yet.
+class Inbox {
+ public:
+  void put(Team::Parcel parcel) {
+    {
+      const std::lock_guard lock(mutex_);
+      parcels_.push_back(std::move(parcel));
+      filled_ = true;
+    }
+    changed_.notify_one();
+  }
+  /// Throws TeamBroken if the inbox is empty and a member has left for good.
+  std::optional<Team::Parcel> take(std::chrono::microseconds patience) {
+    if (patience.count() > 0) {
+      for (int i = 0; i < k_looks && !filled_; ++i) relax();
+    }
+    if (!filled_ && patience.count() == 0 && !broken_) return std::nullopt;
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [&] { return filled_ || broken_; });
+    if (parcels_.empty()) {
+      if (broken_) throw TeamBroken();
+      return std::nullopt;
+    }
+    Team::Parcel parcel = std::move(parcels_.front());
+    parcels_.pop_front();
+    filled_ = !parcels_.empty();
+    return parcel;
+  }
+  void leave() {
+    {
+      const std::lock_guard lock(mutex_);
+      broken_ = true;
+    }
+    changed_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Team::Parcel> parcels_;
+  std::atomic<bool> filled_ = false;  ///< changes under the mutex, as does broken_
+  std::atomic<bool> broken_ = false;
+};
+
 /// The memory that the threads of a team share.
 class Meeting {
  public:
-  explicit Meeting(unsigned members) : members_(members), parcels_(members), values_(members) {}
+  explicit Meeting(unsigned members)
+      : members_(members), parcels_(members), values_(members), inboxes_(members) {}
 
   [[nodiscard]] unsigned members() const { return members_; }
 
@@ -47,25 +103,20 @@ class Meeting {
       broken_ = true;
     }
     all_here_.notify_all();
+    for (Inbox& inbox : inboxes_) inbox.leave();
   }
+
+  Inbox& inbox(unsigned rank) { return inboxes_[rank]; }
 
   /// First index: sender, second: receiver. Between two waits only the sender writes its row.
   std::vector<std::vector<Team::Bytes>>& parcels() { return parcels_; }
   std::vector<std::vector<std::int64_t>>& values() { return values_; }
 
  private:
-  /// The others often arrive soon: this many looks, some microseconds, are faster than sleeping and
-  /// being woken.
-  static constexpr int k_looks = 500;
-  static void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-  }
-
   unsigned members_;
   std::vector<std::vector<Team::Bytes>> parcels_;
   std::vector<std::vector<std::int64_t>> values_;
+  std::vector<Inbox> inboxes_;
   std::mutex mutex_;
   std::condition_variable all_here_;
   unsigned arrived_ = 0;
@@ -114,12 +165,26 @@ class Threads final : public Team {
   }
   using Team::reduce;
 
+  void post(unsigned to, Bytes parcel) override {
+    meeting_.inbox(to).put({rank_, std::move(parcel)});
+  }
+  std::optional<Parcel> receive(std::chrono::microseconds patience) override {
+    return meeting_.inbox(rank_).take(patience);
+  }
+
  private:
   Meeting& meeting_;
   unsigned rank_;
 };
 
 }  // namespace
+
+std::optional<Team::Parcel> Solo::receive(std::chrono::microseconds) {
+  if (posted_.empty()) return std::nullopt;
+  Parcel parcel{0, std::move(posted_.front())};
+  posted_.pop_front();
+  return parcel;
+}
 
 Result<void> Team::agree(Result<void> result) {
   const auto failed = [&](unsigned r) { return result ? size() : r; };

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -19,7 +22,8 @@ namespace entrain {
 
 /// Workers that run the same code on their own shares of the data. The members are threads of this
 /// process or MPI processes (session/mpi). All members make the same calls in the same order; every
-/// call below is collective: it returns when all members have made it.
+/// call below is collective: it returns when all members have made it. Only post() and receive()
+/// are not.
 ///
 /// Example: three members each hold some numbers, and member (n mod 3) is responsible for number n.
 /// Member 0 holds {1, 3, 5} and calls exchange() with outgoing = {{3}, {1}, {5}}. Member 1 holds
@@ -53,6 +57,19 @@ class Team {
     reduce(reduction, std::span(&value, 1));
     return value;
   }
+  /// A parcel that another member has posted.
+  struct Parcel {
+    unsigned from = 0;
+    Bytes bytes;
+  };
+  /// Sends a parcel to another member, or to this one, and returns at once. Parcels from one member
+  /// to another arrive in their order. Each must be received before the team ends; Courier
+  /// (base/courier.hpp) sees to that. Small parcels (some kilobytes) are the fast ones.
+  virtual void post(unsigned to, Bytes parcel) = 0;
+  /// The next parcel that was posted to this member. Where none is there, it waits for one, but no
+  /// longer than `patience`.
+  virtual std::optional<Parcel> receive(std::chrono::microseconds patience) = 0;
+
   /// True at every member if `value` is true at one of them.
   bool any(bool value) { return reduce(Reduction::max, value ? 1 : 0) != 0; }
 
@@ -123,6 +140,11 @@ class Solo final : public Team {
   std::vector<Bytes> exchange(std::vector<Bytes> outgoing) override { return outgoing; }
   void reduce(Reduction, std::span<std::int64_t>) override {}
   using Team::reduce;
+  void post(unsigned, Bytes parcel) override { posted_.push_back(std::move(parcel)); }
+  std::optional<Parcel> receive(std::chrono::microseconds) override;
+
+ private:
+  std::deque<Bytes> posted_;
 };
 
 /// Runs `body` in `members` threads of this process (0: all cores), which communicate through

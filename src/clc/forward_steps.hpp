@@ -46,22 +46,9 @@ class ForwardSteps {
   struct Prefix {
     std::int64_t largest = match::k_no_demand;
     std::uint32_t added = 0;  ///< send participants seen
-    friend bool operator==(const Prefix&, const Prefix&) = default;
   };
 
   // Hooks, with the behaviour of a plain pass.
-  /// Before and after the nodes of a step of one location.
-  void enter_nodes(LocationIndex /*location*/) {}
-  void leave_nodes(LocationIndex /*location*/, NodeIndex /*last*/, bool /*last_changed*/) {}
-  /// Before and after a step of an ordered exchange.
-  void enter_ordered(std::uint32_t /*exchange*/) {}
-  void leave_ordered(std::uint32_t /*exchange*/) {}
-  /// Before the nodes of a tied component; for the nodes of a location leave_nodes() follows.
-  void enter_tied(const TiedNodes& /*component*/) {}
-  /// The time of a node is another one than before.
-  void time_changed(NodeIndex /*node*/) {}
-  /// The demand of an exchange on a receive participant is another one than before.
-  void demand_changed(std::uint32_t /*participant*/) {}
   /// The demand of other members of the team on a node of this one, or k_no_demand.
   [[nodiscard]] std::int64_t remote_demand(NodeIndex /*node*/) const { return match::k_no_demand; }
   /// The common time of a tied component, given what this member's nodes of it ask for.
@@ -69,6 +56,10 @@ class ForwardSteps {
 
   /// The demand of nodes outside of tied component `component` on a node of it.
   [[nodiscard]] std::int64_t demand_from_outside(NodeIndex node, std::uint32_t component);
+  /// The demand of all nodes on a node that is not tied.
+  [[nodiscard]] std::int64_t demand_on(NodeIndex node);
+  /// The earliest common time that suits all nodes of a component that this member has.
+  [[nodiscard]] std::int64_t own_time_of_tied(const TiedNodes& component, std::uint32_t number);
 
   const ForwardProblem problem_;
   const match::Graph& graph_;
@@ -90,14 +81,10 @@ class ForwardSteps {
   void run_exchange(std::uint32_t exchange, std::uint32_t begin, std::uint32_t end);
   void run_ordered(std::uint32_t exchange, std::uint32_t begin, std::uint32_t end);
   void run_tied(const TiedNodes& component);
-  [[nodiscard]] std::int64_t own_time_of_tied(const TiedNodes& component, std::uint32_t number);
-  void set_demand(std::uint32_t participant, std::int64_t demand);
-  [[nodiscard]] std::int64_t demand_on(NodeIndex node);
   [[nodiscard]] std::int64_t undisturbed(LocationIndex location, NodeIndex node) const {
     return presync_[node] + decay_[location].at(presync_[node], gamma_[location]);
   }
-  /// True if the time is another one than before.
-  bool settle(LocationIndex location, NodeIndex node, std::int64_t time, std::int64_t undisturbed);
+  void settle(LocationIndex location, NodeIndex node, std::int64_t time, std::int64_t undisturbed);
 };
 
 template <class Self>
@@ -146,9 +133,7 @@ ForwardTimes ForwardSteps<Self>::finish() {
 
 template <class Self>
 void ForwardSteps<Self>::run_nodes(LocationIndex location, NodeIndex begin, NodeIndex end) {
-  self().enter_nodes(location);
   const std::int64_t delta = problem_.delta_of(location);
-  bool changed = false;
   for (NodeIndex n = begin; n < end; ++n) {
     const std::int64_t own = undisturbed(location, n);
     std::int64_t time = std::max(own, problem_.after(n, demand_on(n)));
@@ -156,22 +141,18 @@ void ForwardSteps<Self>::run_nodes(LocationIndex location, NodeIndex begin, Node
       const std::int64_t gap = std::min(delta, presync_[n] - presync_[n - 1]);
       time = std::max(time, result_.times[n - 1] + gap);
     }
-    changed = settle(location, n, time, own);
+    settle(location, n, time, own);
   }
-  self().leave_nodes(location, end - 1, changed);
 }
 
 template <class Self>
-bool ForwardSteps<Self>::settle(LocationIndex location, NodeIndex node, std::int64_t time,
+void ForwardSteps<Self>::settle(LocationIndex location, NodeIndex node, std::int64_t time,
                                 std::int64_t undisturbed) {
   time = std::min(time, k_latest_time + 1);
-  const bool changed = time != result_.times[node];
   result_.times[node] = time;
   const bool jump = time > undisturbed;
   if (jump) decay_[location] = {time - presync_[node], presync_[node]};
   result_.jump[node] = jump;
-  if (changed) self().time_changed(node);
-  return changed;
 }
 
 template <class Self>
@@ -186,13 +167,6 @@ std::int64_t ForwardSteps<Self>::demand_on(NodeIndex node) {
 }
 
 template <class Self>
-void ForwardSteps<Self>::set_demand(std::uint32_t participant, std::int64_t demand) {
-  if (demand_[participant] == demand) return;
-  demand_[participant] = demand;
-  self().demand_changed(participant);
-}
-
-template <class Self>
 void ForwardSteps<Self>::run_exchange(std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
   const match::Exchange& exchange = graph_.exchanges[index];
   if (exchange.ordered) return run_ordered(index, begin, end);
@@ -201,7 +175,7 @@ void ForwardSteps<Self>::run_exchange(std::uint32_t index, std::uint32_t begin, 
     extremes_.add(send.location, result_.times[send.node]);
   }
   for (std::uint32_t m = begin; m < end; ++m) {
-    set_demand(m, extremes_.demand(graph_.participants[m].location));
+    demand_[m] = extremes_.demand(graph_.participants[m].location);
   }
 }
 
@@ -212,7 +186,6 @@ void ForwardSteps<Self>::run_ordered(std::uint32_t index, std::uint32_t begin, s
   const match::Exchange& exchange = graph_.exchanges[index];
   const auto sends = graph_.sends(exchange);
   const bool uniform = extremes_.uniform();
-  self().enter_ordered(index);
   extremes_.clear();
   Prefix start;
   Prefix& prefix = uniform ? prefix_[index] : start;
@@ -225,9 +198,8 @@ void ForwardSteps<Self>::run_ordered(std::uint32_t index, std::uint32_t begin, s
       if (!uniform) extremes_.add(send.location, result_.times[send.node]);
     }
     if (m < begin || prefix.added == 0) continue;
-    set_demand(m, uniform ? prefix.largest + mu_[0] : extremes_.demand(receive.location));
+    demand_[m] = uniform ? prefix.largest + mu_[0] : extremes_.demand(receive.location);
   }
-  self().leave_ordered(index);
 }
 
 template <class Self>
@@ -253,7 +225,6 @@ std::int64_t ForwardSteps<Self>::demand_from_outside(NodeIndex node, std::uint32
   return demand;
 }
 
-/// The earliest common time that suits all nodes of a component that this member has.
 template <class Self>
 std::int64_t ForwardSteps<Self>::own_time_of_tied(const TiedNodes& component,
                                                   std::uint32_t number) {
@@ -273,7 +244,6 @@ std::int64_t ForwardSteps<Self>::own_time_of_tied(const TiedNodes& component,
 
 template <class Self>
 void ForwardSteps<Self>::run_tied(const TiedNodes& component) {
-  self().enter_tied(component);
   const std::uint32_t number = cycles_.tied_of[component.nodes[0]];
   const std::int64_t common = self().common_time(number, own_time_of_tied(component, number));
   for (std::size_t i = 0; i < component.nodes.size(); ++i) {
@@ -282,14 +252,10 @@ void ForwardSteps<Self>::run_tied(const TiedNodes& component) {
     // The decay goes on from the location's last node of the component: its earlier ones stand
     // still at the common time.
     const Decay before = decay_[location];
-    const bool changed = settle(location, n, common, undisturbed(location, n));
+    settle(location, n, common, undisturbed(location, n));
     const bool last =
         i + 1 == component.nodes.size() || graph_.location_of(component.nodes[i + 1]) != location;
-    if (last) {
-      self().leave_nodes(location, n, changed);
-    } else {
-      decay_[location] = before;
-    }
+    if (!last) decay_[location] = before;
   }
 }
 

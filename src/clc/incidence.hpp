@@ -27,6 +27,9 @@ class NodeLists {
     return {values_.data() + begin_[i], begin_[i + 1] - begin_[i]};
   }
   [[nodiscard]] bool has(NodeIndex node) const { return filled_.test(node); }
+  /// Nodes that have values, and those of them before `node`.
+  [[nodiscard]] std::size_t count() const { return filled_.count(); }
+  [[nodiscard]] std::size_t rank(NodeIndex node) const { return filled_.rank(node); }
 
  private:
   RankedBits filled_;               ///< nodes that have values

@@ -7,13 +7,32 @@
 
 namespace entrain::clc {
 
+namespace {
+
+/// A location that has gone on by so many nodes lets others go on.
+constexpr NodeIndex k_most_nodes = 1 << 12;
+
+}  // namespace
+
+void Scheduler::start(Others& others) {
+  others_ = &others;
+  if (!cycles_.tied_of.empty()) {
+    for (auto n = static_cast<NodeIndex>(graph_.own_count()); n < graph_.node_count(); ++n) {
+      if (cycles_.tied_of[n] != k_none && incidence_.receives.has(n)) tied_ghosts_.push_back(n);
+    }
+  }
+  start();
+  for (std::uint32_t g = 0; g < tied_ghosts_.size(); ++g) {
+    enqueue(static_cast<std::uint32_t>(graph_.location_count()) + g);
+  }
+}
+
 void Scheduler::start() {
   done_.assign(graph_.node_count(), false);
-  std::fill(done_.begin() + static_cast<std::ptrdiff_t>(graph_.own_count()), done_.end(), true);
   awaited_.assign(graph_.node_count(), false);
   cursor_.assign(graph_.first_node.begin(), graph_.first_node.end() - 1);
-  waits_next_.assign(graph_.location_count(), k_none);
-  queued_.assign(graph_.location_count(), false);
+  waits_next_.assign(graph_.location_count() + tied_ghosts_.size(), k_none);
+  queued_.assign(graph_.location_count() + tied_ghosts_.size(), false);
   exchanges_.assign(graph_.exchanges.size(), {});
   for (std::uint32_t x = 0; x < exchanges_.size(); ++x) {
     for (const match::Participant& send : graph_.sends(graph_.exchanges[x])) {
@@ -27,21 +46,31 @@ void Scheduler::start() {
 }
 
 void Scheduler::emit(const Step& step) {
-  schedule_.push_back(step);
+  if (others_ == nullptr) schedule_.push_back(step);
   if (on_step_) on_step_(step);
 }
 
 bool Scheduler::run(const Cancel& cancel) {
   constexpr std::uint32_t k_poll = 1 << 10;  // turns of a location
   start();
-  for (std::uint32_t turn = 0; !runnable_.empty(); ++turn) {
-    if (turn % k_poll == 0 && cancel.asked()) return false;
-    const LocationIndex location = runnable_.front();
-    runnable_.pop_front();
-    queued_[location] = false;
-    advance(location);
-  }
+  do {
+    if (cancel.asked()) return false;
+  } while (work(k_poll));
   return finished();
+}
+
+bool Scheduler::work(std::uint32_t turns) {
+  for (; turns > 0 && !runnable_.empty(); --turns) {
+    const std::uint32_t waiter = runnable_.front();
+    runnable_.pop_front();
+    queued_[waiter] = false;
+    if (waiter < graph_.location_count()) {
+      advance(waiter);
+    } else {
+      try_tied_ghost(waiter);
+    }
+  }
+  return !runnable_.empty();
 }
 
 bool Scheduler::finished() const {
@@ -51,15 +80,16 @@ bool Scheduler::finished() const {
   return true;
 }
 
-void Scheduler::enqueue(LocationIndex location) {
-  if (queued_[location]) return;
-  queued_[location] = true;
-  runnable_.push_back(location);
+void Scheduler::enqueue(std::uint32_t waiter) {
+  if (queued_[waiter]) return;
+  queued_[waiter] = true;
+  runnable_.push_back(waiter);
 }
 
 void Scheduler::advance(LocationIndex location) {
-  const NodeIndex end = graph_.first_node[location + 1];
   NodeIndex begin = cursor_[location];
+  const NodeIndex last = graph_.first_node[location + 1];
+  const NodeIndex end = begin + std::min(last - begin, k_most_nodes);
   const auto flush = [&] {
     if (begin < cursor_[location]) {
       emit({Step::Kind::run, location, begin, cursor_[location]});
@@ -75,20 +105,21 @@ void Scheduler::advance(LocationIndex location) {
       begin = cursor_[location];
       continue;
     }
-    if (!ready(node, location)) break;
+    if (node != forced_ && !ready(node, location)) break;
     ++cursor_[location];
     // Steps that this node releases must come after it.
     if (incidence_.sends.has(node)) flush();
     complete(node);
   }
   flush();
+  if (cursor_[location] >= end && end < last) enqueue(location);
 }
 
 /// True if everything that `node` waits for is done, except nodes of component `within`.
-/// Otherwise `location` waits for the first thing that is not.
-bool Scheduler::ready(NodeIndex node, LocationIndex location, std::uint32_t within) {
+/// Otherwise `waiter` waits for the first thing that is not.
+bool Scheduler::ready(NodeIndex node, std::uint32_t waiter, std::uint32_t within) {
   for (const match::Edge& edge : incidence_.in_edges.of(node)) {
-    if (!done_[edge.send] && !inside(edge.send, within)) return wait(edge.send, location);
+    if (!done_[edge.send] && !inside(edge.send, within)) return wait(edge.send, waiter);
   }
   for (const std::uint32_t m : incidence_.receives.of(node)) {
     const std::uint32_t x = incidence_.exchange_of[m];
@@ -96,13 +127,44 @@ bool Scheduler::ready(NodeIndex node, LocationIndex location, std::uint32_t with
     if (state.pending == 0) continue;
     if (!graph_.exchanges[x].ordered && within == k_none) {
       // The receiver's own begin is no edge: it may share the node with the end.
-      if (state.pending > 1 || state.last != node) return wait(k_exchange_key | x, location);
+      if (state.pending > 1 || state.last != node) return wait(k_exchange_key | x, waiter);
       continue;
     }
     const NodeIndex missing = missing_send(x, graph_.participants[m], within);
-    if (missing != k_none) return wait(missing, location);
+    if (missing != k_none) return wait(missing, waiter);
+  }
+  if (others_ != nullptr && !graph_.is_ghost(node) && others_->owe_demand(node)) {
+    return wait(k_demand_key | node, waiter);
   }
   return true;
+}
+
+NodeIndex Scheduler::blocker(NodeIndex node) const {
+  for (const match::Edge& edge : incidence_.in_edges.of(node)) {
+    if (!done_[edge.send]) return edge.send;
+  }
+  return blocker_of_ghost(node);
+}
+
+NodeIndex Scheduler::blocker_of_ghost(NodeIndex ghost) const {
+  for (const std::uint32_t m : incidence_.receives.of(ghost)) {
+    const NodeIndex missing =
+        missing_send(incidence_.exchange_of[m], graph_.participants[m], k_none);
+    if (missing != k_none) return missing;
+  }
+  return k_none;
+}
+
+void Scheduler::force(LocationIndex location) {
+  // It waits no longer, so everybody has to wait anew.
+  waiters_ = {};
+  std::fill(waits_next_.begin(), waits_next_.end(), k_none);
+  for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+    if (l != location && cursor_[l] < graph_.first_node[l + 1]) enqueue(l);
+  }
+  forced_ = cursor_[location];
+  advance(location);
+  forced_ = k_none;
 }
 
 /// A send that `receive` still waits for; the last one in rank order, or k_none.
@@ -119,22 +181,22 @@ NodeIndex Scheduler::missing_send(std::uint32_t x, const match::Participant& rec
   return k_none;
 }
 
-bool Scheduler::wait(std::uint64_t key, LocationIndex location) {
+bool Scheduler::wait(std::uint64_t key, std::uint32_t waiter) {
   if (key < k_exchange_key) awaited_[key] = true;
   std::uint32_t* head = waiters_.insert(key, k_none).first;
-  waits_next_[location] = *head;
-  *head = location;
+  waits_next_[waiter] = *head;
+  *head = waiter;
   return false;
 }
 
 void Scheduler::wake(std::uint64_t key) {
   const std::uint32_t* head = waiters_.find(key);
   if (head == nullptr) return;
-  std::uint32_t location = *head;
+  std::uint32_t waiter = *head;
   waiters_.erase(key);
-  while (location != k_none) {
-    enqueue(location);
-    location = std::exchange(waits_next_[location], k_none);
+  while (waiter != k_none) {
+    enqueue(waiter);
+    waiter = std::exchange(waits_next_[waiter], k_none);
   }
 }
 
@@ -205,6 +267,7 @@ bool Scheduler::try_tied(std::uint32_t c, LocationIndex location) {
     previous = l;
     if (!ready(n, location, c)) return false;
   }
+  if (others_ != nullptr && others_->owe_proposals(c)) return wait(k_proposal_key | c, location);
   emit({Step::Kind::tied, c, 0, 0});
   for (const NodeIndex n : nodes) cursor_[graph_.location_of(n)] = n + 1;
   for (const NodeIndex n : nodes) complete(n);
@@ -213,6 +276,12 @@ bool Scheduler::try_tied(std::uint32_t c, LocationIndex location) {
     if (l != location && cursor_[l] == n + 1) enqueue(l);
   }
   return true;
+}
+
+/// Informs the owner of a tied ghost once nothing outside of its component is missing.
+void Scheduler::try_tied_ghost(std::uint32_t waiter) {
+  const NodeIndex ghost = tied_ghosts_[waiter - graph_.location_count()];
+  if (ready(ghost, waiter, cycles_.tied_of[ghost])) others_->answer_tied(ghost);
 }
 
 }  // namespace entrain::clc

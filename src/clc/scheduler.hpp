@@ -18,20 +18,55 @@ namespace entrain::clc {
 
 /// Follows the locations through the graph as a data-flow: each goes on until it comes to a node
 /// whose time depends on one that is not known yet.
+///
+/// In a team, where nodes depend on other members too, start() and work() follow the locations as
+/// far as they go, and arrive(), demand_arrived() and proposals_arrived() report news of others.
 class Scheduler {
  public:
   /// Called with every step of the order as it is found; when it returns, the step counts as done.
   using OnStep = std::function<void(const Step&)>;
 
-  /// Ghosts count as known. References must outlive this.
+  /// What nodes of this member of a team wait for beside nodes and ghosts, and what other members
+  /// wait for.
+  class Others {
+   public:
+    virtual ~Others() = default;
+    /// Other members have not demanded yet what they will demand of this node.
+    [[nodiscard]] virtual bool owe_demand(NodeIndex node) const = 0;
+    /// All that this member's nodes of a tied component wait for outside of it is known. True if
+    /// other members have not yet proposed their times for it.
+    [[nodiscard]] virtual bool owe_proposals(std::uint32_t component) = 0;
+    /// All that this member's exchanges demand of a tied ghost is known.
+    virtual void answer_tied(NodeIndex ghost) = 0;
+  };
+
+  /// References must outlive this.
   Scheduler(const match::Graph& graph, const Incidence& incidence, const Cycles& cycles,
             OnStep on_step = nullptr)
       : graph_(graph), incidence_(incidence), cycles_(cycles), on_step_(std::move(on_step)) {}
 
-  /// False if nodes are left that depend on themselves, or if `cancel` asks to stop.
+  /// Orders a whole graph. False if nodes are left that depend on themselves, or if `cancel` asks
+  /// to stop.
   bool run(const Cancel& cancel);
-
   Schedule take() { return std::move(schedule_); }
+
+  /// Begins the order of one member of a team; it is not kept. `others` must outlive it.
+  void start(Others& others);
+  /// Follows up to `turns` locations as far as they go; false if none can go on.
+  bool work(std::uint32_t turns);
+  void arrive(NodeIndex ghost) { complete(ghost); }
+  void demand_arrived(NodeIndex node) { wake(k_demand_key | node); }
+  void proposals_arrived(std::uint32_t component) { wake(k_proposal_key | component); }
+  /// All nodes are done.
+  [[nodiscard]] bool finished() const;
+  /// The first node that is left of a location goes on without what it waits for. To be called when
+  /// no location can go on.
+  void force(LocationIndex location);
+  /// A node that `node`, the first one left of its location, waits for; k_none if it waits for
+  /// other members' demands only.
+  [[nodiscard]] NodeIndex blocker(NodeIndex node) const;
+  /// A node that the demand on a ghost waits for; k_none if there is none.
+  [[nodiscard]] NodeIndex blocker_of_ghost(NodeIndex ghost) const;
   /// Per location: its first node that is left.
   [[nodiscard]] const std::vector<NodeIndex>& cursor() const { return cursor_; }
 
@@ -42,21 +77,23 @@ class Scheduler {
     std::uint32_t leading = 0;   ///< ordered: send participants done from the front
     std::uint32_t released = 0;  ///< ordered: receive participants whose demand is known
   };
-  // A location waits for a node, or for an exchange.
+  // A location waits for a node, for an exchange, for demands or for proposals of other members.
   static constexpr std::uint64_t k_exchange_key = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t k_demand_key = std::uint64_t{2} << 32;
+  static constexpr std::uint64_t k_proposal_key = std::uint64_t{3} << 32;
 
   void start();
   void emit(const Step& step);
-  [[nodiscard]] bool finished() const;
-  void enqueue(LocationIndex location);
+  void enqueue(std::uint32_t waiter);
   void advance(LocationIndex location);
-  bool ready(NodeIndex node, LocationIndex location, std::uint32_t within = k_none);
+  void try_tied_ghost(std::uint32_t waiter);
+  bool ready(NodeIndex node, std::uint32_t waiter, std::uint32_t within = k_none);
   [[nodiscard]] bool inside(NodeIndex node, std::uint32_t within) const {
     return within != k_none && cycles_.tied_of[node] == within;
   }
   [[nodiscard]] NodeIndex missing_send(std::uint32_t x, const match::Participant& receive,
                                        std::uint32_t within) const;
-  bool wait(std::uint64_t key, LocationIndex location);
+  bool wait(std::uint64_t key, std::uint32_t waiter);
   void wake(std::uint64_t key);
   void complete(NodeIndex node);
   void release(std::uint32_t x);
@@ -68,15 +105,19 @@ class Scheduler {
   const Incidence& incidence_;
   const Cycles& cycles_;
   OnStep on_step_;
+  Others* others_ = nullptr;  ///< null: the graph is whole
   Schedule schedule_;
   std::vector<bool> done_;
   std::vector<NodeIndex> cursor_;
   BigVector<ExchangeState> exchanges_;
-  std::deque<LocationIndex> runnable_;
+  std::vector<NodeIndex> tied_ghosts_;  ///< on which exchanges here have demands
+  // Waiters are locations and, after them, tied ghosts.
+  std::deque<std::uint32_t> runnable_;
   std::vector<bool> queued_;
-  std::vector<bool> awaited_;  ///< nodes that a location has waited for
-  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> waiters_;  ///< first waiting location
+  std::vector<bool> awaited_;  ///< nodes that somebody has waited for
+  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> waiters_;  ///< the first one
   std::vector<std::uint32_t> waits_next_;
+  NodeIndex forced_ = k_none;
 };
 
 }  // namespace entrain::clc

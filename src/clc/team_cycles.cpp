@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <iterator>
 
 #include "base/flat_map.hpp"
 #include "clc/components.hpp"
-#include "match/halo.hpp"
 
 namespace entrain::clc {
 
@@ -244,46 +243,20 @@ void tie_components(const std::vector<std::vector<Name>>& components, Numbering&
 }  // namespace
 
 std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
-                                 std::span<const std::int64_t> times) {
-  std::vector<bool> entered(graph.node_count(), false), left(graph.node_count(), false);
-  for (const match::Edge& edge : graph.edges) {
-    if (times[edge.send] < times[edge.receive]) continue;
-    left[edge.send] = true;
-    entered[edge.receive] = true;
-  }
-  for (const match::Exchange& exchange : graph.exchanges) {
-    std::int64_t latest_send = std::numeric_limits<std::int64_t>::min();
-    std::int64_t first_receive = std::numeric_limits<std::int64_t>::max();
-    for (const match::Participant& m : graph.sends(exchange)) {
-      latest_send = std::max(latest_send, times[m.node]);
-    }
-    for (const match::Participant& m : graph.receives(exchange)) {
-      first_receive = std::min(first_receive, times[m.node]);
-    }
-    for (const match::Participant& m : graph.sends(exchange)) {
-      if (times[m.node] >= first_receive) left[m.node] = true;
-    }
-    for (const match::Participant& m : graph.receives(exchange)) {
-      if (times[m.node] <= latest_send) entered[m.node] = true;
-    }
-  }
-  match::HaloExchange halo(team, graph);
-  halo.share_marks(entered);
-  halo.share_marks(left);
+                                 std::span<const std::int64_t> times,
+                                 const std::vector<TimeWindow>& windows) {
+  std::vector<TimeWindow> all = gather_everywhere(team, windows);
+  std::sort(all.begin(), all.end(),
+            [](const TimeWindow& a, const TimeWindow& b) { return a.first < b.first; });
+  for (std::size_t w = 1; w < all.size(); ++w) all[w].last = std::max(all[w].last, all[w - 1].last);
   std::vector<bool> suspects(graph.node_count(), false);
-  for (LocationIndex l = 0; l < graph.location_count(); ++l) {
-    const NodeIndex last_node = graph.first_node[l + 1];
-    NodeIndex end = 0;
-    for (NodeIndex begin = graph.first_node[l]; begin < last_node; begin = end) {
-      end = begin + 1;
-      while (end < last_node && times[end] == times[begin]) ++end;
-      NodeIndex first = begin, last = end;
-      while (first < end && !entered[first]) ++first;
-      while (last > first && !left[last - 1]) --last;
-      for (NodeIndex n = first; n < last; ++n) suspects[n] = true;
-    }
+  for (std::size_t n = 0; n < suspects.size(); ++n) {
+    // Of the windows that begin before, one that ends last.
+    const auto next = std::upper_bound(
+        all.begin(), all.end(), times[n],
+        [](std::int64_t time, const TimeWindow& window) { return time < window.first; });
+    suspects[n] = next != all.begin() && std::prev(next)->last >= times[n];
   }
-  halo.share_marks(suspects);
   return suspects;
 }
 

@@ -13,12 +13,11 @@
 
 namespace entrain::clc {
 
-/// Marks the nodes that can lie on a cycle, given the final times of a forward pass over all nodes,
-/// ghosts too. Times do not fall along edges and local order, so they are all equal on a cycle:
-/// only runs of equal times in a location that are entered and left by edges between equal times
-/// count. Collective.
+/// Marks the nodes, ghosts too, whose times lie in one of the windows that members have found.
+/// Collective.
 std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
-                                 std::span<const std::int64_t> times);
+                                 std::span<const std::int64_t> times,
+                                 const std::vector<TimeWindow>& windows);
 
 /// Size of the graph that rank 0 would get from settle_cycles(): suspected nodes and all that
 /// connects them, over the whole team. Collective.

@@ -18,41 +18,22 @@ using testing::Problem;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 
-/// Suspects of a whole graph whose times are the stored stamps.
-std::vector<bool> suspects_of(const TraceBuilder& b) {
-  Solo solo;
-  const Problem problem(b);
-  return cycle_suspects(solo, problem.graph, problem.presync);
-}
-
-TEST(CycleSuspects, are_rings_of_equal_times) {
-  TraceBuilder b(3);
+TEST(CycleSuspects, have_times_in_windows_of_any_member) {
+  TraceBuilder b(2);
   for (LocationIndex l = 0; l < 2; ++l) {
-    b.message(K::send, l, 100, 1 - l);
-    b.message(K::recv, l, 100, 1 - l);
+    for (const std::uint64_t t : {100, 200, 300, 400, 500}) b.request(K::irecv_request, l, t, 1);
   }
-  b.message(K::send, 0, 200, 2);
-  b.message(K::recv, 2, 300, 0);
-  EXPECT_THAT(suspects_of(b), ElementsAre(true, false, true, false));
-}
-
-TEST(CycleSuspects, equal_times_that_are_not_left_again_close_no_cycle) {
-  TraceBuilder b(2);
-  b.message(K::send, 0, 100, 1);
-  b.message(K::recv, 1, 100, 0);
-  b.message(K::send, 1, 101, 0);
-  b.message(K::recv, 0, 150, 1);
-  EXPECT_THAT(suspects_of(b), ElementsAre(false, false, false, false));
-}
-
-TEST(CycleSuspects, collectives_without_duration_count) {
-  TraceBuilder b(2);
-  for (LocationIndex l = 0; l < 2; ++l) b.collective(l, 100, 100, trace::op::barrier);
-  EXPECT_THAT(suspects_of(b), ElementsAre(true, true));
-}
-
-TEST(CycleSuspects, an_empty_graph_has_none) {
-  EXPECT_THAT(suspects_of(TraceBuilder(2)), IsEmpty());
+  const std::vector<std::vector<TimeWindow>> windows{{{150, 300}, {160, 170}}, {{400, 499}}};
+  const auto done =
+      in_team(b, {0, 1}, [&](const trace::Share& share, Problem& problem) -> Result<void> {
+        EXPECT_THAT(
+            cycle_suspects(share.team, problem.graph, problem.presync, windows[share.team.rank()]),
+            ElementsAre(false, true, true, true, false));
+        EXPECT_THAT(cycle_suspects(share.team, problem.graph, problem.presync, {}),
+                    ElementsAre(false, false, false, false, false));
+        return {};
+      });
+  EXPECT_TRUE(done);
 }
 
 /// Two rings of messages over three locations: a narrow one of 0 and 1, a wide one of all.

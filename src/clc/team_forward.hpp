@@ -6,16 +6,15 @@
 #include <vector>
 
 #include "clc/forward.hpp"
+#include "clc/forward_flow.hpp"
 #include "clc/incidence.hpp"
-#include "clc/rounds.hpp"
-#include "clc/schedule.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::clc {
 
-/// Forward amortization in a team of several members, by rounds of news (see ForwardRounds). The
-/// first run finds the order of each member's nodes and the cycles, also those that cross members.
-/// Can always make a pass, one at a time.
+/// Forward amortization in a team of several members, which send each other what they wait for (see
+/// ForwardFlow). The first run finds the cycles, also those that cross members. Can always make a
+/// pass, one at a time.
 class TeamForward final : public Forward {
  public:
   /// All references must outlive this.
@@ -25,18 +24,13 @@ class TeamForward final : public Forward {
   Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override;
 
  private:
-  Result<void> order();
-  Result<bool> treat_cycles(const std::vector<bool>& suspects);
-  Result<std::optional<ForwardTimes>> patient_pass(Decimal9 gamma);
-  Result<ForwardTimes> pass(Decimal9 gamma);
-  ForwardRounds& rounds();
+  Result<ForwardFlow::Outcome> pass(Decimal9 gamma);
+  Result<void> treat_cycles(const std::vector<bool>& suspects);
 
   const trace::Share share_;
   const ForwardProblem problem_;
   Incidence incidence_;
-  std::optional<Schedule> schedule_;
-  std::optional<ForwardRounds> rounds_;
-  bool cycles_known_ = false;  ///< those that cross members too
+  std::optional<ForwardFlow> flow_;  ///< for the graph as it is
 };
 
 }  // namespace entrain::clc

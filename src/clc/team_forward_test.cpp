@@ -212,26 +212,5 @@ TEST(TeamForward, all_members_end_when_one_users_signal_arrives) {
   }
 }
 
-TEST(ForwardRounds, give_up_after_the_rounds_they_get) {
-  // B's correction reaches C in one round; that nobody has news takes no round.
-  for (const std::uint64_t most : {1u, 2u, 0u}) {
-    TraceBuilder b(4);
-    for (LocationIndex l = 0; l < 4; ++l) {
-      if (l > 0) b.message(K::recv, l, 1'000 + 10 * l - 5, l - 1);
-      if (l < 3) b.message(K::send, l, 1'000 + 10 * l + (l == 0 ? 100 : 0), l + 1);
-    }
-    const auto done =
-        in_team(b, {0, 1, 2, 3}, [&](const trace::Share& share, Problem& problem) -> Result<void> {
-          const ForwardProblem input = problem.with(k_mu);
-          const Incidence incidence(problem.graph);
-          const Schedule schedule = *order_nodes(problem.graph, incidence, problem.cycles);
-          ForwardRounds rounds(share.team, input, incidence, schedule);
-          EXPECT_EQ(rounds.run(k_gamma_09, most).has_value(), most != 1) << most;
-          return {};
-        });
-    EXPECT_TRUE(done);
-  }
-}
-
 }  // namespace
 }  // namespace entrain::clc

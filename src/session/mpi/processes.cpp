@@ -4,6 +4,9 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
+#include <thread>
 
 #include "session/mpi/launch.hpp"
 
@@ -13,7 +16,11 @@ namespace {
 
 /// Counts of MPI 3.1 are ints: larger parcels go in pieces of this many bytes.
 constexpr std::size_t k_piece = std::size_t{1} << 30;
-constexpr int k_tag = 1;
+constexpr int k_tag = 1;       // of exchange()
+constexpr int k_post_tag = 2;  // of post()
+/// A member that waits for a parcel looks so often before it offers its core to others. The sender
+/// may need it: there may be more processes than cores.
+constexpr int k_looks = 100;
 
 /// Team over a communicator of its own, so that nothing else can meet its messages.
 class MpiTeam final : public Team {
@@ -26,7 +33,10 @@ class MpiTeam final : public Team {
     rank_ = static_cast<unsigned>(rank);
     size_ = static_cast<unsigned>(size);
   }
-  ~MpiTeam() override { MPI_Comm_free(&comm_); }
+  ~MpiTeam() override {
+    for (Posted& posted : posted_) MPI_Wait(&posted.request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&comm_);
+  }
 
   [[nodiscard]] unsigned rank() const override { return rank_; }
   [[nodiscard]] unsigned size() const override { return size_; }
@@ -68,7 +78,56 @@ class MpiTeam final : public Team {
   }
   using Team::reduce;
 
+  void post(unsigned to, Bytes parcel) override {
+    forget_arrived();
+    Posted& posted = posted_.emplace_back();
+    posted.bytes = std::move(parcel);
+    MPI_Isend(posted.bytes.data(), static_cast<int>(posted.bytes.size()), MPI_BYTE,
+              static_cast<int>(to), k_post_tag, comm_, &posted.request);
+  }
+
+  std::optional<Parcel> receive(std::chrono::microseconds patience) override {
+    using Clock = std::chrono::steady_clock;
+    std::optional<Clock::time_point> end;
+    for (int look = 1;; ++look) {
+      if (std::optional<Parcel> parcel = look_for_parcel()) return parcel;
+      if (patience.count() == 0) return std::nullopt;
+      if (look < k_looks) continue;
+      if (!end) end = Clock::now() + patience;
+      std::this_thread::yield();
+      if (Clock::now() >= *end) return std::nullopt;
+    }
+  }
+
  private:
+  struct Posted {
+    Bytes bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  std::optional<Parcel> look_for_parcel() {
+    int found = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_Improbe(MPI_ANY_SOURCE, k_post_tag, comm_, &found, &message, &status);
+    if (found == 0) return std::nullopt;
+    int size = 0;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    Parcel parcel{static_cast<unsigned>(status.MPI_SOURCE), Bytes(static_cast<std::size_t>(size))};
+    MPI_Mrecv(parcel.bytes.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    return parcel;
+  }
+
+  /// Frees the memory of posted parcels that have left, the oldest ones first.
+  void forget_arrived() {
+    while (!posted_.empty()) {
+      int left = 0;
+      MPI_Test(&posted_.front().request, &left, MPI_STATUS_IGNORE);
+      if (left == 0) return;
+      posted_.pop_front();
+    }
+  }
+
   template <class Body>
   static void for_pieces(Bytes& bytes, Body body) {
     for (std::size_t at = 0; at < bytes.size(); at += k_piece) {
@@ -77,6 +136,7 @@ class MpiTeam final : public Team {
   }
 
   MPI_Comm comm_ = MPI_COMM_NULL;
+  std::deque<Posted> posted_;  ///< what MPI may still read
   unsigned rank_ = 0;
   unsigned size_ = 1;
 };

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/forward_flow.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace entrain::clc {
+
+template class ForwardSteps<ForwardFlow>;
+
+namespace {
+
+/// After so many turns of locations a member sends what it has and looks for news.
+constexpr std::uint32_t k_turns = 64;
+
+/// Turns the counts of each member over its own nodes into counts of the team.
+void agree_on_counts(Team& team, ForwardTimes& pass) {
+  std::array<std::int64_t, 2> largest{pass.error, pass.overflow ? 1 : 0};
+  team.reduce(Team::Reduction::max, largest);
+  pass.error = largest[0];
+  pass.overflow = largest[1] != 0;
+  team.reduce(Team::Reduction::max, pass.error_of);
+  pass.jumps = static_cast<std::uint64_t>(
+      team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(pass.jumps)));
+}
+
+}  // namespace
+
+FlowLinks::FlowLinks(Team& team, const match::Graph& graph, const Incidence& incidence)
+    : of_ghost(graph.halo.ghosts.size()) {
+  std::vector<std::vector<std::uint8_t>> demanded(team.size());  // per entry of the lists
+  for (std::uint32_t r = 0; r < team.size(); ++r) {
+    const std::vector<NodeIndex>& ghosts = graph.halo.ghosts_of[r];
+    for (std::uint32_t i = 0; i < ghosts.size(); ++i) {
+      of_ghost[ghosts[i] - graph.own_count()] = {r, i};
+      demanded[r].push_back(incidence.receives.has(ghosts[i]) ? 1 : 0);
+    }
+  }
+  demanded = exchange(team, std::move(demanded));
+  std::uint32_t entries = 0;
+  for (const std::vector<NodeIndex>& nodes : graph.halo.shown_to) {
+    first_shown.push_back(entries);
+    entries += static_cast<std::uint32_t>(nodes.size());
+  }
+  const auto for_entries = [&](auto body) {
+    for (std::uint32_t r = 0; r < team.size(); ++r) {
+      const std::vector<NodeIndex>& nodes = graph.halo.shown_to[r];
+      for (std::uint32_t i = 0; i < nodes.size(); ++i) body(r, i, nodes[i]);
+    }
+  };
+  shown = NodeLists(graph.own_count(), [&](auto body) {
+    for_entries(
+        [&](std::uint32_t r, std::uint32_t i, NodeIndex n) { body(n, first_shown[r] + i); });
+  });
+  demanding = NodeLists(graph.own_count(), [&](auto body) {
+    for_entries([&](std::uint32_t r, std::uint32_t i, NodeIndex n) {
+      if (demanded[r][i] != 0) body(n, first_shown[r] + i);
+    });
+  });
+}
+
+FlowLinks::Place FlowLinks::place_of_shown(std::uint32_t entry) const {
+  const auto next = std::upper_bound(first_shown.begin(), first_shown.end(), entry);
+  const auto rank = static_cast<std::uint32_t>(next - first_shown.begin() - 1);
+  return {rank, entry - first_shown[rank]};
+}
+
+ForwardFlow::ForwardFlow(Team& team, const ForwardProblem& problem, const Incidence& incidence)
+    : ForwardSteps(problem, incidence),
+      team_(team),
+      cancel_(problem.cancel),
+      links_(team, graph_, incidence) {}
+
+std::optional<ForwardFlow::Outcome> ForwardFlow::run(Decimal9 gamma) {
+  begin(gamma);
+  for (bool stuck = true; stuck;) {
+    const bool stopped = flow() == Courier::News::stopped;
+    std::array<std::int64_t, 2> any{stopped ? 1 : 0, complete() ? 0 : 1};
+    team_.reduce(Team::Reduction::max, any);
+    if (any[0] != 0) {
+      mail_->courier().close();
+      return std::nullopt;
+    }
+    stuck = any[1] != 0;
+    if (stuck) break_circles();
+  }
+  Outcome outcome{.times = {}, .circles = circles_, .windows = windows()};
+  outcome.times = finish();
+  agree_on_counts(team_, outcome.times);
+  return outcome;
+}
+
+void ForwardFlow::begin(Decimal9 gamma) {
+  start(gamma);
+  mail_.emplace(team_);
+  scheduler_.emplace(graph_, incidence_, cycles_, [this](const Step& step) { carry_out(step); });
+  missing_ = graph_.halo.ghosts.size();
+  asked_.assign(links_.demanding.count(), {});
+  for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
+    if (!links_.demanding.has(n)) continue;
+    const auto members = static_cast<std::uint32_t>(links_.demanding.of(n).size());
+    asked_[links_.demanding.rank(n)].missing = members;
+    missing_ += members;
+  }
+  proposals_.clear();
+  for (const TiedNodes& component : cycles_.tied) {
+    proposals_.push_back({.missing = static_cast<std::uint32_t>(component.peers.size())});
+    missing_ += component.peers.size();
+  }
+  known_.assign(graph_.participants.size(), false);
+  forced_.clear();
+  circles_ = false;
+  scheduler_->start(*this);
+}
+
+/// Goes on until nothing goes on any more at any member.
+Courier::News ForwardFlow::flow() {
+  const auto hear = [this](std::uint32_t rank, const Update& update) { take(rank, update); };
+  while (true) {
+    const bool more = scheduler_->work(k_turns);
+    const bool news = mail_->poll(hear);
+    if (mail_->courier().stopped()) return Courier::News::stopped;
+    if (more) mail_->flush();
+    if (more && cancel_.asked()) mail_->courier().stop();
+    if (more || news) continue;
+    const Courier::News heard = mail_->wait(complete(), cancel_, hear);
+    if (heard != Courier::News::parcel) return heard;
+  }
+}
+
+void ForwardFlow::take(std::uint32_t rank, const Update& update) {
+  --missing_;
+  switch (update.about) {
+    case About::time: {
+      const NodeIndex ghost = graph_.halo.ghosts_of[rank][update.index];
+      result_.times[ghost] = update.value;
+      scheduler_->arrive(ghost);
+      break;
+    }
+    case About::demand: {
+      const NodeIndex node = graph_.halo.shown_to[rank][update.index];
+      Asked& asked = asked_[links_.demanding.rank(node)];
+      asked.time = std::max(asked.time, update.value);
+      if (--asked.missing == 0) scheduler_->demand_arrived(node);
+      break;
+    }
+    case About::proposal: {
+      Asked& asked = proposals_[update.index];
+      asked.time = std::max(asked.time, update.value);
+      if (--asked.missing == 0) scheduler_->proposals_arrived(update.index);
+      break;
+    }
+  }
+}
+
+/// Evaluates a step and sends what others wait for.
+void ForwardFlow::carry_out(const Step& step) {
+  evaluate(step);
+  switch (step.kind) {
+    case Step::Kind::run:
+      for (NodeIndex n = step.begin; n < step.end; ++n) tell_time(n);
+      break;
+    case Step::Kind::tied:
+      for (const NodeIndex n : cycles_.tied[step.index].nodes) tell_time(n);
+      break;
+    case Step::Kind::exchange:
+      for (std::uint32_t m = step.begin; m < step.end; ++m) {
+        const NodeIndex node = graph_.participants[m].node;
+        if (!graph_.is_ghost(node) || known_[m]) continue;
+        known_[m] = true;
+        if (cycles_.component_of(node) == k_none) answer(node);
+      }
+      break;
+  }
+}
+
+void ForwardFlow::tell_time(NodeIndex node) {
+  for (const std::uint32_t entry : links_.shown.of(node)) {
+    const FlowLinks::Place place = links_.place_of_shown(entry);
+    mail_->send(place.rank, {About::time, place.index, result_.times[node]});
+  }
+}
+
+/// Sends the demand of this member's exchanges on a ghost once it is known.
+void ForwardFlow::answer(NodeIndex ghost) {
+  if (!all_known(ghost)) return;
+  std::int64_t demand = match::k_no_demand;
+  for (const std::uint32_t m : incidence_.receives.of(ghost)) demand = std::max(demand, demand_[m]);
+  tell_demand(ghost, demand);
+}
+
+bool ForwardFlow::all_known(NodeIndex ghost) const {
+  const auto receives = incidence_.receives.of(ghost);
+  return std::all_of(receives.begin(), receives.end(), [&](std::uint32_t m) { return known_[m]; });
+}
+
+void ForwardFlow::answer_tied(NodeIndex ghost) {
+  tell_demand(ghost, demand_from_outside(ghost, cycles_.tied_of[ghost]));
+}
+
+void ForwardFlow::tell_demand(NodeIndex ghost, std::int64_t demand) {
+  const FlowLinks::Place place = links_.of_ghost[ghost - graph_.own_count()];
+  mail_->send(place.rank, {About::demand, place.index, demand});
+}
+
+std::int64_t ForwardFlow::remote_demand(NodeIndex node) const {
+  return links_.demanding.has(node) ? asked_[links_.demanding.rank(node)].time : match::k_no_demand;
+}
+
+std::int64_t ForwardFlow::common_time(std::uint32_t component, std::int64_t own) const {
+  return std::max(own, proposals_[component].time);
+}
+
+bool ForwardFlow::owe_demand(NodeIndex node) const {
+  return links_.demanding.has(node) && asked_[links_.demanding.rank(node)].missing > 0;
+}
+
+bool ForwardFlow::owe_proposals(std::uint32_t component) {
+  const TiedNodes& tied = cycles_.tied[component];
+  Asked& asked = proposals_[component];
+  if (!std::exchange(asked.proposed, true)) {
+    const std::int64_t own = own_time_of_tied(tied, component);
+    for (const std::uint32_t peer : tied.peers) {
+      mail_->send(peer, {About::proposal, component, own});
+    }
+  }
+  return asked.missing > 0;
+}
+
+/// Lets one location of every circle of locations that wait for each other go on. All members find
+/// the same circles.
+void ForwardFlow::break_circles() {
+  circles_ = true;
+  std::vector<LocationIndex> awaited(graph_.location_count(), k_none);
+  for (const Wait& wait : gather_everywhere(team_, find_waits())) {
+    if (awaited[wait.from] == k_none) awaited[wait.from] = wait.to;
+  }
+  std::vector<LocationIndex> seen_from(graph_.location_count(), k_none);
+  for (LocationIndex first = 0; first < awaited.size(); ++first) {
+    LocationIndex l = first;
+    for (; awaited[l] != k_none && seen_from[l] == k_none; l = awaited[l]) seen_from[l] = first;
+    // A location that was met before on this way is on a circle.
+    if (awaited[l] == k_none || seen_from[l] != first) continue;
+    const NodeIndex node = scheduler_->cursor()[l];
+    if (node == graph_.first_node[l + 1]) continue;  // of another member
+    forced_.push_back(node);
+    scheduler_->force(l);
+  }
+}
+
+/// For every location of this member that cannot go on, one that it waits for.
+std::vector<ForwardFlow::Wait> ForwardFlow::find_waits() {
+  std::vector<Wait> waits;
+  std::vector<std::vector<std::uint32_t>> questions(team_.size());
+  std::vector<std::vector<LocationIndex>> askers(team_.size());
+  for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+    const NodeIndex node = scheduler_->cursor()[l];
+    if (node == graph_.first_node[l + 1]) continue;
+    const NodeIndex blocker = scheduler_->blocker(node);
+    if (blocker != k_none) {
+      waits.push_back({l, graph_.location_of(blocker)});
+      continue;
+    }
+    for (const std::uint32_t entry : links_.demanding.of(node)) {
+      const FlowLinks::Place place = links_.place_of_shown(entry);
+      questions[place.rank].push_back(place.index);
+      askers[place.rank].push_back(l);
+    }
+  }
+  questions = exchange(team_, std::move(questions));
+  std::vector<std::vector<LocationIndex>> answers(team_.size());
+  for (std::uint32_t r = 0; r < team_.size(); ++r) {
+    for (const std::uint32_t index : questions[r]) {
+      answers[r].push_back(awaited_by_ghost(graph_.halo.ghosts_of[r][index]));
+    }
+  }
+  answers = exchange(team_, std::move(answers));
+  for (std::uint32_t r = 0; r < team_.size(); ++r) {
+    for (std::size_t i = 0; i < answers[r].size(); ++i) {
+      if (answers[r][i] != k_none) waits.push_back({askers[r][i], answers[r][i]});
+    }
+  }
+  return waits;
+}
+
+/// A location that the demand of this member's exchanges on a ghost waits for, if it is not known.
+LocationIndex ForwardFlow::awaited_by_ghost(NodeIndex ghost) const {
+  if (all_known(ghost)) return k_none;
+  const NodeIndex blocker = scheduler_->blocker_of_ghost(ghost);
+  return graph_.location_of(blocker != k_none ? blocker : ghost);
+}
+
+std::vector<TimeWindow> ForwardFlow::windows() {
+  std::vector<TimeWindow> windows;
+  for (const NodeIndex n : forced_) {
+    const std::int64_t demanded = problem_.after(n, demand_on(n));
+    if (demanded >= result_.times[n]) windows.push_back({result_.times[n], demanded});
+  }
+  return windows;
+}
+
+}  // namespace entrain::clc

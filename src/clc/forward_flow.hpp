@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/courier.hpp"
+#include "base/team.hpp"
+#include "clc/forward_steps.hpp"
+#include "clc/scheduler.hpp"
+
+namespace entrain::clc {
+
+/// What the members of a team send each other in every pass, in the numbers of this member.
+struct FlowLinks {
+  /// Collective.
+  FlowLinks(Team& team, const match::Graph& graph, const Incidence& incidence);
+
+  /// A position in the list of nodes that two members have in the same order.
+  struct Place {
+    std::uint32_t rank = 0;   ///< the other member
+    std::uint32_t index = 0;  ///< in Halo::ghosts_of[rank] or Halo::shown_to[rank]
+  };
+  /// Of an entry of all lists of Halo::shown_to, one after the other.
+  [[nodiscard]] Place place_of_shown(std::uint32_t entry) const;
+
+  NodeLists shown;                         ///< by own node: its entries in Halo::shown_to
+  NodeLists demanding;                     ///< those of members that demand something of the node
+  std::vector<std::uint32_t> first_shown;  ///< per rank: its first entry
+  BigVector<Place> of_ghost;               ///< per ghost
+};
+
+/// Passes of a team whose members send each other what they wait for, and wait for nothing else.
+///
+/// Every member evaluates the nodes that it can (see Scheduler). It sends the time of a node to the
+/// members that have it as a ghost, and the demand of its exchanges on a ghost to the owner, once
+/// all that they depend on is known: each node is evaluated once. What others need leaves in small
+/// batches, soon. Edges and local order form no cycle, so somebody can always go on until all times
+/// are known, and they are the same, bit by bit, for every number of members.
+///
+/// Cycles are not known before the first pass. Where members wait for each other in a circle, and
+/// nothing else goes on, one node of the circle is evaluated without what it waits for. The pass is
+/// then of no use but to show where the cycles are: times rise along all other edges, so the nodes
+/// of a cycle have times between that of such a node and the one that is demanded of it.
+///
+/// Example, that of Forward, with A, B and C at one member each. A evaluates its send and sends
+/// 1000. B, which has waited for it, evaluates both of its nodes and sends 1208. C evaluates its
+/// three.
+class ForwardFlow final : public ForwardSteps<ForwardFlow>, private Scheduler::Others {
+ public:
+  /// All references must outlive this. Collective.
+  ForwardFlow(Team& team, const ForwardProblem& problem, const Incidence& incidence);
+
+  struct Outcome {
+    /// Jumps, error and overflow are those of the team, times and jump flags of this member, with
+    /// the times of its ghosts.
+    ForwardTimes times;
+    bool circles = false;  ///< members waited for each other
+    /// Then all nodes of cycles have times in a window of this member or another one.
+    std::vector<TimeWindow> windows;
+  };
+  /// Makes a pass. Collective; nothing when the user wants to stop.
+  std::optional<Outcome> run(Decimal9 gamma);
+
+ private:
+  friend class ForwardSteps<ForwardFlow>;
+  enum class About : std::uint32_t { time, demand, proposal };
+  /// `index` is a position in the list of nodes that both have in the same order, or the number of
+  /// a tied component.
+  struct Update {
+    About about = About::time;
+    std::uint32_t index = 0;
+    std::int64_t value = 0;
+  };
+  /// What others have asked of a node or a tied component so far.
+  struct Asked {
+    std::int64_t time = match::k_no_demand;
+    std::uint32_t missing = 0;  ///< members that have not asked yet
+    bool proposed = false;      ///< components: by this member
+  };
+  /// A location that waits for a node of another one.
+  struct Wait {
+    LocationIndex from = k_none;
+    LocationIndex to = k_none;
+  };
+
+  // Hooks of ForwardSteps.
+  [[nodiscard]] std::int64_t remote_demand(NodeIndex node) const;
+  std::int64_t common_time(std::uint32_t component, std::int64_t own) const;
+
+  // Scheduler::Others.
+  [[nodiscard]] bool owe_demand(NodeIndex node) const override;
+  [[nodiscard]] bool owe_proposals(std::uint32_t component) override;
+  void answer_tied(NodeIndex ghost) override;
+
+  void begin(Decimal9 gamma);
+  Courier::News flow();
+  [[nodiscard]] bool complete() const { return missing_ == 0 && scheduler_->finished(); }
+  void take(std::uint32_t rank, const Update& update);
+  void carry_out(const Step& step);
+  void tell_time(NodeIndex node);
+  void answer(NodeIndex ghost);
+  [[nodiscard]] bool all_known(NodeIndex ghost) const;
+  void tell_demand(NodeIndex ghost, std::int64_t demand);
+
+  void break_circles();
+  std::vector<Wait> find_waits();
+  [[nodiscard]] LocationIndex awaited_by_ghost(NodeIndex ghost) const;
+  [[nodiscard]] std::vector<TimeWindow> windows();
+
+  Team& team_;
+  Cancel cancel_;
+  const FlowLinks links_;
+  std::optional<Mail<Update>> mail_;  ///< of the pass in work, like all that follows
+  std::optional<Scheduler> scheduler_;
+  BigVector<Asked> asked_;        ///< by rank of the node in FlowLinks::demanding
+  std::vector<Asked> proposals_;  ///< per tied component
+  std::vector<bool> known_;       ///< per participant: demand on a ghost that is known
+  std::uint64_t missing_ = 0;     ///< updates that will come
+  std::vector<NodeIndex> forced_;
+  bool circles_ = false;
+};
+
+extern template class ForwardSteps<ForwardFlow>;
+
+}  // namespace entrain::clc
