@@ -20,12 +20,14 @@ HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE))
 
+import flow  # noqa: E402
 from suite.summary import Session  # noqa: E402
 from suite.tables import table  # noqa: E402
 
 EVENTS = 10**12
 LOCATIONS = 10**5
 NODES = (16, 128, 1024)
+MEMBERS = (4, 16, 64, 256, 1024, 4096)  # of the simulation
 BEGIN, END = "<!-- projection: begin -->", "<!-- projection: end -->"
 MOST_NODE_NUMBERS = 2**32 - 1  # NodeIndex has 32 bits
 
@@ -75,22 +77,20 @@ def constants_of(session: Session) -> dict[str, Constant]:
         "backward": measured(cost("backward"), "ns", "backward per event, one of two processes"),
         "m": measured(anon / trace["communication_events"], "B",
                       "peak anonymous memory per communication event"),
-        "v": measured(verified["moved_share"], "", "share of communication events that move"),
         "g": measured(verified["passes"], "", "passes with different gamma"),
         "event": counted(32, "B", "skeleton per communication event"),
         "send": counted(8, "B", "parcel per message to another member"),
         "call": counted(40, "B", "parcel per call of a collective"),
-        "update": counted(16, "B", "parcel per changed value of a round"),
+        "update": counted(16, "B", "parcel per time or demand of a pass"),
         "ghost": counted(120, "B", "memory per node of another member"),
         "location": counted(600, "B", "memory per location at every member"),
-        "rounds": assumed(20, "", "rounds per pass"),
-        "changes": assumed(2, "", "times that a moved value changes in a pass"),
         "refine": assumed(4, "", "rounds of refinement"),
         "threads": assumed(32, "", "threads of a node that scan and write"),
         "io": assumed(200e9, "B/s", "file system, all nodes together"),
         "io_node": assumed(10e9, "B/s", "file system, one node"),
         "net": assumed(10e9, "B/s", "network, one node"),
-        "latency": assumed(5e-6, "s", "time per parcel"),
+        "latency": assumed(5e-6, "s", "time per parcel on its way"),
+        "parcel": assumed(0.5e-6, "s", "work per parcel of the data-flow, at both ends"),
         "files": assumed(20e3, "1/s", "files created or opened by all nodes together"),
     }
 
@@ -112,10 +112,9 @@ def project(k: dict[str, float], nodes: int) -> list[tuple[str, str]]:
     calls = events * k["k"] * elsewhere
     ghosts = messages + 2 * calls
     match_bytes = k["send"] * messages + k["call"] * calls + 4 * ghosts
-    round_bytes = k["update"] * k["changes"] * k["v"] * ghosts * k["g"]
-    forward_bytes = 8 * ghosts + round_bytes
+    forward_bytes = 9 * ghosts + k["update"] * k["g"] * (ghosts + calls)
     backward_bytes = 8 * ghosts + k["refine"] * (8 + 2) * ghosts
-    exchanges = 5 + 1 + k["g"] * k["rounds"] + 1 + 3 * k["refine"]
+    exchanges = 5 + 2 + 1 + 3 * k["refine"]
     parcels = exchanges * (nodes - 1)
     memory = max(k["m"], k["event"]) * communication + k["ghost"] * ghosts
     replicated = (k["location"] + k["d"]) * LOCATIONS
@@ -155,6 +154,21 @@ def project(k: dict[str, float], nodes: int) -> list[tuple[str, str]]:
     ]
 
 
+def data_flow(k: dict[str, float]) -> list[str]:
+    """Table of a simulated pass of forward amortization over ever more members."""
+    costs = flow.Costs(node_s=k["forward"] / k["c"] * 1e-9, parcel_s=k["parcel"],
+                       latency_s=k["latency"], bytes_per_s=k["net"])
+    rows = []
+    for members in MEMBERS:
+        home, tree = (flow.simulate(members, LOCATIONS, costs, tree=tree)
+                      for tree in (False, True))
+        rows.append([f"{members:,}", f"{home.efficiency:.1%}", f"{home.idle:.1%}",
+                     f"{home.parcels:.1f}", size(home.bytes), f"{tree.efficiency:.1%}",
+                     f"{tree.idle:.1%}", size(tree.bytes)])
+    return table(["members", "efficiency", "idle", "parcels", "bytes", "with trees: efficiency",
+                  "idle", "bytes"], rows)
+
+
 def size(value: float) -> str:
     for power, name in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if value >= power:
@@ -182,7 +196,10 @@ def tables(session: Session) -> str:
              *table(["", *(f"{nodes:,} nodes" for nodes in NODES)], rows), "",
              *table(["constant", "meaning", "from", "value"],
                     [[name, c.about, c.origin, f"{c.value:.4g} {c.unit}".strip()]
-                     for name, c in constants.items()], left=3)]
+                     for name, c in constants.items()], left=3), "",
+             f"A simulated pass of forward amortization on {LOCATIONS:,} locations; parcels and "
+             "bytes per member and iteration of the program.", "",
+             *data_flow(values)]
     return "\n".join(lines) + "\n"
 
 

@@ -15,6 +15,7 @@
 #include "causal/constrained_clocks.hpp"
 #include "causal/evidence.hpp"
 #include "causal/fit.hpp"
+#include "causal/fit_at_one.hpp"
 #include "causal/latency_scale.hpp"
 #include "clocks/rate_prior.hpp"
 
@@ -169,15 +170,17 @@ class Bender {
       problem.progress = context_.progress;
       const std::size_t most_knots =
           std::clamp<std::size_t>(k_many_unknowns / clocks_.clocks(), 33, k_most_knots);
-      CausalFit next = choose_fit(problem, most_knots, found.amplitude);
+      CausalFit next = fit_at_one(context_.team(),
+                                  [&] { return choose_fit(problem, most_knots, found.amplitude); });
       TRY(clocks_.check_cancelled());
       if (!next.converged) return next;
       found = std::move(next);
       found.errors = without_common(found.errors, clocks_.clocks(), constraints);
       if (found.active == 0) break;
       if (round + 1 == k_rounds) {
-        const HeldOut held =
-            hold_out(problem, found, clocks_.width_of(ConstrainedClocks::k_windows));
+        const HeldOut held = at_one(context_.team(), [&] {
+          return hold_out(problem, found, clocks_.width_of(ConstrainedClocks::k_windows));
+        });
         TRY(clocks_.check_cancelled());
         predicted_ = held.supports_bends(measured);
       }

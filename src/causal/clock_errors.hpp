@@ -33,6 +33,10 @@ class ClockErrors {
     return static_cast<double>(knot) * spacing_;
   }
   [[nodiscard]] std::int64_t begin() const { return begin_; }
+  /// Ticks between neighbouring knots.
+  [[nodiscard]] double spacing() const { return spacing_; }
+  /// The values of all clocks, one clock after the other.
+  [[nodiscard]] std::span<const double> values() const { return values_; }
 
  private:
   std::int64_t begin_ = 0;

@@ -17,6 +17,7 @@ from pathlib import Path
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
+import flow  # noqa: E402
 import projection  # noqa: E402
 from suite import stats, svg  # noqa: E402
 from suite.plots import all_plots  # noqa: E402
@@ -166,6 +167,28 @@ class ProjectionTest(unittest.TestCase):
     def test_document_has_a_place_for_it(self):
         text = (BENCH.parent / "docs" / "scaling.md").read_text()
         self.assertLess(text.index(projection.BEGIN), text.index(projection.END))
+
+
+class FlowTest(unittest.TestCase):
+    COSTS = flow.Costs(node_s=50e-9, parcel_s=0.5e-6, latency_s=5e-6, bytes_per_s=10e9)
+
+    def test_one_member_never_waits_and_sends_nothing(self):
+        alone = flow.simulate(1, 1000, self.COSTS, tree=True)
+        self.assertAlmostEqual(alone.efficiency, 1)
+        self.assertAlmostEqual(alone.time_s, 6 * flow.NODES * 1000 * 50e-9)
+        self.assertEqual(alone.parcels, 0)
+
+    def test_every_member_tells_both_sides_and_the_home_answers_all(self):
+        # 1,000 locations, a cube of 10: blocks of 500 reach each other at one distance only.
+        two = flow.simulate(2, 1000, self.COSTS)
+        self.assertAlmostEqual(two.parcels, 2 + 2 * flow.COLLECTIVES / 2)
+
+    def test_a_home_of_all_collectives_limits_the_speed(self):
+        home, tree = (flow.simulate(64, 10**5, self.COSTS, tree=t) for t in (False, True))
+        of_home = flow.COLLECTIVES * 6 * 10**5 * 50e-9 / 2
+        self.assertGreater(home.time_s, of_home)
+        self.assertLess(tree.time_s, of_home)
+        self.assertGreater(tree.efficiency, 0.9)
 
 
 class GateTest(unittest.TestCase):
