@@ -83,9 +83,10 @@ std::optional<ForwardFlow::Outcome> ForwardFlow::run(Decimal9 gamma) {
       return std::nullopt;
     }
     stuck = any[1] != 0;
+    if (stuck && !cycles_.tied.empty()) return std::nullopt;
     if (stuck) break_circles();
   }
-  Outcome outcome{.times = {}, .circles = circles_, .windows = windows()};
+  Outcome outcome{.times = {}, .circles = circles_ > 0, .windows = windows()};
   outcome.times = finish();
   agree_on_counts(team_, outcome.times);
   return outcome;
@@ -110,7 +111,7 @@ void ForwardFlow::begin(Decimal9 gamma) {
   }
   known_.assign(graph_.participants.size(), false);
   forced_.clear();
-  circles_ = false;
+  circles_ = 0;
   scheduler_->start(*this);
 }
 
@@ -231,7 +232,7 @@ bool ForwardFlow::owe_proposals(std::uint32_t component) {
 /// Lets one location of every circle of locations that wait for each other go on. All members find
 /// the same circles.
 void ForwardFlow::break_circles() {
-  circles_ = true;
+  const NodeIndex count = NodeIndex{1} << std::min(circles_++ / 4, 10u);
   std::vector<LocationIndex> awaited(graph_.location_count(), k_none);
   for (const Wait& wait : gather_everywhere(team_, find_waits())) {
     if (awaited[wait.from] == k_none) awaited[wait.from] = wait.to;
@@ -242,10 +243,11 @@ void ForwardFlow::break_circles() {
     for (; awaited[l] != k_none && seen_from[l] == k_none; l = awaited[l]) seen_from[l] = first;
     // A location that was met before on this way is on a circle.
     if (awaited[l] == k_none || seen_from[l] != first) continue;
-    const NodeIndex node = scheduler_->cursor()[l];
-    if (node == graph_.first_node[l + 1]) continue;  // of another member
-    forced_.push_back(node);
-    scheduler_->force(l);
+    const NodeIndex first_node = scheduler_->cursor()[l];
+    const NodeIndex left = graph_.first_node[l + 1] - first_node;  // 0: of another member
+    if (left == 0) continue;
+    for (NodeIndex i = 0; i < std::min(count, left); ++i) forced_.push_back(first_node + i);
+    scheduler_->force(l, std::min(count, left));
   }
 }
 

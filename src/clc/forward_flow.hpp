@@ -40,9 +40,10 @@ struct FlowLinks {
 /// are known, and they are the same, bit by bit, for every number of members.
 ///
 /// Cycles are not known before the first pass. Where members wait for each other in a circle, and
-/// nothing else goes on, one node of the circle is evaluated without what it waits for. The pass is
-/// then of no use but to show where the cycles are: times rise along all other edges, so the nodes
-/// of a cycle have times between that of such a node and the one that is demanded of it.
+/// nothing else goes on, a node of the circle is evaluated without what it waits for; later ever
+/// more nodes at once, as a long cycle may hold the members up many times. The pass is then of no
+/// use but to show where the cycles are: times rise along all other edges, so the nodes of a cycle
+/// have times between that of such a node and the one that is demanded of it.
 ///
 /// Example, that of Forward, with A, B and C at one member each. A evaluates its send and sends
 /// 1000. B, which has waited for it, evaluates both of its nodes and sends 1208. C evaluates its
@@ -60,7 +61,8 @@ class ForwardFlow final : public ForwardSteps<ForwardFlow>, private Scheduler::O
     /// Then all nodes of cycles have times in a window of this member or another one.
     std::vector<TimeWindow> windows;
   };
-  /// Makes a pass. Collective; nothing when the user wants to stop.
+  /// Makes a pass. Collective; nothing when the user wants to stop, or if there are more cycles
+  /// than those of the problem, which has tied nodes.
   std::optional<Outcome> run(Decimal9 gamma);
 
  private:
@@ -119,7 +121,7 @@ class ForwardFlow final : public ForwardSteps<ForwardFlow>, private Scheduler::O
   std::vector<bool> known_;       ///< per participant: demand on a ghost that is known
   std::uint64_t missing_ = 0;     ///< updates that will come
   std::vector<NodeIndex> forced_;
-  bool circles_ = false;
+  std::uint32_t circles_ = 0;  ///< times that members have waited for each other
 };
 
 extern template class ForwardSteps<ForwardFlow>;

@@ -105,7 +105,7 @@ void Scheduler::advance(LocationIndex location) {
       begin = cursor_[location];
       continue;
     }
-    if (node != forced_ && !ready(node, location)) break;
+    if (node >= forced_end_ && !ready(node, location)) break;
     ++cursor_[location];
     // Steps that this node releases must come after it.
     if (incidence_.sends.has(node)) flush();
@@ -155,16 +155,16 @@ NodeIndex Scheduler::blocker_of_ghost(NodeIndex ghost) const {
   return k_none;
 }
 
-void Scheduler::force(LocationIndex location) {
+void Scheduler::force(LocationIndex location, NodeIndex count) {
   // It waits no longer, so everybody has to wait anew.
   waiters_ = {};
   std::fill(waits_next_.begin(), waits_next_.end(), k_none);
   for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
     if (l != location && cursor_[l] < graph_.first_node[l + 1]) enqueue(l);
   }
-  forced_ = cursor_[location];
+  forced_end_ = cursor_[location] + count;
   advance(location);
-  forced_ = k_none;
+  forced_end_ = 0;
 }
 
 /// A send that `receive` still waits for; the last one in rank order, or k_none.

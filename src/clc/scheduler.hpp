@@ -59,9 +59,9 @@ class Scheduler {
   void proposals_arrived(std::uint32_t component) { wake(k_proposal_key | component); }
   /// All nodes are done.
   [[nodiscard]] bool finished() const;
-  /// The first node that is left of a location goes on without what it waits for. To be called when
-  /// no location can go on.
-  void force(LocationIndex location);
+  /// Up to `count` nodes of a location, from the first one that is left on, go on without what they
+  /// wait for. To be called when no location can go on.
+  void force(LocationIndex location, NodeIndex count);
   /// A node that `node`, the first one left of its location, waits for; k_none if it waits for
   /// other members' demands only.
   [[nodiscard]] NodeIndex blocker(NodeIndex node) const;
@@ -117,7 +117,7 @@ class Scheduler {
   std::vector<bool> awaited_;  ///< nodes that somebody has waited for
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> waiters_;  ///< the first one
   std::vector<std::uint32_t> waits_next_;
-  NodeIndex forced_ = k_none;
+  NodeIndex forced_end_ = 0;  ///< nodes of the location in work before it do not wait
 };
 
 }  // namespace entrain::clc

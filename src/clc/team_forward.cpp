@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clc/team_forward.hpp"
 
-#include <cassert>
 #include <utility>
 
 #include <fmt/core.h>
@@ -17,7 +16,6 @@ Result<std::vector<ForwardTimes>> TeamForward::run(std::span<const Decimal9> gam
     TRY(treat_cycles(
         cycle_suspects(share_.team, problem_.graph, outcome.times.times, outcome.windows)));
     TRY_ASSIGN(outcome, pass(gammas.front()));
-    assert(!outcome.circles);
   }
   std::vector<ForwardTimes> passes;
   passes.push_back(std::move(outcome.times));
@@ -28,6 +26,11 @@ Result<ForwardFlow::Outcome> TeamForward::pass(Decimal9 gamma) {
   if (!flow_) flow_.emplace(share_.team, problem_, incidence_);
   std::optional<ForwardFlow::Outcome> outcome = flow_->run(gamma);
   TRY(problem_.cancel.agree(share_.team));
+  if (!outcome) {
+    return fail(ErrorKind::input, fmt::format("{} has events that wait for each other even after "
+                                              "all cycles of equal stamps were found",
+                                              share_.trace.path));
+  }
   return *std::move(outcome);
 }
 

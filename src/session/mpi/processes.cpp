@@ -8,6 +8,7 @@
 #include <deque>
 #include <thread>
 
+#include "base/executor.hpp"
 #include "session/mpi/launch.hpp"
 
 namespace entrain::session {
@@ -18,9 +19,21 @@ namespace {
 constexpr std::size_t k_piece = std::size_t{1} << 30;
 constexpr int k_tag = 1;       // of exchange()
 constexpr int k_post_tag = 2;  // of post()
-/// A member that waits for a parcel looks so often before it offers its core to others. The sender
-/// may need it: there may be more processes than cores.
-constexpr int k_looks = 100;
+/// A member that waits for a parcel looks so often, some milliseconds, before it offers its core to
+/// others.
+constexpr int k_looks = 10'000;
+/// The same where there are more processes than cores: the sender may need the core.
+constexpr int k_looks_on_few_cores = 50;
+
+/// More processes of `comm` than cores are on this machine. Collective.
+bool on_few_cores(MPI_Comm comm) {
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  int processes = 1;
+  MPI_Comm_size(machine, &processes);
+  MPI_Comm_free(&machine);
+  return static_cast<unsigned>(processes) > worker_count(0);
+}
 
 /// Team over a communicator of its own, so that nothing else can meet its messages.
 class MpiTeam final : public Team {
@@ -32,6 +45,7 @@ class MpiTeam final : public Team {
     MPI_Comm_size(comm_, &size);
     rank_ = static_cast<unsigned>(rank);
     size_ = static_cast<unsigned>(size);
+    looks_ = on_few_cores(comm_) ? k_looks_on_few_cores : k_looks;
   }
   ~MpiTeam() override {
     for (Posted& posted : posted_) MPI_Wait(&posted.request, MPI_STATUS_IGNORE);
@@ -92,7 +106,7 @@ class MpiTeam final : public Team {
     for (int look = 1;; ++look) {
       if (std::optional<Parcel> parcel = look_for_parcel()) return parcel;
       if (patience.count() == 0) return std::nullopt;
-      if (look < k_looks) continue;
+      if (look < looks_) continue;
       if (!end) end = Clock::now() + patience;
       std::this_thread::yield();
       if (Clock::now() >= *end) return std::nullopt;
@@ -139,6 +153,7 @@ class MpiTeam final : public Team {
   std::deque<Posted> posted_;  ///< what MPI may still read
   unsigned rank_ = 0;
   unsigned size_ = 1;
+  int looks_ = k_looks;
 };
 
 }  // namespace
