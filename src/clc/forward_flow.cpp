@@ -232,7 +232,7 @@ bool ForwardFlow::owe_proposals(std::uint32_t component) {
 /// Lets one location of every circle of locations that wait for each other go on. All members find
 /// the same circles.
 void ForwardFlow::break_circles() {
-  const NodeIndex count = NodeIndex{1} << std::min(circles_++ / 4, 10u);
+  const NodeIndex count = NodeIndex{1} << std::min(circles_++ / 2, 10u);
   std::vector<LocationIndex> awaited(graph_.location_count(), k_none);
   for (const Wait& wait : gather_everywhere(team_, find_waits())) {
     if (awaited[wait.from] == k_none) awaited[wait.from] = wait.to;
