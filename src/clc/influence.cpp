@@ -13,16 +13,18 @@ namespace entrain::clc {
 
 namespace {
 
-/// The latest displaced senders of an exchange, of two locations.
+/// The latest displaced senders of an exchange, of two locations: those with the smallest numbers
+/// among equally late ones, in whatever order they come.
 class LatestSenders {
  public:
   void add(LocationIndex location, std::int64_t time) {
+    const Sender sender{location, time};
     if (location == first_.location) {
       first_.time = std::max(first_.time, time);
-    } else if (time > first_.time) {
-      second_ = std::exchange(first_, {location, time});
-    } else if (time > second_.time) {
-      second_ = {location, time};
+    } else if (sender.is_later(first_)) {
+      second_ = std::exchange(first_, sender);
+    } else if (sender.is_later(second_)) {
+      second_ = sender;
     }
   }
   [[nodiscard]] std::array<LocationIndex, 2> locations() const {
@@ -33,6 +35,9 @@ class LatestSenders {
   struct Sender {
     LocationIndex location = k_none;
     std::int64_t time = match::k_no_demand;
+    [[nodiscard]] bool is_later(const Sender& other) const {
+      return time > other.time || (time == other.time && location < other.location);
+    }
   };
   Sender first_, second_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clc/influence.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <gmock/gmock.h>
@@ -47,6 +48,25 @@ std::vector<Influence> influences_of(const TraceBuilder& b, const MuTicks& mu) {
 
 TEST(Influences, the_example_of_the_header) {
   EXPECT_THAT(influences_of(testing::worked_example(), {10, 10, 10}), ElementsAre(Influence{1, 2}));
+}
+
+TEST(Influences, do_not_depend_on_the_order_of_equally_late_senders) {
+  TraceBuilder b(4);
+  for (LocationIndex l = 0; l < 4; ++l) b.collective(l, 1'000, 1'100, trace::op::barrier);
+  testing::Problem problem(b);
+  // All begins are displaced to the time of the end of location 3; the other ends come later.
+  ForwardTimes pass;
+  for (LocationIndex l = 0; l < 4; ++l) {
+    pass.times.push_back(2'000);
+    pass.times.push_back(l == 3 ? 2'000 : 3'000);
+  }
+  const auto of_last = ElementsAre(Influence{0, 3}, Influence{1, 3});
+  Solo solo;
+  EXPECT_THAT(influences(solo, problem.with({}), pass), of_last);
+  const match::Exchange& barrier = problem.graph.exchanges[0];
+  const auto sends = problem.graph.participants.begin() + barrier.first_send;
+  std::reverse(sends, sends + barrier.send_count);
+  EXPECT_THAT(influences(solo, problem.with({}), pass), of_last);
 }
 
 TEST(Influences, the_latest_displaced_senders_of_a_collective_count) {
