@@ -22,10 +22,20 @@ struct LocationDifference {
   DifferenceStatistics difference;
 };
 
+/// A part of an error, over all events and over communication.
+struct ErrorPart {
+  DifferenceStatistics all;
+  DifferenceStatistics communication;
+};
+
 /// Error against the truth after removing one common affine function.
 struct TruthError {
   DifferenceStatistics all;
   DifferenceStatistics communication;
+  /// Without what all locations have in common at each moment (the mean over them in windows of
+  /// 1/1024 of the run): what a correction by messages can know.
+  ErrorPart between_clocks;
+  ErrorPart common;            ///< the rest
   double affine_offset_s = 0;  ///< removed offset at the first event of the truth
   double affine_ppm = 0;       ///< removed rate
 };
@@ -37,6 +47,7 @@ struct ComparedEvent {
   double time_s = 0;
   double difference_s = 0;  ///< B - A
   double a_error_s = 0, b_error_s = 0;
+  double a_common_s = 0, b_common_s = 0;  ///< the part that is TruthError::common
 };
 
 struct CompareReport {

@@ -32,11 +32,16 @@ Result<std::uint64_t> parse_points(std::string_view text) {
 /// For plots: one line per event.
 std::string csv_of(const CompareReport& report) {
   const bool known = !report.truth.empty();
-  std::string text = known ? "location,time_s,difference_s,a_error_s,b_error_s\n"
+  std::string text = known ? "location,time_s,difference_s,a_error_s,b_error_s,a_between_s,"
+                             "a_common_s,b_between_s,b_common_s\n"
                            : "location,time_s,difference_s\n";
   for (const ComparedEvent& event : report.events) {
     text += fmt::format("{},{:.9f},{:.6e}", event.location, event.time_s, event.difference_s);
-    if (known) text += fmt::format(",{:.6e},{:.6e}", event.a_error_s, event.b_error_s);
+    if (known) {
+      text += fmt::format(",{:.6e},{:.6e},{:.6e},{:.6e},{:.6e},{:.6e}", event.a_error_s,
+                          event.b_error_s, event.a_error_s - event.a_common_s, event.a_common_s,
+                          event.b_error_s - event.b_common_s, event.b_common_s);
+    }
     text += '\n';
   }
   return text;
@@ -57,7 +62,9 @@ class Compare : public Verb {
          "those that an OTF2 reader sees.",
          "With --truth, a third archive of the same trace with true times, also the error of A and "
          "of B against it, after removing one affine function common to all locations: the choice "
-         "of the master clock is free."},
+         "of the master clock is free. The error over communication is told apart: between clocks, "
+         "after removing at each moment the mean over all locations, and common to all, which no "
+         "message shows. A correction can be judged by the first alone."},
         {{"entrain compare traces.otf2 corrected", "Shows what the correction changed."},
          {"entrain compare traces.otf2 corrected --truth truth",
           "Did it come closer to the truth?"},
@@ -87,7 +94,8 @@ class Compare : public Verb {
     set.path("--csv", csv_, "FILE",
              "Write events, thinned to --points per location, to FILE, which must not exist: "
              "the time since the first event, the difference of B from A and, with --truth, "
-             "the errors of both, all in seconds. Use it when you want to plot differences "
+             "the errors of both with their parts, all in seconds. Use it when you want to plot "
+             "differences "
              "over time. Default: no file.")
         ->group(k_group);
     add_value(set, "--points", points_, parse_points, "N",

@@ -115,7 +115,7 @@ class Comparison {
   Result<CompareReport> run() {
     std::optional<engine::TruthFit> fit;
     if (truth_ != nullptr) {
-      TRY_ASSIGN(fit, merged<engine::TruthFit>([] { return engine::TruthFit(); }, nullptr));
+      TRY_ASSIGN(fit, merged<engine::TruthFit>([this] { return truth_fit(); }, nullptr));
     }
     CompareReport report;
     const auto make = [&] { return fit ? engine::DifferenceSums(*fit) : engine::DifferenceSums(); };
@@ -134,6 +134,18 @@ class Comparison {
  private:
   [[nodiscard]] std::uint64_t resolution() const {
     return a_.loaded.trace.definitions.clock.resolution_hz;
+  }
+
+  /// An empty fit over the span of the truth.
+  [[nodiscard]] engine::TruthFit truth_fit() const {
+    std::int64_t begin = std::numeric_limits<std::int64_t>::max(), end = 0;
+    const auto& locations = truth_->loaded.trace.locations;
+    for (LocationIndex l = 0; l < locations.size(); ++l) {
+      if (locations[l].event_count == 0) continue;
+      begin = std::min(begin, truth_->maps[l](locations[l].first));
+      end = std::max(end, truth_->maps[l](locations[l].last));
+    }
+    return begin <= end ? engine::TruthFit(begin, end) : engine::TruthFit();
   }
 
   Result<void> check_same_locations(const Side& other) const {
@@ -207,6 +219,8 @@ class Comparison {
         if (truth_ != nullptr) {
           event.a_error_s = sums.error_of_a(of.a[i], of.truth[i]) * tick_s;
           event.b_error_s = sums.error_of_b(of.b[i], of.truth[i]) * tick_s;
+          event.a_common_s = sums.common_of_a(of.truth[i]) * tick_s;
+          event.b_common_s = sums.common_of_b(of.truth[i]) * tick_s;
         }
         picked[l].push_back(event);
         when[l].push_back(truth_ != nullptr ? of.truth[i] : of.a[i]);

@@ -176,6 +176,8 @@ void TruthFit::add(const EventTimes& block) {
     const std::int64_t error_b = block.b[i] - t;
     a_.all.add(t, error_a);
     b_.all.add(t, error_b);
+    a_.common.add(t, error_a);
+    b_.common.add(t, error_b);
     if ((block.flags[i] & k_in_communication) != 0) {
       a_.communication.add(t, error_a);
       b_.communication.add(t, error_b);
@@ -189,6 +191,8 @@ void TruthFit::merge(const TruthFit& other) {
   a_.communication.merge(other.a_.communication);
   b_.all.merge(other.b_.all);
   b_.communication.merge(other.b_.communication);
+  a_.common.merge(other.a_.common);
+  b_.common.merge(other.b_.common);
   if (other.first_truth_) {
     first_truth_ = std::min(first_truth_.value_or(*other.first_truth_), *other.first_truth_);
   }
@@ -197,10 +201,25 @@ void TruthFit::merge(const TruthFit& other) {
 // ---- DifferenceSums ------------------------------------------------------------------------
 
 DifferenceSums::DifferenceSums(const TruthFit& fit)
-    : a_(Error{fit.a(), {}}), b_(Error{fit.b(), {}}), first_truth_(fit.first_truth()) {}
+    : a_(Error{.removed = fit.a(), .common = &fit.common_a()}),
+      b_(Error{.removed = fit.b(), .common = &fit.common_b()}),
+      first_truth_(fit.first_truth()) {}
 
 double DifferenceSums::error(const Error& of, std::int64_t time, std::int64_t truth) {
   return distance(time, truth) - of.removed(truth);
+}
+
+void DifferenceSums::Error::add(std::int64_t time, std::int64_t truth, bool communicates) {
+  const double whole = error(*this, time, truth), shared = DifferenceSums::common(*this, truth);
+  sums.add(whole, communicates);
+  between.add(whole - shared, communicates);
+  in_common.add(shared, communicates);
+}
+
+void DifferenceSums::Error::merge(const Error& other) {
+  sums.merge(other.sums);
+  between.merge(other.between);
+  in_common.merge(other.in_common);
 }
 
 void DifferenceSums::add(const EventTimes& block) {
@@ -211,8 +230,8 @@ void DifferenceSums::add(const EventTimes& block) {
     difference_.add(distance(block.b[i], block.a[i]), communicates);
     if (!a_) continue;
     const std::int64_t t = block.truth[i];
-    a_->sums.add(error_of_a(block.a[i], t), communicates);
-    b_->sums.add(error_of_b(block.b[i], t), communicates);
+    a_->add(block.a[i], t, communicates);
+    b_->add(block.b[i], t, communicates);
   }
 }
 
@@ -220,14 +239,18 @@ void DifferenceSums::merge(const DifferenceSums& other) {
   assert(a_.has_value() == other.a_.has_value());
   difference_.merge(other.difference_);
   if (!a_) return;
-  a_->sums.merge(other.a_->sums);
-  b_->sums.merge(other.b_->sums);
+  a_->merge(*other.a_);
+  b_->merge(*other.b_);
 }
 
 TruthError DifferenceSums::truth_error(const Error& error, std::uint64_t resolution_hz) const {
   TruthError result;
   result.all = error.sums.all.statistics(resolution_hz);
   result.communication = error.sums.communication.statistics(resolution_hz);
+  result.between_clocks = {error.between.all.statistics(resolution_hz),
+                           error.between.communication.statistics(resolution_hz)};
+  result.common = {error.in_common.all.statistics(resolution_hz),
+                   error.in_common.communication.statistics(resolution_hz)};
   result.affine_offset_s =
       error.removed(first_truth_) / static_cast<double>(std::max<std::uint64_t>(resolution_hz, 1));
   result.affine_ppm = error.removed.rate * 1e6;

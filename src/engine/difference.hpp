@@ -8,6 +8,8 @@
 
 #include <entrain/compare.hpp>
 
+#include "engine/common_error.hpp"
+
 /// Statistics of compare: how far the times of two traces of one run are apart, and how far each
 /// is from the truth. Streams; memory does not grow with the trace.
 ///
@@ -116,19 +118,28 @@ class AffineFit {
 /// It is fitted by least squares, all events weighing the same, over the communication events
 /// inside the span, and over all events if there are none of those. The same function is removed
 /// from the errors of all events.
+///
+/// Besides, what the errors have in common at each moment.
 class TruthFit {
  public:
+  TruthFit() : TruthFit(0, 0) {}
+  /// The truth's times lie between `begin` and `end`.
+  TruthFit(std::int64_t begin, std::int64_t end)
+      : a_{.common = {begin, end}}, b_{.common = {begin, end}} {}
   void add(const EventTimes& block);
   void merge(const TruthFit& other);
 
   [[nodiscard]] Affine a() const { return a_.line(); }
   [[nodiscard]] Affine b() const { return b_.line(); }
+  [[nodiscard]] const CommonError& common_a() const { return a_.common; }
+  [[nodiscard]] const CommonError& common_b() const { return b_.common; }
   /// Smallest time of the truth; 0 without events.
   [[nodiscard]] std::int64_t first_truth() const { return first_truth_.value_or(0); }
 
  private:
   struct Fit {
-    AffineFit communication, all;
+    AffineFit communication{}, all{};
+    CommonError common{};
     [[nodiscard]] Affine line() const {
       return communication.points() > 0 ? communication.line() : all.line();
     }
@@ -142,7 +153,7 @@ class DifferenceSums {
  public:
   /// Without a truth.
   DifferenceSums() = default;
-  /// `fit`: of all locations together.
+  /// `fit`: of all locations together; it must outlive this.
   explicit DifferenceSums(const TruthFit& fit);
 
   /// Blocks must carry a truth if and only if a fit was given.
@@ -161,6 +172,9 @@ class DifferenceSums {
   [[nodiscard]] double error_of_b(std::int64_t time, std::int64_t truth) const {
     return error(*b_, time, truth);
   }
+  /// The part of these errors that all locations have in common at that moment.
+  [[nodiscard]] double common_of_a(std::int64_t truth) const { return common(*a_, truth); }
+  [[nodiscard]] double common_of_b(std::int64_t truth) const { return common(*b_, truth); }
 
   /// Fills `all`, `communication`, `a_error`, `b_error` of a report.
   void fill(CompareReport& report, std::uint64_t resolution_hz) const;
@@ -179,8 +193,14 @@ class DifferenceSums {
   };
   struct Error {
     Affine removed;
-    Pair sums;
+    const CommonError* common;  ///< of the fit
+    Pair sums{}, between{}, in_common{};
+    void add(std::int64_t time, std::int64_t truth, bool communicates);
+    void merge(const Error& other);
   };
+  [[nodiscard]] static double common(const Error& of, std::int64_t truth) {
+    return of.common->at(truth) - of.removed(truth);
+  }
   [[nodiscard]] static double error(const Error& of, std::int64_t time, std::int64_t truth);
   [[nodiscard]] TruthError truth_error(const Error& error, std::uint64_t resolution_hz) const;
 

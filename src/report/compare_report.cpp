@@ -35,6 +35,8 @@ void add_error(Table& table, const char* name, const std::optional<TruthError>& 
   if (!error) return;
   add_row(table, fmt::format("error of {}, all events", name), error->all);
   add_row(table, fmt::format("error of {}, communication", name), error->communication);
+  add_row(table, "  between clocks", error->between_clocks.communication);
+  add_row(table, "  common to all", error->common.communication);
 }
 
 void add_affine(FieldList& fields, const char* name, const std::optional<TruthError>& error) {
@@ -79,10 +81,17 @@ Json difference_json(const DifferenceStatistics& difference) {
           {"mean_s", number(difference.mean_s)}};
 }
 
+Json part_json(const ErrorPart& part) {
+  return {{"all", difference_json(part.all)},
+          {"communication", difference_json(part.communication)}};
+}
+
 Json error_json(const std::optional<TruthError>& error) {
   if (!error) return nullptr;
   return {{"all", difference_json(error->all)},
           {"communication", difference_json(error->communication)},
+          {"between_clocks", part_json(error->between_clocks)},
+          {"common", part_json(error->common)},
           {"affine_offset_s", number(error->affine_offset_s)},
           {"affine_ppm", number(error->affine_ppm)}};
 }

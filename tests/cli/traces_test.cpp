@@ -304,7 +304,12 @@ TEST(Compare, tells_the_error_against_the_truth) {
   const Json json =
       json_of(run_tool({"compare", "--json", example("lulesh-8"), example("lulesh-8.truth"),
                         "--truth", example("lulesh-8.truth")}));
-  expect_members(json["a_error"], {"all", "communication"});
+  expect_members(json["a_error"], {"all", "communication", "between_clocks", "common"});
+  const double between = json["a_error"]["between_clocks"]["communication"]["rms_s"];
+  const double common = json["a_error"]["common"]["communication"]["rms_s"];
+  EXPECT_GT(between, 0);
+  EXPECT_GT(common, 0);
+  EXPECT_LT(between, json["a_error"]["communication"]["rms_s"]);
   EXPECT_NEAR(json["a_error"]["communication"]["rms_s"].get<double>(), 8.57e-6, 0.1e-6);
   EXPECT_LT(json["b_error"]["all"]["max_s"], 2e-9);
   const std::string raw =
@@ -322,7 +327,9 @@ TEST(Compare, writes_errors_over_time_for_plots) {
   std::istringstream lines(contents(csv));
   std::string line;
   std::getline(lines, line);
-  EXPECT_EQ(line, "location,time_s,difference_s,a_error_s,b_error_s");
+  EXPECT_EQ(line,
+            "location,time_s,difference_s,a_error_s,b_error_s,a_between_s,a_common_s,b_between_s,"
+            "b_common_s");
   int count = 0;
   double first = 1, worst_a = 0, worst_b = 0;
   for (; std::getline(lines, line); ++count) {
