@@ -64,6 +64,24 @@ enum class ClockDomain {
   node,      ///< the locations of a machine node share one
 };
 
+/// What the clocks of a trace are. It says what can be assumed of them before any measurement.
+enum class ClockKind {
+  /// Wall clocks if the earliest stamp lies between the years 2000 and 2100, else timers.
+  automatic,
+  timer,  ///< counts freely from anywhere, such as TSC and CLOCK_MONOTONIC_RAW
+  wall,   ///< tells the time of day and is slewed, such as CLOCK_REALTIME and gettimeofday
+};
+
+/// What is assumed of clocks before any measurement.
+struct ClockPriorOption {
+  ClockKind kind = ClockKind::automatic;
+  /// Largest difference of the mean rates of two clocks, parts per million, 0 to 100,000; empty: by
+  /// their kind, 200 for timers and 500 for wall clocks. Where the trace contradicts the limit a
+  /// larger one is taken. Set it if you know the clocks.
+  std::optional<double> max_mean_rate_ppm;
+  bool any_mean_rate = false;  ///< no limit at all; `max_mean_rate_ppm` counts for nothing
+};
+
 /// The source of mu, the minimum latency of an edge. A mu above the true latency invents
 /// violations.
 enum class MuSource {
@@ -105,6 +123,11 @@ struct CheckOptions {
   /// Matters where clocks are bent or corrected. A check counts the edges inside domains apart,
   /// except with `automatic`.
   ClockDomain clock_domain = ClockDomain::automatic;
+  ClockPriorOption clock_prior;
+  /// The clock by which the others are set where none was measured, and relative to which bounds
+  /// are: an OTF2 location id, or the name of a location or process. "consensus": the time of most
+  /// clocks. Empty: that for wall clocks, else the first clock.
+  std::string reference;
   MuOption mu;
   AlltoallvRule alltoallv = AlltoallvRule::ignore;
   bool init_finalize = false;  ///< treat MPI_Init and MPI_Finalize as synchronising

@@ -185,6 +185,9 @@ struct LocationBounds {
   /// Largest distance of the time itself from the possible interval, in the middle of a window.
   std::int64_t outside_ticks = 0;
   std::int64_t outside_time_ticks = 0;
+  /// As `worst_ticks`, if sessions without a half-width have the one that they probably have; empty
+  /// without such sessions.
+  std::optional<std::int64_t> assumed_ticks;
 };
 
 /// The proof for one location in one window, for a table or a plot.
@@ -196,6 +199,8 @@ struct BoundsRow {
   /// Its least and largest time possible, on the reference clock as checked.
   std::int64_t earliest_ticks = 0, latest_ticks = 0;
   std::int64_t bound_ticks = 0;  ///< largest error possible of any event of the window
+  /// The same as LocationBounds::assumed_ticks assumes; empty without such sessions.
+  std::optional<std::int64_t> assumed_ticks;
 };
 
 /// Proved error bounds: the largest distance of each clock's times from those of a reference clock,
@@ -210,16 +215,34 @@ struct ClockBounds {
   double least_rate_ppm = 0;    ///< about the smallest limit that the trace does not contradict
   /// Clocks with one session, which says nothing of their rates.
   std::uint64_t measured_once = 0;
-  /// The limit on the mean rates of these, against the reference, that was assumed; empty without
-  /// such clocks, and where the trace refutes it.
+  std::string clock_kind;         ///< "timer" or "wall"
+  std::string clock_kind_source;  ///< "given" or "stamps"
+  /// The limit on the mean rates of all clocks, against the reference, that was assumed; empty if
+  /// none was.
   std::optional<double> mean_rate_ppm;
+  /// "kind", "given", "off", or "trace": that of the kind, or the one given, contradicts the trace.
+  std::string mean_rate_source;
+  /// With source "trace": about the smallest limit that the trace does not contradict.
+  std::optional<double> least_mean_rate_ppm;
   std::string mu_source;       ///< as CheckReport::mu_source
   std::uint64_t sessions = 0;  ///< measurements with an interval that were used
-  std::uint64_t windows = 0;   ///< number of slices of the run
+  /// Measurements without one that count in LocationBounds::assumed_ticks, and the largest
+  /// half-width that was assumed of a clock, ticks.
+  std::uint64_t assumed_sessions = 0;
+  std::int64_t assumed_half_width_ticks = 0;
+  std::uint64_t windows = 0;  ///< number of slices of the run
   std::int64_t window_ticks = 0;
   /// Largest distance by which `correct` moved presync times to bring them inside, ticks; 0 in
   /// `check`.
   std::int64_t held_ticks = 0;
+  /// A session of all clocks that would at least halve the widest interval.
+  struct HelpfulSession {
+    std::int64_t time_ticks = 0;        ///< in the middle of the widest interval's window
+    std::int64_t half_width_ticks = 0;  ///< that it is supposed to have
+    std::int64_t before_ticks = 0;      ///< half of the widest interval
+    std::int64_t after_ticks = 0;       ///< the same with that session
+  };
+  std::optional<HelpfulSession> helpful;
   std::vector<LocationBounds> locations;  ///< those with events, in their order
   std::vector<BoundsRow> rows;            ///< only if asked for: by location, then time
 };

@@ -12,7 +12,9 @@
 
 #include "base/disjoint_sets.hpp"
 #include "base/try.hpp"
+#include "causal/base_line.hpp"
 #include "causal/clock_lines.hpp"
+#include "causal/consensus.hpp"
 
 namespace entrain::causal {
 
@@ -22,6 +24,32 @@ namespace {
 constexpr int k_most_rounds = 64;
 /// A further round is worth it if it left less than this share of the violation.
 constexpr double k_worth_a_round = 0.7;
+
+/// What is known of the clocks by their present maps. Collective.
+struct Present {
+  explicit Present(const ConstrainedClocks& clocks, std::span<const std::uint32_t> group_of = {})
+      : rates(clocks.clocks(), 0) {
+    struct Own {
+      std::uint32_t clock = 0;
+      double rate = 0;
+    };
+    std::vector<Own> own;
+    for (const std::uint32_t c : clocks.own_clocks()) {
+      const trace::LocationSkeleton stamps = clocks.extent(c);
+      if (stamps.event_count == 0) continue;
+      own.push_back({c, chord(clocks.map_of(c), stamps.first, stamps.last).rate});
+    }
+    for (const Own& one : gather_everywhere(clocks.team(), own)) rates[one.clock] = one.rate;
+    known.group_of = group_of;
+    known.rates = rates;
+    if (clocks.prior().limited) known.usual_rate = std::max(clocks.prior().mean(), 1e-9);
+  }
+  Present(const Present&) = delete;
+  Present& operator=(const Present&) = delete;
+
+  std::vector<double> rates;
+  KnownClocks known;
+};
 
 /// Moves all clocks along their lines. False, with all maps as before, if an offset becomes too
 /// large.
@@ -59,7 +87,7 @@ Result<std::vector<std::uint32_t>> bring_together(ConstrainedClocks& clocks) {
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
     const std::vector<ClockLine> lines =
-        find_clock_lines(clocks.clocks(), clocks.constraints, group_of);
+        find_clock_lines(clocks.clocks(), clocks.constraints, Present(clocks, group_of).known);
     const bool changed = std::any_of(lines.begin(), lines.end(), [](const ClockLine& line) {
       return line.offset != 0 || line.rate != 0;
     });
@@ -77,7 +105,8 @@ Result<void> refine(ConstrainedClocks& clocks, DisjointSets& groups) {
   for (int round = 0; round < k_most_rounds && before > 0; ++round) {
     TRY(clocks.check_cancelled());
     const std::vector<ClockMap> maps = clocks.maps();
-    const std::vector<ClockLine> lines = find_clock_lines(clocks.clocks(), clocks.constraints);
+    const std::vector<ClockLine> lines =
+        find_clock_lines(clocks.clocks(), clocks.constraints, Present(clocks).known);
     if (!follow(clocks, lines)) return {};
     clocks.collect(nullptr);
     const double after = clocks.sum_of_squared_violations();
@@ -93,23 +122,96 @@ Result<void> refine(ConstrainedClocks& clocks, DisjointSets& groups) {
   return {};
 }
 
+/// How the alignment has moved every clock. `before`: the maps that it began with.
+std::vector<Moved> moves_since(const ConstrainedClocks& clocks,
+                               const std::vector<ClockMap>& before) {
+  struct Own {
+    std::uint32_t clock = 0;
+    Moved moved;
+  };
+  std::vector<Own> own;
+  for (const std::uint32_t c : clocks.own_clocks()) {
+    const trace::LocationSkeleton stamps = clocks.extent(c);
+    if (stamps.event_count == 0) continue;
+    const ClockMap &now = clocks.map_of(c), &then = clocks.map_of(c, before);
+    const std::uint64_t last = std::max(stamps.last, stamps.first + 1);
+    const auto by = [&](std::uint64_t local) {
+      return static_cast<double>(then(local) - now(local));
+    };
+    Moved moved{now(stamps.first), by(stamps.first), 0};
+    moved.rate =
+        (by(last) - moved.offset) / std::max(static_cast<double>(now(last) - moved.base), 1.0);
+    own.push_back({c, moved});
+  }
+  std::vector<Moved> moves(clocks.clocks());
+  for (const Own& one : gather_everywhere(clocks.team(), own)) moves[one.clock] = one.moved;
+  return moves;
+}
+
+/// Moves all clocks along with the reference, so that it shows what it did before; if a consensus
+/// is wanted, others do as well, as many as can. Returns a sentence about it, if there is something
+/// to say.
+std::string settle_on_reference(ConstrainedClocks& clocks, const std::vector<ClockMap>& before) {
+  const clocks::Reference& wanted = clocks.reference();
+  if (!wanted.consensus && wanted.location == k_none) return "";
+  const std::vector<Moved> moves = moves_since(clocks, before);
+  Consensus found;
+  if (wanted.consensus) {
+    clocks.collect_all();
+    found = find_consensus(clocks.constraints, moves, (clocks.begin() + clocks.end()) / 2, {});
+  } else {
+    found.reference = clocks.clock_of(wanted.location);
+    found.stays.assign(moves.size(), 0);
+    found.stays[found.reference] = 1;
+    found.shift.assign(moves.size(), 0);
+  }
+  std::vector<ClockMap> maps = clocks.maps();
+  bool good = true;
+  for (const std::uint32_t c : clocks.own_clocks()) {
+    const trace::LocationSkeleton stamps = clocks.extent(c);
+    if (stamps.event_count == 0) continue;
+    if (found.stays[c] != 0) {
+      clocks.set_map(maps, c, clocks.map_of(c, before));
+      continue;
+    }
+    const ClockMap& map = clocks.map_of(c);
+    const auto knot = [&](std::uint64_t local) -> ClockKnot {
+      const std::int64_t time = map(local);
+      const double more = moves[found.reference].at(time) + found.shift[c];
+      return {local, time - static_cast<std::int64_t>(local) + std::llround(more)};
+    };
+    const auto moved =
+        ClockMap::from_knots({knot(stamps.first), knot(std::max(stamps.last, stamps.first + 1))});
+    good = good && moved;
+    if (moved) clocks.set_map(maps, c, *moved);
+  }
+  if (clocks.team().any(!good)) return "";
+  clocks.set_maps(std::move(maps));
+  clocks.collect(nullptr);
+  if (!wanted.consensus) return "";
+  const auto stay = std::count(found.stays.begin(), found.stays.end(), 1);
+  return fmt::format("{} of {} clocks can stay as they are; ", stay, found.stays.size());
+}
+
 }  // namespace
 
 Result<std::string> align_unmeasured(ConstrainedClocks& clocks) {
+  const std::vector<ClockMap> before = clocks.maps();
   TRY_ASSIGN(const std::vector<std::uint32_t> group_of, bring_together(clocks));
   DisjointSets groups(clocks.clocks());
   for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
   TRY(refine(clocks, groups));
+  const std::string consensus = settle_on_reference(clocks, before);
   for (std::uint32_t c = 0; c < group_of.size(); ++c) clocks.component_of[c] = groups.find(c);
   std::set<std::uint32_t> groups_seen;
   for (const ClockConstraint& constraint : clocks.constraints) {
     groups_seen.insert({clocks.component_of[constraint.from], clocks.component_of[constraint.to]});
   }
-  if (groups_seen.size() < 2) return "no clock was measured: aligned by messages; ";
+  if (groups_seen.size() < 2) return "no clock was measured: aligned by messages; " + consensus;
   return fmt::format(
       "no clock was measured: aligned by messages in {} groups, between which nothing was seen to "
-      "go both ways; ",
-      groups_seen.size());
+      "go both ways; {}",
+      groups_seen.size(), consensus);
 }
 
 }  // namespace entrain::causal

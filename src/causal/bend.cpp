@@ -17,7 +17,6 @@
 #include "causal/fit.hpp"
 #include "causal/fit_at_one.hpp"
 #include "causal/latency_scale.hpp"
-#include "clocks/rate_prior.hpp"
 
 namespace entrain::causal {
 
@@ -25,6 +24,9 @@ namespace {
 
 /// Wider windows, to see both directions of a pair in one, when the errors are about known.
 constexpr std::uint32_t k_wide_windows = 16;
+/// A way back that leaves so many times the worst violation says nothing of how far a clock may
+/// bend: it would end at the edge of what is possible, wherever the truth is.
+constexpr double k_way_back = 4;
 constexpr std::size_t k_most_knots = 257;
 /// Unknowns above which no finer knots are tried.
 constexpr std::size_t k_many_unknowns = std::size_t{1} << 17;
@@ -97,7 +99,7 @@ class Bender {
 
   /// All sessions of all clocks, in a fixed order. A session says that the presync is right there.
   [[nodiscard]] std::vector<SessionConstraint> sessions(double scale, bool measured) const {
-    const double rate = clocks::rate_prior(context_.share).mean();
+    const double rate = context_.prior.mean();
     std::vector<SessionConstraint> own;
     for (const LocationIndex l : context_.share.own()) {
       const auto& records = context_.trace().locations[l].clock_offsets;
@@ -150,7 +152,8 @@ class Bender {
       clocks_.collect(errors);
       // A constraint on one side alone must not bend a clock.
       constraints = held_both_ways(constraints, clocks_.clocks(), clocks_.begin(),
-                                   clocks_.width_of(k_wide_windows));
+                                   clocks_.width_of(k_wide_windows),
+                                   k_way_back * clocks_.worst_violation(), errors);
       const std::uint32_t windows = round == 0 ? ConstrainedClocks::k_windows : k_wide_windows;
       const double latency =
           latency_scale(constraints, clocks_.begin(), clocks_.width_of(windows), errors);

@@ -46,9 +46,8 @@ std::vector<MeasuredOffset> gather_measured_offsets(const trace::Share& share) {
   std::vector<MeasuredOffset> own;
   for (const LocationIndex l : share.own()) {
     for (const trace::ClockOffset& record : share.trace.locations[l].clock_offsets) {
-      if (!has_interval(record)) continue;
-      own.push_back(
-          {l, record.time, record.offset, static_cast<std::int64_t>(std::ceil(record.stddev))});
+      const double half_width = has_interval(record) ? std::ceil(record.stddev) : 0;
+      own.push_back({l, record.time, record.offset, static_cast<std::int64_t>(half_width)});
     }
   }
   std::vector<MeasuredOffset> all = gather_everywhere(share.team, own);

@@ -29,8 +29,8 @@ struct ClockFacts {
 [[nodiscard]] std::vector<ClockFacts> gather_clock_facts(const trace::Share& share,
                                                          std::span<const ClockMap> maps);
 
-/// A clock session with an interval: the clock of the sessions showed `local + offset`, give or
-/// take `half_width` (ticks, rounded up).
+/// A clock session: the clock of the sessions showed `local + offset`, give or take `half_width`
+/// (ticks, rounded up; 0: unknown).
 struct MeasuredOffset {
   LocationIndex location = k_none;
   std::uint64_t local = 0;
@@ -40,7 +40,8 @@ struct MeasuredOffset {
   friend auto operator<=>(const MeasuredOffset&, const MeasuredOffset&) = default;
 };
 
-/// The measured offsets of all locations, in a fixed order. Collective; the same at every process.
+/// The measured offsets of all locations, with half-widths or without, in a fixed order.
+/// Collective; the same at every process.
 [[nodiscard]] std::vector<MeasuredOffset> gather_measured_offsets(const trace::Share& share);
 
 /// A list of clocks for people, each named by its first location: "MPI Rank 1, MPI Rank 3, MPI Rank

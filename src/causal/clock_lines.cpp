@@ -24,6 +24,7 @@ struct Point {
 /// The corridor of the offset of clock `high` against clock `low`, over the time of `high`.
 struct Corridor {
   std::uint32_t low = 0, high = 0;
+  double usual_rate = 0;              ///< if the stamps of both run alike
   std::int64_t base = 0;              ///< time at x = 0
   std::vector<Point> floor, ceiling;  ///< the offset lies above the first and below the second
 
@@ -63,10 +64,13 @@ struct Line {
   double offset = 0, rate = 0;
 };
 
-/// Limits on the rate of one clock against another, tried in this order. Quartz is within the
-/// first. Few constraints leave room for much steeper lines, so a limit is tried only if no line
-/// fits within the limits before it.
-constexpr std::array<double, 4> k_fastest{2.5e-4, 1e-3, 1e-2, 5e-2};
+/// Limits on the rate of one clock against another, tried in this order after the usual one. Few
+/// constraints leave room for much steeper lines, so a limit is tried only if no line fits within
+/// the limits before it.
+constexpr std::array<double, 3> k_unusual{1e-3, 1e-2, 5e-2};
+/// The usual rate is so many standard deviations of what clocks are apart: two timers 33 ppm, as
+/// servers are.
+constexpr double k_deviations = 6;
 
 /// The middle of the widest gap. The gap is concave in the rate: ternary search finds its maximum.
 Line middle_line(const Corridor& corridor, double fastest) {
@@ -74,7 +78,7 @@ Line middle_line(const Corridor& corridor, double fastest) {
     const auto [top, bottom] = gap(corridor, rate);
     return top - bottom;
   };
-  double low = -fastest, high = fastest;
+  double low = corridor.usual_rate - fastest, high = corridor.usual_rate + fastest;
   for (int i = 0; i < 200; ++i) {
     const double a = low + (high - low) / 3, b = high - (high - low) / 3;
     if (width(a) < width(b)) {
@@ -84,6 +88,41 @@ Line middle_line(const Corridor& corridor, double fastest) {
     }
   }
   const double rate = (low + high) / 2;
+  const auto [top, bottom] = gap(corridor, rate);
+  return {bottom + (top - bottom) / 2, rate};
+}
+
+/// The centre of all lines with at most the usual rate that fit. `widest`: the one that fits best;
+/// others fit only if it does.
+Line centre_line(const Corridor& corridor, const Line& widest, double usual) {
+  const auto room = [&](double rate) {
+    const auto [top, bottom] = gap(corridor, rate);
+    return top - bottom;
+  };
+  // The room is concave in the rate: what fits is one range around the widest.
+  const auto last_with_room = [&](double outside) {
+    double inside = widest.rate;
+    if (room(outside) >= 0) return outside;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = (inside + outside) / 2;
+      (room(middle) >= 0 ? inside : outside) = middle;
+    }
+    return inside;
+  };
+  const double low = last_with_room(corridor.usual_rate - usual);
+  const double high = last_with_room(corridor.usual_rate + usual);
+  if (!(high > low)) return widest;
+  constexpr int k_steps = 512;
+  double weights = 0, rates = 0;
+  for (int i = 0; i < k_steps; ++i) {
+    const double rate = low + (high - low) * (i + 0.5) / k_steps;
+    const double deviations = (rate - corridor.usual_rate) * k_deviations / usual;
+    const double weight = std::max(room(rate), 0.0) * std::exp(-deviations * deviations / 2);
+    weights += weight;
+    rates += weight * rate;
+  }
+  if (!(weights > 0)) return widest;
+  const double rate = rates / weights;
   const auto [top, bottom] = gap(corridor, rate);
   return {bottom + (top - bottom) / 2, rate};
 }
@@ -100,7 +139,7 @@ double looseness_of(const std::vector<Point>& points, const Line& line) {
 /// Takes the middle line, or an edge of either hull to which constraints are twice as close. The
 /// middle line is wrong where one of two processes always waits for the other: it receives at once
 /// every time, but its own messages are received late, by as much as the work differs.
-void find_line(Corridor& corridor) {
+void find_line(Corridor& corridor, double usual) {
   std::vector<Point> all = corridor.floor;
   all.insert(all.end(), corridor.ceiling.begin(), corridor.ceiling.end());
   keep_hull(corridor.ceiling, 1);
@@ -115,14 +154,19 @@ void find_line(Corridor& corridor) {
     corridor.offset = line.offset;
     corridor.rate = line.rate;
   };
-  double fastest = 0;
-  Line middle;
-  for (const double rate : k_fastest) {
+  double fastest = usual;
+  Line middle = middle_line(corridor, fastest);
+  const auto fits = [&] {
+    const auto [top, bottom] = gap(corridor, middle.rate);
+    return top >= bottom;
+  };
+  if (fits()) middle = centre_line(corridor, middle, usual);
+  for (const double rate : k_unusual) {
+    // A rate inside the range is the maximum, whether or not its gap is open.
+    if (fits() || std::abs(middle.rate - corridor.usual_rate) < 0.999 * fastest) break;
+    if (rate <= fastest) continue;
     fastest = rate;
     middle = middle_line(corridor, fastest);
-    const auto [top, bottom] = gap(corridor, middle.rate);
-    // A rate inside the range is the maximum, whether or not its gap is open.
-    if (top >= bottom || std::abs(middle.rate) < 0.999 * fastest) break;
   }
   attempt(middle);
   farther = std::numbers::ln2;
@@ -130,16 +174,21 @@ void find_line(Corridor& corridor) {
     for (std::size_t i = 1; i < hull->size(); ++i) {
       const Point &a = (*hull)[i - 1], &b = (*hull)[i];
       const double rate = (b.y - a.y) / (b.x - a.x);
-      if (std::abs(rate) < fastest) attempt({a.y - rate * a.x, rate});
+      if (std::abs(rate - corridor.usual_rate) < fastest) attempt({a.y - rate * a.x, rate});
     }
   }
 }
 
-template <class GroupOf>
-std::vector<Corridor> corridors_of(std::span<const ClockConstraint> constraints, GroupOf group_of) {
+std::uint32_t group_of(const KnownClocks& known, std::uint32_t clock) {
+  return known.group_of.empty() ? clock : known.group_of[clock];
+}
+
+std::vector<Corridor> corridors_of(std::span<const ClockConstraint> constraints,
+                                   const KnownClocks& known) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Corridor> by_pair;
   for (const ClockConstraint& constraint : constraints) {
-    const std::uint32_t from = group_of(constraint.from), to = group_of(constraint.to);
+    const std::uint32_t from = group_of(known, constraint.from);
+    const std::uint32_t to = group_of(known, constraint.to);
     if (from == to) continue;
     const auto [low, high] = std::minmax(from, to);
     const std::int64_t time = to == high ? constraint.to_time : constraint.from_time;
@@ -149,6 +198,9 @@ std::vector<Corridor> corridors_of(std::span<const ClockConstraint> constraints,
       corridor.low = low;
       corridor.high = high;
       corridor.base = time;
+      if (!known.rates.empty()) {
+        corridor.usual_rate = (1 + known.rates[low]) / (1 + known.rates[high]) - 1;
+      }
     }
     const auto x = static_cast<double>(time - corridor.base);
     const auto slack = static_cast<double>(constraint.slack);
@@ -161,7 +213,7 @@ std::vector<Corridor> corridors_of(std::span<const ClockConstraint> constraints,
   std::vector<Corridor> corridors;
   for (auto& [pair, corridor] : by_pair) {
     if (corridor.floor.empty() || corridor.ceiling.empty()) continue;
-    find_line(corridor);
+    find_line(corridor, known.usual_rate);
     corridors.push_back(std::move(corridor));
   }
   std::sort(corridors.begin(), corridors.end(), [](const Corridor& a, const Corridor& b) {
@@ -209,11 +261,11 @@ void order_components(std::vector<ClockLine>& lines, std::span<const ClockConstr
 
 std::vector<ClockLine> find_clock_lines(std::size_t clocks,
                                         std::span<const ClockConstraint> constraints,
-                                        std::span<const std::uint32_t> group_of) {
-  const auto group = [&](std::uint32_t c) { return group_of.empty() ? c : group_of[c]; };
+                                        const KnownClocks& known_clocks) {
+  const auto group = [&](std::uint32_t c) { return group_of(known_clocks, c); };
   std::vector<ClockLine> lines(clocks);
   DisjointSets components(clocks);
-  const std::vector<Corridor> corridors = corridors_of(constraints, group);
+  const std::vector<Corridor> corridors = corridors_of(constraints, known_clocks);
   std::vector<std::vector<const Corridor*>> tree(clocks);
   for (const Corridor& corridor : corridors) {
     if (!components.join(corridor.low, corridor.high)) continue;

@@ -20,6 +20,21 @@ struct ClockLine {
   std::uint32_t component = 0;  ///< clocks of one component are aligned with each other
 };
 
+/// Timers are that close to each other, relative (clocks::RatePrior).
+inline constexpr double k_usual_rate = 2e-4;
+
+/// What is known of the clocks before.
+struct KnownClocks {
+  /// Empty or one per clock: the first of the clocks that it is aligned with already. Clocks of a
+  /// group count as one, and get one line.
+  std::span<const std::uint32_t> group_of{};
+  /// Empty (0) or one per clock: the rate at which its times already leave its stamps, relative.
+  std::span<const double> rates{};
+  /// The largest rate that the stamps of two clocks are expected to be apart, above 0, relative.
+  /// Larger ones are tried where none of these fits.
+  double usual_rate = k_usual_rate;
+};
+
 /// Finds lines that align clocks without sessions, from the constraints of their edges.
 ///
 /// For every pair of clocks with edges in both directions, the constraints form a corridor for the
@@ -29,10 +44,11 @@ struct ClockLine {
 /// only moves a whole component later, until nothing arrives before it was sent. If such moves
 /// would go around in a circle, the components stay. Deterministic.
 ///
-/// `group_of`, empty or one per clock: the first of the clocks that it is aligned with already.
-/// Clocks of a group count as one, and get one line.
+/// Where a corridor leaves room for lines of a usual rate, their centre is taken: the mean over all
+/// that fit, of which those of smaller rates count more, as most crystals are close to each other.
+///
 [[nodiscard]] std::vector<ClockLine> find_clock_lines(std::size_t clocks,
                                                       std::span<const ClockConstraint> constraints,
-                                                      std::span<const std::uint32_t> group_of = {});
+                                                      const KnownClocks& known = {});
 
 }  // namespace entrain::causal

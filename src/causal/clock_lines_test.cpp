@@ -112,7 +112,8 @@ TEST(AlignByLines, groups_move_as_one) {
     constraints.push_back({2, 1, t + 1'050'000, t + 50'900, -999'100});
   }
   EXPECT_EQ(find_clock_lines(3, constraints)[2].component, 2u);
-  const auto lines = find_clock_lines(3, constraints, std::vector<std::uint32_t>{0, 0, 2});
+  const std::vector<std::uint32_t> groups{0, 0, 2};
+  const auto lines = find_clock_lines(3, constraints, {.group_of = groups});
   EXPECT_EQ(lines[2].component, 0u);
   EXPECT_EQ(lines[1].offset, 0);
   EXPECT_NEAR(static_cast<double>(aligned(lines[2], 6'000'000)), 5e6, 1'000);
@@ -132,6 +133,31 @@ TEST(AlignByLines, nothing_is_known_without_edges) {
   const auto lines = find_clock_lines(2, {});
   EXPECT_EQ(lines[1].component, 1u);
   EXPECT_EQ(lines[1].offset, 0);
+}
+
+/// Messages of 10 ticks there and back, ten times in 1,000 ticks.
+std::vector<ClockConstraint> a_short_exchange() {
+  std::vector<ClockConstraint> constraints;
+  for (std::int64_t t = 0; t < 1'000; t += 100) {
+    constraints.push_back({0, 1, t, t + 10, 10});
+    constraints.push_back({1, 0, t + 50, t + 60, 10});
+  }
+  // The last ones allow a line that goes up by 10,000 ppm.
+  constraints.push_back({0, 1, 1'000, 1'030, 30});
+  return constraints;
+}
+
+TEST(AlignByLines, few_messages_do_not_turn_a_clock) {
+  const auto lines = find_clock_lines(2, a_short_exchange());
+  EXPECT_LT(std::abs(lines[1].rate), 1e-6);
+  EXPECT_LE(std::abs(lines[1].offset), 1);
+}
+
+TEST(AlignByLines, the_usual_rate_is_that_of_stamps) {
+  // The map of clock 1 is already 150 ppm too fast.
+  const std::vector<double> rates{0, 1.5e-4};
+  const auto lines = find_clock_lines(2, a_short_exchange(), {.rates = rates});
+  EXPECT_NEAR(lines[1].rate, -1.5e-4, 1e-6);
 }
 
 }  // namespace

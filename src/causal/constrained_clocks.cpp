@@ -38,7 +38,16 @@ void ConstrainedClocks::evaluate() {
   evaluate_nodes(context_, times_, [&](LocationIndex l) { return ClockMap::Cursor(maps_[l]); });
 }
 
+void ConstrainedClocks::collect_all() { find_constraints(nullptr); }
+
 void ConstrainedClocks::collect(const ClockErrors* errors) {
+  find_constraints(errors);
+  std::erase_if(constraints, [&](const ClockConstraint& constraint) {
+    return component_of[constraint.from] != component_of[constraint.to];
+  });
+}
+
+void ConstrainedClocks::find_constraints(const ClockErrors* errors) {
   ConstraintOptions options;
   options.times = times_;
   options.clock_of = domains_.of;
@@ -50,9 +59,6 @@ void ConstrainedClocks::collect(const ClockErrors* errors) {
   options.errors = errors;
   options.threads = context_.threads;
   constraints = collect_constraints(team(), context_.graph, options);
-  std::erase_if(constraints, [&](const ClockConstraint& constraint) {
-    return component_of[constraint.from] != component_of[constraint.to];
-  });
 }
 
 void ConstrainedClocks::set_maps(std::vector<ClockMap> maps) {
@@ -82,10 +88,6 @@ double ConstrainedClocks::worst_violation() const {
 
 trace::LocationSkeleton ConstrainedClocks::extent(std::uint32_t clock) const {
   return trace::extent_of(context_.trace(), domains_.members[clock]);
-}
-
-const ClockMap& ConstrainedClocks::map_of(std::uint32_t clock) const {
-  return maps_[domains_.members[clock].front()];
 }
 
 void ConstrainedClocks::set_map(std::vector<ClockMap>& maps, std::uint32_t clock,

@@ -33,6 +33,8 @@ class ConstrainedClocks {
   /// Finds the constraints between clocks that are aligned with each other. `errors`: as far as
   /// they are known (null: 0). Collective.
   void collect(const ClockErrors* errors);
+  /// The same between all clocks. Collective.
+  void collect_all();
   /// Replaces the maps, moved so that no time is negative, and evaluates them. Collective.
   void set_maps(std::vector<ClockMap> maps);
   /// ErrorKind::interrupted if the user wants to stop. Collective.
@@ -48,14 +50,22 @@ class ConstrainedClocks {
   [[nodiscard]] double worst_violation() const;  ///< ticks, at least 0
 
   [[nodiscard]] Team& team() const { return context_.team(); }
+  [[nodiscard]] const clocks::RatePrior& prior() const { return context_.prior; }
   [[nodiscard]] std::size_t clocks() const { return clocks_; }
   [[nodiscard]] std::uint32_t clock_of(LocationIndex l) const { return domains_.of[l]; }
+  /// How the clocks are to be set; `location` may be k_none.
+  [[nodiscard]] const clocks::Reference& reference() const { return context_.reference; }
   /// The clocks whose locations this process owns.
   [[nodiscard]] const std::vector<std::uint32_t>& own_clocks() const { return own_clocks_; }
   /// Number of events, first and last stamp, and flushes of all locations of the clock together.
   [[nodiscard]] trace::LocationSkeleton extent(std::uint32_t clock) const;
   [[nodiscard]] const std::vector<ClockMap>& maps() const { return maps_; }
-  [[nodiscard]] const ClockMap& map_of(std::uint32_t clock) const;
+  [[nodiscard]] const ClockMap& map_of(std::uint32_t clock) const { return map_of(clock, maps_); }
+  /// That of a clock of this process among `maps`, one per location.
+  [[nodiscard]] const ClockMap& map_of(std::uint32_t clock,
+                                       const std::vector<ClockMap>& maps) const {
+    return maps[domains_.members[clock].front()];
+  }
   /// Gives all locations of a clock this map, in `maps`.
   void set_map(std::vector<ClockMap>& maps, std::uint32_t clock, const ClockMap& map) const;
 
@@ -64,6 +74,8 @@ class ConstrainedClocks {
   std::vector<std::uint32_t> component_of;
 
  private:
+  void find_constraints(const ClockErrors* errors);
+
   const Context& context_;
   const trace::ClockDomains& domains_;
   std::vector<ClockMap>& maps_;

@@ -41,7 +41,8 @@ class Circles {
   }
 
   [[nodiscard]] bool hold(const ClockConstraint& constraint) const {
-    return circle_[constraint.from] == circle_[constraint.to];
+    return circle_[constraint.from] == circle_[constraint.to] &&
+           circle_[constraint.from] != k_unseen;
   }
 
  private:
@@ -83,13 +84,17 @@ class Circles {
   std::uint32_t counted_ = 0;
 };
 
-/// Squared violation of a constraint by clocks with these errors (null: none), ticks^2.
+/// By how much clocks with these errors (null: none) violate a constraint, ticks; below 0: not.
+double overshoot(const ClockConstraint& constraint, const ClockErrors* errors) {
+  const double over = -static_cast<double>(constraint.slack);
+  return errors == nullptr ? over
+                           : over + (*errors)(constraint.to, constraint.to_time) -
+                                 (*errors)(constraint.from, constraint.from_time);
+}
+
+/// The same squared, ticks^2; 0 where nothing is violated.
 double violation(const ClockConstraint& constraint, const ClockErrors* errors) {
-  double over = -static_cast<double>(constraint.slack);
-  if (errors != nullptr) {
-    over += (*errors)(constraint.to, constraint.to_time) -
-            (*errors)(constraint.from, constraint.from_time);
-  }
+  const double over = overshoot(constraint, errors);
   return over > 0 ? over * over : 0;
 }
 
@@ -97,7 +102,8 @@ double violation(const ClockConstraint& constraint, const ClockErrors* errors) {
 
 std::vector<ClockConstraint> held_both_ways(std::span<const ClockConstraint> constraints,
                                             std::size_t clocks, std::int64_t begin,
-                                            std::int64_t width) {
+                                            std::int64_t width, double most_slack,
+                                            const ClockErrors* errors) {
   std::vector<std::vector<std::size_t>> windows;
   for (std::size_t b = 0; b < constraints.size(); ++b) {
     const auto window =
@@ -112,7 +118,9 @@ std::vector<ClockConstraint> held_both_ways(std::span<const ClockConstraint> con
     const std::size_t end = std::min(w + 2, windows.size());
     seen.clear();
     for (std::size_t v = w; v < end; ++v) {
-      for (const std::size_t b : windows[v]) seen.push_back(&constraints[b]);
+      for (const std::size_t b : windows[v]) {
+        if (-overshoot(constraints[b], errors) <= most_slack) seen.push_back(&constraints[b]);
+      }
     }
     circles.find(seen);
     for (std::size_t v = w; v < end; ++v) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -149,7 +150,18 @@ struct LocationFigures {
   LocationIndex location = k_none;
   std::uint64_t windows = 0, unbounded = 0;
   std::int64_t worst = 0, worst_time = 0, median = 0, outside = 0, outside_time = 0;
+  std::int64_t assumed = 0;
 };
+
+/// What is proved, with the intervals that follow from sessions without half-widths.
+std::optional<ProvenIntervals> as_assumed(const ProvenIntervals& proven) {
+  if (!proven.assumed) return std::nullopt;
+  ProvenIntervals assumed = proven;
+  assumed.limits = proven.assumed->limits;
+  assumed.intervals = proven.assumed->intervals;
+  assumed.assumed.reset();
+  return assumed;
+}
 
 }  // namespace
 
@@ -158,7 +170,12 @@ ClockBounds judge(const trace::Share& share, const ProvenIntervals& proven,
   ClockBounds bounds = proven.about;
   if (!bounds.reason.empty()) return bounds;
   const ClockMap reference = shared_map(share, proven.reference, maps);
+  if (bounds.helpful) {
+    const BaseLine& line = proven.lines[proven.clock_of[proven.reference]];
+    bounds.helpful->time_ticks = reference(line.local_at(bounds.helpful->time_ticks));
+  }
   const trace::Definitions& definitions = share.trace.definitions;
+  const std::optional<ProvenIntervals> assumed = as_assumed(proven);
   std::vector<LocationFigures> own;
   std::vector<BoundsRow> own_rows;
   for (const LocationIndex l : share.own()) {
@@ -166,19 +183,35 @@ ClockBounds judge(const trace::Share& share, const ProvenIntervals& proven,
     if (location.event_count == 0) continue;
     LocationBounds of;
     of.location = definitions.locations[l].id;
+    const std::size_t first_row = own_rows.size();
     Judge(proven, reference, l, location, maps[l]).run(of, rows ? &own_rows : nullptr);
+    LocationBounds if_so;
+    if (assumed) {
+      std::vector<BoundsRow> its_rows;
+      Judge(*assumed, reference, l, location, maps[l]).run(if_so, rows ? &its_rows : nullptr);
+      for (std::size_t r = 0; r < its_rows.size(); ++r) {
+        if (its_rows[r].bounded) own_rows[first_row + r].assumed_ticks = its_rows[r].bound_ticks;
+      }
+    }
     own.push_back({l, of.windows, of.unbounded, of.worst_ticks, of.worst_time_ticks,
-                   of.median_ticks, of.outside_ticks, of.outside_time_ticks});
+                   of.median_ticks, of.outside_ticks, of.outside_time_ticks, if_so.worst_ticks});
   }
   std::vector<LocationFigures> all = gather_everywhere(share.team, own);
   std::sort(all.begin(), all.end(), [](const LocationFigures& a, const LocationFigures& b) {
     return a.location < b.location;
   });
   for (const LocationFigures& of : all) {
-    bounds.locations.push_back({definitions.locations[of.location].id,
-                                trace::process_name(definitions, of.location), of.windows,
-                                of.unbounded, of.worst, of.worst_time, of.median, of.outside,
-                                of.outside_time});
+    LocationBounds& location = bounds.locations.emplace_back();
+    location.location = definitions.locations[of.location].id;
+    location.process = trace::process_name(definitions, of.location);
+    location.windows = of.windows;
+    location.unbounded = of.unbounded;
+    location.worst_ticks = of.worst;
+    location.worst_time_ticks = of.worst_time;
+    location.median_ticks = of.median;
+    location.outside_ticks = of.outside;
+    location.outside_time_ticks = of.outside_time;
+    if (assumed) location.assumed_ticks = of.assumed;
   }
   bounds.rows = gather_everywhere(share.team, own_rows);
   std::stable_sort(bounds.rows.begin(), bounds.rows.end(),

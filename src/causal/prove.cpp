@@ -17,9 +17,10 @@
 #include "causal/clock_domains.hpp"
 #include "causal/clock_facts.hpp"
 #include "causal/edge_constraints.hpp"
+#include "causal/mean_rates.hpp"
 #include "causal/node_times.hpp"
 #include "causal/rate_limits.hpp"
-#include "clocks/rate_prior.hpp"
+#include "causal/what_if.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::causal {
@@ -51,7 +52,9 @@ class Prover {
         trace_(context.trace()),
         domains_(domains),
         presync_(presync),
-        option_(option) {}
+        option_(option),
+        assume_(context.prior.limited),
+        mean_ppb_(context.prior.mean_ppb) {}
 
   Result<ProvenIntervals> run() {
     result_.clock_of = domains_.of;
@@ -72,7 +75,7 @@ class Prover {
     draw_lines();
     if (begin_ >= end_) return without("all events have one time");
     place_sessions();
-    assume_rates();
+    count_measured_once();
     return prove();
   }
 
@@ -84,20 +87,29 @@ class Prover {
 
   [[nodiscard]] std::uint32_t clock_of(LocationIndex l) const { return result_.clock_of[l]; }
 
-  /// The master of the sessions; else the first location that has events.
+  /// The one that the user wants; else the master of the sessions, or the first location that has
+  /// events.
   void choose_reference() {
     const auto master = std::find_if(facts_.begin(), facts_.end(),
                                      [](const ClockFacts& facts) { return facts.is_zero; });
-    const ClockFacts& chosen = master == facts_.end() || corrected_ ? facts_.front() : *master;
+    const auto wanted = std::find_if(facts_.begin(), facts_.end(), [&](const ClockFacts& facts) {
+      return facts.location == context_.reference.location;
+    });
+    const ClockFacts& chosen = wanted != facts_.end()                 ? *wanted
+                               : master == facts_.end() || corrected_ ? facts_.front()
+                                                                      : *master;
     result_.reference = chosen.location;
     reference_clock_ = clock_of(chosen.location);
     const auto& definitions = trace_.definitions;
     result_.about.reference = definitions.locations[chosen.location].id;
     result_.about.reference_process = trace::process_name(definitions, chosen.location);
+    reference_is_master_ = chosen.is_zero;
     const bool widths = !corrected_ && std::any_of(facts_.begin(), facts_.end(),
                                                    [](auto& facts) { return facts.has_interval; });
     if (!widths) return;
-    session_clock_ = chosen.is_zero ? reference_clock_ : clocks_++;
+    session_clock_ = chosen.is_zero           ? reference_clock_
+                     : master != facts_.end() ? clock_of(master->location)
+                                              : clocks_++;
   }
 
   /// Makes the best maps there are: their chords become the base lines.
@@ -176,33 +188,49 @@ class Prover {
     return collect_constraints(context_.team(), context_.graph, options);
   }
 
-  /// Turns every session into two constraints, one per direction.
+  /// Turns every session with a half-width into two constraints, one per direction, and keeps those
+  /// without one that were measured against the reference.
   void place_sessions() {
-    if (!session_clock_) return;
+    const bool bare = !corrected_ && reference_is_master_;
+    if (!session_clock_ && !bare) return;
+    const std::uint32_t measured_by = session_clock_.value_or(reference_clock_);
     for (const MeasuredOffset& session : gather_measured_offsets(context_.share)) {
-      if (clock_of(session.location) == *session_clock_) continue;
+      if (clock_of(session.location) == measured_by) continue;
       const Int128 shown = static_cast<Int128>(session.local) + session.offset;
       if (shown < 0 || shown > std::numeric_limits<std::int64_t>::max()) continue;
       ClockConstraint constraint;
-      constraint.from = *session_clock_;
+      constraint.from = measured_by;
       constraint.to = clock_of(session.location);
       constraint.from_time = result_.lines[constraint.from](static_cast<std::uint64_t>(shown));
       constraint.to_time = result_.lines[constraint.to](session.local);
-      // A second of the sessions' clock is not exactly a second of common time.
-      const std::int64_t reach = session.half_width + session.half_width / 1'000 + 1;
+      constraint.slack = constraint.to_time - constraint.from_time;
+      if (session.half_width == 0) {
+        if (bare) bare_sessions_.push_back(constraint);
+        continue;
+      }
+      add_both_ways(constraint, session.half_width, sessions_);
+      ++result_.about.sessions;
+    }
+    std::stable_sort(bare_sessions_.begin(), bare_sessions_.end(), [](auto& a, auto& b) {
+      return std::pair(a.to, a.to_time) < std::pair(b.to, b.to_time);
+    });
+  }
+
+  /// Adds a session as two constraints.
+  static void add_both_ways(ClockConstraint constraint, std::int64_t half_width,
+                            std::vector<ClockConstraint>& sessions) {
+    // A second of the sessions' clock is not exactly a second of common time.
+    const std::int64_t reach = half_width + half_width / 1'000 + 1;
+    for (int way = 0; way < 2; ++way) {
       constraint.slack = constraint.to_time - constraint.from_time + reach;
-      sessions_.push_back(constraint);
+      sessions.push_back(constraint);
       std::swap(constraint.from, constraint.to);
       std::swap(constraint.from_time, constraint.to_time);
-      constraint.slack = constraint.to_time - constraint.from_time + reach;
-      sessions_.push_back(constraint);
-      ++result_.about.sessions;
     }
   }
 
-  /// Assumes limits on the mean rates of clocks that were measured once: their sessions say nothing
-  /// of rates.
-  void assume_rates() {
+  /// Counts the clocks that were measured once: their sessions say nothing of rates.
+  void count_measured_once() {
     if (!session_clock_) return;
     std::vector<std::uint32_t> records(clocks_, 0);
     for (const ClockFacts& facts : facts_) {
@@ -212,51 +240,32 @@ class Prover {
     const std::uint32_t most = *std::max_element(records.begin(), records.end());
     // A clock of the sessions without a location is known by its sessions alone.
     if (*session_clock_ != reference_clock_) records[*session_clock_] = most;
-    prior_ = clocks::rate_prior(context_.share);
-    measured_once_.assign(clocks_, false);
-    for (std::uint32_t c = 0; c < clocks_; ++c) {
-      measured_once_[c] = c != reference_clock_ && records[c] == 1;
-    }
+    records[reference_clock_] = 0;
     result_.about.measured_once =
-        static_cast<std::uint64_t>(std::count(measured_once_.begin(), measured_once_.end(), true));
-    assume_ = result_.about.measured_once > 0;
-  }
-
-  /// Limits on how wrong the rates of the base lines are, before anything is proved. ppb.
-  [[nodiscard]] std::vector<std::int64_t> first_limits() const {
-    std::vector<std::int64_t> limits(clocks_, k_most_rate_ppb);
-    if (!assume_) return limits;
-    const double of_reference = 1 + result_.lines[reference_clock_].rate;
-    for (std::uint32_t c = 0; c < clocks_; ++c) {
-      if (!measured_once_[c]) continue;
-      double largest = 0;
-      for (const double mean : {-prior_.mean(), prior_.mean()}) {
-        const double rate = (1 + mean) * (1 + result_.lines[c].rate) / of_reference - 1;
-        largest = std::max(largest, std::abs(rate));
-      }
-      limits[c] = std::min(static_cast<std::int64_t>(std::ceil(largest * 1e9)) + 1, limits[c]);
-    }
-    return limits;
+        static_cast<std::uint64_t>(std::count(records.begin(), records.end(), 1u));
   }
 
   /// Collects all constraints in so many windows, loosened by the granularity of the stamps.
   void constrain(std::uint32_t windows, const ClockErrors* errors, std::int64_t rate_ppb) {
     constraints_ = collect(windows, errors, rate_ppb);
+    constraints_.insert(constraints_.end(), sessions_.begin(), sessions_.end());
+    loosen(constraints_);
+    problem_ = {};
+    problem_.clocks = clocks_;
+    problem_.reference = reference_clock_;
+    problem_.begin = result_.begin = begin_;
+    problem_.width = result_.width = width(windows);
+    problem_.windows = result_.windows = windows;
+    problem_.constraints = constraints_;
+    system_.emplace(problem_);
+  }
+  void loosen(std::vector<ClockConstraint>& constraints) const {
     const std::int64_t mu_margin =
         *std::max_element(context_.mu.begin(), context_.mu.end()) / 1'000;
-    constraints_.insert(constraints_.end(), sessions_.begin(), sessions_.end());
-    for (ClockConstraint& constraint : constraints_) {
+    for (ClockConstraint& constraint : constraints) {
       constraint.slack +=
           result_.quantum[constraint.from] + result_.quantum[constraint.to] + mu_margin;
     }
-    ConstraintGrid problem;
-    problem.clocks = clocks_;
-    problem.reference = reference_clock_;
-    problem.begin = result_.begin = begin_;
-    problem.width = result_.width = width(windows);
-    problem.windows = result_.windows = windows;
-    problem.constraints = constraints_;
-    system_.emplace(problem);
   }
 
   Result<ProvenIntervals> prove() {
@@ -274,35 +283,84 @@ class Prover {
       const std::int64_t wander =
           option_.max_rate_ppm ? given_rate() : rate_of_trace(least.rate_ppb);
       narrow(wander);
-      if (narrowed_.contradiction && assume_) {  // perhaps under the assumption only
-        assume_ = false;
-        narrow(wander);
-      }
       if (narrowed_.contradiction) return refuse(*narrowed_.contradiction);
       if (round == 1) break;
       TRY(Cancel(context_.progress).agree(context_.team()));
       const ClockErrors errors = middles();
       constrain(windows_for(most), &errors, typical_rate());
     }
+    look_beyond();
     result_.limits = std::move(narrowed_.limits);
     result_.intervals = std::move(narrowed_.intervals);
-    result_.about.max_rate_ppm = static_cast<double>(result_.limits.wander_ppb) / 1e3;
-    result_.about.max_rate_source = option_.max_rate_ppm ? "given" : "trace";
-    if (assume_) result_.about.mean_rate_ppm = static_cast<double>(prior_.mean_ppb) / 1e3;
-    result_.about.windows = result_.windows;
-    result_.about.window_ticks = result_.width;
+    tell();
     return std::move(result_);
   }
 
+  void tell() {
+    ClockBounds& about = result_.about;
+    about.max_rate_ppm = static_cast<double>(result_.limits.wander_ppb) / 1e3;
+    about.max_rate_source = option_.max_rate_ppm ? "given" : "trace";
+    about.clock_kind = clocks::name_of(context_.prior.kind);
+    about.clock_kind_source = context_.prior.kind_given ? "given" : "stamps";
+    about.mean_rate_source = context_.prior.mean_given ? "given" : "kind";
+    if (!context_.prior.limited) about.mean_rate_source = "off";
+    if (assume_) about.mean_rate_ppm = static_cast<double>(mean_ppb_) / 1e3;
+    if (least_mean_ppb_) {
+      about.mean_rate_source = "trace";
+      about.least_mean_rate_ppm = static_cast<double>(*least_mean_ppb_) / 1e3;
+    }
+    about.windows = result_.windows;
+    about.window_ticks = result_.width;
+  }
+
+  /// Narrows the limits under the one on mean rates that is assumed. Where the trace contradicts
+  /// it, under twice the smallest that is possible: that is only the least which the trace shows.
   void narrow(std::int64_t wander_ppb) {
+    narrow_as_assumed(wander_ppb);
+    while (narrowed_.contradiction && assume_) {
+      const auto least = least_mean_rate(*system_, result_.lines, wander_ppb, mean_ppb_);
+      least_mean_ppb_ = least.value_or(mean_ppb_);
+      mean_ppb_ = k_margin * *least_mean_ppb_;
+      assume_ = least && mean_ppb_ < k_most_rate_ppb;
+      narrow_as_assumed(wander_ppb);
+    }
+  }
+
+  void narrow_as_assumed(std::int64_t wander_ppb) {
     RateLimits start = std::move(narrowed_.limits);
     // The limits of the first pass hold under the same wander or a lower one.
     if (start.extra_ppb.empty() || wander_ppb > start.wander_ppb || narrowed_.contradiction) {
-      start.extra_ppb = first_limits();
+      start.extra_ppb =
+          limits_by_mean(result_.lines, reference_clock_, assume_ ? mean_ppb_ : k_most_rate_ppb);
     }
     start.wander_ppb = wander_ppb;
     narrowed_ = narrow_limits(*system_, lives(), std::move(start),
                               assume_ || option_.max_rate_ppm.has_value());
+  }
+
+  /// What sessions without half-widths would add, and a session that is not there.
+  void look_beyond() {
+    const std::vector<Lifetime> lives = this->lives();
+    const SolvedProblem solved{problem_, lives, narrowed_.limits, narrowed_.intervals};
+    if (const auto help = helpful_session(solved)) {
+      ClockBounds::HelpfulSession& told = result_.about.helpful.emplace();
+      told.time_ticks = help->time;
+      told.half_width_ticks = help->half_width;
+      told.before_ticks = help->before;
+      told.after_ticks = help->after;
+    }
+    const std::vector<std::int64_t> widths = probable_half_widths(solved, bare_sessions_);
+    std::vector<ClockConstraint> more;
+    for (const ClockConstraint& session : bare_sessions_) {
+      if (widths[session.to] > 0) add_both_ways(session, widths[session.to], more);
+    }
+    if (more.empty()) return;
+    loosen(more);
+    auto assumed = with_more(solved, more);
+    if (!assumed) return;
+    result_.about.assumed_sessions = more.size() / 2;
+    result_.about.assumed_half_width_ticks = *std::max_element(widths.begin(), widths.end());
+    result_.assumed = std::move(*assumed);
   }
 
   [[nodiscard]] std::vector<Lifetime> lives() const {
@@ -424,14 +482,16 @@ class Prover {
   std::uint32_t clocks_ = 0;       ///< with that of the sessions, if no location has it
   std::uint32_t reference_clock_ = 0;
   std::optional<std::uint32_t> session_clock_;  ///< if sessions have intervals
-  std::vector<bool> measured_once_;             ///< per clock
-  clocks::RatePrior prior_;
-  bool assume_ = false;         ///< the prior, of clocks that were measured once
+  bool reference_is_master_ = false;            ///< the sessions measured against it
+  bool assume_ = false;                         ///< a limit on mean rates
+  std::int64_t mean_ppb_ = 0;                   ///< that limit
+  std::optional<std::int64_t> least_mean_ppb_;  ///< if the trace contradicts what is assumed
   bool corrected_ = false;      ///< clock offsets are a correction, not measurements
   std::vector<ClockMap> maps_;  ///< per location: the best there are
   std::int64_t begin_ = 0, end_ = 0;
   BigVector<std::int64_t> times_;  ///< per node, ghosts too; along the lines
-  std::vector<ClockConstraint> sessions_, constraints_;
+  std::vector<ClockConstraint> sessions_, bare_sessions_, constraints_;
+  ConstraintGrid problem_;
   std::optional<DifferenceConstraints> system_;
   Narrowed narrowed_;  ///< so far
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "causal/base_line.hpp"
 #include "causal/context.hpp"
 #include "causal/difference_constraints.hpp"
+#include "causal/rate_limits.hpp"
 #include "clocks/presync.hpp"
 #include "trace/clock_domains.hpp"
 
@@ -28,16 +30,21 @@ struct ProvenIntervals {
   std::uint32_t windows = 1;
   RateLimits limits;
   ErrorIntervals intervals;  ///< of the errors of the lines
+  /// The same if sessions without a half-width have the one that they probably have; empty without
+  /// such sessions.
+  std::optional<Narrowed> assumed;
 };
 
 /// Proves intervals by difference constraints (docs/method.md, section 10; DifferenceConstraints).
 ///
 /// Locations of one of the `domains` share a clock and have one owner. Base lines are the chords of
 /// the maps that bend_by_edges() makes of the presync; the largest rate of these bends enters the
-/// limit on rates. Sessions count only with a half-width, and against the location whose own
-/// records are all 0; without such a location the clock of the sessions is one more clock. There
-/// are no intervals, and `about.reason` says why, if the constraints contradict each other under
-/// any limit on rates, or if a correction rewrote the archive's time stamps.
+/// limit on rates. The mean rate of every clock is within that of Context::prior of the
+/// reference's; where the trace contradicts it, a larger limit is found. Sessions count only with a
+/// half-width, and against the location whose own records are all 0; without such a location the
+/// clock of the sessions is one more clock. There are no intervals, and `about.reason` says why, if
+/// the constraints contradict each other under any limit on rates, or if a correction rewrote the
+/// archive's time stamps.
 ///
 /// Errors: ErrorKind::input if the limit given in `option` is too small for the trace;
 /// ErrorKind::interrupted. Collective over the processes.

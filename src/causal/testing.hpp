@@ -23,7 +23,12 @@ class WholeTrace {
   [[nodiscard]] const trace::Trace& trace() const { return trace_; }
   [[nodiscard]] trace::Share share() { return {solo_, partition_, trace_}; }
   [[nodiscard]] Context context() {
-    return {.share = share(), .graph = graph_, .mu = mu_, .threads = 1, .progress = nullptr};
+    return {.share = share(),
+            .graph = graph_,
+            .mu = mu_,
+            .prior = clocks::rate_prior(share()),
+            .threads = 1,
+            .progress = nullptr};
   }
   /// Domains with one clock per process.
   [[nodiscard]] trace::ClockDomains processes() const {

@@ -28,6 +28,28 @@ Result<std::optional<double>> parse_rate(std::string_view text) {
               fmt::format("is neither auto nor a number of ppm from 0 to {:g}", k_most_rate_ppm));
 }
 
+constexpr std::array<std::pair<const char*, ClockKind>, 3> k_clock_kinds{
+    {{"auto", ClockKind::automatic}, {"timer", ClockKind::timer}, {"wall", ClockKind::wall}}};
+
+Result<ClockKind> parse_clock_kind(std::string_view text) {
+  return parse_choice(text, k_clock_kinds);
+}
+
+/// Sets the limit on mean rates: "auto", "off" or parts per million.
+Result<ClockPriorOption> parse_mean_rate(std::string_view text, ClockPriorOption prior) {
+  prior.max_mean_rate_ppm.reset();
+  prior.any_mean_rate = text == "off";
+  if (text == "auto" || text == "off") return prior;
+  const auto value = parse_number(text, 0, k_most_rate_ppm, "ppm");
+  if (!value) {
+    return fail(ErrorKind::usage, fmt::format("is neither auto nor off nor a number of ppm from 0 "
+                                              "to {:g}",
+                                              k_most_rate_ppm));
+  }
+  prior.max_mean_rate_ppm = *value;
+  return prior;
+}
+
 Result<AlltoallvRule> parse_alltoallv(std::string_view text) {
   return parse_choice(text, k_alltoallv_rules);
 }
@@ -96,6 +118,35 @@ void CheckArguments::declare(OptionSet& set) {
             "domain are never corrected: if locations do not share the clock that the option "
             "says, violations between them stay, or the correction is refused. Use it when "
             "you know the machine better than its trace does. Default: auto.")
+      ->group(k_group);
+  add_value(set, "--clock-kind", options.clock_prior.kind, parse_clock_kind, "auto|timer|wall",
+            "What the clocks are. timer: they count freely, such as the time stamp counter. wall: "
+            "they tell the time of day, and were slewed to do so. It decides what is assumed of "
+            "their rates; see --max-mean-rate-ppm. auto: wall if the earliest stamp lies between "
+            "the years 2000 and 2100, else timer. Use it when you know the tracer. Default: auto.")
+      ->group(k_group);
+  const auto parse_mean = [this](std::string_view text) {
+    return parse_mean_rate(text, options.clock_prior);
+  };
+  add_value(set, "--max-mean-rate-ppm", options.clock_prior, parse_mean, "auto|off|PPM",
+            "How far the mean rates of two clocks may be apart, 0 to 100000 parts per million, as "
+            "long as nothing shows more. Bounds assume it, and so do clocks that messages align, "
+            "or that were measured once. auto: 200 for timers, twice what data sheets of crystals "
+            "allow; 500 for wall clocks, by which systems slew. off: any rate. If the trace "
+            "contradicts the limit, a larger one is taken, and told. Use a smaller one when you "
+            "know the machines; servers are mostly within 30. Default: auto.")
+      ->group(k_group);
+  set.value(
+         "--reference", "CLOCK|consensus",
+         [this](std::string_view text) -> Result<void> {
+           options.reference = text == "auto" ? std::string_view() : text;
+           return {};
+         },
+         "The clock that shows the right time, where no clock was measured, and to which bounds "
+         "refer: the id of an OTF2 location, or the name of a location or process. consensus: "
+         "the time of most clocks; those that can stay as they are without a violation do, and "
+         "the others come to the middle of what messages allow. Use it when you know which "
+         "clock is right. Default: consensus for wall clocks, else the first clock.")
       ->group(k_group);
   add_value(set, "--mu", options.mu, parse_mu, "auto|delays|rtt|1tick|SECONDS",
             "Minimum latency: a receive must be later than its send by at least this much. "

@@ -59,7 +59,7 @@ class Presynchroniser {
 
   Result<Presynchronised> run() {
     survey_records();
-    prior_ = rate_prior(share_);
+    prior_ = rate_prior(share_, options_.clock_prior);
     TRY(choose());
     result_.method = result_.provenance = method_ ? clocks::name_of(*method_) : "none";
     if (method_ && *method_ != Method::linear) {

@@ -42,12 +42,14 @@ struct PresyncOptions {
         condensing(options.condensing),
         measured_apart(options.clock_samples),
         spline(options.spline),
+        clock_prior(options.clock_prior),
         report(true) {}
 
   Presync method;
   Condensing condensing = Condensing::shortest;
   std::string measured_apart;  ///< folder that the sessions come from; empty: that of the trace
   SplineSessions spline = SplineSessions::undisturbed;
+  ClockPriorOption clock_prior;
   bool report = false;  ///< fill Presynchronised::clocks and ::errors
   bool as_reader = false;
   /// The exchanges of the sessions, in place of the recorder's file; null: the file counts.

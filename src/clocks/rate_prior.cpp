@@ -2,13 +2,17 @@
 #include "clocks/rate_prior.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace entrain::clocks {
+namespace {
 
-RatePrior rate_prior(const trace::Share& share) {
+constexpr std::int64_t k_timer_ppb = 200'000, k_slewed_ppb = 500'000;
+
+/// The kind of clock that the earliest stamp is of. Collective.
+ClockKind kind_of_stamps(const trace::Share& share) {
   constexpr std::uint64_t k_year_2000_s = 946'684'800, k_year_2100_s = 4'102'444'800;
-  constexpr std::int64_t k_slewed_ppb = 500'000;
   std::uint64_t earliest = std::numeric_limits<std::int64_t>::max();
   for (const LocationIndex l : share.own()) {
     const trace::LocationSkeleton& location = share.trace.locations[l];
@@ -18,8 +22,38 @@ RatePrior rate_prior(const trace::Share& share) {
       share.team.reduce(Team::Reduction::min, static_cast<std::int64_t>(earliest)));
   const std::uint64_t hz = std::max<std::uint64_t>(1, share.trace.definitions.clock.resolution_hz);
   const std::uint64_t second = first / hz;
-  if (second < k_year_2000_s || second >= k_year_2100_s) return {};
-  return {ClockKind::wall, k_slewed_ppb};
+  const bool of_day = second >= k_year_2000_s && second < k_year_2100_s;
+  return of_day ? ClockKind::wall : ClockKind::timer;
+}
+
+}  // namespace
+
+RatePrior rate_prior(const trace::Share& share, const ClockPriorOption& option) {
+  RatePrior prior;
+  prior.kind_given = option.kind != ClockKind::automatic;
+  prior.kind = prior.kind_given ? option.kind : kind_of_stamps(share);
+  prior.mean_ppb = prior.kind == ClockKind::wall ? k_slewed_ppb : k_timer_ppb;
+  if (option.any_mean_rate) {
+    prior.limited = false;
+    prior.mean_ppb = k_any_mean_ppb;
+  } else if (option.max_mean_rate_ppm) {
+    prior.mean_given = true;
+    prior.mean_ppb =
+        std::clamp<std::int64_t>(std::llround(*option.max_mean_rate_ppm * 1e3), 0, k_any_mean_ppb);
+  }
+  return prior;
+}
+
+const char* name_of(ClockKind kind) {
+  switch (kind) {
+    case ClockKind::automatic:
+      return "auto";
+    case ClockKind::timer:
+      return "timer";
+    case ClockKind::wall:
+      return "wall";
+  }
+  return "";
 }
 
 }  // namespace entrain::clocks

@@ -88,7 +88,10 @@ std::string text_of_singles(const trace::Trace& trace, const std::vector<Measure
       trace::process_name(trace.definitions, first->location),
       count == 1 ? "" : fmt::format(" ({} locations in all)", count),
       static_cast<double>(prior.mean_ppb) / 1e3,
-      prior.kind == ClockKind::wall ? "as wall clocks are set" : "as crystals are made");
+      !prior.limited                  ? "nothing is assumed of its rate"
+      : prior.mean_given              ? "as --max-mean-rate-ppm says"
+      : prior.kind == ClockKind::wall ? "as wall clocks are set"
+                                      : "as crystals are made");
 }
 
 }  // namespace

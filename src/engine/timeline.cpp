@@ -87,6 +87,9 @@ class Finder {
     }
     const Stopwatch watch(t_.presync_s);
     TRY_ASSIGN(t_.measured, clocks::presynchronise(t_.loaded.share(processes_), presync));
+    t_.prior = clocks::rate_prior(t_.loaded.share(processes_), options_.clock_prior);
+    TRY_ASSIGN(t_.reference, clocks::find_reference(t_.loaded.trace.definitions, options_.reference,
+                                                    t_.prior.kind));
     return {};
   }
 
@@ -244,6 +247,8 @@ causal::Context causal_context(session::Workers& workers, const Timeline& timeli
   return {.share = timeline.loaded.share(workers.processes()),
           .graph = timeline.graph,
           .mu = timeline.mu.ticks,
+          .prior = timeline.prior,
+          .reference = timeline.reference,
           .threads = workers.threads(),
           .progress = progress};
 }

@@ -30,6 +30,8 @@ struct Timeline {
   clocks::Presynchronised measured;        ///< by the clock sessions alone
   clocks::Presynchronised presync;         ///< the same, or bent by the trace's edges: C
   ChosenMu mu;
+  clocks::RatePrior prior;      ///< what is assumed of the clocks
+  clocks::Reference reference;  ///< by which unmeasured clocks are set
   match::Graph graph;           ///< empty for Purpose::check, unless clocks are bent
   trace::ClockDomains domains;  ///< locations that get one map
   /// Clocks that locations are taken to share, also where nothing had to be corrected.

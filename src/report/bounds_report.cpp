@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -67,6 +68,20 @@ std::string held_text(const ClockBounds& bounds, std::uint64_t hz) {
                      format_ticks(bounds.held_ticks, hz));
 }
 
+/// Why that limit on mean rates was assumed.
+std::string mean_source_text(const ClockBounds& bounds) {
+  if (bounds.mean_rate_source == "given") return "as given";
+  const bool wall = bounds.clock_kind == "wall";
+  if (bounds.least_mean_rate_ppm) {
+    return fmt::format("twice the {:.4g} ppm that the trace demands, more than {}",
+                       *bounds.least_mean_rate_ppm, wall ? "wall clocks" : "timers");
+  }
+  const bool given = bounds.clock_kind_source == "given";
+  return wall    ? given ? "wall clocks, as given" : "wall clocks, by their stamps"
+         : given ? "timers, as given"
+                 : "timers, by their stamps";
+}
+
 std::string condition_text(const ClockBounds& bounds) {
   std::string text = fmt::format(
       ", if no clock's rate leaves its mean by more than {:.4g} ppm ({})", bounds.max_rate_ppm,
@@ -74,20 +89,48 @@ std::string condition_text(const ClockBounds& bounds) {
           ? "as given"
           : fmt::format("from the trace, which is possible from {:.3g} ppm on",
                         bounds.least_rate_ppm));
-  if (bounds.measured_once > 0) {
-    const std::string clocks = bounds.measured_once == 1
-                                   ? "of the clock that was measured only once"
-                                   : fmt::format("of the {} clocks that were measured only once",
-                                                 format_count(bounds.measured_once));
-    text +=
-        bounds.mean_rate_ppm
-            ? fmt::format(" and if the mean rate {} is within {:.4g} ppm of {}'s", clocks,
-                          *bounds.mean_rate_ppm, bounds.reference_process)
-            : fmt::format(" (nothing is assumed of the mean rate {}: no usual limit fits)", clocks);
+  if (bounds.mean_rate_ppm) {
+    text += fmt::format(" and if all mean rates are within {:.4g} ppm of {}'s ({})",
+                        *bounds.mean_rate_ppm, bounds.reference_process, mean_source_text(bounds));
+  } else if (bounds.least_mean_rate_ppm) {
+    text += fmt::format(
+        " (nothing is assumed of mean rates: clocks were at least {:.4g} ppm apart, and no usual "
+        "limit fits)",
+        *bounds.least_mean_rate_ppm);
   }
   if (bounds.mu_source.ends_with("(estimate)")) text += " and if the estimate of mu is right";
   if (bounds.mu_source == "given") text += " and no message is faster than mu";
   return text + ".";
+}
+
+/// The largest bound that follows from sessions without half-widths; empty: there are none.
+std::optional<std::int64_t> assumed_worst(const ClockBounds& bounds) {
+  std::optional<std::int64_t> worst;
+  for (const LocationBounds& location : bounds.locations) {
+    if (location.assumed_ticks) worst = std::max(worst.value_or(0), *location.assumed_ticks);
+  }
+  return worst;
+}
+
+std::string assumed_text(const ClockBounds& bounds, std::uint64_t hz) {
+  const auto worst = assumed_worst(bounds);
+  if (!worst) return "";
+  return fmt::format(
+      " Within {}, if the {} clock offsets without a half-width are right to {}, as the shortest "
+      "messages suggest.",
+      format_ticks(*worst, hz), format_count(bounds.assumed_sessions),
+      format_ticks(bounds.assumed_half_width_ticks, hz));
+}
+
+std::string helpful_text(const ClockBounds& bounds, std::uint64_t hz) {
+  if (!bounds.helpful) return "";
+  return fmt::format(
+      " A clock session at {}, certain to {}, would narrow the widest interval from {} to {} on "
+      "either side.",
+      format_time(bounds.helpful->time_ticks, hz),
+      format_ticks(bounds.helpful->half_width_ticks, hz),
+      format_ticks(bounds.helpful->before_ticks, hz),
+      format_ticks(bounds.helpful->after_ticks, hz));
 }
 
 /// Seconds with all digits that the resolution has, at most nanoseconds.
@@ -95,6 +138,24 @@ std::string seconds(std::int64_t ticks, std::uint64_t hz) {
   std::string text = format_time(ticks, hz);
   text.erase(text.find(' '));
   return text;
+}
+
+Json optional_seconds(const std::optional<std::int64_t>& ticks, std::uint64_t hz) {
+  return ticks ? number(seconds_of(*ticks, hz)) : Json(nullptr);
+}
+
+/// The largest bound of all clocks; null if nothing is bounded.
+Json worst_json(const ClockBounds& bounds, std::uint64_t hz) {
+  const LocationBounds* const worst = largest(bounds, &LocationBounds::worst_ticks);
+  return worst == nullptr ? Json(nullptr) : number(seconds_of(worst->worst_ticks, hz));
+}
+
+Json helpful_json(const ClockBounds& bounds, std::uint64_t hz) {
+  if (!bounds.helpful) return nullptr;
+  return {{"time_ticks", bounds.helpful->time_ticks},
+          {"half_width_s", number(seconds_of(bounds.helpful->half_width_ticks, hz))},
+          {"before_s", number(seconds_of(bounds.helpful->before_ticks, hz))},
+          {"after_s", number(seconds_of(bounds.helpful->after_ticks, hz))}};
 }
 
 Json place_json(const LocationBounds* location, std::int64_t LocationBounds::*value,
@@ -117,8 +178,9 @@ std::string bounds_text(const ClockBounds& bounds, std::uint64_t hz, const Style
                : fmt::format("No clock is certain relative to {}'s.{}", bounds.reference_process,
                              unbounded_text(bounds));
   } else {
-    text = worst_text(bounds, hz) + condition_text(bounds) + held_text(bounds, hz) +
-           outside_text(bounds, hz) + unbounded_text(bounds);
+    text = worst_text(bounds, hz) + condition_text(bounds) + assumed_text(bounds, hz) +
+           helpful_text(bounds, hz) + held_text(bounds, hz) + outside_text(bounds, hz) +
+           unbounded_text(bounds);
   }
   std::string lines;
   for (const std::string& line : wrapped(printable(text), style.columns)) lines += line + "\n";
@@ -133,6 +195,8 @@ Json bounds_json(const ClockBounds& bounds, std::uint64_t hz) {
     locations.push_back(
         {{"id", location.location},
          {"worst_s", none ? Json(nullptr) : number(seconds_of(location.worst_ticks, hz))},
+         {"proved_s", none ? Json(nullptr) : number(seconds_of(location.worst_ticks, hz))},
+         {"assumed_s", optional_seconds(location.assumed_ticks, hz)},
          {"median_s", none ? Json(nullptr) : number(seconds_of(location.median_ticks, hz))},
          {"outside_s", none ? Json(nullptr) : number(seconds_of(location.outside_ticks, hz))},
          {"windows", location.windows},
@@ -144,9 +208,19 @@ Json bounds_json(const ClockBounds& bounds, std::uint64_t hz) {
           {"max_rate_source", bounds.max_rate_source},
           {"least_rate_ppm", number(bounds.least_rate_ppm)},
           {"measured_once", bounds.measured_once},
+          {"clock_kind", bounds.clock_kind},
+          {"clock_kind_source", bounds.clock_kind_source},
           {"mean_rate_ppm", bounds.mean_rate_ppm ? number(*bounds.mean_rate_ppm) : Json(nullptr)},
+          {"mean_rate_source", bounds.mean_rate_source},
+          {"least_mean_rate_ppm",
+           bounds.least_mean_rate_ppm ? number(*bounds.least_mean_rate_ppm) : Json(nullptr)},
           {"mu_source", bounds.mu_source},
           {"sessions", bounds.sessions},
+          {"assumed_sessions", bounds.assumed_sessions},
+          {"assumed_half_width_s", number(seconds_of(bounds.assumed_half_width_ticks, hz))},
+          {"proved_s", worst_json(bounds, hz)},
+          {"assumed_s", optional_seconds(assumed_worst(bounds), hz)},
+          {"helpful_session", helpful_json(bounds, hz)},
           {"windows", bounds.windows},
           {"window_s", number(seconds_of(bounds.window_ticks, hz))},
           {"unbounded_clocks", unbounded_count(bounds)},
@@ -163,17 +237,20 @@ Json bounds_json(const ClockBounds& bounds, std::uint64_t hz) {
 std::string bounds_csv(const ClockBounds& bounds, std::uint64_t hz) {
   std::string text =
       "location,local_ticks,time_ticks,time_s,offset_ticks,least_offset_ticks,most_offset_ticks,"
-      "bound_s\n";
+      "bound_s,proved_s,assumed_s\n";
   for (const BoundsRow& row : bounds.rows) {
     const auto local = static_cast<std::int64_t>(row.local_ticks);
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{},", row.location, row.local_ticks,
                    row.time_ticks, seconds(row.time_ticks, hz), row.time_ticks - local);
     if (row.bounded) {
-      fmt::format_to(std::back_inserter(text), "{},{},{:.6e}\n", row.earliest_ticks - local,
-                     row.latest_ticks - local, seconds_of(row.bound_ticks, hz));
+      const double bound = seconds_of(row.bound_ticks, hz);
+      fmt::format_to(std::back_inserter(text), "{},{},{:.6e},{:.6e},", row.earliest_ticks - local,
+                     row.latest_ticks - local, bound, bound);
     } else {
-      text += ",,\n";
+      text += ",,,,";
     }
+    if (row.assumed_ticks) text += fmt::format("{:.6e}", seconds_of(*row.assumed_ticks, hz));
+    text += "\n";
   }
   return text;
 }

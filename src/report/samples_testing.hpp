@@ -108,7 +108,13 @@ inline ClockBounds bounds() {
   bounds.max_rate_source = "trace";
   bounds.least_rate_ppm = 4.125;
   bounds.measured_once = 1;
+  bounds.clock_kind = "timer";
+  bounds.clock_kind_source = "stamps";
   bounds.mean_rate_ppm = 200;
+  bounds.mean_rate_source = "kind";
+  bounds.assumed_sessions = 2;
+  bounds.assumed_half_width_ticks = 1'300;
+  bounds.helpful = {1'700'000'000'060'000'000, 900, 3'200, 1'100};
   bounds.held_ticks = 1'250;
   bounds.mu_source = "round trip (estimate)";
   bounds.sessions = 14;
@@ -119,6 +125,7 @@ inline ClockBounds bounds() {
                        1'700'000'000'020'000'000},
                       {2, "MPI Rank 2", 2, 2, 0, 0, 0, 0, 0},
                       {3, "MPI Rank 3", 3, 1, 1'500, 1'700'000'000'100'000'000, 1'400, 0, 0}};
+  bounds.locations[1].assumed_ticks = 1'900;
   bounds.rows = {{0, 1'000, 1'000, true, 1'000, 1'000, 0},
                  {1, 1'020, 1'070, true, 1'066, 1'075, 3'210},
                  {2, 1'040, 1'040, false, 0, 0, 0}};

@@ -261,7 +261,90 @@ TEST(ProveIntervals, a_rate_that_no_clock_has_is_not_assumed_away) {
   const ClockBounds bounds = prove(one_way(-10'000), Presync::automatic, option).bounds;
   EXPECT_EQ(bounds.reason, "");
   EXPECT_EQ(bounds.measured_once, 1u);
-  EXPECT_FALSE(bounds.mean_rate_ppm);
+  EXPECT_EQ(bounds.mean_rate_source, "trace");
+  // The messages allow 1,000 ppm, and 50 ppm less around the mean.
+  ASSERT_TRUE(bounds.least_mean_rate_ppm);
+  EXPECT_GT(*bounds.least_mean_rate_ppm, 900);
+  EXPECT_LT(*bounds.least_mean_rate_ppm, 1'100);
+  EXPECT_EQ(bounds.mean_rate_ppm, 2 * *bounds.least_mean_rate_ppm);
+}
+
+/// Two equal clocks that exchange messages of 10 us for a millisecond, and have an event each a
+/// second before.
+session::LoadedTrace late_messages() {
+  trace::testing::TraceBuilder b(2);
+  using K = trace::EventKind;
+  for (const LocationIndex l : {0u, 1u}) {
+    b.message(K::send, l, 1'000'000, 1 - l);  // nobody receives it
+  }
+  for (std::uint64_t t = 1'000'000'000; t < 1'001'000'000; t += 100'000) {
+    b.message(K::send, 0, t, 1, 7);
+    b.message(K::recv, 1, t + 10'000, 0, 7);
+    b.message(K::send, 1, t + 50'000, 0, 7);
+    b.message(K::recv, 0, t + 60'000, 1, 7);
+  }
+  return loaded_of(b);
+}
+
+Proof prove_with(const session::LoadedTrace& loaded, const ClockPriorOption& option) {
+  Solo solo;
+  Proof proof;
+  proof.presync = clocks::presynchronise(loaded.trace, Presync::linear).value();
+  proof.graph = match::build_graph(loaded.trace, {});
+  const Context context{.share = loaded.share(solo),
+                        .graph = proof.graph,
+                        .prior = clocks::rate_prior(loaded.share(solo), option)};
+  proof.bounds = judge(loaded.share(solo),
+                       prove_intervals(context, processes_of(loaded), proof.presync, {}).value(),
+                       proof.presync.maps, true);
+  return proof;
+}
+
+TEST(ProveIntervals, the_kind_of_clocks_limits_their_mean_rates) {
+  const session::LoadedTrace loaded = late_messages();
+  const auto bound = [&](const ClockPriorOption& option, const char* source) {
+    const ClockBounds bounds = prove_with(loaded, option).bounds;
+    EXPECT_EQ(bounds.mean_rate_source, source);
+    return worst_of(bounds);
+  };
+  // A second before the messages: the limit, and 50 ppm around it; 10 us where messages are.
+  EXPECT_NEAR(static_cast<double>(bound({}, "kind")), 260'000, 10'000);
+  EXPECT_NEAR(static_cast<double>(bound({.kind = ClockKind::wall}, "kind")), 560'000, 10'000);
+  EXPECT_NEAR(static_cast<double>(bound({.max_mean_rate_ppm = 20}, "given")), 80'000, 10'000);
+  EXPECT_GT(bound({.any_mean_rate = true}, "off"), 1'000'000);
+}
+
+TEST(ProveIntervals, a_session_that_would_help_is_told) {
+  const ClockBounds bounds = prove_with(late_messages(), {}).bounds;
+  ASSERT_TRUE(bounds.helpful);
+  EXPECT_LT(bounds.helpful->time_ticks, 10'000'000);
+  EXPECT_NEAR(static_cast<double>(bounds.helpful->before_ticks), 260'000, 10'000);
+  // In the middle between the session and the messages, a quarter of that.
+  EXPECT_LT(bounds.helpful->after_ticks, bounds.helpful->before_ticks / 3);
+}
+
+TEST(ProveIntervals, offsets_without_half_width_are_told_apart) {
+  session::LoadedTrace loaded = late_messages();
+  EXPECT_EQ(prove_with(loaded, {}).bounds.assumed_sessions, 0u);
+  for (auto& location : loaded.trace.locations) {
+    location.clock_offsets = {{900'000, 0, 0}, {1'002'000'000, 0, 0}};
+  }
+  const ClockBounds bare = prove_with(loaded, {}).bounds;
+  // Records that are all 0 and exact are a master's, not measurements.
+  EXPECT_EQ(bare.sessions, 0u);
+  loaded.trace.locations[1].clock_offsets = {{900'000, 500, 0}, {1'002'000'000, -500, 0}};
+  const ClockBounds bounds = prove_with(loaded, {}).bounds;
+  EXPECT_EQ(bounds.sessions, 0u);
+  EXPECT_EQ(bounds.assumed_sessions, 2u);
+  EXPECT_GT(bounds.assumed_half_width_ticks, 9'000);
+  EXPECT_GT(worst_of(bounds), 240'000);
+  ASSERT_TRUE(bounds.locations[1].assumed_ticks);
+  EXPECT_LT(*bounds.locations[1].assumed_ticks, worst_of(bounds) / 2);
+  const auto row = std::find_if(bounds.rows.begin(), bounds.rows.end(),
+                                [](const BoundsRow& r) { return r.location == 1 && r.bounded; });
+  ASSERT_NE(row, bounds.rows.end());
+  ASSERT_TRUE(row->assumed_ticks);
+  EXPECT_LE(*row->assumed_ticks, row->bound_ticks);
 }
 
 TEST(ProveIntervals, any_team_finds_the_same) {

@@ -37,23 +37,70 @@ TEST(Bounds, checks_tell_how_far_times_may_be_trusted) {
   const Json json = json_of(run_tool({"check", example("amg-8"), "--json", "--bounds"}));
   ASSERT_TRUE(json.contains("bounds"));
   const Json& bounds = json["bounds"];
-  expect_members(bounds, {"reference", "reference_process", "max_rate_ppm", "max_rate_source",
-                          "least_rate_ppm", "mu_source", "sessions", "windows", "window_s",
-                          "unbounded_clocks", "held_s", "worst", "outside", "locations"});
+  expect_members(bounds, {"reference",
+                          "reference_process",
+                          "max_rate_ppm",
+                          "max_rate_source",
+                          "least_rate_ppm",
+                          "mu_source",
+                          "sessions",
+                          "windows",
+                          "window_s",
+                          "unbounded_clocks",
+                          "held_s",
+                          "worst",
+                          "outside",
+                          "locations",
+                          "clock_kind",
+                          "clock_kind_source",
+                          "mean_rate_ppm",
+                          "mean_rate_source",
+                          "least_mean_rate_ppm",
+                          "proved_s",
+                          "assumed_s",
+                          "assumed_sessions",
+                          "assumed_half_width_s",
+                          "helpful_session"});
   EXPECT_EQ(bounds["max_rate_source"], "trace");
   EXPECT_EQ(bounds["unbounded_clocks"], 0);
   ASSERT_EQ(bounds["locations"].size(), 8u);
-  expect_members(bounds["locations"][0],
-                 {"id", "worst_s", "median_s", "outside_s", "windows", "unbounded_windows"});
+  expect_members(bounds["locations"][0], {"id", "worst_s", "proved_s", "assumed_s", "median_s",
+                                          "outside_s", "windows", "unbounded_windows"});
   double worst = 0;
   for (const Json& location : bounds["locations"]) {
     worst = std::max(worst, location["worst_s"].get<double>());
     EXPECT_LE(location["median_s"], location["worst_s"]);
   }
   EXPECT_EQ(bounds["worst"]["bound_s"], worst);
+  EXPECT_EQ(bounds["proved_s"], worst);
+  EXPECT_EQ(bounds["clock_kind"], "timer");
+  EXPECT_EQ(bounds["clock_kind_source"], "stamps");
   const std::string text = run_tool({"check", example("amg-8"), "--bounds"}).out;
   EXPECT_NE(text.find("Clocks are certain to within "), std::string::npos) << text;
   EXPECT_NE(text.find("if no clock's rate leaves its mean"), std::string::npos) << text;
+}
+
+TEST(Bounds, the_user_may_know_the_clocks_better) {
+  const auto bounds = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"check", example("lulesh-8.truth"), "--json", "--bounds"});
+    return json_of(run_tool(more))["bounds"];
+  };
+  const Json wall = bounds({"--clock-kind", "wall"});
+  EXPECT_EQ(wall["clock_kind"], "wall");
+  EXPECT_EQ(wall["clock_kind_source"], "given");
+  EXPECT_EQ(wall["mean_rate_ppm"], 500);
+  const Json given = bounds({"--max-mean-rate-ppm", "20"});
+  EXPECT_EQ(given["mean_rate_ppm"], 20);
+  EXPECT_EQ(given["mean_rate_source"], "given");
+  const Json off = bounds({"--max-mean-rate-ppm", "off"});
+  EXPECT_TRUE(off["mean_rate_ppm"].is_null());
+  EXPECT_EQ(off["mean_rate_source"], "off");
+  EXPECT_LE(given["proved_s"], off["proved_s"]);
+  for (const char* const bad : {"-1", "100001", "on", ""}) {
+    const auto run = run_tool({"check", example("lulesh-8.truth"), "--max-mean-rate-ppm", bad});
+    EXPECT_EQ(run.exit_code, 2) << bad;
+    EXPECT_NE(run.err.find("--max-mean-rate-ppm"), std::string::npos) << run.err;
+  }
 }
 
 TEST(Bounds, are_not_there_unless_asked_for) {
@@ -73,9 +120,10 @@ TEST(Bounds, the_file_has_a_line_per_location_and_window) {
   EXPECT_TRUE(json["phases_s"].contains("bounds"));
   const auto rows = table_of(file);
   ASSERT_GT(rows.size(), 1u);
-  EXPECT_EQ(rows[0], (std::vector<std::string>{"location", "local_ticks", "time_ticks", "time_s",
-                                               "offset_ticks", "least_offset_ticks",
-                                               "most_offset_ticks", "bound_s"}));
+  EXPECT_EQ(rows[0],
+            (std::vector<std::string>{"location", "local_ticks", "time_ticks", "time_s",
+                                      "offset_ticks", "least_offset_ticks", "most_offset_ticks",
+                                      "bound_s", "proved_s", "assumed_s"}));
   std::uint64_t windows = 0;
   for (const Json& location : json["bounds"]["locations"]) {
     windows += location["windows"].get<std::uint64_t>();

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/consensus.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace entrain::causal {
+namespace {
+
+constexpr double k_unbounded = std::numeric_limits<double>::infinity();
+
+/// The room between two clocks, for each of them moving (0) or staying (1): index from * 2 + to.
+struct Pair {
+  std::uint32_t from = 0, to = 0;
+  std::array<double, 4> room{k_unbounded, k_unbounded, k_unbounded, k_unbounded};
+};
+
+class Search {
+ public:
+  Search(std::span<const ClockConstraint> constraints, std::span<const Moved> moved,
+         std::int64_t middle, std::optional<std::uint32_t> reference)
+      : moved_(moved), middle_(middle) {
+    result_.reference = reference.value_or(median());
+    result_.stays.assign(moved.size(), 0);
+    result_.shift.assign(moved.size(), 0);
+    measure(constraints);
+  }
+
+  Consensus run() && {
+    for (const std::uint32_t c : by_distance()) {
+      result_.stays[c] = 1;
+      if (c != result_.reference && !possible()) result_.stays[c] = 0;
+    }
+    place();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t median() const {
+    std::vector<std::uint32_t> order(moved_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return moved_[a].at(middle_) < moved_[b].at(middle_);
+    });
+    return order.empty() ? 0 : order[(order.size() - 1) / 2];
+  }
+
+  /// What a clock must be moved by to show what it did, seen from the reference.
+  [[nodiscard]] double back(std::uint32_t clock, std::int64_t time) const {
+    return moved_[clock].at(time) - moved_[result_.reference].at(time);
+  }
+
+  void measure(std::span<const ClockConstraint> constraints) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> numbers;
+    for (const ClockConstraint& constraint : constraints) {
+      const auto [found, is_new] =
+          numbers.try_emplace({constraint.from, constraint.to}, pairs_.size());
+      if (is_new) pairs_.push_back({constraint.from, constraint.to});
+      // What the alignment violates may stay violated.
+      const double slack = std::max(static_cast<double>(constraint.slack), 0.0);
+      const double from = back(constraint.from, constraint.from_time);
+      const double to = back(constraint.to, constraint.to_time);
+      auto& room = pairs_[found->second].room;
+      for (std::size_t i = 0; i < room.size(); ++i) {
+        room[i] = std::min(room[i], slack - (i / 2 == 1 ? from : 0) + (i % 2 == 1 ? to : 0));
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> by_distance() const {
+    std::vector<std::uint32_t> order(moved_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const auto rank = [&](std::uint32_t c) {
+        return std::pair(c != result_.reference, std::abs(back(c, middle_)));
+      };
+      return rank(a) < rank(b);
+    });
+    return order;
+  }
+
+  [[nodiscard]] double room(const Pair& pair) const {
+    return pair
+        .room[static_cast<std::size_t>(result_.stays[pair.from] * 2 + result_.stays[pair.to])];
+  }
+
+  /// shift[from] - shift[to] <= room: lowers `latest` until it holds. False if it never does.
+  [[nodiscard]] bool settle(std::vector<double>& latest, bool reversed) const {
+    for (std::size_t round = 0; round <= moved_.size(); ++round) {
+      bool fell = false;
+      for (const Pair& pair : pairs_) {
+        const std::uint32_t from = reversed ? pair.from : pair.to;
+        const std::uint32_t to = reversed ? pair.to : pair.from;
+        // Rounded sums must not fall for ever.
+        if (!(latest[from] + room(pair) < latest[to] - 1e-3)) continue;
+        if (result_.stays[to] != 0) return false;
+        latest[to] = latest[from] + room(pair);
+        fell = true;
+      }
+      if (!fell) return true;
+    }
+    return false;
+  }
+
+  /// Whether the clocks that do not stay can be placed, given those that do.
+  [[nodiscard]] bool possible() const {
+    std::vector<double> latest(moved_.size(), k_unbounded);
+    for (std::size_t c = 0; c < moved_.size(); ++c) {
+      if (result_.stays[c] != 0) latest[c] = 0;
+    }
+    return settle(latest, false);
+  }
+
+  void place() {
+    std::vector<double> latest(moved_.size(), k_unbounded), earliest = latest;
+    for (std::size_t c = 0; c < moved_.size(); ++c) {
+      if (result_.stays[c] != 0) latest[c] = earliest[c] = 0;
+    }
+    if (!settle(latest, false) || !settle(earliest, true)) return;
+    for (std::uint32_t c = 0; c < moved_.size(); ++c) {
+      if (result_.stays[c] != 0) continue;
+      const double low = -earliest[c], high = latest[c];
+      const bool between = low > -k_unbounded && high < k_unbounded;
+      result_.shift[c] =
+          between ? low + (high - low) / 2 : std::min(std::max(back(c, middle_), low), high);
+    }
+  }
+
+  std::span<const Moved> moved_;
+  std::int64_t middle_;
+  std::vector<Pair> pairs_;
+  Consensus result_;
+};
+
+}  // namespace
+
+Consensus find_consensus(std::span<const ClockConstraint> constraints, std::span<const Moved> moved,
+                         std::int64_t middle, std::optional<std::uint32_t> reference) {
+  return Search(constraints, moved, middle, reference).run();
+}
+
+}  // namespace entrain::causal

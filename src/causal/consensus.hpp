@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "causal/constraint.hpp"
+
+namespace entrain::causal {
+
+/// How far a clock has been moved by an alignment: time as shown minus time as aligned, straight
+/// over aligned time. Ticks.
+struct Moved {
+  std::int64_t base = 0;  ///< aligned time
+  double offset = 0;      ///< there
+  double rate = 0;
+
+  [[nodiscard]] double at(std::int64_t time) const {
+    return offset + rate * static_cast<double>(time - base);
+  }
+};
+
+/// Where aligned clocks go so that most of them show what they showed before.
+struct Consensus {
+  std::uint32_t reference = 0;  ///< it shows what it showed before
+  std::vector<char> stays;      ///< per clock: it does, too
+  /// Per clock that does not stay: what to add to its aligned time, besides the line of the
+  /// reference, ticks.
+  std::vector<double> shift;
+};
+
+/// Finds a consensus of aligned clocks that told the same time before, more or less.
+///
+/// The reference, if none is given, is the clock whose move in the middle of the run is the median
+/// of all. Clocks are taken in order of their distance from it, and each one stays if the others
+/// can then still be placed so that no constraint is violated by more than it is by the alignment.
+/// The others, which cannot have been right, come to the centre of what the constraints leave: the
+/// middle between their earliest and latest places, given those that stay. If only one of these is
+/// known they go as little as possible.
+///
+/// `constraints` are by aligned times, between all clocks; `moved`: one per clock. `middle`: of the
+/// run. Deterministic; O(clocks * pairs of clocks), mostly less.
+[[nodiscard]] Consensus find_consensus(std::span<const ClockConstraint> constraints,
+                                       std::span<const Moved> moved, std::int64_t middle,
+                                       std::optional<std::uint32_t> reference);
+
+}  // namespace entrain::causal

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/consensus.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace entrain::causal {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// Clocks that an alignment put right, each of which showed `ahead` more before. Messages take at
+/// least 40 ticks each way.
+class Clocks {
+ public:
+  explicit Clocks(const std::vector<double>& ahead) {
+    for (const double ticks : ahead) moved_.push_back({0, ticks, 0});
+  }
+  void talk(std::uint32_t a, std::uint32_t b, std::int64_t there = 40, std::int64_t back = 40) {
+    constraints_.push_back({a, b, 1'000, 1'000 + there, there});
+    constraints_.push_back({b, a, 2'000, 2'000 + back, back});
+  }
+  [[nodiscard]] Consensus agree(std::optional<std::uint32_t> reference = {}) const {
+    return find_consensus(constraints_, moved_, 1'500, reference);
+  }
+
+ private:
+  std::vector<Moved> moved_;
+  std::vector<ClockConstraint> constraints_;
+};
+
+TEST(Consensus, only_the_clock_that_is_wrong_moves) {
+  Clocks clocks({0, 10, -300, -5, 20});
+  for (const std::uint32_t other : {0u, 1u, 3u, 4u}) clocks.talk(other, 2);
+  const Consensus found = clocks.agree();
+  EXPECT_THAT(found.stays, ElementsAre(1, 1, 0, 1, 1));
+  EXPECT_EQ(found.reference, 0u);  // the median of all moves
+}
+
+TEST(Consensus, the_first_clock_may_be_the_wrong_one) {
+  Clocks clocks({5'000, 0, 10, -10});
+  for (const std::uint32_t other : {1u, 2u, 3u}) clocks.talk(0, other);
+  const Consensus found = clocks.agree();
+  EXPECT_THAT(found.stays, ElementsAre(0, 1, 1, 1));
+}
+
+TEST(Consensus, who_moves_comes_to_the_centre_of_what_is_left) {
+  Clocks clocks({0, 0, -300});
+  clocks.talk(0, 2, 100, 20);
+  clocks.talk(1, 2, 60, 90);
+  const Consensus found = clocks.agree(0);
+  ASSERT_THAT(found.stays, ElementsAre(1, 1, 0));
+  // It may go 20 later by clock 0, and 60 earlier by clock 1.
+  EXPECT_DOUBLE_EQ(found.shift[2], (20.0 - 60.0) / 2);
+}
+
+TEST(Consensus, a_clock_that_only_receives_goes_as_little_as_possible) {
+  std::vector<Moved> moved{{0, 0, 0}, {0, -500, 0}};
+  const std::vector<ClockConstraint> constraints{{0, 1, 1'000, 1'040, 40}};
+  const Consensus found = find_consensus(constraints, moved, 1'000, 0);
+  ASSERT_THAT(found.stays, ElementsAre(1, 0));
+  EXPECT_DOUBLE_EQ(found.shift[1], -40);
+}
+
+TEST(Consensus, the_wanted_reference_stays) {
+  Clocks clocks({0, 0, -300});
+  clocks.talk(0, 2);
+  clocks.talk(1, 2);
+  const Consensus found = clocks.agree(2);
+  EXPECT_EQ(found.reference, 2u);
+  EXPECT_EQ(found.stays[2], 1);
+  EXPECT_EQ(found.stays[0], 0);
+}
+
+TEST(Consensus, clocks_without_messages_stay) {
+  const Consensus found = Clocks({0, 700, -900}).agree();
+  EXPECT_THAT(found.stays, ElementsAre(1, 1, 1));
+}
+
+TEST(Consensus, what_the_alignment_violates_holds_nobody) {
+  Clocks clocks({0, 0, 0});
+  clocks.talk(0, 1, -7, 40);
+  clocks.talk(1, 2, -5, -5);
+  EXPECT_THAT(clocks.agree().stays, ElementsAre(1, 1, 1));
+}
+
+}  // namespace
+}  // namespace entrain::causal

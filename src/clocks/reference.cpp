@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clocks/reference.hpp"
+
+#include <fmt/core.h>
+
+namespace entrain::clocks {
+
+Result<Reference> find_reference(const trace::Definitions& definitions, std::string_view text,
+                                 ClockKind kind) {
+  if (text.empty()) return Reference{.consensus = kind == ClockKind::wall};
+  if (text == "consensus") return Reference{.consensus = true};
+  for (const bool by_id : {true, false}) {
+    for (LocationIndex l = 0; l < definitions.locations.size(); ++l) {
+      const auto& location = definitions.locations[l];
+      const bool found = by_id
+                             ? fmt::format("{}", location.id) == text
+                             : trace::process_name(definitions, l) == text || location.name == text;
+      if (found) return Reference{.location = l};
+    }
+  }
+  return fail(ErrorKind::input,
+              fmt::format("--reference {}: no location has that id or name; entrain info -v lists "
+                          "them",
+                          text));
+}
+
+}  // namespace entrain::clocks
