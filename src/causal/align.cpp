@@ -22,13 +22,14 @@ namespace {
 
 /// Clocks that can be aligned are so after fewer rounds.
 constexpr int k_most_rounds = 64;
+/// Rates that change show other edges to be the tightest.
+constexpr int k_rate_rounds = 2;
 /// A further round is worth it if it left less than this share of the violation.
 constexpr double k_worth_a_round = 0.7;
 
 /// What is known of the clocks by their present maps. Collective.
 struct Present {
-  explicit Present(const ConstrainedClocks& clocks, std::span<const std::uint32_t> group_of = {})
-      : rates(clocks.clocks(), 0) {
+  explicit Present(const ConstrainedClocks& clocks) : rates(clocks.clocks(), 0) {
     struct Own {
       std::uint32_t clock = 0;
       double rate = 0;
@@ -40,9 +41,11 @@ struct Present {
       own.push_back({c, chord(clocks.map_of(c), stamps.first, stamps.last).rate});
     }
     for (const Own& one : gather_everywhere(clocks.team(), own)) rates[one.clock] = one.rate;
-    known.group_of = group_of;
     known.rates = rates;
-    if (clocks.prior().limited) known.usual_rate = std::max(clocks.prior().mean(), 1e-9);
+    known.typical_rate = std::max(static_cast<double>(clocks.prior().typical_ppb) * 1e-9, 1e-9);
+    if (clocks.prior().limited) {
+      known.usual_rate = std::max(clocks.prior().mean(), known.typical_rate);
+    }
   }
   Present(const Present&) = delete;
   Present& operator=(const Present&) = delete;
@@ -87,7 +90,7 @@ Result<std::vector<std::uint32_t>> bring_together(ConstrainedClocks& clocks) {
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
     const std::vector<ClockLine> lines =
-        find_clock_lines(clocks.clocks(), clocks.constraints, Present(clocks, group_of).known);
+        find_clock_lines(clocks.clocks(), clocks.constraints, {.group_of = group_of});
     const bool changed = std::any_of(lines.begin(), lines.end(), [](const ClockLine& line) {
       return line.offset != 0 || line.rate != 0;
     });
@@ -105,8 +108,7 @@ Result<void> refine(ConstrainedClocks& clocks, DisjointSets& groups) {
   for (int round = 0; round < k_most_rounds && before > 0; ++round) {
     TRY(clocks.check_cancelled());
     const std::vector<ClockMap> maps = clocks.maps();
-    const std::vector<ClockLine> lines =
-        find_clock_lines(clocks.clocks(), clocks.constraints, Present(clocks).known);
+    const std::vector<ClockLine> lines = find_clock_lines(clocks.clocks(), clocks.constraints);
     if (!follow(clocks, lines)) return {};
     clocks.collect(nullptr);
     const double after = clocks.sum_of_squared_violations();
@@ -118,6 +120,27 @@ Result<void> refine(ConstrainedClocks& clocks, DisjointSets& groups) {
     for (std::uint32_t c = 0; c < lines.size(); ++c) groups.join(c, lines[c].component);
     if (after > k_worth_a_round * before) return {};
     before = after;
+  }
+  return {};
+}
+
+/// Messages in a short part of the run leave rates open. Gives such clocks usual ones, unless that
+/// adds to the violation.
+Result<void> settle_rates(ConstrainedClocks& clocks) {
+  for (int round = 0; round < k_rate_rounds; ++round) {
+    TRY(clocks.check_cancelled());
+    clocks.collect(nullptr);
+    const double before = clocks.sum_of_squared_violations();
+    const std::vector<ClockMap> maps = clocks.maps();
+    const Present present(clocks);
+    const std::vector<ClockLine> lines =
+        find_clock_lines(clocks.clocks(), clocks.constraints, present.known);
+    if (!follow(clocks, lines)) return {};
+    clocks.collect(nullptr);
+    if (clocks.sum_of_squared_violations() <= before) continue;
+    clocks.set_maps(maps);
+    clocks.collect(nullptr);
+    return {};
   }
   return {};
 }
@@ -201,6 +224,7 @@ Result<std::string> align_unmeasured(ConstrainedClocks& clocks) {
   DisjointSets groups(clocks.clocks());
   for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
   TRY(refine(clocks, groups));
+  TRY(settle_rates(clocks));
   const std::string consensus = settle_on_reference(clocks, before);
   for (std::uint32_t c = 0; c < group_of.size(); ++c) clocks.component_of[c] = groups.find(c);
   std::set<std::uint32_t> groups_seen;

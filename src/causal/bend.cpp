@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -25,7 +26,8 @@ namespace {
 /// Wider windows, to see both directions of a pair in one, when the errors are about known.
 constexpr std::uint32_t k_wide_windows = 16;
 /// A way back that leaves so many times the worst violation says nothing of how far a clock may
-/// bend: it would end at the edge of what is possible, wherever the truth is.
+/// bend: it would end at the edge of what is possible, wherever the truth is. Where clocks were
+/// measured they are better left as they are then.
 constexpr double k_way_back = 4;
 constexpr std::size_t k_most_knots = 257;
 /// Unknowns above which no finer knots are tried.
@@ -151,9 +153,10 @@ class Bender {
       const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
       clocks_.collect(errors);
       // A constraint on one side alone must not bend a clock.
+      const double most_slack = measured ? k_way_back * clocks_.worst_violation()
+                                         : std::numeric_limits<double>::infinity();
       constraints = held_both_ways(constraints, clocks_.clocks(), clocks_.begin(),
-                                   clocks_.width_of(k_wide_windows),
-                                   k_way_back * clocks_.worst_violation(), errors);
+                                   clocks_.width_of(k_wide_windows), most_slack, errors);
       const std::uint32_t windows = round == 0 ? ConstrainedClocks::k_windows : k_wide_windows;
       const double latency =
           latency_scale(constraints, clocks_.begin(), clocks_.width_of(windows), errors);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -107,6 +108,45 @@ TEST(BendByEdges, one_way_traffic_bends_no_clock_that_was_measured) {
   ASSERT_TRUE(linear);
   const clocks::Presynchronised causal = bent(b, *linear);
   EXPECT_EQ(causal.maps, linear->maps);
+}
+
+/// Measured clocks of which one wanders by 4,000 ticks, with messages that take `there` and `back`.
+clocks::Presynchronised bent_while_wandering(std::uint64_t there, std::uint64_t back,
+                                             const char** was_bent) {
+  constexpr std::uint64_t k_count = 600, k_period = 1'000'000;
+  RandomStream random(1, 7);
+  TraceBuilder b(2);
+  const auto reading = [](std::uint64_t t) {
+    const double turns = static_cast<double>(t) / static_cast<double>(k_count * k_period / 3);
+    return t + 10'000 + static_cast<std::uint64_t>(
+                            std::llround(4'000 * (1 + std::sin(6.283185307 * turns)) - 4'000));
+  };
+  for (std::uint64_t i = 1; i <= k_count; ++i) {
+    const std::uint64_t sent = i * k_period, received = sent + there + random.below(2'000);
+    b.message(trace::EventKind::send, 0, sent + 10'000, 1);
+    b.message(trace::EventKind::recv, 1, reading(received), 0);
+    const std::uint64_t answer = received + 200'000;
+    b.message(trace::EventKind::send, 1, reading(answer), 0);
+    b.message(trace::EventKind::recv, 0, answer + back + random.below(2'000) + 10'000, 1);
+  }
+  for (auto& location : b.trace().locations) {
+    location.clock_offsets = {{location.first, 0, 0}, {location.last, 0, 0}};
+  }
+  const auto linear = clocks::presynchronise(b.trace(), Presync::linear);
+  EXPECT_TRUE(linear);
+  const clocks::Presynchronised causal = bent(b, *linear);
+  *was_bent = causal.maps == linear->maps ? "no" : "yes";
+  return causal;
+}
+
+TEST(BendByEdges, a_slow_way_back_says_nothing_of_how_far_a_clock_may_bend) {
+  const char* was_bent = "";
+  for (const std::uint64_t back : {20'000u, 50'000u, 100'000u}) {
+    EXPECT_THAT(bent_while_wandering(2'000, back, &was_bent).clocks.reason, HasSubstr("no edge"));
+    EXPECT_STREQ(was_bent, "no") << back;
+  }
+  std::ignore = bent_while_wandering(2'000, 2'000, &was_bent);
+  EXPECT_STREQ(was_bent, "yes");
 }
 
 /// Two clocks that exchange messages both ways for a second; the second one is 4 ms late and 50 ppm

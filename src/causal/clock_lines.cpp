@@ -64,13 +64,10 @@ struct Line {
   double offset = 0, rate = 0;
 };
 
-/// Limits on the rate of one clock against another, tried in this order after the usual one. Few
-/// constraints leave room for much steeper lines, so a limit is tried only if no line fits within
-/// the limits before it.
-constexpr std::array<double, 3> k_unusual{1e-3, 1e-2, 5e-2};
-/// The usual rate is so many standard deviations of what clocks are apart: two timers 33 ppm, as
-/// servers are.
-constexpr double k_deviations = 6;
+/// Limits on the rate of one clock against another, tried in this order. Quartz is within the
+/// first. Few constraints leave room for much steeper lines, so a limit is tried only if no line
+/// fits within the limits before it.
+constexpr std::array<double, 4> k_fastest{2.5e-4, 1e-3, 1e-2, 5e-2};
 
 /// The middle of the widest gap. The gap is concave in the rate: ternary search finds its maximum.
 Line middle_line(const Corridor& corridor, double fastest) {
@@ -78,7 +75,7 @@ Line middle_line(const Corridor& corridor, double fastest) {
     const auto [top, bottom] = gap(corridor, rate);
     return top - bottom;
   };
-  double low = corridor.usual_rate - fastest, high = corridor.usual_rate + fastest;
+  double low = -fastest, high = fastest;
   for (int i = 0; i < 200; ++i) {
     const double a = low + (high - low) / 3, b = high - (high - low) / 3;
     if (width(a) < width(b)) {
@@ -92,39 +89,11 @@ Line middle_line(const Corridor& corridor, double fastest) {
   return {bottom + (top - bottom) / 2, rate};
 }
 
-/// The centre of all lines with at most the usual rate that fit. `widest`: the one that fits best;
-/// others fit only if it does.
-Line centre_line(const Corridor& corridor, const Line& widest, double usual) {
-  const auto room = [&](double rate) {
-    const auto [top, bottom] = gap(corridor, rate);
-    return top - bottom;
-  };
-  // The room is concave in the rate: what fits is one range around the widest.
-  const auto last_with_room = [&](double outside) {
-    double inside = widest.rate;
-    if (room(outside) >= 0) return outside;
-    for (int i = 0; i < 60; ++i) {
-      const double middle = (inside + outside) / 2;
-      (room(middle) >= 0 ? inside : outside) = middle;
-    }
-    return inside;
-  };
-  const double low = last_with_room(corridor.usual_rate - usual);
-  const double high = last_with_room(corridor.usual_rate + usual);
-  if (!(high > low)) return widest;
-  constexpr int k_steps = 512;
-  double weights = 0, rates = 0;
-  for (int i = 0; i < k_steps; ++i) {
-    const double rate = low + (high - low) * (i + 0.5) / k_steps;
-    const double deviations = (rate - corridor.usual_rate) * k_deviations / usual;
-    const double weight = std::max(room(rate), 0.0) * std::exp(-deviations * deviations / 2);
-    weights += weight;
-    rates += weight * rate;
-  }
-  if (!(weights > 0)) return widest;
-  const double rate = rates / weights;
-  const auto [top, bottom] = gap(corridor, rate);
-  return {bottom + (top - bottom) / 2, rate};
+/// How much rates count as those of a corridor's clocks, relative to the most usual one: Student's
+/// distribution with four degrees of freedom, which lets single clocks be far from all others.
+double usualness(const Corridor& corridor, double rate, const KnownClocks& known) {
+  const double off = (rate - corridor.usual_rate) / known.typical_rate;
+  return std::pow(1 + off * off / 4, -2.5);
 }
 
 /// Mean logarithm of the distances of these points from a line; a line goes through two points,
@@ -139,7 +108,7 @@ double looseness_of(const std::vector<Point>& points, const Line& line) {
 /// Takes the middle line, or an edge of either hull to which constraints are twice as close. The
 /// middle line is wrong where one of two processes always waits for the other: it receives at once
 /// every time, but its own messages are received late, by as much as the work differs.
-void find_line(Corridor& corridor, double usual) {
+void find_line(Corridor& corridor) {
   std::vector<Point> all = corridor.floor;
   all.insert(all.end(), corridor.ceiling.begin(), corridor.ceiling.end());
   keep_hull(corridor.ceiling, 1);
@@ -154,19 +123,14 @@ void find_line(Corridor& corridor, double usual) {
     corridor.offset = line.offset;
     corridor.rate = line.rate;
   };
-  double fastest = usual;
-  Line middle = middle_line(corridor, fastest);
-  const auto fits = [&] {
-    const auto [top, bottom] = gap(corridor, middle.rate);
-    return top >= bottom;
-  };
-  if (fits()) middle = centre_line(corridor, middle, usual);
-  for (const double rate : k_unusual) {
-    // A rate inside the range is the maximum, whether or not its gap is open.
-    if (fits() || std::abs(middle.rate - corridor.usual_rate) < 0.999 * fastest) break;
-    if (rate <= fastest) continue;
+  double fastest = 0;
+  Line middle;
+  for (const double rate : k_fastest) {
     fastest = rate;
     middle = middle_line(corridor, fastest);
+    const auto [top, bottom] = gap(corridor, middle.rate);
+    // A rate inside the range is the maximum, whether or not its gap is open.
+    if (top >= bottom || std::abs(middle.rate) < 0.999 * fastest) break;
   }
   attempt(middle);
   farther = std::numbers::ln2;
@@ -174,9 +138,49 @@ void find_line(Corridor& corridor, double usual) {
     for (std::size_t i = 1; i < hull->size(); ++i) {
       const Point &a = (*hull)[i - 1], &b = (*hull)[i];
       const double rate = (b.y - a.y) / (b.x - a.x);
-      if (std::abs(rate - corridor.usual_rate) < fastest) attempt({a.y - rate * a.x, rate});
+      if (std::abs(rate) < fastest) attempt({a.y - rate * a.x, rate});
     }
   }
+}
+
+/// Where the corridor leaves rates open, as after few messages or in a short part of the run: takes
+/// the mean over all lines that fit and have at most the usual rate. Else nothing, as the clocks
+/// are aligned.
+void settle_rate(Corridor& corridor, const KnownClocks& known) {
+  corridor.offset = corridor.rate = 0;
+  const auto room = [&](double rate) {
+    const auto [top, bottom] = gap(corridor, rate);
+    return top - bottom;
+  };
+  // The room is concave in the rate: what fits is one range around the widest.
+  const double fastest = std::max(known.usual_rate, k_fastest[1]);
+  const double widest = middle_line(corridor, fastest).rate;
+  const auto last_with_room = [&](double outside) {
+    double inside = widest;
+    if (room(outside) >= 0) return outside;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = (inside + outside) / 2;
+      (room(middle) >= 0 ? inside : outside) = middle;
+    }
+    return inside;
+  };
+  if (room(widest) < 0) return;
+  const double least = last_with_room(-fastest), most = last_with_room(fastest);
+  const double low = std::max(least, corridor.usual_rate - known.usual_rate);
+  const double high = std::min(most, corridor.usual_rate + known.usual_rate);
+  if (most - least < 2 * known.typical_rate || !(high > low)) return;
+  constexpr int k_steps = 4096;
+  double weights = 0, rates = 0;
+  for (int i = 0; i < k_steps; ++i) {
+    const double rate = low + (high - low) * (i + 0.5) / k_steps;
+    const double weight = std::max(room(rate), 0.0) * usualness(corridor, rate, known);
+    weights += weight;
+    rates += weight * rate;
+  }
+  if (!(weights > 0)) return;
+  corridor.rate = rates / weights;
+  const auto [top, bottom] = gap(corridor, corridor.rate);
+  corridor.offset = bottom + (top - bottom) / 2;
 }
 
 std::uint32_t group_of(const KnownClocks& known, std::uint32_t clock) {
@@ -213,7 +217,8 @@ std::vector<Corridor> corridors_of(std::span<const ClockConstraint> constraints,
   std::vector<Corridor> corridors;
   for (auto& [pair, corridor] : by_pair) {
     if (corridor.floor.empty() || corridor.ceiling.empty()) continue;
-    find_line(corridor, known.usual_rate);
+    find_line(corridor);
+    if (!known.rates.empty()) settle_rate(corridor, known);
     corridors.push_back(std::move(corridor));
   }
   std::sort(corridors.begin(), corridors.end(), [](const Corridor& a, const Corridor& b) {

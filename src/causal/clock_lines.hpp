@@ -10,6 +10,9 @@
 
 namespace entrain::causal {
 
+/// Timers are that close to each other, relative: at most, and typically (clocks::RatePrior).
+inline constexpr double k_usual_rate = 2e-4, k_typical_rate = 3e-5;
+
 /// A straight line that aligns a clock: aligned(t) = t + offset + rate * (t - base). Ticks.
 ///
 /// Example: base 1000, offset 50, rate 0.001. Time 1000 becomes 1050, and 2000 becomes 2051.
@@ -20,19 +23,20 @@ struct ClockLine {
   std::uint32_t component = 0;  ///< clocks of one component are aligned with each other
 };
 
-/// Timers are that close to each other, relative (clocks::RatePrior).
-inline constexpr double k_usual_rate = 2e-4;
-
 /// What is known of the clocks before.
 struct KnownClocks {
   /// Empty or one per clock: the first of the clocks that it is aligned with already. Clocks of a
   /// group count as one, and get one line.
   std::span<const std::uint32_t> group_of{};
-  /// Empty (0) or one per clock: the rate at which its times already leave its stamps, relative.
+  /// Empty, or one per clock that was aligned already: the rate at which its times leave its
+  /// stamps, relative. Then lines only settle what the constraints leave open: where they allow
+  /// rates that differ by twice the typical one or more, the centre of all lines that fit is taken,
+  /// of which those of smaller rates between the stamps count more. Other corridors are left alone.
   std::span<const double> rates{};
-  /// The largest rate that the stamps of two clocks are expected to be apart, above 0, relative.
-  /// Larger ones are tried where none of these fits.
+  /// For that: the largest rate that the stamps of two clocks are expected to be apart, relative.
   double usual_rate = k_usual_rate;
+  /// And the rate that they are typically apart; some much more. Above 0, at most `usual_rate`.
+  double typical_rate = k_typical_rate;
 };
 
 /// Finds lines that align clocks without sessions, from the constraints of their edges.
@@ -43,10 +47,6 @@ struct KnownClocks {
 /// line relative to the first clock of its component. Traffic in one direction aligns nothing: it
 /// only moves a whole component later, until nothing arrives before it was sent. If such moves
 /// would go around in a circle, the components stay. Deterministic.
-///
-/// Where a corridor leaves room for lines of a usual rate, their centre is taken: the mean over all
-/// that fit, of which those of smaller rates count more, as most crystals are close to each other.
-///
 [[nodiscard]] std::vector<ClockLine> find_clock_lines(std::size_t clocks,
                                                       std::span<const ClockConstraint> constraints,
                                                       const KnownClocks& known = {});

@@ -126,9 +126,9 @@ class Search {
     for (std::uint32_t c = 0; c < moved_.size(); ++c) {
       if (result_.stays[c] != 0) continue;
       const double low = -earliest[c], high = latest[c];
+      if (low <= 0 && high >= 0) continue;  // where the alignment has put it
       const bool between = low > -k_unbounded && high < k_unbounded;
-      result_.shift[c] =
-          between ? low + (high - low) / 2 : std::min(std::max(back(c, middle_), low), high);
+      result_.shift[c] = between ? low + (high - low) / 2 : low > 0 ? low : high;
     }
   }
 

@@ -36,9 +36,10 @@ struct Consensus {
 /// The reference, if none is given, is the clock whose move in the middle of the run is the median
 /// of all. Clocks are taken in order of their distance from it, and each one stays if the others
 /// can then still be placed so that no constraint is violated by more than it is by the alignment.
-/// The others, which cannot have been right, come to the centre of what the constraints leave: the
-/// middle between their earliest and latest places, given those that stay. If only one of these is
-/// known they go as little as possible.
+/// The others, which cannot have been right, stay where the alignment has put them, seen from the
+/// reference, if that violates nothing. Else they come to the centre of what the constraints leave:
+/// the middle between their earliest and latest places, given those that stay; or to the end, if
+/// only one is known.
 ///
 /// `constraints` are by aligned times, between all clocks; `moved`: one per clock. `middle`: of the
 /// run. Deterministic; O(clocks * pairs of clocks), mostly less.

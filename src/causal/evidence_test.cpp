@@ -49,6 +49,19 @@ TEST(HeldBothWays, needs_a_way_back) {
   EXPECT_EQ(held({}, 3), Numbers{});
 }
 
+TEST(HeldBothWays, a_way_back_with_much_room_holds_nobody) {
+  std::vector<ClockConstraint> constraints{constraint(0, 1, 10), constraint(1, 0, 20)};
+  constraints[1].slack = 100;
+  EXPECT_EQ(held_both_ways(constraints, 2, 0, k_width, 100).size(), 2u);
+  EXPECT_TRUE(held_both_ways(constraints, 2, 0, k_width, 99).empty());
+  // A clock that is known to be 50 late has less room.
+  const ClockErrors errors(0, 1'000, 2, {0, 0, -50, -50});
+  EXPECT_EQ(held_both_ways(constraints, 2, 0, k_width, 99, &errors).size(), 2u);
+  // Between clocks that others hold, it counts.
+  constraints.push_back(constraint(1, 0, 30));
+  EXPECT_EQ(held_both_ways(constraints, 2, 0, k_width, 99).size(), 3u);
+}
+
 TEST(HeldBothWays, needs_it_at_about_the_same_time) {
   EXPECT_EQ(held({constraint(0, 1, 500), constraint(1, 0, 1'500)}, 2), (Numbers{0, 1}));
   EXPECT_EQ(held({constraint(0, 1, 500), constraint(1, 0, 2'500)}, 2), Numbers{});

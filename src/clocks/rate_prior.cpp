@@ -9,6 +9,7 @@ namespace entrain::clocks {
 namespace {
 
 constexpr std::int64_t k_timer_ppb = 200'000, k_slewed_ppb = 500'000;
+constexpr std::int64_t k_servers_ppb = 30'000, k_disciplined_ppb = 1'000;
 
 /// The kind of clock that the earliest stamp is of. Collective.
 ClockKind kind_of_stamps(const trace::Share& share) {
@@ -33,6 +34,7 @@ RatePrior rate_prior(const trace::Share& share, const ClockPriorOption& option) 
   prior.kind_given = option.kind != ClockKind::automatic;
   prior.kind = prior.kind_given ? option.kind : kind_of_stamps(share);
   prior.mean_ppb = prior.kind == ClockKind::wall ? k_slewed_ppb : k_timer_ppb;
+  prior.typical_ppb = prior.kind == ClockKind::wall ? k_disciplined_ppb : k_servers_ppb;
   if (option.any_mean_rate) {
     prior.limited = false;
     prior.mean_ppb = k_any_mean_ppb;

@@ -20,7 +20,11 @@ struct RatePrior {
   /// sheets of crystals allow. Wall clocks: 500 ppm, by which an operating system slews.
   std::int64_t mean_ppb = 200'000;
   bool mean_given = false;  ///< by the user; false: by the kind
-  bool limited = true;      ///< false: nothing is assumed; then `mean_ppb` is k_any_mean_ppb
+  /// How far the mean rates of two clocks typically differ, parts per billion, where nothing else
+  /// tells which rate of many is right; most are closer, some much farther. Timers: 30 ppm, as
+  /// between servers. Wall clocks: 1 ppm, since they are disciplined; they are seldom slewed.
+  std::int64_t typical_ppb = 30'000;
+  bool limited = true;  ///< false: nothing is assumed; then `mean_ppb` is k_any_mean_ppb
 
   /// As ticks per tick.
   [[nodiscard]] double mean() const { return static_cast<double>(mean_ppb) * 1e-9; }

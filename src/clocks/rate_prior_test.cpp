@@ -30,16 +30,17 @@ TEST(RatePrior, stamps_of_this_century_are_those_of_a_wall_clock) {
 
 TEST(RatePrior, the_user_decides) {
   constexpr std::uint64_t k_hz = 1'000'000'000, k_year_2020 = 1'600'000'000;
-  const RatePrior timer = prior_of(k_year_2020 * k_hz, k_hz, {.kind = ClockKind::timer});
+  const RatePrior timer =
+      prior_of(k_year_2020 * k_hz, k_hz, {.kind = ClockKind::timer, .max_mean_rate_ppm = {}});
   EXPECT_EQ(timer.mean_ppb, 200'000);
   EXPECT_TRUE(timer.kind_given);
-  const RatePrior wall = prior_of(1'000, k_hz, {.kind = ClockKind::wall});
+  const RatePrior wall = prior_of(1'000, k_hz, {.kind = ClockKind::wall, .max_mean_rate_ppm = {}});
   EXPECT_EQ(wall.kind, ClockKind::wall);
   EXPECT_EQ(wall.mean_ppb, 500'000);
   const RatePrior given = prior_of(1'000, k_hz, {.max_mean_rate_ppm = 20.5});
   EXPECT_EQ(given.mean_ppb, 20'500);
   EXPECT_TRUE(given.mean_given);
-  const RatePrior off = prior_of(1'000, k_hz, {.any_mean_rate = true});
+  const RatePrior off = prior_of(1'000, k_hz, {.max_mean_rate_ppm = {}, .any_mean_rate = true});
   EXPECT_FALSE(off.limited);
   EXPECT_EQ(off.mean_ppb, k_any_mean_ppb);
 }

@@ -309,9 +309,11 @@ TEST(ProveIntervals, the_kind_of_clocks_limits_their_mean_rates) {
   };
   // A second before the messages: the limit, and 50 ppm around it; 10 us where messages are.
   EXPECT_NEAR(static_cast<double>(bound({}, "kind")), 260'000, 10'000);
-  EXPECT_NEAR(static_cast<double>(bound({.kind = ClockKind::wall}, "kind")), 560'000, 10'000);
+  EXPECT_NEAR(
+      static_cast<double>(bound({.kind = ClockKind::wall, .max_mean_rate_ppm = {}}, "kind")),
+      560'000, 10'000);
   EXPECT_NEAR(static_cast<double>(bound({.max_mean_rate_ppm = 20}, "given")), 80'000, 10'000);
-  EXPECT_GT(bound({.any_mean_rate = true}, "off"), 1'000'000);
+  EXPECT_GT(bound({.max_mean_rate_ppm = {}, .any_mean_rate = true}, "off"), 1'000'000);
 }
 
 TEST(ProveIntervals, a_session_that_would_help_is_told) {
