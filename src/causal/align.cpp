@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -127,6 +128,7 @@ Result<void> refine(ConstrainedClocks& clocks, DisjointSets& groups) {
 /// Messages in a short part of the run leave rates open. Gives such clocks usual ones, unless that
 /// adds to the violation.
 Result<void> settle_rates(ConstrainedClocks& clocks) {
+  std::vector<char> fixed(clocks.clocks(), 1);
   for (int round = 0; round < k_rate_rounds; ++round) {
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
@@ -135,13 +137,26 @@ Result<void> settle_rates(ConstrainedClocks& clocks) {
     const Present present(clocks);
     const std::vector<ClockLine> lines =
         find_clock_lines(clocks.clocks(), clocks.constraints, present.known);
-    if (!follow(clocks, lines)) return {};
+    if (!follow(clocks, lines)) break;
     clocks.collect(nullptr);
-    if (clocks.sum_of_squared_violations() <= before) continue;
-    clocks.set_maps(maps);
-    clocks.collect(nullptr);
-    return {};
+    if (clocks.sum_of_squared_violations() > before) {
+      clocks.set_maps(maps);
+      clocks.collect(nullptr);
+      break;
+    }
+    for (std::uint32_t c = 0; c < lines.size(); ++c) {
+      if (lines[c].offset != 0 || lines[c].rate != 0) fixed[c] = 0;
+    }
   }
+  // Lines come from a tree of corridors; the centre, from all of them. A consensus places the
+  // clocks by itself.
+  const bool open = std::any_of(fixed.begin(), fixed.end(), [](char is) { return is == 0; });
+  if (!open || clocks.reference().consensus) return {};
+  const std::vector<double> shifts = find_centres(clocks.constraints, fixed);
+  std::vector<ClockLine> lines(clocks.clocks());
+  for (std::size_t c = 0; c < lines.size(); ++c) lines[c].offset = std::llround(shifts[c]);
+  std::ignore = follow(clocks, lines);
+  clocks.collect(nullptr);
   return {};
 }
 

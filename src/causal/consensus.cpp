@@ -32,6 +32,18 @@ class Search {
     measure(constraints);
   }
 
+  /// Places all clocks but these, in the middle.
+  std::vector<double> centres(std::span<const char> fixed) && {
+    result_.stays.assign(fixed.begin(), fixed.end());
+    std::vector<double> latest, earliest;
+    if (!find_places(latest, earliest)) return std::move(result_.shift);
+    for (std::size_t c = 0; c < moved_.size(); ++c) {
+      const bool between = earliest[c] < k_unbounded && latest[c] < k_unbounded;
+      if (between && result_.stays[c] == 0) result_.shift[c] = (latest[c] - earliest[c]) / 2;
+    }
+    return std::move(result_.shift);
+  }
+
   Consensus run() && {
     for (const std::uint32_t c : by_distance()) {
       result_.stays[c] = 1;
@@ -117,12 +129,19 @@ class Search {
     return settle(latest, false);
   }
 
-  void place() {
-    std::vector<double> latest(moved_.size(), k_unbounded), earliest = latest;
+  /// Latest places of all clocks, and earliest ones with the opposite sign.
+  [[nodiscard]] bool find_places(std::vector<double>& latest, std::vector<double>& earliest) const {
+    latest.assign(moved_.size(), k_unbounded);
     for (std::size_t c = 0; c < moved_.size(); ++c) {
-      if (result_.stays[c] != 0) latest[c] = earliest[c] = 0;
+      if (result_.stays[c] != 0) latest[c] = 0;
     }
-    if (!settle(latest, false) || !settle(earliest, true)) return;
+    earliest = latest;
+    return settle(latest, false) && settle(earliest, true);
+  }
+
+  void place() {
+    std::vector<double> latest, earliest;
+    if (!find_places(latest, earliest)) return;
     for (std::uint32_t c = 0; c < moved_.size(); ++c) {
       if (result_.stays[c] != 0) continue;
       const double low = -earliest[c], high = latest[c];
@@ -143,6 +162,12 @@ class Search {
 Consensus find_consensus(std::span<const ClockConstraint> constraints, std::span<const Moved> moved,
                          std::int64_t middle, std::optional<std::uint32_t> reference) {
   return Search(constraints, moved, middle, reference).run();
+}
+
+std::vector<double> find_centres(std::span<const ClockConstraint> constraints,
+                                 std::span<const char> fixed) {
+  const std::vector<Moved> nothing(fixed.size());
+  return Search(constraints, nothing, 0, std::nullopt).centres(fixed);
 }
 
 }  // namespace entrain::causal

@@ -47,4 +47,11 @@ struct Consensus {
                                        std::span<const Moved> moved, std::int64_t middle,
                                        std::optional<std::uint32_t> reference);
 
+/// Per clock, what to add to its times so that it comes to the centre of what the constraints
+/// leave: the middle between its earliest and latest place, given the clocks that are `fixed` (not
+/// 0, one per clock). 0 for those, for clocks that are not bounded both ways, and if the
+/// constraints contradict each other by more than they are violated. Ticks.
+[[nodiscard]] std::vector<double> find_centres(std::span<const ClockConstraint> constraints,
+                                               std::span<const char> fixed);
+
 }  // namespace entrain::causal
