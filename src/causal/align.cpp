@@ -186,6 +186,20 @@ std::vector<Moved> moves_since(const ConstrainedClocks& clocks,
   return moves;
 }
 
+/// The clocks that keep the times of before, and where the others go.
+Consensus find_kept(ConstrainedClocks& clocks, const std::vector<Moved>& moves) {
+  if (clocks.reference().consensus) {
+    clocks.collect_all();
+    return find_consensus(clocks.constraints, moves, (clocks.begin() + clocks.end()) / 2, {});
+  }
+  Consensus found;
+  found.reference = clocks.clock_of(clocks.reference().location);
+  found.stays.assign(moves.size(), 0);
+  found.stays[found.reference] = 1;
+  found.shift.assign(moves.size(), 0);
+  return found;
+}
+
 /// Moves all clocks along with the reference, so that it shows what it did before; if a consensus
 /// is wanted, others do as well, as many as can. Returns a sentence about it, if there is something
 /// to say.
@@ -193,16 +207,7 @@ std::string settle_on_reference(ConstrainedClocks& clocks, const std::vector<Clo
   const clocks::Reference& wanted = clocks.reference();
   if (!wanted.consensus && wanted.location == k_none) return "";
   const std::vector<Moved> moves = moves_since(clocks, before);
-  Consensus found;
-  if (wanted.consensus) {
-    clocks.collect_all();
-    found = find_consensus(clocks.constraints, moves, (clocks.begin() + clocks.end()) / 2, {});
-  } else {
-    found.reference = clocks.clock_of(wanted.location);
-    found.stays.assign(moves.size(), 0);
-    found.stays[found.reference] = 1;
-    found.shift.assign(moves.size(), 0);
-  }
+  const Consensus found = find_kept(clocks, moves);
   std::vector<ClockMap> maps = clocks.maps();
   bool good = true;
   for (const std::uint32_t c : clocks.own_clocks()) {

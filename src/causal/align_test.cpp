@@ -19,10 +19,12 @@ using trace::testing::TraceBuilder;
 
 /// Runs align_unmeasured() on the clocks of a trace, one per location, with the identity as map.
 struct Aligned {
-  explicit Aligned(const TraceBuilder& b) : whole(b.trace()) {
+  explicit Aligned(const TraceBuilder& b, const clocks::Reference& reference = {})
+      : whole(b.trace()) {
     domains = trace::separate_domains(b.trace().locations.size());
     maps.resize(domains.count());
-    const Context context = whole.context();
+    Context context = whole.context();
+    context.reference = reference;
     ConstrainedClocks clocks(context, domains, maps);
     clocks.evaluate();
     sentence = align_unmeasured(clocks).value();
@@ -83,6 +85,39 @@ TEST(AlignUnmeasured, without_edges_nothing_moves) {
   const Aligned aligned(b);
   EXPECT_THAT(aligned.component_of, ElementsAre(0, 1));
   EXPECT_THAT(aligned.maps, ElementsAre(ClockMap(), ClockMap()));
+}
+
+TEST(AlignUnmeasured, a_consensus_moves_only_the_clock_that_is_wrong) {
+  TraceBuilder b(4);
+  for (const LocationIndex other : {1u, 2u, 3u}) ping_pong(b, 0, other, 1'000'000 + other % 2 * 5);
+  const Aligned aligned(b, {.consensus = true});
+  EXPECT_THAT(aligned.sentence, HasSubstr("3 of 4 clocks can stay as they are"));
+  for (const LocationIndex l : {1u, 2u, 3u}) EXPECT_EQ(aligned.maps[l], ClockMap()) << l;
+  EXPECT_NEAR(static_cast<double>(aligned.maps[0](200'000)), 1'200'000, 20);
+}
+
+TEST(AlignUnmeasured, the_reference_keeps_its_time) {
+  TraceBuilder b(2);
+  ping_pong(b, 0, 1, 3'000'000, 1e-4);
+  const Aligned aligned(b, {.location = 1});
+  EXPECT_EQ(aligned.maps[1], ClockMap());
+  EXPECT_NEAR(static_cast<double>(aligned.maps[0](300'000)), 3'300'030, 25);
+}
+
+/// Messages for a millisecond, a second after the first event of both clocks.
+TEST(AlignUnmeasured, a_clock_is_not_turned_by_messages_of_a_short_time) {
+  TraceBuilder b(2);
+  for (const LocationIndex l : {0u, 1u}) b.request(trace::EventKind::irecv_request, l, 1'000, 1);
+  for (std::uint64_t t = 1'000'000'000; t < 1'001'000'000; t += 100'000) {
+    const std::uint64_t slower = (t - 1'000'000'000) / 100;  // as if at 10,000 ppm
+    b.message(trace::EventKind::send, 0, t, 1);
+    b.message(trace::EventKind::recv, 1, t + 5'010'000 + slower, 0);
+    b.message(trace::EventKind::send, 1, t + 5'050'000, 0);
+    b.message(trace::EventKind::recv, 0, t + 60'000, 1);
+  }
+  const Aligned aligned(b);
+  const auto begin = static_cast<double>(aligned.maps[1](1'000));
+  EXPECT_NEAR(begin, static_cast<double>(aligned.maps[0](1'000)) - 5'000'000, 60'000);
 }
 
 }  // namespace

@@ -118,8 +118,9 @@ clocks::Presynchronised bent_while_wandering(std::uint64_t there, std::uint64_t 
   TraceBuilder b(2);
   const auto reading = [](std::uint64_t t) {
     const double turns = static_cast<double>(t) / static_cast<double>(k_count * k_period / 3);
-    return t + 10'000 + static_cast<std::uint64_t>(
-                            std::llround(4'000 * (1 + std::sin(6.283185307 * turns)) - 4'000));
+    return t + 10'000 +
+           static_cast<std::uint64_t>(
+               std::llround(4'000 * (1 + std::sin(6.283185307 * turns)) - 4'000));
   };
   for (std::uint64_t i = 1; i <= k_count; ++i) {
     const std::uint64_t sent = i * k_period, received = sent + there + random.below(2'000);

@@ -60,8 +60,10 @@ TEST(MeasuredOffsets, have_finite_half_widths_rounded_up) {
                                           {7, 1, 0x1p50},
                                           {8, 1, std::numeric_limits<double>::quiet_NaN()}};
   testing::WholeTrace whole(b.trace());
-  const std::vector<MeasuredOffset> offsets = gather_measured_offsets(whole.share());
-  ASSERT_THAT(offsets, SizeIs(1));
+  std::vector<MeasuredOffset> offsets = gather_measured_offsets(whole.share());
+  EXPECT_THAT(offsets, SizeIs(7));
+  std::erase_if(offsets, [](const MeasuredOffset& offset) { return offset.half_width == 0; });
+  ASSERT_THAT(offsets, SizeIs(1)) << "of the others it is unknown";
   EXPECT_EQ(offsets[0], (MeasuredOffset{2, 2'000, 50, 8}));
 }
 

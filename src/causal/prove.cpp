@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -36,6 +37,8 @@ constexpr std::size_t k_most_cells = std::size_t{1} << 20;
 constexpr std::size_t k_most_constraints = std::size_t{1} << 20;
 /// Moving a constraint inside its window may cost this share of the tightest intervals.
 constexpr double k_share_of_interval = 1.0 / 32;
+/// Offsets that are farther from the lines are no measurements, ticks.
+constexpr std::int64_t k_most_error = std::int64_t{1} << 46;
 /// Two oscillators each of which changes its rate by up to 25 ppm, as crystals do between the
 /// temperatures that they are made for, differ from their mean by up to 50 ppm. A trace without
 /// violations says nothing about it.
@@ -205,7 +208,8 @@ class Prover {
       constraint.to_time = result_.lines[constraint.to](session.local);
       constraint.slack = constraint.to_time - constraint.from_time;
       if (session.half_width == 0) {
-        if (bare) bare_sessions_.push_back(constraint);
+        if (bare && std::abs(constraint.slack) <= k_most_error)
+          bare_sessions_.push_back(constraint);
         continue;
       }
       add_both_ways(constraint, session.half_width, sessions_);

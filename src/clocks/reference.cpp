@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clocks/reference.hpp"
 
+#include <string>
+
 #include <fmt/core.h>
 
 namespace entrain::clocks {
@@ -18,10 +20,13 @@ Result<Reference> find_reference(const trace::Definitions& definitions, std::str
       if (found) return Reference{.location = l};
     }
   }
+  const std::string example =
+      definitions.locations.empty()
+          ? ""
+          : fmt::format("; the first one has the id {} and belongs to {}",
+                        definitions.locations.front().id, trace::process_name(definitions, 0));
   return fail(ErrorKind::input,
-              fmt::format("--reference {}: no location has that id or name; entrain info -v lists "
-                          "them",
-                          text));
+              fmt::format("--reference {}: no location has that id or name{}", text, example));
 }
 
 }  // namespace entrain::clocks

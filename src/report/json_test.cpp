@@ -112,7 +112,10 @@ TEST(Json, compare_has_the_documented_members) {
   expect_members(json["locations"][0], {"id", "rms_s", "p99_s", "max_s", "mean_s"});
   expect_members(json["all"], {"rms_s", "p99_s", "max_s", "mean_s"});
   expect_members(json["communication"], {"rms_s", "p99_s", "max_s", "mean_s"});
-  expect_members(json["a_error"], {"all", "communication"});
+  expect_members(json["a_error"], {"all", "communication", "between_clocks", "common"});
+  EXPECT_DOUBLE_EQ(json["a_error"]["between_clocks"]["communication"]["rms_s"].get<double>(),
+                   20e-6);
+  EXPECT_DOUBLE_EQ(json["a_error"]["common"]["all"]["rms_s"].get<double>(), 21.5e-6);
   EXPECT_DOUBLE_EQ(json["b_error"]["communication"]["rms_s"].get<double>(), 2.5e-6);
 
   CompareReport report = samples::compare();
