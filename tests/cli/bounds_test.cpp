@@ -130,7 +130,7 @@ TEST(Bounds, the_file_has_a_line_per_location_and_window) {
   }
   EXPECT_EQ(rows.size() - 1, windows);
   for (std::size_t r = 1; r < rows.size(); ++r) {
-    ASSERT_EQ(rows[r].size(), 8u);
+    ASSERT_EQ(rows[r].size(), 10u);
     EXPECT_EQ(std::stoll(rows[r][2]), std::stoll(rows[r][1]) + std::stoll(rows[r][4]));
     EXPECT_LE(std::stoll(rows[r][5]), std::stoll(rows[r][6]));
     EXPECT_GE(std::stod(rows[r][7]), 0);
