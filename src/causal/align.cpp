@@ -43,10 +43,9 @@ struct Present {
     }
     for (const Own& one : gather_everywhere(clocks.team(), own)) rates[one.clock] = one.rate;
     known.rates = rates;
-    known.typical_rate = std::max(static_cast<double>(clocks.prior().typical_ppb) * 1e-9, 1e-9);
-    if (clocks.prior().limited) {
-      known.usual_rate = std::max(clocks.prior().mean(), known.typical_rate);
-    }
+    known.usual_rate = std::max(clocks.prior().mean(), 1e-9);
+    known.typical_rate =
+        std::clamp(static_cast<double>(clocks.prior().typical_ppb) * 1e-9, 1e-9, known.usual_rate);
   }
   Present(const Present&) = delete;
   Present& operator=(const Present&) = delete;
@@ -155,8 +154,15 @@ Result<void> settle_rates(ConstrainedClocks& clocks) {
   const std::vector<double> shifts = find_centres(clocks.constraints, fixed);
   std::vector<ClockLine> lines(clocks.clocks());
   for (std::size_t c = 0; c < lines.size(); ++c) lines[c].offset = std::llround(shifts[c]);
-  std::ignore = follow(clocks, lines);
+  const double before = clocks.sum_of_squared_violations();
+  const std::vector<ClockMap> maps = clocks.maps();
+  const bool followed = follow(clocks, lines);
   clocks.collect(nullptr);
+  // Clocks that are bounded on one side only did not move along.
+  if (followed && clocks.sum_of_squared_violations() > before) {
+    clocks.set_maps(maps);
+    clocks.collect(nullptr);
+  }
   return {};
 }
 

@@ -149,6 +149,20 @@ class Search {
       const bool between = low > -k_unbounded && high < k_unbounded;
       result_.shift[c] = between ? low + (high - low) / 2 : low > 0 ? low : high;
     }
+    if (holds()) return;
+    // Where some stand in the middle and others where they were, they may contradict each other.
+    // Those that are no farther from where they were than they have to be never do.
+    for (std::uint32_t c = 0; c < moved_.size(); ++c) {
+      if (result_.stays[c] == 0) {
+        result_.shift[c] = std::max(-earliest[c], std::min(0.0, latest[c]));
+      }
+    }
+  }
+  /// Whether the shifts violate nothing.
+  [[nodiscard]] bool holds() const {
+    return std::all_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
+      return result_.shift[pair.from] - result_.shift[pair.to] <= room(pair) + 1e-3;
+    });
   }
 
   std::span<const Moved> moved_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "causal/consensus.hpp"
 
+#include <algorithm>
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +23,23 @@ class Clocks {
     constraints_.push_back({a, b, 1'000, 1'000 + there, there});
     constraints_.push_back({b, a, 2'000, 2'000 + back, back});
   }
+  void send(std::uint32_t a, std::uint32_t b, std::int64_t slack) {
+    constraints_.push_back({a, b, 1'000, 1'000 + slack, slack});
+  }
   [[nodiscard]] Consensus agree(std::optional<std::uint32_t> reference = {}) const {
     return find_consensus(constraints_, moved_, 1'500, reference);
+  }
+  /// The least slack that a message has where the clocks agree.
+  [[nodiscard]] double least_slack(const Consensus& found) const {
+    const auto moved = [&](std::uint32_t c) {
+      return found.stays[c] != 0 ? moved_[c].offset - moved_[found.reference].offset
+                                 : found.shift[c];
+    };
+    double least = 0;
+    for (const ClockConstraint& one : constraints_) {
+      least = std::min(least, static_cast<double>(one.slack) + moved(one.to) - moved(one.from));
+    }
+    return least;
   }
 
  private:
@@ -78,6 +96,27 @@ TEST(Consensus, the_wanted_reference_stays) {
   EXPECT_EQ(found.reference, 2u);
   EXPECT_EQ(found.stays[2], 1);
   EXPECT_EQ(found.stays[0], 0);
+}
+
+TEST(Consensus, violates_nothing_wherever_clocks_go) {
+  // Messages that not all clocks exchange both ways, so that some are bounded on one side.
+  std::mt19937 random(3);
+  const auto number = [&](int least, int most) {
+    return std::uniform_int_distribution(least, most)(random);
+  };
+  for (int round = 0; round < 2000; ++round) {
+    SCOPED_TRACE(round);
+    std::vector<double> ahead(static_cast<std::size_t>(number(3, 6)));
+    for (double& ticks : ahead) ticks = number(-100, 100);
+    Clocks clocks(ahead);
+    const int count = static_cast<int>(ahead.size());
+    for (int message = 0; message < 2 * count; ++message) {
+      const int from = number(0, count - 1);
+      const int to = (from + number(1, count - 1)) % count;
+      clocks.send(static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), number(0, 80));
+    }
+    ASSERT_GE(clocks.least_slack(clocks.agree()), -0.1);
+  }
 }
 
 TEST(Consensus, clocks_without_messages_stay) {

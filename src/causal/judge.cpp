@@ -145,12 +145,14 @@ class Judge {
   PossibleTimes possible_;
 };
 
+constexpr std::int64_t k_unknown = -1;
+
 /// Figures of one location, to send to other processes.
 struct LocationFigures {
   LocationIndex location = k_none;
   std::uint64_t windows = 0, unbounded = 0;
   std::int64_t worst = 0, worst_time = 0, median = 0, outside = 0, outside_time = 0;
-  std::int64_t assumed = 0;
+  std::int64_t assumed = 0;  ///< k_unknown: unbounded
 };
 
 /// What is proved, with the intervals that follow from sessions without half-widths.
@@ -194,7 +196,8 @@ ClockBounds judge(const trace::Share& share, const ProvenIntervals& proven,
       }
     }
     own.push_back({l, of.windows, of.unbounded, of.worst_ticks, of.worst_time_ticks,
-                   of.median_ticks, of.outside_ticks, of.outside_time_ticks, if_so.worst_ticks});
+                   of.median_ticks, of.outside_ticks, of.outside_time_ticks,
+                   if_so.unbounded < if_so.windows ? if_so.worst_ticks : k_unknown});
   }
   std::vector<LocationFigures> all = gather_everywhere(share.team, own);
   std::sort(all.begin(), all.end(), [](const LocationFigures& a, const LocationFigures& b) {
@@ -211,7 +214,7 @@ ClockBounds judge(const trace::Share& share, const ProvenIntervals& proven,
     location.median_ticks = of.median;
     location.outside_ticks = of.outside;
     location.outside_time_ticks = of.outside_time;
-    if (assumed) location.assumed_ticks = of.assumed;
+    if (assumed && of.assumed != k_unknown) location.assumed_ticks = of.assumed;
   }
   bounds.rows = gather_everywhere(share.team, own_rows);
   std::stable_sort(bounds.rows.begin(), bounds.rows.end(),

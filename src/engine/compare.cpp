@@ -115,7 +115,8 @@ class Comparison {
   Result<CompareReport> run() {
     std::optional<engine::TruthFit> fit;
     if (truth_ != nullptr) {
-      TRY_ASSIGN(fit, merged<engine::TruthFit>([this] { return truth_fit(); }, nullptr));
+      const engine::TruthFit empty = truth_fit();
+      TRY_ASSIGN(fit, merged<engine::TruthFit>([&] { return empty; }, nullptr));
     }
     CompareReport report;
     const auto make = [&] { return fit ? engine::DifferenceSums(*fit) : engine::DifferenceSums(); };

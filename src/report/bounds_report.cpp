@@ -73,8 +73,8 @@ std::string mean_source_text(const ClockBounds& bounds) {
   if (bounds.mean_rate_source == "given") return "as given";
   const bool wall = bounds.clock_kind == "wall";
   if (bounds.least_mean_rate_ppm) {
-    return fmt::format("twice the {:.4g} ppm that the trace demands, more than {}",
-                       *bounds.least_mean_rate_ppm, wall ? "wall clocks" : "timers");
+    return fmt::format("twice the {:.4g} ppm that the trace demands at least, more than assumed",
+                       *bounds.least_mean_rate_ppm);
   }
   const bool given = bounds.clock_kind_source == "given";
   return wall    ? given ? "wall clocks, as given" : "wall clocks, by their stamps"
