@@ -20,5 +20,6 @@ void set_processes(Team& all) {
   first = all.rank() == 0;
 }
 bool speaks() { return first; }
+void fall_silent() { first = false; }
 
 }  // namespace entrain::cli

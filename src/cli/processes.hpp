@@ -12,5 +12,8 @@ void set_processes(Team& team);
 
 /// True in the process that speaks for all: the others print nothing.
 bool speaks();
+/// From now on this process does not speak: all is said, and only MPI has to end. A launcher that
+/// saw another process end may stop this one then. From any thread.
+void fall_silent();
 
 }  // namespace entrain::cli

@@ -166,7 +166,10 @@ int main(int argc, char** argv) {
         "start one, or build it where MPI is found");
     return k_exit_failure;
   }
-  if (const auto exit_code = run_guarded(argc, argv)) return *exit_code;
+  if (const auto exit_code = run_guarded(argc, argv)) {
+    fall_silent();
+    return *exit_code;
+  }
   mpi.abandon(k_exit_failure);
   return k_exit_failure;
 }
