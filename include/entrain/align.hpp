@@ -42,7 +42,7 @@ struct StampRange {
 /// process, a thread, a host. All members but the name may be left out.
 struct Clock {
   std::string name{};  ///< for reports; no two clocks have the same
-  std::string kind{};  ///< "timer", "wall", or "": as CheckOptions say
+  std::string kind{};  ///< "timer", "wall", or "": unknown; see CheckOptions::clock_prior
   std::string
       domain{};  ///< clocks of equal domains are known to be one physical clock; "": unknown
   std::string process{};  ///< those of equal processes are in one process; "": in one of its own

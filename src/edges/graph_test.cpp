@@ -39,7 +39,7 @@ EdgeGraph made(const Clocks& clocks, const EdgeList& list, const MuTicks& mu = {
   return graph_of(definitions_of(clocks), list.view(), mu, 2, nullptr).value();
 }
 
-TEST(GraphOfEdges, HasANodePerStampAndLeavesOutEdgesInsideAClock) {
+TEST(GraphOfEdges, has_a_node_per_stamp_and_leaves_out_edges_inside_a_clock) {
   const Clocks clocks = clocks_named({"a", "b", "c"});
   const EdgeGraph result = made(clocks, one_way());
   EXPECT_THAT(result.graph.stamp, ElementsAre(100, 200, 400, 90, 300));
@@ -50,7 +50,7 @@ TEST(GraphOfEdges, HasANodePerStampAndLeavesOutEdgesInsideAClock) {
   EXPECT_EQ(count_of(result.left_out, "edges_inside_a_clock"), 1u);
 }
 
-TEST(GraphOfEdges, TakesTheLargerOneOfDelayAndMu) {
+TEST(GraphOfEdges, takes_the_larger_one_of_delay_and_mu) {
   EdgeList list = one_way();
   list.min_delay = {5, 0, 25, 0};
   const MuTicks mu{10, 10, 10};
@@ -60,7 +60,7 @@ TEST(GraphOfEdges, TakesTheLargerOneOfDelayAndMu) {
   EXPECT_THAT(least, ElementsAre(10, 10, 25));  // by receive, then send
 }
 
-TEST(GraphOfEdges, OrdersScansByRankAndLeavesOutInstancesWithoutPairs) {
+TEST(GraphOfEdges, orders_scans_by_rank_and_leaves_out_instances_without_pairs) {
   EdgeList list;
   list.members = {{2, 0, 10}, {1, 1, 20}, {0, 2, 30}, {2, 0, 40},
                   {1, 1, 50}, {0, 2, 60}, {1, 0, 70}, {1, 0, 80}};
@@ -78,7 +78,7 @@ TEST(GraphOfEdges, OrdersScansByRankAndLeavesOutInstancesWithoutPairs) {
   EXPECT_EQ(back.instances[0].kind, EdgeKind::scan);
 }
 
-TEST(TraceOfClocks, KnowsDomainsProcessesAndMachines) {
+TEST(TraceOfClocks, knows_domains_processes_and_machines) {
   Clocks clocks = clocks_named({"7", "8", "12"});
   clocks.clocks[0].machine = clocks.clocks[2].machine = "m";
   clocks.clocks[1].domain = clocks.clocks[2].domain = "d";
@@ -89,7 +89,7 @@ TEST(TraceOfClocks, KnowsDomainsProcessesAndMachines) {
   EXPECT_EQ(definitions.locations[2].id, 12u);
 }
 
-TEST(CheckOfEdges, NamesWhatIsWrong) {
+TEST(CheckOfEdges, names_what_is_wrong) {
   const Clocks clocks = clocks_named({"a", "b", "c"});
   const auto complaint = [&](const EdgeList& list) {
     const auto checked = check(clocks, list.view(), 2);

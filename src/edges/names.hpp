@@ -46,7 +46,7 @@ class Names {
   }
   static std::uint64_t key_of(std::string_view name) {
     std::uint64_t key = 0;
-    std::memcpy(&key, name.data(), name.size());
+    if (!name.empty()) std::memcpy(&key, name.data(), name.size());
     return key;
   }
 

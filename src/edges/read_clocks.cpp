@@ -64,6 +64,14 @@ class ClockTables {
     }
     Clock& clock = clocks_.clocks[number];
     const bool session = !cells[k_session_time].empty(), flush = !cells[k_flush_begin].empty();
+    for (const std::size_t column : {k_offset, k_half_width, k_round_trip}) {
+      if (!session && !cells[column].empty()) {
+        return refuse(problem, column, "a session needs a time, too");
+      }
+    }
+    if (!flush && !cells[k_flush_end].empty()) {
+      return refuse(problem, k_flush_end, "a flush needs a begin, too");
+    }
     if (!session && !flush && std::exchange(described_[number], 1) != 0) {
       return refuse(problem, k_clock, fmt::format("clock {} is described twice", clock.name));
     }

@@ -34,7 +34,7 @@ class ReadEdges : public testing::Test {
   Clocks clocks_;
 };
 
-TEST_F(ReadEdges, NumbersClocksBeforeWordsAndByValue) {
+TEST_F(ReadEdges, numbers_clocks_before_words_and_by_value) {
   const EdgeTable table = read(
       "cause_clock,cause_time,effect_clock,effect_time,min_delay,kind\n"
       "b,1,10,2,,\n9,3,a long name,4,7,rpc\n");
@@ -46,7 +46,7 @@ TEST_F(ReadEdges, NumbersClocksBeforeWordsAndByValue) {
 }
 
 /// The same instance in the ways in which a table can write it.
-TEST_F(ReadEdges, TakesMembersOfInstancesInEveryForm) {
+TEST_F(ReadEdges, takes_members_of_instances_in_every_form) {
   for (const char* text :
        {"cause_clock,cause_time,effect_clock,effect_time,kind,instance,role\n"
         "a,1,,,n_to_n,x,begin\nb,2,,,,x,begin\n,,a,5,,x,end\n,,b,6,,x,end\n",
@@ -73,7 +73,7 @@ TEST_F(ReadEdges, TakesMembersOfInstancesInEveryForm) {
   }
 }
 
-TEST_F(ReadEdges, OrdersScansByRank) {
+TEST_F(ReadEdges, orders_scans_by_rank) {
   const EdgeTable table =
       read("clock,begin,end,instance,kind,rank\na,1,9,s,scan,2\nb,2,8,s,scan,0\nc,3,7,s,scan,1\n");
   EXPECT_EQ(table.list.members[0].time, 2u);
@@ -81,7 +81,7 @@ TEST_F(ReadEdges, OrdersScansByRank) {
   EXPECT_EQ(table.list.members[5].time, 9u);
 }
 
-TEST_F(ReadEdges, ReadsWhatIsKnownOfClocks) {
+TEST_F(ReadEdges, reads_what_is_known_of_clocks) {
   const std::vector<std::filesystem::path> files{
       put("clock,kind,domain,machine,resolution_hz,first,last,time,offset,half_width,round_trip,"
           "kept,flush_begin,flush_end\n"

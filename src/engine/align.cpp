@@ -36,6 +36,16 @@ Result<void> check_options(const CheckOptions& options) {
   return {};
 }
 
+/// Of clocks that differ, what is assumed of wall clocks, since that is less.
+ClockKind kind_of(const Clocks& clocks) {
+  ClockKind kind = ClockKind::automatic;
+  for (const Clock& clock : clocks.clocks) {
+    if (clock.kind == "wall") return ClockKind::wall;
+    if (clock.kind == "timer") kind = ClockKind::timer;
+  }
+  return kind;
+}
+
 }  // namespace
 
 Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
@@ -58,11 +68,13 @@ Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const Al
   input.given.graph = std::move(made.graph);
   input.given.exchanges = edges::exchanges_of(clocks);
   input.left_out = std::move(made.left_out);
+  input.kind = kind_of(clocks);
   return input;
 }
 
 Result<Alignment> align(AlignInput input, const AlignOptions& options, Progress* progress) {
-  const CheckOptions& check = options.check;
+  CheckOptions check = options.check;
+  if (check.clock_prior.kind == ClockKind::automatic) check.clock_prior.kind = input.kind;
   Alignment result;
   AlignReport& report = result.report;
   session::Workers workers(check.threads);

@@ -16,7 +16,8 @@ namespace entrain::engine {
 /// Clocks and edges in the form that causal/ works on; they are not needed afterwards.
 struct AlignInput {
   GivenTrace given;
-  Counters left_out;  ///< as AlignReport
+  Counters left_out;                      ///< as AlignReport
+  ClockKind kind = ClockKind::automatic;  ///< of the clocks, if they say it
 };
 
 /// Checks clocks and edges and takes them over. Errors: those of edges::check() and

@@ -45,18 +45,27 @@ Result<void> check_files(const AlignFiles& files) {
   return {};
 }
 
-/// The result of an earlier call may be replaced, and nothing else.
-Result<void> may_replace(const fs::path& existing) {
-  std::error_code none;
-  if (fs::is_directory(existing, none) &&
-      (fs::is_empty(existing, none) || file_exists(existing / k_maps))) {
-    return {};
-  }
-  return fail(ErrorKind::output,
-              fmt::format("{} is no result of align and is not replaced", existing.string()));
+/// The result of an earlier call may be replaced, with the table that it mapped, and nothing else.
+ReplaceRule replace_rule(bool force, const fs::path& applied) {
+  if (!force) return {};
+  return [table = applied.filename()](const fs::path& existing) -> Result<void> {
+    std::error_code error;
+    fs::path foreign = fs::is_directory(existing, error) ? fs::path() : existing;
+    for (fs::directory_iterator it(existing, error), end; !error && it != end;
+         it.increment(error)) {
+      const fs::path name = it->path().filename();
+      const bool own =
+          name == k_maps || name == "bounds.csv" || name == "report.json" || name == table;
+      if (!own) foreign = it->path();
+    }
+    if (!error && foreign.empty()) return {};
+    return fail(
+        ErrorKind::output,
+        fmt::format("{} is not replaced, because {} is no part of a result of align; remove "
+                    "it or choose another folder",
+                    existing.string(), foreign.empty() ? existing.string() : foreign.string()));
+  };
 }
-
-ReplaceRule replace_rule(bool force) { return force ? ReplaceRule(may_replace) : ReplaceRule(); }
 
 Result<void> put(const fs::path& path, std::string_view text) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
@@ -85,7 +94,7 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
                                   const AlignTexts& texts, Progress* progress) {
   TRY(check_files(files));
   if (!files.output.empty()) {
-    TRY(StagedDirectory::check(files.output, replace_rule(files.force)));
+    TRY(StagedDirectory::check(files.output, replace_rule(files.force, files.apply)));
   }
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::vector<fs::path> tables, clock_files(files));
@@ -102,7 +111,7 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
   result.report.notes = std::move(notes);
   if (files.output.empty()) return std::move(result.report);
   TRY_ASSIGN(StagedDirectory folder,
-             StagedDirectory::create(files.output, replace_rule(files.force)));
+             StagedDirectory::create(files.output, replace_rule(files.force, files.apply)));
   result.report.output = files.output.string();
   TRY(put(folder.path() / k_maps, edges::maps_csv(clocks, result.maps)));
   if (!files.apply.empty()) {

@@ -18,6 +18,11 @@ namespace {
 struct Worst {
   std::int64_t margin = std::numeric_limits<std::int64_t>::max();
   NodeIndex send = k_none, receive = k_none;
+
+  /// Also where no margin could be larger, the first one counts.
+  void take(const Worst& other) {
+    if (other.send != k_none && (send == k_none || other.margin < margin)) *this = other;
+  }
 };
 
 /// The counts of a part of the graph.
@@ -29,7 +34,7 @@ struct Counts {
   void add(const Counts& other) {
     for (std::size_t k = 0; k < k_edge_kinds; ++k) {
       of[k] += other.of[k];
-      if (other.worst[k].margin < worst[k].margin) worst[k] = other.worst[k];
+      worst[k].take(other.worst[k]);
     }
     inside += other.inside;
   }
@@ -81,7 +86,7 @@ class Counter {
     if (!domains_.trivial() && domains_.of[graph_.location_of(edge.send)] == domains_.of[to]) {
       counts.inside += one;
     }
-    if (margin < counts.worst[kind].margin) counts.worst[kind] = {margin, edge.send, edge.receive};
+    counts.worst[kind].take({margin, edge.send, edge.receive});
   }
 
   void add(const match::Exchange& exchange, Counts& counts) const {
@@ -130,7 +135,7 @@ void fill_kinds(const Counter& counter, const Counts& counts, CheckReport& repor
     edges.violations = of.violations;
     edges.below_latency = of.below_latency;
     edges.equal = of.equal;
-    if (of.count > 0) {
+    if (counts.worst[k].send != k_none) {
       const Worst& worst = counts.worst[k];
       edges.worst = {worst.margin, counter.end(worst.send), counter.end(worst.receive)};
     }

@@ -174,6 +174,7 @@ Result<void> Reader::csv_rows(const Piece& piece, const RowFunction& row) const 
   Problem refused;
   std::uint64_t line = piece.line;
   for (std::size_t at = piece.begin; at < piece.end;) {
+    refused.column = Problem::k_whole_row;
     CsvRow csv({buffer_.data() + at, piece.end - at});
     std::string_view field;
     std::size_t count = 0;

@@ -53,23 +53,23 @@ class ReaderTest : public testing::Test {
   TempFolder folder_;
 };
 
-TEST_F(ReaderTest, TakesColumnsInAnyOrderAndIgnoresOthers) {
+TEST_F(ReaderTest, takes_columns_in_any_order_and_ignores_others) {
   EXPECT_THAT(read("c,x,a\n1,2,3\n"), ElementsAre("2: 3||1"));
 }
 
-TEST_F(ReaderTest, TakesQuotesLineEndsAndEmptyLinesAsRfc4180Does) {
+TEST_F(ReaderTest, takes_quotes_line_ends_and_empty_lines_as_rfc4180_does) {
   EXPECT_THAT(read("\xEF\xBB\xBF"
                    "a,\"b\",c\r\n\"x, \"\"y\"\"\",\"two\r\nlines\",z\r\n\r\n,,\n1,2,3"),
               ElementsAre("2: x, \"y\"|two\r\nlines|z", "5: ||", "6: 1|2|3"));
 }
 
-TEST_F(ReaderTest, TakesJsonLines) {
+TEST_F(ReaderTest, takes_json_lines) {
   EXPECT_THAT(read("{\"b\": 17, \"a\": \"\\u00e9\\\"\", \"x\": {\"y\": [1]}}\n\n"
                    "{\"a\": null, \"c\": true , \"b\": -1.5e3}\r\n"),
               ElementsAre("1: \xC3\xA9\"|17|", "3: |-1.5e3|true"));
 }
 
-TEST_F(ReaderTest, ReadsPiecesOfLargeTablesInOrder) {
+TEST_F(ReaderTest, reads_pieces_of_large_tables_in_order) {
   std::string text = "a,b,c\n";
   std::vector<std::string> expected;
   for (int i = 0; i < 300'000; ++i) {
@@ -80,7 +80,7 @@ TEST_F(ReaderTest, ReadsPiecesOfLargeTablesInOrder) {
   EXPECT_EQ(rows.back(), "600000: 299999|a long\nfield with a line end|1");
 }
 
-TEST_F(ReaderTest, NamesLineAndColumnOfDamage) {
+TEST_F(ReaderTest, names_line_and_column_of_damage) {
   EXPECT_THAT(read(""), ElementsAre(HasSubstr(" is empty")));
   EXPECT_THAT(read("a,a\n"), ElementsAre(", line 1, column a: stands twice in the header"));
   EXPECT_THAT(read("a,b\n1,2\n1,2,3\n"),
@@ -96,7 +96,7 @@ TEST_F(ReaderTest, NamesLineAndColumnOfDamage) {
   EXPECT_THAT(read("{\"a\": \"\xFF\"}\n"), ElementsAre(", line 1: the line is no UTF-8"));
 }
 
-TEST(Values, SayWhyTheyAreNone) {
+TEST(Values, say_why_they_are_none) {
   std::string why;
   std::uint64_t ticks = 0;
   EXPECT_TRUE(parse_ticks("9223372036854775807", ticks, why));

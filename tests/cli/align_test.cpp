@@ -32,7 +32,7 @@ class AlignTool : public testing::Test {
   TempFolder folder_;
 };
 
-TEST_F(AlignTool, GivesTheMapsOfTheArchive) {
+TEST_F(AlignTool, gives_the_maps_of_the_archive) {
   ASSERT_EQ(run_tool({"edges", example("lulesh-8"), "-o", at("e.csv")}).exit_code, 0);
   const ChildOutcome outcome = run_tool({"align", at("e.csv"), "-o", at("out"), "--json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
@@ -45,7 +45,7 @@ TEST_F(AlignTool, GivesTheMapsOfTheArchive) {
   EXPECT_FALSE(fs::exists(at("out") + "/bounds.csv"));
 }
 
-TEST_F(AlignTool, MapsATableAndKeepsTheRestOfIt) {
+TEST_F(AlignTool, maps_a_table_and_keeps_the_rest_of_it) {
   // b is 50 ticks late: messages take 10 ticks both ways.
   std::string edges = "cause_clock,cause_time,effect_clock,effect_time\n";
   for (int t = 1000; t < 101'000; t += 2000) {
@@ -62,7 +62,46 @@ TEST_F(AlignTool, MapsATableAndKeepsTheRestOfIt) {
   EXPECT_THAT(text_of(at("out") + "/bounds.csv"), HasSubstr("location,local_ticks"));
 }
 
-TEST_F(AlignTool, RefusesBadTablesInOneSentence) {
+TEST_F(AlignTool, counts_the_largest_margin_that_there_is) {
+  const std::string edges =
+      "cause_clock,cause_time,effect_clock,effect_time\n"
+      "a,0,b,9223372036854775807\n";
+  const ChildOutcome outcome =
+      run_tool({"align", put("e.csv", edges), "--presync", "none", "--json"});
+  const Json report = json_of(outcome);
+  EXPECT_EQ(report["before"]["edges"]["p2p"]["count"], 1) << outcome.summary();
+  EXPECT_EQ(report["before"]["edges"]["p2p"]["worst"]["receive"]["process"], "b");
+}
+
+TEST_F(AlignTool, replaces_results_of_its_own_only) {
+  const std::string table =
+      put("e.csv", "cause_clock,cause_time,effect_clock,effect_time\na,1,b,2\n");
+  ASSERT_EQ(run_tool({"align", table, "-o", at("out")}).exit_code, 0);
+  EXPECT_EQ(run_tool({"align", table, "-o", at("out"), "--force"}).exit_code, 0);
+  put("out/notes.txt", "mine");
+  expect_refusal(run_tool({"align", table, "-o", at("out"), "--force"}), "notes.txt is no part of");
+  EXPECT_EQ(text_of(at("out/notes.txt")), "mine");
+}
+
+TEST_F(AlignTool, takes_the_kind_of_clocks_from_their_table) {
+  std::string edges = "cause_clock,cause_time,effect_clock,effect_time\n";
+  for (int t = 1000; t < 101'000; t += 2000) {
+    edges += "a," + std::to_string(t) + ",b," + std::to_string(t + 60) + "\n";
+    edges += "b," + std::to_string(t + 950) + ",a," + std::to_string(t + 1010) + "\n";
+  }
+  const std::string table = put("e.csv", edges);
+  const std::string clocks = put("c.csv", "clock,kind\na,\nb,wall\n");
+  const auto kind_told = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"align", table, "--clocks", clocks, "--bounds", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Json report = json_of(run_tool(words));
+    return report["bounds"]["clock_kind"].get<std::string>();
+  };
+  EXPECT_EQ(kind_told({}), "wall");
+  EXPECT_EQ(kind_told({"--clock-kind", "timer"}), "timer");
+}
+
+TEST_F(AlignTool, refuses_bad_tables_in_one_sentence) {
   const std::string head = "cause_clock,cause_time,effect_clock,effect_time\n";
   const std::vector<std::pair<std::string, std::string>> tables{
       {"", "is empty"},
@@ -91,7 +130,7 @@ TEST_F(AlignTool, RefusesBadTablesInOneSentence) {
   }
 }
 
-TEST_F(AlignTool, RefusesBadClocksInOneSentence) {
+TEST_F(AlignTool, refuses_bad_clocks_in_one_sentence) {
   const std::string edges =
       put("e.csv", "cause_clock,cause_time,effect_clock,effect_time\na,1,b,2\n");
   const std::vector<std::pair<std::string, std::string>> tables{
@@ -111,12 +150,13 @@ TEST_F(AlignTool, RefusesBadClocksInOneSentence) {
   }
 }
 
-TEST_F(AlignTool, WritesNothingOverOtherFiles) {
+TEST_F(AlignTool, writes_nothing_over_other_files) {
   const std::string edges =
       put("e.csv", "cause_clock,cause_time,effect_clock,effect_time\na,1,b,2\n");
   fs::create_directory(at("mine"));
   put("mine/file", "x");
-  expect_refusal(run_tool({"align", edges, "-o", at("mine"), "--force"}), "is no result of align");
+  expect_refusal(run_tool({"align", edges, "-o", at("mine"), "--force"}),
+                 "is no part of a result of align");
   expect_refusal(run_tool({"edges", example("lulesh-8"), "-o", edges}), "exists");
   expect_refusal(run_tool({"align", edges, "--apply", edges}), "are of use together only");
   const std::string table = put("t.csv", "t,c\n1,z\n");
