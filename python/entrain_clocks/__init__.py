@@ -80,11 +80,13 @@ def _bounds(columns):
     """Per location, in their order, an array of _BOUND."""
     location, *values = columns
     result = {}
-    for one in dict.fromkeys(location.tolist()):
-        rows = _np.empty(int((location == one).sum()), dtype=_BOUND)
+    # Rows of a location stand together.
+    firsts = _np.flatnonzero(_np.diff(location, prepend=location[:1] - 1))
+    for first, end in zip(firsts, [*firsts[1:], len(location)]):
+        rows = _np.empty(end - first, dtype=_BOUND)
         for name, column in zip(_BOUND.names, values):
-            rows[name] = column[location == one]
-        result[one] = rows
+            rows[name] = column[first:end]
+        result[int(location[first])] = rows
     return result
 
 
@@ -213,10 +215,12 @@ class Alignment:
         """Times of a table: int64 of shape (rows,) from its columns ``clock`` and ``time``."""
         names, stamps = _np.asarray(table[clock]), _ticks(table[time], time)
         result = _np.empty_like(stamps)
-        for name in set(names.tolist()):
+        kinds, number = _np.unique(names, return_inverse=True)
+        order = _np.argsort(number, kind="stable")
+        ends = _np.cumsum(_np.bincount(number, minlength=len(kinds)))
+        for name, here in zip(kinds.tolist(), _np.split(order, ends[:-1])):
             if name not in self.maps:
                 raise ValueError(f"there is no clock {name!r}")
-            here = names == name
             result[here] = self.maps[name](stamps[here])
         return result
 
@@ -234,11 +238,25 @@ def _column(table, name):
     return table[name] if name in table else None
 
 
+def _refuse(table, what, columns):
+    """Columns that `entrain align` understands must not be passed over here."""
+    for name in columns:
+        if _column(table, name) is not None:
+            raise ValueError(f"the column {name} of {what} is not taken from Python; write the table "
+                             "to a file and give it to the command entrain align")
+
+
 def _clock_names(table, causes, effects):
     if table is not None:
         return list(dict.fromkeys(_np.asarray(_column(table, "clock")).tolist()))
     names = set(causes.tolist()) | set(effects.tolist())
-    return sorted(names, key=lambda name: (isinstance(name, str), name))
+    # As `entrain align` orders them: numbers first, by value.
+    return sorted(names, key=lambda name: (_number_of(name) is None, _number_of(name) or 0, str(name)))
+
+
+def _number_of(name):
+    text = str(name)
+    return int(text) if text.isascii() and text.isdigit() and str(int(text)) == text else None
 
 
 def _numbers(values, place):
@@ -291,9 +309,16 @@ def align(edges, clocks=None, sessions=None, *, resolution_hz=1_000_000_000, pre
 
     Returns an :class:`Alignment`.
     """
-    for name in ("cause_clock", "cause_time", "effect_clock", "effect_time"):
+    ends = ("cause_clock", "cause_time", "effect_clock", "effect_time")
+    for name in ends:
         if _column(edges, name) is None:
             raise ValueError(f"the edges have no column {name}")
+    _refuse(edges, "edges", ("instance", "role", "rank", "begin", "end", "sync"))
+    if clocks is not None:
+        _refuse(clocks, "clocks", ("process", "machine", "resolution_hz", "first", "last", "granule",
+                                   "corrected", "time", "flush_begin"))
+    if sessions is not None:
+        _refuse(sessions, "sessions", ("round_trip", "kept"))
     causes = _np.asarray(_column(edges, "cause_clock"))
     effects = _np.asarray(_column(edges, "effect_clock"))
     names = _clock_names(clocks, causes, effects)

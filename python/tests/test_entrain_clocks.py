@@ -29,6 +29,21 @@ def test_the_docstring_is_true():
     assert doctest.testmod(ec).failed == 0
 
 
+def test_columns_that_python_does_not_take_are_refused():
+    edges = late_clock()
+    with pytest.raises(ValueError, match="the column instance of edges"):
+        ec.align(edges | {"instance": np.arange(100)})
+    with pytest.raises(ValueError, match="the column resolution_hz of clocks"):
+        ec.align(edges, {"clock": ["a", "b"], "resolution_hz": [1, 1]})
+
+
+def test_clocks_stand_in_the_order_of_their_numbers():
+    edges = late_clock()
+    for column in ("cause_clock", "effect_clock"):
+        edges[column] = np.where(edges[column] == "a", "9", "10")
+    assert ec.align(edges).clocks == ["9", "10"]
+
+
 def test_check_reports_as_the_tool_does():
     report = ec.check(LULESH)
     tool = subprocess.run([os.environ["ENTRAIN_BINARY"], "check", "--json", LULESH],

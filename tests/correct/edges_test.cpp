@@ -42,13 +42,13 @@ void expect_same_maps(const fs::path& archive) {
   EXPECT_EQ(aligned->maps, expected->maps);
 }
 
-TEST(Edges, GiveTheMapsOfEveryExample) {
+TEST(Edges, give_the_maps_of_every_example) {
   const auto archives = archives_in(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces");
   EXPECT_GE(archives.size(), 6u);
   for (const fs::path& archive : archives) expect_same_maps(archive);
 }
 
-TEST(Edges, GiveTheMapsOfEverySharedTrace) {
+TEST(Edges, give_the_maps_of_every_shared_trace) {
   if (!fs::exists(ENTRAIN_SHARED_TRACES_DIR)) {
     std::cout << "skipped: " << ENTRAIN_SHARED_TRACES_DIR << " is not there\n";
     GTEST_SKIP();
@@ -60,7 +60,7 @@ TEST(Edges, GiveTheMapsOfEverySharedTrace) {
   }
 }
 
-TEST(Edges, ComeBackFromTablesOfBothForms) {
+TEST(Edges, come_back_from_tables_of_both_forms) {
   for (const fs::path& archive : archives_in(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces")) {
     SCOPED_TRACE(archive.string());
     const auto edges = engine::read_edges(archive, {}, nullptr);
@@ -86,7 +86,7 @@ TEST(Edges, ComeBackFromTablesOfBothForms) {
   }
 }
 
-TEST(Edges, DoNotDependOnThreads) {
+TEST(Edges, do_not_depend_on_threads) {
   const fs::path archive = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "allops-4";
   const auto edges = engine::read_edges(archive, {}, nullptr);
   ASSERT_TRUE(edges);
@@ -100,7 +100,7 @@ TEST(Edges, DoNotDependOnThreads) {
   EXPECT_EQ(a->report.after.violations, b->report.after.violations);
 }
 
-TEST(Edges, AreCountedAsTheCheckerCountsThem) {
+TEST(Edges, are_counted_as_the_checker_counts_them) {
   const fs::path archive = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "allops-4";
   CheckOptions options;
   options.init_finalize = true;
@@ -120,7 +120,7 @@ TEST(Edges, AreCountedAsTheCheckerCountsThem) {
   EXPECT_GT(report->violations, 0u);
 }
 
-TEST(Edges, AreWhatTheLibraryIsGiven) {
+TEST(Edges, are_what_the_library_is_given) {
   // Clock 1 is 50 ticks late: both ways take 10 ticks.
   Clocks clocks;
   clocks.clocks = {{.name = "a"}, {.name = "b"}};
