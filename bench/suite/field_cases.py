@@ -10,12 +10,14 @@ import json
 import math
 import re
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
 from .measuring import CannotRun, run_quietly
 
+SPANS = Path(__file__).resolve().parents[2] / "examples" / "align" / "spans.py"
 POINTS = "1000000"  # per location, more than any of these traces has
 VERDICTS = (0, 1, 3)
 
@@ -218,9 +220,28 @@ def sweep3d(field: Field, folder: Path) -> list[Row]:
     return rows
 
 
+def nezha(field: Field, folder: Path) -> list[Row]:
+    """Every file by itself, and all of them as one run."""
+    files = sorted(folder.glob("*.csv.gz"))
+    moves: dict[bool, float] = {True: 0, False: 0}
+    violations = 0
+    for chosen in [[file] for file in files] + [files]:
+        edges, out = field.fresh("edges.csv"), field.fresh("aligned")
+        edges.write_text(run_quietly([sys.executable, str(SPANS), *map(str, chosen)]))
+        violations += field.run("align", edges, "-o", out)["after"]["violations"]
+        with (out / "maps.csv").open(newline="") as lines:
+            for line in csv.DictReader(lines):
+                wrong = line["clock"].startswith("adservice")
+                moves[wrong] = max(moves[wrong], abs(int(line["offset"])) / 1e3)
+    return [Row("spans/nezha", "largest move of a clock that is right", moves[False], "us", 50),
+            Row("spans/nezha", "largest move of adservice, which is wrong", moves[True], "us"),
+            Row("spans/nezha", "violations after align", violations, "", 0)]
+
+
 CASES: dict[str, Callable[[Field, Path], list[Row]]] = {
     "sst-10": sst,
     "sst-10-nosessions": sst_without_sessions,
     "ping-pong": ping_pong,
     "sweep3d-4": sweep3d,
+    "spans/nezha": nezha,
 }
