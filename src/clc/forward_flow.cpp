@@ -84,7 +84,7 @@ std::optional<ForwardFlow::Outcome> ForwardFlow::run(Decimal9 gamma) {
     }
     stuck = any[1] != 0;
     if (stuck && !cycles_.tied.empty()) return std::nullopt;
-    if (stuck) break_circles();
+    if (stuck && !break_circles()) return std::nullopt;
   }
   Outcome outcome{.times = {}, .circles = circles_ > 0, .windows = windows()};
   outcome.times = finish();
@@ -230,25 +230,28 @@ bool ForwardFlow::owe_proposals(std::uint32_t component) {
 }
 
 /// Lets one location of every circle of locations that wait for each other go on. All members find
-/// the same circles.
-void ForwardFlow::break_circles() {
+/// the same circles. False if there is none.
+bool ForwardFlow::break_circles() {
   const NodeIndex count = NodeIndex{1} << std::min(circles_++ / 2, 10u);
   std::vector<LocationIndex> awaited(graph_.location_count(), k_none);
   for (const Wait& wait : gather_everywhere(team_, find_waits())) {
     if (awaited[wait.from] == k_none) awaited[wait.from] = wait.to;
   }
   std::vector<LocationIndex> seen_from(graph_.location_count(), k_none);
+  bool any = false;
   for (LocationIndex first = 0; first < awaited.size(); ++first) {
     LocationIndex l = first;
     for (; awaited[l] != k_none && seen_from[l] == k_none; l = awaited[l]) seen_from[l] = first;
     // A location that was met before on this way is on a circle.
     if (awaited[l] == k_none || seen_from[l] != first) continue;
+    any = true;
     const NodeIndex first_node = scheduler_->cursor()[l];
     const NodeIndex left = graph_.first_node[l + 1] - first_node;  // 0: of another member
     if (left == 0) continue;
     for (NodeIndex i = 0; i < std::min(count, left); ++i) forced_.push_back(first_node + i);
     scheduler_->force(l, std::min(count, left));
   }
+  return any;
 }
 
 /// For every location of this member that cannot go on, one that it waits for.

@@ -106,7 +106,7 @@ class ForwardFlow final : public ForwardSteps<ForwardFlow>, private Scheduler::O
   [[nodiscard]] bool all_known(NodeIndex ghost) const;
   void tell_demand(NodeIndex ghost, std::int64_t demand);
 
-  void break_circles();
+  bool break_circles();
   std::vector<Wait> find_waits();
   [[nodiscard]] LocationIndex awaited_by_ghost(NodeIndex ghost) const;
   [[nodiscard]] std::vector<TimeWindow> windows();
