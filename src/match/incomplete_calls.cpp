@@ -103,7 +103,7 @@ class CallNumbering {
     link();
     share_parents();
     pair();
-    for (std::uint32_t depth = 1; depth <= deepest_; ++depth) pass_numbers(depth);
+    for (std::size_t depth = 1; depth < by_depth_.size(); ++depth) pass_numbers(by_depth_[depth]);
     CallFates sum;
     for (const CallLink& link : links_) {
       if (!owns(link.caller.process)) continue;
@@ -216,7 +216,10 @@ class CallNumbering {
     std::vector<std::uint32_t> references;
     for (const AlignedSpace& space : spaces_) references.push_back(space.reference);
     links_ = link_callers(callers, share_partners(), references);
-    for (const CallLink& link : links_) deepest_ = std::max(deepest_, link.depth);
+    for (const CallLink& link : links_) {
+      if (link.depth >= by_depth_.size()) by_depth_.resize(link.depth + std::size_t{1});
+      by_depth_[link.depth].push_back(&link);
+    }
   }
   /// Per process, those it exchanges messages with and may be linked to. Collective.
   [[nodiscard]] std::vector<std::vector<Partner>> share_partners() const {
@@ -358,17 +361,17 @@ class CallNumbering {
   }
 
   /// Turns the places of calls among those of their parents into numbers of the reference's calls,
-  /// for callers of one depth. Collective.
-  void pass_numbers(std::uint32_t depth) {
+  /// for callers of one depth, whose parents have theirs. Collective.
+  void pass_numbers(std::span<const CallLink* const> links) {
     Parcels parcels(builder_.team().size());
     std::map<std::pair<Name, std::uint32_t>, bool> sent;
-    for (const CallLink& link : links_) {
-      if (link.depth != depth || !owns(link.parent)) continue;
-      const std::uint32_t owner = builder_.owner_of_process(link.caller.process);
-      if (std::exchange(sent[{parent_of(link), owner}], true)) continue;
-      const std::vector<std::uint32_t>& numbers = columns_.at(parent_of(link)).numbers;
+    for (const CallLink* const link : links) {
+      if (!owns(link->parent)) continue;
+      const std::uint32_t owner = builder_.owner_of_process(link->caller.process);
+      if (std::exchange(sent[{parent_of(*link), owner}], true)) continue;
+      const std::vector<std::uint32_t>& numbers = columns_.at(parent_of(*link)).numbers;
       parcels[owner].insert(parcels[owner].end(),
-                            {both(link.caller.space, link.parent), numbers.size()});
+                            {both(link->caller.space, link->parent), numbers.size()});
       parcels[owner].insert(parcels[owner].end(), numbers.begin(), numbers.end());
     }
     for (const auto& parcel : exchange(builder_.team(), std::move(parcels))) {
@@ -378,10 +381,10 @@ class CallNumbering {
         rest = rest.subspan(2 + rest[1]);
       }
     }
-    for (const CallLink& link : links_) {
-      if (link.depth != depth || !owns(link.caller.process)) continue;
-      const std::vector<std::uint32_t>& of_parent = parents_.at(parent_of(link)).numbers;
-      for (std::uint32_t& number : columns_.at(name_of(link)).numbers) {
+    for (const CallLink* const link : links) {
+      if (!owns(link->caller.process)) continue;
+      const std::vector<std::uint32_t>& of_parent = parents_.at(parent_of(*link)).numbers;
+      for (std::uint32_t& number : columns_.at(name_of(*link)).numbers) {
         if (number != k_none) number = of_parent[number];
       }
     }
@@ -393,7 +396,7 @@ class CallNumbering {
   std::map<std::uint32_t, Beside> beside_;  ///< per process of this member that calls
   std::map<Name, Column> columns_;          ///< of these
   std::vector<CallLink> links_;             ///< of all processes
-  std::uint32_t deepest_ = 0;
+  std::vector<std::vector<const CallLink*>> by_depth_;
   std::map<Name, Parent> parents_;  ///< of columns of this member
   std::map<Name, CallFates> fates_;
 };

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -135,8 +135,7 @@ class Habits {
 
 /// Per kind: true if it is hardly ever common where it occurs, as what a program does once in a
 /// while. Its place says nothing of the operations around it.
-std::vector<bool> find_occasional(std::span<const std::uint32_t> kinds) {
-  const Habits habits(kinds);
+std::vector<bool> find_occasional(std::span<const std::uint32_t> kinds, const Habits& habits) {
   std::vector<std::uint32_t> times, uncommon;
   Recent recent = k_nothing;
   for (const std::uint32_t kind : kinds) {
@@ -153,12 +152,11 @@ std::vector<bool> find_occasional(std::span<const std::uint32_t> kinds) {
   return occasional;
 }
 
-/// The same as find_routine() where no kind is occasional; so many more operations are of such
-/// kinds.
-Routine find_steady_routine(std::span<const std::uint32_t> kinds, std::uint64_t occasional) {
+/// The routine of operations of which none is occasional; so many more are.
+Routine find_steady_routine(std::span<const std::uint32_t> kinds, const Habits& habits,
+                            std::uint64_t occasional) {
   const std::uint64_t all = kinds.size() + occasional;
   if (occasional * k_unusual > all) return {};
-  const Habits habits(kinds);
   Routine routine;
   std::uint64_t unusual = occasional, unclear = 0;
   Recent recent = k_nothing;
@@ -184,39 +182,46 @@ Routine find_steady_routine(std::span<const std::uint32_t> kinds, std::uint64_t 
   return routine;
 }
 
-/// The routine of the operations that are not of these kinds.
-Routine find_routine_without(std::span<const std::uint32_t> kinds,
-                             const std::vector<bool>& left_out, std::uint64_t occasional) {
-  std::vector<std::uint32_t> places, steady;
-  for (std::uint32_t at = 0; at < kinds.size(); ++at) {
-    if (left_out[kinds[at]]) continue;
-    places.push_back(at);
-    steady.push_back(kinds[at]);
+/// Some of the operations of a process.
+struct Operations {
+  std::vector<std::uint32_t> kinds;
+  std::vector<std::uint32_t> places;  ///< among all
+
+  /// Leaves out those of some kinds.
+  void leave_out(const std::vector<bool>& left_out) {
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      if (left_out[kinds[k]]) continue;
+      kinds[kept] = kinds[k];
+      places[kept++] = places[k];
+    }
+    kinds.resize(kept);
+    places.resize(kept);
   }
-  Routine routine = find_steady_routine(steady, occasional);
-  for (Missing& one : routine.missing) one.before = places[one.before];
+};
+
+Routine routine_of(Operations operations) {
+  const std::size_t all = operations.kinds.size();
+  std::optional<Habits> habits(operations.kinds);
+  operations.leave_out(find_occasional(operations.kinds, *habits));
+  if (operations.kinds.size() < all) habits.emplace(operations.kinds);
+  Routine routine = find_steady_routine(operations.kinds, *habits, all - operations.kinds.size());
+  for (Missing& one : routine.missing) one.before = operations.places[one.before];
   return routine;
 }
 
 }  // namespace
 
 Routine find_routine(std::span<const std::uint32_t> kinds, const std::vector<bool>& calls) {
-  const std::vector<bool> occasional = find_occasional(kinds);
-  const auto number =
-      std::count_if(kinds.begin(), kinds.end(), [&](std::uint32_t k) { return occasional[k]; });
-  Routine routine = find_routine_without(kinds, occasional, static_cast<std::uint64_t>(number));
+  Operations operations{{kinds.begin(), kinds.end()}, std::vector<std::uint32_t>(kinds.size())};
+  std::iota(operations.places.begin(), operations.places.end(), 0u);
+  Routine routine = routine_of(operations);
   if (routine.is_reliable) return routine;
   // Calls may follow a rhythm of their own.
-  std::vector<std::uint32_t> messages;
-  std::copy_if(kinds.begin(), kinds.end(), std::back_inserter(messages),
-               [&](std::uint32_t kind) { return !calls[kind]; });
-  if (messages.size() == kinds.size() || messages.empty()) return routine;
-  std::vector<bool> left_out = find_occasional(messages);
-  left_out.resize(calls.size());
-  const auto rest =
-      std::count_if(messages.begin(), messages.end(), [&](std::uint32_t k) { return left_out[k]; });
-  for (std::size_t k = 0; k < calls.size(); ++k) left_out[k] = left_out[k] || calls[k];
-  return find_routine_without(kinds, left_out, static_cast<std::uint64_t>(rest));
+  operations.leave_out(calls);
+  const std::size_t messages = operations.kinds.size();
+  if (messages == kinds.size() || messages == 0) return routine;
+  return routine_of(std::move(operations));
 }
 
 }  // namespace entrain::match

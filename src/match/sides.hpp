@@ -54,8 +54,7 @@ struct ProcessSides {
   Sides sends, receives;
   bool has_routine = false;
   std::vector<MissingMessage> missing;
-  /// The blocking collective calls per communicator: `ends`, `posted`, `numbers`, `pauses`,
-  /// `total`, `kinds` and `evidence` only.
+  /// The blocking collective calls per communicator, without traits.
   std::map<std::uint32_t, ChannelSide> calls;
   /// Per communicator: stamps of the next operations after calls that are missing, in order.
   std::map<std::uint32_t, std::vector<std::uint64_t>> missing_calls;

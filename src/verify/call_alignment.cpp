@@ -155,11 +155,11 @@ class CallAligner {
     find_links();
     exchange_rows();
     couple();
-    std::uint32_t most_hops = 0;
-    for (const auto& [space, links] : links_) {
-      for (const auto& [process, link] : links) most_hops = std::max(most_hops, link.hops);
-    }
-    for (std::uint32_t hops = 1; hops <= most_hops; ++hops) follow(hops);
+    std::map<std::uint32_t, std::vector<Follower>> by_hops;
+    for_links([&](SpaceIndex space, std::uint32_t process, const CallLink& link) {
+      by_hops[link.hops].push_back({space, process, link.next});
+    });
+    for (const auto& [hops, followers] : by_hops) follow(followers);
     callers_.assign(references_.size(), 0);
     for (Outline& outline : outlines_) number(outline);
     share_.team.reduce(Team::Reduction::sum, callers_);
@@ -173,6 +173,11 @@ class CallAligner {
  private:
   /// (space, process)
   using Name = std::pair<SpaceIndex, std::uint32_t>;
+  /// A caller that couples with the process `next`.
+  struct Follower {
+    SpaceIndex space = k_none;
+    std::uint32_t process = k_none, next = k_none;
+  };
 
   /// True if the processes without gaps call alike on every communicator. Collective.
   [[nodiscard]] bool agree_without_gaps(std::span<const Outline> outlines) const {
@@ -364,20 +369,18 @@ class CallAligner {
     }
   }
 
-  /// Replaces the numbers of callers so many hops from the reference, which are among the calls of
-  /// the next process, by those of the reference's calls. Collective.
-  void follow(std::uint32_t hops) {
+  /// Replaces the numbers of these callers, which are among the calls of the next process, by those
+  /// of the reference's calls, which that process knows. Collective.
+  void follow(std::span<const Follower> followers) {
     std::vector<NumbersParcel> parcels(share_.team.size());
     std::set<std::pair<Name, std::uint32_t>> sent;
-    for_links([&](SpaceIndex space, std::uint32_t process, const CallLink& link) {
+    for (const auto& [space, process, next] : followers) {
       const std::uint32_t owner = places_.owner(process);
-      const Name next = {space, link.next};
-      if (link.hops != hops || !owns(link.next) || !sent.insert({next, owner}).second) return;
-      const std::vector<std::uint32_t>& numbers = own_.at(next).numbers;
-      parcels[owner].heads.push_back(
-          {space, link.next, static_cast<std::uint32_t>(numbers.size())});
+      if (!owns(next) || !sent.insert({{space, next}, owner}).second) continue;
+      const std::vector<std::uint32_t>& numbers = own_.at({space, next}).numbers;
+      parcels[owner].heads.push_back({space, next, static_cast<std::uint32_t>(numbers.size())});
       parcels[owner].numbers.insert(parcels[owner].numbers.end(), numbers.begin(), numbers.end());
-    });
+    }
     exchange_part(share_.team, parcels, &NumbersParcel::heads);
     exchange_part(share_.team, parcels, &NumbersParcel::numbers);
     std::map<Name, std::span<const std::uint32_t>> numbers;
@@ -388,13 +391,13 @@ class CallAligner {
         rest = rest.subspan(head.calls);
       }
     }
-    for_links([&](SpaceIndex space, std::uint32_t process, const CallLink& link) {
-      if (link.hops != hops || !owns(process)) return;
-      const std::span<const std::uint32_t> of_next = numbers.at({space, link.next});
+    for (const auto& [space, process, next] : followers) {
+      if (!owns(process)) continue;
+      const std::span<const std::uint32_t> of_next = numbers.at({space, next});
       for (std::uint32_t& number : own_.at({space, process}).numbers) {
         if (number != k_none) number = of_next[number];
       }
-    });
+    }
   }
 
   /// Gives the calls of a process their numbers.

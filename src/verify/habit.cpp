@@ -77,6 +77,7 @@ class Finder {
     seldom_ = apart_;
     note_all();
     find_seldom();
+    if (seldom_ == apart_) return;
     next_ = {};
     note_all();
   }

@@ -68,9 +68,15 @@ TEST(SamePairs, of_recorded_truths) {
 }
 
 TEST(SamePairs, in_lockstep) {
-  for (const bool both_ways : {false, true}) {
-    const trace::Trace complete =
-        lockstep({.processes = 3, .rounds = 2000, .both_ways = both_ways});
+  // Calls are compared along ways over one other process to the reference.
+  const LockstepPlan plans[] = {
+      {.processes = 3, .rounds = 2000},
+      {.processes = 3, .rounds = 2000, .both_ways = true},
+      {.processes = 5, .rounds = 1500, .both_ways = true, .rounds_per_call = 10},
+      {.processes = 5, .rounds = 1500, .both_ways = true, .rounds_per_call = 1},
+      {.processes = 4, .rounds = 1500, .rounds_per_call = 3}};
+  for (const LockstepPlan& plan : plans) {
+    const trace::Trace complete = lockstep(plan);
     for (const DropOptions& loss : losses(1)) {
       const auto dropped = sim::drop(complete, loss);
       ASSERT_TRUE(dropped);
