@@ -37,11 +37,11 @@ static_assert(std::atomic<State>::is_always_lock_free, "used in signal handlers"
 
 std::array<Slot, k_slots> slots;
 
-struct Result {
+struct Finished {
   std::atomic<bool> known{false};
   PathText path{};
 };
-Result result;
+Finished result;
 
 bool copy_path(const std::filesystem::path& from, PathText& to) {
   const std::string& text = from.native();
