@@ -12,7 +12,7 @@ LIGHT_S, HEAVY_S = 3e-7, 2e-5  # mean of what comes on top of the latency
 SPARSE, MEDIUM, DENSE = 0.01, 0.08, 0.25  # share of the events that take part in communication
 # Communication events per process and iteration, about: what a run of a wanted length needs.
 EVENTS_PER_ITERATION = {"ring": 6.0, "stencil2d": 7.8, "allreduce": 1.7, "master-worker": 3.5,
-                        "mixed": 6.2}
+                        "mixed": 6.2, "pipeline": 1.75}
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,18 @@ class Generated:
     events: int = 200_000
     seeds: tuple[int, ...] = (1, 2)
     plotted: bool = False
+    back_latency_s: float | None = None  # of messages to lower numbers; None: no difference
+    back_tail_s: float | None = None
 
     def program_options(self) -> list[str]:
         iterations = (self.events * self.share /
                       (EVENTS_PER_ITERATION[self.pattern] * self.locations))
-        return ["--pattern", self.pattern, "--locations", str(self.locations),
+        back = []
+        if self.back_latency_s is not None:
+            back += ["--back-latency-s", f"{self.back_latency_s:g}"]
+        if self.back_tail_s is not None:
+            back += ["--back-tail-s", f"{self.back_tail_s:g}"]
+        return back + ["--pattern", self.pattern, "--locations", str(self.locations),
                 "--events", str(self.events), "--communication-share", f"{self.share:g}",
                 "--latency-s", f"{LATENCY_S:g}", "--tail-s", f"{self.tail_s:g}",
                 "--iteration-s", f"{self.span_s / iterations:.9f}"]
@@ -145,6 +152,19 @@ def generated_cases() -> list[Generated]:
         Generated("mixed-no-session", "mixed", none),
         Generated("ring-sparse-no-session", "ring", none, share=SPARSE),
         Generated("stencil-64-no-session", "stencil2d", none, locations=64, events=300_000),
+        # Latencies that differ by direction: the middle of what is possible is not the truth.
+        Generated("ring-back-5us", "ring", share=DENSE, back_latency_s=5e-6),
+        Generated("ring-back-20us", "ring", share=DENSE, back_latency_s=2e-5),
+        Generated("ring-back-50us", "ring", share=DENSE, back_latency_s=5e-5),
+        Generated("stencil-back-20us", "stencil2d", back_latency_s=2e-5),
+        Generated("ring-back-tails", "ring", share=DENSE, back_tail_s=HEAVY_S),
+        Generated("ring-back-20us-1ppm", "ring", Clocks("cycle", 1, 1), share=DENSE,
+                  back_latency_s=2e-5),
+        Generated("workers-back-50us", "master-worker", back_latency_s=5e-5),
+        Generated("ring-back-50us-no-session", "ring", none, share=DENSE, back_latency_s=5e-5),
+        Generated("pipeline", "pipeline"),
+        Generated("pipeline-tails", "pipeline", tail_s=HEAVY_S),
+        Generated("pipeline-1ppm", "pipeline", Clocks("cycle", 1, 1)),
     ]
     return cases
 

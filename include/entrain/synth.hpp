@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace entrain {
@@ -15,8 +16,9 @@ enum class SynthPattern : std::uint8_t {
   allreduce,      ///< compute, then combine among all
   master_worker,  ///< one process hands out tasks to whoever is done first
   mixed,          ///< all of these kinds of operations, non-blocking collectives too
+  pipeline,       ///< every process passes items on to the next one; nothing comes back
 };
-inline constexpr std::size_t k_synth_patterns = 5;
+inline constexpr std::size_t k_synth_patterns = 6;
 /// Name used in options and JSON, e.g. "master-worker".
 const char* name_of(SynthPattern pattern);
 
@@ -41,6 +43,9 @@ struct SynthOptions {
   /// Mean of the delay on top of it, with an exponential tail: mostly small, now and then many
   /// times as much; seconds, 0 to 1.
   double tail_s = 0.3e-6;
+  /// The same of messages to a process with a lower number, where a network is slower one way than
+  /// the other; empty: no difference. Collectives keep the two above.
+  std::optional<double> back_latency_s, back_tail_s;
   /// Time that a process computes per iteration (or task) on average, seconds, 1e-7 to 1000. More
   /// if the functions of an iteration need more: a call takes 16 ns at least.
   double iteration_s = 1e-3;

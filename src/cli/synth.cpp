@@ -19,7 +19,8 @@ constexpr std::array<std::pair<const char*, SynthPattern>, k_synth_patterns> k_p
      {"stencil2d", SynthPattern::stencil2d},
      {"allreduce", SynthPattern::allreduce},
      {"master-worker", SynthPattern::master_worker},
-     {"mixed", SynthPattern::mixed}}};
+     {"mixed", SynthPattern::mixed},
+     {"pipeline", SynthPattern::pipeline}}};
 
 auto count_up_to(std::uint64_t most) {
   return [most](std::string_view text) { return parse_count(text, 1, most); };
@@ -53,7 +54,8 @@ class Synth : public Verb {
          "a grid, collectives on its rows and columns. allreduce: compute, then combine. "
          "master-worker: process 0 hands a new task to whoever is the first to return one. mixed: "
          "messages of both kinds, empty ones too, and sixteen kinds of collectives, blocking or "
-         "not, on all processes or on either half, some with empty contributions."},
+         "not, on all processes or on either half, some with empty contributions. pipeline: every "
+         "process passes items on to the next one, and nothing comes back."},
         {{"entrain synth -o ring", "A million events of 8 processes in a ring."},
          {"entrain synth -o big --pattern stencil2d --locations 512 --events 1000000000",
           "A billion events: 14 GB."},
@@ -93,7 +95,7 @@ void Synth::declare_program(OptionSet& set) {
     return parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
   };
   add_value(set, "--pattern", options_.pattern, parse_pattern,
-            "ring|stencil2d|allreduce|master-worker|mixed",
+            "ring|stencil2d|allreduce|master-worker|mixed|pipeline",
             "Who communicates with whom; see above. Use mixed to test with every kind of "
             "collective. Default: ring.")
       ->group(k_program);
@@ -129,6 +131,13 @@ void Synth::declare_times(OptionSet& set) {
   add_value(set, "--tail-s", options_.tail_s, seconds_between(0, 1), "SECONDS",
             "Mean of the delay on top of the latency, with an exponential tail, seconds, 0 "
             "to 1. Use a large one to test congested networks. Default: 0.0000003.")
+      ->group(k_times);
+  add_value(set, "--back-latency-s", options_.back_latency_s, seconds_between(1e-9, 1), "SECONDS",
+            "As --latency-s, of messages to a process with a lower number. Use it for networks "
+            "that are slower one way than the other. Default: as --latency-s.")
+      ->group(k_times);
+  add_value(set, "--back-tail-s", options_.back_tail_s, seconds_between(0, 1), "SECONDS",
+            "As --tail-s, of messages to a process with a lower number. Default: as --tail-s.")
       ->group(k_times);
   add_value(set, "--iteration-s", options_.iteration_s, seconds_between(1e-7, 1000), "SECONDS",
             "Mean time that a process computes per iteration (master-worker: per task), "

@@ -100,9 +100,17 @@ std::uint64_t Machine::last_time() const {
   return last;
 }
 
-/// Time that a message, or the news that a collective may end, is on its way, ticks.
+/// Time that the news that a collective may end is on its way, ticks.
 std::uint64_t Machine::delay(Process& process) const {
   return timing_.latency + static_cast<std::uint64_t>(timing_.tail * tailed(process.random.next()));
+}
+
+/// Time that a message is on its way, ticks.
+std::uint64_t Machine::message_delay(std::uint32_t from, std::uint32_t to) {
+  Process& sender = processes_[from];
+  if (to > from) return delay(sender);
+  return timing_.back_latency +
+         static_cast<std::uint64_t>(timing_.back_tail * tailed(sender.random.next()));
 }
 
 void Machine::start() {
@@ -222,7 +230,7 @@ void Machine::post_exchange(std::uint64_t bytes) {
       const std::uint64_t begin = process.now + pause(60, random);
       const std::uint64_t sent = begin + pause(60, random);
       process.now = sent + pause(200, random);
-      process.arrival[d] = sent + delay(process);
+      process.arrival[d] = sent + message_delay(l, peer);
       if (out == nullptr) continue;
       out->enter(begin, k_mpi_isend);
       out->isend(sent, {peer, 0, d, bytes}, k_send_request + d);
@@ -277,7 +285,7 @@ std::uint64_t Machine::send(std::uint32_t l, const Message& message) {
     out->send(sent, message);
     out->leave(process.now, k_mpi_send);
   }
-  return sent + delay(process);
+  return sent + message_delay(l, message.peer);
 }
 
 void Machine::receive(std::uint32_t l, const Message& message, std::uint64_t arrival) {

@@ -17,10 +17,12 @@ namespace entrain::sim {
 
 /// Times of a synthetic program, ticks.
 struct Timing {
-  std::uint64_t latency = 1000;  ///< least time from a send to its receive
-  double tail = 300;             ///< mean of what comes on top
-  double iteration = 1e6;        ///< mean time computed per iteration
-  double imbalance = 0.2;        ///< variation of that, 0 to 1
+  std::uint64_t latency = 1000;       ///< least time from a send to its receive
+  double tail = 300;                  ///< mean of what comes on top
+  std::uint64_t back_latency = 1000;  ///< as latency, of messages to a process of a lower number
+  double back_tail = 300;             ///< as tail, of these
+  double iteration = 1e6;             ///< mean time computed per iteration
+  double imbalance = 0.2;             ///< variation of that, 0 to 1
 };
 
 /// Deals out `total` pairs of Enter and Leave to `slots` calls of next(): unevenly, but exactly
@@ -134,6 +136,7 @@ class Machine {
                                                         : nullptr;
   }
   std::uint64_t delay(Process& process) const;
+  std::uint64_t message_delay(std::uint32_t from, std::uint32_t to);
   void start_round(std::vector<Round>& rounds, const Partition& partition) const;
   std::uint64_t end_of(const CollectiveCall& call, std::vector<Round>& rounds, std::uint32_t l,
                        std::uint64_t begin);

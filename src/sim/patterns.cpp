@@ -208,6 +208,28 @@ class Mixed final : public Pattern {
   }
 };
 
+/// Every process works on an item and passes it on to the next one. Messages go one way only, so
+/// they say how far a clock may be ahead, and nothing of how far behind.
+class Pipeline final : public Pattern {
+ public:
+  [[nodiscard]] std::uint64_t period() const override { return 1; }
+  void iteration(Machine& machine, std::uint64_t) override {
+    const std::uint32_t processes = machine.layout().processes;
+    std::uint64_t arrival = 0;
+    machine.enter_iteration();
+    for (std::uint32_t l = 0; l < processes; ++l) {
+      if (l > 0) machine.receive(l, {l - 1, 0, k_tag, k_bytes}, arrival);
+      if (l + 1 < processes || l == 0) machine.compute(l, 1);  // the last one only takes
+      if (l + 1 < processes) arrival = machine.send(l, {l + 1, 0, k_tag, k_bytes});
+    }
+    machine.leave_iteration();
+  }
+
+ private:
+  static constexpr std::uint32_t k_tag = 1;
+  static constexpr std::uint64_t k_bytes = 4096;
+};
+
 }  // namespace
 
 std::unique_ptr<Pattern> make_pattern(SynthPattern pattern) {
@@ -222,6 +244,8 @@ std::unique_ptr<Pattern> make_pattern(SynthPattern pattern) {
       return std::make_unique<MasterWorker>();
     case SynthPattern::mixed:
       return std::make_unique<Mixed>();
+    case SynthPattern::pipeline:
+      return std::make_unique<Pipeline>();
   }
   return nullptr;
 }

@@ -39,14 +39,23 @@ Result<void> check(const SynthOptions& options) {
   TRY(check_range("the share of communication", options.communication_share, 1e-4, 1));
   TRY(check_range("the latency", options.latency_s, 1e-9, 1));
   TRY(check_range("the tail of the latency", options.tail_s, 0, 1));
+  TRY(check_range("the latency back", options.back_latency_s.value_or(options.latency_s), 1e-9, 1));
+  TRY(check_range("the tail of the latency back", options.back_tail_s.value_or(options.tail_s), 0,
+                  1));
   TRY(check_range("the time of an iteration", options.iteration_s, 1e-7, 1000));
   return check_range("the imbalance", options.imbalance, 0, 1);
 }
 
+std::uint64_t ticks_of(double latency_s) {
+  return static_cast<std::uint64_t>(std::ceil(latency_s * k_ticks_per_s));
+}
+
 Timing timing_of(const SynthOptions& options) {
   Timing timing;
-  timing.latency = static_cast<std::uint64_t>(std::ceil(options.latency_s * k_ticks_per_s));
+  timing.latency = ticks_of(options.latency_s);
   timing.tail = options.tail_s * k_ticks_per_s;
+  timing.back_latency = ticks_of(options.back_latency_s.value_or(options.latency_s));
+  timing.back_tail = options.back_tail_s.value_or(options.tail_s) * k_ticks_per_s;
   timing.iteration = options.iteration_s * k_ticks_per_s;
   timing.imbalance = options.imbalance;
   return timing;
@@ -174,10 +183,11 @@ Result<void> check_length(std::uint64_t iterations, const SynthOptions& options)
   constexpr double k_operations = 100;        // of an iteration, one after the other
   constexpr double k_ticks_per_event = 1000;  // where all wait for one
   const Timing timing = timing_of(options);
-  const double ticks = static_cast<double>(iterations) *
-                           (2 * timing.iteration +
-                            k_operations * (static_cast<double>(timing.latency) + timing.tail)) +
-                       static_cast<double>(options.events) * k_ticks_per_event;
+  const double slowest = std::max(static_cast<double>(timing.latency) + timing.tail,
+                                  static_cast<double>(timing.back_latency) + timing.back_tail);
+  const double ticks =
+      static_cast<double>(iterations) * (2 * timing.iteration + k_operations * slowest) +
+      static_cast<double>(options.events) * k_ticks_per_event;
   if (ticks < k_longest_ticks) return {};
   return fail(ErrorKind::usage,
               fmt::format("{} iterations of {} s are too long for time stamps in nanoseconds; ask "

@@ -18,9 +18,9 @@
 namespace entrain::sim {
 namespace {
 
-constexpr SynthPattern k_patterns[] = {SynthPattern::ring, SynthPattern::stencil2d,
+constexpr SynthPattern k_patterns[] = {SynthPattern::ring,      SynthPattern::stencil2d,
                                        SynthPattern::allreduce, SynthPattern::master_worker,
-                                       SynthPattern::mixed};
+                                       SynthPattern::mixed,     SynthPattern::pipeline};
 
 /// One event as a sink is told it.
 struct Told {
@@ -296,12 +296,64 @@ TEST(Workload, refuses_what_it_cannot_do) {
   expect_refused([](SynthOptions& o) { o.communication_share = std::nan(""); });
   expect_refused([](SynthOptions& o) { o.latency_s = -1; });
   expect_refused([](SynthOptions& o) { o.tail_s = 2; });
+  expect_refused([](SynthOptions& o) { o.back_latency_s = 0; });
+  expect_refused([](SynthOptions& o) { o.back_tail_s = -1; });
   expect_refused([](SynthOptions& o) { o.iteration_s = 0; });
   expect_refused([](SynthOptions& o) { o.imbalance = 1.1; });
   expect_refused([](SynthOptions& o) {
     o.events = k_most_synth_events;
     o.iteration_s = 1000;
   });
+}
+
+/// The shortest time of a message in each direction, ticks: to a higher number, to a lower one.
+std::pair<std::uint64_t, std::uint64_t> shortest(const std::vector<Memory>& processes) {
+  std::pair<std::uint64_t, std::uint64_t> least{~std::uint64_t{0}, ~std::uint64_t{0}};
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::deque<std::uint64_t>> sent;
+  for (std::uint32_t l = 0; l < processes.size(); ++l) {
+    for (const Told& event : processes[l].events) {
+      if (event.kind == Told::send) {
+        sent[{l, event.message.peer, event.message.tag}].push_back(event.time);
+      }
+    }
+  }
+  for (std::uint32_t l = 0; l < processes.size(); ++l) {
+    for (const Told& event : processes[l].events) {
+      if (event.kind != Told::receive) continue;
+      auto& channel = sent[{event.message.peer, l, event.message.tag}];
+      std::uint64_t& side = event.message.peer < l ? least.first : least.second;
+      side = std::min(side, event.time - channel.front());
+      channel.pop_front();
+    }
+  }
+  return least;
+}
+
+TEST(Workload, messages_back_take_times_of_their_own) {
+  for (const SynthPattern pattern :
+       {SynthPattern::ring, SynthPattern::stencil2d, SynthPattern::master_worker}) {
+    SynthOptions options = options_of(pattern, 4, 20'000);
+    options.imbalance = 0;  // somebody waits for every message now and then
+    options.latency_s = 2e-6;
+    options.tail_s = 0;
+    options.back_latency_s = 500e-6;
+    options.iteration_s = 1e-5;
+    const auto workload = Workload::plan(options);
+    ASSERT_TRUE(workload) << workload.error().message;
+    const auto [there, back] = shortest(run(*workload, 0, 4));
+    EXPECT_GE(there, 2'000u);
+    EXPECT_LT(there, 500'000u) << name_of(pattern);
+    EXPECT_GE(back, 500'000u) << name_of(pattern);
+  }
+}
+
+TEST(Workload, a_pipeline_sends_one_way) {
+  const auto workload = Workload::plan(options_of(SynthPattern::pipeline, 4, 20'000));
+  ASSERT_TRUE(workload) << workload.error().message;
+  const auto [there, back] = shortest(run(*workload, 0, 4));
+  EXPECT_LT(there, ~std::uint64_t{0});
+  EXPECT_EQ(back, ~std::uint64_t{0});
+  EXPECT_EQ(workload->counts().collectives, 0u);
 }
 
 TEST(Workload, plans_the_largest_number_of_events_at_once) {

@@ -79,6 +79,8 @@ const char* name_of(SynthPattern pattern) {
       return "master-worker";
     case SynthPattern::mixed:
       return "mixed";
+    case SynthPattern::pipeline:
+      return "pipeline";
   }
   return "unknown";
 }

@@ -16,9 +16,9 @@
 namespace entrain::test {
 namespace {
 
-constexpr SynthPattern k_patterns[] = {SynthPattern::ring, SynthPattern::stencil2d,
+constexpr SynthPattern k_patterns[] = {SynthPattern::ring,      SynthPattern::stencil2d,
                                        SynthPattern::allreduce, SynthPattern::master_worker,
-                                       SynthPattern::mixed};
+                                       SynthPattern::mixed,     SynthPattern::pipeline};
 
 SynthOptions options_of(SynthPattern pattern, std::uint64_t locations, std::uint64_t events,
                         std::uint64_t seed) {

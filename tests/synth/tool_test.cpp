@@ -63,7 +63,8 @@ TEST(SynthTool, refuses_options_that_make_no_sense) {
     expect_refusal(run_tool(synth_of(scratch / "a", "5000", more)), part);
     EXPECT_EQ(entries_of(scratch.path()), std::vector<std::string>());
   };
-  expect_refused({"--pattern", "star"}, "ring, stencil2d, allreduce, master-worker or mixed");
+  expect_refused({"--pattern", "star"},
+                 "ring, stencil2d, allreduce, master-worker, mixed or pipeline");
   expect_refused({"--locations", "0"}, "1 to 1000000");
   expect_refused({"--locations", "1000001"}, "1 to 1000000");
   expect_refused({"--locations", "1000"}, "ask for");
