@@ -173,6 +173,7 @@ class Bender {
       problem.latency = latency <= fine ? latency : 0;
       problem.constraints = constraints;
       problem.sessions = all;
+      problem.threads = context_.threads;
       problem.progress = context_.progress;
       const std::size_t most_knots =
           std::clamp<std::size_t>(k_many_unknowns / clocks_.clocks(), 33, k_most_knots);

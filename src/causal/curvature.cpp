@@ -2,6 +2,7 @@
 #include "causal/curvature.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -32,9 +33,9 @@ using Matrix = Eigen::SparseMatrix<double>;
 /// The matrices of a Curvature, in the types of Eigen.
 class Curvature::Matrices {
  public:
-  Matrices(std::size_t clocks, std::size_t knots, const std::vector<FitTerm>& fixed,
-           const std::vector<FitTerm>& constraints);
-  bool compute(double bend, const std::vector<bool>& active, Way way);
+  Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
+           std::span<const FitLimit> limits, double scale);
+  bool compute(double bend, std::span<const std::uint32_t> active, Way way);
   [[nodiscard]] Vector solve(const Vector& right, double tolerance);
   [[nodiscard]] double log_determinant();
   [[nodiscard]] bool is_iterative() const { return !direct_; }
@@ -52,7 +53,16 @@ class Curvature::Matrices {
     std::array<double, 4> value{};   ///< low x high, low + 1 x high, low x high + 1, ...
   };
 
-  void add(const FitTerm& term, Block* block);
+  /// A value of a clock between two knots, in the numbers of this class.
+  struct Point {
+    Eigen::Index at = 0;
+    double first = 0, second = 0;  ///< weights of the knots
+  };
+  [[nodiscard]] Point point(std::uint32_t at, double share) const {
+    return {by_knot(at), 1 - share, share};
+  }
+  void add_square(const Point& point, double weight);
+  void add(const FitLimit& limit);
   bool factorize_whole(Way way);
   bool factorize_clocks();
   [[nodiscard]] Matrix assembled() const;
@@ -70,12 +80,11 @@ class Curvature::Matrices {
   [[nodiscard]] double quadrature(std::size_t probe);  ///< of z' log(L^-1 H L^-T) z
 
   Eigen::Index clocks_, knots_, size_;
-  const std::vector<FitTerm>& fixed_;
-  const std::vector<FitTerm>& constraints_;
-  std::vector<std::uint32_t> block_of_;  ///< per constraint
-  std::vector<Block> all_blocks_;        ///< of all constraints, without values
-  std::vector<Block> blocks_;            ///< of the active ones
-  std::vector<std::uint32_t> place_;     ///< of every block in `blocks_`
+  std::span<const FitTerm> fixed_;
+  std::span<const FitLimit> limits_;
+  double weight_;              ///< of a limit
+  std::vector<Block> blocks_;  ///< of the active limits, in the order of their first ones
+  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> place_;  ///< of every block in `blocks_`
   /// The matrices of the clocks: the diagonal, and beside it by one knot and by two.
   Vector diagonal_, beside1_, beside2_;
   /// L of these: left of the diagonal by one knot and by two, and 1 / diagonal.
@@ -90,50 +99,41 @@ double Curvature::Matrices::Factor::work() const {
   return m_nonZerosPerCol.cast<double>().squaredNorm();
 }
 
-Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots,
-                              const std::vector<FitTerm>& fixed,
-                              const std::vector<FitTerm>& constraints)
+Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
+                              std::span<const FitLimit> limits, double scale)
     : clocks_(static_cast<Eigen::Index>(clocks)),
       knots_(static_cast<Eigen::Index>(knots)),
       size_(clocks_ * knots_),
       fixed_(fixed),
-      constraints_(constraints) {
-  struct Hash {
-    std::uint64_t operator()(std::uint64_t key) const { return mix(key); }
-  };
-  FlatMap<std::uint64_t, std::uint32_t, Hash> numbers;
-  block_of_.reserve(constraints.size());
-  for (const FitTerm& constraint : constraints) {
-    const auto [low, high] = std::minmax(constraint.row.at[0], constraint.row.at[2]);
-    const std::uint64_t key = std::uint64_t{low} * static_cast<std::uint64_t>(size_) + high;
-    const auto [number, is_new] =
-        numbers.insert(key, static_cast<std::uint32_t>(all_blocks_.size()));
-    if (is_new) all_blocks_.push_back({by_knot(low), by_knot(high), {}});
-    block_of_.push_back(*number);
-  }
+      limits_(limits),
+      weight_(scale * scale) {}
+
+void Curvature::Matrices::add_square(const Point& point, double weight) {
+  const auto [i, a, b] = point;
+  diagonal_[i] += weight * a * a;
+  diagonal_[i + clocks_] += weight * b * b;
+  beside1_[i + clocks_] += weight * a * b;
 }
 
-/// `block` gets the products between two clocks; null for a term of one clock.
-void Curvature::Matrices::add(const FitTerm& term, Block* block) {
-  const FitRow& row = term.row;
-  const double s = term.scale * term.scale;
-  for (std::size_t first = 0; first < row.count; first += 2) {
-    const Eigen::Index i = by_knot(row.at[first]);
-    const double a = row.weight[first], b = row.weight[first + 1];
-    diagonal_[i] += s * a * a;
-    diagonal_[i + clocks_] += s * b * b;
-    beside1_[i + clocks_] += s * a * b;
-  }
-  if (block == nullptr) return;
-  const std::size_t low = row.at[0] < row.at[2] ? 0 : 2, high = 2 - low;
-  for (std::size_t y = 0; y < 2; ++y) {
-    for (std::size_t x = 0; x < 2; ++x) {
-      block->value[2 * y + x] += s * row.weight[low + x] * row.weight[high + y];
-    }
-  }
+void Curvature::Matrices::add(const FitLimit& limit) {
+  const Point to = point(limit.to, limit.to_share), from = point(limit.from, limit.from_share);
+  add_square(to, weight_);
+  add_square(from, weight_);
+  const bool to_is_low = limit.to < limit.from;
+  const Point &low = to_is_low ? to : from, &high = to_is_low ? from : to;
+  const auto [place, is_new] =
+      place_.insert(static_cast<std::uint64_t>(low.at) * static_cast<std::uint64_t>(size_) +
+                        static_cast<std::uint64_t>(high.at),
+                    static_cast<std::uint32_t>(blocks_.size()));
+  if (is_new) blocks_.push_back({low.at, high.at, {}});
+  auto& value = blocks_[*place].value;
+  value[0] -= weight_ * low.first * high.first;
+  value[1] -= weight_ * low.second * high.first;
+  value[2] -= weight_ * low.first * high.second;
+  value[3] -= weight_ * low.second * high.second;
 }
 
-bool Curvature::Matrices::compute(double bend, const std::vector<bool>& active, Way way) {
+bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> active, Way way) {
   diagonal_ = beside1_ = beside2_ = Vector::Zero(size_);
   const Eigen::Index n = clocks_;
   for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
@@ -145,19 +145,12 @@ bool Curvature::Matrices::compute(double bend, const std::vector<bool>& active, 
     at(beside1_, k + 1) -= 2 * bend;
     at(beside2_, k + 1) += bend;
   }
-  for (const FitTerm& term : fixed_) add(term, nullptr);
-  constexpr auto k_nowhere = std::numeric_limits<std::uint32_t>::max();
-  blocks_.clear();
-  place_.assign(all_blocks_.size(), k_nowhere);
-  for (std::size_t i = 0; i < constraints_.size(); ++i) {
-    if (!active[i]) continue;
-    std::uint32_t& place = place_[block_of_[i]];
-    if (place == k_nowhere) {
-      place = static_cast<std::uint32_t>(blocks_.size());
-      blocks_.push_back(all_blocks_[block_of_[i]]);
-    }
-    add(constraints_[i], &blocks_[place]);
+  for (const FitTerm& term : fixed_) {
+    add_square(point(term.at, term.share), term.scale * term.scale);
   }
+  blocks_.clear();
+  place_.clear();
+  for (const std::uint32_t i : active) add(limits_[i]);
   direct_ = false;
   if (way == Way::direct || (way == Way::automatic && blocks_.size() < costly_)) {
     return factorize_whole(way);
@@ -347,13 +340,13 @@ double inner_product(std::span<const double> a, std::span<const double> b) {
   return Eigen::Map<const Vector>(a.data(), size).dot(Eigen::Map<const Vector>(b.data(), size));
 }
 
-Curvature::Curvature(std::size_t clocks, std::size_t knots, const std::vector<FitTerm>& fixed,
-                     const std::vector<FitTerm>& constraints)
-    : matrices_(std::make_unique<Matrices>(clocks, knots, fixed, constraints)) {}
+Curvature::Curvature(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
+                     std::span<const FitLimit> limits, double scale)
+    : matrices_(std::make_unique<Matrices>(clocks, knots, fixed, limits, scale)) {}
 
 Curvature::~Curvature() = default;
 
-bool Curvature::compute(double bend, const std::vector<bool>& active, Way way) {
+bool Curvature::compute(double bend, std::span<const std::uint32_t> active, Way way) {
   return matrices_->compute(bend, active, way);
 }
 

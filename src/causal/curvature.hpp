@@ -1,39 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace entrain::causal {
 
-/// A linear function of the values at two neighbouring knots of one clock, or of those of one clock
-/// and of another one.
-struct FitRow {
-  std::array<std::size_t, 4> at{};  ///< unknowns; at[1] = at[0] + 1, at[3] = at[2] + 1
-  std::array<double, 4> weight{};
-  std::size_t count = 0;  ///< 2 or 4
+/// A weighted term of the fit that always counts, of one clock at one time, between two knots:
+/// (scale * value)^2.
+struct FitTerm {
+  std::uint32_t at = 0;  ///< the unknown of the first of two neighbouring knots
+  double share = 0;      ///< distance from there, 1 at the next knot
+  double scale = 1;
 
-  void add(std::size_t index, double w) {
-    at[count] = index;
-    weight[count] = w;
-    ++count;
-  }
   [[nodiscard]] double value(std::span<const double> v) const {
-    double sum = 0;
-    for (std::size_t i = 0; i < count; ++i) sum += weight[i] * v[at[i]];
-    return sum;
+    return (1 - share) * v[at] + share * v[at + 1];
   }
 };
 
-/// A weighted term of the fit: scale^2 * max(0, row - limit)^2 for constraints, without the max
-/// for others.
-struct FitTerm {
-  FitRow row;
+/// A term that counts where one clock exceeds another one by more than a limit:
+/// scale^2 * max(0, over)^2, with one scale for all.
+struct FitLimit {
+  std::uint32_t to = 0, from = 0;       ///< as FitTerm::at
+  double to_share = 0, from_share = 0;  ///< as FitTerm::share
   double limit = 0;
-  double scale = 1;
+
+  [[nodiscard]] double over(std::span<const double> v) const {
+    return (1 - to_share) * v[to] + to_share * v[to + 1] - (1 - from_share) * v[from] -
+           from_share * v[from + 1] - limit;
+  }
 };
 
 /// Sum of the products of two vectors of one length. Adds in the order of the solver's vector unit,
@@ -50,10 +48,10 @@ struct FitTerm {
 /// (Ubaru, Chen, Saad, 2017). Deterministic; one thread.
 class Curvature {
  public:
-  /// `knots` unknowns per clock, one clock after the other. The terms must outlive this: `fixed` of
-  /// one clock each, `constraints` of two.
-  Curvature(std::size_t clocks, std::size_t knots, const std::vector<FitTerm>& fixed,
-            const std::vector<FitTerm>& constraints);
+  /// `knots` unknowns per clock, one clock after the other. The terms must outlive this. `scale`:
+  /// of the limits.
+  Curvature(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
+            std::span<const FitLimit> limits, double scale);
   ~Curvature();
   Curvature(const Curvature&) = delete;
   Curvature& operator=(const Curvature&) = delete;
@@ -62,8 +60,8 @@ class Curvature {
   enum class Way { automatic, direct, iterative };
 
   /// Builds and factorises bend * (second difference)^2 of all inner knots, all fixed terms, and
-  /// the constraints for which `active` is true. False if the matrix is not positive definite.
-  bool compute(double bend, const std::vector<bool>& active, Way way = Way::automatic);
+  /// the limits with the numbers `active`. False if the matrix is not positive definite.
+  bool compute(double bend, std::span<const std::uint32_t> active, Way way = Way::automatic);
 
   /// Solves exactly, or, where that costs too much, until the residual is `tolerance` of what it
   /// was, weighed by the matrices of the single clocks.

@@ -14,18 +14,20 @@ namespace {
 
 struct Problem {
   std::size_t clocks = 0, knots = 0;
-  double bend = 1;
-  std::vector<FitTerm> fixed, constraints;
-  std::vector<bool> active;
+  double bend = 1, scale = 1;
+  std::vector<FitTerm> fixed;
+  std::vector<FitLimit> limits;
+  std::vector<std::uint32_t> active;
 
   [[nodiscard]] std::size_t size() const { return clocks * knots; }
+  [[nodiscard]] Curvature curvature() const { return {clocks, knots, fixed, limits, scale}; }
 };
 
-void append(FitRow& row, std::size_t knots, std::size_t clock, double position, double weight) {
+/// The value of a clock between two knots.
+FitTerm term_at(std::size_t knots, std::size_t clock, double position) {
   const double piece = std::floor(position);
-  const std::size_t index = clock * knots + static_cast<std::size_t>(piece);
-  row.add(index, weight * (1 - (position - piece)));
-  row.add(index + 1, weight * (position - piece));
+  return {static_cast<std::uint32_t>(clock * knots + static_cast<std::size_t>(piece)),
+          position - piece, 1};
 }
 
 double norm_of(const std::vector<double>& v) { return std::sqrt(inner_product(v, v)); }
@@ -33,25 +35,21 @@ double norm_of(const std::vector<double>& v) { return std::sqrt(inner_product(v,
 /// Clocks held at both ends, coupled by constraints of which most are active.
 Problem random_problem(RandomStream& random, std::size_t clocks, std::size_t knots,
                        std::size_t constraints) {
-  Problem p{clocks, knots, random.uniform(0.1, 100), {}, {}, {}};
+  Problem p{clocks, knots, random.uniform(0.1, 100), random.uniform(0.5, 3), {}, {}, {}};
   const auto last = static_cast<double>(knots - 1) - 1e-9;
   for (std::size_t c = 0; c < clocks; ++c) {
     for (const double position : {0.0, last}) {
-      FitTerm term;
-      append(term.row, knots, c, position, 1);
-      term.scale = random.uniform(0.05, 0.5);
-      p.fixed.push_back(term);
+      p.fixed.push_back(term_at(knots, c, position));
+      p.fixed.back().scale = random.uniform(0.05, 0.5);
     }
   }
   for (std::size_t i = 0; i < constraints; ++i) {
     const std::size_t from = random.below(clocks);
     const double position = random.uniform(0, last);
-    FitTerm term;
-    append(term.row, knots, from, position, -1);
-    append(term.row, knots, (from + 1 + random.below(clocks - 1)) % clocks, position, 1);
-    term.scale = random.uniform(0.5, 3);
-    p.constraints.push_back(term);
-    p.active.push_back(random.below(5) != 0);
+    const FitTerm a = term_at(knots, from, position);
+    const FitTerm b = term_at(knots, (from + 1 + random.below(clocks - 1)) % clocks, position);
+    p.limits.push_back({b.at, a.at, b.share, a.share, 0});
+    if (random.below(5) != 0) p.active.push_back(static_cast<std::uint32_t>(i));
   }
   return p;
 }
@@ -68,8 +66,8 @@ TEST(Curvature, both_ways_solve_the_same_equations) {
   for (int round = 0; round < 30; ++round) {
     const std::size_t clocks = 2 + random.below(12), knots = 3 + random.below(30);
     const Problem p = random_problem(random, clocks, knots, random.below(200));
-    Curvature direct(p.clocks, p.knots, p.fixed, p.constraints);
-    Curvature iterative(p.clocks, p.knots, p.fixed, p.constraints);
+    Curvature direct = p.curvature();
+    Curvature iterative = p.curvature();
     ASSERT_TRUE(direct.compute(p.bend, p.active, Curvature::Way::direct));
     ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
     std::vector<double> right(p.size());
@@ -85,8 +83,8 @@ TEST(Curvature, the_determinant_is_estimated_well_enough_to_choose_by) {
   RandomStream random(4, 4);
   for (int round = 0; round < 10; ++round) {
     const Problem p = random_problem(random, 30, 17, 600);
-    Curvature direct(p.clocks, p.knots, p.fixed, p.constraints);
-    Curvature iterative(p.clocks, p.knots, p.fixed, p.constraints);
+    Curvature direct = p.curvature();
+    Curvature iterative = p.curvature();
     ASSERT_TRUE(direct.compute(p.bend, p.active, Curvature::Way::direct));
     ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
     // Of 510 unknowns: the evidence of neighbouring amplitudes differs by some per unknown.
@@ -97,15 +95,14 @@ TEST(Curvature, the_determinant_is_estimated_well_enough_to_choose_by) {
 TEST(Curvature, without_couplings_the_clocks_are_all_there_is) {
   RandomStream random(5, 5);
   const Problem p = random_problem(random, 5, 20, 0);
-  Curvature direct(5, 20, p.fixed, p.constraints), iterative(5, 20, p.fixed, p.constraints);
+  Curvature direct = p.curvature(), iterative = p.curvature();
   ASSERT_TRUE(direct.compute(p.bend, p.active, Curvature::Way::direct));
   ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
   EXPECT_NEAR(iterative.log_determinant(), direct.log_determinant(), 1e-6);
 }
 
 TEST(Curvature, a_matrix_that_is_not_definite_is_refused) {
-  const std::vector<FitTerm> none;
-  Curvature iterative(1, 5, none, none);  // offset and rate of the clock are free
+  Curvature iterative(1, 5, {}, {}, 1);  // offset and rate of the clock are free
   EXPECT_FALSE(iterative.compute(0, {}, Curvature::Way::iterative));
 }
 

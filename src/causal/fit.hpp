@@ -22,6 +22,7 @@ struct CausalProblem {
   double latency = 0;               ///< least latency beyond that in the slacks, ticks
   std::span<const ClockConstraint> constraints;
   std::span<const SessionConstraint> sessions;
+  unsigned threads = 1;                ///< 0: all cores; fits do not depend on it
   const Progress* progress = nullptr;  ///< fits do not converge once it is cancelled; may be null
 };
 

@@ -17,39 +17,39 @@ double second_difference(std::span<const double> v, std::size_t i) {
 FitCost::FitCost(const CausalProblem& problem)
     : problem_(problem),
       span_(static_cast<double>(problem.end - problem.begin)),
-      spacing_(span_ / static_cast<double>(problem.knots - 1)) {
-  add_constraints();
+      spacing_(span_ / static_cast<double>(problem.knots - 1)),
+      limits_(limits_of(problem.constraints)),
+      near_(limits_, problem.threads) {
   add_sessions();
   add_prior();
 }
 
-void FitCost::append(FitRow& row, std::uint32_t clock, std::int64_t time, double weight) const {
+FitTerm FitCost::term(std::uint32_t clock, std::int64_t time, double scale) const {
   const double x = static_cast<double>(time - problem_.begin) / spacing_;
   const double last = static_cast<double>(problem_.knots - 2);
   const double piece = std::clamp(std::floor(x), 0.0, last);
-  const std::size_t index = clock * problem_.knots + static_cast<std::size_t>(piece);
-  row.add(index, weight * (1 - (x - piece)));
-  row.add(index + 1, weight * (x - piece));
+  const std::size_t at = clock * problem_.knots + static_cast<std::size_t>(piece);
+  return {.at = static_cast<std::uint32_t>(at), .share = x - piece, .scale = scale};
 }
 
-void FitCost::add_constraints() {
-  for (const ClockConstraint& constraint : problem_.constraints) {
-    FitTerm term;
-    append(term.row, constraint.to, constraint.to_time, 1);
-    append(term.row, constraint.from, constraint.from_time, -1);
-    term.limit = static_cast<double>(constraint.slack) - problem_.latency;
-    term.scale = 1 / problem_.sigma;
-    constraints_.push_back(term);
+std::vector<FitLimit> FitCost::limits_of(std::span<const ClockConstraint> constraints) const {
+  std::vector<FitLimit> limits;
+  limits.reserve(constraints.size());
+  for (const ClockConstraint& constraint : constraints) {
+    const FitTerm to = term(constraint.to, constraint.to_time, 1);
+    const FitTerm from = term(constraint.from, constraint.from_time, 1);
+    limits.push_back({.to = to.at,
+                      .from = from.at,
+                      .to_share = to.share,
+                      .from_share = from.share,
+                      .limit = static_cast<double>(constraint.slack) - problem_.latency});
   }
+  return limits;
 }
 
 void FitCost::add_sessions() {
-  for (const SessionConstraint& session : problem_.sessions) {
-    FitTerm term;
-    append(term.row, session.clock, session.time, 1);
-    term.scale = 1 / session.half_width;
-    fixed_.push_back(term);
-  }
+  for (const SessionConstraint& session : problem_.sessions)
+    fixed_.push_back(term(session.clock, session.time, 1 / session.half_width));
 }
 
 /// The fit must not fail where nothing is known of a clock's offset and rate: this prior makes it
@@ -61,10 +61,7 @@ void FitCost::add_prior() {
   }
   for (std::uint32_t c = 0; c < problem_.clocks; ++c) {
     for (const std::int64_t end : {problem_.begin, problem_.end}) {
-      FitTerm term;
-      append(term.row, c, end, 1);
-      term.scale = 1 / (1e4 * worst);
-      fixed_.push_back(term);
+      fixed_.push_back(term(c, end, 1 / (1e4 * worst)));
     }
   }
 }
@@ -84,23 +81,23 @@ void FitCost::for_inner_knots(Body body) const {
   }
 }
 
-double FitCost::value(std::span<const double> v) const {
+double FitCost::value(std::span<const double> v) {
   double cost = 0;
   for_inner_knots([&](std::size_t i) {
     cost += stiffness_ * stiffness_ * second_difference(v, i) * second_difference(v, i);
   });
   for (const FitTerm& term : fixed_) {
-    const double r = term.scale * term.row.value(v);
+    const double r = term.scale * term.value(v);
     cost += r * r;
   }
-  for (const FitTerm& term : constraints_) {
-    const double r = term.scale * std::max(0.0, term.row.value(v) - term.limit);
+  for (const std::uint32_t i : near_.at(v)) {
+    const double r = scale() * std::max(0.0, limits_[i].over(v));
     cost += r * r;
   }
   return cost / 2;
 }
 
-std::vector<double> FitCost::gradient(std::span<const double> v) const {
+std::vector<double> FitCost::gradient(std::span<const double> v) {
   std::vector<double> gradient(size(), 0.0);
   for_inner_knots([&](std::size_t i) {
     const double r = stiffness_ * stiffness_ * second_difference(v, i);
@@ -108,24 +105,28 @@ std::vector<double> FitCost::gradient(std::span<const double> v) const {
     gradient[i] -= 2 * r;
     gradient[i + 1] += r;
   });
-  const auto add = [&](const FitTerm& term, double over) {
-    const double r = term.scale * term.scale * over;
-    for (std::size_t k = 0; k < term.row.count; ++k) {
-      gradient[term.row.at[k]] += r * term.row.weight[k];
-    }
+  const auto add = [&](std::uint32_t at, double share, double r) {
+    gradient[at] += r * (1 - share);
+    gradient[at + 1] += r * share;
   };
-  for (const FitTerm& term : fixed_) add(term, term.row.value(v));
-  for (const FitTerm& term : constraints_) {
-    const double over = term.row.value(v) - term.limit;
-    if (over > 0) add(term, over);
+  for (const FitTerm& term : fixed_)
+    add(term.at, term.share, term.scale * term.scale * term.value(v));
+  const double weight = scale() * scale();
+  for (const std::uint32_t i : near_.at(v)) {
+    const FitLimit& limit = limits_[i];
+    const double over = limit.over(v);
+    if (!(over > 0)) continue;
+    add(limit.to, limit.to_share, weight * over);
+    add(limit.from, limit.from_share, -(weight * over));
   }
   return gradient;
 }
 
-std::vector<bool> FitCost::active(std::span<const double> v) const {
-  std::vector<bool> active;
-  active.reserve(constraints_.size());
-  for (const FitTerm& term : constraints_) active.push_back(term.row.value(v) > term.limit);
+std::vector<std::uint32_t> FitCost::active(std::span<const double> v) {
+  std::vector<std::uint32_t> active;
+  for (const std::uint32_t i : near_.at(v)) {
+    if (limits_[i].over(v) > 0) active.push_back(i);
+  }
   return active;
 }
 

@@ -8,6 +8,7 @@
 
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
+#include "causal/near_limits.hpp"
 
 namespace entrain::causal {
 
@@ -21,23 +22,26 @@ class FitCost {
   /// Sets how far clocks are expected to bend over the run, ticks. Call it before the others.
   void set_amplitude(double amplitude);
 
-  [[nodiscard]] double value(std::span<const double> v) const;
-  [[nodiscard]] std::vector<double> gradient(std::span<const double> v) const;
-  /// Per constraint: true if `v` violates it, so that its term counts.
-  [[nodiscard]] std::vector<bool> active(std::span<const double> v) const;
+  [[nodiscard]] double value(std::span<const double> v);
+  [[nodiscard]] std::vector<double> gradient(std::span<const double> v);
+  /// Numbers of the constraints that `v` violates, so that their terms count; ascending.
+  [[nodiscard]] std::vector<std::uint32_t> active(std::span<const double> v);
+  /// Says that `v` was reached by moving no unknown by more than `step`, so that from now on they
+  /// will hardly move further. Spares time only.
+  void arrive(std::span<const double> v, double step) { near_.expect(v, step); }
 
   /// Weight of a second difference; its square is the factor in the cost.
   [[nodiscard]] double stiffness() const { return stiffness_; }
   [[nodiscard]] double spacing() const { return spacing_; }  ///< between knots, ticks
   [[nodiscard]] std::size_t size() const { return problem_.clocks * problem_.knots; }
-  [[nodiscard]] const std::vector<FitTerm>& constraints() const { return constraints_; }
+  [[nodiscard]] const std::vector<FitLimit>& limits() const { return limits_; }
+  [[nodiscard]] double scale() const { return 1 / problem_.sigma; }  ///< of all limits
   /// The terms that always count: sessions, and a prior that only keeps the fit well-posed.
   [[nodiscard]] const std::vector<FitTerm>& fixed() const { return fixed_; }
 
  private:
-  /// Adds `weight` times the error of a clock at a time.
-  void append(FitRow& row, std::uint32_t clock, std::int64_t time, double weight) const;
-  void add_constraints();
+  [[nodiscard]] FitTerm term(std::uint32_t clock, std::int64_t time, double scale) const;
+  [[nodiscard]] std::vector<FitLimit> limits_of(std::span<const ClockConstraint> constraints) const;
   void add_sessions();
   void add_prior();
   template <class Body>
@@ -47,7 +51,9 @@ class FitCost {
   double span_;
   double spacing_;
   double stiffness_ = 1;
-  std::vector<FitTerm> constraints_, fixed_;
+  std::vector<FitLimit> limits_;
+  NearLimits near_;
+  std::vector<FitTerm> fixed_;
 };
 
 }  // namespace entrain::causal

@@ -31,7 +31,7 @@ std::vector<double> moved(const std::vector<double>& v, double length,
 FitSolver::FitSolver(const CausalProblem& problem)
     : problem_(problem),
       cost_(problem),
-      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.constraints()) {}
+      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.limits(), cost_.scale()) {}
 
 CausalFit FitSolver::run(double amplitude, const ClockErrors& start) {
   CausalFit fit;
@@ -83,7 +83,7 @@ bool FitSolver::descend(Vector& v, double& cost, CausalFit& fit) {
 /// Halves the step until the cost falls enough (Armijo), then goes there and returns its cost.
 /// Nothing, and `v` as before, if no step lowers the cost.
 std::optional<double> FitSolver::search_line(Vector& v, const Vector& step, double slope,
-                                             double cost) const {
+                                             double cost) {
   double length = 1;
   Vector there = moved(v, length, step);
   double next = cost_.value(there);
@@ -94,6 +94,9 @@ std::optional<double> FitSolver::search_line(Vector& v, const Vector& step, doub
   }
   if (!(next < cost)) return std::nullopt;
   v = std::move(there);
+  double furthest = 0;
+  for (const double x : step) furthest = std::max(furthest, std::abs(x));
+  cost_.arrive(v, length * furthest);
   return next;
 }
 
@@ -102,11 +105,10 @@ void FitSolver::describe(const Vector& v, double cost, CausalFit& fit) {
   const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
   fit.log_evidence =
       -cost + unknowns * std::log(cost_.stiffness()) - curvature_.log_determinant() / 2;
-  for (const FitTerm& term : cost_.constraints()) {
-    const double over = term.row.value(v) - term.limit;
-    fit.active += over > 0 ? 1 : 0;
-    fit.worst_violation = std::max(fit.worst_violation, over);
-  }
+  const std::vector<std::uint32_t> active = cost_.active(v);
+  fit.active = active.size();
+  for (const std::uint32_t i : active)
+    fit.worst_violation = std::max(fit.worst_violation, cost_.limits()[i].over(v));
   fit.errors = ClockErrors(problem_.begin, cost_.spacing(), problem_.knots, v);
   if (is_too_steep(fit.errors) || !std::isfinite(fit.log_evidence)) fit.converged = false;
 }

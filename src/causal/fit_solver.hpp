@@ -28,7 +28,7 @@ class FitSolver {
   [[nodiscard]] Vector values_of(const ClockErrors& start) const;
   bool descend(Vector& v, double& cost, CausalFit& fit);
   [[nodiscard]] std::optional<double> search_line(Vector& v, const Vector& step, double slope,
-                                                  double cost) const;
+                                                  double cost);
   void describe(const Vector& v, double cost, CausalFit& fit);
   [[nodiscard]] bool is_too_steep(const ClockErrors& errors) const;
   bool factorize(const Vector& v);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/near_limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "base/executor.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+/// Limits that one thread looks at in a row; fewer do not pay for a thread.
+constexpr std::size_t k_block = std::size_t{1} << 16;
+/// Rounding errors of a limit, in shares of the largest unknown.
+constexpr double k_rounding = 1e-12;
+
+double weights(double share) { return std::abs(1 - share) + std::abs(share); }
+
+/// The numbers of limits in [begin, end) that `v` exceeds, or misses by less than `margin`.
+std::vector<std::uint32_t> near(std::span<const FitLimit> limits, std::size_t begin,
+                                std::size_t end, std::span<const double> v, double margin) {
+  std::vector<std::uint32_t> found;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (limits[i].over(v) > -margin) found.push_back(static_cast<std::uint32_t>(i));
+  }
+  return found;
+}
+
+}  // namespace
+
+NearLimits::NearLimits(std::span<const FitLimit> limits, unsigned threads)
+    : limits_(limits), threads_(threads) {
+  for (const FitLimit& limit : limits)
+    reach_ = std::max(reach_, weights(limit.to_share) + weights(limit.from_share));
+}
+
+std::span<const std::uint32_t> NearLimits::at(std::span<const double> v) {
+  if (seen_.empty()) {
+    look(v, 0);
+    return near_;
+  }
+  double move = 0, largest = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    move = std::max(move, std::abs(v[i] - seen_[i]));
+    largest = std::max(largest, std::abs(v[i]));
+  }
+  const double change = reach_ * move + k_rounding * (largest + move);
+  if (move > 0 && !(change < margin_)) look(v, 2 * change);
+  return near_;
+}
+
+void NearLimits::expect(std::span<const double> v, double step) {
+  const double enough = 4 * reach_ * step;
+  if (near_.size() > limits_.size() / 8 && margin_ > 4 * enough) look(v, enough);
+}
+
+void NearLimits::look(std::span<const double> v, double margin) {
+  seen_.assign(v.begin(), v.end());
+  margin_ = margin;
+  std::vector<std::vector<std::uint32_t>> found(limits_.size() / k_block + 1);
+  for_each_in_parallel(threads_, found.size(), [&](std::size_t b) {
+    found[b] = near(limits_, b * k_block, std::min((b + 1) * k_block, limits_.size()), v, margin);
+  });
+  near_.clear();
+  for (const std::vector<std::uint32_t>& of_block : found)
+    near_.insert(near_.end(), of_block.begin(), of_block.end());
+}
+
+}  // namespace entrain::causal

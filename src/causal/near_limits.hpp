@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "causal/curvature.hpp"
+
+namespace entrain::causal {
+
+/// Spares a solver the limits that are far from counting. Looks at all of them now and then, and
+/// keeps those that a clock might exceed if the unknowns move a little. As long as they move less
+/// than that, no other one can count, so sums over those that count are the same to the bit. One
+/// thread may use an object; it uses several.
+class NearLimits {
+ public:
+  /// `limits` must outlive this. `threads`: to look at all limits with; 0: all cores.
+  NearLimits(std::span<const FitLimit> limits, unsigned threads);
+
+  /// The numbers of all limits that are exceeded at `v`, and of some more, ascending. Valid until
+  /// the next call.
+  [[nodiscard]] std::span<const std::uint32_t> at(std::span<const double> v);
+  /// Looks for fewer of them at `v`, given that no unknown moves by much more than `step` from now
+  /// on.
+  void expect(std::span<const double> v, double step);
+
+ private:
+  void look(std::span<const double> v, double margin);
+
+  std::span<const FitLimit> limits_;
+  unsigned threads_;
+  double reach_ = 2;          ///< a limit moves by so many times as much as any unknown, at most
+  std::vector<double> seen_;  ///< unknowns at which all limits were looked at
+  double margin_ = 0;         ///< limits further below than that were left out
+  std::vector<std::uint32_t> near_;
+};
+
+}  // namespace entrain::causal
