@@ -32,6 +32,10 @@ constexpr double k_way_back = 4;
 constexpr std::size_t k_most_knots = 257;
 /// Unknowns above which no finer knots are tried.
 constexpr std::size_t k_many_unknowns = std::size_t{1} << 17;
+/// The first round is not finer than so much of the worst violation, nor the next one than so much
+/// of the first. Where clocks wander by more than a latency within a window, round trips come out
+/// too short, and limits as hard as that contradict each other.
+constexpr double k_first_precision = 1.0 / 8192, k_next_precision = 1.0 / 4;
 /// The errors decide which edge is the tightest, so the fit is repeated with the errors it found.
 constexpr int k_rounds = 2;
 
@@ -148,6 +152,7 @@ class Bender {
   Result<CausalFit> fit(bool measured) {
     std::vector<ClockConstraint>& constraints = clocks_.constraints;
     CausalFit found;
+    double scale = 0;
     for (int round = 0; round < k_rounds; ++round) {
       TRY(clocks_.check_cancelled());
       const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
@@ -163,7 +168,9 @@ class Bender {
       // Few messages, or latencies with long tails, leave no short round trip. A scale coarser than
       // the violations must not count as a latency, nor make the sessions softer than they are.
       const double fine = std::max(clocks_.worst_violation() / 4, 1.0);
-      const double scale = std::min(latency, fine);
+      const double coarse =
+          round == 0 ? clocks_.worst_violation() * k_first_precision : scale * k_next_precision;
+      scale = std::max(std::min(latency, fine), coarse);
       const std::vector<SessionConstraint> all = sessions(scale, measured);
       CausalProblem problem;
       problem.clocks = clocks_.clocks();
@@ -177,8 +184,8 @@ class Bender {
       problem.progress = context_.progress;
       const std::size_t most_knots =
           std::clamp<std::size_t>(k_many_unknowns / clocks_.clocks(), 33, k_most_knots);
-      CausalFit next = fit_at_one(context_.team(),
-                                  [&] { return choose_fit(problem, most_knots, found.amplitude); });
+      CausalFit next =
+          fit_at_one(context_.team(), [&] { return choose_fit(problem, most_knots, found); });
       TRY(clocks_.check_cancelled());
       if (!next.converged) return next;
       found = std::move(next);

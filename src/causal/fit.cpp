@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "causal/fit_solver.hpp"
@@ -25,17 +26,24 @@ CausalFit no_error(const CausalProblem& problem) {
   return fit;
 }
 
-/// The same errors on twice as many knots.
-ClockErrors refined(const ClockErrors& errors, const CausalProblem& problem) {
-  const std::size_t knots = 2 * errors.knots() - 1;
+/// The same errors on other knots; none if there are none.
+ClockErrors on_knots(const ClockErrors& errors, const CausalProblem& problem) {
+  if (errors.knots() == 0 || errors.knots() == problem.knots) return errors;
+  const std::size_t knots = problem.knots;
+  const double spacing = errors.distance(errors.knots() - 1) / static_cast<double>(knots - 1);
+  const double step = spacing / errors.spacing();
   std::vector<double> values;
   values.reserve(problem.clocks * knots);
   for (std::uint32_t c = 0; c < problem.clocks; ++c) {
-    const auto coarse = errors.of(c);
-    for (std::size_t k = 0; k < knots; ++k)
-      values.push_back((coarse[k / 2] + coarse[(k + 1) / 2]) / 2);
+    const auto known = errors.of(c);
+    for (std::size_t k = 0; k < knots; ++k) {
+      const double x = static_cast<double>(k) * step;
+      const std::size_t low = std::min(static_cast<std::size_t>(x), errors.knots() - 2);
+      const double share = x - static_cast<double>(low);
+      values.push_back((1 - share) * known[low] + share * known[low + 1]);
+    }
   }
-  return {errors.begin(), errors.distance(1) / 2, knots, std::move(values)};
+  return {errors.begin(), spacing, knots, std::move(values)};
 }
 
 /// Searches the likeliest amplitude among 10^(n/4) times the worst violation.
@@ -43,41 +51,63 @@ class Amplitudes {
  public:
   Amplitudes(const CausalProblem& problem, double worst) : solver_(problem), worst_(worst) {}
 
-  /// Begins with the stiffest clocks and goes on as long as the evidence grows.
+  /// Goes uphill from an amplitude of the worst violation, by strides first.
   CausalFit scan() && {
-    constexpr int k_stride = 2;
-    for (int at = k_first, falls = 0; at <= k_last && falls < 2; at += k_stride)
-      falls = attempt(at) ? 0 : falls + 1;
-    if (!best_.converged) return std::move(best_);
-    const int middle = best_at_;
-    for (const int at : {middle - 1, middle + 1}) {
-      start_ = best_.errors;
-      attempt(at);
-    }
+    if (!attempt(0)) return std::move(*this).scan_from_stiffest();
+    walk(k_stride);
+    step_aside();
     return std::move(best_);
   }
 
   /// Goes uphill from an amplitude that is about right; `start`: errors of a fit with about this
-  /// amplitude.
-  CausalFit climb(double amplitude, ClockErrors start) && {
+  /// amplitude. Goes nowhere if the evidence there is less than `hopeless`.
+  CausalFit climb(double amplitude, ClockErrors start, double hopeless) && {
     start_ = std::move(start);
     const double exponent = std::clamp<double>(std::log10(amplitude / worst_) * 4, k_first, k_last);
-    const int first = static_cast<int>(std::lround(exponent));
-    if (!attempt(first)) {
-      start_ = {};
-      return std::move(*this).scan();
-    }
-    for (const int way : {1, -1}) {
-      for (int at = first + way; at >= k_first && at <= k_last && attempt(at); at += way) {
-      }
-      start_ = best_.errors;
-      if (best_at_ != first) break;
-    }
+    if (!attempt(static_cast<int>(std::lround(exponent))))
+      return std::move(*this).scan_from_stiffest();
+    if (best_.log_evidence >= hopeless) walk(1);
     return std::move(best_);
   }
 
  private:
   static constexpr int k_first = -8, k_last = 12;
+  static constexpr int k_stride = 2;
+  /// A cost of so much per active constraint is more than softness explains.
+  static constexpr double k_strained = 25;
+
+  /// Begins with the stiffest clocks and goes on as long as the evidence grows.
+  CausalFit scan_from_stiffest() && {
+    start_ = {};
+    for (int at = k_first, falls = 0; at <= k_last && falls < 2; at += k_stride)
+      falls = attempt(at) ? 0 : falls + 1;
+    if (best_.converged) step_aside();
+    return std::move(best_);
+  }
+
+  /// Goes uphill from the best one, to either side; nowhere if softer clocks hardly meet more
+  /// limits: then there are too few knots.
+  void walk(int stride) {
+    const int first = best_at_;
+    const double cost = best_.cost;
+    const bool strained = cost > k_strained * static_cast<double>(best_.active);
+    for (const int way : {stride, -stride}) {
+      for (int at = first + way; at >= k_first && at <= k_last && attempt(at); at += way) {
+        if (strained && best_.cost > cost / 2) return;
+      }
+      start_ = best_.errors;
+      if (best_at_ != first) break;
+    }
+  }
+
+  /// Tries what strides left out.
+  void step_aside() {
+    const int middle = best_at_;
+    for (const int at : {middle - 1, middle + 1}) {
+      start_ = best_.errors;
+      attempt(at);
+    }
+  }
 
   /// Fits with the amplitude of number `at`. True if that is better than all others.
   bool attempt(int at) {
@@ -99,9 +129,44 @@ class Amplitudes {
   ClockErrors start_;
 };
 
+/// Searches the likeliest number of knots among 2^n + 1.
+class Knots {
+ public:
+  Knots(CausalProblem problem, double worst) : problem_(problem), worst_(worst) {}
+
+  /// Fits with so many knots and the amplitude of the best fit, or, if there is none, of the worst
+  /// violation. True if that is better than all others.
+  bool attempt(std::size_t knots) {
+    problem_.knots = knots;
+    Amplitudes amplitudes(problem_, worst_);
+    CausalFit fit =
+        best.converged ? std::move(amplitudes)
+                             .climb(best.amplitude, on_knots(best.errors, problem_),
+                                    best_is_this_problems_ ? best.log_evidence - k_certain : k_none)
+                       : std::move(amplitudes).scan();
+    if (!fit.converged) return false;
+    const bool better = !best_is_this_problems_ || fit.log_evidence > best.log_evidence;
+    if (better) best = std::move(fit);
+    best_is_this_problems_ = true;
+    return better;
+  }
+
+  CausalFit best;
+
+ private:
+  /// Knots whose evidence is less by that are not looked at any further: neighbouring amplitudes
+  /// differ by less where the evidence is greatest.
+  static constexpr double k_certain = 20;
+  static constexpr double k_none = -std::numeric_limits<double>::infinity();
+
+  CausalProblem problem_;
+  double worst_;
+  bool best_is_this_problems_ = false;
+};
+
 }  // namespace
 
-CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, double amplitude) {
+CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const CausalFit& before) {
   constexpr std::size_t k_fewest_knots = 33;
   problem.knots = k_fewest_knots;
   double worst = 0;
@@ -109,20 +174,18 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, double ampli
     worst = std::max(worst, -static_cast<double>(constraint.slack));
   }
   if (worst <= 0) return no_error(problem);
-  CausalFit best = amplitude > 0 ? Amplitudes(problem, worst).climb(amplitude, {})
-                                 : Amplitudes(problem, worst).scan();
-  for (std::size_t knots = 2 * k_fewest_knots - 1; knots <= most_knots; knots = 2 * knots - 1) {
-    problem.knots = knots;
-    CausalFit finer =
-        best.converged
-            ? Amplitudes(problem, worst).climb(best.amplitude, refined(best.errors, problem))
-            : Amplitudes(problem, worst).scan();
-    if (!finer.converged) break;
-    const bool better = !best.converged || finer.log_evidence > best.log_evidence;
-    if (!better) break;
-    best = std::move(finer);
-  }
-  return best;
+  Knots search(problem, worst);
+  search.best = before;
+  const std::size_t first = before.converged
+                                ? std::clamp(before.errors.knots(), k_fewest_knots, most_knots)
+                                : k_fewest_knots;
+  search.attempt(first);
+  std::size_t knots = 2 * first - 1;
+  while (knots <= most_knots && search.attempt(knots)) knots = 2 * knots - 1;
+  if (knots > 2 * first - 1) return std::move(search.best);
+  knots = first / 2 + 1;
+  while (knots >= k_fewest_knots && search.attempt(knots)) knots = knots / 2 + 1;
+  return std::move(search.best);
 }
 
 }  // namespace entrain::causal

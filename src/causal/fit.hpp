@@ -30,6 +30,7 @@ struct CausalProblem {
 struct CausalFit {
   ClockErrors errors;
   double amplitude = 0;        ///< A: how far clocks were expected to bend over the run, ticks
+  double cost = 0;             ///< half of the function that fit_causal() minimises
   double log_evidence = 0;     ///< of A, up to a constant of the problem
   std::size_t active = 0;      ///< constraints that hold the clocks
   double worst_violation = 0;  ///< of a constraint, ticks
@@ -49,11 +50,11 @@ struct CausalFit {
                                    const ClockErrors& start = {});
 
 /// The fit with the amplitude and the number of knots that the data make most likely (MacKay,
-/// Bayesian interpolation, 1992). Tries amplitudes as long as the evidence grows, from the stiffest
-/// clocks on; if `amplitude` is not 0, around it instead: that of a fit to much the same
-/// constraints. Then doubles the knots, up to `most_knots`, as long as the evidence grows. Does not
-/// read `problem.knots`.
+/// Bayesian interpolation, 1992). Tries amplitudes as long as the evidence grows, from that of the
+/// worst violation on, and doubles the knots, up to `most_knots`, as long as it grows. `before`: a
+/// fit to much the same constraints, or one without errors; the search then begins there, and tries
+/// half the knots too. Does not read `problem.knots`.
 [[nodiscard]] CausalFit choose_fit(CausalProblem problem, std::size_t most_knots,
-                                   double amplitude = 0);
+                                   const CausalFit& before = {});
 
 }  // namespace entrain::causal

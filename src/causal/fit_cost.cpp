@@ -2,11 +2,17 @@
 #include "causal/fit_cost.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace entrain::causal {
 
 namespace {
+
+/// The best length of a step is found when the slope there is less than that share of the first
+/// one.
+constexpr double k_flat = 1e-3;
+constexpr int k_most_lengths = 50;
 
 double second_difference(std::span<const double> v, std::size_t i) {
   return v[i - 1] - 2 * v[i] + v[i + 1];
@@ -120,6 +126,81 @@ std::vector<double> FitCost::gradient(std::span<const double> v) {
     add(limit.from, limit.from_share, -(weight * over));
   }
   return gradient;
+}
+
+/// Second derivative of the terms that always count, along a step.
+double FitCost::fixed_bend(std::span<const double> step) const {
+  double sum = 0;
+  for_inner_knots([&](std::size_t i) {
+    const double r = stiffness_ * second_difference(step, i);
+    sum += r * r;
+  });
+  for (const FitTerm& term : fixed_) {
+    const double r = term.scale * term.value(step);
+    sum += r * r;
+  }
+  return sum;
+}
+
+namespace {
+
+/// Derivatives along a step of the sum of max(0, over + length * change)^2 / 2.
+struct Derivatives {
+  double first = 0, second = 0;
+};
+
+/// Sums in four lanes, for the vector unit: the order is the same everywhere.
+Derivatives derivatives_at(double length, std::span<const double> over,
+                           std::span<const double> change) {
+  constexpr std::size_t k_lanes = 4;
+  std::array<double, k_lanes> first{}, second{};
+  for (std::size_t i = 0; i < over.size(); i += k_lanes) {
+    for (std::size_t lane = 0; lane < k_lanes; ++lane) {
+      const double there = over[i + lane] + length * change[i + lane];
+      const double moved = there > 0 ? change[i + lane] : 0.0;
+      first[lane] += moved * there;
+      second[lane] += moved * moved;
+    }
+  }
+  return {(first[0] + first[1]) + (first[2] + first[3]),
+          (second[0] + second[1]) + (second[2] + second[3])};
+}
+
+}  // namespace
+
+double FitCost::best_length(std::span<const double> v, std::span<const double> step, double slope) {
+  const std::span<const std::uint32_t> near = near_.along(v, step);
+  over_.assign((near.size() + 3) / 4 * 4, -1.0);
+  change_.assign(over_.size(), 0.0);
+  for (std::size_t n = 0; n < near.size(); ++n) {
+    const FitLimit& limit = limits_[near[n]];
+    over_[n] = limit.over(v);
+    change_[n] = limit.over(step) + limit.limit;
+  }
+  const double weight = scale() * scale(), bend = fixed_bend(step);
+  // The slope of all but the limits at the start follows from that of all.
+  const double rest = slope - weight * derivatives_at(0, over_, change_).first;
+  const auto at = [&](double length) -> Derivatives {
+    const auto [first, second] = derivatives_at(length, over_, change_);
+    return {rest + length * bend + weight * first, bend + weight * second};
+  };
+  // The slope grows along the step, piece by piece straight: Newton's method between bounds.
+  double low = 0, high = 1, length = 1;
+  for (int i = 0; i < k_most_lengths; ++i) {
+    const auto [first, second] = at(length);
+    if (first <= 0 && length >= 1) return 1;
+    if (std::abs(first) <= k_flat * -slope) break;
+    (first < 0 ? low : high) = length;
+    length -= first / second;
+    if (!(length > low && length < high)) length = (low + high) / 2;
+  }
+  return length;
+}
+
+double FitCost::worst(std::span<const double> v) {
+  double worst = 0;
+  for (const std::uint32_t i : near_.at(v)) worst = std::max(worst, limits_[i].over(v));
+  return worst;
 }
 
 std::vector<std::uint32_t> FitCost::active(std::span<const double> v) {

@@ -24,6 +24,10 @@ class FitCost {
 
   [[nodiscard]] double value(std::span<const double> v);
   [[nodiscard]] std::vector<double> gradient(std::span<const double> v);
+  /// The share of `step`, at most 1, after which the value is least. `slope`: of the value at `v`
+  /// along the step, below 0.
+  [[nodiscard]] double best_length(std::span<const double> v, std::span<const double> step,
+                                   double slope);
   /// Numbers of the constraints that `v` violates, so that their terms count; ascending.
   [[nodiscard]] std::vector<std::uint32_t> active(std::span<const double> v);
   /// Says that `v` was reached by moving no unknown by more than `step`, so that from now on they
@@ -35,15 +39,18 @@ class FitCost {
   [[nodiscard]] double spacing() const { return spacing_; }  ///< between knots, ticks
   [[nodiscard]] std::size_t size() const { return problem_.clocks * problem_.knots; }
   [[nodiscard]] const std::vector<FitLimit>& limits() const { return limits_; }
-  [[nodiscard]] double scale() const { return 1 / problem_.sigma; }  ///< of all limits
   /// The terms that always count: sessions, and a prior that only keeps the fit well-posed.
   [[nodiscard]] const std::vector<FitTerm>& fixed() const { return fixed_; }
+  [[nodiscard]] double scale() const { return 1 / problem_.sigma; }  ///< of all limits
+  /// By how much `v` exceeds a limit at most, ticks, at least 0.
+  [[nodiscard]] double worst(std::span<const double> v);
 
  private:
   [[nodiscard]] FitTerm term(std::uint32_t clock, std::int64_t time, double scale) const;
   [[nodiscard]] std::vector<FitLimit> limits_of(std::span<const ClockConstraint> constraints) const;
   void add_sessions();
   void add_prior();
+  [[nodiscard]] double fixed_bend(std::span<const double> step) const;
   template <class Body>
   void for_inner_knots(Body body) const;
 
@@ -54,6 +61,7 @@ class FitCost {
   std::vector<FitLimit> limits_;
   NearLimits near_;
   std::vector<FitTerm> fixed_;
+  std::vector<double> over_, change_;  ///< of the limits near a step, see best_length()
 };
 
 }  // namespace entrain::causal

@@ -2,6 +2,7 @@
 #include "causal/fit_solver.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/cancel.hpp"
@@ -14,17 +15,18 @@ namespace {
 constexpr double k_most_work = 2e9;
 /// Relative residual at which conjugate gradients stop; the next Newton step corrects the rest.
 constexpr double k_tolerance = 1e-3;
-constexpr int k_most_steps = 60;
+constexpr int k_most_steps = 40, k_most_rough_steps = 15;  ///< with one stiffness
+/// Steps after which a descent begins anew with stiffer clocks.
+constexpr int k_patience = 20;
+/// So it does at once where a limit is exceeded by so many times its softness.
+constexpr double k_far = 64;
+/// Amplitudes to begin with then, in shares.
+constexpr std::array<double, 4> k_stiffer{0.01, 0.03, 0.1, 0.3};
+/// What a step must gain, as a share of the cost: with the amplitude in question, and before.
+constexpr double k_exact = 1e-12, k_rough = 1e-2;
 /// Errors that change faster than this, ticks per tick, are no clock's: constraints are also met by
 /// squeezing all times together.
 constexpr double k_steepest = 0.1;
-
-std::vector<double> moved(const std::vector<double>& v, double length,
-                          const std::vector<double>& step) {
-  std::vector<double> sum(v.size());
-  for (std::size_t i = 0; i < v.size(); ++i) sum[i] = v[i] + length * step[i];
-  return sum;
-}
 
 }  // namespace
 
@@ -36,10 +38,8 @@ FitSolver::FitSolver(const CausalProblem& problem)
 CausalFit FitSolver::run(double amplitude, const ClockErrors& start) {
   CausalFit fit;
   fit.amplitude = amplitude;
-  cost_.set_amplitude(amplitude);
   Vector v = values_of(start);
-  double cost = cost_.value(v);
-  if (descend(v, cost, fit) && factorize(v)) describe(v, cost, fit);
+  if (descend(v, fit)) describe(v, fit);
   return fit;
 }
 
@@ -54,61 +54,80 @@ FitSolver::Vector FitSolver::values_of(const ClockErrors& start) const {
   return v;
 }
 
-/// Newton's method from `v`, whose cost is `cost`; both follow. False if it was given up.
-bool FitSolver::descend(Vector& v, double& cost, CausalFit& fit) {
+/// Looks for the minimum from `v`, which follows. False if that was given up; the curvature is that
+/// of `v` otherwise.
+///
+/// Newton's method goes from limit to limit where bent clocks exceed many by far. Stiff clocks
+/// exceed them anyway and are settled soon; each minimum is close to that of clocks a little less
+/// stiff.
+bool FitSolver::descend(Vector& v, CausalFit& fit) {
+  cost_.set_amplitude(fit.amplitude);
+  End end = End::steps;
+  if (cost_.worst(v) * cost_.scale() < k_far) end = minimise(v, k_exact, k_patience, fit);
+  if (end == End::steps) {
+    for (const double share : k_stiffer) {
+      cost_.set_amplitude(share * fit.amplitude);
+      end = minimise(v, k_rough, k_most_rough_steps, fit);
+      if (end == End::given_up) return false;
+    }
+    cost_.set_amplitude(fit.amplitude);
+    end = minimise(v, k_exact, k_most_steps, fit);
+  }
+  if (end == End::given_up) return false;
+  fit.converged = end == End::minimum;
+  return fit.converged || factorize(v);
+}
+
+/// Newton's method from `v`, which follows, until a step would lower the cost by less than the
+/// share `enough`. The curvature is that of `v` then.
+FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, CausalFit& fit) {
   const Cancel cancel(problem_.progress);
-  while (fit.steps < k_most_steps) {
-    if (cancel.asked()) return false;
-    if (!factorize(v) || curvature_.work() > k_most_work) return false;
+  double cost = cost_.value(v);
+  for (int n = 0; n < most_steps; ++n) {
+    if (cancel.asked()) return End::given_up;
+    if (!factorize(v) || curvature_.work() > k_most_work) return End::given_up;
     const Vector gradient = cost_.gradient(v);
     Vector step = curvature_.solve(gradient, k_tolerance);
     for (double& x : step) x = -x;
     const double slope = inner_product(gradient, step);
-    const double enough = curvature_.is_iterative() ? k_tolerance * k_tolerance : 1e-12;
-    if (!(slope < -enough * (1 + cost))) {
-      fit.converged = true;
-      break;
-    }
+    const double share =
+        curvature_.is_iterative() ? std::max(enough, k_tolerance * k_tolerance) : enough;
+    if (!(slope < -share * (1 + cost))) return End::minimum;
     ++fit.steps;
-    const std::optional<double> next = search_line(v, step, slope, cost);
-    if (!next) {
-      fit.converged = true;
-      break;
-    }
-    cost = *next;
+    Vector there = v;
+    const double length = search_line(there, step, slope);
+    const double next = cost_.value(there);
+    if (!(next < cost)) return End::minimum;
+    v = std::move(there);
+    cost = next;
+    // Between two changes of the active constraints the cost is a parabola.
+    if (length == 1 && !curvature_.is_iterative() && cost_.active(v) == active_)
+      return End::minimum;
   }
-  return true;
+  return End::steps;
 }
 
-/// Halves the step until the cost falls enough (Armijo), then goes there and returns its cost.
-/// Nothing, and `v` as before, if no step lowers the cost.
-std::optional<double> FitSolver::search_line(Vector& v, const Vector& step, double slope,
-                                             double cost) {
-  double length = 1;
-  Vector there = moved(v, length, step);
-  double next = cost_.value(there);
-  while (next > cost + 1e-4 * length * slope && length > 1e-6) {
-    length /= 2;
-    there = moved(v, length, step);
-    next = cost_.value(there);
-  }
-  if (!(next < cost)) return std::nullopt;
-  v = std::move(there);
+/// Goes along the step to the least cost, and returns the share of the step.
+double FitSolver::search_line(Vector& v, const Vector& step, double slope) {
+  const double length = cost_.best_length(v, step, slope);
   double furthest = 0;
-  for (const double x : step) furthest = std::max(furthest, std::abs(x));
-  cost_.arrive(v, length * furthest);
-  return next;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    const double move = length * step[i];
+    v[i] += move;
+    furthest = std::max(furthest, std::abs(move));
+  }
+  cost_.arrive(v, furthest);
+  return length;
 }
 
 /// Fills the evidence and all that a fit says of its solution. The curvature must be that of `v`.
-void FitSolver::describe(const Vector& v, double cost, CausalFit& fit) {
+void FitSolver::describe(const Vector& v, CausalFit& fit) {
   const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
+  fit.cost = cost_.value(v);
   fit.log_evidence =
-      -cost + unknowns * std::log(cost_.stiffness()) - curvature_.log_determinant() / 2;
-  const std::vector<std::uint32_t> active = cost_.active(v);
-  fit.active = active.size();
-  for (const std::uint32_t i : active)
-    fit.worst_violation = std::max(fit.worst_violation, cost_.limits()[i].over(v));
+      -fit.cost + unknowns * std::log(cost_.stiffness()) - curvature_.log_determinant() / 2;
+  fit.active = active_.size();
+  fit.worst_violation = cost_.worst(v);
   fit.errors = ClockErrors(problem_.begin, cost_.spacing(), problem_.knots, v);
   if (is_too_steep(fit.errors) || !std::isfinite(fit.log_evidence)) fit.converged = false;
 }
@@ -124,7 +143,8 @@ bool FitSolver::is_too_steep(const ClockErrors& errors) const {
 }
 
 bool FitSolver::factorize(const Vector& v) {
-  return curvature_.compute(cost_.stiffness() * cost_.stiffness(), cost_.active(v));
+  active_ = cost_.active(v);
+  return curvature_.compute(cost_.stiffness() * cost_.stiffness(), active_);
 }
 
 }  // namespace entrain::causal

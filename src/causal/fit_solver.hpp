@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -25,17 +25,21 @@ class FitSolver {
  private:
   using Vector = std::vector<double>;
 
+  /// How a descent ended.
+  enum class End { minimum, steps, given_up };
+
   [[nodiscard]] Vector values_of(const ClockErrors& start) const;
-  bool descend(Vector& v, double& cost, CausalFit& fit);
-  [[nodiscard]] std::optional<double> search_line(Vector& v, const Vector& step, double slope,
-                                                  double cost);
-  void describe(const Vector& v, double cost, CausalFit& fit);
+  bool descend(Vector& v, CausalFit& fit);
+  End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
+  [[nodiscard]] double search_line(Vector& v, const Vector& step, double slope);
+  void describe(const Vector& v, CausalFit& fit);
   [[nodiscard]] bool is_too_steep(const ClockErrors& errors) const;
   bool factorize(const Vector& v);
 
   const CausalProblem& problem_;
   FitCost cost_;
   Curvature curvature_;
+  std::vector<std::uint32_t> active_;  ///< constraints in the matrix of the last factorize()
 };
 
 }  // namespace entrain::causal

@@ -201,8 +201,9 @@ TEST(CausalFit, a_fit_of_before_only_shortens_the_search) {
   const auto sessions = cluster.sessions(1'000);
   const CausalFit fit = choose_fit(problem_of(8, constraints, sessions), 257);
   for (const double share : {0.5, 1.0, 2.0, 1e9}) {
-    const CausalFit again =
-        choose_fit(problem_of(8, constraints, sessions), 257, share * fit.amplitude);
+    CausalFit before = fit;
+    before.amplitude *= share;
+    const CausalFit again = choose_fit(problem_of(8, constraints, sessions), 257, before);
     ASSERT_TRUE(again.converged);
     EXPECT_NEAR(again.log_evidence, fit.log_evidence, 1) << share;
   }

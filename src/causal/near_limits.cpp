@@ -36,18 +36,32 @@ NearLimits::NearLimits(std::span<const FitLimit> limits, unsigned threads)
     reach_ = std::max(reach_, weights(limit.to_share) + weights(limit.from_share));
 }
 
+/// True if all limits that count are known where no unknown is further than `move` from those seen.
+bool NearLimits::covers(double move, double largest) const {
+  return move == 0 || reach_ * move + k_rounding * (largest + move) < margin_;
+}
+
 std::span<const std::uint32_t> NearLimits::at(std::span<const double> v) {
-  if (seen_.empty()) {
-    look(v, 0);
-    return near_;
-  }
   double move = 0, largest = 0;
-  for (std::size_t i = 0; i < v.size(); ++i) {
+  for (std::size_t i = 0; i < seen_.size(); ++i) {
     move = std::max(move, std::abs(v[i] - seen_[i]));
     largest = std::max(largest, std::abs(v[i]));
   }
-  const double change = reach_ * move + k_rounding * (largest + move);
-  if (move > 0 && !(change < margin_)) look(v, 2 * change);
+  if (seen_.empty() || !covers(move, largest)) look(v, 2 * reach_ * move);
+  return near_;
+}
+
+std::span<const std::uint32_t> NearLimits::along(std::span<const double> v,
+                                                 std::span<const double> step) {
+  double move = 0, largest = 0, length = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    const double end = v[i] + step[i], seen = seen_.empty() ? 0 : seen_[i];
+    move = std::max({move, std::abs(v[i] - seen), std::abs(end - seen)});
+    largest = std::max({largest, std::abs(v[i]), std::abs(end)});
+    length = std::max(length, std::abs(step[i]));
+  }
+  if (seen_.empty() || !covers(move, largest))
+    look(v, 2 * (reach_ * length + k_rounding * largest));
   return near_;
 }
 

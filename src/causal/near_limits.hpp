@@ -21,11 +21,15 @@ class NearLimits {
   /// The numbers of all limits that are exceeded at `v`, and of some more, ascending. Valid until
   /// the next call.
   [[nodiscard]] std::span<const std::uint32_t> at(std::span<const double> v);
+  /// The same for all points of the way from `v` to `v` + `step`.
+  [[nodiscard]] std::span<const std::uint32_t> along(std::span<const double> v,
+                                                     std::span<const double> step);
   /// Looks for fewer of them at `v`, given that no unknown moves by much more than `step` from now
   /// on.
   void expect(std::span<const double> v, double step);
 
  private:
+  [[nodiscard]] bool covers(double move, double largest) const;
   void look(std::span<const double> v, double margin);
 
   std::span<const FitLimit> limits_;
