@@ -35,7 +35,7 @@ constexpr std::size_t k_many_unknowns = std::size_t{1} << 17;
 /// The first round is not finer than so much of the worst violation, nor the next one than so much
 /// of the first. Where clocks wander by more than a latency within a window, round trips come out
 /// too short, and limits as hard as that contradict each other.
-constexpr double k_first_precision = 1.0 / 8192, k_next_precision = 1.0 / 4;
+constexpr double k_first_precision = 1.0 / 4096, k_next_precision = 1.0 / 4;
 /// The errors decide which edge is the tightest, so the fit is repeated with the errors it found.
 constexpr int k_rounds = 2;
 

@@ -159,25 +159,6 @@ ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
   return {errors.begin(), errors.distance(1), knots, std::move(values)};
 }
 
-namespace {
-
-/// The fit to `problem` with the amplitude of `fit`. Begins with the errors of `fit`, which mostly
-/// takes few steps; the result does not depend on that, as there is one minimum. If it does not
-/// converge, tries ever softer clocks and takes the softest that converge.
-CausalFit fit_again(const CausalProblem& problem, const CausalFit& fit) {
-  CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
-  if (found.converged) return found;
-  for (const double share : {0.01, 0.1, 0.3, 1.0}) {
-    const ClockErrors start = found.converged ? found.errors : ClockErrors();
-    CausalFit next = fit_causal(problem, share * fit.amplitude, start);
-    if (!next.converged) break;
-    found = std::move(next);
-  }
-  return found;
-}
-
-}  // namespace
-
 HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
   HeldOut result;
   for (const std::int64_t fold : {0, 1}) {
@@ -189,7 +170,9 @@ HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_
     CausalProblem half = problem;
     half.constraints = seen;
     half.knots = fit.errors.knots();
-    const CausalFit found = fit_again(half, fit);
+    // Its errors are about right already; the result hardly depends on them, as there is one
+    // minimum.
+    const CausalFit found = fit_causal(half, fit.amplitude, fit.errors);
     for (const ClockConstraint& constraint : unseen) {
       const double unbent = violation(constraint, nullptr);
       result.unbent += unbent;

@@ -64,8 +64,8 @@ class Amplitudes {
   CausalFit climb(double amplitude, ClockErrors start, double hopeless) && {
     start_ = std::move(start);
     const double exponent = std::clamp<double>(std::log10(amplitude / worst_) * 4, k_first, k_last);
-    if (!attempt(static_cast<int>(std::lround(exponent))))
-      return std::move(*this).scan_from_stiffest();
+    attempt(static_cast<int>(std::lround(exponent)));
+    if (!best_.converged) return std::move(*this).scan_from_stiffest();
     if (best_.log_evidence >= hopeless) walk(1);
     return std::move(best_);
   }
@@ -109,10 +109,13 @@ class Amplitudes {
     }
   }
 
-  /// Fits with the amplitude of number `at`. True if that is better than all others.
+  /// Fits with the amplitude of number `at`, or less if that does not settle. True if that is
+  /// better than all others.
   bool attempt(int at) {
-    CausalFit fit = solver_.run(worst_ * std::pow(10.0, at / 4.0), start_);
+    const double asked = worst_ * std::pow(10.0, at / 4.0);
+    CausalFit fit = solver_.run(asked, start_);
     if (!fit.converged) return false;
+    at += static_cast<int>(std::lround(std::log10(fit.amplitude / asked) * 4));
     start_ = fit.errors;
     const bool better = !best_.converged || fit.log_evidence > best_.log_evidence;
     if (better) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/cancel.hpp"
 
@@ -15,13 +16,13 @@ namespace {
 constexpr double k_most_work = 2e9;
 /// Relative residual at which conjugate gradients stop; the next Newton step corrects the rest.
 constexpr double k_tolerance = 1e-3;
-constexpr int k_most_steps = 40, k_most_rough_steps = 15;  ///< with one stiffness
+constexpr int k_most_steps = 30, k_most_rough_steps = 15;  ///< with one stiffness
 /// Steps after which a descent begins anew with stiffer clocks.
 constexpr int k_patience = 20;
 /// So it does at once where a limit is exceeded by so many times its softness.
 constexpr double k_far = 64;
-/// Amplitudes to begin with then, in shares.
-constexpr std::array<double, 4> k_stiffer{0.01, 0.03, 0.1, 0.3};
+/// Amplitudes that lead there then, in shares: 10^(-n/2).
+constexpr std::array<double, 5> k_stages{0.01, 0.0316227766016838, 0.1, 0.316227766016838, 1};
 /// What a step must gain, as a share of the cost: with the amplitude in question, and before.
 constexpr double k_exact = 1e-12, k_rough = 1e-2;
 /// Errors that change faster than this, ticks per tick, are no clock's: constraints are also met by
@@ -55,7 +56,7 @@ FitSolver::Vector FitSolver::values_of(const ClockErrors& start) const {
 }
 
 /// Looks for the minimum from `v`, which follows. False if that was given up; the curvature is that
-/// of `v` otherwise.
+/// of `v` otherwise. Lowers the amplitude if clocks as soft as that do not settle.
 ///
 /// Newton's method goes from limit to limit where bent clocks exceed many by far. Stiff clocks
 /// exceed them anyway and are settled soon; each minimum is close to that of clocks a little less
@@ -64,18 +65,30 @@ bool FitSolver::descend(Vector& v, CausalFit& fit) {
   cost_.set_amplitude(fit.amplitude);
   End end = End::steps;
   if (cost_.worst(v) * cost_.scale() < k_far) end = minimise(v, k_exact, k_patience, fit);
-  if (end == End::steps) {
-    for (const double share : k_stiffer) {
-      cost_.set_amplitude(share * fit.amplitude);
-      end = minimise(v, k_rough, k_most_rough_steps, fit);
-      if (end == End::given_up) return false;
-    }
-    cost_.set_amplitude(fit.amplitude);
-    end = minimise(v, k_exact, k_most_steps, fit);
-  }
+  if (end == End::steps) end = descend_by_stages(v, fit);
   if (end == End::given_up) return false;
   fit.converged = end == End::minimum;
   return fit.converged || factorize(v);
+}
+
+FitSolver::End FitSolver::descend_by_stages(Vector& v, CausalFit& fit) {
+  const double asked = fit.amplitude;
+  std::vector<std::pair<double, Vector>> stages;  // amplitudes, and about their minima
+  End end = End::minimum;
+  for (const double share : k_stages) {
+    cost_.set_amplitude(share * asked);
+    end = minimise(v, k_rough, k_most_rough_steps, fit);
+    if (end != End::minimum) break;
+    stages.emplace_back(share * asked, v);
+  }
+  for (; end != End::given_up && !stages.empty(); stages.pop_back()) {
+    fit.amplitude = stages.back().first;
+    v = std::move(stages.back().second);
+    cost_.set_amplitude(fit.amplitude);
+    end = minimise(v, k_exact, k_most_steps, fit);
+    if (end == End::minimum) break;
+  }
+  return end;
 }
 
 /// Newton's method from `v`, which follows, until a step would lower the cost by less than the

@@ -30,6 +30,7 @@ class FitSolver {
 
   [[nodiscard]] Vector values_of(const ClockErrors& start) const;
   bool descend(Vector& v, CausalFit& fit);
+  End descend_by_stages(Vector& v, CausalFit& fit);
   End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
   [[nodiscard]] double search_line(Vector& v, const Vector& step, double slope);
   void describe(const Vector& v, CausalFit& fit);
