@@ -40,6 +40,13 @@ class Curvature::Matrices {
   [[nodiscard]] double log_determinant();
   [[nodiscard]] bool is_iterative() const { return !direct_; }
   [[nodiscard]] double work() const { return work_; }
+  void begin() {
+    work_ = 0;
+    costly_ = std::numeric_limits<std::size_t>::max();
+    blocks_.clear();
+    place_.clear();
+    is_analysed_ = false;
+  }
 
  private:
   /// Knows what a factorisation will cost.
@@ -51,6 +58,7 @@ class Curvature::Matrices {
   struct Block {
     Eigen::Index low = 0, high = 0;  ///< the first ones
     std::array<double, 4> value{};   ///< low x high, low + 1 x high, low x high + 1, ...
+    bool is_used = false;            ///< by an active limit
   };
 
   /// A value of a clock between two knots, in the numbers of this class.
@@ -65,7 +73,10 @@ class Curvature::Matrices {
   void add(const FitLimit& limit);
   bool factorize_whole(Way way);
   bool factorize_clocks();
-  [[nodiscard]] Matrix assembled() const;
+  void add_all(std::span<const std::uint32_t> active);
+  void assemble();
+  template <class Body>
+  void for_entries(Body body) const;
 
   // Unknowns are numbered knot by knot here, all clocks of a knot side by side.
   [[nodiscard]] Eigen::Index by_knot(std::size_t by_clock) const {
@@ -83,7 +94,7 @@ class Curvature::Matrices {
   std::span<const FitTerm> fixed_;
   std::span<const FitLimit> limits_;
   double weight_;              ///< of a limit
-  std::vector<Block> blocks_;  ///< of the active limits, in the order of their first ones
+  std::vector<Block> blocks_;  ///< of the active limits, and of some that were
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> place_;  ///< of every block in `blocks_`
   /// The matrices of the clocks: the diagonal, and beside it by one knot and by two.
   Vector diagonal_, beside1_, beside2_;
@@ -92,6 +103,10 @@ class Curvature::Matrices {
   double work_ = 0;
   bool direct_ = true;
   std::size_t costly_ = std::numeric_limits<std::size_t>::max();  ///< so many blocks cost too much
+  bool is_analysed_ = false;  ///< the matrix has the pattern of the last one
+  Matrix matrix_;
+  std::vector<Eigen::Index>
+      places_;  ///< of the entries in `matrix_`, in the order of for_entries()
   Factor factor_;
 };
 
@@ -126,11 +141,35 @@ void Curvature::Matrices::add(const FitLimit& limit) {
                         static_cast<std::uint64_t>(high.at),
                     static_cast<std::uint32_t>(blocks_.size()));
   if (is_new) blocks_.push_back({low.at, high.at, {}});
+  blocks_[*place].is_used = true;
   auto& value = blocks_[*place].value;
   value[0] -= weight_ * low.first * high.first;
   value[1] -= weight_ * low.second * high.first;
   value[2] -= weight_ * low.first * high.second;
   value[3] -= weight_ * low.second * high.second;
+}
+
+/// Adds the active limits to the bends of all clocks. Keeps the blocks of limits that are active no
+/// longer, as zeros: an order of elimination holds for them too. Drops them where a new one has to
+/// be found anyway.
+void Curvature::Matrices::add_all(std::span<const std::uint32_t> active) {
+  const Vector diagonal = diagonal_, beside1 = beside1_;
+  for (Block& block : blocks_) {
+    block.value = {};
+    block.is_used = false;
+  }
+  const std::size_t known = blocks_.size();
+  for (const std::uint32_t i : active) add(limits_[i]);
+  const auto used = static_cast<std::size_t>(std::count_if(
+      blocks_.begin(), blocks_.end(), [](const Block& block) { return block.is_used; }));
+  if (blocks_.size() == known && 2 * used >= known) return;
+  is_analysed_ = false;
+  if (used == blocks_.size()) return;
+  diagonal_ = diagonal;
+  beside1_ = beside1;
+  blocks_.clear();
+  place_.clear();
+  for (const std::uint32_t i : active) add(limits_[i]);
 }
 
 bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> active, Way way) {
@@ -148,9 +187,7 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
   for (const FitTerm& term : fixed_) {
     add_square(point(term.at, term.share), term.scale * term.scale);
   }
-  blocks_.clear();
-  place_.clear();
-  for (const std::uint32_t i : active) add(limits_[i]);
+  add_all(active);
   direct_ = false;
   if (way == Way::direct || (way == Way::automatic && blocks_.size() < costly_)) {
     return factorize_whole(way);
@@ -159,39 +196,59 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
 }
 
 bool Curvature::Matrices::factorize_whole(Way way) {
-  const Matrix matrix = assembled();
-  factor_.analyzePattern(matrix);
+  assemble();
+  if (!is_analysed_) factor_.analyzePattern(matrix_);
   const double work = factor_.work();
   if (way == Way::automatic && work > k_most_direct_work) {
     costly_ = blocks_.size();
     return factorize_clocks();
   }
+  is_analysed_ = true;
   direct_ = true;
   work_ += work;
-  factor_.factorize(matrix);
+  factor_.factorize(matrix_);
   return factor_.info() == Eigen::Success;
 }
 
-/// The matrix as a whole, with the unknowns of a clock side by side, as in the public interface.
-Matrix Curvature::Matrices::assembled() const {
-  std::vector<Eigen::Triplet<double>> triplets;
+/// Calls `body` with row, column and value of every entry of the lower half of the matrix, with the
+/// unknowns of a clock side by side, as in the public interface.
+template <class Body>
+void Curvature::Matrices::for_entries(Body body) const {
   const auto by_clock = [&](Eigen::Index i) { return i % clocks_ * knots_ + i / clocks_; };
   for (Eigen::Index i = 0; i < size_; ++i) {
     const Eigen::Index at = by_clock(i);
-    triplets.emplace_back(at, at, diagonal_[i]);
-    if (i >= clocks_) triplets.emplace_back(at, at - 1, beside1_[i]);
-    if (i >= 2 * clocks_) triplets.emplace_back(at, at - 2, beside2_[i]);
+    body(at, at, diagonal_[i]);
+    if (i >= clocks_) body(at, at - 1, beside1_[i]);
+    if (i >= 2 * clocks_) body(at, at - 2, beside2_[i]);
   }
   for (const Block& block : blocks_) {
     const Eigen::Index low = by_clock(block.low), high = by_clock(block.high);
-    triplets.emplace_back(high, low, block.value[0]);
-    triplets.emplace_back(high, low + 1, block.value[1]);
-    triplets.emplace_back(high + 1, low, block.value[2]);
-    triplets.emplace_back(high + 1, low + 1, block.value[3]);
+    body(high, low, block.value[0]);
+    body(high, low + 1, block.value[1]);
+    body(high + 1, low, block.value[2]);
+    body(high + 1, low + 1, block.value[3]);
   }
-  Matrix matrix(size_, size_);
-  matrix.setFromTriplets(triplets.begin(), triplets.end());
-  return matrix;
+}
+
+/// Blocks of two neighbouring pairs of pieces share entries, so all are added up.
+void Curvature::Matrices::assemble() {
+  if (is_analysed_) {
+    matrix_.coeffs().setZero();
+    std::size_t n = 0;
+    for_entries([&](Eigen::Index, Eigen::Index, double value) {
+      matrix_.valuePtr()[places_[n++]] += value;
+    });
+    return;
+  }
+  std::vector<Eigen::Triplet<double>> triplets;
+  for_entries([&](Eigen::Index row, Eigen::Index column, double value) {
+    triplets.emplace_back(row, column, value);
+  });
+  matrix_.resize(size_, size_);
+  matrix_.setFromTriplets(triplets.begin(), triplets.end());
+  places_.clear();
+  for (const Eigen::Triplet<double>& entry : triplets)
+    places_.push_back(&matrix_.coeffRef(entry.row(), entry.col()) - matrix_.valuePtr());
 }
 
 /// Cholesky's method on five diagonals, of all clocks side by side.
@@ -357,6 +414,8 @@ std::vector<double> Curvature::solve(std::span<const double> right, double toler
 }
 
 double Curvature::log_determinant() { return matrices_->log_determinant(); }
+
+void Curvature::begin() { matrices_->begin(); }
 
 bool Curvature::is_iterative() const { return matrices_->is_iterative(); }
 

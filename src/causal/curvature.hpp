@@ -56,6 +56,9 @@ class Curvature {
   Curvature(const Curvature&) = delete;
   Curvature& operator=(const Curvature&) = delete;
 
+  /// Begins a fit: counts work anew, and forgets what costs too much to factorise.
+  void begin();
+
   /// How to solve; `automatic` by the cost of the factors.
   enum class Way { automatic, direct, iterative };
 
@@ -70,7 +73,7 @@ class Curvature {
 
   /// True if the matrix of the last compute() is not factorised as a whole.
   [[nodiscard]] bool is_iterative() const;
-  /// Multiplications so far, about: the same on every machine.
+  /// Multiplications since begin(), about: the same on every machine.
   [[nodiscard]] double work() const;
 
  private:

@@ -2,11 +2,13 @@
 #include "causal/evidence.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "base/disjoint_sets.hpp"
+#include "base/executor.hpp"
 
 namespace entrain::causal {
 
@@ -159,27 +161,37 @@ ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
   return {errors.begin(), errors.distance(1), knots, std::move(values)};
 }
 
-HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
+namespace {
+
+/// Fits to the constraints of every other window, and measures the others.
+HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t width,
+                      std::int64_t fold) {
+  std::vector<ClockConstraint> seen, unseen;
+  for (const ClockConstraint& constraint : problem.constraints) {
+    const std::int64_t window = (constraint.to_time - problem.begin) / width;
+    (window % 2 == fold ? unseen : seen).push_back(constraint);
+  }
+  problem.constraints = seen;
+  problem.knots = fit.errors.knots();
+  // The errors are about right already. The result hardly depends on them: there is one minimum.
+  const CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
   HeldOut result;
-  for (const std::int64_t fold : {0, 1}) {
-    std::vector<ClockConstraint> seen, unseen;
-    for (const ClockConstraint& constraint : problem.constraints) {
-      const std::int64_t window = (constraint.to_time - problem.begin) / width;
-      (window % 2 == fold ? unseen : seen).push_back(constraint);
-    }
-    CausalProblem half = problem;
-    half.constraints = seen;
-    half.knots = fit.errors.knots();
-    // Its errors are about right already; the result hardly depends on them, as there is one
-    // minimum.
-    const CausalFit found = fit_causal(half, fit.amplitude, fit.errors);
-    for (const ClockConstraint& constraint : unseen) {
-      const double unbent = violation(constraint, nullptr);
-      result.unbent += unbent;
-      result.bent += found.converged ? violation(constraint, &found.errors) : unbent;
-    }
+  for (const ClockConstraint& constraint : unseen) {
+    const double unbent = violation(constraint, nullptr);
+    result.unbent += unbent;
+    result.bent += found.converged ? violation(constraint, &found.errors) : unbent;
   }
   return result;
+}
+
+}  // namespace
+
+HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
+  std::array<HeldOut, 2> halves;
+  for_each_in_parallel(problem.threads, halves.size(), [&](std::size_t fold) {
+    halves[fold] = hold_out_half(problem, fit, width, static_cast<std::int64_t>(fold));
+  });
+  return {.unbent = halves[0].unbent + halves[1].unbent, .bent = halves[0].bent + halves[1].bent};
 }
 
 }  // namespace entrain::causal

@@ -2,10 +2,13 @@
 #include "causal/fit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
+#include "base/executor.hpp"
 #include "causal/fit_solver.hpp"
 
 namespace entrain::causal {
@@ -49,7 +52,7 @@ ClockErrors on_knots(const ClockErrors& errors, const CausalProblem& problem) {
 /// Searches the likeliest amplitude among 10^(n/4) times the worst violation.
 class Amplitudes {
  public:
-  Amplitudes(const CausalProblem& problem, double worst) : solver_(problem), worst_(worst) {}
+  Amplitudes(const CausalProblem& problem, double worst) : problem_(problem), worst_(worst) {}
 
   /// Goes uphill from an amplitude of the worst violation, by strides first.
   CausalFit scan() && {
@@ -91,31 +94,47 @@ class Amplitudes {
     const int first = best_at_;
     const double cost = best_.cost;
     const bool strained = cost > k_strained * static_cast<double>(best_.active);
-    for (const int way : {stride, -stride}) {
-      for (int at = first + way; at >= k_first && at <= k_last && attempt(at); at += way) {
-        if (strained && best_.cost > cost / 2) return;
-      }
-      start_ = best_.errors;
-      if (best_at_ != first) break;
+    const int side = attempt_sides(stride, false);
+    if (side == 0 || (strained && best_.cost > cost / 2)) return;
+    for (int at = first + 2 * side * stride; in_range(at) && attempt(at); at += side * stride) {
     }
   }
 
   /// Tries what strides left out.
-  void step_aside() {
+  void step_aside() { attempt_sides(1, true); }
+
+  static bool in_range(int at) { return at >= k_first && at <= k_last; }
+
+  /// Fits with the amplitudes so far above and below the best one, side by side if there are
+  /// threads for it; with the one below only if that above is no better, or if `both` are wanted.
+  /// Returns the side of the best one: 1 above, -1 below, 0 neither.
+  int attempt_sides(int distance, bool both) {
     const int middle = best_at_;
-    for (const int at : {middle - 1, middle + 1}) {
-      start_ = best_.errors;
-      attempt(at);
+    const ClockErrors start = best_.errors;
+    const std::array<int, 2> at{middle + distance, middle - distance};
+    std::array<CausalFit, 2> fits;
+    const auto fit = [&](std::size_t side) {
+      if (in_range(at[side])) fits[side] = solver(side).run(amplitude(at[side]), start);
+    };
+    if (problem_.threads == 1) {
+      fit(0);
+    } else {
+      for_each_in_parallel(problem_.threads, 2, fit);
     }
+    const bool is_above = take(at[0], std::move(fits[0]));
+    if (is_above && !both) return 1;
+    if (problem_.threads == 1) fit(1);
+    if (take(at[1], std::move(fits[1]))) return -1;
+    return is_above ? 1 : 0;
   }
 
   /// Fits with the amplitude of number `at`, or less if that does not settle. True if that is
   /// better than all others.
-  bool attempt(int at) {
-    const double asked = worst_ * std::pow(10.0, at / 4.0);
-    CausalFit fit = solver_.run(asked, start_);
+  bool attempt(int at) { return take(at, solver(0).run(amplitude(at), start_)); }
+
+  bool take(int at, CausalFit fit) {
     if (!fit.converged) return false;
-    at += static_cast<int>(std::lround(std::log10(fit.amplitude / asked) * 4));
+    at += static_cast<int>(std::lround(std::log10(fit.amplitude / amplitude(at)) * 4));
     start_ = fit.errors;
     const bool better = !best_.converged || fit.log_evidence > best_.log_evidence;
     if (better) {
@@ -125,7 +144,15 @@ class Amplitudes {
     return better;
   }
 
-  FitSolver solver_;
+  [[nodiscard]] double amplitude(int at) const { return worst_ * std::pow(10.0, at / 4.0); }
+  FitSolver& solver(std::size_t side) {
+    std::optional<FitSolver>& solver = solvers_[side];
+    if (!solver) solver.emplace(problem_);
+    return *solver;
+  }
+
+  const CausalProblem& problem_;
+  std::array<std::optional<FitSolver>, 2> solvers_;  ///< for two threads
   double worst_;
   CausalFit best_;
   int best_at_ = 0;

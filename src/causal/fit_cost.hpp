@@ -19,6 +19,8 @@ class FitCost {
   /// Builds the terms. `problem` must outlive this.
   explicit FitCost(const CausalProblem& problem);
 
+  /// Begins a fit: sums after that do not depend, in their last digits, on fits before.
+  void begin() { near_.forget(); }
   /// Sets how far clocks are expected to bend over the run, ticks. Call it before the others.
   void set_amplitude(double amplitude);
 

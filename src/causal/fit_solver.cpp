@@ -12,8 +12,8 @@ namespace entrain::causal {
 
 namespace {
 
-/// Multiplications that all fits of one solver may take together: some seconds.
-constexpr double k_most_work = 2e9;
+/// Multiplications that a fit may take: about a second.
+constexpr double k_most_work = 1e9;
 /// Relative residual at which conjugate gradients stop; the next Newton step corrects the rest.
 constexpr double k_tolerance = 1e-3;
 constexpr int k_most_steps = 30, k_most_rough_steps = 15;  ///< with one stiffness
@@ -39,6 +39,8 @@ FitSolver::FitSolver(const CausalProblem& problem)
 CausalFit FitSolver::run(double amplitude, const ClockErrors& start) {
   CausalFit fit;
   fit.amplitude = amplitude;
+  cost_.begin();
+  curvature_.begin();
   Vector v = values_of(start);
   if (descend(v, fit)) describe(v, fit);
   return fit;

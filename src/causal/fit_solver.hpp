@@ -11,8 +11,8 @@
 
 namespace entrain::causal {
 
-/// Solves one problem for any number of amplitudes: see fit_causal(). All fits of one solver share
-/// one budget of work; a fit that would need more does not converge.
+/// Solves one problem for any number of amplitudes: see fit_causal(). Every fit has a budget of
+/// work, and does not converge if it would need more. The fits do not depend on each other.
 class FitSolver {
  public:
   /// `problem` must outlive this.

@@ -18,6 +18,8 @@ class NearLimits {
   /// `limits` must outlive this. `threads`: to look at all limits with; 0: all cores.
   NearLimits(std::span<const FitLimit> limits, unsigned threads);
 
+  /// Forgets all that was seen, so that what follows does not depend on what was asked before.
+  void forget() { seen_.clear(); }
   /// The numbers of all limits that are exceeded at `v`, and of some more, ascending. Valid until
   /// the next call.
   [[nodiscard]] std::span<const std::uint32_t> at(std::span<const double> v);
