@@ -12,6 +12,7 @@
 #include <Eigen/Sparse>
 #include <Eigen/SparseCholesky>
 
+#include "base/cancel.hpp"
 #include "base/flat_map.hpp"
 #include "base/random.hpp"
 
@@ -40,6 +41,7 @@ class Curvature::Matrices {
   [[nodiscard]] double log_determinant();
   [[nodiscard]] bool is_iterative() const { return !direct_; }
   [[nodiscard]] double work() const { return work_; }
+  void stop_with(const Progress* progress) { cancel_ = Cancel(progress); }
   void begin() {
     work_ = 0;
     costly_ = std::numeric_limits<std::size_t>::max();
@@ -100,6 +102,7 @@ class Curvature::Matrices {
   Vector diagonal_, beside1_, beside2_;
   /// L of these: left of the diagonal by one knot and by two, and 1 / diagonal.
   Vector left1_, left2_, inverse_;
+  Cancel cancel_{nullptr};
   double work_ = 0;
   bool direct_ = true;
   std::size_t costly_ = std::numeric_limits<std::size_t>::max();  ///< so many blocks cost too much
@@ -333,7 +336,7 @@ Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
   Vector direction = near;
   double product = residual.dot(near);
   const double enough = tolerance * tolerance * product;
-  for (int i = 0; i < k_most_iterations && product > enough; ++i) {
+  for (int i = 0; i < k_most_iterations && product > enough && !cancel_.asked(); ++i) {
     const Vector image = times(direction);
     const double length = product / direction.dot(image);
     solution += length * direction;
@@ -359,7 +362,7 @@ double Curvature::Matrices::quadrature(std::size_t probe) {
   Vector diagonal(steps), side(steps);
   int done = 0;
   double beta = 0;
-  while (done < steps) {
+  while (done < steps && (done == 0 || !cancel_.asked())) {
     Vector next = now;
     solve_upper(next);
     next = times(next);
@@ -414,6 +417,8 @@ std::vector<double> Curvature::solve(std::span<const double> right, double toler
 }
 
 double Curvature::log_determinant() { return matrices_->log_determinant(); }
+
+void Curvature::stop_with(const Progress* progress) { matrices_->stop_with(progress); }
 
 void Curvature::begin() { matrices_->begin(); }
 

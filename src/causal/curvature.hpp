@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include <entrain/progress.hpp>
+
 namespace entrain::causal {
 
 /// A weighted term of the fit that always counts, of one clock at one time, between two knots:
@@ -58,6 +60,10 @@ class Curvature {
 
   /// Begins a fit: counts work anew, and forgets what costs too much to factorise.
   void begin();
+
+  /// From now on solve() and log_determinant() end early, with any result, once `progress` (may be
+  /// null) is cancelled.
+  void stop_with(const Progress* progress);
 
   /// How to solve; `automatic` by the cost of the factors.
   enum class Way { automatic, direct, iterative };

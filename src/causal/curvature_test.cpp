@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -99,6 +100,45 @@ TEST(Curvature, without_couplings_the_clocks_are_all_there_is) {
   ASSERT_TRUE(direct.compute(p.bend, p.active, Curvature::Way::direct));
   ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
   EXPECT_NEAR(iterative.log_determinant(), direct.log_determinant(), 1e-6);
+}
+
+TEST(Curvature, ends_early_once_cancelled) {
+  struct Impatient : Progress {
+    void begin(std::string_view, std::uint64_t, std::string_view) override {}
+    void advance(std::uint64_t) override {}
+    [[nodiscard]] bool cancelled() const override { return ++asked > 2; }
+    mutable int asked = 0;
+  } impatient;
+  RandomStream random(6, 6);
+  const Problem p = random_problem(random, 30, 33, 600);
+  Curvature iterative = p.curvature();
+  ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
+  iterative.stop_with(&impatient);
+  static_cast<void>(iterative.solve(std::vector<double>(p.size(), 1.0)));
+  EXPECT_EQ(impatient.asked, 3);
+  static_cast<void>(iterative.log_determinant());
+  EXPECT_LT(impatient.asked, 20);
+}
+
+TEST(Curvature, an_order_that_was_kept_solves_the_same_equations) {
+  RandomStream random(7, 7);
+  Problem p = random_problem(random, 8, 20, 300);
+  Curvature kept = p.curvature();
+  for (int round = 0; round < 20; ++round) {
+    p.active.clear();
+    for (std::uint32_t i = 0; i < p.limits.size(); ++i) {
+      if (random.below(3) != 0) p.active.push_back(i);
+    }
+    p.bend = random.uniform(0.1, 100);
+    Curvature fresh = p.curvature();
+    ASSERT_TRUE(kept.compute(p.bend, p.active, Curvature::Way::direct));
+    ASSERT_TRUE(fresh.compute(p.bend, p.active, Curvature::Way::direct));
+    const std::vector<double> right(p.size(), 1.0), expected = fresh.solve(right);
+    std::vector<double> difference = kept.solve(right);
+    for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= expected[i];
+    EXPECT_LT(norm_of(difference), 1e-6 * norm_of(expected)) << round;
+    EXPECT_NEAR(kept.log_determinant(), fresh.log_determinant(), 1e-6);
+  }
 }
 
 TEST(Curvature, a_matrix_that_is_not_definite_is_refused) {

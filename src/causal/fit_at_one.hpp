@@ -30,7 +30,7 @@ template <class Compute>
     std::int64_t begin = 0;
     double spacing = 1;
     std::size_t knots = 0;
-    double amplitude = 0, log_evidence = 0, worst_violation = 0;
+    double amplitude = 0, cost = 0, log_evidence = 0, worst_violation = 0;
     std::size_t active = 0;
     int steps = 0;
     bool converged = false;
@@ -44,6 +44,7 @@ template <class Compute>
             .spacing = fit.errors.spacing(),
             .knots = fit.errors.knots(),
             .amplitude = fit.amplitude,
+            .cost = fit.cost,
             .log_evidence = fit.log_evidence,
             .worst_violation = fit.worst_violation,
             .active = fit.active,
@@ -54,6 +55,7 @@ template <class Compute>
   if (team.rank() == 0) return fit;
   fit.errors = ClockErrors(found.begin, found.spacing, found.knots, std::move(values));
   fit.amplitude = found.amplitude;
+  fit.cost = found.cost;
   fit.log_evidence = found.log_evidence;
   fit.active = found.active;
   fit.worst_violation = found.worst_violation;

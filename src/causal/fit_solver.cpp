@@ -34,7 +34,9 @@ constexpr double k_steepest = 0.1;
 FitSolver::FitSolver(const CausalProblem& problem)
     : problem_(problem),
       cost_(problem),
-      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.limits(), cost_.scale()) {}
+      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.limits(), cost_.scale()) {
+  curvature_.stop_with(problem.progress);
+}
 
 CausalFit FitSolver::run(double amplitude, const ClockErrors& start) {
   CausalFit fit;

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "causal/evidence.hpp"
+
 namespace entrain::causal {
 namespace {
 
@@ -207,6 +209,40 @@ TEST(CausalFit, a_fit_of_before_only_shortens_the_search) {
     ASSERT_TRUE(again.converged);
     EXPECT_NEAR(again.log_evidence, fit.log_evidence, 1) << share;
   }
+}
+
+TEST(CausalFit, any_number_of_threads_finds_the_same) {
+  Cluster cluster(20, 50'000, 7);
+  const auto constraints = cluster.messages(100'000, 1'500);
+  const auto sessions = cluster.sessions(1'000);
+  CausalProblem problem = problem_of(20, constraints, sessions);
+  const CausalFit one = choose_fit(problem, 257);
+  const HeldOut half = hold_out(problem, one, Cluster::k_span / 512);
+  ASSERT_TRUE(one.converged);
+  for (const unsigned threads : {2u, 5u}) {
+    problem.threads = threads;
+    const CausalFit many = choose_fit(problem, 257);
+    EXPECT_TRUE(std::ranges::equal(many.errors.values(), one.errors.values())) << threads;
+    EXPECT_EQ(many.log_evidence, one.log_evidence);
+    const HeldOut other = hold_out(problem, one, Cluster::k_span / 512);
+    EXPECT_EQ(other.bent, half.bent);
+    EXPECT_EQ(other.unbent, half.unbent);
+  }
+}
+
+TEST(CausalFit, clocks_that_cannot_settle_become_stiffer) {
+  // Bends of 1 ms, seen within 1 us: more than 33 knots follow.
+  Cluster cluster(4, 1'000'000, 8);
+  const auto constraints = cluster.messages(20'000, 100);
+  const auto sessions = cluster.sessions(1'000);
+  CausalProblem problem = problem_of(4, constraints, sessions);
+  problem.sigma = 1;
+  problem.knots = 33;
+  const CausalFit fit = fit_causal(problem, 1e11);
+  ASSERT_TRUE(fit.converged);
+  EXPECT_LE(fit.amplitude, 1e11);
+  const auto [left, before] = cluster.rms(fit.errors);
+  EXPECT_LT(left, before / 10);
 }
 
 TEST(CausalFit, can_be_interrupted) {

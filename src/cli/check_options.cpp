@@ -78,8 +78,8 @@ void CheckArguments::declare(OptionSet& set) {
             "fewer than three sessions and for an archive that was corrected already, and "
             "none for an archive without ClockOffset records. Then correct goes on as with "
             "causal if something is violated, unless the archive was corrected already or "
-            "has more than 1,024 clocks. The report names the choice. Use none to see the "
-            "stamps as they were recorded; use causal for more than 1,024 clocks, which may "
+            "has more than 4,096 clocks. The report names the choice. Use none to see the "
+            "stamps as they were recorded; use causal for more than 4,096 clocks, which may "
             "take long. Default: auto.")
       ->group(k_group);
   add_value(set, "--sessions", options.condensing, parse_condensing, "shortest|mean|weighted",

@@ -39,7 +39,7 @@ const char* word_of(ClockDomain rule) {
 }
 
 /// With more clocks a fit may take longer than all the rest together.
-constexpr std::size_t k_most_unasked_clocks = 1024;
+constexpr std::size_t k_most_unasked_clocks = 4096;
 
 class Finder {
  public:
