@@ -192,9 +192,8 @@ class Bender {
       found.errors = without_common(found.errors, clocks_.clocks(), constraints);
       if (found.active == 0) break;
       if (round + 1 == k_rounds) {
-        const HeldOut held = at_one(context_.team(), [&] {
-          return hold_out(problem, found, clocks_.width_of(ConstrainedClocks::k_windows));
-        });
+        const HeldOut held = hold_out(context_.team(), problem, found,
+                                      clocks_.width_of(ConstrainedClocks::k_windows));
         TRY(clocks_.check_cancelled());
         predicted_ = held.supports_bends(measured);
       }

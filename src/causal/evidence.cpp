@@ -184,6 +184,15 @@ HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t 
   return result;
 }
 
+HeldOut sum_of(std::span<const HeldOut> halves) {
+  HeldOut sum;
+  for (const HeldOut& half : halves) {
+    sum.unbent += half.unbent;
+    sum.bent += half.bent;
+  }
+  return sum;
+}
+
 }  // namespace
 
 HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
@@ -191,7 +200,15 @@ HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_
   for_each_in_parallel(problem.threads, halves.size(), [&](std::size_t fold) {
     halves[fold] = hold_out_half(problem, fit, width, static_cast<std::int64_t>(fold));
   });
-  return {.unbent = halves[0].unbent + halves[1].unbent, .bent = halves[0].bent + halves[1].bent};
+  return sum_of(halves);
+}
+
+HeldOut hold_out(Team& team, const CausalProblem& problem, const CausalFit& fit,
+                 std::int64_t width) {
+  if (team.size() == 1) return hold_out(problem, fit, width);
+  std::vector<HeldOut> own;
+  if (team.rank() < 2) own.push_back(hold_out_half(problem, fit, width, team.rank()));
+  return sum_of(gather_everywhere(team, own));
 }
 
 }  // namespace entrain::causal

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/team.hpp"
 #include "causal/fit.hpp"
 
 /// Tells which part of a causal fit the data support, and which part is an artefact of its
@@ -46,6 +47,11 @@ struct HeldOut {
 /// `fit`, and measures the violation of those in between; then the other way round. If such a fit
 /// does not converge, takes a stiffer one that does; if there is none, nothing is predicted.
 [[nodiscard]] HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit,
+                               std::int64_t width);
+
+/// The same by a team whose members all have the problem and the fit: the first two members take a
+/// half each. The same result at every member, for any number of them. Collective.
+[[nodiscard]] HeldOut hold_out(Team& team, const CausalProblem& problem, const CausalFit& fit,
                                std::int64_t width);
 
 }  // namespace entrain::causal
