@@ -11,6 +11,7 @@
 #include <entrain/distort.hpp>
 #include <entrain/drop.hpp>
 #include <entrain/error.hpp>
+#include <entrain/export.hpp>
 #include <entrain/info.hpp>
 #include <entrain/options.hpp>
 #include <entrain/progress.hpp>
@@ -69,6 +70,14 @@ Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
 Result<EdgesReport> write_edges(const std::filesystem::path& archive,
                                 const std::filesystem::path& output, const CheckOptions& options,
                                 bool force = false, Progress* progress = nullptr);
+
+/// Writes a trace as a file that viewers of other projects show: calls, messages and collectives on
+/// one track per location, and what is violated. The file must not exist, unless `options.force`.
+/// Memory as check(), and for the edges that are written. Errors: those of check();
+/// ErrorKind::usage for options that contradict each other; ErrorKind::output.
+Result<ExportReport> export_trace(const std::filesystem::path& archive,
+                                  const std::filesystem::path& output, const ExportOptions& options,
+                                  Progress* progress = nullptr);
 
 /// Compares the times of two archives of the same trace, event for event.
 Result<CompareReport> compare(const std::filesystem::path& a, const std::filesystem::path& b,

@@ -9,5 +9,6 @@
 #include "report/correct_report.hpp"
 #include "report/distort_report.hpp"
 #include "report/drop_report.hpp"
+#include "report/export_report.hpp"
 #include "report/info_report.hpp"
 #include "report/synth_report.hpp"

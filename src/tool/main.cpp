@@ -17,6 +17,7 @@
 #include "cli/correct.hpp"
 #include "cli/distort.hpp"
 #include "cli/drop.hpp"
+#include "cli/export.hpp"
 #include "cli/info.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
@@ -41,6 +42,7 @@ Verbs all_verbs() {
   verbs.push_back(make_correct());
   verbs.push_back(make_report());
   verbs.push_back(make_edges());
+  verbs.push_back(make_export());
   verbs.push_back(make_align());
   verbs.push_back(make_compare());
   verbs.push_back(make_distort());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct RegionRecord {
   std::uint32_t region = k_none;  ///< position in Definitions::regions, or k_none
   bool enter = false;             ///< else the call ends
 };
+
+/// Takes the begins and ends of calls, one after the other.
+using RegionVisitor = std::function<void(const RegionRecord&)>;
 
 /// A trace on disk: the interface that a trace format implements. session::open_trace() chooses the
 /// format. Reads only; const functions may be called from any thread.
@@ -57,6 +61,15 @@ class Source {
                                                                          std::size_t most) const {
     static_cast<void>(location), static_cast<void>(time), static_cast<void>(most);
     return std::vector<RegionRecord>();
+  }
+
+  /// Calls `visit` for every begin and end of a call in this location, in stream order; for none
+  /// where the format does not know them. Memory does not grow with their number. Counts
+  /// event_bytes() in `progress`, which may be null. Errors: as of scan_all().
+  [[nodiscard]] virtual Result<void> visit_regions(LocationIndex location, Progress* progress,
+                                                   const RegionVisitor& visit) const {
+    static_cast<void>(location), static_cast<void>(progress), static_cast<void>(visit);
+    return {};
   }
 };
 

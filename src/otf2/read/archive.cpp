@@ -11,6 +11,7 @@
 #include "otf2/format/definition_file.hpp"
 #include "otf2/library/child.hpp"
 #include "otf2/read/find_region.hpp"
+#include "otf2/read/read_regions.hpp"
 #include "otf2/read/scan_events.hpp"
 
 namespace entrain::otf2 {
@@ -199,6 +200,12 @@ Result<std::vector<trace::RegionRecord>> Archive::regions_around(LocationIndex l
                                                                  std::size_t most) const {
   TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
   return find_regions_around(events_of(location, local), time, most);
+}
+
+Result<void> Archive::visit_regions(LocationIndex location, Progress* progress,
+                                    const trace::RegionVisitor& visit) const {
+  TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
+  return read_regions(events_of(location, local), progress, visit);
 }
 
 }  // namespace entrain::otf2

@@ -46,6 +46,8 @@ class Archive final : public trace::Source {
   Result<std::vector<trace::RegionRecord>> regions_around(LocationIndex location,
                                                           std::uint64_t time,
                                                           std::size_t most) const override;
+  Result<void> visit_regions(LocationIndex location, Progress* progress,
+                             const trace::RegionVisitor& visit) const override;
 
   /// Notes what the system says about the files of these locations: to be called before they are
   /// read. Those of the whole archive are noted when it is opened.

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <entrain/entrain.hpp>
+
+#include "base/staged_file.hpp"
+#include "base/try.hpp"
+#include "causal/node_times.hpp"
+#include "engine/edge_counts.hpp"
+#include "engine/timeline.hpp"
+#include "picture/draw.hpp"
+#include "picture/flows.hpp"
+#include "picture/writer.hpp"
+#include "session/phase.hpp"
+#include "session/workers.hpp"
+
+namespace entrain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint32_t k_default_around = 10;
+
+/// Seconds as ticks; far times become the largest ones.
+std::int64_t ticks_of(double seconds, std::uint64_t resolution_hz) {
+  constexpr double k_most = 4.0e18;
+  return static_cast<std::int64_t>(
+      std::clamp(seconds * static_cast<double>(resolution_hz), -k_most, k_most));
+}
+
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
+/// The times of a layer of the picture.
+struct LayerTimes {
+  std::vector<ClockMap> maps;
+  BigVector<std::int64_t> of_node;
+  BigVector<picture::Flow> flows;
+};
+
+class Exporter {
+ public:
+  Exporter(const fs::path& archive, const ExportOptions& options, Progress* progress)
+      : archive_(archive),
+        options_(options),
+        progress_(progress),
+        workers_(options.check.threads) {}
+
+  Result<ExportReport> run(StagedFile& file) {
+    TRY_ASSIGN(t_, engine::find_timeline(workers_, archive_, options_.check,
+                                         {.purpose = engine::Purpose::bounds}, progress_));
+    add_layer(t_.measured.maps);
+    report_.counts = engine::count_edges(context(), t_.measured.maps, t_.domains, options_.check);
+    report_.counts.presync = t_.measured.method;
+    report_.counts.mu_source = t_.mu.source;
+    find_origin();
+    choose_windows();
+    TRY(write(file));
+    TRY(session::check_unchanged(workers_.processes(), t_.loaded));
+    report_.format = options_.format;
+    return std::move(report_);
+  }
+
+ private:
+  [[nodiscard]] causal::Context context() { return causal_context(workers_, t_, progress_); }
+  [[nodiscard]] const trace::Trace& trace() const { return t_.loaded.trace; }
+  [[nodiscard]] std::uint64_t hz() const { return trace().definitions.clock.resolution_hz; }
+
+  void add_layer(std::vector<ClockMap> maps) {
+    LayerTimes& layer = layers_.emplace_back();
+    layer.maps = std::move(maps);
+    causal::evaluate_nodes(context(), layer.of_node,
+                           [&](LocationIndex l) { return ClockMap::Cursor(layer.maps[l]); });
+    layer.flows = picture::flows_of(t_.graph, {.of_node = layer.of_node, .mu = t_.mu.ticks});
+  }
+
+  void find_origin() {
+    origin_ = std::numeric_limits<std::int64_t>::max();
+    for (const LayerTimes& layer : layers_) {
+      for (LocationIndex l = 0; l < trace().locations.size(); ++l) {
+        if (trace().locations[l].event_count == 0) continue;
+        origin_ = std::min(origin_, layer.maps[l](trace().locations[l].first));
+      }
+    }
+  }
+
+  /// About what a call and an arrow take in the file.
+  [[nodiscard]] std::uint64_t expected_bytes() const {
+    constexpr std::uint64_t k_event = 26, k_flow = 90;
+    std::uint64_t bytes = 0;
+    for (const trace::LocationSkeleton& location : trace().locations) {
+      bytes += location.event_count * k_event;
+    }
+    return layers_.size() * (bytes + layers_.front().flows.size() * k_flow);
+  }
+
+  void choose_windows() {
+    constexpr auto k_least = std::numeric_limits<std::int64_t>::min();
+    constexpr auto k_most = std::numeric_limits<std::int64_t>::max();
+    if (options_.from_s || options_.to_s) {
+      windows_ = {{options_.from_s ? plus(origin_, ticks_of(*options_.from_s, hz())) : k_least,
+                   options_.to_s ? plus(origin_, ticks_of(*options_.to_s, hz())) : k_most}};
+      return;
+    }
+    const std::uint64_t expected = expected_bytes();
+    const bool too_large = !options_.around && expected > options_.size_limit_bytes;
+    const std::uint32_t around = options_.around.value_or(too_large ? k_default_around : 0);
+    if (around == 0) {
+      windows_ = {{k_least, k_most}};
+      return;
+    }
+    choose_windows_around(around);
+    if (!too_large) return;
+    report_.notes.push_back(fmt::format(
+        "the whole trace would be a file of about {} MB: only {} ms around each of the {} worst "
+        "edges are written; --from 0 writes everything, --around and --window choose",
+        expected / 1'000'000, options_.window_s * 1e3, around));
+  }
+
+  void choose_windows_around(std::uint32_t around) {
+    const std::int64_t half = ticks_of(options_.window_s / 2, hz());
+    std::vector<picture::Window> windows;
+    for (const LayerTimes& layer : layers_) {
+      for (const std::uint64_t i : picture::worst_flows(layers_.front().flows, around)) {
+        const picture::Flow& flow = layers_.front().flows[i];
+        for (const NodeIndex node : {flow.from, flow.to}) {
+          const std::int64_t time = layer.of_node[node];
+          windows.push_back({plus(time, -half), plus(time, half)});
+        }
+      }
+    }
+    windows_ = picture::joined(std::move(windows));
+  }
+
+  Result<void> write(StagedFile& file) {
+    const std::unique_ptr<picture::Writer> writer = picture::perfetto_writer();
+    const picture::Sink sink = [&](std::string_view text) {
+      report_.bytes += text.size();
+      return file.write(text);
+    };
+    picture::Titles titles{.definitions = trace().definitions, .groups = {""}, .shown = {}};
+    std::vector<LocationIndex> shown;
+    for (LocationIndex l = 0; l < trace().locations.size(); ++l) {
+      titles.shown.push_back(trace().locations[l].event_count > 0);
+      if (titles.shown.back()) shown.push_back(l);
+    }
+    if (progress_ != nullptr) {
+      progress_->begin("write", layers_.size() * t_.loaded.source->event_bytes(shown), "B");
+    }
+    writer->begin(titles);
+    const picture::Scene scene{.source = *t_.loaded.source,
+                               .trace = trace(),
+                               .graph = t_.graph,
+                               .origin = origin_,
+                               .windows = windows_};
+    picture::Drawn drawn;
+    for (std::uint32_t group = 0; group < layers_.size(); ++group) {
+      const LayerTimes& times = layers_[group];
+      const picture::Layer layer{
+          .group = group, .maps = times.maps, .node_times = times.of_node, .flows = times.flows};
+      TRY_ASSIGN(const picture::Drawn more, draw(scene, layer, *writer, sink, progress_));
+      drawn += more;
+    }
+    writer->end();
+    TRY(sink(writer->text()));
+    take(drawn);
+    return {};
+  }
+
+  void take(const picture::Drawn& drawn) {
+    report_.tracks = drawn.tracks;
+    report_.slices = drawn.slices;
+    report_.flows = drawn.flows;
+    report_.backward = drawn.backward;
+    report_.violations = drawn.violations;
+  }
+
+  const fs::path& archive_;
+  const ExportOptions& options_;
+  Progress* progress_;
+  session::Workers workers_;
+  engine::Timeline t_;
+  std::vector<LayerTimes> layers_;
+  std::int64_t origin_ = 0;
+  std::vector<picture::Window> windows_;
+  ExportReport report_;
+};
+
+}  // namespace
+
+const char* name_of(ExportFormat format) {
+  switch (format) {
+    case ExportFormat::perfetto:
+      return "perfetto";
+    case ExportFormat::chrome:
+      return "chrome";
+    case ExportFormat::csv:
+      return "csv";
+  }
+  return "";
+}
+
+Result<ExportReport> export_trace(const fs::path& archive, const fs::path& output,
+                                  const ExportOptions& options, Progress* progress) {
+  TRY(StagedFile::check(output, options.force));
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  TRY_ASSIGN(StagedFile file, StagedFile::create(output, options.force));
+  TRY_ASSIGN(ExportReport report, Exporter(archive, options, progress).run(file));
+  TRY(file.commit());
+  report.file = output.string();
+  return report;
+}
+
+}  // namespace entrain
