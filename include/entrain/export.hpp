@@ -31,8 +31,9 @@ struct ExportOptions {
   std::optional<std::uint32_t> around;
   double window_s = 0.01;
   std::uint64_t size_limit_bytes = 200'000'000;  ///< roughly; only where no part is asked for
-  bool both = false;                             ///< the stored stamps too, as tracks of their own
-  bool force = false;                            ///< replace an existing file
+  /// Also the times that correct() would write, as a second group of tracks.
+  bool both = false;
+  bool force = false;  ///< replace an existing file
 };
 
 struct ExportReport {

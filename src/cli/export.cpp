@@ -17,8 +17,22 @@
 namespace entrain::cli {
 namespace {
 
-constexpr const char* k_output_group = "OUTPUT OPTIONS";
+constexpr const char* k_export_group = "OUTPUT OPTIONS";
 constexpr double k_most_seconds = 1e9;
+constexpr std::uint64_t k_most_windows = 1'000'000;
+
+/// Seconds from "10ms" and the like.
+Result<double> parse_span(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, double>, 4> k_units{
+      {{"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"s", 1}}};
+  for (const auto& [unit, seconds] : k_units) {
+    if (!text.ends_with(unit)) continue;
+    const auto number =
+        parse_number(text.substr(0, text.size() - unit.size()), 0, k_most_seconds, "");
+    if (number) return *number * seconds;
+  }
+  return fail(ErrorKind::usage, "is not a number with s, ms, us or ns after it, such as 10ms");
+}
 
 class Export : public Verb {
  public:
@@ -38,7 +52,7 @@ class Export : public Verb {
          {"entrain export traces.otf2 --to perfetto -o begin.pftrace --from 0 --until 0.5",
           "Writes its first half second."}},
         exit_codes({{"0", "the file is written"}}),
-        {"--to", "--output", "--from", "--until", "--force"}};
+        {"--to", "--output", "--both", "--around", "--from"}};
     return k_help;
   }
 
@@ -71,6 +85,10 @@ class Export : public Verb {
       return fail(ErrorKind::usage,
                   fmt::format("{} is of no use here: a picture has no bounds; see check", name));
     }
+    if (set.given("--around") && (options_.from_s || options_.to_s)) {
+      return fail(ErrorKind::usage,
+                  "--around chooses the parts itself; leave out --from and --until");
+    }
     if (options_.from_s && options_.to_s && *options_.from_s > *options_.to_s) {
       return fail(ErrorKind::usage, "--from is later than --until, so nothing would be written");
     }
@@ -84,22 +102,31 @@ class Export : public Verb {
 };
 
 void Export::declare_output(OptionSet& set) {
-  static constexpr std::array<std::pair<const char*, ExportFormat>, 1> k_formats{
-      {{"perfetto", ExportFormat::perfetto}}};
+  static constexpr std::array<std::pair<const char*, ExportFormat>, 3> k_formats{
+      {{"perfetto", ExportFormat::perfetto},
+       {"chrome", ExportFormat::chrome},
+       {"csv", ExportFormat::csv}}};
   add_value(
       set, "--to", options_.format,
       [](std::string_view text) { return parse_choice(text, k_formats); }, "FORMAT",
-      "perfetto: for https://ui.perfetto.dev and its query language. Default: perfetto.")
-      ->group(k_output_group);
+      "perfetto: for https://ui.perfetto.dev and its query language; chrome: JSON that "
+      "chrome://tracing and many other viewers read, several times as large; csv: no picture, but "
+      "a row per edge with its margin, the table that entrain edges writes. Default: perfetto.")
+      ->group(k_export_group);
   set.path("-o,--output", output_, "FILE",
            "The file to write; required. It appears when it is complete, and it must not exist yet "
            "(but see --force).")
       ->required()
-      ->group(k_output_group);
+      ->group(k_export_group);
+  set.flag("--both", options_.both,
+           "Show everything twice, as two groups of tracks: by the clocks as measured, and by the "
+           "times that entrain correct would write. Use it to see what a correction does. ARCHIVE "
+           "is the one before the correction. Default: as measured only.")
+      ->group(k_export_group);
   set.flag("--force", options_.force,
            "Replace FILE if it exists. Use it when a script writes the same file again and again. "
            "Default: refuse.")
-      ->group(k_output_group);
+      ->group(k_export_group);
 }
 
 void Export::declare_part(OptionSet& set) {
@@ -110,10 +137,30 @@ void Export::declare_part(OptionSet& set) {
             "Write only what happened from this time on, counted from the first event. Calls that "
             "are open then begin there. --from 0 writes all of a large trace. Default: the "
             "beginning.")
-      ->group(k_output_group);
+      ->group(k_export_group);
+  add_value(
+      set, "--around", options_.around,
+      [](std::string_view text) -> Result<std::uint32_t> {
+        constexpr std::string_view k_worst = "worst:";
+        if (text.starts_with(k_worst)) {
+          const auto count = parse_count(text.substr(k_worst.size()), 1, k_most_windows);
+          if (count) return static_cast<std::uint32_t>(*count);
+        }
+        return fail(ErrorKind::usage,
+                    fmt::format("is not worst:N with N from 1 to {}", k_most_windows));
+      },
+      "worst:N",
+      "Write only what is around the N worst edges: those that come earliest, measured against the "
+      "least time that they take. Default: worst:10 where the file would pass 200 MB, else "
+      "everything.")
+      ->group(k_export_group);
+  add_value(set, "--window", options_.window_s, parse_span, "TIME",
+            "How much is written around each end of an edge, half of it before: a number with s, "
+            "ms, us or ns after it. Default: 10ms.")
+      ->group(k_export_group);
   add_value(set, "--until", options_.to_s, parse_time, "SECONDS",
             "Write only what happened up to this time. Default: the end.")
-      ->group(k_output_group);
+      ->group(k_export_group);
 }
 
 }  // namespace

@@ -13,13 +13,16 @@
 #include "base/staged_file.hpp"
 #include "base/try.hpp"
 #include "causal/node_times.hpp"
+#include "edges/write_tables.hpp"
 #include "engine/edge_counts.hpp"
+#include "engine/edges.hpp"
 #include "engine/timeline.hpp"
 #include "picture/draw.hpp"
 #include "picture/flows.hpp"
 #include "picture/writer.hpp"
 #include "session/phase.hpp"
 #include "session/workers.hpp"
+#include "trace/properties.hpp"
 
 namespace entrain {
 
@@ -43,6 +46,30 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
                : std::numeric_limits<std::int64_t>::max();
 }
 
+/// What a table of edges cannot have.
+Result<void> check_options(const ExportOptions& options) {
+  if (options.format != ExportFormat::csv) return {};
+  if (!options.from_s && !options.to_s && !options.around && !options.both) return {};
+  return fail(ErrorKind::usage,
+              "a table of edges is always written whole and by one time; a part of the trace and "
+              "both times are for the formats perfetto and chrome");
+}
+
+/// The table that write_edges() writes, without that of the clocks.
+Result<ExportReport> write_table(const fs::path& archive, const ExportOptions& options,
+                                 StagedFile& file, Progress* progress) {
+  TRY_ASSIGN(engine::ArchiveEdges edges, engine::read_edges(archive, options.check, progress));
+  ExportReport report;
+  TRY(edges::write_edges(edges.clocks, edges.list.view(),
+                         {.edges = edges.edge_margins, .members = edges.member_margins}, false,
+                         [&](std::string_view text) {
+                           report.bytes += text.size();
+                           return file.write(text);
+                         }));
+  report.counts = std::move(edges.report);
+  return report;
+}
+
 /// The times of a layer of the picture.
 struct LayerTimes {
   std::vector<ClockMap> maps;
@@ -62,6 +89,7 @@ class Exporter {
     TRY_ASSIGN(t_, engine::find_timeline(workers_, archive_, options_.check,
                                          {.purpose = engine::Purpose::bounds}, progress_));
     add_layer(t_.measured.maps);
+    if (options_.both) TRY(add_corrected());
     report_.counts = engine::count_edges(context(), t_.measured.maps, t_.domains, options_.check);
     report_.counts.presync = t_.measured.method;
     report_.counts.mu_source = t_.mu.source;
@@ -69,7 +97,6 @@ class Exporter {
     choose_windows();
     TRY(write(file));
     TRY(session::check_unchanged(workers_.processes(), t_.loaded));
-    report_.format = options_.format;
     return std::move(report_);
   }
 
@@ -86,6 +113,21 @@ class Exporter {
     layer.flows = picture::flows_of(t_.graph, {.of_node = layer.of_node, .mu = t_.mu.ticks});
   }
 
+  /// The times that correct() would write.
+  Result<void> add_corrected() {
+    if (trace::find_property(trace().definitions, trace::k_property_correction) != nullptr) {
+      return fail(ErrorKind::input,
+                  fmt::format("{} is corrected already, so it shows nothing before and after; name "
+                              "the archive that it was made from",
+                              trace().path));
+    }
+    CorrectOptions options;
+    options.check = options_.check;
+    TRY_ASSIGN(ClockMaps corrected, clock_maps(archive_, options, progress_));
+    add_layer(std::move(corrected.maps));
+    return {};
+  }
+
   void find_origin() {
     origin_ = std::numeric_limits<std::int64_t>::max();
     for (const LayerTimes& layer : layers_) {
@@ -98,12 +140,13 @@ class Exporter {
 
   /// About what a call and an arrow take in the file.
   [[nodiscard]] std::uint64_t expected_bytes() const {
-    constexpr std::uint64_t k_event = 26, k_flow = 90;
-    std::uint64_t bytes = 0;
+    const bool is_json = options_.format == ExportFormat::chrome;
+    const std::uint64_t event = is_json ? 70 : 21, flow = is_json ? 390 : 75;
+    std::uint64_t events = 0;
     for (const trace::LocationSkeleton& location : trace().locations) {
-      bytes += location.event_count * k_event;
+      events += location.event_count - location.events.size();
     }
-    return layers_.size() * (bytes + layers_.front().flows.size() * k_flow);
+    return layers_.size() * (events * event + layers_.front().flows.size() * flow);
   }
 
   void choose_windows() {
@@ -145,12 +188,15 @@ class Exporter {
   }
 
   Result<void> write(StagedFile& file) {
-    const std::unique_ptr<picture::Writer> writer = picture::perfetto_writer();
+    const std::unique_ptr<picture::Writer> writer = options_.format == ExportFormat::chrome
+                                                        ? picture::chrome_writer()
+                                                        : picture::perfetto_writer();
     const picture::Sink sink = [&](std::string_view text) {
       report_.bytes += text.size();
       return file.write(text);
     };
     picture::Titles titles{.definitions = trace().definitions, .groups = {""}, .shown = {}};
+    if (options_.both) titles.groups = {"before", "after"};
     std::vector<LocationIndex> shown;
     for (LocationIndex l = 0; l < trace().locations.size(); ++l) {
       titles.shown.push_back(trace().locations[l].event_count > 0);
@@ -214,11 +260,15 @@ const char* name_of(ExportFormat format) {
 
 Result<ExportReport> export_trace(const fs::path& archive, const fs::path& output,
                                   const ExportOptions& options, Progress* progress) {
+  TRY(check_options(options));
   TRY(StagedFile::check(output, options.force));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(StagedFile file, StagedFile::create(output, options.force));
-  TRY_ASSIGN(ExportReport report, Exporter(archive, options, progress).run(file));
+  TRY_ASSIGN(ExportReport report, options.format == ExportFormat::csv
+                                      ? write_table(archive, options, file, progress)
+                                      : Exporter(archive, options, progress).run(file));
   TRY(file.commit());
+  report.format = options.format;
   report.file = output.string();
   return report;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/cancel.hpp"
+#include "base/exact.hpp"
 #include "base/try.hpp"
 
 namespace entrain::picture {
@@ -68,8 +69,7 @@ class Drawer {
     ClockMap::Cursor clock(layer_.maps[l]);
     TRY(scene_.source.visit_regions(l, progress, [&](const trace::RegionRecord& record) {
       marks_before(record.time, !record.enter);
-      last_ = std::max(last_, clock(record.time));  // a map may fall
-      move_to(last_);
+      move_to(clock(record.time));
       record.enter ? enter(record.region) : leave();
       if (writer_.text().size() >= k_block && written_) written_ = flush();
     }));
@@ -101,8 +101,10 @@ class Drawer {
     return {};
   }
 
-  /// Opens and closes the windows that begin and end up to `time`.
+  /// Opens and closes the windows that begin and end up to `time`. Calls never go back, though a
+  /// map may.
   void move_to(std::int64_t time) {
+    time = last_ = std::max(last_, time);
     for (; window_ < scene_.windows.size(); ++window_) {
       const Window& window = scene_.windows[window_];
       if (!is_open_) {
@@ -151,6 +153,7 @@ class Drawer {
 
   void mark(std::span<const Place> places) {
     const Place& first = places.front();
+    move_to(layer_.node_times[first.node]);
     const std::uint64_t at = ns(layer_.node_times[first.node]);
     ends_.clear();
     for (const Place& place : places) {
@@ -189,7 +192,7 @@ class Drawer {
   std::vector<std::uint32_t> stack_;  ///< regions of the calls that are open
   std::size_t window_ = 0;            ///< the first one that has not ended
   bool is_open_ = false;              ///< that window
-  std::int64_t last_ = 0;             ///< time of the last begin or end of a call
+  std::int64_t last_ = 0;             ///< time of the last event; calls do not go back
 };
 
 }  // namespace
@@ -218,9 +221,8 @@ Drawn& Drawn::operator+=(const Drawn& other) {
 }
 
 std::uint64_t to_ns(std::int64_t time, std::int64_t origin, std::uint64_t resolution_hz) {
-  constexpr __int128 k_most = std::numeric_limits<std::int64_t>::max();
-  const __int128 ticks = static_cast<__int128>(time) - origin;
-  const __int128 ns = std::max<__int128>(ticks, 0) * 1'000'000'000 / resolution_hz;
+  constexpr Int128 k_most = std::numeric_limits<std::int64_t>::max();
+  const Int128 ns = std::max<Int128>(Int128{time} - origin, 0) * k_billion / Int128{resolution_hz};
   return static_cast<std::uint64_t>(std::min(ns, k_most));
 }
 

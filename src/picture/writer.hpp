@@ -78,5 +78,7 @@ class Writer {
 
 /// A writer of TrackEvents, as https://perfetto.dev reads them.
 std::unique_ptr<Writer> perfetto_writer();
+/// A writer of the JSON that chrome://tracing and other viewers read: the Trace Event Format.
+std::unique_ptr<Writer> chrome_writer();
 
 }  // namespace entrain::picture

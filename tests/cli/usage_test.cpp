@@ -12,8 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::string> k_verbs{"info",    "check", "correct", "edges",  "align", "compare",
-                                       "distort", "drop",  "synth",   "record", "net"};
+const std::vector<std::string> k_verbs{"info",    "check",   "correct", "edges", "export", "align",
+                                       "compare", "distort", "drop",    "synth", "record", "net"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
@@ -30,6 +30,7 @@ const std::map<std::string, std::vector<std::string>> k_options{
       "--bounds",       "--bounds-csv", "--max-rate-ppm", "--clock-kind",    "--max-mean-rate-ppm",
       "--reference"}},
     {"edges", {"-o, --output", "--force", "--presync", "--mu", "--init-finalize"}},
+    {"export", {"-o, --output", "--force", "--to", "--from", "--until", "--presync", "--mu"}},
     {"align",
      {"-o, --output", "--force", "--clocks", "--resolution", "--apply", "--time-column",
       "--clock-column", "--bounds", "--presync", "--clock-domain"}},

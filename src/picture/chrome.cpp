@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The JSON of the Trace Event Format: {"traceEvents": [...]}, times in microseconds.
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/utf8.hpp"
+#include "picture/writer.hpp"
+
+namespace entrain::picture {
+
+namespace {
+
+/// `name` in quotes.
+std::string quoted(const std::string& name) {
+  std::string text = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      text += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      text += c;
+    }
+  }
+  return text + '"';
+}
+
+class Chrome final : public Writer {
+ public:
+  void begin(const Titles& titles) override {
+    definitions_ = &titles.definitions;
+    for (const std::uint32_t process : titles.definitions.process_of) {
+      processes_ = std::max(processes_, process + 1);
+    }
+    for (std::uint32_t r = 0; r <= definitions_->regions.size(); ++r) {
+      regions_.push_back(quoted(region_name(*definitions_, r)));
+    }
+    text_ += "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+    for (std::uint32_t group = 0; group < titles.groups.size(); ++group) {
+      write_names(titles, group);
+    }
+  }
+
+  void enter(const Track& track, std::uint64_t ns, std::uint32_t region) override {
+    const std::size_t name = std::min<std::size_t>(region, regions_.size() - 1);
+    open(track, ns, 'B');
+    add(R"(,"cat":"call","name":{}}})", regions_[name]);
+  }
+
+  void leave(const Track& track, std::uint64_t ns) override {
+    open(track, ns, 'E');
+    text_ += '}';
+  }
+
+  void mark(const Track& track, std::uint64_t ns, const Mark& mark) override {
+    const char* const family = name_of(mark.family);
+    open(track, ns, 'i');
+    add(R"(,"s":"t","cat":"{}","name":"{}"}})", family, name_of(mark.family, mark.arrival));
+    for (const FlowEnd& end : mark.flows) {
+      open(track, ns, mark.arrival ? 'f' : 's');
+      add(R"(,{}"cat":"{}","name":"{}","id":{}}})", mark.arrival ? "\"bp\":\"e\"," : "", family,
+          family, end.id);
+    }
+  }
+
+  void violation(const Track& track, std::uint64_t ns, const Violation& violation) override {
+    open(track, ns, 'i');
+    add(R"(,"s":"t","cat":"violation","name":"violation","args":{{"margin_ns":{},"bound_ns":{},)",
+        violation.margin_ns, violation.bound_ns);
+    add(R"("kind":"{}","cause":{}}}}})", violation.kind,
+        quoted(valid(trace::process_name(*definitions_, violation.cause), violation.cause)));
+  }
+
+  void end() override { text_ += "\n]}\n"; }
+
+ private:
+  template <class... T>
+  void add(fmt::format_string<T...> format, T&&... values) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<T>(values)...);
+  }
+
+  static std::string valid(const std::string& name, std::uint32_t number) {
+    return is_utf8(name) ? name : std::to_string(number);
+  }
+
+  [[nodiscard]] std::uint32_t process_id(std::uint32_t group, LocationIndex location) const {
+    return 1 + group * processes_ + definitions_->process_of[location];
+  }
+
+  void begin_event() {
+    text_ += is_first_ ? "\n" : ",\n";
+    is_first_ = false;
+  }
+
+  void open(const Track& track, std::uint64_t ns, char phase) {
+    begin_event();
+    add(R"({{"ph":"{}","pid":{},"tid":{},"ts":{}.{:03})", phase,
+        process_id(track.group, track.location), 1 + track.location, ns / 1000, ns % 1000);
+  }
+
+  void write_names(const Titles& titles, std::uint32_t group) {
+    std::vector<bool> named(processes_);
+    for (LocationIndex l = 0; l < definitions_->locations.size(); ++l) {
+      if (!titles.shown[l]) continue;
+      const std::uint32_t process = definitions_->process_of[l];
+      if (!named[process]) {
+        named[process] = true;
+        const std::string& title = titles.groups[group];
+        write_name("process_name", group, l,
+                   (title.empty() ? "" : title + ": ") +
+                       valid(trace::process_name(*definitions_, l), process));
+      }
+      write_name("thread_name", group, l, valid(definitions_->locations[l].name, l));
+    }
+  }
+
+  void write_name(const char* what, std::uint32_t group, LocationIndex location,
+                  const std::string& name) {
+    begin_event();
+    add(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":{}}}}})",
+        process_id(group, location), 1 + location, what, quoted(name));
+  }
+
+  const trace::Definitions* definitions_ = nullptr;
+  std::uint32_t processes_ = 0;
+  std::vector<std::string> regions_;  ///< in quotes; the last one stands for an unknown one
+  bool is_first_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> chrome_writer() { return std::make_unique<Chrome>(); }
+
+}  // namespace entrain::picture
