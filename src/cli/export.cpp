@@ -49,6 +49,8 @@ class Export : public Verb {
          "is around the ten worst edges, unless --from or --until says what to write."},
         {{"entrain export traces.otf2 --to perfetto -o trace.pftrace",
           "Writes the whole trace, if it is not too large."},
+         {"entrain export traces.otf2 --both -o both.pftrace",
+          "Also shows the times that correct would write."},
          {"entrain export traces.otf2 --to perfetto -o begin.pftrace --from 0 --until 0.5",
           "Writes its first half second."}},
         exit_codes({{"0", "the file is written"}}),
