@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The JSON of the Trace Event Format: {"traceEvents": [...]}, times in microseconds.
+#include <algorithm>
 #include <iterator>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "base/utf8.hpp"
 #include "picture/writer.hpp"
 
 namespace entrain::picture {
@@ -37,6 +37,9 @@ class Chrome final : public Writer {
     }
     for (std::uint32_t r = 0; r <= definitions_->regions.size(); ++r) {
       regions_.push_back(quoted(region_name(*definitions_, r)));
+    }
+    for (LocationIndex l = 0; l < definitions_->locations.size(); ++l) {
+      process_names_.push_back(quoted(shown_name(trace::process_name(*definitions_, l), l)));
     }
     text_ += "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
     for (std::uint32_t group = 0; group < titles.groups.size(); ++group) {
@@ -70,8 +73,7 @@ class Chrome final : public Writer {
     open(track, ns, 'i');
     add(R"(,"s":"t","cat":"violation","name":"violation","args":{{"margin_ns":{},"bound_ns":{},)",
         violation.margin_ns, violation.bound_ns);
-    add(R"("kind":"{}","cause":{}}}}})", violation.kind,
-        quoted(valid(trace::process_name(*definitions_, violation.cause), violation.cause)));
+    add(R"("kind":"{}","cause":{}}}}})", violation.kind, process_names_[violation.cause]);
   }
 
   void end() override { text_ += "\n]}\n"; }
@@ -80,10 +82,6 @@ class Chrome final : public Writer {
   template <class... T>
   void add(fmt::format_string<T...> format, T&&... values) {
     fmt::format_to(std::back_inserter(text_), format, std::forward<T>(values)...);
-  }
-
-  static std::string valid(const std::string& name, std::uint32_t number) {
-    return is_utf8(name) ? name : std::to_string(number);
   }
 
   [[nodiscard]] std::uint32_t process_id(std::uint32_t group, LocationIndex location) const {
@@ -111,9 +109,9 @@ class Chrome final : public Writer {
         const std::string& title = titles.groups[group];
         write_name("process_name", group, l,
                    (title.empty() ? "" : title + ": ") +
-                       valid(trace::process_name(*definitions_, l), process));
+                       shown_name(trace::process_name(*definitions_, l), process));
       }
-      write_name("thread_name", group, l, valid(definitions_->locations[l].name, l));
+      write_name("thread_name", group, l, shown_name(definitions_->locations[l].name, l));
     }
   }
 
@@ -126,7 +124,8 @@ class Chrome final : public Writer {
 
   const trace::Definitions* definitions_ = nullptr;
   std::uint32_t processes_ = 0;
-  std::vector<std::string> regions_;  ///< in quotes; the last one stands for an unknown one
+  std::vector<std::string> regions_;        ///< in quotes; the last one stands for an unknown one
+  std::vector<std::string> process_names_;  ///< in quotes, per location
   bool is_first_ = true;
 };
 

@@ -17,7 +17,7 @@ enum class Family : std::uint8_t { message, collective, thread, one_sided };
 inline constexpr std::size_t k_families = 4;
 [[nodiscard]] Family family_of(EdgeKind kind);
 
-/// An edge as an arrow: a message, or what the end of a call of a collective waited for.
+/// An edge as an arrow: a message, or in a collective the deciding edge of an end.
 struct Flow {
   NodeIndex from = k_none, to = k_none;
   EdgeKind kind = EdgeKind::p2p;

@@ -4,10 +4,10 @@
 // are stable by its word.
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include <protozero/pbf_builder.hpp>
 
-#include "base/utf8.hpp"
 #include "picture/writer.hpp"
 
 namespace entrain::picture {
@@ -66,6 +66,9 @@ class Perfetto final : public Writer {
     for (const std::uint32_t process : titles.definitions.process_of) {
       processes_ = std::max(processes_, process + 1);
     }
+    for (LocationIndex l = 0; l < definitions_->locations.size(); ++l) {
+      process_names_.push_back(shown_name(trace::process_name(*definitions_, l), l));
+    }
     first_mark_ = titles.definitions.regions.size() + 2;
     write_names();
     for (std::uint32_t group = 0; group < titles.groups.size(); ++group) {
@@ -116,8 +119,7 @@ class Perfetto final : public Writer {
       note(2, [&](auto& one) { one.add_int64(NoteField::int_value, violation.bound_ns); });
       note(3, [&](auto& one) { one.add_string(NoteField::string_value, violation.kind); });
       note(4, [&](auto& one) {
-        one.add_string(NoteField::string_value,
-                       trace::process_name(*definitions_, violation.cause));
+        one.add_string(NoteField::string_value, process_names_[violation.cause]);
       });
     });
   }
@@ -183,7 +185,7 @@ class Perfetto final : public Writer {
       pbf_builder<TrackField> track(packet, PacketField::track_descriptor);
       track.add_uint64(TrackField::uuid, number);
       if (parent != 0) track.add_uint64(TrackField::parent_uuid, parent);
-      track.add_string(TrackField::name, is_utf8(name) ? name : std::to_string(rank));
+      track.add_string(TrackField::name, shown_name(name, rank));
       track.add_enum(TrackField::child_ordering, k_explicit_order);
       track.add_int32(TrackField::sibling_order_rank, static_cast<std::int32_t>(rank));
       track.add_enum(TrackField::sibling_merge_behavior, k_never_merged);
@@ -201,8 +203,7 @@ class Perfetto final : public Writer {
       const std::uint32_t process = definitions.process_of[l];
       if (!named[process]) {
         named[process] = true;
-        write_track(base + 1 + process, title.empty() ? 0 : base,
-                    trace::process_name(definitions, l), process);
+        write_track(base + 1 + process, title.empty() ? 0 : base, process_names_[l], process);
       }
       write_track(base + processes_ + 1 + l, base + 1 + process, definitions.locations[l].name, l);
     }
@@ -210,7 +211,8 @@ class Perfetto final : public Writer {
 
   const trace::Definitions* definitions_ = nullptr;
   std::uint32_t processes_ = 0;
-  std::uint64_t first_mark_ = 0;  ///< number of the name of the first mark
+  std::uint64_t first_mark_ = 0;            ///< number of the name of the first mark
+  std::vector<std::string> process_names_;  ///< per location
   std::string packet_;
 };
 

@@ -33,6 +33,10 @@ const char* name_of(Family family, bool arrival) {
   return "";
 }
 
+std::string shown_name(const std::string& name, std::uint32_t number) {
+  return is_utf8(name) ? name : std::to_string(number);
+}
+
 std::string region_name(const trace::Definitions& definitions, std::uint32_t region) {
   if (region >= definitions.regions.size()) return "(unknown region)";
   const std::string& name = definitions.regions[region].name;

@@ -73,6 +73,8 @@ class Writer {
 /// Name of a family, e.g. "message".
 [[nodiscard]] const char* name_of(Family family);
 
+/// A name from the trace; `number` instead of one that is no well-formed UTF-8.
+[[nodiscard]] std::string shown_name(const std::string& name, std::uint32_t number);
 /// Name of a region, for people; well-formed UTF-8.
 [[nodiscard]] std::string region_name(const trace::Definitions& definitions, std::uint32_t region);
 

@@ -108,7 +108,7 @@ TEST_F(ExportFormats, shows_the_times_before_and_after) {
   EXPECT_EQ(report_["tracks"], 16);
   std::set<std::string> names;
   for (const Json& e : events) {
-    if (e["name"] == "process_name") names.insert(e["args"]["name"].get<std::string>());
+    if (e.value("name", "") == "process_name") names.insert(e["args"]["name"].get<std::string>());
   }
   EXPECT_EQ(names.size(), 16u);
   EXPECT_TRUE(names.contains("before: MPI Rank 0")) << Json(names).dump();
