@@ -39,7 +39,7 @@ class Export : public Verb {
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
         "export",
-        "[OPTIONS] ARCHIVE --to FORMAT -o FILE",
+        "[OPTIONS] ARCHIVE -o FILE",
         "write a trace for viewers of other projects",
         {"Writes what happened, by the clocks as measured, for a viewer: calls on one track per "
          "location under its process; messages and collectives as arrows, of collectives from the "
@@ -51,7 +51,7 @@ class Export : public Verb {
           "Writes the whole trace, if it is not too large."},
          {"entrain export traces.otf2 --both -o both.pftrace",
           "Also shows the times that correct would write."},
-         {"entrain export traces.otf2 --to perfetto -o begin.pftrace --from 0 --until 0.5",
+         {"entrain export traces.otf2 -o begin.pftrace --from 0 --until 0.5",
           "Writes its first half second."}},
         exit_codes({{"0", "the file is written"}}),
         {"--to", "--output", "--both", "--around", "--from"}};
