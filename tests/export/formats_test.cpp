@@ -151,6 +151,14 @@ TEST_F(ExportFormats, writes_what_is_around_the_worst_edges) {
   EXPECT_EQ(count(part, "E"), count(part, "B"));
 }
 
+TEST_F(ExportFormats, do_not_depend_on_threads) {
+  for (const char* format : {"perfetto", "chrome", "csv"}) {
+    exported(example("allops-4"), "one", {"--to", format, "--force", "--threads", "1"});
+    exported(example("allops-4"), "many", {"--to", format, "--force", "--threads", "7"});
+    EXPECT_EQ(text_of(at("one")), text_of(at("many"))) << format;
+  }
+}
+
 TEST_F(ExportFormats, writes_the_table_of_edges) {
   const Json report = exported(example("lulesh-8"), "e.csv", {"--to", "csv"});
   EXPECT_EQ(report["format"], "csv");
