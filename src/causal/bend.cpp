@@ -25,10 +25,6 @@ namespace {
 
 /// Wider windows, to see both directions of a pair in one, when the errors are about known.
 constexpr std::uint32_t k_wide_windows = 16;
-/// A way back that leaves so many times the worst violation says nothing of how far a clock may
-/// bend: it would end at the edge of what is possible, wherever the truth is. Where clocks were
-/// measured they are better left as they are then.
-constexpr double k_way_back = 4;
 constexpr std::size_t k_most_knots = 257;
 /// Unknowns above which no finer knots are tried.
 constexpr std::size_t k_many_unknowns = std::size_t{1} << 17;
@@ -98,7 +94,11 @@ class Bender {
     const bool master = record.offset == 0 && record.stddev == 0;
     const std::int64_t measured = presync_.maps[l](record.time);
     for (const std::int64_t time : {clocks_.begin(), clocks_.end()}) {
-      const double reach = rate * std::abs(static_cast<double>(time - measured));
+      // Without a sign: a damaged record may lie anywhere.
+      const std::uint64_t away =
+          time > measured ? static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(measured)
+                          : static_cast<std::uint64_t>(measured) - static_cast<std::uint64_t>(time);
+      const double reach = rate * static_cast<double>(away);
       sessions.push_back({clocks_.clock_of(l), time, master ? least : least + reach});
     }
   }
@@ -149,6 +149,27 @@ class Bender {
     return all;
   }
 
+  /// Leaves out the constraints that limit clocks on one side alone: they must not bend any.
+  ///
+  /// A way back that never in the run leaves less than the worst violation says nothing of how far
+  /// a clock may bend either: the clock would end at the edge of what is possible, wherever the
+  /// truth is, and is better left as it was measured. Example: lines are off by 2 us, messages take
+  /// 2 us one way and 50 us the other, so that 48 us remain. One look at a window does not show it:
+  /// where programs wait for each other, the way back of a moment is wide, and narrow the next
+  /// time.
+  void keep_held(bool measured, const ClockErrors* errors) {
+    std::vector<ClockConstraint>& constraints = clocks_.constraints;
+    const auto held_within = [&](std::int64_t width, double most_slack) {
+      return held_both_ways(constraints, clocks_.clocks(), clocks_.begin(), width, most_slack,
+                            errors);
+    };
+    if (measured) {
+      constraints = held_within(clocks_.width_of(1), clocks_.worst_violation());
+    }
+    constraints =
+        held_within(clocks_.width_of(k_wide_windows), std::numeric_limits<double>::infinity());
+  }
+
   Result<CausalFit> fit(bool measured) {
     std::vector<ClockConstraint>& constraints = clocks_.constraints;
     CausalFit found;
@@ -157,11 +178,7 @@ class Bender {
       TRY(clocks_.check_cancelled());
       const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
       clocks_.collect(errors);
-      // A constraint on one side alone must not bend a clock.
-      const double most_slack = measured ? k_way_back * clocks_.worst_violation()
-                                         : std::numeric_limits<double>::infinity();
-      constraints = held_both_ways(constraints, clocks_.clocks(), clocks_.begin(),
-                                   clocks_.width_of(k_wide_windows), most_slack, errors);
+      keep_held(measured, errors);
       const std::uint32_t windows = round == 0 ? ConstrainedClocks::k_windows : k_wide_windows;
       const double latency =
           latency_scale(constraints, clocks_.begin(), clocks_.width_of(windows), errors);
