@@ -42,8 +42,8 @@ install(EXPORT entrainTargets NAMESPACE entrain:: DESTINATION ${package_dir} COM
 # A static library's own libraries become the business of whoever links it.
 get_target_property(entrain_type entrain TYPE)
 if(entrain_type STREQUAL "STATIC_LIBRARY")
-  set(ENTRAIN_STATIC_DEPENDENCIES "find_dependency(fmt)\nfind_dependency(simdjson)\nfind_dependency(Threads)")
-  set(ENTRAIN_PC_REQUIRES "fmt simdjson")
+  set(ENTRAIN_STATIC_DEPENDENCIES "find_dependency(fmt)\nfind_dependency(simdjson)\nfind_dependency(ZLIB)\nfind_dependency(Threads)")
+  set(ENTRAIN_PC_REQUIRES "fmt simdjson zlib")
   set(ENTRAIN_PC_LIBS "-pthread")
   if(ENTRAIN_HAS_OTF2_LIBRARY)
     string(APPEND ENTRAIN_STATIC_DEPENDENCIES

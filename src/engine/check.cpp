@@ -9,6 +9,7 @@
 #include "clocks/warnings.hpp"
 #include "engine/check_times.hpp"
 #include "engine/page_survey.hpp"
+#include "engine/recordings.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "session/load.hpp"
@@ -24,6 +25,8 @@ Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptio
 
 Result<CheckReport> engine::check(const Run& run, const std::filesystem::path& archive,
                                   const CheckOptions& options) {
+  TRY_ASSIGN(const auto recording, open_recording(archive, options.threads));
+  if (recording) return check_recording(run, *recording, options);
   Team& processes = run.processes;
   Progress* const progress = run.progress;
   const session::MemoryLimit limit(options.memory_limit_bytes);

@@ -26,6 +26,7 @@
 #include "engine/correct_output.hpp"
 #include "engine/page_survey.hpp"
 #include "engine/read_back.hpp"
+#include "engine/recordings.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "match/graph.hpp"
@@ -474,6 +475,8 @@ Result<CorrectReport> correct(const std::filesystem::path& archive,
 Result<CorrectReport> engine::correct(const Run& run, const std::filesystem::path& archive,
                                       const std::filesystem::path& output,
                                       const CorrectOptions& options) {
+  TRY_ASSIGN(const auto recording, open_recording(archive, options.check.threads));
+  if (recording) return correct_recording(run, *recording, output, options);
   TRY(engine::check_options(options));
   TRY(run.processes.agree(otf2::check_target(output, options.force)));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);

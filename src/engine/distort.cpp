@@ -6,6 +6,7 @@
 
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
+#include "engine/recordings.hpp"
 #include "otf2/write/write_archive.hpp"
 #include "session/load.hpp"
 #include "sim/distort.hpp"
@@ -34,6 +35,8 @@ Result<void> check_order(const trace::Trace& trace, std::span<const ClockMap> ma
 Result<DistortReport> distort(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const DistortOptions& options,
                               Progress* progress) {
+  TRY_ASSIGN(const auto recording, engine::open_recording(archive, options.threads));
+  if (recording) return engine::distort_recording(*recording, output, options, progress);
   TRY(otf2::check_target(output, options.force));
   TRY_ASSIGN(const session::LoadedTrace loaded, session::load(archive, options.threads, progress));
   TRY_ASSIGN(const otf2::Archive* const original, session::otf2_archive(loaded));

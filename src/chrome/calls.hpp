@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "chrome/events.hpp"
+
+namespace entrain::chrome {
+
+/// What a kernel of NCCL or RCCL does, as far as its name and arguments say.
+enum class Operation : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  barrier,
+  other,  ///< broadcast, reduce, send, receive, or not known: makes no edges
+};
+
+/// A collective call of a rank: a kernel on its GPU.
+struct Call {
+  std::uint64_t begin = 0, end = 0;  ///< ns
+  std::uint64_t size = 0;            ///< hash of what must agree between ranks; 0: not known
+  std::uint64_t step = 0;            ///< of the training loop, from 1 on; 0: not known
+  std::uint64_t correlation = 0;     ///< of the launch
+  Operation operation = Operation::other;
+  bool zero_splits = false;    ///< of an all-to-all: some ranks exchange nothing
+  bool before_launch = false;  ///< it begins before the processor launched it
+  std::string group;           ///< sequences of equal groups belong together
+  std::string number;          ///< "Comms Id" and "Seq"; empty: has none
+};
+
+/// What one file holds.
+struct RankFile {
+  std::filesystem::path path;
+  FileFacts facts;
+  std::uint32_t rank = 0;
+  std::uint64_t events = 0;  ///< with a time
+  std::uint64_t first = 0, last = 0;
+  std::uint64_t cut_times = 0;  ///< with more than 3 decimals
+  bool whole_us = true;         ///< no time has decimals
+  bool packed = false;
+  std::uint64_t hash = 0;   ///< of the text
+  std::vector<Call> calls;  ///< in order of begin
+};
+
+/// Reads one file. Errors: those of chrome::read().
+Result<RankFile> read_file(const std::filesystem::path& path);
+
+/// The moment of an event in ns since 1970 or another origin. Errors: ErrorKind::input for what is
+/// no time, or out of range.
+Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& cut);
+
+/// Groups of calls that are one collective each: per instance the number of a call at each rank
+/// that takes part, or k_absent.
+struct Instance {
+  static constexpr std::uint32_t k_absent = ~std::uint32_t{0};
+  std::vector<std::uint32_t> call;  ///< per file
+};
+
+struct Matches {
+  std::vector<Instance> instances;
+  std::uint64_t ambiguous = 0;      ///< calls of which several shifts are as good as another
+  std::uint64_t alone = 0;          ///< calls that fit to none of another rank
+  std::uint64_t without_edges = 0;  ///< calls of operations that make no edges here
+  std::uint64_t zero_splits = 0;    ///< calls of all-to-all in which ranks exchange nothing
+};
+
+/// Finds which calls belong together: by number where calls have one, else by aligning the
+/// sequences of calls of equal group. Files whose windows of time do not correspond stay apart.
+Matches match_calls(const std::vector<RankFile>& files);
+
+}  // namespace entrain::chrome

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "chrome/chrome.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/executor.hpp"
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "chrome/calls.hpp"
+#include "json/document.hpp"
+
+namespace entrain::chrome {
+
+namespace fs = std::filesystem;
+
+Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& cut) {
+  const auto ns = parse_time(time, cut);
+  std::int64_t sum = 0;
+  if (!ns || __builtin_add_overflow(*ns, file.facts.base, &sum) || sum < 0) {
+    return fail(ErrorKind::input,
+                fmt::format("{} has changed while it was read", file.path.string()));
+  }
+  return static_cast<std::uint64_t>(sum);
+}
+
+namespace {
+
+constexpr std::uint64_t k_us = 1000;
+
+/// The first number in a file's name, as in worker3_step_12.json and rank-3.json.gz.
+std::optional<std::uint32_t> rank_of_name(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const std::size_t at = name.find_first_of("0123456789");
+  if (at == std::string::npos) return std::nullopt;
+  std::uint64_t rank = 0;
+  for (std::size_t i = at; i < name.size() && std::isdigit(static_cast<unsigned char>(name[i]));
+       ++i) {
+    rank = rank * 10 + static_cast<std::uint64_t>(name[i] - '0');
+    if (rank > 0xFFFFFFFE) return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(rank);
+}
+
+/// A piece of a number that is to be replaced, if it changes.
+void replace(std::string_view text, std::string_view piece, std::int64_t before, std::int64_t after,
+             std::vector<json::Replacement>& replacements) {
+  if (before == after) return;
+  replacements.push_back({.at = static_cast<std::size_t>(piece.data() - text.data()),
+                          .size = piece.size(),
+                          .with = time_text(after)});
+}
+
+class Run : public formats::Recording {
+ public:
+  explicit Run(std::vector<RankFile> files, unsigned threads)
+      : files_(std::move(files)), threads_(threads) {}
+
+  Result<void> prepare() {
+    TRY(order_ranks());
+    add_clocks();
+    add_calls();
+    return {};
+  }
+
+  [[nodiscard]] Result<void> write(const fs::path& folder,
+                                   std::span<const ClockMap> maps) const override {
+    return parallel_for(threads_, files_.size(), [&](std::size_t f) {
+      return write_file(folder / files_[f].path.filename(), files_[f], maps[f]);
+    });
+  }
+
+ private:
+  Result<void> order_ranks();
+  void add_clocks();
+  void add_calls();
+  void add(const Instance& instance);
+  static Result<void> write_file(const fs::path& to, const RankFile& file, const ClockMap& map);
+
+  std::vector<RankFile> files_;
+  unsigned threads_;
+};
+
+Result<void> Run::order_ranks() {
+  const auto told = [](const RankFile& file) { return file.facts.rank.has_value(); };
+  const auto named = [](const RankFile& file) { return rank_of_name(file.path).has_value(); };
+  const bool by_facts = std::all_of(files_.begin(), files_.end(), told);
+  const bool by_name = !by_facts && std::all_of(files_.begin(), files_.end(), named);
+  for (std::uint32_t f = 0; f < files_.size(); ++f) {
+    files_[f].rank = by_facts ? *files_[f].facts.rank : by_name ? *rank_of_name(files_[f].path) : f;
+  }
+  if (!by_facts) {
+    notes.push_back(
+        fmt::format("not every file says its rank (distributedInfo): ranks are those of "
+                    "the {}",
+                    by_name ? "numbers in the names of files" : "order of the names"));
+  }
+  std::stable_sort(files_.begin(), files_.end(),
+                   [](const RankFile& a, const RankFile& b) { return a.rank < b.rank; });
+  for (std::size_t f = 1; f < files_.size(); ++f) {
+    const RankFile& a = files_[f - 1];
+    const RankFile& b = files_[f];
+    if (a.rank == b.rank) {
+      return fail(ErrorKind::input, fmt::format("{} and {} are both of rank {}; give one file per "
+                                                "rank",
+                                                a.path.string(), b.path.string(), a.rank));
+    }
+    if (a.facts.world_size && b.facts.world_size && a.facts.world_size != b.facts.world_size) {
+      return fail(
+          ErrorKind::input,
+          fmt::format("{} is of a run of {} ranks, {} of one of {}: they do not belong "
+                      "together; give the files of one run",
+                      a.path.string(), *a.facts.world_size, b.path.string(), *b.facts.world_size));
+    }
+  }
+  return {};
+}
+
+void Run::add_clocks() {
+  std::uint64_t cut = 0, truncated = 0;
+  clocks.name = files_.front().path.parent_path().string();
+  for (const RankFile& file : files_) {
+    Clock clock;
+    clock.name = fmt::format("{}", file.rank);
+    clock.process = fmt::format("rank {}", file.rank);
+    clock.kind = "wall";
+    if (file.events > 0) clock.events = StampRange{file.first, file.last};
+    clock.granule = file.whole_us ? k_us : 1;
+    clocks.clocks.push_back(std::move(clock));
+    events += file.events;
+    cut += file.cut_times;
+    truncated += file.facts.truncated ? 1 : 0;
+  }
+  if (cut > 0) {
+    notes.push_back(fmt::format("{} times have more than 3 decimals: they count to the ns", cut));
+  }
+  if (truncated > 0) skipped.emplace_back("truncated_files", truncated);
+}
+
+void Run::add_calls() {
+  Matches matches = match_calls(files_);
+  for (const Instance& instance : matches.instances) add(instance);
+  std::uint64_t before_launch = 0;
+  for (const RankFile& file : files_) {
+    calls += file.calls.size();
+    for (const Call& call : file.calls) before_launch += call.before_launch ? 1 : 0;
+  }
+  const auto count = [](Counters& counters, const char* name, std::uint64_t number) {
+    if (number > 0) counters.emplace_back(name, number);
+  };
+  count(unmatched, "calls_alone", matches.alone);
+  count(unmatched, "calls_ambiguous", matches.ambiguous);
+  count(skipped, "calls_without_edges", matches.without_edges);
+  count(skipped, "alltoall_zero_splits", matches.zero_splits);
+  count(skipped, "kernels_before_launch", before_launch);
+}
+
+void Run::add(const Instance& instance) {
+  CollectiveInstance one{.kind = EdgeKind::n_to_n, .ends_coincide = true, .first = members.size()};
+  for (const bool ends : {false, true}) {
+    for (std::uint32_t f = 0; f < files_.size(); ++f) {
+      if (instance.call[f] == Instance::k_absent) continue;
+      const Call& call = files_[f].calls[instance.call[f]];
+      members.push_back({.clock = f, .rank = f, .time = ends ? call.end : call.begin});
+      ++(ends ? one.ends : one.begins);
+    }
+  }
+  in_pairs += one.ends;
+  instances.push_back(one);
+}
+
+Result<void> Run::write_file(const fs::path& to, const RankFile& file, const ClockMap& map) {
+  if (map.is_identity()) return duplicate_file(file.path, to);
+  TRY_ASSIGN(const json::Document document, json::load(file.path));
+  const std::string_view text = document.text;
+  if (std::hash<std::string>{}(document.text) != file.hash) {
+    return fail(ErrorKind::input,
+                fmt::format("{} has changed while it was read", file.path.string()));
+  }
+  std::vector<json::Replacement> replacements;
+  const auto patch_event = [&](const EventText& event) -> Result<void> {
+    if (event.time.empty() || event.phase == "M") return {};
+    bool cut = false;
+    TRY_ASSIGN(const std::uint64_t begin, moment(event.time, file, cut));
+    const std::int64_t moved = map(begin);
+    const auto stored = static_cast<std::int64_t>(begin);
+    if (moved < 0) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: a time would move before the year 1970", file.path.string()));
+    }
+    replace(text, event.time, stored - file.facts.base, moved - file.facts.base, replacements);
+    if (event.duration.empty()) return {};
+    const std::int64_t duration = parse_time(event.duration, cut).value_or(0);
+    const std::int64_t end = map(begin + static_cast<std::uint64_t>(duration));
+    replace(text, event.duration, duration, end - moved, replacements);
+    return {};
+  };
+  TRY(for_each_event(text, file.path.string(), patch_event));
+  std::sort(replacements.begin(), replacements.end(),
+            [](const auto& a, const auto& b) { return a.at < b.at; });
+  return json::save(to, json::patch(text, replacements), document.packed);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files,
+                                                 unsigned threads) {
+  std::vector<RankFile> ranks(files.size());
+  TRY(parallel_for(threads, files.size(), [&](std::size_t f) -> Result<void> {
+    TRY_ASSIGN(ranks[f], read_file(files[f]));
+    return {};
+  }));
+  auto run = std::make_unique<Run>(std::move(ranks), threads);
+  TRY(run->prepare());
+  return run;
+}
+
+}  // namespace entrain::chrome

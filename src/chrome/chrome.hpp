@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include <entrain/error.hpp>
+
+#include "formats/recording.hpp"
+
+/// Chrome traces of training runs, as the PyTorch profiler (Kineto) writes them: one file of JSON
+/// per rank (docs/manual/training.md).
+namespace entrain::chrome {
+
+/// Reads the files of all ranks, plain or packed, side by side on `threads` threads. A clock per
+/// file, in order of rank. Errors: those of json::load(); ErrorKind::input for a file that is no
+/// Chrome trace, two files of one rank, files of different runs, and times that are no numbers or
+/// out of range.
+Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem::path> files,
+                                                 unsigned threads);
+
+}  // namespace entrain::chrome

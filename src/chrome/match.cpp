@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+#include "chrome/calls.hpp"
+
+namespace entrain::chrome {
+namespace {
+
+/// Calls that must agree by their ends before a shift counts for anything.
+constexpr std::int64_t k_least_overlap = 3;
+/// Ends of one collective coincide: they may differ by this, ns, and by what clocks drift.
+constexpr std::int64_t k_spread = 100'000;
+constexpr std::int64_t k_drift_divisor = 1000;  // 1,000 ppm: two wall clocks that are both slewed
+/// Wall clocks are right to this, ns: a shift that puts them further apart is none, even if it is
+/// the only one. Windows of different steps of one loop look alike.
+constexpr std::int64_t k_wall = 50'000'000;
+
+using Sequence = std::vector<std::uint32_t>;  ///< positions in RankFile::calls
+
+/// Neither says anything that denies that both are calls of one collective.
+bool alike(const Call& a, const Call& b) {
+  const auto differ = [](std::uint64_t x, std::uint64_t y) { return x != 0 && y != 0 && x != y; };
+  return a.operation == b.operation && !differ(a.size, b.size) && !differ(a.step, b.step);
+}
+
+/// How the k-th call of one sequence lies to call k + shift of another one.
+struct Shift {
+  std::int64_t shift = 0;
+  std::int64_t offset = 0;  ///< by how much its ends are later, ns, at the least
+};
+
+class Aligner {
+ public:
+  Aligner(const RankFile& file, const Sequence& sequence, const RankFile& other,
+          const Sequence& others)
+      : file_(file), sequence_(sequence), other_(other), others_(others) {}
+
+  /// All shifts under which every call has an equal partner and ends coincide.
+  [[nodiscard]] std::vector<Shift> candidates() const {
+    std::vector<Shift> found;
+    const auto n = static_cast<std::int64_t>(sequence_.size());
+    const auto m = static_cast<std::int64_t>(others_.size());
+    for (std::int64_t shift = k_least_overlap - n; shift <= m - k_least_overlap; ++shift) {
+      if (const auto offset = fits(shift)) found.push_back({shift, *offset});
+    }
+    return found;
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::int64_t> fits(std::int64_t shift) const {
+    const std::int64_t first = std::max<std::int64_t>(0, -shift);
+    const std::int64_t last = std::min(static_cast<std::int64_t>(sequence_.size()),
+                                       static_cast<std::int64_t>(others_.size()) - shift);
+    std::int64_t least = 0, most = 0;
+    for (std::int64_t k = first; k < last; ++k) {
+      const Call& a = file_.calls[sequence_[static_cast<std::size_t>(k)]];
+      const Call& b = other_.calls[others_[static_cast<std::size_t>(k + shift)]];
+      if (!alike(a, b)) return std::nullopt;
+      const auto distance = static_cast<std::int64_t>(a.end - b.end);
+      least = k == first ? distance : std::min(least, distance);
+      most = k == first ? distance : std::max(most, distance);
+      const std::int64_t span =
+          static_cast<std::int64_t>(a.end) -
+          static_cast<std::int64_t>(file_.calls[sequence_[static_cast<std::size_t>(first)]].end);
+      if (most - least > k_spread + span / k_drift_divisor) return std::nullopt;
+    }
+    return least;
+  }
+
+  const RankFile& file_;
+  const Sequence& sequence_;
+  const RankFile& other_;
+  const Sequence& others_;
+};
+
+/// The one shift that can be; none if there is none, or several.
+std::optional<Shift> decide(const std::vector<Shift>& candidates) {
+  std::optional<Shift> near;
+  for (const Shift& one : candidates) {
+    if (std::abs(one.offset) > k_wall) continue;
+    if (near) return std::nullopt;
+    near = one;
+  }
+  return near;
+}
+
+class Matcher {
+ public:
+  explicit Matcher(const std::vector<RankFile>& files) : files_(files) {}
+
+  Matches run() {
+    sort_calls();
+    for (const auto& [number, calls] : numbered_) match_number(calls);
+    for (const auto& [group, sequences] : sequences_) match_sequences(sequences);
+    return std::move(result_);
+  }
+
+ private:
+  using Sequences = std::map<std::uint32_t, Sequence>;  ///< by file
+
+  void sort_calls() {
+    for (std::uint32_t f = 0; f < files_.size(); ++f) {
+      for (std::uint32_t c = 0; c < files_[f].calls.size(); ++c) {
+        const Call& call = files_[f].calls[c];
+        if (call.operation == Operation::other) {
+          ++result_.without_edges;
+        } else if (!call.number.empty()) {
+          numbered_[call.number][f].push_back(c);
+        } else {
+          sequences_[call.group][f].push_back(c);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] Instance nobody() const {
+    return {.call = std::vector<std::uint32_t>(files_.size(), Instance::k_absent)};
+  }
+
+  void add(const Instance& instance) {
+    std::uint64_t members = 0;
+    bool zero = false;
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+      if (instance.call[f] == Instance::k_absent) continue;
+      ++members;
+      zero |= files_[f].calls[instance.call[f]].zero_splits;
+    }
+    if (members < 2) {
+      result_.alone += members;
+    } else if (zero) {
+      result_.zero_splits += members;
+    } else {
+      result_.instances.push_back(instance);
+    }
+  }
+
+  /// Calls of one number: one per rank, of one operation and size, else none is believed.
+  void match_number(const Sequences& calls) {
+    Instance instance = nobody();
+    const auto& [first_file, first_calls] = *calls.begin();
+    const Call& first = files_[first_file].calls[first_calls.front()];
+    std::uint64_t all = 0;
+    bool agree = true;
+    for (const auto& [f, own] : calls) {
+      all += own.size();
+      const Call& call = files_[f].calls[own.front()];
+      agree &= own.size() == 1 && call.group == first.group && alike(call, first);
+      instance.call[f] = own.front();
+    }
+    if (agree) {
+      add(instance);
+    } else {
+      result_.ambiguous += all;
+    }
+  }
+
+  /// All sequences are aligned with the longest one.
+  void match_sequences(const Sequences& sequences) {
+    const auto longest = std::max_element(
+        sequences.begin(), sequences.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const auto& [other, others] = *longest;
+    std::vector<Instance> instances(others.size(), nobody());
+    for (std::size_t k = 0; k < others.size(); ++k) instances[k].call[other] = others[k];
+    for (const auto& [f, own] : sequences) {
+      if (f == other) continue;
+      const auto candidates = Aligner(files_[f], own, files_[other], others).candidates();
+      const auto shift = decide(candidates);
+      if (!shift) {
+        (candidates.empty() ? result_.alone : result_.ambiguous) += own.size();
+        continue;
+      }
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        const std::int64_t to = static_cast<std::int64_t>(k) + shift->shift;
+        if (to < 0 || to >= static_cast<std::int64_t>(others.size())) {
+          ++result_.alone;
+        } else {
+          instances[static_cast<std::size_t>(to)].call[f] = own[k];
+        }
+      }
+    }
+    for (const Instance& instance : instances) add(instance);
+  }
+
+  const std::vector<RankFile>& files_;
+  std::map<std::string, Sequences> numbered_, sequences_;
+  Matches result_;
+};
+
+}  // namespace
+
+Matches match_calls(const std::vector<RankFile>& files) { return Matcher(files).run(); }
+
+}  // namespace entrain::chrome

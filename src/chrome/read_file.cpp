@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "chrome/calls.hpp"
+#include "json/document.hpp"
+
+namespace entrain::chrome {
+namespace {
+
+/// A range on the processor that names the collective launched inside of it.
+struct Range {
+  std::string_view thread, name, arguments;
+  std::int64_t begin = 0, end = 0;  ///< ns, without the base
+};
+
+struct Launch {
+  std::string_view thread;
+  std::int64_t begin = 0;
+};
+
+/// A step of the training loop on the processor.
+struct Step {
+  std::uint64_t number = 0;  ///< from 1 on
+  std::int64_t begin = 0, end = 0;
+};
+constexpr std::string_view k_step = "ProfilerStep#";
+
+struct Kernel {
+  std::string_view name, arguments;
+  std::int64_t begin = 0, end = 0;
+};
+
+/// A word in lower case without blanks and underscores: "all_reduce", "AllReduce" and "allreduce"
+/// are one.
+std::string plain(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '_' || c == ' ' || c == '-') continue;
+    result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return result;
+}
+
+Operation operation_of(std::string_view name) {
+  const std::string word = plain(name);
+  constexpr std::array<std::pair<std::string_view, Operation>, 6> k_words{
+      {{"allreduce", Operation::all_reduce},
+       {"allgather", Operation::all_gather},
+       {"reducescatter", Operation::reduce_scatter},
+       {"alltoall", Operation::all_to_all},
+       {"barrier", Operation::barrier},
+       {"allbarrier", Operation::barrier}}};
+  for (const auto& [known, operation] : k_words) {
+    if (word.find(known) != std::string::npos) return operation;
+  }
+  return Operation::other;
+}
+
+bool is_collective_kernel(const EventText& event) {
+  if (event.category != "kernel") return false;
+  return event.name.starts_with("nccl") || event.name.starts_with("rccl") ||
+         (!member(event.arguments, "Collective name").empty());
+}
+
+bool names_collective(const EventText& event) {
+  return event.name == "record_param_comms" || event.name.starts_with("nccl:") ||
+         event.name.starts_with("rccl:");
+}
+
+/// True if a list such as "[3, 0, 5]" has a zero.
+bool has_zero(std::string_view list) {
+  while (!list.empty()) {
+    const std::size_t digit = list.find_first_of("0123456789");
+    if (digit == std::string_view::npos) return false;
+    list.remove_prefix(digit);
+    const std::size_t end = std::min(list.find_first_not_of("0123456789"), list.size());
+    if (list.substr(0, end).find_first_not_of('0') == std::string_view::npos) return true;
+    list.remove_prefix(end);
+  }
+  return false;
+}
+
+std::uint64_t number(std::string_view text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// Collects what matters of a file while its events go by.
+class FileReader {
+ public:
+  explicit FileReader(RankFile& file) : file_(file) {}
+
+  Result<void> see(const EventText& event) {
+    if (event.time.empty() || event.phase == "M") return {};
+    TRY_ASSIGN(const std::int64_t begin, time(event.time));
+    std::int64_t duration = 0;
+    if (!event.duration.empty()) {
+      TRY_ASSIGN(duration, time(event.duration));
+    }
+    std::int64_t end = 0;
+    if (duration < 0 || __builtin_add_overflow(begin, duration, &end)) {
+      return refuse(event.duration);
+    }
+    ++file_.events;
+    first_ = std::min(first_, begin);
+    last_ = std::max(last_, end);
+    if (is_collective_kernel(event)) {
+      kernels_.push_back({event.name, event.arguments, begin, end});
+    } else if (event.category == "cuda_runtime" || event.category == "cuda_driver" ||
+               event.category == "hip_runtime") {
+      const std::uint64_t correlation = number(member(event.arguments, "correlation"));
+      if (correlation > 0) launches_.insert_or_assign(correlation, Launch{event.thread, begin});
+    } else if (event.name.starts_with(k_step) && event.category == "user_annotation") {
+      steps_.push_back({number(event.name.substr(k_step.size())) + 1, begin, end});
+    } else if (names_collective(event)) {
+      ranges_.push_back({event.thread, event.name, event.arguments, begin, end});
+    }
+    return {};
+  }
+
+  /// When the whole text was seen, and with it the base.
+  Result<void> finish() {
+    if (file_.events == 0) return {};
+    std::int64_t first = 0, last = 0;
+    if (__builtin_add_overflow(first_, file_.facts.base, &first) || first < 0 ||
+        __builtin_add_overflow(last_, file_.facts.base, &last)) {
+      return fail(ErrorKind::input, fmt::format("{}: its times are out of range: with "
+                                                "baseTimeNanoseconds they must lie between 0 and "
+                                                "2^63 - 1 ns",
+                                                file_.path.string()));
+    }
+    file_.first = static_cast<std::uint64_t>(first);
+    file_.last = static_cast<std::uint64_t>(last);
+    std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+      return std::tie(a.thread, a.begin) < std::tie(b.thread, b.begin);
+    });
+    for (const Kernel& kernel : kernels_) file_.calls.push_back(call_of(kernel));
+    std::stable_sort(file_.calls.begin(), file_.calls.end(), [](const Call& a, const Call& b) {
+      return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+    });
+    return {};
+  }
+
+ private:
+  Result<std::int64_t> time(std::string_view text) {
+    bool cut = false;
+    const auto value = parse_time(text, cut);
+    if (!value) return refuse(text);
+    file_.cut_times += cut ? 1 : 0;
+    if (text.find('.') != std::string_view::npos) file_.whole_us = false;
+    return *value;
+  }
+
+  tl::unexpected<Error> refuse(std::string_view text) const {
+    return fail(ErrorKind::input,
+                fmt::format("{}: {} is no time of at most 19 digits in microseconds and ns, or out "
+                            "of range; write the file again",
+                            file_.path.string(), text.substr(0, 40)));
+  }
+
+  /// The ranges around the launch of a kernel, innermost last.
+  [[nodiscard]] std::vector<const Range*> ranges_around(const Launch& launch) const {
+    std::vector<const Range*> around;
+    auto at = std::upper_bound(ranges_.begin(), ranges_.end(), launch,
+                               [](const Launch& a, const Range& b) {
+                                 return std::tie(a.thread, a.begin) < std::tie(b.thread, b.begin);
+                               });
+    constexpr int k_most_back = 8;  // ranges of one collective nest: record_param_comms, nccl:...
+    for (int i = 0; i < k_most_back && at != ranges_.begin(); ++i) {
+      --at;
+      if (at->thread != launch.thread) break;
+      if (at->end >= launch.begin) around.push_back(&*at);
+    }
+    return around;
+  }
+
+  [[nodiscard]] Call call_of(const Kernel& kernel) const {
+    Call call;
+    call.begin = static_cast<std::uint64_t>(kernel.begin + file_.facts.base);
+    call.end = static_cast<std::uint64_t>(kernel.end + file_.facts.base);
+    call.correlation = number(member(kernel.arguments, "correlation"));
+    std::vector<std::string_view> sources{kernel.arguments};
+    std::string_view range_name;
+    if (const auto launch = launches_.find(call.correlation); launch != launches_.end()) {
+      for (const Step& step : steps_) {
+        const std::int64_t at = launch->second.begin;
+        if (step.begin <= at && at <= step.end) call.step = step.number;
+      }
+      call.before_launch = kernel.begin < launch->second.begin;
+      for (const Range* range : ranges_around(launch->second)) {
+        sources.push_back(range->arguments);
+        if (range->name != "record_param_comms") range_name = range->name;
+      }
+    }
+    const auto argument = [&](std::string_view key) {
+      for (const std::string_view source : sources) {
+        const std::string_view value = member(source, key);
+        if (!value.empty()) return value;
+      }
+      return std::string_view{};
+    };
+    const std::string_view collective = argument("Collective name");
+    call.operation = operation_of(kernel.name);
+    if (call.operation == Operation::other) call.operation = operation_of(range_name);
+    if (!collective.empty()) call.operation = operation_of(collective);
+    describe(call, argument, kernel);
+    return call;
+  }
+
+  template <class Argument>
+  static void describe(Call& call, const Argument& argument, const Kernel& kernel) {
+    call.zero_splits =
+        call.operation == Operation::all_to_all &&
+        (has_zero(argument("In split size")) || has_zero(argument("Out split size")));
+    if (call.operation != Operation::all_to_all) {  // whose ranks may give different amounts
+      std::string size(argument("In msg nelems"));
+      if (size.empty()) size = argument("Input Dims");
+      if (!size.empty()) call.size = std::hash<std::string>{}(size) | 1;
+    }
+    const std::string_view ranks = argument("Process Group Ranks");
+    const std::string_view group = argument("Process Group Name");
+    call.group = !group.empty() || !ranks.empty()
+                     ? fmt::format("group {} of {}", group, ranks)
+                     : fmt::format("stream {}", member(kernel.arguments, "stream"));
+    const std::string_view id = argument("Comms Id");
+    const std::string_view sequence = argument("Seq");
+    if (!id.empty() && !sequence.empty()) call.number = fmt::format("{} {}", id, sequence);
+  }
+
+  RankFile& file_;
+  std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_ = std::numeric_limits<std::int64_t>::min();
+  std::vector<Kernel> kernels_;
+  std::vector<Range> ranges_;
+  std::vector<Step> steps_;
+  std::unordered_map<std::uint64_t, Launch> launches_;
+};
+
+}  // namespace
+
+Result<RankFile> read_file(const std::filesystem::path& path) {
+  RankFile file;
+  file.path = path;
+  TRY_ASSIGN(const json::Document document, json::load(path));
+  file.packed = document.packed;
+  file.hash = std::hash<std::string>{}(document.text);
+  FileReader reader(file);
+  TRY_ASSIGN(file.facts, for_each_event(document.text, path.string(),
+                                        [&](const EventText& event) { return reader.see(event); }));
+  if (!file.facts.has_events) {
+    return fail(ErrorKind::input,
+                fmt::format("{} is no Chrome trace: it has neither traceEvents nor is it a list of "
+                            "events",
+                            path.string()));
+  }
+  TRY(reader.finish());
+  return file;
+}
+
+}  // namespace entrain::chrome

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/recordings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/exact.hpp"
+#include "base/staging.hpp"
+#include "base/stopwatch.hpp"
+#include "base/try.hpp"
+#include "causal/prove.hpp"
+#include "chrome/chrome.hpp"
+#include "clc/amortize.hpp"
+#include "clocks/presync.hpp"
+#include "clocks/warnings.hpp"
+#include "engine/align.hpp"
+#include "engine/correct_options.hpp"
+#include "engine/edge_counts.hpp"
+#include "engine/timeline.hpp"
+#include "json/document.hpp"
+#include "session/phase.hpp"
+#include "session/workers.hpp"
+#include "sim/distort.hpp"
+#include "verify/verdict.hpp"
+
+namespace entrain::engine {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using formats::Recording;
+
+constexpr double k_percentile = 0.99;
+
+tl::unexpected<Error> useless(std::string sentence) {
+  return fail(ErrorKind::usage, std::move(sentence));
+}
+
+Result<void> check_use(const Run& run, const CheckOptions& options) {
+  if (run.processes.size() > 1) return useless("only OTF2 archives are shared among processes");
+  if (run.page != nullptr) return useless("--report needs an OTF2 archive; try --json");
+  if (options.clock_domain != ClockDomain::automatic &&
+      options.clock_domain != ClockDomain::location) {
+    return useless(
+        "each file of a training run has a clock of its own, so that --clock-domain "
+        "knows automatic and location only");
+  }
+  return {};
+}
+
+Result<void> check_use(const Run& run, const CorrectOptions& options) {
+  TRY(check_options(options));
+  TRY(check_use(run, options.check));
+  if (options.mode == WriteMode::overlay) return useless("--mode overlay needs an OTF2 archive");
+  return {};
+}
+
+CheckOptions with_kind(CheckOptions options) {
+  options.clock_domain = ClockDomain::location;
+  if (options.clock_prior.kind == ClockKind::automatic) options.clock_prior.kind = ClockKind::wall;
+  return options;
+}
+
+/// What the graph cannot know: calls without edges, and what the files are.
+void complete(const Recording& recording, const CheckOptions& options, CheckReport& report) {
+  report.archive = recording.clocks.name;
+  report.events = recording.events;
+  report.communication_events = recording.calls;
+  report.unmatched = recording.unmatched;
+  report.skipped = recording.skipped;
+  report.coverage.collective_calls = recording.calls;
+  report.coverage.in_instances = recording.in_pairs;
+  report.judgement = verify::judge(report, options.strict_latency);
+  if (report.checked_edges == 0) report.judgement = {Verdict::unproven, Doubt::no_edges};
+  clocks::warn_of_violations(report);
+}
+
+/// The result of a correction may be replaced, and nothing else.
+ReplaceRule replace_rule(bool force) {
+  if (!force) return {};
+  return [](const fs::path& existing) -> Result<void> {
+    std::error_code error;
+    bool own = fs::is_directory(existing, error);
+    for (fs::directory_iterator it(existing, error), end; !error && it != end;
+         it.increment(error)) {
+      own &= json::is_document_name(it->path());
+    }
+    if (!error && own) return {};
+    return fail(ErrorKind::output,
+                fmt::format("{} is not replaced, because it holds more than files of JSON; remove "
+                            "it or choose another folder",
+                            existing.string()));
+  };
+}
+
+/// A recording's edges with the times that clock maps give them.
+class Seen {
+ public:
+  static Result<std::unique_ptr<Seen>> take(const Run& run, const Recording& recording,
+                                            const CheckOptions& options, Purpose purpose) {
+    auto seen = std::unique_ptr<Seen>(new Seen(run, with_kind(options)));
+    TRY_ASSIGN(AlignInput input, take_edges(recording.clocks, recording.edges(),
+                                            {.check = seen->options_}, run.progress));
+    const TimelineUse use{.purpose = purpose, .given = &input.given};
+    TRY_ASSIGN(seen->timeline,
+               find_timeline(seen->workers_, {}, seen->options_, use, run.progress));
+    return seen;
+  }
+
+  [[nodiscard]] CheckReport count(const Recording& recording, std::span<const ClockMap> maps) {
+    const causal::Context context = causal_context(workers_, timeline, progress_);
+    CheckReport report = count_edges(context, maps, timeline.domains, options_);
+    report.mu_source = timeline.mu.source;
+    complete(recording, options_, report);
+    return report;
+  }
+
+  Result<ClockBounds> bounds(std::span<const ClockMap> maps) {
+    session::begin_phase(progress_, "bounds");
+    const causal::Context context = causal_context(workers_, timeline, progress_);
+    TRY_ASSIGN(const causal::ProvenIntervals proven,
+               causal::prove_intervals(context, timeline.shared_clocks, timeline.presync,
+                                       options_.bounds));
+    ClockBounds bounds = causal::judge(context.share, proven, maps, options_.bounds.rows);
+    bounds.mu_source = timeline.mu.source;
+    return bounds;
+  }
+
+  session::Workers& workers() { return workers_; }
+
+  Timeline timeline;
+
+ private:
+  Seen(const Run& run, CheckOptions options)
+      : options_(std::move(options)),
+        workers_(run.processes, options_.threads),
+        progress_(run.progress) {}
+
+  CheckOptions options_;
+  session::Workers workers_;
+  Progress* progress_;
+};
+
+std::optional<std::int64_t> epsilon_ticks(const CorrectOptions& options, std::uint64_t hz) {
+  if (!options.epsilon_s) return std::nullopt;
+  constexpr double k_most = 0x1p61;
+  return std::llrint(std::min(*options.epsilon_s * static_cast<double>(hz), k_most));
+}
+
+/// Removes the violations that bent clocks leave.
+Result<std::vector<ClockMap>> amortize(const Run& run, Seen& seen, const CorrectOptions& options,
+                                       CorrectReport& report) {
+  Timeline& t = seen.timeline;
+  const clc::Options how{
+      .gamma = options.gamma,
+      .epsilon_ticks = epsilon_ticks(options, t.loaded.trace.definitions.clock.resolution_hz),
+      .delta_ticks = options.delta_ticks,
+      .measure_delta = options.measure_delta,
+      .separate = options.check.mu.source == MuSource::automatic && t.mu.ticks == MuTicks{} &&
+                  options.ramp == RampShape::taut,
+      .max_slope = options.max_slope,
+      .backward = options.backward,
+      .ramp = options.ramp,
+      .mu_ticks = t.mu.ticks,
+      .threads = seen.workers().threads(),
+      .split_flushes = true};
+  match::Graph graph = t.graph;
+  TRY_ASSIGN(clc::Amortization result,
+             clc::amortize(t.loaded.share(run.processes), std::move(graph), t.presync.maps, how,
+                           run.progress));
+  report.phases.forward = result.forward_s;
+  report.phases.backward = result.backward_s;
+  report.passes = std::move(result.passes);
+  report.cycles = std::move(result.cycles);
+  report.gamma = static_cast<double>(result.gamma.billionths) / static_cast<double>(k_billion);
+  report.epsilon_ticks = result.epsilon_ticks;
+  report.measured_delta_ticks = result.measured_delta;
+  return std::move(result.maps);
+}
+
+/// How far begins and ends of calls moved.
+CorrectionStatistics statistics_of(const Recording& before, const Recording& after) {
+  CorrectionStatistics result;
+  std::vector<std::int64_t> moved;
+  for (std::size_t i = 0; i < before.members.size(); ++i) {
+    const auto shift = static_cast<std::int64_t>(after.members[i].time - before.members[i].time);
+    if (shift != 0) moved.push_back(std::abs(shift));
+    result.mean_ticks += std::abs(static_cast<double>(shift));
+  }
+  result.compared_events = before.members.size();
+  result.moved_events = moved.size();
+  if (moved.empty()) return result;
+  result.mean_ticks /= static_cast<double>(moved.size());
+  std::sort(moved.begin(), moved.end());
+  const auto rank = static_cast<std::size_t>(k_percentile * static_cast<double>(moved.size() - 1));
+  result.p99_ticks = moved[rank];
+  result.max_ticks = moved.back();
+  return result;
+}
+
+/// Reads back what was written, and counts its edges by its own times.
+Result<void> verify_written(const Run& run, const Recording& before, const fs::path& folder,
+                            const CorrectOptions& options, CorrectReport& report) {
+  const Stopwatch watch(report.phases.verify);
+  session::begin_phase(run.progress, "verify");
+  TRY_ASSIGN(std::unique_ptr<Recording> written, open_recording(folder, options.check.threads));
+  if (written == nullptr || written->events != before.events ||
+      written->clocks.clocks.size() != before.clocks.clocks.size()) {
+    return fail(ErrorKind::output,
+                "the corrected files do not hold the events of the original; "
+                "they were not kept");
+  }
+  // The pairing is that of the original: other times may show other pairs, but not make them.
+  const auto times = std::move(written->members);
+  const bool same =
+      written->instances.size() == before.instances.size() && times.size() == before.members.size();
+  written->members = before.members;
+  if (same) written->members = times;
+  written->instances = before.instances;
+  written->calls = before.calls;
+  written->in_pairs = before.in_pairs;
+  written->unmatched = before.unmatched;
+  written->skipped = before.skipped;
+  if (!same) {
+    return fail(ErrorKind::output,
+                "the corrected files pair other calls than the original; they "
+                "were not kept; try --amortize off");
+  }
+  CheckOptions check = options.check;
+  check.presync = Presync::none;
+  TRY_ASSIGN(const std::unique_ptr<Seen> seen, Seen::take(run, *written, check, Purpose::bounds));
+  report.after = seen->count(*written, seen->timeline.measured.maps);
+  report.after.presync = "none";
+  report.after.archive = report.output;
+  report.statistics = statistics_of(before, *written);
+  report.verified = true;
+  report.judgement = report.after.judgement;
+  if (count_of(report.cycles, "dropped_edges") > 0 &&
+      report.judgement->verdict != Verdict::violations) {
+    report.judgement = Judgement{Verdict::unproven, Doubt::contradictory_edges};
+  }
+  return {};
+}
+
+/// Refuses maps under which the events of a clock would change their order.
+Result<void> check_order(const Recording& recording, std::span<const ClockMap> maps) {
+  for (std::size_t c = 0; c < maps.size(); ++c) {
+    const Clock& clock = recording.clocks.clocks[c];
+    if (!clock.events || maps[c].keeps_order(clock.events->first, clock.events->last)) continue;
+    return fail(ErrorKind::input, fmt::format("{} of {}: its clock is so far from the others that "
+                                              "time would run backward",
+                                              clock.process, recording.clocks.name));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<fs::path> recording_files(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return json::is_document_name(path) ? std::vector<fs::path>{path} : std::vector<fs::path>{};
+  }
+  std::vector<fs::path> files;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".otf2") return {};
+    if (json::is_document_name(it->path())) files.push_back(it->path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<std::unique_ptr<Recording>> open_recording(const fs::path& path, unsigned threads) {
+  const std::vector<fs::path> files = recording_files(path);
+  if (files.empty()) return std::unique_ptr<Recording>();
+  TRY_ASSIGN(std::unique_ptr<Recording> recording, chrome::read(files, threads));
+  recording->clocks.name = path.string();
+  return recording;
+}
+
+Result<CheckReport> check_recording(const Run& run, const Recording& recording,
+                                    const CheckOptions& options) {
+  TRY(check_use(run, options));
+  const session::MemoryLimit limit(options.memory_limit_bytes);
+  TRY_ASSIGN(const std::unique_ptr<Seen> seen,
+             Seen::take(run, recording, options, Purpose::bounds));
+  std::optional<ClockBounds> bounds;
+  if (options.bounds.wanted) {
+    TRY_ASSIGN(bounds, seen->bounds(seen->timeline.presync.maps));
+  }
+  session::begin_phase(run.progress, "check");
+  CheckReport report = seen->count(recording, seen->timeline.presync.maps);
+  report.presync = seen->timeline.presync.method;
+  report.clocks = std::move(seen->timeline.presync.clocks);
+  report.bounds = std::move(bounds);
+  clocks::warn_of_violations(report);
+  return report;
+}
+
+Result<CorrectReport> correct_recording(const Run& run, const Recording& recording,
+                                        const fs::path& output, const CorrectOptions& options) {
+  TRY(check_use(run, options));
+  TRY(StagedDirectory::check(output, replace_rule(options.force)));
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  CorrectReport report;
+  TRY_ASSIGN(const std::unique_ptr<Seen> seen,
+             Seen::take(run, recording, options.check, Purpose::correction));
+  Timeline& t = seen->timeline;
+  report.before = seen->count(recording, t.measured.maps);
+  report.before.presync = t.measured.method;
+  report.before.clocks = t.measured.clocks;
+  session::begin_phase(run.progress, "correct");
+  std::vector<ClockMap> maps = t.presync.maps;
+  if (options.amortize) {
+    TRY_ASSIGN(maps, amortize(run, *seen, options, report));
+  }
+  if (options.check.bounds.wanted) {
+    TRY_ASSIGN(report.bounds, seen->bounds(maps));
+  }
+  TRY(check_order(recording, maps));
+  TRY_ASSIGN(StagedDirectory folder, StagedDirectory::create(output, replace_rule(options.force)));
+  report.mode = "rewrite";
+  report.output = folder.target().string();
+  report.leftovers_removed = folder.leftovers_removed();
+  TRY(recording.write(folder.path(), maps));
+  if (options.verify) {
+    TRY(verify_written(run, recording, folder.path(), options, report));
+  }
+  report.timeline = std::move(t.report);
+  for (const std::string& note : recording.notes) report.timeline.notes.push_back(note);
+  TRY(folder.commit());
+  return report;
+}
+
+Result<DistortReport> distort_recording(const Recording& recording, const fs::path& output,
+                                        const DistortOptions& options, Progress* progress) {
+  TRY(StagedDirectory::check(output, replace_rule(options.force)));
+  CheckOptions check;
+  check.threads = options.threads;
+  TRY_ASSIGN(AlignInput input,
+             take_edges(recording.clocks, recording.edges(), {.check = check}, progress));
+  const trace::Trace& trace = input.given.loaded.trace;
+  TRY_ASSIGN(const clocks::Presynchronised presync,
+             clocks::presynchronise(trace, clocks::PresyncOptions::of_reader()));
+  TRY_ASSIGN(sim::Distortion distortion, sim::distort(trace, presync.maps, options));
+  TRY(check_order(recording, distortion.maps));
+  TRY_ASSIGN(StagedDirectory folder, StagedDirectory::create(output, replace_rule(options.force)));
+  TRY(recording.write(folder.path(), distortion.maps));
+  DistortReport report = std::move(distortion.report);
+  report.input = recording.clocks.name;
+  report.output = folder.target().string();
+  report.events = recording.events;
+  report.leftovers_removed = folder.leftovers_removed();
+  TRY(folder.commit());
+  return report;
+}
+
+}  // namespace entrain::engine

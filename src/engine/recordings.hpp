@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <entrain/distort.hpp>
+#include <entrain/error.hpp>
+#include <entrain/options.hpp>
+#include <entrain/report.hpp>
+
+#include "engine/verbs.hpp"
+#include "formats/recording.hpp"
+
+/// The verbs for traces in other formats than OTF2.
+namespace entrain::engine {
+
+/// The files of such a trace: a file of JSON, or those of a folder that holds no OTF2 anchor, in
+/// order of their names. Empty: the path is to be read as an OTF2 archive.
+std::vector<std::filesystem::path> recording_files(const std::filesystem::path& path);
+
+/// A trace in another format; null if recording_files() has none for the path. Errors: those of
+/// chrome::read().
+Result<std::unique_ptr<formats::Recording>> open_recording(const std::filesystem::path& path,
+                                                           unsigned threads);
+
+/// check(), correct() and distort() of such a trace. Errors: ErrorKind::usage for options that
+/// concern archives only.
+Result<CheckReport> check_recording(const Run& run, const formats::Recording& recording,
+                                    const CheckOptions& options);
+Result<CorrectReport> correct_recording(const Run& run, const formats::Recording& recording,
+                                        const std::filesystem::path& output,
+                                        const CorrectOptions& options);
+Result<DistortReport> distort_recording(const formats::Recording& recording,
+                                        const std::filesystem::path& output,
+                                        const DistortOptions& options, Progress* progress);
+
+}  // namespace entrain::engine

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "json/document.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/core.h>
+
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "base/utf8.hpp"
+
+namespace entrain::json {
+namespace {
+
+constexpr std::size_t k_piece = std::size_t{1} << 20;
+constexpr int k_gzip = 15 + 16;  // the largest window, with a gzip header
+constexpr int k_memory_level = 8;
+
+tl::unexpected<Error> damaged(const std::filesystem::path& path, const char* how) {
+  return fail(ErrorKind::input, fmt::format("{} {}; unpack it with gzip to see how much is left",
+                                            path.string(), how));
+}
+
+/// Unpacks one gzip stream after the other, as gzip does.
+Result<std::string> unpack(const std::filesystem::path& path, std::span<std::uint8_t> bytes) {
+  std::string text;
+  z_stream stream{};
+  if (inflateInit2(&stream, k_gzip) != Z_OK) return damaged(path, "cannot be unpacked");
+  int state = Z_OK;
+  std::size_t taken = 0;
+  while (taken < bytes.size() || stream.avail_in > 0) {
+    if (stream.avail_in == 0) {
+      stream.next_in = bytes.data() + taken;
+      stream.avail_in = static_cast<unsigned>(std::min(k_piece, bytes.size() - taken));
+      taken += stream.avail_in;
+    }
+    if (state == Z_STREAM_END) inflateReset(&stream);
+    do {
+      const std::size_t filled = text.size();
+      text.resize(filled + k_piece);
+      stream.next_out = reinterpret_cast<Bytef*>(text.data() + filled);
+      stream.avail_out = k_piece;
+      state = inflate(&stream, Z_NO_FLUSH);
+      text.resize(text.size() - stream.avail_out);
+    } while (state == Z_OK && stream.avail_out == 0 && text.size() <= k_most_text);
+    if (text.size() > k_most_text ||
+        (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR)) {
+      break;
+    }
+  }
+  inflateEnd(&stream);
+  if (text.size() > k_most_text) return damaged(path, "is too large when unpacked");
+  if (state == Z_OK || state == Z_BUF_ERROR) return damaged(path, "ends inside its gzip stream");
+  if (state != Z_STREAM_END) return damaged(path, "holds a damaged gzip stream");
+  return text;
+}
+
+Result<void> pack(File& file, std::string_view text) {
+  z_stream stream{};
+  const auto refused = [&] {
+    return fail(ErrorKind::output, fmt::format("{} cannot be packed", file.path().string()));
+  };
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, k_gzip, k_memory_level,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
+    return refused();
+  }
+  std::vector<std::uint8_t> packed(k_piece);
+  Result<void> written;
+  int state = Z_OK;
+  while (state == Z_OK && written) {
+    const std::string_view piece = text.substr(0, k_piece);
+    text.remove_prefix(piece.size());
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
+    stream.avail_in = static_cast<unsigned>(piece.size());
+    do {
+      stream.next_out = packed.data();
+      stream.avail_out = static_cast<unsigned>(packed.size());
+      state = deflate(&stream, text.empty() ? Z_FINISH : Z_NO_FLUSH);
+      written = file.write({packed.data(), packed.size() - stream.avail_out});
+    } while (written && state == Z_OK && stream.avail_out == 0);
+  }
+  deflateEnd(&stream);
+  TRY(written);
+  if (state != Z_STREAM_END) return refused();
+  return {};
+}
+
+}  // namespace
+
+bool is_document_name(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".json") || name.ends_with(".json.gz");
+}
+
+Result<Document> load(const std::filesystem::path& path) {
+  TRY_ASSIGN(std::vector<std::uint8_t> bytes, read_file(path, k_most_text));
+  Document document;
+  document.packed = bytes.size() >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
+  if (document.packed) {
+    TRY_ASSIGN(document.text, unpack(path, bytes));
+  } else {
+    document.text.assign(bytes.begin(), bytes.end());
+  }
+  if (!is_utf8(document.text)) {
+    return fail(ErrorKind::input,
+                fmt::format("{} is no UTF-8, as JSON must be; write it again", path.string()));
+  }
+  return document;
+}
+
+std::string patch(std::string_view text, const std::vector<Replacement>& replacements) {
+  std::string result;
+  result.reserve(text.size() + replacements.size() * 4);
+  std::size_t done = 0;
+  for (const Replacement& one : replacements) {
+    result += text.substr(done, one.at - done);
+    result += one.with;
+    done = one.at + one.size;
+  }
+  result += text.substr(done);
+  return result;
+}
+
+Result<void> save(const std::filesystem::path& path, std::string_view text, bool packed) {
+  TRY_ASSIGN(File file, File::create(path));
+  if (packed) {
+    TRY(pack(file, text));
+  } else {
+    TRY(file.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}));
+  }
+  return file.close();
+}
+
+}  // namespace entrain::json

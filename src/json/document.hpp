@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+namespace entrain::json {
+
+/// The largest text that load() takes, bytes, also after inflation.
+inline constexpr std::uint64_t k_most_text = std::uint64_t{1} << 36;
+
+/// The text of a file, plain or as gzip packs it.
+struct Document {
+  std::string text;
+  bool packed = false;  ///< the file is gzip
+};
+
+/// True if a file of this name can hold JSON: .json, .json.gz.
+bool is_document_name(const std::filesystem::path& path);
+
+/// Reads a regular file; gzip is told by its first two bytes, not by the name. Errors:
+/// ErrorKind::input for a file that cannot be read, is larger than k_most_text, ends inside its
+/// gzip stream, or is no UTF-8.
+Result<Document> load(const std::filesystem::path& path);
+
+/// A piece of a text and what stands there instead.
+struct Replacement {
+  std::size_t at = 0, size = 0;  ///< bytes of the text
+  std::string with;
+};
+
+/// The text with its pieces replaced; every other byte stays. In order of `at`, without overlap.
+std::string patch(std::string_view text, const std::vector<Replacement>& replacements);
+
+/// Creates a file of this text, packed if asked for; the same text gives the same bytes. Errors:
+/// ErrorKind::output.
+Result<void> save(const std::filesystem::path& path, std::string_view text, bool packed);
+
+}  // namespace entrain::json

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace entrain::json {
+
+/// Walks over a JSON text without building anything: values are pieces of the text, so that their
+/// places are known. Checks only what it must to find their ends. A function that returns false has
+/// met the end of the text or something that cannot stand there; the scanner is of no use then.
+///
+/// Example: over {"ts": 12.5, "args": {}} the loop
+///     for (scanner.open('{'); scanner.next_key(key);) scanner.value(value);
+/// sees ts with 12.5 and args with {}.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text)
+      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
+
+  [[nodiscard]] std::size_t position() const { return static_cast<std::size_t>(at_ - begin_); }
+  [[nodiscard]] bool at_end() const { return at_ == end_; }
+  /// The position was lost: next_key() or next_element() ended for this reason, not at a bracket.
+  [[nodiscard]] bool failed() const { return failed_; }
+
+  /// The first byte of the next value or sign; 0 at the end.
+  char peek() {
+    while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+    return at_ < end_ ? *at_ : '\0';
+  }
+  /// Enters an object or an array.
+  bool open(char bracket) {
+    if (peek() != bracket) return lost();
+    ++at_;
+    first_ = true;
+    return true;
+  }
+  /// The next key of an object that was entered, and to its value; false behind the last one.
+  bool next_key(std::string_view& key) {
+    if (!next('}')) return false;
+    if (!string(key) || peek() != ':') return lost();
+    ++at_;
+    return true;
+  }
+  /// To the next element of an array that was entered; false behind the last one.
+  bool next_element() { return next(']'); }
+  /// A string without its quotes, escapes as they stand.
+  bool string(std::string_view& text) {
+    if (peek() != '"') return lost();
+    const char* const from = ++at_;
+    while (at_ < end_ && *at_ != '"') at_ += *at_ == '\\' && at_ + 1 < end_ ? 2 : 1;
+    if (at_ >= end_) return lost();
+    text = {from, static_cast<std::size_t>(at_++ - from)};
+    first_ = false;
+    return true;
+  }
+  /// A value of any kind, as it stands.
+  bool value(std::string_view& text) {
+    const char first = peek();
+    const char* const from = at_;
+    std::string_view inner;
+    if (first == '"') {
+      if (!string(inner)) return false;
+    } else if (first == '{' || first == '[') {
+      if (!skip_nested()) return false;
+    } else {
+      while (at_ < end_ && *at_ != ',' && *at_ != '}' && *at_ != ']' && *at_ > ' ') ++at_;
+      if (at_ == from || at_ == end_) return lost();
+    }
+    text = {from, static_cast<std::size_t>(at_ - from)};
+    first_ = false;
+    return true;
+  }
+
+ private:
+  bool lost() {
+    failed_ = true;
+    return false;
+  }
+  bool next(char bracket) {
+    const char sign = peek();
+    if (failed_) return false;
+    if (sign == bracket) {
+      ++at_;
+      first_ = false;
+      return false;
+    }
+    if (!first_) {
+      if (sign != ',') return lost();
+      ++at_;
+      if (peek() == bracket) return lost();
+    }
+    first_ = false;
+    return peek() != '\0' || lost();
+  }
+  bool skip_nested() {
+    std::size_t depth = 0;
+    std::string_view inner;
+    do {
+      if (at_ == end_) return lost();
+      switch (*at_) {
+        case '"':
+          if (!string(inner)) return false;
+          continue;
+        case '{':
+        case '[':
+          ++depth;
+          break;
+        case '}':
+        case ']':
+          --depth;
+          break;
+        default:
+          break;
+      }
+      ++at_;
+    } while (depth > 0);
+    return true;
+  }
+
+  const char* begin_;
+  const char* at_;
+  const char* end_;
+  bool first_ = true;  ///< no comma is due
+  bool failed_ = false;
+};
+
+}  // namespace entrain::json
