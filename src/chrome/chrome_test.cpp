@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "chrome/chrome.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "base/temp_folder_testing.hpp"
+#include "chrome/calls.hpp"
+#include "json/document.hpp"
+
+namespace entrain::chrome {
+namespace {
+
+/// Ends of calls in us, one after the other.
+using Ends = std::vector<double>;
+
+std::string kernel(double end, const std::string& arguments = "") {
+  return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", )"
+                     R"("ts": {:.3f}, "dur": 10, "args": {{"stream": 7{}}}}})",
+                     end - 10, arguments);
+}
+
+std::string file_of(const std::vector<std::string>& events, const std::string& facts = "") {
+  return fmt::format("{{{}\"traceEvents\": [{}]}}", facts, fmt::join(events, ",\n"));
+}
+
+class Chrome : public ::testing::Test {
+ protected:
+  void add(const std::string& text) {
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+    files_.push_back(folder_.put(fmt::format("rank{}.json", files_.size()), {bytes, text.size()}));
+  }
+  void add_calls(const Ends& ends) {
+    std::vector<std::string> events;
+    for (const double end : ends) events.push_back(kernel(1e15 + end));
+    add(file_of(events));
+  }
+  Result<std::unique_ptr<formats::Recording>> open() { return read(files_, 1); }
+  std::string error() {
+    auto result = open();
+    return result ? "" : result.error().message;
+  }
+
+  TempFolder folder_;
+  std::vector<std::filesystem::path> files_;
+};
+
+TEST_F(Chrome, windows_that_begin_at_different_calls_are_aligned) {
+  add_calls({1000, 5000, 12000, 14000, 30000});
+  add_calls({12003, 14001, 30002});
+  auto run = open();
+  ASSERT_TRUE(run);
+  ASSERT_EQ((*run)->instances.size(), 3U);
+  EXPECT_EQ((*run)->members[0].time, 1'000'000'000'011'990'000U);
+  EXPECT_EQ((*run)->members[1].time, 1'000'000'000'011'993'000U);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
+}
+
+TEST_F(Chrome, calls_in_even_steps_that_may_be_shifted_stay_unpaired) {
+  add_calls({1000, 2000, 3000, 4000, 5000});
+  add_calls({1000, 2000, 3000, 4000, 5000});
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 5U);
+}
+
+TEST_F(Chrome, windows_of_other_calls_are_not_paired) {
+  add_calls({1000, 5000, 12000, 14000, 30000});
+  add_calls({2000, 9000, 9500, 21000, 22000});
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->instances.empty());
+}
+
+TEST_F(Chrome, windows_of_equal_calls_far_apart_are_not_paired) {
+  add_calls({1000, 5000, 12000, 14000, 30000});
+  add_calls({201000, 205000, 212000, 214000, 230000});
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->instances.empty());
+}
+
+TEST_F(Chrome, numbers_of_calls_decide) {
+  const auto call = [](double end, int number) {
+    return kernel(end, fmt::format(R"(, "Comms Id": "c", "Seq": {})", number));
+  };
+  add(file_of({call(1000, 1), call(2000, 2), call(3000, 3)}));
+  add(file_of({call(2000, 2), call(3000, 3), call(4000, 4)}));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_EQ((*run)->instances.size(), 2U);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
+}
+
+TEST_F(Chrome, a_text_that_ends_too_early_is_read_to_the_last_whole_event) {
+  const std::string whole = file_of({kernel(1000), kernel(2000), kernel(3000)});
+  add(whole.substr(0, whole.size() - 20));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_EQ((*run)->events, 2U);
+  EXPECT_EQ(count_of((*run)->skipped, "truncated_files"), 1U);
+}
+
+TEST_F(Chrome, two_files_of_one_rank_are_refused) {
+  add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 3}, )"));
+  add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 3}, )"));
+  EXPECT_NE(error().find("both of rank 3"), std::string::npos) << error();
+}
+
+TEST_F(Chrome, files_of_different_runs_are_refused) {
+  add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 0, "world_size": 2}, )"));
+  add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 1, "world_size": 4}, )"));
+  EXPECT_NE(error().find("a run of 2 ranks"), std::string::npos) << error();
+}
+
+TEST_F(Chrome, times_that_are_none_are_refused) {
+  for (const char* time : {"1e15", "99999999999999999999", "\"soon\"", "12.", "null"}) {
+    files_.clear();
+    add(fmt::format(R"([{{"ph": "i", "ts": {}}}])", time));
+    EXPECT_NE(error().find("is no time"), std::string::npos) << time;
+  }
+}
+
+TEST_F(Chrome, damage_and_other_json_are_told) {
+  add(R"({"traceEvents": [{"ph": "X" "ts": 1}, {}]})");
+  EXPECT_NE(error().find("cannot stand there"), std::string::npos) << error();
+  files_.clear();
+  add(R"({"spans": []})");
+  EXPECT_NE(error().find("is no Chrome trace"), std::string::npos) << error();
+}
+
+TEST_F(Chrome, only_times_change_and_durations_follow_the_map) {
+  add(R"({"baseTimeNanoseconds": 1000, "traceEvents": [ {"ph":"M","ts":0}, )"
+      R"({"dur": 2.500,"ts": 10.000, "name": "ts" ,"ph":"X"},{"ph":"C","ts":11}],"ts":10})");
+  auto run = open();
+  ASSERT_TRUE(run);
+  const std::vector<ClockMap> maps{*ClockMap::from_knots({{11'000, 1}, {13'500, 26}})};
+  const TempFolder out;
+  ASSERT_TRUE((*run)->write(out.path(), maps));
+  EXPECT_EQ(
+      json::load(out.path() / "rank0.json")->text,
+      R"({"baseTimeNanoseconds": 1000, "traceEvents": [ {"ph":"M","ts":0}, )"
+      R"({"dur": 2.525,"ts": 10.001, "name": "ts" ,"ph":"X"},{"ph":"C","ts":11.011}],"ts":10})");
+}
+
+TEST(Times, have_19_digits_and_3_decimals) {
+  bool cut = false;
+  EXPECT_EQ(parse_time("1694128201429795.123", cut), 1694128201429795123);
+  EXPECT_EQ(parse_time("9223372036854775.807", cut), 9223372036854775807);
+  EXPECT_EQ(parse_time("9223372036854775.808", cut), std::nullopt);
+  EXPECT_EQ(parse_time("-1.5", cut), -1500);
+  EXPECT_FALSE(cut);
+  EXPECT_EQ(parse_time("1.0009", cut), 1000);
+  EXPECT_TRUE(cut);
+  EXPECT_EQ(time_text(1500), "1.5");
+  EXPECT_EQ(time_text(-2000), "-2");
+}
+
+}  // namespace
+}  // namespace entrain::chrome

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/recordings.hpp"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+#include <entrain/entrain.hpp>
+
+#include "base/temp_folder_testing.hpp"
+#include "json/document.hpp"
+
+namespace entrain::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path k_example = fs::path(ENTRAIN_EXAMPLES_DIR) / "training";
+
+DistortOptions skewed() {
+  DistortOptions options;
+  options.seed = 7;
+  options.offset_s = 0.01;
+  options.drift_ppm = 50;
+  options.wander_ppm = 0;
+  return options;
+}
+
+TEST(Recordings, a_run_on_one_host_is_clean_and_stays_as_it_is) {
+  const TempFolder folder;
+  const auto report = entrain::correct(k_example, folder / "same", {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->judgement->verdict, Verdict::clean);
+  EXPECT_EQ(report->after.checked_edges, 96U);
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string name = "rank" + std::to_string(rank) + ".json";
+    EXPECT_EQ(json::load(folder / "same" / name)->text, json::load(k_example / name)->text);
+  }
+}
+
+TEST(Recordings, skewed_clocks_are_set_within_the_spread_of_ends_and_inside_the_bounds) {
+  const TempFolder folder;
+  ASSERT_TRUE(entrain::distort(k_example, folder / "skewed", skewed()));
+  const auto before = entrain::check(folder / "skewed", {});
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->judgement.verdict, Verdict::violations);
+  CorrectOptions options;
+  options.check.bounds.wanted = true;
+  const auto report = entrain::correct(folder / "skewed", folder / "fixed", options);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->judgement->verdict, Verdict::clean);
+  for (const LocationBounds& one : report->bounds->locations) EXPECT_EQ(one.outside_ticks, 0);
+
+  const auto truth = open_recording(k_example, 1);
+  const auto fixed = open_recording(folder / "fixed", 1);
+  ASSERT_TRUE(truth && fixed);
+  ASSERT_EQ((*truth)->members.size(), (*fixed)->members.size());
+  // What all clocks have in common nobody can know: errors against those of the first member.
+  std::int64_t common = 0, largest = 0;
+  for (std::size_t i = 0; i < (*truth)->members.size(); ++i) {
+    const auto error =
+        static_cast<std::int64_t>((*fixed)->members[i].time - (*truth)->members[i].time);
+    if (i == 0) common = error;
+    largest = std::max(largest, std::abs(error - common));
+  }
+  EXPECT_LT(largest, 5'000);
+}
+
+TEST(Recordings, what_needs_an_archive_is_refused_in_a_sentence) {
+  const TempFolder folder;
+  CorrectOptions options;
+  options.mode = WriteMode::overlay;
+  EXPECT_EQ(entrain::correct(k_example, folder / "x", options).error().message,
+            "--mode overlay needs an OTF2 archive");
+  options = {};
+  options.check.clock_domain = ClockDomain::node;
+  EXPECT_FALSE(entrain::correct(k_example, folder / "x", options));
+  EXPECT_FALSE(fs::exists(folder / "x"));
+}
+
+TEST(Recordings, a_folder_with_other_files_is_never_replaced) {
+  TempFolder folder;
+  folder.put("notes.txt", {});
+  CorrectOptions options;
+  options.force = true;
+  EXPECT_FALSE(entrain::correct(k_example, folder.path(), options));
+  EXPECT_TRUE(fs::exists(folder / "notes.txt"));
+}
+
+}  // namespace
+}  // namespace entrain::engine

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "json/document.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/file.hpp"
+#include "base/temp_folder_testing.hpp"
+#include "json/scanner.hpp"
+
+namespace entrain::json {
+namespace {
+
+TEST(Document, a_packed_text_comes_back_as_it_was) {
+  const TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += std::to_string(i) + ",";
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", text, true));
+  const auto document = load(folder.path() / "a.json.gz");
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_TRUE(document->packed);
+  EXPECT_EQ(document->text, text);
+}
+
+TEST(Document, a_gzip_stream_that_ends_too_early_is_told) {
+  const TempFolder folder;
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", std::string(100'000, 'x'), true));
+  auto bytes = *read_file(folder.path() / "a.json.gz", 1 << 20);
+  bytes.resize(bytes.size() / 2);
+  ASSERT_TRUE(write_file(folder.path() / "b.json.gz", bytes));
+  const auto document = load(folder.path() / "b.json.gz");
+  ASSERT_FALSE(document);
+  EXPECT_NE(document.error().message.find("ends inside its gzip stream"), std::string::npos);
+}
+
+TEST(Document, bytes_that_are_no_utf8_are_refused) {
+  const TempFolder folder;
+  ASSERT_TRUE(save(folder.path() / "a.json", "[\"\xFF\"]", false));
+  EXPECT_FALSE(load(folder.path() / "a.json"));
+}
+
+TEST(Document, patch_replaces_pieces_and_nothing_else) {
+  EXPECT_EQ(patch("ts: 12, dur: 3!", {{4, 2, "123.5"}, {13, 1, ""}}), "ts: 123.5, dur: !");
+  EXPECT_EQ(patch("same", {}), "same");
+}
+
+TEST(Scanner, walks_over_members_with_their_places) {
+  Scanner scanner(R"( {"a": [1, {"}": "\"]"}], "b" : -1.5 , "c":{}} )");
+  std::string_view key, value;
+  std::string seen;
+  ASSERT_TRUE(scanner.open('{'));
+  while (scanner.next_key(key)) {
+    ASSERT_TRUE(scanner.value(value));
+    seen += std::string(key) + "=" + std::string(value) + ";";
+  }
+  EXPECT_FALSE(scanner.failed());
+  EXPECT_EQ(seen, R"(a=[1, {"}": "\"]"}];b=-1.5;c={};)");
+}
+
+TEST(Scanner, fails_at_the_end_of_a_text_that_is_cut_anywhere) {
+  const std::string text = R"({"a": [1, "x"], "b": 25})";
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    Scanner scanner(std::string_view(text).substr(0, size));
+    std::string_view key, value;
+    if (!scanner.open('{')) continue;
+    while (scanner.next_key(key) && scanner.value(value)) {
+    }
+    EXPECT_TRUE(scanner.failed()) << size;
+  }
+}
+
+}  // namespace
+}  // namespace entrain::json
