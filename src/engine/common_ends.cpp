@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t k_least_ends = 4;  ///< of a clock
 constexpr int k_most_rounds = 200;
+constexpr int k_rate_rounds = 8;
 constexpr double k_usual_rate = 1e-4;  ///< of wall clocks against each other: 100 ppm
 constexpr double k_noise = 1.4826;     ///< standard deviation over median distance
 constexpr double k_stands_out = 4;     ///< standard errors
@@ -59,8 +60,13 @@ class Fit {
         })->stamp;
     for (End& end : ends_) end.time = static_cast<std::int64_t>(end.stamp - origin);
     if (!set_offsets()) return std::nullopt;
+    // What drifts looks like noise at first.
+    for (int round = 0; round < k_rate_rounds; ++round) {
+      find_noise();
+      for (std::size_t c = 0; c < lines_.size(); ++c) set_rate(c);
+      if (!set_offsets()) return std::nullopt;
+    }
     find_noise();
-    for (std::size_t c = 0; c < lines_.size(); ++c) set_rate(c);
     return finish();
   }
 
@@ -85,16 +91,24 @@ class Fit {
     return false;
   }
 
+  [[nodiscard]] std::int64_t at(const End& end) const {
+    const Line& line = lines_[end.clock];
+    return end.time + line.offset +
+           (line.rate == 0 ? 0
+                           : std::llrint(line.rate * static_cast<double>(static_cast<std::int64_t>(
+                                                         end.stamp - line.anchor))));
+  }
+
   void measure() {
     std::vector<std::vector<std::int64_t>> times(instances_);
     for (const End& end : ends_) {
-      times[end.instance].push_back(end.time + lines_[end.clock].offset);
+      times[end.instance].push_back(at(end));
     }
     std::vector<std::int64_t> middle;
     middle.reserve(times.size());
     for (auto& one : times) middle.push_back(median_of(one));
     for (End& end : ends_) {
-      end.rest = end.time + lines_[end.clock].offset - middle[end.instance];
+      end.rest = at(end) - middle[end.instance];
     }
   }
 
@@ -116,7 +130,7 @@ class Fit {
       product += x * static_cast<double>(ends_[e].rest);
     }
     const double prior = noise_ * noise_ / (k_usual_rate * k_usual_rate);
-    lines_[c].rate = -product / (square + prior);
+    lines_[c].rate = (lines_[c].rate * square - product) / (square + prior);
     lines_[c].anchor = ends_[of_clock_[c].front()].stamp -
                        static_cast<std::uint64_t>(ends_[of_clock_[c].front()].time) +
                        static_cast<std::uint64_t>(mean);

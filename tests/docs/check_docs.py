@@ -33,7 +33,8 @@ DOCUMENTS = [
     "examples/traces/README.md",
     "fuzz/README.md",
 ]
-RUNNABLE = ["README.md", "docs/manual/align.md", "docs/manual/bounds.md", "docs/manual/correct.md", "docs/manual/export.md", "docs/manual/net.md"]
+RUNNABLE = ["README.md", "docs/manual/align.md", "docs/manual/bounds.md", "docs/manual/correct.md",
+            "docs/manual/export.md", "docs/manual/net.md", "docs/manual/training.md"]
 
 EXAMPLES = "docs/api.md"
 COMPILE = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
