@@ -246,18 +246,6 @@ class Exporter {
 
 }  // namespace
 
-const char* name_of(ExportFormat format) {
-  switch (format) {
-    case ExportFormat::perfetto:
-      return "perfetto";
-    case ExportFormat::chrome:
-      return "chrome";
-    case ExportFormat::csv:
-      return "csv";
-  }
-  return "";
-}
-
 Result<ExportReport> export_trace(const fs::path& archive, const fs::path& output,
                                   const ExportOptions& options, Progress* progress) {
   TRY(check_options(options));

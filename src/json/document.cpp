@@ -27,6 +27,7 @@ tl::unexpected<Error> damaged(const std::filesystem::path& path, const char* how
 /// Unpacks one gzip stream after the other, as gzip does.
 Result<std::string> unpack(const std::filesystem::path& path, std::span<std::uint8_t> bytes) {
   std::string text;
+  std::vector<char> piece(k_piece);
   z_stream stream{};
   if (inflateInit2(&stream, k_gzip) != Z_OK) return damaged(path, "cannot be unpacked");
   int state = Z_OK;
@@ -39,12 +40,10 @@ Result<std::string> unpack(const std::filesystem::path& path, std::span<std::uin
     }
     if (state == Z_STREAM_END) inflateReset(&stream);
     do {
-      const std::size_t filled = text.size();
-      text.resize(filled + k_piece);
-      stream.next_out = reinterpret_cast<Bytef*>(text.data() + filled);
+      stream.next_out = reinterpret_cast<Bytef*>(piece.data());
       stream.avail_out = k_piece;
       state = inflate(&stream, Z_NO_FLUSH);
-      text.resize(text.size() - stream.avail_out);
+      text.append(piece.data(), k_piece - stream.avail_out);
     } while (state == Z_OK && stream.avail_out == 0 && text.size() <= k_most_text);
     if (text.size() > k_most_text ||
         (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR)) {

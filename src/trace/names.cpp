@@ -2,6 +2,7 @@
 #include <array>
 
 #include <entrain/drop.hpp>
+#include <entrain/export.hpp>
 #include <entrain/report.hpp>
 #include <entrain/synth.hpp>
 
@@ -63,6 +64,18 @@ const char* name_of(LatencyClass latency_class) {
       return "same_node";
     case LatencyClass::other:
       return "other";
+  }
+  return "unknown";
+}
+
+const char* name_of(ExportFormat format) {
+  switch (format) {
+    case ExportFormat::perfetto:
+      return "perfetto";
+    case ExportFormat::chrome:
+      return "chrome";
+    case ExportFormat::csv:
+      return "csv";
   }
   return "unknown";
 }
