@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include <Eigen/Eigenvalues>
@@ -109,8 +110,8 @@ class Curvature::Matrices {
   bool is_analysed_ = false;  ///< the matrix has the pattern of the last one
   Matrix matrix_;
   std::vector<Eigen::Index>
-      places_;  ///< of the entries in `matrix_`, in the order of for_entries()
-  Factor factor_;
+      places_;                      ///< of the entries in `matrix_`, in the order of for_entries()
+  std::unique_ptr<Factor> factor_;  ///< null before the first use
 };
 
 double Curvature::Matrices::Factor::work() const {
@@ -200,8 +201,11 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
 
 bool Curvature::Matrices::factorize_whole(Way way) {
   assemble();
-  if (!is_analysed_) factor_.analyzePattern(matrix_);
-  const double work = factor_.work();
+  if (!is_analysed_) {
+    factor_ = std::make_unique<Factor>();  // a used one frees an array twice where memory ends
+    factor_->analyzePattern(matrix_);
+  }
+  const double work = factor_->work();
   if (way == Way::automatic && work > k_most_direct_work) {
     costly_ = blocks_.size();
     return factorize_clocks();
@@ -209,8 +213,8 @@ bool Curvature::Matrices::factorize_whole(Way way) {
   is_analysed_ = true;
   direct_ = true;
   work_ += work;
-  factor_.factorize(matrix_);
-  return factor_.info() == Eigen::Success;
+  factor_->factorize(matrix_);
+  return factor_->info() == Eigen::Success;
 }
 
 /// Calls `body` with row, column and value of every entry of the lower half of the matrix, with the
@@ -328,7 +332,7 @@ void Curvature::Matrices::solve_upper(Vector& v) {
 }
 
 Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
-  if (direct_) return factor_.solve(right);
+  if (direct_) return factor_->solve(right);
   Vector solution = Vector::Zero(size_), residual = by_knots(right);
   Vector near = residual;
   solve_lower(near);
@@ -389,7 +393,7 @@ double Curvature::Matrices::quadrature(std::size_t probe) {
 }
 
 double Curvature::Matrices::log_determinant() {
-  if (direct_) return factor_.vectorD().array().log().sum();
+  if (direct_) return factor_->vectorD().array().log().sum();
   double rest = 0;
   for (std::size_t probe = 0; probe < k_probes; ++probe) rest += quadrature(probe);
   return rest / static_cast<double>(k_probes) - 2 * inverse_.array().log().sum();
