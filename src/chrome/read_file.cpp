@@ -255,9 +255,14 @@ Result<RankFile> read_file(const std::filesystem::path& path) {
   file.packed = document.packed;
   file.hash = std::hash<std::string>{}(document.text);
   FileReader reader(file);
-  TRY_ASSIGN(file.facts, for_each_event(document.text, path.string(),
-                                        [&](const EventText& event) { return reader.see(event); }));
-  if (!file.facts.has_events) {
+  bool is_empty = true, has_phase = false;  // lists of spans are JSON as well
+  const auto see = [&](const EventText& event) {
+    is_empty = false;
+    has_phase |= !event.phase.empty();
+    return reader.see(event);
+  };
+  TRY_ASSIGN(file.facts, for_each_event(document.text, path.string(), see));
+  if (!file.facts.has_events || (!is_empty && !has_phase)) {
     return fail(ErrorKind::input,
                 fmt::format("{} is no Chrome trace: it has neither traceEvents nor is it a list of "
                             "events",
