@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -12,7 +10,6 @@
 
 #include "base/big_vector.hpp"
 #include "base/cancel.hpp"
-#include "base/exact.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "causal/prove.hpp"
@@ -21,6 +18,7 @@
 #include "clocks/presync.hpp"
 #include "clocks/session_span.hpp"
 #include "clocks/warnings.hpp"
+#include "engine/amortization.hpp"
 #include "engine/check_times.hpp"
 #include "engine/correct_options.hpp"
 #include "engine/correct_output.hpp"
@@ -144,7 +142,6 @@ class Correction {
                    : options_.mode == WriteMode::rewrite ? "rewrite"
                                                          : "overlay";
     report_.timeline = std::move(t_.report);
-    report_.gamma = static_cast<double>(gamma_.billionths) / static_cast<double>(k_billion);
     const engine::TimeRange range =
         engine::time_range(t_.loaded.share(processes_), t_.presync.maps);
     for (const AmortizationPass& pass : report_.passes) {
@@ -254,17 +251,8 @@ class Correction {
 
   /// Forward and backward amortization, of clock domains where locations share clocks.
   Result<Outcome> amortize(match::Graph graph) {
-    const clc::Options options{.gamma = options_.gamma,
-                               .epsilon_ticks = epsilon_ticks(),
-                               .delta_ticks = options_.delta_ticks,
-                               .measure_delta = options_.measure_delta,
-                               .separate = separates(),
-                               .max_slope = options_.max_slope,
-                               .backward = options_.backward,
-                               .ramp = options_.ramp,
-                               .mu_ticks = t_.mu.ticks,
-                               .threads = workers_.threads(),
-                               .split_flushes = !is_overlay()};
+    const clc::Options options =
+        engine::amortization_options(options_, t_, workers_.threads(), !is_overlay());
     const trace::Share share = t_.loaded.share(processes_);
     clc::Amortization result;
     if (t_.domains.trivial()) {
@@ -291,52 +279,9 @@ class Correction {
         maps_[l] = straighten ? clc::straighten_flushes(map, share.trace.locations[l]) : map;
       }
     }
-    report_.phases.forward += result.forward_s;
-    report_.phases.backward += result.backward_s;
-    report_.passes = std::move(result.passes);
-    report_.cycles = std::move(result.cycles);
     gamma_ = result.gamma;
-    report_.epsilon_ticks = result.epsilon_ticks;
-    report_.measured_delta_ticks = result.measured_delta;
-    report_gammas(result);
+    engine::report_amortization(result, t_, report_);
     return Outcome::corrected;
-  }
-
-  /// Nobody knows a latency: at least no receive that moves gets the time of its send. Ramps as the
-  /// paper has them reach its limits to the tick.
-  [[nodiscard]] bool separates() const {
-    return options_.check.mu.source == MuSource::automatic && t_.mu.ticks == MuTicks{} &&
-           options_.ramp == RampShape::taut;
-  }
-
-  [[nodiscard]] std::optional<std::int64_t> epsilon_ticks() const {
-    if (!options_.epsilon_s) return std::nullopt;
-    constexpr double k_most = 0x1p61;
-    const auto hz = static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz);
-    return std::llrint(std::min(*options_.epsilon_s * hz, k_most));
-  }
-
-  /// Names the clocks with smaller gammas than others.
-  void report_gammas(const clc::Amortization& result) {
-    report_.clock_gammas.clear();
-    if (result.gamma_of.empty()) return;
-    const trace::Definitions& definitions = t_.loaded.trace.definitions;
-    const Decimal9 mildest =
-        *std::max_element(result.gamma_of.begin(), result.gamma_of.end(),
-                          [](Decimal9 a, Decimal9 b) { return a.billionths < b.billionths; });
-    for (std::size_t clock = 0; clock < result.gamma_of.size(); ++clock) {
-      const Decimal9 gamma = result.gamma_of[clock];
-      if (result.error_of[clock] == 0 || gamma.billionths == mildest.billionths) continue;
-      const LocationIndex first = t_.domains.trivial() ? static_cast<LocationIndex>(clock)
-                                                       : t_.domains.members[clock].front();
-      report_.clock_gammas.push_back(
-          {.location = definitions.locations[first].id,
-           .process = trace::process_name(definitions, first),
-           .gamma = static_cast<double>(gamma.billionths) / static_cast<double>(k_billion),
-           .error_ticks = result.error_of[clock]});
-    }
-    std::sort(report_.clock_gammas.begin(), report_.clock_gammas.end(),
-              [](const ClockGamma& a, const ClockGamma& b) { return a.location < b.location; });
   }
 
   static bool has_dropped(const Counters& cycles) {

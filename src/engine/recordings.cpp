@@ -2,13 +2,11 @@
 #include "engine/recordings.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "base/exact.hpp"
 #include "base/staging.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
@@ -19,6 +17,7 @@
 #include "clocks/presync.hpp"
 #include "clocks/warnings.hpp"
 #include "engine/align.hpp"
+#include "engine/amortization.hpp"
 #include "engine/common_ends.hpp"
 #include "engine/correct_options.hpp"
 #include "engine/edge_counts.hpp"
@@ -178,40 +177,16 @@ Result<std::unique_ptr<Seen>> aligned(const Run& run, const Recording& recording
   return Seen::take(run, recording, options, Purpose::correction);
 }
 
-std::optional<std::int64_t> epsilon_ticks(const CorrectOptions& options, std::uint64_t hz) {
-  if (!options.epsilon_s) return std::nullopt;
-  constexpr double k_most = 0x1p61;
-  return std::llrint(std::min(*options.epsilon_s * static_cast<double>(hz), k_most));
-}
-
 /// Removes the violations that bent clocks leave.
 Result<std::vector<ClockMap>> amortize(const Run& run, Seen& seen, const CorrectOptions& options,
                                        CorrectReport& report) {
   Timeline& t = seen.timeline;
-  const clc::Options how{
-      .gamma = options.gamma,
-      .epsilon_ticks = epsilon_ticks(options, t.loaded.trace.definitions.clock.resolution_hz),
-      .delta_ticks = options.delta_ticks,
-      .measure_delta = options.measure_delta,
-      .separate = options.check.mu.source == MuSource::automatic && t.mu.ticks == MuTicks{} &&
-                  options.ramp == RampShape::taut,
-      .max_slope = options.max_slope,
-      .backward = options.backward,
-      .ramp = options.ramp,
-      .mu_ticks = t.mu.ticks,
-      .threads = seen.workers().threads(),
-      .split_flushes = true};
+  const clc::Options how = amortization_options(options, t, seen.workers().threads(), true);
   match::Graph graph = t.graph;
   TRY_ASSIGN(clc::Amortization result,
              clc::amortize(t.loaded.share(run.processes), std::move(graph), t.presync.maps, how,
                            run.progress));
-  report.phases.forward = result.forward_s;
-  report.phases.backward = result.backward_s;
-  report.passes = std::move(result.passes);
-  report.cycles = std::move(result.cycles);
-  report.gamma = static_cast<double>(result.gamma.billionths) / static_cast<double>(k_billion);
-  report.epsilon_ticks = result.epsilon_ticks;
-  report.measured_delta_ticks = result.measured_delta;
+  report_amortization(result, t, report);
   return std::move(result.maps);
 }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/amortization.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/exact.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+double fraction(Decimal9 value) {
+  return static_cast<double>(value.billionths) / static_cast<double>(k_billion);
+}
+
+std::optional<std::int64_t> epsilon_ticks(const CorrectOptions& options, std::uint64_t hz) {
+  if (!options.epsilon_s) return std::nullopt;
+  constexpr double k_most = 0x1p61;
+  return std::llrint(std::min(*options.epsilon_s * static_cast<double>(hz), k_most));
+}
+
+/// Names the clocks with smaller gammas than others.
+std::vector<ClockGamma> clock_gammas(const clc::Amortization& result, const Timeline& timeline) {
+  std::vector<ClockGamma> gammas;
+  if (result.gamma_of.empty()) return gammas;
+  const trace::Definitions& definitions = timeline.loaded.trace.definitions;
+  const Decimal9 mildest =
+      *std::max_element(result.gamma_of.begin(), result.gamma_of.end(),
+                        [](Decimal9 a, Decimal9 b) { return a.billionths < b.billionths; });
+  for (std::size_t clock = 0; clock < result.gamma_of.size(); ++clock) {
+    const Decimal9 gamma = result.gamma_of[clock];
+    if (result.error_of[clock] == 0 || gamma.billionths == mildest.billionths) continue;
+    const LocationIndex first = timeline.domains.trivial()
+                                    ? static_cast<LocationIndex>(clock)
+                                    : timeline.domains.members[clock].front();
+    gammas.push_back({.location = definitions.locations[first].id,
+                      .process = trace::process_name(definitions, first),
+                      .gamma = fraction(gamma),
+                      .error_ticks = result.error_of[clock]});
+  }
+  std::sort(gammas.begin(), gammas.end(),
+            [](const ClockGamma& a, const ClockGamma& b) { return a.location < b.location; });
+  return gammas;
+}
+
+}  // namespace
+
+clc::Options amortization_options(const CorrectOptions& options, const Timeline& timeline,
+                                  unsigned threads, bool split_flushes) {
+  // Nobody knows a latency: at least no receive that moves gets the time of its send. Ramps as the
+  // paper has them reach its limits to the tick.
+  const bool separate = options.check.mu.source == MuSource::automatic &&
+                        timeline.mu.ticks == MuTicks{} && options.ramp == RampShape::taut;
+  const std::uint64_t hz = timeline.loaded.trace.definitions.clock.resolution_hz;
+  return {.gamma = options.gamma,
+          .epsilon_ticks = epsilon_ticks(options, hz),
+          .delta_ticks = options.delta_ticks,
+          .measure_delta = options.measure_delta,
+          .separate = separate,
+          .max_slope = options.max_slope,
+          .backward = options.backward,
+          .ramp = options.ramp,
+          .mu_ticks = timeline.mu.ticks,
+          .threads = threads,
+          .split_flushes = split_flushes};
+}
+
+void report_amortization(clc::Amortization& result, const Timeline& timeline,
+                         CorrectReport& report) {
+  report.phases.forward += result.forward_s;
+  report.phases.backward += result.backward_s;
+  report.passes = std::move(result.passes);
+  report.cycles = std::move(result.cycles);
+  report.gamma = fraction(result.gamma);
+  report.epsilon_ticks = result.epsilon_ticks;
+  report.measured_delta_ticks = result.measured_delta;
+  report.clock_gammas = clock_gammas(result, timeline);
+}
+
+}  // namespace entrain::engine
