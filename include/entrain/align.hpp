@@ -77,7 +77,9 @@ struct InstanceMember {
 /// begins first; those of a scan in order of rank.
 struct CollectiveInstance {
   EdgeKind kind = EdgeKind::n_to_n;
-  /// The ends are known to coincide about, as in a barrier. It is noted, and has no effect yet.
+  /// The ends are known to coincide about, as those of a barrier mostly do. Where no clock has
+  /// sessions or shares its hardware, and each has four such ends or more, they set the clocks by
+  /// straight lines, if that leaves no violation; all edges do if not.
   bool ends_coincide = false;
   std::uint64_t first = 0;   ///< position of its first member in Edges::members
   std::uint32_t begins = 0;  ///< number of begins

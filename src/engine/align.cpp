@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/align.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <entrain/entrain.hpp>
 
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
+#include "causal/common_ends.hpp"
 #include "causal/prove.hpp"
 #include "clocks/warnings.hpp"
 #include "edges/check.hpp"
@@ -46,6 +48,11 @@ ClockKind kind_of(const Clocks& clocks) {
   return kind;
 }
 
+bool any_session(const Clocks& clocks) {
+  return std::any_of(clocks.clocks.begin(), clocks.clocks.end(),
+                     [](const Clock& clock) { return !clock.sessions.empty(); });
+}
+
 }  // namespace
 
 Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
@@ -67,6 +74,9 @@ Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const Al
   input.given.loaded.partition = trace::undivided(trace.definitions);
   input.given.graph = std::move(made.graph);
   input.given.exchanges = edges::exchanges_of(clocks);
+  if (!any_session(clocks)) {
+    TRY_ASSIGN(input.given.common_ends, causal::find_common_ends(clocks, edges, progress));
+  }
   input.left_out = std::move(made.left_out);
   input.kind = kind_of(clocks);
   return input;

@@ -10,7 +10,6 @@
 #include "base/staging.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
-#include "causal/clock_domains.hpp"
 #include "causal/prove.hpp"
 #include "chrome/chrome.hpp"
 #include "clc/amortize.hpp"
@@ -18,7 +17,6 @@
 #include "clocks/warnings.hpp"
 #include "engine/align.hpp"
 #include "engine/amortization.hpp"
-#include "engine/common_ends.hpp"
 #include "engine/correct_options.hpp"
 #include "engine/edge_counts.hpp"
 #include "engine/timeline.hpp"
@@ -37,7 +35,6 @@ namespace {
 using formats::Recording;
 
 constexpr double k_percentile = 0.99;
-constexpr double k_ns_per_us = 1000;
 
 tl::unexpected<Error> useless(std::string sentence) {
   return fail(ErrorKind::usage, std::move(sentence));
@@ -147,35 +144,6 @@ class Seen {
   session::Workers workers_;
   Progress* progress_;
 };
-
-/// Sets clocks by ends of collectives that coincide, where that leaves no violation; false if not.
-Result<bool> set_by_ends(const Run& run, const Recording& recording, Seen& seen) {
-  Timeline& t = seen.timeline;
-  const causal::Context context = causal_context(seen.workers(), t, run.progress);
-  if (!causal::any_violation(context, t.measured.maps)) return true;  // nothing to be done
-  std::optional<CommonEnds> ends = align_ends(recording.clocks, recording.edges());
-  if (!ends || causal::any_violation(context, ends->maps)) return false;
-  t.presync.maps = std::move(ends->maps);
-  t.presync.clocks.reason = fmt::format(
-      "ends of collectives coincide within {:.3g} us (median): straight lines; {} of {} clocks "
-      "stay",
-      static_cast<double>(ends->spread) / k_ns_per_us, ends->kept, t.presync.maps.size());
-  t.presync.method = t.report.presync = "causal";
-  t.report.reason = t.presync.clocks.reason;
-  measure_shift(seen.workers(), t);
-  return true;
-}
-
-/// The timeline that a correction starts from: by common ends where they are there, else by edges.
-Result<std::unique_ptr<Seen>> aligned(const Run& run, const Recording& recording,
-                                      const CheckOptions& options) {
-  if (options.presync == Presync::automatic) {
-    TRY_ASSIGN(std::unique_ptr<Seen> seen, Seen::take(run, recording, options, Purpose::bounds));
-    TRY_ASSIGN(const bool set, set_by_ends(run, recording, *seen));
-    if (set) return seen;
-  }
-  return Seen::take(run, recording, options, Purpose::correction);
-}
 
 /// Removes the violations that bent clocks leave.
 Result<std::vector<ClockMap>> amortize(const Run& run, Seen& seen, const CorrectOptions& options,
@@ -315,7 +283,8 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
   TRY(StagedDirectory::check(output, replace_rule(options.force)));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   CorrectReport report;
-  TRY_ASSIGN(const std::unique_ptr<Seen> seen, aligned(run, recording, options.check));
+  TRY_ASSIGN(const std::unique_ptr<Seen> seen,
+             Seen::take(run, recording, options.check, Purpose::correction));
   Timeline& t = seen->timeline;
   report.before = seen->count(recording, t.measured.maps);
   report.before.presync = t.measured.method;

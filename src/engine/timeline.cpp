@@ -41,6 +41,10 @@ const char* word_of(ClockDomain rule) {
 /// With more clocks a fit may take longer than all the rest together.
 constexpr std::size_t k_most_unasked_clocks = 4096;
 
+/// By which clocks' rates may differ where nothing is assumed: time must not run backward.
+constexpr double k_most_rate = 0.5;
+constexpr double k_us_per_s = 1e6;
+
 class Finder {
  public:
   Finder(session::Workers& workers, const CheckOptions& options, const TimelineUse& use,
@@ -156,7 +160,9 @@ class Finder {
     if (!t_.domains.trivial()) {
       causal::share_maps(t_.loaded.share(processes_), t_.domains, t_.presync.maps);
     }
-    if (wants_bending()) {
+    if (set_by_common_ends()) {
+      // A fit could only take away what they tell.
+    } else if (wants_bending()) {
       if (options_.presync == Presync::automatic && t_.domains.count() > k_most_unasked_clocks) {
         t_.presync.clocks.reason = fmt::format(
             "{} clocks are not bent unless --presync causal asks for it: that may take long",
@@ -205,6 +211,33 @@ class Finder {
     return corrects() && options_.presync == Presync::automatic &&
            trace::find_property(t_.loaded.trace.definitions, trace::k_property_correction) ==
                nullptr;
+  }
+
+  bool set_by_common_ends() {
+    if (!corrects() || options_.presync != Presync::automatic || use_.given == nullptr ||
+        !use_.given->common_ends || !t_.domains.trivial()) {
+      return false;
+    }
+    const causal::CommonEnds& ends = *use_.given->common_ends;
+    std::optional<std::uint32_t> reference;
+    if (!t_.reference.consensus) {
+      reference = t_.reference.location == k_none ? 0 : t_.reference.location;
+    }
+    std::optional<std::vector<ClockMap>> maps =
+        causal::maps_of(ends, reference, t_.prior.limited ? t_.prior.mean() : k_most_rate);
+    if (!maps || causal::any_violation(context(), *maps)) return false;
+    const auto kept = std::count_if(maps->begin(), maps->end(),
+                                    [](const ClockMap& map) { return map.is_identity(); });
+    const double us_per_tick =
+        k_us_per_s / static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz);
+    t_.presync.clocks.reason = fmt::format(
+        "ends of collectives coincide within {:.3g} us (median): straight lines; {} of {} clocks "
+        "stay",
+        static_cast<double>(ends.spread) * us_per_tick, kept, maps->size());
+    t_.presync.method = "causal";
+    t_.presync.provenance = fmt::format("causal base={} ends", t_.measured.provenance);
+    t_.presync.maps = *std::move(maps);
+    return true;
   }
 
   Result<void> bend() {

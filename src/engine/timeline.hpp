@@ -10,6 +10,7 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
+#include "causal/common_ends.hpp"
 #include "causal/context.hpp"
 #include "clocks/presync.hpp"
 #include "engine/mu.hpp"
@@ -60,6 +61,8 @@ struct GivenTrace {
   session::LoadedTrace loaded;
   match::Graph graph;
   std::map<LocationIndex, clocks::LocationSamples> exchanges;  ///< of its clock sessions
+  /// Of collectives whose ends are known to coincide; empty if there are sessions.
+  std::optional<causal::CommonEnds> common_ends;
 };
 
 /// How a timeline is used.
@@ -83,7 +86,8 @@ void measure_shift(session::Workers& workers, Timeline& timeline);
 ///
 /// Presync::automatic of a correction is Presync::causal where something is violated and the
 /// archive was not corrected before. Locations that share a clock get one map, but only where
-/// something is violated: a trace without violations keeps its times.
+/// something is violated: a trace without violations keeps its times. GivenTrace::common_ends go
+/// before the fit where they leave no violation and no clocks are shared.
 Result<Timeline> find_timeline(session::Workers& workers, const std::filesystem::path& archive,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress);

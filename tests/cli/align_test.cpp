@@ -62,6 +62,33 @@ TEST_F(AlignTool, maps_a_table_and_keeps_the_rest_of_it) {
   EXPECT_THAT(text_of(at("out") + "/bounds.csv"), HasSubstr("location,local_ticks"));
 }
 
+TEST_F(AlignTool, sets_clocks_by_ends_that_coincide) {
+  // c is 500,000 ticks early, but waits for long in barriers: without their ends it may be set
+  // anywhere in the middle of what edges allow.
+  std::string edges = "clock,begin,end,instance,kind,sync\n";
+  for (int i = 1; i <= 20; ++i) {
+    const std::string instance = std::to_string(i) + ",n_to_n,true\n";
+    const int end = i * 10'000'000;
+    edges += "a," + std::to_string(end - 50'000) + "," + std::to_string(end) + "," + instance;
+    edges += "b," + std::to_string(end - 90'000) + "," + std::to_string(end + 2) + "," + instance;
+    edges += "c," + std::to_string(end - 2'000'000) + "," + std::to_string(end - 500'000 + i % 3) +
+             "," + instance;
+  }
+  const ChildOutcome outcome = run_tool({"align", put("e.csv", edges), "-o", at("out"), "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  const Json report = json_of(outcome);
+  EXPECT_EQ(report["after"]["violations"], 0);
+  EXPECT_THAT(std::string(report["timeline"]["reason"]), HasSubstr("coincide within"));
+  std::istringstream maps(text_of(at("out") + "/maps.csv"));
+  int rows_of_c = 0;
+  for (std::string row; std::getline(maps, row);) {
+    if (row.rfind("c,", 0) != 0) continue;
+    ++rows_of_c;
+    EXPECT_NEAR(std::stod(row.substr(row.rfind(',') + 1)), 500'000, 5) << row;
+  }
+  EXPECT_EQ(rows_of_c, 2);
+}
+
 TEST_F(AlignTool, counts_the_largest_margin_that_there_is) {
   const std::string edges =
       "cause_clock,cause_time,effect_clock,effect_time\n"
