@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "spans/edges.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace entrain::spans {
+namespace {
+
+/// Two clocks part by at most a tick in this many.
+constexpr std::int64_t k_ticks_per_drift = 10'000;
+
+/// An edge between two hosts as a limit on the offset of one to the other.
+struct Limit {
+  std::uint32_t low = 0, high = 0;  ///< the hosts, low < high
+  bool upper = false;  ///< the offset added to `high` is at most `offset`, else at least
+  bool is_end = false;
+  std::int64_t time = 0;  ///< about when, ns
+  std::int64_t offset = 0;
+  std::size_t edge = 0;  ///< position in Found
+};
+
+struct Edge {
+  std::uint32_t cause = 0, effect = 0;
+  std::uint64_t cause_time = 0, effect_time = 0;
+  bool is_end = false;
+  std::uint32_t child = 0;  ///< position of the span
+  bool dropped = false;
+};
+
+Limit limit_of(const Edge& edge, std::size_t position) {
+  const bool forward = edge.cause < edge.effect;
+  const auto cause = static_cast<std::int64_t>(edge.cause_time);
+  const auto effect = static_cast<std::int64_t>(edge.effect_time);
+  return {.low = std::min(edge.cause, edge.effect),
+          .high = std::max(edge.cause, edge.effect),
+          .upper = !forward,
+          .is_end = edge.is_end,
+          .time = forward ? cause : effect,  // of `low`
+          .offset = forward ? cause - effect : effect - cause,
+          .edge = position};
+}
+
+/// What the begins before an instant allow at it: limits fade with the drift.
+class Envelope {
+ public:
+  void fade_to(std::int64_t time) {
+    const std::int64_t gone = (time > time_ ? time - time_ : time_ - time) / k_ticks_per_drift + 1;
+    if (has_low_) low_ -= gone;
+    if (has_high_) high_ += gone;
+    time_ = time;
+  }
+  void take(const Limit& limit) {
+    if (limit.upper) {
+      high_ = has_high_ ? std::min(high_, limit.offset) : limit.offset;
+      has_high_ = true;
+    } else {
+      low_ = has_low_ ? std::max(low_, limit.offset) : limit.offset;
+      has_low_ = true;
+    }
+  }
+  [[nodiscard]] bool contradicts(const Limit& limit) const {
+    return limit.upper ? has_low_ && limit.offset < low_ : has_high_ && limit.offset > high_;
+  }
+
+ private:
+  std::int64_t time_ = 0, low_ = 0, high_ = 0;
+  bool has_low_ = false, has_high_ = false;
+};
+
+/// Walks over the limits of a pair of hosts, in order of time or against it.
+template <class Iterator>
+void drop_contradicted(Iterator begin, Iterator end, std::vector<Edge>& edges) {
+  Envelope allowed;
+  for (Iterator at = begin; at != end; ++at) {
+    if (at == begin) allowed = Envelope();
+    allowed.fade_to(at->time);
+    if (!at->is_end) {
+      allowed.take(*at);
+    } else if (allowed.contradicts(*at)) {
+      edges[at->edge].dropped = true;
+    }
+  }
+}
+
+void drop_ends(std::vector<Edge>& edges) {
+  std::vector<Limit> limits;
+  limits.reserve(edges.size());
+  for (std::size_t i = 0; i < edges.size(); ++i) limits.push_back(limit_of(edges[i], i));
+  const auto pair_of = [](const Limit& limit) { return std::pair(limit.low, limit.high); };
+  std::sort(limits.begin(), limits.end(), [&](const Limit& a, const Limit& b) {
+    return std::tuple(a.low, a.high, a.time, a.edge) < std::tuple(b.low, b.high, b.time, b.edge);
+  });
+  for (auto begin = limits.begin(); begin != limits.end();) {
+    const auto end = std::find_if(
+        begin, limits.end(), [&](const Limit& limit) { return pair_of(limit) != pair_of(*begin); });
+    drop_contradicted(begin, end, edges);
+    drop_contradicted(std::reverse_iterator(end), std::reverse_iterator(begin), edges);
+    begin = end;
+  }
+}
+
+/// Positions of spans by id: of a client's half and a server's half, who may share it.
+struct Halves {
+  std::uint32_t own = k_none;     ///< the first one that is not shared
+  std::uint32_t shared = k_none;  ///< the server's half
+};
+
+class Finder {
+ public:
+  explicit Finder(const Spans& spans) : spans_(spans), halves_(spans.ids.all().size()) {
+    for (std::uint32_t i = 0; i < spans.all.size(); ++i) index(i);
+  }
+
+  std::vector<Edge> edges();
+  std::uint64_t duplicates = 0, missing = 0, in_circles = 0, missing_links = 0;
+
+ private:
+  void index(std::uint32_t position);
+  /// The span that called this one; k_none for none, or if it is not there.
+  [[nodiscard]] std::uint32_t parent_of(std::uint32_t position) const;
+  void find_circles();
+  void add(std::uint32_t before, std::uint32_t after);
+
+  const Spans& spans_;
+  std::vector<Halves> halves_;
+  std::vector<bool> left_out_, circular_;
+  std::vector<Edge> edges_;
+};
+
+void Finder::index(std::uint32_t position) {
+  const Span& span = spans_.all[position];
+  Halves& halves = halves_[span.id];
+  left_out_.push_back(false);
+  // Old tracers share ids without saying so: what is a server's half is seen when both are there.
+  bool is_shared = span.shared;
+  if (!is_shared && halves.own != k_none && halves.shared == k_none) {
+    const Role other = spans_.all[halves.own].role;
+    is_shared = other == Role::client && span.role == Role::server;
+    if (other == Role::server && span.role == Role::client) {
+      halves = {.own = k_none, .shared = halves.own};
+    }
+  }
+  std::uint32_t& place = is_shared ? halves.shared : halves.own;
+  if (place == k_none) {
+    place = position;
+  } else {
+    ++duplicates;
+    left_out_.back() = true;
+  }
+}
+
+std::uint32_t Finder::parent_of(std::uint32_t position) const {
+  const Span& span = spans_.all[position];
+  const Halves& own = halves_[span.id];
+  if (own.shared == position && own.own != k_none) return own.own;
+  if (span.parent == k_none) return k_none;
+  const Halves& parent = halves_[span.parent];
+  return parent.shared != k_none ? parent.shared : parent.own;  // the server's half calls on
+}
+
+/// Marks the spans that are their own ancestors: each is visited twice at most.
+void Finder::find_circles() {
+  circular_.assign(spans_.all.size(), false);
+  std::vector<std::uint32_t> seen(spans_.all.size(), k_none);  // in the walk from which span
+  for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
+    std::uint32_t at = i;
+    while (at != k_none && seen[at] == k_none) {
+      seen[at] = i;
+      at = parent_of(at);
+    }
+    if (at == k_none || seen[at] != i) continue;
+    for (; !circular_[at]; at = parent_of(at)) {
+      circular_[at] = true;
+      ++in_circles;
+    }
+  }
+}
+
+void Finder::add(std::uint32_t before, std::uint32_t after) {
+  const Span &cause = spans_.all[before], &effect = spans_.all[after];
+  if (cause.clock == effect.clock) return;
+  edges_.push_back({.cause = cause.clock,
+                    .effect = effect.clock,
+                    .cause_time = cause.begin,
+                    .effect_time = effect.begin,
+                    .is_end = false,
+                    .child = after});
+}
+
+std::vector<Edge> Finder::edges() {
+  find_circles();
+  for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
+    const Span& child = spans_.all[i];
+    if (left_out_[i] || circular_[i]) continue;
+    const std::uint32_t from = parent_of(i);
+    if (from == k_none) {
+      if (child.parent != k_none) ++missing;
+      continue;
+    }
+    const Span& parent = spans_.all[from];
+    add(from, i);
+    const bool waits = parent.role == Role::client && child.role == Role::server;
+    if (!waits || parent.clock == child.clock) continue;
+    edges_.push_back({.cause = child.clock,
+                      .effect = parent.clock,
+                      .cause_time = child.end,
+                      .effect_time = parent.end,
+                      .is_end = true,
+                      .child = i});
+  }
+  for (const Link& link : spans_.links) {
+    const Halves& halves = halves_[link.id];
+    const std::uint32_t before = halves.own != k_none ? halves.own : halves.shared;
+    if (before == k_none) {
+      ++missing_links;
+    } else if (before != link.span && !left_out_[link.span]) {
+      add(before, static_cast<std::uint32_t>(link.span));
+    }
+  }
+  return std::move(edges_);
+}
+
+void make_clocks(const Spans& spans, SpanEdges& result) {
+  result.hosts.assign(spans.clocks.all().size(), k_none);
+  std::vector<Clock>& clocks = result.clocks.clocks;
+  for (const Span& span : spans.all) {
+    std::uint32_t& host = result.hosts[span.clock];
+    if (host == k_none) {
+      host = static_cast<std::uint32_t>(clocks.size());
+      clocks.push_back({.name = spans.clocks.all()[span.clock],
+                        .kind = "wall",
+                        .events = StampRange{span.begin, span.end},
+                        .granule = spans.microseconds ? 1000U : 0U});
+    }
+    StampRange& range = *clocks[host].events;
+    range = {std::min(range.first, span.begin), std::max(range.last, span.end)};
+  }
+}
+
+std::vector<DroppedEnds> count_dropped(const Spans& spans, const std::vector<Edge>& edges) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, DroppedEnds> operations;
+  for (const Edge& edge : edges) {
+    if (!edge.is_end) continue;
+    const std::uint32_t operation = spans.all[edge.child].operation;
+    DroppedEnds& ends = operations[{edge.cause, edge.effect, operation}];
+    ends.dropped += edge.dropped ? 1 : 0;
+    ++ends.of;
+  }
+  std::vector<DroppedEnds> dropped;
+  for (auto& [key, ends] : operations) {
+    if (ends.dropped == 0) continue;
+    const auto& [child, parent, operation] = key;
+    const auto& names = spans.clocks.all();
+    ends.operation = fmt::format("{} of {}, called by {}", spans.operations.all()[operation],
+                                 names[child], names[parent]);
+    dropped.push_back(std::move(ends));
+  }
+  std::stable_sort(dropped.begin(), dropped.end(), [](const DroppedEnds& a, const DroppedEnds& b) {
+    return a.dropped > b.dropped;
+  });
+  return dropped;
+}
+
+}  // namespace
+
+SpanEdges edges_of(const Spans& spans) {
+  SpanEdges result;
+  make_clocks(spans, result);
+  Finder finder(spans);
+  std::vector<Edge> edges = finder.edges();
+  drop_ends(edges);
+  result.dropped = count_dropped(spans, edges);
+  std::uint64_t dropped = 0;
+  for (const Edge& edge : edges) {
+    if (edge.dropped) {
+      ++dropped;
+      continue;
+    }
+    result.list.cause_clock.push_back(result.hosts[edge.cause]);
+    result.list.effect_clock.push_back(result.hosts[edge.effect]);
+    result.list.cause_time.push_back(edge.cause_time);
+    result.list.effect_time.push_back(edge.effect_time);
+  }
+  const auto count = [&](const char* name, std::uint64_t number) {
+    if (number > 0) result.counters.emplace_back(name, number);
+  };
+  count("spans_without_id", spans.without_id);
+  count("spans_without_time", spans.without_time);
+  count("spans_that_end_before_they_begin", spans.backwards);
+  count("duplicate_spans", finder.duplicates);
+  count("spans_without_their_parent", finder.missing);
+  count("spans_in_circles_of_parents", finder.in_circles);
+  count("links_without_their_span", finder.missing_links);
+  count("contradicted_ends", dropped);
+  return result;
+}
+
+}  // namespace entrain::spans

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "base/ids.hpp"
+#include "edges/names.hpp"
+
+/// Spans of services: what tracers of distributed systems write.
+namespace entrain::spans {
+
+/// What a span is in a call between services. `internal` also stands for "not said".
+enum class Role : std::uint8_t { internal, client, server, producer, consumer };
+
+/// A piece of work of a service. Numbers are those of Spans.
+struct Span {
+  std::uint32_t id = k_none;         ///< number of the name TRACE/SPAN
+  std::uint32_t parent = k_none;     ///< as id; k_none: a root
+  std::uint32_t clock = k_none;      ///< number of its host
+  std::uint32_t operation = k_none;  ///< number of its name
+  Role role = Role::internal;
+  bool shared = false;               ///< the server's half of a span whose client's half has its id
+  std::uint64_t begin = 0, end = 0;  ///< ns since 1970, begin <= end < 2^63
+};
+
+/// A span that began before another one, and nothing more is known.
+struct Link {
+  std::uint32_t id = k_none;  ///< the earlier span, as Span::id
+  std::size_t span = 0;       ///< the later one, position in Spans::all
+};
+
+/// A number of a text that is a time, or the length of time since another one.
+struct Stamp {
+  std::uint64_t at = 0;          ///< its first byte
+  std::uint32_t size = 0;        ///< bytes
+  std::uint32_t clock = k_none;  ///< number of the host
+  std::uint64_t time = 0;        ///< ns; of a length of time: its end
+  std::uint64_t since = 0;       ///< ns; of a length of time: its begin, else k_no_length
+  std::uint32_t unit = 1;        ///< ns per unit of the number: 1 or 1,000
+};
+inline constexpr std::uint64_t k_no_length = ~std::uint64_t{0};
+
+/// The spans of any number of files, which are one run.
+struct Spans {
+  std::vector<Span> all;
+  std::vector<Link> links;
+  edges::Names ids, clocks, operations;
+  bool microseconds = false;       ///< some times are whole microseconds
+  std::uint64_t without_time = 0;  ///< spans left out: a time is missing, or no whole number
+  std::uint64_t backwards = 0;     ///< spans left out: they end before they begin
+  std::uint64_t without_id = 0;    ///< spans left out: they do not say which they are
+};
+
+/// Adds the spans of a text to `spans`: OTLP JSON, also as lines, Jaeger JSON or Zipkin JSON (v2),
+/// told by its first keys. `name`: of the file, for messages. Appends to `stamps` all times of the
+/// text, in its order. On an error both may hold a part.
+///
+/// The clock of a span is its host: the attribute `host.name` or `k8s.node.name`, else
+/// `k8s.pod.name`, else the instance or address with its service, else the service.
+///
+/// Errors: ErrorKind::input for what is no UTF-8, no JSON or none of these formats. One thread.
+Result<void> read(std::string_view text, const std::string& name, Spans& spans,
+                  std::vector<Stamp>& stamps);
+
+}  // namespace entrain::spans

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "spans/spans.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "spans/edges.hpp"
+#include "spans/patch.hpp"
+
+namespace entrain::spans {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+struct Read {
+  Spans spans;
+  std::vector<Stamp> stamps;
+};
+
+Read read_all(const std::string& text) {
+  Read result;
+  const auto done = read(text, "file", result.spans, result.stamps);
+  EXPECT_TRUE(done) << done.error().message;
+  return result;
+}
+
+std::string error_of(const std::string& text) {
+  Read result;
+  const auto done = read(text, "file", result.spans, result.stamps);
+  return done ? "" : done.error().message;
+}
+
+/// Edges as text, e.g. "a:1000 -> b:900".
+std::vector<std::string> lines_of(const SpanEdges& edges) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < edges.list.cause_clock.size(); ++i) {
+    lines.push_back(edges.clocks.clocks[edges.list.cause_clock[i]].name + ":" +
+                    std::to_string(edges.list.cause_time[i]) + " -> " +
+                    edges.clocks.clocks[edges.list.effect_clock[i]].name + ":" +
+                    std::to_string(edges.list.effect_time[i]));
+  }
+  return lines;
+}
+
+std::vector<std::string> edges_in(const std::string& text) {
+  return lines_of(edges_of(read_all(text).spans));
+}
+
+/// A span in Zipkin's format.
+struct Call {
+  std::string id, parent, kind, host;
+  std::uint64_t begin = 0, length = 0;
+};
+std::string zipkin_of(const std::vector<Call>& calls) {
+  std::string text = "[";
+  for (const Call& call : calls) {
+    if (text.size() > 1) text += ",\n";
+    text += R"({"traceId":"1","id":")" + call.id + R"(","name":"get","timestamp":)" +
+            std::to_string(call.begin) + R"(,"duration":)" + std::to_string(call.length);
+    if (!call.parent.empty()) text += R"(,"parentId":")" + call.parent + '"';
+    if (!call.kind.empty()) text += R"(,"kind":")" + call.kind + '"';
+    text += R"(,"localEndpoint":{"serviceName":")" + call.host + "\"}}";
+  }
+  return text + "]";
+}
+
+/// A call from a to b in OTLP; the resource of b stands behind its spans.
+constexpr const char* k_otlp =
+    R"({"resourceSpans":[{"resource":{"attributes":[
+{"key":"service.name","value":{"stringValue":"shop"}},
+{"key":"host.name","value":{"stringValue":"a"}}]},"scopeSpans":[{"spans":[
+{"traceId":"0A","spanId":"01","kind":3,"name":"pay","startTimeUnixNano":"1700000000000000100",
+"endTimeUnixNano":"1700000000000000900","events":[{"timeUnixNano":"1700000000000000500"}]}]}]},
+{"scopeSpans":[{"spans":[{"endTimeUnixNano":1700000000000000700,"parentSpanId":"01","name":"paid",
+"startTimeUnixNano":1700000000000000050,"traceId":"0A","spanId":"02","kind":"SPAN_KIND_SERVER"}]}],
+"resource":{"attributes":[{"key":"k8s.node.name","value":{"stringValue":"b"}}]}}]})";
+
+TEST(Spans, otlp_gives_a_begin_and_an_end_between_hosts) {
+  EXPECT_THAT(edges_in(k_otlp), ElementsAre("a:1700000000000000100 -> b:1700000000000000050",
+                                            "b:1700000000000000700 -> a:1700000000000000900"));
+}
+
+TEST(Spans, lines_of_otlp_are_one_run) {
+  std::string text = k_otlp;
+  std::erase(text, '\n');
+  const Read read = read_all(text + "\n\n" + text + "\n");
+  EXPECT_EQ(read.spans.all.size(), 4U);
+  EXPECT_THAT(edges_of(read.spans).counters, ElementsAre(Pair("duplicate_spans", 2U)));
+  EXPECT_THAT(error_of(text + "\n{\"resourceSpans\":["), HasSubstr("file:2: this is damaged JSON"));
+}
+
+TEST(Spans, jaeger_has_its_hosts_behind_the_spans) {
+  EXPECT_THAT(
+      edges_in(
+          R"({"data":[{"traceID":"a","spans":[
+{"traceID":"a","spanID":"1","operationName":"x","startTime":1000,"duration":500,"processID":"p1",
+"tags":[{"key":"span.kind","type":"string","value":"client"}]},
+{"traceID":"000a","spanID":"2","operationName":"y","startTime":1100,"duration":300,"processID":"p2",
+"references":[{"refType":"CHILD_OF","traceID":"a","spanID":"1"}],
+"tags":[{"key":"span.kind","value":"server"}]},
+{"traceID":"a","spanID":"3","operationName":"z","startTime":1200,"duration":9000,"processID":"p1",
+"references":[{"refType":"FOLLOWS_FROM","traceID":"a","spanID":"2"}]}],
+"processes":{"p1":{"serviceName":"s"},
+"p2":{"serviceName":"t","tags":[{"key":"hostname","value":"h"}]}}}]})"),
+      ElementsAre("s:1000000 -> h:1100000", "h:1400000 -> s:1500000", "h:1100000 -> s:1200000"));
+}
+
+TEST(Spans, halves_of_a_zipkin_span_share_their_id) {
+  const std::vector<std::string> edges =
+      edges_in(zipkin_of({{"2", "1", "SERVER", "b", 50, 30}, {"2", "1", "CLIENT", "a", 40, 60}}));
+  EXPECT_THAT(edges, ElementsAre("a:40000 -> b:50000", "b:80000 -> a:100000"));
+}
+
+TEST(Spans, a_consumer_only_begins_after_its_producer) {
+  EXPECT_THAT(edges_in(zipkin_of(
+                  {{"1", "", "PRODUCER", "a", 40, 60}, {"2", "1", "CONSUMER", "b", 50, 900}})),
+              ElementsAre("a:40000 -> b:50000"));
+}
+
+TEST(Spans, ends_of_clients_that_gave_up_are_dropped_and_counted) {
+  const SpanEdges edges = edges_of(read_all(zipkin_of({{"1", "", "CLIENT", "a", 1000, 100},
+                                                       {"2", "1", "SERVER", "b", 1010, 5000},
+                                                       {"3", "", "CLIENT", "a", 9000, 100},
+                                                       {"4", "3", "SERVER", "b", 9010, 80}}))
+                                       .spans);
+  EXPECT_THAT(lines_of(edges), ElementsAre("a:1000000 -> b:1010000", "a:9000000 -> b:9010000",
+                                           "b:9090000 -> a:9100000"));
+  ASSERT_EQ(edges.dropped.size(), 1U);
+  EXPECT_EQ(edges.dropped[0].operation, "get of b, called by a");
+  EXPECT_EQ(edges.dropped[0].dropped, 1U);
+  EXPECT_EQ(edges.dropped[0].of, 2U);
+  EXPECT_THAT(edges.counters, ElementsAre(Pair("contradicted_ends", 1U)));
+}
+
+TEST(Spans, begins_of_other_calls_contradict_an_end_in_either_order) {
+  // Only the first call, whose begin is close, shows that the second one's end is too late.
+  const std::vector<Call> quick{{"1", "", "CLIENT", "a", 1000, 100},
+                                {"2", "1", "SERVER", "b", 1001, 9}};
+  const std::vector<Call> slow{{"3", "", "CLIENT", "a", 3000, 100},
+                               {"4", "3", "SERVER", "b", 3050, 60}};
+  std::vector<Call> later = slow;
+  for (Call& call : later) call.begin -= 2900;
+  for (const auto& other : {slow, later}) {
+    std::vector<Call> calls = quick;
+    calls.insert(calls.end(), other.begin(), other.end());
+    EXPECT_THAT(edges_of(read_all(zipkin_of(calls)).spans).counters,
+                ElementsAre(Pair("contradicted_ends", 1U)));
+  }
+  EXPECT_THAT(edges_of(read_all(zipkin_of(slow)).spans).counters, IsEmpty());
+}
+
+TEST(Spans, a_wrong_clock_loses_no_end) {
+  const SpanEdges edges = edges_of(read_all(zipkin_of({{"1", "", "CLIENT", "a", 1000, 100},
+                                                       {"2", "1", "SERVER", "b", 9010, 80},
+                                                       {"3", "", "CLIENT", "a", 4000, 100},
+                                                       {"4", "3", "SERVER", "b", 12005, 90}}))
+                                       .spans);
+  EXPECT_EQ(edges.list.cause_clock.size(), 4U);
+  EXPECT_THAT(edges.dropped, IsEmpty());
+}
+
+TEST(Spans, what_is_odd_is_counted) {
+  const SpanEdges edges = edges_of(read_all(zipkin_of({{"1", "7", "", "a", 1000, 100},
+                                                       {"1", "7", "", "b", 1000, 100},
+                                                       {"2", "3", "", "a", 1000, 100},
+                                                       {"3", "2", "", "b", 1000, 100},
+                                                       {"4", "4", "", "b", 1000, 100},
+                                                       {"", "4", "", "b", 1000, 100},
+                                                       {"5", "", "", "b", 0, 100},
+                                                       {"6", "", "", "b", ~0ULL / 2, 100}}))
+                                       .spans);
+  EXPECT_THAT(edges.list.cause_clock, IsEmpty());
+  EXPECT_THAT(edges.counters,
+              ElementsAre(Pair("spans_without_id", 1U), Pair("spans_without_time", 2U),
+                          Pair("duplicate_spans", 1U), Pair("spans_without_their_parent", 1U),
+                          Pair("spans_in_circles_of_parents", 3U)));
+}
+
+TEST(Spans, damaged_files_are_refused_in_a_sentence) {
+  const std::string text = k_otlp;
+  for (std::size_t size = 1; size < text.size(); ++size) {
+    EXPECT_NE(error_of(text.substr(0, size)), "") << size;
+  }
+  EXPECT_THAT(error_of(""), HasSubstr("file: this is damaged JSON"));
+  EXPECT_THAT(error_of("{\"a\":1}"), HasSubstr("these are no spans"));
+  EXPECT_THAT(error_of("[\"\xff\"]"), HasSubstr("no UTF-8"));
+  EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("damaged"));
+  EXPECT_THAT(error_of(text + "x"), HasSubstr("damaged"));
+}
+
+std::vector<ClockMap> maps_of(const Spans& spans, std::int64_t shift_of_b) {
+  std::vector<ClockMap> maps;
+  for (const std::string& name : spans.clocks.all()) {
+    maps.push_back(name == "b" ? ClockMap().shifted(shift_of_b) : ClockMap());
+  }
+  return maps;
+}
+
+TEST(SpansPatch, only_the_digits_of_times_change) {
+  std::string expected = k_otlp;
+  const auto replace = [&](const char* from, const char* with) {
+    expected.replace(expected.find(from), std::string_view(from).size(), with);
+  };
+  replace("1700000000000000050", "1700000000000000173");
+  replace("1700000000000000700", "1700000000000000823");
+  const Read read = read_all(k_otlp);
+  EXPECT_EQ(patched(k_otlp, read.stamps, maps_of(read.spans, 123)), expected);
+  EXPECT_EQ(patched(k_otlp, read.stamps, maps_of(read.spans, 0)), k_otlp);
+}
+
+TEST(SpansPatch, microseconds_become_the_nearest_ones) {
+  const std::string text =
+      zipkin_of({{"1", "", "CLIENT", "a", 40, 60}, {"2", "1", "SERVER", "b", 50, 30}});
+  const Read read = read_all(text);
+  const auto shifted = [&](std::uint64_t begin) {
+    return zipkin_of({{"1", "", "CLIENT", "a", 40, 60}, {"2", "1", "SERVER", "b", begin, 30}});
+  };
+  EXPECT_EQ(patched(text, read.stamps, maps_of(read.spans, 1499)), shifted(51));
+  EXPECT_EQ(patched(text, read.stamps, maps_of(read.spans, 1500)), shifted(52));
+  const auto before_time = patched(text, read.stamps, maps_of(read.spans, -60'000));
+  ASSERT_FALSE(before_time);
+  EXPECT_THAT(before_time.error().message, HasSubstr("would become negative"));
+}
+
+}  // namespace
+}  // namespace entrain::spans
