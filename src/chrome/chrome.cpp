@@ -74,6 +74,19 @@ class Run : public formats::Recording {
     });
   }
 
+  [[nodiscard]] bool pair_as(const Recording& original) override {
+    if (list.instances.size() != original.list.instances.size() ||
+        list.members.size() != original.list.members.size()) {
+      return false;
+    }
+    list.instances = original.list.instances;
+    calls = original.calls;
+    coverage = original.coverage;
+    unmatched = original.unmatched;
+    skipped = original.skipped;
+    return true;
+  }
+
  private:
   Result<void> order_ranks();
   void add_clocks();
@@ -149,6 +162,7 @@ void Run::add_calls() {
     calls += file.calls.size();
     for (const Call& call : file.calls) before_launch += call.before_launch ? 1 : 0;
   }
+  coverage.collective_calls = calls;
   const auto count = [](Counters& counters, const char* name, std::uint64_t number) {
     if (number > 0) counters.emplace_back(name, number);
   };
@@ -160,17 +174,18 @@ void Run::add_calls() {
 }
 
 void Run::add(const Instance& instance) {
-  CollectiveInstance one{.kind = EdgeKind::n_to_n, .ends_coincide = true, .first = members.size()};
+  CollectiveInstance one{
+      .kind = EdgeKind::n_to_n, .ends_coincide = true, .first = list.members.size()};
   for (const bool ends : {false, true}) {
     for (std::uint32_t f = 0; f < files_.size(); ++f) {
       if (instance.call[f] == Instance::k_absent) continue;
       const Call& call = files_[f].calls[instance.call[f]];
-      members.push_back({.clock = f, .rank = f, .time = ends ? call.end : call.begin});
+      list.members.push_back({.clock = f, .rank = f, .time = ends ? call.end : call.begin});
       ++(ends ? one.ends : one.begins);
     }
   }
-  in_pairs += one.ends;
-  instances.push_back(one);
+  coverage.in_instances += one.ends;
+  list.instances.push_back(one);
 }
 
 Result<void> Run::write_file(const fs::path& to, const RankFile& file, const ClockMap& map) {

@@ -51,9 +51,9 @@ TEST_F(Chrome, windows_that_begin_at_different_calls_are_aligned) {
   add_calls({12003, 14001, 30002});
   auto run = open();
   ASSERT_TRUE(run);
-  ASSERT_EQ((*run)->instances.size(), 3U);
-  EXPECT_EQ((*run)->members[0].time, 1'000'000'000'011'990'000U);
-  EXPECT_EQ((*run)->members[1].time, 1'000'000'000'011'993'000U);
+  ASSERT_EQ((*run)->list.instances.size(), 3U);
+  EXPECT_EQ((*run)->list.members[0].time, 1'000'000'000'011'990'000U);
+  EXPECT_EQ((*run)->list.members[1].time, 1'000'000'000'011'993'000U);
   EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
 }
 
@@ -62,7 +62,7 @@ TEST_F(Chrome, calls_in_even_steps_that_may_be_shifted_stay_unpaired) {
   add_calls({1000, 2000, 3000, 4000, 5000});
   auto run = open();
   ASSERT_TRUE(run);
-  EXPECT_TRUE((*run)->instances.empty());
+  EXPECT_TRUE((*run)->list.instances.empty());
   EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 5U);
 }
 
@@ -71,7 +71,7 @@ TEST_F(Chrome, windows_of_other_calls_are_not_paired) {
   add_calls({2000, 9000, 9500, 21000, 22000});
   auto run = open();
   ASSERT_TRUE(run);
-  EXPECT_TRUE((*run)->instances.empty());
+  EXPECT_TRUE((*run)->list.instances.empty());
 }
 
 TEST_F(Chrome, windows_of_equal_calls_far_apart_are_not_paired) {
@@ -79,7 +79,7 @@ TEST_F(Chrome, windows_of_equal_calls_far_apart_are_not_paired) {
   add_calls({201000, 205000, 212000, 214000, 230000});
   auto run = open();
   ASSERT_TRUE(run);
-  EXPECT_TRUE((*run)->instances.empty());
+  EXPECT_TRUE((*run)->list.instances.empty());
 }
 
 TEST_F(Chrome, numbers_of_calls_decide) {
@@ -90,7 +90,7 @@ TEST_F(Chrome, numbers_of_calls_decide) {
   add(file_of({call(2000, 2), call(3000, 3), call(4000, 4)}));
   auto run = open();
   ASSERT_TRUE(run);
-  EXPECT_EQ((*run)->instances.size(), 2U);
+  EXPECT_EQ((*run)->list.instances.size(), 2U);
   EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
 }
 

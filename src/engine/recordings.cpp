@@ -24,6 +24,7 @@
 #include "session/phase.hpp"
 #include "session/workers.hpp"
 #include "sim/distort.hpp"
+#include "spans/recording.hpp"
 #include "verify/verdict.hpp"
 
 namespace entrain::engine {
@@ -46,8 +47,8 @@ Result<void> check_use(const Run& run, const CheckOptions& options) {
   if (options.clock_domain != ClockDomain::automatic &&
       options.clock_domain != ClockDomain::location) {
     return useless(
-        "each file of a training run has a clock of its own, so that --clock-domain "
-        "knows automatic and location only");
+        "which clock stamped what is known of such files, so that --clock-domain knows automatic "
+        "and location only");
   }
   return {};
 }
@@ -72,11 +73,16 @@ void complete(const Recording& recording, const CheckOptions& options, CheckRepo
   report.communication_events = recording.calls;
   report.unmatched = recording.unmatched;
   report.skipped = recording.skipped;
-  report.coverage.collective_calls = recording.calls;
-  report.coverage.in_instances = recording.in_pairs;
+  report.coverage = recording.coverage;
   report.judgement = verify::judge(report, options.strict_latency);
   if (report.checked_edges == 0) report.judgement = {Verdict::unproven, Doubt::no_edges};
+}
+
+/// The clocks of a report, and what there is to warn of.
+void set_clocks(const Recording& recording, ClockEstimation clocks, CheckReport& report) {
+  report.clocks = std::move(clocks);
   clocks::warn_of_violations(report);
+  for (const std::string& warning : recording.warnings) report.clocks.warnings.push_back(warning);
 }
 
 /// The result of a correction may be replaced, and nothing else.
@@ -158,16 +164,43 @@ Result<std::vector<ClockMap>> amortize(const Run& run, Seen& seen, const Correct
   return std::move(result.maps);
 }
 
-/// How far begins and ends of calls moved.
+/// Where an event was on its clock, and how far it moved.
+struct Move {
+  std::uint32_t clock = 0;
+  std::uint64_t time = 0;
+  std::int64_t by = 0;
+};
+
+std::vector<Move> moves_between(const Edges& before, const Edges& after) {
+  std::vector<Move> moves;
+  const auto add = [&](std::uint32_t clock, std::uint64_t from, std::uint64_t to) {
+    moves.push_back({clock, from, static_cast<std::int64_t>(to - from)});
+  };
+  for (std::size_t i = 0; i < before.cause_clock.size(); ++i) {
+    add(before.cause_clock[i], before.cause_time[i], after.cause_time[i]);
+    add(before.effect_clock[i], before.effect_time[i], after.effect_time[i]);
+  }
+  for (std::size_t i = 0; i < before.members.size(); ++i) {
+    add(before.members[i].clock, before.members[i].time, after.members[i].time);
+  }
+  const auto place = [](const Move& move) { return std::pair(move.clock, move.time); };
+  std::sort(moves.begin(), moves.end(),
+            [&](const Move& a, const Move& b) { return place(a) < place(b); });
+  const auto same = [&](const Move& a, const Move& b) { return place(a) == place(b); };
+  moves.erase(std::unique(moves.begin(), moves.end(), same), moves.end());
+  return moves;
+}
+
+/// How far events at ends of edges moved.
 CorrectionStatistics statistics_of(const Recording& before, const Recording& after) {
   CorrectionStatistics result;
   std::vector<std::int64_t> moved;
-  for (std::size_t i = 0; i < before.members.size(); ++i) {
-    const auto shift = static_cast<std::int64_t>(after.members[i].time - before.members[i].time);
-    if (shift != 0) moved.push_back(std::abs(shift));
-    result.mean_ticks += std::abs(static_cast<double>(shift));
+  const std::vector<Move> moves = moves_between(before.edges(), after.edges());
+  for (const Move& move : moves) {
+    if (move.by != 0) moved.push_back(std::abs(move.by));
+    result.mean_ticks += std::abs(static_cast<double>(move.by));
   }
-  result.compared_events = before.members.size();
+  result.compared_events = moves.size();
   result.moved_events = moved.size();
   if (moved.empty()) return result;
   result.mean_ticks /= static_cast<double>(moved.size());
@@ -190,18 +223,7 @@ Result<void> verify_written(const Run& run, const Recording& before, const fs::p
                 "the corrected files do not hold the events of the original; "
                 "they were not kept");
   }
-  // The pairing is that of the original: other times may show other pairs, but not make them.
-  const auto times = std::move(written->members);
-  const bool same =
-      written->instances.size() == before.instances.size() && times.size() == before.members.size();
-  written->members = before.members;
-  if (same) written->members = times;
-  written->instances = before.instances;
-  written->calls = before.calls;
-  written->in_pairs = before.in_pairs;
-  written->unmatched = before.unmatched;
-  written->skipped = before.skipped;
-  if (!same) {
+  if (!written->pair_as(before)) {
     return fail(ErrorKind::output,
                 "the corrected files pair other calls than the original; they "
                 "were not kept; try --amortize off");
@@ -210,6 +232,7 @@ Result<void> verify_written(const Run& run, const Recording& before, const fs::p
   check.presync = Presync::none;
   TRY_ASSIGN(const std::unique_ptr<Seen> seen, Seen::take(run, *written, check, Purpose::bounds));
   report.after = seen->count(*written, seen->timeline.measured.maps);
+  set_clocks(*written, {}, report.after);
   report.after.presync = "none";
   report.after.archive = report.output;
   report.statistics = statistics_of(before, *written);
@@ -229,7 +252,8 @@ Result<void> check_order(const Recording& recording, std::span<const ClockMap> m
     if (!clock.events || maps[c].keeps_order(clock.events->first, clock.events->last)) continue;
     return fail(ErrorKind::input, fmt::format("{} of {}: its clock is so far from the others that "
                                               "time would run backward",
-                                              clock.process, recording.clocks.name));
+                                              clock.process.empty() ? clock.name : clock.process,
+                                              recording.clocks.name));
   }
   return {};
 }
@@ -239,7 +263,8 @@ Result<void> check_order(const Recording& recording, std::span<const ClockMap> m
 std::vector<fs::path> recording_files(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
-    return json::is_document_name(path) ? std::vector<fs::path>{path} : std::vector<fs::path>{};
+    return json::is_document_name(path) || spans::are_spans(path) ? std::vector<fs::path>{path}
+                                                                  : std::vector<fs::path>{};
   }
   std::vector<fs::path> files;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
@@ -251,9 +276,18 @@ std::vector<fs::path> recording_files(const fs::path& path) {
 }
 
 Result<std::unique_ptr<Recording>> open_recording(const fs::path& path, unsigned threads) {
-  const std::vector<fs::path> files = recording_files(path);
+  std::vector<fs::path> files = recording_files(path);
   if (files.empty()) return std::unique_ptr<Recording>();
-  TRY_ASSIGN(std::unique_ptr<Recording> recording, chrome::read(files, threads));
+  const auto other = std::stable_partition(files.begin(), files.end(), spans::are_spans);
+  if (other != files.begin() && other != files.end()) {
+    return fail(ErrorKind::input,
+                fmt::format("{} holds spans of services, but {} does not: they are no files of one "
+                            "run; give them separately",
+                            files.front().string(), other->string()));
+  }
+  const bool are_spans = other == files.end();
+  TRY_ASSIGN(std::unique_ptr<Recording> recording,
+             are_spans ? spans::read(files, threads) : chrome::read(files, threads));
   recording->clocks.name = path.string();
   return recording;
 }
@@ -271,9 +305,8 @@ Result<CheckReport> check_recording(const Run& run, const Recording& recording,
   session::begin_phase(run.progress, "check");
   CheckReport report = seen->count(recording, seen->timeline.presync.maps);
   report.presync = seen->timeline.presync.method;
-  report.clocks = std::move(seen->timeline.presync.clocks);
+  set_clocks(recording, std::move(seen->timeline.presync.clocks), report);
   report.bounds = std::move(bounds);
-  clocks::warn_of_violations(report);
   return report;
 }
 
@@ -288,7 +321,7 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
   Timeline& t = seen->timeline;
   report.before = seen->count(recording, t.measured.maps);
   report.before.presync = t.measured.method;
-  report.before.clocks = t.measured.clocks;
+  set_clocks(recording, t.measured.clocks, report.before);
   session::begin_phase(run.progress, "correct");
   std::vector<ClockMap> maps = t.presync.maps;
   if (options.amortize) {

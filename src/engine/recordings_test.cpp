@@ -53,12 +53,12 @@ TEST(Recordings, skewed_clocks_are_set_within_the_spread_of_ends_and_inside_the_
   const auto truth = open_recording(k_example, 1);
   const auto fixed = open_recording(folder / "fixed", 1);
   ASSERT_TRUE(truth && fixed);
-  ASSERT_EQ((*truth)->members.size(), (*fixed)->members.size());
+  ASSERT_EQ((*truth)->list.members.size(), (*fixed)->list.members.size());
   // What all clocks have in common nobody can know: errors against those of the first member.
   std::int64_t common = 0, largest = 0;
-  for (std::size_t i = 0; i < (*truth)->members.size(); ++i) {
+  for (std::size_t i = 0; i < (*truth)->list.members.size(); ++i) {
     const auto error =
-        static_cast<std::int64_t>((*fixed)->members[i].time - (*truth)->members[i].time);
+        static_cast<std::int64_t>((*fixed)->list.members[i].time - (*truth)->list.members[i].time);
     if (i == 0) common = error;
     largest = std::max(largest, std::abs(error - common));
   }

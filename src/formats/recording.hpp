@@ -11,6 +11,8 @@
 #include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
+#include "edges/list.hpp"
+
 namespace entrain::formats {
 
 /// A trace in a format other than OTF2: its clocks and edges in memory, its events in its files.
@@ -28,21 +30,21 @@ class Recording {
   [[nodiscard]] virtual Result<void> write(const std::filesystem::path& folder,
                                            std::span<const ClockMap> maps) const = 0;
 
-  [[nodiscard]] Edges edges() const {
-    Edges view;
-    view.instances = instances;
-    view.members = members;
-    return view;
-  }
+  /// Takes over which events of `original` belong together, with the times that they have here:
+  /// other times may show other pairs, but they cannot make them. False if the files do not hold
+  /// the events that those pairs are made of.
+  [[nodiscard]] virtual bool pair_as(const Recording& original) = 0;
+
+  [[nodiscard]] Edges edges() const { return list.view(); }
 
   Clocks clocks;
-  std::vector<CollectiveInstance> instances;
-  std::vector<InstanceMember> members;
-  std::uint64_t events = 0;     ///< with a time
-  std::uint64_t calls = 0;      ///< of communication, in instances or not
-  std::uint64_t in_pairs = 0;   ///< of them in instances
-  Counters unmatched, skipped;  ///< as CheckReport; no zeros
-  std::vector<std::string> notes;
+  edges::EdgeList list;
+  std::uint64_t events = 0;  ///< with a time
+  std::uint64_t calls = 0;   ///< of communication, in pairs or not
+  Coverage coverage;
+  Counters unmatched, skipped;        ///< as CheckReport; no zeros
+  std::vector<std::string> notes;     ///< for the report of a correction
+  std::vector<std::string> warnings;  ///< for all reports; nothing that a correction can mend
 };
 
 }  // namespace entrain::formats

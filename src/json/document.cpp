@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 
 #include <fmt/core.h>
@@ -18,6 +19,8 @@ namespace {
 constexpr std::size_t k_piece = std::size_t{1} << 20;
 constexpr int k_gzip = 15 + 16;  // the largest window, with a gzip header
 constexpr int k_memory_level = 8;
+constexpr std::size_t k_beginning = std::size_t{1} << 16;
+constexpr std::size_t k_room = 64;  // that parsers want behind a text
 
 tl::unexpected<Error> damaged(const std::filesystem::path& path, const char* how) {
   return fail(ErrorKind::input, fmt::format("{} {}; unpack it with gzip to see how much is left",
@@ -91,7 +94,9 @@ Result<void> pack(File& file, std::string_view text) {
 
 bool is_document_name(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
-  return name.ends_with(".json") || name.ends_with(".json.gz");
+  const std::string_view plain =
+      name.ends_with(".gz") ? std::string_view(name).substr(0, name.size() - 3) : name;
+  return plain.ends_with(".json") || plain.ends_with(".jsonl") || plain.ends_with(".ndjson");
 }
 
 Result<Document> load(const std::filesystem::path& path) {
@@ -101,6 +106,7 @@ Result<Document> load(const std::filesystem::path& path) {
   if (document.packed) {
     TRY_ASSIGN(document.text, unpack(path, bytes));
   } else {
+    document.text.reserve(bytes.size() + k_room);
     document.text.assign(bytes.begin(), bytes.end());
   }
   if (!is_utf8(document.text)) {
@@ -108,6 +114,18 @@ Result<Document> load(const std::filesystem::path& path) {
                 fmt::format("{} is no UTF-8, as JSON must be; write it again", path.string()));
   }
   return document;
+}
+
+std::string beginning(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return {};
+  // Packed files have no reader by the piece for C++ streams, but zlib has one for both kinds.
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (!file) return {};
+  std::string text(k_beginning, '\0');
+  const int size = gzread(file.get(), text.data(), static_cast<unsigned>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max(size, 0)));
+  return text;
 }
 
 std::string patch(std::string_view text, const std::vector<Replacement>& replacements) {

@@ -20,13 +20,17 @@ struct Document {
   bool packed = false;  ///< the file is gzip
 };
 
-/// True if a file of this name can hold JSON: .json, .json.gz.
+/// True if a file of this name can hold JSON: .json, .jsonl, .ndjson, and these with .gz.
 bool is_document_name(const std::filesystem::path& path);
 
 /// Reads a regular file; gzip is told by its first two bytes, not by the name. Errors:
 /// ErrorKind::input for a file that cannot be read, is larger than k_most_text, ends inside its
 /// gzip stream, or is no UTF-8.
 Result<Document> load(const std::filesystem::path& path);
+
+/// The first 64 KiB of the text of a regular file, plain or packed; less where it is shorter or
+/// damaged, and empty where it cannot be read.
+std::string beginning(const std::filesystem::path& path);
 
 /// A piece of a text and what stands there instead.
 struct Replacement {

@@ -23,14 +23,6 @@ struct Limit {
   std::size_t edge = 0;  ///< position in Found
 };
 
-struct Edge {
-  std::uint32_t cause = 0, effect = 0;
-  std::uint64_t cause_time = 0, effect_time = 0;
-  bool is_end = false;
-  std::uint32_t child = 0;  ///< position of the span
-  bool dropped = false;
-};
-
 Limit limit_of(const Edge& edge, std::size_t position) {
   const bool forward = edge.cause < edge.effect;
   const auto cause = static_cast<std::int64_t>(edge.cause_time);
@@ -89,7 +81,9 @@ void drop_contradicted(Iterator begin, Iterator end, std::vector<Edge>& edges) {
 void drop_ends(std::vector<Edge>& edges) {
   std::vector<Limit> limits;
   limits.reserve(edges.size());
-  for (std::size_t i = 0; i < edges.size(); ++i) limits.push_back(limit_of(edges[i], i));
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (!edges[i].dropped) limits.push_back(limit_of(edges[i], i));
+  }
   const auto pair_of = [](const Limit& limit) { return std::pair(limit.low, limit.high); };
   std::sort(limits.begin(), limits.end(), [&](const Limit& a, const Limit& b) {
     return std::tuple(a.low, a.high, a.time, a.edge) < std::tuple(b.low, b.high, b.time, b.edge);
@@ -103,6 +97,38 @@ void drop_ends(std::vector<Edge>& edges) {
   }
 }
 
+/// The step of the clock of each host: 1, 1,000 or 1,000,000 ns, as far as many stamps show it.
+std::vector<std::uint64_t> steps_of(const Spans& spans, std::span<const std::uint32_t> hosts) {
+  constexpr std::uint64_t k_enough = 8, k_us = 1'000, k_ms = 1'000'000;
+  std::vector<std::uint64_t> count(hosts.size()), step(hosts.size(), k_ms);
+  for (const Span& span : spans.all) {
+    const std::uint32_t host = hosts[span.clock];
+    ++count[host];
+    for (const std::uint64_t time : {span.begin, span.end}) {
+      while (time % step[host] != 0) step[host] /= k_us;
+    }
+  }
+  for (std::size_t host = 0; host < count.size(); ++host) {
+    if (2 * count[host] < k_enough) step[host] = spans.microseconds ? k_us : 1;
+  }
+  return step;
+}
+
+/// A clock that cuts its times more than another one seems early to it, by up to its step: drops
+/// what is violated by no more. Returns how many.
+std::uint64_t drop_unresolved(const Spans& spans, std::span<const std::uint32_t> hosts,
+                              std::vector<Edge>& edges) {
+  const std::vector<std::uint64_t> steps = steps_of(spans, hosts);
+  std::uint64_t dropped = 0;
+  for (Edge& edge : edges) {
+    const std::uint64_t step = steps[edge.effect];
+    if (step <= steps[edge.cause] || edge.effect_time >= edge.cause_time) continue;
+    edge.dropped = edge.unresolved = edge.cause_time - edge.effect_time < step;
+    dropped += edge.dropped ? 1 : 0;
+  }
+  return dropped;
+}
+
 /// Positions of spans by id: of a client's half and a server's half, who may share it.
 struct Halves {
   std::uint32_t own = k_none;     ///< the first one that is not shared
@@ -111,12 +137,13 @@ struct Halves {
 
 class Finder {
  public:
-  explicit Finder(const Spans& spans) : spans_(spans), halves_(spans.ids.all().size()) {
+  Finder(const Spans& spans, std::span<const std::uint32_t> hosts)
+      : spans_(spans), hosts_(hosts), halves_(spans.ids.all().size()) {
     for (std::uint32_t i = 0; i < spans.all.size(); ++i) index(i);
   }
 
   std::vector<Edge> edges();
-  std::uint64_t duplicates = 0, missing = 0, in_circles = 0, missing_links = 0;
+  std::uint64_t duplicates = 0, missing = 0, uncalled = 0, in_circles = 0, missing_links = 0;
 
  private:
   void index(std::uint32_t position);
@@ -126,6 +153,7 @@ class Finder {
   void add(std::uint32_t before, std::uint32_t after);
 
   const Spans& spans_;
+  std::span<const std::uint32_t> hosts_;
   std::vector<Halves> halves_;
   std::vector<bool> left_out_, circular_;
   std::vector<Edge> edges_;
@@ -183,10 +211,10 @@ void Finder::find_circles() {
 void Finder::add(std::uint32_t before, std::uint32_t after) {
   const Span &cause = spans_.all[before], &effect = spans_.all[after];
   if (cause.clock == effect.clock) return;
-  edges_.push_back({.cause = cause.clock,
-                    .effect = effect.clock,
+  edges_.push_back({.cause = hosts_[cause.clock],
+                    .effect = hosts_[effect.clock],
                     .cause_time = cause.begin,
-                    .effect_time = effect.begin,
+                    .effect_time = effect.polls ? effect.end : effect.begin,
                     .is_end = false,
                     .child = after});
 }
@@ -198,15 +226,17 @@ std::vector<Edge> Finder::edges() {
     if (left_out_[i] || circular_[i]) continue;
     const std::uint32_t from = parent_of(i);
     if (from == k_none) {
-      if (child.parent != k_none) ++missing;
+      if (child.parent == k_none) continue;
+      ++missing;
+      uncalled += child.role == Role::server || child.role == Role::consumer ? 1 : 0;
       continue;
     }
     const Span& parent = spans_.all[from];
     add(from, i);
     const bool waits = parent.role == Role::client && child.role == Role::server;
     if (!waits || parent.clock == child.clock) continue;
-    edges_.push_back({.cause = child.clock,
-                      .effect = parent.clock,
+    edges_.push_back({.cause = hosts_[child.clock],
+                      .effect = hosts_[parent.clock],
                       .cause_time = child.end,
                       .effect_time = parent.end,
                       .is_end = true,
@@ -242,21 +272,17 @@ void make_clocks(const Spans& spans, SpanEdges& result) {
 }
 
 std::vector<DroppedEnds> count_dropped(const Spans& spans, const std::vector<Edge>& edges) {
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, DroppedEnds> operations;
+  std::map<std::uint32_t, DroppedEnds> operations;
   for (const Edge& edge : edges) {
-    if (!edge.is_end) continue;
-    const std::uint32_t operation = spans.all[edge.child].operation;
-    DroppedEnds& ends = operations[{edge.cause, edge.effect, operation}];
+    if (!edge.is_end || edge.unresolved) continue;
+    DroppedEnds& ends = operations[spans.all[edge.child].operation];
     ends.dropped += edge.dropped ? 1 : 0;
     ++ends.of;
   }
   std::vector<DroppedEnds> dropped;
-  for (auto& [key, ends] : operations) {
+  for (auto& [operation, ends] : operations) {
     if (ends.dropped == 0) continue;
-    const auto& [child, parent, operation] = key;
-    const auto& names = spans.clocks.all();
-    ends.operation = fmt::format("{} of {}, called by {}", spans.operations.all()[operation],
-                                 names[child], names[parent]);
+    ends.operation = spans.operations.all()[operation];
     dropped.push_back(std::move(ends));
   }
   std::stable_sort(dropped.begin(), dropped.end(), [](const DroppedEnds& a, const DroppedEnds& b) {
@@ -267,27 +293,33 @@ std::vector<DroppedEnds> count_dropped(const Spans& spans, const std::vector<Edg
 
 }  // namespace
 
+edges::EdgeList list_of(std::span<const Edge> edges) {
+  edges::EdgeList list;
+  for (const Edge& edge : edges) {
+    if (edge.dropped) continue;
+    list.cause_clock.push_back(edge.cause);
+    list.effect_clock.push_back(edge.effect);
+    list.cause_time.push_back(edge.cause_time);
+    list.effect_time.push_back(edge.effect_time);
+  }
+  return list;
+}
+
 SpanEdges edges_of(const Spans& spans) {
   SpanEdges result;
   make_clocks(spans, result);
-  Finder finder(spans);
-  std::vector<Edge> edges = finder.edges();
-  drop_ends(edges);
-  result.dropped = count_dropped(spans, edges);
+  Finder finder(spans, result.hosts);
+  result.found = finder.edges();
+  result.without_parent = finder.uncalled;
+  const std::uint64_t unresolved = drop_unresolved(spans, result.hosts, result.found);
+  drop_ends(result.found);
+  result.dropped = count_dropped(spans, result.found);
   std::uint64_t dropped = 0;
-  for (const Edge& edge : edges) {
-    if (edge.dropped) {
-      ++dropped;
-      continue;
-    }
-    result.list.cause_clock.push_back(result.hosts[edge.cause]);
-    result.list.effect_clock.push_back(result.hosts[edge.effect]);
-    result.list.cause_time.push_back(edge.cause_time);
-    result.list.effect_time.push_back(edge.effect_time);
-  }
+  for (const DroppedEnds& ends : result.dropped) dropped += ends.dropped;
   const auto count = [&](const char* name, std::uint64_t number) {
     if (number > 0) result.counters.emplace_back(name, number);
   };
+  count("truncated_files", spans.cut_files);
   count("spans_without_id", spans.without_id);
   count("spans_without_time", spans.without_time);
   count("spans_that_end_before_they_begin", spans.backwards);
@@ -295,6 +327,7 @@ SpanEdges edges_of(const Spans& spans) {
   count("spans_without_their_parent", finder.missing);
   count("spans_in_circles_of_parents", finder.in_circles);
   count("links_without_their_span", finder.missing_links);
+  count("edges_below_the_resolution", unresolved);
   count("contradicted_ends", dropped);
   return result;
 }

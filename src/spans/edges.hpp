@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,22 @@
 
 namespace entrain::spans {
 
-/// Edges of an operation that the clocks contradict.
+/// A begin or end of a span that is not before one of a span of another host.
+struct Edge {
+  std::uint32_t cause = 0, effect = 0;            ///< positions in SpanEdges::clocks
+  std::uint64_t cause_time = 0, effect_time = 0;  ///< ns
+  bool is_end = false;                            ///< of two ends, not begins
+  std::uint32_t child = 0;                        ///< position of the called span
+  bool dropped = false;                           ///< it says nothing about clocks
+  bool unresolved = false;                        ///< dropped, since a clock is too coarse for it
+};
+
+/// The edges that are not dropped.
+edges::EdgeList list_of(std::span<const Edge> edges);
+
+/// Ends of an operation that begins of the same hosts contradict.
 struct DroppedEnds {
-  std::string operation;  ///< of the child, with its host and that of its parent
+  std::string operation;  ///< name of the called spans
   std::uint64_t dropped = 0, of = 0;
 };
 
@@ -22,8 +36,9 @@ struct DroppedEnds {
 struct SpanEdges {
   Clocks clocks;                     ///< of the hosts, in order of their first span
   std::vector<std::uint32_t> hosts;  ///< number in Spans::clocks -> position in `clocks`, or k_none
-  edges::EdgeList list;
+  std::vector<Edge> found;           ///< in order of their later spans
   std::vector<DroppedEnds> dropped;  ///< the most first
+  std::uint64_t without_parent = 0;  ///< of spans that another host must have called
   Counters counters;                 ///< what was left out; no zeros
 };
 

@@ -107,6 +107,12 @@ struct Place {
   }
 };
 
+/// True if an attribute says that a span waits for messages, and got those that it links to.
+bool says_polls(std::string_view key, std::string_view text) {
+  if (key != "messaging.operation" && key != "messaging.operation.type") return false;
+  return text == "receive" || text == "poll";
+}
+
 /// Some write the ids of 64 bits with zeros before them.
 std::string_view significant(std::string_view id) {
   id.remove_prefix(std::min(id.find_first_not_of('0'), id.size()));
@@ -137,7 +143,7 @@ Role role_of(std::string_view word) {
 struct Draft {
   std::string trace, id, parent, name, process;
   Role role = Role::internal;
-  bool shared = false;
+  bool shared = false, polls = false;
   Number begin, end;                                       ///< `end`: a time or a length of time
   std::vector<Number> instants;                            ///< of events inside
   std::vector<std::pair<std::string, std::string>> links;  ///< trace and span
@@ -153,7 +159,8 @@ class Reader {
   bool document(ondemand::parser& parser, simdjson::padded_string_view padded, bool& known);
 
  private:
-  bool attribute(value from, Place& place);
+  bool member(std::string_view key, value inner, bool& known);
+  bool attribute(value from, Place& place, bool* polls = nullptr);
   bool otlp(value resource_spans);
   bool otlp_span(value from);
   bool otlp_link(value from, Draft& draft);
@@ -178,7 +185,7 @@ std::uint32_t Reader::id_of(std::string_view trace, std::string_view id) {
 }
 
 void Reader::stamp(const Number& number, std::uint32_t unit, std::uint32_t clock) {
-  if (number.digits.empty() || number.value >= k_limit / unit) return;
+  if (number.digits.empty() || number.value == 0 || number.value >= k_limit / unit) return;
   stamps_.push_back({.at = static_cast<std::uint64_t>(number.digits.data() - text_.data()),
                      .size = static_cast<std::uint32_t>(number.digits.size()),
                      .clock = clock,
@@ -203,12 +210,13 @@ void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std
   const std::uint64_t begin = draft.begin.value * unit;
   const std::uint64_t end = draft.end.value * unit + (has_length ? begin : 0);
   stamp(draft.begin, unit, clock);
-  if (has_length && !draft.end.digits.empty()) {
+  if (!has_length) {
     stamp(draft.end, unit, clock);
-    stamps_.back().time = end;
+  } else if (!draft.end.digits.empty()) {
+    Number length = draft.end;
+    length.value += draft.begin.value;
+    stamp(length, unit, clock);
     stamps_.back().since = begin;
-  } else {
-    stamp(draft.end, unit, clock);
   }
   if (end < begin) {
     ++spans_.backwards;
@@ -222,6 +230,7 @@ void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std
                         .operation = spans_.operations.number(draft.name),
                         .role = draft.role,
                         .shared = draft.shared,
+                        .polls = draft.polls,
                         .begin = begin,
                         .end = end});
   for (const auto& [trace, id] : draft.links) {
@@ -232,7 +241,7 @@ void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std
 
 // ---- OTLP
 
-bool Reader::attribute(value from, Place& place) {
+bool Reader::attribute(value from, Place& place, bool* polls) {
   std::string key, text;
   const bool whole = each_member(from, [&](std::string_view name, value inner) {
     if (name == "key") return read_string(inner, key);
@@ -242,7 +251,8 @@ bool Reader::attribute(value from, Place& place) {
       return type != "stringValue" || read_string(plain, text);
     });
   });
-  std::string* const member = whole ? place.member(key) : nullptr;
+  if (polls != nullptr) *polls = *polls || says_polls(key, text);
+  std::string* const member = whole && polls == nullptr ? place.member(key) : nullptr;
   if (member != nullptr && !text.empty()) *member = text;
   return whole;
 }
@@ -300,6 +310,10 @@ bool Reader::otlp_span(value from) {
       draft.role = role_of(word);
       return true;
     }
+    if (key == "attributes") {
+      return each_element(inner,
+                          [&](value item) { return attribute(item, draft.place, &draft.polls); });
+    }
     if (key == "links") {
       return each_element(inner, [&](value link) { return otlp_link(link, draft); });
     }
@@ -324,6 +338,7 @@ bool Reader::jaeger_tag(value from, Draft& draft) {
     return name != "value" || read_string(inner, text);
   });
   if (key == "span.kind") draft.role = role_of(text);
+  draft.polls = draft.polls || says_polls(key, text);
   return whole;
 }
 
@@ -428,7 +443,11 @@ bool Reader::zipkin_span(value from) {
     if (key == "localEndpoint" || key == "tags") {
       return each_member(inner, [&](std::string_view name, value item) {
         std::string* const member = draft.place.member(name);
-        return member == nullptr || read_string(item, *member);
+        if (member != nullptr) return read_string(item, *member);
+        std::string text;
+        const bool good = read_string(item, text);
+        draft.polls = draft.polls || says_polls(name, text);
+        return good;
       });
     }
     if (key != "annotations") return true;
@@ -447,6 +466,19 @@ bool Reader::zipkin_span(value from) {
 bool Reader::zipkin(value element) {
   if (is_a(element, ondemand::json_type::object)) return zipkin_span(element);
   return each_element(element, [&](value span) { return zipkin_span(span); });
+}
+
+/// A member of a document. Other signals than spans may stand in the same files.
+bool Reader::member(std::string_view key, value inner, bool& known) {
+  const bool is_otlp = key == "resourceSpans" || key == "batches";
+  const bool is_other = key == "resourceMetrics" || key == "resourceLogs";
+  known = known || is_otlp || is_other || key == "data";
+  if (is_otlp) return otlp(inner);
+  if (key == "data") return jaeger(inner);
+  if (key != "trace" && key != "result") return true;
+  return each_member(inner, [&](std::string_view name, value wrapped) {
+    return name == key || member(name, wrapped, known);
+  });
 }
 
 bool Reader::document(ondemand::parser& parser, simdjson::padded_string_view padded, bool& known) {
@@ -470,9 +502,7 @@ bool Reader::document(ondemand::parser& parser, simdjson::padded_string_view pad
       value inner;
       if (field.unescaped_key().get(key) != simdjson::SUCCESS) return false;
       if (field.value().get(inner) != simdjson::SUCCESS) return false;
-      const bool is_otlp = key == "resourceSpans", is_jaeger = key == "data";
-      known = known || is_otlp || is_jaeger;
-      if ((is_otlp && !otlp(inner)) || (is_jaeger && !jaeger(inner))) return false;
+      if (!member(key, inner, known)) return false;
     }
   }
   return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
@@ -489,29 +519,36 @@ bool is_lines(std::string_view text) {
 
 }  // namespace
 
-Result<void> read(std::string_view text, const std::string& name, Spans& spans,
+Result<void> read(std::string& text, const std::string& name, Spans& spans,
                   std::vector<Stamp>& stamps) {
-  if (!simdjson::validate_utf8(text.data(), text.size())) {
-    return fail(ErrorKind::input, fmt::format("{}: the file is no UTF-8; was it cut off?", name));
-  }
-  const simdjson::padded_string padded(text);
-  const std::string_view copy(padded.data(), padded.size());
-  const bool lines = is_lines(copy);
-  Reader reader(copy, spans, stamps);
+  constexpr std::size_t k_room = simdjson::SIMDJSON_PADDING;
+  text.reserve(text.size() + k_room);
+  const bool lines = is_lines(text);
+  Reader reader(text, spans, stamps);
   ondemand::parser parser;
   bool any_known = false;
   const std::size_t first_stamp = stamps.size();
-  for (std::size_t at = 0, line = 1; at < copy.size() || line == 1; ++line) {
-    const std::size_t end = lines ? std::min(copy.find('\n', at), copy.size()) : copy.size();
-    const bool blank =
-        copy.substr(at, end - at).find_first_not_of(" \t\r") == std::string_view::npos;
-    const simdjson::padded_string_view part(copy.data() + at, end - at,
-                                            copy.size() - at + simdjson::SIMDJSON_PADDING);
+  for (std::size_t at = 0, line = 1; at < text.size() || line == 1; ++line) {
+    const std::size_t end = lines ? std::min(text.find('\n', at), text.size()) : text.size();
+    const std::string_view own = std::string_view(text).substr(at, end - at);
+    const bool blank = own.find_first_not_of(" \t\r") == std::string_view::npos;
+    const std::string where = lines ? fmt::format("{}:{}", name, line) : name;
+    if (own.size() >= simdjson::SIMDJSON_MAXSIZE_BYTES) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: this document has 4 GiB or more; split it", where));
+    }
+    const simdjson::padded_string_view part(own.data(), own.size(), text.capacity() - at);
+    const std::size_t whole_spans = spans.all.size(), whole_stamps = stamps.size();
     bool known = false;
     if ((!blank || !lines) && !reader.document(parser, part, known)) {
-      const std::string where = lines ? fmt::format("{}:{}", name, line) : name;
-      return fail(ErrorKind::input,
-                  fmt::format("{}: this is damaged JSON, or it was cut off", where));
+      if (!lines || end < text.size()) {
+        return fail(ErrorKind::input,
+                    fmt::format("{}: this is damaged JSON, or it was cut off", where));
+      }
+      ++spans.cut_files;
+      spans.all.resize(whole_spans);
+      stamps.resize(whole_stamps);
+      std::erase_if(spans.links, [&](const Link& link) { return link.span >= whole_spans; });
     }
     any_known = any_known || known;
     at = end + 1;

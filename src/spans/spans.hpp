@@ -24,11 +24,13 @@ struct Span {
   std::uint32_t clock = k_none;      ///< number of its host
   std::uint32_t operation = k_none;  ///< number of its name
   Role role = Role::internal;
-  bool shared = false;               ///< the server's half of a span whose client's half has its id
+  bool shared = false;  ///< the server's half of a span whose client's half has its id
+  bool polls = false;   ///< it waits for messages: they may come from later than its begin
   std::uint64_t begin = 0, end = 0;  ///< ns since 1970, begin <= end < 2^63
 };
 
-/// A span that began before another one, and nothing more is known.
+/// A span that began before another one did (or, if that one polls, ended), and nothing more is
+/// known.
 struct Link {
   std::uint32_t id = k_none;  ///< the earlier span, as Span::id
   std::size_t span = 0;       ///< the later one, position in Spans::all
@@ -53,6 +55,7 @@ struct Spans {
   bool microseconds = false;       ///< some times are whole microseconds
   std::uint64_t without_time = 0;  ///< spans left out: a time is missing, or no whole number
   std::uint64_t backwards = 0;     ///< spans left out: they end before they begin
+  std::uint64_t cut_files = 0;     ///< they end inside their last line, which is left out
   std::uint64_t without_id = 0;    ///< spans left out: they do not say which they are
 };
 
@@ -63,8 +66,11 @@ struct Spans {
 /// The clock of a span is its host: the attribute `host.name` or `k8s.node.name`, else
 /// `k8s.pod.name`, else the instance or address with its service, else the service.
 ///
-/// Errors: ErrorKind::input for what is no UTF-8, no JSON or none of these formats. One thread.
-Result<void> read(std::string_view text, const std::string& name, Spans& spans,
+/// A text of lines may end inside its last one: that is left out, and counted.
+///
+/// `text` may get room behind its end; it stays the same. Errors: ErrorKind::input for what is no
+/// JSON, none of these formats, or a document of 4 GiB or more. One thread.
+Result<void> read(std::string& text, const std::string& name, Spans& spans,
                   std::vector<Stamp>& stamps);
 
 }  // namespace entrain::spans

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "spans/recording.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/executor.hpp"
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "json/document.hpp"
+#include "json/scanner.hpp"
+#include "spans/edges.hpp"
+#include "spans/patch.hpp"
+#include "spans/spans.hpp"
+
+namespace entrain::spans {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct SourceFile {
+  fs::path path;
+  std::size_t hash = 0;  ///< of its text
+};
+
+std::size_t hash_of(const std::string& text) { return std::hash<std::string>{}(text); }
+
+/// What is told of operations one by one; the rest is only counted.
+constexpr std::size_t k_most_operations = 5;
+
+class Run : public formats::Recording {
+ public:
+  Run(std::vector<SourceFile> files, const Spans& spans, unsigned threads)
+      : files_(std::move(files)), threads_(threads) {
+    SpanEdges edges = edges_of(spans);
+    clocks = std::move(edges.clocks);
+    clocks.name = files_.front().path.parent_path().string();
+    for (const std::string& name : spans.clocks.all()) names_.number(name);
+    hosts_ = std::move(edges.hosts);
+    list = list_of(edges.found);
+    found_ = std::move(edges.found);
+    skipped = std::move(edges.counters);
+    events = 2 * spans.all.size();
+    calls = found_.size() + edges.without_parent;
+    coverage.receives = calls;
+    coverage.paired = found_.size();
+    coverage.lost = edges.without_parent;
+    tell(edges.dropped);
+  }
+
+  [[nodiscard]] Result<void> write(const fs::path& folder,
+                                   std::span<const ClockMap> maps) const override {
+    return parallel_for(threads_, files_.size(),
+                        [&](std::size_t f) { return write_file(folder, files_[f], maps); });
+  }
+
+  [[nodiscard]] bool pair_as(const Recording& original) override {
+    const auto* const other = dynamic_cast<const Run*>(&original);
+    if (other == nullptr || found_.size() != other->found_.size()) return false;
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const Edge& there = other->found_[i];
+      if (found_[i].cause != there.cause || found_[i].effect != there.effect) return false;
+      found_[i].dropped = there.dropped;
+    }
+    list = list_of(found_);
+    skipped = original.skipped;
+    warnings = original.warnings;
+    return true;
+  }
+
+ private:
+  void tell(const std::vector<DroppedEnds>& dropped);
+  [[nodiscard]] Result<void> write_file(const fs::path& folder, const SourceFile& file,
+                                        std::span<const ClockMap> maps) const;
+
+  std::vector<SourceFile> files_;
+  unsigned threads_;
+  edges::Names names_;                ///< of clocks, as Spans::clocks
+  std::vector<std::uint32_t> hosts_;  ///< their positions in `clocks`, or k_none
+  std::vector<Edge> found_;
+};
+
+void Run::tell(const std::vector<DroppedEnds>& dropped) {
+  for (const DroppedEnds& ends :
+       std::span(dropped).first(std::min(dropped.size(), k_most_operations))) {
+    warnings.push_back(fmt::format(
+        "{} of {} calls of \"{}\" end after the span of their client, which no clocks can explain "
+        "(it gave up, or did not wait): those ends are left out",
+        ends.dropped, ends.of, ends.operation));
+  }
+  if (dropped.size() > k_most_operations) {
+    warnings.push_back(fmt::format("ends of {} other operations are left out for the same reason",
+                                   dropped.size() - k_most_operations));
+  }
+  if (list.cause_clock.empty()) {
+    warnings.push_back(
+        fmt::format("no call between two hosts is in these spans ({} {}), so that "
+                    "nothing is known of their clocks",
+                    clocks.clocks.size(), clocks.clocks.size() == 1 ? "host" : "hosts"));
+  }
+}
+
+Result<void> Run::write_file(const fs::path& folder, const SourceFile& file,
+                             std::span<const ClockMap> maps) const {
+  const fs::path to = folder / file.path.filename();
+  if (std::all_of(maps.begin(), maps.end(),
+                  [](const ClockMap& map) { return map.is_identity(); })) {
+    return duplicate_file(file.path, to);
+  }
+  TRY_ASSIGN(json::Document document, json::load(file.path));
+  if (hash_of(document.text) != file.hash) {
+    return fail(ErrorKind::input,
+                fmt::format("{} has changed while it was read", file.path.string()));
+  }
+  Spans spans;
+  std::vector<Stamp> stamps;
+  TRY(read(document.text, file.path.string(), spans, stamps));
+  std::vector<ClockMap> own;
+  for (const std::string& name : spans.clocks.all()) {
+    const std::uint32_t number = names_.find(name);
+    const std::uint32_t host = number == k_none ? k_none : hosts_[number];
+    own.push_back(host == k_none ? ClockMap() : maps[host]);
+  }
+  Result<std::string> text = patched(document.text, stamps, own);
+  if (!text) {
+    return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
+  }
+  return json::save(to, *text, document.packed);
+}
+
+/// True if the members of an object that has just begun tell a format of spans.
+bool names_spans(json::Scanner& scanner) {
+  std::string_view key, value;
+  for (scanner.open('{'); scanner.next_key(key);) {
+    if (key == "resourceSpans" || key == "resourceMetrics" || key == "resourceLogs" ||
+        key == "batches" || key == "data" || key == "traceId") {
+      return true;
+    }
+    if (key == "traceEvents" || key == "ph") return false;
+    const bool wraps = (key == "trace" || key == "result") && scanner.peek() == '{';
+    if (wraps) return names_spans(scanner);
+    if (!scanner.value(value)) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool are_spans(const fs::path& file) {
+  const std::string text = json::beginning(file);
+  json::Scanner scanner(text);
+  if (scanner.peek() == '{') return names_spans(scanner);
+  if (!scanner.open('[')) return false;
+  if (!scanner.next_element()) return !scanner.failed();  // no spans at all
+  if (scanner.peek() == '[') {
+    scanner.open('[');
+    if (!scanner.next_element()) return !scanner.failed();
+  }
+  return scanner.peek() == '{' && names_spans(scanner);
+}
+
+Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files,
+                                                 unsigned threads) {
+  Spans spans;
+  std::vector<SourceFile> sources;
+  for (const fs::path& file : files) {
+    TRY_ASSIGN(json::Document document, json::load(file));
+    std::vector<Stamp> stamps;
+    TRY(read(document.text, file.string(), spans, stamps));
+    sources.push_back({.path = file, .hash = hash_of(document.text)});
+  }
+  if (spans.all.empty()) {
+    return fail(ErrorKind::input,
+                fmt::format("{} holds no span with a time; give a file that holds some",
+                            files.front().string()));
+  }
+  return std::make_unique<Run>(std::move(sources), spans, threads);
+}
+
+}  // namespace entrain::spans

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include <entrain/error.hpp>
+
+#include "formats/recording.hpp"
+
+namespace entrain::spans {
+
+/// True if a file begins as spans in OTLP JSON, Jaeger JSON or Zipkin JSON do, whatever its name
+/// is. Reads at most its first 64 KiB; plain or packed.
+bool are_spans(const std::filesystem::path& file);
+
+/// Reads files of spans, plain or packed, as one run. A clock per host, in order of their first
+/// spans. Writing reads every file again, on `threads` threads. Errors: those of json::load() and
+/// read(); ErrorKind::input for files without a span.
+Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem::path> files,
+                                                 unsigned threads);
+
+}  // namespace entrain::spans
