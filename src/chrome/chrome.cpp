@@ -74,18 +74,8 @@ class Run : public formats::Recording {
     });
   }
 
-  [[nodiscard]] bool pair_as(const Recording& original) override {
-    if (list.instances.size() != original.list.instances.size() ||
-        list.members.size() != original.list.members.size()) {
-      return false;
-    }
-    list.instances = original.list.instances;
-    calls = original.calls;
-    coverage = original.coverage;
-    unmatched = original.unmatched;
-    skipped = original.skipped;
-    return true;
-  }
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
+      const fs::path& folder) const override;
 
  private:
   Result<void> order_ranks();
@@ -218,6 +208,25 @@ Result<void> Run::write_file(const fs::path& to, const RankFile& file, const Clo
   std::sort(replacements.begin(), replacements.end(),
             [](const auto& a, const auto& b) { return a.at < b.at; });
   return json::save(to, json::patch(text, replacements), document.packed);
+}
+
+Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
+  std::vector<fs::path> paths;
+  for (const RankFile& file : files_) paths.push_back(folder / file.path.filename());
+  TRY_ASSIGN(std::unique_ptr<formats::Recording> written, read(paths, threads_));
+  if (written->events != events || written->clocks.clocks.size() != clocks.clocks.size() ||
+      written->list.instances.size() != list.instances.size() ||
+      written->list.members.size() != list.members.size()) {
+    return fail(ErrorKind::output,
+                "the corrected files pair other calls than the original; they were not kept; try "
+                "--amortize off");
+  }
+  written->list.instances = list.instances;
+  written->calls = calls;
+  written->coverage = coverage;
+  written->unmatched = unmatched;
+  written->skipped = skipped;
+  return written;
 }
 
 }  // namespace

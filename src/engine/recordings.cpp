@@ -19,6 +19,7 @@
 #include "engine/amortization.hpp"
 #include "engine/correct_options.hpp"
 #include "engine/edge_counts.hpp"
+#include "engine/fewest_moves.hpp"
 #include "engine/timeline.hpp"
 #include "json/document.hpp"
 #include "session/phase.hpp"
@@ -151,6 +152,35 @@ class Seen {
   Progress* progress_;
 };
 
+/// Aligns the clocks again, if more of them can stay as they are.
+Result<void> keep_innocent_clocks(const Run& run, const Recording& recording,
+                                  const CheckOptions& options, Seen& seen) {
+  Timeline& t = seen.timeline;
+  const bool all_free = options.presync == Presync::automatic && t.mu.ticks == MuTicks{} &&
+                        (options.reference.empty() || options.reference == "consensus");
+  if (!all_free || !t.violated || !recording.list.instances.empty()) return {};
+  TRY_ASSIGN(std::optional<FewestMoves> moves,
+             find_fewest_moves(recording.clocks, recording.edges(), t.presync.maps,
+                               with_kind(options), run.progress));
+  if (!moves) return {};
+  t.presync.clocks.reason =
+      fmt::format("{} of {} clocks stay as they are; the others are aligned to them by messages",
+                  moves->kept, t.presync.maps.size());
+  t.presync.maps = std::move(moves->maps);
+  t.presync.method = t.report.presync = "causal";
+  t.report.reason = t.presync.clocks.reason;
+  measure_shift(seen.workers(), t);
+  return {};
+}
+
+/// The timeline that a correction starts from.
+Result<std::unique_ptr<Seen>> aligned(const Run& run, const Recording& recording,
+                                      const CheckOptions& options) {
+  TRY_ASSIGN(std::unique_ptr<Seen> seen, Seen::take(run, recording, options, Purpose::correction));
+  TRY(keep_innocent_clocks(run, recording, options, *seen));
+  return seen;
+}
+
 /// Removes the violations that bent clocks leave.
 Result<std::vector<ClockMap>> amortize(const Run& run, Seen& seen, const CorrectOptions& options,
                                        CorrectReport& report) {
@@ -216,18 +246,7 @@ Result<void> verify_written(const Run& run, const Recording& before, const fs::p
                             const CorrectOptions& options, CorrectReport& report) {
   const Stopwatch watch(report.phases.verify);
   session::begin_phase(run.progress, "verify");
-  TRY_ASSIGN(std::unique_ptr<Recording> written, open_recording(folder, options.check.threads));
-  if (written == nullptr || written->events != before.events ||
-      written->clocks.clocks.size() != before.clocks.clocks.size()) {
-    return fail(ErrorKind::output,
-                "the corrected files do not hold the events of the original; "
-                "they were not kept");
-  }
-  if (!written->pair_as(before)) {
-    return fail(ErrorKind::output,
-                "the corrected files pair other calls than the original; they "
-                "were not kept; try --amortize off");
-  }
+  TRY_ASSIGN(const std::unique_ptr<Recording> written, before.read_back(folder));
   CheckOptions check = options.check;
   check.presync = Presync::none;
   TRY_ASSIGN(const std::unique_ptr<Seen> seen, Seen::take(run, *written, check, Purpose::bounds));
@@ -316,8 +335,7 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
   TRY(StagedDirectory::check(output, replace_rule(options.force)));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   CorrectReport report;
-  TRY_ASSIGN(const std::unique_ptr<Seen> seen,
-             Seen::take(run, recording, options.check, Purpose::correction));
+  TRY_ASSIGN(const std::unique_ptr<Seen> seen, aligned(run, recording, options.check));
   Timeline& t = seen->timeline;
   report.before = seen->count(recording, t.measured.maps);
   report.before.presync = t.measured.method;

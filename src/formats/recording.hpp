@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,10 +31,11 @@ class Recording {
   [[nodiscard]] virtual Result<void> write(const std::filesystem::path& folder,
                                            std::span<const ClockMap> maps) const = 0;
 
-  /// Takes over which events of `original` belong together, with the times that they have here:
-  /// other times may show other pairs, but they cannot make them. False if the files do not hold
-  /// the events that those pairs are made of.
-  [[nodiscard]] virtual bool pair_as(const Recording& original) = 0;
+  /// Reads what write() has written into a folder, with the pairs of this recording: other times
+  /// may show other pairs, but they cannot make them. Errors: those of reading; ErrorKind::output
+  /// if the files do not hold the events that those pairs are made of.
+  [[nodiscard]] virtual Result<std::unique_ptr<Recording>> read_back(
+      const std::filesystem::path& folder) const = 0;
 
   [[nodiscard]] Edges edges() const { return list.view(); }
 

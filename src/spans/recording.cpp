@@ -34,6 +34,9 @@ std::size_t hash_of(const std::string& text) { return std::hash<std::string>{}(t
 /// What is told of operations one by one; the rest is only counted.
 constexpr std::size_t k_most_operations = 5;
 
+class Run;
+Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads);
+
 class Run : public formats::Recording {
  public:
   Run(std::vector<SourceFile> files, const Spans& spans, unsigned threads)
@@ -60,19 +63,8 @@ class Run : public formats::Recording {
                         [&](std::size_t f) { return write_file(folder, files_[f], maps); });
   }
 
-  [[nodiscard]] bool pair_as(const Recording& original) override {
-    const auto* const other = dynamic_cast<const Run*>(&original);
-    if (other == nullptr || found_.size() != other->found_.size()) return false;
-    for (std::size_t i = 0; i < found_.size(); ++i) {
-      const Edge& there = other->found_[i];
-      if (found_[i].cause != there.cause || found_[i].effect != there.effect) return false;
-      found_[i].dropped = there.dropped;
-    }
-    list = list_of(found_);
-    skipped = original.skipped;
-    warnings = original.warnings;
-    return true;
-  }
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
+      const fs::path& folder) const override;
 
  private:
   void tell(const std::vector<DroppedEnds>& dropped);
@@ -134,6 +126,46 @@ Result<void> Run::write_file(const fs::path& folder, const SourceFile& file,
   return json::save(to, *text, document.packed);
 }
 
+Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
+  std::vector<fs::path> paths;
+  for (const SourceFile& file : files_) paths.push_back(folder / file.path.filename());
+  TRY_ASSIGN(std::unique_ptr<Run> written, read_run(paths, threads_));
+  const auto other = [](const Edge& a, const Edge& b) {
+    return a.cause != b.cause || a.effect != b.effect || a.is_end != b.is_end;
+  };
+  bool same = written->events == events && written->found_.size() == found_.size();
+  for (std::size_t i = 0; same && i < found_.size(); ++i) {
+    same = !other(written->found_[i], found_[i]);
+    written->found_[i].dropped = found_[i].dropped;
+  }
+  if (!same) {
+    return fail(ErrorKind::output,
+                "the corrected files do not hold the calls of the original; they were not kept; "
+                "write to another disk");
+  }
+  written->list = list_of(written->found_);
+  written->skipped = skipped;
+  written->warnings = warnings;
+  return written;
+}
+
+Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads) {
+  Spans spans;
+  std::vector<SourceFile> sources;
+  for (const fs::path& file : files) {
+    TRY_ASSIGN(json::Document document, json::load(file));
+    std::vector<Stamp> stamps;
+    TRY(read(document.text, file.string(), spans, stamps));
+    sources.push_back({.path = file, .hash = hash_of(document.text)});
+  }
+  if (spans.all.empty()) {
+    return fail(ErrorKind::input,
+                fmt::format("{} holds no span with a time; give a file that holds some",
+                            files.front().string()));
+  }
+  return std::make_unique<Run>(std::move(sources), spans, threads);
+}
+
 /// True if the members of an object that has just begun tell a format of spans.
 bool names_spans(json::Scanner& scanner) {
   std::string_view key, value;
@@ -167,20 +199,7 @@ bool are_spans(const fs::path& file) {
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files,
                                                  unsigned threads) {
-  Spans spans;
-  std::vector<SourceFile> sources;
-  for (const fs::path& file : files) {
-    TRY_ASSIGN(json::Document document, json::load(file));
-    std::vector<Stamp> stamps;
-    TRY(read(document.text, file.string(), spans, stamps));
-    sources.push_back({.path = file, .hash = hash_of(document.text)});
-  }
-  if (spans.all.empty()) {
-    return fail(ErrorKind::input,
-                fmt::format("{} holds no span with a time; give a file that holds some",
-                            files.front().string()));
-  }
-  return std::make_unique<Run>(std::move(sources), spans, threads);
+  return read_run(files, threads);
 }
 
 }  // namespace entrain::spans

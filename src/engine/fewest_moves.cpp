@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/fewest_moves.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "base/ids.hpp"
+#include "base/try.hpp"
+#include "edges/list.hpp"
+#include "engine/align.hpp"
+
+namespace entrain::engine {
+namespace {
+
+std::uint64_t middle_of(const Clock& clock) {
+  return clock.events ? clock.events->first + (clock.events->last - clock.events->first) / 2 : 0;
+}
+
+/// How far a map moves the middle of a clock's events.
+std::int64_t shift_of(const Clock& clock, const ClockMap& map) {
+  const std::uint64_t middle = middle_of(clock);
+  return map(middle) - static_cast<std::int64_t>(middle);
+}
+
+/// How much later than its effect the cause of an edge is, by maps; below 0: it is not.
+class Violation {
+ public:
+  Violation(const Edges& edges, std::span<const ClockMap> maps) : edges_(edges), maps_(maps) {}
+
+  [[nodiscard]] std::int64_t of(std::size_t i) const {
+    const std::int64_t delay = edges_.min_delay.empty() ? 0 : edges_.min_delay[i];
+    return maps_[edges_.cause_clock[i]](edges_.cause_time[i]) + delay -
+           maps_[edges_.effect_clock[i]](edges_.effect_time[i]);
+  }
+  [[nodiscard]] std::int64_t worst() const {
+    std::int64_t worst = 0;
+    for (std::size_t i = 0; i < edges_.cause_clock.size(); ++i) worst = std::max(worst, of(i));
+    return worst;
+  }
+
+ private:
+  const Edges& edges_;
+  std::span<const ClockMap> maps_;
+};
+
+/// Per clock: others that it contradicts, as all are.
+std::vector<std::set<std::uint32_t>> opponents_of(std::size_t clocks, const Edges& edges) {
+  const std::vector<ClockMap> same(clocks);
+  const Violation violation(edges, same);
+  std::vector<std::set<std::uint32_t>> opponents(clocks);
+  for (std::size_t i = 0; i < edges.cause_clock.size(); ++i) {
+    if (violation.of(i) <= 0) continue;
+    opponents[edges.cause_clock[i]].insert(edges.effect_clock[i]);
+    opponents[edges.effect_clock[i]].insert(edges.cause_clock[i]);
+  }
+  return opponents;
+}
+
+using Opponents = std::vector<std::set<std::uint32_t>>;
+
+/// Takes clocks in an order; each one stays that contradicts none of those before.
+std::vector<char> stay_in_order(const Opponents& opponents, std::span<const std::uint32_t> order) {
+  std::vector<char> stays(order.size(), 0);
+  for (const std::uint32_t c : order) {
+    stays[c] = std::none_of(opponents[c].begin(), opponents[c].end(),
+                            [&](std::uint32_t other) { return stays[other] != 0; })
+                   ? 1
+                   : 0;
+  }
+  return stays;
+}
+
+/// Takes away the clock with the most opponents, the last one in the order of several, until none
+/// has any.
+std::vector<char> stay_unopposed(Opponents opponents, std::span<const std::uint32_t> order) {
+  std::vector<char> stays(order.size(), 1);
+  const auto fewer = [&](std::uint32_t a, std::uint32_t b) {
+    return opponents[a].size() <= opponents[b].size();
+  };
+  while (true) {
+    std::uint32_t worst = order.front();
+    for (const std::uint32_t c : order) worst = fewer(worst, c) ? c : worst;
+    if (opponents[worst].empty()) return stays;
+    stays[worst] = 0;
+    for (const std::uint32_t other : opponents[worst]) opponents[other].erase(worst);
+    opponents[worst].clear();
+  }
+}
+
+/// Those that stay, as many as two simple ways find. `aligned` tells whom to suspect.
+std::vector<char> choose_staying(const Clocks& clocks, const Edges& edges,
+                                 std::span<const ClockMap> aligned) {
+  const std::size_t count = clocks.clocks.size();
+  const Opponents opponents = opponents_of(count, edges);
+  std::vector<std::int64_t> shifts;
+  for (std::size_t c = 0; c < count; ++c) shifts.push_back(shift_of(clocks.clocks[c], aligned[c]));
+  std::vector<std::int64_t> sorted = shifts;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((count - 1) / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::abs(shifts[a] - *middle) < std::abs(shifts[b] - *middle);
+  });
+  std::vector<char> near = stay_in_order(opponents, order);
+  std::vector<char> unopposed = stay_unopposed(opponents, order);
+  const auto kept = [](const std::vector<char>& stays) {
+    return std::count(stays.begin(), stays.end(), 1);
+  };
+  return kept(unopposed) > kept(near) ? unopposed : near;
+}
+
+/// All clocks that stay as one, before the others.
+struct Merged {
+  Clocks clocks;
+  edges::EdgeList list;
+  std::vector<std::uint32_t> number;  ///< of each clock among those of `clocks`
+};
+
+Merged merge(const Clocks& clocks, const Edges& edges, std::span<const char> stays) {
+  Merged merged;
+  merged.clocks.name = clocks.name;
+  merged.clocks.resolution_hz = clocks.resolution_hz;
+  merged.clocks.clocks.push_back({.name = "0", .kind = "wall"});
+  Clock& one = merged.clocks.clocks.front();
+  for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
+    const Clock& clock = clocks.clocks[c];
+    if (stays[c] == 0 || !clock.events) continue;
+    if (!one.events) one.events = clock.events;
+    one.events = StampRange{std::min(one.events->first, clock.events->first),
+                            std::max(one.events->last, clock.events->last)};
+  }
+  for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
+    merged.number.push_back(
+        stays[c] != 0 ? 0 : static_cast<std::uint32_t>(merged.clocks.clocks.size()));
+    if (stays[c] != 0) continue;
+    merged.clocks.clocks.push_back(clocks.clocks[c]);
+    merged.clocks.clocks.back().name = std::to_string(merged.number.back());
+  }
+  for (std::size_t i = 0; i < edges.cause_clock.size(); ++i) {
+    const std::uint32_t cause = merged.number[edges.cause_clock[i]];
+    const std::uint32_t effect = merged.number[edges.effect_clock[i]];
+    if (cause == effect) continue;
+    merged.list.cause_clock.push_back(cause);
+    merged.list.effect_clock.push_back(effect);
+    merged.list.cause_time.push_back(edges.cause_time[i]);
+    merged.list.effect_time.push_back(edges.effect_time[i]);
+    if (!edges.min_delay.empty()) merged.list.min_delay.push_back(edges.min_delay[i]);
+  }
+  return merged;
+}
+
+/// The map by which a clock shows the time of a reference that is itself to be mapped.
+ClockMap seen_from(const ClockMap& reference, const ClockMap& map) {
+  if (reference.is_identity()) return map;
+  std::vector<std::uint64_t> stamps;
+  for (const ClockKnot& knot : map.knots()) stamps.push_back(knot.local);
+  for (const ClockKnot& knot : reference.knots()) {
+    const std::int64_t time = static_cast<std::int64_t>(knot.local) + knot.offset;
+    const std::int64_t offset = map(knot.local) - static_cast<std::int64_t>(knot.local);
+    if (time > offset) stamps.push_back(static_cast<std::uint64_t>(time - offset));
+  }
+  std::sort(stamps.begin(), stamps.end());
+  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
+  std::vector<ClockKnot> knots;
+  for (const std::uint64_t stamp : stamps) {
+    const std::int64_t time = map(stamp);
+    const auto there = static_cast<std::uint64_t>(std::max<std::int64_t>(time, 0));
+    const std::int64_t ahead = reference(there) - static_cast<std::int64_t>(there);
+    knots.push_back({stamp, time - ahead - static_cast<std::int64_t>(stamp)});
+  }
+  return ClockMap::from_knots(std::move(knots)).value_or(map);
+}
+
+/// By how much the maps move clocks that could stay, at most.
+std::int64_t largest_move(const Clocks& clocks, std::span<const char> stays,
+                          std::span<const ClockMap> maps) {
+  std::int64_t largest = 0;
+  for (std::size_t c = 0; c < maps.size(); ++c) {
+    const auto& events = clocks.clocks[c].events;
+    if (stays[c] == 0 || !events) continue;
+    for (const std::uint64_t stamp : {events->first, middle_of(clocks.clocks[c]), events->last}) {
+      largest = std::max(largest, std::abs(maps[c](stamp) - static_cast<std::int64_t>(stamp)));
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const Edges& edges,
+                                                     std::span<const ClockMap> aligned,
+                                                     const CheckOptions& options,
+                                                     Progress* progress) {
+  const std::vector<char> stays = choose_staying(clocks, edges, aligned);
+  FewestMoves result;
+  result.kept = static_cast<std::uint64_t>(std::count(stays.begin(), stays.end(), 1));
+  const auto kept_before = static_cast<std::uint64_t>(std::count_if(
+      aligned.begin(), aligned.end(), [](const ClockMap& map) { return map.is_identity(); }));
+  if (result.kept <= kept_before) return std::nullopt;
+  const Merged merged = merge(clocks, edges, stays);
+  AlignOptions how{.check = options};
+  how.check.reference = "0";
+  how.check.bounds.wanted = false;
+  TRY_ASSIGN(AlignInput input, take_edges(merged.clocks, merged.list.view(), how, progress));
+  TRY_ASSIGN(const Alignment alignment, align(std::move(input), how, progress));
+  for (const std::uint32_t number : merged.number) {
+    result.maps.push_back(number == 0 ? ClockMap()
+                                      : seen_from(alignment.maps[0], alignment.maps[number]));
+  }
+  const std::int64_t most =
+      std::max(Violation(edges, aligned).worst(), largest_move(clocks, stays, aligned));
+  if (Violation(edges, result.maps).worst() > most) return std::nullopt;
+  return result;
+}
+
+}  // namespace entrain::engine

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <entrain/align.hpp>
+#include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
+#include <entrain/options.hpp>
+#include <entrain/progress.hpp>
+
+namespace entrain::engine {
+
+/// Clocks of which many stay as they are.
+struct FewestMoves {
+  std::vector<ClockMap> maps;  ///< as Clocks::clocks
+  std::uint64_t kept = 0;      ///< clocks whose map moves nothing
+};
+
+/// Finds clocks that violate no edge among themselves, and aligns only the others, to these: where
+/// clocks drift, an alignment of all of them moves many a little that nothing speaks against.
+/// `aligned` are the maps of such an alignment. Either clocks are taken in order of how far they
+/// move by them, from the median on, and each one stays that contradicts none of those taken
+/// before; or those that contradict most others are taken away, whichever keeps more.
+///
+/// Empty where that keeps no more clocks than `aligned` does, or where it leaves an edge violated
+/// by more than `aligned` moves a clock that can stay. Edges must be single ones; their delays
+/// count. Errors: those of align().
+Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const Edges& edges,
+                                                     std::span<const ClockMap> aligned,
+                                                     const CheckOptions& options,
+                                                     Progress* progress);
+
+}  // namespace entrain::engine
