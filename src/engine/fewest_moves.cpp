@@ -113,46 +113,6 @@ std::vector<char> choose_staying(const Clocks& clocks, const Edges& edges,
   return kept(unopposed) > kept(near) ? unopposed : near;
 }
 
-/// All clocks that stay as one, before the others.
-struct Merged {
-  Clocks clocks;
-  edges::EdgeList list;
-  std::vector<std::uint32_t> number;  ///< of each clock among those of `clocks`
-};
-
-Merged merge(const Clocks& clocks, const Edges& edges, std::span<const char> stays) {
-  Merged merged;
-  merged.clocks.name = clocks.name;
-  merged.clocks.resolution_hz = clocks.resolution_hz;
-  merged.clocks.clocks.push_back({.name = "0", .kind = "wall"});
-  Clock& one = merged.clocks.clocks.front();
-  for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
-    const Clock& clock = clocks.clocks[c];
-    if (stays[c] == 0 || !clock.events) continue;
-    if (!one.events) one.events = clock.events;
-    one.events = StampRange{std::min(one.events->first, clock.events->first),
-                            std::max(one.events->last, clock.events->last)};
-  }
-  for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
-    merged.number.push_back(
-        stays[c] != 0 ? 0 : static_cast<std::uint32_t>(merged.clocks.clocks.size()));
-    if (stays[c] != 0) continue;
-    merged.clocks.clocks.push_back(clocks.clocks[c]);
-    merged.clocks.clocks.back().name = std::to_string(merged.number.back());
-  }
-  for (std::size_t i = 0; i < edges.cause_clock.size(); ++i) {
-    const std::uint32_t cause = merged.number[edges.cause_clock[i]];
-    const std::uint32_t effect = merged.number[edges.effect_clock[i]];
-    if (cause == effect) continue;
-    merged.list.cause_clock.push_back(cause);
-    merged.list.effect_clock.push_back(effect);
-    merged.list.cause_time.push_back(edges.cause_time[i]);
-    merged.list.effect_time.push_back(edges.effect_time[i]);
-    if (!edges.min_delay.empty()) merged.list.min_delay.push_back(edges.min_delay[i]);
-  }
-  return merged;
-}
-
 /// The map by which a clock shows the time of a reference that is itself to be mapped.
 ClockMap seen_from(const ClockMap& reference, const ClockMap& map) {
   if (reference.is_identity()) return map;
@@ -174,6 +134,84 @@ ClockMap seen_from(const ClockMap& reference, const ClockMap& map) {
   }
   return ClockMap::from_knots(std::move(knots)).value_or(map);
 }
+
+/// Aligns clocks one after the other to those that have their place.
+class Placer {
+ public:
+  Placer(const Clocks& clocks, const Edges& edges, const CheckOptions& options, Progress* progress)
+      : clocks_(clocks),
+        edges_(edges),
+        options_{.check = options},
+        progress_(progress),
+        maps_(clocks.clocks.size()),
+        edges_of_(clocks.clocks.size()) {
+    options_.check.reference = k_base;
+    options_.check.bounds.wanted = false;
+    for (std::size_t i = 0; i < edges.cause_clock.size(); ++i) {
+      edges_of_[edges.cause_clock[i]].push_back(i);
+      edges_of_[edges.effect_clock[i]].push_back(i);
+    }
+  }
+
+  /// Those with the most edges to clocks in place come first.
+  Result<std::vector<ClockMap>> run(std::vector<char> placed) && {
+    std::vector<std::pair<std::size_t, std::uint32_t>> order;
+    for (std::uint32_t c = 0; c < placed.size(); ++c) {
+      if (placed[c] != 0) continue;
+      const auto known =
+          std::count_if(edges_of_[c].begin(), edges_of_[c].end(), [&](std::size_t i) {
+            return placed[edges_.cause_clock[i]] != 0 || placed[edges_.effect_clock[i]] != 0;
+          });
+      order.emplace_back(static_cast<std::size_t>(known), c);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [known, c] : order) {
+      TRY(place(c, placed));
+      placed[c] = 1;
+    }
+    return std::move(maps_);
+  }
+
+ private:
+  static constexpr const char* k_base = "in place";
+  static constexpr const char* k_own = "to be placed";
+
+  Result<void> place(std::uint32_t c, std::span<const char> placed) {
+    edges::EdgeList list;
+    for (const std::size_t i : edges_of_[c]) {
+      const std::uint32_t cause = edges_.cause_clock[i], effect = edges_.effect_clock[i];
+      const std::uint32_t other = cause == c ? effect : cause;
+      if (other == c || placed[other] == 0) continue;
+      list.cause_clock.push_back(cause == c ? 1 : 0);
+      list.effect_clock.push_back(effect == c ? 1 : 0);
+      list.cause_time.push_back(time(cause, c, edges_.cause_time[i]));
+      list.effect_time.push_back(time(effect, c, edges_.effect_time[i]));
+      if (!edges_.min_delay.empty()) list.min_delay.push_back(edges_.min_delay[i]);
+    }
+    Clocks pair{.name = clocks_.name, .resolution_hz = clocks_.resolution_hz};
+    pair.clocks = {Clock{.name = k_base, .kind = "wall", .events = clocks_.clocks[c].events},
+                   Clock{.name = k_own, .kind = "wall", .events = clocks_.clocks[c].events}};
+    TRY_ASSIGN(AlignInput input, take_edges(pair, list.view(), options_, progress_));
+    TRY_ASSIGN(const Alignment found, align(std::move(input), options_, progress_));
+    maps_[c] = seen_from(found.maps[0], found.maps[1]);
+    return {};
+  }
+
+  /// A stamp as those in place show it; of the clock to be placed, as it is.
+  [[nodiscard]] std::uint64_t time(std::uint32_t clock, std::uint32_t own,
+                                   std::uint64_t stamp) const {
+    if (clock == own) return stamp;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(maps_[clock](stamp), 0));
+  }
+
+  const Clocks& clocks_;
+  const Edges& edges_;
+  AlignOptions options_;
+  Progress* progress_;
+  std::vector<ClockMap> maps_;
+  std::vector<std::vector<std::size_t>> edges_of_;  ///< per clock
+};
 
 /// By how much the maps move clocks that could stay, at most.
 std::int64_t largest_move(const Clocks& clocks, std::span<const char> stays,
@@ -201,16 +239,7 @@ Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const
   const auto kept_before = static_cast<std::uint64_t>(std::count_if(
       aligned.begin(), aligned.end(), [](const ClockMap& map) { return map.is_identity(); }));
   if (result.kept <= kept_before) return std::nullopt;
-  const Merged merged = merge(clocks, edges, stays);
-  AlignOptions how{.check = options};
-  how.check.reference = "0";
-  how.check.bounds.wanted = false;
-  TRY_ASSIGN(AlignInput input, take_edges(merged.clocks, merged.list.view(), how, progress));
-  TRY_ASSIGN(const Alignment alignment, align(std::move(input), how, progress));
-  for (const std::uint32_t number : merged.number) {
-    result.maps.push_back(number == 0 ? ClockMap()
-                                      : seen_from(alignment.maps[0], alignment.maps[number]));
-  }
+  TRY_ASSIGN(result.maps, Placer(clocks, edges, options, progress).run(stays));
   const std::int64_t most =
       std::max(Violation(edges, aligned).worst(), largest_move(clocks, stays, aligned));
   if (Violation(edges, result.maps).worst() > most) return std::nullopt;

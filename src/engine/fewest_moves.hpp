@@ -20,11 +20,11 @@ struct FewestMoves {
   std::uint64_t kept = 0;      ///< clocks whose map moves nothing
 };
 
-/// Finds clocks that violate no edge among themselves, and aligns only the others, to these: where
-/// clocks drift, an alignment of all of them moves many a little that nothing speaks against.
-/// `aligned` are the maps of such an alignment. Either clocks are taken in order of how far they
-/// move by them, from the median on, and each one stays that contradicts none of those taken
-/// before; or those that contradict most others are taken away, whichever keeps more.
+/// Finds clocks that violate no edge among themselves, and aligns only the others, one by one, to
+/// these: where clocks drift, an alignment of all of them moves many a little that nothing speaks
+/// against. `aligned` are the maps of such an alignment. Either clocks are taken in order of how
+/// far they move by them, from the median on, and each one stays that contradicts none of those
+/// taken before; or those that contradict most others are taken away, whichever keeps more.
 ///
 /// Empty where that keeps no more clocks than `aligned` does, or where it leaves an edge violated
 /// by more than `aligned` moves a clock that can stay. Edges must be single ones; their delays
