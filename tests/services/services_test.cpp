@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The verbs on spans of services, as a user calls them.
+#include <cstdlib>
+#include <map>
+
+#include <gmock/gmock.h>
+
+#include "cli/tool.hpp"
+#include "services/generated_spans.hpp"
+#include "support/files.hpp"
+
+namespace entrain::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const fs::path k_example = fs::path(ENTRAIN_EXAMPLES_DIR) / "services" / "ascend.json";
+
+std::string text_of(const fs::path& path) {
+  const Bytes bytes = read_bytes(path);
+  return {bytes.begin(), bytes.end()};
+}
+
+fs::path put(const TempFolder& folder, const std::string& name, const std::string& text) {
+  return folder.put(name, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+/// The begins of the spans of each host, as a text of OTLP lines shows them.
+std::map<std::string, std::vector<std::int64_t>> begins_in(const std::string& text) {
+  std::map<std::string, std::vector<std::int64_t>> begins;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const Json resource = Json::parse(line)["resourceSpans"][0];
+    const std::string host = resource["resource"]["attributes"][1]["value"]["stringValue"];
+    for (const Json& span : resource["scopeSpans"][0]["spans"]) {
+      begins[host].push_back(std::stoll(span["startTimeUnixNano"].get<std::string>()));
+    }
+  }
+  return begins;
+}
+
+struct Outcome {
+  Json report;
+  std::int64_t right_moved = 0;    ///< of clocks that are right: how far, at most, ns
+  std::uint64_t right_moving = 0;  ///< such clocks
+  std::int64_t wrong_error = 0;    ///< of the others: error of a time that is left, at most, ns
+};
+
+Outcome corrected(const ServicesPlan& plan) {
+  const TempFolder folder;
+  const GeneratedSpans truth(plan);
+  const fs::path input = put(folder, "spans.jsonl", truth.otlp_lines());
+  const fs::path output = folder / "right";
+  const ChildOutcome run =
+      run_tool({"correct", "--json", "--bounds", input.string(), "-o", output.string()});
+  EXPECT_EQ(run.exit_code, 0) << run.summary();
+  Outcome outcome;
+  outcome.report = json_of(run);
+  const auto before = begins_in(text_of(input)), after = begins_in(text_of(output / "spans.jsonl"));
+  for (std::uint32_t h = 0; h < plan.hosts; ++h) {
+    const std::string host = fmt::format("host{}", h);
+    const std::vector<std::int64_t> begins = truth.begins(h);
+    const bool right = h < plan.hosts - plan.wrong;
+    std::int64_t moved = 0;
+    for (std::size_t i = 0; i < begins.size(); ++i) {
+      const std::int64_t now = after.at(host)[i];
+      moved = std::max(moved, std::abs(now - before.at(host)[i]));
+      const std::int64_t error = std::abs(now - GeneratedSpans::k_start - begins[i]);
+      if (!right) outcome.wrong_error = std::max(outcome.wrong_error, error);
+    }
+    if (!right) continue;
+    outcome.right_moved = std::max(outcome.right_moved, moved);
+    outcome.right_moving += moved > 0 ? 1 : 0;
+  }
+  return outcome;
+}
+
+TEST(Services, clocks_that_are_right_stay_whoever_gives_up_or_does_not_wait) {
+  for (const std::uint32_t hosts : {10u, 40u, 200u}) {
+    const TempFolder folder;
+    const std::string text =
+        GeneratedSpans({.hosts = hosts, .requests = 10 * hosts, .seed = hosts}).otlp_lines();
+    const fs::path input = put(folder, "spans.jsonl", text);
+    const ChildOutcome run =
+        run_tool({"correct", "--json", input.string(), "-o", (folder / "right").string()});
+    EXPECT_EQ(run.exit_code, 0) << run.summary();
+    const Json report = json_of(run);
+    EXPECT_EQ(report["before"]["violations"], 0);
+    EXPECT_GT(report["before"]["skipped"]["contradicted_ends"], hosts / 5);
+    EXPECT_EQ(text_of(folder / "right" / "spans.jsonl"), text);
+  }
+}
+
+TEST(Services, contradicted_ends_are_told_by_operation) {
+  const TempFolder folder;
+  const fs::path input = put(folder, "spans.jsonl", GeneratedSpans({}).otlp_lines());
+  const ChildOutcome run = run_tool({"check", "--json", input.string()});
+  EXPECT_EQ(run.exit_code, 0) << run.summary();
+  const Json report = json_of(run);
+  EXPECT_THAT(report["warnings"].dump(),
+              testing::AllOf(HasSubstr("calls of \\\"slow\\\" end after"),
+                             HasSubstr("calls of \\\"tell\\\" end after"),
+                             testing::Not(HasSubstr("\\\"get\\\""))));
+}
+
+TEST(Services, wrong_clocks_are_set_and_the_others_stay) {
+  for (const ServicesPlan& plan :
+       {ServicesPlan{.hosts = 10, .wrong = 2, .offset_s = 0.008, .drift_ppm = 20},
+        ServicesPlan{.hosts = 40, .wrong = 12, .offset_s = 0.008, .requests = 900, .seed = 3},
+        ServicesPlan{
+            .hosts = 40, .wrong = 16, .offset_s = 0.008, .drift_ppm = 20, .requests = 900}}) {
+    const Outcome outcome = corrected(plan);
+    EXPECT_GT(outcome.report["before"]["violations"], 100);
+    EXPECT_EQ(outcome.report["after"]["violations"], 0);
+    EXPECT_LE(outcome.right_moved, 50'000) << plan.wrong;
+    EXPECT_LE(outcome.right_moving, 1u) << plan.wrong;
+    EXPECT_LT(outcome.wrong_error, 400'000) << plan.wrong;
+  }
+}
+
+TEST(Services, a_clock_that_cuts_its_times_is_not_called_wrong) {
+  const TempFolder folder;
+  const std::string text = GeneratedSpans({.whole_ms = true}).otlp_lines();
+  const fs::path input = put(folder, "spans.jsonl", text);
+  const ChildOutcome run = run_tool({"check", "--json", input.string()});
+  EXPECT_EQ(run.exit_code, 0) << run.summary();
+  EXPECT_GT(json_of(run)["skipped"]["edges_below_the_resolution"], 10);
+}
+
+TEST(Services, a_wrong_clock_of_a_public_example_is_set) {
+  const TempFolder folder;
+  const ChildOutcome check = run_tool({"check", "--json", k_example.string()});
+  EXPECT_EQ(check.exit_code, 1) << check.summary();
+  const Json before = json_of(check);
+  EXPECT_EQ(before["checked_edges"], 4);
+  EXPECT_EQ(before["violations"], 1);
+  EXPECT_NEAR(before["edges"]["p2p"]["worst_s"].get<double>(), -9.246e-3, 1e-9);
+  const fs::path right = folder / "right";
+  const ChildOutcome run = run_tool({"correct", k_example.string(), "-o", right.string()});
+  EXPECT_EQ(run.exit_code, 0) << run.summary();
+  // Only the begins of the two spans of that host change, by the same.
+  Json spans = Json::parse(text_of(k_example)), moved = Json::parse(text_of(right / "ascend.json"));
+  ASSERT_EQ(spans.size(), moved.size());
+  std::vector<std::int64_t> shifts;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const std::int64_t shift =
+        moved[i]["timestamp"].get<std::int64_t>() - spans[i]["timestamp"].get<std::int64_t>();
+    if (shift != 0) shifts.push_back(shift);
+    moved[i]["timestamp"] = spans[i]["timestamp"];
+  }
+  EXPECT_EQ(spans, moved);
+  ASSERT_EQ(shifts.size(), 2u);
+  EXPECT_EQ(shifts[0], shifts[1]);
+  EXPECT_LE(shifts[0], -9'246);
+}
+
+TEST(Services, a_folder_of_files_is_one_run_packed_or_plain_in_any_of_the_formats) {
+  const TempFolder folder;
+  const std::string text = GeneratedSpans({.wrong = 2, .offset_s = 0.008}).otlp_lines();
+  const std::size_t half = text.find('\n', text.size() / 2) + 1;
+  fs::create_directory(folder / "in");
+  put(folder, "in/a.jsonl", text.substr(0, half));
+  put(folder, "in/b.json", text.substr(half));
+  ASSERT_EQ(std::system(("gzip " + (folder / "in/b.json").string()).c_str()), 0);
+  fs::copy_file(k_example, folder / "in/c.json");
+  const std::string in = (folder / "in").string(), out = (folder / "out").string();
+  const auto digest = digest_tree(in);
+  const ChildOutcome run = run_tool({"correct", "--json", in, "-o", out});
+  EXPECT_EQ(run.exit_code, 0) << run.summary();
+  EXPECT_EQ(json_of(run)["before"]["locations"], 13);
+  EXPECT_THAT(entries_of(out), testing::ElementsAre("a.jsonl", "b.json.gz", "c.json"));
+  EXPECT_EQ(run_tool({"check", out}).exit_code, 0);
+  EXPECT_EQ(digest_tree(in), digest);
+}
+
+TEST(Services, distorted_spans_are_set_right_again) {
+  const TempFolder folder;
+  const fs::path input = put(folder, "spans.jsonl", GeneratedSpans({}).otlp_lines());
+  const std::string skewed = (folder / "skewed").string(), right = (folder / "right").string();
+  ASSERT_EQ(run_tool({"distort", input.string(), "-o", skewed, "--offset-s", "0.01"}).exit_code, 0);
+  EXPECT_EQ(run_tool({"check", skewed}).exit_code, 1);
+  const ChildOutcome run = run_tool({"correct", "--json", "--bounds", skewed, "-o", right});
+  EXPECT_EQ(run.exit_code, 0) << run.summary();
+  EXPECT_EQ(json_of(run)["after"]["violations"], 0);
+}
+
+TEST(Services, a_file_needs_no_name_of_json) {
+  const TempFolder folder;
+  fs::copy_file(k_example, folder / "download");
+  EXPECT_EQ(run_tool({"check", (folder / "download").string()}).exit_code, 1);
+}
+
+TEST(Services, spans_of_one_host_prove_nothing_and_say_so) {
+  const TempFolder folder;
+  const fs::path input = put(folder, "spans.jsonl", GeneratedSpans({.hosts = 1}).otlp_lines());
+  const ChildOutcome run = run_tool({"check", input.string()});
+  EXPECT_EQ(run.exit_code, 3) << run.summary();
+  EXPECT_THAT(run.out, HasSubstr("no call between two hosts"));
+}
+
+/// What the tool says to a file, without its name; nothing may be written.
+std::string refusal_of(const std::string& name, const std::string& text) {
+  const TempFolder folder;
+  const fs::path input = put(folder, name, text);
+  const std::string out = (folder / "out").string();
+  const ChildOutcome run = run_tool({"correct", input.string(), "-o", out});
+  expect_refusal(run, name);
+  EXPECT_THAT(entries_of(folder.path()), testing::ElementsAre(name));
+  return run.err;
+}
+
+TEST(Services, damage_is_refused_in_a_sentence_and_nothing_is_written) {
+  const std::string text = text_of(k_example);
+  EXPECT_THAT(refusal_of("a.json", text.substr(0, text.size() / 2)), HasSubstr("cut off"));
+  EXPECT_THAT(refusal_of("a.json", text.substr(0, text.size() - 3) + "\xff]"), HasSubstr("UTF-8"));
+  EXPECT_THAT(refusal_of("a.json", text + text), HasSubstr("damaged"));
+  EXPECT_THAT(refusal_of("a.json", "[]"), HasSubstr("no span with a time"));
+  EXPECT_THAT(refusal_of("a.json", R"({"data":[],"total":0})"), HasSubstr("no span with a time"));
+  EXPECT_THAT(refusal_of("a.jsonl", "{\"resourceSpans\":[]}\n{\"resourceSpans\":\n{}\n"),
+              HasSubstr("a.jsonl:2"));
+}
+
+TEST(Services, spans_and_chrome_traces_are_no_run) {
+  const TempFolder folder;
+  fs::create_directory(folder / "in");
+  fs::copy_file(k_example, folder / "in/a.json");
+  fs::copy_file(fs::path(ENTRAIN_EXAMPLES_DIR) / "training" / "rank0.json", folder / "in/b.json");
+  expect_refusal(run_tool({"check", (folder / "in").string()}), "no files of one run");
+}
+
+TEST(Services, times_that_would_be_before_1970_are_refused) {
+  const TempFolder folder;
+  const auto spans = [](std::uint64_t begin) {
+    return fmt::format(
+        R"([{{"traceId":"1","id":"1","kind":"CLIENT","name":"x","timestamp":{},"duration":5,)"
+        R"("localEndpoint":{{"serviceName":"a"}}}},{{"traceId":"1","id":"1","shared":true,)"
+        R"("kind":"SERVER","name":"x","timestamp":900000,"duration":1,"localEndpoint":)"
+        R"({{"serviceName":"b"}},"annotations":[{{"timestamp":1,"value":"old"}}]}}])",
+        begin);
+  };
+  const fs::path input = put(folder, "a.json", spans(100));
+  const std::string out = (folder / "out").string();
+  const ChildOutcome run = run_tool({"correct", input.string(), "-o", out, "--reference", "a"});
+  expect_refusal(run, "would become negative");
+  EXPECT_FALSE(fs::exists(out));
+}
+
+TEST(Services, what_needs_an_archive_is_refused) {
+  const TempFolder folder;
+  const std::string out = (folder / "out").string();
+  expect_refusal(run_tool({"correct", k_example.string(), "-o", out, "--mode", "overlay"}),
+                 "--mode overlay needs an OTF2 archive");
+}
+
+}  // namespace
+}  // namespace entrain::test
