@@ -169,6 +169,9 @@ Result<void> keep_innocent_clocks(const Run& run, const Recording& recording,
   t.presync.maps = std::move(moves->maps);
   t.presync.method = t.report.presync = "causal";
   t.report.reason = t.presync.clocks.reason;
+  const auto still = std::find_if(t.presync.maps.begin(), t.presync.maps.end(),
+                                  [](const ClockMap& map) { return map.is_identity(); });
+  t.reference.location = static_cast<LocationIndex>(still - t.presync.maps.begin());
   measure_shift(seen.workers(), t);
   return {};
 }

@@ -121,6 +121,51 @@ TEST(Services, wrong_clocks_are_set_and_the_others_stay) {
   }
 }
 
+/// A row of --bounds-csv: at a stamp of a clock, what is to be added to it.
+struct BoundRow {
+  std::uint32_t clock = 0;
+  std::int64_t stamp = 0, offset = 0, least = 0, most = 0;
+};
+
+std::vector<BoundRow> rows_of(const std::string& csv) {
+  std::vector<BoundRow> rows;
+  std::istringstream lines(csv);
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line);) {
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+    if (cells.at(5).empty() || cells.at(6).empty()) continue;
+    rows.push_back({static_cast<std::uint32_t>(std::stoul(cells[0])), std::stoll(cells[1]),
+                    std::stoll(cells[4]), std::stoll(cells[5]), std::stoll(cells[6])});
+  }
+  return rows;
+}
+
+TEST(Services, the_truth_is_inside_the_bounds) {
+  const TempFolder folder;
+  const ServicesPlan plan{
+      .hosts = 12, .wrong = 3, .offset_s = 0.008, .drift_ppm = 20, .requests = 400, .seed = 5};
+  const GeneratedSpans truth(plan);
+  const fs::path input = put(folder, "spans.jsonl", truth.otlp_lines());
+  const std::string csv = (folder / "bounds.csv").string();
+  const ChildOutcome run = run_tool({"correct", "--json", input.string(), "-o",
+                                     (folder / "right").string(), "--bounds-csv", csv});
+  ASSERT_EQ(run.exit_code, 0) << run.summary();
+  // Bounds are against the reference, one of the clocks that stay and are right.
+  EXPECT_LT(json_of(run)["bounds"]["reference"], plan.hosts - plan.wrong);
+  std::uint64_t rows = 0;
+  for (const BoundRow& row : rows_of(text_of(csv))) {
+    std::int64_t time = row.stamp - GeneratedSpans::k_start;
+    time -= truth.ahead(row.clock, time);  // drift within a few ms is below a ns
+    const std::int64_t offset = -truth.ahead(row.clock, time);
+    EXPECT_LE(row.least, offset + 2) << row.clock << " at " << row.stamp;
+    EXPECT_GE(row.most, offset - 2) << row.clock << " at " << row.stamp;
+    ++rows;
+  }
+  EXPECT_GT(rows, 1000u);
+}
+
 TEST(Services, a_clock_that_cuts_its_times_is_not_called_wrong) {
   const TempFolder folder;
   const std::string text = GeneratedSpans({.whole_ms = true}).otlp_lines();
