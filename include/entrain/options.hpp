@@ -199,6 +199,9 @@ struct CorrectOptions {
   LinkKind link = LinkKind::automatic;
   bool force = false;  ///< replace an existing output folder
   bool verify = true;  ///< read the written archive back and check it
+  /// Of spans of services: those that move get an attribute entrain.offset_ns, what was added to
+  /// their begin, ns.
+  bool mark_offsets = false;
 };
 
 }  // namespace entrain

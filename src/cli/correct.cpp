@@ -175,6 +175,11 @@ void Correct::declare_output(OptionSet& set) {
             "but must not be written to. auto: the first of these that works; the report "
             "names it. Use it when ARCHIVE will be moved or deleted. Default: auto.")
       ->group(k_output_group);
+  set.flag("--mark-offsets", options_.mark_offsets,
+           "Only for spans of services: each span that moves gets an attribute "
+           "entrain.offset_ns, what was added to its begin, ns. Use it to see in a viewer what "
+           "was moved. Default: only times change.")
+      ->group(k_output_group);
   set.flag("--no-verify", no_verify_,
            "Do not read the new archive back to check it. The report then neither says "
            "what changed nor ends with a verdict. Use it when time is short and you run check "

@@ -422,6 +422,9 @@ Result<CorrectReport> engine::correct(const Run& run, const std::filesystem::pat
                                       const CorrectOptions& options) {
   TRY_ASSIGN(const auto recording, open_recording(archive, options.check.threads));
   if (recording) return correct_recording(run, *recording, output, options);
+  if (options.mark_offsets) {
+    return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
+  }
   TRY(engine::check_options(options));
   TRY(run.processes.agree(otf2::check_target(output, options.force)));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);

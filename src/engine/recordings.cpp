@@ -356,7 +356,8 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
   report.mode = "rewrite";
   report.output = folder.target().string();
   report.leftovers_removed = folder.leftovers_removed();
-  TRY(recording.write(folder.path(), maps));
+  TRY(options.mark_offsets ? recording.write_marked(folder.path(), maps)
+                           : recording.write(folder.path(), maps));
   if (options.verify) {
     TRY(verify_written(run, recording, folder.path(), options, report));
   }

@@ -31,6 +31,13 @@ class Recording {
   [[nodiscard]] virtual Result<void> write(const std::filesystem::path& folder,
                                            std::span<const ClockMap> maps) const = 0;
 
+  /// As write(), and each event that moves says by how much: what CorrectOptions::mark_offsets asks
+  /// for. Errors: those of write(); ErrorKind::usage for a format without attributes.
+  [[nodiscard]] virtual Result<void> write_marked(const std::filesystem::path&,
+                                                  std::span<const ClockMap>) const {
+    return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
+  }
+
   /// Reads what write() has written into a folder, with the pairs of this recording: other times
   /// may show other pairs, but they cannot make them. Errors: those of reading; ErrorKind::output
   /// if the files do not hold the events that those pairs are made of.

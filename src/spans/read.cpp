@@ -113,6 +113,8 @@ bool says_polls(std::string_view key, std::string_view text) {
   return text == "receive" || text == "poll";
 }
 
+constexpr std::string_view k_mark = "entrain.offset_ns";
+
 /// Some write the ids of 64 bits with zeros before them.
 std::string_view significant(std::string_view id) {
   id.remove_prefix(std::min(id.find_first_not_of('0'), id.size()));
@@ -148,19 +150,22 @@ struct Draft {
   std::vector<Number> instants;                            ///< of events inside
   std::vector<std::pair<std::string, std::string>> links;  ///< trace and span
   Place place;
+  Mark::Form form = Mark::Form::otlp;
+  std::string_view self, attributes;  ///< from their opening brackets on; empty: not there
+  bool marked = false;                ///< it has the attribute already, or none can be added
 };
 
 class Reader {
  public:
-  Reader(std::string_view text, Spans& spans, std::vector<Stamp>& stamps)
-      : text_(text), spans_(spans), stamps_(stamps) {}
+  Reader(std::string_view text, Spans& spans, std::vector<Stamp>& stamps, std::vector<Mark>* marks)
+      : text_(text), spans_(spans), stamps_(stamps), marks_(marks) {}
 
   /// False for damaged JSON; `known` tells if it was one of the formats.
   bool document(ondemand::parser& parser, simdjson::padded_string_view padded, bool& known);
 
  private:
   bool member(std::string_view key, value inner, bool& known);
-  bool attribute(value from, Place& place, bool* polls = nullptr);
+  bool attribute(value from, Place& place, Draft* span = nullptr);
   bool otlp(value resource_spans);
   bool otlp_span(value from);
   bool otlp_link(value from, Draft& draft);
@@ -174,11 +179,37 @@ class Reader {
   void finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock);
   void stamp(const Number& number, std::uint32_t unit, std::uint32_t clock);
   std::uint32_t id_of(std::string_view trace, std::string_view id);
+  /// Notes where the attributes of a span begin.
+  static void note_attributes(value from, ondemand::json_type type, Draft& draft);
+  void mark(const Draft& draft, std::uint64_t begin, std::uint32_t clock);
 
   std::string_view text_;
   Spans& spans_;
   std::vector<Stamp>& stamps_;
+  std::vector<Mark>* marks_;
 };
+
+void Reader::note_attributes(value from, ondemand::json_type type, Draft& draft) {
+  if (is_a(from, type)) {
+    draft.attributes = from.raw_json_token();
+  } else {
+    draft.marked = true;
+  }
+}
+
+void Reader::mark(const Draft& draft, std::uint64_t begin, std::uint32_t clock) {
+  if (marks_ == nullptr || draft.marked) return;
+  const bool in_list = !draft.attributes.empty();
+  const std::string_view& bracket = in_list ? draft.attributes : draft.self;
+  const std::size_t at = static_cast<std::size_t>(bracket.data() - text_.data()) + 1;
+  const std::size_t next = text_.find_first_not_of(" \t\r\n", at);
+  marks_->push_back({.at = at,
+                     .clock = clock,
+                     .time = begin,
+                     .form = draft.form,
+                     .in_list = in_list,
+                     .alone = next < text_.size() && (text_[next] == ']' || text_[next] == '}')});
+}
 
 std::uint32_t Reader::id_of(std::string_view trace, std::string_view id) {
   return spans_.ids.number(fmt::format("{}/{}", significant(trace), significant(id)));
@@ -237,11 +268,12 @@ void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std
     if (!significant(id).empty()) spans_.links.push_back({id_of(trace, id), position});
   }
   if (unit == k_us) spans_.microseconds = true;
+  mark(draft, begin, clock);
 }
 
 // ---- OTLP
 
-bool Reader::attribute(value from, Place& place, bool* polls) {
+bool Reader::attribute(value from, Place& place, Draft* span) {
   std::string key, text;
   const bool whole = each_member(from, [&](std::string_view name, value inner) {
     if (name == "key") return read_string(inner, key);
@@ -251,8 +283,12 @@ bool Reader::attribute(value from, Place& place, bool* polls) {
       return type != "stringValue" || read_string(plain, text);
     });
   });
-  if (polls != nullptr) *polls = *polls || says_polls(key, text);
-  std::string* const member = whole && polls == nullptr ? place.member(key) : nullptr;
+  if (span != nullptr) {
+    span->polls = span->polls || says_polls(key, text);
+    span->marked = span->marked || key == k_mark;
+    return whole;
+  }
+  std::string* const member = whole ? place.member(key) : nullptr;
   if (member != nullptr && !text.empty()) *member = text;
   return whole;
 }
@@ -261,6 +297,7 @@ bool Reader::otlp(value resource_spans) {
   return each_element(resource_spans, [&](value from) {
     Place place;
     const std::size_t first_span = spans_.all.size(), first_stamp = stamps_.size();
+    const std::size_t first_mark = marks_ == nullptr ? 0 : marks_->size();
     const bool whole = each_member(from, [&](std::string_view key, value inner) {
       if (key == "resource") {
         return each_member(inner, [&](std::string_view name, value list) {
@@ -279,6 +316,9 @@ bool Reader::otlp(value resource_spans) {
     const std::uint32_t clock = spans_.clocks.number(place.clock());
     for (std::size_t i = first_span; i < spans_.all.size(); ++i) spans_.all[i].clock = clock;
     for (std::size_t i = first_stamp; i < stamps_.size(); ++i) stamps_[i].clock = clock;
+    for (std::size_t i = first_mark; marks_ != nullptr && i < marks_->size(); ++i) {
+      (*marks_)[i].clock = clock;
+    }
     return whole;
   });
 }
@@ -293,6 +333,8 @@ bool Reader::otlp_link(value from, Draft& draft) {
 
 bool Reader::otlp_span(value from) {
   Draft draft;
+  draft.form = Mark::Form::otlp;
+  draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
     if (key == "traceId") return read_string(inner, draft.trace);
     if (key == "spanId") return read_string(inner, draft.id);
@@ -311,8 +353,8 @@ bool Reader::otlp_span(value from) {
       return true;
     }
     if (key == "attributes") {
-      return each_element(inner,
-                          [&](value item) { return attribute(item, draft.place, &draft.polls); });
+      note_attributes(inner, ondemand::json_type::array, draft);
+      return each_element(inner, [&](value item) { return attribute(item, draft.place, &draft); });
     }
     if (key == "links") {
       return each_element(inner, [&](value link) { return otlp_link(link, draft); });
@@ -339,6 +381,7 @@ bool Reader::jaeger_tag(value from, Draft& draft) {
   });
   if (key == "span.kind") draft.role = role_of(text);
   draft.polls = draft.polls || says_polls(key, text);
+  draft.marked = draft.marked || key == k_mark;
   return whole;
 }
 
@@ -360,6 +403,8 @@ bool Reader::jaeger_reference(value from, Draft& draft) {
 
 bool Reader::jaeger_span(value from) {
   Draft draft;
+  draft.form = Mark::Form::jaeger;
+  draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
     if (key == "traceID") return read_string(inner, draft.trace);
     if (key == "spanID") return read_string(inner, draft.id);
@@ -372,6 +417,7 @@ bool Reader::jaeger_span(value from) {
       return each_element(inner, [&](value item) { return jaeger_reference(item, draft); });
     }
     if (key == "tags") {
+      note_attributes(inner, ondemand::json_type::array, draft);
       return each_element(inner, [&](value item) { return jaeger_tag(item, draft); });
     }
     if (key != "logs") return true;
@@ -391,6 +437,7 @@ bool Reader::jaeger(value data) {
   return each_element(data, [&](value trace) {
     std::unordered_map<std::string, std::string> hosts;
     const std::size_t first_span = spans_.all.size(), first_stamp = stamps_.size();
+    const std::size_t first_mark = marks_ == nullptr ? 0 : marks_->size();
     const bool whole = each_member(trace, [&](std::string_view key, value inner) {
       if (key == "spans") {
         return each_element(inner, [&](value span) { return jaeger_span(span); });
@@ -414,6 +461,9 @@ bool Reader::jaeger(value data) {
     };
     for (std::size_t i = first_span; i < spans_.all.size(); ++i) resolve(spans_.all[i].clock);
     for (std::size_t i = first_stamp; i < stamps_.size(); ++i) resolve(stamps_[i].clock);
+    for (std::size_t i = first_mark; marks_ != nullptr && i < marks_->size(); ++i) {
+      resolve((*marks_)[i].clock);
+    }
     return whole;
   });
 }
@@ -422,6 +472,8 @@ bool Reader::jaeger(value data) {
 
 bool Reader::zipkin_span(value from) {
   Draft draft;
+  draft.form = Mark::Form::zipkin;
+  draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
     if (key == "traceId") return read_string(inner, draft.trace);
     if (key == "id") return read_string(inner, draft.id);
@@ -441,12 +493,14 @@ bool Reader::zipkin_span(value from) {
       return good;
     }
     if (key == "localEndpoint" || key == "tags") {
+      if (key == "tags") note_attributes(inner, ondemand::json_type::object, draft);
       return each_member(inner, [&](std::string_view name, value item) {
         std::string* const member = draft.place.member(name);
         if (member != nullptr) return read_string(item, *member);
         std::string text;
         const bool good = read_string(item, text);
         draft.polls = draft.polls || says_polls(name, text);
+        draft.marked = draft.marked || name == k_mark;
         return good;
       });
     }
@@ -520,11 +574,11 @@ bool is_lines(std::string_view text) {
 }  // namespace
 
 Result<void> read(std::string& text, const std::string& name, Spans& spans,
-                  std::vector<Stamp>& stamps) {
+                  std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
   constexpr std::size_t k_room = simdjson::SIMDJSON_PADDING;
   text.reserve(text.size() + k_room);
   const bool lines = is_lines(text);
-  Reader reader(text, spans, stamps);
+  Reader reader(text, spans, stamps, marks);
   ondemand::parser parser;
   bool any_known = false;
   const std::size_t first_stamp = stamps.size();
@@ -539,6 +593,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
     }
     const simdjson::padded_string_view part(own.data(), own.size(), text.capacity() - at);
     const std::size_t whole_spans = spans.all.size(), whole_stamps = stamps.size();
+    const std::size_t whole_marks = marks == nullptr ? 0 : marks->size();
     bool known = false;
     if ((!blank || !lines) && !reader.document(parser, part, known)) {
       if (!lines || end < text.size()) {
@@ -548,6 +603,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
       ++spans.cut_files;
       spans.all.resize(whole_spans);
       stamps.resize(whole_stamps);
+      if (marks != nullptr) marks->resize(whole_marks);
       std::erase_if(spans.links, [&](const Link& link) { return link.span >= whole_spans; });
     }
     any_known = any_known || known;
@@ -560,6 +616,10 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
   }
   std::sort(stamps.begin() + static_cast<std::ptrdiff_t>(first_stamp), stamps.end(),
             [](const Stamp& a, const Stamp& b) { return a.at < b.at; });
+  if (marks != nullptr) {
+    std::sort(marks->begin(), marks->end(),
+              [](const Mark& a, const Mark& b) { return a.at < b.at; });
+  }
   return {};
 }
 

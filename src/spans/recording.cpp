@@ -59,17 +59,26 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<void> write(const fs::path& folder,
                                    std::span<const ClockMap> maps) const override {
-    return parallel_for(threads_, files_.size(),
-                        [&](std::size_t f) { return write_file(folder, files_[f], maps); });
+    return write_files(folder, maps, false);
+  }
+  [[nodiscard]] Result<void> write_marked(const fs::path& folder,
+                                          std::span<const ClockMap> maps) const override {
+    return write_files(folder, maps, true);
   }
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
       const fs::path& folder) const override;
 
  private:
+  [[nodiscard]] Result<void> write_files(const fs::path& folder, std::span<const ClockMap> maps,
+                                         bool marked) const {
+    return parallel_for(threads_, files_.size(), [&](std::size_t f) {
+      return write_file(folder / files_[f].path.filename(), files_[f], maps, marked);
+    });
+  }
   void tell(const std::vector<DroppedEnds>& dropped);
-  [[nodiscard]] Result<void> write_file(const fs::path& folder, const SourceFile& file,
-                                        std::span<const ClockMap> maps) const;
+  [[nodiscard]] Result<void> write_file(const fs::path& to, const SourceFile& file,
+                                        std::span<const ClockMap> maps, bool marked) const;
 
   std::vector<SourceFile> files_;
   unsigned threads_;
@@ -98,9 +107,8 @@ void Run::tell(const std::vector<DroppedEnds>& dropped) {
   }
 }
 
-Result<void> Run::write_file(const fs::path& folder, const SourceFile& file,
-                             std::span<const ClockMap> maps) const {
-  const fs::path to = folder / file.path.filename();
+Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
+                             std::span<const ClockMap> maps, bool marked) const {
   if (std::all_of(maps.begin(), maps.end(),
                   [](const ClockMap& map) { return map.is_identity(); })) {
     return duplicate_file(file.path, to);
@@ -112,14 +120,15 @@ Result<void> Run::write_file(const fs::path& folder, const SourceFile& file,
   }
   Spans spans;
   std::vector<Stamp> stamps;
-  TRY(read(document.text, file.path.string(), spans, stamps));
+  std::vector<Mark> marks;
+  TRY(read(document.text, file.path.string(), spans, stamps, marked ? &marks : nullptr));
   std::vector<ClockMap> own;
   for (const std::string& name : spans.clocks.all()) {
     const std::uint32_t number = names_.find(name);
     const std::uint32_t host = number == k_none ? k_none : hosts_[number];
     own.push_back(host == k_none ? ClockMap() : maps[host]);
   }
-  Result<std::string> text = patched(document.text, stamps, own);
+  Result<std::string> text = patched(document.text, stamps, own, marks);
   if (!text) {
     return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
   }

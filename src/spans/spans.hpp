@@ -47,6 +47,19 @@ struct Stamp {
 };
 inline constexpr std::uint64_t k_no_length = ~std::uint64_t{0};
 
+/// Where an attribute can be put into a span.
+struct Mark {
+  /// How formats write attributes.
+  enum class Form : std::uint8_t { otlp, jaeger, zipkin };
+
+  std::uint64_t at = 0;          ///< byte before which to write
+  std::uint32_t clock = k_none;  ///< number of the host
+  std::uint64_t time = 0;        ///< begin of the span, ns
+  Form form = Form::otlp;
+  bool in_list = false;  ///< behind the bracket of its attributes, else behind that of the span
+  bool alone = false;    ///< nothing else stands between those brackets
+};
+
 /// The spans of any number of files, which are one run.
 struct Spans {
   std::vector<Span> all;
@@ -68,9 +81,12 @@ struct Spans {
 ///
 /// A text of lines may end inside its last one: that is left out, and counted.
 ///
+/// `marks`, if not null, gets a place for each span that is kept and has no attribute
+/// entrain.offset_ns, in the order of the text.
+///
 /// `text` may get room behind its end; it stays the same. Errors: ErrorKind::input for what is no
 /// JSON, none of these formats, or a document of 4 GiB or more. One thread.
 Result<void> read(std::string& text, const std::string& name, Spans& spans,
-                  std::vector<Stamp>& stamps);
+                  std::vector<Stamp>& stamps, std::vector<Mark>* marks = nullptr);
 
 }  // namespace entrain::spans

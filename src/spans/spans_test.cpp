@@ -226,6 +226,42 @@ TEST(SpansPatch, only_the_digits_of_times_change) {
   EXPECT_EQ(patched(k_otlp, read.stamps, maps_of(read.spans, 0)), k_otlp);
 }
 
+/// The text with marks where the clock of host b moves by 123,000 ns.
+std::string marked(std::string text) {
+  Read result;
+  std::vector<Mark> marks;
+  EXPECT_TRUE(read(text, "file", result.spans, result.stamps, &marks));
+  const auto done = patched(text, result.stamps, maps_of(result.spans, 123'000), marks);
+  EXPECT_TRUE(done);
+  const auto again = read_all(*done);  // still a text of spans
+  EXPECT_EQ(again.spans.all.size(), result.spans.all.size());
+  return *done;
+}
+
+TEST(SpansPatch, marks_stand_in_or_before_what_a_span_has) {
+  const std::string otlp =
+      R"({"resourceSpans":[{"resource":{"attributes":[{"key":"host.name",)"
+      R"("value":{"stringValue":"b"}}]},"scopeSpans":[{"spans":[{"spanId":"1",)"
+      R"("traceId":"1","startTimeUnixNano":"5000","endTimeUnixNano":"6000")";
+  const std::string mark = R"({"key":"entrain.offset_ns","value":{"intValue":"123000"}})";
+  EXPECT_THAT(marked(otlp + "}]}]}]}"), HasSubstr(R"({"attributes":[)" + mark + R"(],"spanId")"));
+  EXPECT_THAT(marked(otlp + R"(,"attributes":[ ]}]}]}]})"), HasSubstr("[" + mark + " ]"));
+  EXPECT_THAT(marked(otlp + R"(,"attributes":[{"key":"x"}]}]}]}]})"),
+              HasSubstr("[" + mark + R"(,{"key":"x"}])"));
+  EXPECT_THAT(marked(otlp + R"(,"attributes":[)" + mark + "]}]}]}]}"),
+              HasSubstr("\"attributes\":[" + mark + "]"));
+  EXPECT_EQ(marked(otlp + "}]}]}]}\n" + otlp + R"(,"attributes":[)"),
+            marked(otlp + "}]}]}]}") + "\n" + otlp + R"(,"attributes":[)");
+  const std::string zipkin = R"([{"traceId":"1","id":"1","timestamp":5,"duration":1,)"
+                             R"("localEndpoint":{"serviceName":"b"})";
+  EXPECT_THAT(marked(zipkin + "}]"), HasSubstr(R"([{"tags":{"entrain.offset_ns":"123000"},"tr)"));
+  EXPECT_THAT(marked(zipkin + R"(,"tags":{"a":"b"}}])"),
+              HasSubstr(R"({"entrain.offset_ns":"123000","a":"b"})"));
+  EXPECT_THAT(marked(R"({"data":[{"spans":[{"traceID":"1","spanID":"1","startTime":5,"duration":1,)"
+                     R"("processID":"p","tags":[]}],"processes":{"p":{"serviceName":"b"}}}]})"),
+              HasSubstr(R"("tags":[{"key":"entrain.offset_ns","type":"int64","value":123000}])"));
+}
+
 TEST(SpansPatch, microseconds_become_the_nearest_ones) {
   const std::string text =
       zipkin_of({{"1", "", "CLIENT", "a", 40, 60}, {"2", "1", "SERVER", "b", 50, 30}});

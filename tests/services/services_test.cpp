@@ -293,6 +293,32 @@ TEST(Services, times_that_would_be_before_1970_are_refused) {
   EXPECT_FALSE(fs::exists(out));
 }
 
+TEST(Services, spans_that_move_say_by_how_much_on_request) {
+  const TempFolder folder;
+  const std::string out = (folder / "out").string();
+  const ChildOutcome run = run_tool({"correct", k_example.string(), "-o", out, "--mark-offsets"});
+  EXPECT_EQ(run.exit_code, 0) << run.summary();
+  const Json before = Json::parse(text_of(k_example));
+  std::size_t marked = 0;
+  const Json after = Json::parse(text_of(folder / "out" / "ascend.json"));
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const Json tags = after[i].value("tags", Json::object());
+    const std::string mark = tags.value("entrain.offset_ns", "0");
+    const std::int64_t moved =
+        after[i]["timestamp"].get<std::int64_t>() - before[i]["timestamp"].get<std::int64_t>();
+    EXPECT_NEAR(std::stod(mark), static_cast<double>(moved) * 1000, 500);
+    marked += mark == "0" ? 0 : 1;
+  }
+  EXPECT_EQ(marked, 2u);
+  const std::string archive = example("allops-4"), other = (folder / "other").string();
+  expect_refusal(run_tool({"correct", archive, "-o", other, "--mark-offsets"}),
+                 "--mark-offsets needs spans");
+  const fs::path training = fs::path(ENTRAIN_EXAMPLES_DIR) / "training";
+  expect_refusal(run_tool({"correct", training.string(), "-o", other, "--mark-offsets"}),
+                 "--mark-offsets needs spans");
+  EXPECT_FALSE(fs::exists(other));
+}
+
 TEST(Services, what_needs_an_archive_is_refused) {
   const TempFolder folder;
   const std::string out = (folder / "out").string();
