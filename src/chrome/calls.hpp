@@ -29,6 +29,7 @@ struct Call {
   std::uint64_t size = 0;            ///< hash of what must agree between ranks; 0: not known
   std::uint64_t step = 0;            ///< of the training loop, from 1 on; 0: not known
   std::uint64_t correlation = 0;     ///< of the launch
+  std::uint32_t place = 0;           ///< among the calls of its file, in order of the text
   Operation operation = Operation::other;
   bool zero_splits = false;    ///< of an all-to-all: some ranks exchange nothing
   bool before_launch = false;  ///< it begins before the processor launched it

@@ -62,6 +62,7 @@ class Run : public formats::Recording {
 
   Result<void> prepare() {
     TRY(order_ranks());
+    matches_ = match_calls(files_);
     add_clocks();
     add_calls();
     return {};
@@ -79,12 +80,15 @@ class Run : public formats::Recording {
 
  private:
   Result<void> order_ranks();
+  /// Takes over ranks and pairs of another recording, whose calls stand at the same places.
+  Result<void> follow(const Run& original);
   void add_clocks();
   void add_calls();
   void add(const Instance& instance);
   static Result<void> write_file(const fs::path& to, const RankFile& file, const ClockMap& map);
 
   std::vector<RankFile> files_;
+  Matches matches_;
   unsigned threads_;
 };
 
@@ -145,8 +149,7 @@ void Run::add_clocks() {
 }
 
 void Run::add_calls() {
-  Matches matches = match_calls(files_);
-  for (const Instance& instance : matches.instances) add(instance);
+  for (const Instance& instance : matches_.instances) add(instance);
   std::uint64_t before_launch = 0;
   for (const RankFile& file : files_) {
     calls += file.calls.size();
@@ -156,10 +159,10 @@ void Run::add_calls() {
   const auto count = [](Counters& counters, const char* name, std::uint64_t number) {
     if (number > 0) counters.emplace_back(name, number);
   };
-  count(unmatched, "calls_alone", matches.alone);
-  count(unmatched, "calls_ambiguous", matches.ambiguous);
-  count(skipped, "calls_without_edges", matches.without_edges);
-  count(skipped, "alltoall_zero_splits", matches.zero_splits);
+  count(unmatched, "calls_alone", matches_.alone);
+  count(unmatched, "calls_ambiguous", matches_.ambiguous);
+  count(skipped, "calls_without_edges", matches_.without_edges);
+  count(skipped, "alltoall_zero_splits", matches_.zero_splits);
   count(skipped, "kernels_before_launch", before_launch);
 }
 
@@ -210,34 +213,60 @@ Result<void> Run::write_file(const fs::path& to, const RankFile& file, const Clo
   return json::save(to, json::patch(text, replacements), document.packed);
 }
 
+Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsigned threads) {
+  std::vector<RankFile> ranks(files.size());
+  TRY(parallel_for(threads, files.size(), [&](std::size_t f) -> Result<void> {
+    TRY_ASSIGN(ranks[f], read_file(files[f]));
+    return {};
+  }));
+  return ranks;
+}
+
+/// Where the call at each place of the text stands in order of begin.
+std::vector<std::uint32_t> order_of_places(const std::vector<Call>& calls) {
+  std::vector<std::uint32_t> order(calls.size());
+  for (std::uint32_t c = 0; c < calls.size(); ++c) order[calls[c].place] = c;
+  return order;
+}
+
+Result<void> Run::follow(const Run& original) {
+  matches_ = original.matches_;
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    const RankFile& before = original.files_[f];
+    RankFile& after = files_[f];
+    after.rank = before.rank;
+    if (after.events != before.events || after.calls.size() != before.calls.size()) {
+      return fail(ErrorKind::output,
+                  fmt::format("{} holds {} events and {} calls, the original {} and {}: it cannot "
+                              "be its copy; write to another disk",
+                              after.path.string(), after.events, after.calls.size(), before.events,
+                              before.calls.size()));
+    }
+    const std::vector<std::uint32_t> order = order_of_places(after.calls);
+    for (Instance& instance : matches_.instances) {
+      std::uint32_t& call = instance.call[f];
+      if (call != Instance::k_absent) call = order[before.calls[call].place];
+    }
+  }
+  return {};
+}
+
 Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
   std::vector<fs::path> paths;
   for (const RankFile& file : files_) paths.push_back(folder / file.path.filename());
-  TRY_ASSIGN(std::unique_ptr<formats::Recording> written, read(paths, threads_));
-  if (written->events != events || written->clocks.clocks.size() != clocks.clocks.size() ||
-      written->list.instances.size() != list.instances.size() ||
-      written->list.members.size() != list.members.size()) {
-    return fail(ErrorKind::output,
-                "the corrected files pair other calls than the original; they were not kept; try "
-                "--amortize off");
-  }
-  written->list.instances = list.instances;
-  written->calls = calls;
-  written->coverage = coverage;
-  written->unmatched = unmatched;
-  written->skipped = skipped;
-  return written;
+  TRY_ASSIGN(std::vector<RankFile> written, read_files(paths, threads_));
+  auto run = std::make_unique<Run>(std::move(written), threads_);
+  TRY(run->follow(*this));
+  run->add_clocks();
+  run->add_calls();
+  return run;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files,
                                                  unsigned threads) {
-  std::vector<RankFile> ranks(files.size());
-  TRY(parallel_for(threads, files.size(), [&](std::size_t f) -> Result<void> {
-    TRY_ASSIGN(ranks[f], read_file(files[f]));
-    return {};
-  }));
+  TRY_ASSIGN(std::vector<RankFile> ranks, read_files(files, threads));
   auto run = std::make_unique<Run>(std::move(ranks), threads);
   TRY(run->prepare());
   return run;

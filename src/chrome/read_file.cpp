@@ -144,7 +144,10 @@ class FileReader {
     std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
       return std::tie(a.thread, a.begin) < std::tie(b.thread, b.begin);
     });
-    for (const Kernel& kernel : kernels_) file_.calls.push_back(call_of(kernel));
+    for (const Kernel& kernel : kernels_) {
+      file_.calls.push_back(call_of(kernel));
+      file_.calls.back().place = static_cast<std::uint32_t>(file_.calls.size() - 1);
+    }
     std::stable_sort(file_.calls.begin(), file_.calls.end(), [](const Call& a, const Call& b) {
       return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
     });

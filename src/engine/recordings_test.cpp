@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include <gtest/gtest.h>
+
+#include <fmt/format.h>
 #include <entrain/entrain.hpp>
 
 #include "base/temp_folder_testing.hpp"
@@ -63,6 +65,31 @@ TEST(Recordings, skewed_clocks_are_set_within_the_spread_of_ends_and_inside_the_
     largest = std::max(largest, std::abs(error - common));
   }
   EXPECT_LT(largest, 5'000);
+}
+
+/// A file of a rank whose calls end at these times, ms.
+void put_calls(TempFolder& folder, int rank, const std::vector<int>& ends) {
+  std::vector<std::string> events;
+  for (const int end : ends) {
+    events.push_back(fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "ncclKernel_AllReduce", )"
+                                 R"("ts": {}, "dur": 10, "args": {{}}}})",
+                                 1'000'000'000'000'000 + end * 1000 - 10));
+  }
+  const std::string text = fmt::format("[{}]", fmt::join(events, ","));
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  folder.put(fmt::format("rank{}.json", rank), {bytes, text.size()});
+}
+
+TEST(Recordings, pairs_of_the_original_are_checked_where_corrected_times_show_others) {
+  TempFolder original;
+  const TempFolder folder;
+  put_calls(original, 0, {0, 40, 80, 120, 160, 200, 240});
+  put_calls(original, 1, {190, 230, 270});  // 30 late; one call earlier they were 70 late
+  const auto report = entrain::correct(original.path(), folder / "fixed", {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->before.violations, 3U);
+  EXPECT_EQ(report->judgement->verdict, Verdict::clean);
+  EXPECT_EQ(report->after.checked_edges, 6U);
 }
 
 TEST(Recordings, what_needs_an_archive_is_refused_in_a_sentence) {
