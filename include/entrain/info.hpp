@@ -13,6 +13,7 @@ namespace entrain {
 /// The contents of an archive, as `entrain info` shows them.
 struct ArchiveInfo {
   std::string archive;  ///< path of the anchor file
+  std::string format;   ///< of a trace that is no OTF2 archive; empty for one
   std::string machine, creator, description;
   std::uint64_t trace_format = 0;
   std::uint64_t locations = 0;
@@ -23,6 +24,7 @@ struct ArchiveInfo {
   std::uint64_t communication_events = 0;
   Counters communication;  ///< records per kind, e.g. {"MpiSend", 814}
   Counters collectives;    ///< ends per operation, e.g. {"MPI_Allreduce", 80}
+  Counters groups;         ///< calls per group of processes; of other formats than OTF2
   std::uint64_t resolution_hz = 0;
   std::uint64_t global_offset_ticks = 0;
   std::uint64_t length_ticks = 0;
@@ -32,8 +34,9 @@ struct ArchiveInfo {
   std::uint64_t last_ticks = 0;   ///< largest stored stamp
   std::uint64_t event_bytes = 0;  ///< size of all event files
   std::vector<std::pair<std::string, std::string>> properties;
-  Completeness completeness;  ///< what the properties say of it
-  Counters anomalies;         ///< truncated or missing files, unknown records, ...
+  Completeness completeness;       ///< what the properties say of it
+  Counters anomalies;              ///< truncated or missing files, unknown records, ...
+  std::vector<std::string> notes;  ///< what the reader had to guess, one sentence each
 };
 
 }  // namespace entrain

@@ -20,7 +20,10 @@ enum class Operation : std::uint8_t {
   reduce_scatter,
   all_to_all,
   barrier,
-  other,  ///< broadcast, reduce, send, receive, or not known: makes no edges
+  broadcast,  ///< makes no edges, as all that follow
+  reduce,
+  send_receive,  ///< point to point
+  other,         ///< not known
 };
 
 /// A collective call of a rank: a kernel on its GPU.
@@ -48,8 +51,14 @@ struct RankFile {
   bool whole_us = true;         ///< no time has decimals
   bool packed = false;
   std::uint64_t hash = 0;   ///< of the text
+  std::uint64_t bytes = 0;  ///< of the text
   std::vector<Call> calls;  ///< in order of begin
 };
+
+/// In words of MPI, e.g. "all_reduce".
+const char* name_of(Operation operation);
+/// True if no rank ends the call before all have begun it.
+bool synchronises(Operation operation);
 
 /// Reads one file. Errors: those of chrome::read().
 Result<RankFile> read_file(const std::filesystem::path& path);

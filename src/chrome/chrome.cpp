@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -31,6 +33,7 @@ Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& 
 namespace {
 
 constexpr std::uint64_t k_us = 1000;
+constexpr std::size_t k_most_label = 60;  ///< bytes of a group's name that are shown
 
 /// The first number in a file's name, as in worker3_step_12.json and rank-3.json.gz.
 std::optional<std::uint32_t> rank_of_name(const fs::path& path) {
@@ -65,11 +68,13 @@ class Run : public formats::Recording {
     matches_ = match_calls(files_);
     add_clocks();
     add_calls();
+    describe();
     return {};
   }
 
   [[nodiscard]] Result<void> write(const fs::path& folder,
                                    std::span<const ClockMap> maps) const override {
+    TRY(check_names());
     return parallel_for(threads_, files_.size(), [&](std::size_t f) {
       return write_file(folder / files_[f].path.filename(), files_[f], maps[f]);
     });
@@ -80,10 +85,13 @@ class Run : public formats::Recording {
 
  private:
   Result<void> order_ranks();
+  /// Refuses files of one name from several folders, whose copies would be one.
+  [[nodiscard]] Result<void> check_names() const;
   /// Takes over ranks and pairs of another recording, whose calls stand at the same places.
   Result<void> follow(const Run& original);
   void add_clocks();
   void add_calls();
+  void describe();
   void add(const Instance& instance);
   static Result<void> write_file(const fs::path& to, const RankFile& file, const ClockMap& map);
 
@@ -123,6 +131,18 @@ Result<void> Run::order_ranks() {
                       "together; give the files of one run",
                       a.path.string(), *a.facts.world_size, b.path.string(), *b.facts.world_size));
     }
+  }
+  return {};
+}
+
+Result<void> Run::check_names() const {
+  std::map<fs::path, const RankFile*> names;
+  for (const RankFile& file : files_) {
+    const auto [other, is_new] = names.emplace(file.path.filename(), &file);
+    if (is_new) continue;
+    return fail(ErrorKind::input, fmt::format("{} and {} have one name, so that their copies "
+                                              "cannot stand in one folder; rename one",
+                                              other->second->path.string(), file.path.string()));
   }
   return {};
 }
@@ -179,6 +199,40 @@ void Run::add(const Instance& instance) {
   }
   coverage.in_instances += one.ends;
   list.instances.push_back(one);
+}
+
+void Run::describe() {
+  constexpr std::size_t k_most_named = 8;
+  format = "Chrome JSON";
+  std::map<std::string, std::uint64_t> kinds, per_group;
+  for (const RankFile& file : files_) {
+    bytes += file.bytes;
+    for (const Call& call : file.calls) {
+      ++kinds[name_of(call.operation)];
+      ++per_group[call.group.substr(0, k_most_label)];
+    }
+  }
+  operations.assign(kinds.begin(), kinds.end());
+  groups.assign(per_group.begin(), per_group.end());
+  std::uint32_t world = 0;
+  std::set<std::uint32_t> present;
+  for (const RankFile& file : files_) {
+    world = std::max(world, file.facts.world_size.value_or(0));
+    present.insert(file.rank);
+  }
+  std::uint64_t missing = 0;
+  std::string names;
+  for (std::uint32_t rank = 0; rank < world; ++rank) {
+    if (present.count(rank) > 0) continue;
+    if (++missing <= k_most_named) names += fmt::format("{}{}", missing > 1 ? ", " : "", rank);
+  }
+  if (missing == 0) return;
+  anomalies.emplace_back("missing_ranks", missing);
+  notes.push_back(
+      fmt::format("of {} ranks of the run {} missing ({}{}): nothing is "
+                  "known of their clocks",
+                  world, missing == 1 ? "1 is" : fmt::format("{} are", missing), names,
+                  missing > k_most_named ? ", ..." : ""));
 }
 
 Result<void> Run::write_file(const fs::path& to, const RankFile& file, const ClockMap& map) {
@@ -259,6 +313,7 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
   TRY(run->follow(*this));
   run->add_clocks();
   run->add_calls();
+  run->describe();
   return run;
 }
 

@@ -109,6 +109,34 @@ TEST_F(Chrome, two_files_of_one_rank_are_refused) {
   EXPECT_NE(error().find("both of rank 3"), std::string::npos) << error();
 }
 
+TEST_F(Chrome, missing_ranks_are_told) {
+  add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 0, "world_size": 4}, )"));
+  add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 2, "world_size": 4}, )"));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_EQ(count_of((*run)->anomalies, "missing_ranks"), 2U);
+  ASSERT_EQ((*run)->notes.size(), 1U);
+  EXPECT_NE((*run)->notes.front().find("of 4 ranks of the run 2 are missing (1, 3)"),
+            std::string::npos);
+}
+
+TEST_F(Chrome, copies_of_files_of_one_name_are_refused) {
+  TempFolder others;
+  add(file_of({kernel(1000)}));
+  const std::string text = file_of({kernel(1001)}, R"("distributedInfo": {"rank": 1}, )");
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  files_.push_back(others.put("rank0.json", {bytes, text.size()}));
+  files_.front() = folder_.put("rank0.json", {bytes, text.size()});
+  const std::string first = file_of({kernel(1000)}, R"("distributedInfo": {"rank": 0}, )");
+  folder_.put("rank0.json", {reinterpret_cast<const std::uint8_t*>(first.data()), first.size()});
+  auto run = open();
+  ASSERT_TRUE(run);
+  const TempFolder out;
+  const auto written = (*run)->write(out.path(), std::vector<ClockMap>(2));
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("have one name"), std::string::npos);
+}
+
 TEST_F(Chrome, files_of_different_runs_are_refused) {
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 0, "world_size": 2}, )"));
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 1, "world_size": 4}, )"));

@@ -105,7 +105,7 @@ class Matcher {
     for (std::uint32_t f = 0; f < files_.size(); ++f) {
       for (std::uint32_t c = 0; c < files_[f].calls.size(); ++c) {
         const Call& call = files_[f].calls[c];
-        if (call.operation == Operation::other) {
+        if (!synchronises(call.operation)) {
           ++result_.without_edges;
         } else if (!call.number.empty()) {
           numbered_[call.number][f].push_back(c);

@@ -52,13 +52,19 @@ std::string plain(std::string_view text) {
 
 Operation operation_of(std::string_view name) {
   const std::string word = plain(name);
-  constexpr std::array<std::pair<std::string_view, Operation>, 6> k_words{
+  // In this order: "allreduce" and "reducescatter" hold "reduce".
+  constexpr std::array<std::pair<std::string_view, Operation>, 11> k_words{
       {{"allreduce", Operation::all_reduce},
        {"allgather", Operation::all_gather},
        {"reducescatter", Operation::reduce_scatter},
        {"alltoall", Operation::all_to_all},
        {"barrier", Operation::barrier},
-       {"allbarrier", Operation::barrier}}};
+       {"broadcast", Operation::broadcast},
+       {"bcast", Operation::broadcast},
+       {"sendrecv", Operation::send_receive},
+       {"send", Operation::send_receive},
+       {"recv", Operation::send_receive},
+       {"reduce", Operation::reduce}}};
   for (const auto& [known, operation] : k_words) {
     if (word.find(known) != std::string::npos) return operation;
   }
@@ -214,7 +220,11 @@ class FileReader {
     };
     const std::string_view collective = argument("Collective name");
     call.operation = operation_of(kernel.name);
-    if (call.operation == Operation::other) call.operation = operation_of(range_name);
+    // An all-to-all is made of kernels that send and receive.
+    if (call.operation == Operation::other || call.operation == Operation::send_receive) {
+      const Operation around = operation_of(range_name);
+      if (around != Operation::other) call.operation = around;
+    }
     if (!collective.empty()) call.operation = operation_of(collective);
     describe(call, argument, kernel);
     return call;
@@ -251,11 +261,21 @@ class FileReader {
 
 }  // namespace
 
+const char* name_of(Operation operation) {
+  constexpr std::array<const char*, 9> k_names{"all_reduce", "all_gather",   "reduce_scatter",
+                                               "all_to_all", "barrier",      "broadcast",
+                                               "reduce",     "send_receive", "unknown"};
+  return k_names.at(static_cast<std::size_t>(operation));
+}
+
+bool synchronises(Operation operation) { return operation <= Operation::barrier; }
+
 Result<RankFile> read_file(const std::filesystem::path& path) {
   RankFile file;
   file.path = path;
   TRY_ASSIGN(const json::Document document, json::load(path));
   file.packed = document.packed;
+  file.bytes = document.text.size();
   file.hash = std::hash<std::string>{}(document.text);
   FileReader reader(file);
   bool is_empty = true, has_phase = false;  // lists of spans are JSON as well

@@ -17,7 +17,7 @@ class Check : public Verb {
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
         "check",
-        "[OPTIONS] ARCHIVE",
+        "[OPTIONS] ARCHIVE...",
         "look for violations of the clock condition",
         {"Looks at every message, collective operation, thread operation and one-sided "
          "synchronisation of a trace, and reports where an effect has an earlier time than its "
@@ -71,13 +71,13 @@ class Check : public Verb {
     TRY(check_.prepare());
     const engine::Run run{
         .processes = processes(), .progress = progress, .page = report_file_.data()};
-    TRY_ASSIGN(CheckReport report, engine::check(run, archive_, check_.options));
+    TRY_ASSIGN(CheckReport report, engine::check(run, engine::paths_of(archive_), check_.options));
     TRY(check_.write_bounds(report.bounds, report.resolution_hz));
     TRY(report_file_.write(report, "check"));
     return report;
   }
 
-  std::string archive_;
+  std::vector<std::string> archive_;
   ReportFile report_file_;
   CheckArguments check_;
   CommonOptions common_;

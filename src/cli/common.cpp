@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/common.hpp"
 
+#include <fmt/core.h>
+
 #include "cli/values.hpp"
 
 namespace entrain::cli {
@@ -50,6 +52,14 @@ int exit_code_of(Verdict verdict) {
 Option* add_archive(OptionSet& set, const std::string& name, std::string& target,
                     const char* help) {
   return set.argument(name, target, help);
+}
+
+Option* add_archive(OptionSet& set, const std::string& name, std::vector<std::string>& target,
+                    const char* help) {
+  return set.arguments(name, target,
+                       fmt::format("{} Or the JSON files of a training run: their folder, or one "
+                                   "after the other.",
+                                   help));
 }
 
 void add_output(OptionSet& set, std::string& target, bool& force) {

@@ -34,6 +34,10 @@ struct CommonOptions {
 /// Adds a positional argument that names an archive.
 Option* add_archive(OptionSet& set, const std::string& name, std::string& target, const char* help);
 
+/// The same for verbs that also take the files of one run, one by one.
+Option* add_archive(OptionSet& set, const std::string& name, std::vector<std::string>& target,
+                    const char* help);
+
 /// Adds -o, --output and --force of the verbs that write an archive.
 void add_output(OptionSet& set, std::string& target, bool& force);
 

@@ -82,13 +82,15 @@ class Correct : public Verb {
     options_.check.threads = common_.own_threads();
     const engine::Run run{
         .processes = processes(), .progress = progress, .page = report_file_.data()};
-    TRY_ASSIGN(CorrectReport report, engine::correct(run, archive_, output_, options_));
+    TRY_ASSIGN(CorrectReport report,
+               engine::correct(run, engine::paths_of(archive_), output_, options_));
     TRY(check_.write_bounds(report.bounds, report.before.resolution_hz));
     TRY(report_file_.write(report, "correct"));
     return report;
   }
 
-  std::string archive_, output_;
+  std::vector<std::string> archive_;
+  std::string output_;
   CorrectOptions options_;
   bool no_verify_ = false;
   ReportFile report_file_;
@@ -99,7 +101,7 @@ class Correct : public Verb {
 const HelpText& Correct::help() const {
   static const HelpText k_help{
       "correct",
-      "[OPTIONS] ARCHIVE -o DIR",
+      "[OPTIONS] ARCHIVE... -o DIR",
       "write a corrected archive",
       {"Repairs the times of a trace in two steps. Neither step touches a trace without "
        "violations.",

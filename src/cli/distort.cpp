@@ -9,6 +9,7 @@
 
 #include "cli/common.hpp"
 #include "cli/values.hpp"
+#include "engine/verbs.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -48,7 +49,7 @@ class Distort : public Verb {
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
         "distort",
-        "[OPTIONS] ARCHIVE -o DIR",
+        "[OPTIONS] ARCHIVE... -o DIR",
         "give a trace wrong clocks, to test corrections",
         {"The opposite of correct: writes an archive in which every process has a skewed, "
          "drifting, wandering clock, together with the ClockOffset records that a tracer would "
@@ -75,14 +76,17 @@ class Distort : public Verb {
     options_.threads = common_.threads;
     return run_and_report(
         common_,
-        [&](Progress* progress) { return entrain::distort(archive_, output_, options_, progress); },
+        [&](Progress* progress) {
+          return engine::distort(engine::paths_of(archive_), output_, options_, progress);
+        },
         [](const DistortReport&) { return k_exit_fine; });
   }
 
  private:
   void declare_clocks(OptionSet& set);
 
-  std::string archive_, output_;
+  std::vector<std::string> archive_;
+  std::string output_;
   DistortOptions options_;
   CommonOptions common_;
 };

@@ -4,6 +4,7 @@
 #include <entrain/entrain.hpp>
 
 #include "cli/common.hpp"
+#include "engine/verbs.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -13,7 +14,7 @@ class Info : public Verb {
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
         "info",
-        "[OPTIONS] ARCHIVE",
+        "[OPTIONS] ARCHIVE...",
         "show the contents of an archive",
         {"Shows what an OTF2 archive holds: locations, processes and nodes, events, records of "
          "communication per kind, collective operations, the resolution of the clock, the "
@@ -34,12 +35,15 @@ class Info : public Verb {
 
   int run() override {
     return run_and_report(
-        common_, [&](Progress* progress) { return inspect(archive_, common_.threads, progress); },
+        common_,
+        [&](Progress* progress) {
+          return engine::inspect(engine::paths_of(archive_), common_.threads, progress);
+        },
         [](const ArchiveInfo&) { return k_exit_fine; });
   }
 
  private:
-  std::string archive_;
+  std::vector<std::string> archive_;
   CommonOptions common_;
 };
 

@@ -116,6 +116,14 @@ Option* OptionSet::argument(const std::string& name, std::string& target, const 
                   ->group("ARGUMENTS"));
 }
 
+Option* OptionSet::arguments(const std::string& name, std::vector<std::string>& target,
+                             const std::string& help) {
+  return own(*parser_->app.add_option(name, target, help)
+                  ->required()
+                  ->check(reject_empty)
+                  ->group("ARGUMENTS"));
+}
+
 Option* OptionSet::path(const std::string& names, std::string& target, const std::string& type,
                         const std::string& help) {
   return own(*parser_->app.add_option(names, target, help)

@@ -41,6 +41,9 @@ class OptionSet {
 
   /// A required argument without a name on the command line, such as ARCHIVE; "" is refused.
   Option* argument(const std::string& name, std::string& target, const std::string& help);
+  /// As argument(), once or more often.
+  Option* arguments(const std::string& name, std::vector<std::string>& target,
+                    const std::string& help);
   /// An option "-o,--output" that takes a path of type "DIR" or "FILE"; "" is refused. The last one
   /// counts if it is given more than once.
   Option* path(const std::string& names, std::string& target, const std::string& type,

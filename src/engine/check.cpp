@@ -20,13 +20,13 @@ namespace entrain {
 Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptions& options,
                           Progress* progress) {
   Solo solo;
-  return engine::check({.processes = solo, .progress = progress}, archive, options);
+  return engine::check({.processes = solo, .progress = progress}, {archive}, options);
 }
 
-Result<CheckReport> engine::check(const Run& run, const std::filesystem::path& archive,
-                                  const CheckOptions& options) {
-  TRY_ASSIGN(const auto recording, open_recording(archive, options.threads));
+Result<CheckReport> engine::check(const Run& run, const Paths& paths, const CheckOptions& options) {
+  TRY_ASSIGN(const auto recording, open_recording(paths, options.threads));
   if (recording) return check_recording(run, *recording, options);
+  const std::filesystem::path& archive = paths.front();
   Team& processes = run.processes;
   Progress* const progress = run.progress;
   const session::MemoryLimit limit(options.memory_limit_bytes);

@@ -414,17 +414,18 @@ Result<CorrectReport> correct(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const CorrectOptions& options,
                               Progress* progress) {
   Solo solo;
-  return engine::correct({.processes = solo, .progress = progress}, archive, output, options);
+  return engine::correct({.processes = solo, .progress = progress}, {archive}, output, options);
 }
 
-Result<CorrectReport> engine::correct(const Run& run, const std::filesystem::path& archive,
+Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
                                       const std::filesystem::path& output,
                                       const CorrectOptions& options) {
-  TRY_ASSIGN(const auto recording, open_recording(archive, options.check.threads));
+  TRY_ASSIGN(const auto recording, open_recording(paths, options.check.threads));
   if (recording) return correct_recording(run, *recording, output, options);
   if (options.mark_offsets) {
     return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
   }
+  const std::filesystem::path& archive = paths.front();
   TRY(engine::check_options(options));
   TRY(run.processes.agree(otf2::check_target(output, options.force)));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);

@@ -35,8 +35,14 @@ Result<void> check_order(const trace::Trace& trace, std::span<const ClockMap> ma
 Result<DistortReport> distort(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const DistortOptions& options,
                               Progress* progress) {
-  TRY_ASSIGN(const auto recording, engine::open_recording(archive, options.threads));
-  if (recording) return engine::distort_recording(*recording, output, options, progress);
+  return engine::distort({archive}, output, options, progress);
+}
+
+Result<DistortReport> engine::distort(const Paths& paths, const std::filesystem::path& output,
+                                      const DistortOptions& options, Progress* progress) {
+  TRY_ASSIGN(const auto recording, open_recording(paths, options.threads));
+  if (recording) return distort_recording(*recording, output, options, progress);
+  const std::filesystem::path& archive = paths.front();
   TRY(otf2::check_target(output, options.force));
   TRY_ASSIGN(const session::LoadedTrace loaded, session::load(archive, options.threads, progress));
   TRY_ASSIGN(const otf2::Archive* const original, session::otf2_archive(loaded));

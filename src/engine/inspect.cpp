@@ -8,6 +8,8 @@
 
 #include "base/file.hpp"
 #include "base/try.hpp"
+#include "engine/recordings.hpp"
+#include "engine/verbs.hpp"
 #include "session/load.hpp"
 #include "trace/operations.hpp"
 #include "trace/properties.hpp"
@@ -151,6 +153,13 @@ std::uint64_t distinct(const std::vector<std::uint32_t>& numbers) {
 
 Result<ArchiveInfo> inspect(const std::filesystem::path& path, unsigned threads,
                             Progress* progress) {
+  return engine::inspect({path}, threads, progress);
+}
+
+Result<ArchiveInfo> engine::inspect(const Paths& paths, unsigned threads, Progress* progress) {
+  TRY_ASSIGN(const auto recording, open_recording(paths, threads));
+  if (recording) return inspect_recording(*recording);
+  const std::filesystem::path& path = paths.front();
   TRY_ASSIGN(const session::LoadedTrace loaded, session::load(path, threads, progress));
   const trace::Definitions& definitions = loaded.trace.definitions;
   ArchiveInfo info;

@@ -297,9 +297,21 @@ std::vector<fs::path> recording_files(const fs::path& path) {
   return files;
 }
 
-Result<std::unique_ptr<Recording>> open_recording(const fs::path& path, unsigned threads) {
-  std::vector<fs::path> files = recording_files(path);
-  if (files.empty()) return std::unique_ptr<Recording>();
+Paths paths_of(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
+
+Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned threads) {
+  std::vector<fs::path> files;
+  for (const fs::path& path : paths) {
+    const std::vector<fs::path> own = recording_files(path);
+    if (own.empty() && paths.size() == 1) return std::unique_ptr<Recording>();
+    if (own.empty()) {
+      return useless(
+          fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz), and only such files "
+                      "are given together; give one archive",
+                      path.string()));
+    }
+    files.insert(files.end(), own.begin(), own.end());
+  }
   const auto other = std::stable_partition(files.begin(), files.end(), spans::are_spans);
   if (other != files.begin() && other != files.end()) {
     return fail(ErrorKind::input,
@@ -310,8 +322,37 @@ Result<std::unique_ptr<Recording>> open_recording(const fs::path& path, unsigned
   const bool are_spans = other == files.end();
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
              are_spans ? spans::read(files, threads) : chrome::read(files, threads));
-  recording->clocks.name = path.string();
+  recording->clocks.name =
+      paths.size() == 1 ? paths.front().string()
+                        : fmt::format("{} and {} more", paths.front().string(), paths.size() - 1);
   return recording;
+}
+
+ArchiveInfo inspect_recording(const Recording& recording) {
+  ArchiveInfo info;
+  info.archive = recording.clocks.name;
+  info.format = recording.format;
+  info.locations = info.processes = recording.clocks.clocks.size();
+  info.events = recording.events;
+  info.event_bytes = recording.bytes;
+  info.communication_events = recording.calls;
+  info.groups = recording.groups;
+  info.collectives = recording.operations;
+  info.resolution_hz = recording.clocks.resolution_hz;
+  bool any = false;
+  for (const Clock& clock : recording.clocks.clocks) {
+    info.empty_locations += clock.events ? 0 : 1;
+    if (!clock.events) continue;
+    info.first_ticks = any ? std::min(info.first_ticks, clock.events->first) : clock.events->first;
+    info.last_ticks = std::max(info.last_ticks, clock.events->last);
+    any = true;
+  }
+  info.anomalies = recording.anomalies;
+  for (const Counters* counters : {&recording.unmatched, &recording.skipped}) {
+    info.anomalies.insert(info.anomalies.end(), counters->begin(), counters->end());
+  }
+  info.notes = recording.notes;
+  return info;
 }
 
 Result<CheckReport> check_recording(const Run& run, const Recording& recording,
@@ -329,6 +370,7 @@ Result<CheckReport> check_recording(const Run& run, const Recording& recording,
   report.presync = seen->timeline.presync.method;
   set_clocks(recording, std::move(seen->timeline.presync.clocks), report);
   report.bounds = std::move(bounds);
+  for (const std::string& note : recording.notes) report.clocks.warnings.push_back(note);
   return report;
 }
 

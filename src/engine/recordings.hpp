@@ -8,6 +8,7 @@
 
 #include <entrain/distort.hpp>
 #include <entrain/error.hpp>
+#include <entrain/info.hpp>
 #include <entrain/options.hpp>
 #include <entrain/report.hpp>
 
@@ -21,10 +22,13 @@ namespace entrain::engine {
 /// order of their names. Empty: the path is to be read as an OTF2 archive.
 std::vector<std::filesystem::path> recording_files(const std::filesystem::path& path);
 
-/// A trace in another format; null if recording_files() has none for the path. Errors: those of
-/// chrome::read().
-Result<std::unique_ptr<formats::Recording>> open_recording(const std::filesystem::path& path,
-                                                           unsigned threads);
+/// A trace in another format; null if there is one path and recording_files() has none for it.
+/// Errors: those of chrome::read(); ErrorKind::usage for several paths of which one is no such
+/// file.
+Result<std::unique_ptr<formats::Recording>> open_recording(const Paths& paths, unsigned threads);
+
+/// inspect() of such a trace.
+ArchiveInfo inspect_recording(const formats::Recording& recording);
 
 /// check(), correct() and distort() of such a trace. Errors: ErrorKind::usage for options that
 /// concern archives only.

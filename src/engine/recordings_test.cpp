@@ -52,8 +52,8 @@ TEST(Recordings, skewed_clocks_are_set_within_the_spread_of_ends_and_inside_the_
   EXPECT_EQ(report->judgement->verdict, Verdict::clean);
   for (const LocationBounds& one : report->bounds->locations) EXPECT_EQ(one.outside_ticks, 0);
 
-  const auto truth = open_recording(k_example, 1);
-  const auto fixed = open_recording(folder / "fixed", 1);
+  const auto truth = open_recording({k_example}, 1);
+  const auto fixed = open_recording({folder / "fixed"}, 1);
   ASSERT_TRUE(truth && fixed);
   ASSERT_EQ((*truth)->list.members.size(), (*fixed)->list.members.size());
   // What all clocks have in common nobody can know: errors against those of the first member.
@@ -90,6 +90,44 @@ TEST(Recordings, pairs_of_the_original_are_checked_where_corrected_times_show_ot
   EXPECT_EQ(report->before.violations, 3U);
   EXPECT_EQ(report->judgement->verdict, Verdict::clean);
   EXPECT_EQ(report->after.checked_edges, 6U);
+}
+
+fs::path rank_file(int rank) { return k_example / fmt::format("rank{}.json", rank); }
+
+TEST(Recordings, files_that_are_given_one_by_one_are_one_run) {
+  Solo solo;
+  const engine::Run run{.processes = solo};
+  const auto all = check(run, {rank_file(0), rank_file(1), rank_file(2), rank_file(3)}, {});
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->checked_edges, 96U);
+  ASSERT_EQ(all->clocks.warnings.size(), 1U);
+  EXPECT_NE(all->clocks.warnings[0].find("(4, 5, 6, 7)"), std::string::npos);
+  const auto some = check(run, {rank_file(3), rank_file(1)}, {});
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->checked_edges, 16U);
+}
+
+TEST(Recordings, files_that_are_no_run_are_refused_in_a_sentence) {
+  Solo solo;
+  const engine::Run run{.processes = solo};
+  const auto twice = check(run, {rank_file(0), rank_file(0)}, {});
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.error().message.find("are both of rank 0"), std::string::npos);
+  const auto other = check(run, {rank_file(0), k_example / "LICENSE"}, {});
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().kind, ErrorKind::usage);
+  EXPECT_NE(other.error().message.find("is no file of a training run"), std::string::npos);
+}
+
+TEST(Recordings, info_tells_ranks_calls_and_groups) {
+  const auto info = inspect_recording(**open_recording({k_example}, 1));
+  EXPECT_EQ(info.locations, 4U);
+  EXPECT_EQ(info.format, "Chrome JSON");
+  EXPECT_GT(info.last_ticks, info.first_ticks);
+  EXPECT_EQ(info.event_bytes, 11'671U + 11'670U + 11'670U + 11'671U);
+  EXPECT_EQ(count_of(info.collectives, "all_to_all") + count_of(info.collectives, "all_reduce"),
+            info.communication_events);
+  EXPECT_FALSE(info.groups.empty());
 }
 
 TEST(Recordings, what_needs_an_archive_is_refused_in_a_sentence) {

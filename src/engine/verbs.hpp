@@ -2,8 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
+#include <entrain/distort.hpp>
 #include <entrain/error.hpp>
+#include <entrain/info.hpp>
 #include <entrain/options.hpp>
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
@@ -24,12 +28,22 @@ struct Run {
   page::Data* page = nullptr;
 };
 
+/// What a verb reads: the path of an archive, or those of several files that are one run.
+using Paths = std::vector<std::filesystem::path>;
+Paths paths_of(const std::vector<std::string>& names);
+
+/// entrain::inspect().
+Result<ArchiveInfo> inspect(const Paths& archive, unsigned threads, Progress* progress);
+
 /// entrain::check().
-Result<CheckReport> check(const Run& run, const std::filesystem::path& archive,
-                          const CheckOptions& options);
+Result<CheckReport> check(const Run& run, const Paths& archive, const CheckOptions& options);
+
+/// entrain::distort().
+Result<DistortReport> distort(const Paths& archive, const std::filesystem::path& output,
+                              const DistortOptions& options, Progress* progress);
 
 /// entrain::correct(). Every process reads and writes the files of its own locations only.
-Result<CorrectReport> correct(const Run& run, const std::filesystem::path& archive,
+Result<CorrectReport> correct(const Run& run, const Paths& archive,
                               const std::filesystem::path& output, const CorrectOptions& options);
 
 /// What correct() would do, without writing: `after`, `statistics` and `judgement` of the report

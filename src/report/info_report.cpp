@@ -28,6 +28,14 @@ std::string locations_text(const ArchiveInfo& info) {
   return text;
 }
 
+std::string clocks_text(const ArchiveInfo& info) {
+  std::string text =
+      format_number_of(info.locations, "rank with a clock", "ranks with a clock each");
+  if (info.empty_locations > 0)
+    text += fmt::format("; {} without events", format_count(info.empty_locations));
+  return text;
+}
+
 std::string clock_text(const ArchiveInfo& info) {
   return fmt::format("{}, one tick is {}; starts at {} ticks", format_frequency(info.resolution_hz),
                      format_duration(seconds_of(std::uint64_t{1}, info.resolution_hz)),
@@ -52,6 +60,22 @@ Table counter_table(const char* heading, const Counters& counts, const Style& st
   return table;
 }
 
+void add_times(FieldList& fields, const ArchiveInfo& info) {
+  const std::string span =
+      fmt::format("{} from first to last event",
+                  format_duration(seconds_of(span_ticks(info), info.resolution_hz)));
+  if (!info.format.empty()) {
+    fields.field("span", span);
+    return;
+  }
+  fields.field("clock", clock_text(info))
+      .field("span",
+             fmt::format("{}; {} by the definitions", span,
+                         format_duration(seconds_of(info.length_ticks, info.resolution_hz))))
+      .field("offsets", offsets_text(info));
+  add_completeness(fields, info.completeness);
+}
+
 }  // namespace
 
 std::string to_text(const ArchiveInfo& info, const Style& style) {
@@ -60,21 +84,20 @@ std::string to_text(const ArchiveInfo& info, const Style& style) {
   add_text(fields, "machine", info.machine);
   add_text(fields, "creator", info.creator);
   add_text(fields, "description", info.description);
-  fields.field("format", fmt::format("OTF2 trace format {}", info.trace_format))
-      .field("trace", locations_text(info))
+  const bool is_otf2 = info.format.empty();
+  fields
+      .field("format",
+             is_otf2 ? fmt::format("OTF2 trace format {}", info.trace_format) : info.format)
+      .field("trace", is_otf2 ? locations_text(info) : clocks_text(info))
       .field("events",
              fmt::format("{}, {} of communication; {} of event files", format_count(info.events),
-                         format_count(info.communication_events), format_bytes(info.event_bytes)))
-      .field("clock", clock_text(info))
-      .field("span",
-             fmt::format("{} from first to last event; {} by the definitions",
-                         format_duration(seconds_of(span_ticks(info), info.resolution_hz)),
-                         format_duration(seconds_of(info.length_ticks, info.resolution_hz))))
-      .field("offsets", offsets_text(info));
-  add_completeness(fields, info.completeness);
+                         format_count(info.communication_events), format_bytes(info.event_bytes)));
+  add_times(fields, info);
+  for (const std::string& note : info.notes) fields.field("note", note);
   std::string text = fields.text(style);
-  for (const auto& [heading, counts] :
-       {std::pair{"communication", &info.communication}, {"collectives", &info.collectives}}) {
+  for (const auto& [heading, counts] : {std::pair{"communication", &info.communication},
+                                        {"collectives", &info.collectives},
+                                        {"groups", &info.groups}}) {
     const Table table = counter_table(heading, *counts, style);
     if (!table.empty()) text += "\n" + table.text(style);
   }
@@ -96,6 +119,7 @@ Json to_json(const ArchiveInfo& info) {
   for (const auto& [name, value] : info.properties) properties[name] = value;
   return {{"schema", "entrain.info/1"},
           {"archive", info.archive},
+          {"format", info.format.empty() ? "OTF2" : info.format},
           {"machine", info.machine},
           {"creator", info.creator},
           {"description", info.description},
@@ -109,6 +133,7 @@ Json to_json(const ArchiveInfo& info) {
           {"communication_events", info.communication_events},
           {"communication", counters(info.communication)},
           {"collectives", counters(info.collectives)},
+          {"groups", counters(info.groups)},
           {"resolution_hz", info.resolution_hz},
           {"global_offset_ticks", info.global_offset_ticks},
           {"length_ticks", info.length_ticks},
@@ -120,7 +145,8 @@ Json to_json(const ArchiveInfo& info) {
           {"locations_with_clock_offsets", info.locations_with_clock_offsets},
           {"properties", std::move(properties)},
           {"completeness", completeness_json(info.completeness)},
-          {"anomalies", counters(info.anomalies)}};
+          {"anomalies", counters(info.anomalies)},
+          {"notes", info.notes}};
 }
 
 std::string json_text(const ArchiveInfo& info) { return dump(to_json(info)); }
