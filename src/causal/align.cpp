@@ -16,6 +16,7 @@
 #include "causal/base_line.hpp"
 #include "causal/clock_lines.hpp"
 #include "causal/consensus.hpp"
+#include "causal/find_offsets.hpp"
 
 namespace entrain::causal {
 
@@ -27,6 +28,9 @@ constexpr int k_most_rounds = 64;
 constexpr int k_rate_rounds = 2;
 /// A further round is worth it if it left less than this share of the violation.
 constexpr double k_worth_a_round = 0.7;
+constexpr int k_consensus_rounds = 8;
+/// Offsets are rounded to ticks at both clocks of an edge.
+constexpr double k_rounding = 2;
 
 /// What is known of the clocks by their present maps. Collective.
 struct Present {
@@ -166,6 +170,36 @@ Result<void> settle_rates(ConstrainedClocks& clocks) {
   return {};
 }
 
+/// Corridors of clocks that came together one by one may contradict each other by little, which a
+/// short trace explains by steep lines. Where lines are steeper than clocks run apart, and offsets
+/// alone leave no violation, the trace does not prove rates: clocks get offsets.
+/// `before`: the maps of clocks that run alike.
+Result<void> doubt_steep_lines(ConstrainedClocks& clocks, const std::vector<ClockMap>& before) {
+  const Present present(clocks);
+  const auto [least, most] = std::minmax_element(present.rates.begin(), present.rates.end());
+  if (present.rates.empty() || *most - *least <= present.known.usual_rate) return {};
+  const std::vector<ClockMap> steep = clocks.maps();
+  std::vector<std::int64_t> offsets(clocks.clocks(), 0);
+  TightestSlacks tightest;
+  clocks.set_maps(before);
+  for (int round = 0; round < k_most_rounds; ++round) {
+    TRY(clocks.check_cancelled());
+    clocks.collect(nullptr);
+    if (clocks.sum_of_squared_violations() == 0) return {};
+    keep_tightest(tightest, clocks.constraints, offsets);
+    const auto found = find_offsets(clocks.clocks(), tightest);
+    if (!found || *found == offsets) break;
+    offsets = *found;
+    std::vector<ClockLine> lines(clocks.clocks());
+    for (std::size_t c = 0; c < lines.size(); ++c) lines[c].offset = offsets[c];
+    clocks.set_maps(before);
+    if (!follow(clocks, lines)) break;
+  }
+  clocks.set_maps(steep);
+  clocks.collect(nullptr);
+  return {};
+}
+
 /// How the alignment has moved every clock. `before`: the maps that it began with.
 std::vector<Moved> moves_since(const ConstrainedClocks& clocks,
                                const std::vector<ClockMap>& before) {
@@ -192,28 +226,20 @@ std::vector<Moved> moves_since(const ConstrainedClocks& clocks,
   return moves;
 }
 
-/// The clocks that keep the times of before, and where the others go.
-Consensus find_kept(ConstrainedClocks& clocks, const std::vector<Moved>& moves) {
-  if (clocks.reference().consensus) {
-    clocks.collect_all();
-    return find_consensus(clocks.constraints, moves, (clocks.begin() + clocks.end()) / 2, {});
-  }
+/// Only the reference shows what it did before; all others move along with it.
+Consensus along_with(std::uint32_t reference, std::size_t clocks) {
   Consensus found;
-  found.reference = clocks.clock_of(clocks.reference().location);
-  found.stays.assign(moves.size(), 0);
-  found.stays[found.reference] = 1;
-  found.shift.assign(moves.size(), 0);
+  found.reference = reference;
+  found.stays.assign(clocks, 0);
+  found.stays[reference] = 1;
+  found.shift.assign(clocks, 0);
   return found;
 }
 
-/// Moves all clocks along with the reference, so that it shows what it did before; if a consensus
-/// is wanted, others do as well, as many as can. Returns a sentence about it, if there is something
-/// to say.
-std::string settle_on_reference(ConstrainedClocks& clocks, const std::vector<ClockMap>& before) {
-  const clocks::Reference& wanted = clocks.reference();
-  if (!wanted.consensus && wanted.location == k_none) return "";
-  const std::vector<Moved> moves = moves_since(clocks, before);
-  const Consensus found = find_kept(clocks, moves);
+/// Moves aligned clocks to their places. False, with all maps as before, if an offset becomes too
+/// large. `before`: the maps of clocks that stay.
+bool place(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
+           const std::vector<Moved>& moves, const Consensus& found) {
   std::vector<ClockMap> maps = clocks.maps();
   bool good = true;
   for (const std::uint32_t c : clocks.own_clocks()) {
@@ -234,8 +260,70 @@ std::string settle_on_reference(ConstrainedClocks& clocks, const std::vector<Clo
     good = good && moved;
     if (moved) clocks.set_map(maps, c, *moved);
   }
-  if (clocks.team().any(!good)) return "";
+  if (clocks.team().any(!good)) return false;
   clocks.set_maps(std::move(maps));
+  return true;
+}
+
+/// A constraint between clocks at their places, as one of them by aligned times.
+ClockConstraint as_aligned(ClockConstraint one, const std::vector<Moved>& moves,
+                           const Consensus& found) {
+  const auto aligned = [&](std::uint32_t c, std::int64_t time) {
+    const bool stays = found.stays[c] != 0;
+    const Moved& line = moves[stays ? c : found.reference];
+    const double shift = stays ? 0 : found.shift[c];
+    // The time there differs from the aligned one by little, which the rate makes less.
+    const auto near = time - std::llround(line.at(time) + shift);
+    return time - std::llround(line.at(near) + shift);
+  };
+  const std::int64_t from = aligned(one.from, one.from_time);
+  const std::int64_t to = aligned(one.to, one.to_time);
+  one.slack += (to - one.to_time) - (from - one.from_time);
+  one.from_time = from;
+  one.to_time = to;
+  return one;
+}
+
+/// Places clocks by a consensus. The constraints of collectives are those of the latest and the
+/// earliest clock only: clocks that go elsewhere show others, which count from then on. If a few
+/// rounds do not end in places that violate nothing more, all move along with the reference.
+Consensus place_by_consensus(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
+                             const std::vector<Moved>& moves) {
+  const std::vector<ClockMap> aligned = clocks.maps();
+  clocks.collect_all();
+  const double allowed = clocks.worst_violation() + k_rounding;
+  std::vector<ClockConstraint> seen = clocks.constraints;
+  const std::int64_t middle = (clocks.begin() + clocks.end()) / 2;
+  Consensus found;
+  for (int round = 0; round < k_consensus_rounds; ++round) {
+    found = find_consensus(seen, moves, middle, {});
+    if (!place(clocks, before, moves, found)) break;
+    clocks.collect_all();
+    if (clocks.worst_violation() <= allowed) return found;
+    for (const ClockConstraint& one : clocks.constraints) {
+      seen.push_back(as_aligned(one, moves, found));
+    }
+    clocks.set_maps(aligned);
+  }
+  found = along_with(found.reference, moves.size());
+  place(clocks, before, moves, found);
+  return found;
+}
+
+/// Moves all clocks along with the reference, so that it shows what it did before; if a consensus
+/// is wanted, others do as well, as many as can. Returns a sentence about it, if there is something
+/// to say.
+std::string settle_on_reference(ConstrainedClocks& clocks, const std::vector<ClockMap>& before) {
+  const clocks::Reference& wanted = clocks.reference();
+  if (!wanted.consensus && wanted.location == k_none) return "";
+  const std::vector<Moved> moves = moves_since(clocks, before);
+  Consensus found;
+  if (wanted.consensus) {
+    found = place_by_consensus(clocks, before, moves);
+  } else {
+    found = along_with(clocks.clock_of(wanted.location), moves.size());
+    place(clocks, before, moves, found);
+  }
   clocks.collect(nullptr);
   if (!wanted.consensus) return "";
   const auto stay = std::count(found.stays.begin(), found.stays.end(), 1);
@@ -251,6 +339,7 @@ Result<std::string> align_unmeasured(ConstrainedClocks& clocks) {
   for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
   TRY(refine(clocks, groups));
   TRY(settle_rates(clocks));
+  TRY(doubt_steep_lines(clocks, before));
   const std::string consensus = settle_on_reference(clocks, before);
   for (std::uint32_t c = 0; c < group_of.size(); ++c) clocks.component_of[c] = groups.find(c);
   std::set<std::uint32_t> groups_seen;

@@ -153,7 +153,8 @@ void settle_rate(Corridor& corridor, const KnownClocks& known) {
     return top - bottom;
   };
   // The room is concave in the rate: what fits is one range around the widest.
-  const double fastest = std::max(known.usual_rate, k_fastest[1]);
+  // The lines so far may be far too steep: the usual rate must be within reach.
+  const double fastest = std::max(std::abs(corridor.usual_rate) + known.usual_rate, k_fastest[1]);
   const double widest = middle_line(corridor, fastest).rate;
   const auto last_with_room = [&](double outside) {
     double inside = widest;

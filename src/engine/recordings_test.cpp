@@ -2,6 +2,8 @@
 #include "engine/recordings.hpp"
 
 #include <cstdlib>
+#include <map>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -65,6 +67,34 @@ TEST(Recordings, skewed_clocks_are_set_within_the_spread_of_ends_and_inside_the_
     largest = std::max(largest, std::abs(error - common));
   }
   EXPECT_LT(largest, 5'000);
+}
+
+/// A run of 20 ms proves no rates. Wall clocks are within 500 ppm: 10 us.
+TEST(Recordings, clocks_are_not_turned_by_more_than_their_kind_does) {
+  for (const std::uint64_t seed : {1U, 10U, 15U, 21U}) {
+    const TempFolder folder;
+    DistortOptions how = skewed();
+    how.seed = seed;
+    ASSERT_TRUE(entrain::distort(k_example, folder / "skewed", how));
+    CorrectOptions options;
+    options.check.presync = Presync::causal;
+    options.amortize = false;
+    const auto report = entrain::correct(folder / "skewed", folder / "fixed", options);
+    ASSERT_TRUE(report) << seed << report.error().message;
+    EXPECT_EQ(report->judgement->verdict, Verdict::clean) << seed;
+    const auto before = open_recording({folder / "skewed"}, 1);
+    const auto after = open_recording({folder / "fixed"}, 1);
+    ASSERT_TRUE(before && after);
+    std::map<std::uint32_t, std::set<std::int64_t>> shifts;  // per clock
+    for (std::size_t i = 0; i < (*before)->members.size(); ++i) {
+      const InstanceMember& member = (*before)->members[i];
+      shifts[member.clock].insert(
+          static_cast<std::int64_t>((*after)->members[i].time - member.time));
+    }
+    for (const auto& [clock, own] : shifts) {
+      EXPECT_LT(*own.rbegin() - *own.begin(), 10'100) << seed << ' ' << clock;
+    }
+  }
 }
 
 /// A file of a rank whose calls end at these times, ms.

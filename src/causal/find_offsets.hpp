@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "causal/constraint.hpp"
+
+namespace entrain::causal {
+
+/// The tightest slack from one clock to another at any time, ticks.
+using TightestSlacks = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
+
+/// Adds constraints between clocks that were moved by these offsets already, as those of clocks
+/// that were not.
+void keep_tightest(TightestSlacks& tightest, std::span<const ClockConstraint> constraints,
+                   std::span<const std::int64_t> moved);
+
+/// What to add to the times of each clock so that nothing is violated, with a single offset per
+/// clock: the middle between moving clocks later only and moving them earlier only. Empty if no
+/// offsets do. Deterministic; O(clocks * pairs), mostly less.
+///
+/// Example: from clock 0 to 1 the slack is -10 and back it is 30: clock 1 is moved by 10 at the
+/// least and by 30 at the most. Moving later adds 10 to clock 1, moving earlier takes 10 from clock
+/// 0; the result is -5 and 5.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> find_offsets(std::size_t clocks,
+                                                                    const TightestSlacks& tightest);
+
+}  // namespace entrain::causal

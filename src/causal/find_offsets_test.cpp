@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/find_offsets.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace entrain::causal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Optional;
+
+TEST(FindOffsets, are_in_the_middle_of_later_and_earlier) {
+  EXPECT_THAT(find_offsets(2, {{{0, 1}, -10}, {{1, 0}, 30}}), Optional(ElementsAre(-5, 5)));
+  EXPECT_THAT(find_offsets(2, {{{0, 1}, -9}, {{1, 0}, 9}}), Optional(ElementsAre(-5, 4)));
+}
+
+TEST(FindOffsets, keep_every_slack_along_chains) {
+  EXPECT_THAT(find_offsets(3, {{{0, 1}, -10}, {{1, 2}, -10}, {{2, 0}, 21}}),
+              Optional(ElementsAre(-10, 0, 10)));
+}
+
+TEST(FindOffsets, are_none_if_a_circle_contradicts_itself) {
+  EXPECT_EQ(find_offsets(2, {{{0, 1}, -10}, {{1, 0}, 9}}), std::nullopt);
+  EXPECT_EQ(find_offsets(2, {{{0, 1}, std::numeric_limits<std::int64_t>::min() / 2}}),
+            std::nullopt);
+}
+
+TEST(FindOffsets, slacks_are_those_of_clocks_before_they_moved) {
+  TightestSlacks tightest{{{0, 1}, 5}};
+  const std::vector<ClockConstraint> constraints{{.from = 0, .to = 1, .slack = 7},
+                                                 {.from = 1, .to = 0, .slack = 2}};
+  keep_tightest(tightest, constraints, std::vector<std::int64_t>{-1, 3});
+  EXPECT_THAT(tightest,
+              ElementsAre(std::pair(std::pair(0U, 1U), 3), std::pair(std::pair(1U, 0U), 6)));
+}
+
+}  // namespace
+}  // namespace entrain::causal
