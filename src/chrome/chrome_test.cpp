@@ -82,6 +82,16 @@ TEST_F(Chrome, windows_of_equal_calls_far_apart_are_not_paired) {
   EXPECT_TRUE((*run)->list.instances.empty());
 }
 
+/// A loop of 30 ms: the end of the first window looks like the begin of the second, 30 ms later.
+TEST_F(Chrome, windows_one_after_the_other_are_not_paired) {
+  add_calls({1000, 3000, 8000, 20000, 31000, 33000, 38000, 50000});
+  add_calls({61000, 63000, 68000, 80000, 91000, 93000, 98000, 110000});
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 8U);
+}
+
 TEST_F(Chrome, numbers_of_calls_decide) {
   const auto call = [](double end, int number) {
     return kernel(end, fmt::format(R"(, "Comms Id": "c", "Seq": {})", number));

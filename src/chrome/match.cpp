@@ -26,6 +26,15 @@ bool alike(const Call& a, const Call& b) {
   return a.operation == b.operation && !differ(a.size, b.size) && !differ(a.step, b.step);
 }
 
+/// True if too few calls fall into the time of the other file, so that none need have partners: the
+/// ranks were recorded one after the other, unless their clocks are wrong.
+bool may_be_apart(const RankFile& file, const Sequence& sequence, const RankFile& other) {
+  const auto inside = std::count_if(sequence.begin(), sequence.end(), [&](std::uint32_t c) {
+    return file.calls[c].begin >= other.first && file.calls[c].end <= other.last;
+  });
+  return inside < k_least_overlap;
+}
+
 /// How the k-th call of one sequence lies to call k + shift of another one.
 struct Shift {
   std::int64_t shift = 0;
@@ -47,6 +56,17 @@ class Aligner {
       if (const auto offset = fits(shift)) found.push_back({shift, *offset});
     }
     return found;
+  }
+
+  /// The tail of one sequence looks like the head of another one of the same loop: that is no
+  /// evidence where the clocks, as they are, say that neither saw the other.
+  [[nodiscard]] bool is_doubtful(const Shift& shift) const {
+    const auto n = static_cast<std::int64_t>(sequence_.size());
+    const auto m = static_cast<std::int64_t>(others_.size());
+    const std::int64_t overlap =
+        std::min(n, m - shift.shift) - std::max<std::int64_t>(0, -shift.shift);
+    return overlap < std::min(n, m) &&
+           (may_be_apart(file_, sequence_, other_) || may_be_apart(other_, others_, file_));
   }
 
  private:
@@ -167,9 +187,10 @@ class Matcher {
     for (std::size_t k = 0; k < others.size(); ++k) instances[k].call[other] = others[k];
     for (const auto& [f, own] : sequences) {
       if (f == other) continue;
-      const auto candidates = Aligner(files_[f], own, files_[other], others).candidates();
+      const Aligner aligner(files_[f], own, files_[other], others);
+      const auto candidates = aligner.candidates();
       const auto shift = decide(candidates);
-      if (!shift) {
+      if (!shift || aligner.is_doubtful(*shift)) {
         (candidates.empty() ? result_.alone : result_.ambiguous) += own.size();
         continue;
       }
