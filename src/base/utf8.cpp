@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/utf8.hpp"
 
+#include <cstdint>
+#include <cstring>
+
 namespace entrain {
 
 std::size_t utf8_sequence(std::string_view text) {
@@ -18,13 +21,29 @@ std::size_t utf8_sequence(std::string_view text) {
   return length;
 }
 
+namespace {
+
+/// How many bytes of plain ASCII the text begins with, in words of eight.
+std::size_t ascii_words(std::string_view text) {
+  constexpr std::uint64_t k_high_bits = 0x8080808080808080;
+  std::size_t at = 0;
+  for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & k_high_bits) != 0) break;
+  }
+  return at;
+}
+
+}  // namespace
+
 bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
+  while (true) {
+    text.remove_prefix(ascii_words(text));
+    if (text.empty()) return true;
     const std::size_t length = utf8_sequence(text);
     if (length == 0) return false;
     text.remove_prefix(length);
   }
-  return true;
 }
 
 }  // namespace entrain

@@ -17,5 +17,14 @@ TEST(Utf8, is_told_from_other_bytes) {
     EXPECT_FALSE(is_utf8(bad));
 }
 
+TEST(Utf8, is_looked_at_everywhere_in_long_texts) {
+  const std::string plain(20, 'a');
+  EXPECT_TRUE(is_utf8(plain));
+  for (std::size_t at = 0; at <= plain.size(); ++at) {
+    EXPECT_FALSE(is_utf8(plain.substr(0, at) + "\xFF" + plain.substr(at))) << at;
+    EXPECT_TRUE(is_utf8(plain.substr(0, at) + "\xC3\xBC" + plain.substr(at))) << at;
+  }
+}
+
 }  // namespace
 }  // namespace entrain

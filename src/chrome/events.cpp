@@ -27,13 +27,23 @@ std::optional<Integer> parse_integer(std::string_view text) {
 }
 
 void take(std::string_view key, std::string_view value, EventText& event) {
-  if (key == "ph") event.phase = without_quotes(value);
-  if (key == "cat") event.category = without_quotes(value);
-  if (key == "name") event.name = without_quotes(value);
-  if (key == "tid") event.thread = value;
-  if (key == "ts") event.time = value;
-  if (key == "dur") event.duration = value;
-  if (key == "args") event.arguments = value;
+  switch (key.size()) {  // a few comparisons per member, not seven
+    case 2:
+      if (key == "ph") event.phase = without_quotes(value);
+      if (key == "ts") event.time = value;
+      break;
+    case 3:
+      if (key == "cat") event.category = without_quotes(value);
+      if (key == "tid") event.thread = value;
+      if (key == "dur") event.duration = value;
+      break;
+    case 4:
+      if (key == "name") event.name = without_quotes(value);
+      if (key == "args") event.arguments = value;
+      break;
+    default:
+      break;
+  }
 }
 
 Result<void> read_events(json::Scanner& scanner,

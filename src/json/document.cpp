@@ -100,14 +100,19 @@ bool is_document_name(const std::filesystem::path& path) {
 }
 
 Result<Document> load(const std::filesystem::path& path) {
-  TRY_ASSIGN(std::vector<std::uint8_t> bytes, read_file(path, k_most_text));
+  TRY_ASSIGN(const File file, File::open_for_reading(path, k_most_text));
+  TRY_ASSIGN(const std::uint64_t size, file.size());
   Document document;
-  document.packed = bytes.size() >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
+  document.text.reserve(std::min(size, k_most_text) + k_room);
+  document.text.resize(std::min(size, k_most_text));  // it may have grown
+  const std::span<std::uint8_t> bytes(reinterpret_cast<std::uint8_t*>(document.text.data()),
+                                      document.text.size());
+  TRY_ASSIGN(const std::size_t read, file.read_at(0, bytes));
+  document.packed = read >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
   if (document.packed) {
-    TRY_ASSIGN(document.text, unpack(path, bytes));
+    TRY_ASSIGN(document.text, unpack(path, bytes.first(read)));
   } else {
-    document.text.reserve(bytes.size() + k_room);
-    document.text.assign(bytes.begin(), bytes.end());
+    document.text.resize(read);
   }
   if (!is_utf8(document.text)) {
     return fail(ErrorKind::input,
