@@ -172,6 +172,16 @@ TEST(Recordings, what_needs_an_archive_is_refused_in_a_sentence) {
   EXPECT_FALSE(fs::exists(folder / "x"));
 }
 
+TEST(Recordings, verbs_that_read_archives_only_name_those_that_do_not) {
+  for (const fs::path& path : {k_example, rank_file(0)}) {
+    const auto report = entrain::compare(path, path, std::nullopt, {});
+    ASSERT_FALSE(report);
+    EXPECT_NE(report.error().message.find("is JSON, and this verb reads OTF2 archives only"),
+              std::string::npos)
+        << report.error().message;
+  }
+}
+
 TEST(Recordings, a_folder_with_other_files_is_never_replaced) {
   TempFolder folder;
   folder.put("notes.txt", {});
