@@ -60,8 +60,8 @@ void replace(std::string_view text, std::string_view piece, std::int64_t before,
 
 class Run : public formats::Recording {
  public:
-  explicit Run(std::vector<RankFile> files, unsigned threads)
-      : files_(std::move(files)), threads_(threads) {}
+  explicit Run(std::vector<RankFile> ranks, unsigned threads)
+      : files_(std::move(ranks)), threads_(threads) {}
 
   Result<void> prepare() {
     TRY(order_ranks());
@@ -74,7 +74,6 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<void> write(const fs::path& folder,
                                    std::span<const ClockMap> maps) const override {
-    TRY(check_names());
     return parallel_for(threads_, files_.size(), [&](std::size_t f) {
       return write_file(folder / files_[f].path.filename(), files_[f], maps[f]);
     });
@@ -85,8 +84,6 @@ class Run : public formats::Recording {
 
  private:
   Result<void> order_ranks();
-  /// Refuses files of one name from several folders, whose copies would be one.
-  [[nodiscard]] Result<void> check_names() const;
   /// Takes over ranks and pairs of another recording, whose calls stand at the same places.
   Result<void> follow(const Run& original);
   void add_clocks();
@@ -131,18 +128,6 @@ Result<void> Run::order_ranks() {
                       "together; give the files of one run",
                       a.path.string(), *a.facts.world_size, b.path.string(), *b.facts.world_size));
     }
-  }
-  return {};
-}
-
-Result<void> Run::check_names() const {
-  std::map<fs::path, const RankFile*> names;
-  for (const RankFile& file : files_) {
-    const auto [other, is_new] = names.emplace(file.path.filename(), &file);
-    if (is_new) continue;
-    return fail(ErrorKind::input, fmt::format("{} and {} have one name, so that their copies "
-                                              "cannot stand in one folder; rename one",
-                                              other->second->path.string(), file.path.string()));
   }
   return {};
 }
@@ -207,6 +192,7 @@ void Run::describe() {
   std::map<std::string, std::uint64_t> kinds, per_group;
   for (const RankFile& file : files_) {
     bytes += file.bytes;
+    files.push_back(file.path);
     for (const Call& call : file.calls) {
       ++kinds[name_of(call.operation)];
       ++per_group[call.group.substr(0, k_most_label)];

@@ -88,7 +88,7 @@ TEST_F(Chrome, windows_one_after_the_other_are_not_paired) {
   add_calls({61000, 63000, 68000, 80000, 91000, 93000, 98000, 110000});
   auto run = open();
   ASSERT_TRUE(run);
-  EXPECT_TRUE((*run)->instances.empty());
+  EXPECT_TRUE((*run)->list.instances.empty());
   EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 8U);
 }
 
@@ -128,23 +128,6 @@ TEST_F(Chrome, missing_ranks_are_told) {
   ASSERT_EQ((*run)->notes.size(), 1U);
   EXPECT_NE((*run)->notes.front().find("of 4 ranks of the run 2 are missing (1, 3)"),
             std::string::npos);
-}
-
-TEST_F(Chrome, copies_of_files_of_one_name_are_refused) {
-  TempFolder others;
-  add(file_of({kernel(1000)}));
-  const std::string text = file_of({kernel(1001)}, R"("distributedInfo": {"rank": 1}, )");
-  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  files_.push_back(others.put("rank0.json", {bytes, text.size()}));
-  files_.front() = folder_.put("rank0.json", {bytes, text.size()});
-  const std::string first = file_of({kernel(1000)}, R"("distributedInfo": {"rank": 0}, )");
-  folder_.put("rank0.json", {reinterpret_cast<const std::uint8_t*>(first.data()), first.size()});
-  auto run = open();
-  ASSERT_TRUE(run);
-  const TempFolder out;
-  const auto written = (*run)->write(out.path(), std::vector<ClockMap>(2));
-  ASSERT_FALSE(written);
-  EXPECT_NE(written.error().message.find("have one name"), std::string::npos);
 }
 
 TEST_F(Chrome, files_of_different_runs_are_refused) {

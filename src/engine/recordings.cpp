@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 #include <fmt/core.h>
@@ -267,6 +268,19 @@ Result<void> verify_written(const Run& run, const Recording& before, const fs::p
   return {};
 }
 
+/// Refuses files of one name from several folders, whose copies would be one.
+Result<void> check_names(const Recording& recording) {
+  std::map<fs::path, const fs::path*> names;
+  for (const fs::path& file : recording.files) {
+    const auto [other, is_new] = names.emplace(file.filename(), &file);
+    if (is_new) continue;
+    return fail(ErrorKind::input, fmt::format("{} and {} have one name, so that their copies "
+                                              "cannot stand in one folder; rename one",
+                                              other->second->string(), file.string()));
+  }
+  return {};
+}
+
 /// Refuses maps under which the events of a clock would change their order.
 Result<void> check_order(const Recording& recording, std::span<const ClockMap> maps) {
   for (std::size_t c = 0; c < maps.size(); ++c) {
@@ -377,6 +391,7 @@ Result<CheckReport> check_recording(const Run& run, const Recording& recording,
 Result<CorrectReport> correct_recording(const Run& run, const Recording& recording,
                                         const fs::path& output, const CorrectOptions& options) {
   TRY(check_use(run, options));
+  TRY(check_names(recording));
   TRY(StagedDirectory::check(output, replace_rule(options.force)));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   CorrectReport report;
@@ -411,6 +426,7 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
 
 Result<DistortReport> distort_recording(const Recording& recording, const fs::path& output,
                                         const DistortOptions& options, Progress* progress) {
+  TRY(check_names(recording));
   TRY(StagedDirectory::check(output, replace_rule(options.force)));
   CheckOptions check;
   check.threads = options.threads;

@@ -86,10 +86,10 @@ TEST(Recordings, clocks_are_not_turned_by_more_than_their_kind_does) {
     const auto after = open_recording({folder / "fixed"}, 1);
     ASSERT_TRUE(before && after);
     std::map<std::uint32_t, std::set<std::int64_t>> shifts;  // per clock
-    for (std::size_t i = 0; i < (*before)->members.size(); ++i) {
-      const InstanceMember& member = (*before)->members[i];
+    for (std::size_t i = 0; i < (*before)->list.members.size(); ++i) {
+      const InstanceMember& member = (*before)->list.members[i];
       shifts[member.clock].insert(
-          static_cast<std::int64_t>((*after)->members[i].time - member.time));
+          static_cast<std::int64_t>((*after)->list.members[i].time - member.time));
     }
     for (const auto& [clock, own] : shifts) {
       EXPECT_LT(*own.rbegin() - *own.begin(), 10'100) << seed << ' ' << clock;
@@ -146,7 +146,20 @@ TEST(Recordings, files_that_are_no_run_are_refused_in_a_sentence) {
   const auto other = check(run, {rank_file(0), k_example / "LICENSE"}, {});
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().kind, ErrorKind::usage);
-  EXPECT_NE(other.error().message.find("is no file of a training run"), std::string::npos);
+  EXPECT_NE(other.error().message.find("is no file of JSON"), std::string::npos);
+}
+
+TEST(Recordings, copies_of_files_of_one_name_are_refused) {
+  const TempFolder folder;
+  const fs::path file = fs::path(ENTRAIN_EXAMPLES_DIR) / "services" / "ascend.json";
+  fs::copy_file(file, folder / file.filename());
+  const auto recording = open_recording({file, folder / file.filename()}, 1);
+  ASSERT_TRUE(recording) << recording.error().message;
+  Solo solo;
+  const auto report = correct_recording({.processes = solo}, **recording, folder / "out", {});
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().message.find("have one name"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder / "out"));
 }
 
 TEST(Recordings, info_tells_ranks_calls_and_groups) {

@@ -89,12 +89,12 @@ TEST_P(TrainingTruth, ends_come_within_5_us) {
   EXPECT_EQ(report->judgement->verdict, Verdict::clean);
   const auto fixed = open_recording({out / "fixed"}, 1);
   ASSERT_TRUE(fixed);
-  ASSERT_EQ((*fixed)->instances.size(), std::size_t{Truth::k_calls});
+  ASSERT_EQ((*fixed)->list.instances.size(), std::size_t{Truth::k_calls});
   std::vector<std::int64_t> errors;
   std::size_t call = 0;
-  for (const CollectiveInstance& one : (*fixed)->instances) {
+  for (const CollectiveInstance& one : (*fixed)->list.instances) {
     ASSERT_EQ(one.ends, truth.ends.size());
-    const InstanceMember* const ends = &(*fixed)->members[one.first + one.begins];
+    const InstanceMember* const ends = &(*fixed)->list.members[one.first + one.begins];
     const auto error = [&](std::size_t r) {
       return static_cast<std::int64_t>(ends[r].time) - truth.ends[r][call];
     };

@@ -54,11 +54,12 @@ class Recording {
   Counters unmatched, skipped;        ///< as CheckReport; no zeros
   std::vector<std::string> notes;     ///< for the report of a correction
   std::vector<std::string> warnings;  ///< for all reports; nothing that a correction can mend
-  std::string format;       ///< its name, e.g. "Chrome JSON"
-  std::uint64_t bytes = 0;  ///< size of the files, unpacked
-  Counters operations;      ///< calls per kind
-  Counters groups;          ///< calls per group of processes
-  Counters anomalies;       ///< what is missing or odd, beside `unmatched` and `skipped`; no zeros
+  std::vector<std::filesystem::path> files;  ///< that were read
+  std::string format;                        ///< its name, e.g. "Chrome JSON"
+  std::uint64_t bytes = 0;                   ///< size of the files, unpacked
+  Counters operations;                       ///< calls per kind
+  Counters groups;                           ///< calls per group of processes
+  Counters anomalies;  ///< what is missing or odd, beside `unmatched` and `skipped`; no zeros
 };
 
 }  // namespace entrain::formats

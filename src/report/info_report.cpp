@@ -29,8 +29,7 @@ std::string locations_text(const ArchiveInfo& info) {
 }
 
 std::string clocks_text(const ArchiveInfo& info) {
-  std::string text =
-      format_number_of(info.locations, "rank with a clock", "ranks with a clock each");
+  std::string text = format_number_of(info.locations, "clock", "clocks");
   if (info.empty_locations > 0)
     text += fmt::format("; {} without events", format_count(info.empty_locations));
   return text;

@@ -26,6 +26,7 @@ namespace {
 
 struct SourceFile {
   fs::path path;
+  std::uint64_t bytes = 0;
   std::size_t hash = 0;  ///< of its text
 };
 
@@ -39,8 +40,8 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
 
 class Run : public formats::Recording {
  public:
-  Run(std::vector<SourceFile> files, const Spans& spans, unsigned threads)
-      : files_(std::move(files)), threads_(threads) {
+  Run(std::vector<SourceFile> sources, const Spans& spans, unsigned threads)
+      : files_(std::move(sources)), threads_(threads) {
     SpanEdges edges = edges_of(spans);
     clocks = std::move(edges.clocks);
     clocks.name = files_.front().path.parent_path().string();
@@ -55,6 +56,7 @@ class Run : public formats::Recording {
     coverage.paired = found_.size();
     coverage.lost = edges.without_parent;
     tell(edges.dropped);
+    describe(spans);
   }
 
   [[nodiscard]] Result<void> write(const fs::path& folder,
@@ -77,6 +79,7 @@ class Run : public formats::Recording {
     });
   }
   void tell(const std::vector<DroppedEnds>& dropped);
+  void describe(const Spans& spans);
   [[nodiscard]] Result<void> write_file(const fs::path& to, const SourceFile& file,
                                         std::span<const ClockMap> maps, bool marked) const;
 
@@ -105,6 +108,20 @@ void Run::tell(const std::vector<DroppedEnds>& dropped) {
                     "nothing is known of their clocks",
                     clocks.clocks.size(), clocks.clocks.size() == 1 ? "host" : "hosts"));
   }
+}
+
+void Run::describe(const Spans& spans) {
+  format = "spans of services as JSON";
+  for (const SourceFile& file : files_) {
+    files.push_back(file.path);
+    bytes += file.bytes;
+  }
+  const auto count = [&](const char* name, std::uint64_t number) {
+    if (number > 0) anomalies.emplace_back(name, number);
+  };
+  count("spans_without_time", spans.without_time);
+  count("spans_backwards", spans.backwards);
+  count("spans_without_id", spans.without_id);
 }
 
 Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
@@ -165,7 +182,8 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
     TRY_ASSIGN(json::Document document, json::load(file));
     std::vector<Stamp> stamps;
     TRY(read(document.text, file.string(), spans, stamps));
-    sources.push_back({.path = file, .hash = hash_of(document.text)});
+    sources.push_back(
+        {.path = file, .bytes = document.text.size(), .hash = hash_of(document.text)});
   }
   if (spans.all.empty()) {
     return fail(ErrorKind::input,
