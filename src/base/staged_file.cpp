@@ -19,6 +19,10 @@ namespace fs = std::filesystem;
 
 Result<void> StagedFile::check(const fs::path& target, bool replace) {
   std::error_code none;
+  if (fs::is_other(target, none)) {
+    return fail(ErrorKind::output,
+                fmt::format("{} is no regular file; choose another name", target.string()));
+  }
   if (file_exists(target) && (!replace || !fs::is_regular_file(target, none))) {
     return fail(ErrorKind::output,
                 fmt::format("{} exists; remove it or choose another name", target.string()));

@@ -91,6 +91,19 @@ class Export : public Verb {
       return fail(ErrorKind::usage,
                   "--around chooses the parts itself; leave out --from and --until");
     }
+    if (set.given("--window") && options_.format == ExportFormat::csv) {
+      return fail(ErrorKind::usage,
+                  "--window is of no use here: a table of edges is written whole");
+    }
+    if (set.given("--window") && (options_.from_s || options_.to_s)) {
+      return fail(ErrorKind::usage,
+                  "--window is of no use beside --from and --until; see --around");
+    }
+    if (output_ == "-") {
+      return fail(ErrorKind::usage,
+                  "-o - names no file: a picture is not written to standard "
+                  "output; name a file, or ./-");
+    }
     if (options_.from_s && options_.to_s && *options_.from_s > *options_.to_s) {
       return fail(ErrorKind::usage, "--from is later than --until, so nothing would be written");
     }

@@ -146,6 +146,16 @@ void fill_kinds(const Counter& counter, const Counts& counts, CheckReport& repor
   }
 }
 
+void count_unread(const trace::Trace& trace, CheckReport& report) {
+  std::uint64_t missing = 0, truncated = 0;
+  for (const trace::LocationSkeleton& location : trace.locations) {
+    missing += location.event_file_missing ? 1 : 0;
+    truncated += location.truncated ? 1 : 0;
+  }
+  if (missing > 0) report.skipped.emplace_back("missing_event_files", missing);
+  if (truncated > 0) report.skipped.emplace_back("truncated_event_files", truncated);
+}
+
 }  // namespace
 
 CheckReport count_edges(const causal::Context& context, std::span<const ClockMap> maps,
@@ -167,6 +177,7 @@ CheckReport count_edges(const causal::Context& context, std::span<const ClockMap
     members += std::max(one.send_count, one.receive_count);
   }
   report.coverage.collective_calls = report.coverage.in_instances = members;
+  count_unread(context.trace(), report);
   report.judgement = verify::judge(report, options.strict_latency);
   if (report.checked_edges == 0) report.judgement = {Verdict::unproven, Doubt::no_edges};
   return report;

@@ -16,7 +16,8 @@ namespace entrain::engine {
 /// worst edges, coverage and judgement by the times that `maps` give. It counts the pairs of
 /// collectives with the checker's code, but trusts the graph: where edges are given there are no
 /// records that could be matched anew. All edges and members of instances count as checked. Edges
-/// inside `domains` are counted apart, if locations share some.
+/// inside `domains` are counted apart, if locations share some; event files that are missing or end
+/// early, under CheckReport::skipped.
 CheckReport count_edges(const causal::Context& context, std::span<const ClockMap> maps,
                         const trace::ClockDomains& domains, const CheckOptions& options);
 

@@ -96,6 +96,7 @@ class Exporter {
     find_origin();
     choose_windows();
     TRY(write(file));
+    tell_emptiness();
     TRY(session::check_unchanged(workers_.processes(), t_.loaded));
     return std::move(report_);
   }
@@ -223,6 +224,23 @@ class Exporter {
     TRY(sink(writer->text()));
     take(drawn);
     return {};
+  }
+
+  /// A picture without anything in it needs a reason.
+  void tell_emptiness() {
+    if (report_.slices > 0 || report_.flows > 0) return;
+    if (layers_.front().flows.empty() && windows_.empty()) {
+      report_.notes.push_back("there are no edges, so there is nothing around the worst of them");
+      return;
+    }
+    std::int64_t end = origin_;
+    for (LocationIndex l = 0; l < trace().locations.size(); ++l) {
+      if (trace().locations[l].event_count == 0) continue;
+      end = std::max(end, layers_.front().maps[l](trace().locations[l].last));
+    }
+    report_.notes.push_back(
+        fmt::format("no call or arrow is in this picture; the trace lasts {:.3f} s",
+                    static_cast<double>(end - origin_) / static_cast<double>(hz())));
   }
 
   void take(const picture::Drawn& drawn) {

@@ -27,6 +27,11 @@ tl::unexpected<Error> damaged(const std::filesystem::path& path, const char* how
                                             path.string(), how));
 }
 
+/// Zeros behind the last stream, with which some devices and tools fill up.
+bool is_padding(std::span<const std::uint8_t> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });
+}
+
 /// Unpacks one gzip stream after the other, as gzip does.
 Result<std::string> unpack(const std::filesystem::path& path, std::span<std::uint8_t> bytes) {
   std::string text;
@@ -41,7 +46,13 @@ Result<std::string> unpack(const std::filesystem::path& path, std::span<std::uin
       stream.avail_in = static_cast<unsigned>(std::min(k_piece, bytes.size() - taken));
       taken += stream.avail_in;
     }
-    if (state == Z_STREAM_END) inflateReset(&stream);
+    if (state == Z_STREAM_END) {
+      if (is_padding(std::span(stream.next_in, stream.avail_in)) &&
+          is_padding(bytes.subspan(taken))) {
+        break;
+      }
+      inflateReset(&stream);
+    }
     do {
       stream.next_out = reinterpret_cast<Bytef*>(piece.data());
       stream.avail_out = k_piece;

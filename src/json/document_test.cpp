@@ -32,6 +32,17 @@ TEST(Document, a_gzip_stream_that_ends_too_early_is_told) {
   EXPECT_NE(document.error().message.find("ends inside its gzip stream"), std::string::npos);
 }
 
+TEST(Document, zeros_behind_a_gzip_stream_are_passed_over) {
+  const TempFolder folder;
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", "[1]", true));
+  auto bytes = *read_file(folder.path() / "a.json.gz", 1 << 20);
+  bytes.resize(bytes.size() + 4);
+  ASSERT_TRUE(write_file(folder.path() / "b.json.gz", bytes));
+  const auto document = load(folder.path() / "b.json.gz");
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(document->text, "[1]");
+}
+
 TEST(Document, bytes_that_are_no_utf8_are_refused) {
   const TempFolder folder;
   ASSERT_TRUE(save(folder.path() / "a.json", "[\"\xFF\"]", false));
@@ -54,6 +65,14 @@ TEST(Scanner, walks_over_members_with_their_places) {
   }
   EXPECT_FALSE(scanner.failed());
   EXPECT_EQ(seen, R"(a=[1, {"}": "\"]"}];b=-1.5;c={};)");
+}
+
+TEST(Scanner, passes_over_a_mark_of_byte_order) {
+  Scanner scanner("\xEF\xBB\xBF{\"a\": 1}");
+  std::string_view key;
+  ASSERT_TRUE(scanner.open('{'));
+  ASSERT_TRUE(scanner.next_key(key));
+  EXPECT_EQ(key, "a");
 }
 
 TEST(Scanner, fails_at_the_end_of_a_text_that_is_cut_anywhere) {

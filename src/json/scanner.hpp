@@ -15,8 +15,11 @@ namespace entrain::json {
 /// sees ts with 12.5 and args with {}.
 class Scanner {
  public:
+  /// A mark of byte order, as some editors put it before a text, is passed over.
   explicit Scanner(std::string_view text)
-      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
+      : begin_(text.data()),
+        at_(begin_ + (text.starts_with("\xEF\xBB\xBF") ? 3 : 0)),
+        end_(begin_ + text.size()) {}
 
   [[nodiscard]] std::size_t position() const { return static_cast<std::size_t>(at_ - begin_); }
   [[nodiscard]] bool at_end() const { return at_ == end_; }

@@ -58,14 +58,17 @@ class Chrome final : public Writer {
     text_ += '}';
   }
 
+  /// Readers go by time and drop an arrow that ends before it began: a backward one is drawn from
+  /// its earlier end to the later one.
   void mark(const Track& track, std::uint64_t ns, const Mark& mark) override {
     const char* const family = name_of(mark.family);
     open(track, ns, 'i');
     add(R"(,"s":"t","cat":"{}","name":"{}"}})", family, name_of(mark.family, mark.arrival));
     for (const FlowEnd& end : mark.flows) {
-      open(track, ns, mark.arrival ? 'f' : 's');
-      add(R"(,{}"cat":"{}","name":"{}","id":{}}})", mark.arrival ? "\"bp\":\"e\"," : "", family,
-          family, end.id);
+      const bool is_last = mark.arrival != end.backward;
+      open(track, ns, is_last ? 'f' : 's');
+      add(R"(,{}"cat":"{}","name":"{}","id":{}}})", is_last ? "\"bp\":\"e\"," : "", family, family,
+          end.id);
     }
   }
 

@@ -111,6 +111,8 @@ std::string to_text(const EdgesReport& report, const Style& style) {
       .field("violations", fmt::format("{} of {} by the clocks as measured",
                                        format_count(report.counts.violations),
                                        format_count(report.counts.checked_edges)));
+  const std::string unread = unread_text(report.counts);
+  if (!unread.empty()) about.field("not whole", unread + ": what they lack is not written");
   return about.text(style);
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/check_report.hpp"
+#include "report/parts.hpp"
 #include "report/text.hpp"
 #include "report/units.hpp"
 
@@ -24,6 +25,8 @@ std::string to_text(const ExportReport& report, const Style& style) {
   about.field("violations", fmt::format("{} of {} by the clocks as measured",
                                         format_count(report.counts.violations),
                                         format_count(report.counts.checked_edges)));
+  const std::string unread = unread_text(report.counts);
+  if (!unread.empty()) about.field("not whole", unread + ": what they lack is not written");
   for (const std::string& note : report.notes) about.field("note", note);
   return about.text(style);
 }

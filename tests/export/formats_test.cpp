@@ -80,10 +80,10 @@ TEST_F(ExportFormats, writes_json_of_trace_events) {
           R"({"ph":"M","pid":2,"tid":2,"name":"thread_name","args":{"name":"main"}})",
           R"({"ph":"B","pid":1,"tid":1,"ts":0.0,"cat":"call","name":"a\\b\n"})",
           R"({"ph":"i","pid":1,"tid":1,"ts":1.1,"s":"t","cat":"message","name":"send"})",
-          R"({"ph":"s","pid":1,"tid":1,"ts":1.1,"cat":"message","name":"message","id":1})",
+          R"({"ph":"f","pid":1,"tid":1,"ts":1.1,"bp":"e","cat":"message","name":"message","id":1})",
           R"({"ph":"E","pid":1,"tid":1,"ts":8.0})",
           R"({"ph":"i","pid":2,"tid":2,"ts":1.09,"s":"t","cat":"message","name":"receive"})",
-          R"({"ph":"f","pid":2,"tid":2,"ts":1.09,"bp":"e","cat":"message","name":"message","id":1})",
+          R"({"ph":"s","pid":2,"tid":2,"ts":1.09,"cat":"message","name":"message","id":1})",
           R"({"ph":"i","pid":2,"tid":2,"ts":1.09,"s":"t","cat":"violation","name":"violation",)"
           R"("args":{"margin_ns":-10,"bound_ns":0,"kind":"p2p","cause":"rank \"zero\""}})",
           R"({"ph":"B","pid":2,"tid":2,"ts":1.095,"cat":"call","name":"a\\b\n"})",
@@ -99,6 +99,16 @@ TEST_F(ExportFormats, gives_every_arrow_two_ends) {
   EXPECT_EQ(ends.size(), report_["flows"].get<std::size_t>());
   EXPECT_GT(ends.size(), 100u);
   for (const auto& [id, phases] : ends) EXPECT_TRUE(phases == "sf" || phases == "fs") << id;
+  // Viewers drop arrows that end before they begin, and those are what people look for.
+  EXPECT_GT(report_["backward"], 0);
+  std::map<std::uint64_t, double> begins;
+  for (const Json& e : events) {
+    if (e["ph"] == "s") begins[e["id"]] = e["ts"];
+  }
+  for (const Json& e : events) {
+    if (e["ph"] != "f") continue;
+    EXPECT_LE(begins[e["id"]], e["ts"].get<double>()) << e;
+  }
   EXPECT_EQ(count(events, "B"), report_["slices"].get<std::size_t>());
   EXPECT_EQ(count(events, "E"), count(events, "B"));
 }
@@ -183,6 +193,25 @@ TEST_F(ExportFormats, refuse_what_they_cannot_do) {
   refused({"--window", "10"}, "is not a number with s, ms, us or ns");
   refused({"--window", "-1ms"}, "is not a number with s, ms, us or ns");
   refused({"--bounds"}, "of no use here");
+  refused({"--to", "csv", "--window", "1ms"}, "of no use here");
+  refused({"--from", "0", "--window", "1ms"}, "of no use beside");
+  expect_refusal(run_tool({"export", example("lulesh-8"), "-o", "-"}), "names no file");
+  expect_refusal(run_tool({"export", example("lulesh-8"), "-o", "/dev/null"}), "no regular file");
+}
+
+TEST_F(ExportFormats, say_what_they_do_not_show) {
+  const Json late = exported(example("lulesh-8"), "late.json", {"--from", "100"});
+  ASSERT_EQ(late["notes"].size(), 1u);
+  EXPECT_THAT(std::string(late["notes"][0]), HasSubstr("the trace lasts 0.38"));
+  fs::copy(example("lulesh-8"), at("cut"), fs::copy_options::recursive);
+  fs::resize_file(at("cut") + "/traces/0.evt", 100'000);
+  fs::remove(at("cut") + "/traces/3.evt");
+  for (const char* verb : {"export", "edges"}) {
+    const std::string file = at(std::string("of.") + verb);
+    const ChildOutcome outcome = run_tool({verb, at("cut"), "-o", file});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+    EXPECT_THAT(outcome.out, HasSubstr("1 event file is missing, 1 event file is truncated"));
+  }
 }
 
 }  // namespace
