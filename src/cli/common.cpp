@@ -57,8 +57,8 @@ Option* add_archive(OptionSet& set, const std::string& name, std::string& target
 Option* add_archive(OptionSet& set, const std::string& name, std::vector<std::string>& target,
                     const char* help) {
   return set.arguments(name, target,
-                       fmt::format("{} Or the JSON files of a training run: their folder, or one "
-                                   "after the other.",
+                       fmt::format("{} Or the JSON files of a training run or of spans of "
+                                   "services: their folder, or one after the other.",
                                    help));
 }
 

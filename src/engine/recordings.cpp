@@ -315,16 +315,18 @@ Paths paths_of(const std::vector<std::string>& names) { return {names.begin(), n
 
 Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned threads) {
   std::vector<fs::path> files;
+  const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
   for (const fs::path& path : paths) {
     const std::vector<fs::path> own = recording_files(path);
-    if (own.empty() && paths.size() == 1) return std::unique_ptr<Recording>();
-    if (own.empty()) {
-      return useless(
-          fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz), and only such files "
-                      "are given together; give one archive",
-                      path.string()));
-    }
+    if (own.empty()) other_kind = &path;
     files.insert(files.end(), own.begin(), own.end());
+  }
+  if (other_kind != nullptr && paths.size() == 1) return std::unique_ptr<Recording>();
+  if (other_kind != nullptr) {
+    return useless(
+        fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz), and only such files "
+                    "are given together; give one archive",
+                    other_kind->string()));
   }
   const auto other = std::stable_partition(files.begin(), files.end(), spans::are_spans);
   if (other != files.begin() && other != files.end()) {

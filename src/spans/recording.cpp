@@ -56,7 +56,7 @@ class Run : public formats::Recording {
     coverage.paired = found_.size();
     coverage.lost = edges.without_parent;
     tell(edges.dropped);
-    describe(spans);
+    describe();
   }
 
   [[nodiscard]] Result<void> write(const fs::path& folder,
@@ -79,7 +79,7 @@ class Run : public formats::Recording {
     });
   }
   void tell(const std::vector<DroppedEnds>& dropped);
-  void describe(const Spans& spans);
+  void describe();
   [[nodiscard]] Result<void> write_file(const fs::path& to, const SourceFile& file,
                                         std::span<const ClockMap> maps, bool marked) const;
 
@@ -110,18 +110,12 @@ void Run::tell(const std::vector<DroppedEnds>& dropped) {
   }
 }
 
-void Run::describe(const Spans& spans) {
+void Run::describe() {
   format = "spans of services as JSON";
   for (const SourceFile& file : files_) {
     files.push_back(file.path);
     bytes += file.bytes;
   }
-  const auto count = [&](const char* name, std::uint64_t number) {
-    if (number > 0) anomalies.emplace_back(name, number);
-  };
-  count("spans_without_time", spans.without_time);
-  count("spans_backwards", spans.backwards);
-  count("spans_without_id", spans.without_id);
 }
 
 Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
