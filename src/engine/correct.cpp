@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <sys/resource.h>
-
 #include <optional>
 #include <utility>
 
@@ -10,6 +8,7 @@
 
 #include "base/big_vector.hpp"
 #include "base/cancel.hpp"
+#include "base/peak_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "causal/prove.hpp"
@@ -37,12 +36,6 @@
 namespace entrain {
 
 namespace {
-
-std::uint64_t peak_memory_bytes() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
 
 /// The correction of one archive, phase by phase. All processes of a run go through the phases
 /// together; errors that only one of them sees become errors of all.

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "base/peak_memory.hpp"
 #include "base/staging.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
@@ -336,8 +337,13 @@ Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned t
                             files.front().string(), other->string()));
   }
   const bool are_spans = other == files.end();
-  TRY_ASSIGN(std::unique_ptr<Recording> recording,
-             are_spans ? spans::read(files, threads) : chrome::read(files, threads));
+  double read_s = 0;
+  std::unique_ptr<Recording> recording;
+  {
+    const Stopwatch watch(read_s);
+    TRY_ASSIGN(recording, are_spans ? spans::read(files, threads) : chrome::read(files, threads));
+  }
+  recording->read_s = read_s;
   recording->clocks.name =
       paths.size() == 1 ? paths.front().string()
                         : fmt::format("{} and {} more", paths.front().string(), paths.size() - 1);
@@ -407,7 +413,11 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
   if (options.amortize) {
     TRY_ASSIGN(maps, amortize(run, *seen, options, report));
   }
+  report.phases.scan = recording.read_s;
+  report.phases.match = t.match_s;
+  report.phases.presync = t.presync_s;
   if (options.check.bounds.wanted) {
+    const Stopwatch watch(report.phases.bounds);
     TRY_ASSIGN(report.bounds, seen->bounds(maps));
   }
   TRY(check_order(recording, maps));
@@ -415,14 +425,18 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
   report.mode = "rewrite";
   report.output = folder.target().string();
   report.leftovers_removed = folder.leftovers_removed();
-  TRY(options.mark_offsets ? recording.write_marked(folder.path(), maps)
-                           : recording.write(folder.path(), maps));
+  {
+    const Stopwatch watch(report.phases.write);
+    TRY(options.mark_offsets ? recording.write_marked(folder.path(), maps)
+                             : recording.write(folder.path(), maps));
+  }
   if (options.verify) {
     TRY(verify_written(run, recording, folder.path(), options, report));
   }
   report.timeline = std::move(t.report);
   for (const std::string& note : recording.notes) report.timeline.notes.push_back(note);
   TRY(folder.commit());
+  report.peak_memory_bytes = peak_memory_bytes();
   return report;
 }
 

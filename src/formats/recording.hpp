@@ -56,6 +56,7 @@ class Recording {
   std::vector<std::string> warnings;  ///< for all reports; nothing that a correction can mend
   std::vector<std::filesystem::path> files;  ///< that were read
   std::string format;                        ///< its name, e.g. "Chrome JSON"
+  double read_s = 0;                         ///< seconds that reading took
   std::uint64_t bytes = 0;                   ///< size of the files, unpacked
   Counters operations;                       ///< calls per kind
   Counters groups;                           ///< calls per group of processes
