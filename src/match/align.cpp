@@ -24,11 +24,17 @@ constexpr int k_safe = 36;
 
 class Aligner {
  public:
-  Aligner(const Side& sends, const Side& receives) : ends_(sends, receives), lattice_(ends_) {}
+  Aligner(const Side& sends, const Side& receives)
+      : sends_(sends), receives_(receives), ends_(sends, receives), lattice_(ends_) {}
 
   Alignment run() {
     if (!walk()) explain_all();
     choose();
+    if (moves_an_end() && ends_.agree_in_order()) {
+      Alignment none = nothing_certain(sends_, receives_);
+      none.looked_at = walked_ + lattice_.looked_at();
+      return none;
+    }
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
     pairs.reserve(likely_.size());
     for (const Likely& pair : likely_) pairs.emplace_back(pair.send, pair.receive);
@@ -140,6 +146,13 @@ class Aligner {
     result_.ambiguous = likely_.size() - result_.pairs.size();
   }
 
+  /// True if a pair is not the one in order.
+  [[nodiscard]] bool moves_an_end() const {
+    return std::any_of(result_.pairs.begin(), result_.pairs.end(),
+                       [](const auto& pair) { return pair.first != pair.second; });
+  }
+
+  const Side &sends_, &receives_;
   const Ends ends_;
   Lattice lattice_;
   Standing at_;                 ///< the last pair

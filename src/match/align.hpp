@@ -49,7 +49,10 @@ struct Alignment {
 ///   - how far the delay of each pair is from the middle of the delays of the 16 pairs before it,
 ///     compared with what is usual on this channel. Clocks need not agree for that.
 /// The cheapest explanation is taken. Its pairs count where every explanation without them costs
-/// far more. Where nothing is odd, no explanations are compared, unless much is lost.
+/// far more. Where nothing is odd, no explanations are compared, unless much is lost. Where the
+/// ends agree in order but for their delays, other pairs would be believed for steady delays alone:
+/// then nothing is paired. Two processes that wait for each other run in steps of their schedulers,
+/// and delays are as steady between neighbouring steps.
 ///
 /// Example: sends at 100, 200, 300, 400; receives at 105, 205, 405; equal symbols. The cheapest
 /// explanation leaves out the third send: delays of 5, 5 and 5. To leave out the fourth one

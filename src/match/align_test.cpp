@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "match/align.hpp"
 
+#include <array>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,6 +61,26 @@ TEST(Align, clocks_need_not_agree) {
   const Alignment alignment = channel.aligned();
   EXPECT_EQ(wrong(alignment, 140, k_kept), 0u);
   EXPECT_GE(alignment.pairs.size(), 395u);
+}
+
+/// Four processes on two cores that took turns of 4 ms, as recorded, in us. The delays in order are
+/// 4, 4, 12, 12, 4, 4, ... ms; two ends further they would be -4.1 ms throughout.
+TEST(Align, steady_delays_alone_do_not_move_ends_that_agree_in_order) {
+  constexpr std::array<std::uint64_t, 20> k_sent = {
+      6016,  16648, 16777, 24584, 24639, 40662, 40722, 48595,  48637,  64664,
+      64724, 72647, 72748, 84611, 84663, 96578, 96622, 108599, 108640, 120615};
+  constexpr std::array<std::uint64_t, 20> k_received = {
+      13737, 20487, 20508, 36524, 36565, 44492,  44559,  60556,  60595,  68539,
+      68579, 80545, 80573, 92506, 92545, 104521, 104558, 116497, 116527, 124567};
+  Channel channel(0);
+  for (std::uint32_t k = 0; k < k_sent.size(); ++k) {
+    channel.sends.push_back({.time = 1000 * k_sent[k], .position = 12 + k, .symbol = 4});
+    channel.receives.push_back({.time = 1000 * k_received[k], .position = 11 + k, .symbol = 4});
+  }
+  channel.end = 33;
+  const Alignment alignment = channel.aligned();
+  EXPECT_EQ(wrong(alignment, k_kept, k_kept), 0u);
+  EXPECT_EQ(alignment.pairs.size() + alignment.ambiguous, 20u);
 }
 
 TEST(Align, equal_counts_may_hide_two_losses) {

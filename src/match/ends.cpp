@@ -140,6 +140,21 @@ void count_left_out(const Ends& ends,
   count_until(ends.send_count(), ends.receive_count());
 }
 
+bool Ends::agree_in_order() const {
+  const std::int32_t count = send_count();
+  if (count != receive_count() || count == 0 || send_gap(-1, count) || receive_gap(-1, count)) {
+    return false;
+  }
+  for (const Side* side : {&sends_, &receives_}) {
+    const std::uint32_t others = side->traits.back().position - side->traits.front().position;
+    if (others + 1 < static_cast<std::uint32_t>(count)) return false;
+  }
+  for (std::int32_t k = 0; k < count; ++k) {
+    if (!equal_symbols(k, k) || shift(k, k) != shift(0, 0)) return false;
+  }
+  return true;
+}
+
 Alignment nothing_certain(const Side& sends, const Side& receives) {
   Alignment unclear;
   const Ends ends(sends, receives);

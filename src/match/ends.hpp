@@ -72,6 +72,10 @@ class Ends {
   /// True if both processes count the operations of each other's: else positions tell nothing.
   [[nodiscard]] bool positions() const { return sends_.position > 0 && receives_.position > 0; }
 
+  /// True if nothing but delays can speak against pairing the ends in order: there are as many on
+  /// both sides, of equal symbols, without gaps, and with other operations between them, in step.
+  [[nodiscard]] bool agree_in_order() const;
+
   /// True if a gap lies between two ends of a side; `after` may be the number of ends, for the end
   /// of the trace.
   [[nodiscard]] bool send_gap(std::int32_t before, std::int32_t after) const {

@@ -152,9 +152,38 @@ class Coupling {
   std::vector<Likely> likely_;
 };
 
-/// Both rows where neither is whole.
+bool any_gap(const Row& row) {
+  return row.ends_in_gap || std::any_of(row.traits.begin(), row.traits.end(),
+                                        [](const Trait& trait) { return trait.after_gap; });
+}
+
+/// Whether only delays can deny that the k-th ends belong together: the rows are equally long and
+/// without gaps, symbols agree, and as much lies between the ends of one as between those of the
+/// other, one operation or more on average.
+bool same_but_for_delays(const Row& sends, const Row& receives) {
+  const std::size_t ends = sends.traits.size();
+  if (receives.traits.size() != ends || any_gap(sends) || any_gap(receives)) return false;
+  const Trait &sent = sends.traits.front(), &received = receives.traits.front();
+  for (std::size_t k = 0; k < ends; ++k) {
+    const Trait &s = sends.traits[k], &r = receives.traits[k];
+    if (s.symbol != r.symbol || s.position - sent.position != r.position - received.position) {
+      return false;
+    }
+  }
+  return sends.traits.back().position - sent.position >= ends - 1;
+}
+
+/// Both rows where neither is whole. Where only delays deny the order of the ends, other couples
+/// have nothing but delays to show for them: processes that take turns have steady ones between
+/// wrong turns, too.
 Alignment align_broken(const Row& sends, const Row& receives) {
-  if (!sends.traits.empty() && !receives.traits.empty()) return Coupling(sends, receives).solve();
+  if (!sends.traits.empty() && !receives.traits.empty()) {
+    Alignment solved = Coupling(sends, receives).solve();
+    const bool moved =
+        std::any_of(solved.couples.begin(), solved.couples.end(),
+                    [](const Alignment::Couple& one) { return one.send != one.receive; });
+    return moved && same_but_for_delays(sends, receives) ? leave_open(sends, receives) : solved;
+  }
   Alignment nobody;
   if (receives.ends_in_gap) nobody.sends_in_gaps = std::ssize(sends.traits);
   if (sends.ends_in_gap) nobody.receives_in_gaps = std::ssize(receives.traits);
@@ -164,11 +193,6 @@ Alignment align_broken(const Row& sends, const Row& receives) {
 Row behind(Row row, std::uint32_t ends) {
   row.traits = row.traits.subspan(ends);
   return row;
-}
-
-bool any_gap(const Row& row) {
-  return row.ends_in_gap || std::any_of(row.traits.begin(), row.traits.end(),
-                                        [](const Trait& trait) { return trait.after_gap; });
 }
 
 }  // namespace

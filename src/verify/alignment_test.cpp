@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "verify/alignment.hpp"
 
+#include <array>
 #include <functional>
 
 #include <gmock/gmock.h>
@@ -117,6 +118,25 @@ TEST(Alignment, what_all_explanations_fit_is_ambiguous) {
   const Alignment found = align(sends, receives);
   EXPECT_TRUE(found.couples.empty());
   EXPECT_GE(found.ambiguous, 9);
+}
+
+/// Recorded where four processes had turns of 4 ms on two cores; us.
+TEST(Alignment, turns_of_a_scheduler_couple_no_ends_out_of_order) {
+  constexpr std::array<std::uint64_t, 20> k_sent = {
+      6016,  16648, 16777, 24584, 24639, 40662, 40722, 48595,  48637,  64664,
+      64724, 72647, 72748, 84611, 84663, 96578, 96622, 108599, 108640, 120615};
+  constexpr std::array<std::uint64_t, 20> k_received = {
+      13737, 20487, 20508, 36524, 36565, 44492,  44559,  60556,  60595,  68539,
+      68579, 80545, 80573, 92506, 92545, 104521, 104558, 116497, 116527, 124567};
+  Ends sends, receives;
+  for (std::uint32_t k = 0; k < k_sent.size(); ++k) {
+    sends.traits.push_back({.time = 1000 * k_sent[k], .position = 12 + k});
+    receives.traits.push_back({.time = 1000 * k_received[k], .position = 11 + k});
+  }
+  sends.position = receives.position = 33;
+  const Alignment found = align(sends, receives);
+  for (const Alignment::Couple& couple : found.couples) EXPECT_EQ(couple.send, couple.receive);
+  EXPECT_EQ(std::ssize(found.couples) + found.ambiguous, 20);
 }
 
 TEST(Alignment, a_gap_explains_what_is_missing) {
