@@ -20,19 +20,25 @@ enum class Operation : std::uint8_t {
   reduce_scatter,
   all_to_all,
   barrier,
-  broadcast,  ///< makes no edges, as all that follow
+  broadcast,
+  scatter,
   reduce,
+  gather,
   send_receive,  ///< point to point
   other,         ///< not known
 };
 
-/// A collective call of a rank: a kernel on its GPU.
+constexpr std::uint32_t k_no_rank = ~std::uint32_t{0};
+
+/// A collective call of a rank, or a message: a kernel on its GPU.
 struct Call {
   std::uint64_t begin = 0, end = 0;  ///< ns
   std::uint64_t size = 0;            ///< hash of what must agree between ranks; 0: not known
   std::uint64_t step = 0;            ///< of the training loop, from 1 on; 0: not known
   std::uint64_t correlation = 0;     ///< of the launch
   std::uint32_t place = 0;           ///< among the calls of its file, in order of the text
+  std::uint32_t root = k_no_rank;    ///< rank of the one that all get data from, or give it to
+  std::uint32_t from = k_no_rank, to = k_no_rank;  ///< ranks of a message; unknown: perhaps its own
   Operation operation = Operation::other;
   bool zero_splits = false;    ///< of an all-to-all: some ranks exchange nothing
   bool before_launch = false;  ///< it begins before the processor launched it
@@ -59,6 +65,10 @@ struct RankFile {
 const char* name_of(Operation operation);
 /// True if no rank ends the call before all have begun it.
 bool synchronises(Operation operation);
+/// True if data go from one rank to all.
+bool comes_from_root(Operation operation);
+/// True if data go from all ranks to one.
+bool goes_to_root(Operation operation);
 
 /// Reads one file. Errors: those of chrome::read().
 Result<RankFile> read_file(const std::filesystem::path& path);
@@ -67,18 +77,21 @@ Result<RankFile> read_file(const std::filesystem::path& path);
 /// no time, or out of range.
 Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& cut);
 
-/// Groups of calls that are one collective each: per instance the number of a call at each rank
-/// that takes part, or k_absent.
+/// Groups of calls that are one collective or one message each: per instance the number of a call
+/// at each rank that takes part, or k_absent.
 struct Instance {
   static constexpr std::uint32_t k_absent = ~std::uint32_t{0};
   std::vector<std::uint32_t> call;  ///< per file
+  Operation operation = Operation::other;
+  /// File of the root, or of a message's sender; k_absent where all members are alike.
+  std::uint32_t root = k_absent;
 };
 
 struct Matches {
   std::vector<Instance> instances;
   std::uint64_t ambiguous = 0;      ///< calls of which several shifts are as good as another
   std::uint64_t alone = 0;          ///< calls that fit to none of another rank
-  std::uint64_t without_edges = 0;  ///< calls of operations that make no edges here
+  std::uint64_t without_edges = 0;  ///< calls of unknown operations, roots or partners
   std::uint64_t zero_splits = 0;    ///< calls of all-to-all in which ranks exchange nothing
 };
 

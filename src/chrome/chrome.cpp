@@ -90,6 +90,7 @@ class Run : public formats::Recording {
   void add_calls();
   void describe();
   void add(const Instance& instance);
+  void add_message(const Instance& instance);
   static Result<void> write_file(const fs::path& to, const RankFile& file, const ClockMap& map);
 
   std::vector<RankFile> files_;
@@ -172,18 +173,45 @@ void Run::add_calls() {
 }
 
 void Run::add(const Instance& instance) {
-  CollectiveInstance one{
-      .kind = EdgeKind::n_to_n, .ends_coincide = true, .first = list.members.size()};
+  if (instance.operation == Operation::send_receive) {
+    add_message(instance);
+    return;
+  }
+  const bool from_root = comes_from_root(instance.operation);
+  const bool to_root = goes_to_root(instance.operation);
+  CollectiveInstance one{.kind = from_root ? EdgeKind::one_to_n
+                                 : to_root ? EdgeKind::n_to_one
+                                           : EdgeKind::n_to_n,
+                         .ends_coincide = synchronises(instance.operation),
+                         .first = list.members.size()};
   for (const bool ends : {false, true}) {
     for (std::uint32_t f = 0; f < files_.size(); ++f) {
       if (instance.call[f] == Instance::k_absent) continue;
+      coverage.in_instances += ends ? 1 : 0;
+      // Of one to all, the root begins and the others end; of all to one, the other way round.
+      const bool is_root = f == instance.root;
+      if ((from_root && is_root == ends) || (to_root && is_root != ends)) continue;
       const Call& call = files_[f].calls[instance.call[f]];
       list.members.push_back({.clock = f, .rank = f, .time = ends ? call.end : call.begin});
       ++(ends ? one.ends : one.begins);
     }
   }
-  coverage.in_instances += one.ends;
   list.instances.push_back(one);
+}
+
+/// No receive ends before its send began. The send may end at any time: its data may wait.
+void Run::add_message(const Instance& instance) {
+  coverage.in_instances += 2;
+  for (std::uint32_t f = 0; f < files_.size(); ++f) {
+    if (instance.call[f] == Instance::k_absent) continue;
+    const Call& call = files_[f].calls[instance.call[f]];
+    (f == instance.root ? list.cause_clock : list.effect_clock).push_back(f);
+    if (f == instance.root) {
+      list.cause_time.push_back(call.begin);
+    } else {
+      list.effect_time.push_back(call.end);
+    }
+  }
 }
 
 void Run::describe() {

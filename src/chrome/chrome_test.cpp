@@ -104,6 +104,103 @@ TEST_F(Chrome, numbers_of_calls_decide) {
   EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
 }
 
+/// A call of three ranks whose root is the second one of its group.
+std::string rooted(const char* name, double end, int place, int number = 1) {
+  return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel", "ts": {:.3f}, )"
+                     R"("dur": 10, "args": {{"Collective name": "{}", "Rank": {}, "Seq": {}, )"
+                     R"("Comms Id": 7, "Process Group Ranks": "[0, 1, 2]"}}}})",
+                     end - 10, name, place, number);
+}
+
+TEST_F(Chrome, a_broadcast_ends_after_its_root_began) {
+  for (const double end : {1000, 990, 1020}) {
+    add(file_of({rooted("broadcast", end, 1), rooted("scatter", end + 100, 1, 2)}));
+  }
+  auto run = open();
+  ASSERT_TRUE(run);
+  ASSERT_EQ((*run)->list.instances.size(), 2U);
+  const CollectiveInstance& one = (*run)->list.instances[0];
+  EXPECT_EQ(one.kind, EdgeKind::one_to_n);
+  EXPECT_FALSE(one.ends_coincide);
+  ASSERT_EQ(one.begins, 1U);
+  ASSERT_EQ(one.ends, 2U);
+  const auto& members = (*run)->list.members;
+  EXPECT_EQ(members[0].clock, 1U);
+  EXPECT_EQ(members[0].time, 980'000U);
+  EXPECT_EQ(members[1].clock, 0U);
+  EXPECT_EQ(members[1].time, 1'000'000U);
+  EXPECT_EQ(members[2].clock, 2U);
+  EXPECT_EQ((*run)->coverage.in_instances, 6U);
+}
+
+TEST_F(Chrome, a_reduction_ends_at_its_root_after_all_began) {
+  for (const double end : {1000, 990, 1020}) {
+    add(file_of({rooted("reduce", end, 1), rooted("gather", end + 100, 1, 2)}));
+  }
+  auto run = open();
+  ASSERT_TRUE(run);
+  ASSERT_EQ((*run)->list.instances.size(), 2U);
+  const CollectiveInstance& one = (*run)->list.instances[0];
+  EXPECT_EQ(one.kind, EdgeKind::n_to_one);
+  ASSERT_EQ(one.begins, 2U);
+  ASSERT_EQ(one.ends, 1U);
+  EXPECT_EQ((*run)->list.members[2].clock, 1U);
+  EXPECT_EQ((*run)->list.members[2].time, 990'000U);
+}
+
+/// Some recorders write a rank's own place as "Rank".
+TEST_F(Chrome, a_root_on_which_ranks_disagree_is_none) {
+  for (const int place : {0, 1, 2}) add(file_of({rooted("broadcast", 1000, place)}));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->skipped, "calls_without_edges"), 3U);
+}
+
+TEST_F(Chrome, a_root_without_a_file_makes_no_edges) {
+  add(file_of({rooted("broadcast", 1000, 2)}, R"("distributedInfo": {"rank": 0}, )"));
+  add(file_of({rooted("broadcast", 1000, 2)}, R"("distributedInfo": {"rank": 1}, )"));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->skipped, "calls_without_edges"), 2U);
+}
+
+std::string message(double end, const std::string& partner, int size) {
+  return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv", )"
+                     R"("ts": {:.3f}, "dur": 10, "args": {{"Collective name": "{}", {}, )"
+                     R"("In msg nelems": {}, "Seq": 5, "Comms Id": 7, )"
+                     R"("Process Group Name": "0"}}}})",
+                     end - 10, partner.starts_with("\"Dst") ? "send" : "recv", partner, size);
+}
+
+TEST_F(Chrome, a_receive_ends_after_its_send_began) {
+  const std::string to = R"("Dst Rank": 1)", from = R"("Src Rank": 0)";
+  add(file_of({message(1000, to, 4), message(2000, to, 5), message(2700, to, 6)}));
+  // The first one is not recorded, and the last one is for another rank.
+  add(file_of({message(500, from, 3), message(1001, from, 4), message(2003, from, 5),
+               message(2702, from, 6), message(3000, R"("Dst Rank": 2)", 7)}));
+  auto run = open();
+  ASSERT_TRUE(run);
+  const edges::EdgeList& list = (*run)->list;
+  ASSERT_EQ(list.cause_clock.size(), 3U);
+  ASSERT_EQ(list.effect_clock.size(), 3U);
+  EXPECT_EQ(list.cause_clock[1], 0U);
+  EXPECT_EQ(list.cause_time[1], 1'990'000U);
+  EXPECT_EQ(list.effect_clock[1], 1U);
+  EXPECT_EQ(list.effect_time[1], 2'003'000U);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
+}
+
+TEST_F(Chrome, messages_that_name_no_partner_make_no_edges) {
+  add(file_of({message(1000, R"("Dst Rank": -1)", 4), message(2000, R"("Dst Rank": 0)", 4)}));
+  add(file_of({message(1000, R"("Src Rank": "x")", 4)}));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.cause_clock.empty());
+  EXPECT_EQ(count_of((*run)->skipped, "calls_without_edges"), 3U);
+}
+
 TEST_F(Chrome, a_text_that_ends_too_early_is_read_to_the_last_whole_event) {
   const std::string whole = file_of({kernel(1000), kernel(2000), kernel(3000)});
   add(whole.substr(0, whole.size() - 20));

@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 
+#include <fmt/core.h>
+
 #include "chrome/calls.hpp"
 
 namespace entrain::chrome {
@@ -24,6 +26,15 @@ using Sequence = std::vector<std::uint32_t>;  ///< positions in RankFile::calls
 bool alike(const Call& a, const Call& b) {
   const auto differ = [](std::uint64_t x, std::uint64_t y) { return x != 0 && y != 0 && x != y; };
   return a.operation == b.operation && !differ(a.size, b.size) && !differ(a.step, b.step);
+}
+
+/// Sender and receiver of a message; a call names the other one, or both.
+struct Way {
+  std::uint32_t from = k_no_rank, to = k_no_rank;
+};
+Way way_of(const Call& call, std::uint32_t own) {
+  return {.from = call.from != k_no_rank ? call.from : own,
+          .to = call.to != k_no_rank ? call.to : own};
 }
 
 /// True if too few calls fall into the time of the other file, so that none need have partners: the
@@ -109,7 +120,9 @@ std::optional<Shift> decide(const std::vector<Shift>& candidates) {
 
 class Matcher {
  public:
-  explicit Matcher(const std::vector<RankFile>& files) : files_(files) {}
+  explicit Matcher(const std::vector<RankFile>& files) : files_(files) {
+    for (std::uint32_t f = 0; f < files.size(); ++f) file_of_rank_[files[f].rank] = f;
+  }
 
   Matches run() {
     sort_calls();
@@ -125,36 +138,73 @@ class Matcher {
     for (std::uint32_t f = 0; f < files_.size(); ++f) {
       for (std::uint32_t c = 0; c < files_[f].calls.size(); ++c) {
         const Call& call = files_[f].calls[c];
-        if (!synchronises(call.operation)) {
+        if (call.operation == Operation::send_receive) {
+          sort_message(f, c);
+        } else if (call.operation == Operation::other) {
+          ++result_.without_edges;
+        } else if (!synchronises(call.operation) && call.root == k_no_rank) {
           ++result_.without_edges;
         } else if (!call.number.empty()) {
           numbered_[call.number][f].push_back(c);
-        } else {
+        } else if (synchronises(call.operation)) {
           sequences_[call.group][f].push_back(c);
+        } else {  // whose ends need not coincide, so that they do not decide about the others
+          sequences_[fmt::format("{} {}", name_of(call.operation), call.group)][f].push_back(c);
         }
       }
     }
+  }
+
+  /// Each way between two ranks of a group is a sequence of its own. "Seq" says nothing: each rank
+  /// counts its sends and receives together.
+  void sort_message(std::uint32_t f, std::uint32_t c) {
+    const Call& call = files_[f].calls[c];
+    const Way way = way_of(call, files_[f].rank);
+    if (way.from == way.to || (way.from != files_[f].rank && way.to != files_[f].rank)) {
+      ++result_.without_edges;
+      return;
+    }
+    sequences_[fmt::format("from {} to {} in {}", way.from, way.to, call.group)][f].push_back(c);
   }
 
   [[nodiscard]] Instance nobody() const {
     return {.call = std::vector<std::uint32_t>(files_.size(), Instance::k_absent)};
   }
 
-  void add(const Instance& instance) {
+  void add(Instance instance) {
     std::uint64_t members = 0;
-    bool zero = false;
-    for (std::size_t f = 0; f < files_.size(); ++f) {
+    bool zero = false, one_root = true;
+    std::uint32_t root = k_no_rank;
+    for (std::uint32_t f = 0; f < files_.size(); ++f) {
       if (instance.call[f] == Instance::k_absent) continue;
-      ++members;
-      zero |= files_[f].calls[instance.call[f]].zero_splits;
+      const Call& call = files_[f].calls[instance.call[f]];
+      zero |= call.zero_splits;
+      if (members++ == 0) {
+        instance.operation = call.operation;
+        root = call.root;
+      }
+      one_root &= call.root == root;
+      const std::uint32_t own = files_[f].rank;
+      if (call.operation == Operation::send_receive && way_of(call, own).from == own) {
+        instance.root = f;
+      }
     }
     if (members < 2) {
       result_.alone += members;
     } else if (zero) {
       result_.zero_splits += members;
+    } else if (root != k_no_rank && !(one_root && find_root(root, instance))) {
+      result_.without_edges += members;  // "Rank" may be that of each member itself
     } else {
-      result_.instances.push_back(instance);
+      result_.instances.push_back(std::move(instance));
     }
+  }
+  /// False if the root is none of the members that are there.
+  bool find_root(std::uint32_t rank, Instance& instance) const {
+    const auto file = file_of_rank_.find(rank);
+    if (file == file_of_rank_.end()) return false;
+    instance.root = file->second;
+    return instance.call[instance.root] != Instance::k_absent;
   }
 
   /// Calls of one number: one per rank, of one operation and size, else none is believed.
@@ -207,6 +257,7 @@ class Matcher {
   }
 
   const std::vector<RankFile>& files_;
+  std::map<std::uint32_t, std::uint32_t> file_of_rank_;
   std::map<std::string, Sequences> numbered_, sequences_;
   Matches result_;
 };
