@@ -162,6 +162,7 @@ TEST_P(Launch, slurms_own_export_stays_in_force) {
 }
 
 TEST_P(Launch, the_version_of_the_library_tells_which_mpi_it_is) {
+  prepare_mpi();
   // As far as ldd can see, the program is linked with a library of that name: one that says which
   // recorder was loaded before it.
   const std::string code =

@@ -12,12 +12,14 @@
  * System calls are caught by a seccomp filter that turns them into SIGSYS, so that those count
  * which the C library makes by itself. The handler repeats a call from an address that the filter
  * lets pass. Calls that the C library makes while it blocks all signals cannot be caught: those of
- * starting and ending threads and processes. If there is no seccomp, main() is not entered and the
- * exit code is 99. */
+ * starting and ending threads and processes. Calls of the libraries of the sanitizers, which look
+ * at memory by writing it to a pipe, are not counted: no program has to survive their failure. If
+ * there is no seccomp, main() is not entered and the exit code is 99. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -139,18 +141,59 @@ static long failing(long number, const greg_t* r) {
   return -error;
 }
 
+/* Where the code of the sanitizers is. */
+enum { k_most_ranges = 16 };
+static struct range { uintptr_t begin, end; } ranges[k_most_ranges];
+static int range_count;
+
+static int find_ranges(struct dl_phdr_info* library, size_t size, void* nothing) {
+  (void)size, (void)nothing;
+  const char* const names[] = {"libasan.", "libubsan.", "liblsan.", "libtsan."};
+  for (unsigned n = 0; n < sizeof names / sizeof *names; ++n) {
+    if (strstr(library->dlpi_name, names[n]) == NULL) continue;
+    for (unsigned i = 0; i < library->dlpi_phnum && range_count < k_most_ranges; ++i) {
+      const ElfW(Phdr)* const part = &library->dlpi_phdr[i];
+      if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0) continue;
+      const uintptr_t begin = library->dlpi_addr + part->p_vaddr;
+      ranges[range_count++] = (struct range){begin, begin + part->p_memsz};
+    }
+  }
+  return 0;
+}
+
+static int is_inside(uintptr_t address) {
+  for (int i = 0; i < range_count; ++i) {
+    if (address >= ranges[i].begin && address < ranges[i].end) return 1;
+  }
+  return 0;
+}
+
+/* Most calls of the sanitizers are in their own code, but they make pipes by the C library, which
+ * keeps little on the stack below its caller. */
+static int is_of_sanitizers(long number, const void* address, const greg_t* r) {
+  if (is_inside((uintptr_t)address)) return 1;
+  if (number != SYS_pipe && number != SYS_pipe2 && number != SYS_fcntl) return 0;
+  const uintptr_t* const stack = (const uintptr_t*)r[REG_RSP];
+  for (int i = 0; range_count > 0 && i < 32; ++i) {
+    if (is_inside(stack[i])) return 1;
+  }
+  return 0;
+}
+
 static void on_call(int signal, siginfo_t* info, void* context) {
   (void)signal;
   greg_t* const r = ((ucontext_t*)context)->uc_mcontext.gregs;
   const long number = info->si_syscall;
   const int keep = errno;
-  r[REG_RAX] = is_due((uint64_t)number) ? failing(number, r)
-                                        : repeat(number, r[REG_RDI], r[REG_RSI], r[REG_RDX],
-                                                 r[REG_R10], r[REG_R8], r[REG_R9]);
+  const int fails = !is_of_sanitizers(number, info->si_call_addr, r) && is_due((uint64_t)number);
+  r[REG_RAX] =
+      fails ? failing(number, r)
+            : repeat(number, r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]);
   errno = keep;
 }
 
 static int catch_calls(void) {
+  dl_iterate_phdr(find_ranges, NULL);
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_call;

@@ -71,7 +71,7 @@ class Kills(Ends):
                 os.killpg(pid, signal.SIGKILL)
 
         outcome = context.tool(RUNS[name], ("out",), (0, 1, 3, -signal.SIGKILL), act=act,
-                               lenient=True)
+                               more=context.runner.without_leaks(), lenient=True)
         complete = self._judge_output(context, outcome, reference, what)
         if outcome.code in WRITTEN:
             context.note("ended before the signal")

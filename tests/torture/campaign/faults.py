@@ -98,9 +98,7 @@ class Faults:
         setting = f"{self.letter}:{at}:{error}:{later}:{counts}"
         more = {"LD_PRELOAD": os.fspath(context.shims[self.letter]), "TORTURE_FAULT": setting}
         usual = context.runner.tool
-        if context.runner.sanitized:  # the search for leaks blocks all signals: see faults.c
-            options = context.runner.environment["ASAN_OPTIONS"]
-            more["ASAN_OPTIONS"] = options.replace("detect_leaks=1", "detect_leaks=0")
+        more |= context.runner.without_leaks()  # that search blocks all signals: see faults.c
         if scenario.program:
             context.runner.tool = os.path.normpath(
                 os.path.join(os.path.dirname(os.path.realpath(usual)), scenario.program))

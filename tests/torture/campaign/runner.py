@@ -118,6 +118,14 @@ class Runner:
                 "LSAN_OPTIONS": leaks + "print_suppressions=0:exitcode=86",
                 "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=86"}
 
+    def without_leaks(self) -> dict[str, str]:
+        """Variables of runs in which no leaks are looked for: the search is a process of its own,
+        which signals neither stop nor spare."""
+        if not self.sanitized:
+            return {}
+        options = self.environment["ASAN_OPTIONS"]
+        return {"ASAN_OPTIONS": options.replace("detect_leaks=1", "detect_leaks=0")}
+
     def start(self, program: str, args: list[str], more: dict[str, str]) -> int:
         files = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)]
         for number, name in ((1, "out"), (2, "err")):
