@@ -14,6 +14,7 @@
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "chrome/calls.hpp"
+#include "chrome/manifest.hpp"
 #include "json/document.hpp"
 
 namespace entrain::chrome {
@@ -78,6 +79,11 @@ class Run : public formats::Recording {
       return write_file(folder / files_[f].path.filename(), files_[f], maps[f]);
     });
   }
+
+  [[nodiscard]] Result<LinkCounts> write_overlay(const fs::path& folder,
+                                                 const fs::path& final_folder,
+                                                 std::span<const ClockMap> maps,
+                                                 LinkKind kind) const override;
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
       const fs::path& folder) const override;
@@ -249,14 +255,18 @@ void Run::describe() {
                   missing > k_most_named ? ", ..." : ""));
 }
 
+/// The text that was read before.
+Result<json::Document> load_again(const RankFile& file) {
+  TRY_ASSIGN(json::Document document, json::load(file.path));
+  if (std::hash<std::string>{}(document.text) == file.hash) return document;
+  return fail(ErrorKind::input,
+              fmt::format("{} has changed while it was read", file.path.string()));
+}
+
 Result<void> Run::write_file(const fs::path& to, const RankFile& file, const ClockMap& map) {
   if (map.is_identity()) return duplicate_file(file.path, to);
-  TRY_ASSIGN(const json::Document document, json::load(file.path));
+  TRY_ASSIGN(const json::Document document, load_again(file));
   const std::string_view text = document.text;
-  if (std::hash<std::string>{}(document.text) != file.hash) {
-    return fail(ErrorKind::input,
-                fmt::format("{} has changed while it was read", file.path.string()));
-  }
   std::vector<json::Replacement> replacements;
   const auto patch_event = [&](const EventText& event) -> Result<void> {
     if (event.time.empty() || event.phase == "M") return {};
@@ -279,6 +289,36 @@ Result<void> Run::write_file(const fs::path& to, const RankFile& file, const Clo
   std::sort(replacements.begin(), replacements.end(),
             [](const auto& a, const auto& b) { return a.at < b.at; });
   return json::save(to, json::patch(text, replacements), document.packed);
+}
+
+/// Packed files are unpacked: a manifest cannot name what is inside of them.
+Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& final_folder,
+                                      std::span<const ClockMap> maps, LinkKind kind) const {
+  LinkCounts links{};
+  std::vector<ManifestFile> listed;
+  std::set<std::string> names;
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    const RankFile& file = files_[f];
+    const fs::path name =
+        file.packed && file.path.extension() == ".gz" ? file.path.stem() : file.path.filename();
+    if (!names.insert(name.string()).second) {
+      return fail(ErrorKind::input,
+                  fmt::format("{} would have the name of another file once it is unpacked; rename "
+                              "one",
+                              file.path.string()));
+    }
+    if (file.packed) {
+      TRY_ASSIGN(const json::Document document, load_again(file));
+      TRY(json::save(folder / name, document.text, false));
+    } else {
+      TRY_ASSIGN(const LinkKind made, link_file(file.path, folder / name, final_folder, kind));
+      ++links.at(static_cast<std::size_t>(made));
+    }
+    const std::int64_t shift = maps[f](file.first) - static_cast<std::int64_t>(file.first);
+    listed.push_back({.name = name.string(), .rank = file.rank, .ahead = file.facts.base + shift});
+  }
+  TRY(json::save(folder / k_manifest_name, manifest_text(listed), false));
+  return links;
 }
 
 Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsigned threads) {

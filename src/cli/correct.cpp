@@ -167,8 +167,10 @@ void Correct::declare_output(OptionSet& set) {
             "How the correction is stored. rewrite: a self-contained archive; every time "
             "stamp is replaced and every other byte stays. overlay: the event files of "
             "ARCHIVE are linked, and the correction is stored beside them as ClockOffset "
-            "records, which every tool built on the OTF2 library applies. Use overlay when "
-            "disk space or time is short and ARCHIVE stays in its place. Default: rewrite.")
+            "records, which every tool built on the OTF2 library applies; of a training run, the "
+            "files are linked, and one shift per file is stored as perfetto_manifest.json, which "
+            "Perfetto applies. Use overlay when disk space or time is short and ARCHIVE stays in "
+            "its place. Default: rewrite.")
       ->group(k_output_group);
   add_value(set, "--link", options_.link, parse_link, "auto|reflink|symbolic|hard",
             "How overlay links event files; only with --mode overlay. reflink: copy on "

@@ -8,17 +8,21 @@
 
 #include <fmt/core.h>
 
+#include "base/file.hpp"
+#include "base/link.hpp"
 #include "base/peak_memory.hpp"
 #include "base/staging.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "causal/prove.hpp"
 #include "chrome/chrome.hpp"
+#include "chrome/manifest.hpp"
 #include "clc/amortize.hpp"
 #include "clocks/presync.hpp"
 #include "clocks/warnings.hpp"
 #include "engine/align.hpp"
 #include "engine/amortization.hpp"
+#include "engine/constant_shifts.hpp"
 #include "engine/correct_options.hpp"
 #include "engine/edge_counts.hpp"
 #include "engine/fewest_moves.hpp"
@@ -59,7 +63,9 @@ Result<void> check_use(const Run& run, const CheckOptions& options) {
 Result<void> check_use(const Run& run, const CorrectOptions& options) {
   TRY(check_options(options));
   TRY(check_use(run, options.check));
-  if (options.mode == WriteMode::overlay) return useless("--mode overlay needs an OTF2 archive");
+  if (options.mode == WriteMode::overlay && options.mark_offsets) {
+    return useless("--mark-offsets needs --mode rewrite: an overlay leaves files as they are");
+  }
   return {};
 }
 
@@ -206,6 +212,16 @@ struct Move {
   std::int64_t by = 0;
 };
 
+/// Each event once, in order.
+std::vector<Move> distinct(std::vector<Move> moves) {
+  const auto place = [](const Move& move) { return std::pair(move.clock, move.time); };
+  std::sort(moves.begin(), moves.end(),
+            [&](const Move& a, const Move& b) { return place(a) < place(b); });
+  const auto same = [&](const Move& a, const Move& b) { return place(a) == place(b); };
+  moves.erase(std::unique(moves.begin(), moves.end(), same), moves.end());
+  return moves;
+}
+
 std::vector<Move> moves_between(const Edges& before, const Edges& after) {
   std::vector<Move> moves;
   const auto add = [&](std::uint32_t clock, std::uint64_t from, std::uint64_t to) {
@@ -218,19 +234,26 @@ std::vector<Move> moves_between(const Edges& before, const Edges& after) {
   for (std::size_t i = 0; i < before.members.size(); ++i) {
     add(before.members[i].clock, before.members[i].time, after.members[i].time);
   }
-  const auto place = [](const Move& move) { return std::pair(move.clock, move.time); };
-  std::sort(moves.begin(), moves.end(),
-            [&](const Move& a, const Move& b) { return place(a) < place(b); });
-  const auto same = [&](const Move& a, const Move& b) { return place(a) == place(b); };
-  moves.erase(std::unique(moves.begin(), moves.end(), same), moves.end());
-  return moves;
+  return distinct(std::move(moves));
+}
+
+std::vector<Move> moves_by(std::span<const ClockMap> maps, const Edges& edges) {
+  std::vector<Move> moves;
+  const auto add = [&](std::uint32_t clock, std::uint64_t time) {
+    moves.push_back({clock, time, maps[clock](time) - static_cast<std::int64_t>(time)});
+  };
+  for (std::size_t i = 0; i < edges.cause_clock.size(); ++i) {
+    add(edges.cause_clock[i], edges.cause_time[i]);
+    add(edges.effect_clock[i], edges.effect_time[i]);
+  }
+  for (const InstanceMember& member : edges.members) add(member.clock, member.time);
+  return distinct(std::move(moves));
 }
 
 /// How far events at ends of edges moved.
-CorrectionStatistics statistics_of(const Recording& before, const Recording& after) {
+CorrectionStatistics statistics_of(const std::vector<Move>& moves) {
   CorrectionStatistics result;
   std::vector<std::int64_t> moved;
-  const std::vector<Move> moves = moves_between(before.edges(), after.edges());
   for (const Move& move : moves) {
     if (move.by != 0) moved.push_back(std::abs(move.by));
     result.mean_ticks += std::abs(static_cast<double>(move.by));
@@ -259,7 +282,7 @@ Result<void> verify_written(const Run& run, const Recording& before, const fs::p
   set_clocks(*written, {}, report.after);
   report.after.presync = "none";
   report.after.archive = report.output;
-  report.statistics = statistics_of(before, *written);
+  report.statistics = statistics_of(moves_between(before.edges(), written->edges()));
   report.verified = true;
   report.judgement = report.after.judgement;
   if (count_of(report.cycles, "dropped_edges") > 0 &&
@@ -267,6 +290,19 @@ Result<void> verify_written(const Run& run, const Recording& before, const fs::p
     report.judgement = Judgement{Verdict::unproven, Doubt::contradictory_edges};
   }
   return {};
+}
+
+/// Counts the edges as a viewer shows them that shifts each file as a whole.
+void verify_overlay(const Recording& recording, std::span<const ClockMap> shifts, Seen& seen,
+                    CorrectReport& report) {
+  const Stopwatch watch(report.phases.verify);
+  report.after = seen.count(recording, shifts);
+  set_clocks(recording, {}, report.after);
+  report.after.presync = "constant";
+  report.after.archive = report.output;
+  report.statistics = statistics_of(moves_by(shifts, recording.edges()));
+  report.verified = true;
+  report.judgement = report.after.judgement;
 }
 
 /// Refuses files of one name from several folders, whose copies would be one.
@@ -306,7 +342,10 @@ std::vector<fs::path> recording_files(const fs::path& path) {
   std::vector<fs::path> files;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     if (it->path().extension() == ".otf2") return {};
-    if (json::is_document_name(it->path())) files.push_back(it->path());
+    const fs::path name = it->path().filename();
+    if (json::is_document_name(name) && name != chrome::k_manifest_name) {
+      files.push_back(it->path());
+    }
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -344,6 +383,12 @@ Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned t
     TRY_ASSIGN(recording, are_spans ? spans::read(files, threads) : chrome::read(files, threads));
   }
   recording->read_s = read_s;
+  for (const fs::path& path : paths) {
+    if (!file_exists(path / chrome::k_manifest_name)) continue;
+    recording->notes.push_back(
+        fmt::format("{} is for Perfetto and not applied here: times are those of the files",
+                    (path / chrome::k_manifest_name).string()));
+  }
   recording->clocks.name =
       paths.size() == 1 ? paths.front().string()
                         : fmt::format("{} and {} more", paths.front().string(), paths.size() - 1);
@@ -410,7 +455,12 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
   set_clocks(recording, t.measured.clocks, report.before);
   session::begin_phase(run.progress, "correct");
   std::vector<ClockMap> maps = t.presync.maps;
-  if (options.amortize) {
+  const bool overlay = options.mode == WriteMode::overlay;
+  if (overlay) {
+    ConstantShifts shifts = constant_shifts(recording, maps);
+    maps = std::move(shifts.maps);
+    if (!shifts.note.empty()) t.report.notes.push_back(std::move(shifts.note));
+  } else if (options.amortize) {
     TRY_ASSIGN(maps, amortize(run, *seen, options, report));
   }
   report.phases.scan = recording.read_s;
@@ -422,15 +472,23 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
   }
   TRY(check_order(recording, maps));
   TRY_ASSIGN(StagedDirectory folder, StagedDirectory::create(output, replace_rule(options.force)));
-  report.mode = "rewrite";
+  report.mode = overlay ? "overlay" : "rewrite";
   report.output = folder.target().string();
   report.leftovers_removed = folder.leftovers_removed();
   {
     const Stopwatch watch(report.phases.write);
-    TRY(options.mark_offsets ? recording.write_marked(folder.path(), maps)
-                             : recording.write(folder.path(), maps));
+    if (overlay) {
+      TRY_ASSIGN(const LinkCounts links,
+                 recording.write_overlay(folder.path(), folder.target(), maps, options.link));
+      report.link = text_of(links);
+    } else {
+      TRY(options.mark_offsets ? recording.write_marked(folder.path(), maps)
+                               : recording.write(folder.path(), maps));
+    }
   }
-  if (options.verify) {
+  if (options.verify && overlay) {
+    verify_overlay(recording, maps, *seen, report);
+  } else if (options.verify) {
     TRY(verify_written(run, recording, folder.path(), options, report));
   }
   report.timeline = std::move(t.report);

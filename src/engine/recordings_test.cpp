@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/recordings.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 #include <entrain/entrain.hpp>
 
 #include "base/temp_folder_testing.hpp"
+#include "chrome/manifest.hpp"
 #include "json/document.hpp"
 
 namespace entrain::engine {
@@ -176,12 +178,86 @@ TEST(Recordings, info_tells_ranks_calls_and_groups) {
   EXPECT_FALSE(info.groups.empty());
 }
 
-TEST(Recordings, what_needs_an_archive_is_refused_in_a_sentence) {
+fs::path skewed_example(const TempFolder& folder) {
+  EXPECT_TRUE(entrain::distort(k_example, folder / "skewed", skewed()));
+  return folder / "skewed";
+}
+
+TEST(Recordings, an_overlay_shifts_untouched_files_as_a_whole) {
+  const TempFolder folder;
+  const fs::path input = skewed_example(folder), out = folder / "out";
+  CorrectOptions options;
+  options.mode = WriteMode::overlay;
+  const auto report = entrain::correct(input, out, options);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->mode, "overlay");
+  EXPECT_NE(report->link, "");
+  EXPECT_GT(report->before.violations, 0U);
+  EXPECT_EQ(report->after.violations, 0U);
+  const bool tells_rest = std::any_of(
+      report->timeline.notes.begin(), report->timeline.notes.end(), [](const std::string& note) {
+        return note.find("an overlay shifts each file as a whole") != std::string::npos;
+      });
+  EXPECT_TRUE(tells_rest);
+  const std::string manifest = json::load(out / chrome::k_manifest_name)->text;
+  std::vector<ClockMap> shifts(4);
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string name = fmt::format("rank{}.json", rank);
+    EXPECT_EQ(json::load(out / name)->text, json::load(input / name)->text);
+    const std::size_t entry = manifest.find(fmt::format("\"path\": \"{}\"", name));
+    const std::size_t next = manifest.find("\"path\"", entry + 1);
+    const std::size_t offset = manifest.find("\"offset_ns\": ", entry);
+    ASSERT_NE(entry, std::string::npos);
+    if (offset > next) continue;  // the file that the others are shifted to
+    shifts[static_cast<std::size_t>(rank)] =
+        ClockMap().shifted(std::stoll(manifest.substr(offset + 13)));
+  }
+  // Shifted by what the manifest says, nothing is violated.
+  const auto recording = open_recording({input}, 1);
+  fs::create_directory(folder / "as_shown");
+  ASSERT_TRUE(recording && (*recording)->write(folder / "as_shown", shifts));
+  const auto shown = entrain::check(folder / "as_shown", {});
+  ASSERT_TRUE(shown) << shown.error().message;
+  EXPECT_EQ(shown->violations, 0U);
+  EXPECT_GT(shown->checked_edges, 0U);
+}
+
+TEST(Recordings, a_manifest_is_no_file_of_a_run) {
   const TempFolder folder;
   CorrectOptions options;
   options.mode = WriteMode::overlay;
-  EXPECT_EQ(entrain::correct(k_example, folder / "x", options).error().message,
-            "--mode overlay needs an OTF2 archive");
+  ASSERT_TRUE(entrain::correct(skewed_example(folder), folder / "out", options));
+  const auto info = entrain::inspect(folder / "out");
+  ASSERT_TRUE(info) << info.error().message;
+  EXPECT_EQ(info->locations, 4U);
+  ASSERT_FALSE(info->notes.empty());
+  EXPECT_NE(info->notes.back().find("not applied"), std::string::npos);
+}
+
+TEST(Recordings, files_of_an_overlay_are_unpacked) {
+  const TempFolder folder;
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string text = json::load(rank_file(rank))->text;
+    ASSERT_TRUE(json::save(folder / fmt::format("rank{}.json.gz", rank), text, true));
+  }
+  CorrectOptions options;
+  options.mode = WriteMode::overlay;
+  const auto report = entrain::correct(folder.path(), folder / "out", options);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->link, "");
+  EXPECT_EQ(json::load(folder / "out" / "rank2.json")->text, json::load(rank_file(2))->text);
+  EXPECT_FALSE(json::load(folder / "out" / "rank2.json")->packed);
+}
+
+TEST(Recordings, what_needs_an_archive_is_refused_in_a_sentence) {
+  const TempFolder folder;
+  const fs::path spans = fs::path(ENTRAIN_EXAMPLES_DIR) / "services" / "ascend.json";
+  CorrectOptions options;
+  options.mode = WriteMode::overlay;
+  EXPECT_EQ(entrain::correct(spans, folder / "x", options).error().message,
+            "--mode overlay needs an OTF2 archive or a training run");
+  options.mark_offsets = true;
+  EXPECT_EQ(entrain::correct(spans, folder / "x", options).error().kind, ErrorKind::usage);
   options = {};
   options.check.clock_domain = ClockDomain::node;
   EXPECT_FALSE(entrain::correct(k_example, folder / "x", options));

@@ -12,6 +12,7 @@
 #include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
+#include "base/link.hpp"
 #include "edges/list.hpp"
 
 namespace entrain::formats {
@@ -36,6 +37,18 @@ class Recording {
   [[nodiscard]] virtual Result<void> write_marked(const std::filesystem::path&,
                                                   std::span<const ClockMap>) const {
     return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
+  }
+
+  /// Writes into a folder that exists and is empty what shifts the files for a viewer, and links
+  /// to them. `maps` are constant shifts; `final_folder` as for link_file(). Errors: those of
+  /// write(); ErrorKind::usage for a format without such a thing.
+  [[nodiscard]] virtual Result<LinkCounts> write_overlay(const std::filesystem::path& folder,
+                                                         const std::filesystem::path& final_folder,
+                                                         std::span<const ClockMap> maps,
+                                                         LinkKind kind) const {
+    static_cast<void>(folder), static_cast<void>(final_folder), static_cast<void>(maps),
+        static_cast<void>(kind);
+    return fail(ErrorKind::usage, "--mode overlay needs an OTF2 archive or a training run");
   }
 
   /// Reads what write() has written into a folder, with the pairs of this recording: other times

@@ -39,6 +39,7 @@ double ticks_to_seconds(const CorrectReport& report, double ticks) {
 
 std::string output_text(const CorrectReport& report) {
   if (report.mode != "overlay") return fmt::format("{} ({})", report.output, report.mode);
+  if (report.link.empty()) return fmt::format("{} (overlay)", report.output);
   return fmt::format("{} (overlay, event files linked: {})", report.output, report.link);
 }
 

@@ -16,12 +16,12 @@
 #include "base/durable.hpp"
 #include "base/executor.hpp"
 #include "base/file.hpp"
+#include "base/link.hpp"
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "otf2/format/anchor.hpp"
 #include "otf2/format/archive_files.hpp"
 #include "otf2/write/archive_folder.hpp"
-#include "otf2/write/link.hpp"
 #include "otf2/write/retime.hpp"
 #include "otf2/write/retime_definitions.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "otf2/write/link.hpp"
+#include "base/link.hpp"
 
 #include <linux/fs.h>
 #include <sys/ioctl.h>
@@ -11,7 +11,7 @@
 #include "base/file.hpp"
 #include "base/try.hpp"
 
-namespace entrain::otf2 {
+namespace entrain {
 
 namespace fs = std::filesystem;
 
@@ -102,4 +102,4 @@ std::string text_of(const LinkCounts& counts) {
   return text;
 }
 
-}  // namespace entrain::otf2
+}  // namespace entrain

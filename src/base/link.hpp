@@ -10,7 +10,7 @@
 #include <entrain/error.hpp>
 #include <entrain/options.hpp>
 
-namespace entrain::otf2 {
+namespace entrain {
 
 /// Makes `to` a link to `from`. LinkKind::automatic tries reflink, relative symbolic link and hard
 /// link, in this order. `final_folder` is the folder in which `to` will be in the end: relative
@@ -27,4 +27,4 @@ using LinkCounts = std::array<std::int64_t, static_cast<std::size_t>(LinkKind::h
 /// "hard link", or if there are several kinds "reflink (7), hard link (1)"; "" without links.
 std::string text_of(const LinkCounts& counts);
 
-}  // namespace entrain::otf2
+}  // namespace entrain

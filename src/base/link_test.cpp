@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "otf2/write/link.hpp"
+#include "base/link.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "otf2/format/testing.hpp"
+#include "base/file.hpp"
+#include "base/temp_folder_testing.hpp"
 
-namespace entrain::otf2 {
+namespace entrain {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Bytes;
-using testing::contents;
 using ::testing::HasSubstr;
-using testing::TempFolder;
 using Bytes = std::vector<std::uint8_t>;
+
+Bytes contents(const fs::path& path) { return read_file(path, 1 << 20).value(); }
 
 /// An original and a staging folder whose content will be renamed to out/.
 class Link : public ::testing::Test {
@@ -114,4 +114,4 @@ TEST(LinkCounts, name_every_kind_that_was_made) {
 }
 
 }  // namespace
-}  // namespace entrain::otf2
+}  // namespace entrain

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/constant_shifts.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace entrain::engine {
+
+namespace {
+
+constexpr double k_ns_per_us = 1000;
+
+/// The least and the largest shift that a map asks for between two times.
+std::pair<std::int64_t, std::int64_t> range_of(const ClockMap& map, const StampRange& events) {
+  const auto shift_at = [&](std::uint64_t time) {
+    return map(time) - static_cast<std::int64_t>(time);
+  };
+  auto [least, most] = std::minmax({shift_at(events.first), shift_at(events.last)});
+  for (const ClockKnot& knot : map.knots()) {
+    if (knot.local < events.first || knot.local > events.last) continue;
+    least = std::min(least, knot.offset);
+    most = std::max(most, knot.offset);
+  }
+  return {least, most};
+}
+
+}  // namespace
+
+ConstantShifts constant_shifts(const formats::Recording& recording,
+                               std::span<const ClockMap> maps) {
+  ConstantShifts result{.maps = std::vector<ClockMap>(maps.size()), .note = {}};
+  std::int64_t left_out = 0;
+  for (std::size_t c = 0; c < maps.size(); ++c) {
+    const Clock& clock = recording.clocks.clocks[c];
+    if (!clock.events || maps[c].is_identity()) continue;
+    const auto [least, most] = range_of(maps[c], *clock.events);
+    const std::int64_t shift = least + (most - least) / 2;
+    result.maps[c] = ClockMap().shifted(shift);
+    if (most - shift <= left_out) continue;
+    left_out = most - shift;
+    result.note = fmt::format(
+        "an overlay shifts each file as a whole: of the correction of {}, up to {:.3f} us are left "
+        "out, and of the others less",
+        clock.process.empty() ? clock.name : clock.process,
+        static_cast<double>(left_out) / k_ns_per_us);
+  }
+  return result;
+}
+
+}  // namespace entrain::engine
