@@ -162,6 +162,13 @@ async function checkTable(page, label) {
   expect(rates.every((r, i) => i === 0 || r <= rates[i - 1]), `${label}: the table is not sorted by rate: ${rates}`);
 }
 
+/** The command under the time lines writes what it says. */
+async function checkCommand(page, label) {
+  const command = await page.$eval("#timelines code", (n) => n.textContent);
+  const done = spawnSync("sh", ["-c", command.replace(/^entrain/, `'${tool}'`).replace(/worst\.pftrace$/, `'${output}/${label}.pftrace'`)], { encoding: "utf8" });
+  expect(command.includes("--around worst:") && done.status === 0, `${label}: ${command} ended with ${done.status}: ${done.stderr}`);
+}
+
 async function shoot(path, name) {
   for (const width of [1400, 400]) for (const theme of ["light", "dark"]) {
     const { page, problems } = await open(path, { width, theme });
@@ -184,6 +191,7 @@ async function checkReport(trace, name, { clean = false, bounds = [] } = {}) {
     await checkCell(page, name);
     await checkPicking(page, name);
     await checkTable(page, name);
+    await checkCommand(page, name);
   }
   expect(problems.length === 0, `${name}: console: ${problems.join("; ")}`);
   await page.close();

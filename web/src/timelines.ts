@@ -23,6 +23,17 @@ function boxes(records: Record4[], regions: string[], when: When): Box[] {
   return found;
 }
 
+/** A word as a shell takes it. */
+const quoted = (word: string): string => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+/** The command that shows these edges among all other calls. */
+function command(page: Page): HTMLElement | null {
+  const lines: number = page.raw.time_lines.lines.length, archive: string = page.before.archive;
+  if (lines === 0 || !archive) return null;
+  return el("p", { class: "note" }, "With everything around the worst edges, for Perfetto: ",
+    el("code", {}, `entrain export ${quoted(archive)} --to perfetto --around worst:${lines} -o worst.pftrace`));
+}
+
 export class TimeLines {
   private picked = 0;
   private readonly host = el("div", { class: "plot timelines" });
@@ -33,7 +44,7 @@ export class TimeLines {
   constructor(private page: Page, private store: Store) {
     this.node = section("timelines", "The worst edges",
       "What the two processes of an edge were doing. The arrow leads from cause to effect: where it points to the left, the effect seems to come first.",
-      this.list, this.host);
+      this.list, this.host, command(page));
     this.redraw = onWidth(this.host, (w) => this.draw(w));
     store.listen((state, changed) => {
       if (changed === "clock" && state.clock !== null) {
