@@ -6,6 +6,9 @@
 
 namespace entrain::json {
 
+/// What some editors put before a text in UTF-8.
+inline constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
+
 /// Walks over a JSON text without building anything: values are pieces of the text, so that their
 /// places are known. Checks only what it must to find their ends. A function that returns false has
 /// met the end of the text or something that cannot stand there; the scanner is of no use then.
@@ -15,10 +18,10 @@ namespace entrain::json {
 /// sees ts with 12.5 and args with {}.
 class Scanner {
  public:
-  /// A mark of byte order, as some editors put it before a text, is passed over.
+  /// A mark of byte order is passed over.
   explicit Scanner(std::string_view text)
       : begin_(text.data()),
-        at_(begin_ + (text.starts_with("\xEF\xBB\xBF") ? 3 : 0)),
+        at_(begin_ + (text.starts_with(k_byte_order_mark) ? k_byte_order_mark.size() : 0)),
         end_(begin_ + text.size()) {}
 
   [[nodiscard]] std::size_t position() const { return static_cast<std::size_t>(at_ - begin_); }

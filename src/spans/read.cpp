@@ -9,6 +9,7 @@
 #include <simdjson.h>
 
 #include "base/try.hpp"
+#include "json/scanner.hpp"
 #include "spans/spans.hpp"
 
 namespace entrain::spans {
@@ -65,7 +66,7 @@ bool read_string(value from, std::string& text) {
 
 /// Numbers and strings of digits alike, with their place in the text.
 struct Number {
-  std::string_view digits;  ///< in the text; empty: not there, or no whole number
+  std::string_view digits;  ///< in the text; empty: not there, or no whole number; `value` is 0
   std::uint64_t value = 0;
 };
 
@@ -79,7 +80,8 @@ Number number_of(value from) {
   Number number;
   const char* const end = token.data() + token.size();
   const auto [at, error] = std::from_chars(token.data(), end, number.value);
-  if (error == std::errc() && at == end) number.digits = token;
+  if (error != std::errc() || at != end) return {};
+  number.digits = token;
   return number;
 }
 
@@ -115,10 +117,43 @@ bool says_polls(std::string_view key, std::string_view text) {
 
 constexpr std::string_view k_mark = "entrain.offset_ns";
 
-/// Some write the ids of 64 bits with zeros before them.
+/// Some write the ids of 64 bits with zeros before them. Protobuf's own JSON has base64 instead of
+/// hexadecimal digits, where all bits are 0 if all letters are A.
 std::string_view significant(std::string_view id) {
+  if (id.ends_with('=')) return id.find_first_not_of("A=") == std::string_view::npos ? "" : id;
   id.remove_prefix(std::min(id.find_first_not_of('0'), id.size()));
   return id;
+}
+
+/// Appends an id as it is compared: hexadecimal digits may have either case.
+void append_id(std::string_view id, std::string& text) {
+  id = significant(id);
+  const bool is_hex = id.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+  for (const char c : id) {
+    text += is_hex && c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+}
+
+bool same_id(std::string_view a, std::string_view b) {
+  std::string one, other;
+  append_id(a, one);
+  append_id(b, other);
+  return one == other;
+}
+
+/// True if a key is this name of OTLP, or the one that Protobuf has for it: start_time instead of
+/// startTime.
+bool is_named(std::string_view key, std::string_view name) {
+  std::size_t at = 0;
+  for (const char c : name) {
+    const bool is_capital = c >= 'A' && c <= 'Z';
+    if (is_capital && key.substr(at).starts_with('_')) {
+      if (++at == key.size() || key[at++] != c - 'A' + 'a') return false;
+    } else if (at == key.size() || key[at++] != c) {
+      return false;
+    }
+  }
+  return at == key.size();
 }
 
 Role role_of(std::string_view word) {
@@ -155,6 +190,11 @@ struct Draft {
   bool marked = false;                ///< it has the attribute already, or none can be added
 };
 
+/// What Jaeger says of a span that came before.
+struct Reference {
+  std::string type, trace, id;
+};
+
 class Reader {
  public:
   Reader(std::string_view text, Spans& spans, std::vector<Stamp>& stamps, std::vector<Mark>* marks)
@@ -172,7 +212,8 @@ class Reader {
   bool jaeger(value data);
   bool jaeger_span(value from);
   bool jaeger_tag(value from, Draft& draft);
-  bool jaeger_reference(value from, Draft& draft);
+  static bool jaeger_reference(value from, std::vector<Reference>& references);
+  static void take_references(const std::vector<Reference>& references, Draft& draft);
   bool zipkin(value element);
   bool zipkin_span(value from);
   /// Adds the span; the clock of its stamps is known later if `clock` is k_none.
@@ -187,6 +228,7 @@ class Reader {
   Spans& spans_;
   std::vector<Stamp>& stamps_;
   std::vector<Mark>* marks_;
+  std::string id_;  ///< room for id_of()
 };
 
 void Reader::note_attributes(value from, ondemand::json_type type, Draft& draft) {
@@ -212,7 +254,11 @@ void Reader::mark(const Draft& draft, std::uint64_t begin, std::uint32_t clock) 
 }
 
 std::uint32_t Reader::id_of(std::string_view trace, std::string_view id) {
-  return spans_.ids.number(fmt::format("{}/{}", significant(trace), significant(id)));
+  id_.clear();
+  append_id(trace, id_);
+  id_ += '/';
+  append_id(id, id_);
+  return spans_.ids.number(id_);
 }
 
 void Reader::stamp(const Number& number, std::uint32_t unit, std::uint32_t clock) {
@@ -280,7 +326,7 @@ bool Reader::attribute(value from, Place& place, Draft* span) {
     if (name != "value") return true;
     if (is_a(inner, ondemand::json_type::string)) return read_string(inner, text);  // Jaeger
     return each_member(inner, [&](std::string_view type, value plain) {
-      return type != "stringValue" || read_string(plain, text);
+      return !is_named(type, "stringValue") || read_string(plain, text);
     });
   });
   if (span != nullptr) {
@@ -305,7 +351,8 @@ bool Reader::otlp(value resource_spans) {
           return each_element(list, [&](value item) { return attribute(item, place); });
         });
       }
-      if (key != "scopeSpans" && key != "instrumentationLibrarySpans") return true;
+      if (!is_named(key, "scopeSpans") && !is_named(key, "instrumentationLibrarySpans"))
+        return true;
       return each_element(inner, [&](value scope) {
         return each_member(scope, [&](std::string_view name, value list) {
           if (name != "spans") return true;
@@ -326,8 +373,8 @@ bool Reader::otlp(value resource_spans) {
 bool Reader::otlp_link(value from, Draft& draft) {
   auto& [trace, id] = draft.links.emplace_back();
   return each_member(from, [&](std::string_view key, value inner) {
-    if (key == "traceId") return read_string(inner, trace);
-    return key != "spanId" || read_string(inner, id);
+    if (is_named(key, "traceId")) return read_string(inner, trace);
+    return !is_named(key, "spanId") || read_string(inner, id);
   });
 }
 
@@ -336,12 +383,12 @@ bool Reader::otlp_span(value from) {
   draft.form = Mark::Form::otlp;
   draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
-    if (key == "traceId") return read_string(inner, draft.trace);
-    if (key == "spanId") return read_string(inner, draft.id);
-    if (key == "parentSpanId") return read_string(inner, draft.parent);
+    if (is_named(key, "traceId")) return read_string(inner, draft.trace);
+    if (is_named(key, "spanId")) return read_string(inner, draft.id);
+    if (is_named(key, "parentSpanId")) return read_string(inner, draft.parent);
     if (key == "name") return read_string(inner, draft.name);
-    if (key == "startTimeUnixNano") return draft.begin = number_of(inner), true;
-    if (key == "endTimeUnixNano") return draft.end = number_of(inner), true;
+    if (is_named(key, "startTimeUnixNano")) return draft.begin = number_of(inner), true;
+    if (is_named(key, "endTimeUnixNano")) return draft.end = number_of(inner), true;
     if (key == "kind") {
       std::string word;
       if (!is_a(inner, ondemand::json_type::string)) {
@@ -362,7 +409,7 @@ bool Reader::otlp_span(value from) {
     if (key != "events") return true;
     return each_element(inner, [&](value event) {
       return each_member(event, [&](std::string_view name, value time) {
-        if (name == "timeUnixNano") draft.instants.push_back(number_of(time));
+        if (is_named(name, "timeUnixNano")) draft.instants.push_back(number_of(time));
         return true;
       });
     });
@@ -385,24 +432,30 @@ bool Reader::jaeger_tag(value from, Draft& draft) {
   return whole;
 }
 
-/// The first CHILD_OF is the parent; others are links.
-bool Reader::jaeger_reference(value from, Draft& draft) {
-  std::string type, trace, id;
-  const bool whole = each_member(from, [&](std::string_view key, value inner) {
-    if (key == "refType") return read_string(inner, type);
-    if (key == "traceID") return read_string(inner, trace);
-    return key != "spanID" || read_string(inner, id);
+bool Reader::jaeger_reference(value from, std::vector<Reference>& references) {
+  Reference& found = references.emplace_back();
+  return each_member(from, [&](std::string_view key, value inner) {
+    if (key == "refType") return read_string(inner, found.type);
+    if (key == "traceID") return read_string(inner, found.trace);
+    return key != "spanID" || read_string(inner, found.id);
   });
-  if (type == "CHILD_OF" && draft.parent.empty()) {
-    draft.parent = id;
-  } else {
-    draft.links.emplace_back(trace, id);
+}
+
+/// The first CHILD_OF in the span's own trace is the parent; others are links.
+void Reader::take_references(const std::vector<Reference>& references, Draft& draft) {
+  for (const Reference& one : references) {
+    const bool is_own = one.trace.empty() || same_id(one.trace, draft.trace);
+    if (one.type == "CHILD_OF" && is_own && draft.parent.empty()) {
+      draft.parent = one.id;
+    } else {
+      draft.links.emplace_back(one.trace, one.id);
+    }
   }
-  return whole;
 }
 
 bool Reader::jaeger_span(value from) {
   Draft draft;
+  std::vector<Reference> references;
   draft.form = Mark::Form::jaeger;
   draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
@@ -414,7 +467,7 @@ bool Reader::jaeger_span(value from) {
     if (key == "startTime") return draft.begin = number_of(inner), true;
     if (key == "duration") return draft.end = number_of(inner), true;
     if (key == "references") {
-      return each_element(inner, [&](value item) { return jaeger_reference(item, draft); });
+      return each_element(inner, [&](value item) { return jaeger_reference(item, references); });
     }
     if (key == "tags") {
       note_attributes(inner, ondemand::json_type::array, draft);
@@ -428,6 +481,7 @@ bool Reader::jaeger_span(value from) {
       });
     });
   });
+  take_references(references, draft);
   // Processes may stand behind the spans: until then their number stands for the clock.
   finish(draft, k_us, true, spans_.clocks.number("\1" + draft.process));
   return whole;
@@ -524,8 +578,8 @@ bool Reader::zipkin(value element) {
 
 /// A member of a document. Other signals than spans may stand in the same files.
 bool Reader::member(std::string_view key, value inner, bool& known) {
-  const bool is_otlp = key == "resourceSpans" || key == "batches";
-  const bool is_other = key == "resourceMetrics" || key == "resourceLogs";
+  const bool is_otlp = is_named(key, "resourceSpans") || key == "batches";
+  const bool is_other = is_named(key, "resourceMetrics") || is_named(key, "resourceLogs");
   known = known || is_otlp || is_other || key == "data";
   if (is_otlp) return otlp(inner);
   if (key == "data") return jaeger(inner);
@@ -562,10 +616,11 @@ bool Reader::document(ondemand::parser& parser, simdjson::padded_string_view pad
   return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
 }
 
-/// True if every line is a document: the first one is an object, and another one follows.
-bool is_lines(std::string_view text) {
-  const std::size_t line = text.find('\n');
-  if (line == std::string_view::npos || !text.starts_with('{')) return false;
+/// True if every line from `first` on is a document: the first one is an object, and another one
+/// follows.
+bool is_lines(std::string_view text, std::size_t first) {
+  const std::size_t line = text.find('\n', first);
+  if (line == std::string_view::npos || text[first] != '{') return false;
   const std::size_t last = text.substr(0, line).find_last_not_of(" \t\r\n");
   const std::size_t next = text.find_first_not_of(" \t\r\n", line);
   return text[last] == '}' && next != std::string_view::npos && text[next] == '{';
@@ -577,12 +632,14 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
                   std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
   constexpr std::size_t k_room = simdjson::SIMDJSON_PADDING;
   text.reserve(text.size() + k_room);
-  const bool lines = is_lines(text);
+  const std::size_t first =
+      text.starts_with(json::k_byte_order_mark) ? json::k_byte_order_mark.size() : 0;
+  const bool lines = is_lines(text, first);
   Reader reader(text, spans, stamps, marks);
   ondemand::parser parser;
   bool any_known = false;
   const std::size_t first_stamp = stamps.size();
-  for (std::size_t at = 0, line = 1; at < text.size() || line == 1; ++line) {
+  for (std::size_t at = first, line = 1; at < text.size() || line == 1; ++line) {
     const std::size_t end = lines ? std::min(text.find('\n', at), text.size()) : text.size();
     const std::string_view own = std::string_view(text).substr(at, end - at);
     const bool blank = own.find_first_not_of(" \t\r") == std::string_view::npos;

@@ -192,6 +192,7 @@ bool names_spans(json::Scanner& scanner) {
   std::string_view key, value;
   for (scanner.open('{'); scanner.next_key(key);) {
     if (key == "resourceSpans" || key == "resourceMetrics" || key == "resourceLogs" ||
+        key == "resource_spans" || key == "resource_metrics" || key == "resource_logs" ||
         key == "batches" || key == "data" || key == "traceId") {
       return true;
     }

@@ -195,6 +195,58 @@ TEST(Spans, what_is_odd_is_counted) {
                           Pair("spans_in_circles_of_parents", 3U)));
 }
 
+TEST(Spans, ids_may_have_either_case) {
+  std::string text = k_otlp;
+  const std::string trace = R"("traceId":"0A")";
+  text.replace(text.find(trace), trace.size(), R"("traceId":"a")");
+  EXPECT_EQ(edges_in(text), edges_in(k_otlp));
+}
+
+TEST(Spans, ids_of_zeros_alone_are_none_in_base64_too) {
+  std::string text = k_otlp;
+  const std::string kind = R"("kind":3)";
+  text.replace(text.find(kind), kind.size(), R"("kind":3,"parentSpanId":"AAAAAAAAAAA=")");
+  EXPECT_THAT(edges_of(read_all(text).spans).counters, IsEmpty());
+}
+
+TEST(Spans, keys_may_be_those_of_protobuf) {
+  std::string text = k_otlp;
+  for (const auto& [name, other] : std::vector<std::pair<std::string, std::string>>{
+           {"resourceSpans", "resource_spans"},
+           {"scopeSpans", "instrumentation_library_spans"},
+           {"traceId", "trace_id"},
+           {"spanId", "span_id"},
+           {"parentSpanId", "parent_span_id"},
+           {"stringValue", "string_value"},
+           {"startTimeUnixNano", "start_time_unix_nano"},
+           {"endTimeUnixNano", "end_time_unix_nano"},
+           {"timeUnixNano", "time_unix_nano"}}) {
+    for (std::size_t at = 0; (at = text.find('"' + name + '"', at)) != std::string::npos;) {
+      text.replace(at + 1, name.size(), other);
+    }
+  }
+  EXPECT_EQ(edges_in(text), edges_in(k_otlp));
+  EXPECT_EQ(read_all(text).stamps.size(), read_all(k_otlp).stamps.size());
+}
+
+TEST(Spans, a_mark_of_byte_order_is_passed_over) {
+  std::string lines = k_otlp;
+  std::erase(lines, '\n');
+  for (const std::string& text : {std::string(k_otlp), lines + "\n" + lines}) {
+    EXPECT_EQ(edges_in("\xEF\xBB\xBF" + text), edges_in(text));
+  }
+}
+
+TEST(Spans, children_of_other_traces_are_links) {
+  // Spans of both traces have the same ids; the reference stands before the trace that it is in.
+  EXPECT_THAT(edges_in(R"({"data":[{"spans":[
+{"references":[{"refType":"CHILD_OF","traceID":"a","spanID":"1"}],
+"traceID":"b","spanID":"1","operationName":"x","startTime":1100,"duration":5,"processID":"p2"},
+{"traceID":"a","spanID":"1","operationName":"y","startTime":1000,"duration":5,"processID":"p1"}],
+"processes":{"p1":{"serviceName":"s"},"p2":{"serviceName":"t"}}}]})"),
+              ElementsAre("s:1000000 -> t:1100000"));
+}
+
 TEST(Spans, damaged_files_are_refused_in_a_sentence) {
   const std::string text = k_otlp;
   for (std::size_t size = 1; size < text.size(); ++size) {
