@@ -124,7 +124,7 @@ std::uint64_t drop_unresolved(const Spans& spans, std::span<const std::uint32_t>
   std::uint64_t dropped = 0;
   for (Edge& edge : edges) {
     const std::uint64_t step = steps[edge.effect];
-    if (step <= steps[edge.cause] || edge.effect_time >= edge.cause_time) continue;
+    if (edge.dropped || step <= steps[edge.cause] || edge.effect_time >= edge.cause_time) continue;
     edge.dropped = edge.unresolved =
         edge.cause_time - edge.effect_time < (edge.is_end ? 2 * step : step);
     dropped += edge.dropped ? 1 : 0;
@@ -147,6 +147,7 @@ class Finder {
 
   std::vector<Edge> edges();
   std::uint64_t duplicates = 0, missing = 0, uncalled = 0, in_circles = 0, missing_links = 0;
+  std::uint64_t endless = 0;  ///< clients without a length whose servers are there
 
  private:
   void index(std::uint32_t position);
@@ -190,7 +191,11 @@ std::uint32_t Finder::parent_of(std::uint32_t position) const {
   if (own.shared == position && own.own != k_none) return own.own;
   if (span.parent == k_none) return k_none;
   const Halves& parent = halves_[span.parent];
-  return parent.shared != k_none ? parent.shared : parent.own;  // the server's half calls on
+  if (parent.shared == k_none || parent.own == k_none) return std::min(parent.shared, parent.own);
+  // The server's half calls on; only what is on the client's host alone is of the client's half.
+  const bool of_client =
+      spans_.all[parent.own].clock == span.clock && spans_.all[parent.shared].clock != span.clock;
+  return of_client ? parent.own : parent.shared;
 }
 
 /// Marks the spans that are their own ancestors: each is visited twice at most.
@@ -238,12 +243,17 @@ std::vector<Edge> Finder::edges() {
     add(from, i);
     const bool waits = parent.role == Role::client && child.role == Role::server;
     if (!waits || parent.clock == child.clock) continue;
+    // No call of another host takes no time: the length was not known when the span was written.
+    const bool has_end = parent.end > parent.begin;
     edges_.push_back({.cause = hosts_[child.clock],
                       .effect = hosts_[parent.clock],
                       .cause_time = child.end,
                       .effect_time = parent.end,
                       .is_end = true,
-                      .child = i});
+                      .child = i,
+                      .dropped = !has_end,
+                      .unresolved = !has_end});
+    endless += has_end ? 0 : 1;
   }
   for (const Link& link : spans_.links) {
     const Halves& halves = halves_[link.id];
@@ -331,6 +341,7 @@ SpanEdges edges_of(const Spans& spans) {
   count("spans_in_circles_of_parents", finder.in_circles);
   count("links_without_their_span", finder.missing_links);
   count("edges_below_the_resolution", unresolved);
+  count("calls_without_a_length", finder.endless);
   count("contradicted_ends", dropped);
   return result;
 }

@@ -20,7 +20,7 @@ struct Edge {
   bool is_end = false;                            ///< of two ends, not begins
   std::uint32_t child = 0;                        ///< position of the called span
   bool dropped = false;                           ///< it says nothing about clocks
-  bool unresolved = false;                        ///< dropped, since a clock is too coarse for it
+  bool unresolved = false;  ///< dropped: a clock is too coarse for it, or the end is not known
 };
 
 /// The edges that are not dropped.

@@ -195,6 +195,30 @@ TEST(Spans, what_is_odd_is_counted) {
                           Pair("spans_in_circles_of_parents", 3U)));
 }
 
+TEST(Spans, a_client_without_a_length_has_no_end) {
+  std::string text =
+      zipkin_of({{"1", "", "CLIENT", "a", 1003, 0}, {"2", "1", "SERVER", "b", 1017, 0}});
+  const auto only_begin = ElementsAre("a:1003000 -> b:1017000");
+  EXPECT_THAT(edges_in(text), only_begin);
+  EXPECT_THAT(edges_of(read_all(text).spans).counters,
+              ElementsAre(Pair("calls_without_a_length", 1U)));
+  for (const char* length : {"-5", "9e3", "1.5", "null"}) {
+    std::string odd = text;
+    const std::string zero = R"("duration":0)";
+    odd.replace(odd.find(zero), zero.size(), std::string(R"("duration":)") + length);
+    EXPECT_THAT(edges_in(odd), only_begin) << length;
+  }
+}
+
+TEST(Spans, what_a_client_does_itself_is_not_called_by_the_server_of_its_id) {
+  // 3 is work of the client's host before the server begins; 4 is the server's.
+  EXPECT_THAT(edges_in(zipkin_of({{"2", "", "CLIENT", "a", 40, 60},
+                                  {"2", "", "SERVER", "b", 50, 30},
+                                  {"3", "2", "", "a", 42, 3},
+                                  {"4", "2", "", "c", 60, 3}})),
+              ElementsAre("a:40000 -> b:50000", "b:80000 -> a:100000", "b:50000 -> c:60000"));
+}
+
 TEST(Spans, ids_may_have_either_case) {
   std::string text = k_otlp;
   const std::string trace = R"("traceId":"0A")";
