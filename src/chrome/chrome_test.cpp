@@ -241,6 +241,12 @@ TEST_F(Chrome, times_that_are_none_are_refused) {
   }
 }
 
+TEST_F(Chrome, an_end_out_of_range_is_told_with_its_begin_and_length) {
+  add(R"([{"ph": "X", "ts": 9223372036854775.000, "dur": 12}])");
+  EXPECT_NE(error().find("begins at 9223372036854775.000 us and takes 12 us"), std::string::npos)
+      << error();
+}
+
 TEST_F(Chrome, damage_and_other_json_are_told) {
   add(R"({"traceEvents": [{"ph": "X" "ts": 1}, {}]})");
   EXPECT_NE(error().find("cannot stand there"), std::string::npos) << error();

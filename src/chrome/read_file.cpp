@@ -139,8 +139,12 @@ class FileReader {
       TRY_ASSIGN(duration, time(event.duration));
     }
     std::int64_t end = 0;
-    if (duration < 0 || __builtin_add_overflow(begin, duration, &end)) {
-      return refuse(event.duration);
+    if (duration < 0) return refuse(event.duration);
+    if (__builtin_add_overflow(begin, duration, &end)) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: the end of an event is out of range, which begins at {} us and "
+                              "takes {} us; write the file again",
+                              file_.path.string(), event.time, event.duration));
     }
     ++file_.events;
     first_ = std::min(first_, begin);
