@@ -73,7 +73,7 @@ void drop_contradicted(Iterator begin, Iterator end, std::vector<Edge>& edges) {
     if (!at->is_end) {
       allowed.take(*at);
     } else if (allowed.contradicts(*at)) {
-      edges[at->edge].dropped = true;
+      edges[at->edge].doubt = Doubt::contradicted;
     }
   }
 }
@@ -83,7 +83,7 @@ void drop_ends(std::vector<Edge>& edges) {
   limits.reserve(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     // A begin that a coarse clock cut says enough to doubt an end.
-    if (!edges[i].dropped || !edges[i].is_end) limits.push_back(limit_of(edges[i], i));
+    if (edges[i].doubt == Doubt::none || !edges[i].is_end) limits.push_back(limit_of(edges[i], i));
   }
   const auto pair_of = [](const Limit& limit) { return std::pair(limit.low, limit.high); };
   std::sort(limits.begin(), limits.end(), [&](const Limit& a, const Limit& b) {
@@ -124,10 +124,11 @@ std::uint64_t drop_unresolved(const Spans& spans, std::span<const std::uint32_t>
   std::uint64_t dropped = 0;
   for (Edge& edge : edges) {
     const std::uint64_t step = steps[edge.effect];
-    if (edge.dropped || step <= steps[edge.cause] || edge.effect_time >= edge.cause_time) continue;
-    edge.dropped = edge.unresolved =
-        edge.cause_time - edge.effect_time < (edge.is_end ? 2 * step : step);
-    dropped += edge.dropped ? 1 : 0;
+    const bool is_violated = edge.effect_time < edge.cause_time;
+    if (edge.doubt != Doubt::none || step <= steps[edge.cause] || !is_violated) continue;
+    if (edge.cause_time - edge.effect_time >= (edge.is_end ? 2 * step : step)) continue;
+    edge.doubt = Doubt::unresolved;
+    ++dropped;
   }
   return dropped;
 }
@@ -251,8 +252,7 @@ std::vector<Edge> Finder::edges() {
                       .effect_time = parent.end,
                       .is_end = true,
                       .child = i,
-                      .dropped = !has_end,
-                      .unresolved = !has_end});
+                      .doubt = has_end ? Doubt::none : Doubt::no_length});
     endless += has_end ? 0 : 1;
   }
   for (const Link& link : spans_.links) {
@@ -284,24 +284,37 @@ void make_clocks(const Spans& spans, SpanEdges& result) {
   }
 }
 
-std::vector<DroppedEnds> count_dropped(const Spans& spans, const std::vector<Edge>& edges) {
+/// Ends per operation. Drops all of those of which most are contradicted; returns how many more
+/// these are.
+std::uint64_t judge_operations(const Spans& spans, std::vector<Edge>& edges,
+                               std::vector<DroppedEnds>& contradicted) {
   std::map<std::uint32_t, DroppedEnds> operations;
+  const auto is_judged = [](const Edge& edge) {
+    return edge.is_end && (edge.doubt == Doubt::none || edge.doubt == Doubt::contradicted);
+  };
   for (const Edge& edge : edges) {
-    if (!edge.is_end || edge.unresolved) continue;
+    if (!is_judged(edge)) continue;
     DroppedEnds& ends = operations[spans.all[edge.child].operation];
-    ends.dropped += edge.dropped ? 1 : 0;
+    ends.dropped += edge.doubt == Doubt::contradicted ? 1 : 0;
     ++ends.of;
   }
-  std::vector<DroppedEnds> dropped;
+  std::uint64_t doubted = 0;
+  for (Edge& edge : edges) {
+    if (!edge.is_end || edge.doubt != Doubt::none) continue;
+    const DroppedEnds& ends = operations[spans.all[edge.child].operation];
+    if (2 * ends.dropped <= ends.of) continue;
+    edge.doubt = Doubt::operation;
+    ++doubted;
+  }
   for (auto& [operation, ends] : operations) {
     if (ends.dropped == 0) continue;
     ends.operation = spans.operations.all()[operation];
-    dropped.push_back(std::move(ends));
+    contradicted.push_back(std::move(ends));
   }
-  std::stable_sort(dropped.begin(), dropped.end(), [](const DroppedEnds& a, const DroppedEnds& b) {
-    return a.dropped > b.dropped;
-  });
-  return dropped;
+  std::stable_sort(
+      contradicted.begin(), contradicted.end(),
+      [](const DroppedEnds& a, const DroppedEnds& b) { return a.dropped > b.dropped; });
+  return doubted;
 }
 
 }  // namespace
@@ -309,7 +322,7 @@ std::vector<DroppedEnds> count_dropped(const Spans& spans, const std::vector<Edg
 edges::EdgeList list_of(std::span<const Edge> edges) {
   edges::EdgeList list;
   for (const Edge& edge : edges) {
-    if (edge.dropped) continue;
+    if (edge.doubt != Doubt::none) continue;
     list.cause_clock.push_back(edge.cause);
     list.effect_clock.push_back(edge.effect);
     list.cause_time.push_back(edge.cause_time);
@@ -326,7 +339,7 @@ SpanEdges edges_of(const Spans& spans) {
   result.without_parent = finder.uncalled;
   const std::uint64_t unresolved = drop_unresolved(spans, result.hosts, result.found);
   drop_ends(result.found);
-  result.dropped = count_dropped(spans, result.found);
+  const std::uint64_t doubted = judge_operations(spans, result.found, result.dropped);
   std::uint64_t dropped = 0;
   for (const DroppedEnds& ends : result.dropped) dropped += ends.dropped;
   const auto count = [&](const char* name, std::uint64_t number) {
@@ -343,6 +356,7 @@ SpanEdges edges_of(const Spans& spans) {
   count("edges_below_the_resolution", unresolved);
   count("calls_without_a_length", finder.endless);
   count("contradicted_ends", dropped);
+  count("ends_nobody_waits_for", doubted);
   return result;
 }
 

@@ -13,17 +13,25 @@
 
 namespace entrain::spans {
 
+/// Why an edge says nothing about clocks.
+enum class Doubt : std::uint8_t {
+  none,
+  no_length,     ///< when the client ended is not known
+  unresolved,    ///< a clock is too coarse for it
+  contradicted,  ///< begins of the same hosts contradict this end
+  operation,     ///< they do for most ends of its operation
+};
+
 /// A begin or end of a span that is not before one of a span of another host.
 struct Edge {
   std::uint32_t cause = 0, effect = 0;            ///< positions in SpanEdges::clocks
   std::uint64_t cause_time = 0, effect_time = 0;  ///< ns
   bool is_end = false;                            ///< of two ends, not begins
   std::uint32_t child = 0;                        ///< position of the called span
-  bool dropped = false;                           ///< it says nothing about clocks
-  bool unresolved = false;  ///< dropped: a clock is too coarse for it, or the end is not known
+  Doubt doubt = Doubt::none;                      ///< others: it says nothing about clocks
 };
 
-/// The edges that are not dropped.
+/// The edges that nothing speaks against.
 edges::EdgeList list_of(std::span<const Edge> edges);
 
 /// Ends of an operation that begins of the same hosts contradict.
@@ -47,8 +55,9 @@ struct SpanEdges {
 ///
 /// The latter is wrong where the client gave up or the server went on by itself. So an end is
 /// dropped where it contradicts the begins of the same two hosts, while their clocks run equally
-/// fast to within 100 ppm: it then says nothing about clocks. Without any such end nothing is
-/// dropped, however wrong the clocks are. O(n log n).
+/// fast to within 100 ppm: it then says nothing about clocks. Where that is so for most ends of an
+/// operation, nobody waits for it, and its other ends say nothing either. Without any such end
+/// nothing is dropped, however wrong the clocks are. O(n log n).
 SpanEdges edges_of(const Spans& spans);
 
 }  // namespace entrain::spans

@@ -156,7 +156,7 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
   bool same = written->events == events && written->found_.size() == found_.size();
   for (std::size_t i = 0; same && i < found_.size(); ++i) {
     same = !other(written->found_[i], found_[i]);
-    written->found_[i].dropped = found_[i].dropped;
+    written->found_[i].doubt = found_[i].doubt;
   }
   if (!same) {
     return fail(ErrorKind::output,

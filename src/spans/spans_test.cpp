@@ -168,6 +168,23 @@ TEST(Spans, begins_of_other_calls_contradict_an_end_in_either_order) {
   EXPECT_THAT(edges_of(read_all(zipkin_of(slow)).spans).counters, IsEmpty());
 }
 
+TEST(Spans, ends_of_an_operation_that_nobody_waits_for_are_dropped) {
+  // The server's span fits into the client's one in the last call, which a wrong clock would
+  // explain.
+  std::vector<Call> calls{
+      {"1", "", "CLIENT", "a", 1003, 100}, {"2", "1", "SERVER", "b", 1017, 5000},
+      {"3", "", "CLIENT", "a", 9003, 100}, {"4", "3", "SERVER", "b", 9017, 80},
+      {"5", "", "CLIENT", "c", 9003, 100}, {"6", "5", "SERVER", "d", 9080, 80}};
+  EXPECT_THAT(edges_of(read_all(zipkin_of(calls)).spans).counters,
+              ElementsAre(Pair("contradicted_ends", 1U)));
+  calls[3].length = 5000;
+  const SpanEdges edges = edges_of(read_all(zipkin_of(calls)).spans);
+  EXPECT_THAT(edges.counters,
+              ElementsAre(Pair("contradicted_ends", 2U), Pair("ends_nobody_waits_for", 1U)));
+  EXPECT_THAT(lines_of(edges), ElementsAre("a:1003000 -> b:1017000", "a:9003000 -> b:9017000",
+                                           "c:9003000 -> d:9080000"));
+}
+
 TEST(Spans, a_wrong_clock_loses_no_end) {
   const SpanEdges edges = edges_of(read_all(zipkin_of({{"1", "", "CLIENT", "a", 1000, 100},
                                                        {"2", "1", "SERVER", "b", 9010, 80},
