@@ -153,22 +153,26 @@ class Placer {
     }
   }
 
-  /// Those with the most edges to clocks in place come first.
+  /// Those with the most edges to clocks in place come first. A clock without any stays.
   Result<std::vector<ClockMap>> run(std::vector<char> placed) && {
-    std::vector<std::pair<std::size_t, std::uint32_t>> order;
+    std::vector<std::size_t> known(placed.size());  // edges to clocks in place
+    std::vector<std::uint32_t> left;
     for (std::uint32_t c = 0; c < placed.size(); ++c) {
-      if (placed[c] != 0) continue;
-      const auto known =
-          std::count_if(edges_of_[c].begin(), edges_of_[c].end(), [&](std::size_t i) {
-            return placed[edges_.cause_clock[i]] != 0 || placed[edges_.effect_clock[i]] != 0;
-          });
-      order.emplace_back(static_cast<std::size_t>(known), c);
+      if (placed[c] != 0) {
+        tell_others(c, known);
+      } else {
+        left.push_back(c);
+      }
     }
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (const auto& [known, c] : order) {
-      TRY(place(c, placed));
+    while (!left.empty()) {
+      const auto next =
+          std::max_element(left.begin(), left.end(),
+                           [&](std::uint32_t a, std::uint32_t b) { return known[a] < known[b]; });
+      const std::uint32_t c = *next;
+      if (known[c] > 0) TRY(place(c, placed));
       placed[c] = 1;
+      tell_others(c, known);
+      left.erase(next);
     }
     return std::move(maps_);
   }
@@ -176,6 +180,14 @@ class Placer {
  private:
   static constexpr const char* k_base = "in place";
   static constexpr const char* k_own = "to be placed";
+
+  /// A clock is in place: counts its edges for those at their other ends.
+  void tell_others(std::uint32_t c, std::vector<std::size_t>& known) const {
+    for (const std::size_t i : edges_of_[c]) {
+      const std::uint32_t cause = edges_.cause_clock[i];
+      ++known[cause == c ? edges_.effect_clock[i] : cause];
+    }
+  }
 
   Result<void> place(std::uint32_t c, std::span<const char> placed) {
     edges::EdgeList list;
@@ -227,6 +239,29 @@ std::int64_t largest_move(const Clocks& clocks, std::span<const char> stays,
   return largest;
 }
 
+/// Of those that stay the most that hang together: edges among others of them than these say
+/// nothing about how far they are from them.
+std::vector<char> largest_group(std::vector<char> stays, const Edges& edges) {
+  std::vector<std::uint32_t> above(stays.size());
+  std::iota(above.begin(), above.end(), 0u);
+  const auto group_of = [&](std::uint32_t c) {
+    while (above[c] != c) c = above[c] = above[above[c]];
+    return c;
+  };
+  for (std::size_t i = 0; i < edges.cause_clock.size(); ++i) {
+    const std::uint32_t cause = edges.cause_clock[i], effect = edges.effect_clock[i];
+    if (stays[cause] != 0 && stays[effect] != 0) above[group_of(cause)] = group_of(effect);
+  }
+  std::vector<std::size_t> size(stays.size());
+  for (std::uint32_t c = 0; c < stays.size(); ++c) size[group_of(c)] += stays[c] != 0 ? 1 : 0;
+  const auto largest =
+      static_cast<std::uint32_t>(std::max_element(size.begin(), size.end()) - size.begin());
+  for (std::uint32_t c = 0; c < stays.size(); ++c) {
+    if (group_of(c) != largest) stays[c] = 0;
+  }
+  return stays;
+}
+
 }  // namespace
 
 Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const Edges& edges,
@@ -234,16 +269,27 @@ Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const
                                                      const CheckOptions& options,
                                                      Progress* progress) {
   const std::vector<char> stays = choose_staying(clocks, edges, aligned);
-  FewestMoves result;
-  result.kept = static_cast<std::uint64_t>(std::count(stays.begin(), stays.end(), 1));
-  const auto kept_before = static_cast<std::uint64_t>(std::count_if(
-      aligned.begin(), aligned.end(), [](const ClockMap& map) { return map.is_identity(); }));
-  if (result.kept <= kept_before) return std::nullopt;
-  TRY_ASSIGN(result.maps, Placer(clocks, edges, options, progress).run(stays));
-  const std::int64_t most =
-      std::max(Violation(edges, aligned).worst(), largest_move(clocks, stays, aligned));
-  if (Violation(edges, result.maps).worst() > most) return std::nullopt;
-  return result;
+  const auto kept_by = [](std::span<const ClockMap> maps) {
+    return static_cast<std::uint64_t>(std::count_if(
+        maps.begin(), maps.end(), [](const ClockMap& map) { return map.is_identity(); }));
+  };
+  const std::uint64_t kept_before = kept_by(aligned);
+  if (static_cast<std::uint64_t>(std::count(stays.begin(), stays.end(), 1)) <= kept_before) {
+    return std::nullopt;
+  }
+  const auto violation = [&](std::span<const ClockMap> maps) {
+    return Violation(edges, maps).worst();
+  };
+  TRY_ASSIGN(std::vector<ClockMap> maps, Placer(clocks, edges, options, progress).run(stays));
+  const std::vector<char> group = largest_group(stays, edges);
+  if (violation(maps) > 0 && group != stays) {
+    TRY_ASSIGN(std::vector<ClockMap> fewer, Placer(clocks, edges, options, progress).run(group));
+    if (violation(fewer) < violation(maps) / 2) maps = std::move(fewer);
+  }
+  const std::uint64_t kept = kept_by(maps);
+  const std::int64_t most = std::max(violation(aligned), largest_move(clocks, stays, aligned));
+  if (kept <= kept_before || violation(maps) > most) return std::nullopt;
+  return FewestMoves{.maps = std::move(maps), .kept = kept};
 }
 
 }  // namespace entrain::engine

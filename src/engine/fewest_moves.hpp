@@ -24,7 +24,9 @@ struct FewestMoves {
 /// these: where clocks drift, an alignment of all of them moves many a little that nothing speaks
 /// against. `aligned` are the maps of such an alignment. Either clocks are taken in order of how
 /// far they move by them, from the median on, and each one stays that contradicts none of those
-/// taken before; or those that contradict most others are taken away, whichever keeps more.
+/// taken before; or those that contradict most others are taken away, whichever keeps more. If
+/// what hangs together only by clocks that are aligned leaves more than twice the violation, only
+/// the largest group of clocks stays.
 ///
 /// Empty where that keeps no more clocks than `aligned` does, or where it leaves an edge violated
 /// by more than `aligned` moves a clock that can stay. Edges must be single ones; their delays

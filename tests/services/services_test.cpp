@@ -232,6 +232,50 @@ TEST(Services, distorted_spans_are_set_right_again) {
   EXPECT_EQ(json_of(run)["after"]["violations"], 0);
 }
 
+/// Calls to and fro between hosts, of which each is `ahead` of the true time, in us; as Zipkin.
+std::string calls_between(const std::vector<std::pair<std::size_t, std::size_t>>& pairs,
+                          const std::vector<std::int64_t>& ahead) {
+  Json spans = Json::array();
+  const auto add = [&](const std::string& id, const char* kind, std::size_t host,
+                       std::int64_t begin, std::int64_t length) {
+    spans.push_back({{"traceId", "1"},
+                     {"id", id},
+                     {"kind", kind},
+                     {"name", "get"},
+                     {"timestamp", 1'700'000'000'000'003 + begin + ahead[host]},
+                     {"duration", length},
+                     {"localEndpoint", {{"serviceName", fmt::format("host{}", host)}}}});
+  };
+  for (int i = 0; i < 40 * static_cast<int>(pairs.size()); ++i) {
+    auto [from, to] = pairs[static_cast<std::size_t>(i) % pairs.size()];
+    if (i / static_cast<int>(pairs.size()) % 2 == 1) std::swap(from, to);
+    const std::int64_t begin = std::int64_t{i} * 10'007, way = 80 + i * 37 % 211;
+    const std::string id = fmt::format("{:x}", i + 1);
+    add(id, "CLIENT", from, begin, 1'000 + 2 * way);
+    add(id, "SERVER", to, begin + way, 1'000);
+  }
+  return spans.dump();
+}
+
+TEST(Services, wrong_clocks_that_only_wrong_clocks_know_are_set_after_these) {
+  const TempFolder folder;
+  const std::vector<std::pair<std::size_t, std::size_t>> pairs{{0, 1}, {1, 2}, {2, 3}, {3, 4},
+                                                               {4, 5}, {3, 5}, {5, 6}, {6, 3}};
+  const std::vector<std::int64_t> ahead{-8'000, 5'000, -3'000, 0, 0, 0, 0};
+  const fs::path input = put(folder, "spans.json", calls_between(pairs, ahead));
+  const ChildOutcome run = run_tool({"correct", input.string(), "-o", (folder / "right").string()});
+  EXPECT_EQ(run.exit_code, 0) << run.summary();
+  const Json truth = Json::parse(calls_between(pairs, std::vector<std::int64_t>(ahead.size())));
+  const Json right = Json::parse(text_of(folder / "right" / "spans.json"));
+  ASSERT_EQ(right.size(), truth.size());
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const std::string host = right[i]["localEndpoint"]["serviceName"];
+    const std::int64_t error =
+        right[i]["timestamp"].get<std::int64_t>() - truth[i]["timestamp"].get<std::int64_t>();
+    EXPECT_LE(std::abs(error), host < "host3" ? 300 : 0) << host;
+  }
+}
+
 TEST(Services, a_file_needs_no_name_of_json) {
   const TempFolder folder;
   fs::copy_file(k_example, folder / "download");
