@@ -17,8 +17,10 @@ struct DifferenceStatistics {
   double mean_s = 0;  ///< signed
 };
 
+/// A location of an archive, or a clock of other traces: of a rank of training, or of a host.
 struct LocationDifference {
   std::uint64_t id = 0;
+  std::string name;  ///< of a clock whose name is no number; empty for all others
   DifferenceStatistics difference;
 };
 
@@ -55,7 +57,8 @@ struct CompareReport {
   std::vector<LocationDifference> locations;
   DifferenceStatistics all;
   /// Sends, receives and ends of application collectives between the first and the last clock
-  /// session; `span_source` says where the span came from.
+  /// session; `span_source` says where the span came from. In other formats: see
+  /// docs/manual/training.md and docs/manual/services.md.
   DifferenceStatistics communication;
   std::string span_source;  ///< "clock offsets", "property", or "whole trace"
   std::optional<TruthError> a_error, b_error;

@@ -70,6 +70,9 @@ bool comes_from_root(Operation operation);
 /// True if data go from all ranks to one.
 bool goes_to_root(Operation operation);
 
+/// True for a kernel that communicates.
+bool is_collective_kernel(const EventText& event);
+
 /// Reads one file. Errors: those of chrome::read().
 Result<RankFile> read_file(const std::filesystem::path& path);
 

@@ -12,6 +12,7 @@
 
 #include "base/executor.hpp"
 #include "base/file.hpp"
+#include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "chrome/calls.hpp"
 #include "chrome/manifest.hpp"
@@ -59,6 +60,35 @@ void replace(std::string_view text, std::string_view piece, std::int64_t before,
                           .with = time_text(after)});
 }
 
+/// The text of a file that was read before.
+Result<json::Document> load_again(const RankFile& file) {
+  TRY_ASSIGN(json::Document document, json::load(file.path));
+  if (std::hash<std::string>{}(document.text) == file.hash) return document;
+  return fail(ErrorKind::input,
+              fmt::format("{} has changed while it was read", file.path.string()));
+}
+
+/// Calls `see(event, begin, duration)` for all events with a time; those without a length take 0.
+template <class See>
+Result<void> for_each_time(const RankFile& file, std::string_view text, const See& see) {
+  const auto see_event = [&](const EventText& event) -> Result<void> {
+    if (event.time.empty() || event.phase == "M") return {};
+    bool cut = false;
+    TRY_ASSIGN(const std::uint64_t begin, moment(event.time, file, cut));
+    return see(event, begin, parse_time(event.duration, cut).value_or(0));
+  };
+  TRY(for_each_event(text, file.path.string(), see_event));
+  return {};
+}
+
+std::uint64_t hash_of(const EventText& event) {
+  std::uint64_t hash = event.duration.empty() ? 0 : 1;
+  for (const std::string_view part : {event.phase, event.category, event.name, event.thread}) {
+    hash = mix(hash + std::hash<std::string_view>{}(part));
+  }
+  return hash;
+}
+
 class Run : public formats::Recording {
  public:
   explicit Run(std::vector<RankFile> ranks, unsigned threads)
@@ -87,6 +117,9 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
       const fs::path& folder) const override;
+
+  [[nodiscard]] Result<formats::EventTimes> event_times() const override;
+  [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
 
  private:
   Result<void> order_ranks();
@@ -255,23 +288,13 @@ void Run::describe() {
                   missing > k_most_named ? ", ..." : ""));
 }
 
-/// The text that was read before.
-Result<json::Document> load_again(const RankFile& file) {
-  TRY_ASSIGN(json::Document document, json::load(file.path));
-  if (std::hash<std::string>{}(document.text) == file.hash) return document;
-  return fail(ErrorKind::input,
-              fmt::format("{} has changed while it was read", file.path.string()));
-}
-
 Result<void> Run::write_file(const fs::path& to, const RankFile& file, const ClockMap& map) {
   if (map.is_identity()) return duplicate_file(file.path, to);
   TRY_ASSIGN(const json::Document document, load_again(file));
   const std::string_view text = document.text;
   std::vector<json::Replacement> replacements;
-  const auto patch_event = [&](const EventText& event) -> Result<void> {
-    if (event.time.empty() || event.phase == "M") return {};
-    bool cut = false;
-    TRY_ASSIGN(const std::uint64_t begin, moment(event.time, file, cut));
+  const auto patch_event = [&](const EventText& event, std::uint64_t begin,
+                               std::int64_t duration) -> Result<void> {
     const std::int64_t moved = map(begin);
     const auto stored = static_cast<std::int64_t>(begin);
     if (moved < 0) {
@@ -280,12 +303,11 @@ Result<void> Run::write_file(const fs::path& to, const RankFile& file, const Clo
     }
     replace(text, event.time, stored - file.facts.base, moved - file.facts.base, replacements);
     if (event.duration.empty()) return {};
-    const std::int64_t duration = parse_time(event.duration, cut).value_or(0);
     const std::int64_t end = map(begin + static_cast<std::uint64_t>(duration));
     replace(text, event.duration, duration, end - moved, replacements);
     return {};
   };
-  TRY(for_each_event(text, file.path.string(), patch_event));
+  TRY(for_each_time(file, text, patch_event));
   std::sort(replacements.begin(), replacements.end(),
             [](const auto& a, const auto& b) { return a.at < b.at; });
   return json::save(to, json::patch(text, replacements), document.packed);
@@ -319,6 +341,40 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
   }
   TRY(json::save(folder / k_manifest_name, manifest_text(listed), false));
   return links;
+}
+
+/// The ends of calls count as communication, as they do in archives.
+Result<formats::EventTimes> Run::event_times() const {
+  formats::EventTimes times;
+  times.of_clock.resize(files_.size());
+  times.files.resize(files_.size());
+  TRY(parallel_for(threads_, files_.size(), [&](std::size_t f) -> Result<void> {
+    TRY_ASSIGN(const json::Document document, load_again(files_[f]));
+    std::vector<formats::EventTime>& own = times.of_clock[f];
+    formats::FileMark& mark = times.files[f];
+    const auto add = [&](const EventText& event, std::uint64_t begin,
+                         std::int64_t duration) -> Result<void> {
+      mark.add(hash_of(event));
+      const bool is_call = is_collective_kernel(event);
+      const bool has_end = !event.duration.empty();
+      own.emplace_back(begin, is_call && !has_end);
+      if (has_end) own.emplace_back(begin + static_cast<std::uint64_t>(duration), is_call);
+      return {};
+    };
+    return for_each_time(files_[f], document.text, add);
+  }));
+  return times;
+}
+
+Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
+  TRY_ASSIGN(const json::Document document, load_again(files_[file]));
+  std::vector<std::uint64_t> hashes;
+  TRY(for_each_time(files_[file], document.text,
+                    [&](const EventText& event, std::uint64_t, std::int64_t) -> Result<void> {
+                      hashes.push_back(hash_of(event));
+                      return {};
+                    }));
+  return hashes;
 }
 
 Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsigned threads) {

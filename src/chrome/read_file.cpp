@@ -73,12 +73,6 @@ Operation operation_of(std::string_view name) {
   return Operation::other;
 }
 
-bool is_collective_kernel(const EventText& event) {
-  if (event.category != "kernel") return false;
-  return event.name.starts_with("nccl") || event.name.starts_with("rccl") ||
-         (!member(event.arguments, "Collective name").empty());
-}
-
 bool names_collective(const EventText& event) {
   return event.name == "record_param_comms" || event.name.starts_with("nccl:") ||
          event.name.starts_with("rccl:");
@@ -325,6 +319,12 @@ bool comes_from_root(Operation operation) {
 
 bool goes_to_root(Operation operation) {
   return operation == Operation::reduce || operation == Operation::gather;
+}
+
+bool is_collective_kernel(const EventText& event) {
+  if (event.category != "kernel") return false;
+  return event.name.starts_with("nccl") || event.name.starts_with("rccl") ||
+         (!member(event.arguments, "Collective name").empty());
 }
 
 Result<RankFile> read_file(const std::filesystem::path& path) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/compare.hpp"
 
+#include <map>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
+#include "table/reader.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -35,8 +37,15 @@ std::string csv_of(const CompareReport& report) {
   std::string text = known ? "location,time_s,difference_s,a_error_s,b_error_s,a_between_s,"
                              "a_common_s,b_between_s,b_common_s\n"
                            : "location,time_s,difference_s\n";
+  std::map<std::uint64_t, std::string> fields;
+  for (const LocationDifference& location : report.locations) {
+    std::string& field = fields[location.id];
+    table::append_field(field,
+                        location.name.empty() ? fmt::format("{}", location.id) : location.name);
+  }
   for (const ComparedEvent& event : report.events) {
-    text += fmt::format("{},{:.9f},{:.6e}", event.location, event.time_s, event.difference_s);
+    text +=
+        fmt::format("{},{:.9f},{:.6e}", fields[event.location], event.time_s, event.difference_s);
     if (known) {
       text += fmt::format(",{:.6e},{:.6e},{:.6e},{:.6e},{:.6e},{:.6e}", event.a_error_s,
                           event.b_error_s, event.a_error_s - event.a_common_s, event.a_common_s,
@@ -60,6 +69,8 @@ class Compare : public Verb {
          "over communication (sends, receives and ends of collectives of the application between "
          "the first and the last clock session: the figure to quote), and per location. Times are "
          "those that an OTF2 reader sees.",
+         "A and B may also be traces of training runs, or spans of services: a file, or the folder "
+         "of all files, under the same names.",
          "With --truth, a third archive of the same trace with true times, also the error of A and "
          "of B against it, after removing one affine function common to all locations: the choice "
          "of the master clock is free. The error over communication is told apart: between clocks, "
@@ -79,8 +90,10 @@ class Compare : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, "A", a_, "OTF2 anchor file, or the folder that holds one.");
-    add_archive(set, "B", b_, "An archive of the same trace.");
+    add_archive(set, "A", a_,
+                "OTF2 anchor file, or the folder that holds one. Or a JSON file of a training run "
+                "or of spans of services, or their folder.");
+    add_archive(set, "B", b_, "An archive of the same trace, in the same format.");
     set.path("--truth", truth_, "T",
              "An archive of the same trace with the true times. Use it with traces of synth "
              "and distort, or of a better tracer, to see whether a correction came closer to "
@@ -105,7 +118,7 @@ class Compare : public Verb {
         ->group(k_group);
     set.flag("--raw", options_.raw_a,
              "Take the time stamps of A as they are stored, without its ClockOffset records. "
-             "Use it when A has records that are wrong.")
+             "Use it when A has records that are wrong. For OTF2 archives only.")
         ->group(k_group);
     common_.declare(set, "all locations instead of the ten that differ most");
     set.after_parsing([this, &set]() -> Result<void> {

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <limits>
-#include <memory>
-#include <mutex>
 #include <optional>
 
 #include <fmt/core.h>
 
 #include <entrain/entrain.hpp>
 
-#include "base/exact.hpp"
-#include "base/executor.hpp"
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
 #include "clocks/session_span.hpp"
+#include "engine/compare_recordings.hpp"
+#include "engine/comparison.hpp"
 #include "engine/difference.hpp"
 #include "otf2/read/stamps.hpp"
 #include "session/load.hpp"
@@ -22,6 +20,8 @@
 namespace entrain {
 
 namespace {
+
+using engine::ComparedPaths;
 
 /// An archive of the comparison, with the maps that a reader applies to its stamps.
 struct Side {
@@ -101,52 +101,62 @@ class Span {
   std::string source_ = "whole trace";
 };
 
-/// A run of compare().
-class Comparison {
+/// Two or three archives of one trace.
+class Archives : public engine::Compared {
  public:
-  Comparison(const Side& a, const Side& b, const Side* truth, const CompareOptions& options)
-      : a_(a), b_(b), truth_(truth), options_(options), span_(a, b) {}
+  Archives(const Side& side_a, const Side& side_b, const Side* side_truth)
+      : a_(side_a), b_(side_b), truth_(side_truth), span_(side_a, side_b) {
+    a = a_.loaded.trace.path;
+    b = b_.loaded.trace.path;
+    for (const trace::Location& location : a_.loaded.trace.definitions.locations) {
+      locations.push_back({.id = location.id});
+    }
+    resolution_hz = a_.loaded.trace.definitions.clock.resolution_hz;
+    span_source = span_.source();
+    if (truth_ == nullptr) return;
+    truth = truth_->loaded.trace.path;
+    find_span_of_truth();
+  }
 
-  Result<void> check_same_locations() const {
+  [[nodiscard]] Result<void> check_same_locations() const {
     TRY(check_same_locations(b_));
     return truth_ != nullptr ? check_same_locations(*truth_) : Result<void>();
   }
 
-  Result<CompareReport> run() {
-    std::optional<engine::TruthFit> fit;
+  [[nodiscard]] Result<engine::LocationTimes> times(LocationIndex l) const override {
+    engine::LocationTimes result;
+    TRY_ASSIGN(const otf2::EventStamps events_a, otf2::read_stamps(*a_.archive, l));
+    TRY_ASSIGN(const otf2::EventStamps events_b, otf2::read_stamps(*b_.archive, l));
+    TRY(check_same_events(l, events_a, events_b, b_));
+    result.a = times_of(events_a, a_.maps[l]);
+    result.b = times_of(events_b, b_.maps[l]);
     if (truth_ != nullptr) {
-      const engine::TruthFit empty = truth_fit();
-      TRY_ASSIGN(fit, merged<engine::TruthFit>([&] { return empty; }, nullptr));
+      TRY_ASSIGN(const otf2::EventStamps events, otf2::read_stamps(*truth_->archive, l));
+      TRY(check_same_events(l, events_a, events, *truth_));
+      result.truth = times_of(events, truth_->maps[l]);
     }
-    CompareReport report;
-    const auto make = [&] { return fit ? engine::DifferenceSums(*fit) : engine::DifferenceSums(); };
-    TRY_ASSIGN(const engine::DifferenceSums sums, merged<engine::DifferenceSums>(make, &report));
-    sums.fill(report, resolution());
-    report.a = a_.loaded.trace.path;
-    report.b = b_.loaded.trace.path;
-    if (truth_ != nullptr) report.truth = truth_->loaded.trace.path;
-    report.span_source = span_.source();
-    if (options_.events_per_location > 0) {
-      TRY_ASSIGN(report.events, pick_events(make()));
+    const bool by_b = span_.side() == &b_;
+    const std::vector<std::uint64_t>& stamps = (by_b ? events_b : events_a).stamps;
+    result.flags.resize(stamps.size(), 0);
+    for (std::size_t i = 0; i < stamps.size(); ++i) {
+      const bool inside = span_.holds(l, stamps[i], by_b ? result.b[i] : result.a[i]);
+      if (events_a.communication[i] != 0 && inside) result.flags[i] = engine::k_in_communication;
     }
-    return report;
+    return result;
   }
 
  private:
-  [[nodiscard]] std::uint64_t resolution() const {
-    return a_.loaded.trace.definitions.clock.resolution_hz;
-  }
-
-  /// An empty fit over the span of the truth.
-  [[nodiscard]] engine::TruthFit truth_fit() const {
-    std::int64_t begin = std::numeric_limits<std::int64_t>::max(), end = 0;
-    const auto& locations = truth_->loaded.trace.locations;
-    for (LocationIndex l = 0; l < locations.size(); ++l) {
-      if (locations[l].event_count == 0) continue;
-      begin = std::min(begin, truth_->maps[l](locations[l].first));
-      end = std::max(end, truth_->maps[l](locations[l].last));
+  void find_span_of_truth() {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
+    const auto& skeletons = truth_->loaded.trace.locations;
+    for (LocationIndex l = 0; l < skeletons.size(); ++l) {
+      if (skeletons[l].event_count == 0) continue;
+      first = std::min(first, truth_->maps[l](skeletons[l].first));
+      last = std::max(last, truth_->maps[l](skeletons[l].last));
     }
-    return begin <= end ? engine::TruthFit(begin, end) : engine::TruthFit();
+    if (first > last) return;
+    begin = first;
+    end = last;
   }
 
   Result<void> check_same_locations(const Side& other) const {
@@ -172,117 +182,6 @@ class Comparison {
     return {};
   }
 
-  /// Times of all events of a location; `truth` is empty without one.
-  struct Times {
-    otf2::EventStamps events_a, events_b;
-    std::vector<std::int64_t> a, b, truth;
-  };
-
-  Result<Times> times(LocationIndex l) const {
-    Times result;
-    TRY_ASSIGN(result.events_a, otf2::read_stamps(*a_.archive, l));
-    TRY_ASSIGN(result.events_b, otf2::read_stamps(*b_.archive, l));
-    TRY(check_same_events(l, result.events_a, result.events_b, b_));
-    result.a = times_of(result.events_a, a_.maps[l]);
-    result.b = times_of(result.events_b, b_.maps[l]);
-    if (truth_ != nullptr) {
-      TRY_ASSIGN(const otf2::EventStamps truth, otf2::read_stamps(*truth_->archive, l));
-      TRY(check_same_events(l, result.events_a, truth, *truth_));
-      result.truth = times_of(truth, truth_->maps[l]);
-    }
-    return result;
-  }
-
-  /// Numbers of `most` of `count` things, the first and the last among them.
-  static std::vector<std::size_t> spread(std::size_t count, std::uint64_t most) {
-    std::vector<std::size_t> picked;
-    const std::uint64_t wanted = std::min<std::uint64_t>(count, most);
-    for (std::uint64_t i = 0; i < wanted; ++i) {
-      const Int128 at = wanted > 1 ? Int128{count - 1} * i / (wanted - 1) : Int128{0};
-      picked.push_back(static_cast<std::size_t>(at));
-    }
-    return picked;
-  }
-
-  /// `sums` knows what is removed from errors.
-  Result<std::vector<ComparedEvent>> pick_events(const engine::DifferenceSums& sums) const {
-    const std::size_t count = a_.maps.size();
-    std::vector<std::vector<ComparedEvent>> picked(count);
-    std::vector<std::vector<std::int64_t>> when(count);
-    const double tick_s = 1 / static_cast<double>(std::max<std::uint64_t>(resolution(), 1));
-    TRY(parallel_for(options_.threads, count, [&](std::size_t l) -> Result<void> {
-      TRY_ASSIGN(const Times of, times(static_cast<LocationIndex>(l)));
-      for (const std::size_t i : spread(of.a.size(), options_.events_per_location)) {
-        ComparedEvent event;
-        event.location = a_.loaded.trace.definitions.locations[l].id;
-        event.difference_s = static_cast<double>(of.b[i] - of.a[i]) * tick_s;
-        event.a_error_s = event.b_error_s = std::numeric_limits<double>::quiet_NaN();
-        if (truth_ != nullptr) {
-          event.a_error_s = sums.error_of_a(of.a[i], of.truth[i]) * tick_s;
-          event.b_error_s = sums.error_of_b(of.b[i], of.truth[i]) * tick_s;
-          event.a_common_s = sums.common_of_a(of.truth[i]) * tick_s;
-          event.b_common_s = sums.common_of_b(of.truth[i]) * tick_s;
-        }
-        picked[l].push_back(event);
-        when[l].push_back(truth_ != nullptr ? of.truth[i] : of.a[i]);
-      }
-      return {};
-    }));
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    for (const auto& times : when) {
-      if (!times.empty()) first = std::min(first, times.front());
-    }
-    std::vector<ComparedEvent> all;
-    for (std::size_t l = 0; l < count; ++l) {
-      for (std::size_t i = 0; i < picked[l].size(); ++i) {
-        picked[l][i].time_s = static_cast<double>(when[l][i] - first) * tick_s;
-        all.push_back(picked[l][i]);
-      }
-    }
-    return all;
-  }
-
-  /// Feeds every location into a fresh accumulator and merges them in order of the locations.
-  template <class Sums, class Make>
-  Result<Sums> merged(Make make, CompareReport* report) {
-    const std::size_t count = a_.maps.size();
-    Sums total = make();
-    std::mutex mutex;
-    std::size_t next = 0;
-    std::vector<std::optional<Sums>> waiting(count);
-    if (report != nullptr) report->locations.resize(count);
-    TRY(parallel_for(options_.threads, count, [&](std::size_t i) -> Result<void> {
-      Sums sums = make();
-      TRY(feed(static_cast<LocationIndex>(i), sums));
-      if constexpr (std::is_same_v<Sums, engine::DifferenceSums>) {
-        report->locations[i] = {a_.loaded.trace.definitions.locations[i].id,
-                                sums.difference(resolution())};
-      }
-      const std::lock_guard lock(mutex);
-      waiting[i] = std::move(sums);
-      for (; next < count && waiting[next]; ++next) {
-        total.merge(*waiting[next]);
-        waiting[next].reset();
-      }
-      return {};
-    }));
-    return total;
-  }
-
-  template <class Sums>
-  Result<void> feed(LocationIndex l, Sums& sums) const {
-    TRY_ASSIGN(const Times of, times(l));
-    const bool by_b = span_.side() == &b_;
-    const std::vector<std::uint64_t>& stamps = (by_b ? of.events_b : of.events_a).stamps;
-    std::vector<std::uint8_t> flags(stamps.size(), 0);
-    for (std::size_t i = 0; i < flags.size(); ++i) {
-      const bool inside = span_.holds(l, stamps[i], by_b ? of.b[i] : of.a[i]);
-      if (of.events_a.communication[i] != 0 && inside) flags[i] = engine::k_in_communication;
-    }
-    sums.add({of.a, of.b, of.truth, flags});
-    return {};
-  }
-
   Result<void> check_same_events(LocationIndex l, const otf2::EventStamps& mine,
                                  const otf2::EventStamps& theirs, const Side& other) const {
     if (mine.types == theirs.types) return {};
@@ -297,29 +196,37 @@ class Comparison {
   const Side& a_;
   const Side& b_;
   const Side* truth_;
-  const CompareOptions& options_;
   Span span_;
 };
+
+Result<CompareReport> compare_archives(const ComparedPaths& paths, const CompareOptions& options,
+                                       Progress* progress) {
+  TRY_ASSIGN(const Side side_a, open_side(paths.a, options.raw_a, options.threads, progress));
+  TRY_ASSIGN(const Side side_b, open_side(paths.b, false, options.threads, progress));
+  std::optional<Side> side_truth;
+  if (paths.truth) {
+    TRY_ASSIGN(side_truth, open_side(*paths.truth, false, options.threads, progress));
+  }
+  const Archives archives(side_a, side_b, side_truth ? &*side_truth : nullptr);
+  TRY(archives.check_same_locations());
+  TRY_ASSIGN(CompareReport report, engine::compare(archives, options));
+  Solo solo;
+  TRY(session::check_unchanged(solo, side_a.loaded));
+  TRY(session::check_unchanged(solo, side_b.loaded));
+  if (side_truth) TRY(session::check_unchanged(solo, side_truth->loaded));
+  return report;
+}
 
 }  // namespace
 
 Result<CompareReport> compare(const std::filesystem::path& a, const std::filesystem::path& b,
                               const std::optional<std::filesystem::path>& truth,
                               const CompareOptions& options, Progress* progress) {
-  TRY_ASSIGN(const Side side_a, open_side(a, options.raw_a, options.threads, progress));
-  TRY_ASSIGN(const Side side_b, open_side(b, false, options.threads, progress));
-  std::optional<Side> side_truth;
-  if (truth) {
-    TRY_ASSIGN(side_truth, open_side(*truth, false, options.threads, progress));
-  }
-  Comparison comparison(side_a, side_b, side_truth ? &*side_truth : nullptr, options);
-  TRY(comparison.check_same_locations());
-  TRY_ASSIGN(CompareReport report, comparison.run());
-  Solo solo;
-  TRY(session::check_unchanged(solo, side_a.loaded));
-  TRY(session::check_unchanged(solo, side_b.loaded));
-  if (side_truth) TRY(session::check_unchanged(solo, side_truth->loaded));
-  return report;
+  const engine::ComparedPaths paths{a, b, truth};
+  TRY_ASSIGN(const engine::ComparedRecordings recordings,
+             engine::open_recordings(paths, options.threads));
+  if (recordings.a) return engine::compare_recordings(recordings, options);
+  return compare_archives(paths, options, progress);
 }
 
 }  // namespace entrain

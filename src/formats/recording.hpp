@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -12,10 +13,41 @@
 #include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
+#include "base/flat_map.hpp"
 #include "base/link.hpp"
 #include "edges/list.hpp"
 
 namespace entrain::formats {
+
+/// A time of an event, below 2^63 ticks, and whether the event is one of communication: 8 bytes.
+class EventTime {
+ public:
+  EventTime(std::uint64_t time, bool communicates) : bits_(time << 1 | (communicates ? 1 : 0)) {}
+  [[nodiscard]] std::int64_t time() const { return static_cast<std::int64_t>(bits_ >> 1); }
+  [[nodiscard]] bool communicates() const { return (bits_ & 1) != 0; }
+
+ private:
+  std::uint64_t bits_;
+};
+
+/// What the events of a file are, but for their times.
+struct FileMark {
+  std::uint64_t events = 0;
+  std::uint64_t hash = 0;  ///< of all their kinds and names, in order
+
+  void add(std::uint64_t event) {
+    ++events;
+    hash = mix(hash + event);
+  }
+  friend bool operator==(const FileMark&, const FileMark&) = default;
+};
+
+/// The times of all events of a recording.
+struct EventTimes {
+  /// Per clock, in order of the files and of their texts. An event with a begin and an end has two.
+  std::vector<std::vector<EventTime>> of_clock;
+  std::vector<FileMark> files;  ///< as Recording::files
+};
 
 /// A trace in a format other than OTF2: its clocks and edges in memory, its events in its files.
 /// Immutable after it was read.
@@ -56,6 +88,14 @@ class Recording {
   /// if the files do not hold the events that those pairs are made of.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> read_back(
       const std::filesystem::path& folder) const = 0;
+
+  /// Reads all times again, also of events that are in no edge. Errors: ErrorKind::input for files
+  /// that changed since they were read.
+  [[nodiscard]] virtual Result<EventTimes> event_times() const = 0;
+
+  /// Per event of a file a hash of what it is: those of which event_times() makes the file's mark.
+  /// `file`: position in `files`. Errors: as above.
+  [[nodiscard]] virtual Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const = 0;
 
   [[nodiscard]] Edges edges() const { return list.view(); }
 

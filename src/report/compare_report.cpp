@@ -64,7 +64,8 @@ std::string locations_text(const CompareReport& report, const Style& style) {
   }
   Table table = statistics_table("location", Align::right);
   for (const LocationDifference* location : locations)
-    add_row(table, fmt::format("{}", location->id), location->difference);
+    add_row(table, location->name.empty() ? fmt::format("{}", location->id) : location->name,
+            location->difference);
   std::string text = table.text(style);
   if (locations.size() < report.locations.size())
     text += fmt::format(
@@ -120,6 +121,7 @@ Json to_json(const CompareReport& report) {
   Json locations = Json::array();
   for (const LocationDifference& location : report.locations) {
     Json json = {{"id", location.id}};
+    if (!location.name.empty()) json["name"] = location.name;
     json.update(difference_json(location.difference));
     locations.push_back(std::move(json));
   }

@@ -11,6 +11,7 @@
 
 #include "base/executor.hpp"
 #include "base/file.hpp"
+#include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "json/document.hpp"
 #include "json/scanner.hpp"
@@ -31,6 +32,32 @@ struct SourceFile {
 };
 
 std::size_t hash_of(const std::string& text) { return std::hash<std::string>{}(text); }
+
+/// The text of a file that was read before.
+Result<json::Document> load_again(const SourceFile& file) {
+  TRY_ASSIGN(json::Document document, json::load(file.path));
+  if (hash_of(document.text) == file.hash) return document;
+  return fail(ErrorKind::input,
+              fmt::format("{} has changed while it was read", file.path.string()));
+}
+
+Result<Spans> read_again(const SourceFile& file) {
+  TRY_ASSIGN(json::Document document, load_again(file));
+  Spans spans;
+  std::vector<Stamp> stamps;
+  TRY(read(document.text, file.path.string(), spans, stamps));
+  return spans;
+}
+
+/// Of what a span is, but for its times.
+std::uint64_t hash_of(const Spans& spans, const Span& span) {
+  std::uint64_t hash = 0;
+  for (const std::string* part : {&spans.ids.all()[span.id], &spans.clocks.all()[span.clock],
+                                  &spans.operations.all()[span.operation]}) {
+    hash = mix(hash + std::hash<std::string>{}(*part));
+  }
+  return hash;
+}
 
 /// What is told of operations one by one; the rest is only counted.
 constexpr std::size_t k_most_operations = 5;
@@ -71,6 +98,9 @@ class Run : public formats::Recording {
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
       const fs::path& folder) const override;
 
+  [[nodiscard]] Result<formats::EventTimes> event_times() const override;
+  [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
+
  private:
   [[nodiscard]] Result<void> write_files(const fs::path& folder, std::span<const ClockMap> maps,
                                          bool marked) const {
@@ -78,6 +108,7 @@ class Run : public formats::Recording {
       return write_file(folder / files_[f].path.filename(), files_[f], maps, marked);
     });
   }
+  [[nodiscard]] std::vector<std::uint32_t> hosts_of(const Spans& spans) const;
   void tell(const std::vector<DroppedEnds>& dropped);
   void describe();
   [[nodiscard]] Result<void> write_file(const fs::path& to, const SourceFile& file,
@@ -124,19 +155,13 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
                   [](const ClockMap& map) { return map.is_identity(); })) {
     return duplicate_file(file.path, to);
   }
-  TRY_ASSIGN(json::Document document, json::load(file.path));
-  if (hash_of(document.text) != file.hash) {
-    return fail(ErrorKind::input,
-                fmt::format("{} has changed while it was read", file.path.string()));
-  }
+  TRY_ASSIGN(json::Document document, load_again(file));
   Spans spans;
   std::vector<Stamp> stamps;
   std::vector<Mark> marks;
   TRY(read(document.text, file.path.string(), spans, stamps, marked ? &marks : nullptr));
   std::vector<ClockMap> own;
-  for (const std::string& name : spans.clocks.all()) {
-    const std::uint32_t number = names_.find(name);
-    const std::uint32_t host = number == k_none ? k_none : hosts_[number];
+  for (const std::uint32_t host : hosts_of(spans)) {
     own.push_back(host == k_none ? ClockMap() : maps[host]);
   }
   Result<std::string> text = patched(document.text, stamps, own, marks);
@@ -144,6 +169,45 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
     return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
   }
   return json::save(to, *text, document.packed);
+}
+
+/// Per clock of these spans its position in `clocks`, or k_none.
+std::vector<std::uint32_t> Run::hosts_of(const Spans& spans) const {
+  std::vector<std::uint32_t> hosts;
+  for (const std::string& name : spans.clocks.all()) {
+    const std::uint32_t number = names_.find(name);
+    hosts.push_back(number == k_none ? k_none : hosts_[number]);
+  }
+  return hosts;
+}
+
+/// Spans that another host called count as communication.
+Result<formats::EventTimes> Run::event_times() const {
+  std::vector<bool> called(events / 2);
+  for (const Edge& edge : found_) called[edge.child] = true;
+  formats::EventTimes times;
+  times.of_clock.resize(clocks.clocks.size());
+  std::size_t position = 0;
+  for (const SourceFile& file : files_) {
+    TRY_ASSIGN(const Spans spans, read_again(file));
+    const std::vector<std::uint32_t> hosts = hosts_of(spans);
+    formats::FileMark& mark = times.files.emplace_back();
+    for (const Span& span : spans.all) {
+      mark.add(hash_of(spans, span));
+      std::vector<formats::EventTime>& own = times.of_clock[hosts[span.clock]];
+      own.emplace_back(span.begin, called[position]);
+      own.emplace_back(span.end, called[position]);
+      ++position;
+    }
+  }
+  return times;
+}
+
+Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
+  TRY_ASSIGN(const Spans spans, read_again(files_[file]));
+  std::vector<std::uint64_t> hashes;
+  for (const Span& span : spans.all) hashes.push_back(hash_of(spans, span));
+  return hashes;
 }
 
 Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {

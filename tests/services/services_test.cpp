@@ -370,5 +370,23 @@ TEST(Services, what_needs_an_archive_is_refused) {
                  "--mode overlay needs an OTF2 archive");
 }
 
+TEST(Services, are_compared_with_their_hosts_by_name) {
+  const TempFolder folder;
+  const std::string right = (folder / "right").string(), csv = (folder / "moves.csv").string();
+  ASSERT_EQ(run_tool({"correct", "-q", k_example.string(), "-o", right}).exit_code, 0);
+  const ChildOutcome run =
+      run_tool({"compare", "--json", k_example.string(), right, "--csv", csv, "--tolerance", "1"});
+  ASSERT_EQ(run.exit_code, 0) << run.summary();
+  const Json report = json_of(run);
+  EXPECT_EQ(report["schema"], "entrain.compare/1");
+  ASSERT_EQ(report["locations"].size(), 3U);
+  EXPECT_EQ(report["locations"][2]["name"], "auth-service@172.17.0.9");
+  EXPECT_GT(report["locations"][2]["max_s"], 0.009);
+  EXPECT_THAT(text_of(csv), HasSubstr("\nauth-service@172.17.0.9,"));
+  const ChildOutcome text = run_tool({"compare", k_example.string(), right});
+  EXPECT_THAT(text.out, HasSubstr("auth-service@172.17.0.9"));
+  expect_refusal(run_tool({"compare", "--raw", k_example.string(), right}), "needs OTF2 archives");
+}
+
 }  // namespace
 }  // namespace entrain::test

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <entrain/compare.hpp>
+#include <entrain/error.hpp>
+
+#include "base/ids.hpp"
+
+/// The part of compare that depends on no format.
+namespace entrain::engine {
+
+/// Times of all events of a location in the traces compared, ticks, as a reader returns them.
+struct LocationTimes {
+  std::vector<std::int64_t> a, b;
+  std::vector<std::int64_t> truth;  ///< empty without a truth
+  std::vector<std::uint8_t> flags;  ///< per event: as EventTimes::flags
+};
+
+/// Traces of one run that hold the same events.
+class Compared {
+ public:
+  struct Location {
+    std::uint64_t id = 0;
+    std::string name{};  ///< as LocationDifference::name
+  };
+
+  Compared() = default;
+  Compared(const Compared&) = delete;
+  Compared& operator=(const Compared&) = delete;
+  virtual ~Compared() = default;
+
+  /// All vectors of the result have the same size, but for a truth that is not there. Called by
+  /// several threads, and several times for a location. Errors: ErrorKind::input for events that
+  /// are not the same.
+  [[nodiscard]] virtual Result<LocationTimes> times(LocationIndex location) const = 0;
+
+  std::string a, b, truth;  ///< paths; `truth` empty: there is none
+  std::vector<Location> locations;
+  std::uint64_t resolution_hz = 0;
+  std::int64_t begin = 0, end = 0;  ///< of the times of the truth
+  std::string span_source;          ///< as CompareReport::span_source
+};
+
+/// entrain::compare() of traces that were opened. Errors: those of Compared::times().
+Result<CompareReport> compare(const Compared& traces, const CompareOptions& options);
+
+}  // namespace entrain::engine
