@@ -26,6 +26,9 @@ class ReportVerb : public Verb {
          "browser: the verdict, the offset of every clock over time, violations by pair of "
          "processes, margins, the clocks in a table, the worst edges with the calls around them, "
          "collectives, and what was left out. Changes nothing, and writes no archive.",
+         "Of training runs and of spans of services there are no calls around edges, and spans "
+         "have "
+         "no collectives; those views say so.",
          "The page is a single file that needs no network. The data are inside, as JSON, for "
          "other programs.",
          "Bounds are always proved, as with --bounds: the page shows the interval in which each "
@@ -90,13 +93,14 @@ class ReportVerb : public Verb {
     options.check.bounds.wanted = true;
     options.check.threads = common_.own_threads();
     const engine::Run run{.processes = processes(), .progress = progress, .page = file_.data()};
-    TRY_ASSIGN(CorrectReport report, engine::plan_correction(run, archive_, options));
+    TRY_ASSIGN(CorrectReport report,
+               engine::plan_correction(run, engine::paths_of(archive_), options));
     TRY(check_.write_bounds(report.bounds, report.before.resolution_hz));
     TRY(file_.write(report, "report"));
     return Outcome{std::move(report), file_.path};
   }
 
-  std::string archive_;
+  std::vector<std::string> archive_;
   bool force_ = false;
   ReportFile file_{"report.html"};
   CheckArguments check_;

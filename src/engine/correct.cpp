@@ -432,8 +432,11 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
   return report;
 }
 
-Result<CorrectReport> engine::plan_correction(const Run& run, const std::filesystem::path& archive,
+Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths,
                                               const CorrectOptions& options) {
+  TRY_ASSIGN(const auto recording, open_recording(paths, options.check.threads));
+  if (recording) return plan_recording(run, *recording, options);
+  const std::filesystem::path& archive = paths.front();
   TRY(engine::check_options(options));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(run, options);

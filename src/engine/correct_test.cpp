@@ -57,9 +57,9 @@ TEST(Correct, input_that_changes_meanwhile_is_no_plan) {
   fs::permissions(changed, fs::perms::owner_write, fs::perm_options::add);
   Solo solo;
   Writer while_verified(changed, "verify"), while_corrected(changed, "correct");
-  EXPECT_TRUE(engine::plan_correction({.processes = solo}, folder / "in", {}));
-  const auto plan =
-      engine::plan_correction({.processes = solo, .progress = &while_verified}, folder / "in", {});
+  EXPECT_TRUE(engine::plan_correction({.processes = solo}, {folder / "in"}, {}));
+  const auto plan = engine::plan_correction({.processes = solo, .progress = &while_verified},
+                                            {folder / "in"}, {});
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().message.find(changed + " has changed while it was read"), 0u);
   EXPECT_TRUE(clock_maps(folder / "in", {}, nullptr));

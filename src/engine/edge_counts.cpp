@@ -63,6 +63,28 @@ class Counter {
     return all;
   }
 
+  /// One after the other: what an observer keeps depends on their order.
+  void show(verify::EdgeObserver& observer) const {
+    const std::vector<match::Part> parts = match::parts_of(graph_, 1);
+    std::vector<verify::WorstPair> deciding;
+    for (const match::Part& part : parts) {
+      match::for_edges(graph_, part, [&](const match::Edge& edge, LocationIndex to) {
+        observer.pair({.kind = edge.kind,
+                       .order = {},
+                       .send_time = times_[edge.send],
+                       .receive_time = times_[edge.receive],
+                       .send = {graph_.location_of(edge.send), edge.send},
+                       .receive = {to, edge.receive}});
+      });
+      for (const match::Exchange& exchange : part.exchanges) {
+        verify::Instance instance = instance_of(exchange);
+        instance.order = {static_cast<std::uint64_t>(&exchange - graph_.exchanges.data())};
+        verify::deciding_pairs(instance.sends, instance.receives, instance.ordered, {}, deciding);
+        observer.instance(instance, deciding);
+      }
+    }
+  }
+
   [[nodiscard]] EdgeEnd end(NodeIndex node) const {
     const LocationIndex l = graph_.location_of(node);
     const trace::Definitions& definitions = context_.trace().definitions;
@@ -90,12 +112,7 @@ class Counter {
   }
 
   void add(const match::Exchange& exchange, Counts& counts) const {
-    verify::Instance instance;
-    instance.kind = exchange.kind;
-    instance.ordered = exchange.ordered;
-    fill(graph_.sends(exchange), instance.sends);
-    fill(graph_.receives(exchange), instance.receives);
-    verify::sort_sides(instance);
+    const verify::Instance instance = instance_of(exchange);
     const auto& [sends, receives] = std::tie(instance.sends, instance.receives);
     const auto kind = static_cast<std::size_t>(exchange.kind);
     counts.of[kind] += verify::count_pairs(sends, receives, exchange.ordered, context_.mu);
@@ -108,6 +125,16 @@ class Counter {
     if (!worst || worst->margin_ticks >= counts.worst[kind].margin) return;
     counts.worst[kind] = {worst->margin_ticks, sends[worst->send].event.event,
                           receives[worst->receive].event.event};
+  }
+
+  [[nodiscard]] verify::Instance instance_of(const match::Exchange& exchange) const {
+    verify::Instance instance;
+    instance.kind = exchange.kind;
+    instance.ordered = exchange.ordered;
+    fill(graph_.sends(exchange), instance.sends);
+    fill(graph_.receives(exchange), instance.receives);
+    verify::sort_sides(instance);
+    return instance;
   }
 
   /// The number of a node stands for that of its event.
@@ -159,9 +186,11 @@ void count_unread(const trace::Trace& trace, CheckReport& report) {
 }  // namespace
 
 CheckReport count_edges(const causal::Context& context, std::span<const ClockMap> maps,
-                        const trace::ClockDomains& domains, const CheckOptions& options) {
+                        const trace::ClockDomains& domains, const CheckOptions& options,
+                        verify::EdgeObserver* observer) {
   Counter counter(context, maps, domains);
   const Counts counts = counter.run();
+  if (observer != nullptr) counter.show(*observer);
   CheckReport report;
   report.archive = context.trace().path;
   report.locations = context.trace().locations.size();

@@ -9,6 +9,7 @@
 
 #include "causal/context.hpp"
 #include "trace/clock_domains.hpp"
+#include "verify/observer.hpp"
 
 namespace entrain::engine {
 
@@ -17,8 +18,10 @@ namespace entrain::engine {
 /// collectives with the checker's code, but trusts the graph: where edges are given there are no
 /// records that could be matched anew. All edges and members of instances count as checked. Edges
 /// inside `domains` are counted apart, if locations share some; event files that are missing or end
-/// early, under CheckReport::skipped.
+/// early, under CheckReport::skipped. `observer`, if not null, sees all edges in order of the
+/// graph; nodes stand for events.
 CheckReport count_edges(const causal::Context& context, std::span<const ClockMap> maps,
-                        const trace::ClockDomains& domains, const CheckOptions& options);
+                        const trace::ClockDomains& domains, const CheckOptions& options,
+                        verify::EdgeObserver* observer = nullptr);
 
 }  // namespace entrain::engine

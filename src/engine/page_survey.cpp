@@ -38,7 +38,8 @@ Result<page::Data> PageSurvey::checked(const ClockBounds* bounds) const {
                         .before = maps,
                         .after = maps,
                         .edges_before = before_,
-                        .bounds = bounds},
+                        .bounds = bounds,
+                        .stamps = stamps()},
                        layout_);
 }
 
@@ -51,8 +52,14 @@ Result<page::Data> PageSurvey::corrected(std::span<const ClockMap> maps, bool se
                         .after = maps,
                         .edges_before = before_,
                         .edges_after = seen ? &after_ : nullptr,
-                        .bounds = bounds},
+                        .bounds = bounds,
+                        .stamps = stamps()},
                        layout_);
+}
+
+std::span<const std::uint64_t> PageSurvey::stamps() const {
+  if (timeline_.loaded.source != nullptr) return {};
+  return timeline_.graph.stamp;
 }
 
 bool few_rows(const Timeline& timeline, std::uint64_t windows) {

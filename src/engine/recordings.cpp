@@ -26,6 +26,7 @@
 #include "engine/correct_options.hpp"
 #include "engine/edge_counts.hpp"
 #include "engine/fewest_moves.hpp"
+#include "engine/page_survey.hpp"
 #include "engine/timeline.hpp"
 #include "json/document.hpp"
 #include "session/phase.hpp"
@@ -50,7 +51,6 @@ tl::unexpected<Error> useless(std::string sentence) {
 
 Result<void> check_use(const Run& run, const CheckOptions& options) {
   if (run.processes.size() > 1) return useless("only OTF2 archives are shared among processes");
-  if (run.page != nullptr) return useless("--report needs an OTF2 archive; try --json");
   if (options.clock_domain != ClockDomain::automatic &&
       options.clock_domain != ClockDomain::location) {
     return useless(
@@ -126,21 +126,25 @@ class Seen {
     return seen;
   }
 
-  [[nodiscard]] CheckReport count(const Recording& recording, std::span<const ClockMap> maps) {
+  /// `observer`: as for count_edges().
+  [[nodiscard]] CheckReport count(const Recording& recording, std::span<const ClockMap> maps,
+                                  verify::EdgeObserver* observer = nullptr) {
     const causal::Context context = causal_context(workers_, timeline, progress_);
-    CheckReport report = count_edges(context, maps, timeline.domains, options_);
+    CheckReport report = count_edges(context, maps, timeline.domains, options_, observer);
     report.mu_source = timeline.mu.source;
     complete(recording, options_, report);
     return report;
   }
 
-  Result<ClockBounds> bounds(std::span<const ClockMap> maps) {
+  /// `page`: with rows for a page, if they are few enough.
+  Result<ClockBounds> bounds(std::span<const ClockMap> maps, bool page) {
     session::begin_phase(progress_, "bounds");
     const causal::Context context = causal_context(workers_, timeline, progress_);
     TRY_ASSIGN(const causal::ProvenIntervals proven,
                causal::prove_intervals(context, timeline.shared_clocks, timeline.presync,
                                        options_.bounds));
-    ClockBounds bounds = causal::judge(context.share, proven, maps, options_.bounds.rows);
+    const bool rows = options_.bounds.rows || (page && few_rows(timeline, proven.windows));
+    ClockBounds bounds = causal::judge(context.share, proven, maps, rows);
     bounds.mu_source = timeline.mu.source;
     return bounds;
   }
@@ -269,42 +273,6 @@ CorrectionStatistics statistics_of(const std::vector<Move>& moves) {
   return result;
 }
 
-/// Reads back what was written, and counts its edges by its own times.
-Result<void> verify_written(const Run& run, const Recording& before, const fs::path& folder,
-                            const CorrectOptions& options, CorrectReport& report) {
-  const Stopwatch watch(report.phases.verify);
-  session::begin_phase(run.progress, "verify");
-  TRY_ASSIGN(const std::unique_ptr<Recording> written, before.read_back(folder));
-  CheckOptions check = options.check;
-  check.presync = Presync::none;
-  TRY_ASSIGN(const std::unique_ptr<Seen> seen, Seen::take(run, *written, check, Purpose::bounds));
-  report.after = seen->count(*written, seen->timeline.measured.maps);
-  set_clocks(*written, {}, report.after);
-  report.after.presync = "none";
-  report.after.archive = report.output;
-  report.statistics = statistics_of(moves_between(before.edges(), written->edges()));
-  report.verified = true;
-  report.judgement = report.after.judgement;
-  if (count_of(report.cycles, "dropped_edges") > 0 &&
-      report.judgement->verdict != Verdict::violations) {
-    report.judgement = Judgement{Verdict::unproven, Doubt::contradictory_edges};
-  }
-  return {};
-}
-
-/// Counts the edges as a viewer shows them that shifts each file as a whole.
-void verify_overlay(const Recording& recording, std::span<const ClockMap> shifts, Seen& seen,
-                    CorrectReport& report) {
-  const Stopwatch watch(report.phases.verify);
-  report.after = seen.count(recording, shifts);
-  set_clocks(recording, {}, report.after);
-  report.after.presync = "constant";
-  report.after.archive = report.output;
-  report.statistics = statistics_of(moves_by(shifts, recording.edges()));
-  report.verified = true;
-  report.judgement = report.after.judgement;
-}
-
 /// Refuses files of one name from several folders, whose copies would be one.
 Result<void> check_names(const Recording& recording) {
   std::map<fs::path, const fs::path*> names;
@@ -330,6 +298,130 @@ Result<void> check_order(const Recording& recording, std::span<const ClockMap> m
   }
   return {};
 }
+
+/// A run of correct().
+class Correction {
+ public:
+  Correction(const Run& run, const Recording& recording, const CorrectOptions& options)
+      : run_(run), recording_(recording), options_(options) {}
+
+  /// Finds the new times.
+  Result<void> compute() {
+    TRY_ASSIGN(seen_, aligned(run_, recording_, options_.check));
+    Timeline& t = seen_->timeline;
+    if (run_.page != nullptr) survey_.emplace(seen_->workers(), t);
+    report_.before =
+        seen_->count(recording_, t.measured.maps, survey_ ? survey_->before() : nullptr);
+    report_.before.presync = t.measured.method;
+    set_clocks(recording_, t.measured.clocks, report_.before);
+    session::begin_phase(run_.progress, "correct");
+    maps_ = t.presync.maps;
+    if (is_overlay()) {
+      ConstantShifts shifts = constant_shifts(recording_, maps_);
+      maps_ = std::move(shifts.maps);
+      if (!shifts.note.empty()) t.report.notes.push_back(std::move(shifts.note));
+    } else if (options_.amortize) {
+      TRY_ASSIGN(maps_, amortize(run_, *seen_, options_, report_));
+    }
+    report_.mode = "planned";
+    report_.phases.scan = recording_.read_s;
+    report_.phases.match = t.match_s;
+    report_.phases.presync = t.presync_s;
+    if (options_.check.bounds.wanted) {
+      const Stopwatch watch(report_.phases.bounds);
+      TRY_ASSIGN(report_.bounds, seen_->bounds(maps_, survey_.has_value()));
+    }
+    return check_order(recording_, maps_);
+  }
+
+  Result<void> write(const StagedDirectory& folder) {
+    const Stopwatch watch(report_.phases.write);
+    report_.mode = is_overlay() ? "overlay" : "rewrite";
+    report_.output = folder.target().string();
+    report_.leftovers_removed = folder.leftovers_removed();
+    if (is_overlay()) {
+      TRY_ASSIGN(const LinkCounts links,
+                 recording_.write_overlay(folder.path(), folder.target(), maps_, options_.link));
+      report_.link = text_of(links);
+      return {};
+    }
+    return options_.mark_offsets ? recording_.write_marked(folder.path(), maps_)
+                                 : recording_.write(folder.path(), maps_);
+  }
+
+  /// Reads back what was written, and counts its edges by its own times. Those of an overlay are
+  /// the times of a viewer that shifts each file as a whole.
+  Result<void> verify(const fs::path& folder) {
+    if (!options_.verify) return {};
+    if (is_overlay()) {
+      verify_planned();
+      report_.after.presync = "constant";
+      return {};
+    }
+    const Stopwatch watch(report_.phases.verify);
+    session::begin_phase(run_.progress, "verify");
+    TRY_ASSIGN(const std::unique_ptr<Recording> written, recording_.read_back(folder));
+    CheckOptions check = options_.check;
+    check.presync = Presync::none;
+    TRY_ASSIGN(const std::unique_ptr<Seen> seen,
+               Seen::take(run_, *written, check, Purpose::bounds));
+    report_.after = seen->count(*written, seen->timeline.measured.maps);
+    if (survey_) {  // whose edges are those of the original
+      static_cast<void>(seen_->count(recording_, maps_, survey_->after()));
+    }
+    settle(*written, moves_between(recording_.edges(), written->edges()));
+    return {};
+  }
+
+  /// Counts the edges by the times that would be written.
+  void verify_planned() {
+    const Stopwatch watch(report_.phases.verify);
+    report_.after = seen_->count(recording_, maps_, survey_ ? survey_->after() : nullptr);
+    settle(recording_, moves_by(maps_, recording_.edges()));
+  }
+
+  /// Fills the page, if one is wanted. After the verification.
+  Result<void> make_page() {
+    if (!survey_) return {};
+    const bool seen = report_.judgement.has_value();
+    TRY_ASSIGN(*run_.page,
+               survey_->corrected(maps_, seen, report_.bounds ? &*report_.bounds : nullptr));
+    if (report_.bounds && !options_.check.bounds.rows) report_.bounds->rows.clear();
+    return {};
+  }
+
+  CorrectReport take_report() {
+    report_.timeline = std::move(seen_->timeline.report);
+    for (const std::string& note : recording_.notes) report_.timeline.notes.push_back(note);
+    report_.peak_memory_bytes = peak_memory_bytes();
+    return std::move(report_);
+  }
+
+ private:
+  [[nodiscard]] bool is_overlay() const { return options_.mode == WriteMode::overlay; }
+
+  /// What follows from the counted edges.
+  void settle(const Recording& result, const std::vector<Move>& moves) {
+    set_clocks(result, {}, report_.after);
+    report_.after.presync = "none";
+    report_.after.archive = report_.output;
+    report_.statistics = statistics_of(moves);
+    report_.verified = true;
+    report_.judgement = report_.after.judgement;
+    if (count_of(report_.cycles, "dropped_edges") > 0 &&
+        report_.judgement->verdict != Verdict::violations) {
+      report_.judgement = Judgement{Verdict::unproven, Doubt::contradictory_edges};
+    }
+  }
+
+  const Run& run_;
+  const Recording& recording_;
+  const CorrectOptions& options_;
+  std::unique_ptr<Seen> seen_;
+  std::vector<ClockMap> maps_;        ///< per clock: its times -> corrected ones
+  std::optional<PageSurvey> survey_;  ///< only where a page is wanted
+  CorrectReport report_;
+};
 
 }  // namespace
 
@@ -428,14 +520,21 @@ Result<CheckReport> check_recording(const Run& run, const Recording& recording,
   const session::MemoryLimit limit(options.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<Seen> seen,
              Seen::take(run, recording, options, Purpose::bounds));
+  const std::vector<ClockMap>& maps = seen->timeline.presync.maps;
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
-    TRY_ASSIGN(bounds, seen->bounds(seen->timeline.presync.maps));
+    TRY_ASSIGN(bounds, seen->bounds(maps, run.page != nullptr));
   }
+  std::optional<PageSurvey> survey;
+  if (run.page != nullptr) survey.emplace(seen->workers(), seen->timeline);
   session::begin_phase(run.progress, "check");
-  CheckReport report = seen->count(recording, seen->timeline.presync.maps);
+  CheckReport report = seen->count(recording, maps, survey ? survey->before() : nullptr);
   report.presync = seen->timeline.presync.method;
-  set_clocks(recording, std::move(seen->timeline.presync.clocks), report);
+  set_clocks(recording, seen->timeline.presync.clocks, report);
+  if (survey) {
+    TRY_ASSIGN(*run.page, survey->checked(bounds ? &*bounds : nullptr));
+    if (bounds && !options.bounds.rows) bounds->rows.clear();
+  }
   report.bounds = std::move(bounds);
   for (const std::string& note : recording.notes) report.clocks.warnings.push_back(note);
   return report;
@@ -447,55 +546,25 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
   TRY(check_names(recording));
   TRY(StagedDirectory::check(output, replace_rule(options.force)));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
-  CorrectReport report;
-  TRY_ASSIGN(const std::unique_ptr<Seen> seen, aligned(run, recording, options.check));
-  Timeline& t = seen->timeline;
-  report.before = seen->count(recording, t.measured.maps);
-  report.before.presync = t.measured.method;
-  set_clocks(recording, t.measured.clocks, report.before);
-  session::begin_phase(run.progress, "correct");
-  std::vector<ClockMap> maps = t.presync.maps;
-  const bool overlay = options.mode == WriteMode::overlay;
-  if (overlay) {
-    ConstantShifts shifts = constant_shifts(recording, maps);
-    maps = std::move(shifts.maps);
-    if (!shifts.note.empty()) t.report.notes.push_back(std::move(shifts.note));
-  } else if (options.amortize) {
-    TRY_ASSIGN(maps, amortize(run, *seen, options, report));
-  }
-  report.phases.scan = recording.read_s;
-  report.phases.match = t.match_s;
-  report.phases.presync = t.presync_s;
-  if (options.check.bounds.wanted) {
-    const Stopwatch watch(report.phases.bounds);
-    TRY_ASSIGN(report.bounds, seen->bounds(maps));
-  }
-  TRY(check_order(recording, maps));
+  Correction correction(run, recording, options);
+  TRY(correction.compute());
   TRY_ASSIGN(StagedDirectory folder, StagedDirectory::create(output, replace_rule(options.force)));
-  report.mode = overlay ? "overlay" : "rewrite";
-  report.output = folder.target().string();
-  report.leftovers_removed = folder.leftovers_removed();
-  {
-    const Stopwatch watch(report.phases.write);
-    if (overlay) {
-      TRY_ASSIGN(const LinkCounts links,
-                 recording.write_overlay(folder.path(), folder.target(), maps, options.link));
-      report.link = text_of(links);
-    } else {
-      TRY(options.mark_offsets ? recording.write_marked(folder.path(), maps)
-                               : recording.write(folder.path(), maps));
-    }
-  }
-  if (options.verify && overlay) {
-    verify_overlay(recording, maps, *seen, report);
-  } else if (options.verify) {
-    TRY(verify_written(run, recording, folder.path(), options, report));
-  }
-  report.timeline = std::move(t.report);
-  for (const std::string& note : recording.notes) report.timeline.notes.push_back(note);
+  TRY(correction.write(folder));
+  TRY(correction.verify(folder.path()));
+  TRY(correction.make_page());
   TRY(folder.commit());
-  report.peak_memory_bytes = peak_memory_bytes();
-  return report;
+  return correction.take_report();
+}
+
+Result<CorrectReport> plan_recording(const Run& run, const Recording& recording,
+                                     const CorrectOptions& options) {
+  TRY(check_use(run, options));
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  Correction correction(run, recording, options);
+  TRY(correction.compute());
+  correction.verify_planned();
+  TRY(correction.make_page());
+  return correction.take_report();
 }
 
 Result<DistortReport> distort_recording(const Recording& recording, const fs::path& output,

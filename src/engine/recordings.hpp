@@ -30,13 +30,15 @@ Result<std::unique_ptr<formats::Recording>> open_recording(const Paths& paths, u
 /// inspect() of such a trace.
 ArchiveInfo inspect_recording(const formats::Recording& recording);
 
-/// check(), correct() and distort() of such a trace. Errors: ErrorKind::usage for options that
-/// concern archives only.
+/// check(), correct(), plan_correction() and distort() of such a trace. Errors: ErrorKind::usage
+/// for options that concern archives only.
 Result<CheckReport> check_recording(const Run& run, const formats::Recording& recording,
                                     const CheckOptions& options);
 Result<CorrectReport> correct_recording(const Run& run, const formats::Recording& recording,
                                         const std::filesystem::path& output,
                                         const CorrectOptions& options);
+Result<CorrectReport> plan_recording(const Run& run, const formats::Recording& recording,
+                                     const CorrectOptions& options);
 Result<DistortReport> distort_recording(const formats::Recording& recording,
                                         const std::filesystem::path& output,
                                         const DistortOptions& options, Progress* progress);

@@ -48,7 +48,7 @@ Result<CorrectReport> correct(const Run& run, const Paths& archive,
 
 /// What correct() would do, without writing: `after`, `statistics` and `judgement` of the report
 /// are those of the times that it would write. `output` stays empty.
-Result<CorrectReport> plan_correction(const Run& run, const std::filesystem::path& archive,
+Result<CorrectReport> plan_correction(const Run& run, const Paths& archive,
                                       const CorrectOptions& options);
 
 }  // namespace entrain::engine

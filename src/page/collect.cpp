@@ -158,9 +158,11 @@ class Resolver {
     for (std::uint32_t i = 0; i < std::min(first, edges_.size()); ++i) {
       for (const bool receives : {false, true}) {
         const auto [l, event] = receives ? edges_[i].receive : edges_[i].send;
-        if (from_.share.owns(l)) {
-          use(i, receives, l, from_.share.trace.locations[l].events[event].time);
-        }
+        if (!from_.share.owns(l)) continue;
+        const std::uint64_t stamp = from_.stamps.empty()
+                                        ? from_.share.trace.locations[l].events[event].time
+                                        : from_.stamps[event];
+        use(i, receives, l, stamp);
       }
     }
   }

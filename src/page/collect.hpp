@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include <entrain/clock_map.hpp>
@@ -20,6 +21,9 @@ struct Material {
   const Survey& edges_before;           ///< gathered
   const Survey* edges_after = nullptr;  ///< null where nothing was corrected or checked
   const ClockBounds* bounds = nullptr;  ///< of `after`, with rows for bands
+  /// Stamps of the events that edges name, where the trace has edges only; else empty, and events
+  /// are those of its locations.
+  std::span<const std::uint64_t> stamps{};
 };
 
 /// Reduces the results of a check or a correction to a page, whole at rank 0. `layout`: the one

@@ -34,7 +34,8 @@ Result<std::unique_ptr<trace::Source>> open_trace(const fs::path& path) {
   if (fs::exists(path, error) && is_other_format(path)) {
     return fail(ErrorKind::input,
                 fmt::format("{} is JSON, and this verb reads OTF2 archives only; info, check, "
-                            "correct and distort read files of training runs and of spans, too",
+                            "correct, report, compare and distort read files of training runs and "
+                            "of spans, too",
                             path.string()));
   }
   return otf2::Archive::open(path);

@@ -73,6 +73,57 @@ TEST_F(ReportFile, matrix_and_margins_add_up_to_the_messages_of_the_check) {
   EXPECT_EQ(counted, edges);
 }
 
+/// The edges, or the violations, of all cells of a matrix of a page.
+std::uint64_t sum_of(const Json& matrix, int family, int column) {
+  std::uint64_t sum = 0;
+  for (const Json& cell : matrix) sum += cell[2] != family ? 0 : cell[column].get<std::uint64_t>();
+  return sum;
+}
+
+TEST_F(ReportFile, of_spans_says_what_correct_would_do) {
+  const std::string spans = ENTRAIN_EXAMPLES_DIR "/services/ascend.json";
+  const std::string page = path("a.html"), corrected = path("b.html"), right = path("right");
+  const ChildOutcome outcome = run_tool({"report", spans, "-o", page, "--json"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  const Json plan = json_of(outcome);
+  const Json real = json_of(
+      run_tool({"correct", spans, "-o", right, "--bounds", "--json", "--report", corrected}));
+  EXPECT_EQ(plan["mode"], "planned");
+  EXPECT_EQ(plan["before"]["edges"], real["before"]["edges"]);
+  EXPECT_EQ(plan["after"]["violations"], real["after"]["violations"]);
+  EXPECT_EQ(plan["displacement_s"], real["displacement_s"]);
+  for (const std::string& file : {page, corrected}) {
+    const Json data = data_of(file);
+    EXPECT_EQ(sum_of(data["matrix"]["before"], 0, 3), plan["before"]["checked_edges"]);
+    EXPECT_EQ(sum_of(data["matrix"]["before"], 0, 4), plan["before"]["violations"]);
+    EXPECT_GT(sum_of(data["matrix"]["before"], 0, 4), 0U);
+    EXPECT_EQ(sum_of(data["matrix"]["after"], 0, 4), 0U);
+    EXPECT_EQ(data["matrix"]["names"].size(), 3U);
+    EXPECT_EQ(data["curves"].size(), 3U);
+  }
+}
+
+TEST_F(ReportFile, of_a_training_run_counts_each_end_once_and_samples_its_collectives) {
+  const std::string skewed = path("skewed"), page = path("a.html");
+  run_tool({"distort", ENTRAIN_EXAMPLES_DIR "/training", "-o", skewed, "--offset-s", "0.01",
+            "--drift-ppm", "50", "--seed", "7"});
+  const ChildOutcome outcome =
+      run_tool({"check", skewed, "--report", page, "--json", "--threads", "1"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  const Json check = json_of(outcome), data = data_of(page);
+  EXPECT_EQ(sum_of(data["matrix"]["before"], 0, 3), 0U);
+  EXPECT_EQ(sum_of(data["matrix"]["before"], 1, 3), 4U * 8);  // 8 collectives of 4 ranks
+  EXPECT_GT(sum_of(data["matrix"]["before"], 1, 4), 0U);
+  EXPECT_EQ(data["collectives"]["count"], 8);
+  EXPECT_EQ(data["check"]["violations"], check["violations"]);
+  run_tool({"check", skewed, "--report", path("3.html"), "--threads", "3"});
+  EXPECT_TRUE(text_of(page) == text_of(path("3.html")));
+  expect_refusal(run_tool({"report", ENTRAIN_EXAMPLES_DIR "/training/rank0.json",
+                           ENTRAIN_EXAMPLES_DIR "/training/LICENSE", "-o", path("c.html")}),
+                 "is no file of JSON");
+  EXPECT_FALSE(fs::exists(path("c.html")));
+}
+
 TEST_F(ReportFile, does_not_depend_on_threads) {
   run_tool({"check", example("lulesh-8"), "--report", path("1.html"), "--threads", "1"});
   run_tool({"check", example("lulesh-8"), "--report", path("5.html"), "--threads", "5"});

@@ -272,6 +272,32 @@ async function checkSweep() {
   await page.close();
 }
 
+/** Traces that hold edges and times, but no calls around them. */
+async function checkRecordings() {
+  const skewed = join(output, "training-skewed");
+  entrain([0], "distort", join(examples, "../training"), "-o", skewed, "--offset-s", "0.01", "--drift-ppm", "50", "--seed", "7");
+  for (const [trace, name, family] of [[skewed, "training", 1], [join(examples, "../services/ascend.json"), "services", 0]]) {
+    const path = join(output, `${name}.html`);
+    const json = JSON.parse(entrain([1], "report", trace, "-o", path, "--json"));
+    await shoot(path, name);
+    const { page, problems } = await open(path);
+    await checkNumbers(page, json, name);
+    await checkCell(page, name);
+    await checkPicking(page, name);
+    await checkTable(page, name);
+    const seen = await page.evaluate(() => ({ text: document.getElementById("timelines").textContent, collectives: document.getElementById("collectives").textContent, cells: JSON.parse(document.getElementById("data").textContent).matrix }));
+    expect(seen.text.includes("No calls are known around it."), `${name}: the worst edges say that no calls are known`);
+    expect(seen.collectives.includes("has no collective operation") === (family === 0), `${name}: collectives: ${seen.collectives}`);
+    const violations = (cells) => cells.filter((c) => c[2] === family).reduce((sum, c) => sum + c[4], 0);
+    expect(violations(seen.cells.before) > 0 && violations(seen.cells.after) === 0, `${name}: violations before and after: ${JSON.stringify(seen.cells)}`);
+    const before = await drawn(page, ".matrix-plot");
+    await press(page, "header [data-value=after]");
+    expect(before !== "0" && (await drawn(page, ".matrix-plot")) === "0", `${name}: the matrix shows the violations of before only`);
+    expect(problems.length === 0, `${name}: console: ${problems.join("; ")}`);
+    await page.close();
+  }
+}
+
 try {
   await checkReport(join(examples, "lulesh-8"), "lulesh");
   await checkReport(join(examples, "lulesh-8.truth"), "clean", { clean: true });
@@ -279,6 +305,7 @@ try {
   await checkHostile();
   await checkOdd();
   await checkMany();
+  await checkRecordings();
   await checkSweep();
 } catch (error) {
   failures++;

@@ -76,7 +76,8 @@ export class TimeLines {
   private place(line: any): HTMLElement {
     const { page } = this, edge = page.edges[line.edge], begin = page.raw.begin_ticks;
     const at = (ticks: number): string => `${((begin + ticks) / page.hz).toFixed(6)} s`;
-    return el("p", { class: "note" }, `${kindText(edge.kind)}; in the trace: sent at ${at(edge.sent.before)} by `, name(page.places[edge.from].name), `, received at ${at(edge.received.before)} by `, name(page.places[edge.to].name), " (times by the clocks as measured).");
+    return el("p", { class: "note" }, `${kindText(edge.kind)}; in the trace: sent at ${at(edge.sent.before)} by `, name(page.places[edge.from].name), `, received at ${at(edge.received.before)} by `, name(page.places[edge.to].name), " (times by the clocks as measured).",
+      line.sender.length + line.receiver.length === 0 ? " No calls are known around it." : "");
   }
   /** The same time around the send in both panels, so that they compare. */
   private window(line: any, when: When): [number, number] {
