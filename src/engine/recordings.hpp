@@ -30,8 +30,9 @@ Result<std::unique_ptr<formats::Recording>> open_recording(const Paths& paths, u
 /// inspect() of such a trace.
 ArchiveInfo inspect_recording(const formats::Recording& recording);
 
-/// check(), correct(), plan_correction() and distort() of such a trace. Errors: ErrorKind::usage
-/// for options that concern archives only.
+/// check(), correct(), plan_correction() and distort() of such a trace. A plan has the times before
+/// they are rounded to what the files can hold. Errors: ErrorKind::usage for options that concern
+/// archives only.
 Result<CheckReport> check_recording(const Run& run, const formats::Recording& recording,
                                     const CheckOptions& options);
 Result<CorrectReport> correct_recording(const Run& run, const formats::Recording& recording,

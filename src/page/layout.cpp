@@ -26,12 +26,18 @@ std::vector<LocationIndex> first_of(const std::vector<std::uint32_t>& numbers) {
   return first;
 }
 
-/// Names of machines; those without a name get a number.
+/// Names of machines; those without a name get that of their only process, or a number.
 void name_nodes(const trace::Definitions& definitions, Layout& layout) {
   layout.node_of = definitions.node_of;
+  std::vector<std::size_t> processes(count_of(definitions.node_of));
+  for (const LocationIndex l : first_of(definitions.process_of)) {
+    if (l != k_none) ++processes[definitions.node_of[l]];
+  }
   for (const LocationIndex l : first_of(definitions.node_of)) {
+    const std::size_t node = layout.nodes.size();
     std::string name = l == k_none ? std::string() : trace::node_name(definitions, l);
-    if (name.empty()) name = fmt::format("machine {}", layout.nodes.size());
+    if (name.empty() && processes[node] == 1) name = trace::process_name(definitions, l);
+    if (name.empty()) name = fmt::format("machine {}", node);
     layout.nodes.push_back(std::move(name));
   }
 }

@@ -54,6 +54,13 @@ TEST(Layout, gives_neighbours_rows_where_machines_do_not_help) {
   }
 }
 
+TEST(Layout, nameless_machines_get_the_name_of_their_only_process) {
+  EXPECT_EQ(layout_of(TraceBuilder(2, 2, 1)).nodes,
+            (std::vector<std::string>{"MPI Rank 0", "MPI Rank 1"}));
+  EXPECT_EQ(layout_of(TraceBuilder(4, 1, 2)).nodes,
+            (std::vector<std::string>{"machine 0", "machine 1"}));
+}
+
 TEST(Layout, of_nothing_is_empty) {
   const Layout layout = make_layout({}, {});
   EXPECT_TRUE(layout.rows.empty());
