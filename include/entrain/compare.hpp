@@ -20,8 +20,8 @@ struct DifferenceStatistics {
 /// A location of an archive, or a clock of other traces: of a rank of training, or of a host.
 struct LocationDifference {
   std::uint64_t id = 0;
-  std::string name;  ///< of a clock whose name is no number; empty for all others
   DifferenceStatistics difference;
+  std::string name{};  ///< of a clock whose name is no number; empty for all others
 };
 
 /// A part of an error, over all events and over communication.

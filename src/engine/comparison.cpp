@@ -131,7 +131,7 @@ class Comparison {
       sums.add({of.a, of.b, of.truth, of.flags});
       if constexpr (std::is_same_v<Sums, DifferenceSums>) {
         const Compared::Location& location = traces_.locations[i];
-        report->locations[i] = {location.id, location.name, sums.difference(traces_.resolution_hz)};
+        report->locations[i] = {location.id, sums.difference(traces_.resolution_hz), location.name};
       }
       const std::lock_guard lock(mutex);
       waiting[i] = std::move(sums);
