@@ -22,13 +22,29 @@ inline constexpr std::size_t k_synth_patterns = 6;
 /// Name used in options and JSON, e.g. "master-worker".
 const char* name_of(SynthPattern pattern);
 
-/// The shape of a synthetic trace. Its ticks are nanoseconds.
+/// What a synthetic trace is of, and how it is written.
+enum class SynthFormat : std::uint8_t {
+  otf2,    ///< a message-passing program, as an archive
+  chrome,  ///< a training loop, as the PyTorch profiler writes it: a file rankN.json per rank
+  otlp,    ///< spans of services, lines of OTLP JSON: a file hostN.jsonl per host, as its agent
+           ///< would write it
+};
+inline constexpr std::size_t k_synth_formats = 3;
+/// Name used in options and JSON, e.g. "chrome".
+const char* name_of(SynthFormat format);
+
+/// The shape of a synthetic trace. Its ticks are nanoseconds. What does not concern a format must
+/// have its default there (ErrorKind::usage): `pattern` concerns otf2 only, and of the others otlp
+/// takes locations, events and seed.
 struct SynthOptions {
+  SynthFormat format = SynthFormat::otf2;
   SynthPattern pattern = SynthPattern::ring;
-  /// Processes, one location each; 1 to k_most_synth_locations.
+  /// Processes, one location each; 1 to k_most_synth_locations. Ranks or hosts: 2 to
+  /// k_most_synth_files.
   std::uint64_t locations = 8;
   /// Records in all event files together, exact to within one. Errors: ErrorKind::usage if they are
-  /// fewer than the pattern needs for one iteration, or more than k_most_synth_events.
+  /// fewer than the pattern needs for one iteration, or more than k_most_synth_events, or than
+  /// k_most_synth_events_per_file per rank or host. Spans have two each.
   std::uint64_t events = 1'000'000;
   /// Where the random numbers start. The same options and seed give the same archive, byte for
   /// byte.
@@ -59,16 +75,19 @@ struct SynthOptions {
 };
 inline constexpr std::uint64_t k_most_synth_locations = 1'000'000;
 inline constexpr std::uint64_t k_most_synth_events = 100'000'000'000'000;
+inline constexpr std::uint64_t k_most_synth_files = 1024;
+inline constexpr std::uint64_t k_most_synth_events_per_file = 100'000'000;  ///< of JSON
 
 struct SynthReport {
-  std::string archive;  ///< path of the anchor file
+  SynthFormat format = SynthFormat::otf2;
+  std::string archive;  ///< path of the anchor file, or of the folder
   SynthPattern pattern = SynthPattern::ring;
   std::uint64_t seed = 0;
   std::uint64_t locations = 0;
-  std::uint64_t iterations = 0;
+  std::uint64_t iterations = 0;  ///< steps of the training loop; requests of services
   std::uint64_t events = 0;
   std::uint64_t communication_events = 0;  ///< as ArchiveInfo counts them
-  std::uint64_t messages = 0;              ///< from a send to a receive
+  std::uint64_t messages = 0;              ///< from a send to a receive; calls of services
   std::uint64_t collectives = 0;           ///< operations, not calls of a process
   std::uint64_t event_bytes = 0;           ///< size of all event files
   double span_s = 0;                       ///< from the first to the last event

@@ -158,6 +158,13 @@ Result<void> write_file(const std::filesystem::path& path, std::span<const std::
   return file.close();
 }
 
+Result<void> write_piece(const std::filesystem::path& path, std::uint64_t offset,
+                         std::span<const std::uint8_t> bytes) {
+  TRY_ASSIGN(File file, offset == 0 ? File::create(path) : File::open_for_writing(path));
+  TRY(file.write_at(offset, bytes));
+  return file.close();
+}
+
 bool file_exists(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::symlink_status(path, error).type() !=

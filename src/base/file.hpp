@@ -62,6 +62,11 @@ Result<std::vector<std::uint8_t>> read_file(const std::filesystem::path& path, s
 /// Creates `path` with these contents. Errors: ErrorKind::output.
 Result<void> write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
+/// Writes a piece of a file that is open only meanwhile, so that a process can write more files
+/// than it may have open: the piece at `offset` 0 creates it. Errors: ErrorKind::output.
+Result<void> write_piece(const std::filesystem::path& path, std::uint64_t offset,
+                         std::span<const std::uint8_t> bytes);
+
 /// Copies a file byte for byte, inside the kernel where the file systems allow it; holes stay
 /// holes. `to` must not exist. Errors: ErrorKind::input if `from` cannot be read, otherwise
 /// ErrorKind::output.

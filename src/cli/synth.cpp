@@ -12,7 +12,7 @@ namespace entrain::cli {
 namespace {
 
 constexpr const char* k_program = "OPTIONS OF THE PROGRAM";
-constexpr const char* k_times = "OPTIONS OF ITS TIMES";
+constexpr const char* k_times = "OPTIONS OF ITS TIMES (NOT WITH --format otlp)";
 
 constexpr std::array<std::pair<const char*, SynthPattern>, k_synth_patterns> k_patterns{
     {{"ring", SynthPattern::ring},
@@ -21,6 +21,15 @@ constexpr std::array<std::pair<const char*, SynthPattern>, k_synth_patterns> k_p
      {"master-worker", SynthPattern::master_worker},
      {"mixed", SynthPattern::mixed},
      {"pipeline", SynthPattern::pipeline}}};
+
+constexpr std::array<std::pair<const char*, SynthFormat>, k_synth_formats> k_formats{
+    {{"otf2", SynthFormat::otf2}, {"chrome", SynthFormat::chrome}, {"otlp", SynthFormat::otlp}}};
+
+/// Options that concern OTF2 archives only, and those that do not concern services.
+constexpr const char* k_of_archives = "--pattern";
+constexpr std::array<const char*, 8> k_not_of_services{
+    "--communication-share", "--locations-per-node", "--latency-s",   "--tail-s",
+    "--back-latency-s",      "--back-tail-s",        "--iteration-s", "--imbalance"};
 
 auto count_up_to(std::uint64_t most) {
   return [most](std::string_view text) { return parse_count(text, 1, most); };
@@ -55,14 +64,20 @@ class Synth : public Verb {
          "master-worker: process 0 hands a new task to whoever is the first to return one. mixed: "
          "messages of both kinds, empty ones too, and sixteen kinds of collectives, blocking or "
          "not, on all processes or on either half, some with empty contributions. pipeline: every "
-         "process passes items on to the next one, and nothing comes back."},
+         "process passes items on to the next one, and nothing comes back.",
+         "--format chrome: a training loop, as the PyTorch profiler writes it, a file rankN.json "
+         "per rank: launches, and kernels of seven kinds of collectives and messages among all "
+         "ranks, those of a node, one of each node, or two neighbours. --format otlp: spans of "
+         "services, a file hostN.jsonl per host: calls, clients that give up, calls that nobody "
+         "waits for, and messages."},
         {{"entrain synth -o ring", "A million events of 8 processes in a ring."},
          {"entrain synth -o big --pattern stencil2d --locations 512 --events 1000000000",
           "A billion events: 14 GB."},
          {"entrain synth -o x --pattern mixed --communication-share 0.3 --seed 7",
-          "Much communication, other random numbers."}},
+          "Much communication, other random numbers."},
+         {"entrain synth -o run --format chrome --locations 64", "A training run of 64 ranks."}},
         exit_codes({{"0", "the archive is written"}}),
-        {"--output", "--pattern", "--locations", "--events", "--communication-share"}};
+        {"--output", "--format", "--pattern", "--locations", "--events", "--communication-share"}};
     return k_help;
   }
 
@@ -71,6 +86,7 @@ class Synth : public Verb {
     declare_program(set);
     declare_times(set);
     common_.declare(set, "");
+    set.after_parsing([this, &set] { return check_use(set); });
   }
 
   int run() override {
@@ -83,6 +99,7 @@ class Synth : public Verb {
  private:
   void declare_program(OptionSet& set);
   void declare_times(OptionSet& set);
+  [[nodiscard]] Result<void> check_use(const OptionSet& set) const;
 
   std::string output_;
   SynthOptions options_;
@@ -94,29 +111,34 @@ void Synth::declare_program(OptionSet& set) {
   const auto parse_seed = [](std::string_view text) {
     return parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
   };
+  const auto parse_format = [](std::string_view text) { return parse_choice(text, k_formats); };
+  add_value(set, "--format", options_.format, parse_format, "otf2|chrome|otlp",
+            "What the trace is of, and how it is written; see above. Use chrome and otlp to try "
+            "things on training runs and services. Default: otf2.")
+      ->group(k_program);
   add_value(set, "--pattern", options_.pattern, parse_pattern,
             "ring|stencil2d|allreduce|master-worker|mixed|pipeline",
             "Who communicates with whom; see above. Use mixed to test with every kind of "
-            "collective. Default: ring.")
+            "collective. Needs --format otf2. Default: ring.")
       ->group(k_program);
   add_value(set, "--locations", options_.locations, count_up_to(k_most_synth_locations), "N",
-            "Processes of one location each, 1 to 1000000. Default: 8.")
+            "Processes of one location each, 1 to 1000000; ranks or hosts, 2 to 1024. Default: 8.")
       ->group(k_program);
   add_value(set, "--events", options_.events, count_up_to(k_most_synth_events), "N",
-            "Events of all locations together, exact to within one, 1 to 10^14. A number too "
-            "small for one iteration is refused. Default: 1000000.")
+            "Events of all locations together, exact to within one, 1 to 10^14. Spans "
+            "have two. A number too small for one iteration is refused. Default: 1000000.")
       ->group(k_program);
   add_value(set, "--communication-share", options_.communication_share, fraction_from(1e-4),
             "SHARE",
             "Share of the events that take part in communication, 0.0001 to 1. The others "
             "are Enter and Leave of functions. As every call of MPI has its own, no pattern "
-            "gets beyond 0.3 to 0.35. Use a large one to test the worst case for a "
-            "correction. Default: 0.1.")
+            "gets beyond 0.3 to 0.35; kernels of a training run stay below 0.2. Use a large one to "
+            "test the worst case for a correction. Not with --format otlp. Default: 0.1.")
       ->group(k_program);
   add_value(set, "--locations-per-node", options_.locations_per_node,
             count_up_to(k_most_synth_locations), "N",
             "Processes on one node of the machine, 1 to 1000000. Use it with distort --per "
-            "node. Default: 8.")
+            "node. Not with --format otlp. Default: 8.")
       ->group(k_program);
   add_value(set, "--seed", options_.seed, parse_seed, "N",
             "Where the random numbers start, 0 to 2^64-1. Default: 1.")
@@ -149,6 +171,20 @@ void Synth::declare_times(OptionSet& set) {
             "iteration to iteration, as a fraction of its mean, 0 to 1. Use 0 for a program "
             "in lockstep. Default: 0.2.")
       ->group(k_times);
+}
+
+Result<void> Synth::check_use(const OptionSet& set) const {
+  const auto refuse = [](const char* option, const char* format) {
+    return fail(ErrorKind::usage,
+                fmt::format("{} does not concern --format {}; leave it out", option, format));
+  };
+  if (options_.format == SynthFormat::otf2) return {};
+  if (set.given(k_of_archives)) return refuse(k_of_archives, name_of(options_.format));
+  if (options_.format == SynthFormat::chrome) return {};
+  for (const char* const option : k_not_of_services) {
+    if (set.given(option)) return refuse(option, "otlp");
+  }
+  return {};
 }
 
 }  // namespace

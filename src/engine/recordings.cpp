@@ -94,24 +94,6 @@ void set_clocks(const Recording& recording, ClockEstimation clocks, CheckReport&
   for (const std::string& warning : recording.warnings) report.clocks.warnings.push_back(warning);
 }
 
-/// The result of a correction may be replaced, and nothing else.
-ReplaceRule replace_rule(bool force) {
-  if (!force) return {};
-  return [](const fs::path& existing) -> Result<void> {
-    std::error_code error;
-    bool own = fs::is_directory(existing, error);
-    for (fs::directory_iterator it(existing, error), end; !error && it != end;
-         it.increment(error)) {
-      own &= json::is_document_name(it->path());
-    }
-    if (!error && own) return {};
-    return fail(ErrorKind::output,
-                fmt::format("{} is not replaced, because it holds more than files of JSON; remove "
-                            "it or choose another folder",
-                            existing.string()));
-  };
-}
-
 /// A recording's edges with the times that clock maps give them.
 class Seen {
  public:
@@ -443,6 +425,23 @@ std::vector<fs::path> recording_files(const fs::path& path) {
   return files;
 }
 
+ReplaceRule json_folders(bool force) {
+  if (!force) return {};
+  return [](const fs::path& existing) -> Result<void> {
+    std::error_code error;
+    bool own = fs::is_directory(existing, error);
+    for (fs::directory_iterator it(existing, error), end; !error && it != end;
+         it.increment(error)) {
+      own &= json::is_document_name(it->path());
+    }
+    if (!error && own) return {};
+    return fail(ErrorKind::output,
+                fmt::format("{} is not replaced, because it holds more than files of JSON; remove "
+                            "it or choose another folder",
+                            existing.string()));
+  };
+}
+
 Paths paths_of(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
 
 Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned threads) {
@@ -544,11 +543,11 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
                                         const fs::path& output, const CorrectOptions& options) {
   TRY(check_use(run, options));
   TRY(check_names(recording));
-  TRY(StagedDirectory::check(output, replace_rule(options.force)));
+  TRY(StagedDirectory::check(output, json_folders(options.force)));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(run, recording, options);
   TRY(correction.compute());
-  TRY_ASSIGN(StagedDirectory folder, StagedDirectory::create(output, replace_rule(options.force)));
+  TRY_ASSIGN(StagedDirectory folder, StagedDirectory::create(output, json_folders(options.force)));
   TRY(correction.write(folder));
   TRY(correction.verify(folder.path()));
   TRY(correction.make_page());
@@ -570,7 +569,7 @@ Result<CorrectReport> plan_recording(const Run& run, const Recording& recording,
 Result<DistortReport> distort_recording(const Recording& recording, const fs::path& output,
                                         const DistortOptions& options, Progress* progress) {
   TRY(check_names(recording));
-  TRY(StagedDirectory::check(output, replace_rule(options.force)));
+  TRY(StagedDirectory::check(output, json_folders(options.force)));
   CheckOptions check;
   check.threads = options.threads;
   TRY_ASSIGN(AlignInput input,
@@ -580,7 +579,7 @@ Result<DistortReport> distort_recording(const Recording& recording, const fs::pa
              clocks::presynchronise(trace, clocks::PresyncOptions::of_reader()));
   TRY_ASSIGN(sim::Distortion distortion, sim::distort(trace, presync.maps, options));
   TRY(check_order(recording, distortion.maps));
-  TRY_ASSIGN(StagedDirectory folder, StagedDirectory::create(output, replace_rule(options.force)));
+  TRY_ASSIGN(StagedDirectory folder, StagedDirectory::create(output, json_folders(options.force)));
   TRY(recording.write(folder.path(), distortion.maps));
   DistortReport report = std::move(distortion.report);
   report.input = recording.clocks.name;

@@ -12,6 +12,7 @@
 #include <entrain/options.hpp>
 #include <entrain/report.hpp>
 
+#include "base/staging.hpp"
 #include "engine/verbs.hpp"
 #include "formats/recording.hpp"
 
@@ -21,6 +22,9 @@ namespace entrain::engine {
 /// The files of such a trace: a file of JSON, or those of a folder that holds no OTF2 anchor, in
 /// order of their names. Empty: the path is to be read as an OTF2 archive.
 std::vector<std::filesystem::path> recording_files(const std::filesystem::path& path);
+
+/// Folders that hold files of JSON only may be replaced, if `force` asks for it, and nothing else.
+ReplaceRule json_folders(bool force);
 
 /// A trace in another format; null if there is one path and recording_files() has none for it.
 /// Errors: those of chrome::read(); ErrorKind::usage for several paths of which one is no such

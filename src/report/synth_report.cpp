@@ -18,6 +18,31 @@ double per_second(const SynthReport& report) {
   return report.seconds > 0 ? static_cast<double>(report.events) / report.seconds : 0;
 }
 
+/// What was simulated, without its size.
+const char* subject_of(const SynthReport& report) {
+  switch (report.format) {
+    case SynthFormat::chrome:
+      return "training run";
+    case SynthFormat::otlp:
+      return "services";
+    case SynthFormat::otf2:
+      break;
+  }
+  return name_of(report.pattern);
+}
+
+std::string iterations_of(const SynthReport& report) {
+  switch (report.format) {
+    case SynthFormat::chrome:
+      return format_number_of(report.iterations, "step", "steps");
+    case SynthFormat::otlp:
+      return format_number_of(report.iterations, "request", "requests");
+    case SynthFormat::otf2:
+      break;
+  }
+  return format_number_of(report.iterations, "iteration", "iterations");
+}
+
 }  // namespace
 
 std::string to_text(const SynthReport& report, const Style& style) {
@@ -25,10 +50,9 @@ std::string to_text(const SynthReport& report, const Style& style) {
   fields.field("archive", fmt::format("{} ({})", report.archive, format_bytes(report.event_bytes)));
   add_leftovers(fields, report.leftovers_removed);
   return fields
-      .field("pattern", fmt::format("{}, {}, {} (seed {})", name_of(report.pattern),
+      .field("pattern", fmt::format("{}, {}, {} (seed {})", subject_of(report),
                                     format_number_of(report.locations, "location", "locations"),
-                                    format_number_of(report.iterations, "iteration", "iterations"),
-                                    report.seed))
+                                    iterations_of(report), report.seed))
       .field("trace",
              fmt::format("{} ({} of communication, {}), {}",
                          format_number_of(report.events, "event", "events"),
@@ -46,17 +70,18 @@ std::string to_text(const SynthReport& report, const Style& style) {
 Json to_json(const SynthReport& report) {
   Json json = {{"schema", "entrain.synth/1"},
                {"archive", report.archive},
-               {"pattern", name_of(report.pattern)},
-               {"seed", report.seed},
-               {"locations", report.locations},
-               {"iterations", report.iterations},
-               {"events", report.events},
-               {"communication_events", report.communication_events},
-               {"messages", report.messages},
-               {"collectives", report.collectives},
-               {"event_bytes", report.event_bytes},
-               {"span_s", number(report.span_s)},
-               {"seconds", number(report.seconds)}};
+               {"format", name_of(report.format)}};
+  if (report.format == SynthFormat::otf2) json["pattern"] = name_of(report.pattern);
+  json.update(Json{{"seed", report.seed},
+                   {"locations", report.locations},
+                   {"iterations", report.iterations},
+                   {"events", report.events},
+                   {"communication_events", report.communication_events},
+                   {"messages", report.messages},
+                   {"collectives", report.collectives},
+                   {"event_bytes", report.event_bytes},
+                   {"span_s", number(report.span_s)},
+                   {"seconds", number(report.seconds)}});
   add_leftovers(json, report.leftovers_removed);
   return json;
 }

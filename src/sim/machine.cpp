@@ -25,14 +25,6 @@ std::uint64_t pause(std::uint64_t least, std::uint64_t& bits) {
   return least + more;
 }
 
-/// A number above 0 with mean 1 and the tail of an exponential distribution: staircase density
-/// that halves from step to step. No function of the C library, whose last bit may differ.
-double tailed(std::uint64_t bits) {
-  const auto step = static_cast<double>(std::countl_zero(bits | 1));
-  const double within = static_cast<double>(bits & 0xFFFFF) * 0x1p-20;
-  return (step + within) * (2.0 / 3);
-}
-
 /// Ranks and bytes as tracers record them.
 Collective record_of(const CollectiveKind& kind, const Partition& partition, std::uint32_t l,
                      std::uint64_t turn, std::uint64_t bytes) {

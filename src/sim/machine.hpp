@@ -12,18 +12,9 @@
 #include "sim/event_sink.hpp"
 #include "sim/layout.hpp"
 #include "sim/random.hpp"
+#include "sim/timing.hpp"
 
 namespace entrain::sim {
-
-/// Times of a synthetic program, ticks.
-struct Timing {
-  std::uint64_t latency = 1000;       ///< least time from a send to its receive
-  double tail = 300;                  ///< mean of what comes on top
-  std::uint64_t back_latency = 1000;  ///< as latency, of messages to a process of a lower number
-  double back_tail = 300;             ///< as tail, of these
-  double iteration = 1e6;             ///< mean time computed per iteration
-  double imbalance = 0.2;             ///< variation of that, 0 to 1
-};
 
 /// Deals out `total` pairs of Enter and Leave to `slots` calls of next(): unevenly, but exactly
 /// `total` in the end.

@@ -31,7 +31,9 @@ Result<void> check_range(const char* name, std::uint64_t value, std::uint64_t mo
               fmt::format("{} must be a whole number from 1 to {}, not {}", name, most, value));
 }
 
-Result<void> check(const SynthOptions& options) {
+}  // namespace
+
+Result<void> check_options(const SynthOptions& options) {
   TRY(check_range("the number of locations", options.locations, k_most_synth_locations));
   TRY(check_range("the number of events", options.events, k_most_synth_events));
   TRY(check_range("the number of locations per node", options.locations_per_node,
@@ -46,9 +48,13 @@ Result<void> check(const SynthOptions& options) {
   return check_range("the imbalance", options.imbalance, 0, 1);
 }
 
+namespace {
+
 std::uint64_t ticks_of(double latency_s) {
   return static_cast<std::uint64_t>(std::ceil(latency_s * k_ticks_per_s));
 }
+
+}  // namespace
 
 Timing timing_of(const SynthOptions& options) {
   Timing timing;
@@ -60,6 +66,8 @@ Timing timing_of(const SynthOptions& options) {
   timing.imbalance = options.imbalance;
   return timing;
 }
+
+namespace {
 
 WorkloadCounts operator-(const WorkloadCounts& a, const WorkloadCounts& b) {
   return {a.events - b.events, a.communication - b.communication, a.messages - b.messages,
@@ -198,7 +206,7 @@ Result<void> check_length(std::uint64_t iterations, const SynthOptions& options)
 }  // namespace
 
 Result<Workload> Workload::plan(const SynthOptions& options) {
-  TRY(check(options));
+  TRY(check_options(options));
   Workload workload(options, make_layout(options));
   const Survey survey(options, workload.layout_);
   workload.iterations_ = choose_iterations(survey, options);

@@ -11,8 +11,14 @@
 
 #include "sim/event_sink.hpp"
 #include "sim/layout.hpp"
+#include "sim/timing.hpp"
 
 namespace entrain::sim {
+
+/// Errors: ErrorKind::usage for options out of their range (see SynthOptions).
+Result<void> check_options(const SynthOptions& options);
+/// The times that options ask for, in ticks.
+Timing timing_of(const SynthOptions& options);
 
 /// Numbers of a run of a synthetic program, over all processes.
 struct WorkloadCounts {

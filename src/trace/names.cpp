@@ -80,6 +80,11 @@ const char* name_of(ExportFormat format) {
   return "unknown";
 }
 
+const char* name_of(SynthFormat format) {
+  constexpr std::array<const char*, k_synth_formats> k_names{"otf2", "chrome", "otlp"};
+  return k_names.at(static_cast<std::size_t>(format));
+}
+
 const char* name_of(SynthPattern pattern) {
   switch (pattern) {
     case SynthPattern::ring:

@@ -82,7 +82,7 @@ TEST(Services, clocks_that_are_right_stay_whoever_gives_up_or_does_not_wait) {
   for (const std::uint32_t hosts : {10u, 40u, 200u}) {
     const TempFolder folder;
     const std::string text =
-        GeneratedSpans({.hosts = hosts, .requests = 10 * hosts, .seed = hosts}).otlp_lines();
+        GeneratedSpans({.hosts = hosts, .spans = 150 * hosts, .seed = hosts}).otlp_lines();
     const fs::path input = put(folder, "spans.jsonl", text);
     const ChildOutcome run =
         run_tool({"correct", "--json", input.string(), "-o", (folder / "right").string()});
@@ -109,9 +109,9 @@ TEST(Services, contradicted_ends_are_told_by_operation) {
 TEST(Services, wrong_clocks_are_set_and_the_others_stay) {
   for (const ServicesPlan& plan :
        {ServicesPlan{.hosts = 10, .wrong = 2, .offset_s = 0.008, .drift_ppm = 20},
-        ServicesPlan{.hosts = 40, .wrong = 12, .offset_s = 0.008, .requests = 900, .seed = 3},
+        ServicesPlan{.hosts = 40, .wrong = 12, .offset_s = 0.008, .spans = 13'500, .seed = 3},
         ServicesPlan{
-            .hosts = 40, .wrong = 16, .offset_s = 0.008, .drift_ppm = 20, .requests = 900}}) {
+            .hosts = 40, .wrong = 16, .offset_s = 0.008, .drift_ppm = 20, .spans = 13'500}}) {
     const Outcome outcome = corrected(plan);
     EXPECT_GT(outcome.report["before"]["violations"], 100);
     EXPECT_EQ(outcome.report["after"]["violations"], 0);
@@ -145,7 +145,7 @@ std::vector<BoundRow> rows_of(const std::string& csv) {
 TEST(Services, the_truth_is_inside_the_bounds) {
   const TempFolder folder;
   const ServicesPlan plan{
-      .hosts = 12, .wrong = 3, .offset_s = 0.008, .drift_ppm = 20, .requests = 400, .seed = 5};
+      .hosts = 12, .wrong = 3, .offset_s = 0.008, .drift_ppm = 20, .spans = 6000, .seed = 5};
   const GeneratedSpans truth(plan);
   const fs::path input = put(folder, "spans.jsonl", truth.otlp_lines());
   const std::string csv = (folder / "bounds.csv").string();

@@ -44,7 +44,7 @@ void EventWriter::end_chunk_header() {
   if (error_) return;
   std::uint8_t number[8];
   store_u64(number, events_, false);
-  if (auto written = write_out(field, number); !written) error_ = written.error();
+  if (auto written = write_piece(path_, field, number); !written) error_ = written.error();
 }
 
 void EventWriter::make_room() {
@@ -65,18 +65,12 @@ void EventWriter::make_room() {
 void EventWriter::flush() {
   const std::size_t size = static_cast<std::size_t>(at_ - buffer_.get());
   if (!error_) {
-    if (auto written = write_out(flushed_, {buffer_.get(), size}); !written) {
+    if (auto written = write_piece(path_, flushed_, {buffer_.get(), size}); !written) {
       error_ = written.error();
     }
   }
   flushed_ += size;
   at_ = buffer_.get();
-}
-
-Result<void> EventWriter::write_out(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
-  TRY_ASSIGN(File file, offset == 0 ? File::create(path_) : File::open_for_writing(path_));
-  TRY(file.write_at(offset, bytes));
-  return file.close();
 }
 
 Result<void> EventWriter::close() {

@@ -120,7 +120,6 @@ class EventWriter {
   void make_room();
   void flush();
   void set_limit();
-  Result<void> write_out(std::uint64_t offset, std::span<const std::uint8_t> bytes);
 
   std::uint8_t* at_ = nullptr;           ///< where the next event goes
   const std::uint8_t* limit_ = nullptr;  ///< up to here one more event fits

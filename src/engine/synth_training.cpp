@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/cancel.hpp"
+#include "base/executor.hpp"
+#include "base/try.hpp"
+#include "engine/synth_json.hpp"
+#include "sim/training.hpp"
+
+namespace entrain::engine {
+namespace {
+
+constexpr std::int64_t k_base = 1'700'000'000'000'000'000;  ///< ns since 1970
+/// When the run begins after that, ns: times before it, as of clocks that are late, are positive.
+constexpr std::uint64_t k_begin = 3'600'000'000'000;
+constexpr std::uint64_t k_ns_per_us = 1000;
+/// Events of a worker between two looks at progress and errors.
+constexpr std::uint64_t k_events_between_looks = 100'000;
+
+/// What the profiler calls an operation, by sim::TrainingOperation.
+struct Names {
+  const char* collective;  ///< of record_param_comms
+  const char* range;
+  const char* kernel;
+};
+constexpr std::array<Names, 7> k_names{
+    {{"broadcast", "nccl:broadcast", "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage)"},
+     {"_allgather_base", "nccl:_all_gather_base",
+      "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage)"},
+     {"all_to_all", "nccl:all_to_all", "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage)"},
+     {"send", "nccl:send", "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage)"},
+     {"recv", "nccl:recv", "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage)"},
+     {"_reduce_scatter_base", "nccl:_reduce_scatter_base",
+      "ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(ncclDevKernelArgsStorage)"},
+     {"allreduce", "nccl:all_reduce",
+      "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage)"}}};
+constexpr std::array<const char*, sim::k_groupings> k_group_names{"default_pg", "node", "across",
+                                                                  "pair"};
+/// Work of the processor, in turn.
+constexpr std::array<const char*, 4> k_work{"aten::mm", "aten::add_", "aten::relu",
+                                            "aten::native_layer_norm"};
+
+/// ns as microseconds with three decimals, as the profiler writes them.
+struct Us {
+  std::uint64_t ns;
+};
+
+}  // namespace
+}  // namespace entrain::engine
+
+template <>
+struct fmt::formatter<entrain::engine::Us> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(const entrain::engine::Us& time, Context& context) const {
+    return fmt::format_to(context.out(), "{}.{:03}", time.ns / entrain::engine::k_ns_per_us,
+                          time.ns % entrain::engine::k_ns_per_us);
+  }
+};
+
+namespace entrain::engine {
+namespace {
+
+/// The ranks of a group; long lists as the profiler shortens them.
+std::string list_of(const sim::TrainingGroup& group) {
+  constexpr std::uint32_t k_most = 30;
+  const std::uint32_t shown = group.size > k_most ? k_most - 1 : group.size;
+  std::vector<std::uint32_t> ranks(shown);
+  for (std::uint32_t i = 0; i < shown; ++i) ranks[i] = group.first + i * group.stride;
+  const std::uint32_t last = group.first + (group.size - 1) * group.stride;
+  return group.size > k_most ? fmt::format("[{}, ..., {}]", fmt::join(ranks, ", "), last)
+                             : fmt::format("[{}]", fmt::join(ranks, ", "));
+}
+
+/// Writes the file of a rank.
+class RankFile final : public sim::TrainingSink {
+ public:
+  RankFile(const std::filesystem::path& folder, std::uint64_t rank, const SynthOptions& options)
+      : file_(folder / fmt::format("rank{}.json", rank)),
+        process_(k_first_process + rank),
+        device_(rank % options.locations_per_node) {
+    fmt::format_to(out(),
+                   "{{\n\"schemaVersion\": 1,\n\"distributedInfo\": {{\"backend\": \"nccl\", "
+                   "\"rank\": {}, \"world_size\": {}}},\n\"baseTimeNanoseconds\": {},\n"
+                   "\"traceEvents\": [\n{{\"name\": \"process_name\", \"ph\": \"M\", \"ts\": {}, "
+                   "\"pid\": {}, \"tid\": 0, \"args\": {{\"name\": \"python3\"}}}}",
+                   rank, options.locations, k_base, at(0), process_);
+  }
+
+  void compute(std::uint64_t begin, std::uint64_t end) override {
+    fmt::format_to(out(),
+                   ",\n{{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"{}\", \"pid\": {}, "
+                   "\"tid\": {}, \"ts\": {}, \"dur\": {}, \"args\": {{\"External id\": {}}}}}",
+                   k_work[events_ % k_work.size()], process_, process_, at(begin), Us{end - begin},
+                   events_ + 1);
+    done(1);
+  }
+
+  void call(const sim::TrainingCall& call) override {
+    const Names& names = k_names.at(static_cast<std::size_t>(call.operation));
+    const std::string arguments = arguments_of(call, names);
+    const std::uint64_t id = ++calls_;
+    const std::uint32_t stream = 20 + 4 * static_cast<std::uint32_t>(call.group.grouping);
+    fmt::format_to(out(),
+                   ",\n{{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"record_param_comms\", "
+                   "\"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, \"args\": {{{}}}}}",
+                   process_, process_, at(call.range_begin), Us{call.range_end - call.range_begin},
+                   arguments);
+    fmt::format_to(out(),
+                   ",\n{{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"{}\", \"pid\": {}, "
+                   "\"tid\": {}, \"ts\": {}, \"dur\": {}, \"args\": {{\"External id\": {}, "
+                   "\"device\": {}, \"stream\": {}, \"correlation\": {}, {}}}}}",
+                   names.kernel, device_, stream, at(call.begin), Us{call.end - call.begin}, id,
+                   device_, stream, id, arguments);
+    arrow("f", ", \"bp\": \"e\"", device_, stream, call.begin);
+    fmt::format_to(out(),
+                   ",\n{{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": "
+                   "\"cudaLaunchKernelExC\", \"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, "
+                   "\"args\": {{\"External id\": {}, \"cbid\": 430, \"correlation\": {}}}}}",
+                   process_, process_, at(call.launch_begin),
+                   Us{call.launch_end - call.launch_begin}, id, id);
+    arrow("s", "", process_, process_, call.launch_begin);
+    done(sim::Training::k_events_per_call);
+  }
+
+  void step(std::uint64_t begin, std::uint64_t end, std::uint64_t number) override {
+    fmt::format_to(out(),
+                   ",\n{{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": "
+                   "\"ProfilerStep#{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, "
+                   "\"args\": {{}}}}",
+                   number, process_, process_, at(begin), Us{end - begin});
+    done(1);
+  }
+
+  Result<void> close() {
+    file_.text() += "\n]}\n";
+    return file_.close();
+  }
+  [[nodiscard]] const PieceWriter& file() const { return file_; }
+  /// Events since the last call.
+  std::uint64_t take_events() { return std::exchange(since_, 0); }
+
+ private:
+  static constexpr std::uint64_t k_first_process = 59'000;
+
+  std::back_insert_iterator<std::string> out() { return std::back_inserter(file_.text()); }
+  static Us at(std::uint64_t time) { return {k_begin + time}; }
+  void done(std::uint64_t events) {
+    events_ += events;
+    since_ += events;
+    file_.written();
+  }
+
+  /// An end of the arrow from the launch to its kernel.
+  void arrow(const char* phase, const char* more, std::uint64_t process, std::uint64_t thread,
+             std::uint64_t time) {
+    fmt::format_to(out(),
+                   ",\n{{\"ph\": \"{}\", \"id\": {}, \"pid\": {}, \"tid\": {}, \"ts\": {}, "
+                   "\"cat\": \"ac2g\", \"name\": \"ac2g\"{}}}",
+                   phase, calls_, process, thread, at(time), more);
+  }
+
+  static std::string arguments_of(const sim::TrainingCall& call, const Names& names) {
+    const auto grouping = static_cast<std::size_t>(call.group.grouping);
+    const std::string name = fmt::format("{}_{}", k_group_names.at(grouping), call.group.number);
+    const bool is_message = call.operation == sim::TrainingOperation::send ||
+                            call.operation == sim::TrainingOperation::receive;
+    return fmt::format(
+        "\"Collective name\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, "
+        "\"Group size\": {}, \"dtype\": \"Float\", \"In split size\": \"[]\", "
+        "\"Out split size\": \"[]\", \"Process Group Name\": \"{}\", "
+        "\"Process Group Description\": \"{}\", \"Process Group Ranks\": \"{}\", "
+        "\"Comms Id\": \"{}\", \"Seq\": {}{}",
+        names.collective, call.elements, call.elements, call.group.size, name,
+        k_group_names.at(grouping), list_of(call.group),
+        (std::uint64_t{grouping} + 1) * 1'000'000 + call.group.number, call.sequence,
+        is_message ? fmt::format(", \"Src Rank\": {}, \"Dst Rank\": {}", call.source, call.target)
+                   : "");
+  }
+
+  PieceWriter file_;
+  std::uint64_t process_, device_;
+  std::uint64_t events_ = 0, calls_ = 0, since_ = 0;
+};
+
+/// Writes the files of all ranks: a block of neighbours per thread, each with a run of its own.
+class TrainingWriter {
+ public:
+  TrainingWriter(const sim::Training& training, const std::filesystem::path& folder,
+                 const SynthOptions& options, Progress* progress)
+      : training_(training), folder_(folder), options_(options), progress_(progress) {}
+
+  Result<void> write(SynthReport& report) {
+    const std::size_t blocks =
+        std::min<std::size_t>(worker_count(options_.threads), options_.locations);
+    TRY(parallel_for(options_.threads, blocks, [&](std::size_t block) {
+      return write_block(options_.locations * block / blocks,
+                         options_.locations * (block + 1) / blocks);
+    }));
+    report.event_bytes = bytes_;
+    report.span_s = static_cast<double>(span_.last - span_.first) * 1e-9;
+    return {};
+  }
+
+ private:
+  Result<void> write_block(std::uint64_t first, std::uint64_t last) {
+    std::vector<std::unique_ptr<RankFile>> files;
+    std::vector<sim::TrainingSink*> sinks;
+    for (std::uint64_t r = first; r < last; ++r) {
+      files.push_back(std::make_unique<RankFile>(folder_, r, options_));
+      sinks.push_back(files.back().get());
+    }
+    std::uint64_t since = 0;
+    const auto look = [&]() -> Result<void> {
+      for (const auto& file : files) since += file->take_events();
+      return since < k_events_between_looks ? Result<void>() : advance(files, since);
+    };
+    TRY_ASSIGN(const sim::WorkloadSpan span,
+               training_.run(static_cast<std::uint32_t>(first), sinks, look));
+    TRY(advance(files, since));
+    std::uint64_t bytes = 0;
+    for (const auto& file : files) {
+      TRY(file->close());
+      bytes += file->file().size();
+    }
+    const std::lock_guard lock(mutex_);
+    span_ = span;  // the same for every block
+    bytes_ += bytes;
+    return {};
+  }
+
+  Result<void> advance(const std::vector<std::unique_ptr<RankFile>>& files, std::uint64_t& events) {
+    if (progress_ != nullptr) progress_->advance(events);
+    events = 0;
+    TRY(Cancel(progress_).check());
+    for (const auto& file : files) {
+      if (!file->file().ok()) return file->close();
+    }
+    return {};
+  }
+
+  const sim::Training& training_;
+  const std::filesystem::path& folder_;
+  const SynthOptions& options_;
+  Progress* progress_;
+  std::mutex mutex_;
+  sim::WorkloadSpan span_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+Result<void> synth_training(const std::filesystem::path& folder, const SynthOptions& options,
+                            Progress* progress, SynthReport& report) {
+  TRY_ASSIGN(const sim::Training training, sim::Training::plan(options));
+  TrainingWriter writer(training, folder, options, progress);
+  TRY(writer.write(report));
+  const sim::TrainingCounts& counts = training.counts();
+  report.events = options.events;
+  report.iterations = counts.steps;
+  report.communication_events = counts.calls;
+  report.messages = counts.messages;
+  report.collectives = counts.collectives;
+  return {};
+}
+
+}  // namespace entrain::engine
