@@ -262,6 +262,8 @@ Target target_of(const std::string& name) {
   if (name == "definitions") return definitions;
   if (name == "correction") return correction;
   if (name == "edge_table") return edge_table;
+  if (name == "training_run") return training_run;
+  if (name == "spans") return spans;
   if (name == "net_json") return net_json;
   if (name == "net_dot") return net_dot;
   if (name == "net_parameters") return net_parameters;

@@ -2,6 +2,8 @@
 // First inputs: files of recorded and generated archives, and small programs.
 #include <algorithm>
 
+#include <entrain/entrain.hpp>
+
 #include "fuzz/targets.hpp"
 #include "net/model/generators.hpp"
 #include "net/model/topology_dot.hpp"
@@ -151,6 +153,59 @@ void add_tables(Seeds& seeds) {
   }
 }
 
+/// The files of a folder as one input.
+Bytes joined_files(const fs::path& folder) {
+  Bytes all;
+  for (const std::string& name : test::entries_of(folder)) {
+    all = all + (all.empty() ? Bytes{} : k_cut_bytes) + test::read_bytes(folder / name);
+  }
+  return all;
+}
+
+/// Whole files, and the same with a byte changed.
+void add_recording(Seeds& seeds, const fs::path& name, const Bytes& bytes) {
+  seeds[name] = bytes;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    test::Random random(seed);
+    Bytes damaged = bytes;
+    damaged[random.below(damaged.size())] = static_cast<std::uint8_t>("0-9,.\"}"[random.below(7)]);
+    seeds[name.string() + "-damaged-" + std::to_string(seed)] = damaged;
+  }
+}
+
+/// A run as it is, and one with wrong clocks.
+void add_synthetic(Seeds& seeds, const std::string& target, SynthFormat format,
+                   std::uint64_t events, const fs::path& folder) {
+  SynthOptions options;
+  options.format = format;
+  options.locations = 2;
+  options.events = events;
+  DistortOptions wrong;
+  wrong.offset_s = 0.01;
+  synth(folder / target, options).value();
+  distort(folder / target, folder / (target + "-wrong"), wrong).value();
+  add_recording(seeds, fs::path(target) / "right", joined_files(folder / target));
+  add_recording(seeds, fs::path(target) / "wrong", joined_files(folder / (target + "-wrong")));
+}
+
+void add_recordings(Seeds& seeds, const fs::path& examples, const fs::path& folder) {
+  const Bytes first = test::read_bytes(examples / "training" / "rank0.json");
+  add_recording(seeds, "training_run/example",
+                first + k_cut_bytes + test::read_bytes(examples / "training" / "rank1.json"));
+  add_synthetic(seeds, "training_run", SynthFormat::chrome, 80, folder);
+  add_recording(seeds, "spans/zipkin", test::read_bytes(examples / "services" / "ascend.json"));
+  add_recording(
+      seeds, "spans/jaeger",
+      bytes_of(R"({"data":[{"traceID":"a","spans":[{"traceID":"a","spanID":"1","startTime":900,)"
+               R"("duration":50,"operationName":"x","processID":"p","references":[],"tags":[)"
+               R"({"key":"span.kind","value":"client"}]},{"traceID":"a","spanID":"2",)"
+               R"("startTime":700,"duration":20,"operationName":"x","processID":"q",)"
+               R"("references":[{"refType":"CHILD_OF","traceID":"a","spanID":"1"}],"tags":[)"
+               R"({"key":"span.kind","value":"server"}],"logs":[{"timestamp":705}]}],)"
+               R"("processes":{"p":{"serviceName":"a"},"q":{"serviceName":"b"}}}]})"));
+  add_synthetic(seeds, "spans", SynthFormat::otlp, 80, folder);
+}
+
 }  // namespace
 
 Seeds seeds(const fs::path& examples) {
@@ -176,6 +231,7 @@ Seeds seeds(const fs::path& examples) {
   add_programs(result);
   add_networks(result);
   add_tables(result);
+  add_recordings(result, examples.parent_path(), scratch.path());
   return result;
 }
 

@@ -39,6 +39,12 @@ void correction(Input input, Compare compare);
 /// read it makes no difference.
 void edge_table(Input input, Compare compare);
 
+/// Files of Chrome JSON, or of spans, separated by k_cut: refused in a sentence, or checked and
+/// corrected, which leaves no violation, unless times lie too far apart. Written with other clocks,
+/// they differ in times only and come back with these.
+void training_run(Input input, Compare compare);
+void spans(Input input, Compare compare);
+
 /// Topologies as JSON and as DOT: refused in a sentence that names the file, or every method's plan
 /// for them holds and they come back from their own DOT.
 void net_json(Input input, Compare compare);

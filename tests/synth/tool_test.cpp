@@ -127,6 +127,16 @@ TEST(SynthTool, needs_no_more_memory_for_more_events) {
   EXPECT_LT(large - small, 4 * 1024) << small << " KiB, " << large << " KiB";
 }
 
+TEST(SynthTool, needs_no_more_memory_for_longer_files_of_json) {
+  const TempFolder scratch;
+  for (const std::string format : {"chrome", "otlp"}) {
+    const std::vector<std::string> more{"--format", format, "--threads", "2"};
+    const long small = peak_of(synth_of(scratch / (format + "-small"), "100000", more));
+    const long large = peak_of(synth_of(scratch / (format + "-large"), "1000000", more));
+    EXPECT_LT(large - small, 4 * 1024) << small << " KiB, " << large << " KiB";
+  }
+}
+
 TEST(SynthTool, writes_many_locations_with_few_open_files) {
   const TempFolder scratch;
   std::vector<std::string> command{ENTRAIN_BINARY};

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Traces in other formats than OTF2: read, checked, corrected, and written with other times.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <entrain/entrain.hpp>
+
+#include "base/temp_folder_testing.hpp"
+#include "chrome/chrome.hpp"
+#include "fuzz/scratch.hpp"
+#include "spans/recording.hpp"
+
+namespace entrain::fuzz {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using formats::Recording;
+using Reader = Result<std::unique_ptr<Recording>> (*)(std::span<const fs::path>, unsigned);
+
+/// The kind of a recording and what its format does to times.
+struct Format {
+  Reader read;
+  std::int64_t tolerance;  ///< a time in us becomes the nearest us, ns
+};
+
+constexpr std::uint64_t k_last = std::uint64_t{1} << 61;  ///< ns: maps do not leave 63 bits
+/// Clocks further apart are no clocks any more: a limit that README.md names.
+constexpr std::uint64_t k_widest = std::uint64_t{1} << 50;
+
+void expect_good(const Error& error) {
+  if (error.message.empty() || error.message.find('\n') != std::string::npos) {
+    finding("an error that is not one line: " + error.message);
+  }
+}
+
+/// The text without what times are made of.
+std::string without_numbers(const fs::path& file) {
+  std::string text;
+  for (const std::uint8_t byte : test::read_bytes(file)) {
+    const bool is_digit = byte >= '0' && byte <= '9';
+    if (!is_digit && byte != '.' && byte != '-') text += static_cast<char>(byte);
+  }
+  return text;
+}
+
+/// Each clock with an offset and a rate of its own.
+std::vector<ClockMap> other_clocks(std::size_t clocks) {
+  std::vector<ClockMap> maps;
+  for (std::size_t c = 0; c < clocks; ++c) {
+    const auto offset = static_cast<std::int64_t>(c + 1) * 5'000'000;
+    const std::int64_t later = offset + (std::int64_t{1} << 40);
+    maps.push_back(ClockMap::from_knots({{0, offset}, {2 * k_last, later}}).value());
+  }
+  return maps;
+}
+
+void expect_moved(std::uint64_t before, std::uint64_t after, const ClockMap& map,
+                  const Format& format) {
+  if (std::abs(static_cast<std::int64_t>(after) - map(before)) > format.tolerance) {
+    finding("a time was written that is not the one of the map");
+  }
+}
+
+void write_and_read_back(const Recording& recording, const fs::path& output, const Format& format) {
+  const std::vector<ClockMap> maps = other_clocks(recording.clocks.clocks.size());
+  fs::remove_all(output);
+  fs::create_directory(output);
+  if (const auto written = recording.write(output, maps); !written) {
+    return expect_good(written.error());
+  }
+  for (const fs::path& file : recording.files) {
+    if (without_numbers(file) != without_numbers(output / file.filename())) {
+      finding("more than times differs");
+    }
+  }
+  const auto back = recording.read_back(output);
+  if (!back) finding("what was written is not what was read: " + back.error().message);
+  const edges::EdgeList& before = recording.list;
+  const edges::EdgeList& after = (*back)->list;
+  if (before.members.size() != after.members.size() ||
+      before.cause_time.size() != after.cause_time.size()) {
+    finding("edges were lost");
+  }
+  for (std::size_t m = 0; m < before.members.size(); ++m) {
+    const InstanceMember& member = before.members[m];
+    expect_moved(member.time, after.members[m].time, maps[member.clock], format);
+  }
+  for (std::size_t e = 0; e < before.cause_time.size(); ++e) {
+    expect_moved(before.cause_time[e], after.cause_time[e], maps[before.cause_clock[e]], format);
+    expect_moved(before.effect_time[e], after.effect_time[e], maps[before.effect_clock[e]], format);
+  }
+}
+
+void check_and_correct(const fs::path& input, const fs::path& output) {
+  CorrectOptions options;
+  options.check.threads = 1;
+  options.force = true;
+  fs::remove_all(output);
+  const auto checked = check(input, options.check);
+  const auto report = correct(input, output, options);
+  if (!checked) return expect_good(checked.error());
+  if (!report) return expect_good(report.error());
+  if (report->before.checked_edges != checked->checked_edges) {
+    finding("check and correct see other edges");
+  }
+  if (report->after.violations > 0) finding("a corrected recording has violations");
+}
+
+/// The first and the last time of all clocks.
+StampRange range_of(const Recording& recording) {
+  StampRange range{~std::uint64_t{0}, 0};
+  for (const Clock& clock : recording.clocks.clocks) {
+    if (!clock.events) continue;
+    range.first = std::min(range.first, clock.events->first);
+    range.last = std::max(range.last, clock.events->last);
+  }
+  return range;
+}
+
+/// Input: one or more files, separated by k_cut.
+void recording(Input input, const Format& format) {
+  static const TempFolder folder;
+  const fs::path in = folder / "in";
+  fs::remove_all(in);
+  fs::create_directory(in);
+  constexpr std::size_t k_cut_size = sizeof k_cut - 1;
+  constexpr int k_most_files = 4;
+  std::vector<fs::path> files;
+  for (int f = 0; f < k_most_files; ++f) {
+    const auto cut = std::search(input.begin(), input.end(), k_cut, k_cut + k_cut_size);
+    files.push_back(in / (std::to_string(f) + ".json"));
+    Scratch::write(files.back(), {input.begin(), cut});
+    if (cut == input.end()) break;
+    input = input.subspan(static_cast<std::size_t>(cut - input.begin()) + k_cut_size);
+  }
+  const auto read = format.read(files, 1);
+  if (!read) return expect_good(read.error());
+  const StampRange range = range_of(**read);
+  if (range.last >= k_last) return;
+  write_and_read_back(**read, folder / "out", format);
+  if (range.last - std::min(range.first, range.last) < k_widest) {
+    check_and_correct(in, folder / "out");
+  }
+}
+
+}  // namespace
+
+void training_run(Input input, Compare) { recording(input, {chrome::read, 0}); }
+
+void spans(Input input, Compare) { recording(input, {entrain::spans::read, 1000}); }
+
+}  // namespace entrain::fuzz
