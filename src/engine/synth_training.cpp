@@ -169,19 +169,26 @@ class RankFile final : public sim::TrainingSink {
   static std::string arguments_of(const sim::TrainingCall& call, const Names& names) {
     const auto grouping = static_cast<std::size_t>(call.group.grouping);
     const std::string name = fmt::format("{}_{}", k_group_names.at(grouping), call.group.number);
-    const bool is_message = call.operation == sim::TrainingOperation::send ||
-                            call.operation == sim::TrainingOperation::receive;
     return fmt::format(
         "\"Collective name\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, "
         "\"Group size\": {}, \"dtype\": \"Float\", \"In split size\": \"[]\", "
         "\"Out split size\": \"[]\", \"Process Group Name\": \"{}\", "
         "\"Process Group Description\": \"{}\", \"Process Group Ranks\": \"{}\", "
-        "\"Comms Id\": \"{}\", \"Seq\": {}{}",
+        "\"Global rank start\": {}, \"Global rank stride\": {}, \"Comms Id\": \"{}\", "
+        "\"Seq\": {}{}",
         names.collective, call.elements, call.elements, call.group.size, name,
-        k_group_names.at(grouping), list_of(call.group),
+        k_group_names.at(grouping), list_of(call.group), call.group.first, call.group.stride,
         (std::uint64_t{grouping} + 1) * 1'000'000 + call.group.number, call.sequence,
-        is_message ? fmt::format(", \"Src Rank\": {}, \"Dst Rank\": {}", call.source, call.target)
-                   : "");
+        partners_of(call));
+  }
+
+  /// Who gives the data, where that is one rank: the root's place in its group, or both ends of a
+  /// message.
+  static std::string partners_of(const sim::TrainingCall& call) {
+    using Op = sim::TrainingOperation;
+    if (call.operation == Op::broadcast) return ", \"Rank\": 0";
+    if (call.operation != Op::send && call.operation != Op::receive) return "";
+    return fmt::format(", \"Src Rank\": {}, \"Dst Rank\": {}", call.source, call.target);
   }
 
   PieceWriter file_;

@@ -74,7 +74,8 @@ class Direction {
     std::map<std::uint32_t, Places> reached;  // by the set that a sender names
     std::map<Places, Places> senders;         // by the receivers that they reach
     const auto add_sender = [&](std::uint32_t i) {
-      const auto [known, is_new] = reached.try_emplace(to(i));
+      const auto [at, is_new] = reached.try_emplace(to(i));
+      const auto known = at;  // lambdas of clang 14 cannot hold a part of a binding
       if (is_new) {
         std::copy_if(receivers.begin(), receivers.end(), std::back_inserter(known->second),
                      [&](std::uint32_t r) { return contains(known->first, r); });
@@ -134,13 +135,15 @@ class Direction {
   [[nodiscard]] std::uint64_t pairs(const std::map<std::uint32_t, Places>& by_set,
                                     const Places& call_of_rank) const {
     std::uint64_t count = 0;
-    for (const auto& [set, callers] : by_set) {
-      definitions().rank_sets[set].for_each_below(call_of_rank.size(), [&](std::uint32_t rank) {
-        const std::uint32_t other = call_of_rank[rank];
-        if (other == k_none || !named(other)) return;
-        count += callers.size();
-        count -= std::binary_search(callers.begin(), callers.end(), other) ? 1 : 0;
-      });
+    for (const auto& one : by_set) {
+      const Places& callers = one.second;  // lambdas of clang 14 cannot hold a part of a binding
+      definitions().rank_sets[one.first].for_each_below(
+          call_of_rank.size(), [&](std::uint32_t rank) {
+            const std::uint32_t other = call_of_rank[rank];
+            if (other == k_none || !named(other)) return;
+            count += callers.size();
+            count -= std::binary_search(callers.begin(), callers.end(), other) ? 1 : 0;
+          });
     }
     return count;
   }
