@@ -347,11 +347,12 @@ class Prover {
     const std::vector<Lifetime> lives = this->lives();
     const SolvedProblem solved{problem_, lives, narrowed_.limits, narrowed_.intervals};
     if (const auto help = helpful_session(solved)) {
-      ClockBounds::HelpfulSession& told = result_.about.helpful.emplace();
+      ClockBounds::HelpfulSession told;
       told.time_ticks = help->time;
       told.half_width_ticks = help->half_width;
       told.before_ticks = help->before;
       told.after_ticks = help->after;
+      result_.about.helpful = told;
     }
     const std::vector<std::int64_t> widths = probable_half_widths(solved, bare_sessions_);
     std::vector<ClockConstraint> more;

@@ -371,10 +371,10 @@ bool Reader::otlp(value resource_spans) {
 }
 
 bool Reader::otlp_link(value from, Draft& draft) {
-  auto& [trace, id] = draft.links.emplace_back();
+  auto& link = draft.links.emplace_back();  // of trace and span
   return each_member(from, [&](std::string_view key, value inner) {
-    if (is_named(key, "traceId")) return read_string(inner, trace);
-    return !is_named(key, "spanId") || read_string(inner, id);
+    if (is_named(key, "traceId")) return read_string(inner, link.first);
+    return !is_named(key, "spanId") || read_string(inner, link.second);
   });
 }
 
