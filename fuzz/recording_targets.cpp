@@ -108,7 +108,10 @@ void check_and_correct(const fs::path& input, const fs::path& output) {
   if (report->before.checked_edges != checked->checked_edges) {
     finding("check and correct see other edges");
   }
-  if (report->after.violations > 0) finding("a corrected recording has violations");
+  // Edges that contradict each other stay violated, and the report says so.
+  if (report->after.violations > 0 && count_of(report->cycles, "dropped_edges") == 0) {
+    finding("a corrected recording has violations");
+  }
 }
 
 /// The first and the last time of all clocks.
