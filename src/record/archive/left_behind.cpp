@@ -71,6 +71,7 @@ class Reader {
     const std::string name = path.filename().string();
     const LeftBehind file = read_left_behind(path.string());
     if (!file.problem.empty()) leave_out(name, file.problem);
+    if (file.later) journals_.refused = name + ": " + file.problem;
     ProcessRecord record;
     const bool whole = parse_journal(file.bytes, record);
     if (record.broken_lines > 0) {
@@ -205,6 +206,7 @@ LeftBehind read_left_behind(const std::string& path) {
   file.exists = input.descriptor >= 0 || input.error_number != ENOENT;
   if (!file.exists) return file;
   if (input.descriptor < 0) {
+    file.later = input.error_number != 0;
     return refuse(input.error_number == 0 ? "not a regular file"
                                           : std::strerror(input.error_number));
   }
@@ -218,7 +220,10 @@ LeftBehind read_left_behind(const std::string& path) {
   while (done < file.bytes.size()) {
     const ssize_t n = ::read(input.descriptor, file.bytes.data() + done, file.bytes.size() - done);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) refuse(std::strerror(errno));
+    if (n < 0) {
+      file.later = true;
+      refuse(std::strerror(errno));
+    }
     if (n <= 0) break;
     done += static_cast<std::size_t>(n);
   }

@@ -13,6 +13,7 @@ namespace entrain::record {
 struct LeftBehind {
   bool exists = false;  ///< something has this name
   std::string problem;  ///< why it cannot be read, "" if it can; `bytes` are those read before
+  bool later = false;   ///< the system refused it: that may pass, and says nothing about the file
   std::string bytes;
 };
 
@@ -25,6 +26,7 @@ struct Journals {
   std::vector<ProcessRecord> processes;  ///< by rank; one without a journal is an empty record
   std::uint64_t found = 0;
   std::vector<std::string> left_out;  ///< phrases on what could not be used, "0.journal: ..."
+  std::string refused;  ///< phrase on a journal that the system did not give, "" if there is none
 };
 
 /// Reads the journals in `unfinished`. A process that was stopped leaves its last line unfinished;

@@ -39,9 +39,17 @@ bool write_file(const fs::path& path, const std::string& content) {
   return !out.fail();
 }
 
-/// Reads the journals and notes in the report who left one.
-std::vector<ProcessRecord> collect_journals(const fs::path& unfinished, RepairReport& report) {
+/// What is left out for good is lost: what the system refuses may be there at the next attempt.
+std::string try_again(const fs::path& directory, const std::string& what) {
+  return directory.string() + " is left as it is, since not all of it can be read now (" + what +
+         "); try again, or remove that file";
+}
+
+/// Reads the journals and notes in the report who left one. `refused`: as Journals::refused.
+std::vector<ProcessRecord> collect_journals(const fs::path& unfinished, RepairReport& report,
+                                            std::string& refused) {
   Journals journals = read_journals(unfinished.string());
+  refused = std::move(journals.refused);
   report.processes = journals.found;
   report.missing = journals.processes.size() - journals.found;
   report.left_out = std::move(journals.left_out);
@@ -55,26 +63,32 @@ std::vector<ProcessRecord> collect_journals(const fs::path& unfinished, RepairRe
 constexpr std::uint64_t k_one_record = 512;
 
 /// What is left of the events of one location: in its buffer, or in the file that is written at the
-/// end of the program. Notes in the report what of it cannot be read.
-std::string events_left(const fs::path& directory, std::uint64_t id, RepairReport& report) {
+/// end of the program. Notes in the report what of it cannot be read, and in `refused` what the
+/// system did not give.
+std::string events_left(const fs::path& directory, std::uint64_t id, RepairReport& report,
+                        std::string& refused) {
   const std::string name = std::to_string(id) + ".evt";
   for (const std::string& path :
        {buffer_path(directory.string(), id), (directory / k_archive_name / name).string()}) {
     LeftBehind file = read_left_behind(path);
     if (!file.problem.empty()) {
       report.left_out.push_back(fs::path(path).filename().string() + ": " + file.problem);
+      if (file.later) refused = report.left_out.back();
     }
     if (!file.bytes.empty()) return std::move(file.bytes);
   }
   return "";
 }
 
-/// Writes the event file of one location to `folder` and notes its events in `location`.
-bool restore_events(const fs::path& directory, const fs::path& folder, std::uint64_t id,
-                    JournalLocation& location, RepairReport& report) {
+/// Writes the event file of one location to `folder` and notes its events in `location`. Returns
+/// "", or a sentence on failure.
+std::string restore_events(const fs::path& directory, const fs::path& folder, std::uint64_t id,
+                           JournalLocation& location, RepairReport& report) {
   EventSpan span;
+  std::string refused;
   const std::string events =
-      restored_event_file(events_left(directory, id, report), k_event_chunk, span);
+      restored_event_file(events_left(directory, id, report, refused), k_event_chunk, span);
+  if (!refused.empty()) return try_again(directory, refused);
   if (span.lost_bytes > k_one_record) {
     report.left_out.push_back(
         "location " + std::to_string(id) + ": " + std::to_string(span.lost_bytes) +
@@ -85,7 +99,8 @@ bool restore_events(const fs::path& directory, const fs::path& folder, std::uint
   location.events = span.events;
   location.first = location.truth_first = span.first;
   location.last = location.truth_last = span.last;
-  return write_file(folder / (std::to_string(id) + ".evt"), events);
+  if (write_file(folder / (std::to_string(id) + ".evt"), events)) return "";
+  return "cannot write to " + folder.string() + "; make room and try again";
 }
 
 /// Writes all of an archive but its events. Returns "", or why it failed.
@@ -154,8 +169,9 @@ std::string complete(const fs::path& directory, std::vector<ProcessRecord> proce
   fs::create_directories(folder);
   for (ProcessRecord& process : processes) {
     for (auto& [id, location] : process.locations) {
-      if (!restore_events(directory, folder, id, location, report)) {
-        return "cannot write to " + folder.string() + "; make room and try again";
+      if (std::string problem = restore_events(directory, folder, id, location, report);
+          !problem.empty()) {
+        return problem;
       }
       report.locations += 1;
       report.events += location.events;
@@ -225,7 +241,9 @@ std::string repair_in(const fs::path& directory, RepairReport& report) {
     return "the program that is recorded in " + directory.string() +
            " is running; repair when it has ended";
   }
-  std::vector<ProcessRecord> processes = collect_journals(unfinished, report);
+  std::string refused;
+  std::vector<ProcessRecord> processes = collect_journals(unfinished, report, refused);
+  if (!refused.empty()) return try_again(directory, refused);
   if (report.processes == 0) {
     std::string why = "no process left anything in " + unfinished.string();
     for (const std::string& what : report.left_out) why += " (" + what + ')';

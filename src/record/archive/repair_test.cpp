@@ -193,6 +193,28 @@ TEST(Repair, waits_for_no_pipe_and_reads_no_device) {
   });
 }
 
+/// A loop of links stands for a disk that fails for a while: what cannot be read now is not lost.
+TEST(Repair, changes_nothing_while_the_system_refuses_a_file) {
+  for (const bool journal : {true, false}) {
+    const ScratchFolder scratch;
+    const std::string directory = scratch / "trace";
+    leave_unfinished(directory);
+    const std::string path = journal ? journal_path(directory, 0) : buffer_path(directory, 0);
+    std::filesystem::rename(path, path + ".kept");
+    std::filesystem::create_symlink(path, path);
+    RepairReport report;
+    const std::string problem = repair_archive(directory, report);
+    EXPECT_THAT(problem, HasSubstr("is left as it is"));
+    EXPECT_THAT(problem, HasSubstr(journal ? "0.journal" : "0.buffer"));
+    EXPECT_FALSE(std::filesystem::exists(anchor_path(directory)));
+    std::filesystem::remove(path);
+    std::filesystem::rename(path + ".kept", path);
+    RepairReport again;
+    EXPECT_EQ(repair_archive(directory, again), "");
+    EXPECT_TRUE(again.left_out.empty());
+  }
+}
+
 TEST(Repair, leaves_out_a_file_that_memory_does_not_hold) {
   const ScratchFolder scratch;
   const std::string directory = scratch / "trace";
