@@ -36,7 +36,8 @@ struct NumberedCalls {
             .total = side.messages * k_at_once,
             .pauses = side.pauses,
             .kinds = side.kinds,
-            .evidence = side.evidence};
+            .evidence = side.evidence,
+            .independent = true};
   }
 };
 

@@ -86,6 +86,37 @@ TEST(CallsInStep, after_every_message_nobody_knows_which_side_counts_more) {
   }
 }
 
+/// Two different calls after every 40 messages, of which one is missing in two places, so that
+/// unequal ones have the same number.
+CallSide pairs_of_calls(std::uint64_t delay) {
+  CallSide side = regular(delay);
+  for (std::uint32_t k = 0; k < 400; k += 2) {
+    Trait second = side.traits[k];
+    second.time += 5;
+    second.symbol = 8;
+    side.traits.insert(side.traits.begin() + k + 1, second);
+  }
+  return side;
+}
+
+TEST(CallsInStep, between_unequal_calls_the_numbers_of_others_count) {
+  const CallSide a = pairs_of_calls(0);
+  CallSide b = pairs_of_calls(50);
+  for (const std::size_t k : {280, 120}) lose(b, k);
+  const Alignment found = pair_calls(a, b);
+  EXPECT_EQ(found.pairs.size(), 396u);
+  expect_true(found, a, b);
+  EXPECT_EQ(found.looked_at, 0u);  // no explanations were compared
+}
+
+TEST(CallsInStep, between_unequal_calls_an_odd_delay_is_not_believed) {
+  const CallSide a = pairs_of_calls(0);
+  CallSide b = pairs_of_calls(50);
+  for (const std::size_t k : {200, 201}) b.traits[k].time += 200;
+  for (const std::size_t k : {280, 120}) lose(b, k);
+  EXPECT_EQ(pair_calls(a, b).pairs.size(), 394u);
+}
+
 TEST(CallsInStep, times_alone_do_not_tell_calls_of_a_routine_apart) {
   CallSide a = regular(0), b = regular(50);
   for (CallSide* side : {&a, &b}) {

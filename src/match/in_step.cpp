@@ -86,6 +86,15 @@ class Lane {
     const Quarters quarters_of = quarters(begin, end);
     return distance(quarters_of.upper, quarters_of.lower) <= spacing(begin, end) / 4;
   }
+  /// Pairs of equal symbols with a delay that is at most so far from another one.
+  [[nodiscard]] Pairs pairs_near(Delay delay, std::uint64_t most) const {
+    Pairs near;
+    for (std::size_t k = 0; k < pairs_.size(); ++k) {
+      if (distance(delays_[k], delay) > most || !has_equal_symbols(k)) continue;
+      near.push_back(pairs_[k]);
+    }
+    return near;
+  }
   /// The middle of 8 delays.
   [[nodiscard]] Delay level_from(std::size_t first) const {
     return middle<k_level>(delays_, first, k_level);
@@ -99,10 +108,7 @@ class Lane {
     // With equal totals, both have missed as much, if anything.
     if (sends_.total != receives_.total) cut_at_both(silent_sends, silent_receives, cuts);
     for (std::size_t k = 0; k < pairs_.size(); ++k) {
-      if (sends_.side.traits[pairs_[k].first].symbol !=
-          receives_.side.traits[pairs_[k].second].symbol) {
-        cuts.insert(cuts.end(), {k, k + 1});
-      }
+      if (!has_equal_symbols(k)) cuts.insert(cuts.end(), {k, k + 1});
     }
     std::sort(cuts.begin(), cuts.end());
     return cuts;
@@ -122,6 +128,10 @@ class Lane {
   }
 
  private:
+  [[nodiscard]] bool has_equal_symbols(std::size_t k) const {
+    return sends_.side.traits[pairs_[k].first].symbol ==
+           receives_.side.traits[pairs_[k].second].symbol;
+  }
   static Delay time(const Numbered& side, std::size_t k) {
     return static_cast<Delay>(side.side.traits[k].time);
   }
@@ -257,7 +267,10 @@ class InStep {
       return false;
     }
     Pairs between;
-    if (only_delays_tell(sends_, receives_)) {
+    if (clear && sends_.independent) {
+      between = head.pairs_near(head.quarters(head_from, head_).middle,
+                                head.spacing(head_from, head_) / 4);
+    } else if (only_delays_tell(sends_, receives_)) {
       if (!clear) return false;
     } else {
       const Alignment aligned = align(sends_.side, receives_.side);

@@ -24,6 +24,7 @@ struct Numbered {
   std::uint32_t kinds = 0;                 ///< of operations of the process
   /// Bits of evidence against a round of operations that is missing as a whole: no routine tells.
   std::uint32_t evidence = 0;
+  bool independent = false;  ///< an end that is missing does not change the numbers of others
 };
 
 /// Pairs ends of equal numbers where both processes have a routine (docs/method.md, section 2.1).

@@ -29,6 +29,7 @@ struct Ordinals {
   std::span<const Stop> stops;        ///< in order
   std::uint32_t kinds = 0;            ///< of deeds of the process
   std::uint32_t trust = 0;            ///< bits against a whole turn of the habit without records
+  bool absolute = false;              ///< ends that are missing do not change those of the others
 
   [[nodiscard]] bool any() const { return kinds > 0; }
 };

@@ -49,7 +49,8 @@ class Counted {
                     .count = calls_.messages * k_ordinals,
                     .stops = calls_.stops,
                     .kinds = calls_.kinds,
-                    .trust = calls_.trust};
+                    .trust = calls_.trust,
+                    .absolute = true};
     return row;
   }
 

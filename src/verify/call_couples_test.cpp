@@ -44,6 +44,37 @@ TEST(CallCouples, are_none_among_those_of_which_one_is_unlisted) {
   EXPECT_EQ(couple_calls(a, calls_without({})).couples.size(), 199u);
 }
 
+/// Two different calls behind every tenth message; of these indices there are none.
+CallRow twice_without(std::vector<std::uint32_t> indices) {
+  const CallRow once = calls_without({});
+  CallRow row = once;
+  row.traits.clear();
+  for (std::uint32_t k = 0; k < 400; ++k) {
+    if (std::find(indices.begin(), indices.end(), k) != indices.end()) continue;
+    Trait call = once.traits[k / 2];
+    call.time += k % 2 * 4;
+    call.symbol += k % 2;
+    row.traits.push_back(call);
+  }
+  return row;
+}
+
+TEST(CallCouples, with_equal_ordinals_may_be_unequal_calls_where_one_is_missing) {
+  const CallRow a = twice_without({}), b = twice_without({90, 310});
+  const Alignment found = couple_calls(a, b);
+  EXPECT_EQ(found.couples.size(), 396u);
+  for (const auto& [i, j] : found.couples) {
+    EXPECT_EQ(a.traits[i].position, b.traits[j].position);
+    EXPECT_EQ(a.traits[i].symbol, b.traits[j].symbol);
+  }
+}
+
+TEST(CallCouples, between_unequal_calls_have_delays_like_those_before) {
+  CallRow b = twice_without({90, 310});
+  for (const std::size_t k : {150, 151}) b.traits[k].time += 100;
+  EXPECT_EQ(couple_calls(twice_without({}), b).couples.size(), 394u);
+}
+
 TEST(CallCouples, are_none_if_only_times_are_left) {
   CallRow a = calls_without({7}), b = calls_without({});
   a.messages = b.messages = 0;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,10 +26,12 @@ constexpr std::int64_t k_stretch = 32;  ///< couples whose delays have a level
 constexpr std::int64_t k_near = 256;    ///< couples on both sides of the middle
 constexpr std::int64_t k_most_moves = 2048;
 
-/// The middle of delays, of an even number the lower one.
-std::int64_t level(std::vector<std::int64_t> delays) {
-  const auto place = delays.begin() + (std::ssize(delays) - 1) / 2;
-  std::nth_element(delays.begin(), place, delays.end());
+/// The middle of at most a stretch of delays, of an even number the lower one.
+std::int64_t level(std::span<const std::int64_t> delays) {
+  std::array<std::int64_t, k_stretch> some;
+  const auto end = std::copy(delays.begin(), delays.end(), some.begin());
+  const auto place = some.begin() + (std::ssize(delays) - 1) / 2;
+  std::nth_element(some.begin(), place, end);
   return *place;
 }
 
@@ -81,6 +84,19 @@ class Match {
     return size_of(minus(high, low)) <= apart(from, to) / 4;
   }
 
+  /// The couples of equal symbols whose delays differ from one by so much at most.
+  [[nodiscard]] Couples near(std::int64_t delay, std::uint64_t most) const {
+    Couples near;
+    for (std::size_t k = 0; k < couples_.size(); ++k) {
+      const auto& [s, r] = couples_[k];
+      if (sends_.traits[s].symbol == receives_.traits[r].symbol &&
+          size_of(minus(delays_[k], delay)) <= most) {
+        near.push_back(couples_[k]);
+      }
+    }
+    return near;
+  }
+
   /// The first couple behind each place where ordinals may have gone wrong; not in order.
   [[nodiscard]] std::vector<std::int64_t> breaks() const {
     std::vector<std::int64_t> breaks;
@@ -100,17 +116,20 @@ class Match {
   /// Whether the delays of couples [from, to) stay at one level, compared every half stretch.
   [[nodiscard]] bool level_from(std::int64_t from, std::int64_t to) const {
     const std::uint64_t most = 4 * usual_move(from, to);
-    for (std::int64_t k = from; k + 2 * k_stretch <= to; k += k_stretch / 2) {
-      const std::int64_t next = level_of(k + k_stretch, k_stretch);
-      if (size_of(minus(next, level_of(k, k_stretch))) > most) return false;
+    std::vector<std::int64_t> levels;
+    for (std::int64_t k = from; k + k_stretch <= to; k += k_stretch / 2) {
+      levels.push_back(level_of(k, k_stretch));
+    }
+    for (std::size_t l = 2; l < levels.size(); ++l) {
+      if (size_of(minus(levels[l], levels[l - 2])) > most) return false;
     }
     return true;
   }
 
  private:
   [[nodiscard]] std::int64_t level_of(std::int64_t first, std::int64_t count) const {
-    const auto begin = delays_.begin() + first;
-    return level({begin, begin + count});
+    return level(std::span(delays_).subspan(static_cast<std::size_t>(first),
+                                            static_cast<std::size_t>(count)));
   }
 
   /// What 97 in 100 moves of the level from 8 couples of [from, to) to the next 8 do not exceed.
@@ -266,7 +285,10 @@ class Halves {
     Couples known = head_;
     known.insert(known.end(), tail_.begin(), tail_.end());
     Couples inside;
-    if (delays_alone(sends_, receives_)) {
+    if (clear && sends_.ordinals.absolute) {
+      inside = forward_.near(forward_.quartiles(from, head)[1], forward_.apart(from, head) / 4);
+      std::erase_if(inside, [&](const Couple& couple) { return !middle_.holds(couple); });
+    } else if (delays_alone(sends_, receives_)) {
       if (!clear) return std::nullopt;
     } else {
       Row all_sends = sends_, all_receives = receives_;
