@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ struct NodeRef {
   NodeIndex node = k_none;
   friend bool operator==(const NodeRef&, const NodeRef&) = default;
 };
+
+struct ProcessesBeside;
 
 /// Everything that the matchers share: the team, the trace, its nodes, its processes, and this
 /// member's part of the graph under construction.
@@ -118,6 +121,8 @@ class Builder {
   bool incomplete = false;
   /// True if gaps explain all messages that are missing: none is before the gaps of its processes.
   bool only_gaps = false;
+  /// What was found out of the processes beside their calls, on the way; null: nothing.
+  std::shared_ptr<ProcessesBeside> beside;
   /// What find_gaps() found, per process. `ends_early`: of this member's processes.
   std::vector<bool> has_gaps, ends_early;
 

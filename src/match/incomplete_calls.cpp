@@ -8,62 +8,14 @@
 
 #include "base/executor.hpp"
 #include "match/align.hpp"
+#include "match/beside.hpp"
 #include "match/call_tree.hpp"
 #include "match/calls_in_step.hpp"
 #include "match/gaps.hpp"
-#include "match/sides.hpp"
 
 namespace entrain::match {
 
 namespace {
-
-/// When a process posted its messages, per partner. Those that its routine misses count as well.
-class MessageTimes {
- public:
-  MessageTimes() = default;
-  explicit MessageTimes(const ProcessSides& sides) {
-    for (const auto& [channel, side] : sides.sends) add(channel.receiver, side);
-    for (const auto& [channel, side] : sides.receives) add(channel.sender, side);
-    for (const MissingMessage& one : sides.missing) messages_[one.peer].push_back(one.posted);
-    for (auto& [peer, messages] : messages_) std::sort(messages.begin(), messages.end());
-  }
-
-  [[nodiscard]] std::vector<Partner> partners() const {
-    std::vector<Partner> partners;
-    for (const auto& [peer, messages] : messages_) {
-      partners.push_back({peer, static_cast<std::uint32_t>(messages.size())});
-    }
-    return partners;
-  }
-  [[nodiscard]] std::uint32_t count_with(std::uint32_t peer) const {
-    const auto messages = messages_.find(peer);
-    return messages == messages_.end() ? 0 : static_cast<std::uint32_t>(messages->second.size());
-  }
-  /// Of a stamp: the messages with a partner up to it.
-  [[nodiscard]] std::uint32_t count_until(std::uint32_t peer, std::uint64_t time) const {
-    const auto messages = messages_.find(peer);
-    if (messages == messages_.end()) return 0;
-    const auto& stamps = messages->second;
-    return static_cast<std::uint32_t>(std::upper_bound(stamps.begin(), stamps.end(), time) -
-                                      stamps.begin());
-  }
-
- private:
-  void add(std::uint32_t peer, const ChannelSide& side) {
-    std::vector<std::uint64_t>& messages = messages_[peer];
-    messages.insert(messages.end(), side.posted.begin(), side.posted.end());
-  }
-
-  std::map<std::uint32_t, std::vector<std::uint64_t>> messages_;  ///< stamps, per process
-};
-
-/// What is known of a process that calls, beside its calls.
-struct Beside {
-  MessageTimes messages;
-  bool has_routine = false;
-  std::map<std::uint32_t, ChannelSide> calls;                         ///< as in ProcessSides
-  std::map<std::uint32_t, std::vector<std::uint64_t>> missing_calls;  ///< the same
-};
 
 /// The calls of one process of this member on one communicator.
 struct Column {
@@ -92,7 +44,7 @@ using Parcels = std::vector<std::vector<std::uint64_t>>;
 
 class CallNumbering {
  public:
-  CallNumbering(const Builder& builder, std::span<Call> calls, std::span<const AlignedSpace> spaces,
+  CallNumbering(Builder& builder, std::span<Call> calls, std::span<const AlignedSpace> spaces,
                 bool only_gaps)
       : builder_(builder), spaces_(spaces), only_gaps_(only_gaps) {
     look_beside(calls);
@@ -132,13 +84,17 @@ class CallNumbering {
     std::sort(processes.begin(), processes.end());
     processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
     std::vector<Beside> found(processes.size());
+    ProcessesBeside known;
+    if (builder_.beside != nullptr) known = std::move(*builder_.beside);
+    builder_.beside.reset();
     for_each_in_parallel(builder_.options().threads, processes.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
+      if (const auto one = known.of.find(processes[i]); one != known.of.end()) {
+        found[i] = std::move(one->second);
+        return;
+      }
       ProcessSides sides = sides_of(builder_, processes[i]);
-      found[i] = {.messages = MessageTimes(sides),
-                  .has_routine = sides.has_routine,
-                  .calls = std::move(sides.calls),
-                  .missing_calls = std::move(sides.missing_calls)};
+      found[i] = take_beside(sides);
     });
     for (std::size_t i = 0; i < processes.size(); ++i) {
       beside_.emplace(processes[i], std::move(found[i]));
@@ -390,7 +346,7 @@ class CallNumbering {
     }
   }
 
-  const Builder& builder_;
+  Builder& builder_;
   std::span<const AlignedSpace> spaces_;
   const bool only_gaps_;
   std::map<std::uint32_t, Beside> beside_;  ///< per process of this member that calls

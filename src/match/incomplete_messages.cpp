@@ -2,12 +2,14 @@
 #include "match/incomplete_messages.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/executor.hpp"
 #include "match/align.hpp"
+#include "match/beside.hpp"
 #include "match/ends.hpp"
 #include "match/gaps.hpp"
 #include "match/in_step.hpp"
@@ -40,13 +42,20 @@ class IncompleteMatcher {
 
   void collect() {
     std::vector<Sides> sends(processes_.size());
+    std::vector<Beside> beside(processes_.size());
     received_.resize(processes_.size());
     for_each_in_parallel(threads_, processes_.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
       ProcessSides sides = sides_of(builder_, processes_[i]);
       sends[i] = std::move(sides.sends);
       received_[i] = std::move(sides.receives);
+      beside[i] = take_beside(sides);
     });
+    builder_.beside = std::make_shared<ProcessesBeside>();
+    for (std::size_t i = 0; i < processes_.size(); ++i) {
+      if (beside[i].calls.empty()) continue;  // it calls nothing, as far as is known
+      builder_.beside->of.emplace(processes_[i], std::move(beside[i]));
+    }
     for (Sides& of_process : sends) sent_.merge(of_process);
   }
 

@@ -45,24 +45,25 @@ class Followers {
  public:
   void add(std::uint32_t kind) {
     ++total_;
-    for (std::uint32_t i = 0; i < count_; ++i) {
-      if (kinds_[i] == kind) {
-        ++times_[i];
-        return;
-      }
+    if (const std::uint32_t i = index_of(kind); i < count_) {
+      ++times_[i];
+    } else if (count_ < kinds_.size()) {
+      kinds_[count_] = kind;
+      times_[count_++] = 1;
     }
-    if (count_ == kinds_.size()) return;
-    kinds_[count_] = kind;
-    times_[count_++] = 1;
   }
   [[nodiscard]] bool known() const { return total_ >= k_seen; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] std::uint32_t kind(std::uint32_t i) const { return kinds_[i]; }
+  /// Which of the few a kind is; count() if it is none of them.
+  [[nodiscard]] std::uint32_t index_of(std::uint32_t kind) const {
+    std::uint32_t i = 0;
+    while (i < count_ && kinds_[i] != kind) ++i;
+    return i;
+  }
   [[nodiscard]] std::uint64_t times(std::uint32_t kind) const {
-    for (std::uint32_t i = 0; i < count_; ++i) {
-      if (kinds_[i] == kind) return times_[i];
-    }
-    return 0;
+    const std::uint32_t i = index_of(kind);
+    return i < count_ ? times_[i] : 0;
   }
   [[nodiscard]] bool odd(std::uint32_t kind) const {
     return known() && times(kind) * k_odd < total_;
@@ -79,42 +80,62 @@ class Followers {
   std::array<std::uint32_t, 4> kinds_{}, times_{};
 };
 
+/// A place among the operations of a process.
+struct Place {
+  Recent recent = k_nothing;
+  std::uint32_t number = k_none;  ///< of what follows there, in Habits; k_none: not known
+};
+
 /// Operations that might be missing, and what they lead to.
 struct Way {
-  Recent recent;
+  Place place;
   std::array<std::uint32_t, k_most_missing> missing{};
   std::size_t count = 0;
 };
 
+/// What follows what. Places that follow each other know each other, so that operations are walked
+/// through without a search for each.
 class Habits {
  public:
   explicit Habits(std::span<const std::uint32_t> kinds) {
-    Recent recent = k_nothing;
+    Place place{k_nothing, number_of(k_nothing)};
     for (const std::uint32_t kind : kinds) {
-      followers_.insert(recent, {}).first->add(kind);
-      recent = behind(recent, kind);
+      entries_[place.number].followers.add(kind);
+      const std::uint32_t from = place.number;
+      place = step(place, kind);
+      if (place.number == k_none) {
+        place.number = number_of(place.recent);
+        Entry& entry = entries_[from];
+        const std::uint32_t i = entry.followers.index_of(kind);
+        if (i < entry.followers.count()) entry.next[i] = place.number;
+      }
     }
   }
 
-  [[nodiscard]] const Followers& after(const Recent& recent) const {
-    const Followers* found = followers_.find(recent);
-    return found == nullptr ? nobody_ : *found;
+  [[nodiscard]] Place begin() const { return {k_nothing, find(k_nothing)}; }
+  [[nodiscard]] Place behind(const Place& place, std::uint32_t kind) const {
+    Place next = step(place, kind);
+    if (next.number == k_none) next.number = find(next.recent);
+    return next;
+  }
+  [[nodiscard]] const Followers& after(const Place& place) const {
+    return place.number == k_none ? nobody_ : entries_[place.number].followers;
   }
 
-  /// The shortest common way from `recent` to a place where `kind` is common, if there is one only.
-  [[nodiscard]] std::optional<Way> way(const Recent& recent, std::uint32_t kind) const {
-    std::vector<Way> ways = {{.recent = recent}};
+  /// The shortest common way from `place` to one where `kind` is common, if there is one only.
+  [[nodiscard]] std::optional<Way> way(const Place& place, std::uint32_t kind) const {
+    std::vector<Way> ways = {{.place = place}};
     for (std::size_t step = 0; step < k_most_missing && !ways.empty(); ++step) {
       std::vector<Way> longer;
       std::optional<Way> found;
       for (const Way& one : ways) {
-        const Followers& next = after(one.recent);
+        const Followers& next = after(one.place);
         for (std::uint32_t i = 0; i < next.count(); ++i) {
           if (!next.common(next.kind(i))) continue;
           Way on = one;
           on.missing[on.count++] = next.kind(i);
-          on.recent = behind(on.recent, next.kind(i));
-          if (after(on.recent).common(kind)) {
+          on.place = behind(on.place, next.kind(i));
+          if (after(on.place).common(kind)) {
             if (found) return std::nullopt;
             found = on;
           } else if (longer.size() < k_most_ways) {
@@ -129,7 +150,34 @@ class Habits {
   }
 
  private:
-  FlatMap<Recent, Followers, RecentHash> followers_;
+  struct Entry {
+    Followers followers;
+    std::array<std::uint32_t, 4> next = k_nothing;  ///< numbers, per follower
+  };
+
+  /// The next place, without its number where no step to it is known yet.
+  [[nodiscard]] Place step(const Place& place, std::uint32_t kind) const {
+    Place next{match::behind(place.recent, kind), k_none};
+    if (place.number != k_none) {
+      const Entry& entry = entries_[place.number];
+      const std::uint32_t i = entry.followers.index_of(kind);
+      if (i < entry.followers.count()) next.number = entry.next[i];
+    }
+    return next;
+  }
+  std::uint32_t number_of(const Recent& recent) {
+    const auto next = static_cast<std::uint32_t>(entries_.size());
+    const auto [number, is_new] = numbers_.insert(recent, next);
+    if (is_new) entries_.emplace_back();
+    return *number;
+  }
+  [[nodiscard]] std::uint32_t find(const Recent& recent) const {
+    const std::uint32_t* found = numbers_.find(recent);
+    return found == nullptr ? k_none : *found;
+  }
+
+  FlatMap<Recent, std::uint32_t, RecentHash> numbers_;
+  std::vector<Entry> entries_;
   Followers nobody_;
 };
 
@@ -137,15 +185,15 @@ class Habits {
 /// while. Its place says nothing of the operations around it.
 std::vector<bool> find_occasional(std::span<const std::uint32_t> kinds, const Habits& habits) {
   std::vector<std::uint32_t> times, uncommon;
-  Recent recent = k_nothing;
+  Place place = habits.begin();
   for (const std::uint32_t kind : kinds) {
     if (kind >= times.size()) {
       times.resize(kind + std::size_t{1});
       uncommon.resize(times.size());
     }
     ++times[kind];
-    if (!habits.after(recent).common(kind)) ++uncommon[kind];
-    recent = behind(recent, kind);
+    if (!habits.after(place).common(kind)) ++uncommon[kind];
+    place = habits.behind(place, kind);
   }
   std::vector<bool> occasional(times.size());
   for (std::size_t k = 0; k < times.size(); ++k) occasional[k] = uncommon[k] > times[k] / 2;
@@ -159,16 +207,16 @@ Routine find_steady_routine(std::span<const std::uint32_t> kinds, const Habits& 
   if (occasional * k_unusual > all) return {};
   Routine routine;
   std::uint64_t unusual = occasional, unclear = 0;
-  Recent recent = k_nothing;
+  Place place = habits.begin();
   for (std::uint32_t at = 0; at < kinds.size(); ++at) {
-    const Followers& next = habits.after(recent);
+    const Followers& next = habits.after(place);
     if (!next.usual(kinds[at]) && ++unusual * k_unusual > all) return {};
     if (next.odd(kinds[at])) {
-      if (const std::optional<Way> way = habits.way(recent, kinds[at])) {
+      if (const std::optional<Way> way = habits.way(place, kinds[at])) {
         for (std::size_t i = 0; i < way->count; ++i) {
           routine.missing.push_back({at, way->missing[i]});
         }
-        recent = way->recent;
+        place = way->place;
       } else if (at + 1 < kinds.size() && next.common(kinds[at + 1])) {
         continue;  // carried out out of turn
       } else {
@@ -176,7 +224,7 @@ Routine find_steady_routine(std::span<const std::uint32_t> kinds, const Habits& 
         if (unclear * k_unclear > all) return {};
       }
     }
-    recent = behind(recent, kinds[at]);
+    place = habits.behind(place, kinds[at]);
   }
   routine.is_reliable = true;
   return routine;

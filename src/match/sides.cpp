@@ -2,6 +2,7 @@
 #include "match/sides.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <span>
@@ -30,6 +31,7 @@ struct Step {
   std::uint32_t other = 0;  ///< as in Kind
   /// A receive that was posted, too, if others are, by a record that is missing.
   bool misses_post = false;
+  std::uint32_t kind = 0;  ///< number
 };
 
 /// Operations of one kind differ in their times and lengths only.
@@ -39,6 +41,13 @@ struct Kind {
   std::uint32_t other = 0;  ///< process, or the operation of a collective
   std::uint32_t tag = 0;
   friend bool operator==(const Kind&, const Kind&) = default;
+};
+/// What all operations of a kind share.
+struct Shared {
+  ChannelSide* side = nullptr;                   ///< null: none of them was counted yet
+  std::vector<std::uint64_t>* posted = nullptr;  ///< as in ProcessSides; null: likewise
+  std::uint32_t comm_counter = 0;                ///< number of the communicator's counter
+  std::uint32_t peer_counter = 0;                ///< number of the other process's counter
 };
 struct KindHash {
   std::uint64_t operator()(const Kind& kind) const {
@@ -99,9 +108,29 @@ class SideFinder {
   }
   std::uint32_t number_of(const Step& step) {
     const Kind kind = kind_of(step);
+    // Most are of the kind of one of the last few.
+    std::uint32_t& recent = recent_[(static_cast<std::uint32_t>(kind.what) * 5 + kind.comm +
+                                     kind.other * 3 + kind.tag) %
+                                    recent_.size()];
+    if (recent < kinds_.size() && kinds_[recent] == kind) return recent;
     const auto next = static_cast<std::uint32_t>(kinds_.size());
     const auto [number, is_new] = numbers_.insert(kind, next);
-    if (is_new) kinds_.push_back(kind);
+    if (is_new) {
+      kinds_.push_back(kind);
+      shared_.push_back({.comm_counter = counter(comms_, kind.comm, calls_on_)});
+      if (kind.what != What::collective) {
+        shared_.back().peer_counter = counter(peers_, kind.other, with_);
+      }
+    }
+    return recent = *number;
+  }
+  using Numbers = FlatMap<std::uint64_t, std::uint32_t, IntegerHash>;
+  /// Number of the counter of a communicator or process.
+  static std::uint32_t counter(Numbers& numbers, std::uint32_t of,
+                               std::vector<std::uint32_t>& counters) {
+    const auto next = static_cast<std::uint32_t>(counters.size());
+    const auto [number, is_new] = numbers.insert(of, next);
+    if (is_new) counters.push_back(0);
     return *number;
   }
 
@@ -110,7 +139,7 @@ class SideFinder {
     std::vector<std::uint32_t> kinds;  // of those in order
     std::vector<std::uint32_t> all;
     for (std::uint32_t s = 0; s < steps_.size(); ++s) {
-      all.push_back(number_of(steps_[s]));
+      all.push_back(steps_[s].kind = number_of(steps_[s]));
       if (misses_post(steps_[s])) continue;
       kinds.push_back(all.back());
       in_order_.push_back(s);
@@ -133,7 +162,7 @@ class SideFinder {
           steps_[fills[m]].posted = time_of(at);
           count(steps_[fills[m]]);
         } else {
-          count_missing(kinds_[routine.missing[m].kind], time_of(at));
+          count_missing(routine.missing[m].kind, time_of(at));
         }
       }
       if (pause != pauses.end() && *pause == at) {
@@ -216,7 +245,13 @@ class SideFinder {
     side.pauses.push_back({static_cast<std::uint32_t>(side.ends.size()), place->length});
   }
 
-  ChannelSide& side_of(const Kind& kind) {
+  /// The side that the operations of a kind belong to.
+  ChannelSide& side_of(std::uint32_t number) {
+    Shared& shared = shared_[number];
+    if (shared.side == nullptr) shared.side = &find_side(kinds_[number]);
+    return *shared.side;
+  }
+  ChannelSide& find_side(const Kind& kind) {
     if (kind.what == What::collective) return sides_.calls[kind.comm];
     const bool sent = kind.what == What::send;
     const Channel channel{kind.comm, sent ? process_ : kind.other, sent ? kind.other : process_,
@@ -225,30 +260,41 @@ class SideFinder {
   }
 
   /// `next`: stamp of the next operation.
-  void count_missing(const Kind& kind, std::uint64_t next) {
-    ++side_of(kind).total;
+  void count_missing(std::uint32_t number, std::uint64_t next) {
+    const Kind& kind = kinds_[number];
+    ++side_of(number).total;
     if (kind.what == What::collective) {
       sides_.missing_calls[kind.comm].push_back(next);
     } else {
-      sides_.missing.push_back({kind.other, next});
+      posted_with(number).push_back(next);
     }
   }
   void count(const Step& step) {
-    ChannelSide& side = side_of(kind_of(step));
+    ChannelSide& side = side_of(step.kind);
     take_pause(side);
     const auto before = static_cast<std::uint32_t>(side.ends.size());
     side.ends.push_back(builder_.ref(step.event));
     side.numbers.push_back(side.total++);
-    side.posted.push_back(step.posted);
-    if (step.what != What::collective) add_trait(step, before, side);
+    if (step.what == What::collective) {
+      ++calls_on_[shared_[step.kind].comm_counter];
+    } else {
+      add_trait(step, before, side);
+      posted_with(step.kind).push_back(step.posted);
+    }
+  }
+  std::vector<std::uint64_t>& posted_with(std::uint32_t number) {
+    Shared& shared = shared_[number];
+    if (shared.posted == nullptr) shared.posted = &sides_.posted[kinds_[number].other];
+    return *shared.posted;
   }
   /// `before`: ends of the side before this one.
   void add_trait(const Step& step, std::uint32_t before, ChannelSide& side) {
     const trace::Event& event = builder_.event(step.event);
-    const std::uint32_t position = with_[step.other]++ - before + calls_on(event.comm);
+    const Shared& shared = shared_[step.kind];
+    const std::uint32_t position =
+        with_[shared.peer_counter]++ - before + calls_on_[shared.comm_counter];
     const std::uint32_t ended = gaps_.ended_by(event.time);
-    const bool after_gap =
-        ended > (side.traits.empty() ? 0 : gaps_.ended_by(side.traits.back().time));
+    const bool after_gap = ended > std::exchange(side.gaps_seen, ended);
     side.traits.push_back({.time = event.time,
                            .position = position,
                            .symbol = trace::length_code(event),
@@ -256,20 +302,17 @@ class SideFinder {
                            .displaced = misses_post(step)});
   }
 
-  /// Collectives so far.
-  [[nodiscard]] std::uint32_t calls_on(std::uint32_t comm) const {
-    const auto calls = sides_.calls.find(comm);
-    return calls == sides_.calls.end() ? 0 : static_cast<std::uint32_t>(calls->second.ends.size());
-  }
-
   void finish() {
+    for (auto& [peer, stamps] : sides_.posted) {
+      if (!std::is_sorted(stamps.begin(), stamps.end())) std::sort(stamps.begin(), stamps.end());
+    }
     for (Sides* sides : {&sides_.sends, &sides_.receives}) {
       // Of some, all ends are missing.
       std::erase_if(*sides, [](const auto& one) { return one.second.ends.empty(); });
       for (auto& [channel, side] : *sides) {
         const std::uint32_t peer = sides == &sides_.sends ? channel.receiver : channel.sender;
-        side.position =
-            with_[peer] - static_cast<std::uint32_t>(side.ends.size()) + calls_on(channel.comm);
+        side.position = with_[*peers_.find(peer)] - static_cast<std::uint32_t>(side.ends.size()) +
+                        calls_on_[*comms_.find(channel.comm)];
         side.before_gaps = gaps_.count_before(side.traits);
         side.ends_in_gap = gaps_.count() > gaps_.ended_by(side.traits.back().time);
       }
@@ -283,12 +326,16 @@ class SideFinder {
   bool some_posted_ = false;             ///< by records of their own
   std::vector<std::uint32_t> in_order_;  ///< steps whose place is known
   FlatMap<Kind, std::uint32_t, KindHash> numbers_;
-  std::vector<Kind> kinds_;  ///< by number
+  std::vector<Kind> kinds_;                 ///< by number
+  std::vector<Shared> shared_;              ///< per kind
+  std::array<std::uint32_t, 16> recent_{};  ///< numbers of kinds, by some bits of the kind
   ProcessSides sides_;
   std::uint32_t pauses_ = 0;
   /// By number (`end`): those pauses that are shorter than all after them.
   std::vector<Pause> shortest_;
-  std::map<std::uint32_t, std::uint32_t> with_;  ///< operations so far, per other process
+  Numbers peers_, comms_;                ///< of their counters
+  std::vector<std::uint32_t> with_;      ///< messages so far, per other process
+  std::vector<std::uint32_t> calls_on_;  ///< collectives so far, per communicator
 };
 
 }  // namespace

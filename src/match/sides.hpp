@@ -17,10 +17,10 @@ namespace entrain::match {
 struct ChannelSide {
   std::vector<NodeRef> ends;
   std::vector<Trait> traits;           ///< per end
-  std::vector<std::uint64_t> posted;   ///< per end: stamp
   std::vector<std::uint32_t> numbers;  ///< per end, as Numbered::numbers; empty without a routine
   std::vector<Pause> pauses;           ///< of the process, at most one per end
   std::uint32_t pauses_seen = 0;       ///< of the process, up to the last end
+  std::uint32_t gaps_seen = 0;         ///< of the process, that ended by the last end
   std::uint32_t position = 0;          ///< as Side::position
   std::uint32_t total = 0;             ///< as Numbered::total
   std::uint32_t kinds = 0, evidence = 0;  ///< as in Numbered
@@ -44,16 +44,12 @@ struct ChannelOrder {
 using Sides = std::map<Channel, ChannelSide, ChannelOrder>;
 
 /// The sides of all channels of a process.
-/// A message that a process posted surely, although no record tells of it.
-struct MissingMessage {
-  std::uint32_t peer = k_none;  ///< the other process
-  std::uint64_t posted = 0;     ///< stamp of the next operation of the process
-};
-
 struct ProcessSides {
   Sides sends, receives;
   bool has_routine = false;
-  std::vector<MissingMessage> missing;
+  /// Per other process: the stamps, in order, at which messages with it were posted. A message of
+  /// which no record tells, but which was posted surely, has that of the next operation.
+  std::map<std::uint32_t, std::vector<std::uint64_t>> posted;
   /// The blocking collective calls per communicator, without traits.
   std::map<std::uint32_t, ChannelSide> calls;
   /// Per communicator: stamps of the next operations after calls that are missing, in order.

@@ -15,7 +15,6 @@
 #include "verify/call_links.hpp"
 #include "verify/call_order.hpp"
 #include "verify/exchange_part.hpp"
-#include "verify/traits.hpp"
 
 namespace entrain::verify {
 
@@ -43,30 +42,24 @@ bool is_uniform(std::uint8_t operation) {
          operation == op::reduce_scatter_block;
 }
 
-/// The Conduct of a process of this member that calls, its messages by partner.
+/// The Conduct of a process of this member that calls.
 class Surroundings {
  public:
-  Surroundings() = default;
-  explicit Surroundings(Conduct&& conduct) : conduct_(std::move(conduct)) {
-    for (const Conduct::Message& message : conduct_.messages) {
-      stamps_[message.partner].push_back(message.stamp);
-    }
-    for (auto& [partner, stamps] : stamps_) std::sort(stamps.begin(), stamps.end());
-  }
+  explicit Surroundings(Conduct&& conduct) : conduct_(std::move(conduct)) {}
 
   [[nodiscard]] const Conduct& conduct() const { return conduct_; }
   /// Per partner the number of messages.
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> messages() const {
     std::map<std::uint32_t, std::uint32_t> counts;
-    for (const auto& [partner, stamps] : stamps_) {
+    for (const auto& [partner, stamps] : conduct_.messages) {
       counts[partner] = static_cast<std::uint32_t>(stamps.size());
     }
     return counts;
   }
   /// Number of messages with a partner up to a stamp.
   [[nodiscard]] std::uint32_t until(std::uint32_t partner, std::uint64_t time) const {
-    const auto of = stamps_.find(partner);
-    if (of == stamps_.end()) return 0;
+    const auto of = conduct_.messages.find(partner);
+    if (of == conduct_.messages.end()) return 0;
     const auto later = std::upper_bound(of->second.begin(), of->second.end(), time);
     return static_cast<std::uint32_t>(later - of->second.begin());
   }
@@ -75,14 +68,14 @@ class Surroundings {
                                std::span<const std::uint64_t> unlisted) const {
     for (Trait& trait : row.traits) trait.position = until(partner, trait.time);
     for (const std::uint64_t stamp : unlisted) row.unlisted.push_back(until(partner, stamp));
-    const auto all = stamps_.find(partner);
-    if (all != stamps_.end()) row.messages = static_cast<std::uint32_t>(all->second.size());
+    const auto all = conduct_.messages.find(partner);
+    if (all != conduct_.messages.end())
+      row.messages = static_cast<std::uint32_t>(all->second.size());
     return row;
   }
 
  private:
   Conduct conduct_;
-  std::map<std::uint32_t, std::vector<std::uint64_t>> stamps_;  ///< by partner
 };
 
 /// The calls of a process of this member in one space.
@@ -141,6 +134,7 @@ class CallAligner {
         places_(gaps_.places()),
         only_gaps_(to.only_gaps && agree_without_gaps(outlines)),
         outlines_(outlines),
+        conducts_(to.conducts),
         unmatched_(unmatched),
         outliner_(trace_, places_, Scope::messages, counted_before_) {}
 
@@ -213,10 +207,12 @@ class CallAligner {
           ends[call.column][ordinal] = {places_.event(outline.process, call.event).location,
                                         end.time};
         });
+    const auto known_conduct = conducts_.find(outline.process);
     const Surroundings& around =
         around_
-            .emplace(outline.process,
-                     Surroundings(conduct_of(gaps_, outliner_.outline(outline.process))))
+            .emplace(outline.process, known_conduct != conducts_.end()
+                                          ? std::move(known_conduct->second)
+                                          : conduct_of(gaps_, outliner_.outline(outline.process)))
             .first->second;
     const ProcessGaps gaps = gaps_.of(outline.process);
     for (std::size_t c = 0; c < rows.size(); ++c) {
@@ -436,6 +432,7 @@ class CallAligner {
   const Places& places_;
   const bool only_gaps_;  ///< calls are missing in gaps only
   std::span<Outline> outlines_;
+  std::map<std::uint32_t, Conduct>& conducts_;
   Unmatched& unmatched_;
   LeftOut counted_before_;
   Outliner outliner_;

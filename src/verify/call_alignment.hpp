@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <span>
 
 #include "verify/edges.hpp"
@@ -8,6 +10,7 @@
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
 #include "verify/space_counts.hpp"
+#include "verify/traits.hpp"
 
 namespace entrain::verify {
 
@@ -16,6 +19,8 @@ struct CallAlignment {
   const GapTable& gaps;
   bool only_gaps = false;  ///< no message is missing but in gaps
   SpaceCounts& spaces;
+  /// By process of this member, as far as they are known: each is used up.
+  std::map<std::uint32_t, Conduct>& conducts;
 };
 
 /// Numbers the calls on communicators of one group where some may be missing (docs/method.md,

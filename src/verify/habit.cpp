@@ -40,28 +40,90 @@ struct ContextHash {
 struct Next {
   std::uint32_t all = 0;
   std::uint32_t named = 0;
-  std::array<std::pair<std::uint32_t, std::uint32_t>, k_named> counts{};  ///< kind, number
+  std::array<std::pair<std::uint32_t, std::uint32_t>, k_named> counts{};       ///< kind, number
+  std::array<std::uint32_t, k_named> rows = {k_none, k_none, k_none, k_none};  ///< behind them
 
   void note(std::uint32_t kind) {
     ++all;
-    auto* const end = counts.data() + named;
-    auto* const found = std::find_if(counts.data(), end, [&](auto& c) { return c.first == kind; });
-    if (found != end) {
-      ++found->second;
+    const std::uint32_t column = column_of(kind);
+    if (column < named) {
+      ++counts[column].second;
     } else if (named < k_named) {
       counts[named++] = {kind, 1};
     }
+  }
+  /// `named` if the kind has none.
+  [[nodiscard]] std::uint32_t column_of(std::uint32_t kind) const {
+    for (std::uint32_t i = 0; i < named; ++i) {
+      if (counts[i].first == kind) return i;
+    }
+    return named;
   }
   /// Whether the share of a kind is at least 1 / parts; unknown contexts have no shares.
   [[nodiscard]] bool at_least(std::uint32_t kind, std::uint64_t parts) const {
     return all >= k_familiar && parts * number(kind) >= all;
   }
   [[nodiscard]] std::uint64_t number(std::uint32_t kind) const {
-    for (std::uint32_t i = 0; i < named; ++i) {
-      if (counts[i].first == kind) return counts[i].second;
-    }
-    return 0;
+    const std::uint32_t column = column_of(kind);
+    return column < named ? counts[column].second : 0;
   }
+};
+
+/// What came next, per context. A row knows the rows behind it, so that a walk through the deeds
+/// has to search for few of them.
+class Rows {
+ public:
+  /// Where a walk stands: the context, and its row, or k_none.
+  struct Stand {
+    Context context;
+    std::uint32_t row = k_none;
+  };
+
+  [[nodiscard]] Stand start() const { return {{}, row_of({})}; }
+  [[nodiscard]] Stand after(const Stand& stand, std::uint32_t kind) const {
+    const Stand next = via_link(stand, kind);
+    return next.row != k_none ? next : Stand{next.context, row_of(next.context)};
+  }
+  [[nodiscard]] const Next& at(const Stand& stand) const {
+    return stand.row == k_none ? unknown_ : rows_[stand.row];
+  }
+  /// Counts what came next, makes rows where there are none, and goes there.
+  Stand note(const Stand& stand, std::uint32_t kind) {
+    const std::uint32_t here = stand.row == k_none ? make_row(stand.context) : stand.row;
+    rows_[here].note(kind);
+    Stand next = via_link({stand.context, here}, kind);
+    if (next.row != k_none) return next;
+    next.row = make_row(next.context);
+    Next& row = rows_[here];
+    if (const std::uint32_t column = row.column_of(kind); column < row.named) {
+      row.rows[column] = next.row;
+    }
+    return next;
+  }
+
+ private:
+  [[nodiscard]] Stand via_link(const Stand& stand, std::uint32_t kind) const {
+    Stand next{stand.context.then(kind), k_none};
+    if (stand.row == k_none) return next;
+    const Next& row = rows_[stand.row];
+    if (const std::uint32_t column = row.column_of(kind); column < row.named) {
+      next.row = row.rows[column];
+    }
+    return next;
+  }
+  [[nodiscard]] std::uint32_t row_of(const Context& context) const {
+    const std::uint32_t* found = numbers_.find(context);
+    return found == nullptr ? k_none : *found;
+  }
+  std::uint32_t make_row(const Context& context) {
+    const auto [row, is_new] = numbers_.insert(context, static_cast<std::uint32_t>(rows_.size()));
+    if (is_new) rows_.emplace_back();
+    return *row;
+  }
+
+  FlatMap<Context, std::uint32_t, ContextHash> numbers_;
+  std::vector<Next> rows_;
+  Next unknown_;
 };
 
 class Finder {
@@ -78,7 +140,7 @@ class Finder {
     note_all();
     find_seldom();
     if (seldom_ == apart_) return;
-    next_ = {};
+    rows_ = {};
     note_all();
   }
 
@@ -89,7 +151,7 @@ class Finder {
           return !deed.displaced && is_seldom(deed) && !apart_[deed.kind];
         }));
     if (10 * unexpected > listed_) return {};
-    Context context;
+    Rows::Stand stand = rows_.start();
     for (std::uint32_t d = 0; d < deeds_.size(); ++d) {
       const std::uint32_t kind = deeds_[d].kind;
       if (deeds_[d].displaced) {
@@ -102,16 +164,16 @@ class Finder {
         ++listed;
         continue;
       }
-      const Next& next = after(context);
+      const Next& next = rows_.at(stand);
       if (!next.at_least(kind, 2) && 10 * ++unexpected > listed_) return {};
       const bool unusual = next.all >= k_familiar && !next.at_least(kind, 16);
       bool remembered = true;
       if (unusual) {
-        const std::vector<std::uint32_t> detour = only_detour(context, kind);
+        const std::vector<std::uint32_t> detour = only_detour(stand, kind);
         for (const std::uint32_t between : detour) {
           unfilled_.push_back({habit_.turns.size(), listed});
           habit_.turns.push_back({k_none, between});
-          context = context.then(between);
+          stand = rows_.after(stand, between);
           ++habit_.unlisted;
         }
         if (detour.empty()) {
@@ -124,7 +186,7 @@ class Finder {
       place_waiting();
       habit_.turns.push_back({d, kind});
       ++listed;
-      if (remembered) context = context.then(kind);
+      if (remembered) stand = rows_.after(stand, kind);
     }
     place_waiting();
     habit_.firm = true;
@@ -135,30 +197,24 @@ class Finder {
   [[nodiscard]] bool is_seldom(const Deed& deed) const { return seldom_[deed.kind]; }
   /// Counts what follows what among the deeds whose places tell something.
   void note_all() {
-    Context context;
+    Rows::Stand stand;
     for (const Deed& deed : deeds_) {
-      if (deed.displaced || is_seldom(deed)) continue;
-      next_.insert(context, {}).first->note(deed.kind);
-      context = context.then(deed.kind);
+      if (!deed.displaced && !is_seldom(deed)) stand = rows_.note(stand, deed.kind);
     }
   }
   /// A process does some things only now and then, at no place that is theirs: most of the times
   /// they come, something else comes far more often.
   void find_seldom() {
     std::vector<std::int64_t> balance(kinds_, 0);  // times with a small share, less the others
-    Context context;
+    Rows::Stand stand = rows_.start();
     for (const Deed& deed : deeds_) {
       if (deed.displaced || apart_[deed.kind]) continue;
-      balance[deed.kind] += after(context).at_least(deed.kind, 8) ? -1 : 1;
-      context = context.then(deed.kind);
+      balance[deed.kind] += rows_.at(stand).at_least(deed.kind, 8) ? -1 : 1;
+      stand = rows_.after(stand, deed.kind);
     }
     for (std::size_t kind = 0; kind < balance.size(); ++kind) {
       seldom_[kind] = apart_[kind] || balance[kind] > 0;
     }
-  }
-  [[nodiscard]] const Next& after(const Context& context) const {
-    const Next* found = next_.find(context);
-    return found == nullptr ? unknown_ : *found;
   }
   /// Kind of the first deed after `d` whose place tells something, or k_none.
   [[nodiscard]] std::uint32_t listed_after(std::uint32_t d) const {
@@ -169,12 +225,12 @@ class Finder {
   }
 
   struct Detour {
-    Context context;
+    Rows::Stand stand;
     std::vector<std::uint32_t> kinds;
   };
-  /// The kinds that lead from a context to one where `kind` is frequent, all frequent themselves.
+  /// The kinds that lead from a stand to one where `kind` is frequent, all frequent themselves.
   /// Empty if there are none, or several equally short ways. Goes breadth first.
-  [[nodiscard]] std::vector<std::uint32_t> only_detour(const Context& from,
+  [[nodiscard]] std::vector<std::uint32_t> only_detour(const Rows::Stand& from,
                                                        std::uint32_t kind) const {
     std::deque<Detour> open = {{from, {}}};
     std::vector<std::uint32_t> found;
@@ -189,13 +245,13 @@ class Finder {
         crowd = 0;
       }
       if (length == k_longest) break;
-      const Next& next = after(detour.context);
+      const Next& next = rows_.at(detour.stand);
       for (std::uint32_t i = 0; i < next.named; ++i) {
         const std::uint32_t between = next.counts[i].first;
         if (!next.at_least(between, 8)) continue;
-        Detour longer = {detour.context.then(between), detour.kinds};
+        Detour longer = {rows_.after(detour.stand, between), detour.kinds};
         longer.kinds.push_back(between);
-        if (after(longer.context).at_least(kind, 8)) {
+        if (rows_.at(longer.stand).at_least(kind, 8)) {
           if (!found.empty()) return {};
           found = longer.kinds;
         } else if (crowd++ < k_crowd) {
@@ -225,8 +281,7 @@ class Finder {
 
   std::span<const Deed> deeds_;
   std::uint64_t listed_ = 0;  ///< deeds that are not displaced
-  FlatMap<Context, Next, ContextHash> next_;
-  Next unknown_;
+  Rows rows_;
   Habit habit_;
   std::uint64_t kinds_ = 0;   ///< of all deeds
   std::vector<bool> apart_;   ///< per kind: a call that is left out of what follows what

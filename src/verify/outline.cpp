@@ -60,6 +60,11 @@ class Outliner::Walk {
   }
 
   Outline run() && {
+    std::size_t events = 0;
+    for (const LocationIndex l : places_.locations(out_.process)) {
+      events += trace_.locations[l].events.size();
+    }
+    out_.posts.reserve(events);  // what is not used takes no memory
     for (const LocationIndex l : places_.locations(out_.process)) walk(l);
     if (messages_only_) return std::move(out_);
     order_calls(trace_, places_, out_);

@@ -2,6 +2,8 @@
 #include "verify/post_positions.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <tuple>
 
 namespace entrain::verify {
@@ -9,11 +11,18 @@ namespace entrain::verify {
 PostPositions::PostPositions(const trace::Trace& trace, const Places& places, Outline& outline)
     : channels_(outline.channels), next_(channels_.size(), 0) {
   std::vector<Outline::Post>& posts = outline.posts;
-  std::vector<std::uint32_t> disordered;
+  // Channel by channel, as a sort of all posts at once would have to look at them more often.
+  std::vector<std::uint32_t> begin(channels_.size() + 1, 0);
+  const auto disordered = [&](const Outline::Post& post) {
+    return post.channel != k_none && channels_[post.channel].disordered;
+  };
+  for (const Outline::Post& post : posts) {
+    if (disordered(post)) ++begin[post.channel + 1];
+  }
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<std::uint32_t> ordered(begin.back()), end(begin.begin(), begin.end() - 1);
   for (std::uint32_t i = 0; i < posts.size(); ++i) {
-    if (posts[i].channel != k_none && channels_[posts[i].channel].disordered) {
-      disordered.push_back(i);
-    }
+    if (disordered(posts[i])) ordered[end[posts[i].channel]++] = i;
   }
   // Threads of a process share a clock: their stored stamps say which posted first.
   const bool single = places.is_single(outline.process);
@@ -23,11 +32,14 @@ PostPositions::PostPositions(const trace::Trace& trace, const Places& places, Ou
     return trace.locations[at.location].events[at.event].time;
   };
   const auto place = [&](std::uint32_t i) {
-    return std::tuple(posts[i].channel, stamp(posts[i].order), posts[i].order, i);
+    return std::tuple(stamp(posts[i].order), posts[i].order, i);
   };
-  std::sort(disordered.begin(), disordered.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
-  for (const std::uint32_t i : disordered) posts[i].order = next_[posts[i].channel]++;
+  for (std::size_t c = 0; c < channels_.size(); ++c) {
+    const auto of_channel = std::span(ordered).subspan(begin[c], begin[c + 1] - begin[c]);
+    std::sort(of_channel.begin(), of_channel.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
+    for (std::uint32_t k = 0; k < of_channel.size(); ++k) posts[of_channel[k]].order = k;
+  }
 }
 
 }  // namespace entrain::verify

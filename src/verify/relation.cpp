@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/try.hpp"
 #include "verify/call_alignment.hpp"
@@ -69,11 +70,14 @@ void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   if (missing) rows.emplace(gaps.emplace(share, *places_));
   channels_.pair(*places_, rows ? &*rows : nullptr, left_out_, cancel);
   const bool only_gaps = !rows || rows->only_gaps();
+  std::map<std::uint32_t, Conduct> conducts;
+  if (rows) conducts = rows->take_conducts();
   rows.reset();
   SpaceCounts spaces(share.team, trace_->definitions, outlines);
   if (missing || spaces.unequal(share.team, trace_->definitions)) {
     if (!gaps) gaps.emplace(share, *places_);
-    CallAlignment calls{.gaps = *gaps, .only_gaps = only_gaps, .spaces = spaces};
+    CallAlignment calls{
+        .gaps = *gaps, .only_gaps = only_gaps, .spaces = spaces, .conducts = conducts};
     align_calls(calls, outlines, left_out_.unmatched);
   }
   meet_calls(share, alltoallv, std::move(outlines), spaces);

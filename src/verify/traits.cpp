@@ -51,16 +51,31 @@ class Writer {
       if (!sides_[c].posts.empty()) use(outline_.channels[c], sides_[c]);
     }
   }
-  [[nodiscard]] Conduct conduct() && { return std::move(conduct_); }
+  [[nodiscard]] Conduct conduct() && {
+    for (auto& [partner, stamps] : conduct_.messages) {
+      if (!std::is_sorted(stamps.begin(), stamps.end())) std::sort(stamps.begin(), stamps.end());
+    }
+    return std::move(conduct_);
+  }
+  [[nodiscard]] bool any_calls() const { return !conduct_.calls.empty(); }
 
  private:
   /// A message, or a blocking collective.
   struct Step {
-    std::uint64_t stamp = 0;  ///< 0 if the numbers suffice
+    std::uint64_t stamp = 0;
     std::uint32_t number = 0;
     std::uint32_t post = k_none;  ///< k_none: a collective on `comm`
     std::uint32_t comm = k_none;
     std::uint32_t op = 0;
+    std::uint32_t kind = k_none;  ///< Deed::kind
+  };
+  /// What deeds of one kind have in common.
+  struct Kind {
+    std::uint32_t channel = k_none;                ///< of the outline; k_none: calls
+    std::uint32_t messages = 0;                    ///< number of the counter of its partner
+    std::uint32_t calls = 0;                       ///< number of the counter of its communicator
+    std::vector<std::uint64_t>* stamps = nullptr;  ///< messages with the partner; null: none yet
+    Conduct::Calls* conduct = nullptr;             ///< calls on the communicator; null: none yet
   };
 
   [[nodiscard]] const trace::Event& event(std::uint32_t number) const {
@@ -75,48 +90,92 @@ class Writer {
   void list_steps() {
     for (std::uint32_t i = 0; i < outline_.posts.size(); ++i) {
       const Outline::Post& post = outline_.posts[i];
-      if (post.channel != k_none) steps_.push_back({.number = post.order, .post = i});
+      if (post.channel != k_none) {
+        steps_.push_back({.stamp = stamp(post.order), .number = post.order, .post = i});
+      }
     }
+    const auto posts = std::ssize(steps_);
     for (const LocationIndex l : places_.locations(outline_.process)) {
       std::uint32_t number = places_.first_number(l);
       for (const trace::Event& event : trace_.locations[l].events) {
         if (event.kind == trace::EventKind::collective_end && event.comm != k_none) {
-          steps_.push_back({.number = number, .comm = event.comm, .op = event.op});
+          steps_.push_back(
+              {.stamp = event.time, .number = number, .comm = event.comm, .op = event.op});
         }
         ++number;
       }
     }
-    if (!places_.is_single(outline_.process)) {
-      for (Step& step : steps_) step.stamp = stamp(step.number);
-    }
-    std::sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
-      return std::tie(a.stamp, a.number) < std::tie(b.stamp, b.number);
-    });
+    const bool single = places_.is_single(outline_.process);
+    const auto before = [single](const Step& a, const Step& b) {
+      return single || a.stamp == b.stamp ? a.number < b.number : a.stamp < b.stamp;
+    };
+    const auto middle = steps_.begin() + posts;
+    // Most programs are in order already.
+    if (!std::is_sorted(steps_.begin(), middle, before)) std::sort(steps_.begin(), middle, before);
+    if (!std::is_sorted(middle, steps_.end(), before)) std::sort(middle, steps_.end(), before);
+    std::inplace_merge(steps_.begin(), middle, steps_.end(), before);
   }
 
   /// Kinds are the channels, then the operations on each communicator. A receive is displaced if it
   /// is listed where it completed, while others are listed where they were posted.
   void name_deeds() {
-    FlatMap<std::uint64_t, std::uint32_t, IntegerHash> kinds;
+    std::vector<std::uint32_t> kind_of_channel(outline_.channels.size(), k_none);
+    FlatMap<std::uint64_t, std::uint32_t, IntegerHash> kinds_of_calls;
     bool some_posted = false;
-    for (const Step& step : steps_) {
-      const std::uint64_t name = step.post == k_none
-                                     ? std::uint64_t{step.comm} << 32 | 1u << 31 | step.op
-                                     : outline_.posts[step.post].channel;
-      const std::uint32_t kind =
-          *kinds.insert(name, static_cast<std::uint32_t>(kinds.size())).first;
-      const trace::EventKind listed = event(step.number).kind;
-      some_posted |= step.post != k_none && listed == trace::EventKind::irecv_request;
-      deeds_.push_back({.kind = kind,
-                        .displaced = step.post != k_none && listed == trace::EventKind::irecv,
+    deeds_.reserve(steps_.size());
+    for (Step& step : steps_) {
+      trace::EventKind listed{};
+      std::uint32_t* kind = nullptr;
+      if (step.post == k_none) {
+        const std::uint64_t name = std::uint64_t{step.comm} << 32 | step.op;
+        kind = kinds_of_calls.insert(name, k_none).first;
+      } else {
+        listed = event(step.number).kind;
+        kind = &kind_of_channel[outline_.posts[step.post].channel];
+      }
+      if (*kind == k_none) {
+        *kind = static_cast<std::uint32_t>(first_steps_.size());
+        first_steps_.push_back(step);
+      }
+      step.kind = *kind;
+      some_posted |= listed == trace::EventKind::irecv_request;
+      deeds_.push_back({.kind = *kind,
+                        .displaced = listed == trace::EventKind::irecv,
                         .call = step.post == k_none});
-      if (kind == first_steps_.size()) first_steps_.push_back(step);
     }
+    for (std::size_t kind = 0; kind < first_steps_.size(); ++kind) {
+      first_steps_[kind].kind = static_cast<std::uint32_t>(kind);
+    }
+    name_counters();
     displaced_.resize(outline_.posts.size(), false);
     for (std::size_t d = 0; d < deeds_.size(); ++d) {
       deeds_[d].displaced = deeds_[d].displaced && some_posted;
       if (deeds_[d].displaced) displaced_[steps_[d].post] = true;
     }
+  }
+  /// Gives all kinds that count the same messages or calls the same counters.
+  void name_counters() {
+    for (const Step& step : first_steps_) {
+      Kind kind;
+      std::uint32_t comm = step.comm;
+      if (step.post != k_none) {
+        kind.channel = outline_.posts[step.post].channel;
+        const Outline::Channel& channel = outline_.channels[kind.channel];
+        comm = channel.key.space;
+        kind.messages = counter_of(partners_, partner(channel), messages_);
+      }
+      kind.calls = counter_of(comms_, comm, calls_);
+      kinds_.push_back(kind);
+    }
+  }
+  using Numbers = FlatMap<std::uint64_t, std::uint32_t, IntegerHash>;
+  /// Number of the counter of a partner or communicator.
+  static std::uint32_t counter_of(Numbers& numbers, std::uint32_t name,
+                                  std::vector<std::uint32_t>& counters) {
+    const auto next = static_cast<std::uint32_t>(counters.size());
+    const auto [number, is_new] = numbers.insert(name, next);
+    if (is_new) counters.push_back(0);
+    return *number;
   }
 
   /// Puts the posts of every side in order, and counts what their process did before them.
@@ -131,7 +190,7 @@ class Writer {
       for (std::size_t t = 0; t < habit.turns.size(); ++t) {
         const Turn& turn = habit.turns[t];
         if (turn.deed == k_none) {
-          count_unlisted(first_steps_[turn.kind], next[t]);
+          count_unlisted(turn.kind, next[t]);
           continue;
         }
         if (!deeds_[turn.deed].displaced) {
@@ -141,7 +200,7 @@ class Writer {
         count(steps_[turn.deed], next[t]);
       }
     } else {
-      for (const Step& step : steps_) count(step, stamp(step.number));
+      for (const Step& step : steps_) count(step, step.stamp);
     }
     const std::uint64_t seldom = steps_.size() / (habit.unlisted + 1);
     const auto bits = static_cast<std::uint32_t>(seldom == 0 ? 0 : std::bit_width(seldom) - 1);
@@ -155,9 +214,10 @@ class Writer {
       const Outline::Channel& channel = outline_.channels[c];
       TraitHead& head = sides_[c].head;
       head.key = channel.key;
+      if (sides_[c].posts.empty()) continue;
       head.count = static_cast<std::uint32_t>(sides_[c].posts.size());
-      head.position =
-          *messages_.insert(partner(channel), 0).first - head.count + calls_on(channel.key.space);
+      head.position = messages_[*partners_.find(partner(channel))] - head.count +
+                      calls_[*comms_.find(channel.key.space)];
       head.stops = static_cast<std::uint32_t>(sides_[c].stops.size());
       if (!habit.firm) continue;
       head.kinds = kinds;
@@ -174,9 +234,7 @@ class Writer {
     }
     return stamps;
   }
-  [[nodiscard]] std::uint64_t posted(std::uint32_t deed) const {
-    return stamp(steps_[deed].number);
-  }
+  [[nodiscard]] std::uint64_t posted(std::uint32_t deed) const { return steps_[deed].stamp; }
 
   /// Per deed: whether its process stopped before it, or a gap ended there.
   [[nodiscard]] std::vector<bool> find_stops() const {
@@ -215,40 +273,45 @@ class Writer {
     }
     side.stops_before = stop_count_;
   }
-  [[nodiscard]] std::uint32_t calls_on(std::uint32_t comm) const {
-    const auto calls = conduct_.calls.find(comm);
-    return calls == conduct_.calls.end() ? 0
-                                         : static_cast<std::uint32_t>(calls->second.ends.size());
-  }
-
   /// `next`: the stamp of the next listed deed.
-  void count_unlisted(const Step& like, std::uint64_t next) {
+  void count_unlisted(std::uint32_t kind, std::uint64_t next) {
+    const Step& like = first_steps_[kind];
     if (like.post == k_none) {
-      conduct_.calls[like.comm].unlisted.push_back(next);
+      calls_on(like).unlisted.push_back(next);
       return;
     }
-    const std::uint32_t c = outline_.posts[like.post].channel;
-    ++sides_[c].head.ordinals;
-    conduct_.messages.push_back({partner(outline_.channels[c]), next});
+    ++sides_[kinds_[kind].channel].head.ordinals;
+    messages_with(like).push_back(next);
   }
   /// `listed`: its stamp, or of a displaced one that of the next listed deed.
   void count(const Step& step, std::uint64_t listed) {
+    const Kind& kind = kinds_[step.kind];
     if (step.post == k_none) {
-      Conduct::Calls& calls = conduct_.calls[step.comm];
+      Conduct::Calls& calls = calls_on(step);
       add_stop(calls, calls.ends.size());
       calls.ends.emplace_back(places_.event(outline_.process, step.number).location, listed);
+      ++calls_[kind.calls];
       return;
     }
-    const std::uint32_t c = outline_.posts[step.post].channel;
-    const Outline::Channel& channel = outline_.channels[c];
-    Written& side = sides_[c];
+    Written& side = sides_[kind.channel];
     add_stop(side, side.posts.size());
-    positions_[step.post] = (*messages_.insert(partner(channel), 0).first)++ -
-                            static_cast<std::uint32_t>(side.posts.size()) +
-                            calls_on(channel.key.space);
+    positions_[step.post] = messages_[kind.messages]++ -
+                            static_cast<std::uint32_t>(side.posts.size()) + calls_[kind.calls];
     side.posts.push_back(step.post);
     side.ordinals.push_back(side.head.ordinals++);
-    conduct_.messages.push_back({partner(channel), listed});
+    messages_with(step).push_back(listed);
+  }
+  Conduct::Calls& calls_on(const Step& step) {
+    Kind& kind = kinds_[step.kind];
+    if (kind.conduct == nullptr) kind.conduct = &conduct_.calls[step.comm];
+    return *kind.conduct;
+  }
+  std::vector<std::uint64_t>& messages_with(const Step& step) {
+    Kind& kind = kinds_[step.kind];
+    if (kind.stamps == nullptr) {
+      kind.stamps = &conduct_.messages[partner(outline_.channels[kind.channel])];
+    }
+    return *kind.stamps;
   }
 
   void write_traits() {
@@ -276,12 +339,15 @@ class Writer {
   const Places& places_;
   Outline outline_;
   std::vector<Step> steps_;
-  std::vector<bool> displaced_;                                  ///< per post
-  std::vector<Deed> deeds_;                                      ///< per step
-  std::vector<Step> first_steps_;                                ///< per kind
-  std::vector<std::uint32_t> positions_;                         ///< per post
-  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> messages_;  ///< so far, per other process
-  std::vector<Written> sides_;                                   ///< per channel of the outline
+  std::vector<bool> displaced_;           ///< per post
+  std::vector<Deed> deeds_;               ///< per step
+  std::vector<Step> first_steps_;         ///< per kind
+  std::vector<Kind> kinds_;               ///< the same
+  Numbers partners_, comms_;              ///< of the counters of messages and calls
+  std::vector<std::uint32_t> messages_;   ///< so far, per partner
+  std::vector<std::uint32_t> calls_;      ///< so far, per communicator
+  std::vector<std::uint32_t> positions_;  ///< per post
+  std::vector<Written> sides_;            ///< per channel of the outline
   ProcessGaps gaps_;
   Conduct conduct_;
   std::uint32_t stop_count_ = 0;
@@ -302,7 +368,7 @@ TraitRows::TraitRows(const GapTable& gaps) : sent_(gaps.share().team.size()) {
   Outliner outliner(share.trace, places, Scope::messages, counted_before);
   for (std::uint32_t p = 0; p < places.process_count(); ++p) {
     if (places.owner(p) != share.team.rank()) continue;
-    const Writer writer(gaps, outliner.outline(p));
+    Writer writer(gaps, outliner.outline(p));
     writer.for_each([&](const Outline::Channel& channel, const Written& side) {
       TraitParcel& to = channel.send ? sent_[places.owner(side.head.key.receiver)] : received_;
       const auto append = [](auto& all, const auto& more) {
@@ -314,6 +380,7 @@ TraitRows::TraitRows(const GapTable& gaps) : sent_(gaps.share().team.size()) {
       append(to.ordinals, side.ordinals);
       append(to.stops, side.stops);
     });
+    if (writer.any_calls()) conducts_.emplace(p, std::move(writer).conduct());
   }
   exchange_part(share.team, sent_, &TraitParcel::heads);
   exchange_part(share.team, sent_, &TraitParcel::traits);

@@ -39,12 +39,6 @@ struct TraitParcel {
 
 /// What a process did, as far as it tells which of its calls have no record.
 struct Conduct {
-  /// A message with another process, by the stamp at which it was posted; without a record, that of
-  /// the next deed.
-  struct Message {
-    std::uint32_t partner = k_none;
-    std::uint64_t stamp = 0;
-  };
   /// The blocking calls on a communicator.
   struct Calls {
     std::vector<std::pair<LocationIndex, std::uint64_t>> ends;  ///< with their stamps, in order
@@ -53,9 +47,11 @@ struct Conduct {
     std::uint32_t stops_before = 0;       ///< of the process, up to the last call
   };
 
-  bool firm = false;                     ///< Habit::firm
-  std::uint32_t kinds = 0, trust = 0;    ///< as in Ordinals
-  std::vector<Message> messages;         ///< in no order
+  bool firm = false;                   ///< Habit::firm
+  std::uint32_t kinds = 0, trust = 0;  ///< as in Ordinals
+  /// By partner: the stamps at which messages were posted, in order; of one without a record that
+  /// of the next deed.
+  std::map<std::uint32_t, std::vector<std::uint64_t>> messages;
   std::map<std::uint32_t, Calls> calls;  ///< by communicator
 };
 /// `outline`: its messages. O(n log n).
@@ -82,6 +78,9 @@ class TraitRows {
   /// ahead of them are whole in all rows. The same at every member.
   [[nodiscard]] bool only_gaps() const { return only_gaps_; }
 
+  /// By process of this member that calls collectives: its conduct. Once.
+  [[nodiscard]] std::map<std::uint32_t, Conduct> take_conducts() { return std::move(conducts_); }
+
   /// One side of a channel; an empty one if it has no end.
   [[nodiscard]] Row sends(const ChannelKey& key) const { return find(sends_, key); }
   [[nodiscard]] Row receives(const ChannelKey& key) const { return find(receives_, key); }
@@ -100,6 +99,7 @@ class TraitRows {
   std::vector<TraitParcel> sent_;  ///< by member
   TraitParcel received_;
   std::vector<Side> sends_, receives_;  ///< by key; they point into the parcels
+  std::map<std::uint32_t, Conduct> conducts_;
   bool only_gaps_ = false;
 };
 
