@@ -119,6 +119,9 @@ class Builder {
 
   /// True if records of messages are missing, at any member. match_messages() finds it out.
   bool incomplete = false;
+  /// True if records of messages or of calls of collectives are missing, on any communicator or
+  /// window that was looked at so far. The same at every member.
+  bool calls_incomplete = false;
   /// True if gaps explain all messages that are missing: none is before the gaps of its processes.
   bool only_gaps = false;
   /// What was found out of the processes beside their calls, on the way; null: nothing.

@@ -57,9 +57,8 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
 enum class CallSpace { comms, windows };
 
 /// Forms the instances of all communicators or RMA windows: the k-th calls of the processes that
-/// call at all belong together. Where records are missing, of messages or of calls, the calls on
-/// communicators of one group are aligned instead (number_by_reference()). RMA windows and
-/// inter-communicators keep the first rule up to the first instance whose calls disagree; calls
+/// call at all belong together, up to the first instance whose calls disagree. Where records are
+/// missing, of messages or of calls, the calls are aligned instead (number_by_reference()). Calls
 /// that are left over are counted.
 ///
 /// `calls` are those of this member's processes, for each process in the order in which it began

@@ -115,25 +115,26 @@ class CallNumbering {
   [[nodiscard]] Column column_of(std::span<Call> calls) const {
     Column column{.calls = calls, .side = {}, .missing = {}, .numbers = {}};
     CallSide& side = column.side;
+    const AlignedSpace& space = spaces_[calls.front().space];
     const Gaps gaps(builder_, calls.front().process);
     std::uint32_t before = 0;
     for (const Call& call : calls) {
       const std::uint32_t ended = gaps.ended_by(call.time);
       side.traits.push_back({.time = call.time,
                              .position = 0,
-                             .symbol = symbol_of(call),
+                             .symbol = symbol_of(call, space.one_root),
                              .after_gap = ended > before});
       before = ended;
     }
     side.before_gaps = gaps.count_before(side.traits);
     side.ends_in_gap = gaps.count() > before;
     const Beside& beside = beside_.at(calls.front().process);
-    const auto counted = beside.calls.find(calls.front().space);
+    const auto counted = beside.calls.find(space.name);
     if (counted == beside.calls.end() || !are_counted(calls, counted->second)) return column;
     side.pauses = counted->second.pauses;
     side.kinds = counted->second.kinds;
     side.evidence = counted->second.evidence;
-    const auto missing = beside.missing_calls.find(calls.front().space);
+    const auto missing = beside.missing_calls.find(space.name);
     if (missing != beside.missing_calls.end()) column.missing = missing->second;
     return column;
   }
@@ -359,9 +360,9 @@ class CallNumbering {
 
 }  // namespace
 
-std::uint32_t symbol_of(const Call& call) {
+std::uint32_t symbol_of(const Call& call, bool one_root) {
   const std::uint64_t what = std::uint64_t{call.op} | (call.non_blocking ? 0x100u : 0u);
-  const std::uint64_t root = has_root(call.op) ? call.root : k_none;
+  const std::uint64_t root = one_root && has_root(call.op) ? call.root : k_none;
   const std::uint64_t code =
       ((what ^ root << 16) * 0x9E3779B97F4A7C15u ^ call.size_code) * 0x9E3779B97F4A7C15u;
   return static_cast<std::uint32_t>(code >> 32);

@@ -31,8 +31,7 @@ class InstanceMatcher {
   void run(std::vector<Call> calls) {
     std::erase_if(calls, [&](const Call& call) { return !is_member(call); });
     number(calls);
-    const bool aligned = !one_sided() && choose_references(calls);
-    if (aligned) align_calls(calls);
+    if (choose_references(calls)) align_calls(calls);
     take_census(calls);
     ship(std::move(calls));
     find_disagreements();
@@ -50,6 +49,9 @@ class InstanceMatcher {
   };
 
   [[nodiscard]] bool one_sided() const { return space_ == CallSpace::windows; }
+  [[nodiscard]] const char* incomplete_name() const {
+    return one_sided() ? "rma_incomplete" : "collectives_incomplete";
+  }
 
   /// A process of a communicator; sorted by process.
   struct Seat {
@@ -141,24 +143,27 @@ class InstanceMatcher {
                        [](const Summary& one) { return !one.calls() || one.agree(); });
   }
 
-  /// True if records are missing, of messages or of calls: then the calls on every
-  /// intra-communicator are aligned to those of the process that has most.
+  /// True if records are missing, of messages or of calls: then the calls on every communicator or
+  /// window are aligned to those of the process that has most.
   bool choose_references(const std::vector<Call>& calls) {
     const std::vector<Summary> all = summarise(calls, [](std::uint32_t) { return true; });
-    if (!builder_.incomplete && all_agree(all)) return false;
+    builder_.calls_incomplete = builder_.calls_incomplete || builder_.incomplete || !all_agree(all);
+    if (!builder_.calls_incomplete) return false;
     find_gaps(builder_);
     only_gaps_ =
         (!builder_.incomplete || builder_.only_gaps) &&
         all_agree(summarise(calls, [&](std::uint32_t p) { return !builder_.has_gaps[p]; }));
     for (std::uint32_t t = 0; t < all.size(); ++t) {
       references_.push_back({});
-      if (!all[t].calls() || comms_[t]->inter) continue;
+      if (!all[t].calls()) continue;
       for (const Seat& seat : seats(t)) {
         if (seat.position == all[t].first_position()) {
           references_[t].reference = seat.comm_process.process;
         }
       }
       references_[t].calls = all[t].longest();
+      references_[t].name = one_sided() ? name_of_window(builder_.definitions(), t) : t;
+      references_[t].one_root = !comms_[t]->inter;
     }
     return true;
   }
@@ -170,7 +175,7 @@ class InstanceMatcher {
   void align_calls(std::vector<Call>& calls) {
     const std::size_t before = calls.size();
     const CallFates fates = number_by_reference(builder_, calls, references_, only_gaps_);
-    builder_.count_unmatched("collectives_incomplete", before - calls.size());
+    builder_.count_unmatched(incomplete_name(), before - calls.size());
     builder_.count_unmatched("ambiguous_calls", fates.ambiguous);
     builder_.count_unmatched("calls_in_gaps", fates.in_gaps);
   }
@@ -293,7 +298,7 @@ class InstanceMatcher {
         return;
       }
       if (is_aligned(t) && calls.size() < 2) {
-        builder_.count_unmatched("collectives_incomplete");
+        builder_.count_unmatched(incomplete_name());
         return;
       }
       members.clear();
@@ -309,7 +314,7 @@ class InstanceMatcher {
       const Census& census = census_[t];
       const bool incomplete = census.end == census.shortest;
       builder_.count_unmatched(
-          incomplete ? (one_sided() ? "rma_incomplete" : "collectives_incomplete")
+          incomplete ? incomplete_name()
                      : (one_sided() ? "rma_mismatched" : "collectives_mismatched"),
           static_cast<std::uint64_t>(census.calls - census.end * census.processes));
     }
@@ -321,7 +326,7 @@ class InstanceMatcher {
   CallSpace space_;
   std::vector<const trace::Comm*> comms_;  ///< per communicator or window; null: undefined
   std::vector<std::vector<Seat>> seats_;   ///< the same, on demand
-  std::vector<AlignedSpace> references_;   ///< per communicator; empty: nothing is missing
+  std::vector<AlignedSpace> references_;   ///< the same; empty: nothing is missing
   bool only_gaps_ = false;                 ///< calls are missing in gaps only
   std::vector<Census> census_;
   std::vector<Call> calls_;  ///< at home here

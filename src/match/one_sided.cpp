@@ -47,6 +47,8 @@ class OneSidedMatcher {
     }
     for (const auto& [key, pairs] : pairs_) {
       std::size_t both = std::min(pairs.sources.size(), pairs.targets.size());
+      // Nothing but their order tells which belong together.
+      if (builder_.calls_incomplete) both = 0;
       std::size_t first_target = 0;
       if (by_several_threads(pairs.sources) || by_several_threads(pairs.targets)) {
         // Sorted by time, as where threads share a channel of messages.
@@ -124,6 +126,7 @@ class OneSidedMatcher {
     call.synchronises = (event.tag & k_level_process) != 0;
     if (begin.location != k_none) call.begin = builder_.ref(begin);
     call.end = builder_.ref(end);
+    call.time = event.time;
     call.space = event.comm;
     call.process = process;
     call.root =

@@ -188,5 +188,39 @@ TEST(OneSided, locks_order_nothing) {
   EXPECT_EQ(graph.skipped, (Counters{{"rma_locks", 4}}));
 }
 
+/// 600 rounds of a message from 0 to 1 and a fence of both, of which process 1 lacks one. The next
+/// one has no partner either: it might be the one that is missing.
+void add_rounds_without_a_fence(TraceBuilder& b, std::uint32_t window) {
+  for (std::uint64_t round = 0; round < 600; ++round) {
+    const std::uint64_t at = 1000 * round;
+    b.message(K::send, 0, at + 1, 1);
+    b.message(K::recv, 1, at + 20, 0);
+    fence(b, 0, at + 100, at + 200, window);
+    if (round != 217) fence(b, 1, at + 110, at + 210, window);
+  }
+}
+
+TEST(OneSided, a_fence_without_record_shifts_no_other) {
+  TraceBuilder b(2);
+  add_rounds_without_a_fence(b, b.window(0));
+  const Pairs pairs = pairs_of(b, EdgeKind::rma);
+  EXPECT_EQ(pairs.size(), 2 * 598u);
+  for (const auto& [begin, end] : pairs) EXPECT_EQ(begin.time / 1000, end.time / 1000);
+}
+
+TEST(OneSided, where_records_are_missing_synchronisations_have_no_partner) {
+  TraceBuilder b(2);
+  const auto window = b.window(0);
+  const auto targets = b.group({0}), origins = b.group({1});
+  add_rounds_without_a_fence(b, window);
+  for (std::uint64_t at = 700'000; at < 710'000; at += 1000) {
+    group_sync(b, 0, at, RmaGroupRole::post, window, origins);
+    group_sync(b, 1, at + 10, RmaGroupRole::start, window, targets);
+  }
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::rma).size(), 2 * 598u);
+  EXPECT_THAT(graph.unmatched, ::testing::Contains(std::pair("rma_synchronisations", 20u)));
+}
+
 }  // namespace
 }  // namespace entrain::match

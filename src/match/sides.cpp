@@ -90,7 +90,9 @@ class SideFinder {
         [&](std::uint32_t i, std::uint32_t posted) { add(posted, i, What::receive); }, [](bool) {});
     const auto messages_end = static_cast<std::ptrdiff_t>(steps_.size());
     for (std::uint32_t i = 0; i < events.size(); ++i) {
-      if (events[i].kind != trace::EventKind::collective_end || events[i].comm == k_none) continue;
+      const bool one_sided = events[i].kind == trace::EventKind::rma_collective_end;
+      if (!one_sided && events[i].kind != trace::EventKind::collective_end) continue;
+      if (events[i].comm == k_none) continue;
       steps_.push_back({events[i].time, {location, i}, i, What::collective, events[i].op});
     }
     // Both are in the order in which they were posted.
@@ -104,7 +106,11 @@ class SideFinder {
 
   [[nodiscard]] Kind kind_of(const Step& step) const {
     const trace::Event& event = builder_.event(step.event);
-    return {step.what, event.comm, step.other, step.what == What::collective ? 0 : event.tag};
+    if (step.what != What::collective) return {step.what, event.comm, step.other, event.tag};
+    const bool one_sided = event.kind == trace::EventKind::rma_collective_end;
+    return {.what = step.what,
+            .comm = one_sided ? name_of_window(builder_.definitions(), event.comm) : event.comm,
+            .other = step.other};
   }
   std::uint32_t number_of(const Step& step) {
     const Kind kind = kind_of(step);

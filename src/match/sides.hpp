@@ -50,11 +50,17 @@ struct ProcessSides {
   /// Per other process: the stamps, in order, at which messages with it were posted. A message of
   /// which no record tells, but which was posted surely, has that of the next operation.
   std::map<std::uint32_t, std::vector<std::uint64_t>> posted;
-  /// The blocking collective calls per communicator, without traits.
+  /// The blocking collective calls per communicator, and those per window by name_of_window();
+  /// without traits.
   std::map<std::uint32_t, ChannelSide> calls;
-  /// Per communicator: stamps of the next operations after calls that are missing, in order.
+  /// The same: stamps of the next operations after calls that are missing, in order.
   std::map<std::uint32_t, std::vector<std::uint64_t>> missing_calls;
 };
+
+/// A number for a window that no communicator has.
+inline std::uint32_t name_of_window(const trace::Definitions& definitions, std::uint32_t window) {
+  return static_cast<std::uint32_t>(definitions.comms.size()) + window;
+}
 
 /// The sides of a process's channels (docs/method.md, section 2.1). O(n log n) for n operations.
 ProcessSides sides_of(const Builder& builder, std::uint32_t process);

@@ -132,17 +132,20 @@ class CallAligner {
         share_(gaps_.share()),
         trace_(share_.trace),
         places_(gaps_.places()),
-        only_gaps_(to.only_gaps && agree_without_gaps(outlines)),
+        comms_(static_cast<SpaceIndex>(trace_.definitions.comms.size())),
+        spaces_(comms_ + static_cast<SpaceIndex>(trace_.definitions.windows.size())),
+        only_windows_(to.only_windows),
+        only_gaps_(to.only_gaps && agree_without_gaps(outlines, 0, comms_)),
+        only_gaps_on_windows_(to.only_gaps && agree_without_gaps(outlines, comms_, spaces_)),
         outlines_(outlines),
         conducts_(to.conducts),
         unmatched_(unmatched),
         outliner_(trace_, places_, Scope::messages, counted_before_) {}
 
   void run(SpaceCounts& spaces) {
-    references_.resize(trace_.definitions.comms.size());
+    references_.resize(spaces_);
     for (const SpaceCounts::Reference& reference : spaces.references(share_.team)) {
-      if (reference.space >= references_.size()) continue;
-      if (trace_.definitions.comms[reference.space].inter) continue;
+      if (only_windows_ && reference.space < comms_) continue;
       references_[reference.space] = reference;
     }
     for (const Outline& outline : outlines_) list(outline);
@@ -173,12 +176,20 @@ class CallAligner {
     std::uint32_t process = k_none, next = k_none;
   };
 
-  /// True if the processes without gaps call alike on every communicator. Collective.
-  [[nodiscard]] bool agree_without_gaps(std::span<const Outline> outlines) const {
-    const trace::Definitions& definitions = trace_.definitions;
-    const SpaceCounts whole(share_.team, definitions, outlines,
+  /// True if the processes without gaps call alike in every space of [first, end). Collective.
+  [[nodiscard]] bool agree_without_gaps(std::span<const Outline> outlines, SpaceIndex first,
+                                        SpaceIndex end) const {
+    const SpaceCounts whole(share_.team, trace_.definitions, outlines,
                             [&](std::uint32_t process) { return !gaps_.has(process); });
-    return !whole.unequal(share_.team, definitions);
+    return !whole.unequal(share_.team, first, end);
+  }
+  /// Whether calls are missing in gaps only, in this space and its like.
+  [[nodiscard]] bool only_gaps(SpaceIndex space) const {
+    return space < comms_ ? only_gaps_ : only_gaps_on_windows_;
+  }
+  [[nodiscard]] const trace::Comm& comm_of(SpaceIndex space) const {
+    const trace::Definitions& definitions = trace_.definitions;
+    return definitions.comms[space < comms_ ? space : definitions.windows[space - comms_].comm];
   }
 
   /// True if the calls of a column are to be aligned.
@@ -237,8 +248,11 @@ class CallAligner {
   [[nodiscard]] std::uint32_t symbol_of(const Outline& outline, const Outline::Column& column,
                                         const trace::Event& end) const {
     std::uint32_t root = k_none;
-    if (has_root(end.op)) root = root_of(outline.process, column.space, end.peer);
-    const std::uint64_t size = is_uniform(end.op) ? end.tag : 0;
+    // The groups of an inter-communicator name a root in different ways.
+    if (has_root(end.op) && !comm_of(column.space).inter) {
+      root = root_of(outline.process, column.space, end.peer);
+    }
+    const std::uint64_t size = column.space < comms_ && is_uniform(end.op) ? end.tag : 0;
     const bool blocking = end.kind != trace::EventKind::nb_complete;
     const std::uint64_t what = std::uint64_t{end.op} | (blocking ? 0x100U : 0U);
     return static_cast<std::uint32_t>(mix(mix(what << 32 | root) + size));
@@ -247,8 +261,7 @@ class CallAligner {
                                       std::uint32_t stored) const {
     if (stored == trace::k_root_self) return process;
     if (stored == trace::k_root_this_group) return k_none - 1;
-    if (space >= trace_.definitions.comms.size()) return k_none;  // windows are not aligned
-    return process_at(trace_.definitions, trace_.definitions.comms[space], 0, stored);
+    return process_at(trace_.definitions, comm_of(space), 0, stored);
   }
 
   /// Finds out whose calls each caller's are coupled with. Collective.
@@ -264,7 +277,7 @@ class CallAligner {
     }
     std::vector<MessageCount> with;
     for (const auto& [process, around] : around_) {
-      if (!around.conduct().firm || only_gaps_) continue;
+      if (!around.conduct().firm) continue;
       for (const auto& [partner, messages] : around.messages()) {
         with.push_back({process, partner, messages});
       }
@@ -273,8 +286,10 @@ class CallAligner {
     for (const MessageCount& count : gather_everywhere(share_.team, with)) {
       messages[count.process][count.partner] = count.messages;
     }
+    const MessageCounts nothing;
     for (const auto& [space, counted] : callers) {
-      links_[space] = lead_to_reference(counted, messages, references_[space].process);
+      links_[space] = lead_to_reference(counted, only_gaps(space) ? nothing : messages,
+                                        references_[space].process);
     }
   }
 
@@ -351,7 +366,7 @@ class CallAligner {
       const CallRow& other = others_.at(name);
       const CallRow row = around_.at(name.second).beside(link.next, own.row, own.unlisted);
       Alignment aligned;
-      if (only_gaps_) {
+      if (only_gaps(name.first)) {
         const std::uint32_t whole = whole_calls(other, row);
         aligned = align_rows(other.row(whole), row.row(whole));
       } else {
@@ -430,18 +445,20 @@ class CallAligner {
   const trace::Share& share_;
   const trace::Trace& trace_;
   const Places& places_;
-  const bool only_gaps_;  ///< calls are missing in gaps only
+  const SpaceIndex comms_, spaces_;  ///< their number; windows follow communicators
+  const bool only_windows_;
+  const bool only_gaps_, only_gaps_on_windows_;  ///< calls are missing in gaps only
   std::span<Outline> outlines_;
   std::map<std::uint32_t, Conduct>& conducts_;
   Unmatched& unmatched_;
   LeftOut counted_before_;
   Outliner outliner_;
-  std::vector<SpaceCounts::Reference> references_;  ///< by communicator, until they are aligned
+  std::vector<SpaceCounts::Reference> references_;  ///< by space, until they are aligned
   std::map<std::uint32_t, Surroundings> around_;    ///< by process of this member that calls
   std::map<Name, OwnCalls> own_;                    ///< of these
   std::map<SpaceIndex, std::map<std::uint32_t, CallLink>> links_;  ///< of all callers
   std::map<Name, CallRow> others_;     ///< by caller of this member: what it couples with
-  std::vector<std::int64_t> callers_;  ///< by communicator: processes that have calls left
+  std::vector<std::int64_t> callers_;  ///< by space: processes that have calls left
 };
 
 }  // namespace

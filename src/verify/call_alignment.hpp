@@ -17,13 +17,14 @@ namespace entrain::verify {
 /// What the calls of a trace are aligned with.
 struct CallAlignment {
   const GapTable& gaps;
-  bool only_gaps = false;  ///< no message is missing but in gaps
+  bool only_gaps = false;     ///< no message is missing but in gaps
+  bool only_windows = false;  ///< the calls on communicators are numbered as they are
   SpaceCounts& spaces;
   /// By process of this member, as far as they are known: each is used up.
   std::map<std::uint32_t, Conduct>& conducts;
 };
 
-/// Numbers the calls on communicators of one group where some may be missing (docs/method.md,
+/// Numbers the calls on communicators and RMA windows where some may be missing (docs/method.md,
 /// section 2.1). The process with the most calls on one is the reference: the call of another
 /// process takes the number of the reference's call that align_rows() pairs it with, or k_none.
 ///

@@ -168,8 +168,7 @@ bool Channels::complete() const {
   });
 }
 
-void Channels::pair(const Places& places, const TraitRows* rows, LeftOut& counts,
-                    const Cancel& cancel) {
+void Channels::pair(const Missing& where, LeftOut& counts, const Cancel& cancel) {
   Unmatched& unmatched = counts.unmatched;
   auto send = sent_.begin();
   auto receive = received_.begin();
@@ -181,9 +180,12 @@ void Channels::pair(const Places& places, const TraitRows* rows, LeftOut& counts
       count_unmatched(receive->head.key.stage, 0, receive->head.count, unmatched);
       ++receive;
     } else {
-      const MatchedChannel matched = send->head.key.stage == Stage::message
-                                         ? match_messages(places, *send, *receive, rows, counts)
-                                         : match_synchronisations(places, *send, *receive);
+      MatchedChannel matched =
+          send->head.key.stage == Stage::message
+              ? match_messages(where.places, *send, *receive, where.rows, counts)
+              : match_synchronisations(where.places, *send, *receive);
+      // Nothing but their order tells which synchronisations belong together.
+      if (where.any && matched.key.stage != Stage::message) matched.pairs = 0;
       count_unmatched(matched.key.stage, send->head.count - matched.pairs,
                       receive->head.count - matched.pairs, unmatched);
       channels_.push_back(matched);

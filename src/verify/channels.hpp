@@ -61,6 +61,13 @@ struct MatchedChannel {
   [[nodiscard]] std::int64_t receive_time(std::size_t k) const { return receives.times[k]; }
 };
 
+/// What is known of a trace of which records may be missing.
+struct Missing {
+  const Places& places;
+  const TraitRows* rows = nullptr;  ///< null: no message is missing
+  bool any = false;                 ///< messages or collective calls are
+};
+
 /// The channels whose two sides met at this member, which owns their receiving processes.
 class Channels {
  public:
@@ -72,10 +79,10 @@ class Channels {
   /// True if every channel of messages has as many sends as receives, with equal symbols in order.
   [[nodiscard]] bool complete() const;
 
-  /// Pairs the k-th send of each channel with its k-th receive; if there are `rows`, messages as
-  /// align_rows() does. Counts the ends that have a partner or none. To be called once. O(n) for n
-  /// ends; stops early when `cancel` asks for it.
-  void pair(const Places& places, const TraitRows* rows, LeftOut& counts, const Cancel& cancel);
+  /// Pairs the k-th send of each channel with its k-th receive; where records are missing, messages
+  /// as align_rows() does, and no synchronisations. Counts the ends that have a partner or none. To
+  /// be called once. O(n) for n ends; stops early when `cancel` asks for it.
+  void pair(const Missing& where, LeftOut& counts, const Cancel& cancel);
 
   /// In order of their keys. After pair().
   [[nodiscard]] std::span<const MatchedChannel> all() const { return channels_; }

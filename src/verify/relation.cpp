@@ -65,19 +65,26 @@ void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   exchange_parcels(share.team, ends.sends);
   channels_ = Channels(std::move(ends.sends), std::move(ends.receives));
   const bool missing = share.team.any(any_inner_gaps(share) || !channels_.complete());
+  SpaceCounts spaces(share.team, trace_->definitions, outlines);
+  const auto comms = static_cast<SpaceIndex>(trace_->definitions.comms.size());
+  const bool calls_missing = missing || spaces.unequal(share.team, 0, comms);
+  const bool any_missing = calls_missing || spaces.unequal(share.team, comms, k_none);
   std::optional<GapTable> gaps;
   std::optional<TraitRows> rows;
   if (missing) rows.emplace(gaps.emplace(share, *places_));
-  channels_.pair(*places_, rows ? &*rows : nullptr, left_out_, cancel);
+  channels_.pair({.places = *places_, .rows = rows ? &*rows : nullptr, .any = any_missing},
+                 left_out_, cancel);
   const bool only_gaps = !rows || rows->only_gaps();
   std::map<std::uint32_t, Conduct> conducts;
   if (rows) conducts = rows->take_conducts();
   rows.reset();
-  SpaceCounts spaces(share.team, trace_->definitions, outlines);
-  if (missing || spaces.unequal(share.team, trace_->definitions)) {
+  if (any_missing) {
     if (!gaps) gaps.emplace(share, *places_);
-    CallAlignment calls{
-        .gaps = *gaps, .only_gaps = only_gaps, .spaces = spaces, .conducts = conducts};
+    CallAlignment calls{.gaps = *gaps,
+                        .only_gaps = only_gaps,
+                        .only_windows = !calls_missing,
+                        .spaces = spaces,
+                        .conducts = conducts};
     align_calls(calls, outlines, left_out_.unmatched);
   }
   meet_calls(share, alltoallv, std::move(outlines), spaces);

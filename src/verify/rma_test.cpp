@@ -160,5 +160,38 @@ TEST(Rma, locks_are_only_counted) {
   EXPECT_EQ(b.check().skipped, (Counters{{"rma_locks", 2}}));
 }
 
+/// 600 rounds of a message from 0 to 1 and a fence of both; process 1 has no record of one. Nor do
+/// the next ones couple: they might be those of the same round.
+void add_rounds_without_a_fence(TraceBuilder& b, std::uint32_t window) {
+  for (std::uint64_t round = 0; round < 600; ++round) {
+    const std::uint64_t at = 1000 * round;
+    b.message(K::send, 0, at + 1, 1);
+    b.message(K::recv, 1, at + 20, 0);
+    fence(b, 0, at + 100, at + 200, window, op::barrier, 1);
+    if (round != 217) fence(b, 1, at + 110, at + 210, window, op::barrier, 1);
+  }
+}
+
+TEST(Rma, a_fence_without_record_makes_no_violation_of_others) {
+  TraceBuilder b(2);
+  add_rounds_without_a_fence(b, b.window(0));
+  const CheckReport report = b.check();
+  EXPECT_EQ(rma(report).count, 2 * 598);
+  EXPECT_EQ(rma(report).violations, 0);
+}
+
+TEST(Rma, synchronisations_make_no_edge_where_records_are_missing) {
+  TraceBuilder b(2);
+  const auto window = b.window(0);
+  const auto targets = b.group({0}), origins = b.group({1});
+  add_rounds_without_a_fence(b, window);
+  for (std::uint64_t at = 700'000; at < 710'000; at += 1000) {
+    group_sync(b, 0, at, RmaGroupRole::post, window, origins);
+    group_sync(b, 1, at + 10, RmaGroupRole::start, window, targets);
+  }
+  const CheckReport report = b.check();
+  EXPECT_EQ(rma(report).count, 2 * 598);
+}
+
 }  // namespace
 }  // namespace entrain::verify

@@ -17,9 +17,9 @@ void SpaceCounts::merge(std::vector<Sum>& sums) {
     Sum& to = sums[kept - 1];
     to.unequal = to.unequal || sums[i].unequal || to.operations != sums[i].operations;
     if (sums[i].longest > to.longest ||
-        (sums[i].longest == to.longest && sums[i].first_rank < to.first_rank)) {
+        (sums[i].longest == to.longest && sums[i].first_seat < to.first_seat)) {
       to.first = sums[i].first;
-      to.first_rank = sums[i].first_rank;
+      to.first_seat = sums[i].first_seat;
     }
     to.columns += sums[i].columns;
     to.shortest = std::min(to.shortest, sums[i].shortest);
@@ -45,7 +45,7 @@ SpaceCounts::SpaceCounts(Team& team, const trace::Definitions& definitions,
                       .calls = column.count,
                       .operations = column.operations,
                       .first = outline.process,
-                      .first_rank = column.seat.rank});
+                      .first_seat = std::uint64_t{column.seat.group} << 32 | column.seat.rank});
     }
     if (mine.size() > 2 * limits_.size() + 1024) merge(mine);
   }
@@ -66,9 +66,9 @@ SpaceCounts::SpaceCounts(Team& team, const trace::Definitions& definitions,
   }
 }
 
-bool SpaceCounts::unequal(Team& team, const trace::Definitions& definitions) const {
+bool SpaceCounts::unequal(Team& team, SpaceIndex first, SpaceIndex end) const {
   return team.any(std::any_of(own_.begin(), own_.end(), [&](const Sum& sum) {
-    return sum.space < definitions.comms.size() && (sum.shortest < sum.longest || sum.unequal);
+    return sum.space >= first && sum.space < end && (sum.shortest < sum.longest || sum.unequal);
   }));
 }
 

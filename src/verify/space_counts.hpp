@@ -34,9 +34,9 @@ class SpaceCounts {
     std::uint32_t process = k_none;
     std::uint32_t calls = 0;
   };
-  /// True if on some communicator not all callers call as often, or not the same operations in the
-  /// same order. Collective.
-  [[nodiscard]] bool unequal(Team& team, const trace::Definitions& definitions) const;
+  /// True if in some space of [first, end) not all callers call as often, or not the same
+  /// operations in the same order. Collective.
+  [[nodiscard]] bool unequal(Team& team, SpaceIndex first, SpaceIndex end) const;
   /// The references of all spaces in which somebody calls. Collective.
   [[nodiscard]] std::vector<Reference> references(Team& team) const;
   /// Takes these limits for aligned spaces: 0 where fewer than two processes have a call left. From
@@ -62,8 +62,8 @@ class SpaceCounts {
     std::uint64_t calls = 0;
     std::uint64_t operations = 0;  ///< Outline::Column::operations of some process
     bool unequal = false;          ///< others have other ones
-    std::uint32_t first = k_none;  ///< of those that call most: the first process, and its rank
-    std::uint32_t first_rank = 0;
+    std::uint32_t first = k_none;  ///< of those that call most: the first process
+    std::uint64_t first_seat = 0;  ///< its group and rank
   };
   static bool everybody(std::uint32_t) { return true; }
   static void merge(std::vector<Sum>& sums);

@@ -98,9 +98,14 @@ class Writer {
     for (const LocationIndex l : places_.locations(outline_.process)) {
       std::uint32_t number = places_.first_number(l);
       for (const trace::Event& event : trace_.locations[l].events) {
-        if (event.kind == trace::EventKind::collective_end && event.comm != k_none) {
-          steps_.push_back(
-              {.stamp = event.time, .number = number, .comm = event.comm, .op = event.op});
+        const bool on_window = event.kind == trace::EventKind::rma_collective_end;
+        if ((on_window || event.kind == trace::EventKind::collective_end) && event.comm != k_none) {
+          // Windows follow communicators, as in SpaceIndex.
+          const auto comms = static_cast<SpaceIndex>(trace_.definitions.comms.size());
+          steps_.push_back({.stamp = event.time,
+                            .number = number,
+                            .comm = on_window ? comms + event.comm : event.comm,
+                            .op = event.op});
         }
         ++number;
       }

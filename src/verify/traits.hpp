@@ -39,7 +39,7 @@ struct TraitParcel {
 
 /// What a process did, as far as it tells which of its calls have no record.
 struct Conduct {
-  /// The blocking calls on a communicator.
+  /// The blocking calls on a communicator, or those on a window.
   struct Calls {
     std::vector<std::pair<LocationIndex, std::uint64_t>> ends;  ///< with their stamps, in order
     std::vector<Stop> stops;                                    ///< as Ordinals::stops
@@ -52,7 +52,7 @@ struct Conduct {
   /// By partner: the stamps at which messages were posted, in order; of one without a record that
   /// of the next deed.
   std::map<std::uint32_t, std::vector<std::uint64_t>> messages;
-  std::map<std::uint32_t, Calls> calls;  ///< by communicator
+  std::map<SpaceIndex, Calls> calls;
 };
 /// `outline`: its messages. O(n log n).
 Conduct conduct_of(const GapTable& gaps, Outline&& outline);
