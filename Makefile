@@ -7,7 +7,7 @@ TORTURE_SECONDS ?= 600
 # Targets that build make sure of the packages first: they install only where nobody has to be asked
 # (as root, as in CI); elsewhere they name the packages and 'make deps'.
 
-.PHONY: help ready npm browser demo test test-mpich sanitize fuzz torture soak bench bench-field bench-gate format
+.PHONY: help ready npm browser demo test test-mpich sanitize fuzz torture soak bench bench-quick bench-field bench-gate format
 .PHONY: lint install dist deps clean
 
 help: ## this list
@@ -61,6 +61,11 @@ bench: ready ## measure against cp, the OTF2 library and memory: hours, 24 GB of
 	cmake --preset release --log-level=WARNING
 	cmake --build --preset release -j $(JOBS)
 	bench/run $(BENCH_FLAGS)
+
+bench-quick: ready ## measure a little; with BASE=REVISION compare with an older one: minutes
+	cmake --preset release --log-level=WARNING
+	cmake --build --preset release -j $(JOBS)
+	bench/quick $(if $(BASE),--base $(BASE)) --jobs $(JOBS)
 
 bench-field: ready ## traces of real machines beside the project, against what is known of them
 	cmake --preset release --log-level=WARNING

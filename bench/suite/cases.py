@@ -7,10 +7,12 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from .hard_cases import HARD_CASES, MIXED
 from .measuring import TARGET, Contestant
-from .traces import TraceSpec
+from .traces import Spec, TraceSpec
 
 SHARES = (0.0, 0.01, 0.5)
 PROCESSES = (1, 2, 4)
@@ -25,6 +27,7 @@ class Sizes:
     locations: tuple[int, ...] = (8, 64, 512, 4096)
     many_locations: int = 100_000
     runs: int = 11
+    runs_of_hard: int = 7  # of the groups "hard-..."
     runs_of_many: int = 3  # of the group "files": hundreds of thousands of files each
 
     @property
@@ -36,7 +39,8 @@ class Sizes:
         return self.base * 10
 
 
-QUICK = Sizes(base=480_000, locations=(8, 64), many_locations=1_200, runs=3, runs_of_many=1)
+QUICK = Sizes(base=480_000, locations=(8, 64), many_locations=1_200, runs=3, runs_of_hard=3,
+              runs_of_many=1)
 
 
 @dataclass
@@ -47,11 +51,11 @@ class Group:
     about: str
     runs: int
     contestants: list[Contestant] = field(default_factory=list)
-    specs: list[TraceSpec] = field(default_factory=list)
+    specs: list[Spec] = field(default_factory=list)
     skipped: str = ""  # why nothing is measured
     judged: bool = True  # False: too few runs for bench/gate to judge its times
 
-    def trace(self, spec: TraceSpec) -> str:
+    def trace(self, spec: Spec) -> str:
         if spec not in self.specs:
             self.specs.append(spec)
         return spec.name
@@ -67,25 +71,25 @@ class Programs:
     stream_copy: Path
     data: Path
 
-    def anchor(self, spec: TraceSpec) -> str:
+    def anchor(self, spec: Spec) -> str:
         return str(self.data / spec.name / "archive" / "traces.otf2")
 
-    def cp(self, group: Group, spec: TraceSpec, name: str = "cp") -> None:
+    def cp(self, group: Group, spec: Spec, name: str = "cp") -> None:
         group.contestants.append(Contestant(
             name, ["cp", "-r", "--reflink=never", str(self.data / spec.name / "archive"), TARGET],
             trace=group.trace(spec), memory=False))
 
-    def copy(self, group: Group, spec: TraceSpec, name: str = "otf2_copy") -> None:
+    def copy(self, group: Group, spec: Spec, name: str = "otf2_copy") -> None:
         group.contestants.append(Contestant(
             name, [str(self.otf2_copy), self.anchor(spec), TARGET], trace=group.trace(spec)))
 
-    def check(self, group: Group, spec: TraceSpec, name: str, threads: int = 2) -> None:
+    def check(self, group: Group, spec: Spec, name: str, threads: int = 2) -> None:
         group.contestants.append(Contestant(
             name, [str(self.entrain), "check", self.anchor(spec), "--json", "-q", "--threads",
                    str(threads)],
             trace=group.trace(spec), exit_codes=(0, 1), report="check", threads=threads))
 
-    def correct(self, group: Group, spec: TraceSpec, name: str, mode: str, verify: bool = False,
+    def correct(self, group: Group, spec: Spec, name: str, mode: str, verify: bool = False,
                 threads: int = 2, **more: object) -> Contestant:
         command = [str(self.entrain), "correct", self.anchor(spec), "-o", TARGET, "--mode", mode,
                    "--json", "-q", "--threads", str(threads)]
@@ -94,7 +98,7 @@ class Programs:
         group.contestants.append(contestant)
         return contestant
 
-    def scan(self, group: Group, spec: TraceSpec, name: str = "scan_speed") -> None:
+    def scan(self, group: Group, spec: Spec, name: str = "scan_speed") -> None:
         group.contestants.append(Contestant(
             name, [str(self.scan_speed), self.anchor(spec), "--threads", "1,2", "--json"],
             trace=group.trace(spec), report="scan", memory=False))
@@ -169,6 +173,39 @@ def large_group(programs: Programs, sizes: Sizes) -> Group:
     return group
 
 
+def hard_group(case: str, programs: Programs, sizes: Sizes) -> Group:
+    group = Group(f"hard-{case}", HARD_CASES[case].about, sizes.runs_of_hard)
+    spec = HARD_CASES[case].spec(sizes.base)
+    programs.cp(group, spec)
+    programs.copy(group, spec)
+    programs.check(group, spec, "check, 2 thr")
+    for threads in (2, 1):
+        programs.correct(group, spec, f"overlay + verify, {threads} thr", "overlay", verify=True,
+                         threads=threads)
+    programs.correct(group, spec, "rewrite + verify, 2 thr", "rewrite", verify=True)
+    return group
+
+
+def hard_processes_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("hard-processes", "the trace of hard-mixed-16, overlay with verification: one "
+                  "process of two threads, and MPI processes of one", sizes.runs_of_hard)
+    launcher, environment, why_not = find_launcher(programs.entrain)
+    if why_not:
+        group.skipped = why_not
+        return group
+    spec = MIXED.spec(sizes.base)
+    programs.cp(group, spec)
+    for presync, options in (("auto", []), ("linear", ["--presync", "linear"])):
+        alone = programs.correct(group, spec, f"{presync}, 2 thr", "overlay", verify=True)
+        alone.command += options
+        for processes in PROCESSES[1:]:
+            contestant = programs.correct(group, spec, f"{presync}, {processes} proc", "overlay",
+                                          verify=True, threads=1, processes=processes,
+                                          environment=environment)
+            contestant.command = [*launcher, "-n", str(processes), *contestant.command, *options]
+    return group
+
+
 def processes_group(programs: Programs, sizes: Sizes) -> Group:
     group = Group("processes", "several MPI processes of one thread each", sizes.runs)
     launcher, environment, why_not = find_launcher(programs.entrain)
@@ -216,7 +253,8 @@ def files_group(programs: Programs, sizes: Sizes) -> Group:
 GROUPS = {
     "main": main_group, "violations": violations_group, "locations": locations_group,
     "growth": growth_group, "large": large_group, "processes": processes_group,
-    "memory": memory_group, "files": files_group,
+    **{f"hard-{case}": partial(hard_group, case) for case in HARD_CASES},
+    "hard-processes": hard_processes_group, "memory": memory_group, "files": files_group,
 }
 
 

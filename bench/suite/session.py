@@ -14,7 +14,7 @@ from typing import Any
 
 from .cases import GROUPS, Group, Programs, Sizes
 from .measuring import Contestant, measure_memory, measure_time, say, warm
-from .traces import TraceMaker, TraceSpec
+from .traces import Spec, TraceMaker
 
 SCHEMA = "entrain.bench/2"
 PROJECT = Path(__file__).resolve().parents[2]
@@ -85,7 +85,7 @@ def describe(contestant: Contestant) -> dict[str, Any]:
 
 def need_bytes(names: list[str], programs: Programs, sizes: Sizes) -> int:
     """Disk space for all traces of a session at once, a truth and a target."""
-    specs: set[TraceSpec] = set()
+    specs: set[Spec] = set()
     for name in names:
         specs.update(GROUPS[name](programs, sizes).specs)
     weights = [14 * spec.events + 3 * 4096 * spec.locations for spec in specs]

@@ -62,7 +62,8 @@ def trace_table(session: Session) -> list[str]:
         rows.append([name, f"{trace['events'] / 1e6:g}", f"{trace['locations']:,}",
                      f"{trace['communication_events'] / 1e6:.3g}", f"{trace['bytes'] / 1e6:,.0f}",
                      f"{trace['files']:,}", f"{trace['violated_share']:.2%}",
-                     f"{trace['offset_noise_s'] * 1e6:.3g}"])
+                     f"{trace['offset_noise_s'] * 1e6:.3g}" if "offset_noise_s" in trace
+                     else "-"])
     return table(["trace", "M events", "locations", "M comm.", "MB", "files", "violated receives",
                   "noise us"], rows)
 
@@ -102,13 +103,18 @@ def time_table(session: Session, group: str) -> list[str]:
 
 
 def phase_table(session: Session, group: str) -> list[str]:
-    rows = []
-    for name in session.group(group):
-        phases = session.summary_of(group, name).get("phases_s")
-        events = session.events_of(group, name)
-        if phases and events:
-            rows.append([name, *(f"{phases[p] / events * 1e9:.2f}" for p in PHASES)])
-    return [*table(["phase, ns/event", *PHASES], rows), ""] if rows else []
+    """Nanoseconds of each phase, by all events and by those of communication."""
+    lines: list[str] = []
+    for what, count in (("event", "events"), ("comm. event", "communication_events")):
+        rows = []
+        for name, contestant in session.group(group).items():
+            phases = session.summary_of(group, name).get("phases_s")
+            number_of = session.trace_of(contestant).get(count, 0)
+            if phases and number_of:
+                rows.append([name, *(f"{phases[p] / number_of * 1e9:.2f}" for p in PHASES)])
+        if rows:
+            lines += [*table([f"phase, ns/{what}", *PHASES], rows), ""]
+    return lines
 
 
 def memory_table(session: Session, group: str) -> list[str]:

@@ -3,32 +3,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from .hard_targets import hard_targets
 from .stats import median
 from .summary import Session
+from .target import Target
 
 MIB = 1 << 20
 WANTED_LOCATIONS = 100_000
 
 
-@dataclass
-class Target:
-    """One row: `met` is None if the session does not tell."""
-
-    what: str
-    wanted: str
-    measured: str
-    met: bool | None
-
-    def as_json(self) -> dict[str, Any]:
-        return vars(self)
-
-
 def all_targets(session: Session) -> list[Target]:
     return [*scan_targets(session), *copy_targets(session), *memory_targets(session),
-            *violation_targets(session), files_target(session), *growth_targets(session)]
+            *violation_targets(session), files_target(session), *growth_targets(session),
+            *hard_targets(session)]
 
 
 def at_most(what: str, limit: float, value: float | None, unit: str) -> Target:

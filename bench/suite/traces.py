@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .hard_cases import HardSpec
 from .measuring import CannotRun, run_quietly, say
 
 SEED = 1
@@ -41,6 +42,19 @@ class TraceSpec:
         return min(self.events, math.ceil(communicating / self.communication))
 
 
+Spec = TraceSpec | HardSpec
+
+
+@dataclass
+class Made:
+    """An archive, and how it came to be."""
+
+    program: dict[str, Any]  # what `synth` says
+    check: dict[str, Any]  # what `check` says
+    share: float  # of the receives that are violated
+    options: dict[str, Any]
+
+
 class TraceMaker:
     """Generates traces, or takes those that an earlier session left."""
 
@@ -49,7 +63,7 @@ class TraceMaker:
         self.data = data
         self.fresh = fresh
 
-    def make(self, spec: TraceSpec) -> dict[str, Any]:
+    def make(self, spec: Spec) -> dict[str, Any]:
         """What is known about the trace; "folder" and "anchor" say where it is."""
         folder = self.data / spec.name
         about_file = folder / "about.json"
@@ -60,11 +74,11 @@ class TraceMaker:
         about["anchor"] = str(folder / "archive" / "traces.otf2")
         return about
 
-    def remove(self, specs: list[TraceSpec]) -> None:
+    def remove(self, specs: list[Spec]) -> None:
         for spec in specs:
             shutil.rmtree(self.data / spec.name, ignore_errors=True)
 
-    def generate(self, spec: TraceSpec, folder: Path) -> None:
+    def generate(self, spec: Spec, folder: Path) -> None:
         need = 2 * 16 * spec.events + 2 * 3 * 4096 * spec.locations
         free = shutil.disk_usage(self.data).free
         if free < need:
@@ -74,22 +88,13 @@ class TraceMaker:
         partial = self.data / (spec.name + ".partial")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
-        noise = self.calibrate(spec, partial)
-        program = self.simulate(spec.events, spec, partial / "truth")
-        clocks = self.distort(partial / "truth", partial / "archive", noise)
-        share, check = self.share_of(partial / "archive")
-        # Of many locations a short trace tells little: the whole one is asked again.
-        for _ in range(MOST_CORRECTIONS):
-            if not 0 < spec.share < HALF_FROM or abs(share - spec.share) <= tolerance(spec.share):
-                break
-            noise *= math.sqrt(spec.share / share) if share > 0 else 2
-            clocks = self.distort(partial / "truth", partial / "archive", noise)
-            share, check = self.share_of(partial / "archive")
+        if isinstance(spec, HardSpec):
+            made = self.make_hard(spec, partial)
+        else:
+            made = self.make_ring(spec, partial)
         shutil.rmtree(partial / "truth")
-        if (spec.share == 0) != (share == 0) or abs(share - spec.share) > tolerance(spec.share):
-            raise CannotRun(f"{spec.name}: {share:.4f} of the receives are violated, wanted were "
-                            f"{spec.share:g}")
         files = [f for f in (partial / "archive").rglob("*") if f.is_file()]
+        program, check = made.program, made.check
         about = {
             "events": check["events"], "locations": check["locations"],
             "communication_events": program["communication_events"],
@@ -97,14 +102,43 @@ class TraceMaker:
             "bytes": sum(f.stat().st_size for f in files), "files": len(files),
             "event_bytes": program["event_bytes"],
             "global_definition_bytes": (partial / "archive" / "traces.def").stat().st_size,
-            "span_s": program["span_s"], "wanted_share": spec.share,
-            "violated_share": share, "offset_noise_s": noise,
+            "span_s": program["span_s"], "violated_share": made.share,
             "edges": {kind: {"count": edge["count"], "violations": edge["violations"]}
                       for kind, edge in check["edges"].items() if edge["count"]},
-            "synth": self.synth_options(spec.events, spec), "distort": clocks,
+            **made.options,
         }
         (partial / "about.json").write_text(json.dumps(about, indent=1) + "\n")
         partial.rename(folder)
+
+    def make_hard(self, spec: HardSpec, folder: Path) -> Made:
+        synth, clocks = spec.synth_options(), spec.distort_options()
+        program = self.simulate(synth, folder / "truth")
+        self.distort(folder / "truth", folder / "archive", clocks)
+        share, check = self.share_of(folder / "archive")
+        if not check["violations"]:
+            raise CannotRun(f"{spec.name}: nothing is violated, so it is no hard trace")
+        return Made(program, check, share, {"synth": synth, "distort": clocks})
+
+    def make_ring(self, spec: TraceSpec, folder: Path) -> Made:
+        noise = self.calibrate(spec, folder)
+        synth = self.synth_options(spec.events, spec)
+        program = self.simulate(synth, folder / "truth")
+        clocks = noisy(noise)
+        self.distort(folder / "truth", folder / "archive", clocks)
+        share, check = self.share_of(folder / "archive")
+        # Of many locations a short trace tells little: the whole one is asked again.
+        for _ in range(MOST_CORRECTIONS):
+            if not 0 < spec.share < HALF_FROM or abs(share - spec.share) <= tolerance(spec.share):
+                break
+            noise *= math.sqrt(spec.share / share) if share > 0 else 2
+            clocks = noisy(noise)
+            self.distort(folder / "truth", folder / "archive", clocks)
+            share, check = self.share_of(folder / "archive")
+        if (spec.share == 0) != (share == 0) or abs(share - spec.share) > tolerance(spec.share):
+            raise CannotRun(f"{spec.name}: {share:.4f} of the receives are violated, wanted were "
+                            f"{spec.share:g}")
+        return Made(program, check, share, {"wanted_share": spec.share, "offset_noise_s": noise,
+                                            "synth": synth, "distort": clocks})
 
     def calibrate(self, spec: TraceSpec, folder: Path) -> float:
         """Noise of the clock offsets that gives the share, found on a short trace.
@@ -114,10 +148,10 @@ class TraceMaker:
         """
         if spec.share == 0:
             return 0.0
-        self.simulate(spec.short_events(), spec, folder / "short")
+        self.simulate(self.synth_options(spec.short_events(), spec), folder / "short")
 
         def share(noise: float) -> float:
-            self.distort(folder / "short", folder / "skewed", noise)
+            self.distort(folder / "short", folder / "skewed", noisy(noise))
             return self.share_of(folder / "skewed")[0]
 
         if spec.share >= HALF_FROM:
@@ -143,21 +177,24 @@ class TraceMaker:
                 "--communication-share", f"{spec.communication:g}", "--iteration-s",
                 f"{ITERATION_S:g}", "--imbalance", f"{IMBALANCE:g}", "--seed", str(SEED)]
 
-    def simulate(self, events: int, spec: TraceSpec, folder: Path) -> dict[str, Any]:
+    def simulate(self, synth: list[str], folder: Path) -> dict[str, Any]:
         return json.loads(run_quietly([self.entrain, "synth", "-o", str(folder), "--json", "-q",
-                                       *self.synth_options(events, spec)]))
+                                       *synth]))
 
-    def distort(self, source: Path, folder: Path, noise: float) -> list[str]:
-        options = ["--wander-ppm", "0", "--offset-noise-s", f"{noise:.9g}", "--seed", str(SEED)]
+    def distort(self, source: Path, folder: Path, clocks: list[str]) -> None:
         run_quietly([self.entrain, "distort", str(source), "-o", str(folder), "--force", "-q",
-                     *options])
-        return options
+                     *clocks])
 
     def share_of(self, folder: Path) -> tuple[float, dict[str, Any]]:
         check = json.loads(run_quietly([self.entrain, "check", str(folder), "--json", "-q"],
                                        (0, 1)))
         p2p = check["edges"]["p2p"]
         return p2p["violations"] / max(p2p["count"], 1), check
+
+
+def noisy(noise: float) -> list[str]:
+    """Clocks that straight lines describe, measured with this error, in seconds."""
+    return ["--wander-ppm", "0", "--offset-noise-s", f"{noise:.9g}", "--seed", str(SEED)]
 
 
 def tolerance(share: float) -> float:

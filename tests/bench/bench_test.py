@@ -20,6 +20,8 @@ sys.path.insert(0, str(BENCH))
 import flow  # noqa: E402
 import projection  # noqa: E402
 from suite import stats, svg  # noqa: E402
+from suite.hard_cases import HARD_CASES  # noqa: E402
+from suite.hard_targets import hard_targets  # noqa: E402
 from suite.plots import all_plots  # noqa: E402
 from suite.summary import Session  # noqa: E402
 from suite.tables import as_markdown  # noqa: E402
@@ -131,6 +133,60 @@ class SummaryTest(unittest.TestCase):
 
     def test_line_chart_of_a_single_point(self):
         xml.dom.minidom.parseString(svg.line_chart("<&>", "x", "y", [svg.Line("a", [(8, 2)])]))
+
+
+def hard_session(fit=0.01, two_threads=0.55, processes=1.1):
+    """A session of two hard traces; the other ones were not measured."""
+    result = made_up()
+    phases = {**dict.fromkeys(["scan", "match", "forward", "backward", "write", "verify"], 0.1),
+              "presync": fit}
+    halved = {**phases, "match": two_threads * phases["match"]}
+
+    def entry(wall, phases=None):
+        run = {"wall_s": wall, "user_s": wall, "system_s": 0.0, "max_rss_bytes": MIB}
+        return {"trace": "t", "threads": 2, "processes": 1, "most_open_files": 0, "memory": [],
+                "runs": [run if phases is None else {**run, "phases_s": phases}] * 7}
+
+    for case, overlay in (("mixed-16", 2.4), ("allreduce-64", 2.8)):
+        result["groups"][f"hard-{case}"] = {"about": case, "judged": True, "contestants": {
+            "cp": entry(0.5), "otf2_copy": entry(4.0), "overlay + verify, 2 thr":
+            entry(overlay, halved), "overlay + verify, 1 thr": entry(overlay * 2, phases)}}
+    result["groups"]["hard-processes"] = {"about": "several", "judged": True, "contestants": {
+        "auto, 2 thr": entry(2.0, phases), "auto, 2 proc": entry(2.0 * processes, phases)}}
+    return Session(result)
+
+
+class HardTargetsTest(unittest.TestCase):
+    @staticmethod
+    def rows(**made):
+        return {t.what: t for t in hard_targets(hard_session(**made))}
+
+    def test_the_worst_trace_is_named(self):
+        overlay = [t for t in hard_targets(hard_session())
+                   if t.what == "hard traces: overlay with verification"]
+        self.assertEqual([(t.measured, t.met) for t in overlay],
+                         [("0.70 x otf2_copy, allreduce-64", True), ("5.60 x cp, allreduce-64", True)])
+
+    def test_a_fit_is_held_against_the_other_phases(self):
+        what = "fit against the rest, <= 64 clocks"
+        self.assertTrue(self.rows(fit=0.05)[what].met)
+        self.assertFalse(self.rows(fit=0.2)[what].met)
+        self.assertIsNone(self.rows()["fit against the rest, 512 clocks"].met)
+
+    def test_the_phase_that_gains_least_from_a_thread_counts(self):
+        row = self.rows(two_threads=0.4)["2 threads against 1, worst large phase"]
+        self.assertFalse(row.met)
+        self.assertTrue(row.measured.startswith("1.00 times, "), row.measured)
+
+    def test_processes_are_held_against_threads(self):
+        what = "processes against threads, whole run"
+        self.assertTrue(self.rows()[what].met)
+        self.assertFalse(self.rows(processes=1.5)[what].met)
+
+    def test_every_case_is_generated_with_a_name_of_its_own(self):
+        specs = [case.spec(1000) for case in HARD_CASES.values()]
+        self.assertEqual(len({spec.name for spec in specs}), len(specs))
+        self.assertEqual(HARD_CASES["mixed-16"].spec(24_000_000).events, 43_000_000)
 
 
 class ProjectionTest(unittest.TestCase):
