@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
+#include "cli/report_file.hpp"
 #include "cli/values.hpp"
 #include "engine/align.hpp"
 #include "report/align_report.hpp"
@@ -57,6 +58,7 @@ class Align : public Verb {
                  "Table of edges: CSV with a header line, or JSON lines. It is never touched.");
     declare_tables(set);
     declare_output(set);
+    report_file_.declare(set);
     check_.declare(set);
     common_.declare(set, "the worst edge also of kinds without violations");
     set.after_parsing([this, &set] { return refuse_useless_options(set); });
@@ -69,19 +71,27 @@ class Align : public Verb {
     files_.edges = edges_;
     files_.output = output_;
     files_.apply = apply_;
-    const engine::AlignTexts texts{
-        .bounds =
-            [](const AlignReport& report) {
-              return report::bounds_csv(*report.bounds, report.before.resolution_hz);
-            },
-        .report = [](const AlignReport& report) { return report::json_text(report); }};
     return run_and_report(
-        common_,
-        [&](Progress* progress) { return engine::align(files_, options, texts, progress); },
+        common_, [&](Progress* progress) { return align(options, progress); },
         [](const AlignReport& report) { return exit_code_of(report.after.judgement.verdict); });
   }
 
  private:
+  Result<AlignReport> align(const AlignOptions& options, Progress* progress) {
+    report_file_.alone = true;
+    TRY(report_file_.prepare());
+    const engine::AlignExtras extras{
+        .bounds =
+            [](const AlignReport& report) {
+              return report::bounds_csv(*report.bounds, report.before.resolution_hz);
+            },
+        .report = [](const AlignReport& report) { return report::json_text(report); },
+        .page = report_file_.data()};
+    TRY_ASSIGN(AlignReport report, engine::align(files_, options, extras, progress));
+    TRY(report_file_.write(report, "align"));
+    return report;
+  }
+
   void declare_tables(OptionSet& set);
   void declare_output(OptionSet& set);
 
@@ -109,6 +119,7 @@ class Align : public Verb {
 
   std::string edges_, output_, apply_;
   AlignFiles files_;
+  ReportFile report_file_;
   CheckArguments check_;
   CommonOptions common_;
 };

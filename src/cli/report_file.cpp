@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/report_file.hpp"
 
+#include <utility>
+
 #include "base/try.hpp"
 #include "cli/output.hpp"
 #include "cli/processes.hpp"
@@ -21,19 +23,24 @@ Result<void> ReportFile::prepare() const {
   if (path.empty()) return {};
   if (!page::can_write_pages()) return page::no_pages();
   const bool must_be_new = speaks() && !replace;
-  return processes().agree(must_be_new ? check_new_file(path) : Result<void>());
+  return agree(must_be_new ? check_new_file(path) : Result<void>());
+}
+
+Result<void> ReportFile::agree(Result<void> result) const {
+  return alone ? result : processes().agree(std::move(result));
 }
 
 template <class Report>
 Result<void> ReportFile::write(const Report& report, const std::string& verb) const {
   if (path.empty()) return {};
-  if (!speaks()) return processes().agree({});
+  if (!speaks()) return agree({});
   const auto text = page::html(report, data_, {.command = verb});
-  if (!text) return processes().agree(tl::unexpected(text.error()));
-  return processes().agree(replace ? write_file_anew(path, *text) : write_new_file(path, *text));
+  if (!text) return agree(tl::unexpected(text.error()));
+  return agree(replace ? write_file_anew(path, *text) : write_new_file(path, *text));
 }
 
 template Result<void> ReportFile::write(const CheckReport&, const std::string&) const;
 template Result<void> ReportFile::write(const CorrectReport&, const std::string&) const;
+template Result<void> ReportFile::write(const AlignReport&, const std::string&) const;
 
 }  // namespace entrain::cli

@@ -22,17 +22,21 @@ class ReportFile {
 
   std::string path;      ///< "" if none is wanted
   bool replace = false;  ///< the file may exist
+  bool alone = false;    ///< one process of the run calls these, not all of them
 
-  /// Refuses a file that exists, and a build without pages. Before long work; collective.
+  /// Refuses a file that exists, and a build without pages. Before long work; collective but for
+  /// `alone`.
   Result<void> prepare() const;
   /// The place for the data; null if no report is wanted.
   page::Data* data() { return path.empty() ? nullptr : &data_; }
-  /// Writes the page of a report of `verb`, if one is wanted. Collective. Errors:
+  /// Writes the page of a report of `verb`, if one is wanted. Collective but for `alone`. Errors:
   /// ErrorKind::output.
   template <class Report>
   Result<void> write(const Report& report, const std::string& verb) const;
 
  private:
+  [[nodiscard]] Result<void> agree(Result<void> result) const;
+
   page::Data data_;
 };
 

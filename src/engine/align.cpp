@@ -2,6 +2,7 @@
 #include "engine/align.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <entrain/entrain.hpp>
@@ -15,6 +16,7 @@
 #include "edges/graph.hpp"
 #include "edges/trace.hpp"
 #include "engine/edge_counts.hpp"
+#include "engine/page_survey.hpp"
 #include "session/phase.hpp"
 #include "session/workers.hpp"
 
@@ -82,7 +84,8 @@ Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const Al
   return input;
 }
 
-Result<Alignment> align(AlignInput input, const AlignOptions& options, Progress* progress) {
+Result<Alignment> align(AlignInput input, const AlignOptions& options, page::Data* page,
+                        Progress* progress) {
   CheckOptions check = options.check;
   if (check.clock_prior.kind == ClockKind::automatic) check.clock_prior.kind = input.kind;
   Alignment result;
@@ -91,21 +94,31 @@ Result<Alignment> align(AlignInput input, const AlignOptions& options, Progress*
   const TimelineUse use{.purpose = Purpose::correction, .given = &input.given};
   TRY_ASSIGN(Timeline t, find_timeline(workers, {}, check, use, progress));
   const causal::Context context = causal_context(workers, t, progress);
+  std::optional<PageSurvey> survey;
+  if (page != nullptr) survey.emplace(workers, t);
   if (check.bounds.wanted) {
     session::begin_phase(progress, "bounds");
     TRY_ASSIGN(const causal::ProvenIntervals proven,
                causal::prove_intervals(context, t.shared_clocks, t.presync, check.bounds));
-    report.bounds = causal::judge(context.share, proven, t.presync.maps, check.bounds.rows);
+    const bool rows = check.bounds.rows || (survey && few_rows(t, proven.windows));
+    report.bounds = causal::judge(context.share, proven, t.presync.maps, rows);
     report.bounds->mu_source = t.mu.source;
   }
   session::begin_phase(progress, "check");
-  report.before = count_edges(context, t.measured.maps, t.domains, check);
+  report.before =
+      count_edges(context, t.measured.maps, t.domains, check, survey ? survey->before() : nullptr);
   report.before.presync = t.measured.method;
   report.before.clocks = std::move(t.measured.clocks);
-  report.after = count_edges(context, t.presync.maps, t.domains, check);
+  report.after =
+      count_edges(context, t.presync.maps, t.domains, check, survey ? survey->after() : nullptr);
   report.after.presync = t.presync.method;
   report.before.mu_source = report.after.mu_source = t.mu.source;
   clocks::warn_of_violations(report.before);
+  if (survey) {
+    TRY_ASSIGN(*page,
+               survey->corrected(t.presync.maps, true, report.bounds ? &*report.bounds : nullptr));
+    if (report.bounds && !check.bounds.rows) report.bounds->rows.clear();
+  }
   report.timeline = std::move(t.report);
   report.left_out = std::move(input.left_out);
   result.maps = std::move(t.presync.maps);
@@ -118,7 +131,7 @@ Result<Alignment> align(const Clocks& clocks, const Edges& edges, const AlignOpt
                         Progress* progress) {
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(engine::AlignInput input, engine::take_edges(clocks, edges, options, progress));
-  return engine::align(std::move(input), options, progress);
+  return engine::align(std::move(input), options, nullptr, progress);
 }
 
 }  // namespace entrain

@@ -10,6 +10,7 @@
 
 #include "engine/mu.hpp"
 #include "engine/timeline.hpp"
+#include "page/data.hpp"
 
 namespace entrain::engine {
 
@@ -25,16 +26,19 @@ struct AlignInput {
 Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
                               Progress* progress);
 
-/// Reports as text, which this room cannot make.
-struct AlignTexts {
-  std::function<std::string(const AlignReport&)> bounds, report;  ///< may be empty
+/// What the caller takes beside the report.
+struct AlignExtras {
+  /// Reports as text, which this room cannot make: bounds.csv and report.json. May be empty.
+  std::function<std::string(const AlignReport&)> bounds, report;
+  page::Data* page = nullptr;  ///< to be filled with what a page shows; null: nobody wants one
 };
 
-/// entrain::align() of tables; `texts` become bounds.csv and report.json.
+/// entrain::align() of tables.
 Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
-                          const AlignTexts& texts, Progress* progress);
+                          const AlignExtras& extras, Progress* progress);
 
-/// entrain::align(), after take_edges().
-Result<Alignment> align(AlignInput input, const AlignOptions& options, Progress* progress);
+/// entrain::align(), after take_edges(). `page`: as AlignExtras::page.
+Result<Alignment> align(AlignInput input, const AlignOptions& options, page::Data* page,
+                        Progress* progress);
 
 }  // namespace entrain::engine

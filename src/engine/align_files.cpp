@@ -91,7 +91,7 @@ Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
 }
 
 Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& options,
-                                  const AlignTexts& texts, Progress* progress) {
+                                  const AlignExtras& extras, Progress* progress) {
   TRY(check_files(files));
   if (!files.output.empty()) {
     TRY(StagedDirectory::check(files.output, replace_rule(files.force, files.apply)));
@@ -107,7 +107,7 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
     notes.push_back(fmt::format("clocks are those of {}", tables.front().string()));
   }
   table.reset();
-  TRY_ASSIGN(Alignment result, align(std::move(input), options, progress));
+  TRY_ASSIGN(Alignment result, align(std::move(input), options, extras.page, progress));
   result.report.notes = std::move(notes);
   if (files.output.empty()) return std::move(result.report);
   TRY_ASSIGN(StagedDirectory folder,
@@ -121,10 +121,10 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
     }));
     TRY(mapped.close());
   }
-  if (result.report.bounds && texts.bounds) {
-    TRY(put(folder.path() / "bounds.csv", texts.bounds(result.report)));
+  if (result.report.bounds && extras.bounds) {
+    TRY(put(folder.path() / "bounds.csv", extras.bounds(result.report)));
   }
-  if (texts.report) TRY(put(folder.path() / "report.json", texts.report(result.report)));
+  if (extras.report) TRY(put(folder.path() / "report.json", extras.report(result.report)));
   TRY(folder.commit());
   return std::move(result.report);
 }

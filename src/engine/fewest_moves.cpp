@@ -205,7 +205,7 @@ class Placer {
     pair.clocks = {Clock{.name = k_base, .kind = "wall", .events = clocks_.clocks[c].events},
                    Clock{.name = k_own, .kind = "wall", .events = clocks_.clocks[c].events}};
     TRY_ASSIGN(AlignInput input, take_edges(pair, list.view(), options_, progress_));
-    TRY_ASSIGN(const Alignment found, align(std::move(input), options_, progress_));
+    TRY_ASSIGN(const Alignment found, align(std::move(input), options_, nullptr, progress_));
     maps_[c] = seen_from(found.maps[0], found.maps[1]);
     return {};
   }

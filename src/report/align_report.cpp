@@ -25,15 +25,16 @@ CorrectReport as_correction(const AlignReport& report) {
   return correction;
 }
 
-std::string verdict_of(const AlignReport& report) {
-  const CheckReport& after = report.after;
-  const std::string edges = format_number_of(after.checked_edges, "edge", "edges");
-  switch (after.judgement.verdict) {
+/// `still`: the maps have been applied.
+std::string verdict_of(const CheckReport& counts, bool still) {
+  const char* const by = still ? "these clock maps" : "the clocks as measured";
+  const std::string edges = format_number_of(counts.checked_edges, "edge", "edges");
+  switch (counts.judgement.verdict) {
     case Verdict::violations:
-      return fmt::format("Violations: {} of {} still come too early by these clock maps.",
-                         format_count(after.violations), edges);
+      return fmt::format("Violations: {} of {} {}come too early by {}.",
+                         format_count(counts.violations), edges, still ? "still " : "", by);
     case Verdict::clean:
-      return fmt::format("Clean: by these clock maps none of {} is violated.", edges);
+      return fmt::format("Clean: by {} none of {} is violated.", by, edges);
     case Verdict::unproven:
       break;
   }
@@ -47,6 +48,12 @@ Tone tone_of(Verdict verdict) {
 }
 
 }  // namespace
+
+std::string verdict_text(const AlignReport& report) { return verdict_of(report.after, true); }
+
+std::string stored_verdict_text(const AlignReport& report) {
+  return verdict_of(report.before, false);
+}
 
 std::string to_text(const AlignReport& report, const Style& style) {
   const CorrectReport correction = as_correction(report);
@@ -79,7 +86,7 @@ std::string to_text(const AlignReport& report, const Style& style) {
   add_counters(left_out, "left out", report.left_out, style);
   if (const std::string lines = left_out.text(style); !lines.empty()) text += "\n" + lines;
   const Verdict verdict = report.after.judgement.verdict;
-  return text + "\n" + toned(verdict_of(report), tone_of(verdict), style) + "\n";
+  return text + "\n" + toned(verdict_text(report), tone_of(verdict), style) + "\n";
 }
 
 Json to_json(const AlignReport& report) {

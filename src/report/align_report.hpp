@@ -12,6 +12,10 @@ namespace entrain::report {
 
 /// Shows people what maps made of edges do: edges before and after, bounds, and a verdict.
 std::string to_text(const AlignReport& report, const Style& style);
+/// The sentence with which `align` ends: on the edges by the maps.
+std::string verdict_text(const AlignReport& report);
+/// The same on the edges by the clocks as they are measured.
+std::string stored_verdict_text(const AlignReport& report);
 /// Schema entrain.align/1: `before` and `after` are documents of `check`, of the edges by the
 /// clocks as measured and by the maps.
 Json to_json(const AlignReport& report);

@@ -56,6 +56,21 @@ TEST_F(ReportFile, of_a_plan_says_what_correct_would_do) {
   EXPECT_EQ(data_of(page)["correct"]["before"]["violations"], real["before"]["violations"]);
 }
 
+TEST_F(ReportFile, of_edges_is_that_of_their_archive) {
+  const std::string archive = path("archive.html"), edges = path("edges.html");
+  ASSERT_EQ(run_tool({"edges", example("lulesh-8"), "-o", path("e.csv")}).exit_code, 0);
+  const std::vector<std::string> align{"align", path("e.csv"), "--report", edges, "--json"};
+  const ChildOutcome outcome = run_tool(align);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.summary();
+  run_tool({"check", example("lulesh-8"), "--report", archive});
+  const Json of_edges = data_of(edges), of_archive = data_of(archive);
+  EXPECT_EQ(of_edges["matrix"]["before"], of_archive["matrix"]["before"]);
+  EXPECT_EQ(of_edges["margins"]["before"], of_archive["margins"]["before"]);
+  EXPECT_EQ(of_edges["align"]["after"]["violations"], 0);
+  EXPECT_EQ(of_edges["align"]["left_out"], json_of(outcome)["left_out"]);
+  expect_refusal(run_tool(align), "exists");
+}
+
 TEST_F(ReportFile, matrix_and_margins_add_up_to_the_messages_of_the_check) {
   const std::string page = path("a.html");
   const ChildOutcome outcome = run_tool({"check", example("lulesh-8"), "--report", page, "--json"});

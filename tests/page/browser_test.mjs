@@ -298,6 +298,39 @@ async function checkRecordings() {
   }
 }
 
+/** Edges without an archive: the same page, but nothing to export. */
+async function checkAlign() {
+  const edges = join(output, "edges.csv"), path = join(output, "align.html");
+  entrain([0], "edges", join(examples, "lulesh-8"), "-o", edges);
+  const json = JSON.parse(entrain([0, 1], "align", edges, "--report", path, "--bounds", "--json"));
+  await shoot(path, "align");
+  const { page, problems } = await open(path);
+  await checkNumbers(page, json, "align");
+  await checkCell(page, "align");
+  await checkPicking(page, "align");
+  const seen = await page.evaluate(() => ({ command: document.querySelector("#timelines code"), verdict: document.getElementById("verdict").textContent, bound: document.querySelector("[data-json=bound_s]")?.dataset.value }));
+  expect(seen.command === null, "align: a table of edges cannot be exported, so no command is told");
+  expect(seen.verdict.includes("by the clocks as measured") && /by these clock maps/i.test(seen.verdict), `align: the verdict is ${seen.verdict}`);
+  expect(Number(seen.bound) === json.bounds.worst.bound_s, `align: the bound is ${seen.bound}, not ${json.bounds.worst.bound_s}`);
+  expect(problems.length === 0, `align: console: ${problems.join("; ")}`);
+  await page.close();
+}
+
+/** Recorded traces that are not part of the project. */
+async function checkShared() {
+  for (const [trace, name] of [["allops-4", "allops"], ["amg-8", "amg"], ["../field/sst-10", "sst"]]) {
+    const from = join(shared, trace), path = join(output, `${name}.html`);
+    if (!existsSync(from)) { console.log(`skipped: ${trace} is not there`); continue; }
+    const json = JSON.parse(entrain([0, 1, 3], "report", from, "-o", path, "--json"));
+    await shoot(path, name);
+    const { page, problems } = await open(path);
+    await checkNumbers(page, json, name);
+    await checkPicking(page, name);
+    expect(problems.length === 0, `${name}: console: ${problems.join("; ")}`);
+    await page.close();
+  }
+}
+
 try {
   await checkReport(join(examples, "lulesh-8"), "lulesh");
   await checkReport(join(examples, "lulesh-8.truth"), "clean", { clean: true });
@@ -306,7 +339,9 @@ try {
   await checkOdd();
   await checkMany();
   await checkRecordings();
+  await checkAlign();
   await checkSweep();
+  await checkShared();
 } catch (error) {
   failures++;
   console.log(error.stack);

@@ -28,6 +28,7 @@ export interface Page {
   hz: number;
   corrected: boolean;
   length: number; // ticks
+  done: Json | null; // the report of a correction or alignment
   before: Json; // the check before
   after: Json | null;
   nodes: string[];
@@ -58,6 +59,7 @@ function sums(distances: number[], factor = 1): number[] {
 export function load(): Page {
   const raw: Json = JSON.parse(document.getElementById("data")!.textContent!);
   const step = raw.x_step_ticks;
+  const done: Json | null = raw.correct ?? raw.align ?? null;
   const curves: Curve[] = raw.curves.map((c: Json) => ({
     clock: c.clock,
     before: [sums(c.before[0], step), sums(c.before[1])],
@@ -79,8 +81,9 @@ export function load(): Page {
     hz: raw.hz,
     corrected: raw.corrected,
     length: raw.length_ticks,
-    before: raw.check ?? raw.correct.before,
-    after: raw.correct?.after ?? null,
+    done,
+    before: raw.check ?? done?.before,
+    after: done?.after ?? null,
     nodes: raw.nodes,
     clocks: raw.clocks,
     curves,

@@ -11,7 +11,7 @@ function list(title: string, rows: [string, Node | string][], none: string): HTM
 const counters = (of: Json): [string, string][] => Object.entries(of).filter(([, n]) => n > 0).map(([k, n]) => [words(k), count(n as number)]);
 
 export function leftOut(page: Page): HTMLElement {
-  const { before, raw } = page, c = before.coverage as Json, bounds: Json | undefined = raw.check?.bounds ?? raw.correct?.bounds ?? raw.correct?.before?.bounds;
+  const { before, raw } = page, c = before.coverage as Json, bounds: Json | undefined = raw.check?.bounds ?? page.done?.bounds ?? page.done?.before?.bounds;
   const coverage: [string, Node | string][] = [["receives paired", `${count(c.paired)} of ${count(c.receives)}`], ["collective calls used", `${count(c.in_instances)} of ${count(c.collective_calls)}`],
     ...(["lost", "ambiguous", "in_gaps", "alltoallv_skipped", "neighbourhood_skipped"] as const).filter((k) => c[k] > 0).map((k) => [words(k), count(c[k])] as [string, string]), ["share", share(c.share)]];
   const complete = before.completeness as Json, recorded: [string, Node | string][] = [];
@@ -20,16 +20,16 @@ export function leftOut(page: Page): HTMLElement {
   for (const [k, v] of Object.entries<string>(complete.filters)) recorded.push([k, name(v)]);
   const assumptions: [string, Node | string][] = [["minimum latency", `${Object.entries<number>(before.mu_s).map(([k, v]) => `${words(k)} ${duration(v)}`).join(", ")} (${before.mu_source})`],
     ["clocks as measured", `${before.presync}${before.presync_reason ? `: ${before.presync_reason}` : ""}`]];
-  if (raw.correct?.timeline?.presync) assumptions.push(["clocks as corrected", `${raw.correct.timeline.presync}${raw.correct.timeline.reason ? `: ${raw.correct.timeline.reason}` : ""}`]);
-  for (const note of raw.correct?.timeline?.notes ?? []) assumptions.push(["clocks", name(note)]);
+  if (page.done?.timeline?.presync) assumptions.push(["clocks as corrected", `${page.done.timeline.presync}${page.done.timeline.reason ? `: ${page.done.timeline.reason}` : ""}`]);
+  for (const note of [...(page.done?.timeline?.notes ?? []), ...(raw.align?.notes ?? [])]) assumptions.push(["clocks", name(note)]);
   if (bounds?.reason) assumptions.push(["bounds", name(bounds.reason)]);
   else if (bounds) assumptions.push(["rates of clocks", `no clock leaves its mean by more than ${bounds.max_rate_ppm} ppm (${bounds.max_rate_source === "given" ? "given" : "from the trace"})`], ["bounds refer to", name(bounds.reference_process)]);
-  const about: [string, Node | string][] = [["archive", name(before.archive)], ["made by", `entrain ${raw.command}, version ${raw.version}`], ["events", `${count(before.events)}, ${count(before.communication_events)} of communication`],
+  const about: [string, Node | string][] = [[raw.align ? "edges" : "archive", name(before.archive)], ["made by", `entrain ${raw.command}, version ${raw.version}`], ["events", `${count(before.events)}, ${count(before.communication_events)} of communication`],
     ["timer", `${count(page.hz)} ticks per second`], ["span", duration(page.length / page.hz)], ["needed coverage", share(before.min_coverage_share)]];
   if (raw.correct?.mode) about.push(["correction", raw.correct.mode === "planned" ? "computed, not written" : raw.correct.mode]);
   const warnings: string[] = before.warnings ?? [];
   return section("left-out", "What was left out", "What could not be checked, and what was taken for granted. A trace without violations may still be wrong where it says nothing.",
     warnings.length ? el("ul", { class: "warnings" }, ...warnings.map((w) => el("li", {}, name(w)))) : null,
-    el("div", { class: "cards" }, list("Coverage", coverage, ""), list("Without a partner", counters(before.unmatched), "Every operation has its partner."), list("Skipped", counters(before.skipped), "Nothing was skipped."),
+    el("div", { class: "cards" }, list("Coverage", coverage, ""), list("Without a partner", counters(before.unmatched), "Every operation has its partner."), list("Skipped", counters({ ...before.skipped, ...(raw.align?.left_out ?? {}) }), "Nothing was skipped."),
       list("Recorded", recorded, "The archive says nothing of its completeness."), list("Assumptions", assumptions, ""), list("This page", about, "")));
 }

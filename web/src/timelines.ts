@@ -29,7 +29,7 @@ const quoted = (word: string): string => /^[\w@%+=:,./-]+$/.test(word) ? word : 
 /** The command that shows these edges among all other calls. */
 function command(page: Page): HTMLElement | null {
   const lines: number = page.raw.time_lines.lines.length, archive: string = page.before.archive;
-  if (lines === 0 || !archive) return null;
+  if (lines === 0 || !archive || page.raw.align) return null; // edges cannot be exported
   return el("p", { class: "note" }, "With everything around the worst edges, for Perfetto: ",
     el("code", {}, `entrain export ${quoted(archive)} --to perfetto --around worst:${lines} -o worst.pftrace`));
 }

@@ -30,7 +30,7 @@ function tile(label: string, field: string, value: Node | string, note: Node | s
 export function verdict(page: Page): HTMLElement {
   const { before, after, raw } = page, said = before.verdict as string;
   const sentence = raw.sentence as string, colon = sentence.indexOf(":");
-  const violated = hosts(page), edge = worst(before), bounds = raw.check?.bounds ?? raw.correct?.bounds ?? raw.correct?.before?.bounds;
+  const violated = hosts(page), edge = worst(before), bounds = raw.check?.bounds ?? page.done?.bounds ?? page.done?.before?.bounds;
   const number = (value: number, field: string) => el("span", { "data-json": field, "data-value": value }, count(value));
   const arrow = el("span", { class: "arrow", "aria-label": "after the correction" }, " \u2192 ");
   const widest = page.clocks.bounds.reduce<number>((at, b, i, all) => ((b ?? -1) > (all[at] ?? -1) ? i : at), 0);
@@ -38,7 +38,7 @@ export function verdict(page: Page): HTMLElement {
     tile("violations", "violations", after ? el("span", {}, number(before.violations, "before.violations"), arrow, number(after.violations, "after.violations")) : number(before.violations, "before.violations"),
       el("span", {}, "of ", number(before.checked_edges, "before.checked_edges"), " edges"), before.violations > 0 && !after ? "bad" : ""),
     tile("coverage", "coverage", el("span", { "data-json": "before.coverage.share", "data-value": before.coverage.share ?? "" }, share(before.coverage.share)),
-      `of ${many(before.coverage.receives, "receive", "receives")} and ${many(before.coverage.collective_calls, "collective call", "collective calls")}`),
+      raw.align ? "of the edges given" : `of ${many(before.coverage.receives, "receive", "receives")} and ${many(before.coverage.collective_calls, "collective call", "collective calls")}`),
     tile("worst edge", "worst", edge ? el("span", { "data-json": "worst_s", "data-value": edge[1].worst_s }, duration(edge[1].worst_s)) : "none",
       edge ? el("span", {}, name(edge[1].worst.send.process), " \u2192 ", name(edge[1].worst.receive.process)) : "nothing to compare"),
     tile("largest bound", "bound", bounds?.worst ? el("span", { "data-json": "bound_s", "data-value": bounds.worst.bound_s }, duration(bounds.worst.bound_s)) : "not proved",
@@ -51,7 +51,7 @@ export function verdict(page: Page): HTMLElement {
   return el("section", { id: "verdict", class: `verdict ${said}` },
     el("div", { class: "said" }, el("span", { class: `pill ${said}` }, k_words[said] ?? said),
       el("p", { class: "sentence" }, sentence.slice(colon + 2).replace(/^./, (c) => c.toUpperCase()))),
-    raw.sentence_after ? el("div", { class: "said after" }, el("span", { class: `pill ${raw.correct.verdict}` }, page.corrected ? `Corrected: ${(k_words[raw.correct.verdict] ?? "").toLowerCase()}` : "Corrected"), el("p", {}, (raw.sentence_after as string).replace(/^[A-Z][a-z ]*: /, "").replace(/^./, (c) => c.toUpperCase()))) : null,
+    raw.sentence_after ? el("div", { class: "said after" }, el("span", { class: `pill ${page.done!.verdict}` }, raw.align ? "Aligned" : page.corrected ? `Corrected: ${(k_words[page.done!.verdict] ?? "").toLowerCase()}` : "Corrected"), el("p", {}, (raw.sentence_after as string).replace(/^[A-Z][a-z ]*: /, "").replace(/^./, (c) => c.toUpperCase()))) : null,
     where, el("div", { class: "tiles" }, ...tiles),
     Object.values<Json>(before.edges).some((e) => e.count > 0) ? el("div", { class: "scroll" }, kinds(page)) : null);
 }

@@ -63,4 +63,8 @@ Result<std::string> html(const CorrectReport& report, const Data& data, const Or
   return page_of(page_json(report, data, origin));
 }
 
+Result<std::string> html(const AlignReport& report, const Data& data, const Origin& origin) {
+  return page_of(page_json(report, data, origin));
+}
+
 }  // namespace entrain::page

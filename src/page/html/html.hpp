@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <entrain/align.hpp>
 #include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
@@ -19,13 +20,14 @@ tl::unexpected<Error> no_pages();
 
 /// What was asked for, for the end of the page.
 struct Origin {
-  std::string command;  ///< "check", "correct" or "report"
+  std::string command;  ///< "check", "correct", "align" or "report"
 };
 
 /// A page that stands alone: no file or network beside it is needed. Names of a trace may hold any
 /// bytes; they cannot leave the data block. Errors: no_pages().
 Result<std::string> html(const CheckReport& report, const Data& data, const Origin& origin);
 Result<std::string> html(const CorrectReport& report, const Data& data, const Origin& origin);
+Result<std::string> html(const AlignReport& report, const Data& data, const Origin& origin);
 
 /// JSON that cannot end the script element that it stands in: no '<' is left.
 std::string harmless_in_script(std::string_view json);

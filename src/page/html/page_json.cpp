@@ -10,6 +10,7 @@
 #include <entrain/entrain.hpp>
 #include <nlohmann/json.hpp>
 
+#include "report/align_report.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
 #include "report/units.hpp"
@@ -331,6 +332,14 @@ Json page_json(const CorrectReport& report, const Data& data, const Origin& orig
   json["sentence"] = sentence(report.before);
   json["sentence_after"] = sentence(report);
   json["correct"] = without_lists(report::to_json(report));
+  return json;
+}
+
+Json page_json(const AlignReport& report, const Data& data, const Origin& origin) {
+  Json json = common_json(data, origin);
+  json["sentence"] = report::stored_verdict_text(report);
+  json["sentence_after"] = report::verdict_text(report);
+  json["align"] = without_lists(report::to_json(report));
   return json;
 }
 

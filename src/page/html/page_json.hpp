@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <entrain/align.hpp>
 #include <entrain/report.hpp>
 
 #include "page/data.hpp"
@@ -15,5 +16,6 @@ namespace entrain::page {
 /// characters.
 report::Json page_json(const CheckReport& report, const Data& data, const Origin& origin);
 report::Json page_json(const CorrectReport& report, const Data& data, const Origin& origin);
+report::Json page_json(const AlignReport& report, const Data& data, const Origin& origin);
 
 }  // namespace entrain::page
