@@ -6,6 +6,7 @@
 #include "match/calls.hpp"
 #include "match/gaps.hpp"
 #include "match/incomplete_calls.hpp"
+#include "match/sides.hpp"
 
 namespace entrain::match {
 
