@@ -37,7 +37,8 @@ class Curvature::Matrices {
  public:
   Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
            std::span<const FitLimit> limits, double scale);
-  bool compute(double bend, std::span<const std::uint32_t> active, Way way);
+  bool compute(double bend, std::span<const std::uint32_t> active, Way way,
+               std::span<const double> shares);
   [[nodiscard]] Vector solve(const Vector& right, double tolerance);
   [[nodiscard]] double log_determinant();
   [[nodiscard]] bool is_iterative() const { return !direct_; }
@@ -73,10 +74,11 @@ class Curvature::Matrices {
     return {by_knot(at), 1 - share, share};
   }
   void add_square(const Point& point, double weight);
-  void add(const FitLimit& limit);
+  void add(const FitLimit& limit, double weight);
   bool factorize_whole(Way way);
   bool factorize_clocks();
-  void add_all(std::span<const std::uint32_t> active);
+  void add_all(std::span<const std::uint32_t> active, std::span<const double> shares);
+  void add_limits(std::span<const std::uint32_t> active, std::span<const double> shares);
   void assemble();
   template <class Body>
   void for_entries(Body body) const;
@@ -134,10 +136,10 @@ void Curvature::Matrices::add_square(const Point& point, double weight) {
   beside1_[i + clocks_] += weight * a * b;
 }
 
-void Curvature::Matrices::add(const FitLimit& limit) {
+void Curvature::Matrices::add(const FitLimit& limit, double weight) {
   const Point to = point(limit.to, limit.to_share), from = point(limit.from, limit.from_share);
-  add_square(to, weight_);
-  add_square(from, weight_);
+  add_square(to, weight);
+  add_square(from, weight);
   const bool to_is_low = limit.to < limit.from;
   const Point &low = to_is_low ? to : from, &high = to_is_low ? from : to;
   const auto [place, is_new] =
@@ -147,23 +149,24 @@ void Curvature::Matrices::add(const FitLimit& limit) {
   if (is_new) blocks_.push_back({low.at, high.at, {}});
   blocks_[*place].is_used = true;
   auto& value = blocks_[*place].value;
-  value[0] -= weight_ * low.first * high.first;
-  value[1] -= weight_ * low.second * high.first;
-  value[2] -= weight_ * low.first * high.second;
-  value[3] -= weight_ * low.second * high.second;
+  value[0] -= weight * low.first * high.first;
+  value[1] -= weight * low.second * high.first;
+  value[2] -= weight * low.first * high.second;
+  value[3] -= weight * low.second * high.second;
 }
 
 /// Adds the active limits to the bends of all clocks. Keeps the blocks of limits that are active no
 /// longer, as zeros: an order of elimination holds for them too. Drops them where a new one has to
 /// be found anyway.
-void Curvature::Matrices::add_all(std::span<const std::uint32_t> active) {
+void Curvature::Matrices::add_all(std::span<const std::uint32_t> active,
+                                  std::span<const double> shares) {
   const Vector diagonal = diagonal_, beside1 = beside1_;
   for (Block& block : blocks_) {
     block.value = {};
     block.is_used = false;
   }
   const std::size_t known = blocks_.size();
-  for (const std::uint32_t i : active) add(limits_[i]);
+  add_limits(active, shares);
   const auto used = static_cast<std::size_t>(std::count_if(
       blocks_.begin(), blocks_.end(), [](const Block& block) { return block.is_used; }));
   if (blocks_.size() == known && 2 * used >= known) return;
@@ -173,10 +176,18 @@ void Curvature::Matrices::add_all(std::span<const std::uint32_t> active) {
   beside1_ = beside1;
   blocks_.clear();
   place_.clear();
-  for (const std::uint32_t i : active) add(limits_[i]);
+  add_limits(active, shares);
 }
 
-bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> active, Way way) {
+void Curvature::Matrices::add_limits(std::span<const std::uint32_t> active,
+                                     std::span<const double> shares) {
+  for (std::size_t n = 0; n < active.size(); ++n) {
+    add(limits_[active[n]], shares.empty() ? weight_ : shares[n] * weight_);
+  }
+}
+
+bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> active, Way way,
+                                  std::span<const double> shares) {
   diagonal_ = beside1_ = beside2_ = Vector::Zero(size_);
   const Eigen::Index n = clocks_;
   for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
@@ -191,7 +202,7 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
   for (const FitTerm& term : fixed_) {
     add_square(point(term.at, term.share), term.scale * term.scale);
   }
-  add_all(active);
+  add_all(active, shares);
   direct_ = false;
   if (way == Way::direct || (way == Way::automatic && blocks_.size() < costly_)) {
     return factorize_whole(way);
@@ -410,8 +421,9 @@ Curvature::Curvature(std::size_t clocks, std::size_t knots, std::span<const FitT
 
 Curvature::~Curvature() = default;
 
-bool Curvature::compute(double bend, std::span<const std::uint32_t> active, Way way) {
-  return matrices_->compute(bend, active, way);
+bool Curvature::compute(double bend, std::span<const std::uint32_t> active, Way way,
+                        std::span<const double> shares) {
+  return matrices_->compute(bend, active, way, shares);
 }
 
 std::vector<double> Curvature::solve(std::span<const double> right, double tolerance) {

@@ -34,6 +34,13 @@ struct FitLimit {
     return (1 - to_share) * v[to] + to_share * v[to + 1] - (1 - from_share) * v[from] -
            from_share * v[from + 1] - limit;
   }
+  /// Adds to a gradient what a force on this limit adds.
+  void push(std::span<double> gradient, double force) const {
+    gradient[to] += force * (1 - to_share);
+    gradient[to + 1] += force * to_share;
+    gradient[from] -= force * (1 - from_share);
+    gradient[from + 1] -= force * from_share;
+  }
 };
 
 /// Sum of the products of two vectors of one length. Adds in the order of the solver's vector unit,
@@ -69,8 +76,10 @@ class Curvature {
   enum class Way { automatic, direct, iterative };
 
   /// Builds and factorises bend * (second difference)^2 of all inner knots, all fixed terms, and
-  /// the limits with the numbers `active`. False if the matrix is not positive definite.
-  bool compute(double bend, std::span<const std::uint32_t> active, Way way = Way::automatic);
+  /// the limits with the numbers `active`, each times its share (none given: 1). False if the
+  /// matrix is not positive definite.
+  bool compute(double bend, std::span<const std::uint32_t> active, Way way = Way::automatic,
+               std::span<const double> shares = {});
 
   /// Solves exactly, or, where that costs too much, until the residual is `tolerance` of what it
   /// was, weighed by the matrices of the single clocks.

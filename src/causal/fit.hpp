@@ -44,9 +44,9 @@ struct CausalFit {
 ///       + sum_constraints max(0, e_to - e_from - slack)^2 / sigma^2,   lambda = T^3 / (12 A^2)
 ///
 /// by semi-smooth Newton steps with a line search, from `start` (ClockErrors of the same knots, or
-/// empty: 0). Exactly 0 if no constraint is violated at 0. Where that does not settle, takes an
-/// amplitude less by 10^(n/2) that does, n up to 4, and says so. Deterministic. (docs/method.md,
-/// section 8)
+/// empty: 0), and by an interior-point method where these are many. Exactly 0 if no constraint is
+/// violated at 0. Where that does not settle, takes an amplitude less by 10^(n/2) that does, n up
+/// to 4, and says so. Deterministic. (docs/method.md, section 8)
 [[nodiscard]] CausalFit fit_causal(const CausalProblem& problem, double amplitude,
                                    const ClockErrors& start = {});
 

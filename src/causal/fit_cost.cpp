@@ -103,7 +103,7 @@ double FitCost::value(std::span<const double> v) {
   return cost / 2;
 }
 
-std::vector<double> FitCost::gradient(std::span<const double> v) {
+std::vector<double> FitCost::fixed_gradient(std::span<const double> v) const {
   std::vector<double> gradient(size(), 0.0);
   for_inner_knots([&](std::size_t i) {
     const double r = stiffness_ * stiffness_ * second_difference(v, i);
@@ -111,19 +111,22 @@ std::vector<double> FitCost::gradient(std::span<const double> v) {
     gradient[i] -= 2 * r;
     gradient[i + 1] += r;
   });
-  const auto add = [&](std::uint32_t at, double share, double r) {
-    gradient[at] += r * (1 - share);
-    gradient[at + 1] += r * share;
-  };
-  for (const FitTerm& term : fixed_)
-    add(term.at, term.share, term.scale * term.scale * term.value(v));
+  for (const FitTerm& term : fixed_) {
+    const double r = term.scale * term.scale * term.value(v);
+    gradient[term.at] += r * (1 - term.share);
+    gradient[term.at + 1] += r * term.share;
+  }
+  return gradient;
+}
+
+std::vector<double> FitCost::gradient(std::span<const double> v) {
+  std::vector<double> gradient = fixed_gradient(v);
   const double weight = scale() * scale();
   for (const std::uint32_t i : near_.at(v)) {
     const FitLimit& limit = limits_[i];
     const double over = limit.over(v);
     if (!(over > 0)) continue;
-    add(limit.to, limit.to_share, weight * over);
-    add(limit.from, limit.from_share, -(weight * over));
+    limit.push(gradient, weight * over);
   }
   return gradient;
 }

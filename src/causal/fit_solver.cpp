@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "base/cancel.hpp"
@@ -14,10 +15,12 @@ namespace {
 
 /// Multiplications that a fit may take: about a second.
 constexpr double k_most_work = 1e9;
+/// Those of them that may go through the inside of the limits.
+constexpr double k_most_inside_work = 2.5e8;
 /// Relative residual at which conjugate gradients stop; the next Newton step corrects the rest.
 constexpr double k_tolerance = 1e-3;
 constexpr int k_most_steps = 30, k_most_rough_steps = 15;  ///< with one stiffness
-/// Steps after which a descent begins anew with stiffer clocks.
+/// Steps after which a descent tries another way.
 constexpr int k_patience = 20;
 /// So it does at once where a limit is exceeded by so many times its softness.
 constexpr double k_far = 64;
@@ -34,7 +37,8 @@ constexpr double k_steepest = 0.1;
 FitSolver::FitSolver(const CausalProblem& problem)
     : problem_(problem),
       cost_(problem),
-      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.limits(), cost_.scale()) {
+      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.limits(), cost_.scale()),
+      inside_(cost_, curvature_) {
   curvature_.stop_with(problem.progress);
 }
 
@@ -69,10 +73,23 @@ bool FitSolver::descend(Vector& v, CausalFit& fit) {
   cost_.set_amplitude(fit.amplitude);
   End end = End::steps;
   if (cost_.worst(v) * cost_.scale() < k_far) end = minimise(v, k_exact, k_patience, fit);
+  if (end == End::steps) end = descend_inside(v, fit);
   if (end == End::steps) end = descend_by_stages(v, fit);
   if (end == End::given_up) return false;
   fit.converged = end == End::minimum;
   return fit.converged || factorize(v);
+}
+
+/// Through the inside of the limits, and from there to the minimum itself. `v` follows only to the
+/// minimum: many clocks that hang together closely make a matrix that costs too much there.
+FitSolver::End FitSolver::descend_inside(Vector& v, CausalFit& fit) {
+  Vector there = v;
+  const std::optional<int> steps = inside_.run(there, k_most_inside_work, problem_.progress);
+  if (!steps) return End::steps;
+  fit.steps += *steps;
+  const End end = minimise(there, k_exact, k_patience, fit);
+  if (end == End::minimum) v = std::move(there);
+  return end;
 }
 
 FitSolver::End FitSolver::descend_by_stages(Vector& v, CausalFit& fit) {

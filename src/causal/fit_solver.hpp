@@ -8,6 +8,7 @@
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
 #include "causal/fit_cost.hpp"
+#include "causal/interior_point.hpp"
 
 namespace entrain::causal {
 
@@ -30,6 +31,7 @@ class FitSolver {
 
   [[nodiscard]] Vector values_of(const ClockErrors& start) const;
   bool descend(Vector& v, CausalFit& fit);
+  End descend_inside(Vector& v, CausalFit& fit);
   End descend_by_stages(Vector& v, CausalFit& fit);
   End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
   [[nodiscard]] double search_line(Vector& v, const Vector& step, double slope);
@@ -40,6 +42,7 @@ class FitSolver {
   const CausalProblem& problem_;
   FitCost cost_;
   Curvature curvature_;
+  InteriorPoint inside_;
   std::vector<std::uint32_t> active_;  ///< constraints in the matrix of the last factorize()
 };
 

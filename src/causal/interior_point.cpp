@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/interior_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/cancel.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+constexpr int k_most_inner_steps = 50;
+/// About what it takes: a first step that is dearer than that share of all work is the last one.
+constexpr int k_usual_inner_steps = 25;
+/// The room of a limit that is just met, at first: a share of the worst violation, or of softness.
+constexpr double k_first_room = 0.3, k_least_room = 0.1;
+/// Limits that are missed by more than so many of these rooms take no part as long as they do.
+constexpr double k_room_reach = 100;
+/// Limits with less than that share of the weight of an exceeded one are left out of the matrix:
+/// steps become a little too long there, which longest() sees to.
+constexpr double k_least_share = 1e-9;
+/// How close a step may come to where a force or a room would be 0.
+constexpr double k_stay_inside = 0.995;
+/// The sum of all products, in units of the cost, that decides which limits are met.
+constexpr double k_least_products = 1e-9;
+
+}  // namespace
+
+/// Takes in limits that are missed by less than `reach`, ticks. A product of weight * middle^2 is
+/// that of a limit that is just met and leaves the room `middle`.
+void InteriorPoint::take_near(const Vector& v, double middle, double reach) {
+  const std::vector<FitLimit>& limits = cost_.limits();
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    if (is_near_[i] != 0) continue;
+    const double over = limits[i].over(v);
+    if (over < -reach) continue;
+    is_near_[i] = 1;
+    near_.push_back(limits[i]);
+    numbers_.push_back(static_cast<std::uint32_t>(i));
+    const double root = std::sqrt(over * over + 4 * middle * middle);
+    // The smaller one by the product: as a difference it would be rounded off.
+    const double large = (root + std::abs(over)) / 2, small = middle * middle / large;
+    State& state = states_.emplace_back();
+    state.force = weight_ * (over > 0 ? large : small);
+    state.room = over > 0 ? small : large;
+  }
+}
+
+/// What is left of all forces: 0 at the minimum.
+InteriorPoint::Vector InteriorPoint::gradient(const Vector& v) const {
+  Vector gradient = cost_.fixed_gradient(v);
+  for (std::size_t i = 0; i < near_.size(); ++i) near_[i].push(gradient, states_[i].force);
+  return gradient;
+}
+
+bool InteriorPoint::factorize() {
+  active_.clear();
+  shares_.clear();
+  for (std::size_t i = 0; i < near_.size(); ++i) {
+    const State& state = states_[i];
+    const double share = state.force / (weight_ * state.room + state.force);
+    if (share < k_least_share) continue;
+    active_.push_back(numbers_[i]);
+    shares_.push_back(share);
+  }
+  return curvature_.compute(cost_.stiffness() * cost_.stiffness(), active_,
+                            Curvature::Way::automatic, shares_) &&
+         !curvature_.is_iterative();
+}
+
+/// The step of Newton's method towards no gradient and the targets of all products.
+InteriorPoint::Vector InteriorPoint::find_step(Vector gradient) {
+  for (std::size_t i = 0; i < near_.size(); ++i) {
+    const State& state = states_[i];
+    near_[i].push(gradient,
+                  (state.target - state.force * state.room) / (state.room + state.force / weight_));
+  }
+  Vector step = curvature_.solve(gradient);
+  for (double& x : step) x = -x;
+  for (std::size_t i = 0; i < near_.size(); ++i) {
+    State& state = states_[i];
+    const double change = near_[i].over(step) + near_[i].limit;
+    state.force_step = (state.target - state.force * state.room + state.force * change) /
+                       (state.room + state.force / weight_);
+    state.room_step = state.force_step / weight_ - change;
+  }
+  return step;
+}
+
+/// How many times the step can be made until a force or a room is 0.
+double InteriorPoint::longest() const {
+  double length = std::numeric_limits<double>::infinity();
+  for (const State& state : states_) {
+    if (state.force_step < 0) length = std::min(length, -state.force / state.force_step);
+    if (state.room_step < 0) length = std::min(length, -state.room / state.room_step);
+  }
+  return length;
+}
+
+/// The sum of all products after so much of the step.
+double InteriorPoint::products(double length) const {
+  double sum = 0;
+  for (const State& state : states_) {
+    sum += (state.force + length * state.force_step) * (state.room + length * state.room_step);
+  }
+  return sum;
+}
+
+std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progress* progress) {
+  const Cancel cancel(progress);
+  weight_ = cost_.scale() * cost_.scale();
+  near_.clear();
+  states_.clear();
+  numbers_.clear();
+  is_near_.assign(cost_.limits().size(), 0);
+  double middle = std::max(k_first_room * cost_.worst(v), k_least_room / cost_.scale());
+  take_near(v, middle, k_room_reach * middle);
+  const double work_before = curvature_.work();
+  for (int steps = 0; steps < k_most_inner_steps; ++steps) {
+    const double sum = products(0);
+    if (sum < k_least_products) return steps;
+    if (cancel.asked() || !factorize()) return {};
+    const double work = curvature_.work() - work_before;
+    if (work > most_work || (steps == 0 && work * k_usual_inner_steps > most_work)) return {};
+    const Vector left = gradient(v);
+    // The predictor goes for products of 0. How far it gets tells what to go for.
+    for (State& state : states_) state.target = 0;
+    static_cast<void>(find_step(left));
+    const double ratio = products(std::min(1.0, longest())) / sum;
+    const double next = ratio * ratio * ratio * sum / static_cast<double>(near_.size());
+    for (State& state : states_) state.target = next - state.force_step * state.room_step;
+    const Vector step = find_step(left);
+    const double length = std::min(1.0, k_stay_inside * longest());
+    double move = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      v[i] += length * step[i];
+      move = std::max(move, std::abs(length * step[i]));
+    }
+    for (State& state : states_) {
+      state.force += length * state.force_step;
+      state.room += length * state.room_step;
+      state.force_step = state.room_step = 0;
+    }
+    middle = std::sqrt(products(0) / static_cast<double>(near_.size()) / weight_);
+    take_near(v, middle, std::max(k_room_reach * middle, move));
+  }
+  return {};
+}
+
+}  // namespace entrain::causal

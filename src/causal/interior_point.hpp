@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "causal/curvature.hpp"
+#include "causal/fit_cost.hpp"
+
+namespace entrain::causal {
+
+/// Finds the minimum of a fit's cost from anywhere, through the inside of its limits: a primal-dual
+/// interior-point method with Mehrotra's predictor and corrector (On the implementation of a
+/// primal-dual interior point method, 1992).
+///
+/// A limit that is exceeded by r pushes two clocks with the force w r, one that is not exceeded
+/// with none. So a force z leaves a room t = z / w - r >= 0, and z t = 0: either there is room, or
+/// there is a force. The method begins with the same z t > 0 for all limits, and makes it smaller
+/// with every step, as one for all. Example: w = 1, and z t = 0.01. A limit missed by 1 has z =
+/// 0.01, one exceeded by 1 has z = 1.01, and one that is just met has z = t = 0.1: nothing jumps
+/// where a limit is met. Newton's method on the cost itself stops at every limit that it meets
+/// on its way; where clocks are soft and limits hard, these are hundreds. This one takes some
+/// twenty steps from anywhere, each as dear as two of the others.
+///
+/// One thread per object.
+class InteriorPoint {
+ public:
+  /// Both must have the same limits, and outlive this.
+  InteriorPoint(FitCost& cost, Curvature& curvature) : cost_(cost), curvature_(curvature) {}
+
+  /// Goes from `v`, which follows, to where the limits that are met are those of the minimum, but
+  /// for rounding. Returns the number of steps. Nothing, with `v` anywhere, if that would take more
+  /// multiplications than `most_work`, or does not work out; `cancel` ends it so, too.
+  std::optional<int> run(std::vector<double>& v, double most_work, const Progress* cancel);
+
+ private:
+  using Vector = std::vector<double>;
+
+  /// What a limit does, and what a step changes of it.
+  struct State {
+    double force = 0, room = 0;
+    double force_step = 0, room_step = 0;
+    double target = 0;  ///< what force * room is to become, where they change along straight lines
+  };
+
+  void take_near(const Vector& v, double middle, double reach);
+  [[nodiscard]] Vector gradient(const Vector& v) const;
+  bool factorize();
+  [[nodiscard]] Vector find_step(Vector gradient);
+  [[nodiscard]] double longest() const;
+  [[nodiscard]] double products(double length) const;
+
+  FitCost& cost_;
+  Curvature& curvature_;
+  double weight_ = 1;  ///< w
+  /// The limits that take part: those that ever were near. By the same numbers: `states_`,
+  /// `numbers_` (of the limits in FitCost::limits()).
+  std::vector<FitLimit> near_;
+  std::vector<State> states_;
+  std::vector<std::uint32_t> numbers_;
+  std::vector<std::uint8_t> is_near_;  ///< of all limits
+  std::vector<std::uint32_t> active_;  ///< in the matrix, and their shares
+  Vector shares_;
+};
+
+}  // namespace entrain::causal
