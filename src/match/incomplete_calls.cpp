@@ -12,6 +12,7 @@
 #include "match/call_tree.hpp"
 #include "match/calls_in_step.hpp"
 #include "match/gaps.hpp"
+#include "match/odd_delays.hpp"
 
 namespace entrain::match {
 
@@ -306,7 +307,11 @@ class CallNumbering {
     const Column& column = columns_.at(name_of(link));
     CallSide to = column.side;
     count_messages(link.caller.process, link.parent, column.missing, to);
-    if (!only_gaps_) return pair_calls(from, to);
+    if (!only_gaps_) {
+      Alignment paired = pair_calls(from, to);
+      take_out_odd(from.side(), to.side(), DelayKind::lie_together, paired);
+      return paired;
+    }
     return align_after(certain_calls(from, to), from.side(), to.side());
   }
   /// The number of leading calls of both sides that belong together, one by one, if only gaps lose

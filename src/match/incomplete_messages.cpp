@@ -13,6 +13,7 @@
 #include "match/ends.hpp"
 #include "match/gaps.hpp"
 #include "match/in_step.hpp"
+#include "match/odd_delays.hpp"
 #include "match/sides.hpp"
 
 namespace entrain::match {
@@ -173,9 +174,14 @@ class IncompleteMatcher {
       Meeting& meeting = meetings_[i];
       const ChannelSide nobody;
       const ChannelSide& sends = meeting.sends == nullptr ? nobody : *meeting.sends;
-      meeting.alignment = builder_.only_gaps ? align_after(before_gaps(meeting), sends.side(),
-                                                           meeting.receives->side())
-                                             : pair_up(sends, *meeting.receives);
+      if (builder_.only_gaps) {
+        meeting.alignment =
+            align_after(before_gaps(meeting), sends.side(), meeting.receives->side());
+      } else {
+        meeting.alignment = pair_up(sends, *meeting.receives);
+        take_out_odd(sends.side(), meeting.receives->side(), DelayKind::have_a_floor,
+                     meeting.alignment);
+      }
     });
   }
   /// Where the routines of both processes are known, numbers tell. Where delays alone would, they

@@ -15,6 +15,7 @@
 #include "verify/call_links.hpp"
 #include "verify/call_order.hpp"
 #include "verify/exchange_part.hpp"
+#include "verify/odd_couples.hpp"
 
 namespace entrain::verify {
 
@@ -371,6 +372,7 @@ class CallAligner {
         aligned = align_rows(other.row(whole), row.row(whole));
       } else {
         aligned = couple_calls(other, row);
+        give_up_odd_calls(other.row(0), row.row(0), aligned);
       }
       for (const Alignment::Couple& couple : aligned.couples) {
         own.numbers[couple.receive] = couple.send;

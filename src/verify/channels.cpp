@@ -10,6 +10,7 @@
 #include "base/free_memory.hpp"
 #include "verify/exchange_part.hpp"
 #include "verify/numbering.hpp"
+#include "verify/odd_couples.hpp"
 
 namespace entrain::verify {
 
@@ -115,6 +116,7 @@ MatchedChannel Channels::match_messages(const Places& places, const OpenSide& se
   if (rows != nullptr) {
     const Row sent = rows->sends(key), received = rows->receives(key);
     aligned = pair_rows(sent, received, rows->only_gaps());
+    if (!rows->only_gaps()) give_up_odd_messages(sent, received, aligned);
     keep<&Alignment::Couple::send>(matched.sends, sent, aligned.couples);
     keep<&Alignment::Couple::receive>(matched.receives, received, aligned.couples);
     matched.pairs = static_cast<std::uint32_t>(aligned.couples.size());
