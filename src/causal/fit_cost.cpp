@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 namespace entrain::causal {
 
@@ -13,6 +14,13 @@ namespace {
 /// one.
 constexpr double k_flat = 1e-3;
 constexpr int k_most_lengths = 50;
+
+/// time - begin. Damaged records may say any time, so the difference may not fit into 64 bits with
+/// a sign.
+double ticks_since(std::int64_t begin, std::int64_t time) {
+  const auto from = static_cast<std::uint64_t>(begin), to = static_cast<std::uint64_t>(time);
+  return time >= begin ? static_cast<double>(to - from) : -static_cast<double>(from - to);
+}
 
 double second_difference(std::span<const double> v, std::size_t i) {
   return v[i - 1] - 2 * v[i] + v[i + 1];
@@ -31,7 +39,7 @@ FitCost::FitCost(const CausalProblem& problem)
 }
 
 FitTerm FitCost::term(std::uint32_t clock, std::int64_t time, double scale) const {
-  const double x = static_cast<double>(time - problem_.begin) / spacing_;
+  const double x = ticks_since(problem_.begin, time) / spacing_;
   const double last = static_cast<double>(problem_.knots - 2);
   const double piece = std::clamp(std::floor(x), 0.0, last);
   const std::size_t at = clock * problem_.knots + static_cast<std::size_t>(piece);

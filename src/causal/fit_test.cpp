@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <random>
@@ -268,6 +269,24 @@ TEST(CausalFit, can_be_interrupted) {
   problem.progress = &impatient;
   EXPECT_FALSE(choose_fit(problem, 257).converged);
   EXPECT_LT(impatient.asked, 100);
+}
+
+TEST(CausalFit, sessions_of_damaged_records_may_say_any_time) {
+  Cluster cluster(4, 50'000, 5);
+  const auto constraints = cluster.messages(5'000, 1'500);
+  auto sessions = cluster.sessions(1'000);
+  auto problem = problem_of(4, constraints, sessions);
+  problem.knots = 33;
+  const CausalFit fit = fit_causal(problem, 100'000);
+  for (const std::int64_t time :
+       {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
+    sessions.push_back({1, time, 1e30});  // so vague that it says nothing
+  }
+  problem.sessions = sessions;
+  problem.begin = 1000;  // the distance from the least time does not fit
+  const CausalFit same = fit_causal(problem, 100'000);
+  ASSERT_TRUE(fit.converged && same.converged);
+  EXPECT_NEAR(cluster.rms(same.errors).first, cluster.rms(fit.errors).first, 100);
 }
 
 TEST(CausalFit, stays_calm_when_constraints_contradict_each_other) {

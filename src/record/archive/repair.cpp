@@ -163,6 +163,10 @@ std::string move_into_place(const fs::path& from, const fs::path& to) {
 /// a sentence on failure.
 std::string complete(const fs::path& directory, std::vector<ProcessRecord> processes, bool truth,
                      RepairReport& report) {
+  if (const fs::path events = directory / k_archive_name; fs::is_symlink(events)) {
+    return events.string() +
+           " is a link, and event files would go where it leads; remove it and try again";
+  }
   const fs::path work = fs::path(unfinished_folder(directory.string())) / "repaired";
   fs::remove_all(work);
   const fs::path folder = work / "events";  // the library makes the folder of the archive itself

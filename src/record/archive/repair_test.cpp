@@ -215,6 +215,21 @@ TEST(Repair, changes_nothing_while_the_system_refuses_a_file) {
   }
 }
 
+TEST(Repair, writes_nothing_through_a_link) {
+  const ScratchFolder scratch;
+  const std::string directory = scratch / "trace", elsewhere = scratch / "elsewhere";
+  leave_unfinished(directory);
+  std::filesystem::create_directory(elsewhere);
+  std::filesystem::create_symlink(elsewhere, directory + "/traces");
+  RepairReport report;
+  EXPECT_THAT(repair_archive(directory, report), HasSubstr("traces is a link"));
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere));
+  EXPECT_FALSE(std::filesystem::exists(anchor_path(directory)));
+  std::filesystem::remove(directory + "/traces");
+  RepairReport again;
+  EXPECT_EQ(repair_archive(directory, again), "");
+}
+
 TEST(Repair, leaves_out_a_file_that_memory_does_not_hold) {
   const ScratchFolder scratch;
   const std::string directory = scratch / "trace";
