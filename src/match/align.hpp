@@ -6,16 +6,21 @@
 #include <utility>
 #include <vector>
 
+#include "trace/recorded_clock.hpp"
+
 namespace entrain::match {
 
 /// What is known of one end of a message, or of one call of a collective, when records may be
 /// missing.
 struct Trait {
-  std::uint64_t time = 0;      ///< stored stamp, ticks of its own clock
+  std::uint64_t time = 0;      ///< ticks, as an OTF2 reader shows it (RecordedClock)
   std::uint32_t position = 0;  ///< operations of its process before it that concern the other one
   std::uint32_t symbol = 0;    ///< ends that belong together have equal symbols: a code of the size
-  bool after_gap = false;      ///< nothing was recorded just before it
-  bool displaced = false;      ///< its place among the others is a guess
+  std::uint32_t doubt = trace::RecordedClock::k_unknown;  ///< as RecordedClock::doubt() of the time
+  /// Ticks since the begin of a call that ends after all others began; k_unknown for other ends.
+  std::uint32_t lasted = trace::RecordedClock::k_unknown;
+  bool after_gap = false;  ///< nothing was recorded just before it
+  bool displaced = false;  ///< its place among the others is a guess
 };
 
 /// One side of a channel: its ends in posting order.

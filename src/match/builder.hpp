@@ -60,6 +60,7 @@ class Builder {
   [[nodiscard]] const trace::LocationSkeleton& skeleton(LocationIndex location) const {
     return share_.trace.locations[location];
   }
+  [[nodiscard]] const trace::Trace& trace() const { return share_.trace; }
   [[nodiscard]] std::span<const trace::Event> events(LocationIndex location) const {
     return share_.trace.locations[location].events;
   }

@@ -18,6 +18,7 @@ struct Call {
   std::uint32_t number = 0;         ///< among the calls of this process on `space`
   std::uint32_t root = k_none;      ///< process, k_none, or k_root_elsewhere
   std::uint32_t size_code = 0;      ///< of the bytes that every caller contributes alike, or 0
+  std::uint32_t lasted = k_none;    ///< ticks from begin to end; k_none: too many, or no begin
   std::uint64_t time = 0;           ///< stamp of the end
   std::uint32_t partners = k_none;  ///< position in Definitions::partners; k_none: names none
   std::uint8_t op = 0;

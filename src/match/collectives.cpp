@@ -136,6 +136,8 @@ class CallCollector {
     Call call;
     if (started.begun) {
       call.begin = builder_.ref(started.start);
+      const std::uint64_t ticks = event.time - builder_.event(started.start).time;
+      call.lasted = static_cast<std::uint32_t>(std::min<std::uint64_t>(ticks, k_none));
     } else {
       ++result_.ends_without_begin;
     }

@@ -21,7 +21,7 @@ namespace {
 /// The calls of one process of this member on one communicator.
 struct Column {
   std::span<Call> calls;
-  CallSide side;                       ///< without positions
+  CallSide side;                       ///< without positions; its times are stamps
   std::vector<std::uint64_t> missing;  ///< stamps: as ProcessSides::missing_calls
   /// Per call the number of the reference's call that it belongs to; k_none: unknown.
   std::vector<std::uint32_t> numbers;
@@ -145,6 +145,38 @@ class CallNumbering {
                       [](const Call& call, const NodeRef& end) { return call.end == end; });
   }
 
+  /// Replaces stamps by the times that records of clocks make of them, and adds what else these
+  /// know.
+  void read_clocks(std::span<const Call> calls, CallSide& side) const {
+    if (calls.empty()) return;
+    const trace::RecordedClocks clocks(builder_.trace(),
+                                       builder_.processes()[calls.front().process]);
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      const trace::RecordedClock& clock = clocks[calls[k].end.location];
+      Trait& trait = side.traits[k];
+      trait.doubt = clock.doubt(trait.time);
+      trait.time = clock.time(trait.time);
+      if (ends_after_all_began(calls[k])) trait.lasted = calls[k].lasted;
+    }
+  }
+  /// True of calls of which each one ends after every other one began.
+  [[nodiscard]] bool ends_after_all_began(const Call& call) const {
+    const auto& comms = builder_.definitions().comms;
+    const std::uint32_t name = spaces_[call.space].name;
+    if (name >= comms.size() || comms[name].inter) return false;
+    switch (call.op) {
+      case trace::op::barrier:
+        return true;
+      case trace::op::allreduce:
+      case trace::op::allgather:
+      case trace::op::alltoall:
+      case trace::op::reduce_scatter_block:
+        return call.sent && call.received;
+      default:
+        return false;
+    }
+  }
+
   /// Sets the positions of a side among the messages with another process.
   void count_messages(std::uint32_t process, std::uint32_t peer,
                       std::span<const std::uint64_t> missing, CallSide& side) const {
@@ -210,7 +242,9 @@ class CallNumbering {
       const Column& column = columns_.at(parent_of(link));
       const std::uint32_t owner = builder_.owner_of_process(link.caller.process);
       if (!std::exchange(sent[{parent_of(link), owner}], true)) {
-        pack(parent_of(link), column.side, sides[owner]);
+        CallSide read = column.side;
+        read_clocks(column.calls, read);
+        pack(parent_of(link), read, sides[owner]);
       }
       CallSide counted = column.side;
       count_messages(link.parent, link.caller.process, column.missing, counted);
@@ -220,7 +254,7 @@ class CallNumbering {
     for (const auto& parcel : exchange(builder_.team(), std::move(counts))) unpack_counts(parcel);
   }
   /// Words of a parcel: a head, then the pauses, then the calls.
-  static constexpr std::size_t k_head = 4, k_pause = 2, k_call = 2;
+  static constexpr std::size_t k_head = 4, k_pause = 2, k_call = 3;
   static void pack(Name name, const CallSide& side, std::vector<std::uint64_t>& parcel) {
     parcel.insert(
         parcel.end(),
@@ -228,7 +262,8 @@ class CallNumbering {
          both(side.kinds, side.evidence), both(side.before_gaps, side.ends_in_gap ? 1 : 0)});
     for (const Pause& pause : side.pauses) parcel.insert(parcel.end(), {pause.end, pause.length});
     for (const Trait& trait : side.traits) {
-      parcel.insert(parcel.end(), {trait.time, both(trait.symbol, trait.after_gap ? 1 : 0)});
+      parcel.insert(parcel.end(), {trait.time, both(trait.symbol, trait.after_gap ? 1 : 0),
+                                   both(trait.doubt, trait.lasted)});
     }
   }
   void unpack(std::span<const std::uint64_t> parcel) {
@@ -245,9 +280,12 @@ class CallNumbering {
       }
       parcel = parcel.subspan(k_pause * pauses);
       for (std::size_t k = 0; k < calls; ++k) {
-        const std::uint64_t what = parcel[k_call * k + 1];
-        side.traits.push_back(
-            {.time = parcel[k_call * k], .symbol = high(what), .after_gap = low(what) != 0});
+        const auto one = parcel.subspan(k_call * k, k_call);
+        side.traits.push_back({.time = one[0],
+                               .symbol = high(one[1]),
+                               .doubt = high(one[2]),
+                               .lasted = low(one[2]),
+                               .after_gap = low(one[1]) != 0});
       }
       parcel = parcel.subspan(k_call * calls);
     }
@@ -307,6 +345,7 @@ class CallNumbering {
     const Column& column = columns_.at(name_of(link));
     CallSide to = column.side;
     count_messages(link.caller.process, link.parent, column.missing, to);
+    read_clocks(column.calls, to);
     if (!only_gaps_) {
       Alignment paired = pair_calls(from, to);
       take_out_odd(from.side(), to.side(), DelayKind::lie_together, paired);

@@ -79,7 +79,7 @@ class IncompleteMatcher {
     }
   }
   /// Words of a parcel: a head, then the pauses, then the ends.
-  static constexpr std::size_t k_head = 6, k_pause = 2, k_end = 4;
+  static constexpr std::size_t k_head = 6, k_pause = 2, k_end = 5;
   static void pack(const Channel& channel, const ChannelSide& side,
                    std::vector<std::uint64_t>& parcel) {
     parcel.insert(parcel.end(), {std::uint64_t{channel.comm} << 32 | channel.tag,
@@ -96,7 +96,8 @@ class IncompleteMatcher {
       parcel.insert(parcel.end(), {trait.time, std::uint64_t{trait.position} << 32 | trait.symbol,
                                    std::uint64_t{side.ends[k].location} << 32 | side.ends[k].node,
                                    std::uint64_t{side.numbers[k]} << 2 | (trait.displaced ? 2 : 0) |
-                                       (trait.after_gap ? 1 : 0)});
+                                       (trait.after_gap ? 1 : 0),
+                                   trait.doubt});
     }
   }
   static std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
@@ -122,6 +123,7 @@ class IncompleteMatcher {
         side.traits.push_back({.time = one[0],
                                .position = high(one[1]),
                                .symbol = low(one[1]),
+                               .doubt = low(one[4]),
                                .after_gap = (one[3] & 1) != 0,
                                .displaced = (one[3] & 2) != 0});
         side.ends.push_back({high(one[2]), low(one[2])});

@@ -15,6 +15,11 @@ namespace {
 
 constexpr std::size_t k_neighbours = 8;  ///< on each side, at most
 constexpr std::size_t k_fewest = 4;      ///< on each side
+constexpr std::size_t k_around = 256;    ///< on each side, for the low end of delays
+constexpr std::size_t k_low = 8;         ///< delays that make up the low end
+
+constexpr std::uint32_t k_unknown = trace::RecordedClock::k_unknown;
+constexpr std::size_t k_few = 16;  ///< one in so many pairs may contradict the clocks
 
 /// a - b of stored stamps, at most what fits: damaged ones lie anywhere.
 std::int64_t ticks_between_stamps(std::uint64_t a, std::uint64_t b) {
@@ -73,6 +78,30 @@ struct PairDelays {
     return std::span(delay).subspan(k, std::min(size() - k, k_neighbours));
   }
 
+  /// True if the k-th one is far below the low end of those around it: the eight least of them lie
+  /// closer together, and the least of those before and of those after differ by less. To be asked
+  /// of pairs below their neighbours only, as it looks at many.
+  [[nodiscard]] bool below_the_low_end(std::size_t k) const {
+    const std::span all(delay);
+    const auto before = all.subspan(k - std::min(k, k_around), std::min(k, k_around));
+    const auto after = all.subspan(k + 1, std::min(size() - k - 1, k_around));
+    if (before.size() < k_neighbours || after.size() < k_neighbours) return false;
+    const auto as_low = [&](std::int64_t other) { return other <= delay[k]; };
+    if (std::any_of(after.begin(), after.end(), as_low) ||
+        std::any_of(before.rbegin(), before.rend(), as_low)) {
+      return false;  // the rest takes time
+    }
+    std::array<std::int64_t, 2 * k_around> both{};
+    const auto end = std::copy(after.begin(), after.end(),
+                               std::copy(before.begin(), before.end(), both.begin()));
+    const std::int64_t least_before = *std::min_element(before.begin(), before.end());
+    const std::int64_t least_after = *std::min_element(after.begin(), after.end());
+    const std::int64_t least = std::min(least_before, least_after);
+    std::nth_element(both.begin(), both.begin() + (k_low - 1), end);
+    const std::int64_t moves = std::max(least_before, least_after) - least;
+    return (least - delay[k]) / 2 > std::max(both[k_low - 1] - least, moves);
+  }
+
   /// True if the k-th one is off by more than half of the way to a neighbour.
   [[nodiscard]] bool reaches_another(std::size_t k, const Neighbours& n) const {
     const std::int64_t way = std::min(ticks_between_stamps(time[k], time[k - 1]),
@@ -103,9 +132,34 @@ struct PairDelays {
   }
 };
 
+/// True if an effect `ticks` after its cause, by clocks as far off as they may be, comes before it.
+bool is_impossible(std::int64_t ticks, const Trait& a, const Trait& b) {
+  return a.doubt != k_unknown && b.doubt != k_unknown &&
+         ticks < -(std::int64_t{a.doubt} + std::int64_t{b.doubt});
+}
+bool is_impossible(const Trait& a, const Trait& b, DelayKind kind) {
+  const std::int64_t ticks = ticks_between_stamps(b.time, a.time);
+  if (kind == DelayKind::have_a_floor) return is_impossible(ticks, a, b);
+  return a.lasted != k_unknown && b.lasted != k_unknown &&
+         (is_impossible(ticks + a.lasted, a, b) || is_impossible(b.lasted - ticks, a, b));
+}
+
+/// Takes out pairs that records of clocks contradict; all, if these are more than a few.
+void take_out_impossible(const Side& first, const Side& second, DelayKind kind,
+                         Alignment& alignment) {
+  auto& pairs = alignment.pairs;
+  const std::size_t before = pairs.size();
+  std::erase_if(pairs, [&](const auto& pair) {
+    return is_impossible(first.traits[pair.first], second.traits[pair.second], kind);
+  });
+  if ((before - pairs.size()) * k_few > before) pairs.clear();
+  alignment.ambiguous += before - pairs.size();
+}
+
 }  // namespace
 
 void take_out_odd(const Side& first, const Side& second, DelayKind kind, Alignment& alignment) {
+  take_out_impossible(first, second, kind, alignment);
   auto& pairs = alignment.pairs;
   if (pairs.size() <= 2 * k_fewest) return;
   const PairDelays all(first, second, alignment);
@@ -114,7 +168,7 @@ void take_out_odd(const Side& first, const Side& second, DelayKind kind, Alignme
     const Neighbours around = look_at(all.before(k), all.from(k + 1));
     const bool early = is_too_early(all.delay[k], around);
     odd[k] = kind == DelayKind::have_a_floor
-                 ? early
+                 ? early || (all.delay[k] < around.least && all.below_the_low_end(k))
                  : (early || is_too_late(all.delay[k], around)) && all.reaches_another(k, around);
   }
   std::size_t kept = 0;

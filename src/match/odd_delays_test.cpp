@@ -63,6 +63,59 @@ TEST(OddDelays, a_message_may_wait_for_long) {
   EXPECT_EQ(Couples(all).left(DelayKind::have_a_floor), without(40));
 }
 
+/// Messages whose delays differ widely, but whose least ones agree.
+std::vector<std::pair<std::uint64_t, std::int64_t>> uneven_messages() {
+  std::vector<std::pair<std::uint64_t, std::int64_t>> all;
+  for (std::int64_t k = 0; k < 40; ++k) {
+    all.emplace_back(1'000'000 + 50'000 * k, k % 2 == 0 ? 20 + k % 3 : 2'000 + 731 * (k % 7));
+  }
+  return all;
+}
+
+TEST(OddDelays, a_message_far_below_the_least_delays_belongs_to_another_one) {
+  auto all = uneven_messages();
+  all[17].second = -20;  // the least ones are 20, 21 and 22
+  EXPECT_EQ(Couples(all).left(DelayKind::have_a_floor), without(17));
+  all[17].second = 17;
+  EXPECT_EQ(Couples(all).left(DelayKind::have_a_floor), without(40));
+}
+
+TEST(OddDelays, clocks_that_step_lower_the_least_delays) {
+  auto all = uneven_messages();
+  for (std::size_t k = 17; k < all.size(); ++k) all[k].second -= 40;
+  EXPECT_EQ(Couples(all).left(DelayKind::have_a_floor), without(40));
+}
+
+TEST(OddDelays, messages_that_records_of_clocks_contradict_are_left_open) {
+  Couples couples({{1'000, 5}, {2'000, -90}, {3'000, -110}});
+  for (Trait& trait : couples.first) trait.doubt = 60;
+  EXPECT_EQ(couples.left(DelayKind::have_a_floor).size(), 3u);  // nobody knows the other clock
+  for (Trait& trait : couples.second) trait.doubt = 40;
+  EXPECT_TRUE(
+      couples.left(DelayKind::have_a_floor).empty());  // one in three is too much for the rest
+  Couples many(messages());
+  for (std::vector<Trait>* side : {&many.first, &many.second}) {
+    for (Trait& trait : *side) trait.doubt = 0;
+  }
+  many.second[1].time = many.first[1].time - 1;
+  EXPECT_EQ(many.left(DelayKind::have_a_floor), without(1));
+}
+
+TEST(OddDelays, calls_that_all_wait_for_each_other_overlap) {
+  Couples couples({{10'000, 0}, {20'000, 3'000}});
+  for (std::vector<Trait>* side : {&couples.first, &couples.second}) {
+    for (Trait& trait : *side) {
+      trait.doubt = 100;
+      trait.lasted = 2'900;
+    }
+  }
+  EXPECT_EQ(couples.left(DelayKind::lie_together).size(), 2u);
+  for (Trait& trait : couples.second) trait.lasted = 2'800;  // began 200 after the other ended
+  EXPECT_EQ(couples.left(DelayKind::lie_together).size(), 2u);
+  couples.second[1].lasted = 2'799;
+  EXPECT_TRUE(couples.left(DelayKind::lie_together).empty());
+}
+
 TEST(OddDelays, clocks_may_run_apart_or_step) {
   EXPECT_EQ(Couples(messages(-90'000)).left(DelayKind::have_a_floor), without(40));
   EXPECT_EQ(Couples(messages(90'000)).left(DelayKind::have_a_floor), without(40));

@@ -59,7 +59,10 @@ struct KindHash {
 class SideFinder {
  public:
   SideFinder(const Builder& builder, std::uint32_t process)
-      : builder_(builder), process_(process), gaps_(builder, process) {}
+      : builder_(builder),
+        process_(process),
+        gaps_(builder, process),
+        clocks_(builder.trace(), builder.processes()[process]) {}
 
   ProcessSides run() {
     for (const LocationIndex location : builder_.processes()[process_]) list(location);
@@ -321,13 +324,25 @@ class SideFinder {
                         calls_on_[*comms_.find(channel.comm)];
         side.before_gaps = gaps_.count_before(side.traits);
         side.ends_in_gap = gaps_.count() > gaps_.ended_by(side.traits.back().time);
+        read_clocks(side);
       }
+    }
+  }
+
+  /// Replaces stamps by the times that records of clocks make of them.
+  void read_clocks(ChannelSide& side) const {
+    for (std::size_t k = 0; k < side.ends.size(); ++k) {
+      const trace::RecordedClock& clock = clocks_[side.ends[k].location];
+      Trait& trait = side.traits[k];
+      trait.doubt = clock.doubt(trait.time);
+      trait.time = clock.time(trait.time);
     }
   }
 
   const Builder& builder_;
   const std::uint32_t process_;
   const Gaps gaps_;
+  const trace::RecordedClocks clocks_;
   std::vector<Step> steps_;
   bool some_posted_ = false;             ///< by records of their own
   std::vector<std::uint32_t> in_order_;  ///< steps whose place is known

@@ -5,15 +5,20 @@
 #include <span>
 #include <vector>
 
+#include "trace/recorded_clock.hpp"
+
 namespace entrain::verify {
 
 /// One end of a message, as far as it tells which end on the other side it belongs to.
 struct Trait {
-  std::uint64_t time = 0;      ///< stored stamp, ticks of the clock of its location
+  std::uint64_t time = 0;      ///< trace::RecordedClock::time() of its stamp, ticks
   std::uint32_t position = 0;  ///< operations of its process before it that both sides know of
   std::uint32_t symbol = 0;    ///< only ends with equal symbols can belong together
-  bool after_gap = false;      ///< a gap ended between the end before it and this one
-  bool displaced = false;      ///< Deed::displaced: no ordinal can be relied on
+  std::uint32_t doubt = trace::RecordedClock::k_unknown;  ///< RecordedClock::doubt() of its stamp
+  /// Ticks from begin to end of a call that nobody leaves before all have come; else k_unknown.
+  std::uint32_t stay = trace::RecordedClock::k_unknown;
+  bool after_gap = false;  ///< a gap ended between the end before it and this one
+  bool displaced = false;  ///< Deed::displaced: no ordinal can be relied on
 };
 
 /// A stop of a process, long enough that many of its records may be missing there.

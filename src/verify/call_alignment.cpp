@@ -81,9 +81,10 @@ class Surroundings {
 
 /// The calls of a process of this member in one space.
 struct OwnCalls {
-  CallRow row;                          ///< beside no messages
-  std::vector<std::uint64_t> unlisted;  ///< stamps, as Conduct::Calls::unlisted
-  std::vector<std::uint32_t> numbers;   ///< per call; k_none: unknown
+  CallRow row;                           ///< beside no messages; its times are stamps
+  std::vector<LocationIndex> locations;  ///< per call: of its end
+  std::vector<std::uint64_t> unlisted;   ///< stamps, as Conduct::Calls::unlisted
+  std::vector<std::uint32_t> numbers;    ///< per call; k_none: unknown
 };
 
 /// The row of calls of a process, beside its messages with another one, on its way there.
@@ -216,6 +217,7 @@ class CallAligner {
           Trait& trait = rows[call.column].traits[ordinal];
           trait.time = end.time;
           trait.symbol = symbol_of(outline, outline.columns[call.column], end);
+          trait.stay = stay_of(outline, call, end);
           ends[call.column][ordinal] = {places_.event(outline.process, call.event).location,
                                         end.time};
         });
@@ -235,6 +237,7 @@ class CallAligner {
       own.row.ends_in_gap = gaps.mark(own.row.traits);
       own.row.ahead_of_gaps = gaps.ahead(own.row.traits);
       own.numbers.assign(own.row.traits.size(), k_none);
+      for (const auto& [location, stamp] : ends[c]) own.locations.push_back(location);
       // Habits know of blocking calls only.
       const auto known = around.conduct().calls.find(space);
       if (known == around.conduct().calls.end() || known->second.ends != ends[c]) continue;
@@ -242,6 +245,33 @@ class CallAligner {
       own.row.kinds = around.conduct().kinds;
       own.row.trust = around.conduct().trust;
       own.unlisted = known->second.unlisted;
+    }
+  }
+
+  /// Ticks that a caller stayed in a call that nobody leaves before all have come.
+  [[nodiscard]] std::uint32_t stay_of(const Outline& outline, const Outline::Call& call,
+                                      const trace::Event& end) const {
+    constexpr std::uint32_t k_unknown = trace::RecordedClock::k_unknown;
+    const SpaceIndex space = outline.columns[call.column].space;
+    const bool all_wait =
+        end.op == op::barrier || (is_uniform(end.op) && (end.flags & trace::k_sent) != 0 &&
+                                  (end.flags & trace::k_received) != 0);
+    if (space >= comms_ || comm_of(space).inter || !all_wait || call.begin == k_none) {
+      return k_unknown;
+    }
+    const EventRef begin = places_.event(outline.process, call.begin);
+    const std::uint64_t came = trace_.locations[begin.location].events[begin.event].time;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(end.time - came, k_unknown));
+  }
+
+  /// What clocks say replaces the stamps of the calls of a process.
+  void read_clocks(const Name& name, CallRow& row) const {
+    const OwnCalls& own = own_.at(name);
+    const trace::RecordedClocks clocks(trace_, places_.locations(name.second));
+    for (std::size_t k = 0; k < row.traits.size(); ++k) {
+      const trace::RecordedClock& clock = clocks[own.locations[k]];
+      row.traits[k].doubt = clock.doubt(own.row.traits[k].time);
+      row.traits[k].time = clock.time(own.row.traits[k].time);
     }
   }
 
@@ -313,7 +343,8 @@ class CallAligner {
     for_links([&](SpaceIndex space, std::uint32_t process, const CallLink& link) {
       if (!owns(link.next)) return;
       const OwnCalls& own = own_.at({space, link.next});
-      const CallRow row = around_.at(link.next).beside(process, own.row, own.unlisted);
+      CallRow row = around_.at(link.next).beside(process, own.row, own.unlisted);
+      read_clocks({space, link.next}, row);
       RowParcel& parcel = parcels[places_.owner(process)];
       parcel.heads.push_back({.space = space,
                               .process = link.next,
@@ -365,7 +396,8 @@ class CallAligner {
         continue;
       }
       const CallRow& other = others_.at(name);
-      const CallRow row = around_.at(name.second).beside(link.next, own.row, own.unlisted);
+      CallRow row = around_.at(name.second).beside(link.next, own.row, own.unlisted);
+      read_clocks(name, row);
       Alignment aligned;
       if (only_gaps(name.first)) {
         const std::uint32_t whole = whole_calls(other, row);

@@ -17,6 +17,9 @@ using Couple = Alignment::Couple;
 /// Couples on either side of one: at most so many are looked at, and at least so many are needed.
 constexpr std::size_t k_most_beside = 8, k_least_beside = 4;
 
+/// The same where only the lowest delays count, and how many of them do.
+constexpr std::size_t k_most_in_sight = 256, k_least_in_sight = 8, k_lowest = 8;
+
 /// later - earlier; damaged stamps may lie anywhere, so at most 2^60.
 std::int64_t ticks_between(std::uint64_t earlier, std::uint64_t later) {
   const std::uint64_t apart = earlier < later ? later - earlier : earlier - later;
@@ -55,6 +58,24 @@ class Judge {
     const std::int64_t apart =
         middle_ - lowest_ + std::max(before_.front(), behind_.front()) - lowest_;
     return (lowest_ - delays_[at_]) / 2 > apart;
+  }
+  /// Whether it is below the lowest of up to 256 on either side by more than twice what the eight
+  /// lowest differ, and than twice what the lowest before and behind do.
+  [[nodiscard]] bool far_below_the_lowest() const {
+    if (delays_[at_] >= lowest_) return false;  // the rest takes time
+    const std::size_t begin = at_ - std::min(at_, k_most_in_sight);
+    const std::size_t end = std::min(at_ + 1 + k_most_in_sight, delays_.size());
+    if (at_ - begin < k_least_in_sight || end - at_ <= k_least_in_sight) return false;
+    for (std::size_t k = begin; k < end; ++k) {
+      if (k != at_ && delays_[k] <= delays_[at_]) return false;
+    }
+    const Sorted before = sorted(begin, at_), behind = sorted(at_ + 1, end);
+    Sorted both;
+    std::merge(before.begin(), before.end(), behind.begin(), behind.end(),
+               std::back_inserter(both));
+    const std::int64_t apart = std::max(both[k_lowest - 1] - both.front(),
+                                        std::max(before.front(), behind.front()) - both.front());
+    return (both.front() - delays_[at_]) / 2 > apart;
   }
   [[nodiscard]] bool too_late() const {
     const std::int64_t apart =
@@ -118,13 +139,42 @@ void give_up(const Row& first, const Row& second, Alignment& alignment, IsOdd is
   alignment.couples = std::move(kept);
 }
 
+/// Whether something that came `ticks` after its cause came before it, even if both clocks are as
+/// wrong as they may be.
+bool contradicts(std::int64_t ticks, const Trait& cause, const Trait& effect) {
+  if (std::max(cause.doubt, effect.doubt) == trace::RecordedClock::k_unknown) return false;
+  return ticks + cause.doubt + effect.doubt < 0;
+}
+
+/// Gives up the couples for which `wrong` holds; if they are more than 1 in 16, all.
+template <class Wrong>
+void give_up_contradictions(Alignment& alignment, Wrong wrong) {
+  std::vector<Couple> kept;
+  std::copy_if(alignment.couples.begin(), alignment.couples.end(), std::back_inserter(kept),
+               [&](const Couple& couple) { return !wrong(couple); });
+  if (16 * (alignment.couples.size() - kept.size()) > alignment.couples.size()) kept.clear();
+  alignment.ambiguous += std::ssize(alignment.couples) - std::ssize(kept);
+  alignment.couples = std::move(kept);
+}
+
 }  // namespace
 
 void give_up_odd_messages(const Row& sends, const Row& receives, Alignment& alignment) {
-  give_up(sends, receives, alignment, [](const Judge& judge) { return judge.too_early(); });
+  give_up_contradictions(alignment, [&](const Couple& couple) {
+    const Trait &send = sends.traits[couple.send], &receive = receives.traits[couple.receive];
+    return contradicts(ticks_between(send.time, receive.time), send, receive);
+  });
+  give_up(sends, receives, alignment,
+          [](const Judge& judge) { return judge.too_early() || judge.far_below_the_lowest(); });
 }
 
 void give_up_odd_calls(const Row& others, const Row& own, Alignment& alignment) {
+  give_up_contradictions(alignment, [&](const Couple& couple) {
+    const Trait &a = others.traits[couple.send], &b = own.traits[couple.receive];
+    if (std::max(a.stay, b.stay) == trace::RecordedClock::k_unknown) return false;
+    return contradicts(ticks_between(a.time, b.time) + a.stay, a, b) ||
+           contradicts(ticks_between(b.time, a.time) + b.stay, b, a);
+  });
   give_up(others, own, alignment, [](const Judge& judge) {
     return (judge.too_early() || judge.too_late()) && judge.might_be_another();
   });

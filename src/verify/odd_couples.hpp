@@ -8,7 +8,8 @@ namespace entrain::verify {
 /// Gives up couples of messages that cannot be what they seem: where two records are missing, of
 /// different messages, their partners look like a couple. It shows by a delay that is below those
 /// of the eight couples before and behind by more than twice what these differ from each other.
-/// (docs/method.md, section 2.1)
+/// The same below the eight lowest of the 256 on either side. And couples that come too early for
+/// what records of clocks allow; all, if these are more than 1 in 16. (docs/method.md, section 2.1)
 void give_up_odd_messages(const Row& sends, const Row& receives, Alignment& alignment);
 
 /// The same for the calls of two processes, whose ends may be neither too early nor too late; only

@@ -322,6 +322,7 @@ class Writer {
   void write_traits() {
     std::vector<std::uint32_t> places(outline_.posts.size(), 0);
     PostPositions place(trace_, places_, outline_);
+    const trace::RecordedClocks clocks(trace_, places_.locations(outline_.process));
     for (std::size_t i = 0; i < outline_.posts.size(); ++i) {
       if (outline_.posts[i].channel != k_none) places[i] = place(outline_.posts[i]);
     }
@@ -337,6 +338,12 @@ class Writer {
       if (side.traits.empty()) continue;
       side.head.ends_in_gap = gaps_.mark(side.traits);
       side.head.ahead_of_gaps = gaps_.ahead(side.traits);
+      for (std::size_t k = 0; k < side.posts.size(); ++k) {
+        const std::uint32_t instant = outline_.posts[side.posts[k]].instant;
+        const LocationIndex l = places_.event(outline_.process, instant).location;
+        side.traits[k].doubt = clocks[l].doubt(stamp(instant));
+        side.traits[k].time = clocks[l].time(stamp(instant));
+      }
     }
   }
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+
+#include <entrain/clock_map.hpp>
+
+#include "base/ids.hpp"
+#include "trace/trace.hpp"
+
+namespace entrain::trace {
+
+/// What the ClockOffset records of a location say of its clock: the times that an OTF2 reader
+/// returns, and how far they may be off. An archive that was corrected by an overlay and one that
+/// was rewritten show the same times.
+///
+/// Example: records at 0 s and 10 s, with half-widths of 2 us. At 1 s the time may be off by 0.5 ms
+/// (1 s at 500 ppm), 2 us, and 0.1 ms for what records do not know.
+class RecordedClock {
+ public:
+  /// Returned by doubt() where nothing is known: fewer than two records, or 4 s or more (at 1 GHz).
+  static constexpr std::uint32_t k_unknown = std::numeric_limits<std::uint32_t>::max();
+
+  /// Shows stamps as they are, and knows nothing of them.
+  RecordedClock() = default;
+  /// Records of which no clock map can be made that never goes back count for nothing.
+  RecordedClock(const LocationSkeleton& location, std::uint64_t ticks_per_second);
+
+  /// Global time of a stamp, ticks modulo 2^64. O(log records).
+  [[nodiscard]] std::uint64_t time(std::uint64_t stamp) const {
+    return location_ == nullptr ? stamp : static_cast<std::uint64_t>(map_(stamp));
+  }
+  /// Largest error of time(stamp) to be expected, ticks: of a clock whose rate differs from the
+  /// line between its records by at most 500 ppm. O(log records).
+  [[nodiscard]] std::uint32_t doubt(std::uint64_t stamp) const;
+
+ private:
+  const LocationSkeleton* location_ = nullptr;  ///< null: nothing is known
+  ClockMap map_;
+  std::uint64_t at_records_ = 0;
+};
+
+/// Those of some locations, as of a process.
+class RecordedClocks {
+ public:
+  RecordedClocks(const Trace& trace, std::span<const LocationIndex> locations);
+
+  /// One of these locations.
+  [[nodiscard]] const RecordedClock& operator[](LocationIndex location) const {
+    return clocks_.at(location);
+  }
+
+ private:
+  std::map<LocationIndex, RecordedClock> clocks_;
+};
+
+}  // namespace entrain::trace
