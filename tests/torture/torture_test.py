@@ -122,6 +122,19 @@ class Rules(InAFolder):
         judge_result(context, "out", made, [])
         self.assertEqual([one.rule for one in context.findings], ["unreadable result"] * 2)
 
+    def test_results_are_no_worse_than_their_inputs_location_by_location(self):
+        for damaged, rules in (("0", []), ("1", ["unreadable result"])):
+            with self.subTest(damaged):
+                context = self.context("mkdir out")
+                (context.place / "in" / "traces").mkdir()
+                (context.place / "in" / "traces" / "0.evt").touch()
+                context.library = lambda anchor, location="": int(
+                    anchor.startswith("out") or location == damaged)
+                made = context.tool(["correct", "in", "-o", "out"], writes=("out",))
+                context.tool = lambda args: made
+                judge_result(context, "out", made, [])
+                self.assertEqual([one.rule for one in context.findings], rules)
+
     def test_modes_are_compared(self):
         context = self.context('case $1 in compare) exit 1;; correct) mkdir $4;; esac')
         context.library = lambda anchor: 0

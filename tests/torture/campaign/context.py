@@ -89,9 +89,10 @@ class Context:
                 self.find("leftover", outcome, "in TMPDIR: " + name)
             remove(self.runner.temporary / name)
 
-    def library(self, anchor: str) -> int:
-        """Exit code of otf2-print --silent."""
-        outcome = self.runner.run("otf2-print", ["--silent", anchor], {})
+    def library(self, anchor: str, location: str = "") -> int:
+        """Exit code of otf2-print --silent, for one location or all."""
+        only = ["-L", location] if location else []
+        outcome = self.runner.run("otf2-print", ["--silent", *only, anchor], {})
         self.commands.append(outcome.command())
         return -9 if outcome.timed_out else outcome.code
 
