@@ -11,8 +11,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool looks_like_json(const fs::path& path) {
-  return path.extension() == ".json" ||
-         (path.extension() == ".gz" && path.stem().extension() == ".json");
+  const fs::path extension = path.extension() == ".gz" ? path.stem().extension() : path.extension();
+  return extension == ".json" || extension == ".jsonl" || extension == ".ndjson";
 }
 
 /// A file of JSON, or a folder with such files and without an anchor.

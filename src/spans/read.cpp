@@ -10,6 +10,7 @@
 
 #include "base/try.hpp"
 #include "json/scanner.hpp"
+#include "spans/shape.hpp"
 #include "spans/spans.hpp"
 
 namespace entrain::spans {
@@ -18,7 +19,8 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 using ondemand::value;
 
-constexpr std::uint64_t k_limit = std::uint64_t{1} << 63;
+/// Later times, of 2116 and after, are no dates: a correction would have no room to move them.
+constexpr std::uint64_t k_limit = std::uint64_t{1} << 62;
 constexpr std::uint32_t k_ns = 1, k_us = 1000;
 
 bool is_a(value& from, ondemand::json_type type) {
@@ -134,26 +136,23 @@ void append_id(std::string_view id, std::string& text) {
   }
 }
 
-bool same_id(std::string_view a, std::string_view b) {
+/// Digits of half a trace's 128 bits.
+constexpr std::size_t k_half = 16;
+
+/// True if this is more than half of a trace's bits, as it is compared.
+bool is_whole_trace(std::string_view id) {
+  return id.size() > k_half && id.size() <= 2 * k_half &&
+         id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+/// The lower 64 bits, which is all that some services keep.
+std::string_view half_of(std::string_view id) { return significant(id.substr(id.size() - k_half)); }
+
+bool same_trace(std::string_view a, std::string_view b) {
   std::string one, other;
   append_id(a, one);
   append_id(b, other);
-  return one == other;
-}
-
-/// True if a key is this name of OTLP, or the one that Protobuf has for it: start_time instead of
-/// startTime.
-bool is_named(std::string_view key, std::string_view name) {
-  std::size_t at = 0;
-  for (const char c : name) {
-    const bool is_capital = c >= 'A' && c <= 'Z';
-    if (is_capital && key.substr(at).starts_with('_')) {
-      if (++at == key.size() || key[at++] != c - 'A' + 'a') return false;
-    } else if (at == key.size() || key[at++] != c) {
-      return false;
-    }
-  }
-  return at == key.size();
+  return one == other || (is_whole_trace(one) && half_of(one) == other) ||
+         (is_whole_trace(other) && half_of(other) == one);
 }
 
 Role role_of(std::string_view word) {
@@ -190,6 +189,10 @@ struct Draft {
   bool marked = false;                ///< it has the attribute already, or none can be added
 };
 
+/// Before the numbers that Jaeger gives processes, where they stand for clocks.
+constexpr std::string_view k_before_numbers = "\1";
+const std::string k_number_of_process(k_before_numbers);
+
 /// What Jaeger says of a span that came before.
 struct Reference {
   std::string type, trace, id;
@@ -202,19 +205,23 @@ class Reader {
 
   /// False for damaged JSON; `known` tells if it was one of the formats.
   bool document(ondemand::parser& parser, simdjson::padded_string_view padded, bool& known);
+  /// True if there were spans of Zipkin's version 1, where hosts stand in annotations.
+  [[nodiscard]] bool met_old_zipkin() const { return old_zipkin_; }
 
  private:
-  bool member(std::string_view key, value inner, bool& known);
+  bool member(std::string_view key, value inner, bool& known, int depth);
   bool attribute(value from, Place& place, Draft* span = nullptr);
   bool otlp(value resource_spans);
   bool otlp_span(value from);
   bool otlp_link(value from, Draft& draft);
   bool jaeger(value data);
+  bool jaeger_trace(value trace);
+  bool jaeger_process(value from, Place& place);
   bool jaeger_span(value from);
   bool jaeger_tag(value from, Draft& draft);
   static bool jaeger_reference(value from, std::vector<Reference>& references);
   static void take_references(const std::vector<Reference>& references, Draft& draft);
-  bool zipkin(value element);
+  bool element(value from, bool& known, int depth = 0);
   bool zipkin_span(value from);
   /// Adds the span; the clock of its stamps is known later if `clock` is k_none.
   void finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock);
@@ -229,6 +236,7 @@ class Reader {
   std::vector<Stamp>& stamps_;
   std::vector<Mark>* marks_;
   std::string id_;  ///< room for id_of()
+  bool old_zipkin_ = false;
 };
 
 void Reader::note_attributes(value from, ondemand::json_type type, Draft& draft) {
@@ -444,7 +452,7 @@ bool Reader::jaeger_reference(value from, std::vector<Reference>& references) {
 /// The first CHILD_OF in the span's own trace is the parent; others are links.
 void Reader::take_references(const std::vector<Reference>& references, Draft& draft) {
   for (const Reference& one : references) {
-    const bool is_own = one.trace.empty() || same_id(one.trace, draft.trace);
+    const bool is_own = one.trace.empty() || same_trace(one.trace, draft.trace);
     if (one.type == "CHILD_OF" && is_own && draft.parent.empty()) {
       draft.parent = one.id;
     } else {
@@ -464,6 +472,7 @@ bool Reader::jaeger_span(value from) {
     if (key == "parentSpanID") return read_string(inner, draft.parent);
     if (key == "operationName") return read_string(inner, draft.name);
     if (key == "processID") return read_string(inner, draft.process);
+    if (key == "process") return jaeger_process(inner, draft.place);
     if (key == "startTime") return draft.begin = number_of(inner), true;
     if (key == "duration") return draft.end = number_of(inner), true;
     if (key == "references") {
@@ -483,43 +492,53 @@ bool Reader::jaeger_span(value from) {
   });
   take_references(references, draft);
   // Processes may stand behind the spans: until then their number stands for the clock.
-  finish(draft, k_us, true, spans_.clocks.number("\1" + draft.process));
+  finish(draft, k_us, true,
+         spans_.clocks.number(draft.process.empty() ? draft.place.clock()
+                                                    : k_number_of_process + draft.process));
+  return whole;
+}
+
+bool Reader::jaeger_process(value from, Place& place) {
+  return each_member(from, [&](std::string_view key, value inner) {
+    if (key == "serviceName") return read_string(inner, place.service);
+    if (key != "tags") return true;
+    return each_element(inner, [&](value tag) { return attribute(tag, place); });
+  });
+}
+
+bool Reader::jaeger_trace(value trace) {
+  std::unordered_map<std::string, std::string> hosts;
+  const std::size_t first_span = spans_.all.size(), first_stamp = stamps_.size();
+  const std::size_t first_mark = marks_ == nullptr ? 0 : marks_->size();
+  const bool whole = each_member(trace, [&](std::string_view key, value inner) {
+    if (key == "spans") {
+      return each_element(inner, [&](value span) { return jaeger_span(span); });
+    }
+    if (key != "processes") return true;
+    return each_member(inner, [&](std::string_view process, value about) {
+      Place place;
+      const std::string name = k_number_of_process + std::string(process);
+      const bool good = jaeger_process(about, place);
+      hosts[name] = place.clock();
+      return good;
+    });
+  });
+  const auto resolve = [&](std::uint32_t& clock) {
+    const std::string& name = spans_.clocks.all()[clock];
+    if (!name.starts_with(k_number_of_process)) return;
+    const auto known = hosts.find(name);
+    clock = spans_.clocks.number(known == hosts.end() ? "unknown" : known->second);
+  };
+  for (std::size_t i = first_span; i < spans_.all.size(); ++i) resolve(spans_.all[i].clock);
+  for (std::size_t i = first_stamp; i < stamps_.size(); ++i) resolve(stamps_[i].clock);
+  for (std::size_t i = first_mark; marks_ != nullptr && i < marks_->size(); ++i) {
+    resolve((*marks_)[i].clock);
+  }
   return whole;
 }
 
 bool Reader::jaeger(value data) {
-  return each_element(data, [&](value trace) {
-    std::unordered_map<std::string, std::string> hosts;
-    const std::size_t first_span = spans_.all.size(), first_stamp = stamps_.size();
-    const std::size_t first_mark = marks_ == nullptr ? 0 : marks_->size();
-    const bool whole = each_member(trace, [&](std::string_view key, value inner) {
-      if (key == "spans") {
-        return each_element(inner, [&](value span) { return jaeger_span(span); });
-      }
-      if (key != "processes") return true;
-      return each_member(inner, [&](std::string_view process, value about) {
-        Place place;
-        const std::string number(process);
-        const bool good = each_member(about, [&](std::string_view name, value item) {
-          if (name == "serviceName") return read_string(item, place.service);
-          if (name != "tags") return true;
-          return each_element(item, [&](value tag) { return attribute(tag, place); });
-        });
-        hosts["\1" + number] = place.clock();
-        return good;
-      });
-    });
-    const auto resolve = [&](std::uint32_t& clock) {
-      const auto known = hosts.find(spans_.clocks.all()[clock]);
-      clock = spans_.clocks.number(known == hosts.end() ? "unknown" : known->second);
-    };
-    for (std::size_t i = first_span; i < spans_.all.size(); ++i) resolve(spans_.all[i].clock);
-    for (std::size_t i = first_stamp; i < stamps_.size(); ++i) resolve(stamps_[i].clock);
-    for (std::size_t i = first_mark; marks_ != nullptr && i < marks_->size(); ++i) {
-      resolve((*marks_)[i].clock);
-    }
-    return whole;
-  });
+  return each_element(data, [&](value trace) { return jaeger_trace(trace); });
 }
 
 // ---- Zipkin
@@ -534,6 +553,7 @@ bool Reader::zipkin_span(value from) {
     if (key == "parentId") return read_string(inner, draft.parent);
     if (key == "name") return read_string(inner, draft.name);
     if (key == "timestamp") return draft.begin = number_of(inner), true;
+    old_zipkin_ = old_zipkin_ || key == "binaryAnnotations";
     if (key == "duration") return draft.end = number_of(inner), true;
     if (key == "shared") {
       draft.shared =
@@ -562,6 +582,7 @@ bool Reader::zipkin_span(value from) {
     return each_element(inner, [&](value annotation) {
       return each_member(annotation, [&](std::string_view name, value time) {
         if (name == "timestamp") draft.instants.push_back(number_of(time));
+        old_zipkin_ = old_zipkin_ || name == "endpoint";
         return true;
       });
     });
@@ -570,23 +591,46 @@ bool Reader::zipkin_span(value from) {
   return whole;
 }
 
-/// Traces are arrays of spans; a file is one of them, or an array of several.
-bool Reader::zipkin(value element) {
-  if (is_a(element, ondemand::json_type::object)) return zipkin_span(element);
-  return each_element(element, [&](value span) { return zipkin_span(span); });
+/// An element of a list, or a whole document. Traces of Zipkin are lists of spans.
+bool Reader::element(value from, bool& known, int depth) {
+  constexpr int k_most_depth = 4;
+  if (depth > k_most_depth) return true;
+  if (!is_a(from, ondemand::json_type::object)) {
+    const bool is_list = is_a(from, ondemand::json_type::array);
+    known = known || is_list;
+    return !is_list ||
+           each_element(from, [&](value inner) { return element(inner, known, depth + 1); });
+  }
+  const std::string_view object = from.raw_json_token();
+  const Shape shape =
+      shape_of(text_.substr(static_cast<std::size_t>(object.data() - text_.data())));
+  known = known || (shape != Shape::other && shape != Shape::wrapped);
+  switch (shape) {
+    case Shape::zipkin_span:
+      return zipkin_span(from);
+    case Shape::jaeger_span:
+      return jaeger_span(from);
+    case Shape::jaeger_trace:
+      return jaeger_trace(from);
+    case Shape::wrapped:
+    case Shape::list:
+      return each_member(from, [&](std::string_view key, value inner) {
+        return member(key, inner, known, depth + 1);
+      });
+    case Shape::other:
+      break;
+  }
+  return each_member(from, [](std::string_view, value) { return true; });
 }
 
 /// A member of a document. Other signals than spans may stand in the same files.
-bool Reader::member(std::string_view key, value inner, bool& known) {
+bool Reader::member(std::string_view key, value inner, bool& known, int depth) {
   const bool is_otlp = is_named(key, "resourceSpans") || key == "batches";
   const bool is_other = is_named(key, "resourceMetrics") || is_named(key, "resourceLogs");
   known = known || is_otlp || is_other || key == "data";
   if (is_otlp) return otlp(inner);
   if (key == "data") return jaeger(inner);
-  if (key != "trace" && key != "result") return true;
-  return each_member(inner, [&](std::string_view name, value wrapped) {
-    return name == key || member(name, wrapped, known);
-  });
+  return !is_wrapper(key) || element(inner, known, depth);
 }
 
 bool Reader::document(ondemand::parser& parser, simdjson::padded_string_view padded, bool& known) {
@@ -594,37 +638,128 @@ bool Reader::document(ondemand::parser& parser, simdjson::padded_string_view pad
   ondemand::json_type type{};
   if (parser.iterate(padded).get(document) != simdjson::SUCCESS) return false;
   if (document.type().get(type) != simdjson::SUCCESS) return false;
-  known = type == ondemand::json_type::array;
-  if (type == ondemand::json_type::array) {
-    ondemand::array array;
-    if (document.get_array().get(array) != simdjson::SUCCESS) return false;
-    for (auto element : array) {
-      value inner;
-      if (element.get(inner) != simdjson::SUCCESS || !zipkin(inner)) return false;
-    }
-  } else if (type == ondemand::json_type::object) {
-    ondemand::object object;
-    if (document.get_object().get(object) != simdjson::SUCCESS) return false;
-    for (auto field : object) {
-      std::string_view key;
-      value inner;
-      if (field.unescaped_key().get(key) != simdjson::SUCCESS) return false;
-      if (field.value().get(inner) != simdjson::SUCCESS) return false;
-      if (!member(key, inner, known)) return false;
-    }
+  if (type == ondemand::json_type::array || type == ondemand::json_type::object) {
+    value all;
+    if (document.get_value().get(all) != simdjson::SUCCESS || !element(all, known)) return false;
   }
   return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
 }
 
-/// True if every line from `first` on is a document: the first one is an object, and another one
-/// follows.
-bool is_lines(std::string_view text, std::size_t first) {
-  const std::size_t line = text.find('\n', first);
-  if (line == std::string_view::npos || text[first] != '{') return false;
-  const std::size_t last = text.substr(0, line).find_last_not_of(" \t\r\n");
-  const std::size_t next = text.find_first_not_of(" \t\r\n", line);
-  return text[last] == '}' && next != std::string_view::npos && text[next] == '{';
-}
+/// Documents of a text: all of it, or one per line, or one behind the other.
+class Documents {
+ public:
+  explicit Documents(std::string_view text) : text_(text) {
+    if (text_.starts_with(json::k_byte_order_mark)) at_ = json::k_byte_order_mark.size();
+    at_ = std::min(text_.find_first_not_of(k_blanks, at_), text_.size());
+    kind_ = is_lines() ? Kind::lines : Kind::one;
+  }
+
+  /// The next one, and where it begins; false behind the last one.
+  bool next(std::string_view& document) {
+    begin_ = at_;
+    if (begin_ == text_.size()) return false;
+    std::size_t end = text_.size();
+    if (kind_ == Kind::lines) end = std::min(text_.find('\n', begin_), end);
+    if (kind_ == Kind::one_by_one) end = end_of_value();
+    ++number_;
+    document = text_.substr(begin_, end - begin_);
+    reaches_end_ = end == text_.size();
+    at_ = std::min(text_.find_first_not_of(k_blanks, end), text_.size());
+    return true;
+  }
+  [[nodiscard]] std::size_t begin() const { return begin_; }
+  [[nodiscard]] bool none() const { return number_ == 0; }
+  /// True if the text ends with the present one, behind others: it may have been cut off.
+  [[nodiscard]] bool may_be_cut() const {
+    return kind_ != Kind::one && reaches_end_ && number_ > 1;
+  }
+  /// Begins anew with the first object, if the whole text was taken for one document. False if no
+  /// other one begins behind it.
+  bool split() {
+    if (kind_ != Kind::one || text_[begin_] != '{') return false;
+    at_ = begin_;
+    const std::size_t end = end_of_value();
+    const std::size_t next = text_.find_first_not_of(k_blanks, end);
+    if (next == std::string_view::npos || text_[next] != '{') return false;
+    kind_ = Kind::one_by_one;
+    at_ = begin_;
+    number_ = 0;
+    return true;
+  }
+  /// Where the present one is, for messages.
+  [[nodiscard]] std::string place(const std::string& name) const {
+    switch (kind_) {
+      case Kind::lines: {
+        const std::string_view before = text_.substr(0, begin_);
+        return fmt::format("{}:{}", name, 1 + std::count(before.begin(), before.end(), '\n'));
+      }
+      case Kind::one_by_one:
+        return fmt::format("{}, document {}", name, number_);
+      case Kind::one:
+        return name;
+    }
+    return name;
+  }
+
+ private:
+  enum class Kind : std::uint8_t { one, lines, one_by_one };
+  static constexpr std::string_view k_blanks = " \t\r\n";
+
+  /// True if the first line is an object or a list, and another one of these follows.
+  [[nodiscard]] bool is_lines() const {
+    const std::size_t line = text_.find('\n', at_);
+    if (line == std::string_view::npos) return false;
+    const char open = text_[at_];
+    if (open != '{' && open != '[') return false;
+    const std::size_t last = text_.substr(0, line).find_last_not_of(k_blanks);
+    const std::size_t next = text_.find_first_not_of(k_blanks, line);
+    return text_[last] == (open == '{' ? '}' : ']') && next != std::string_view::npos &&
+           text_[next] == open;
+  }
+  [[nodiscard]] std::size_t end_of_value() const {
+    const std::string_view rest = text_.substr(at_);
+    json::Scanner scanner(rest);
+    std::string_view value;
+    return scanner.value(value) ? at_ + scanner.position() : text_.size();
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0, begin_ = 0, number_ = 0;
+  Kind kind_ = Kind::one;
+  bool reaches_end_ = false;
+};
+
+/// How much is known before a document is read; takes back what a damaged one added.
+class Rollback {
+ public:
+  Rollback(Spans& spans, std::vector<Stamp>& stamps, std::vector<Mark>* marks)
+      : spans_(spans),
+        stamps_(stamps),
+        marks_(marks),
+        all_(spans.all.size()),
+        stamp_count_(stamps.size()),
+        mark_count_(marks == nullptr ? 0 : marks->size()),
+        without_time_(spans.without_time),
+        without_id_(spans.without_id),
+        backwards_(spans.backwards) {}
+
+  void back() {
+    spans_.all.resize(all_);
+    stamps_.resize(stamp_count_);
+    if (marks_ != nullptr) marks_->resize(mark_count_);
+    std::erase_if(spans_.links, [&](const Link& link) { return link.span >= all_; });
+    spans_.without_time = without_time_;
+    spans_.without_id = without_id_;
+    spans_.backwards = backwards_;
+  }
+
+ private:
+  Spans& spans_;
+  std::vector<Stamp>& stamps_;
+  std::vector<Mark>* marks_;
+  std::size_t all_, stamp_count_, mark_count_;
+  std::uint64_t without_time_, without_id_, backwards_;
+};
 
 }  // namespace
 
@@ -632,39 +767,41 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
                   std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
   constexpr std::size_t k_room = simdjson::SIMDJSON_PADDING;
   text.reserve(text.size() + k_room);
-  const std::size_t first =
-      text.starts_with(json::k_byte_order_mark) ? json::k_byte_order_mark.size() : 0;
-  const bool lines = is_lines(text, first);
   Reader reader(text, spans, stamps, marks);
   ondemand::parser parser;
   bool any_known = false;
   const std::size_t first_stamp = stamps.size();
-  for (std::size_t at = first, line = 1; at < text.size() || line == 1; ++line) {
-    const std::size_t end = lines ? std::min(text.find('\n', at), text.size()) : text.size();
-    const std::string_view own = std::string_view(text).substr(at, end - at);
-    const bool blank = own.find_first_not_of(" \t\r") == std::string_view::npos;
-    const std::string where = lines ? fmt::format("{}:{}", name, line) : name;
+  Documents documents(text);
+  for (std::string_view own; documents.next(own);) {
     if (own.size() >= simdjson::SIMDJSON_MAXSIZE_BYTES) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: this document has 4 GiB or more; split it", where));
+      return fail(ErrorKind::input, fmt::format("{}: this document has 4 GiB or more; split it",
+                                                documents.place(name)));
     }
-    const simdjson::padded_string_view part(own.data(), own.size(), text.capacity() - at);
-    const std::size_t whole_spans = spans.all.size(), whole_stamps = stamps.size();
-    const std::size_t whole_marks = marks == nullptr ? 0 : marks->size();
+    const simdjson::padded_string_view part(own.data(), own.size(),
+                                            text.capacity() - documents.begin());
+    Rollback rollback(spans, stamps, marks);
     bool known = false;
-    if ((!blank || !lines) && !reader.document(parser, part, known)) {
-      if (!lines || end < text.size()) {
-        return fail(ErrorKind::input,
-                    fmt::format("{}: this is damaged JSON, or it was cut off", where));
+    if (!reader.document(parser, part, known)) {
+      const bool cut = documents.may_be_cut();
+      if (cut || documents.split()) {
+        rollback.back();
+        spans.cut_files += cut ? 1 : 0;
+        continue;
       }
-      ++spans.cut_files;
-      spans.all.resize(whole_spans);
-      stamps.resize(whole_stamps);
-      if (marks != nullptr) marks->resize(whole_marks);
-      std::erase_if(spans.links, [&](const Link& link) { return link.span >= whole_spans; });
+      return fail(ErrorKind::input, fmt::format("{}: this is damaged JSON, or it was cut off",
+                                                documents.place(name)));
     }
     any_known = any_known || known;
-    at = end + 1;
+  }
+  if (documents.none()) {
+    return fail(ErrorKind::input, fmt::format("{}: this is damaged JSON: it is empty", name));
+  }
+  if (reader.met_old_zipkin()) {
+    return fail(
+        ErrorKind::input,
+        fmt::format("{}: these are spans of Zipkin's version 1; get them in version 2, from "
+                    "/api/v2/traces",
+                    name));
   }
   if (!any_known) {
     return fail(ErrorKind::input, fmt::format("{}: these are no spans as OTLP, Jaeger or Zipkin "
@@ -678,6 +815,35 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
               [](const Mark& a, const Mark& b) { return a.at < b.at; });
   }
   return {};
+}
+
+void join_halved_traces(Spans& spans) {
+  const std::span<const std::string> names = spans.ids.all();
+  const auto trace_of = [](std::string_view name) { return name.substr(0, name.find('/')); };
+  std::unordered_map<std::string_view, std::uint32_t> halves;
+  for (std::uint32_t id = 0; id < names.size(); ++id) {
+    if (!is_whole_trace(trace_of(names[id]))) halves.emplace(names[id], id);
+  }
+  if (halves.empty() || halves.size() == names.size()) return;
+  std::vector<std::uint32_t> whole_of(names.size(), k_none);  // by half: the whole one, or itself
+  for (std::uint32_t id = 0; id < names.size(); ++id) {
+    const std::string_view trace = trace_of(names[id]);
+    if (!is_whole_trace(trace)) continue;
+    std::string name(half_of(trace));
+    name += names[id].substr(trace.size());
+    const auto half = halves.find(name);
+    if (half == halves.end()) continue;
+    std::uint32_t& whole = whole_of[half->second];
+    whole = whole == k_none ? id : half->second;
+  }
+  const auto join = [&](std::uint32_t& id) {
+    if (id != k_none && whole_of[id] != k_none) id = whole_of[id];
+  };
+  for (Span& span : spans.all) {
+    join(span.id);
+    join(span.parent);
+  }
+  for (Link& link : spans.links) join(link.id);
 }
 
 }  // namespace entrain::spans

@@ -17,6 +17,7 @@
 #include "json/scanner.hpp"
 #include "spans/edges.hpp"
 #include "spans/patch.hpp"
+#include "spans/shape.hpp"
 #include "spans/spans.hpp"
 
 namespace entrain::spans {
@@ -243,6 +244,7 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
     sources.push_back(
         {.path = file, .bytes = document.text.size(), .hash = hash_of(document.text)});
   }
+  join_halved_traces(spans);
   if (spans.all.empty()) {
     return fail(ErrorKind::input,
                 fmt::format("{} holds no span with a time; give a file that holds some",
@@ -251,21 +253,16 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
   return std::make_unique<Run>(std::move(sources), spans, threads);
 }
 
-/// True if the members of an object that has just begun tell a format of spans.
-bool names_spans(json::Scanner& scanner) {
+/// Where the first object or list under a key that wraps begins.
+std::size_t inside_wrapper(std::string_view object) {
+  json::Scanner scanner(object);
   std::string_view key, value;
   for (scanner.open('{'); scanner.next_key(key);) {
-    if (key == "resourceSpans" || key == "resourceMetrics" || key == "resourceLogs" ||
-        key == "resource_spans" || key == "resource_metrics" || key == "resource_logs" ||
-        key == "batches" || key == "data" || key == "traceId") {
-      return true;
-    }
-    if (key == "traceEvents" || key == "ph") return false;
-    const bool wraps = (key == "trace" || key == "result") && scanner.peek() == '{';
-    if (wraps) return names_spans(scanner);
-    if (!scanner.value(value)) return false;
+    const char first = scanner.peek();
+    if (is_wrapper(key) && (first == '{' || first == '[')) break;
+    if (!scanner.value(value)) return object.size();
   }
-  return false;
+  return scanner.position();
 }
 
 }  // namespace
@@ -273,14 +270,18 @@ bool names_spans(json::Scanner& scanner) {
 bool are_spans(const fs::path& file) {
   const std::string text = json::beginning(file);
   json::Scanner scanner(text);
-  if (scanner.peek() == '{') return names_spans(scanner);
-  if (!scanner.open('[')) return false;
-  if (!scanner.next_element()) return !scanner.failed();  // no spans at all
-  if (scanner.peek() == '[') {
+  for (int depth = 0; depth < 2 && scanner.peek() == '['; ++depth) {
     scanner.open('[');
-    if (!scanner.next_element()) return !scanner.failed();
+    if (!scanner.next_element()) return !scanner.failed();  // no spans at all
   }
-  return scanner.peek() == '{' && names_spans(scanner);
+  if (scanner.peek() != '{') return false;
+  std::string_view object = std::string_view(text).substr(scanner.position());
+  Shape shape = shape_of(object);
+  while (shape == Shape::wrapped) {
+    object.remove_prefix(inside_wrapper(object));
+    shape = shape_of(object);
+  }
+  return shape != Shape::other;
 }
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files,

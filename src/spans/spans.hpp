@@ -26,7 +26,7 @@ struct Span {
   Role role = Role::internal;
   bool shared = false;  ///< the server's half of a span whose client's half has its id
   bool polls = false;   ///< it waits for messages: they may come from later than its begin
-  std::uint64_t begin = 0, end = 0;  ///< ns since 1970, begin <= end < 2^63
+  std::uint64_t begin = 0, end = 0;  ///< ns since 1970, begin <= end < 2^62
 };
 
 /// A span that began before another one did (or, if that one polls, ended), and nothing more is
@@ -72,21 +72,31 @@ struct Spans {
   std::uint64_t without_id = 0;    ///< spans left out: they do not say which they are
 };
 
-/// Adds the spans of a text to `spans`: OTLP JSON, also as lines, Jaeger JSON or Zipkin JSON (v2),
-/// told by its first keys. `name`: of the file, for messages. Appends to `stamps` all times of the
-/// text, in its order. On an error both may hold a part.
+/// Adds the spans of a text to `spans`: OTLP JSON, Jaeger JSON or Zipkin JSON (v2), told by the
+/// keys. A text is one document, or many: one per line, or objects one behind the other. Documents
+/// are lists of OTLP (resourceSpans), answers of Jaeger (data), traces of Jaeger, spans of Jaeger
+/// with their process, spans of Zipkin, or arrays of these. `name`: of the file, for messages.
+/// Appends to `stamps` all times of the text, in its order. On an error both may hold a part.
 ///
 /// The clock of a span is its host: the attribute `host.name` or `k8s.node.name`, else
 /// `k8s.pod.name`, else the instance or address with its service, else the service.
 ///
-/// A text of lines may end inside its last one: that is left out, and counted.
+/// A text of several documents may end inside its last one: that is left out, and counted.
 ///
 /// `marks`, if not null, gets a place for each span that is kept and has no attribute
 /// entrain.offset_ns, in the order of the text.
 ///
 /// `text` may get room behind its end; it stays the same. Errors: ErrorKind::input for what is no
-/// JSON, none of these formats, or a document of 4 GiB or more. One thread.
+/// JSON, none of these formats, spans of Zipkin's version 1, or a document of 4 GiB or more. One
+/// thread.
 Result<void> read(std::string& text, const std::string& name, Spans& spans,
                   std::vector<Stamp>& stamps, std::vector<Mark>* marks = nullptr);
+
+/// Some services keep only the lower 64 bits of a trace's 128: spans of both kinds then have one
+/// trace. To be called when all files are read. Ids that two traces would share stay apart.
+///
+/// Example: a client's span 5 of trace 463ac35c9f6413ad48485a3953bb6124 is the parent that a
+/// server's span of trace 48485a3953bb6124 names.
+void join_halved_traces(Spans& spans);
 
 }  // namespace entrain::spans

@@ -108,6 +108,81 @@ TEST(Spans, the_last_line_of_a_collector_that_was_killed_is_left_out) {
   }
 }
 
+/// Two spans of a trace, one on each of two hosts, as elements of documents.
+constexpr const char* k_zipkin_client =
+    R"({"traceId":"463ac35c9f6413ad48485a3953bb6124","id":"5","kind":"CLIENT","name":"get",
+"timestamp":1000,"duration":500,"localEndpoint":{"serviceName":"front"}})";
+constexpr const char* k_zipkin_server =
+    R"({"traceId":"463ac35c9f6413ad48485a3953bb6124","id":"6","parentId":"5","kind":"SERVER",
+"name":"get","timestamp":1100,"duration":300,"localEndpoint":{"serviceName":"back"}})";
+constexpr const char* k_jaeger_trace =
+    R"({"traceID":"a","spans":[
+{"traceID":"a","spanID":"1","operationName":"x","startTime":1000,"duration":500,"processID":"p1",
+"tags":[{"key":"span.kind","value":"client"}]},
+{"traceID":"a","spanID":"2","operationName":"x","startTime":1100,"duration":300,
+"references":[{"refType":"CHILD_OF","traceID":"a","spanID":"1"}],"processID":"p2",
+"tags":[{"key":"span.kind","value":"server"}]}],
+"processes":{"p1":{"serviceName":"front"},"p2":{"serviceName":"back"}}})";
+
+std::string one_line(std::string text) {
+  std::erase(text, '\n');
+  return text;
+}
+
+TEST(Spans, documents_are_told_by_their_keys_however_many_there_are) {
+  const std::string client = one_line(k_zipkin_client), server = one_line(k_zipkin_server);
+  const std::string trace = one_line(k_jaeger_trace), otlp = one_line(k_otlp);
+  for (const std::string& text :
+       {client + "\n" + server + "\n", "[" + client + "]\n[" + server + "]\n",
+        "\n\n" + client + "\r\n\r\n" + server + "\r\n", client + server, trace, "[" + trace + "]",
+        std::string(k_jaeger_trace), "{\"data\":[" + trace + "]}", "[" + otlp + "]",
+        R"({"_source":)" + client + "}\n" + R"({"_source":)" + server + "}",
+        std::string(k_zipkin_client) + "\n" + k_zipkin_server}) {
+    const Read read = read_all(text);
+    EXPECT_EQ(read.spans.all.size(), 2U) << text;
+    EXPECT_EQ(edges_of(read.spans).found.size(), 2U) << text;
+    EXPECT_EQ(read.spans.cut_files, 0U) << text;
+  }
+}
+
+TEST(Spans, the_last_of_several_documents_may_be_cut_off) {
+  const std::string text = std::string(k_otlp) + k_otlp;
+  const Read cut = read_all(text.substr(0, text.size() - 1));
+  EXPECT_EQ(cut.spans.all.size(), 2U);
+  EXPECT_EQ(cut.spans.cut_files, 1U);
+  EXPECT_THAT(error_of(std::string(k_otlp) + "{]" + k_otlp),
+              HasSubstr("file, document 2: this is"));
+}
+
+TEST(Spans, jaeger_may_have_the_process_in_the_span) {
+  const Read read = read_all(
+      R"({"traceID":"a","spanID":"1","operationName":"x","startTime":1000,"duration":5,
+"process":{"serviceName":"front","tags":[{"key":"hostname","value":"h1"}]}})");
+  ASSERT_EQ(read.spans.all.size(), 1U);
+  EXPECT_EQ(read.spans.clocks.all()[read.spans.all[0].clock], "h1");
+}
+
+TEST(Spans, services_that_keep_half_of_a_traces_name_are_joined_to_the_others) {
+  std::string server = k_zipkin_server;
+  server.replace(server.find("463ac35c9f6413ad"), 16, "");
+  const std::string text = std::string("[") + k_zipkin_client + "," + server + "]";
+  Read read = read_all(text);
+  join_halved_traces(read.spans);
+  EXPECT_EQ(edges_of(read.spans).found.size(), 2U);
+  // Two traces that share the half: nobody knows which one is meant.
+  std::string other = k_zipkin_client;
+  other.replace(other.find("463ac35c"), 8, "55555555");
+  read = read_all(std::string("[") + k_zipkin_client + "," + other + "," + server + "]");
+  join_halved_traces(read.spans);
+  EXPECT_TRUE(edges_of(read.spans).found.empty());
+}
+
+TEST(Spans, version_1_of_zipkin_is_named) {
+  EXPECT_THAT(error_of(R"([{"traceId":"a","id":"1","name":"get","timestamp":1,"duration":2,
+"annotations":[{"timestamp":1,"value":"cs","endpoint":{"serviceName":"front"}}]}])"),
+              HasSubstr("these are spans of Zipkin's version 1; get them in version 2"));
+}
+
 TEST(Spans, jaeger_has_its_hosts_behind_the_spans) {
   EXPECT_THAT(
       edges_in(
