@@ -120,6 +120,8 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<formats::EventTimes> event_times() const override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
+  [[nodiscard]] Result<void> for_each_work(
+      const std::function<Result<void>(const formats::Work&)>& see) const override;
 
  private:
   Result<void> order_ranks();
@@ -375,6 +377,24 @@ Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
                       return {};
                     }));
   return hashes;
+}
+
+Result<void> Run::for_each_work(
+    const std::function<Result<void>(const formats::Work&)>& see) const {
+  for (std::uint32_t f = 0; f < files_.size(); ++f) {
+    TRY_ASSIGN(const json::Document document, load_again(files_[f]));
+    TRY(for_each_time(
+        files_[f], document.text,
+        [&](const EventText& event, std::uint64_t begin, std::int64_t duration) -> Result<void> {
+          if (event.duration.empty() || duration < 0) return {};
+          return see({.clock = f,
+                      .begin = begin,
+                      .end = begin + static_cast<std::uint64_t>(duration),
+                      .name = event.name,
+                      .row = event.thread});
+        }));
+  }
+  return {};
 }
 
 Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsigned threads) {

@@ -189,8 +189,10 @@ class EdgesOfArchive : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, "ARCHIVE", archive_,
-                "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    add_archive(
+        set, "ARCHIVE", archive_,
+        "OTF2 anchor file, or the folder that holds one. Or a JSON file of a training run or "
+        "of spans of services, or a folder of such files. It is never touched.");
     set.path("-o,--output", output_, "FILE",
              "The table of edges to write; required. JSON lines if its name ends in .jsonl, "
              ".ndjson or .json, else CSV. It appears when it is complete, and it must not exist "

@@ -59,8 +59,10 @@ class Export : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, "ARCHIVE", archive_,
-                "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    add_archive(
+        set, "ARCHIVE", archive_,
+        "OTF2 anchor file, or the folder that holds one. Or a JSON file of a training run or "
+        "of spans of services, or a folder of such files. It is never touched.");
     declare_output(set);
     declare_part(set);
     check_.declare(set);

@@ -9,6 +9,7 @@
 #include "edges/trace.hpp"
 #include "edges/write_tables.hpp"
 #include "engine/edge_counts.hpp"
+#include "engine/recordings.hpp"
 #include "engine/timeline.hpp"
 #include "match/extremes.hpp"
 #include "session/phase.hpp"
@@ -41,10 +42,35 @@ void fill_margins(const match::Graph& graph, const BigVector<std::int64_t>& time
       });
 }
 
+/// The times of all nodes by the clocks as measured.
+BigVector<std::int64_t> measured_times(const causal::Context& context, const Timeline& t) {
+  BigVector<std::int64_t> times;
+  causal::evaluate_nodes(context, times,
+                         [&](LocationIndex l) { return ClockMap::Cursor(t.measured.maps[l]); });
+  return times;
+}
+
+/// A recording knows its edges already.
+Result<ArchiveEdges> edges_of(const formats::Recording& recording, const CheckOptions& options,
+                              Progress* progress) {
+  session::Workers workers(options.threads);
+  TRY_ASSIGN(TimedRecording timed,
+             time_recording({workers.processes(), progress}, recording, options));
+  const Timeline& t = timed.timeline;
+  ArchiveEdges result;
+  result.clocks = recording.clocks;
+  result.list = edges::list_of(t.graph, t.mu.ticks);
+  result.report = std::move(timed.counts);
+  fill_margins(t.graph, measured_times(causal_context(workers, t, progress), t), result);
+  return result;
+}
+
 }  // namespace
 
 Result<ArchiveEdges> read_edges(const std::filesystem::path& archive, const CheckOptions& options,
                                 Progress* progress) {
+  TRY_ASSIGN(const auto recording, open_recording({archive}, options.threads));
+  if (recording) return edges_of(*recording, options, progress);
   session::Workers workers(options.threads);
   TRY_ASSIGN(const Timeline t,
              find_timeline(workers, archive, options, {.purpose = Purpose::bounds}, progress));
@@ -61,10 +87,7 @@ Result<ArchiveEdges> read_edges(const std::filesystem::path& archive, const Chec
   result.report = count_edges(context, t.measured.maps, t.domains, options);
   result.report.presync = t.measured.method;
   result.report.mu_source = t.mu.source;
-  BigVector<std::int64_t> times;
-  causal::evaluate_nodes(context, times,
-                         [&](LocationIndex l) { return ClockMap::Cursor(t.measured.maps[l]); });
-  fill_margins(t.graph, times, result);
+  fill_margins(t.graph, measured_times(context, t), result);
   TRY(session::check_unchanged(workers.processes(), t.loaded));
   return result;
 }

@@ -16,6 +16,8 @@
 #include "edges/write_tables.hpp"
 #include "engine/edge_counts.hpp"
 #include "engine/edges.hpp"
+#include "engine/recorded_work.hpp"
+#include "engine/recordings.hpp"
 #include "engine/timeline.hpp"
 #include "picture/draw.hpp"
 #include "picture/flows.hpp"
@@ -86,6 +88,29 @@ class Exporter {
         workers_(options.check.threads) {}
 
   Result<ExportReport> run(StagedFile& file) {
+    TRY_ASSIGN(recording_, engine::open_recording({archive_}, options_.check.threads));
+    TRY(recording_ ? take_recording() : take_archive());
+    find_origin();
+    choose_windows();
+    TRY(write(file));
+    tell_emptiness();
+    if (!recording_) TRY(session::check_unchanged(workers_.processes(), t_.loaded));
+    return std::move(report_);
+  }
+
+ private:
+  [[nodiscard]] causal::Context context() { return causal_context(workers_, t_, progress_); }
+  [[nodiscard]] engine::Run run_of() { return {workers_.processes(), progress_}; }
+  /// What is shown: an archive's locations, or the clocks of a recording and rows for its events.
+  [[nodiscard]] const trace::Trace& trace() const {
+    return work_ ? work_->trace() : t_.loaded.trace;
+  }
+  [[nodiscard]] const trace::Source& source() const {
+    return work_ ? static_cast<const trace::Source&>(*work_) : *t_.loaded.source;
+  }
+  [[nodiscard]] std::uint64_t hz() const { return trace().definitions.clock.resolution_hz; }
+
+  Result<void> take_archive() {
     TRY_ASSIGN(t_, engine::find_timeline(workers_, archive_, options_.check,
                                          {.purpose = engine::Purpose::bounds}, progress_));
     add_layer(t_.measured.maps);
@@ -93,18 +118,34 @@ class Exporter {
     report_.counts = engine::count_edges(context(), t_.measured.maps, t_.domains, options_.check);
     report_.counts.presync = t_.measured.method;
     report_.counts.mu_source = t_.mu.source;
-    find_origin();
-    choose_windows();
-    TRY(write(file));
-    tell_emptiness();
-    TRY(session::check_unchanged(workers_.processes(), t_.loaded));
-    return std::move(report_);
+    return {};
   }
 
- private:
-  [[nodiscard]] causal::Context context() { return causal_context(workers_, t_, progress_); }
-  [[nodiscard]] const trace::Trace& trace() const { return t_.loaded.trace; }
-  [[nodiscard]] std::uint64_t hz() const { return trace().definitions.clock.resolution_hz; }
+  Result<void> take_recording() {
+    TRY_ASSIGN(engine::TimedRecording timed,
+               engine::time_recording(run_of(), *recording_, options_.check));
+    t_ = std::move(timed.timeline);
+    report_.counts = std::move(timed.counts);
+    add_layer(t_.measured.maps);
+    if (options_.both) {
+      CorrectOptions options;
+      options.check = options_.check;
+      TRY_ASSIGN(std::vector<ClockMap> corrected,
+                 engine::corrected_maps(run_of(), *recording_, options));
+      add_layer(std::move(corrected));
+    }
+    TRY_ASSIGN(work_, engine::RecordedWork::read(*recording_, t_.loaded.trace));
+    for (const LocationIndex clock : work_->clock_of()) {
+      t_.graph.first_node.push_back(t_.graph.first_node.back());  // without arrows
+      for (LayerTimes& layer : layers_) layer.maps.push_back(layer.maps[clock]);
+    }
+    if (work_->left_out() > 0) {
+      report_.notes.push_back(fmt::format(
+          "{} events are not shown: more than 64 others of their host or thread go on beside them",
+          work_->left_out()));
+    }
+    return {};
+  }
 
   void add_layer(std::vector<ClockMap> maps) {
     LayerTimes& layer = layers_.emplace_back();
@@ -204,10 +245,10 @@ class Exporter {
       if (titles.shown.back()) shown.push_back(l);
     }
     if (progress_ != nullptr) {
-      progress_->begin("write", layers_.size() * t_.loaded.source->event_bytes(shown), "B");
+      progress_->begin("write", layers_.size() * source().event_bytes(shown), "B");
     }
     writer->begin(titles);
-    const picture::Scene scene{.source = *t_.loaded.source,
+    const picture::Scene scene{.source = source(),
                                .trace = trace(),
                                .graph = t_.graph,
                                .origin = origin_,
@@ -255,7 +296,9 @@ class Exporter {
   const ExportOptions& options_;
   Progress* progress_;
   session::Workers workers_;
+  std::unique_ptr<formats::Recording> recording_;  ///< null: it is an archive
   engine::Timeline t_;
+  std::unique_ptr<engine::RecordedWork> work_;  ///< of a recording
   std::vector<LayerTimes> layers_;
   std::int64_t origin_ = 0;
   std::vector<picture::Window> windows_;

@@ -372,6 +372,8 @@ class Correction {
     return {};
   }
 
+  std::vector<ClockMap> take_maps() { return std::move(maps_); }
+
   CorrectReport take_report() {
     report_.timeline = std::move(seen_->timeline.report);
     for (const std::string& note : recording_.notes) report_.timeline.notes.push_back(note);
@@ -564,6 +566,27 @@ Result<CorrectReport> plan_recording(const Run& run, const Recording& recording,
   correction.verify_planned();
   TRY(correction.make_page());
   return correction.take_report();
+}
+
+Result<TimedRecording> time_recording(const Run& run, const Recording& recording,
+                                      const CheckOptions& options) {
+  TRY(check_use(run, options));
+  TRY_ASSIGN(const std::unique_ptr<Seen> seen,
+             Seen::take(run, recording, options, Purpose::bounds));
+  session::begin_phase(run.progress, "check");
+  TimedRecording timed;
+  timed.counts = seen->count(recording, seen->timeline.measured.maps);
+  timed.counts.presync = seen->timeline.measured.method;
+  timed.timeline = std::move(seen->timeline);
+  return timed;
+}
+
+Result<std::vector<ClockMap>> corrected_maps(const Run& run, const Recording& recording,
+                                             const CorrectOptions& options) {
+  TRY(check_use(run, options));
+  Correction correction(run, recording, options);
+  TRY(correction.compute());
+  return correction.take_maps();
 }
 
 Result<DistortReport> distort_recording(const Recording& recording, const fs::path& output,

@@ -13,6 +13,7 @@
 #include <entrain/report.hpp>
 
 #include "base/staging.hpp"
+#include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "formats/recording.hpp"
 
@@ -47,5 +48,20 @@ Result<CorrectReport> plan_recording(const Run& run, const formats::Recording& r
 Result<DistortReport> distort_recording(const formats::Recording& recording,
                                         const std::filesystem::path& output,
                                         const DistortOptions& options, Progress* progress);
+
+/// A recording's edges, and how they stand by the clocks as measured.
+struct TimedRecording {
+  Timeline timeline;  ///< of Purpose::bounds; its locations are the clocks
+  CheckReport counts;
+};
+
+/// What tables and pictures show of a recording. Errors: ErrorKind::usage for options that concern
+/// archives only; those of find_timeline().
+Result<TimedRecording> time_recording(const Run& run, const formats::Recording& recording,
+                                      const CheckOptions& options);
+
+/// The maps that correct_recording() writes with, per clock. Errors: those of plan_recording().
+Result<std::vector<ClockMap>> corrected_maps(const Run& run, const formats::Recording& recording,
+                                             const CorrectOptions& options);
 
 }  // namespace entrain::engine

@@ -264,6 +264,58 @@ TEST(Recordings, what_needs_an_archive_is_refused_in_a_sentence) {
   EXPECT_FALSE(fs::exists(folder / "x"));
 }
 
+/// Report of an export of a recording.
+ExportReport exported(const fs::path& input, const fs::path& output, ExportOptions options = {}) {
+  const auto report = entrain::export_trace(input, output, options);
+  EXPECT_TRUE(report) << report.error().message;
+  return report.value_or(ExportReport{});
+}
+
+TEST(Recordings, pictures_have_calls_and_an_arrow_for_each_end_that_waits) {
+  const TempFolder folder;
+  const ExportReport right = exported(k_example, folder / "right.pftrace");
+  EXPECT_GT(right.slices, 100U);
+  EXPECT_EQ(right.backward, 0U);
+  EXPECT_EQ(right.counts.checked_edges, 96U);
+  EXPECT_EQ(right.bytes, fs::file_size(folder / "right.pftrace"));
+  ASSERT_TRUE(entrain::distort(k_example, folder / "skewed", skewed()));
+  ExportOptions both;
+  both.both = true;
+  both.format = ExportFormat::chrome;
+  const ExportReport twice = exported(folder / "skewed", folder / "both.json", both);
+  EXPECT_EQ(twice.slices, 2 * right.slices);
+  EXPECT_EQ(twice.flows, 2 * right.flows);
+  const ExportReport before = exported(folder / "skewed", folder / "before.pftrace");
+  EXPECT_GT(before.backward, 0U);
+  EXPECT_EQ(twice.backward, before.backward);  // none after the correction
+  EXPECT_EQ(before.violations, before.backward);
+}
+
+TEST(Recordings, spans_that_overlap_stand_in_rows_of_their_own) {
+  const TempFolder folder;
+  const fs::path spans = fs::path(ENTRAIN_EXAMPLES_DIR) / "services" / "ascend.json";
+  const ExportReport report = exported(spans, folder / "spans.pftrace");
+  const auto check = entrain::check(spans, {});
+  ASSERT_TRUE(check);
+  EXPECT_EQ(report.slices, 8U);
+  EXPECT_EQ(report.flows, check->checked_edges);
+  EXPECT_EQ(report.violations, 1U);
+}
+
+TEST(Recordings, tables_of_edges_give_align_what_check_sees) {
+  const TempFolder folder;
+  ASSERT_TRUE(entrain::distort(k_example, folder / "skewed", skewed()));
+  ASSERT_TRUE(entrain::write_edges(folder / "skewed", folder / "e.csv", {}));
+  const auto check = entrain::check(folder / "skewed", {});
+  AlignFiles files;
+  files.edges = folder / "e.csv";
+  const auto aligned = entrain::align(files, {});
+  ASSERT_TRUE(check && aligned);
+  EXPECT_EQ(aligned->before.checked_edges, check->checked_edges);
+  EXPECT_EQ(aligned->before.violations, check->violations);
+  EXPECT_EQ(aligned->after.violations, 0U);
+}
+
 TEST(Recordings, verbs_that_read_archives_only_name_those_that_do_not) {
   for (const fs::path& path : {k_example, rank_file(0)}) {
     const auto report = entrain::drop(path, "dropped", {});

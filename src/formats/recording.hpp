@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <entrain/align.hpp>
@@ -47,6 +49,14 @@ struct EventTimes {
   /// Per clock, in order of the files and of their texts. An event with a begin and an end has two.
   std::vector<std::vector<EventTime>> of_clock;
   std::vector<FileMark> files;  ///< as Recording::files
+};
+
+/// An event of a recording that lasts: a span, a kernel, a call.
+struct Work {
+  std::uint32_t clock = 0;           ///< position in Clocks::clocks
+  std::uint64_t begin = 0, end = 0;  ///< ticks; begin <= end
+  std::string_view name;             ///< for people, as the file has it
+  std::string_view row;              ///< of a viewer, e.g. the thread; empty: not known
 };
 
 /// A trace in a format other than OTF2: its clocks and edges in memory, its events in its files.
@@ -96,6 +106,11 @@ class Recording {
   /// Per event of a file a hash of what it is: those of which event_times() makes the file's mark.
   /// `file`: position in `files`. Errors: as above.
   [[nodiscard]] virtual Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const = 0;
+
+  /// Reads all events that last again, file by file, in the order of their texts. Names are valid
+  /// during the call only. Errors: as above, and those of `see`.
+  [[nodiscard]] virtual Result<void> for_each_work(
+      const std::function<Result<void>(const Work&)>& see) const = 0;
 
   [[nodiscard]] Edges edges() const { return list.view(); }
 

@@ -33,9 +33,8 @@ Result<std::unique_ptr<trace::Source>> open_trace(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error) && is_other_format(path)) {
     return fail(ErrorKind::input,
-                fmt::format("{} is JSON, and this verb reads OTF2 archives only; info, check, "
-                            "correct, report, compare and distort read files of training runs and "
-                            "of spans, too",
+                fmt::format("{} is JSON, and this verb reads OTF2 archives only; all others "
+                            "but record read files of training runs and of spans, too",
                             path.string()));
   }
   return otf2::Archive::open(path);

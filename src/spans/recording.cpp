@@ -101,6 +101,8 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<formats::EventTimes> event_times() const override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
+  [[nodiscard]] Result<void> for_each_work(
+      const std::function<Result<void>(const formats::Work&)>& see) const override;
 
  private:
   [[nodiscard]] Result<void> write_files(const fs::path& folder, std::span<const ClockMap> maps,
@@ -209,6 +211,22 @@ Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
   std::vector<std::uint64_t> hashes;
   for (const Span& span : spans.all) hashes.push_back(hash_of(spans, span));
   return hashes;
+}
+
+Result<void> Run::for_each_work(
+    const std::function<Result<void>(const formats::Work&)>& see) const {
+  for (const SourceFile& file : files_) {
+    TRY_ASSIGN(const Spans spans, read_again(file));
+    const std::vector<std::uint32_t> hosts = hosts_of(spans);
+    for (const Span& span : spans.all) {
+      TRY(see({.clock = hosts[span.clock],
+               .begin = span.begin,
+               .end = span.end,
+               .name = spans.operations.all()[span.operation],
+               .row = {}}));
+    }
+  }
+  return {};
 }
 
 Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
