@@ -115,6 +115,15 @@ class Rules(InAFolder):
         judge_result(context, "out", made, [])
         self.assertEqual([one.rule for one in context.findings], ["verdict"])
 
+    def test_cycles_of_the_input_make_correct_more_careful(self):
+        for words, rules in (("10 edges lie in cycles that", []), ("too few edges", ["verdict"])):
+            with self.subTest(words):
+                context = self.context(f'[ "$1" = check ] && exit 0; mkdir out; echo "{words}"; exit 3')
+                context.library = lambda anchor, location="": 0
+                made = context.tool(["correct", "in", "-o", "out"], writes=("out",))
+                judge_result(context, "out", made, [])
+                self.assertEqual([one.rule for one in context.findings], rules)
+
     def test_results_that_nobody_can_read_are_found(self):
         context = self.context('[ "$1" = check ] && { echo no >&2; exit 2; }; mkdir out')
         context.library = lambda anchor: 0 if anchor.startswith("in") else 1
