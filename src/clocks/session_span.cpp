@@ -2,12 +2,7 @@
 #include "clocks/session_span.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
-
-#include <fmt/core.h>
-
-#include "trace/properties.hpp"
 
 namespace entrain::clocks {
 
@@ -21,7 +16,7 @@ std::optional<SessionSpan> session_span(Team& processes, const trace::Trace& tra
   // Behind a rewrite the records still carry the times of the old clocks; the property counts.
   if (const std::string* text =
           trace::find_property(trace.definitions, trace::k_property_session_span)) {
-    if (const auto span = span_of_property(*text)) return span;
+    if (const auto span = trace::span_of_property(*text)) return span;
   }
   bool any = false;
   SessionSpan span{std::numeric_limits<std::int64_t>::min(),
@@ -36,20 +31,6 @@ std::optional<SessionSpan> session_span(Team& processes, const trace::Trace& tra
   if (!processes.any(any)) return std::nullopt;
   span.begin = processes.reduce(Team::Reduction::max, span.begin);
   span.end = processes.reduce(Team::Reduction::min, span.end);
-  return span;
-}
-
-std::string to_property(const SessionSpan& span) {
-  return fmt::format("{} {}", span.begin, span.end);
-}
-
-std::optional<SessionSpan> span_of_property(const std::string& text) {
-  SessionSpan span;
-  const char* const end = text.data() + text.size();
-  const auto [middle, error] = std::from_chars(text.data(), end, span.begin);
-  if (error != std::errc() || middle == end || *middle != ' ') return std::nullopt;
-  const auto [rest, second_error] = std::from_chars(middle + 1, end, span.end);
-  if (second_error != std::errc() || rest != end) return std::nullopt;
   return span;
 }
 

@@ -50,21 +50,5 @@ TEST(SessionSpan, property_of_a_rewritten_archive_counts_more_than_its_records) 
 
 TEST(SessionSpan, is_unknown_without_records) { EXPECT_FALSE(span_of(TraceBuilder(2))); }
 
-TEST(SessionSpan, its_text_is_read_back) {
-  const std::string text = to_property({-5, 1'700'000'000'000'000'000});
-  EXPECT_EQ(text, "-5 1700000000000000000");
-  const auto span = span_of_property(text);
-  ASSERT_TRUE(span);
-  EXPECT_EQ(span->begin, -5);
-  EXPECT_EQ(span->end, 1'700'000'000'000'000'000);
-}
-
-TEST(SessionSpan, other_texts_are_none) {
-  for (const char* text :
-       {"", "1", "1 ", " 1 2", "1,2", "1 2 ", "1 2 3", "1 99999999999999999999", "a 2", "1  2"}) {
-    EXPECT_FALSE(span_of_property(text)) << text;
-  }
-}
-
 }  // namespace
 }  // namespace entrain::clocks

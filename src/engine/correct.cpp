@@ -380,7 +380,7 @@ class Correction {
         {trace::k_property_version, version()},
         {trace::k_property_correction, engine::correction_property(options_, method)}};
     if (const auto span = engine::corrected_session_span(times)) {
-      properties.push_back({trace::k_property_session_span, clocks::to_property(*span)});
+      properties.push_back({trace::k_property_session_span, trace::to_property(*span)});
     }
     return properties;
   }

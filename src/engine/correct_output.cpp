@@ -67,7 +67,7 @@ std::optional<clocks::SessionSpan> corrected_session_span(const CorrectedTimes& 
   const trace::Share& share = times.share;
   const std::string* old =
       trace::find_property(share.trace.definitions, trace::k_property_session_span);
-  const auto span = old != nullptr ? clocks::span_of_property(*old) : std::nullopt;
+  const auto span = old != nullptr ? trace::span_of_property(*old) : std::nullopt;
   if (!span) return clocks::session_span(share.team, share.trace, times.corrected);
   const auto time = [](std::int64_t t) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(t, 0));

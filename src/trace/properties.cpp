@@ -6,6 +6,8 @@
 #include <charconv>
 #include <optional>
 
+#include <fmt/core.h>
+
 namespace entrain::trace {
 
 namespace {
@@ -121,6 +123,20 @@ Completeness completeness_of(const Definitions& definitions) {
     }
   }
   return result;
+}
+
+std::string to_property(const SessionSpan& span) {
+  return fmt::format("{} {}", span.begin, span.end);
+}
+
+std::optional<SessionSpan> span_of_property(const std::string& text) {
+  SessionSpan span;
+  const char* const end = text.data() + text.size();
+  const auto [middle, error] = std::from_chars(text.data(), end, span.begin);
+  if (error != std::errc() || middle == end || *middle != ' ') return std::nullopt;
+  const auto [rest, second_error] = std::from_chars(middle + 1, end, span.end);
+  if (second_error != std::errc() || rest != end) return std::nullopt;
+  return span;
 }
 
 }  // namespace entrain::trace

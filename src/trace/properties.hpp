@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,17 @@ inline constexpr const char* k_property_clocks = "ENTRAIN::CLOCKS";
 /// Score-P's statement that no MPI communication is missing: "true" or "false".
 inline constexpr const char* k_property_mpi_complete = "OTF2::MPI_COMMUNICATION_COMPLETE";
 
+/// The time between the first and the last measurement of the clocks, global ticks. Outside of it
+/// nothing is known of the clocks.
+struct SessionSpan {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+/// "BEGIN END", the form of the property ENTRAIN::SESSION_SPAN.
+std::string to_property(const SessionSpan& span);
+/// The span in the text of that property; nothing if the text has another form.
+std::optional<SessionSpan> span_of_property(const std::string& text);
+
 /// Value of a property, or nullptr if the trace has none of that name.
 const std::string* find_property(const Definitions& definitions, std::string_view name);
 
@@ -32,8 +44,9 @@ const std::string* find_property(const Definitions& definitions, std::string_vie
 std::vector<std::uint32_t> ranks_of_processes(const Definitions& definitions);
 
 /// Per location the number of the set in k_property_clocks that its process belongs to, or k_none;
-/// Definitions::known_clocks where there are any. Empty if the trace proves nothing, or says so in no form that can be understood, and for one
-/// that was corrected: its locations may have been moved apart.
+/// Definitions::known_clocks where there are any. Empty if the trace proves nothing, or says so in
+/// no form that can be understood, and for one that was corrected: its locations may have been
+/// moved apart.
 std::vector<std::uint32_t> proved_clocks(const Definitions& definitions);
 
 /// The completeness that the properties of a trace state. Names ending in "_COMPLETE" with a value

@@ -72,5 +72,21 @@ TEST(CompletenessOf, tells_what_is_missing_and_what_was_filtered) {
   EXPECT_EQ(completeness_of(definitions).incomplete.size(), 2u);
 }
 
+TEST(SessionSpan, its_text_is_read_back) {
+  const std::string text = to_property({-5, 1'700'000'000'000'000'000});
+  EXPECT_EQ(text, "-5 1700000000000000000");
+  const auto span = span_of_property(text);
+  ASSERT_TRUE(span);
+  EXPECT_EQ(span->begin, -5);
+  EXPECT_EQ(span->end, 1'700'000'000'000'000'000);
+}
+
+TEST(SessionSpan, other_texts_are_none) {
+  for (const char* text :
+       {"", "1", "1 ", " 1 2", "1,2", "1 2 ", "1 2 3", "1 99999999999999999999", "a 2", "1  2"}) {
+    EXPECT_FALSE(span_of_property(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace entrain::trace

@@ -4,18 +4,21 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 
 #include <entrain/clock_map.hpp>
 
 #include "base/ids.hpp"
+#include "trace/properties.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::trace {
 
 /// What the ClockOffset records of a location say of its clock: the times that an OTF2 reader
-/// returns, and how far they may be off. An archive that was corrected by an overlay and one that
-/// was rewritten show the same times.
+/// returns, and how far they may be off. Of a corrected archive the records are no measurements:
+/// they hold the correction, or nothing. So the span of the measurements counts, which its
+/// properties tell, and archives that were corrected by an overlay and by rewriting are alike.
 ///
 /// Example: records at 0 s and 10 s, with half-widths of 2 us. At 1 s the time may be off by 0.5 ms
 /// (1 s at 500 ppm), 2 us, and 0.1 ms for what records do not know.
@@ -27,19 +30,27 @@ class RecordedClock {
   /// Shows stamps as they are, and knows nothing of them.
   RecordedClock() = default;
   /// Records of which no clock map can be made that never goes back count for nothing.
-  RecordedClock(const LocationSkeleton& location, std::uint64_t ticks_per_second);
+  RecordedClock(const LocationSkeleton& location, const Definitions& definitions);
 
   /// Global time of a stamp, ticks modulo 2^64. O(log records).
   [[nodiscard]] std::uint64_t time(std::uint64_t stamp) const {
-    return location_ == nullptr ? stamp : static_cast<std::uint64_t>(map_(stamp));
+    return static_cast<std::uint64_t>(map_(stamp));
   }
   /// Largest error of time(stamp) to be expected, ticks: of a clock whose rate differs from the
-  /// line between its records by at most 500 ppm. O(log records).
+  /// line between its measurements by at most 500 ppm. O(log records).
   [[nodiscard]] std::uint32_t doubt(std::uint64_t stamp) const;
 
  private:
-  const LocationSkeleton* location_ = nullptr;  ///< null: nothing is known
+  /// Ticks to the nearest measurement, and its half-width.
+  struct Nearest {
+    std::uint64_t away = 0;
+    double half_width = 0;
+  };
+  [[nodiscard]] Nearest nearest_record(std::uint64_t stamp) const;
+
   ClockMap map_;
+  std::span<const ClockOffset> records_;  ///< where they are measurements; else empty
+  std::optional<SessionSpan> span_;       ///< where that is known instead
   std::uint64_t at_records_ = 0;
 };
 
