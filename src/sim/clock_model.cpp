@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 #include <vector>
@@ -216,7 +217,10 @@ Result<ClockMap> composed(const ClockMap& inner, const ClockMap& outer) {
   for (const std::uint64_t t : times) {
     const std::int64_t through = through_inner(t);
     const std::int64_t shown = through_outer(through < 0 ? 0 : static_cast<std::uint64_t>(through));
-    knots.push_back({t, shown - static_cast<std::int64_t>(t)});
+    // Damaged records lie anywhere; from_knots() refuses what is out of range.
+    const Int128 offset = Int128{shown} - Int128{t};
+    constexpr Int128 k_most = std::numeric_limits<std::int64_t>::max();
+    knots.push_back({t, static_cast<std::int64_t>(std::clamp(offset, -k_most, k_most))});
   }
   return ClockMap::from_knots(std::move(knots));
 }

@@ -26,6 +26,9 @@ namespace fs = std::filesystem;
 /// More processes than any machine runs: a larger number is damage.
 constexpr std::uint32_t k_most_processes = 1U << 24;
 
+/// Processes per journal that is left: a program whose other journals are lost is smaller.
+constexpr std::size_t k_most_per_journal = 1024;
+
 /// Larger offsets are damage, and no reader takes them.
 constexpr std::int64_t k_largest_offset = std::int64_t{1} << 61;
 
@@ -88,16 +91,21 @@ class Reader {
     found_.emplace_back(path, std::move(record));
   }
 
-  /// The size that most journals name.
+  /// The size that most journals name. Every process wrote a journal, so a size far beyond their
+  /// number is damage; then it ends with the last process that left one.
   [[nodiscard]] std::uint32_t size_of_world() const {
+    const std::size_t most_believed = k_most_per_journal * found_.size();
     std::map<std::uint32_t, std::size_t> votes;
+    std::uint32_t last = 0;
     for (const auto& [path, record] : found_) {
       if (record.size > record.rank && record.size <= k_most_processes) ++votes[record.size];
+      if (record.rank < most_believed) last = std::max(last, record.rank);
     }
     const auto most =
         std::max_element(votes.begin(), votes.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    return most == votes.end() ? 0 : most->first;
+    if (most == votes.end()) return 0;
+    return most->first <= most_believed ? most->first : last + 1;
   }
 
   void place(const fs::path& path, ProcessRecord& record) {

@@ -146,6 +146,21 @@ TEST(Repair, leaves_out_measurements_by_which_a_clock_runs_backward) {
                                            "would run backward"));
 }
 
+TEST(Repair, does_not_believe_a_size_far_beyond_the_journals) {
+  const ScratchFolder scratch;
+  const std::string directory = scratch / "trace";
+  for (const char* rank : {"0", "1"}) {
+    put_file(journal_path(directory, rank[0] - '0'),
+             std::string("process\t") + rank + "\t255000\thost\tTSC\t1\t17\t18\t\n");
+  }
+  RepairReport report;
+  EXPECT_EQ(repair_archive(directory, report), "");
+  EXPECT_EQ(report.locations, 2u);
+  EXPECT_THAT(report.left_out,
+              ElementsAre("0.journal: its number of processes, which is not that of the others",
+                          "1.journal: its number of processes, which is not that of the others"));
+}
+
 TEST(Repair, takes_the_number_of_processes_that_most_journals_name) {
   const ScratchFolder scratch;
   const std::string directory = scratch / "trace";
