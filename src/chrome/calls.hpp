@@ -53,8 +53,9 @@ struct RankFile {
   std::uint32_t rank = 0;
   std::uint64_t events = 0;  ///< with a time
   std::uint64_t first = 0, last = 0;
-  std::uint64_t cut_times = 0;  ///< with more than 3 decimals
-  bool whole_us = true;         ///< no time has decimals
+  std::uint64_t cut_times = 0;      ///< with more than 3 decimals
+  std::uint64_t endless_calls = 0;  ///< kernels that communicate, of which the end is not known
+  bool whole_us = true;             ///< no time has decimals
   bool packed = false;
   std::uint64_t hash = 0;   ///< of the text
   std::uint64_t bytes = 0;  ///< of the text
@@ -70,7 +71,8 @@ bool comes_from_root(Operation operation);
 /// True if data go from all ranks to one.
 bool goes_to_root(Operation operation);
 
-/// True for a kernel that communicates.
+/// True for a kernel that communicates, with its begin and end: what others tell of kernels by
+/// events for begin and end (B and E) is not put together.
 bool is_collective_kernel(const EventText& event);
 
 /// Reads one file. Errors: those of chrome::read().

@@ -75,14 +75,15 @@ Result<void> for_each_time(const RankFile& file, std::string_view text, const Se
     if (event.time.empty() || event.phase == "M") return {};
     bool cut = false;
     TRY_ASSIGN(const std::uint64_t begin, moment(event.time, file, cut));
-    return see(event, begin, parse_time(event.duration, cut).value_or(0));
+    const auto length = event.has_length() ? parse_time(event.duration, cut) : std::nullopt;
+    return see(event, begin, length.value_or(0));
   };
   TRY(for_each_event(text, file.path.string(), see_event));
   return {};
 }
 
 std::uint64_t hash_of(const EventText& event) {
-  std::uint64_t hash = event.duration.empty() ? 0 : 1;
+  std::uint64_t hash = event.has_length() ? 1 : 0;
   for (const std::string_view part : {event.phase, event.category, event.name, event.thread}) {
     hash = mix(hash + std::hash<std::string_view>{}(part));
   }
@@ -197,9 +198,10 @@ void Run::add_clocks() {
 
 void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
-  std::uint64_t before_launch = 0;
+  std::uint64_t before_launch = 0, endless = 0;
   for (const RankFile& file : files_) {
-    calls += file.calls.size();
+    calls += file.calls.size() + file.endless_calls;
+    endless += file.endless_calls;
     for (const Call& call : file.calls) before_launch += call.before_launch ? 1 : 0;
   }
   coverage.collective_calls = calls;
@@ -208,6 +210,7 @@ void Run::add_calls() {
   };
   count(unmatched, "calls_alone", matches_.alone);
   count(unmatched, "calls_ambiguous", matches_.ambiguous);
+  count(unmatched, "calls_without_an_end", endless);
   count(skipped, "calls_without_edges", matches_.without_edges);
   count(skipped, "alltoall_zero_splits", matches_.zero_splits);
   count(skipped, "kernels_before_launch", before_launch);
@@ -304,7 +307,7 @@ Result<void> Run::write_file(const fs::path& to, const RankFile& file, const Clo
                   fmt::format("{}: a time would move before the year 1970", file.path.string()));
     }
     replace(text, event.time, stored - file.facts.base, moved - file.facts.base, replacements);
-    if (event.duration.empty()) return {};
+    if (!event.has_length()) return {};
     const std::int64_t end = map(begin + static_cast<std::uint64_t>(duration));
     replace(text, event.duration, duration, end - moved, replacements);
     return {};
@@ -358,7 +361,7 @@ Result<formats::EventTimes> Run::event_times() const {
                          std::int64_t duration) -> Result<void> {
       mark.add(hash_of(event));
       const bool is_call = is_collective_kernel(event);
-      const bool has_end = !event.duration.empty();
+      const bool has_end = event.has_length();
       own.emplace_back(begin, is_call && !has_end);
       if (has_end) own.emplace_back(begin + static_cast<std::uint64_t>(duration), is_call);
       return {};
@@ -386,7 +389,7 @@ Result<void> Run::for_each_work(
     TRY(for_each_time(
         files_[f], document.text,
         [&](const EventText& event, std::uint64_t begin, std::int64_t duration) -> Result<void> {
-          if (event.duration.empty() || duration < 0) return {};
+          if (!event.has_length()) return {};
           return see({.clock = f,
                       .begin = begin,
                       .end = begin + static_cast<std::uint64_t>(duration),

@@ -210,6 +210,29 @@ TEST_F(Chrome, a_text_that_ends_too_early_is_read_to_the_last_whole_event) {
   EXPECT_EQ(count_of((*run)->skipped, "truncated_files"), 1U);
 }
 
+TEST_F(Chrome, kernels_without_a_length_are_counted_and_never_paired) {
+  const std::vector<std::string> odd{
+      R"({"ph": "B", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": 1500.000})",
+      R"({"ph": "E", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": 1501.000})",
+      R"({"ph": "X", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": 1600, "dur": -1})"};
+  for (const double end : {1'000.0, 1'002.0}) {
+    add(file_of({kernel(end), odd[0], odd[1], odd[2], kernel(end + 5'000), kernel(end + 9'000)}));
+  }
+  const auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->list.instances.size(), 3U);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_without_an_end"), 4U);
+  EXPECT_EQ((*run)->coverage.collective_calls, 10);
+  // They move with their clocks, and a length that is none stays what it is.
+  const std::vector<ClockMap> maps{ClockMap().shifted(1'000'000), ClockMap()};
+  const std::filesystem::path out = folder_ / "out";
+  std::filesystem::create_directory(out);
+  ASSERT_TRUE((*run)->write(out, maps));
+  const std::string text = json::load(out / "rank0.json")->text;
+  EXPECT_NE(text.find(R"("ts": 2500})"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("ts": 2600, "dur": -1})"), std::string::npos) << text;
+}
+
 TEST_F(Chrome, two_files_of_one_rank_are_refused) {
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 3}, )"));
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 3}, )"));

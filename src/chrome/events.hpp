@@ -18,6 +18,9 @@ struct EventText {
   std::string_view thread;                 ///< "tid": a number or a string
   std::string_view time, duration;         ///< "ts" and "dur"
   std::string_view arguments;              ///< the object "args"
+
+  /// True if it says how long it took. Some profilers give events that did not end -1.
+  [[nodiscard]] bool has_length() const { return !duration.empty() && !duration.starts_with('-'); }
 };
 
 /// A file without its events.

@@ -120,6 +120,13 @@ std::uint32_t rank_of_member(std::string_view ranks, std::uint32_t k) {
   }
 }
 
+/// True for events that are about a kernel that communicates.
+bool names_kernel(const EventText& event) {
+  if (event.category != "kernel") return false;
+  return event.name.starts_with("nccl") || event.name.starts_with("rccl") ||
+         (!member(event.arguments, "Collective name").empty());
+}
+
 /// Collects what matters of a file while its events go by.
 class FileReader {
  public:
@@ -129,11 +136,12 @@ class FileReader {
     if (event.time.empty() || event.phase == "M") return {};
     TRY_ASSIGN(const std::int64_t begin, time(event.time));
     std::int64_t duration = 0;
-    if (!event.duration.empty()) {
+    if (event.has_length()) {
       TRY_ASSIGN(duration, time(event.duration));
+    } else if (names_kernel(event) && event.phase != "E") {
+      ++file_.endless_calls;
     }
     std::int64_t end = 0;
-    if (duration < 0) return refuse(event.duration);
     if (__builtin_add_overflow(begin, duration, &end)) {
       return fail(ErrorKind::input,
                   fmt::format("{}: the end of an event is out of range, which begins at {} us and "
@@ -322,9 +330,7 @@ bool goes_to_root(Operation operation) {
 }
 
 bool is_collective_kernel(const EventText& event) {
-  if (event.category != "kernel") return false;
-  return event.name.starts_with("nccl") || event.name.starts_with("rccl") ||
-         (!member(event.arguments, "Collective name").empty());
+  return names_kernel(event) && event.phase == "X" && event.has_length();
 }
 
 Result<RankFile> read_file(const std::filesystem::path& path) {
