@@ -19,6 +19,9 @@ struct Trait {
   std::uint32_t doubt = trace::RecordedClock::k_unknown;  ///< as RecordedClock::doubt() of the time
   /// Ticks since the begin of a call that ends after all others began; k_unknown for other ends.
   std::uint32_t lasted = trace::RecordedClock::k_unknown;
+  /// Of such a call: the latest time of the other process at which it sent a message that had come
+  /// before the call began; 0: none had.
+  std::uint64_t heard = 0;
   bool after_gap = false;  ///< nothing was recorded just before it
   bool displaced = false;  ///< its place among the others is a guess
 };

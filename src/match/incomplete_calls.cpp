@@ -159,6 +159,19 @@ class CallNumbering {
       if (ends_after_all_began(calls[k])) trait.lasted = calls[k].lasted;
     }
   }
+  /// Notes what a caller had heard of another process when it began its calls.
+  void note_heard(std::uint32_t peer, std::span<const Call> calls, CallSide& side) const {
+    if (calls.empty()) return;
+    const std::uint32_t process = calls.front().process;
+    const Heard& heard = beside_.at(process).heard;
+    const trace::RecordedClocks clocks(builder_.trace(), builder_.processes()[process]);
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      if (calls[k].lasted == k_none || !ends_after_all_began(calls[k])) continue;
+      const std::uint64_t begin =
+          clocks[calls[k].end.location].time(calls[k].time - calls[k].lasted);
+      side.traits[k].heard = heard.latest(peer, begin);
+    }
+  }
   /// True of calls of which each one ends after every other one began.
   [[nodiscard]] bool ends_after_all_began(const Call& call) const {
     const auto& comms = builder_.definitions().comms;
@@ -248,6 +261,7 @@ class CallNumbering {
       }
       CallSide counted = column.side;
       count_messages(link.parent, link.caller.process, column.missing, counted);
+      note_heard(link.caller.process, column.calls, counted);
       pack_counts(link, counted, counts[owner]);
     }
     for (const auto& parcel : exchange(builder_.team(), std::move(sides))) unpack(parcel);
@@ -290,14 +304,17 @@ class CallNumbering {
       parcel = parcel.subspan(k_call * calls);
     }
   }
-  /// Words of a parcel: a head, then the positions of the calls and of those that are missing.
+  /// Words of a parcel: a head, then the positions of the calls and what was heard before them, and
+  /// the positions of those that are missing.
   static constexpr std::size_t k_counts_head = 3;
   static void pack_counts(const CallLink& link, const CallSide& side,
                           std::vector<std::uint64_t>& parcel) {
     parcel.insert(parcel.end(),
                   {both(link.caller.space, link.parent), both(link.caller.process, side.messages),
                    both(side.traits.size(), side.missing.size())});
-    for (const Trait& trait : side.traits) parcel.push_back(trait.position);
+    for (const Trait& trait : side.traits) {
+      parcel.insert(parcel.end(), {trait.position, trait.heard});
+    }
     parcel.insert(parcel.end(), side.missing.begin(), side.missing.end());
   }
   void unpack_counts(std::span<const std::uint64_t> parcel) {
@@ -306,9 +323,12 @@ class CallNumbering {
       side.messages = low(parcel[1]);
       const std::size_t calls = high(parcel[2]), missing = low(parcel[2]);
       parcel = parcel.subspan(k_counts_head);
-      for (std::size_t k = 0; k < calls; ++k) side.traits.push_back({.position = low(parcel[k])});
-      for (std::size_t k = 0; k < missing; ++k) side.missing.push_back(low(parcel[calls + k]));
-      parcel = parcel.subspan(calls + missing);
+      for (std::size_t k = 0; k < calls; ++k) {
+        side.traits.push_back({.position = low(parcel[2 * k]), .heard = parcel[2 * k + 1]});
+      }
+      parcel = parcel.subspan(2 * calls);
+      for (std::size_t k = 0; k < missing; ++k) side.missing.push_back(low(parcel[k]));
+      parcel = parcel.subspan(missing);
     }
   }
 
@@ -339,12 +359,14 @@ class CallNumbering {
     CallSide from = parent.side;
     for (std::size_t k = 0; k < from.traits.size(); ++k) {
       from.traits[k].position = counts.traits[k].position;
+      from.traits[k].heard = counts.traits[k].heard;
     }
     from.missing = counts.missing;
     from.messages = counts.messages;
     const Column& column = columns_.at(name_of(link));
     CallSide to = column.side;
     count_messages(link.caller.process, link.parent, column.missing, to);
+    note_heard(link.parent, column.calls, to);
     read_clocks(column.calls, to);
     if (!only_gaps_) {
       Alignment paired = pair_calls(from, to);

@@ -201,6 +201,7 @@ class IncompleteMatcher {
   MessageFates add_edges() {
     MessageFates fates;
     for (const Meeting& meeting : meetings_) {
+      note_heard(meeting);
       for (const auto& [send, receive] : meeting.alignment.pairs) {
         builder_.add_edge(EdgeKind::p2p, meeting.sends->ends[send],
                           meeting.receives->ends[receive]);
@@ -209,7 +210,17 @@ class IncompleteMatcher {
       fates.ambiguous += meeting.alignment.ambiguous;
       fates.in_gaps += meeting.alignment.in_gaps;
     }
+    for (auto& [process, beside] : builder_.beside->of) beside.heard.settle();
     return fates;
+  }
+
+  void note_heard(const Meeting& meeting) {
+    const auto receiver = builder_.beside->of.find(meeting.channel->receiver);
+    if (builder_.only_gaps || receiver == builder_.beside->of.end()) return;
+    for (const auto& [send, receive] : meeting.alignment.pairs) {
+      receiver->second.heard.add(meeting.channel->sender, meeting.receives->traits[receive].time,
+                                 meeting.sends->traits[send].time);
+    }
   }
 
   Builder& builder_;

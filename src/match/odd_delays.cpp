@@ -141,7 +141,8 @@ bool is_impossible(const Trait& a, const Trait& b, DelayKind kind) {
   const std::int64_t ticks = ticks_between_stamps(b.time, a.time);
   if (kind == DelayKind::have_a_floor) return is_impossible(ticks, a, b);
   return a.lasted != k_unknown && b.lasted != k_unknown &&
-         (is_impossible(ticks + a.lasted, a, b) || is_impossible(b.lasted - ticks, a, b));
+         (a.heard > b.time || b.heard > a.time || is_impossible(ticks + a.lasted, a, b) ||
+          is_impossible(b.lasted - ticks, a, b));
 }
 
 /// Takes out pairs that records of clocks contradict; all, if these are more than a few.

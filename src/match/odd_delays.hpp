@@ -27,8 +27,8 @@ enum class DelayKind {
 /// from call to call, calls were taken for later ones from there on, or up to there, and nothing
 /// tells which: then no pair is left.
 ///
-/// Before all that, pairs go that the records of clocks contradict (Trait::doubt): an effect before
-/// its cause. If they are more than 1 in 16, no pair is left.
+/// Before all that, pairs go that the records of clocks contradict (Trait::doubt), or messages
+/// (Trait::heard): an effect before its cause. If they are more than 1 in 16, no pair is left.
 ///
 /// Example: delays of 2, 250, 2, 900 and, behind the pair in question, 40, 3, 2, 2 us; one of -47
 /// ms belongs to another message. O(n) for n pairs; integers only.

@@ -116,6 +116,17 @@ TEST(OddDelays, calls_that_all_wait_for_each_other_overlap) {
   EXPECT_TRUE(couples.left(DelayKind::lie_together).empty());
 }
 
+TEST(OddDelays, calls_overlap_for_messages_too) {
+  Couples couples({{10'000, 0}, {20'000, 0}});
+  for (std::vector<Trait>* side : {&couples.first, &couples.second}) {
+    for (Trait& trait : *side) trait.lasted = 500;  // no clock is known
+  }
+  couples.first[1].heard = 20'000;  // it had come when the other process's call ended
+  EXPECT_EQ(couples.left(DelayKind::lie_together).size(), 2u);
+  couples.second[1].heard = 20'001;  // sent after the first process's call
+  EXPECT_TRUE(couples.left(DelayKind::lie_together).empty());
+}
+
 TEST(OddDelays, clocks_may_run_apart_or_step) {
   EXPECT_EQ(Couples(messages(-90'000)).left(DelayKind::have_a_floor), without(40));
   EXPECT_EQ(Couples(messages(90'000)).left(DelayKind::have_a_floor), without(40));

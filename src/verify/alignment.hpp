@@ -17,6 +17,9 @@ struct Trait {
   std::uint32_t doubt = trace::RecordedClock::k_unknown;  ///< RecordedClock::doubt() of its stamp
   /// Ticks from begin to end of a call that nobody leaves before all have come; else k_unknown.
   std::uint32_t stay = trace::RecordedClock::k_unknown;
+  /// Of such a call: when the other process sent the last message that had arrived before the call
+  /// began, by its clock; 0: there was none.
+  std::uint64_t news = 0;
   bool after_gap = false;  ///< a gap ended between the end before it and this one
   bool displaced = false;  ///< Deed::displaced: no ordinal can be relied on
 };

@@ -141,6 +141,7 @@ class CallAligner {
         only_gaps_on_windows_(to.only_gaps && agree_without_gaps(outlines, comms_, spaces_)),
         outlines_(outlines),
         conducts_(to.conducts),
+        deliveries_(to.deliveries),
         unmatched_(unmatched),
         outliner_(trace_, places_, Scope::messages, counted_before_) {}
 
@@ -151,6 +152,7 @@ class CallAligner {
       references_[reference.space] = reference;
     }
     for (const Outline& outline : outlines_) list(outline);
+    sort_deliveries();
     find_links();
     exchange_rows();
     couple();
@@ -264,12 +266,37 @@ class CallAligner {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(end.time - came, k_unknown));
   }
 
-  /// What clocks say replaces the stamps of the calls of a process.
-  void read_clocks(const Name& name, CallRow& row) const {
+  /// Orders deliveries by their arrival; each then tells the last one sent of those up to it.
+  void sort_deliveries() {
+    for (auto& [processes, delivered] : deliveries_) {
+      std::sort(delivered.begin(), delivered.end(), [](const Delivery& a, const Delivery& b) {
+        return std::pair(a.arrived, a.sent) < std::pair(b.arrived, b.sent);
+      });
+      std::uint64_t sent = 0;
+      for (Delivery& one : delivered) one.sent = sent = std::max(sent, one.sent);
+    }
+  }
+  [[nodiscard]] std::uint64_t last_news(std::uint32_t process, std::uint32_t partner,
+                                        std::uint64_t time) const {
+    const auto found = deliveries_.find({process, partner});
+    if (found == deliveries_.end()) return 0;
+    const auto after =
+        std::partition_point(found->second.begin(), found->second.end(),
+                             [&](const Delivery& one) { return one.arrived <= time; });
+    return after == found->second.begin() ? 0 : (after - 1)->sent;
+  }
+
+  /// What clocks say replaces the stamps of the calls of a process, beside messages of a partner.
+  void read_clocks(const Name& name, std::uint32_t partner, CallRow& row) const {
     const OwnCalls& own = own_.at(name);
     const trace::RecordedClocks clocks(trace_, places_.locations(name.second));
     for (std::size_t k = 0; k < row.traits.size(); ++k) {
       const trace::RecordedClock& clock = clocks[own.locations[k]];
+      const Trait& stamped = own.row.traits[k];
+      if (stamped.stay != trace::RecordedClock::k_unknown) {
+        row.traits[k].news =
+            last_news(name.second, partner, clock.time(stamped.time - stamped.stay));
+      }
       row.traits[k].doubt = clock.doubt(own.row.traits[k].time);
       row.traits[k].time = clock.time(own.row.traits[k].time);
     }
@@ -344,7 +371,7 @@ class CallAligner {
       if (!owns(link.next)) return;
       const OwnCalls& own = own_.at({space, link.next});
       CallRow row = around_.at(link.next).beside(process, own.row, own.unlisted);
-      read_clocks({space, link.next}, row);
+      read_clocks({space, link.next}, process, row);
       RowParcel& parcel = parcels[places_.owner(process)];
       parcel.heads.push_back({.space = space,
                               .process = link.next,
@@ -397,7 +424,7 @@ class CallAligner {
       }
       const CallRow& other = others_.at(name);
       CallRow row = around_.at(name.second).beside(link.next, own.row, own.unlisted);
-      read_clocks(name, row);
+      read_clocks(name, link.next, row);
       Alignment aligned;
       if (only_gaps(name.first)) {
         const std::uint32_t whole = whole_calls(other, row);
@@ -484,6 +511,7 @@ class CallAligner {
   const bool only_gaps_, only_gaps_on_windows_;  ///< calls are missing in gaps only
   std::span<Outline> outlines_;
   std::map<std::uint32_t, Conduct>& conducts_;
+  Deliveries& deliveries_;
   Unmatched& unmatched_;
   LeftOut counted_before_;
   Outliner outliner_;

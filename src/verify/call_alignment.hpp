@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 
+#include "verify/channels.hpp"
 #include "verify/edges.hpp"
 #include "verify/gap_table.hpp"
 #include "verify/outline.hpp"
@@ -22,6 +23,7 @@ struct CallAlignment {
   SpaceCounts& spaces;
   /// By process of this member, as far as they are known: each is used up.
   std::map<std::uint32_t, Conduct>& conducts;
+  Deliveries& deliveries;  ///< of messages; sorted here
 };
 
 /// Numbers the calls on communicators and RMA windows where some may be missing (docs/method.md,

@@ -116,7 +116,14 @@ MatchedChannel Channels::match_messages(const Places& places, const OpenSide& se
   if (rows != nullptr) {
     const Row sent = rows->sends(key), received = rows->receives(key);
     aligned = pair_rows(sent, received, rows->only_gaps());
-    if (!rows->only_gaps()) give_up_odd_messages(sent, received, aligned);
+    if (!rows->only_gaps()) {
+      give_up_odd_messages(sent, received, aligned);
+      std::vector<Delivery>& delivered = deliveries_[{key.receiver, key.sender}];
+      for (const Alignment::Couple& couple : aligned.couples) {
+        delivered.push_back({.arrived = received.traits[couple.receive].time,
+                             .sent = sent.traits[couple.send].time});
+      }
+    }
     keep<&Alignment::Couple::send>(matched.sends, sent, aligned.couples);
     keep<&Alignment::Couple::receive>(matched.receives, received, aligned.couples);
     matched.pairs = static_cast<std::uint32_t>(aligned.couples.size());

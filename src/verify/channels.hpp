@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/cancel.hpp"
@@ -68,6 +70,13 @@ struct Missing {
   bool any = false;                 ///< messages or collective calls are
 };
 
+/// A message, by the clocks of its two processes as their records show them.
+struct Delivery {
+  std::uint64_t arrived = 0, sent = 0;
+};
+/// By receiving process of this member and sending process: what was delivered, in any order.
+using Deliveries = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Delivery>>;
+
 /// The channels whose two sides met at this member, which owns their receiving processes.
 class Channels {
  public:
@@ -84,6 +93,9 @@ class Channels {
   /// be called once. O(n) for n ends; stops early when `cancel` asks for it.
   void pair(const Missing& where, LeftOut& counts, const Cancel& cancel);
 
+  /// After pair(), where messages are missing, and not in gaps only: those that were paired. Once.
+  [[nodiscard]] Deliveries take_deliveries() { return std::move(deliveries_); }
+
   /// In order of their keys. After pair().
   [[nodiscard]] std::span<const MatchedChannel> all() const { return channels_; }
 
@@ -94,9 +106,8 @@ class Channels {
     ChannelSide ends;
   };
   static void append_sides(ChannelParcel& parcel, std::vector<OpenSide>& sides);
-  static MatchedChannel match_messages(const Places& places, const OpenSide& sends,
-                                       const OpenSide& receives, const TraitRows* rows,
-                                       LeftOut& counts);
+  MatchedChannel match_messages(const Places& places, const OpenSide& sends,
+                                const OpenSide& receives, const TraitRows* rows, LeftOut& counts);
   static MatchedChannel match_synchronisations(const Places& places, const OpenSide& sends,
                                                const OpenSide& receives);
   static bool is_shared(const Places& places, std::uint32_t process, const OpenSide& side);
@@ -106,6 +117,7 @@ class Channels {
   ChannelParcel receives_;
   std::vector<OpenSide> sent_, received_;  ///< in order of their keys; until pair()
   std::vector<MatchedChannel> channels_;   ///< they point into the parcels
+  Deliveries deliveries_;
 };
 
 }  // namespace entrain::verify

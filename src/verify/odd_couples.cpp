@@ -172,6 +172,8 @@ void give_up_odd_calls(const Row& others, const Row& own, Alignment& alignment) 
   give_up_contradictions(alignment, [&](const Couple& couple) {
     const Trait &a = others.traits[couple.send], &b = own.traits[couple.receive];
     if (std::max(a.stay, b.stay) == trace::RecordedClock::k_unknown) return false;
+    // A message left after the end of one call and arrived before the begin of the other.
+    if (a.news > b.time || b.news > a.time) return true;
     return contradicts(ticks_between(a.time, b.time) + a.stay, a, b) ||
            contradicts(ticks_between(b.time, a.time) + b.stay, b, a);
   });

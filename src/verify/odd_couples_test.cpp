@@ -122,6 +122,17 @@ TEST(OddCouples, calls_that_all_wait_for_each_other_overlap) {
   EXPECT_TRUE(couples.left_calls().empty());
 }
 
+TEST(OddCouples, calls_overlap_for_messages_too) {
+  Couples couples({{10'000, 0}, {20'000, 0}});
+  for (std::vector<Trait>* side : {&couples.first, &couples.second}) {
+    for (Trait& trait : *side) trait.stay = 500;  // no clock is known
+  }
+  couples.first[1].news = 20'000;  // it had come when the other process's call ended
+  EXPECT_EQ(couples.left_calls().size(), 2u);
+  couples.second[1].news = 20'001;  // sent after the first process's call
+  EXPECT_TRUE(couples.left_calls().empty());
+}
+
 TEST(OddCouples, clocks_may_run_apart_or_step) {
   EXPECT_EQ(Couples(messages(-90'000)).left_messages(), without(40));
   EXPECT_EQ(Couples(messages(90'000)).left_messages(), without(40));

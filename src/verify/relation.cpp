@@ -77,6 +77,7 @@ void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   const bool only_gaps = !rows || rows->only_gaps();
   std::map<std::uint32_t, Conduct> conducts;
   if (rows) conducts = rows->take_conducts();
+  Deliveries deliveries = channels_.take_deliveries();
   rows.reset();
   if (any_missing) {
     if (!gaps) gaps.emplace(share, *places_);
@@ -84,7 +85,8 @@ void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
                         .only_gaps = only_gaps,
                         .only_windows = !calls_missing,
                         .spaces = spaces,
-                        .conducts = conducts};
+                        .conducts = conducts,
+                        .deliveries = deliveries};
     align_calls(calls, outlines, left_out_.unmatched);
   }
   meet_calls(share, alltoallv, std::move(outlines), spaces);
