@@ -23,7 +23,19 @@ Json counters(const Counters& counts) {
 }
 
 std::string dump(const Json& document) {
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  // JSON may hold this control character as it is; a terminal would not show it.
+  constexpr char k_delete = '\x7F';
+  if (text.find(k_delete) == std::string::npos) return text;
+  std::string shown;
+  for (const char c : text) {
+    if (c == k_delete) {
+      shown += "\\u007f";
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
 }
 
 }  // namespace entrain::report

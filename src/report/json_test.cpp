@@ -163,6 +163,12 @@ TEST(Json, any_bytes_in_names_are_survived) {
   EXPECT_EQ(text.back(), '\n');
 }
 
+TEST(Json, no_control_character_reaches_a_terminal) {
+  const std::string text = dump(Json{{"creator", "syn\x7Fh\x1B"}});
+  EXPECT_EQ(text, "{\n  \"creator\": \"syn\\u007fh\\u001b\"\n}\n");
+  EXPECT_EQ(Json::parse(text)["creator"], "syn\x7Fh\x1B");
+}
+
 TEST(Json, counters_of_one_name_are_added_up) {
   EXPECT_EQ(counters({{"b", 1}, {"a", 2}, {"b", 3}}).dump(), R"({"b":4,"a":2})");
 }
