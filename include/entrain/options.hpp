@@ -37,6 +37,17 @@ enum class Condensing {
   weighted,  ///< the same, weighted by 1 / (round trip)^2
 };
 
+/// The ClockOffset records of a trace whose clocks `entrain record` measured apart
+/// (CheckOptions::clock_samples).
+enum class ClockRecords {
+  replace,  ///< they do not count
+  /// They count beside the measurements, as exactly as they agree with them: the half-width of all
+  /// records of a clock is the largest distance of one from the line between the measurements,
+  /// with the half-width of that line. The exchanges of the sessions do not count then, but one
+  /// record for each. Use it where the trace has sessions in a long run between two measurements.
+  add,
+};
+
 /// The sessions that a spline goes through.
 enum class SplineSessions {
   undisturbed,  ///< without inner ones that say less than the curve through the others
@@ -116,9 +127,10 @@ struct CheckOptions {
   Presync presync = Presync::automatic;
   Condensing condensing = Condensing::shortest;  ///< for regression and spline
   /// Folder of measurements by `entrain record`, with or without --clocks-only, of the same run:
-  /// they replace the ClockOffset records of the trace. Empty: the trace's own. Use it for a trace
+  /// they replace the ClockOffset records of the trace, or stand beside them. Empty: the trace's own. Use it for a trace
   /// that another tracer wrote.
   std::string clock_samples;
+  ClockRecords clock_records = ClockRecords::replace;  ///< matters with clock_samples only
   SplineSessions spline = SplineSessions::undisturbed;
   /// Matters where clocks are bent or corrected. A check counts the edges inside domains apart,
   /// except with `automatic`.

@@ -96,7 +96,7 @@ class Align : public Verb {
   void declare_output(OptionSet& set);
 
   static Result<void> refuse_useless_options(const OptionSet& set) {
-    for (const char* name : {"--clock-samples", "--alltoallv", "--init-finalize"}) {
+    for (const char* name : {"--clock-samples", "--clock-records", "--alltoallv", "--init-finalize"}) {
       if (!set.given(name)) continue;
       return fail(ErrorKind::usage,
                   fmt::format("{} is of no use here: it concerns records of archives", name));

@@ -17,6 +17,9 @@ constexpr std::array<std::pair<const char*, AlltoallvRule>, 2> k_alltoallv_rules
 constexpr std::array<std::pair<const char*, SplineSessions>, 2> k_splines{
     {{"undisturbed", SplineSessions::undisturbed}, {"all", SplineSessions::all}}};
 
+constexpr std::array<std::pair<const char*, ClockRecords>, 2> k_clock_records{
+    {{"replace", ClockRecords::replace}, {"add", ClockRecords::add}}};
+
 constexpr double k_most_rate_ppm = 100'000;
 
 /// "auto" (empty) or parts per million.
@@ -95,10 +98,20 @@ void CheckArguments::declare(OptionSet& set) {
   set.path(
          "--clock-samples", options.clock_samples, "DIR",
          "Use the clock sessions in DIR, with their half-widths, in place of the archive's "
-         "ClockOffset records. DIR is the folder of entrain record --clocks-only, or an archive of "
+         "ClockOffset records (or beside them, --clock-records). DIR is the folder of entrain record --clocks-only, or an archive of "
          "entrain record, of the same run. Number of processes, rate of the timer and times must "
          "fit those of the archive. Use it for an archive that another tracer wrote. Default: the "
          "records of the archive.")
+      ->group(k_group);
+  const auto parse_records = [](std::string_view text) {
+    return parse_choice(text, k_clock_records);
+  };
+  add_value(set, "--clock-records", options.clock_records, parse_records, "replace|add",
+            "With --clock-samples: what becomes of the archive's own ClockOffset records. replace: "
+            "they do not count. add: they count beside the sessions, with a half-width by which "
+            "all of a clock agree with the line between its sessions; the single exchanges of the "
+            "sessions do not count then. Use add where the archive has records in the middle of a "
+            "long run, and DIR sessions at its ends only. Default: replace.")
       ->group(k_group);
   const auto parse_spline = [](std::string_view text) { return parse_choice(text, k_splines); };
   add_value(set, "--spline", options.spline, parse_spline, "undisturbed|all",

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -98,11 +100,65 @@ Result<void> read_records(const std::filesystem::path& path, std::vector<Process
       });
 }
 
+/// What measurements say of a clock at one time.
+struct Measured {
+  double offset = 0, half_width = 0;  ///< ticks
+};
+
+/// On the line between the measurements beside `time`, or beyond the outermost ones; of one
+/// measurement, its offset.
+Measured measured_at(const std::vector<trace::ClockOffset>& records, std::uint64_t time) {
+  const auto after = std::upper_bound(
+      records.begin(), records.end(), time,
+      [](std::uint64_t value, const trace::ClockOffset& record) { return value < record.time; });
+  if (records.size() == 1) {
+    return {static_cast<double>(records[0].offset), records[0].stddev};
+  }
+  const auto last = static_cast<std::ptrdiff_t>(records.size()) - 1;
+  const auto right = std::clamp<std::ptrdiff_t>(after - records.begin(), 1, last);
+  const trace::ClockOffset& a = records[static_cast<std::size_t>(right - 1)];
+  const trace::ClockOffset& b = records[static_cast<std::size_t>(right)];
+  const double part = (static_cast<double>(time) - static_cast<double>(a.time)) /
+                      static_cast<double>(b.time - a.time);
+  return {static_cast<double>(a.offset) + part * static_cast<double>(b.offset - a.offset),
+          std::abs(1 - part) * a.stddev + std::abs(part) * b.stddev};
+}
+
+/// The measurements of a clock and the records of a trace of it, in order of time. Where both have
+/// the same time, the measurement counts.
+///
+/// Example: measurements say 0 +- 1 us throughout, the records 3, -2 and 1 us: one is 3 us off the
+/// line, so each of them counts with +- 4 us.
+std::vector<trace::ClockOffset> added(const std::vector<trace::ClockOffset>& measured,
+                                      std::vector<trace::ClockOffset> records) {
+  double half_width = 0;
+  for (const trace::ClockOffset& record : records) {
+    const Measured line = measured_at(measured, record.time);
+    half_width = std::max(
+        half_width, std::abs(static_cast<double>(record.offset) - line.offset) + line.half_width);
+  }
+  std::vector<trace::ClockOffset> all = measured;
+  for (trace::ClockOffset& record : records) {
+    record.stddev = std::max(record.stddev, half_width);
+    all.push_back(record);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.time < b.time;
+  });
+  const auto end = std::unique(all.begin(), all.end(),
+                               [](const auto& a, const auto& b) { return a.time == b.time; });
+  all.erase(end, all.end());
+  return all;
+}
+
 /// The measurements of a run, applied to a trace of it.
 class Measurements {
  public:
-  Measurements(const std::filesystem::path& folder, trace::Trace& trace)
-      : folder_(folder), trace_(trace), definitions_(trace.definitions) {}
+  Measurements(const MeasuredApart& apart, trace::Trace& trace)
+      : folder_(apart.folder),
+        adds_(apart.records == ClockRecords::add),
+        trace_(trace),
+        definitions_(trace.definitions) {}
 
   Result<void> read() {
     const std::filesystem::path table = folder_ / k_clock_processes;
@@ -134,7 +190,17 @@ class Measurements {
           "measured from {} to {} of {}: another run, or another timer",
           rank, location.first, location.last, process.begin, process.end, process.timer));
     }
-    location.clock_offsets = process.records;
+    if (adds_ && rank == 0 &&
+        std::any_of(location.clock_offsets.begin(), location.clock_offsets.end(),
+                    [](const trace::ClockOffset& record) { return record.offset != 0; })) {
+      return misfit("its own clock records do not refer to rank 0, so they cannot be added");
+    }
+    // A clock that is that of rank 0 needs no records, and has none.
+    if (adds_ && !process.records.empty()) {
+      location.clock_offsets = added(process.records, location.clock_offsets);
+    } else {
+      location.clock_offsets = process.records;
+    }
     return {};
   }
 
@@ -200,6 +266,7 @@ class Measurements {
   }
 
   std::filesystem::path folder_;
+  bool adds_;  ///< the records of the trace stay
   trace::Trace& trace_;
   const trace::Definitions& definitions_;
   std::vector<Process> processes_;              ///< by rank
@@ -209,9 +276,9 @@ class Measurements {
 
 }  // namespace
 
-Result<void> use_measurements(const std::filesystem::path& folder, Team& processes,
+Result<void> use_measurements(const MeasuredApart& apart, Team& processes,
                               const trace::Partition& partition, trace::Trace& trace) {
-  Measurements measurements(folder, trace);
+  Measurements measurements(apart, trace);
   TRY(processes.agree(measurements.read()));
   Result<void> used;
   for (const LocationIndex l : trace::locations_of(partition, processes.rank())) {

@@ -47,10 +47,10 @@ class MeasuredApart : public ::testing::Test {
     std::ofstream(folder_ / k_clock_processes) << processes;
     std::ofstream(folder_ / k_clock_offsets) << offsets;
   }
-  Result<void> use() {
+  Result<void> use(ClockRecords records = ClockRecords::replace) {
     Solo solo;
     const trace::Partition whole = trace::undivided(trace_.trace().definitions);
-    return use_measurements(folder_.path(), solo, whole, trace_.trace());
+    return use_measurements({folder_.path(), records}, solo, whole, trace_.trace());
   }
   void expect_refused(const std::string& why) {
     const auto result = use();
@@ -92,6 +92,35 @@ TEST_F(MeasuredApart, a_clock_of_all_needs_no_records_and_is_a_proof) {
   ASSERT_TRUE(use());
   EXPECT_THAT(trace_.trace().locations[2].clock_offsets, IsEmpty());
   EXPECT_EQ(*trace::find_property(trace_.trace().definitions, trace::k_property_clocks), "0,1");
+}
+
+TEST_F(MeasuredApart, records_that_stay_count_as_exactly_as_they_agree) {
+  write(k_two, k_records);
+  auto& locations = trace_.trace().locations;
+  for (trace::LocationSkeleton& location : locations) location.clock_offsets.clear();
+  locations[0].clock_offsets = {{1'500, 0, 0}, {8'000, 0, 0}};
+  // The line goes from -1000 +- 20 at 2000 to -1010 +- 30 at 9000: at 5500 it is -1005 +- 25.
+  locations[2].clock_offsets = {{2'000, -999, 0}, {5'500, -1'035, 0}, {9'900, -1'012, 0}};
+  ASSERT_TRUE(use(ClockRecords::add));
+  const auto& all = locations[2].clock_offsets;
+  ASSERT_THAT(all, SizeIs(4));
+  EXPECT_EQ(all[0].offset, -1'000);  // the measurement, not the record of the same time
+  EXPECT_EQ(all[0].stddev, 20);
+  EXPECT_EQ(all[1].offset, -1'035);
+  EXPECT_EQ(all[1].stddev, 55);
+  EXPECT_EQ(all[2].stddev, 30);
+  EXPECT_EQ(all[3].time, 9'900u);
+  EXPECT_EQ(all[3].stddev, 55);
+  // The reference stays exact.
+  ASSERT_THAT(locations[0].clock_offsets, SizeIs(3));
+  for (const auto& record : locations[0].clock_offsets) EXPECT_EQ(record.stddev, 0);
+}
+
+TEST_F(MeasuredApart, records_of_another_reference_are_not_added) {
+  write(k_two, k_records);
+  const auto result = use(ClockRecords::add);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("do not refer to rank 0"));
 }
 
 TEST_F(MeasuredApart, what_does_not_fit_is_refused_in_a_sentence) {

@@ -65,7 +65,9 @@ class Presynchroniser {
     if (method_ && *method_ != Method::linear) {
       result_.provenance += fmt::format(" sessions={}", word_of(options_.condensing));
     }
-    if (method_ && !options_.measured_apart.empty()) result_.provenance += " measured_apart";
+    if (method_ && !options_.measured_apart.empty()) {
+      result_.provenance += options_.records_added ? " measured_apart=added" : " measured_apart";
+    }
     if (method_ == Method::spline && all_sessions()) result_.provenance += " spline=all";
     result_.maps.resize(trace_.locations.size());
     if (options_.report) result_.errors.resize(trace_.locations.size());
@@ -301,7 +303,9 @@ class Presynchroniser {
     const std::string from =
         records ? (apart.empty() ? "ClockOffset records" : k_clock_offsets)
                 : fmt::format("{}, {}", k_clock_samples, text_of(options_.condensing));
-    return apart.empty() ? from : fmt::format("{} of {}", from, apart);
+    if (apart.empty()) return from;
+    return fmt::format("{} of {}{}", from, apart,
+                       options_.records_added ? ", and ClockOffset records" : "");
   }
 
   [[nodiscard]] std::string name_of(LocationIndex l) const {

@@ -41,6 +41,7 @@ struct PresyncOptions {
       : method(options.presync),
         condensing(options.condensing),
         measured_apart(options.clock_samples),
+        records_added(options.clock_records == ClockRecords::add),
         spline(options.spline),
         clock_prior(options.clock_prior),
         report(true) {}
@@ -48,6 +49,7 @@ struct PresyncOptions {
   Presync method;
   Condensing condensing = Condensing::shortest;
   std::string measured_apart;  ///< folder that the sessions come from; empty: that of the trace
+  bool records_added = false;  ///< those of the trace count beside measured_apart
   SplineSessions spline = SplineSessions::undisturbed;
   ClockPriorOption clock_prior;
   bool report = false;  ///< fill Presynchronised::clocks and ::errors

@@ -98,6 +98,11 @@ class Finder {
   }
 
   Result<void> load(const std::filesystem::path& archive, std::span<const std::uint32_t> domains) {
+    if (options_.clock_samples.empty() && options_.clock_records == ClockRecords::add) {
+      return fail(ErrorKind::usage,
+                  "--clock-records add needs --clock-samples: by itself the archive has nothing "
+                  "else than its records");
+    }
     {
       const Stopwatch watch(t_.scan_s);
       t_.loaded = {};
@@ -105,8 +110,8 @@ class Finder {
       TRY(session::check_same_files(processes_, t_.loaded));
     }
     if (!options_.clock_samples.empty()) {
-      TRY(clocks::use_measurements(options_.clock_samples, processes_, t_.loaded.partition,
-                                   t_.loaded.trace));
+      TRY(clocks::use_measurements({options_.clock_samples, options_.clock_records}, processes_,
+                                   t_.loaded.partition, t_.loaded.trace));
     }
     if (use_.writing) {
       TRY_ASSIGN(t_.archive, session::otf2_archive(t_.loaded));

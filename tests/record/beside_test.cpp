@@ -105,6 +105,18 @@ TEST_P(Beside, periodic_sessions_are_held_too) {
   EXPECT_GT(sessions.size(), 3u);
 }
 
+TEST_P(Beside, records_of_the_other_tracer_may_count_too) {
+  run_on_virtual_nodes({"--clocks-only"});
+  if (HasFatalFailure()) return;
+  const ChildOutcome added = run_tool({"check", own().string(), "--clock-samples",
+                                       clocks().string(), "--clock-records", "add"});
+  EXPECT_LE(added.exit_code, 1) << added.err;
+  EXPECT_THAT(added.out, HasSubstr("and ClockOffset records"));
+  const ChildOutcome alone = run_tool({"check", own().string(), "--clock-records", "add"});
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("--clock-records add needs --clock-samples"));
+}
+
 TEST_P(Beside, one_clock_of_all_needs_no_measurement) {
   run(3, {"--clocks-only"});
   if (HasFatalFailure()) return;
