@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 
+#include "record/clock_records.hpp"
 #include "record/recorded.hpp"
 #include "record/samples.hpp"
 #include "support/clock_truth.hpp"
@@ -18,47 +19,6 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 namespace fs = std::filesystem;
-
-/// A ClockOffset record.
-struct Record {
-  std::uint64_t location, time;
-  std::int64_t offset;
-  double half_width;
-};
-
-std::vector<Record> records_in(const fs::path& folder) {
-  const std::string print =
-      run_program({"otf2-print", "-A", "-C", anchor_of(folder).string()}, tool_limits()).out;
-  std::vector<Record> records;
-  std::istringstream lines(print);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    Record record{};
-    std::string what, time, offset, width;
-    char comma = 0;
-    words >> what >> record.location >> time >> record.time >> comma >> offset >> record.offset >>
-        comma >> width >> record.half_width;
-    if (what == "CLOCK_OFFSET" && words) records.push_back(record);
-  }
-  return records;
-}
-
-/// Offset and error of the rate of the clock of `rank`, out of the file that tells the truth.
-struct Clock {
-  long double offset_ns = 0, rate_error = 0, epoch_ns = 0;
-};
-
-Clock clock_of(const fs::path& truth, std::uint64_t rank) {
-  for (const std::string& line : lines_of(truth / "virtual_clocks.txt")) {
-    if (!line.starts_with("rank=" + std::to_string(rank) + " ")) continue;
-    const auto value = [&](const std::string& name) {
-      return std::stold(line.substr(line.find(" " + name + "=") + name.size() + 2));
-    };
-    return {value("offset_ns"), value("rate_error"), value("epoch_ns")};
-  }
-  ADD_FAILURE() << "no clock of rank " << rank;
-  return {};
-}
 
 class Clocks : public EveryMpi {
  protected:
@@ -120,21 +80,8 @@ TEST_P(Clocks, bounds_of_the_offsets_hold) {
   run(4, {{"ENTRAIN_VIRTUAL_DRIFT_PPM", "200"}, {"ENTRAIN_VIRTUAL_SEED", "3"}}, {"40", "pause"});
   if (HasFatalFailure()) return;
   expect_aligned();
-  const std::vector<Record> records = records_in(trace());
-  EXPECT_EQ(records.size(), 8u);
-  for (const Record& record : records) {
-    const Clock clock = clock_of(trace().string() + ".truth", record.location);
-    EXPECT_EQ(record.half_width == 0, record.location == 0);
-    if (record.location == 0) continue;
-    EXPECT_NE(clock.offset_ns, 0);
-    // local = true + offset + rate error * (true - epoch)
-    const long double local = static_cast<long double>(record.time);
-    const long double true_time =
-        clock.epoch_ns + (local - clock.offset_ns - clock.epoch_ns) / (1 + clock.rate_error);
-    const long double error = static_cast<long double>(record.offset) - (true_time - local);
-    EXPECT_LE(std::fabs(static_cast<double>(error)), record.half_width)
-        << "location " << record.location;
-  }
+  EXPECT_EQ(records_in(trace()).size(), 8u);
+  expect_bounds_to_hold(trace());
 }
 
 /// False if the machine was too busy for sessions that can follow a wander of `amplitude_ns` with

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clock sessions every so many seconds, behind collective calls of the program.
+// Clock sessions every so many seconds, behind collective calls of the program or between two of its
+// processes.
 #include <gmock/gmock.h>
 
 #include <set>
 
+#include "record/clock_records.hpp"
 #include "record/recorded.hpp"
 #include "record/samples.hpp"
 
@@ -45,6 +47,28 @@ class PeriodicSessions : public EveryMpi {
     return samples.size();
   }
 
+  /// The same with four processes that never all come together: the sessions of each rank.
+  std::map<std::uint64_t, std::set<std::uint64_t>> run_apart(
+      const std::string& how, const std::string& seconds,
+      const std::vector<std::string>& options = {}) {
+    const std::map<std::string, std::string> variables{{"ENTRAIN_VIRTUAL_NODES", "4"}};
+    const WithVariables with(variables);
+    const std::filesystem::path trace = scratch_ / (how + std::to_string(options.size()));
+    outcome_ = record(mpi_, 4, trace, {program("periodic"), how, seconds},
+                      std::vector<std::string>{"--sync-max-messages", "10", "--sync-period", "0.1",
+                                               "--sync-budget", "20"} +
+                          options);
+    EXPECT_EQ(outcome_.exit_code, 0) << outcome_.summary() << outcome_.err;
+    std::map<std::uint64_t, std::set<std::uint64_t>> sessions;
+    if (outcome_.exit_code != 0 || outcome_.out == "no threads\n") return sessions;
+    for (const Sample& sample : samples_in(trace)) sessions[sample.rank].insert(sample.session);
+    if (!options.empty()) return sessions;
+    printed_ = print_archive(anchor_of(trace), true);
+    EXPECT_EQ(printed_.exit_code, 0) << printed_.errors;
+    expect_bounds_to_hold(trace);
+    return sessions;
+  }
+
   ChildOutcome outcome_;
 };
 
@@ -77,15 +101,30 @@ TEST_P(PeriodicSessions, threads_at_the_same_time) {
   EXPECT_THAT(outcome_.err, HasSubstr("periodic clock sessions took "));
 }
 
-TEST_P(PeriodicSessions, without_such_calls_it_is_told) {
-  for (const char* how : {"halves", "none"}) {
-    EXPECT_EQ(run(4, how, "0.6"), 2u) << how;
-    EXPECT_THAT(outcome_.err, HasSubstr("no periodic clock session")) << how;
+TEST_P(PeriodicSessions, of_two_processes_without_such_calls) {
+  for (const char* how : {"halves", "none", "apart", "mixed"}) {
+    const std::map<std::uint64_t, std::set<std::uint64_t>> sessions = run_apart(how, "1.5");
+    if (outcome_.out == "no threads\n") continue;
+    // Those of MPI_Init and MPI_Finalize, and others: few on a busy machine.
+    std::size_t between = 0;
+    for (const auto& [rank, numbers] : sessions) between += numbers.size() - 2;
+    EXPECT_EQ(sessions.size(), 3u) << how;
+    EXPECT_GE(between, 3u) << how;
+    EXPECT_THAT(outcome_.err, HasSubstr("clock sessions of two processes each")) << how;
   }
 }
 
-TEST_P(PeriodicSessions, processes_with_threads_and_without_count_alike) {
-  EXPECT_EQ(run(2, "mixed", "0.6"), 2u);  // and the program ended
+TEST_P(PeriodicSessions, of_two_processes_beside_another_tracer) {
+  const auto sessions = run_apart("none", "1", {"--clocks-only"});
+  EXPECT_EQ(sessions.size(), 3u);
+  std::size_t between = 0;
+  for (const auto& [rank, numbers] : sessions) between += numbers.size() - 2;
+  EXPECT_GE(between, 2u);
+}
+
+TEST_P(PeriodicSessions, a_run_without_any_is_told) {
+  EXPECT_EQ(run(2, "none", "0.3", {"--sync-period", "60"}), 2u);
+  EXPECT_THAT(outcome_.err, HasSubstr("no periodic clock session was held: the run was shorter"));
 }
 
 TEST_P(PeriodicSessions, off_by_default) {

@@ -191,9 +191,10 @@ void Record::declare_clocks(OptionSet& set) {
       ->group(k_clocks);
   add_value(set, "--sync-period", period_, number_as_text(1e6, "seconds"), "SECONDS",
             "Hold a session about every so many seconds, 0 to 1e6, at the end of a blocking "
-            "collective call of the program over all processes. Use it when a program runs for "
-            "minutes and does not call entrain_timesync. Each session stops the program for a "
-            "moment. Default: 0, none.")
+            "collective call of the program over all processes; where there is none for that "
+            "long, two processes at a time measure each other when both have time. Use it when a "
+            "program runs for minutes and does not call entrain_timesync. Each session stops the "
+            "program for a moment. Default: 0, none.")
       ->group(k_clocks);
   add_value(
       set, "--sync-every", every_, count_as_text(1, 1'000'000), "N",
@@ -204,8 +205,8 @@ void Record::declare_clocks(OptionSet& set) {
       ->group(k_clocks);
   add_value(
       set, "--sync-budget", budget_, number_as_text(100, "percent"), "PERCENT",
-      "With --sync-period: share of the run that periodic sessions and the decisions about "
-      "them may take, 0 to 100 %. Where they would take more, sessions get fewer exchanges, "
+      "With --sync-period: share of the run that periodic sessions, the decisions about "
+      "them and the waiting for them may take, 0 to 100 %. Where they would take more, sessions get fewer exchanges, "
       "down to a tenth, and then come later than the period says. Use a larger one when exact "
       "times are worth it, 100 for no limit. Default: 1.")
       ->group(k_clocks);

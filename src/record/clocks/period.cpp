@@ -11,10 +11,6 @@ namespace entrain::record {
 namespace {
 
 constexpr std::uint64_t k_decisions_per_period = 10;
-/// A session has at least this part of the exchanges that were asked for.
-constexpr std::uint64_t k_shortest_session = 10;
-/// A session may take this many times as long as the latest one, exchange for exchange.
-constexpr double k_reserve = 1.5;
 /// One part of the budget in so many is for decisions.
 constexpr double k_share_of_decisions = 4;
 /// Most calls from one decision to the next, whatever decisions cost.
@@ -24,28 +20,20 @@ double seconds_of(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 }  // namespace
 
-void Period::set_up(double seconds, const Limits& limits, Process process) {
+void Period::set_up(double seconds, const Limits& limits, Budget& budget, Process process) {
   process_ = std::move(process);
+  budget_ = &budget;
   period_ns_ = static_cast<std::uint64_t>(seconds * 1e9);
   limits_ = limits;
-  begin_ns_ = last_decision_ns_ = last_session_ns_ = process_.now_ns();
-}
-
-double Period::allowed_ns(std::uint64_t now) const {
-  const double spent = static_cast<double>(sessions_took_ns_ + decisions_took_ns_);
-  return limits_.budget_share * static_cast<double>(now - begin_ns_) - spent;
+  last_decision_ns_ = last_session_ns_ = process_.now_ns();
 }
 
 SessionSize Period::affordable(std::uint64_t now) const {
-  if (limits_.budget_share >= 1) return {.exchanges = limits_.exchanges};
-  const double allowed = allowed_ns(now);
-  const auto least = std::max<std::uint64_t>(limits_.exchanges / k_shortest_session, 1);
-  const double fitting = exchange_ns_ > 0 ? allowed / (k_reserve * exchange_ns_)
-                                          : static_cast<double>(limits_.exchanges);
-  if (allowed <= 0 || fitting < static_cast<double>(least)) return {};
-  return {.exchanges =
-              static_cast<std::uint64_t>(std::min(fitting, static_cast<double>(limits_.exchanges))),
-          .limit_ns = static_cast<std::uint64_t>(allowed) / limits_.tree_levels};
+  if (!budget_->limited()) return {.exchanges = limits_.exchanges};
+  const std::uint64_t exchanges = budget_->exchanges(limits_.exchanges, exchange_ns_, now);
+  if (exchanges == 0) return {};
+  const auto left = static_cast<std::uint64_t>(budget_->left_ns(now));
+  return {.exchanges = exchanges, .limit_ns = left / limits_.tree_levels};
 }
 
 std::uint64_t Period::next_interval(std::uint64_t now) const {
@@ -55,9 +43,9 @@ std::uint64_t Period::next_interval(std::uint64_t now) const {
   // A short burst of calls must not make decisions rare at once.
   const std::uint64_t next =
       std::clamp<std::uint64_t>(std::min(wanted, 2 * interval_), 1, limits_.every);
-  if (decisions_ == 0 || limits_.budget_share >= 1 || limits_.budget_share <= 0) return next;
+  if (decisions_ == 0 || !budget_->limited() || budget_->share() <= 0) return next;
   const double mean = static_cast<double>(decisions_took_ns_) / static_cast<double>(decisions_);
-  const double apart = mean * k_share_of_decisions / limits_.budget_share;
+  const double apart = mean * k_share_of_decisions / budget_->share();
   const double least = std::min(apart / static_cast<double>(between_calls), k_most_calls);
   return std::max(next, static_cast<std::uint64_t>(least));
 }
@@ -86,6 +74,7 @@ std::optional<SessionSize> Period::due() {
   last_decision_ns_ = process_.now_ns();
   ++decisions_;
   decisions_took_ns_ += last_decision_ns_ - begin;
+  budget_->spend(last_decision_ns_ - begin);
   if (numbers[0] == 0) return std::nullopt;
   return SessionSize{.exchanges = static_cast<std::uint64_t>(numbers[0]),
                      .limit_ns = static_cast<std::uint64_t>(numbers[1]) * 1000};
@@ -98,18 +87,23 @@ void Period::session_over(std::uint64_t duration_ns, std::uint64_t exchanges, bo
   if (!own) return;
   ++sessions_;
   sessions_took_ns_ += duration_ns;
+  budget_->spend(duration_ns);
 }
 
-std::string Period::cost() const {
+std::string Period::cost(bool too_dear) const {
   if (period_ns_ == 0) return "";
-  const std::uint64_t run = std::max<std::uint64_t>(process_.now_ns() - begin_ns_, 1);
-  if (sessions_ == 0 && put_off_ > 0) {
+  const std::uint64_t run = std::max<std::uint64_t>(process_.now_ns() - budget_->begin_ns(), 1);
+  if (sessions_ == 0 && (put_off_ > 0 || too_dear)) {
     return "no periodic clock session was held: one would have taken more of the run than "
            "--sync-budget allows";
   }
+  if (decisions_ == 0 && run < period_ns_) {
+    return "no periodic clock session was held: the run was shorter than --sync-period";
+  }
   if (decisions_ == 0) {
     return "no periodic clock session was held: the program makes no blocking collective call over "
-           "all processes; let it call entrain_timesync";
+           "all processes, and rank 0 and a process that it measures never had time at once; let it "
+           "call entrain_timesync";
   }
   char text[256];
   std::snprintf(text, sizeof text,

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "record/clocks/budget.hpp"
+
 namespace entrain::record {
 
 /// The size of one clock session.
@@ -32,10 +34,6 @@ struct SessionSize {
 /// does not fit gets fewer exchanges, down to a tenth; if that is too much as well, it waits until
 /// the run has earned it. Broadcasts get a quarter of the budget, and become rarer than `every`
 /// says where they would need more.
-///
-/// Example with a budget of 1 %: after 60 s, 0.6 s may have been spent, and 0.2 s were. A session
-/// of 100 exchanges took 0.5 s, which with the reserve of one half is 0.75 s: too long. One of 53
-/// fits.
 class Period {
  public:
   struct Process {
@@ -46,12 +44,11 @@ class Period {
   struct Limits {
     std::uint64_t every = 1;        ///< calls between two decisions, at most; at least 1
     std::uint64_t exchanges = 1;    ///< of a session, at most; at least 1
-    double budget_share = 1;        ///< of the run, 0 to 1; 1: no limit
     std::uint64_t tree_levels = 1;  ///< each of which may take a session's time limit
   };
 
-  /// `seconds` 0: never.
-  void set_up(double seconds, const Limits& limits, Process process);
+  /// `seconds` 0: never. The budget outlives this.
+  void set_up(double seconds, const Limits& limits, Budget& budget, Process process);
   [[nodiscard]] bool on() const { return period_ns_ > 0; }
   /// Call it at the end of each blocking collective call over all processes. Gives all of them the
   /// size of the session that they are to hold now, if any.
@@ -59,9 +56,13 @@ class Period {
   /// A session of this number of exchanges has ended now, after `duration_ns`; `own`: one that
   /// due() asked for.
   void session_over(std::uint64_t duration_ns, std::uint64_t exchanges, bool own);
+  /// How often rank 0 has decided so far.
+  [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
+  /// True if there was a session that due() asked for.
+  [[nodiscard]] bool held_any() const { return sessions_ > 0; }
   /// One sentence on the time that periodic sessions have cost this process so far, or on why there
-  /// were none. "" if there is no period.
-  [[nodiscard]] std::string cost() const;
+  /// were none. "" if there is no period. `too_dear`: a session of two processes was.
+  [[nodiscard]] std::string cost(bool too_dear = false) const;
 
  private:
   struct Decision {
@@ -71,13 +72,13 @@ class Period {
   [[nodiscard]] Decision decide(std::uint64_t now_ns) const;
   [[nodiscard]] std::uint64_t next_interval(std::uint64_t now_ns) const;
   [[nodiscard]] SessionSize affordable(std::uint64_t now_ns) const;
-  [[nodiscard]] double allowed_ns(std::uint64_t now_ns) const;
 
   Process process_;
   Limits limits_;
+  Budget* budget_ = nullptr;
   std::uint64_t period_ns_ = 0;
   std::uint64_t interval_ = 1, left_ = 1;  ///< calls from one decision to the next
-  std::uint64_t begin_ns_ = 0, last_decision_ns_ = 0, last_session_ns_ = 0;
+  std::uint64_t last_decision_ns_ = 0, last_session_ns_ = 0;
   std::uint64_t decisions_ = 0, decisions_took_ns_ = 0, sessions_ = 0, sessions_took_ns_ = 0;
   double exchange_ns_ = 0;     ///< time of a session per exchange, of the latest one; 0: unknown
   std::uint64_t put_off_ = 0;  ///< decisions at which a session was due and too dear

@@ -12,15 +12,17 @@ constexpr std::uint64_t k_ms = 1'000'000, k_s = 1'000'000'000;
 class Pair {
  public:
   Pair(double seconds, std::uint64_t every) : Pair(seconds, {.every = every, .exchanges = 100}) {}
-  Pair(double seconds, const Period::Limits& limits) {
+  Pair(double seconds, const Period::Limits& limits, double share = 1) {
     const auto now = [this] { return now_; };
-    first_.set_up(seconds, limits,
+    first_budget_.set_up(share, now_);
+    second_budget_.set_up(share, now_);
+    first_.set_up(seconds, limits, first_budget_,
                   {.decides = true, .now_ns = now, .broadcast = [this](int* first, int count) {
                      sent_.assign(first, first + count);
                      now_ += broadcast_ns_;
                      ++broadcasts_;
                    }});
-    second_.set_up(seconds, limits,
+    second_.set_up(seconds, limits, second_budget_,
                    {.decides = false, .now_ns = now, .broadcast = [this](int* first, int count) {
                       ASSERT_EQ(static_cast<std::size_t>(count), sent_.size());
                       std::copy(sent_.begin(), sent_.end(), first);
@@ -51,6 +53,7 @@ class Pair {
     second_.session_over(took, exchanges, own);
   }
 
+  Budget first_budget_, second_budget_;
   Period first_, second_;
   int broadcasts_ = 0;
   SessionSize latest_;
@@ -96,7 +99,7 @@ TEST(Period, decisions_are_at_most_every_calls_apart) {
 }
 
 TEST(Period, sessions_that_cost_too_much_become_short_and_rare) {
-  Pair pair(1, {.every = 100, .exchanges = 100, .budget_share = 0.01, .tree_levels = 2});
+  Pair pair(1, {.every = 100, .exchanges = 100, .tree_levels = 2}, 0.01);
   pair.exchange_ns_ = 5 * k_ms;  // a whole session takes half a second
   pair.hold(100, false);
   int sessions = 0;
@@ -121,7 +124,7 @@ TEST(Period, without_a_limit_sessions_are_whole) {
 }
 
 TEST(Period, a_session_that_turns_cheap_is_whole_again) {
-  Pair pair(1, {.every = 1, .exchanges = 100, .budget_share = 0.01});
+  Pair pair(1, {.every = 1, .exchanges = 100}, 0.01);
   pair.exchange_ns_ = 5 * k_ms;
   pair.hold(100, false);
   for (int i = 0; i < 100; ++i) pair.call(k_s);
@@ -132,7 +135,7 @@ TEST(Period, a_session_that_turns_cheap_is_whole_again) {
 }
 
 TEST(Period, dear_decisions_are_rare) {
-  Pair pair(1, {.every = 100, .exchanges = 100, .budget_share = 0.01});
+  Pair pair(1, {.every = 100, .exchanges = 100}, 0.01);
   pair.broadcast_ns_ = 20 * k_ms;
   pair.hold(100, false);
   const int calls = 100'000;  // of 1 ms each: 100 s, of which a quarter of 1 % are 12 broadcasts
@@ -142,7 +145,7 @@ TEST(Period, dear_decisions_are_rare) {
 }
 
 TEST(Period, no_budget_is_told) {
-  Pair pair(1, {.every = 1, .exchanges = 100, .budget_share = 0});
+  Pair pair(1, {.every = 1, .exchanges = 100}, 0);
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(pair.call(k_s));
   EXPECT_THAT(pair.first_.cost(), testing::HasSubstr("--sync-budget"));
 }

@@ -49,9 +49,12 @@ class Call {
   }
   ~Call() {
     --this_thread.depth;
-    if (at_ == nullptr) return;
-    if (!done_) done();
-    at_->leave(time_, region_);
+    if (at_ != nullptr) {
+      if (!done_) done();
+      at_->leave(time_, region_);
+    }
+    if (Sessions::next_look.load(std::memory_order_relaxed) <= time_.truth) [[unlikely]]
+      look_for_sessions();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -69,9 +72,19 @@ class Call {
   [[nodiscard]] bool recorded() const { return !at_->paused(); }
 
  private:
+  static void look_for_sessions() {
+    if (this_thread.depth != 0) return;
+    ++this_thread.depth;
+    recorder().sessions().between_calls();
+    --this_thread.depth;
+  }
+
+  /// Nobody reads the time where only clocks are measured.
+  static constexpr std::uint64_t k_unknown_time = Sessions::k_never - 1;
+
   std::uint32_t region_;
   Location* at_ = nullptr;
-  Stamp time_;
+  Stamp time_{0, k_unknown_time};
   bool done_ = false;
 };
 

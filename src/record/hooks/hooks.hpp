@@ -11,3 +11,4 @@
 #include "record/hooks/one_sided.hpp"
 #include "record/hooks/process.hpp"
 #include "record/hooks/status.hpp"
+#include "record/hooks/waits.hpp"

@@ -87,12 +87,14 @@ void after_init(Region region, const Stamp& begin, int result) {
 
 void before_finalize() {
   if (state == State::measuring) {
+    recorder().sessions().end_meetings();
     recorder().measure_clocks();
     return recorder().finish();
   }
   if (state != State::recording) return;
   Location* const at = this_location();
   if (at == nullptr) return;
+  recorder().sessions().end_meetings();
   recorder().measure_clocks(*at);
   const auto number = static_cast<std::uint32_t>(Region::MPI_Finalize);
   recorder().threads().use_region(number);

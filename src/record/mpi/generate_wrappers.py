@@ -17,6 +17,7 @@ from pathlib import Path
 # returned; arguments go by their names in the table.
 BEFORE_AND_AFTER = {
     "plain": ("", ""),
+    "probe": ("", ""),
     "send": (
         "const Stamp begin = call.time();\n"
         "  const Send send{count, datatype, dest, tag, comm};\n"
@@ -164,6 +165,17 @@ BEFORE_AND_AFTER = {
     "win_sync": ("on_win_sync(call, win);", ""),
 }
 
+# Kind -> code before a call that waits for others, recorded or not.
+WAIT = {
+    "probe": "wait_for_message(source, tag, comm);",
+    "mprobe": "wait_for_message(source, tag, comm);",
+    "recv": "wait_for_message(source, tag, comm);",
+    "wait": "wait_for_all(1, request);",
+    "waitall": "wait_for_all(count, requests);",
+    "waitany": "wait_for_one(count, requests);",
+    "waitsome": "wait_for_one(count, requests);",
+}
+
 # One-sided operation -> how it begins.
 ONE_SIDED = {
     "put": "on_put(call, origin_count, origin_datatype, target_rank, win)",
@@ -266,7 +278,9 @@ class Function:
             return "  " + BODY[self.kind].format(name=self.name, real=self.real())
         before, after = self.hooks()
         over = ["const CollectiveOver over(comm);"] if self.kind.startswith("collective:") else []
-        lines = over + [f"Call call(Region::{self.name});", f"if (!call) return {self.real()};"]
+        lines = over + [f"Call call(Region::{self.name});"]
+        lines += [WAIT[self.kind]] if self.kind in WAIT else []
+        lines += [f"if (!call) return {self.real()};"]
         lines += [before] if before else []
         lines += [f"const {self.returns} result = {self.real()};", "call.done();"]
         lines += [after] if after else []

@@ -212,7 +212,6 @@ std::uint64_t ClockTree::measure(std::uint32_t session, const SessionSize& size,
   std::vector<ClockSample> samples;
   if (parent_ >= 0) samples = ask_parent(session);
   const std::uint64_t exchanges = serve_children(size);
-  drop_slowest(samples, settings_.dropped_share);
   // Nobody goes on while others measure: a program at work would disturb them.
   MPI_Request request = MPI_REQUEST_NULL;
   real.MPI_Ibarrier(world_, &request);
@@ -221,13 +220,18 @@ std::uint64_t ClockTree::measure(std::uint32_t session, const SessionSize& size,
     real.MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
     return complete != 0;
   });
+  note(samples, settings_.dropped_share, journal);
+  return exchanges;
+}
+
+void ClockTree::note(std::vector<ClockSample>& samples, double dropped_share, Journal& journal) {
+  drop_slowest(samples, dropped_share);
   std::vector<std::vector<std::string>> lines;
   for (const ClockSample& s : samples) {
     lines.push_back({"sample", std::to_string(s.session), std::to_string(s.local),
                      std::to_string(s.parent), std::to_string(s.round_trip), s.kept ? "1" : "0"});
   }
   journal.add_all(lines);
-  return exchanges;
 }
 
 std::vector<ClockSample> ClockTree::ask_parent(std::uint32_t session) const {

@@ -44,6 +44,12 @@ class ClockTree {
   /// number of exchanges with each child, which a time limit may have cut short; a process without
   /// children returns what was planned.
   std::uint64_t measure(std::uint32_t session, const SessionSize& size, Journal& journal);
+  /// Marks the slowest `dropped_share` of a session's samples and notes all in the journal.
+  static void note(std::vector<ClockSample>& samples, double dropped_share, Journal& journal);
+  /// The process against which this one measures its clock, or -1, and those that it serves; ranks
+  /// in the world.
+  [[nodiscard]] int parent() const { return parent_; }
+  [[nodiscard]] const std::vector<int>& children() const { return children_; }
   /// The levels of the tree, or more. The same in all processes.
   [[nodiscard]] std::uint64_t most_levels() const;
 

@@ -121,6 +121,7 @@ void Recorder::abandon() {
       !state.compare_exchange_strong(measuring, State::over)) {
     return;
   }
+  sessions_.abandon();
   // Other threads may be writing until the process ends: their records stay in the mapped files.
   if (const Location* const own = this_thread.location) {
     bool good = true;

@@ -79,10 +79,11 @@ void Recorder::start() {
   state = State::recording;
 }
 
-Sessions::Setup Recorder::session_setup() const {
+Sessions::Setup Recorder::session_setup() {
   return {.sync = settings_.sync,
           .clock_identity = clock_identity(),
-          .several_threads = handles_.several_threads()};
+          .several_threads = handles_.several_threads(),
+          .mark = [this](bool stops) { mark_session(stops); }};
 }
 
 void Recorder::set_up_clock() {
@@ -216,6 +217,18 @@ void Recorder::measure_clocks(Location& at, const std::optional<SessionSize>& du
   at.enter(timer.now(), k_session_region);
   sessions_.measure(due);
   at.leave(timer.now(), k_session_region);
+}
+
+void Recorder::mark_session(bool stops) {
+  if (state != State::recording) return;
+  Location* const at = this_location();
+  if (at == nullptr) return;
+  threads_.use_region(k_session_region);
+  if (stops) {
+    at->enter(timer.now(), k_session_region);
+  } else {
+    at->leave(timer.now(), k_session_region);
+  }
 }
 
 void Recorder::after_collective_on(MPI_Comm handle) {

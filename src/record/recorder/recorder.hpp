@@ -36,6 +36,7 @@ class Recorder {
 
   Threads& threads() { return threads_; }
   Handles& handles() { return handles_; }
+  Sessions& sessions() { return sessions_; }
 
   /// Holds a clock session, which is a region of `at`; collective over the world. `due`: the size
   /// of a periodic one.
@@ -57,6 +58,7 @@ class Recorder {
   /// Collective: removes what open_archives made before it failed.
   void remove_archives();
   void start_journal();
+  void mark_session(bool stops);
   [[nodiscard]] std::uint64_t virtual_node() const;
   [[nodiscard]] std::string host() const;
   [[nodiscard]] ClockTree::Identity clock_identity() const;
@@ -68,7 +70,7 @@ class Recorder {
   void finish_measuring();
   /// True if a communicator of the program has all processes, in the order of the world.
   [[nodiscard]] bool has_all(MPI_Comm handle);
-  [[nodiscard]] Sessions::Setup session_setup() const;
+  [[nodiscard]] Sessions::Setup session_setup();
 
   // finish.cpp
   [[nodiscard]] bool write_archives();

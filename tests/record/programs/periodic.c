@@ -5,6 +5,7 @@
  *   both     over both in turn, and among halves of the processes
  *   halves   among halves of the processes only
  *   none     at all (messages around a ring)
+ *   apart    the same, where several threads may call MPI
  *   threads  over both at once, by two threads
  *   mixed    over a duplicate, where only rank 0 may have several threads */
 #include <mpi.h>
@@ -46,7 +47,8 @@ int main(int argc, char** argv) {
   const double seconds = argc > 2 ? atof(argv[2]) : 1;
   const char* const own = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("OMPI_COMM_WORLD_RANK");
   const int first = own != NULL && strcmp(own, "0") == 0;
-  const int several = strcmp(how, "threads") == 0 || (strcmp(how, "mixed") == 0 && first);
+  const int all = strcmp(how, "threads") == 0 || strcmp(how, "apart") == 0;
+  const int several = all || (strcmp(how, "mixed") == 0 && first);
   int level;
   MPI_Init_thread(&argc, &argv, several ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -54,12 +56,12 @@ int main(int argc, char** argv) {
   MPI_Comm copy, half;
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+  if (all && level != MPI_THREAD_MULTIPLE) {
+    if (rank == 0) printf("no threads\n");
+    MPI_Finalize();
+    return 0;
+  }
   if (strcmp(how, "threads") == 0) {
-    if (level != MPI_THREAD_MULTIPLE) {
-      if (rank == 0) printf("no threads\n");
-      MPI_Finalize();
-      return 0;
-    }
     rounds = (int)(seconds * 1000);
     MPI_Comm world = MPI_COMM_WORLD;
     pthread_t other;
