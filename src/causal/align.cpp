@@ -94,7 +94,7 @@ Result<std::vector<std::uint32_t>> bring_together(ConstrainedClocks& clocks) {
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
     const std::vector<ClockLine> lines =
-        find_clock_lines(clocks.clocks(), clocks.constraints, {.group_of = group_of});
+        find_clock_lines(clocks.clocks(), clocks.constraints(), {.group_of = group_of});
     const bool changed = std::any_of(lines.begin(), lines.end(), [](const ClockLine& line) {
       return line.offset != 0 || line.rate != 0;
     });
@@ -112,7 +112,7 @@ Result<void> refine(ConstrainedClocks& clocks, DisjointSets& groups) {
   for (int round = 0; round < k_most_rounds && before > 0; ++round) {
     TRY(clocks.check_cancelled());
     const std::vector<ClockMap> maps = clocks.maps();
-    const std::vector<ClockLine> lines = find_clock_lines(clocks.clocks(), clocks.constraints);
+    const std::vector<ClockLine> lines = find_clock_lines(clocks.clocks(), clocks.constraints());
     if (!follow(clocks, lines)) return {};
     clocks.collect(nullptr);
     const double after = clocks.sum_of_squared_violations();
@@ -139,7 +139,7 @@ Result<void> settle_rates(ConstrainedClocks& clocks) {
     const std::vector<ClockMap> maps = clocks.maps();
     const Present present(clocks);
     const std::vector<ClockLine> lines =
-        find_clock_lines(clocks.clocks(), clocks.constraints, present.known);
+        find_clock_lines(clocks.clocks(), clocks.constraints(), present.known);
     if (!follow(clocks, lines)) break;
     clocks.collect(nullptr);
     if (clocks.sum_of_squared_violations() > before) {
@@ -155,7 +155,7 @@ Result<void> settle_rates(ConstrainedClocks& clocks) {
   // clocks by itself.
   const bool open = std::any_of(fixed.begin(), fixed.end(), [](char is) { return is == 0; });
   if (!open || clocks.reference().consensus) return {};
-  const std::vector<double> shifts = find_centres(clocks.constraints, fixed);
+  const std::vector<double> shifts = find_centres(clocks.constraints(), fixed);
   std::vector<ClockLine> lines(clocks.clocks());
   for (std::size_t c = 0; c < lines.size(); ++c) lines[c].offset = std::llround(shifts[c]);
   const double before = clocks.sum_of_squared_violations();
@@ -186,7 +186,7 @@ Result<void> doubt_steep_lines(ConstrainedClocks& clocks, const std::vector<Cloc
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
     if (clocks.sum_of_squared_violations() == 0) return {};
-    keep_tightest(tightest, clocks.constraints, offsets);
+    keep_tightest(tightest, clocks.constraints(), offsets);
     const auto found = find_offsets(clocks.clocks(), tightest);
     if (!found || *found == offsets) break;
     offsets = *found;
@@ -292,7 +292,7 @@ Consensus place_by_consensus(ConstrainedClocks& clocks, const std::vector<ClockM
   const std::vector<ClockMap> aligned = clocks.maps();
   clocks.collect_all();
   const double allowed = clocks.worst_violation() + k_rounding;
-  std::vector<ClockConstraint> seen = clocks.constraints;
+  std::vector<ClockConstraint> seen = clocks.constraints();
   const std::int64_t middle = (clocks.begin() + clocks.end()) / 2;
   Consensus found;
   for (int round = 0; round < k_consensus_rounds; ++round) {
@@ -300,7 +300,7 @@ Consensus place_by_consensus(ConstrainedClocks& clocks, const std::vector<ClockM
     if (!place(clocks, before, moves, found)) break;
     clocks.collect_all();
     if (clocks.worst_violation() <= allowed) return found;
-    for (const ClockConstraint& one : clocks.constraints) {
+    for (const ClockConstraint& one : clocks.constraints()) {
       seen.push_back(as_aligned(one, moves, found));
     }
     clocks.set_maps(aligned);
@@ -343,7 +343,7 @@ Result<std::string> align_unmeasured(ConstrainedClocks& clocks) {
   const std::string consensus = settle_on_reference(clocks, before);
   for (std::uint32_t c = 0; c < group_of.size(); ++c) clocks.component_of[c] = groups.find(c);
   std::set<std::uint32_t> groups_seen;
-  for (const ClockConstraint& constraint : clocks.constraints) {
+  for (const ClockConstraint& constraint : clocks.constraints()) {
     groups_seen.insert({clocks.component_of[constraint.from], clocks.component_of[constraint.to]});
   }
   if (groups_seen.size() < 2) return "no clock was measured: aligned by messages; " + consensus;

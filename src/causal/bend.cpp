@@ -69,7 +69,7 @@ class Bender {
     return report(
         fmt::format(
             "{}{} constraints of {} pairs of clocks and times hold the clocks, on {} knots each",
-            preparation, fit.active, clocks_.constraints.size(), fit.errors.knots()),
+            preparation, fit.active, clocks_.constraints().size(), fit.errors.knots()),
         true);
   }
 
@@ -131,7 +131,7 @@ class Bender {
     // Edges say nothing of the offset and rate that all clocks share: the first clock holds them.
     if (!measured) {
       std::set<std::uint32_t> references;
-      for (const ClockConstraint& constraint : clocks_.constraints) {
+      for (const ClockConstraint& constraint : clocks_.constraints()) {
         references.insert(clocks_.component_of[constraint.to]);
       }
       for (const std::uint32_t reference : references) {
@@ -158,20 +158,20 @@ class Bender {
   /// where programs wait for each other, the way back of a moment is wide, and narrow the next
   /// time.
   void keep_held(bool measured, const ClockErrors* errors) {
-    std::vector<ClockConstraint>& constraints = clocks_.constraints;
+    const std::vector<ClockConstraint>& constraints = clocks_.constraints();
     const auto held_within = [&](std::int64_t width, double most_slack) {
       return held_both_ways(constraints, clocks_.clocks(), clocks_.begin(), width, most_slack,
                             errors);
     };
     if (measured) {
-      constraints = held_within(clocks_.width_of(1), clocks_.worst_violation());
+      clocks_.keep(held_within(clocks_.width_of(1), clocks_.worst_violation()));
     }
-    constraints =
-        held_within(clocks_.width_of(k_wide_windows), std::numeric_limits<double>::infinity());
+    clocks_.keep(
+        held_within(clocks_.width_of(k_wide_windows), std::numeric_limits<double>::infinity()));
   }
 
   Result<CausalFit> fit(bool measured) {
-    std::vector<ClockConstraint>& constraints = clocks_.constraints;
+    const std::vector<ClockConstraint>& constraints = clocks_.constraints();
     CausalFit found;
     double scale = 0;
     for (int round = 0; round < k_rounds; ++round) {

@@ -25,6 +25,7 @@ ConstrainedClocks::ConstrainedClocks(const Context& context, const trace::ClockD
 }
 
 void ConstrainedClocks::evaluate() {
+  current_ = false;
   begin_ = std::numeric_limits<std::int64_t>::max();
   end_ = std::numeric_limits<std::int64_t>::min();
   for (const LocationIndex l : context_.share.own()) {
@@ -38,13 +39,19 @@ void ConstrainedClocks::evaluate() {
   evaluate_nodes(context_, times_, [&](LocationIndex l) { return ClockMap::Cursor(maps_[l]); });
 }
 
-void ConstrainedClocks::collect_all() { find_constraints(nullptr); }
+void ConstrainedClocks::collect_all() {
+  find_constraints(nullptr);
+  current_ = false;
+}
 
 void ConstrainedClocks::collect(const ClockErrors* errors) {
+  if (errors == nullptr && current_ && components_ == component_of) return;
   find_constraints(errors);
-  std::erase_if(constraints, [&](const ClockConstraint& constraint) {
+  std::erase_if(constraints_, [&](const ClockConstraint& constraint) {
     return component_of[constraint.from] != component_of[constraint.to];
   });
+  current_ = errors == nullptr;
+  components_ = component_of;
 }
 
 void ConstrainedClocks::find_constraints(const ClockErrors* errors) {
@@ -58,7 +65,7 @@ void ConstrainedClocks::find_constraints(const ClockErrors* errors) {
   options.windows = k_windows;
   options.errors = errors;
   options.threads = context_.threads;
-  constraints = collect_constraints(team(), context_.graph, options);
+  constraints_ = collect_constraints(team(), context_.graph, options);
 }
 
 void ConstrainedClocks::set_maps(std::vector<ClockMap> maps) {
@@ -73,7 +80,7 @@ Result<void> ConstrainedClocks::check_cancelled() const {
 
 double ConstrainedClocks::sum_of_squared_violations() const {
   double sum = 0;
-  for (const ClockConstraint& constraint : constraints) {
+  for (const ClockConstraint& constraint : constraints_) {
     const double below = std::min(static_cast<double>(constraint.slack), 0.0);
     sum += below * below;
   }
@@ -82,7 +89,7 @@ double ConstrainedClocks::sum_of_squared_violations() const {
 
 double ConstrainedClocks::worst_violation() const {
   std::int64_t worst = 0;
-  for (const ClockConstraint& constraint : constraints) worst = std::max(worst, -constraint.slack);
+  for (const ClockConstraint& constraint : constraints_) worst = std::max(worst, -constraint.slack);
   return static_cast<double>(worst);
 }
 

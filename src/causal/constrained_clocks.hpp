@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <entrain/clock_map.hpp>
@@ -30,8 +31,8 @@ class ConstrainedClocks {
   /// Computes the times of all nodes and the span of all events by the present maps. Call it before
   /// all that follows. Collective.
   void evaluate();
-  /// Finds the constraints between clocks that are aligned with each other. `errors`: as far as
-  /// they are known (null: 0). Collective.
+  /// Finds the constraints between clocks that are aligned with each other, unless they are known
+  /// already. `errors`: as far as they are known (null: 0). Collective.
   void collect(const ClockErrors* errors);
   /// The same between all clocks. Collective.
   void collect_all();
@@ -69,7 +70,13 @@ class ConstrainedClocks {
   /// Gives all locations of a clock this map, in `maps`.
   void set_map(std::vector<ClockMap>& maps, std::uint32_t clock, const ClockMap& map) const;
 
-  std::vector<ClockConstraint> constraints;
+  /// As the last collect() or collect_all() found them.
+  [[nodiscard]] const std::vector<ClockConstraint>& constraints() const { return constraints_; }
+  /// Some of them count from now on.
+  void keep(std::vector<ClockConstraint> some) {
+    constraints_ = std::move(some);
+    current_ = false;
+  }
   /// Per clock: the first one of the clocks that it is aligned with. At first all are aligned.
   std::vector<std::uint32_t> component_of;
 
@@ -83,6 +90,9 @@ class ConstrainedClocks {
   std::vector<std::uint32_t> own_clocks_;
   BigVector<std::int64_t> times_;  ///< per node, ghosts too
   std::int64_t begin_ = 0, end_ = 0;
+  std::vector<ClockConstraint> constraints_;
+  bool current_ = false;  ///< they are those of the present maps, without errors, of components_
+  std::vector<std::uint32_t> components_;  ///< component_of when they were found
 };
 
 }  // namespace entrain::causal

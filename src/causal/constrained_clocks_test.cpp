@@ -36,9 +36,9 @@ TEST(ConstrainedClocks, follow_the_maps_that_they_have) {
   EXPECT_THAT(clocks.own_clocks(), ElementsAre(0, 1));
   EXPECT_EQ(clocks.extent(1).last, 2'000u);
   clocks.collect(nullptr);
-  ASSERT_EQ(clocks.constraints.size(), 1u);
-  EXPECT_EQ(clocks.constraints[0].from, 1u);
-  EXPECT_EQ(clocks.constraints[0].slack, -100);
+  ASSERT_EQ(clocks.constraints().size(), 1u);
+  EXPECT_EQ(clocks.constraints()[0].from, 1u);
+  EXPECT_EQ(clocks.constraints()[0].slack, -100);
   EXPECT_EQ(clocks.worst_violation(), 100);
   EXPECT_EQ(clocks.sum_of_squared_violations(), 10'000);
 
@@ -47,8 +47,31 @@ TEST(ConstrainedClocks, follow_the_maps_that_they_have) {
   EXPECT_EQ(later[0], later[1]);
   clocks.set_maps(later);
   clocks.collect(nullptr);
-  EXPECT_EQ(clocks.constraints[0].slack, 50);
+  EXPECT_EQ(clocks.constraints()[0].slack, 50);
   EXPECT_EQ(clocks.worst_violation(), 0);
+}
+
+TEST(ConstrainedClocks, known_constraints_are_found_anew_where_something_changed) {
+  testing::WholeTrace whole(one_early_message().trace());
+  const Context context = whole.context();
+  const trace::ClockDomains domains = whole.processes();
+  std::vector<ClockMap> maps(4);
+  ConstrainedClocks clocks(context, domains, maps);
+  clocks.evaluate();
+  clocks.collect(nullptr);
+  clocks.collect(nullptr);
+  EXPECT_EQ(clocks.constraints().size(), 1u);
+  clocks.keep({});
+  EXPECT_THAT(clocks.constraints(), IsEmpty());
+  clocks.collect(nullptr);
+  EXPECT_EQ(clocks.constraints().size(), 1u);
+  clocks.component_of = {0, 1};
+  clocks.collect(nullptr);
+  EXPECT_THAT(clocks.constraints(), IsEmpty());
+  clocks.collect_all();
+  EXPECT_EQ(clocks.constraints().size(), 1u);
+  clocks.collect(nullptr);
+  EXPECT_THAT(clocks.constraints(), IsEmpty());
 }
 
 TEST(ConstrainedClocks, only_aligned_clocks_constrain_each_other) {
@@ -60,7 +83,7 @@ TEST(ConstrainedClocks, only_aligned_clocks_constrain_each_other) {
   clocks.evaluate();
   clocks.component_of = {0, 1};
   clocks.collect(nullptr);
-  EXPECT_THAT(clocks.constraints, IsEmpty());
+  EXPECT_THAT(clocks.constraints(), IsEmpty());
   EXPECT_EQ(clocks.sum_of_squared_violations(), 0);
 }
 

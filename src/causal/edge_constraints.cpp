@@ -27,9 +27,10 @@ class Collector {
         recent_(options.clocks) {}
 
   void collect(const match::Part& part) {
-    for_edges(graph_, part, [&](const match::Edge& edge, LocationIndex l) {
-      add(edge.send, graph_.location_of(edge.send), edge.receive, l, edge.latency_class);
-    });
+    for_edges(graph_, part, times_,
+              [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
+                add(edge.send, from, edge.receive, to, edge.latency_class);
+              });
     for (const match::Exchange& exchange : part.exchanges) add(exchange);
   }
 

@@ -22,10 +22,10 @@ class Search {
       : graph_(graph), options_(options), latest_(options.groups), slacks_(options.units) {}
 
   std::vector<InnerSlack> run(const match::Part& part) {
-    for_edges(graph_, part, [&](const match::Edge& edge, LocationIndex l) {
-      const LocationIndex from = graph_.location_of(edge.send);
-      if (group(from) == group(l)) add(edge.send, from, edge.receive, l);
-    });
+    for_edges(graph_, part, options_.times,
+              [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
+                if (group(from) == group(to)) add(edge.send, from, edge.receive, to);
+              });
     for (const match::Exchange& exchange : part.exchanges) add(exchange);
     return std::move(slacks_);
   }

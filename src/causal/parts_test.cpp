@@ -47,14 +47,36 @@ TEST(Parts, hold_every_edge_and_exchange_once_in_order) {
     for (const match::Part& part : parts) {
       EXPECT_EQ(part.edges.data(), graph.edges.data() + edges);
       EXPECT_EQ(part.exchanges.data(), graph.exchanges.data() + exchanges);
-      for_edges(graph, part, [&](const match::Edge& edge, LocationIndex l) {
-        ASSERT_EQ(l, graph.location_of(edge.receive));
-        ++edges;
-      });
+      const std::span<const std::uint64_t> stamps = graph.stamp;
+      for_edges(graph, part, stamps,
+                [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
+                  ASSERT_EQ(from, graph.location_of(edge.send));
+                  ASSERT_EQ(to, graph.location_of(edge.receive));
+                  ++edges;
+                });
       exchanges += part.exchanges.size();
     }
     EXPECT_EQ(edges, graph.edges.size());
     EXPECT_EQ(exchanges, graph.exchanges.size());
+  }
+}
+
+TEST(Parts, locations_are_found_whatever_their_sizes) {
+  RandomStream random(5, 1);
+  for (int round = 0; round < 50; ++round) {
+    match::Graph graph;
+    graph.first_node.push_back(0);
+    const std::uint64_t locations = 1 + random.below(40);
+    for (std::uint64_t l = 0; l < locations; ++l) {
+      const std::uint64_t nodes = random.below(3) == 0 ? 0 : random.below(random.below(2000) + 1);
+      graph.first_node.push_back(graph.first_node.back() + static_cast<NodeIndex>(nodes));
+    }
+    graph.stamp.resize(graph.first_node.back());
+    graph.halo.ghosts.push_back({.location = 3});
+    const match::LocationFinder location_of(graph);
+    for (NodeIndex node = 0; node < graph.node_count(); ++node) {
+      ASSERT_EQ(location_of(node), graph.location_of(node)) << node;
+    }
   }
 }
 

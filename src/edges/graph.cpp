@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/flat_map.hpp"
-#include "base/free_memory.hpp"
 #include "base/try.hpp"
 
 namespace entrain::edges {
@@ -192,23 +193,34 @@ class Maker {
     return {};
   }
 
+  /// Puts the edges of each receiving location together, and sorts them there.
   void make_edges() {
-    std::vector<std::size_t> first(slices_ + 1);
+    std::vector<std::vector<std::size_t>> next(slices_, std::vector<std::size_t>(locations_));
     for_each_in_parallel(threads_, slices_, [&](std::size_t s) {
-      const auto [begin, end] = slice(s, edge_rows());
-      for (std::size_t i = begin; i < end; ++i) first[s + 1] += is_inside(i) ? 0 : 1;
-    });
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    BigVector<match::Edge> unsorted(first.back());
-    for_each_in_parallel(threads_, slices_, [&](std::size_t s) {
-      Finder finder(graph().first_node, graph().stamp);
-      std::size_t to = first[s];
       const auto [begin, end] = slice(s, edge_rows());
       for (std::size_t i = begin; i < end; ++i) {
-        if (!is_inside(i)) unsorted[to++] = edge(i, finder);
+        if (!is_inside(i)) ++next[s][edges_.effect_clock[i]];
       }
     });
-    sort_edges(std::move(unsorted));
+    std::vector<std::size_t> first{0};
+    for (std::size_t l = 0; l < locations_; ++l) {
+      std::size_t sum = first.back();
+      for (auto& of_slice : next) sum += std::exchange(of_slice[l], sum);
+      first.push_back(sum);
+    }
+    BigVector<match::Edge>& edges = graph().edges;
+    edges.resize(first.back());
+    for_each_in_parallel(threads_, slices_, [&](std::size_t s) {
+      Finder finder(graph().first_node, graph().stamp);
+      const auto [begin, end] = slice(s, edge_rows());
+      for (std::size_t i = begin; i < end; ++i) {
+        if (!is_inside(i)) edges[next[s][edges_.effect_clock[i]]++] = edge(i, finder);
+      }
+    });
+    for_each_in_parallel(threads_, locations_, [&](std::size_t l) {
+      sort_edges({edges.data() + first[l], first[l + 1] - first[l]}, graph().first_node[l],
+                 graph().first_node[l + 1]);
+    });
   }
 
   [[nodiscard]] match::Edge edge(std::size_t i, Finder& finder) {
@@ -221,15 +233,18 @@ class Maker {
             .pair = pair_of(i, latency_class)};
   }
 
-  /// By receive, then send, as Graph::edges are.
-  void sort_edges(BigVector<match::Edge> unsorted) {
-    BigVector<match::Edge>& edges = graph().edges;
-    BigVector<std::uint32_t> next(graph().stamp.size() + 1);
-    for (const match::Edge& edge : unsorted) ++next[edge.receive + 1];
+  /// Those of one location by receive, then send, as Graph::edges are: counted, not compared, but
+  /// for edges that end at one node.
+  static void sort_edges(std::span<match::Edge> edges, NodeIndex first_node, NodeIndex end_node) {
+    const auto by_ends = [](const match::Edge& a, const match::Edge& b) {
+      return std::tie(a.receive, a.send) < std::tie(b.receive, b.send);
+    };
+    if (std::is_sorted(edges.begin(), edges.end(), by_ends)) return;
+    const BigVector<match::Edge> unsorted(edges.begin(), edges.end());
+    BigVector<std::uint32_t> next(std::size_t{end_node} - first_node + 1);
+    for (const match::Edge& edge : unsorted) ++next[edge.receive - first_node + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
-    edges.resize(unsorted.size());
-    for (const match::Edge& edge : unsorted) edges[next[edge.receive]++] = edge;
-    free_memory(unsorted);
+    for (const match::Edge& edge : unsorted) edges[next[edge.receive - first_node]++] = edge;
     const auto same = [](const match::Edge& a, const match::Edge& b) {
       return a.receive == b.receive;
     };

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <mutex>
 #include <numeric>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -37,6 +39,47 @@ bool in_order(const std::string& a, const std::string& b) {
   return key(a) < key(b);
 }
 
+/// Pieces are read side by side and taken over one after the other, in their order, by whichever
+/// thread has read the next one: nobody waits.
+class InOrder {
+ public:
+  explicit InOrder(std::size_t count) : read_(count) {}
+
+  /// Piece `i` is read; `take(k)` is called for it and those that waited for it. The first error
+  /// stays, and nothing is taken after it.
+  template <class Take>
+  void is_read(std::size_t i, const Take& take) {
+    std::unique_lock lock(mutex_);
+    read_[i] = true;
+    if (taking_) return;
+    taking_ = true;
+    while (taken_ && next_ < read_.size() && read_[next_]) {
+      lock.unlock();
+      Result<void> taken = take(next_);
+      lock.lock();
+      if (taken) {
+        ++next_;
+      } else {
+        taken_ = std::move(taken);
+      }
+    }
+    taking_ = false;
+  }
+  /// The end of all pieces, with the result of reading them: of two errors that of the earlier
+  /// piece counts, and every piece before next_ was read well.
+  [[nodiscard]] Result<void> end(Result<void> read) {
+    if (!taken_) return std::move(taken_);
+    return read;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<bool> read_;
+  std::size_t next_ = 0;
+  bool taking_ = false;
+  Result<void> taken_;
+};
+
 class TableOfEdges {
  public:
   TableOfEdges(Clocks& clocks, unsigned threads, Progress* progress)
@@ -53,16 +96,13 @@ class TableOfEdges {
     TRY_ASSIGN(table::Reader reader, table::Reader::open(file, k_edge_columns));
     TRY(check_columns(reader));
     if (progress_ != nullptr) progress_->begin("scan", reader.bytes(), "B");
-    std::vector<EdgeRows> parts(threads_, EdgeRows(reader.is_json() || reader.has(k_min_delay)));
+    // Several pieces per thread: while one is taken over, others are read.
+    const std::size_t most = threads_ == 1 ? 1 : 4 * std::size_t{threads_};
+    std::vector<EdgeRows> parts(most, EdgeRows(reader.is_json() || reader.has(k_min_delay)));
     for (;;) {
-      TRY_ASSIGN(const std::size_t pieces, reader.next(threads_));
+      TRY_ASSIGN(const std::size_t pieces, reader.next(most));
       if (pieces == 0) break;
-      TRY(parallel_for(threads_, pieces, [&](std::size_t i) {
-        parts[i].clear();
-        return reader.rows(
-            i, [&](const Row& row, Problem& problem) { return parts[i].take(row, problem); });
-      }));
-      for (std::size_t i = 0; i < pieces; ++i) TRY(append(parts[i], reader));
+      TRY(read_pieces(reader, {parts.data(), pieces}));
       if (progress_ != nullptr) progress_->advance(reader.bytes_read());
       TRY(cancel_.check());
     }
@@ -97,7 +137,20 @@ class TableOfEdges {
     all.insert(all.end(), part.begin(), part.end());
   }
 
-  Result<void> append(const EdgeRows& part, const table::Reader& reader) {
+  Result<void> read_pieces(const table::Reader& reader, std::span<EdgeRows> parts) {
+    InOrder in_order(parts.size());
+    const auto take = [&](std::size_t i) { return append(parts[i], reader, parts.size()); };
+    return in_order.end(
+        parallel_for(threads_, parts.size(), [&](std::size_t i) -> Result<void> {
+          parts[i].clear();
+          TRY(reader.rows(
+              i, [&](const Row& row, Problem& problem) { return parts[i].take(row, problem); }));
+          in_order.is_read(i, take);
+          return {};
+        }));
+  }
+
+  Result<void> append(const EdgeRows& part, const table::Reader& reader, std::size_t pieces) {
     std::vector<std::uint32_t> number;
     for (std::size_t i = 0; i < part.clocks.all().size(); ++i) {
       const std::string& name = part.clocks.all()[i];
@@ -108,7 +161,7 @@ class TableOfEdges {
       }
       number.push_back(names_.number(name));
     }
-    reserve(part.kind.size(), reader);
+    reserve(part.kind.size() * pieces, reader);
     for (const std::uint32_t clock : part.cause_clock) {
       list().cause_clock.push_back(number[clock]);
     }
@@ -129,15 +182,14 @@ class TableOfEdges {
     return {};
   }
 
-  /// Before the first rows: room for all, if the others are as long. A vector that grows would need
-  /// twice the memory.
+  /// Before the first rows: room for all, if the file goes on like the pieces with about so many
+  /// rows. A vector that grows would need twice the memory.
   void reserve(std::size_t rows, const table::Reader& reader) {
     if (!list().kind.empty() || rows == 0) return;
     const std::uint64_t bytes = std::max<std::uint64_t>(reader.bytes_read(), 1);
     const double all = static_cast<double>(reader.bytes()) / static_cast<double>(bytes);
-    const auto expected = static_cast<std::size_t>(1.02 * static_cast<double>(rows) * all *
-                                                   static_cast<double>(threads_)) +
-                          1024;
+    const auto expected =
+        static_cast<std::size_t>(1.02 * static_cast<double>(rows) * all) + 1024;
     const std::size_t count = reader.bytes() <= bytes ? rows : expected;
     list().cause_clock.reserve(count), list().effect_clock.reserve(count);
     list().cause_time.reserve(count), list().effect_time.reserve(count);

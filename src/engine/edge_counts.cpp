@@ -53,9 +53,10 @@ class Counter {
     const std::vector<match::Part> parts = match::parts_of(graph_, context_.threads);
     std::vector<Counts> of_parts(parts.size());
     match::for_parts(parts, [&](const match::Part& part, std::size_t i) {
-      match::for_edges(graph_, part, [&](const match::Edge& edge, LocationIndex to) {
-        add(edge, to, of_parts[i]);
-      });
+      match::for_edges(graph_, part, times(),
+                       [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
+                         add(edge, from, to, of_parts[i]);
+                       });
       for (const match::Exchange& exchange : part.exchanges) add(exchange, of_parts[i]);
     });
     Counts all;
@@ -68,14 +69,15 @@ class Counter {
     const std::vector<match::Part> parts = match::parts_of(graph_, 1);
     std::vector<verify::WorstPair> deciding;
     for (const match::Part& part : parts) {
-      match::for_edges(graph_, part, [&](const match::Edge& edge, LocationIndex to) {
-        observer.pair({.kind = edge.kind,
-                       .order = {},
-                       .send_time = times_[edge.send],
-                       .receive_time = times_[edge.receive],
-                       .send = {graph_.location_of(edge.send), edge.send},
-                       .receive = {to, edge.receive}});
-      });
+      match::for_edges(graph_, part, times(),
+                       [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
+                         observer.pair({.kind = edge.kind,
+                                        .order = {},
+                                        .send_time = times_[edge.send],
+                                        .receive_time = times_[edge.receive],
+                                        .send = {from, edge.send},
+                                        .receive = {to, edge.receive}});
+                       });
       for (const match::Exchange& exchange : part.exchanges) {
         verify::Instance instance = instance_of(exchange);
         instance.order = {static_cast<std::uint64_t>(&exchange - graph_.exchanges.data())};
@@ -96,7 +98,9 @@ class Counter {
   }
 
  private:
-  void add(const match::Edge& edge, LocationIndex to, Counts& counts) const {
+  [[nodiscard]] std::span<const std::int64_t> times() const { return times_; }
+
+  void add(const match::Edge& edge, LocationIndex from, LocationIndex to, Counts& counts) const {
     const auto kind = static_cast<std::size_t>(edge.kind);
     const std::int64_t margin = verify::margin(times_[edge.receive], times_[edge.send]);
     const verify::PairCounts one{
@@ -105,7 +109,7 @@ class Counter {
         .below_latency = margin < graph_.mu_of(edge, context_.mu) ? 1u : 0u,
         .equal = margin == 0 ? 1u : 0u};
     counts.of[kind] += one;
-    if (!domains_.trivial() && domains_.of[graph_.location_of(edge.send)] == domains_.of[to]) {
+    if (!domains_.trivial() && domains_.of[from] == domains_.of[to]) {
       counts.inside += one;
     }
     counts.worst[kind].take({margin, edge.send, edge.receive});
