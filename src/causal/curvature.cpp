@@ -11,11 +11,11 @@
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/Sparse>
-#include <Eigen/SparseCholesky>
 
 #include "base/cancel.hpp"
 #include "base/flat_map.hpp"
 #include "base/random.hpp"
+#include "causal/sparse_factor.hpp"
 
 namespace entrain::causal {
 
@@ -53,11 +53,6 @@ class Curvature::Matrices {
   }
 
  private:
-  /// Knows what a factorisation will cost.
-  class Factor : public Eigen::SimplicialLDLT<Matrix, Eigen::Lower> {
-   public:
-    [[nodiscard]] double work() const;
-  };
   /// The products between two neighbouring knots of one clock and two of another one.
   struct Block {
     Eigen::Index low = 0, high = 0;  ///< the first ones
@@ -113,12 +108,8 @@ class Curvature::Matrices {
   Matrix matrix_;
   std::vector<Eigen::Index>
       places_;                      ///< of the entries in `matrix_`, in the order of for_entries()
-  std::unique_ptr<Factor> factor_;  ///< null before the first use
+  SparseFactor factor_;
 };
-
-double Curvature::Matrices::Factor::work() const {
-  return m_nonZerosPerCol.cast<double>().squaredNorm();
-}
 
 Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
                               std::span<const FitLimit> limits, double scale)
@@ -212,11 +203,8 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
 
 bool Curvature::Matrices::factorize_whole(Way way) {
   assemble();
-  if (!is_analysed_) {
-    factor_ = std::make_unique<Factor>();  // a used one frees an array twice where memory ends
-    factor_->analyzePattern(matrix_);
-  }
-  const double work = factor_->work();
+  if (!is_analysed_) factor_.analyse(matrix_);
+  const double work = factor_.work();
   if (way == Way::automatic && work > k_most_direct_work) {
     costly_ = blocks_.size();
     return factorize_clocks();
@@ -224,8 +212,7 @@ bool Curvature::Matrices::factorize_whole(Way way) {
   is_analysed_ = true;
   direct_ = true;
   work_ += work;
-  factor_->factorize(matrix_);
-  return factor_->info() == Eigen::Success;
+  return factor_.factorise(matrix_);
 }
 
 /// Calls `body` with row, column and value of every entry of the lower half of the matrix, with the
@@ -343,7 +330,7 @@ void Curvature::Matrices::solve_upper(Vector& v) {
 }
 
 Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
-  if (direct_) return factor_->solve(right);
+  if (direct_) return factor_.solve(right);
   Vector solution = Vector::Zero(size_), residual = by_knots(right);
   Vector near = residual;
   solve_lower(near);
@@ -404,7 +391,7 @@ double Curvature::Matrices::quadrature(std::size_t probe) {
 }
 
 double Curvature::Matrices::log_determinant() {
-  if (direct_) return factor_->vectorD().array().log().sum();
+  if (direct_) return factor_.log_determinant();
   double rest = 0;
   for (std::size_t probe = 0; probe < k_probes; ++probe) rest += quadrature(probe);
   return rest / static_cast<double>(k_probes) - 2 * inverse_.array().log().sum();

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <Eigen/SparseCore>
+
+namespace entrain::causal {
+
+/// Cholesky's factor L of a sparse symmetric matrix H = P' L L' P, for many matrices of one
+/// pattern.
+///
+/// Columns of L with the same rows below them are a *supernode*, one dense panel. Its contribution
+/// to later columns is a dense matrix too, which its parent in the elimination tree takes over (the
+/// multifrontal method: Duff, Reid 1983; Liu 1992). So nearly all work is on small dense blocks, at
+/// three times the speed of one column after the other. The order of elimination is that of an
+/// approximate minimum degree (Amestoy, Davis, Duff 1996), with the tree in postorder. Supernodes
+/// that are nearly alike are merged, with some zeros.
+///
+/// Example of merging: columns 5 and 6 have the rows {5, 6, 9, 12} and {6, 9, 12, 20}. As one panel
+/// of two columns and five rows they have one zero, and one block to work on instead of two.
+///
+/// Deterministic, and the same on every machine: sums are added in a fixed order. One thread.
+class SparseFactor {
+ public:
+  using Matrix = Eigen::SparseMatrix<double>;
+  using Vector = Eigen::VectorXd;
+
+  /// Finds the order of elimination. `lower`: the lower half, the whole diagonal included,
+  /// compressed. Call it again for another pattern.
+  void analyse(const Matrix& lower);
+  /// Multiplications of a factorisation, about: of the columns as they are, without merging.
+  [[nodiscard]] double work() const { return work_; }
+  /// Factorises a matrix of the pattern that was analysed. False if it is not positive definite.
+  bool factorise(const Matrix& lower);
+
+  /// After factorise().
+  [[nodiscard]] Vector solve(const Vector& right) const;
+  [[nodiscard]] double log_determinant() const;
+
+ private:
+  using Index = std::int32_t;
+
+  struct Supernode {
+    Index first = 0, columns = 0;  ///< of the columns
+    Index parent = -1;
+    std::size_t rows_begin = 0;  ///< in rows_: its columns, and the rows below them
+    Index rows = 0;              ///< all of these
+    std::size_t panel = 0;       ///< in panels_: rows x columns, column by column
+    std::size_t entries_begin = 0, entries_end = 0;  ///< in entries_
+    [[nodiscard]] Index below() const { return rows - columns; }
+  };
+  /// Where an entry of the matrix belongs.
+  struct Entry {
+    std::size_t value = 0, place = 0;  ///< in the matrix, and in the panel
+  };
+  /// The upper half by columns, in the order of elimination: the rows of every column.
+  struct Pattern {
+    std::vector<std::size_t> begin;
+    std::vector<Index> rows;
+  };
+
+  [[nodiscard]] Pattern pattern_of(const Matrix& lower) const;
+  static std::vector<Index> tree_of(const Pattern& upper);
+  static std::vector<Index> postorder(const std::vector<Index>& parent);
+  static std::vector<Index> counts_of(const Pattern& upper, const std::vector<Index>& parent);
+  void find_supernodes(const std::vector<Index>& parent, const std::vector<Index>& counts);
+  void find_rows(const Pattern& upper);
+  void place(const Matrix& lower);
+  void place_entries(const Matrix& lower);
+  void place_contributions();
+  void take_over(const Supernode& from, const double* update, const Supernode& to,
+                 double* to_update);
+
+  Index size_ = 0;
+  double work_ = 0;
+  bool is_placed_ = false;
+  std::vector<Index> place_of_;         ///< of an unknown in the order of elimination
+  std::vector<Index> parent_, counts_;  ///< per column: in the tree, numbers below the diagonal
+  std::vector<Supernode> supernodes_;
+  std::vector<Index> supernode_of_;           ///< per column
+  std::vector<std::vector<Index>> children_;  ///< per supernode, ascending
+  std::vector<Index> rows_;
+  std::vector<Index> in_parent_;  ///< per row below: its number among the rows of the parent
+  std::vector<Entry> entries_;
+  std::vector<double> panels_;
+  std::vector<double> stack_;  ///< contributions that no parent has taken over yet
+};
+
+}  // namespace entrain::causal
