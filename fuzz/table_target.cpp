@@ -68,7 +68,7 @@ void edge_table(Input input, Compare) {
   const fs::path file = folder / "the-table";
   Scratch::write(file, input.subspan(1));
   if (input[0] % 2 == 0) return read(file);
-  const std::vector<fs::path> files{file};
+  const std::vector<table::Source> files{file};
   const auto clocks = edges::read_clocks(files, 0);
   if (!clocks) return expect_good(clocks.error(), file, true);
   const std::vector<std::uint32_t> clock{0, static_cast<std::uint32_t>(clocks->clocks.size() - 1)};

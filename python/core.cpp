@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -17,6 +18,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "engine/align.hpp"
 #include "engine/edges.hpp"
 #include "report/align_report.hpp"
 #include "report/check_report.hpp"
@@ -87,6 +89,7 @@ auto run(const py::object& callback, Work work) {
 
 using Times = py::array_t<std::int64_t, py::array::c_style>;
 using Numbers = py::array_t<std::uint32_t, py::array::c_style>;
+using Kinds = py::array_t<std::uint8_t, py::array::c_style>;
 
 /// The elements of an array of int64 as the library takes them: it refuses negative ones.
 std::span<const std::uint64_t> stamps_of(const Times& times) {
@@ -95,6 +98,12 @@ std::span<const std::uint64_t> stamps_of(const Times& times) {
 }
 std::span<const std::uint32_t> numbers_of(const Numbers& numbers) {
   return {numbers.data(), static_cast<std::size_t>(numbers.size())};
+}
+
+/// Positions in KINDS of the module.
+std::span<const EdgeKind> kinds_of(const Kinds& kinds) {
+  static_assert(sizeof(EdgeKind) == 1);
+  return {reinterpret_cast<const EdgeKind*>(kinds.data()), static_cast<std::size_t>(kinds.size())};
 }
 
 template <class T, class Range>
@@ -251,19 +260,43 @@ Clocks clocks_of(const PythonClocks& given) {
 
 py::tuple align(const PythonClocks& given, const Numbers& cause_clock, const Times& cause_time,
                 const Numbers& effect_clock, const Times& effect_time, const Times& min_delay,
-                const std::string& presync, bool bounds, unsigned threads,
+                const Kinds& kind, const std::string& presync, bool bounds, unsigned threads,
                 const py::object& progress) {
   const Clocks clocks = clocks_of(given);
   const Edges edges{.cause_clock = numbers_of(cause_clock),
                     .cause_time = stamps_of(cause_time),
                     .effect_clock = numbers_of(effect_clock),
                     .effect_time = stamps_of(effect_time),
-                    .min_delay = {min_delay.data(), static_cast<std::size_t>(min_delay.size())}};
+                    .min_delay = {min_delay.data(), static_cast<std::size_t>(min_delay.size())},
+                    .kind = kinds_of(kind)};
   AlignOptions options{.check = options_of(presync, bounds, threads)};
   const Alignment result =
       run(progress, [&](Progress* p) { return entrain::align(clocks, edges, options, p); });
   return py::make_tuple(result.maps, report::json_text(result.report),
                         bounds_of(result.report.bounds));
+}
+
+/// A table as Python gives it: a file, or a name and the text of CSV.
+using PythonTable = std::pair<std::string, std::optional<std::string>>;
+
+table::Source source_of(const PythonTable& table) {
+  if (table.second) return {table.first, *table.second};
+  return std::filesystem::path(table.first);
+}
+
+/// As align(), with the names of the clocks before the rest.
+py::tuple align_tables(const PythonTable& edges, const std::vector<PythonTable>& clocks,
+                       std::uint64_t resolution_hz, const std::string& presync, bool bounds,
+                       unsigned threads, const py::object& progress) {
+  engine::AlignTables tables{.edges = source_of(edges), .resolution_hz = resolution_hz};
+  for (const PythonTable& one : clocks) tables.clocks.push_back(source_of(one));
+  const AlignOptions options{.check = options_of(presync, bounds, threads)};
+  const engine::AlignedTables result =
+      run(progress, [&](Progress* p) { return engine::align(tables, options, nullptr, p); });
+  std::vector<std::string> names;
+  for (const Clock& clock : result.clocks.clocks) names.push_back(clock.name);
+  return py::make_tuple(names, result.alignment.maps, report::json_text(result.alignment.report),
+                        bounds_of(result.alignment.report.bounds));
 }
 
 void translate(const Failure& failure) {
@@ -316,6 +349,8 @@ PYBIND11_MODULE(_core, module) {
   module.def("align", &python::align, py::arg("clocks"), py::arg("cause_clock").noconvert(),
              py::arg("cause_time").noconvert(), py::arg("effect_clock").noconvert(),
              py::arg("effect_time").noconvert(), py::arg("min_delay").noconvert(),
-             py::arg("presync"), py::arg("bounds"), py::arg("threads"), py::arg("progress"));
+             py::arg("kind").noconvert(), py::arg("presync"), py::arg("bounds"), py::arg("threads"),
+             py::arg("progress"));
+  module.def("align_tables", &python::align_tables);
   module.def("version", &version);
 }

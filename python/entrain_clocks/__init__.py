@@ -19,8 +19,11 @@ Example: the clock of ``b`` is 50 ticks late.
 (50, 0)
 """
 
+import io as _io
 import json as _json
+import os as _os
 from collections.abc import Mapping as _Mapping
+from csv import writer as _writer
 
 import numpy as _np
 
@@ -238,19 +241,88 @@ def _column(table, name):
     return table[name] if name in table else None
 
 
-def _refuse(table, what, columns):
-    """Columns that `entrain align` understands must not be passed over here."""
-    for name in columns:
-        if _column(table, name) is not None:
-            raise ValueError(f"the column {name} of {what} is not taken from Python; write the table "
-                             "to a file and give it to the command entrain align")
+# Columns that say more than arrays of plain edges do: such tables go through the reader of the tool.
+_EDGE_COLUMNS = ("instance", "role", "rank", "sync", "clock", "begin", "end")
+_CLOCK_COLUMNS = ("process", "machine", "resolution_hz", "first", "last", "granule", "corrected",
+                  "time", "offset", "half_width", "round_trip", "kept", "flush_begin", "flush_end")
+_SESSION_COLUMNS = ("round_trip", "kept")
+_PLAIN_EDGES = ("cause_clock", "cause_time", "effect_clock", "effect_time", "min_delay", "kind")
+_PLAIN_CLOCKS = ("clock", "kind", "domain")
+
+
+def _is_file(table):
+    return isinstance(table, (str, _os.PathLike))
+
+
+def _has_any(table, columns):
+    return table is not None and any(_column(table, name) is not None for name in columns)
+
+
+def _cell(value):
+    """A cell of CSV. Missing ones are None, NaN or pandas.NA."""
+    if value is None or type(value).__name__ == "NAType":
+        return ""
+    if isinstance(value, float):
+        if value != value:
+            return ""
+        # A column of whole numbers of which some are missing is one of floats in pandas.
+        if value.is_integer() and abs(value) < 2**53:
+            return int(value)
+    return value
+
+
+def _csv(table, columns, name):
+    """A table as the tool reads it: (name, text), or (path, None) for a file."""
+    if _is_file(table):
+        return _os.fspath(table), None
+    found = [(one, _column(table, one)) for one in columns]
+    found = [(one, _np.asarray(values).tolist()) for one, values in found if values is not None]
+    if len({len(values) for _, values in found}) > 1:
+        raise ValueError(f"the columns of {name} have different lengths")
+    text = _io.StringIO()
+    writer = _writer(text, lineterminator="\n")
+    writer.writerow(one for one, _ in found)
+    writer.writerows([_cell(value) for value in row] for row in zip(*(v for _, v in found)))
+    return name, text.getvalue()
+
+
+def _names_in(edges):
+    """All clocks that a table of edges names, as :func:`_clock_names` orders them."""
+    names = set()
+    for column in ("cause_clock", "effect_clock", "clock"):
+        values = _column(edges, column)
+        if values is not None:
+            names.update(n for n in _np.asarray(values).tolist() if _cell(n) != "")
+    return _in_order(names)
+
+
+def _align_tables(edges, clocks, sessions, resolution_hz, presync, bounds, threads, progress):
+    if clocks is None and sessions is not None and not _is_file(edges):
+        clocks = {"clock": _names_in(edges)}
+    tables = [_csv(table, _PLAIN_CLOCKS + _CLOCK_COLUMNS, name)
+              for table, name in ((clocks, "the clocks"), (sessions, "the sessions"))
+              if table is not None]
+    if not tables and _is_file(edges):
+        beside = _os.path.splitext(_os.fspath(edges))[0] + ".clocks.csv"
+        tables = [(beside, None)] if _os.path.exists(beside) else []
+    names, maps, report, columns = _core.align_tables(
+        _csv(edges, _PLAIN_EDGES + _EDGE_COLUMNS, "the edges"), tables, resolution_hz or 0, presync,
+        bounds, threads, progress)
+    # Names of tables keep their types: 7 is found as 7.
+    known = {} if _is_file(edges) else {str(_cell(name)): _cell(name) for name in _names_in(edges)}
+    if clocks is not None and not _is_file(clocks):
+        known.update((str(n), n) for n in _np.asarray(_column(clocks, "clock")).tolist())
+    return Alignment([known.get(name, name) for name in names], maps, _json.loads(report), columns)
 
 
 def _clock_names(table, causes, effects):
     if table is not None:
         return list(dict.fromkeys(_np.asarray(_column(table, "clock")).tolist()))
-    names = set(causes.tolist()) | set(effects.tolist())
-    # As `entrain align` orders them: numbers first, by value.
+    return _in_order(set(causes.tolist()) | set(effects.tolist()))
+
+
+def _in_order(names):
+    """As `entrain align` orders them: numbers first, by value."""
     return sorted(names, key=lambda name: (_number_of(name) is None, _number_of(name) or 0, str(name)))
 
 
@@ -266,6 +338,15 @@ def _numbers(values, place):
     if unknown:
         raise ValueError(f"clock {unknown[0]!r} is not in the table of clocks")
     return _np.array([place[n] for n in names.tolist()], dtype=_np.uint32)[inverse]
+
+
+def _kinds(values):
+    """Words for kinds of edges as positions in KINDS; words of the user's own count as p2p."""
+    if values is None:
+        return _np.empty(0, dtype=_np.uint8)
+    names, inverse = _np.unique(_np.asarray(values).astype(str), return_inverse=True)
+    known = [_KINDS.index(name) if name in _KINDS else 0 for name in names.tolist()]
+    return _np.array(known, dtype=_np.uint8)[inverse]
 
 
 def _core_clocks(names, table, sessions, resolution_hz):
@@ -296,40 +377,46 @@ def _core_clocks(names, table, sessions, resolution_hz):
     return clocks
 
 
-def align(edges, clocks=None, sessions=None, *, resolution_hz=1_000_000_000, presync="auto",
-          bounds=False, threads=0, progress=None):
+def align(edges, clocks=None, sessions=None, *, resolution_hz=None, presync="auto", bounds=False,
+          threads=0, progress=None):
     """Finds clock maps from happened-before edges of any origin.
 
     edges: a dict, pandas frame or structured array with the columns ``cause_clock``,
-        ``cause_time``, ``effect_clock``, ``effect_time``, optional ``min_delay``; all of shape
-        (edges,). Clocks have any name; times are whole ticks >= 0. Arrays of int64 are not copied.
-    clocks: a table with ``clock``, optional ``kind`` ("timer" or "wall") and ``domain``: clocks of
-        one domain are one clock. Without it the clocks are those of the edges.
-    sessions: measurements: a table with ``clock``, ``time``, ``offset`` and ``half_width``, ticks.
+        ``cause_time``, ``effect_clock``, ``effect_time``, optional ``min_delay`` and ``kind`` (of
+        ``KINDS``); all of shape (edges,). Clocks have any name; times are whole ticks >= 0. Arrays of int64 are not copied.
+        Or the path of a file of CSV or JSON lines.
+    clocks: a table or file with ``clock``, optional ``kind`` ("timer" or "wall") and ``domain``:
+        clocks of one domain are one clock. Without it the clocks are those of the edges, or of the
+        file ``X.clocks.csv`` beside ``X.csv``.
+    sessions: measurements: a table or file with ``clock``, ``time``, ``offset``, ``half_width``.
+    resolution_hz: ticks per second; None: as the clocks say, else 10^9.
 
-    Returns an :class:`Alignment`.
+    All columns of `entrain align` are understood: instances of collectives, ``sync`` ends, exchanges,
+    flushes (docs/manual/align.md). Tables with such columns cost some 10 us per row, files 0.5 us.
+
+    Returns an :class:`Alignment`; from files, names of clocks are texts.
     """
+    if (any(_is_file(table) for table in (edges, clocks, sessions))
+            or _has_any(edges, _EDGE_COLUMNS) or _has_any(clocks, _CLOCK_COLUMNS)
+            or _has_any(sessions, _SESSION_COLUMNS)):
+        return _align_tables(edges, clocks, sessions, resolution_hz, presync, bounds, threads,
+                             progress)
     ends = ("cause_clock", "cause_time", "effect_clock", "effect_time")
     for name in ends:
         if _column(edges, name) is None:
             raise ValueError(f"the edges have no column {name}")
-    _refuse(edges, "edges", ("instance", "role", "rank", "begin", "end", "sync"))
-    if clocks is not None:
-        _refuse(clocks, "clocks", ("process", "machine", "resolution_hz", "first", "last", "granule",
-                                   "corrected", "time", "flush_begin"))
-    if sessions is not None:
-        _refuse(sessions, "sessions", ("round_trip", "kept"))
     causes = _np.asarray(_column(edges, "cause_clock"))
     effects = _np.asarray(_column(edges, "effect_clock"))
     names = _clock_names(clocks, causes, effects)
     place = {name: i for i, name in enumerate(names)}
     delays = _column(edges, "min_delay")
-    core = _core.align(_core_clocks(names, clocks, sessions, resolution_hz),
+    core = _core.align(_core_clocks(names, clocks, sessions, resolution_hz or 1_000_000_000),
                        _numbers(causes, place), _ticks(_column(edges, "cause_time"), "cause_time"),
                        _numbers(effects, place),
                        _ticks(_column(edges, "effect_time"), "effect_time"),
                        _ticks([] if delays is None else delays, "min_delay")
                        if delays is not None else _np.empty(0, dtype=_np.int64),
+                       _kinds(_column(edges, "kind")),
                        presync, bounds, threads, progress)
     maps, report, columns = core
     return Alignment(names, maps, _json.loads(report), columns)

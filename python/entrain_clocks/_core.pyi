@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _Progress = Optional[Callable[[str, int, int], Any]]
+_Table = tuple[str, Optional[str]]
 _Times = NDArray[np.int64]
 _Numbers = NDArray[np.uint32]
 
@@ -31,6 +32,9 @@ def correct(path: str, output: str, presync: str, mode: str, force: bool, verify
 def clock_maps(path: str, presync: str, amortize: bool, threads: int,
                progress: _Progress) -> tuple[list[int], list[ClockMap], int]: ...
 def align(clocks: Clocks, cause_clock: _Numbers, cause_time: _Times, effect_clock: _Numbers,
-          effect_time: _Times, min_delay: _Times, presync: str, bounds: bool, threads: int,
-          progress: _Progress) -> tuple[list[ClockMap], str, tuple[Any, ...]]: ...
+          effect_time: _Times, min_delay: _Times, kind: NDArray[np.uint8], presync: str, bounds: bool,
+          threads: int, progress: _Progress) -> tuple[list[ClockMap], str, tuple[Any, ...]]: ...
+def align_tables(edges: _Table, clocks: list[_Table], resolution_hz: int, presync: str, bounds: bool,
+                 threads: int,
+                 progress: _Progress) -> tuple[list[str], list[ClockMap], str, tuple[Any, ...]]: ...
 def version() -> str: ...

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests of the Python module: pytest python/tests, with the build's python/ on PYTHONPATH."""
+import csv
 import doctest
 import json
 import os
@@ -29,12 +30,86 @@ def test_the_docstring_is_true():
     assert doctest.testmod(ec).failed == 0
 
 
-def test_columns_that_python_does_not_take_are_refused():
-    edges = late_clock()
-    with pytest.raises(ValueError, match="the column instance of edges"):
-        ec.align(edges | {"instance": np.arange(100)})
-    with pytest.raises(ValueError, match="the column resolution_hz of clocks"):
-        ec.align(edges, {"clock": ["a", "b"], "resolution_hz": [1, 1]})
+def barriers(count=40):
+    """Barriers of two clocks, that of b 50 ticks late: a row per member."""
+    begin = np.repeat(np.arange(count) * 1000 + 1000, 2)
+    late = np.tile([0, 50], count)
+    return {"clock": ["a", "b"] * count, "begin": begin - late + np.tile([0, 7], count),
+            "end": begin + 20 - late, "instance": np.repeat(np.arange(count), 2)}
+
+
+def test_collectives_are_taken_row_by_row():
+    aligned = ec.align(barriers() | {"sync": [True] * 80})
+    assert aligned.clocks == ["a", "b"]
+    assert aligned["b"](20_000) - aligned["a"](20_000) == 50
+    assert aligned.report["verdict"] == "clean"
+
+
+def test_clocks_of_tables_keep_the_types_of_their_names():
+    table = barriers()
+    table["clock"] = [7, 12] * 40
+    assert list(ec.align(table).maps) == [7, 12]
+    assert list(ec.align(table, {"clock": [12, 7], "process": ["x", "y"]}).maps) == [12, 7]
+
+
+def test_sessions_beside_collectives():
+    sessions = {"clock": ["b", "b", "a"], "time": [1000, 39_000, 1000], "offset": [50, 50, 0],
+                "half_width": [1.0, 1.0, 0.0]}
+    aligned = ec.align(barriers(), None, sessions)
+    assert aligned["b"](20_000) - aligned["a"](20_000) == 50
+
+
+@pytest.mark.parametrize("change, text", [
+    ({"begin": [-1] * 80}, "the edges, line 2, column begin: .*negative"),
+    ({"clock": ["a"] * 80}, "clock a has two begins in the instance"),
+    ({"role": ["middle"] * 80}, "neither begin nor end"),
+    ({"sync": ["perhaps"] * 80}, "column sync"),
+    ({"end": [1.5] * 80}, "column end"),
+    ({"end": [1] * 79}, "the edges have different lengths"),
+])
+def test_bad_rows_of_collectives_are_refused(change, text):
+    with pytest.raises(ValueError, match=text):
+        ec.align(barriers() | change)
+
+
+def test_clocks_of_another_resolution_are_refused():
+    with pytest.raises(ValueError, match="one resolution"):
+        ec.align(late_clock(), {"clock": ["a", "b"], "resolution_hz": [1000, 10]})
+    aligned = ec.align(late_clock(), {"clock": ["a", "b"], "resolution_hz": [1000, 1000]})
+    assert aligned.report["verdict"] == "clean"
+
+
+def test_kinds_of_edges_are_reported():
+    kinds = np.array(["rma", "of my own"] * 50)
+    edges = ec.align(late_clock() | {"kind": kinds}).report["before"]["edges"]
+    assert edges["rma"]["count"] == 50 and edges["p2p"]["count"] == 50
+
+
+def traces():
+    """The examples, and what lies beside the project, where it is there."""
+    shared = Path(os.environ.get("ENTRAIN_SHARED_TRACES", "/nowhere"))
+    return [path.parent for folder in (TRACES, shared) for path in sorted(folder.glob("*/*.otf2"))]
+
+
+def columns_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+@pytest.mark.parametrize("trace", traces(), ids=lambda path: path.name)
+def test_tables_of_an_archive_yield_its_maps(trace, tmp_path):
+    """The same to the bit from the archive, from files, and from tables in memory."""
+    wanted = ec.clock_maps(trace, amortize=False)
+    file = tmp_path / "edges.csv"
+    subprocess.run([os.environ["ENTRAIN_BINARY"], "edges", trace, "-q", "-o", file], check=True,
+                   stdout=subprocess.DEVNULL)
+    clocks = tmp_path / "edges.clocks.csv"
+    of_files = ec.align(file)
+    assert ec.align(str(file), clocks).maps == of_files.maps
+    assert {int(name): one for name, one in of_files.maps.items()} == dict(wanted)
+    if file.stat().st_size < 5_000_000:
+        assert ec.align(columns_of(file), columns_of(clocks)).maps == of_files.maps
 
 
 def test_clocks_stand_in_the_order_of_their_numbers():

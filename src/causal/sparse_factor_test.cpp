@@ -73,48 +73,39 @@ void expect_right(const SparseFactor& factor, const Matrix& lower, RandomStream&
   EXPECT_NEAR(factor.log_determinant(), expected, 1e-10 * (1 + std::abs(expected)));
 }
 
+void expect_solved(const Matrix& lower, RandomStream& random) {
+  SparseFactor factor;
+  factor.analyse(lower);
+  ASSERT_TRUE(factor.factorise(lower));
+  expect_right(factor, lower, random);
+}
+
 TEST(SparseFactor, random_matrices_are_solved_as_by_a_dense_method) {
   RandomStream random(1, 0);
   for (int round = 0; round < 300; ++round) {
     const auto size = static_cast<int>(random.below(90));
-    const Matrix lower =
-        random_lower_half(random, size, static_cast<int>(random.below(6)) * size / 2);
-    SparseFactor factor;
-    factor.analyse(lower);
-    ASSERT_TRUE(factor.factorise(lower)) << round;
-    expect_right(factor, lower, random);
+    const int links = static_cast<int>(random.below(6)) * size / 2;
+    expect_solved(random_lower_half(random, size, links), random);
   }
 }
 
 TEST(SparseFactor, large_fronts_are_worked_on_by_blocks) {
   RandomStream random(2, 0);
   for (const int links : {20'000, 900}) {  // dense; sparse with a dense end
-    const Matrix lower = random_lower_half(random, 301, links);
-    SparseFactor factor;
-    factor.analyse(lower);
-    ASSERT_TRUE(factor.factorise(lower));
-    expect_right(factor, lower, random);
+    expect_solved(random_lower_half(random, 301, links), random);
   }
 }
 
 TEST(SparseFactor, clocks_and_their_knots) {
   RandomStream random(3, 0);
   for (const auto& [clocks, knots] : std::vector<std::pair<int, int>>{{1, 200}, {9, 40}, {40, 7}}) {
-    const Matrix lower = grid(random, clocks, knots);
-    SparseFactor factor;
-    factor.analyse(lower);
-    ASSERT_TRUE(factor.factorise(lower));
-    expect_right(factor, lower, random);
+    expect_solved(grid(random, clocks, knots), random);
   }
 }
 
 TEST(SparseFactor, parts_without_a_link_are_solved_side_by_side) {
   RandomStream random(4, 0);
-  const Matrix lower = lower_half(7, {{1, 0, 2.0}, {6, 4, -1.0}});
-  SparseFactor factor;
-  factor.analyse(lower);
-  ASSERT_TRUE(factor.factorise(lower));
-  expect_right(factor, lower, random);
+  expect_solved(lower_half(7, {{1, 0, 2.0}, {6, 4, -1.0}}), random);
 }
 
 TEST(SparseFactor, other_numbers_and_other_patterns_may_follow) {

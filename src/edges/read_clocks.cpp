@@ -14,7 +14,6 @@
 #include "base/utf8.hpp"
 #include "edges/columns.hpp"
 #include "edges/names.hpp"
-#include "table/reader.hpp"
 
 namespace entrain::edges {
 namespace {
@@ -26,8 +25,8 @@ class ClockTables {
  public:
   explicit ClockTables(std::uint64_t resolution_hz) { clocks_.resolution_hz = resolution_hz; }
 
-  Result<void> read(const std::filesystem::path& file) {
-    TRY_ASSIGN(table::Reader reader, table::Reader::open(file, k_clock_columns));
+  Result<void> read(const table::Source& source) {
+    TRY_ASSIGN(table::Reader reader, table::Reader::open(source, k_clock_columns));
     if (!reader.has(k_clock)) return reader.problem(1, {k_clock, "the column is missing"});
     for (;;) {
       TRY_ASSIGN(const std::size_t pieces, reader.next(1));
@@ -206,10 +205,9 @@ bool is_name(std::string_view text, std::string& why) {
   return false;
 }
 
-Result<Clocks> read_clocks(std::span<const std::filesystem::path> files,
-                           std::uint64_t resolution_hz) {
+Result<Clocks> read_clocks(std::span<const table::Source> sources, std::uint64_t resolution_hz) {
   ClockTables tables(resolution_hz);
-  for (const std::filesystem::path& file : files) TRY(tables.read(file));
+  for (const table::Source& source : sources) TRY(tables.read(source));
   return tables.finish();
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
 #include <span>
 
 #include <entrain/align.hpp>
 #include <entrain/error.hpp>
+
+#include "table/reader.hpp"
 
 namespace entrain::edges {
 
@@ -13,7 +15,6 @@ namespace entrain::edges {
 /// `resolution_hz`: 0, or what all clocks must have. Errors: ErrorKind::input, with line and column
 /// for a row that is refused: a clock that is described twice, times that are no whole ticks, two
 /// sessions at one time, several resolutions.
-Result<Clocks> read_clocks(std::span<const std::filesystem::path> files,
-                           std::uint64_t resolution_hz);
+Result<Clocks> read_clocks(std::span<const table::Source> sources, std::uint64_t resolution_hz);
 
 }  // namespace entrain::edges

@@ -18,7 +18,6 @@
 #include "edges/columns.hpp"
 #include "edges/edge_rows.hpp"
 #include "edges/names.hpp"
-#include "table/reader.hpp"
 
 namespace entrain::edges {
 namespace {
@@ -91,9 +90,9 @@ class TableOfEdges {
     for (const Clock& clock : clocks.clocks) names_.number(clock.name);
   }
 
-  Result<EdgeTable> read(const std::filesystem::path& file) {
-    clocks_.name = file.string();
-    TRY_ASSIGN(table::Reader reader, table::Reader::open(file, k_edge_columns));
+  Result<EdgeTable> read(const table::Source& source) {
+    clocks_.name = source.name.string();
+    TRY_ASSIGN(table::Reader reader, table::Reader::open(source, k_edge_columns));
     TRY(check_columns(reader));
     if (progress_ != nullptr) progress_->begin("scan", reader.bytes(), "B");
     // Several pieces per thread: while one is taken over, others are read.
@@ -140,14 +139,13 @@ class TableOfEdges {
   Result<void> read_pieces(const table::Reader& reader, std::span<EdgeRows> parts) {
     InOrder in_order(parts.size());
     const auto take = [&](std::size_t i) { return append(parts[i], reader, parts.size()); };
-    return in_order.end(
-        parallel_for(threads_, parts.size(), [&](std::size_t i) -> Result<void> {
-          parts[i].clear();
-          TRY(reader.rows(
-              i, [&](const Row& row, Problem& problem) { return parts[i].take(row, problem); }));
-          in_order.is_read(i, take);
-          return {};
-        }));
+    return in_order.end(parallel_for(threads_, parts.size(), [&](std::size_t i) -> Result<void> {
+      parts[i].clear();
+      TRY(reader.rows(
+          i, [&](const Row& row, Problem& problem) { return parts[i].take(row, problem); }));
+      in_order.is_read(i, take);
+      return {};
+    }));
   }
 
   Result<void> append(const EdgeRows& part, const table::Reader& reader, std::size_t pieces) {
@@ -188,8 +186,7 @@ class TableOfEdges {
     if (!list().kind.empty() || rows == 0) return;
     const std::uint64_t bytes = std::max<std::uint64_t>(reader.bytes_read(), 1);
     const double all = static_cast<double>(reader.bytes()) / static_cast<double>(bytes);
-    const auto expected =
-        static_cast<std::size_t>(1.02 * static_cast<double>(rows) * all) + 1024;
+    const auto expected = static_cast<std::size_t>(1.02 * static_cast<double>(rows) * all) + 1024;
     const std::size_t count = reader.bytes() <= bytes ? rows : expected;
     list().cause_clock.reserve(count), list().effect_clock.reserve(count);
     list().cause_time.reserve(count), list().effect_time.reserve(count);
@@ -286,9 +283,9 @@ class TableOfEdges {
 
 }  // namespace
 
-Result<EdgeTable> read_edges(const std::filesystem::path& file, Clocks& clocks, unsigned threads,
+Result<EdgeTable> read_edges(const table::Source& source, Clocks& clocks, unsigned threads,
                              Progress* progress) {
-  return TableOfEdges(clocks, threads, progress).read(file);
+  return TableOfEdges(clocks, threads, progress).read(source);
 }
 
 }  // namespace entrain::edges

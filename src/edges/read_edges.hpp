@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include <entrain/progress.hpp>
 
 #include "edges/list.hpp"
+#include "table/reader.hpp"
 
 namespace entrain::edges {
 
@@ -22,12 +22,12 @@ struct EdgeTable {
 /// Reads a table of edges (docs/manual/align.md) on `threads` threads (0: all cores). Rows stay in
 /// order; instances are in the order of their first rows. `clocks`: where it has some, others are
 /// unknown and refused; else it gets those that the table names, numbers first by value, then
-/// names. Its `name` becomes that of the file.
+/// names. Its `name` becomes that of the source.
 ///
 /// Errors: ErrorKind::input with line and column for rows that are damaged or refused, for two
 /// begins or ends of one clock in an instance, and for a table that lacks columns;
 /// ErrorKind::interrupted when `progress` (may be null) says so. About 200 MB/s per thread.
-Result<EdgeTable> read_edges(const std::filesystem::path& file, Clocks& clocks, unsigned threads,
+Result<EdgeTable> read_edges(const table::Source& source, Clocks& clocks, unsigned threads,
                              Progress* progress);
 
 }  // namespace entrain::edges

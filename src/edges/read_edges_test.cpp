@@ -82,7 +82,7 @@ TEST_F(ReadEdges, orders_scans_by_rank) {
 }
 
 TEST_F(ReadEdges, reads_what_is_known_of_clocks) {
-  const std::vector<std::filesystem::path> files{
+  const std::vector<table::Source> files{
       put("clock,kind,domain,machine,resolution_hz,first,last,time,offset,half_width,round_trip,"
           "kept,flush_begin,flush_end\n"
           "a,wall,d,m,1000,1,90,,,,,,,\nb,,,,,,,50,-7,2.5,,,,\nb,,,,,,,49,-6,,5,false,,\n"

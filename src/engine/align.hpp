@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <entrain/align.hpp>
 #include <entrain/error.hpp>
@@ -11,6 +13,7 @@
 #include "engine/mu.hpp"
 #include "engine/timeline.hpp"
 #include "page/data.hpp"
+#include "table/reader.hpp"
 
 namespace entrain::engine {
 
@@ -33,7 +36,23 @@ struct AlignExtras {
   page::Data* page = nullptr;  ///< to be filled with what a page shows; null: nobody wants one
 };
 
-/// entrain::align() of tables.
+/// Tables of edges and clocks, and what is known beside them.
+struct AlignTables {
+  table::Source edges;
+  std::vector<table::Source> clocks{};
+  std::uint64_t resolution_hz = 0;  ///< as AlignFiles
+};
+
+struct AlignedTables {
+  Clocks clocks;
+  Alignment alignment;  ///< its maps in the order of the clocks
+};
+
+/// entrain::align() of tables that lie in files or in memory; writes nothing.
+Result<AlignedTables> align(const AlignTables& tables, const AlignOptions& options,
+                            page::Data* page, Progress* progress);
+
+/// entrain::align() of files.
 Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
                           const AlignExtras& extras, Progress* progress);
 

@@ -90,25 +90,38 @@ Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
   return engine::align(files, options, {}, progress);
 }
 
+Result<engine::AlignedTables> engine::align(const AlignTables& tables, const AlignOptions& options,
+                                            page::Data* page, Progress* progress) {
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  AlignedTables result;
+  TRY_ASSIGN(result.clocks, edges::read_clocks(tables.clocks, tables.resolution_hz));
+  std::optional<edges::EdgeTable> table;
+  TRY_ASSIGN(table,
+             edges::read_edges(tables.edges, result.clocks, options.check.threads, progress));
+  TRY_ASSIGN(AlignInput input, take_edges(result.clocks, table->list.view(), options, progress));
+  std::vector<std::string> notes = std::move(table->notes);
+  table.reset();
+  TRY_ASSIGN(result.alignment, align(std::move(input), options, page, progress));
+  result.alignment.report.notes = std::move(notes);
+  return result;
+}
+
 Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& options,
                                   const AlignExtras& extras, Progress* progress) {
   TRY(check_files(files));
   if (!files.output.empty()) {
     TRY(StagedDirectory::check(files.output, replace_rule(files.force, files.apply)));
   }
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
-  TRY_ASSIGN(const std::vector<fs::path> tables, clock_files(files));
-  TRY_ASSIGN(Clocks clocks, edges::read_clocks(tables, files.resolution_hz));
-  std::optional<edges::EdgeTable> table;
-  TRY_ASSIGN(table, edges::read_edges(files.edges, clocks, options.check.threads, progress));
-  TRY_ASSIGN(AlignInput input, take_edges(clocks, table->list.view(), options, progress));
-  std::vector<std::string> notes = std::move(table->notes);
-  if (files.clocks.empty() && !tables.empty()) {
-    notes.push_back(fmt::format("clocks are those of {}", tables.front().string()));
+  TRY_ASSIGN(const std::vector<fs::path> clock_tables, clock_files(files));
+  const AlignTables tables{
+      files.edges, {clock_tables.begin(), clock_tables.end()}, files.resolution_hz};
+  TRY_ASSIGN(AlignedTables aligned, align(tables, options, extras.page, progress));
+  const Clocks& clocks = aligned.clocks;
+  Alignment& result = aligned.alignment;
+  if (files.clocks.empty() && !clock_tables.empty()) {
+    result.report.notes.push_back(
+        fmt::format("clocks are those of {}", clock_tables.front().string()));
   }
-  table.reset();
-  TRY_ASSIGN(Alignment result, align(std::move(input), options, extras.page, progress));
-  result.report.notes = std::move(notes);
   if (files.output.empty()) return std::move(result.report);
   TRY_ASSIGN(StagedDirectory folder,
              StagedDirectory::create(files.output, replace_rule(files.force, files.apply)));

@@ -34,14 +34,19 @@ Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
-Result<Reader> Reader::open(const std::filesystem::path& path,
-                            std::span<const std::string_view> columns) {
+Result<Reader> Reader::open(const Source& source, std::span<const std::string_view> columns) {
   Reader reader;
-  reader.path_ = path;
+  reader.path_ = source.name;
   for (const std::string_view column : columns) reader.columns_.emplace_back(column);
-  TRY_ASSIGN(reader.file_, File::open_for_reading(path));
-  TRY_ASSIGN(reader.size_, reader.file_.size());
-  TRY(reader.fill(k_piece));
+  if (source.text) {  // as if it were read already
+    reader.buffer_.assign(source.text->begin(), source.text->end());
+    reader.filled_ = reader.offset_ = reader.size_ = source.text->size();
+    TRY(reader.fill(0));
+  } else {
+    TRY_ASSIGN(reader.file_, File::open_for_reading(source.name));
+    TRY_ASSIGN(reader.size_, reader.file_.size());
+    TRY(reader.fill(k_piece));
+  }
   TRY(reader.read_header());
   return reader;
 }

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <entrain/error.hpp>
@@ -35,6 +37,17 @@ struct Problem {
 /// Takes a row; false, with the problem, if it refuses it.
 using RowFunction = std::function<bool(const Row&, Problem&)>;
 
+/// Where a table comes from: a file, or a text in memory that messages call by a name.
+struct Source {
+  Source(std::filesystem::path file) : name(std::move(file)) {}
+  /// The text must stay while it is read.
+  Source(std::string name_of_text, std::string_view all)
+      : name(std::move(name_of_text)), text(all) {}
+
+  std::filesystem::path name;
+  std::optional<std::string_view> text;  ///< none: `name` is a file
+};
+
 /// Reads tables of any size piece by piece: CSV by RFC 4180 with a header line (UTF-8, comma,
 /// quotes), and JSON lines, an object per line whose values are plain. The first byte tells which.
 /// Columns that nobody asked for are ignored, empty lines too.
@@ -46,8 +59,7 @@ class Reader {
  public:
   /// Opens a table and reads its header. Errors: ErrorKind::input for a file that cannot be read,
   /// is empty, or has a damaged header or two columns of one name.
-  static Result<Reader> open(const std::filesystem::path& path,
-                             std::span<const std::string_view> columns);
+  static Result<Reader> open(const Source& source, std::span<const std::string_view> columns);
 
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;

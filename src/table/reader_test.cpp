@@ -21,13 +21,20 @@ constexpr std::array<std::string_view, 3> k_columns{"a", "b", "c"};
 
 class ReaderTest : public testing::Test {
  protected:
-  /// The cells of all rows with their lines, as "1: x|y|z"; or the error's sentence alone.
+  /// What is read of a file, which is the same as what is read of the text itself.
   Texts read(std::string_view text) {
     const auto path = folder_.path() / "table";
     std::ofstream(path, std::ios::binary) << text;
+    Texts rows = read_source(path);
+    EXPECT_EQ(read_source({"the table", text}), rows);
+    return rows;
+  }
+
+  /// The cells of all rows with their lines, as "1: x|y|z"; or the error's sentence alone.
+  static Texts read_source(const Source& source) {
     Texts rows;
     const auto done = [&]() -> Result<void> {
-      auto reader = Reader::open(path, k_columns);
+      auto reader = Reader::open(source, k_columns);
       if (!reader) return tl::unexpected<Error>(reader.error());
       for (;;) {
         const auto pieces = reader->next(2);

@@ -72,7 +72,7 @@ TEST(Edges, come_back_from_tables_of_both_forms) {
       const fs::path file = folder / name;
       const auto written = write_edges(archive, file, {});
       ASSERT_TRUE(written) << written.error().message;
-      const std::vector<fs::path> tables{clocks_file_of(file)};
+      const std::vector<table::Source> tables{clocks_file_of(file)};
       auto clocks = edges::read_clocks(tables, 0);
       ASSERT_TRUE(clocks) << clocks.error().message;
       const auto table = edges::read_edges(file, *clocks, 2, nullptr);
