@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "base/try.hpp"
 #include "causal/base_line.hpp"
 #include "causal/clock_lines.hpp"
+#include "causal/common_ends.hpp"
 #include "causal/consensus.hpp"
 #include "causal/find_offsets.hpp"
 
@@ -29,6 +31,8 @@ constexpr int k_rate_rounds = 2;
 /// A further round is worth it if it left less than this share of the violation.
 constexpr double k_worth_a_round = 0.7;
 constexpr int k_consensus_rounds = 8;
+/// Clocks are set by the ends of about so many collectives, or by fewer, with so many ends.
+constexpr std::size_t k_most_calls = 2048, k_most_ends = std::size_t{1} << 19, k_least_calls = 16;
 /// Offsets are rounded to ticks at both clocks of an edge.
 constexpr double k_rounding = 2;
 
@@ -84,12 +88,11 @@ bool follow(ConstrainedClocks& clocks, const std::vector<ClockLine>& lines) {
   return true;
 }
 
-/// Aligns groups of clocks, round by round. A collective gives constraints of the latest and the
+/// Aligns groups of clocks, round by round. `group_of`: per clock the first one of the clocks that
+/// it is aligned with, before and after. A collective gives constraints of the latest and the
 /// earliest clock only, and clocks that are far off distort the windows. Clocks that were aligned
 /// give better constraints, and go on as one group.
-Result<std::vector<std::uint32_t>> bring_together(ConstrainedClocks& clocks) {
-  std::vector<std::uint32_t> group_of(clocks.clocks());
-  std::iota(group_of.begin(), group_of.end(), 0u);
+Result<void> bring_together(ConstrainedClocks& clocks, std::vector<std::uint32_t>& group_of) {
   for (int round = 0; round < k_most_rounds; ++round) {
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
@@ -101,7 +104,7 @@ Result<std::vector<std::uint32_t>> bring_together(ConstrainedClocks& clocks) {
     if (!changed || !follow(clocks, lines)) break;
     for (std::uint32_t c = 0; c < group_of.size(); ++c) group_of[c] = lines[c].component;
   }
-  return group_of;
+  return {};
 }
 
 /// Moves single clocks along lines of their own, as long as that lowers the violation. Joins the
@@ -198,6 +201,68 @@ Result<void> doubt_steep_lines(ConstrainedClocks& clocks, const std::vector<Cloc
   clocks.set_maps(steep);
   clocks.collect(nullptr);
   return {};
+}
+
+/// Aligns clocks by their edges, from the present maps on. `groups`: clocks that are aligned
+/// already, and afterwards. `before`: the maps of clocks that run alike.
+Result<void> align_by_edges(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
+                            DisjointSets& groups) {
+  std::vector<std::uint32_t> group_of(clocks.clocks());
+  for (std::uint32_t c = 0; c < group_of.size(); ++c) group_of[c] = groups.find(c);
+  TRY(bring_together(clocks, group_of));
+  for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
+  TRY(refine(clocks, groups));
+  TRY(settle_rates(clocks));
+  return doubt_steep_lines(clocks, before);
+}
+
+CallEnds some_ends(const ConstrainedClocks& clocks) {
+  const std::size_t calls = std::max(k_most_ends / clocks.clocks(), k_least_calls);
+  return clocks.ends_of_calls(std::min(calls, k_most_calls));
+}
+
+/// How badly the present maps explain the trace: the spread of ends times the mean violation, of
+/// which both are to be small. Collective.
+double unexplained(ConstrainedClocks& clocks) {
+  clocks.collect(nullptr);
+  const double violation = clocks.sum_of_squared_violations();
+  return violation == 0 ? 0
+                        : std::sqrt(violation) * static_cast<double>(spread_of(some_ends(clocks)));
+}
+
+/// Begins the alignment anew with lines through the ends of collectives, and keeps what it finds if
+/// that explains the trace better: where the spread of the ends falls by more than violations grow.
+///
+/// Collectives alone tell little between clocks that are seconds apart, since only the latest and
+/// the earliest member count. Where messages go both ways between neighbours, they know better.
+/// Ends tell nothing on a machine where members leave a collective when they happen to get a core;
+/// then lines through them violate edges.
+///
+/// Example: 64 clocks and 187 calls of Allreduce. By edges ends are 23 us apart (median) and
+/// violations 2.6 ms (root of the sum of squares), by ends 18 us and 2.8 ms: ends it is.
+Result<std::string> align_by_ends(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
+                                  DisjointSets& groups) {
+  if (clocks.messages_connect()) return "";
+  const double by_edges = unexplained(clocks);
+  if (by_edges == 0) return "";
+  const std::vector<ClockMap> aligned = clocks.maps();
+  clocks.set_maps(before);
+  TRY_ASSIGN(const std::optional<CommonEnds> ends,
+             find_common_ends(clocks.clocks(), some_ends(clocks),
+                              [&] { return clocks.check_cancelled(); }));
+  const std::vector<ClockLine> lines = ends ? lines_of(*ends) : std::vector<ClockLine>();
+  if (ends && follow(clocks, lines)) {
+    DisjointSets ended(clocks.clocks());
+    for (std::uint32_t c = 0; c < lines.size(); ++c) ended.join(c, lines[c].component);
+    TRY(align_by_edges(clocks, before, ended));
+    if (unexplained(clocks) < by_edges) {
+      for (std::uint32_t c = 0; c < clocks.clocks(); ++c) groups.join(c, ended.find(c));
+      return " and by ends of collectives, which coincide";
+    }
+  }
+  clocks.set_maps(aligned);
+  clocks.collect(nullptr);
+  return "";
 }
 
 /// How the alignment has moved every clock. `before`: the maps that it began with.
@@ -334,23 +399,22 @@ std::string settle_on_reference(ConstrainedClocks& clocks, const std::vector<Clo
 
 Result<std::string> align_unmeasured(ConstrainedClocks& clocks) {
   const std::vector<ClockMap> before = clocks.maps();
-  TRY_ASSIGN(const std::vector<std::uint32_t> group_of, bring_together(clocks));
   DisjointSets groups(clocks.clocks());
-  for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
-  TRY(refine(clocks, groups));
-  TRY(settle_rates(clocks));
-  TRY(doubt_steep_lines(clocks, before));
+  TRY(align_by_edges(clocks, before, groups));
+  TRY_ASSIGN(const std::string ends, align_by_ends(clocks, before, groups));
   const std::string consensus = settle_on_reference(clocks, before);
-  for (std::uint32_t c = 0; c < group_of.size(); ++c) clocks.component_of[c] = groups.find(c);
+  for (std::uint32_t c = 0; c < clocks.clocks(); ++c) clocks.component_of[c] = groups.find(c);
   std::set<std::uint32_t> groups_seen;
   for (const ClockConstraint& constraint : clocks.constraints()) {
     groups_seen.insert({clocks.component_of[constraint.from], clocks.component_of[constraint.to]});
   }
-  if (groups_seen.size() < 2) return "no clock was measured: aligned by messages; " + consensus;
+  if (groups_seen.size() < 2) {
+    return fmt::format("no clock was measured: aligned by messages{}; {}", ends, consensus);
+  }
   return fmt::format(
-      "no clock was measured: aligned by messages in {} groups, between which nothing was seen to "
-      "go both ways; {}",
-      groups_seen.size(), consensus);
+      "no clock was measured: aligned by messages{} in {} groups, between which nothing was seen "
+      "to go both ways; {}",
+      ends, groups_seen.size(), consensus);
 }
 
 }  // namespace entrain::causal

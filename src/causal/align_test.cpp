@@ -6,12 +6,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/random.hpp"
 #include "causal/testing.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::causal {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -118,6 +120,36 @@ TEST(AlignUnmeasured, a_clock_is_not_turned_by_messages_of_a_short_time) {
   const Aligned aligned(b);
   const auto begin = static_cast<double>(aligned.maps[1](1'000));
   EXPECT_NEAR(begin, static_cast<double>(aligned.maps[0](1'000)) - 5'000'000, 60'000);
+}
+
+/// Clocks up to 8 s apart that wander by 20 us, and barriers that all leave within 2 us.
+TEST(AlignUnmeasured, clocks_that_wander_are_aligned_by_ends_that_coincide) {
+  constexpr std::uint32_t k_clocks = 12;
+  RandomStream random(5, 1);
+  TraceBuilder b(k_clocks);
+  const auto reading = [](LocationIndex l, std::uint64_t time) {
+    const double wander = 20'000 * std::sin(static_cast<double>(time) / 4e9 + l);
+    return time + l * 700'000'000 + static_cast<std::uint64_t>(20'000 + wander);
+  };
+  for (std::uint64_t t = 1'000'000; t < 60'000'000'000; t += 600'000'000) {
+    std::uint64_t last = 0;
+    std::vector<std::uint64_t> come(k_clocks);
+    for (std::uint64_t& one : come) last = std::max(last, one = t + random.below(2'000'000));
+    for (LocationIndex l = 0; l < k_clocks; ++l) {
+      b.collective(l, reading(l, come[l]), reading(l, last + 2'000 + random.below(2'000)),
+                   trace::op::barrier, trace::k_root_none);
+    }
+  }
+  const Aligned aligned(b);
+  EXPECT_THAT(aligned.sentence, HasSubstr("ends of collectives"));
+  EXPECT_THAT(aligned.component_of, Each(0));
+  for (std::uint64_t t = 1'000'000'000; t < 60'000'000'000; t += 3'000'000'000) {
+    for (LocationIndex l = 1; l < k_clocks; ++l) {
+      EXPECT_NEAR(static_cast<double>(aligned.maps[l](reading(l, t))),
+                  static_cast<double>(aligned.maps[0](reading(0, t))), 60'000)
+          << l << " at " << t;
+    }
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/cancel.hpp"
+#include "base/disjoint_sets.hpp"
 #include "base/try.hpp"
 
 namespace entrain::causal {
@@ -27,7 +28,7 @@ std::int64_t median_of(std::span<std::int64_t> values) {
 }
 
 struct End {
-  std::uint32_t clock = 0, instance = 0;
+  std::uint32_t clock = 0;
   std::int64_t time = 0;  ///< since the first end of all
   std::int64_t rest = 0;  ///< distance from the middle of its instance
 };
@@ -44,9 +45,9 @@ struct EndLine {
 
 class FitEnds {
  public:
-  FitEnds(const Clocks& clocks, const Edges& edges, const Progress* progress)
-      : clocks_(clocks), cancel_(progress), lines_(clocks.clocks.size()) {
-    take_ends(edges);
+  FitEnds(std::size_t clocks, const CallEnds& calls, const std::function<Result<void>()>& check)
+      : first_of_instance_(calls.first), check_(check), lines_(clocks) {
+    take_ends(calls);
   }
 
   Result<std::optional<CommonEnds>> run() {
@@ -67,28 +68,22 @@ class FitEnds {
   }
 
  private:
-  void take_ends(const Edges& edges) {
-    std::vector<std::uint64_t> stamps;
-    for (const CollectiveInstance& one : edges.instances) {
-      if (!one.ends_coincide || one.ends < 2) continue;
-      first_of_instance_.push_back(ends_.size());
-      for (const InstanceMember& end : edges.members.subspan(one.first + one.begins, one.ends)) {
-        const auto instance = static_cast<std::uint32_t>(first_of_instance_.size() - 1);
-        ends_.push_back({.clock = end.clock, .instance = instance});
-        stamps.push_back(end.time);
-      }
+  void take_ends(const CallEnds& calls) {
+    const auto by_time = [](const CallEnds::End& a, const CallEnds::End& b) {
+      return a.time < b.time;
+    };
+    if (!calls.ends.empty()) {
+      origin_ = std::min_element(calls.ends.begin(), calls.ends.end(), by_time)->time;
     }
-    first_of_instance_.push_back(ends_.size());
-    if (!stamps.empty()) origin_ = *std::min_element(stamps.begin(), stamps.end());
+    for (const CallEnds::End& end : calls.ends) {
+      ends_.push_back({end.clock, static_cast<std::int64_t>(end.time - origin_), 0});
+    }
     first_of_clock_.assign(lines_.size() + 1, 0);
     for (const End& end : ends_) ++first_of_clock_[end.clock + 1];
     for (std::size_t c = 0; c < lines_.size(); ++c) first_of_clock_[c + 1] += first_of_clock_[c];
     std::vector<std::size_t> next(first_of_clock_.begin(), first_of_clock_.end() - 1);
     by_clock_.resize(ends_.size());
-    for (std::size_t e = 0; e < ends_.size(); ++e) {
-      ends_[e].time = static_cast<std::int64_t>(stamps[e] - origin_);
-      by_clock_[next[ends_[e].clock]++] = e;
-    }
+    for (std::size_t e = 0; e < ends_.size(); ++e) by_clock_[next[ends_[e].clock]++] = e;
     scratch_.resize(ends_.size());
   }
 
@@ -101,7 +96,7 @@ class FitEnds {
   /// Offsets under which ends are in the middle of their instances; false if it does not settle.
   Result<bool> set_offsets() {
     for (int round = 0; round < k_most_offset_rounds; ++round) {
-      TRY(cancel_.check());
+      TRY(check_());
       measure();
       std::int64_t largest = 0;
       for (std::size_t c = 0; c < lines_.size(); ++c) {
@@ -154,9 +149,23 @@ class FitEnds {
     lines_[c].anchor = static_cast<std::int64_t>(mean);
   }
 
+  /// Per clock the first of the clocks that calls connect with it.
+  [[nodiscard]] std::vector<std::uint32_t> components() const {
+    DisjointSets sets(lines_.size());
+    for (std::size_t i = 0; i + 1 < first_of_instance_.size(); ++i) {
+      for (std::size_t e = first_of_instance_[i]; e < first_of_instance_[i + 1]; ++e) {
+        sets.join(ends_[first_of_instance_[i]].clock, ends_[e].clock);
+      }
+    }
+    std::vector<std::uint32_t> component(lines_.size());
+    for (std::uint32_t c = 0; c < component.size(); ++c) component[c] = sets.find(c);
+    return component;
+  }
+
   [[nodiscard]] CommonEnds finish() const {
     CommonEnds result;
     result.spread = spread_;
+    const std::vector<std::uint32_t> component = components();
     for (std::size_t c = 0; c < lines_.size(); ++c) {
       const auto stamp = [&](std::size_t e) {
         return origin_ + static_cast<std::uint64_t>(ends_[e].time);
@@ -166,23 +175,22 @@ class FitEnds {
         return ends_[a].time < ends_[b].time;
       };
       const auto [first, last] = std::minmax_element(own.begin(), own.end(), earlier);
-      result.lines.push_back(
-          {.offset = static_cast<double>(lines_[c].offset),
-           .rate = lines_[c].rate,
-           .at = origin_ + static_cast<std::uint64_t>(lines_[c].anchor),
-           .events = clocks_.clocks[c].events.value_or(StampRange{stamp(*first), stamp(*last)}),
-           .number = own.size()});
+      result.lines.push_back({.offset = static_cast<double>(lines_[c].offset),
+                              .rate = lines_[c].rate,
+                              .at = origin_ + static_cast<std::uint64_t>(lines_[c].anchor),
+                              .events = {stamp(*first), stamp(*last)},
+                              .number = own.size(),
+                              .component = component[c]});
     }
     return result;
   }
 
-  const Clocks& clocks_;
-  Cancel cancel_;
+  const std::vector<std::size_t>& first_of_instance_;  ///< in ends_, and the end
+  const std::function<Result<void>()>& check_;
   std::vector<EndLine> lines_;
-  std::vector<End> ends_;                       ///< those of an instance stand together
-  std::vector<std::size_t> first_of_instance_;  ///< in ends_, and the end
-  std::vector<std::size_t> by_clock_;           ///< numbers of ends
-  std::vector<std::size_t> first_of_clock_;     ///< in by_clock_, and the end
+  std::vector<End> ends_;                    ///< those of an instance stand together
+  std::vector<std::size_t> by_clock_;        ///< numbers of ends
+  std::vector<std::size_t> first_of_clock_;  ///< in by_clock_, and the end
   std::vector<std::int64_t> scratch_;
   std::uint64_t origin_ = 0;
   std::int64_t spread_ = 0;
@@ -227,12 +235,62 @@ struct Relative {
 
 Result<std::optional<CommonEnds>> find_common_ends(const Clocks& clocks, const Edges& edges,
                                                    const Progress* progress) {
-  return FitEnds(clocks, edges, progress).run();
+  CallEnds calls;
+  for (const CollectiveInstance& one : edges.instances) {
+    if (!one.ends_coincide || one.ends < 2) continue;
+    calls.first.push_back(calls.ends.size());
+    for (const InstanceMember& end : edges.members.subspan(one.first + one.begins, one.ends)) {
+      calls.ends.push_back({end.clock, end.time});
+    }
+  }
+  calls.first.push_back(calls.ends.size());
+  TRY_ASSIGN(std::optional<CommonEnds> found,
+             find_common_ends(clocks.clocks.size(), calls,
+                              [cancel = Cancel(progress)] { return cancel.check(); }));
+  for (std::size_t c = 0; found && c < clocks.clocks.size(); ++c) {
+    found->lines[c].events = clocks.clocks[c].events.value_or(found->lines[c].events);
+  }
+  return found;
+}
+
+Result<std::optional<CommonEnds>> find_common_ends(std::size_t clocks, const CallEnds& calls,
+                                                   const std::function<Result<void>()>& check) {
+  return FitEnds(clocks, calls, check).run();
+}
+
+std::int64_t spread_of(const CallEnds& calls) {
+  std::vector<std::int64_t> distances, times;
+  for (std::size_t i = 0; i + 1 < calls.first.size(); ++i) {
+    times.clear();
+    for (std::size_t e = calls.first[i]; e < calls.first[i + 1]; ++e) {
+      times.push_back(static_cast<std::int64_t>(calls.ends[e].time));
+    }
+    const std::int64_t low = median_of(times);
+    const auto upper = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), upper, times.end());
+    const std::int64_t middle = low + (*upper - low) / 2;  // also of two ends
+    for (const std::int64_t time : times) distances.push_back(std::abs(time - middle));
+  }
+  return distances.empty() ? 0 : median_of(distances);
+}
+
+std::vector<ClockLine> lines_of(const CommonEnds& ends) {
+  std::vector<ClockLine> lines;
+  for (const CommonEnds::Line& line : ends.lines) {
+    const Relative relative(line, ends.lines[line.component]);
+    lines.push_back({.base = static_cast<std::int64_t>(line.at),
+                     .offset = std::llround(relative.offset),
+                     .rate = relative.rate,
+                     .component = line.component});
+  }
+  return lines;
 }
 
 std::optional<std::vector<ClockMap>> maps_of(const CommonEnds& ends,
                                              std::optional<std::uint32_t> reference,
                                              double most_rate) {
+  const auto is_apart = [](const CommonEnds::Line& line) { return line.component != 0; };
+  if (std::any_of(ends.lines.begin(), ends.lines.end(), is_apart)) return std::nullopt;
   const auto lower = [](const CommonEnds::Line& a, const CommonEnds::Line& b) {
     return a.offset < b.offset;
   };

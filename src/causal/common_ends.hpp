@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -10,7 +12,20 @@
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
+#include "causal/clock_lines.hpp"
+
 namespace entrain::causal {
+
+/// Ends of calls that may coincide.
+struct CallEnds {
+  struct End {
+    std::uint32_t clock = 0;
+    std::uint64_t time = 0;  ///< by the clock's present map, ticks
+    friend auto operator<=>(const End&, const End&) = default;
+  };
+  std::vector<End> ends;           ///< those of a call stand together
+  std::vector<std::size_t> first;  ///< per call the first one in `ends`; and their number
+};
 
 /// Straight lines through ends of collectives that coincide: one per clock, to the same time.
 ///
@@ -18,11 +33,12 @@ namespace entrain::causal {
 /// any one of the first two its line is -30, theirs are 0.
 struct CommonEnds {
   struct Line {
-    double offset = 0;         ///< ticks at the stamp `at`
-    double rate = 0;           ///< by which the offset grows, ticks per tick
-    std::uint64_t at = 0;      ///< near the middle of the clock's ends
-    StampRange events{};       ///< for which the line is made
-    std::uint64_t number = 0;  ///< of ends
+    double offset = 0;            ///< ticks at the stamp `at`
+    double rate = 0;              ///< by which the offset grows, ticks per tick
+    std::uint64_t at = 0;         ///< near the middle of the clock's ends
+    StampRange events{};          ///< for which the line is made
+    std::uint64_t number = 0;     ///< of ends
+    std::uint32_t component = 0;  ///< the first of the clocks that calls connect with it
   };
   std::vector<Line> lines;  ///< as Clocks::clocks
   std::int64_t spread = 0;  ///< median distance of an end from the middle of its call's, ticks
@@ -30,16 +46,27 @@ struct CommonEnds {
 
 /// Finds for every clock the straight line under which the ends of each instance that says
 /// `ends_coincide` are as close together as can be: offsets by medians, rates only as far as they
-/// stand out of the noise. Empty where that cannot be: less than 4 such ends at a clock, or clocks
-/// that no chain of instances connects well enough. Linear in the number of ends. Errors:
+/// stand out of the noise. Empty where that cannot be: less than 4 such ends at a clock, or chains
+/// of instances that connect clocks too loosely. Linear in the number of ends. Errors:
 /// ErrorKind::interrupted when `progress` (may be null) says so.
 Result<std::optional<CommonEnds>> find_common_ends(const Clocks& clocks, const Edges& edges,
                                                    const Progress* progress);
 
+/// The same for calls by which `clocks` are to be set, all of them. `check`: asked in every round
+/// whether to go on; its errors end the work.
+Result<std::optional<CommonEnds>> find_common_ends(std::size_t clocks, const CallEnds& calls,
+                                                   const std::function<Result<void>()>& check);
+
+/// Median distance of an end from the middle of its call's, ticks; 0 without ends.
+std::int64_t spread_of(const CallEnds& calls);
+
+/// The lines by which the clocks of a component show the time of its first one.
+std::vector<ClockLine> lines_of(const CommonEnds& ends);
+
 /// The maps by which all clocks show the time of `reference`; without one, that of the clock whose
 /// offset is the middle one. A clock that differs from it by no more than the noise stays as it is.
 /// Empty if some rate differs from the reference's by more than `most_rate` (below 1), which no
-/// clock's does, or if no map has such offsets (2^61 ticks).
+/// clock's does, if calls do not connect all clocks, or if no map has such offsets (2^61 ticks).
 std::optional<std::vector<ClockMap>> maps_of(const CommonEnds& ends,
                                              std::optional<std::uint32_t> reference,
                                              double most_rate);

@@ -88,5 +88,48 @@ TEST(CommonEnds, a_drift_about_the_right_time_is_taken_away) {
   EXPECT_NEAR(static_cast<double>((*found)[2](10'000'000 - 2'475'000)), 10'000'000, 50);
 }
 
+TEST(CommonEnds, clocks_that_no_call_connects_are_not_set_together) {
+  Calls calls(4);
+  for (std::uint64_t t = 1'000'000; t < 1'010'000; t += 1000) {
+    calls.add({t, t + 30'000});
+    calls.instances.push_back({.ends_coincide = true, .first = calls.members.size(), .ends = 2});
+    calls.members.push_back({.clock = 2, .time = t});
+    calls.members.push_back({.clock = 3, .time = t + 500'000});
+  }
+  EXPECT_FALSE(calls.run());
+}
+
+TEST(CommonEnds, lines_of_a_component_are_those_to_its_first_clock) {
+  CallEnds calls;
+  for (std::uint64_t t = 1'000'000; t < 1'010'000; t += 1000) {
+    for (const std::vector<CallEnds::End>& call :
+         {std::vector<CallEnds::End>{{0, t}, {2, t + 30}}, {{1, t}, {3, t + 500}}}) {
+      calls.first.push_back(calls.ends.size());
+      calls.ends.insert(calls.ends.end(), call.begin(), call.end());
+    }
+  }
+  calls.first.push_back(calls.ends.size());
+  EXPECT_EQ(spread_of(calls), 15);
+  const auto ends = find_common_ends(4, calls, [] { return Result<void>(); });
+  ASSERT_TRUE(ends && *ends);
+  const std::vector<ClockLine> lines = lines_of(**ends);
+  EXPECT_EQ(lines[0].offset, 0);
+  EXPECT_EQ(lines[1].offset, 0);
+  EXPECT_NEAR(static_cast<double>(lines[2].offset), -30, 1);
+  EXPECT_NEAR(static_cast<double>(lines[3].offset), -500, 1);
+  EXPECT_EQ(lines[3].component, 1u);
+}
+
+TEST(CommonEnds, who_is_asked_to_stop_stops) {
+  CallEnds calls{.ends = {{0, 1}, {1, 2}}, .first = {0, 2}};
+  for (int i = 0; i < 3; ++i) {
+    calls.first.insert(calls.first.end() - 1, calls.ends.size());
+    calls.ends.insert(calls.ends.end(), {{0, 1}, {1, 2}});
+    calls.first.back() = calls.ends.size();
+  }
+  const auto ends = find_common_ends(2, calls, [] { return fail(ErrorKind::interrupted, "stop"); });
+  EXPECT_FALSE(ends);
+}
+
 }  // namespace
 }  // namespace entrain::causal

@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "base/cancel.hpp"
+#include "base/disjoint_sets.hpp"
+#include "base/flat_map.hpp"
 #include "causal/edge_constraints.hpp"
 #include "causal/node_times.hpp"
 #include "clocks/presync.hpp"
+#include "match/parts.hpp"
 
 namespace entrain::causal {
 
@@ -95,6 +99,95 @@ double ConstrainedClocks::worst_violation() const {
 
 trace::LocationSkeleton ConstrainedClocks::extent(std::uint32_t clock) const {
   return trace::extent_of(context_.trace(), domains_.members[clock]);
+}
+
+bool ConstrainedClocks::messages_connect() const {
+  struct Way {
+    std::uint32_t from = 0, to = 0;
+  };
+  const auto key_of = [&](const Way& way) { return std::uint64_t{way.from} * clocks_ + way.to; };
+  FlatMap<std::uint64_t, char, IntegerHash> known;
+  std::vector<Way> own;
+  const std::span<const std::int64_t> times = times_;
+  match::for_edges(context_.graph, {context_.graph.edges, {}}, times,
+                   [&](const match::Edge&, LocationIndex from, LocationIndex to) {
+                     const Way way{clock_of(from), clock_of(to)};
+                     if (known.insert(key_of(way), 0).second) own.push_back(way);
+                   });
+  DisjointSets sets(clocks_);
+  std::size_t parts = clocks_;
+  known = {};
+  for (const Way& way : gather_everywhere(team(), own)) {
+    known.insert(key_of(way), 0);
+    if (known.find(key_of({way.to, way.from})) == nullptr) continue;
+    if (sets.join(way.from, way.to)) --parts;
+  }
+  return parts <= 1;
+}
+
+CallEnds ConstrainedClocks::ends_of_calls(std::size_t most) const {
+  const match::Graph& graph = context_.graph;
+  /// Calls `body` with the participants that leave, and the first time at which one does.
+  const auto for_calls = [&](auto body) {
+    for (const match::Exchange& exchange : graph.exchanges) {
+      if (exchange.kind != EdgeKind::n_to_n || exchange.ordered) continue;
+      const std::span<const match::Participant> leave = graph.receives(exchange);
+      if (leave.size() < 2 || exchange.send_count != exchange.receive_count) continue;
+      std::int64_t first = times_[leave.front().node];
+      for (const match::Participant& one : leave) first = std::min(first, times_[one.node]);
+      body(leave, first);
+    }
+  };
+  std::vector<std::int64_t> own;
+  for_calls([&](std::span<const match::Participant>, std::int64_t first) { own.push_back(first); });
+  std::vector<std::int64_t> all = gather_everywhere(team(), own);
+  std::sort(all.begin(), all.end());
+  const std::size_t step = (all.size() + most - 1) / most;
+  std::vector<std::int64_t> taken;
+  for (std::size_t i = 0; i < all.size(); i += step) taken.push_back(all[i]);
+  struct End {
+    std::int64_t call = 0;     ///< the first end
+    std::uint32_t number = 0;  ///< of the call here, to tell calls of one time apart
+    CallEnds::End end;
+  };
+  std::vector<End> ends;
+  std::uint32_t number = 0;
+  for_calls([&](std::span<const match::Participant> leave, std::int64_t first) {
+    ++number;
+    if (!std::binary_search(taken.begin(), taken.end(), first)) return;
+    for (const match::Participant& one : leave) {
+      ends.push_back(
+          {first, number, {clock_of(one.location), static_cast<std::uint64_t>(times_[one.node])}});
+    }
+  });
+  // Calls in order of time, and those of one time in an order that no process has a part in.
+  std::vector<std::vector<CallEnds::End>> calls;
+  const End* before = nullptr;
+  const std::vector<End> gathered = gather_everywhere(team(), ends);
+  for (const End& one : gathered) {
+    if (before == nullptr || before->call != one.call || before->number != one.number) {
+      calls.emplace_back();
+    }
+    calls.back().push_back(one.end);
+    before = &one;
+  }
+  for (auto& call : calls) std::sort(call.begin(), call.end());
+  const auto first_end = [](const auto& call) {
+    return std::min_element(call.begin(), call.end(),
+                            [](const auto& a, const auto& b) { return a.time < b.time; })
+        ->time;
+  };
+  std::sort(calls.begin(), calls.end(), [&](const auto& a, const auto& b) {
+    const std::uint64_t one = first_end(a), other = first_end(b);
+    return one != other ? one < other : a < b;
+  });
+  CallEnds result;
+  for (const auto& call : calls) {
+    result.first.push_back(result.ends.size());
+    result.ends.insert(result.ends.end(), call.begin(), call.end());
+  }
+  result.first.push_back(result.ends.size());
+  return result;
 }
 
 void ConstrainedClocks::set_map(std::vector<ClockMap>& maps, std::uint32_t clock,

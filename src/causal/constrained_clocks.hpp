@@ -9,6 +9,7 @@
 
 #include "base/big_vector.hpp"
 #include "causal/clock_errors.hpp"
+#include "causal/common_ends.hpp"
 #include "causal/constraint.hpp"
 #include "causal/context.hpp"
 #include "trace/clock_domains.hpp"
@@ -67,6 +68,13 @@ class ConstrainedClocks {
                                        const std::vector<ClockMap>& maps) const {
     return maps[domains_.members[clock].front()];
   }
+  /// True if messages that go both ways between two clocks, and chains of such, connect all clocks.
+  /// Collective.
+  [[nodiscard]] bool messages_connect() const;
+  /// The ends, by the present maps, of collectives that nobody leaves before all have come (none
+  /// where the clocks are one): all of them, or about `most` that are spread evenly over the run,
+  /// the same for any number of processes. Collective.
+  [[nodiscard]] CallEnds ends_of_calls(std::size_t most) const;
   /// Gives all locations of a clock this map, in `maps`.
   void set_map(std::vector<ClockMap>& maps, std::uint32_t clock, const ClockMap& map) const;
 
