@@ -352,8 +352,8 @@ ClockConstraint as_aligned(ClockConstraint one, const std::vector<Moved>& moves,
 /// Places clocks by a consensus. The constraints of collectives are those of the latest and the
 /// earliest clock only: clocks that go elsewhere show others, which count from then on. If a few
 /// rounds do not end in places that violate nothing more, all move along with the reference.
-Consensus place_by_consensus(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
-                             const std::vector<Moved>& moves) {
+Result<Consensus> place_by_consensus(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
+                                     const std::vector<Moved>& moves) {
   const std::vector<ClockMap> aligned = clocks.maps();
   clocks.collect_all();
   const double allowed = clocks.worst_violation() + k_rounding;
@@ -361,7 +361,8 @@ Consensus place_by_consensus(ConstrainedClocks& clocks, const std::vector<ClockM
   const std::int64_t middle = (clocks.begin() + clocks.end()) / 2;
   Consensus found;
   for (int round = 0; round < k_consensus_rounds; ++round) {
-    found = find_consensus(seen, moves, middle, {});
+    TRY_ASSIGN(found,
+               find_consensus(seen, moves, middle, {}, [&] { return clocks.check_cancelled(); }));
     if (!place(clocks, before, moves, found)) break;
     clocks.collect_all();
     if (clocks.worst_violation() <= allowed) return found;
@@ -378,13 +379,14 @@ Consensus place_by_consensus(ConstrainedClocks& clocks, const std::vector<ClockM
 /// Moves all clocks along with the reference, so that it shows what it did before; if a consensus
 /// is wanted, others do as well, as many as can. Returns a sentence about it, if there is something
 /// to say.
-std::string settle_on_reference(ConstrainedClocks& clocks, const std::vector<ClockMap>& before) {
+Result<std::string> settle_on_reference(ConstrainedClocks& clocks,
+                                        const std::vector<ClockMap>& before) {
   const clocks::Reference& wanted = clocks.reference();
   if (!wanted.consensus && wanted.location == k_none) return "";
   const std::vector<Moved> moves = moves_since(clocks, before);
   Consensus found;
   if (wanted.consensus) {
-    found = place_by_consensus(clocks, before, moves);
+    TRY_ASSIGN(found, place_by_consensus(clocks, before, moves));
   } else {
     found = along_with(clocks.clock_of(wanted.location), moves.size());
     place(clocks, before, moves, found);
@@ -402,7 +404,7 @@ Result<std::string> align_unmeasured(ConstrainedClocks& clocks) {
   DisjointSets groups(clocks.clocks());
   TRY(align_by_edges(clocks, before, groups));
   TRY_ASSIGN(const std::string ends, align_by_ends(clocks, before, groups));
-  const std::string consensus = settle_on_reference(clocks, before);
+  TRY_ASSIGN(const std::string consensus, settle_on_reference(clocks, before));
   for (std::uint32_t c = 0; c < clocks.clocks(); ++c) clocks.component_of[c] = groups.find(c);
   std::set<std::uint32_t> groups_seen;
   for (const ClockConstraint& constraint : clocks.constraints()) {

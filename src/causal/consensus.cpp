@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/try.hpp"
+
 namespace entrain::causal {
 namespace {
 
@@ -44,8 +46,9 @@ class Search {
     return std::move(result_.shift);
   }
 
-  Consensus run() && {
+  Result<Consensus> run(const std::function<Result<void>()>& check) && {
     for (const std::uint32_t c : by_distance()) {
+      TRY(check());
       result_.stays[c] = 1;
       if (c != result_.reference && !possible()) result_.stays[c] = 0;
     }
@@ -173,9 +176,11 @@ class Search {
 
 }  // namespace
 
-Consensus find_consensus(std::span<const ClockConstraint> constraints, std::span<const Moved> moved,
-                         std::int64_t middle, std::optional<std::uint32_t> reference) {
-  return Search(constraints, moved, middle, reference).run();
+Result<Consensus> find_consensus(std::span<const ClockConstraint> constraints,
+                                 std::span<const Moved> moved, std::int64_t middle,
+                                 std::optional<std::uint32_t> reference,
+                                 const std::function<Result<void>()>& check) {
+  return Search(constraints, moved, middle, reference).run(check);
 }
 
 std::vector<double> find_centres(std::span<const ClockConstraint> constraints,

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include <entrain/error.hpp>
 
 #include "causal/constraint.hpp"
 
@@ -42,10 +45,12 @@ struct Consensus {
 /// only one is known.
 ///
 /// `constraints` are by aligned times, between all clocks; `moved`: one per clock. `middle`: of the
-/// run. Deterministic; O(clocks * pairs of clocks), mostly less.
-[[nodiscard]] Consensus find_consensus(std::span<const ClockConstraint> constraints,
-                                       std::span<const Moved> moved, std::int64_t middle,
-                                       std::optional<std::uint32_t> reference);
+/// run. `check`: asked for every clock whether to go on; its errors end the work. Deterministic;
+/// O(clocks * pairs of clocks), mostly less.
+Result<Consensus> find_consensus(std::span<const ClockConstraint> constraints,
+                                 std::span<const Moved> moved, std::int64_t middle,
+                                 std::optional<std::uint32_t> reference,
+                                 const std::function<Result<void>()>& check);
 
 /// Per clock, what to add to its times so that it comes to the centre of what the constraints
 /// leave: the middle between its earliest and latest place, given the clocks that are `fixed` (not

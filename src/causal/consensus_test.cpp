@@ -12,6 +12,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
+Result<void> go_on() { return {}; }
+
 /// Clocks that an alignment put right, each of which showed `ahead` more before. Messages take at
 /// least 40 ticks each way.
 class Clocks {
@@ -27,7 +29,7 @@ class Clocks {
     constraints_.push_back({a, b, 1'000, 1'000 + slack, slack});
   }
   [[nodiscard]] Consensus agree(std::optional<std::uint32_t> reference = {}) const {
-    return find_consensus(constraints_, moved_, 1'500, reference);
+    return find_consensus(constraints_, moved_, 1'500, reference, go_on).value();
   }
   /// The least slack that a message has where the clocks agree.
   [[nodiscard]] double least_slack(const Consensus& found) const {
@@ -83,7 +85,7 @@ TEST(Consensus, who_moves_goes_where_the_alignment_says_if_it_can) {
 TEST(Consensus, a_clock_that_only_receives_goes_no_farther_than_it_must) {
   const std::vector<Moved> moved{{0, 0, 0}, {0, -500, 0}, {0, 0, 0}};
   const std::vector<ClockConstraint> constraints{{0, 1, 1'000, 1'040, 40}};
-  const Consensus found = find_consensus(constraints, moved, 1'000, 0);
+  const Consensus found = find_consensus(constraints, moved, 1'000, 0, go_on).value();
   ASSERT_THAT(found.stays, ElementsAre(1, 0, 1));
   EXPECT_DOUBLE_EQ(found.shift[1], 0);
 }
@@ -138,6 +140,14 @@ TEST(FindCentres, clocks_that_are_not_fixed_come_to_the_middle) {
   EXPECT_THAT(find_centres(constraints, std::vector<char>{1, 0, 0, 0}),
               ElementsAre(0, -40, -60, 0));
   EXPECT_THAT(find_centres(constraints, std::vector<char>{1, 1, 0, 0}), ElementsAre(0, 0, -20, 0));
+}
+
+TEST(Consensus, ends_when_it_is_asked_to) {
+  const std::vector<Moved> moved(3);
+  const auto stop = [] { return fail(ErrorKind::interrupted, "stop"); };
+  const auto found = find_consensus({}, moved, 1'000, {}, stop);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().kind, ErrorKind::interrupted);
 }
 
 }  // namespace

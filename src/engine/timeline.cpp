@@ -176,9 +176,23 @@ class Finder {
         TRY(bend());
       }
     }
+    refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
     measure_shift(workers_, t_);
     return {};
+  }
+
+  /// A consensus leaves most clocks as they are: bounds say how far all are from one of these.
+  void refer_to_one_that_stays() {
+    if (!t_.reference.consensus || t_.reference.location != k_none) return;
+    const auto stays = [&](LocationIndex l) {
+      return t_.loaded.trace.locations[l].event_count > 0 && t_.presync.maps[l].is_identity();
+    };
+    const std::vector<LocationIndex> own = t_.loaded.share(processes_).own();
+    const auto first = std::find_if(own.begin(), own.end(), stays);
+    const std::int64_t chosen = processes_.reduce(
+        Team::Reduction::min, first == own.end() ? std::int64_t{k_none} : std::int64_t{*first});
+    t_.reference.location = static_cast<LocationIndex>(chosen);
   }
 
   /// Found without the trace: processes, whose locations always have one owner.

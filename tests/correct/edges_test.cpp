@@ -10,6 +10,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/random.hpp"
 #include "base/temp_folder_testing.hpp"
 #include "edges/read_clocks.hpp"
 #include "edges/read_edges.hpp"
@@ -146,6 +147,46 @@ TEST(Edges, are_what_the_library_is_given) {
   EXPECT_NEAR(static_cast<double>(apart), 50, 11);
   ASSERT_TRUE(report.bounds);
   EXPECT_EQ(report.bounds->reason, "");
+}
+
+/// Four wall clocks, the first one 10 ms late: three stay, and bounds are those to one of them, so
+/// that they prove how wrong the first one is.
+TEST(Align, bounds_are_those_to_a_clock_that_a_consensus_leaves_alone) {
+  constexpr std::uint64_t k_begin = 1'700'000'000'000'000'000, k_late = 10'000'000;
+  Clocks clocks;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    clocks.clocks.push_back({.name = name, .kind = "wall"});
+  }
+  RandomStream random(1, 1);
+  std::vector<std::uint32_t> from, to;
+  std::vector<std::uint64_t> sent, received;
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    from.push_back(static_cast<std::uint32_t>(random.below(4)));
+    to.push_back(static_cast<std::uint32_t>((from.back() + 1 + random.below(3)) % 4));
+    const std::uint64_t time = k_begin + i * 10'000'000;
+    sent.push_back(time + (from.back() == 0 ? k_late : 0));
+    received.push_back(time + 20'000 + random.below(30'000) + (to.back() == 0 ? k_late : 0));
+  }
+  AlignOptions options;
+  options.check.bounds.wanted = options.check.bounds.rows = true;
+  const auto aligned =
+      align(clocks,
+            {.cause_clock = from, .cause_time = sent, .effect_clock = to, .effect_time = received},
+            options);
+  ASSERT_TRUE(aligned) << aligned.error().message;
+  ASSERT_TRUE(aligned->report.bounds);
+  const ClockBounds& bounds = *aligned->report.bounds;
+  EXPECT_EQ(bounds.reference, 1u);
+  int rows = 0;
+  for (const BoundsRow& row : bounds.rows) {
+    if (row.location != 0 || !row.bounded) continue;
+    ++rows;
+    const auto there = static_cast<std::int64_t>(row.local_ticks - k_late);
+    EXPECT_LE(row.earliest_ticks, there);
+    EXPECT_GE(row.latest_ticks, there);
+    EXPECT_LT(row.latest_ticks - row.earliest_ticks, 200'000);
+  }
+  EXPECT_GT(rows, 0);
 }
 
 }  // namespace
