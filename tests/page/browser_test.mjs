@@ -312,6 +312,8 @@ async function checkAlign() {
   expect(seen.command === null, "align: a table of edges cannot be exported, so no command is told");
   expect(seen.verdict.includes("by the clocks as measured") && /by these clock maps/i.test(seen.verdict), `align: the verdict is ${seen.verdict}`);
   expect(Number(seen.bound) === json.bounds.worst.bound_s, `align: the bound is ${seen.bound}, not ${json.bounds.worst.bound_s}`);
+  const text = await page.evaluate(() => document.body.textContent);
+  expect(text.includes(`within ${json.bounds.mean_rate_ppm} ppm of `), "align: what is assumed of mean rates is not told");
   expect(problems.length === 0, `align: console: ${problems.join("; ")}`);
   await page.close();
 }

@@ -24,6 +24,8 @@ export function leftOut(page: Page): HTMLElement {
   for (const note of [...(page.done?.timeline?.notes ?? []), ...(raw.align?.notes ?? [])]) assumptions.push(["clocks", name(note)]);
   if (bounds?.reason) assumptions.push(["bounds", name(bounds.reason)]);
   else if (bounds) assumptions.push(["rates of clocks", `no clock leaves its mean by more than ${bounds.max_rate_ppm} ppm (${bounds.max_rate_source === "given" ? "given" : "from the trace"})`], ["bounds refer to", name(bounds.reference_process)]);
+  if (bounds && !bounds.reason && bounds.mean_rate_ppm != null) assumptions.push(["mean rates of clocks", `within ${bounds.mean_rate_ppm} ppm of ${bounds.reference_process}'s (${bounds.mean_rate_source === "given" ? "given" : bounds.mean_rate_source === "kind" ? `usual for ${bounds.clock_kind} clocks` : "the trace demands that much"})`]);
+  if (bounds && !bounds.reason && bounds.assumed_sessions > 0) assumptions.push(["sessions without a half-width", `${count(bounds.assumed_sessions)}, right to within ${duration(bounds.assumed_half_width_s)} as the edges show: bounds that rest on this are told apart`]);
   const about: [string, Node | string][] = [[raw.align ? "edges" : "archive", name(before.archive)], ["made by", `entrain ${raw.command}, version ${raw.version}`], ["events", `${count(before.events)}, ${count(before.communication_events)} of communication`],
     ["timer", `${count(page.hz)} ticks per second`], ["span", duration(page.length / page.hz)], ["needed coverage", share(before.min_coverage_share)]];
   if (raw.correct?.mode) about.push(["correction", raw.correct.mode === "planned" ? "computed, not written" : raw.correct.mode]);
