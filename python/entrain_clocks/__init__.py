@@ -216,7 +216,8 @@ class Alignment:
 
     def apply(self, table, *, clock, time):
         """Times of a table: int64 of shape (rows,) from its columns ``clock`` and ``time``."""
-        names, stamps = _np.asarray(table[clock]), _ticks(table[time], time)
+        names = _np.asarray(_needed(table, clock, "the rows"))
+        stamps = _ticks(_needed(table, time, "the rows"), time)
         result = _np.empty_like(stamps)
         kinds, number = _np.unique(names, return_inverse=True)
         order = _np.argsort(number, kind="stable")
@@ -235,7 +236,21 @@ def _report_ids(names):
     return [int(t) for t in texts] if plain else list(range(len(texts)))
 
 
+def _whole(value, name, most):
+    """A whole number from 0 to `most`; None counts as 0."""
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, (int, _np.integer)):
+        raise ValueError(f"{name} is {value!r}; give a whole number")
+    if not 0 <= value <= most:
+        raise ValueError(f"{name} is {value}; give a number from 0 to {most}")
+    return int(value)
+
+
 def _column(table, name):
+    if not hasattr(table, "__getitem__") or isinstance(table, (str, bytes, list, tuple)):
+        raise ValueError(f"a table is a dict, a frame, a structured array or the path of a file, not "
+                         f"{type(table).__name__}")
     if hasattr(table, "dtype") and getattr(table.dtype, "names", None):
         return table[name] if name in table.dtype.names else None
     return table[name] if name in table else None
@@ -252,6 +267,34 @@ _PLAIN_CLOCKS = ("clock", "kind", "domain")
 
 def _is_file(table):
     return isinstance(table, (str, _os.PathLike))
+
+
+def _needed(table, name, what):
+    """A column that must be there."""
+    values = _column(table, name)
+    if values is None:
+        raise ValueError(f"{what} have no column {name}")
+    return values
+
+
+def _names(values, name):
+    """Names of clocks: a list of texts and numbers."""
+    array = _np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has {array.ndim} axes; give one name per element")
+    names = array.tolist()
+    for one in names if array.dtype == object else ():
+        if not isinstance(one, (str, int, float, bytes, type(None))) and _cell(one) != "":
+            raise ValueError(f"{name} has the name {one!r}; names are texts or numbers")
+    return names
+
+
+def _distinct(values, name):
+    """The set of the names in a column."""
+    array = _np.asarray(values)
+    if array.dtype == object or array.ndim != 1:
+        return set(_names(array, name))
+    return set(_np.unique(array).tolist())
 
 
 def _has_any(table, columns):
@@ -276,13 +319,17 @@ def _csv(table, columns, name):
     if _is_file(table):
         return _os.fspath(table), None
     found = [(one, _column(table, one)) for one in columns]
-    found = [(one, _np.asarray(values).tolist()) for one, values in found if values is not None]
+    found = [(one, _names(values, one)) for one, values in found if values is not None]
     if len({len(values) for _, values in found}) > 1:
         raise ValueError(f"the columns of {name} have different lengths")
     text = _io.StringIO()
     writer = _writer(text, lineterminator="\n")
     writer.writerow(one for one, _ in found)
     writer.writerows([_cell(value) for value in row] for row in zip(*(v for _, v in found)))
+    try:
+        text.getvalue().encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name} have a text that is no UTF-8: {error.object[error.start]!r}") from None
     return name, text.getvalue()
 
 
@@ -292,7 +339,7 @@ def _names_in(edges):
     for column in ("cause_clock", "effect_clock", "clock"):
         values = _column(edges, column)
         if values is not None:
-            names.update(n for n in _np.asarray(values).tolist() if _cell(n) != "")
+            names.update(n for n in _names(values, column) if _cell(n) != "")
     return _in_order(names)
 
 
@@ -311,14 +358,20 @@ def _align_tables(edges, clocks, sessions, resolution_hz, presync, bounds, threa
     # Names of tables keep their types: 7 is found as 7.
     known = {} if _is_file(edges) else {str(_cell(name)): _cell(name) for name in _names_in(edges)}
     if clocks is not None and not _is_file(clocks):
-        known.update((str(n), n) for n in _np.asarray(_column(clocks, "clock")).tolist())
+        known.update((str(n), n) for n in _names(_needed(clocks, "clock", "the clocks"), "clock"))
     return Alignment([known.get(name, name) for name in names], maps, _json.loads(report), columns)
 
 
 def _clock_names(table, causes, effects):
     if table is not None:
-        return list(dict.fromkeys(_np.asarray(_column(table, "clock")).tolist()))
-    return _in_order(set(causes.tolist()) | set(effects.tolist()))
+        names = _names(_needed(table, "clock", "the clocks"), "clock")
+        known = set()
+        for name in names:
+            if name in known:
+                raise ValueError(f"clock {name!r} is described twice")
+            known.add(name)
+        return names
+    return _in_order(_distinct(causes, "cause_clock") | _distinct(effects, "effect_clock"))
 
 
 def _in_order(names):
@@ -333,11 +386,16 @@ def _number_of(name):
 
 def _numbers(values, place):
     """The clocks of edges as positions."""
-    names, inverse = _np.unique(values, return_inverse=True)
-    unknown = [name for name in names.tolist() if name not in place]
+    array = _np.asarray(values)
+    if array.dtype == object:  # names of several types have no order
+        names, inverse = array.tolist(), slice(None)
+    else:
+        names, inverse = _np.unique(array, return_inverse=True)
+        names = names.tolist()
+    unknown = [name for name in names if name not in place]
     if unknown:
         raise ValueError(f"clock {unknown[0]!r} is not in the table of clocks")
-    return _np.array([place[n] for n in names.tolist()], dtype=_np.uint32)[inverse]
+    return _np.array([place[n] for n in names], dtype=_np.uint32)[inverse]
 
 
 def _kinds(values):
@@ -351,11 +409,17 @@ def _kinds(values):
 
 def _core_clocks(names, table, sessions, resolution_hz):
     clocks = _core.Clocks()
-    clocks.names = [str(name) for name in names]
+    texts = [str(name) for name in names]
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"the name of clock {text!r} is no UTF-8") from None
+    clocks.names = texts
     clocks.resolution_hz = resolution_hz
     if table is not None:
         place = {name: i for i, name in enumerate(names)}
-        order = [place[name] for name in _np.asarray(_column(table, "clock")).tolist()]
+        order = [place[name] for name in _names(_column(table, "clock"), "clock")]
         for column, member in (("kind", "kinds"), ("domain", "domains")):
             values = _column(table, column)
             if values is None:
@@ -366,13 +430,17 @@ def _core_clocks(names, table, sessions, resolution_hz):
             setattr(clocks, member, texts)
     if sessions is not None:
         place = {name: i for i, name in enumerate(names)}
-        time = _ticks(_column(sessions, "time"), "time")
+        time = _ticks(_needed(sessions, "time", "the sessions"), "time")
         order = _np.argsort(time, kind="stable")
         width = _column(sessions, "half_width")
         width = _np.zeros(len(time)) if width is None else _np.asarray(width, dtype=float)
-        clocks.session_clock = _numbers(_np.asarray(_column(sessions, "clock")), place)[order]
+        clock = _np.asarray(_needed(sessions, "clock", "the sessions"))
+        offset = _ticks(_needed(sessions, "offset", "the sessions"), "offset")
+        if not len(clock) == len(time) == len(offset) == len(width):
+            raise ValueError("the columns of the sessions have different lengths")
+        clocks.session_clock = _numbers(clock, place)[order]
         clocks.session_time = time[order]
-        clocks.session_offset = _ticks(_column(sessions, "offset"), "offset")[order]
+        clocks.session_offset = offset[order]
         clocks.session_half_width = width[order]
     return clocks
 
@@ -396,6 +464,8 @@ def align(edges, clocks=None, sessions=None, *, resolution_hz=None, presync="aut
 
     Returns an :class:`Alignment`; from files, names of clocks are texts.
     """
+    resolution_hz = _whole(resolution_hz, "resolution_hz", 2**63 - 1)
+    threads = _whole(threads, "threads", 65_536)
     if (any(_is_file(table) for table in (edges, clocks, sessions))
             or _has_any(edges, _EDGE_COLUMNS) or _has_any(clocks, _CLOCK_COLUMNS)
             or _has_any(sessions, _SESSION_COLUMNS)):
@@ -405,8 +475,7 @@ def align(edges, clocks=None, sessions=None, *, resolution_hz=None, presync="aut
     for name in ends:
         if _column(edges, name) is None:
             raise ValueError(f"the edges have no column {name}")
-    causes = _np.asarray(_column(edges, "cause_clock"))
-    effects = _np.asarray(_column(edges, "effect_clock"))
+    causes, effects = _column(edges, "cause_clock"), _column(edges, "effect_clock")
     names = _clock_names(clocks, causes, effects)
     place = {name: i for i, name in enumerate(names)}
     delays = _column(edges, "min_delay")

@@ -72,6 +72,49 @@ def test_bad_rows_of_collectives_are_refused(change, text):
         ec.align(barriers() | change)
 
 
+@pytest.mark.parametrize("arguments, text", [
+    ((None,), "a table is a dict"),
+    ((5,), "a table is a dict"),
+    ((late_clock(), {"kind": ["wall"]}), "the clocks have no column clock"),
+    ((late_clock(), {"clock": ["a", "b", "a"]}), "clock 'a' is described twice"),
+    ((late_clock(), None, {"clock": ["a"], "time": [1]}), "the sessions have no column offset"),
+    ((late_clock(), None, {"clock": ["a"], "offset": [1]}), "the sessions have no column time"),
+    ((late_clock(), None, {"clock": ["z"], "time": [1], "offset": [0]}), "clock 'z' is not in"),
+    ((late_clock(), None, {"clock": ["a"], "time": [1], "offset": [0], "half_width": [-1.0]}),
+     "half-width that is negative"),
+    ((late_clock(), None, {"clock": ["a"], "time": [1], "offset": [2**62]}), "2\\^61"),
+    ((late_clock() | {"cause_clock": np.array([["a", "b"]] * 50)},), "2 axes"),
+    ((barriers() | {"clock": ["\udcff", "b"] * 40},), "no UTF-8"),
+    ((late_clock() | {"cause_clock": np.array(["\udcff", "b"] * 50)},), "no UTF-8"),
+    ((Path("/nowhere.csv"),), "/nowhere.csv"),
+    ((late_clock(), "/nowhere.csv"), "/nowhere.csv"),
+])
+def test_tables_that_are_none_are_refused(arguments, text):
+    with pytest.raises(ValueError, match=text):
+        ec.align(*arguments)
+
+
+@pytest.mark.parametrize("option", [{"resolution_hz": -5}, {"resolution_hz": 1.5},
+                                    {"resolution_hz": 2**70}, {"threads": -1}, {"presync": "x"}])
+@pytest.mark.parametrize("table", [late_clock, barriers])
+def test_bad_options_are_refused(table, option):
+    with pytest.raises(ValueError, match=next(iter(option))):
+        ec.align(table(), **option)
+
+
+def test_names_of_several_types_and_any_text():
+    clocks = np.array([1, "b"] * 50, dtype=object)
+    edges = late_clock() | {"cause_clock": clocks, "effect_clock": clocks[::-1]}
+    assert ec.align(edges).clocks == [1, "b"]
+    names = ['a,"\n', "b\u00e9"]
+    assert ec.align(barriers() | {"clock": names * 40}).clocks == names
+
+
+def test_missing_columns_of_a_mapped_table_are_told():
+    with pytest.raises(ValueError, match="the rows have no column t"):
+        ec.align(late_clock()).apply({"c": ["a"]}, clock="c", time="t")
+
+
 def test_clocks_of_another_resolution_are_refused():
     with pytest.raises(ValueError, match="one resolution"):
         ec.align(late_clock(), {"clock": ["a", "b"], "resolution_hz": [1000, 10]})

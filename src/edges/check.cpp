@@ -2,6 +2,7 @@
 #include "edges/check.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ namespace entrain::edges {
 namespace {
 
 constexpr std::uint64_t k_stamps = std::uint64_t{1} << 63;
+constexpr std::int64_t k_largest_offset = std::int64_t{1} << 61;
 constexpr std::size_t k_slice = std::size_t{1} << 20;
 
 tl::unexpected<Error> bad(std::string sentence) {
@@ -37,6 +39,21 @@ Result<void> check_clock(const Clock& clock) {
   }
   if (clock.events && clock.events->last < clock.events->first) {
     return bad(fmt::format("the last event of clock \"{}\" is before its first", clock.name));
+  }
+  for (std::size_t i = 0; i < clock.sessions.size(); ++i) {
+    const ClockSession& session = clock.sessions[i];
+    const auto bad_session = [&](std::string_view why) {
+      return bad(fmt::format("session {} of clock \"{}\" {}", i, clock.name, why));
+    };
+    if (!std::isfinite(session.half_width) || session.half_width < 0) {
+      return bad_session("has a half-width that is negative or no number");
+    }
+    if (session.offset < -k_largest_offset || session.offset > k_largest_offset) {
+      return bad_session("has an offset beyond 2^61 ticks");
+    }
+    if (i > 0 && session.time < clock.sessions[i - 1].time) {
+      return bad_session("is earlier than the one before it");
+    }
   }
   return {};
 }
