@@ -123,8 +123,11 @@ std::uint32_t rank_of_member(std::string_view ranks, std::uint32_t k) {
 /// True for events that are about a kernel that communicates.
 bool names_kernel(const EventText& event) {
   if (event.category != "kernel") return false;
-  return event.name.starts_with("nccl") || event.name.starts_with("rccl") ||
-         (!member(event.arguments, "Collective name").empty());
+  constexpr std::string_view k_collective = "Collective name";
+  if (event.name.starts_with("nccl") || event.name.starts_with("rccl")) return true;
+  // Most kernels do not communicate: to search costs less than to walk over the members.
+  return event.arguments.find(k_collective) != std::string_view::npos &&
+         !member(event.arguments, k_collective).empty();
 }
 
 /// Collects what matters of a file while its events go by.
@@ -181,6 +184,8 @@ class FileReader {
     std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
       return std::tie(a.thread, a.begin) < std::tie(b.thread, b.begin);
     });
+    std::stable_sort(steps_.begin(), steps_.end(),
+                     [](const Step& a, const Step& b) { return a.begin < b.begin; });
     for (const Kernel& kernel : kernels_) {
       file_.calls.push_back(call_of(kernel));
       file_.calls.back().place = static_cast<std::uint32_t>(file_.calls.size() - 1);
@@ -208,6 +213,18 @@ class FileReader {
                             file_.path.string(), text.substr(0, 40)));
   }
 
+  /// The number of the latest step that has begun and not ended then; 0 if there is none.
+  [[nodiscard]] std::uint64_t step_at(std::int64_t time) const {
+    auto at = std::upper_bound(steps_.begin(), steps_.end(), time,
+                               [](std::int64_t t, const Step& step) { return t < step.begin; });
+    constexpr int k_most_back = 8;  // steps follow each other; threads may each tell of them
+    for (int i = 0; i < k_most_back && at != steps_.begin(); ++i) {
+      --at;
+      if (time <= at->end) return at->number;
+    }
+    return 0;
+  }
+
   /// The ranges around the launch of a kernel, innermost last.
   [[nodiscard]] std::vector<const Range*> ranges_around(const Launch& launch) const {
     std::vector<const Range*> around;
@@ -232,10 +249,7 @@ class FileReader {
     std::vector<std::string_view> sources{kernel.arguments};
     std::string_view range_name;
     if (const auto launch = launches_.find(call.correlation); launch != launches_.end()) {
-      for (const Step& step : steps_) {
-        const std::int64_t at = launch->second.begin;
-        if (step.begin <= at && at <= step.end) call.step = step.number;
-      }
+      call.step = step_at(launch->second.begin);
       call.before_launch = kernel.begin < launch->second.begin;
       for (const Range* range : ranges_around(launch->second)) {
         sources.push_back(range->arguments);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace entrain::json {
@@ -54,7 +56,11 @@ class Scanner {
   bool string(std::string_view& text) {
     if (peek() != '"') return lost();
     const char* const from = ++at_;
-    while (at_ < end_ && *at_ != '"') at_ += *at_ == '\\' && at_ + 1 < end_ ? 2 : 1;
+    for (;;) {
+      skip_plain<'"', '\\'>();
+      if (at_ >= end_ || *at_ == '"') break;
+      at_ += *at_ == '\\' && at_ + 1 < end_ ? 2 : 1;
+    }
     if (at_ >= end_) return lost();
     text = {from, static_cast<std::size_t>(at_++ - from)};
     first_ = false;
@@ -79,6 +85,26 @@ class Scanner {
   }
 
  private:
+  /// Passes over eight bytes at a time as long as none of them is one of these. (A byte that is one
+  /// becomes 0 by exclusive or; of the lowest 0 the borrow sets the highest bit.)
+  template <char... Signs>
+  void skip_plain() {
+    constexpr std::uint64_t k_ones = 0x0101010101010101u, k_high = 0x8080808080808080u;
+    constexpr std::ptrdiff_t k_bytes = sizeof(std::uint64_t);
+    while (end_ - at_ >= k_bytes) {
+      std::uint64_t bytes = 0;
+      std::memcpy(&bytes, at_, sizeof bytes);
+      const auto zeros = [](std::uint64_t x) { return (x - k_ones) & ~x & k_high; };
+      const std::uint64_t found =
+          (zeros(bytes ^ (k_ones * static_cast<unsigned char>(Signs))) | ...);
+      if (found != 0) {
+        at_ += __builtin_ctzll(found) / 8;  // the lowest one is exact
+        return;
+      }
+      at_ += k_bytes;
+    }
+  }
+
   bool lost() {
     failed_ = true;
     return false;
@@ -103,6 +129,7 @@ class Scanner {
     std::size_t depth = 0;
     std::string_view inner;
     do {
+      skip_plain<'"', '{', '}', '[', ']'>();
       if (at_ == end_) return lost();
       switch (*at_) {
         case '"':
