@@ -2,6 +2,7 @@
 #include "clc/amortize_forward.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -27,7 +28,7 @@ struct Need {
   /// Smallest receive - send - mu over edges and exchanges, ticks.
   std::int64_t least_slack = std::numeric_limits<std::int64_t>::max();
   std::int64_t latest = 0;     ///< latest time, at least 0
-  bool much_violated = false;  ///< more than a tenth of the edges of this member
+  bool much_violated = false;  ///< more than a tenth of the edges
 
   /// Every pass would return C. There are no cycles either.
   [[nodiscard]] bool nothing_moves() const { return least_slack > 0 && latest <= k_latest_time; }
@@ -70,11 +71,14 @@ Need need_of(Team& team, const ForwardProblem& problem) {
     need.least_slack = std::min(need.least_slack, of_part.least);
     violated += of_part.violated;
   }
-  need.much_violated = violated > graph.edges.size() / 10;
   for (LocationIndex l = 0; l < graph.location_count(); ++l) {
     const NodeIndex end = graph.first_node[l + 1];
     if (end > graph.first_node[l]) need.latest = std::max(need.latest, problem.presync[end - 1]);
   }
+  std::array<std::int64_t, 2> counts{static_cast<std::int64_t>(violated),
+                                     static_cast<std::int64_t>(graph.edges.size())};
+  team.reduce(Team::Reduction::sum, counts);
+  need.much_violated = counts[0] > counts[1] / 10;
   need.least_slack = team.reduce(Team::Reduction::min, need.least_slack);
   need.latest = team.reduce(Team::Reduction::max, need.latest);
   return need;
@@ -126,6 +130,7 @@ Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardP
   const std::int64_t violation = std::max<std::int64_t>(-need.least_slack, 0);
   const Outlook outlook{.least_error = violation + (given.separate && violation > 0 ? 1 : 0),
                         .much_violated = need.much_violated,
+                        .side_by_side = share.team.size() > 1,
                         .epsilon = choice.epsilon};
   const Upstream upstream = [&](const ForwardTimes& pass, std::vector<bool>& marked) {
     mark_upstream(influences(share.team, problem, pass), marked);

@@ -44,11 +44,10 @@ class Control {
         least_gamma_(least_gamma) {}
 
   Result<ForwardResult> run() {
-    const std::array<Decimal9, 2> first{k_gammas.front(), k_gammas.back()};
-    const bool both = outlook_.much_violated && !outlook_.epsilon;
-    TRY_ASSIGN(std::vector<ForwardTimes> made, forward_.run(std::span(first).first(both ? 2 : 1)));
+    TRY_ASSIGN(std::vector<ForwardTimes> made, forward_.run(std::span(k_order).first(at_first())));
     assert(!made.empty());
     take(std::move(made[0]), k_gammas.front());
+    if (made.size() > 2) keep_uniform(std::span(made).subspan(2), 1);
     // Without jumps nothing decays: every gamma gives the same.
     const std::int64_t least = cycles_.tied.empty() ? outlook_.least_error : 0;
     if (result_.pass.jumps == 0) return finish();
@@ -65,13 +64,45 @@ class Control {
   }
 
  private:
-  /// The pass of the smallest gamma, with which all others are compared.
+  /// The order in which passes are probably needed, if the first does not suffice.
+  static constexpr std::array<Decimal9, k_gammas.size()> k_order{
+      k_gammas[0], k_gammas[4], k_gammas[1], k_gammas[2], k_gammas[3]};
+
+  /// How many of them are asked for at once.
+  [[nodiscard]] std::size_t at_first() const {
+    if (!outlook_.much_violated || outlook_.epsilon) return 1;
+    return outlook_.side_by_side ? k_order.size() : 2;
+  }
+
+  /// The pass of the smallest gamma, with which all others are compared. `made`: that of the
+  /// mildest one, already taken, and perhaps the one that is asked for.
   Result<ForwardTimes> smallest_pass(std::vector<ForwardTimes> made) {
     if (made.size() < 2) {
-      TRY_ASSIGN(made, forward_.run(std::span(k_gammas).last(1)));
+      const std::size_t count = outlook_.side_by_side ? k_order.size() - 1 : 1;
+      TRY_ASSIGN(made, forward_.run(std::span(k_order).subspan(1, count)));
+      made.insert(made.begin(), ForwardTimes{});
+      keep_uniform(std::span(made).subspan(2), 1);
     }
-    result_.passes.push_back(report_of(made.back(), k_gammas.back()));
-    return std::move(made.back());
+    result_.passes.push_back(report_of(made[1], k_gammas.back()));
+    return std::move(made[1]);
+  }
+
+  /// Keeps passes of the gammas from number `first` on, all the same everywhere.
+  void keep_uniform(std::span<ForwardTimes> made, std::size_t first) {
+    for (std::size_t i = 0; i < made.size(); ++i) uniform_[first + i] = std::move(made[i]);
+  }
+
+  /// The pass of gamma number `i` everywhere but where a location keeps its own. Where none does,
+  /// and passes are made together, so are those of the gammas that may follow.
+  Result<ForwardTimes> pass_of(std::size_t i) {
+    const bool mixed = any_kept_;
+    if (!mixed && uniform_[i]) return *std::exchange(uniform_[i], std::nullopt);
+    const bool together = outlook_.side_by_side && !mixed;
+    const std::size_t end = together ? std::max(k_gammas.size() - 1, i + 1) : i + 1;
+    TRY_ASSIGN(std::vector<ForwardTimes> made,
+               forward_.run(std::span(k_gammas).subspan(i, end - i)));
+    keep_uniform(std::span(made).subspan(1), i + 1);
+    return std::move(made.front());
   }
 
   /// Lowers the gammas of the locations that are above epsilon, pass by pass. `smallest`: the pass
@@ -82,8 +113,8 @@ class Control {
       const std::uint64_t lowered = choose_lowered(k_gammas[i]);
       if (smallest && i + 1 == k_gammas.size() && !any_kept_) break;
       result_.pass = {};  // its memory
-      TRY_ASSIGN(std::vector<ForwardTimes> made, forward_.run(std::span(k_gammas).subspan(i, 1)));
-      take(std::move(made.front()), k_gammas[i]);
+      TRY_ASSIGN(ForwardTimes made, pass_of(i));
+      take(std::move(made), k_gammas[i]);
       if (any_kept_) result_.passes.back().clocks = lowered;
     }
     if (smallest && is_bad()) {
@@ -136,6 +167,8 @@ class Control {
   const Upstream& upstream_;
   std::span<Decimal9> least_gamma_;  ///< per location: its gamma if it keeps it, else 0
   std::vector<Decimal9> gamma_of_;   ///< per location, in the pass taken so far
+  /// Per gamma: its pass, with the same gamma everywhere, if it was made early.
+  std::array<std::optional<ForwardTimes>, k_gammas.size()> uniform_;
   bool any_kept_ = false;   ///< some location that moves has a larger gamma than the others
   std::size_t chosen_ = 0;  ///< the pass that is taken so far
   ForwardResult result_;

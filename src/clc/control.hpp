@@ -32,6 +32,8 @@ struct Outlook {
   /// Much is violated, so the mildest gamma is probably not the one: the pass of the smallest gamma
   /// may as well run at the same time.
   bool much_violated = false;
+  /// Passes wait more than they work, as in a team: those that may be needed are made together.
+  bool side_by_side = false;
   /// Largest displacement that needs no smaller gamma, ticks; empty: 1.1 times that of the smallest
   /// gamma.
   std::optional<std::int64_t> epsilon = {};

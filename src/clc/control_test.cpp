@@ -197,6 +197,28 @@ TEST(ControlGamma, passes_that_come_early_are_reported_only_if_they_count) {
   }
 }
 
+TEST(ControlGamma, passes_made_together_give_what_passes_one_by_one_give) {
+  const std::map<std::int64_t, std::int64_t> errors{
+      {k_99999, 5'000}, {k_9999, 4'000}, {k_999, 3'000}, {k_99, 111}, {k_9, 100}};
+  for (const std::int64_t other : {0, 7}) {  // the second one keeps its gamma if it moves
+    Scripted one(errors, 1, other);
+    const ForwardResult expected = choose(one, {});
+    for (const bool much : {false, true}) {
+      for (const std::size_t at_once : {1u, 2u, 4u}) {
+        Scripted forward(errors, at_once, other);
+        const ForwardResult result = choose(forward, {.much_violated = much, .side_by_side = true});
+        EXPECT_EQ(reported(result), reported(expected));
+        EXPECT_EQ(result.gamma.billionths, expected.gamma.billionths);
+        EXPECT_EQ(result.gamma_of.size(), expected.gamma_of.size());
+      }
+    }
+  }
+  // One run for the mildest, one for all others.
+  Scripted forward(errors, 4);
+  choose(forward, {.side_by_side = true});
+  EXPECT_THAT(forward.made, ElementsAre(k_99999, k_9, k_9999, k_999, k_99));
+}
+
 TEST(ControlGamma, an_early_pass_of_the_smallest_gamma_is_dropped_if_the_mildest_is_taken) {
   Scripted forward({{k_99999, 100}, {k_9, 90}}, 2);
   const ForwardResult result = choose(forward, {.least_error = 95, .much_violated = true});

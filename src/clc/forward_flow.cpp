@@ -7,7 +7,7 @@
 
 namespace entrain::clc {
 
-template class ForwardSteps<ForwardFlow>;
+template class ForwardSteps<FlowLane>;
 
 namespace {
 
@@ -66,14 +66,55 @@ FlowLinks::Place FlowLinks::place_of_shown(std::uint32_t entry) const {
   return {rank, entry - first_shown[rank]};
 }
 
+void FlowLane::begin(Decimal9 gamma) {
+  start(gamma);
+  demanded_.assign(links_.demanding.count(), match::k_no_demand);
+  proposed_.assign(cycles_.tied.size(), match::k_no_demand);
+}
+
+void FlowLane::hear_demand(NodeIndex node, std::int64_t time) {
+  std::int64_t& demanded = demanded_[links_.demanding.rank(node)];
+  demanded = std::max(demanded, time);
+}
+
+void FlowLane::hear_proposal(std::uint32_t component, std::int64_t time) {
+  proposed_[component] = std::max(proposed_[component], time);
+}
+
+std::int64_t FlowLane::remote_demand(NodeIndex node) const {
+  return links_.demanding.has(node) ? demanded_[links_.demanding.rank(node)] : match::k_no_demand;
+}
+
+std::int64_t FlowLane::common_time(std::uint32_t component, std::int64_t own) const {
+  return std::max(own, proposed_[component]);
+}
+
+std::int64_t FlowLane::demand_of_exchanges(NodeIndex ghost) const {
+  std::int64_t demand = match::k_no_demand;
+  for (const std::uint32_t m : incidence_.receives.of(ghost)) demand = std::max(demand, demand_[m]);
+  return demand;
+}
+
+std::int64_t FlowLane::demand_on_tied(NodeIndex ghost) {
+  return demand_from_outside(ghost, cycles_.tied_of[ghost]);
+}
+
+std::optional<TimeWindow> FlowLane::window_of(NodeIndex forced) {
+  const std::int64_t demanded = problem_.after(forced, demand_on(forced));
+  if (demanded < result_.times[forced]) return std::nullopt;
+  return TimeWindow{result_.times[forced], demanded};
+}
+
 ForwardFlow::ForwardFlow(Team& team, const ForwardProblem& problem, const Incidence& incidence)
-    : ForwardSteps(problem, incidence),
-      team_(team),
-      cancel_(problem.cancel),
+    : team_(team),
+      problem_(problem),
+      graph_(problem.graph),
+      cycles_(problem.cycles),
+      incidence_(incidence),
       links_(team, graph_, incidence) {}
 
-std::optional<ForwardFlow::Outcome> ForwardFlow::run(Decimal9 gamma) {
-  begin(gamma);
+std::optional<ForwardFlow::Outcome> ForwardFlow::run(std::span<const Decimal9> gammas) {
+  begin(gammas);
   for (bool stuck = true; stuck;) {
     const bool stopped = flow() == Courier::News::stopped;
     std::array<std::int64_t, 2> any{stopped ? 1 : 0, complete() ? 0 : 1};
@@ -86,14 +127,19 @@ std::optional<ForwardFlow::Outcome> ForwardFlow::run(Decimal9 gamma) {
     if (stuck && !cycles_.tied.empty()) return std::nullopt;
     if (stuck && !break_circles()) return std::nullopt;
   }
-  Outcome outcome{.times = {}, .circles = circles_ > 0, .windows = windows()};
-  outcome.times = finish();
-  agree_on_counts(team_, outcome.times);
+  Outcome outcome{.passes = {}, .circles = circles_ > 0, .windows = windows()};
+  for (; !lanes_.empty(); lanes_.pop_front()) {
+    outcome.passes.push_back(lanes_.front().finish());
+    agree_on_counts(team_, outcome.passes.back());
+  }
   return outcome;
 }
 
-void ForwardFlow::begin(Decimal9 gamma) {
-  start(gamma);
+void ForwardFlow::begin(std::span<const Decimal9> gammas) {
+  lanes_.clear();
+  for (const Decimal9 gamma : gammas) {
+    lanes_.emplace_back(problem_, incidence_, links_).begin(gamma);
+  }
   mail_.emplace(team_);
   scheduler_.emplace(graph_, incidence_, cycles_, [this](const Step& step) { carry_out(step); });
   missing_ = graph_.halo.ghosts.size();
@@ -123,9 +169,9 @@ Courier::News ForwardFlow::flow() {
     const bool news = mail_->poll(hear);
     if (mail_->courier().stopped()) return Courier::News::stopped;
     if (more) mail_->flush();
-    if (more && cancel_.asked()) mail_->courier().stop();
+    if (more && problem_.cancel.asked()) mail_->courier().stop();
     if (more || news) continue;
-    const Courier::News heard = mail_->wait(complete(), cancel_, hear);
+    const Courier::News heard = mail_->wait(complete(), problem_.cancel, hear);
     if (heard != Courier::News::parcel) return heard;
   }
 }
@@ -135,21 +181,22 @@ void ForwardFlow::take(std::uint32_t rank, const Update& update) {
   switch (update.about) {
     case About::time: {
       const NodeIndex ghost = graph_.halo.ghosts_of[rank][update.index];
-      result_.times[ghost] = update.value;
+      for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].set_time(ghost, update.values[i]);
       scheduler_->arrive(ghost);
       break;
     }
     case About::demand: {
       const NodeIndex node = graph_.halo.shown_to[rank][update.index];
-      Asked& asked = asked_[links_.demanding.rank(node)];
-      asked.time = std::max(asked.time, update.value);
-      if (--asked.missing == 0) scheduler_->demand_arrived(node);
+      for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].hear_demand(node, update.values[i]);
+      if (--asked_[links_.demanding.rank(node)].missing == 0) scheduler_->demand_arrived(node);
       break;
     }
     case About::proposal: {
-      Asked& asked = proposals_[update.index];
-      asked.time = std::max(asked.time, update.value);
-      if (--asked.missing == 0) scheduler_->proposals_arrived(update.index);
+      const std::uint32_t component = update.index;
+      for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        lanes_[i].hear_proposal(component, update.values[i]);
+      }
+      if (--proposals_[component].missing == 0) scheduler_->proposals_arrived(component);
       break;
     }
   }
@@ -157,7 +204,7 @@ void ForwardFlow::take(std::uint32_t rank, const Update& update) {
 
 /// Evaluates a step and sends what others wait for.
 void ForwardFlow::carry_out(const Step& step) {
-  evaluate(step);
+  for (FlowLane& lane : lanes_) lane.evaluate(step);
   switch (step.kind) {
     case Step::Kind::run:
       for (NodeIndex n = step.begin; n < step.end; ++n) tell_time(n);
@@ -177,18 +224,18 @@ void ForwardFlow::carry_out(const Step& step) {
 }
 
 void ForwardFlow::tell_time(NodeIndex node) {
+  if (!links_.shown.has(node)) return;
+  const Values times = per_lane([&](const FlowLane& lane) { return lane.time_of(node); });
   for (const std::uint32_t entry : links_.shown.of(node)) {
     const FlowLinks::Place place = links_.place_of_shown(entry);
-    mail_->send(place.rank, {About::time, place.index, result_.times[node]});
+    mail_->send(place.rank, {About::time, place.index, times});
   }
 }
 
 /// Sends the demand of this member's exchanges on a ghost once it is known.
 void ForwardFlow::answer(NodeIndex ghost) {
   if (!all_known(ghost)) return;
-  std::int64_t demand = match::k_no_demand;
-  for (const std::uint32_t m : incidence_.receives.of(ghost)) demand = std::max(demand, demand_[m]);
-  tell_demand(ghost, demand);
+  tell_demand(ghost, per_lane([&](FlowLane& lane) { return lane.demand_of_exchanges(ghost); }));
 }
 
 bool ForwardFlow::all_known(NodeIndex ghost) const {
@@ -197,20 +244,12 @@ bool ForwardFlow::all_known(NodeIndex ghost) const {
 }
 
 void ForwardFlow::answer_tied(NodeIndex ghost) {
-  tell_demand(ghost, demand_from_outside(ghost, cycles_.tied_of[ghost]));
+  tell_demand(ghost, per_lane([&](FlowLane& lane) { return lane.demand_on_tied(ghost); }));
 }
 
-void ForwardFlow::tell_demand(NodeIndex ghost, std::int64_t demand) {
+void ForwardFlow::tell_demand(NodeIndex ghost, const Values& demands) {
   const FlowLinks::Place place = links_.of_ghost[ghost - graph_.own_count()];
-  mail_->send(place.rank, {About::demand, place.index, demand});
-}
-
-std::int64_t ForwardFlow::remote_demand(NodeIndex node) const {
-  return links_.demanding.has(node) ? asked_[links_.demanding.rank(node)].time : match::k_no_demand;
-}
-
-std::int64_t ForwardFlow::common_time(std::uint32_t component, std::int64_t own) const {
-  return std::max(own, proposals_[component].time);
+  mail_->send(place.rank, {About::demand, place.index, demands});
 }
 
 bool ForwardFlow::owe_demand(NodeIndex node) const {
@@ -221,7 +260,7 @@ bool ForwardFlow::owe_proposals(std::uint32_t component) {
   const TiedNodes& tied = cycles_.tied[component];
   Asked& asked = proposals_[component];
   if (!std::exchange(asked.proposed, true)) {
-    const std::int64_t own = own_time_of_tied(tied, component);
+    const Values own = per_lane([&](FlowLane& lane) { return lane.proposal(component); });
     for (const std::uint32_t peer : tied.peers) {
       mail_->send(peer, {About::proposal, component, own});
     }
@@ -299,8 +338,7 @@ LocationIndex ForwardFlow::awaited_by_ghost(NodeIndex ghost) const {
 std::vector<TimeWindow> ForwardFlow::windows() {
   std::vector<TimeWindow> windows;
   for (const NodeIndex n : forced_) {
-    const std::int64_t demanded = problem_.after(n, demand_on(n));
-    if (demanded >= result_.times[n]) windows.push_back({result_.times[n], demanded});
+    if (const std::optional<TimeWindow> window = lanes_[0].window_of(n)) windows.push_back(*window);
   }
   return windows;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clc/team_forward.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
@@ -11,20 +12,20 @@
 namespace entrain::clc {
 
 Result<std::vector<ForwardTimes>> TeamForward::run(std::span<const Decimal9> gammas) {
-  TRY_ASSIGN(ForwardFlow::Outcome outcome, pass(gammas.front()));
+  gammas = gammas.first(std::min(gammas.size(), ForwardFlow::k_most_lanes));
+  TRY_ASSIGN(ForwardFlow::Outcome outcome, flow(gammas));
   if (outcome.circles) {
-    TRY(treat_cycles(
-        cycle_suspects(share_.team, problem_.graph, outcome.times.times, outcome.windows)));
-    TRY_ASSIGN(outcome, pass(gammas.front()));
+    const ForwardTimes first = std::move(outcome.passes.front());
+    outcome.passes.clear();
+    TRY(treat_cycles(cycle_suspects(share_.team, problem_.graph, first.times, outcome.windows)));
+    TRY_ASSIGN(outcome, flow(gammas));
   }
-  std::vector<ForwardTimes> passes;
-  passes.push_back(std::move(outcome.times));
-  return passes;
+  return std::move(outcome.passes);
 }
 
-Result<ForwardFlow::Outcome> TeamForward::pass(Decimal9 gamma) {
+Result<ForwardFlow::Outcome> TeamForward::flow(std::span<const Decimal9> gammas) {
   if (!flow_) flow_.emplace(share_.team, problem_, incidence_);
-  std::optional<ForwardFlow::Outcome> outcome = flow_->run(gamma);
+  std::optional<ForwardFlow::Outcome> outcome = flow_->run(gammas);
   TRY(problem_.cancel.agree(share_.team));
   if (!outcome) {
     return fail(ErrorKind::input, fmt::format("{} has events that wait for each other even after "

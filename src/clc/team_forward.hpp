@@ -13,8 +13,8 @@
 namespace entrain::clc {
 
 /// Forward amortization in a team of several members, which send each other what they wait for (see
-/// ForwardFlow). The first run finds the cycles, also those that cross members. Can always make a
-/// pass, one at a time.
+/// ForwardFlow). The first run finds the cycles, also those that cross members. Can always make
+/// passes, up to ForwardFlow::k_most_lanes together. The gammas must be the same at every member.
 class TeamForward final : public Forward {
  public:
   /// All references must outlive this.
@@ -24,7 +24,7 @@ class TeamForward final : public Forward {
   Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override;
 
  private:
-  Result<ForwardFlow::Outcome> pass(Decimal9 gamma);
+  Result<ForwardFlow::Outcome> flow(std::span<const Decimal9> gammas);
   Result<void> treat_cycles(const std::vector<bool>& suspects);
 
   const trace::Share share_;

@@ -180,16 +180,36 @@ TEST(TeamForward, passes_do_not_depend_on_each_other) {
   EXPECT_TRUE(done);
 }
 
-TEST(TeamForward, makes_one_pass_at_a_time) {
-  const std::vector<Decimal9> gammas{k_gamma_1, k_gamma_09};
-  const auto done = in_team(testing::worked_example(), {0, 1, 1},
-                            [&](const trace::Share& share, Problem& problem) -> Result<void> {
-                              TeamForward way(share, problem.with(k_mu));
-                              TRY_ASSIGN(const auto passes, way.run(gammas));
-                              EXPECT_EQ(passes.size(), 1u);
-                              return {};
-                            });
-  EXPECT_TRUE(done);
+TEST(TeamForward, passes_that_are_made_together_are_those_made_alone) {
+  // Plain, tied, and with edges that close a wide cycle.
+  TraceBuilder tied(3), wide(3);
+  tied.message(K::send, 2, 500, 0);
+  for (LocationIndex l = 0; l < 2; ++l) {
+    tied.message(K::send, l, 100, 1 - l);
+    tied.message(K::recv, l, 100, 1 - l);
+    if (l == 0) tied.message(K::recv, l, 100, 2);
+    tied.request(K::irecv_request, l, 110, 1);
+    wide.message(K::recv, l, 1'000, 1 - l);
+    wide.message(K::send, l, 2'000, 1 - l);
+    wide.collective(l, 3'000 - 400 * l, 3'100 - 400 * l, trace::op::barrier);
+    wide.request(K::irecv_request, l, 3'300, 1);
+  }
+  const std::vector<Decimal9> gammas{k_gamma_1, k_gamma_09, k_gamma_099, {500'000'000}, {1}};
+  const TraceBuilder plain = testing::worked_example();
+  for (const TraceBuilder* b : {&plain, &std::as_const(tied), &std::as_const(wide)}) {
+    const auto done =
+        in_team(*b, {0, 1, 1}, [&](const trace::Share& share, Problem& problem) -> Result<void> {
+          TeamForward way(share, problem.with(k_mu));
+          TRY_ASSIGN(const auto passes, way.run(gammas));
+          EXPECT_EQ(passes.size(), ForwardFlow::k_most_lanes);
+          for (std::size_t i = 0; i < passes.size(); ++i) {
+            TRY_ASSIGN(const auto alone, way.run(std::span(gammas).subspan(i, 1)));
+            EXPECT_TRUE(equal(passes[i], alone.at(0))) << i;
+          }
+          return {};
+        });
+    EXPECT_TRUE(done) << done.error().message;
+  }
 }
 
 TEST(TeamForward, all_members_end_when_one_users_signal_arrives) {
