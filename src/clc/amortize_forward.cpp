@@ -106,14 +106,16 @@ FallbackForward ways_for(const trace::Share& share, const ForwardProblem& proble
   std::vector<std::unique_ptr<Forward>> ways;
   if (need.nothing_moves()) {
     ways.push_back(std::make_unique<KnownForward>(problem));
-  } else if (share.team.size() > 1) {
-    ways.push_back(std::make_unique<TeamForward>(share, problem));
   } else {
     // Where much is violated much moves, which is not for sweeps.
     if (problem.delta.empty() && !need.much_violated) {
-      ways.push_back(std::make_unique<SweepForward>(problem));
+      ways.push_back(std::make_unique<SweepForward>(share.team, problem));
     }
-    ways.push_back(std::make_unique<OrderedForward>(problem));
+    if (share.team.size() > 1) {
+      ways.push_back(std::make_unique<TeamForward>(share, problem));
+    } else {
+      ways.push_back(std::make_unique<OrderedForward>(problem));
+    }
   }
   return FallbackForward(std::move(ways));
 }

@@ -159,7 +159,8 @@ TEST(MergeDomains, corrected_domains_keep_every_edge_between_them) {
 bool swept_as_flowed(DomainView view, const MuTicks& mu) {
   testing::Problem problem(std::move(view.graph));
   constexpr Decimal9 gamma{900'000'000};
-  const auto swept = SweepForward(problem.with(mu)).run(std::span(&gamma, 1));
+  Solo solo;
+  const auto swept = SweepForward(solo, problem.with(mu)).run(std::span(&gamma, 1));
   if (swept->empty()) return false;
   const auto flowed = OrderedForward(problem.with(mu)).run(std::span(&gamma, 1));
   EXPECT_TRUE(problem.cycles.counters().empty());

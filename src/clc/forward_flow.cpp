@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "clc/team_counts.hpp"
+
 namespace entrain::clc {
 
 template class ForwardSteps<FlowLane>;
@@ -13,17 +15,6 @@ namespace {
 
 /// After so many turns of locations a member sends what it has and looks for news.
 constexpr std::uint32_t k_turns = 64;
-
-/// Turns the counts of each member over its own nodes into counts of the team.
-void agree_on_counts(Team& team, ForwardTimes& pass) {
-  std::array<std::int64_t, 2> largest{pass.error, pass.overflow ? 1 : 0};
-  team.reduce(Team::Reduction::max, largest);
-  pass.error = largest[0];
-  pass.overflow = largest[1] != 0;
-  team.reduce(Team::Reduction::max, pass.error_of);
-  pass.jumps = static_cast<std::uint64_t>(
-      team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(pass.jumps)));
-}
 
 }  // namespace
 

@@ -22,9 +22,9 @@ using K = trace::EventKind;
 
 constexpr MuTicks k_mu{10, 10, 10};
 
-std::vector<std::unique_ptr<Forward>> ways_of(const ForwardProblem& problem) {
+std::vector<std::unique_ptr<Forward>> ways_of(Team& team, const ForwardProblem& problem) {
   std::vector<std::unique_ptr<Forward>> ways;
-  ways.push_back(std::make_unique<SweepForward>(problem));
+  ways.push_back(std::make_unique<SweepForward>(team, problem));
   ways.push_back(std::make_unique<OrderedForward>(problem));
   return ways;
 }
@@ -32,7 +32,8 @@ std::vector<std::unique_ptr<Forward>> ways_of(const ForwardProblem& problem) {
 TEST(Forward, example) {
   Problem problem(testing::worked_example(), {.every_event = true});
   const std::vector<Decimal9> gammas{{990'000'000}};
-  for (const auto& way : ways_of(problem.with(k_mu))) {
+  Solo solo;
+  for (const auto& way : ways_of(solo, problem.with(k_mu))) {
     const auto passes = way->run(gammas);
     ASSERT_TRUE(passes);
     const ForwardTimes& pass = passes->at(0);
@@ -103,7 +104,8 @@ TEST(OrderedForward, ends_when_the_user_wants_to_stop) {
 TEST(OrderedForward, an_empty_graph_has_an_empty_pass) {
   Problem problem{TraceBuilder(2)};
   const std::vector<Decimal9> gammas{{990'000'000}};
-  for (const auto& way : ways_of(problem.with(k_mu))) {
+  Solo solo;
+  for (const auto& way : ways_of(solo, problem.with(k_mu))) {
     const auto passes = way->run(gammas);
     ASSERT_TRUE(passes);
     ASSERT_EQ(passes->size(), 1u);

@@ -2,8 +2,10 @@
 #include "clc/sweep_forward.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/try.hpp"
+#include "clc/team_counts.hpp"
 #include "match/extremes.hpp"
 
 namespace entrain::clc {
@@ -16,9 +18,11 @@ constexpr std::size_t k_found_share = 64, k_moved_share = 4;  ///< of the nodes,
 
 }  // namespace
 
-SweepForward::SweepForward(const ForwardProblem& problem)
-    : problem_(problem),
+SweepForward::SweepForward(Team& team, const ForwardProblem& problem)
+    : team_(team),
+      problem_(problem),
       graph_(problem.graph),
+      halo_(team, graph_),
       presync_(problem.presync),
       mu_(problem.mu),
       cancel_(problem.cancel),
@@ -29,7 +33,7 @@ SweepForward::SweepForward(const ForwardProblem& problem)
 
 Result<std::vector<ForwardTimes>> SweepForward::run(std::span<const Decimal9> gammas) {
   std::optional<ForwardTimes> result = pass(gammas.front());
-  TRY(cancel_.check());
+  TRY(cancel_.agree(team_));
   std::vector<ForwardTimes> passes;
   if (result) passes.push_back(*std::move(result));
   return passes;
@@ -41,15 +45,22 @@ std::optional<ForwardTimes> SweepForward::pass(Decimal9 gamma) {
   demands_.clear();
   jumps_.clear();
   moved_.clear();
+  bool worth_it = true;
   for (int i = 0; i < k_most_sweeps; ++i) {
     const std::vector<Demand> before = std::move(demands_);
-    if (cancel_.asked() || !sweep()) return std::nullopt;
-    if (demands_ == before) {
-      if (may_close_cycle()) return std::nullopt;
+    worth_it = worth_it && !cancel_.asked() && sweep();
+    if (!worth_it) demands_.clear();
+    if (team_.size() > 1) hand_over_demands();
+    std::array<std::int64_t, 2> any{worth_it ? 0 : 1, demands_ == before ? 0 : 1};
+    team_.reduce(Team::Reduction::max, any);
+    if (any[0] != 0) return std::nullopt;
+    if (any[1] == 0) {
+      if (team_.any(may_close_cycle())) return std::nullopt;
       return take_result();
     }
     take_back();
-    if (!settle(gamma)) return std::nullopt;
+    worth_it = settle(gamma);
+    halo_.publish(times_);
   }
   return std::nullopt;
 }
@@ -66,13 +77,43 @@ bool SweepForward::sweep() {
     if (too_many(found)) return false;
     demands_.insert(demands_.end(), found.demands.begin(), found.demands.end());
   }
-  // The largest demand of each node stays.
+  keep_largest();
+  return true;
+}
+
+/// Of the demands on each node the largest one stays.
+void SweepForward::keep_largest() {
   std::sort(demands_.begin(), demands_.end(), [](const Demand& a, const Demand& b) {
     return a.node != b.node ? a.node < b.node : a.time > b.time;
   });
   const auto same_node = [](const Demand& a, const Demand& b) { return a.node == b.node; };
   demands_.erase(std::unique(demands_.begin(), demands_.end(), same_node), demands_.end());
-  return true;
+}
+
+/// Gives demands on ghosts to the owners. Collective.
+void SweepForward::hand_over_demands() {
+  const auto own_end = std::find_if(demands_.begin(), demands_.end(),
+                                    [&](const Demand& d) { return graph_.is_ghost(d.node); });
+  BigVector<std::int64_t> of_ghost(graph_.halo.ghosts.size(), match::k_no_demand);
+  for (auto d = own_end; d != demands_.end(); ++d) {
+    of_ghost[d->node - graph_.own_count()] = d->time;
+  }
+  demands_.erase(own_end, demands_.end());
+  std::vector<std::vector<Demand>> outgoing(team_.size());  // `node` is a position in the list
+  for (std::uint32_t r = 0; r < team_.size(); ++r) {
+    const std::vector<NodeIndex>& ghosts = graph_.halo.ghosts_of[r];
+    for (std::uint32_t i = 0; i < ghosts.size(); ++i) {
+      const std::int64_t time = of_ghost[ghosts[i] - graph_.own_count()];
+      if (time != match::k_no_demand) outgoing[r].push_back({i, time});
+    }
+  }
+  const std::vector<std::vector<Demand>> incoming = exchange(team_, std::move(outgoing));
+  for (std::uint32_t r = 0; r < team_.size(); ++r) {
+    for (const Demand& d : incoming[r]) {
+      demands_.push_back({graph_.halo.shown_to[r][d.node], d.time});
+    }
+  }
+  keep_largest();
 }
 
 void SweepForward::look_at_edges(const match::Part& part, Found& found) const {
@@ -179,21 +220,44 @@ NodeIndex SweepForward::let_decay(const Decay& decay, NodeIndex begin, NodeIndex
 }
 
 /// All times on a cycle are equal, so every send in it is a receive too, or its location has an
-/// equal time just before it.
-bool SweepForward::may_close_cycle() const {
-  std::vector<NodeIndex> receives;
+/// equal time just before it. True at some member if this holds for some send. Collective.
+bool SweepForward::may_close_cycle() {
+  std::vector<NodeIndex> sends, receives;
   for (const Found& found : found_) {
+    sends.insert(sends.end(), found.tied_sends.begin(), found.tied_sends.end());
     receives.insert(receives.end(), found.tied_receives.begin(), found.tied_receives.end());
   }
+  sends = with_those_of_others(std::move(sends));
+  receives = with_those_of_others(std::move(receives));
   std::sort(receives.begin(), receives.end());
-  const auto goes_on = [&](NodeIndex send) {
+  return std::any_of(sends.begin(), sends.end(), [&](NodeIndex send) {
     const bool first = send == graph_.first_node[graph_.location_of(send)];
     return (!first && times_[send - 1] == times_[send]) ||
            std::binary_search(receives.begin(), receives.end(), send);
-  };
-  return std::any_of(found_.begin(), found_.end(), [&](const Found& found) {
-    return std::any_of(found.tied_sends.begin(), found.tied_sends.end(), goes_on);
   });
+}
+
+/// The nodes of this member among those that any member has found. Collective.
+std::vector<NodeIndex> SweepForward::with_those_of_others(std::vector<NodeIndex> nodes) {
+  if (team_.size() == 1) return nodes;
+  std::vector<bool> found(graph_.halo.ghosts.size(), false);
+  for (const NodeIndex n : nodes) {
+    if (graph_.is_ghost(n)) found[n - graph_.own_count()] = true;
+  }
+  std::vector<std::vector<std::uint32_t>> outgoing(team_.size());  // positions in the list
+  for (std::uint32_t r = 0; r < team_.size(); ++r) {
+    const std::vector<NodeIndex>& ghosts = graph_.halo.ghosts_of[r];
+    for (std::uint32_t i = 0; i < ghosts.size(); ++i) {
+      if (found[ghosts[i] - graph_.own_count()]) outgoing[r].push_back(i);
+    }
+  }
+  const std::vector<std::vector<std::uint32_t>> incoming = exchange(team_, std::move(outgoing));
+  const auto is_ghost = [&](NodeIndex n) { return graph_.is_ghost(n); };
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), is_ghost), nodes.end());
+  for (std::uint32_t r = 0; r < team_.size(); ++r) {
+    for (const std::uint32_t i : incoming[r]) nodes.push_back(graph_.halo.shown_to[r][i]);
+  }
+  return nodes;
 }
 
 ForwardTimes SweepForward::take_result() {
@@ -208,6 +272,7 @@ ForwardTimes SweepForward::take_result() {
   for (const NodeIndex n : jumps_) result.jump[n] = true;
   result.jumps = jumps_.size();
   result.times = std::move(times_);
+  agree_on_counts(team_, result);
   return result;
 }
 

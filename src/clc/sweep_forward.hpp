@@ -14,6 +14,7 @@
 #include "clc/decay.hpp"
 #include "clc/forward.hpp"
 #include "match/graph.hpp"
+#include "match/halo.hpp"
 #include "match/parts.hpp"
 
 namespace entrain::clc {
@@ -28,18 +29,22 @@ namespace entrain::clc {
 /// can. The number of sweeps is the number of messages that a correction follows one after the
 /// other, and one more.
 ///
+/// In a team every member looks at its own edges and exchanges, tells the owners what these demand
+/// of ghosts, and learns the times of its ghosts after every sweep: a few messages per member and
+/// sweep, however many messages of the trace cross members.
+///
 /// Example, that of Forward. The first sweep finds one demand: 1010 on B's receive (C: 960),
 /// because 1160 + 10 is no more than 1200. B follows: 1010, 1208. The second sweep finds 1010 and,
 /// now that B's send has moved, 1218 on C's receive. B and C follow: 1010, 1208; 1218, 2208, 3000.
 /// The third sweep finds the same two demands: the pass is done.
 class SweepForward final : public Forward {
  public:
-  /// For a graph without ghosts, and delta 0.
-  explicit SweepForward(const ForwardProblem& problem);
+  /// For delta 0. References must outlive this.
+  SweepForward(Team& team, const ForwardProblem& problem);
 
-  /// Makes a pass for the first gamma. Empty if another way has to make it: too much moves, a
-  /// correction goes on and on, equal times may hide a cycle, or times overflow. A result shows
-  /// that the graph has no cycle.
+  /// Makes a pass for the first gamma. Empty, at every member, if another way has to make it: too
+  /// much moves, a correction goes on and on, equal times may hide a cycle, or times overflow. A
+  /// result shows that the graph has no cycle.
   Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override;
 
  private:
@@ -65,27 +70,32 @@ class SweepForward final : public Forward {
     return std::max({found.demands.size(), found.tied_sends.size(), found.tied_receives.size()}) >
            most_found_;
   }
+  void keep_largest();
+  void hand_over_demands();
   void take_back();
   [[nodiscard]] bool settle(Decimal9 gamma);
   [[nodiscard]] bool settle_location(LocationIndex location, std::span<const Demand> demands,
                                      Decimal9 gamma);
   [[nodiscard]] NodeIndex let_decay(const Decay& decay, NodeIndex begin, NodeIndex end,
                                     Decimal9 gamma);
-  [[nodiscard]] bool may_close_cycle() const;
+  [[nodiscard]] bool may_close_cycle();
+  [[nodiscard]] std::vector<NodeIndex> with_those_of_others(std::vector<NodeIndex> nodes);
   [[nodiscard]] ForwardTimes take_result();
 
+  Team& team_;
   const ForwardProblem problem_;
   const match::Graph& graph_;
+  match::HaloExchange halo_;
   std::span<const std::int64_t> presync_;
   MuTicks mu_;
   Cancel cancel_;
   const bool ties_matter_;  ///< some mu is 0
   const std::vector<match::Part> parts_;
-  const std::size_t most_found_;  ///< in a part
-  const std::size_t most_moved_;  ///< nodes
-  BigVector<std::int64_t> times_;
-  std::vector<Found> found_;     ///< per part
-  std::vector<Demand> demands_;  ///< by node
+  const std::size_t most_found_;   ///< in a part
+  const std::size_t most_moved_;   ///< nodes
+  BigVector<std::int64_t> times_;  ///< per node, ghosts last
+  std::vector<Found> found_;       ///< per part
+  std::vector<Demand> demands_;    ///< on nodes of this member, by node
   std::vector<NodeIndex> jumps_;
   std::vector<std::pair<NodeIndex, NodeIndex>> moved_;  ///< ranges of nodes
   std::size_t moved_count_ = 0;

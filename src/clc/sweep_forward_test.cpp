@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "clc/ordered_forward.hpp"
+#include "clc/team_testing.hpp"
 #include "clc/testing.hpp"
 
 namespace entrain::clc {
@@ -35,7 +36,8 @@ std::optional<ForwardTimes> run(Forward& way, Decimal9 gamma = k_gamma_09) {
 std::optional<ForwardTimes> sweep(const TraceBuilder& b, const MuTicks& mu,
                                   Decimal9 gamma = k_gamma_09, unsigned threads = 1) {
   Problem problem(b);
-  SweepForward way(problem.with(mu, 0, threads));
+  Solo solo;
+  SweepForward way(solo, problem.with(mu, 0, threads));
   return run(way, gamma);
 }
 
@@ -49,6 +51,40 @@ void expect_same(const TraceBuilder& b, const MuTicks& mu, std::uint64_t jumps,
   EXPECT_TRUE(equal(*swept, *run(ordered)));
   EXPECT_EQ(swept->jumps, jumps);
   EXPECT_FALSE(swept->overflow);
+}
+
+using Owner = std::vector<std::uint32_t>;
+
+/// Expects that a team gets what one member gets, or leaves the pass to another way as it does.
+/// Returns whether sweeps made the pass.
+bool expect_same_in_teams(const TraceBuilder& b, const MuTicks& mu,
+                          const std::vector<Owner>& owners) {
+  Problem whole(b, {.every_event = true});
+  Solo solo;
+  SweepForward alone(solo, whole.with(mu));
+  const std::optional<ForwardTimes> expected = run(alone);
+  for (const Owner& owner : owners) {
+    const auto done =
+        testing::in_team(b, owner, [&](const trace::Share& share, Problem& part) -> Result<void> {
+          SweepForward way(share.team, part.with(mu));
+          const std::optional<ForwardTimes> pass = run(way);
+          EXPECT_EQ(pass.has_value(), expected.has_value());
+          if (!pass || !expected) return {};
+          EXPECT_EQ(pass->jumps, expected->jumps);
+          EXPECT_EQ(pass->error, expected->error);
+          EXPECT_EQ(pass->error_of, expected->error_of);
+          for (const LocationIndex l : share.own()) {
+            const NodeIndex first = whole.graph.first_node[l], mine = part.graph.first_node[l];
+            for (NodeIndex i = 0; i < whole.graph.first_node[l + 1] - first; ++i) {
+              EXPECT_EQ(pass->times[mine + i], expected->times[first + i]);
+              EXPECT_EQ(pass->jump[mine + i], expected->jump[first + i]);
+            }
+          }
+          return {};
+        });
+    EXPECT_TRUE(done) << done.error().message;
+  }
+  return expected.has_value();
 }
 
 /// Each location gets a message from the one before it 5 ticks before it sends one itself. The
@@ -140,7 +176,8 @@ TEST(SweepForward, equal_times_in_a_row_may_close_a_cycle) {
   b.message(K::send, 1, 101, 0);
   Problem problem(b);
   problem.presync.assign(problem.graph.node_count(), 100);
-  SweepForward way(problem.with(k_no_mu));
+  Solo solo;
+  SweepForward way(solo, problem.with(k_no_mu));
   EXPECT_FALSE(run(way));
 }
 
@@ -211,7 +248,8 @@ TEST(SweepForward, end_when_the_user_wants_to_stop) {
   const testing::Stop stop;
   ForwardProblem stopped = problem.with(k_mu);
   stopped.cancel = Cancel(&stop);
-  SweepForward way(stopped);
+  Solo solo;
+  SweepForward way(solo, stopped);
   const auto passes = way.run(std::span(&k_gamma_09, 1));
   ASSERT_FALSE(passes);
   EXPECT_EQ(passes.error().kind, ErrorKind::interrupted);
@@ -219,13 +257,46 @@ TEST(SweepForward, end_when_the_user_wants_to_stop) {
 
 TEST(SweepForward, passes_do_not_depend_on_each_other) {
   Problem problem(chain(4, 20));
-  SweepForward way(problem.with(k_mu));
+  Solo solo;
+  SweepForward way(solo, problem.with(k_mu));
   const auto first = run(way, k_gamma_09);
   ASSERT_TRUE(first);
   ASSERT_TRUE(run(way, k_gamma_1));
   const auto again = run(way, k_gamma_09);
   ASSERT_TRUE(again);
   EXPECT_TRUE(equal(*first, *again));
+}
+
+TEST(SweepForward, teams_get_what_one_member_gets) {
+  const std::vector<Owner> of_five{{0, 1, 2, 3, 4}, {0, 1, 0, 1, 0}, {2, 2, 0, 0, 0}};
+  EXPECT_TRUE(expect_same_in_teams(chain(5, 20), k_mu, of_five));
+  EXPECT_TRUE(expect_same_in_teams(chain(5, 20), k_no_mu, of_five));
+  TraceBuilder collectives(4, 1, 2);
+  for (LocationIndex l = 0; l < 4; ++l) {
+    const std::uint64_t shift = l == 2 ? 50 : 0;
+    collectives.collective(l, 100 + l + shift, 120 + l + shift, k_barrier);
+    collectives.collective(l, 300 + l, 320 + l, k_barrier);
+    collectives.collective(l, 500 + 9 * l, 520 + l, trace::op::scan);
+  }
+  const std::vector<Owner> of_four{{0, 1, 2, 3}, {1, 0, 1, 0}, {0, 0, 1, 1}, {0, 0, 2, 2}};
+  for (const MuTicks& mu : {k_no_mu, k_mu, MuTicks{1, 20, 40}}) {
+    EXPECT_TRUE(expect_same_in_teams(collectives, mu, of_four));
+  }
+  EXPECT_TRUE(expect_same_in_teams(TraceBuilder(2), k_mu, {{0, 1}}));
+}
+
+TEST(SweepForward, teams_leave_to_the_data_flow_what_one_member_leaves) {
+  TraceBuilder equal_times(2), ends(3);
+  equal_times.message(K::send, 0, 100, 1);
+  equal_times.message(K::recv, 0, 100, 1);
+  equal_times.message(K::send, 1, 100, 0);
+  equal_times.message(K::recv, 1, 100, 0);
+  for (LocationIndex l = 0; l < 3; ++l) ends.collective(l, 100, 100, k_barrier);
+  EXPECT_FALSE(expect_same_in_teams(equal_times, k_no_mu, {{0, 1}, {1, 0}}));
+  EXPECT_FALSE(expect_same_in_teams(ends, k_no_mu, {{0, 1, 2}, {0, 1, 1}, {2, 0, 0}}));
+  Owner each;
+  for (std::uint32_t l = 0; l < 40; ++l) each.push_back(l % 3);
+  EXPECT_FALSE(expect_same_in_teams(chain(40, 20), k_mu, {each}));
 }
 
 TEST(SweepForward, an_empty_graph_takes_no_time) {

@@ -22,7 +22,8 @@ bool swept_as_flowed(const TracePlan& plan, Decimal9 gamma, const MuTicks& mu) {
   clc::Cycles cycles;
   clc::ForwardProblem problem{
       .graph = graph, .cycles = cycles, .presync = presync, .mu = mu, .threads = 2};
-  const auto swept = clc::SweepForward(problem).run(std::span(&gamma, 1));
+  Solo solo;
+  const auto swept = clc::SweepForward(solo, problem).run(std::span(&gamma, 1));
   RC_ASSERT(swept.has_value());
   if (swept->empty()) return false;
   problem.threads = 1;
