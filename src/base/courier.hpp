@@ -94,7 +94,10 @@ class Mail {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  explicit Mail(Team& team) : courier_(team), batches_(team.size()) {}
+  /// `bytes`: the first so many of a value travel, the others arrive as those of T{}. The same at
+  /// every member.
+  explicit Mail(Team& team, std::size_t bytes = sizeof(T))
+      : courier_(team), bytes_(bytes), batches_(team.size()) {}
 
   /// The value leaves when there are enough for its receiver, or with flush().
   void send(unsigned to, const T& value) {
@@ -104,9 +107,9 @@ class Mail {
       batch.resize(Courier::k_header);
     }
     const std::size_t at = batch.size();
-    batch.resize(at + sizeof(T));
-    std::memcpy(batch.data() + at, &value, sizeof(T));
-    if (batch.size() + sizeof(T) > k_batch_bytes) post(to);
+    batch.resize(at + bytes_);
+    std::memcpy(batch.data() + at, &value, bytes_);
+    if (batch.size() + bytes_ > k_batch_bytes) post(to);
   }
   void flush() {
     for (unsigned to = 0; to < batches_.size(); ++to) {
@@ -145,14 +148,15 @@ class Mail {
 
   template <class Take>
   void open(const Team::Parcel& parcel, Take take) {
-    for (std::size_t at = Courier::k_header; at < parcel.bytes.size(); at += sizeof(T)) {
-      T value;
-      std::memcpy(&value, parcel.bytes.data() + at, sizeof(T));
+    for (std::size_t at = Courier::k_header; at < parcel.bytes.size(); at += bytes_) {
+      T value{};
+      std::memcpy(&value, parcel.bytes.data() + at, bytes_);
       take(parcel.from, value);
     }
   }
 
   Courier courier_;
+  std::size_t bytes_;
   std::vector<Team::Bytes> batches_;  ///< by receiver
 };
 

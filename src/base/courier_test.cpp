@@ -44,6 +44,28 @@ TEST(Mail, values_arrive_in_the_order_of_their_sender) {
   });
 }
 
+TEST(Mail, only_the_first_bytes_of_a_value_travel) {
+  struct Value {
+    std::uint32_t first = 0;
+    std::uint32_t second = 7;
+  };
+  in_teams([](Team& team) -> Result<void> {
+    constexpr std::uint32_t k_count = 3'000;  // several batches
+    Mail<Value> mail(team, sizeof(std::uint32_t));
+    for (std::uint32_t i = 0; i < k_count; ++i) {
+      for (unsigned r = 0; r < team.size(); ++r) mail.send(r, {i, 9});
+    }
+    std::vector<std::uint32_t> next(team.size(), 0);
+    const auto take = [&](unsigned from, const Value& value) {
+      EXPECT_EQ(value.first, next[from]++);
+      EXPECT_EQ(value.second, 7u);
+    };
+    while (mail.wait(false, k_never, take) == News::parcel) mail.poll(take);
+    EXPECT_EQ(next, std::vector<std::uint32_t>(team.size(), k_count));
+    return {};
+  });
+}
+
 TEST(Mail, the_end_is_noticed_when_the_last_answer_is_there) {
   in_teams([](Team& team) -> Result<void> {
     // A token goes round; whoever has it may send it on much later than the others began to wait.

@@ -90,7 +90,8 @@ struct ForwardProblem {
 ///
 /// The ways differ in how they find an order in which to compute the times, and so in speed. They
 /// give the same result, bit by bit. SweepForward needs no order and is the fastest where little
-/// moves; OrderedForward follows the locations through a whole graph; TeamForward works in a team.
+/// moves; else OrderedForward follows the locations through a whole graph, and TeamForward follows
+/// them in a team.
 class Forward {
  public:
   Forward() = default;

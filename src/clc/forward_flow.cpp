@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 
 #include "clc/team_counts.hpp"
@@ -131,7 +132,8 @@ void ForwardFlow::begin(std::span<const Decimal9> gammas) {
   for (const Decimal9 gamma : gammas) {
     lanes_.emplace_back(problem_, incidence_, links_).begin(gamma);
   }
-  mail_.emplace(team_);
+  // Values of lanes that there are not stay behind.
+  mail_.emplace(team_, offsetof(Update, values) + lanes_.size() * sizeof(std::int64_t));
   scheduler_.emplace(graph_, incidence_, cycles_, [this](const Step& step) { carry_out(step); });
   missing_ = graph_.halo.ghosts.size();
   asked_.assign(links_.demanding.count(), {});
