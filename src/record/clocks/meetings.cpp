@@ -9,8 +9,10 @@ namespace entrain::record {
 
 namespace {
 
-/// Longest time between two calls of the program for which a child waits for its parent, ns.
-constexpr double k_longest_lingering = 2e6;
+/// Time between two calls of the program for which a child waits for its parent, ns: at first, and
+/// after it waited in vain again and again. On a busy machine a parent looks seldom.
+constexpr double k_first_lingering = 2e6;
+constexpr double k_longest_lingering = 32e6;
 /// Shortest time between two looks, ns; and the part of the budget that looks may take.
 constexpr std::uint64_t k_between_looks = 200'000;
 constexpr double k_share_of_looks = 0.25;
@@ -20,6 +22,7 @@ constexpr double k_share_of_looks = 0.25;
 void Meetings::set_up(const Limits& limits, Budget& budget, int parent, std::vector<int> children,
                       Process process) {
   limits_ = limits;
+  lingering_ns_ = k_first_lingering;
   budget_ = &budget;
   process_ = std::move(process);
   parent_ = parent;
@@ -160,7 +163,7 @@ void Meetings::linger() {
   const std::uint64_t begin = process_.now().truth;
   const std::uint64_t sessions_took = sessions_took_ns_;
   step();
-  const double time = std::min(budget_->left_ns(begin), k_longest_lingering);
+  const double time = std::min(budget_->left_ns(begin), lingering_ns_);
   if (invited_ && !parent_ended_ && affordable(begin) > 0 &&
       time >= static_cast<double>(k_between_looks)) {
     wait_for_parent(begin + static_cast<std::uint64_t>(time));
@@ -177,6 +180,8 @@ void Meetings::wait_for_parent(std::uint64_t until_ns) {
   begin_waiting();
   step();
   while (ready_ && process_.now().truth < until_ns && process_.rest()) step();
+  // Whoever still waits was not met.
+  lingering_ns_ = ready_ ? std::min(2 * lingering_ns_, k_longest_lingering) : k_first_lingering;
   end_waiting();
   marked_ = false;
   process_.mark(false);

@@ -116,8 +116,9 @@ class Meetings {
   bool has_time_ = false, marked_ = false, too_dear_ = false;
   bool invited_ = false, ready_ = false, parent_ended_ = false;
   std::uint64_t attempt_ = 0;
-  double exchange_ns_ = 0;  ///< of the latest session; 0: unknown
-  double look_ns_ = 0;      ///< mean time of a look in which nothing happened
+  double exchange_ns_ = 0;   ///< of the latest session; 0: unknown
+  double lingering_ns_ = 0;  ///< how long this process waits for its parent between two calls
+  double look_ns_ = 0;       ///< mean time of a look in which nothing happened
   std::uint64_t sessions_ = 0, sessions_took_ns_ = 0;
 };
 

@@ -80,6 +80,8 @@ class Machine {
     member(rank).meetings.end_waiting();
   }
 
+  /// The least time that a word is under way.
+  void set_latency(std::uint64_t ns) { latency_ = ns; }
   Member& member(int rank) { return members_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
   [[nodiscard]] std::uint64_t now() const { return now_; }
@@ -123,7 +125,7 @@ class Machine {
             .send =
                 [this, rank](int peer, const Meetings::Word& word) {
                   auto& way = words_[{rank, peer}];
-                  std::uint64_t arrival = now_ + 5 * k_1us + up_to(20 * k_1us);
+                  std::uint64_t arrival = now_ + latency_ + up_to(20 * k_1us);
                   if (!way.empty()) arrival = std::max(arrival, way.back().arrival);
                   way.push_back({arrival, word});
                 },
@@ -163,7 +165,7 @@ class Machine {
   void wait_for_turn(int rank) { turns_[static_cast<std::size_t>(rank)].acquire(); }
 
   std::mt19937_64 random_;
-  std::uint64_t now_ = k_1s;
+  std::uint64_t now_ = k_1s, latency_ = 5 * k_1us;
   std::vector<Member> members_;
   std::vector<std::uint64_t> due_;  ///< when each process goes on
   std::map<std::pair<int, int>, std::deque<Letter>> words_;
@@ -216,6 +218,26 @@ TEST(Meetings, a_child_that_works_lingers_for_a_parent_that_waits) {
   });
   machine.expect_sound();
   EXPECT_GE(machine.member(1).kept.size(), 30u);
+}
+
+TEST(Meetings, a_child_lingers_longer_where_words_take_long) {
+  Machine machine(2, 0.2, 7);
+  machine.set_latency(3 * k_1ms);
+  machine.run([&](int rank) {
+    while (machine.now() < 11 * k_1s) {
+      if (rank == 0) {
+        machine.wait(rank, 5 * k_1ms);
+      } else {
+        machine.pass(rank, machine.up_to(10 * k_1ms));
+        machine.member(rank).meetings.linger();
+      }
+    }
+  });
+  machine.expect_sound();
+  // After 2 ms the parent has not even heard that the child waits.
+  EXPECT_GE(machine.member(1).kept.size(), 5u);
+  const auto run = static_cast<double>(machine.now() - k_1s);
+  EXPECT_LT(static_cast<double>(machine.member(1).stopped_ns), 0.22 * run);
 }
 
 TEST(Meetings, two_that_never_wait_meet_in_their_budget) {
