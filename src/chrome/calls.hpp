@@ -56,9 +56,6 @@ struct RankFile {
   std::uint64_t cut_times = 0;      ///< with more than 3 decimals
   std::uint64_t endless_calls = 0;  ///< kernels that communicate, of which the end is not known
   bool whole_us = true;             ///< no time has decimals
-  bool packed = false;
-  std::uint64_t hash = 0;   ///< of the text
-  std::uint64_t bytes = 0;  ///< of the text
   std::vector<Call> calls;  ///< in order of begin
 };
 

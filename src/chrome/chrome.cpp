@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -17,17 +18,26 @@
 #include "chrome/calls.hpp"
 #include "chrome/manifest.hpp"
 #include "json/document.hpp"
+#include "json/text_file.hpp"
 
 namespace entrain::chrome {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+tl::unexpected<Error> has_changed(const RankFile& file) {
+  return fail(ErrorKind::input,
+              fmt::format("{} has changed while it was read", file.path.string()));
+}
+
+}  // namespace
+
 Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& cut) {
   const auto ns = parse_time(time, cut);
   std::int64_t sum = 0;
   if (!ns || __builtin_add_overflow(*ns, file.facts.base, &sum) || sum < 0) {
-    return fail(ErrorKind::input,
-                fmt::format("{} has changed while it was read", file.path.string()));
+    return has_changed(file);
   }
   return static_cast<std::uint64_t>(sum);
 }
@@ -51,26 +61,17 @@ std::optional<std::uint32_t> rank_of_name(const fs::path& path) {
   return static_cast<std::uint32_t>(rank);
 }
 
-/// A piece of a number that is to be replaced, if it changes.
-void replace(std::string_view text, std::string_view piece, std::int64_t before, std::int64_t after,
-             std::vector<json::Replacement>& replacements) {
-  if (before == after) return;
-  replacements.push_back({.at = static_cast<std::size_t>(piece.data() - text.data()),
-                          .size = piece.size(),
-                          .with = time_text(after)});
-}
+/// A piece of a text, and what is to stand there instead.
+struct Change {
+  std::string_view piece;
+  std::string with;
+};
 
-/// The text of a file that was read before.
-Result<json::Document> load_again(const RankFile& file) {
-  TRY_ASSIGN(json::Document document, json::load(file.path));
-  if (std::hash<std::string>{}(document.text) == file.hash) return document;
-  return fail(ErrorKind::input,
-              fmt::format("{} has changed while it was read", file.path.string()));
-}
-
-/// Calls `see(event, begin, duration)` for all events with a time; those without a length take 0.
+/// Reads a file that was read before. Calls `see(event, begin, duration)` for all events with a
+/// time; those without a length take 0. `pass`: as in EventSinks.
 template <class See>
-Result<void> for_each_time(const RankFile& file, std::string_view text, const See& see) {
+Result<void> for_each_time(const RankFile& file, const See& see,
+                           std::function<Result<void>(std::string_view)> pass = {}) {
   const auto see_event = [&](const EventText& event) -> Result<void> {
     if (event.time.empty() || event.phase == "M") return {};
     bool cut = false;
@@ -78,8 +79,32 @@ Result<void> for_each_time(const RankFile& file, std::string_view text, const Se
     const auto length = event.has_length() ? parse_time(event.duration, cut) : std::nullopt;
     return see(event, begin, length.value_or(0));
   };
-  TRY(for_each_event(text, file.path.string(), see_event));
-  return {};
+  TRY_ASSIGN(const FileFacts facts,
+             for_each_event(file.path, {.see = see_event, .pass = std::move(pass)}));
+  if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return {};
+  return has_changed(file);
+}
+
+/// A part of a text with all changes, which are of pieces of it.
+std::string patched(std::string_view text, const std::vector<Change>& changes) {
+  std::vector<json::Replacement> replacements;
+  replacements.reserve(changes.size());
+  for (const Change& change : changes) {
+    replacements.push_back({.at = static_cast<std::size_t>(change.piece.data() - text.data()),
+                            .size = change.piece.size(),
+                            .with = change.with});
+  }
+  std::sort(replacements.begin(), replacements.end(),
+            [](const auto& a, const auto& b) { return a.at < b.at; });
+  return json::patch(text, replacements);
+}
+
+/// Writes the text of a packed file as it is.
+Result<void> unpack(const RankFile& file, const fs::path& to) {
+  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, false));
+  const auto see = [](const EventText&, std::uint64_t, std::int64_t) -> Result<void> { return {}; };
+  TRY(for_each_time(file, see, [&](std::string_view text) { return writer.write(text); }));
+  return writer.close();
 }
 
 std::uint64_t hash_of(const EventText& event) {
@@ -263,7 +288,7 @@ void Run::describe() {
   format = "Chrome JSON";
   std::map<std::string, std::uint64_t> kinds, per_group;
   for (const RankFile& file : files_) {
-    bytes += file.bytes;
+    bytes += file.facts.bytes;
     files.push_back(file.path);
     for (const Call& call : file.calls) {
       ++kinds[name_of(call.operation)];
@@ -295,27 +320,32 @@ void Run::describe() {
 
 Result<void> Run::write_file(const fs::path& to, const RankFile& file, const ClockMap& map) {
   if (map.is_identity()) return duplicate_file(file.path, to);
-  TRY_ASSIGN(const json::Document document, load_again(file));
-  const std::string_view text = document.text;
-  std::vector<json::Replacement> replacements;
-  const auto patch_event = [&](const EventText& event, std::uint64_t begin,
-                               std::int64_t duration) -> Result<void> {
+  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packed));
+  std::vector<Change> changes;
+  const auto replace = [&changes](std::string_view piece, std::int64_t before, std::int64_t after) {
+    if (before != after) changes.push_back({piece, time_text(after)});
+  };
+  const auto see = [&](const EventText& event, std::uint64_t begin,
+                       std::int64_t duration) -> Result<void> {
     const std::int64_t moved = map(begin);
     const auto stored = static_cast<std::int64_t>(begin);
     if (moved < 0) {
       return fail(ErrorKind::input,
                   fmt::format("{}: a time would move before the year 1970", file.path.string()));
     }
-    replace(text, event.time, stored - file.facts.base, moved - file.facts.base, replacements);
+    replace(event.time, stored - file.facts.base, moved - file.facts.base);
     if (!event.has_length()) return {};
     const std::int64_t end = map(begin + static_cast<std::uint64_t>(duration));
-    replace(text, event.duration, duration, end - moved, replacements);
+    replace(event.duration, duration, end - moved);
     return {};
   };
-  TRY(for_each_time(file, text, patch_event));
-  std::sort(replacements.begin(), replacements.end(),
-            [](const auto& a, const auto& b) { return a.at < b.at; });
-  return json::save(to, json::patch(text, replacements), document.packed);
+  const auto pass = [&](std::string_view text) -> Result<void> {
+    TRY(writer.write(patched(text, changes)));
+    changes.clear();
+    return {};
+  };
+  TRY(for_each_time(file, see, pass));
+  return writer.close();
 }
 
 /// Packed files are unpacked: a manifest cannot name what is inside of them.
@@ -327,16 +357,15 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const RankFile& file = files_[f];
     const fs::path name =
-        file.packed && file.path.extension() == ".gz" ? file.path.stem() : file.path.filename();
+        file.facts.packed && file.path.extension() == ".gz" ? file.path.stem() : file.path.filename();
     if (!names.insert(name.string()).second) {
       return fail(ErrorKind::input,
                   fmt::format("{} would have the name of another file once it is unpacked; rename "
                               "one",
                               file.path.string()));
     }
-    if (file.packed) {
-      TRY_ASSIGN(const json::Document document, load_again(file));
-      TRY(json::save(folder / name, document.text, false));
+    if (file.facts.packed) {
+      TRY(unpack(file, folder / name));
     } else {
       TRY_ASSIGN(const LinkKind made, link_file(file.path, folder / name, final_folder, kind));
       ++links.at(static_cast<std::size_t>(made));
@@ -354,7 +383,6 @@ Result<formats::EventTimes> Run::event_times() const {
   times.of_clock.resize(files_.size());
   times.files.resize(files_.size());
   TRY(parallel_for(threads_, files_.size(), [&](std::size_t f) -> Result<void> {
-    TRY_ASSIGN(const json::Document document, load_again(files_[f]));
     std::vector<formats::EventTime>& own = times.of_clock[f];
     formats::FileMark& mark = times.files[f];
     const auto add = [&](const EventText& event, std::uint64_t begin,
@@ -366,15 +394,14 @@ Result<formats::EventTimes> Run::event_times() const {
       if (has_end) own.emplace_back(begin + static_cast<std::uint64_t>(duration), is_call);
       return {};
     };
-    return for_each_time(files_[f], document.text, add);
+    return for_each_time(files_[f], add);
   }));
   return times;
 }
 
 Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
-  TRY_ASSIGN(const json::Document document, load_again(files_[file]));
   std::vector<std::uint64_t> hashes;
-  TRY(for_each_time(files_[file], document.text,
+  TRY(for_each_time(files_[file],
                     [&](const EventText& event, std::uint64_t, std::int64_t) -> Result<void> {
                       hashes.push_back(hash_of(event));
                       return {};
@@ -385,9 +412,8 @@ Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
 Result<void> Run::for_each_work(
     const std::function<Result<void>(const formats::Work&)>& see) const {
   for (std::uint32_t f = 0; f < files_.size(); ++f) {
-    TRY_ASSIGN(const json::Document document, load_again(files_[f]));
     TRY(for_each_time(
-        files_[f], document.text,
+        files_[f],
         [&](const EventText& event, std::uint64_t begin, std::int64_t duration) -> Result<void> {
           if (!event.has_length()) return {};
           return see({.clock = f,

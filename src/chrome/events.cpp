@@ -2,11 +2,14 @@
 #include "chrome/events.hpp"
 
 #include <charconv>
+#include <limits>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "base/try.hpp"
 #include "json/scanner.hpp"
+#include "json/window.hpp"
 
 namespace entrain::chrome {
 namespace {
@@ -26,7 +29,7 @@ std::optional<Integer> parse_integer(std::string_view text) {
   return value;
 }
 
-void take(std::string_view key, std::string_view value, EventText& event) {
+void take_member(std::string_view key, std::string_view value, EventText& event) {
   switch (key.size()) {  // a few comparisons per member, not seven
     case 2:
       if (key == "ph") event.phase = without_quotes(value);
@@ -44,23 +47,6 @@ void take(std::string_view key, std::string_view value, EventText& event) {
     default:
       break;
   }
-}
-
-Result<void> read_events(json::Scanner& scanner,
-                         const std::function<Result<void>(const EventText&)>& see) {
-  if (!scanner.open('[')) return {};
-  while (scanner.next_element()) {
-    if (!scanner.open('{')) return {};
-    EventText event;
-    std::string_view key, value;
-    while (scanner.next_key(key)) {
-      if (!scanner.value(value)) return {};
-      take(key, value, event);
-    }
-    if (scanner.failed()) return {};
-    TRY(see(event));
-  }
-  return {};
 }
 
 Result<void> take_fact(std::string_view key, std::string_view value, const std::string& name,
@@ -82,35 +68,111 @@ Result<void> take_fact(std::string_view key, std::string_view value, const std::
   return {};
 }
 
-}  // namespace
+/// Walks over a file of which a window is in memory. What does not fit into it is tried again with
+/// more text behind it, from the begin of its event or member.
+class FileWalk {
+ public:
+  FileWalk(json::Window window, std::string name, const EventSinks& sinks)
+      : window_(std::move(window)),
+        name_(std::move(name)),
+        sinks_(sinks),
+        scanner_(window_.text()) {}
 
-Result<FileFacts> for_each_event(std::string_view text, const std::string& name,
-                                 const std::function<Result<void>(const EventText&)>& see) {
-  FileFacts facts;
-  json::Scanner scanner(text);
-  std::string_view key, value;
-  if (scanner.peek() == '[') {
-    facts.has_events = true;
-    TRY(read_events(scanner, see));
-  } else if (scanner.open('{')) {
-    while (scanner.next_key(key)) {
-      if (key == "traceEvents" && scanner.peek() == '[') {
-        facts.has_events = true;
-        TRY(read_events(scanner, see));
-      } else if (scanner.value(value)) {
-        TRY(take_fact(key, value, name, facts));
+  Result<FileFacts> run() {
+    TRY(read_all());
+    // Damage before the end, or an end that comes too early.
+    if (scanner_.failed() && scanner_.peek() != '\0') {
+      return fail(ErrorKind::input, fmt::format("{}: byte {} cannot stand there in JSON; write the "
+                                                "file again",
+                                                name_, window_.offset() + scanner_.position()));
+    }
+    facts_.truncated = scanner_.failed();
+    while (!window_.ended()) TRY(advance(window_.text().size()));
+    if (sinks_.pass) TRY(sinks_.pass(window_.text()));
+    facts_.packed = window_.packed();
+    facts_.bytes = window_.total();
+    facts_.hash = window_.hash();
+    return facts_;
+  }
+
+ private:
+  Result<void> advance(std::size_t done) {
+    if (sinks_.pass && done > 0) TRY(sinks_.pass(window_.text().substr(0, done)));
+    return window_.advance(done);
+  }
+
+  /// Takes a step of the scanner; its pieces are whole. What the step returns, which is false
+  /// where it failed for another reason than want of text.
+  template <class Step>
+  Result<bool> take(const Step& step) {
+    for (;;) {
+      json::Scanner at = scanner_;
+      const bool taken = step(at);
+      if (!at.failed() || !at.at_end() || window_.ended()) {
+        scanner_ = at;
+        return taken && !at.failed();
       }
-      if (scanner.failed()) break;
+      TRY(advance(scanner_.position()));
+      scanner_.continue_in(window_.text());
     }
   }
-  // Damage before the end, or an end that comes too early.
-  if (scanner.failed() && scanner.peek() != '\0') {
-    return fail(ErrorKind::input, fmt::format("{}: byte {} cannot stand there in JSON; write the "
-                                              "file again",
-                                              name, scanner.position()));
+
+  Result<void> read_all() {
+    TRY_ASSIGN(const bool is_list, take([](json::Scanner& at) {
+                 return at.peek() == '\0' ? at.open('[') : open_list(at);
+               }));
+    if (is_list) return read_events();
+    TRY_ASSIGN(bool more, take([](json::Scanner& at) { return at.open('{'); }));
+    while (more) {
+      std::string_view key, value;
+      bool has_events = false;
+      TRY_ASSIGN(more, take([&](json::Scanner& at) {
+                   if (!at.next_key(key)) return false;
+                   has_events = key == "traceEvents" && open_list(at);
+                   return has_events || at.value(value);
+                 }));
+      if (!more) break;
+      TRY(has_events ? read_events() : take_fact(key, value, name_, facts_));
+    }
+    return {};
   }
-  facts.truncated = scanner.failed();
-  return facts;
+
+  /// Enters a list; false where something else stands.
+  static bool open_list(json::Scanner& at) { return at.peek() == '[' && at.open('['); }
+
+  Result<void> read_events() {
+    facts_.has_events = true;
+    EventText event;
+    const auto next = [&event](json::Scanner& at) {
+      if (!at.next_element() || !at.open('{')) return false;
+      event.phase = event.category = event.name = event.thread = {};
+      event.time = event.duration = event.arguments = {};
+      std::string_view key, value;
+      while (at.next_key(key)) {
+        if (!at.value(value)) return false;
+        take_member(key, value, event);
+      }
+      return !at.failed();
+    };
+    for (;;) {
+      TRY_ASSIGN(const bool more, take(next));
+      if (!more) return {};
+      TRY(sinks_.see(event));
+    }
+  }
+
+  json::Window window_;
+  std::string name_;
+  const EventSinks& sinks_;
+  json::Scanner scanner_;
+  FileFacts facts_;
+};
+
+}  // namespace
+
+Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks) {
+  TRY_ASSIGN(json::Window window, json::Window::open(path));
+  return FileWalk(std::move(window), path.string(), sinks).run();
 }
 
 std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
@@ -125,13 +187,13 @@ std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
   }
   if (rest.size() > 3) cut = true;
   rest = rest.substr(0, 3);
-  std::int64_t value = 0;
+  std::uint64_t value = 0;  // 19 digits fit
   int digits = 0;
   const auto add = [&](char c) {
-    if (c < '0' || c > '9') return false;
-    digits += value > 0 || c != '0' ? 1 : 0;
-    return digits < k_most_digits + 1 && !__builtin_mul_overflow(value, 10, &value) &&
-           !__builtin_add_overflow(value, c - '0', &value);
+    const unsigned digit = static_cast<unsigned char>(c) - static_cast<unsigned>('0');
+    digits += value > 0 || digit > 0 ? 1 : 0;
+    value = value * 10 + digit;
+    return digit <= 9 && digits <= k_most_digits;
   };
   for (const char c : whole) {
     if (!add(c)) return std::nullopt;
@@ -139,7 +201,8 @@ std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
   for (std::size_t i = 0; i < 3; ++i) {
     if (!add(i < rest.size() ? rest[i] : '0')) return std::nullopt;
   }
-  return negative ? -value : value;
+  if (value > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  return negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
 }
 
 std::string time_text(std::int64_t ns) {
@@ -161,6 +224,24 @@ std::string_view member(std::string_view object, std::string_view key) {
     // The last value ends at the bracket of the object, so that a number is never cut.
     if (!scanner.value(value)) return {};
     if (name == key) return without_quotes(value);
+  }
+  return {};
+}
+
+void Members::clear() { members_.clear(); }
+
+void Members::add(std::string_view object) {
+  json::Scanner scanner(object);
+  std::string_view name, value;
+  if (!scanner.open('{')) return;
+  while (scanner.next_key(name) && scanner.value(value)) {
+    members_.emplace_back(name, without_quotes(value));
+  }
+}
+
+std::string_view Members::operator[](std::string_view key) const {
+  for (const auto& [name, value] : members_) {
+    if (name == key && !value.empty()) return value;
   }
   return {};
 }

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <entrain/error.hpp>
 
@@ -28,15 +31,26 @@ struct FileFacts {
   std::int64_t base = 0;              ///< ns: baseTimeNanoseconds
   std::optional<std::uint32_t> rank;  ///< distributedInfo.rank
   std::optional<std::uint32_t> world_size;
-  bool has_events = false;  ///< "traceEvents", or an array
-  bool truncated = false;   ///< the text ends too early; what was whole was seen
+  bool has_events = false;   ///< "traceEvents", or an array
+  bool truncated = false;    ///< the text ends too early; what was whole was seen
+  bool packed = false;       ///< the file is gzip
+  std::uint64_t bytes = 0;   ///< of the text
+  std::uint64_t hash = 0;    ///< of the text
 };
 
-/// Calls `see` for every whole event of a Chrome trace, in order, until it returns an error.
-/// Errors: ErrorKind::input for what cannot stand in JSON before the end of the text, naming the
-/// byte; `name` is for messages.
-Result<FileFacts> for_each_event(std::string_view text, const std::string& name,
-                                 const std::function<Result<void>(const EventText&)>& see);
+/// What a reader of a file does with its parts; each may return an error, which ends the reading.
+struct EventSinks {
+  /// Is called for every whole event, in order. Its pieces stay where they are until `pass`.
+  std::function<Result<void>(const EventText&)> see;
+  /// Is called for the whole text, part by part, in order, each when the events that begin in it
+  /// were seen; no event lies in two parts. May be empty.
+  std::function<Result<void>(std::string_view)> pass;
+};
+
+/// Reads a Chrome trace from begin to end, with a few MB of it in memory. Errors: those of
+/// json::Window; ErrorKind::input for what cannot stand in JSON before the end of the text, naming
+/// the byte.
+Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks);
 
 /// A time in microseconds, as ns; digits after the third decimal are cut off, and `cut` says so.
 /// Empty: no number of at most 19 digits in plain decimals.
@@ -47,5 +61,18 @@ std::string time_text(std::int64_t ns);
 
 /// The member of an object, as it stands; strings without quotes. Empty if there is none.
 std::string_view member(std::string_view object, std::string_view key);
+
+/// The members of objects of which many are asked for, found in one walk over each.
+class Members {
+ public:
+  void clear();
+  /// Adds those of an object up to where it ends or is damaged.
+  void add(std::string_view object);
+  /// As member(); of the object that was added first among those that have one that is not empty.
+  [[nodiscard]] std::string_view operator[](std::string_view key) const;
+
+ private:
+  std::vector<std::pair<std::string_view, std::string_view>> members_;
+};
 
 }  // namespace entrain::chrome

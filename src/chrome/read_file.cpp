@@ -4,26 +4,29 @@
 #include <charconv>
 #include <functional>
 #include <limits>
+#include <memory_resource>
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "base/try.hpp"
 #include "chrome/calls.hpp"
-#include "json/document.hpp"
 
 namespace entrain::chrome {
 namespace {
 
 /// A range on the processor that names the collective launched inside of it.
 struct Range {
-  std::string_view thread, name, arguments;
+  std::uint32_t thread = 0;  ///< a number of FileReader
+  std::string_view name, arguments;
   std::int64_t begin = 0, end = 0;  ///< ns, without the base
 };
 
 struct Launch {
-  std::string_view thread;
+  std::uint32_t thread = 0;
   std::int64_t begin = 0;
 };
 
@@ -155,15 +158,16 @@ class FileReader {
     first_ = std::min(first_, begin);
     last_ = std::max(last_, end);
     if (is_collective_kernel(event)) {
-      kernels_.push_back({event.name, event.arguments, begin, end});
+      kernels_.push_back({interned(event.name), kept(event.arguments), begin, end});
     } else if (event.category == "cuda_runtime" || event.category == "cuda_driver" ||
                event.category == "hip_runtime") {
       const std::uint64_t correlation = number(member(event.arguments, "correlation"));
-      if (correlation > 0) launches_.insert_or_assign(correlation, Launch{event.thread, begin});
+      if (correlation > 0) launches_.insert_or_assign(correlation, Launch{number_of(event.thread), begin});
     } else if (event.name.starts_with(k_step) && event.category == "user_annotation") {
       steps_.push_back({number(event.name.substr(k_step.size())) + 1, begin, end});
     } else if (names_collective(event)) {
-      ranges_.push_back({event.thread, event.name, event.arguments, begin, end});
+      ranges_.push_back(
+          {number_of(event.thread), interned(event.name), kept(event.arguments), begin, end});
     }
     return {};
   }
@@ -206,6 +210,32 @@ class FileReader {
     return *value;
   }
 
+  /// A copy that stays when the text goes by.
+  std::string_view kept(std::string_view text) {
+    if (text.empty()) return {};
+    auto* const copy = static_cast<char*>(texts_.allocate(text.size(), 1));
+    std::copy(text.begin(), text.end(), copy);
+    return {copy, text.size()};
+  }
+
+  /// The same for texts of which there are few.
+  std::string_view interned(std::string_view text) {
+    const auto found = names_.find(text);
+    return found != names_.end() ? *found : *names_.insert(kept(text)).first;
+  }
+
+  std::uint32_t number_of(std::string_view thread) {
+    return threads_.try_emplace(interned(thread), static_cast<std::uint32_t>(threads_.size()))
+        .first->second;
+  }
+
+  /// operation_of() of an interned name.
+  Operation operation_named(std::string_view name) {
+    const auto [at, is_new] = operations_.try_emplace(name);
+    if (is_new) at->second = operation_of(name);
+    return at->second;
+  }
+
   tl::unexpected<Error> refuse(std::string_view text) const {
     return fail(ErrorKind::input,
                 fmt::format("{}: {} is no time of at most 19 digits in microseconds and ns, or out "
@@ -241,75 +271,69 @@ class FileReader {
     return around;
   }
 
-  [[nodiscard]] Call call_of(const Kernel& kernel) const {
+  [[nodiscard]] Call call_of(const Kernel& kernel) {
     Call call;
     call.begin = static_cast<std::uint64_t>(kernel.begin + file_.facts.base);
     call.end = static_cast<std::uint64_t>(kernel.end + file_.facts.base);
-    call.correlation = number(member(kernel.arguments, "correlation"));
-    std::vector<std::string_view> sources{kernel.arguments};
+    Members& argument = members_;
+    argument.clear();
+    argument.add(kernel.arguments);
+    call.correlation = number(argument["correlation"]);
+    const std::string_view stream = argument["stream"];
     std::string_view range_name;
     if (const auto launch = launches_.find(call.correlation); launch != launches_.end()) {
       call.step = step_at(launch->second.begin);
       call.before_launch = kernel.begin < launch->second.begin;
       for (const Range* range : ranges_around(launch->second)) {
-        sources.push_back(range->arguments);
+        argument.add(range->arguments);
         if (range->name != "record_param_comms") range_name = range->name;
       }
     }
-    const auto argument = [&](std::string_view key) {
-      for (const std::string_view source : sources) {
-        const std::string_view value = member(source, key);
-        if (!value.empty()) return value;
-      }
-      return std::string_view{};
-    };
-    const std::string_view collective = argument("Collective name");
-    call.operation = operation_of(kernel.name);
+    const std::string_view collective = argument["Collective name"];
+    call.operation = operation_named(kernel.name);
     // An all-to-all is made of kernels that send and receive.
     if (call.operation == Operation::other || call.operation == Operation::send_receive) {
-      const Operation around = operation_of(range_name);
+      const Operation around = operation_named(range_name);
       if (around != Operation::other) call.operation = around;
     }
-    if (!collective.empty()) call.operation = operation_of(collective);
-    describe(call, argument, kernel);
+    if (!collective.empty()) call.operation = operation_named(interned(collective));
+    describe(call, argument, stream);
     return call;
   }
 
-  template <class Argument>
-  static void describe(Call& call, const Argument& argument, const Kernel& kernel) {
+  /// `stream`: of the kernel itself.
+  static void describe(Call& call, const Members& argument, std::string_view stream) {
     call.zero_splits =
         call.operation == Operation::all_to_all &&
-        (has_zero(argument("In split size")) || has_zero(argument("Out split size")));
+        (has_zero(argument["In split size"]) || has_zero(argument["Out split size"]));
     if (call.operation != Operation::all_to_all) {  // whose ranks may give different amounts
-      std::string size(argument("In msg nelems"));
-      if (size.empty()) size = argument("Input Dims");
+      std::string size(argument["In msg nelems"]);
+      if (size.empty()) size = argument["Input Dims"];
       if (!size.empty()) call.size = std::hash<std::string>{}(size) | 1;
     }
-    const std::string_view ranks = argument("Process Group Ranks");
-    const std::string_view group = argument("Process Group Name");
-    call.group = !group.empty() || !ranks.empty()
-                     ? fmt::format("group {} of {}", group, ranks)
-                     : fmt::format("stream {}", member(kernel.arguments, "stream"));
+    const std::string_view ranks = argument["Process Group Ranks"];
+    const std::string_view group = argument["Process Group Name"];
+    call.group = !group.empty() || !ranks.empty() ? fmt::format("group {} of {}", group, ranks)
+                                                  : fmt::format("stream {}", stream);
     if (call.operation == Operation::send_receive) {
-      call.from = rank_in(argument("Src Rank"));
-      call.to = rank_in(argument("Dst Rank"));
+      call.from = rank_in(argument["Src Rank"]);
+      call.to = rank_in(argument["Dst Rank"]);
     } else if (comes_from_root(call.operation) || goes_to_root(call.operation)) {
       call.root = root_of(argument, ranks);
     }
-    const std::string_view id = argument("Comms Id");
-    const std::string_view sequence = argument("Seq");
+    const std::string_view id = argument["Comms Id"];
+    const std::string_view sequence = argument["Seq"];
     if (!id.empty() && !sequence.empty()) call.number = fmt::format("{} {}", id, sequence);
   }
 
   /// "Rank" is the root's place in its process group.
-  template <class Argument>
-  static std::uint32_t root_of(const Argument& argument, std::string_view ranks) {
-    const std::uint32_t place = rank_in(argument("Rank"));
+  static std::uint32_t root_of(const Members& argument, std::string_view ranks) {
+    const std::uint32_t place = rank_in(argument["Rank"]);
     if (place == k_no_rank) return k_no_rank;
     const std::uint32_t listed = rank_of_member(ranks, place);
     if (listed != k_no_rank) return listed;
-    const std::uint64_t start = rank_in(argument("Global rank start"));
-    const std::uint64_t stride = rank_in(argument("Global rank stride"));
+    const std::uint64_t start = rank_in(argument["Global rank start"]);
+    const std::uint64_t stride = rank_in(argument["Global rank stride"]);
     if (start == k_no_rank || stride == k_no_rank || stride == 0) return k_no_rank;
     const std::uint64_t rank = start + stride * place;
     return rank < k_no_rank ? static_cast<std::uint32_t>(rank) : k_no_rank;
@@ -318,6 +342,11 @@ class FileReader {
   RankFile& file_;
   std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ = std::numeric_limits<std::int64_t>::min();
+  Members members_;  ///< of the latest kernel
+  std::pmr::monotonic_buffer_resource texts_;
+  std::unordered_set<std::string_view> names_;
+  std::unordered_map<std::string_view, Operation> operations_;
+  std::unordered_map<std::string_view, std::uint32_t> threads_;
   std::vector<Kernel> kernels_;
   std::vector<Range> ranges_;
   std::vector<Step> steps_;
@@ -350,10 +379,6 @@ bool is_collective_kernel(const EventText& event) {
 Result<RankFile> read_file(const std::filesystem::path& path) {
   RankFile file;
   file.path = path;
-  TRY_ASSIGN(const json::Document document, json::load(path));
-  file.packed = document.packed;
-  file.bytes = document.text.size();
-  file.hash = std::hash<std::string>{}(document.text);
   FileReader reader(file);
   bool is_empty = true, has_phase = false;  // lists of spans are JSON as well
   const auto see = [&](const EventText& event) {
@@ -361,7 +386,7 @@ Result<RankFile> read_file(const std::filesystem::path& path) {
     has_phase |= !event.phase.empty();
     return reader.see(event);
   };
-  TRY_ASSIGN(file.facts, for_each_event(document.text, path.string(), see));
+  TRY_ASSIGN(file.facts, for_each_event(path, {.see = see, .pass = {}}));
   if (!file.facts.has_events || (!is_empty && !has_phase)) {
     return fail(ErrorKind::input,
                 fmt::format("{} is no Chrome trace: it has neither traceEvents nor is it a list of "

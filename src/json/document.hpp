@@ -11,9 +11,6 @@
 
 namespace entrain::json {
 
-/// The largest text that load() takes, bytes, also after inflation.
-inline constexpr std::uint64_t k_most_text = std::uint64_t{1} << 36;
-
 /// The text of a file, plain or as gzip packs it.
 struct Document {
   std::string text;

@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace entrain::json {
 
@@ -31,10 +34,20 @@ class Scanner {
   /// The position was lost: next_key() or next_element() ended for this reason, not at a bracket.
   [[nodiscard]] bool failed() const { return failed_; }
 
+  /// Goes on in `text`, which begins with what comes next: the same text, moved, with more of it.
+  void continue_in(std::string_view text) {
+    begin_ = at_ = text.data();
+    end_ = begin_ + text.size();
+  }
+
   /// The first byte of the next value or sign; 0 at the end.
   char peek() {
-    while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
-    return at_ < end_ ? *at_ : '\0';
+    for (; at_ < end_; ++at_) {
+      const char sign = *at_;
+      if (static_cast<unsigned char>(sign) > ' ') return sign;  // nearly all of them
+      if (sign != ' ' && sign != '\n' && sign != '\r' && sign != '\t') return sign;
+    }
+    return '\0';
   }
   /// Enters an object or an array.
   bool open(char bracket) {
@@ -58,10 +71,10 @@ class Scanner {
     const char* const from = ++at_;
     for (;;) {
       skip_plain<'"', '\\'>();
-      if (at_ >= end_ || *at_ == '"') break;
-      at_ += *at_ == '\\' && at_ + 1 < end_ ? 2 : 1;
+      if (at_ == end_) return lost();
+      if (*at_ == '"') break;
+      at_ += end_ - at_ > 1 ? 2 : 1;  // a backslash and what it means
     }
-    if (at_ >= end_) return lost();
     text = {from, static_cast<std::size_t>(at_++ - from)};
     first_ = false;
     return true;
@@ -76,7 +89,7 @@ class Scanner {
     } else if (first == '{' || first == '[') {
       if (!skip_nested()) return false;
     } else {
-      while (at_ < end_ && *at_ != ',' && *at_ != '}' && *at_ != ']' && *at_ > ' ') ++at_;
+      skip_scalar();
       if (at_ == from || at_ == end_) return lost();
     }
     text = {from, static_cast<std::size_t>(at_ - from)};
@@ -85,25 +98,47 @@ class Scanner {
   }
 
  private:
-  /// Passes over eight bytes at a time as long as none of them is one of these. (A byte that is one
-  /// becomes 0 by exclusive or; of the lowest 0 the borrow sets the highest bit.)
+  /// To the first byte that is one of these.
   template <char... Signs>
   void skip_plain() {
-    constexpr std::uint64_t k_ones = 0x0101010101010101u, k_high = 0x8080808080808080u;
-    constexpr std::ptrdiff_t k_bytes = sizeof(std::uint64_t);
+#if defined(__SSE2__)
+    const auto found = [](__m128i bytes) {
+      return (_mm_cmpeq_epi8(bytes, _mm_set1_epi8(Signs)) | ...);
+    };
+    if (skip_blocks(found)) return;
+#endif
+    while (at_ < end_ && ((*at_ != Signs) && ...)) ++at_;
+  }
+  /// To the end of a number or a word: a sign, a blank, or what cannot stand in them.
+  void skip_scalar() {
+#if defined(__SSE2__)
+    const auto found = [](__m128i bytes) {
+      return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(',')) | _mm_cmpeq_epi8(bytes, _mm_set1_epi8('}')) |
+             _mm_cmpeq_epi8(bytes, _mm_set1_epi8(']')) |
+             _mm_cmplt_epi8(bytes, _mm_set1_epi8(' ' + 1));
+    };
+    if (skip_blocks(found)) return;
+#endif
+    while (at_ < end_ && *at_ != ',' && *at_ != '}' && *at_ != ']' && *at_ > ' ') ++at_;
+  }
+#if defined(__SSE2__)
+  /// Passes over 16 bytes at a time, up to the first for which `found` sets bits; false if there is
+  /// none before the last 15 bytes.
+  template <class Found>
+  bool skip_blocks(const Found& found) {
+    constexpr std::ptrdiff_t k_bytes = sizeof(__m128i);
     while (end_ - at_ >= k_bytes) {
-      std::uint64_t bytes = 0;
-      std::memcpy(&bytes, at_, sizeof bytes);
-      const auto zeros = [](std::uint64_t x) { return (x - k_ones) & ~x & k_high; };
-      const std::uint64_t found =
-          (zeros(bytes ^ (k_ones * static_cast<unsigned char>(Signs))) | ...);
-      if (found != 0) {
-        at_ += __builtin_ctzll(found) / 8;  // the lowest one is exact
-        return;
+      const int bits =
+          _mm_movemask_epi8(found(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at_))));
+      if (bits != 0) {
+        at_ += __builtin_ctz(static_cast<unsigned>(bits));
+        return true;
       }
       at_ += k_bytes;
     }
+    return false;
   }
+#endif
 
   bool lost() {
     failed_ = true;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <entrain/error.hpp>
+
+namespace entrain::json {
+
+/// The largest text that is read, bytes, also after inflation.
+inline constexpr std::uint64_t k_most_text = std::uint64_t{1} << 36;
+
+/// Reads the text of a regular file from begin to end, plain or as gzip packs it; which of the two
+/// is told by its first two bytes, not by the name. One thread at a time may use it.
+class TextReader {
+ public:
+  /// Errors: ErrorKind::input for a file that cannot be read or is larger than k_most_text.
+  static Result<TextReader> open(const std::filesystem::path& path);
+  TextReader(TextReader&&) noexcept;
+  TextReader& operator=(TextReader&&) noexcept;
+  ~TextReader();
+
+  /// Fills `room`, at most 1 GiB, with what comes next; returns how many bytes that were, fewer than
+  /// it takes only at the end. Errors: ErrorKind::input for a gzip stream that is damaged or has no end.
+  Result<std::size_t> read(std::span<char> room);
+  [[nodiscard]] bool packed() const;
+
+ private:
+  struct Source;
+  explicit TextReader(std::unique_ptr<Source> source);
+  std::unique_ptr<Source> source_;
+};
+
+/// Writes the text of a new file from begin to end, packed if asked for; the same text gives the
+/// same bytes. One thread at a time may use it.
+class TextWriter {
+ public:
+  /// `path` must not exist. Errors: ErrorKind::output, here and below.
+  static Result<TextWriter> create(const std::filesystem::path& path, bool packed);
+  TextWriter(TextWriter&&) noexcept;
+  TextWriter& operator=(TextWriter&&) noexcept;
+  ~TextWriter();
+
+  Result<void> write(std::string_view text);
+  /// Must be called: only then the file is whole.
+  Result<void> close();
+
+ private:
+  struct Target;
+  explicit TextWriter(std::unique_ptr<Target> target);
+  std::unique_ptr<Target> target_;
+};
+
+}  // namespace entrain::json

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "json/window.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/flat_map.hpp"
+#include "base/try.hpp"
+#include "base/utf8.hpp"
+
+namespace entrain::json {
+namespace {
+
+/// Half of it fits into the second cache of most processors beside what else is needed.
+constexpr std::size_t k_window_piece = std::size_t{1} << 18;
+
+/// How many bytes at the end of a text may be the begin of a character whose rest comes later.
+std::size_t begun_character(std::string_view text) {
+  constexpr std::size_t k_longest = 4;
+  for (std::size_t back = 1; back < k_longest && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if (byte < 0x80) return 0;
+    if (byte >= 0xC0) return back;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<Window> Window::open(const std::filesystem::path& path) {
+  TRY_ASSIGN(TextReader reader, TextReader::open(path));
+  Window window(path, std::move(reader));
+  TRY(window.advance(0));
+  return window;
+}
+
+Result<void> Window::advance(std::size_t done) {
+  size_ -= done;
+  offset_ += done;
+  checked_ -= done;
+  std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(done), size_, bytes_.begin());
+  // Whole pieces at the same places of the file, so that the hash does not depend on the reader.
+  const std::size_t pieces = std::max<std::size_t>(size_ / k_window_piece, 1);
+  const std::size_t wanted = size_ + pieces * k_window_piece;
+  if (bytes_.size() < wanted) bytes_.resize(wanted);
+  for (std::size_t i = 0; i < pieces && !ended_; ++i) {
+    TRY_ASSIGN(const std::size_t read, reader_.read({bytes_.data() + size_, k_window_piece}));
+    hash_ = mix(hash_ + std::hash<std::string_view>{}({bytes_.data() + size_, read}));
+    size_ += read;
+    ended_ = read < k_window_piece;
+  }
+  return check_encoding();
+}
+
+Result<void> Window::check_encoding() {
+  const std::string_view unchecked(bytes_.data() + checked_, size_ - checked_);
+  const std::string_view whole =
+      unchecked.substr(0, unchecked.size() - (ended_ ? 0 : begun_character(unchecked)));
+  if (!is_utf8(whole)) {
+    return fail(ErrorKind::input,
+                fmt::format("{} is no UTF-8, as JSON must be; write it again", path_));
+  }
+  checked_ += whole.size();
+  return {};
+}
+
+}  // namespace entrain::json

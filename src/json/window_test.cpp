@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "json/window.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/random.hpp"
+#include "base/temp_folder_testing.hpp"
+#include "json/document.hpp"
+
+namespace entrain::json {
+namespace {
+
+/// Longer than what is read at once, with characters of several bytes everywhere.
+std::string long_text() {
+  std::string text;
+  for (int i = 0; text.size() < 3'000'000; ++i) text += std::to_string(i) + "\xE2\x82\xAC";
+  return text;
+}
+
+/// Reads all, giving up as much as `step` says at each time.
+template <class Step>
+std::string read_all(Window& window, const Step& step) {
+  std::string seen;
+  while (!window.ended()) {
+    const std::size_t done = step(window.text().size());
+    seen += window.text().substr(0, done);
+    EXPECT_TRUE(window.advance(done));
+    EXPECT_EQ(window.offset(), seen.size());
+  }
+  return seen.append(window.text());
+}
+
+TEST(Window, goes_over_the_whole_text_whatever_is_kept) {
+  const TempFolder folder;
+  const std::string text = long_text();
+  RandomStream random(1, 1);
+  std::uint64_t hash = 0;
+  for (const bool packed : {false, true}) {
+    const auto path = folder.path() / (packed ? "a.json.gz" : "a.json");
+    ASSERT_TRUE(save(path, text, packed));
+    const auto all = [](std::size_t size) { return size; };
+    const auto none = [](std::size_t) { return 0; };
+    const auto some = [&](std::size_t size) {
+      return size - std::min(size, 5 * (random.below(20'000)));
+    };
+    const auto check = [&](const auto& step) {
+      auto window = Window::open(path);
+      ASSERT_TRUE(window);
+      EXPECT_EQ(window->packed(), packed);
+      EXPECT_EQ(read_all(*window, step), text);
+      EXPECT_EQ(window->total(), text.size());
+      EXPECT_TRUE(hash == 0 || window->hash() == hash);
+      hash = window->hash();
+    };
+    check(all);
+    check(none);
+    check(some);
+  }
+  ASSERT_TRUE(save(folder.path() / "b.json", text + " ", false));
+  auto other = Window::open(folder.path() / "b.json");
+  read_all(*other, [](std::size_t size) { return size; });
+  EXPECT_NE(other->hash(), hash);
+}
+
+TEST(Window, refuses_what_is_no_utf8_wherever_it_stands) {
+  const TempFolder folder;
+  const std::string text = long_text();
+  for (const std::size_t at : {std::size_t{0}, text.size() / 2, text.size()}) {
+    const auto path = folder.path() / std::to_string(at);
+    std::string damaged = text;
+    damaged.insert(at, "\xE2\x82");  // the begin of a character
+    ASSERT_TRUE(save(path, damaged, false));
+    auto window = Window::open(path);
+    Result<void> read = window ? Result<void>{} : tl::unexpected(window.error());
+    while (read && !window->ended()) read = window->advance(window->text().size());
+    ASSERT_FALSE(read) << at;
+    EXPECT_NE(read.error().message.find("is no UTF-8"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace entrain::json
