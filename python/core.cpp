@@ -187,7 +187,7 @@ py::tuple check(const std::string& path, const std::string& presync, bool bounds
 py::tuple edges(const std::string& path, const std::string& presync, unsigned threads,
                 const py::object& progress) {
   const engine::ArchiveEdges edges = run(progress, [&](Progress* p) {
-    return engine::read_edges(path, options_of(presync, false, threads), p);
+    return engine::read_edges({path}, options_of(presync, false, threads), p);
   });
   std::vector<std::uint8_t> kind;
   for (const EdgeKind one : edges.list.kind) kind.push_back(static_cast<std::uint8_t>(one));

@@ -14,6 +14,7 @@
 #include "cli/report_file.hpp"
 #include "cli/values.hpp"
 #include "engine/align.hpp"
+#include "engine/verbs.hpp"
 #include "report/align_report.hpp"
 #include "report/bounds_report.hpp"
 
@@ -172,7 +173,7 @@ class EdgesOfArchive : public Verb {
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
         "edges",
-        "[OPTIONS] ARCHIVE -o FILE",
+        "[OPTIONS] ARCHIVE... -o FILE",
         "write the happened-before edges of a trace as a table",
         {"Writes what happened before what in an archive: messages, collectives, threads. A row "
          "of a single edge has cause and effect, their clocks and stored stamps, and the margin "
@@ -191,8 +192,7 @@ class EdgesOfArchive : public Verb {
   void declare(OptionSet& set) override {
     add_archive(
         set, "ARCHIVE", archive_,
-        "OTF2 anchor file, or the folder that holds one. Or a JSON file of a training run or "
-        "of spans of services, or a folder of such files. It is never touched.");
+        "OTF2 anchor file, or the folder that holds one. It is never touched.");
     set.path("-o,--output", output_, "FILE",
              "The table of edges to write; required. JSON lines if its name ends in .jsonl, "
              ".ndjson or .json, else CSV. It appears when it is complete, and it must not exist "
@@ -221,13 +221,14 @@ class EdgesOfArchive : public Verb {
     return run_and_report(
         common_,
         [&](Progress* progress) {
-          return write_edges(archive_, output_, options, force_, progress);
+          return engine::write_edges(engine::paths_of(archive_), output_, options, force_, progress);
         },
         [](const EdgesReport&) { return k_exit_fine; });
   }
 
  private:
-  std::string archive_, output_;
+  std::vector<std::string> archive_;
+  std::string output_;
   bool force_ = false;
   CheckArguments check_;
   CommonOptions common_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
+#include "engine/verbs.hpp"
 #include "report/export_report.hpp"
 
 namespace entrain::cli {
@@ -39,7 +41,7 @@ class Export : public Verb {
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
         "export",
-        "[OPTIONS] ARCHIVE -o FILE",
+        "[OPTIONS] ARCHIVE... -o FILE",
         "write a trace for viewers of other projects",
         {"Writes what happened, by the clocks as measured, for a viewer: calls on one track per "
          "location under its process; messages and collectives as arrows, of collectives from the "
@@ -61,8 +63,7 @@ class Export : public Verb {
   void declare(OptionSet& set) override {
     add_archive(
         set, "ARCHIVE", archive_,
-        "OTF2 anchor file, or the folder that holds one. Or a JSON file of a training run or "
-        "of spans of services, or a folder of such files. It is never touched.");
+        "OTF2 anchor file, or the folder that holds one. It is never touched.");
     declare_output(set);
     declare_part(set);
     check_.declare(set);
@@ -75,7 +76,7 @@ class Export : public Verb {
     options_.check.threads = common_.threads;
     return run_and_report(
         common_,
-        [&](Progress* progress) { return export_trace(archive_, output_, options_, progress); },
+        [&](Progress* progress) { return engine::export_trace(engine::paths_of(archive_), output_, options_, progress); },
         [](const ExportReport&) { return k_exit_fine; });
   }
 
@@ -112,7 +113,8 @@ class Export : public Verb {
     return {};
   }
 
-  std::string archive_, output_;
+  std::vector<std::string> archive_;
+  std::string output_;
   ExportOptions options_;
   CheckArguments check_;
   CommonOptions common_;

@@ -15,6 +15,7 @@
 #include "edges/write_tables.hpp"
 #include "engine/align.hpp"
 #include "engine/edges.hpp"
+#include "engine/verbs.hpp"
 #include "session/workers.hpp"
 
 namespace entrain {
@@ -144,6 +145,12 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
 
 Result<EdgesReport> write_edges(const fs::path& archive, const fs::path& output,
                                 const CheckOptions& options, bool force, Progress* progress) {
+  return engine::write_edges({archive}, output, options, force, progress);
+}
+
+Result<EdgesReport> engine::write_edges(const Paths& archive, const fs::path& output,
+                                        const CheckOptions& options, bool force,
+                                        Progress* progress) {
   const fs::path clocks_path = clocks_file_of(output);
   TRY(StagedFile::check(output, force));
   TRY(StagedFile::check(clocks_path, force));

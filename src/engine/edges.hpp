@@ -9,6 +9,7 @@
 
 #include "base/big_vector.hpp"
 #include "edges/list.hpp"
+#include "engine/verbs.hpp"
 
 namespace entrain::engine {
 
@@ -25,7 +26,7 @@ struct ArchiveEdges {
 /// Reads an archive and matches it, in this process alone. align() makes of clocks and list the
 /// maps that clock_maps() without amortization makes of the archive, to the bit. Errors: those of
 /// find_timeline().
-Result<ArchiveEdges> read_edges(const std::filesystem::path& archive, const CheckOptions& options,
+Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& options,
                                 Progress* progress);
 
 }  // namespace entrain::engine

@@ -19,6 +19,7 @@
 #include "engine/recorded_work.hpp"
 #include "engine/recordings.hpp"
 #include "engine/timeline.hpp"
+#include "engine/verbs.hpp"
 #include "picture/draw.hpp"
 #include "picture/flows.hpp"
 #include "picture/writer.hpp"
@@ -58,7 +59,7 @@ Result<void> check_options(const ExportOptions& options) {
 }
 
 /// The table that write_edges() writes, without that of the clocks.
-Result<ExportReport> write_table(const fs::path& archive, const ExportOptions& options,
+Result<ExportReport> write_table(const engine::Paths& archive, const ExportOptions& options,
                                  StagedFile& file, Progress* progress) {
   TRY_ASSIGN(engine::ArchiveEdges edges, engine::read_edges(archive, options.check, progress));
   ExportReport report;
@@ -81,14 +82,14 @@ struct LayerTimes {
 
 class Exporter {
  public:
-  Exporter(const fs::path& archive, const ExportOptions& options, Progress* progress)
+  Exporter(const engine::Paths& archive, const ExportOptions& options, Progress* progress)
       : archive_(archive),
         options_(options),
         progress_(progress),
         workers_(options.check.threads) {}
 
   Result<ExportReport> run(StagedFile& file) {
-    TRY_ASSIGN(recording_, engine::open_recording({archive_}, options_.check.threads));
+    TRY_ASSIGN(recording_, engine::open_recording(archive_, options_.check.threads));
     TRY(recording_ ? take_recording() : take_archive());
     find_origin();
     choose_windows();
@@ -111,7 +112,7 @@ class Exporter {
   [[nodiscard]] std::uint64_t hz() const { return trace().definitions.clock.resolution_hz; }
 
   Result<void> take_archive() {
-    TRY_ASSIGN(t_, engine::find_timeline(workers_, archive_, options_.check,
+    TRY_ASSIGN(t_, engine::find_timeline(workers_, archive_.front(), options_.check,
                                          {.purpose = engine::Purpose::bounds}, progress_));
     add_layer(t_.measured.maps);
     if (options_.both) TRY(add_corrected());
@@ -165,7 +166,7 @@ class Exporter {
     }
     CorrectOptions options;
     options.check = options_.check;
-    TRY_ASSIGN(ClockMaps corrected, clock_maps(archive_, options, progress_));
+    TRY_ASSIGN(ClockMaps corrected, clock_maps(archive_.front(), options, progress_));
     add_layer(std::move(corrected.maps));
     return {};
   }
@@ -292,7 +293,7 @@ class Exporter {
     report_.violations = drawn.violations;
   }
 
-  const fs::path& archive_;
+  const engine::Paths& archive_;
   const ExportOptions& options_;
   Progress* progress_;
   session::Workers workers_;
@@ -309,6 +310,11 @@ class Exporter {
 
 Result<ExportReport> export_trace(const fs::path& archive, const fs::path& output,
                                   const ExportOptions& options, Progress* progress) {
+  return engine::export_trace({archive}, output, options, progress);
+}
+
+Result<ExportReport> engine::export_trace(const Paths& archive, const fs::path& output,
+                                          const ExportOptions& options, Progress* progress) {
   TRY(check_options(options));
   TRY(StagedFile::check(output, options.force));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);

@@ -291,6 +291,31 @@ TEST(Recordings, pictures_have_calls_and_an_arrow_for_each_end_that_waits) {
   EXPECT_EQ(before.violations, before.backward);
 }
 
+TEST(Recordings, tables_and_pictures_of_files_one_by_one_are_those_of_their_folder) {
+  const TempFolder folder;
+  const auto ranks = fs::directory_iterator(k_example);
+  Paths files;
+  for (const auto& entry : ranks) {
+    if (json::is_document_name(entry.path())) files.push_back(entry.path());
+  }
+  ASSERT_GE(files.size(), 2U);
+  const auto text_of = [&](const char* name) { return json::load(folder / name)->text; };
+  ASSERT_TRUE(write_edges(files, folder / "files.csv", {}, false, nullptr));
+  ASSERT_TRUE(entrain::write_edges(k_example, folder / "folder.csv", {}));
+  EXPECT_EQ(text_of("files.csv"), text_of("folder.csv"));
+  EXPECT_EQ(text_of("files.clocks.csv"), text_of("folder.clocks.csv"));
+  ExportOptions chrome;
+  chrome.format = ExportFormat::chrome;
+  ASSERT_TRUE(export_trace(files, folder / "files.json", chrome, nullptr));
+  exported(k_example, folder / "folder.json", chrome);
+  EXPECT_EQ(text_of("files.json"), text_of("folder.json"));
+  files.emplace_back(k_example / "LICENSE");
+  EXPECT_EQ(write_edges(files, folder / "x.csv", {}, false, nullptr).error().kind,
+            ErrorKind::usage);
+  EXPECT_EQ(export_trace(files, folder / "x.json", chrome, nullptr).error().kind,
+            ErrorKind::usage);
+}
+
 TEST(Recordings, spans_that_overlap_stand_in_rows_of_their_own) {
   const TempFolder folder;
   const fs::path spans = fs::path(ENTRAIN_EXAMPLES_DIR) / "services" / "ascend.json";

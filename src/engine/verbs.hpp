@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include <entrain/align.hpp>
 #include <entrain/distort.hpp>
 #include <entrain/error.hpp>
+#include <entrain/export.hpp>
 #include <entrain/info.hpp>
 #include <entrain/options.hpp>
 #include <entrain/progress.hpp>
@@ -15,8 +17,9 @@
 #include "base/team.hpp"
 #include "page/data.hpp"
 
-/// The verbs that several processes can do together. Every process of the team calls them with the
-/// same arguments and gets the same report or error; `threads` in the options are those of each.
+/// What the command line calls: verbs of archives and of files that are one run. Those with a Run can
+/// be done by several processes together: every process of the team calls them with the same
+/// arguments and gets the same report or error; `threads` in the options are those of each.
 namespace entrain::engine {
 
 /// Who does the work of a verb, and what else is wanted of it. Holds references, which must outlive
@@ -41,6 +44,14 @@ Result<CheckReport> check(const Run& run, const Paths& archive, const CheckOptio
 /// entrain::distort().
 Result<DistortReport> distort(const Paths& archive, const std::filesystem::path& output,
                               const DistortOptions& options, Progress* progress);
+
+/// entrain::write_edges().
+Result<EdgesReport> write_edges(const Paths& archive, const std::filesystem::path& output,
+                                const CheckOptions& options, bool force, Progress* progress);
+
+/// entrain::export_trace().
+Result<ExportReport> export_trace(const Paths& archive, const std::filesystem::path& output,
+                                  const ExportOptions& options, Progress* progress);
 
 /// entrain::correct(). Every process reads and writes the files of its own locations only.
 Result<CorrectReport> correct(const Run& run, const Paths& archive,

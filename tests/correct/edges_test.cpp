@@ -36,7 +36,7 @@ void expect_same_maps(const fs::path& archive) {
   plain.amortize = false;
   plain.check.threads = 2;
   const auto expected = clock_maps(archive, plain);
-  const auto edges = engine::read_edges(archive, {}, nullptr);
+  const auto edges = engine::read_edges({archive}, {}, nullptr);
   ASSERT_TRUE(expected && edges) << (expected ? edges.error() : expected.error()).message;
   const auto aligned = align(edges->clocks, edges->list.view(), {}, nullptr);
   ASSERT_TRUE(aligned) << aligned.error().message;
@@ -64,7 +64,7 @@ TEST(Edges, give_the_maps_of_every_shared_trace) {
 TEST(Edges, come_back_from_tables_of_both_forms) {
   for (const fs::path& archive : archives_in(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces")) {
     SCOPED_TRACE(archive.string());
-    const auto edges = engine::read_edges(archive, {}, nullptr);
+    const auto edges = engine::read_edges({archive}, {}, nullptr);
     ASSERT_TRUE(edges);
     const auto expected = align(edges->clocks, edges->list.view(), {});
     ASSERT_TRUE(expected);
@@ -89,7 +89,7 @@ TEST(Edges, come_back_from_tables_of_both_forms) {
 
 TEST(Edges, do_not_depend_on_threads) {
   const fs::path archive = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "allops-4";
-  const auto edges = engine::read_edges(archive, {}, nullptr);
+  const auto edges = engine::read_edges({archive}, {}, nullptr);
   ASSERT_TRUE(edges);
   AlignOptions one, many;
   one.check.threads = 1;
@@ -106,7 +106,7 @@ TEST(Edges, are_counted_as_the_checker_counts_them) {
   CheckOptions options;
   options.init_finalize = true;
   const auto report = check(archive, options);
-  const auto edges = engine::read_edges(archive, options, nullptr);
+  const auto edges = engine::read_edges({archive}, options, nullptr);
   ASSERT_TRUE(report && edges);
   for (std::size_t k = 0; k < k_edge_kinds; ++k) {
     const EdgeStatistics &expected = report->edges[k], &counted = edges->report.edges[k];
