@@ -33,9 +33,14 @@ class PeriodicSessions : public EveryMpi {
     EXPECT_EQ(outcome_.out, "periodic done\n");
     printed_ = print_archive(anchor_of(trace), true);
     EXPECT_EQ(printed_.exit_code, 0) << printed_.errors;
-    // All processes but rank 0 took part in each session, as many times as asked for.
     std::map<std::uint64_t, std::map<std::uint64_t, int>> samples;
     for (const Sample& sample : samples_in(trace)) ++samples[sample.session][sample.rank];
+    // On a busy machine there may be sessions of two, too: these count per process, and have no
+    // region if the recorder's thread held them.
+    if (outcome_.err.find("clock sessions of two processes") != std::string::npos) {
+      return samples.size();
+    }
+    // All processes but rank 0 took part in each session, as many times as asked for.
     for (const auto& [session, ranks] : samples) {
       EXPECT_EQ(ranks.size(), static_cast<std::size_t>(count) - 1) << "session " << session;
       for (const auto& [rank, exchanges] : ranks) EXPECT_EQ(exchanges, 10);
@@ -115,9 +120,10 @@ TEST_P(PeriodicSessions, stay_within_their_budget) {
 }
 
 TEST_P(PeriodicSessions, threads_at_the_same_time) {
-  const std::uint64_t sessions = run(2, "threads", "0.3");
+  const std::uint64_t sessions =
+      longer_until(3, [&](const std::string& seconds) { return run(2, "threads", seconds); });
   if (outcome_.out == "no threads\n") GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
-  EXPECT_GE(sessions, 2u);
+  EXPECT_GE(sessions, 3u);
   EXPECT_THAT(outcome_.err, HasSubstr("periodic clock sessions took "));
 }
 
