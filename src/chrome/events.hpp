@@ -47,9 +47,9 @@ struct EventSinks {
   std::function<Result<void>(std::string_view)> pass;
 };
 
-/// Reads a Chrome trace from begin to end, with a few MB of it in memory. Errors: those of
-/// json::Window; ErrorKind::input for what cannot stand in JSON before the end of the text, naming
-/// the byte.
+/// Reads a Chrome trace from begin to end, with less than 1 MB of it in memory unless an event is
+/// longer. Errors: those of json::Window; ErrorKind::input for what cannot stand in JSON before the
+/// end of the text, naming the byte.
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks);
 
 /// A time in microseconds, as ns; digits after the third decimal are cut off, and `cut` says so.

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "json/text_file.hpp"
@@ -42,10 +40,7 @@ Result<Document> load(const std::filesystem::path& path) {
     document.text.resize(before + read);
     more = read == k_piece;
   }
-  if (!is_utf8(document.text)) {
-    return fail(ErrorKind::input,
-                fmt::format("{} is no UTF-8, as JSON must be; write it again", path.string()));
-  }
+  if (!is_utf8(document.text)) return no_utf8(path);
   return document;
 }
 

@@ -25,10 +25,13 @@ bool all_zero(std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
+tl::unexpected<Error> no_utf8(const std::filesystem::path& path) {
+  return fail(ErrorKind::input,
+              fmt::format("{} is no UTF-8, as JSON must be; write it again", path.string()));
+}
+
 struct TextReader::Source {
   explicit Source(File opened) : file(std::move(opened)) {}
-  Source(const Source&) = delete;
-  Source& operator=(const Source&) = delete;
   ~Source() {
     if (packed) inflateEnd(&stream);
   }
@@ -132,16 +135,18 @@ bool TextReader::packed() const { return source_->packed; }
 
 struct TextWriter::Target {
   explicit Target(File created) : file(std::move(created)) {}
-  Target(const Target&) = delete;
-  Target& operator=(const Target&) = delete;
   ~Target() {
     if (packed) deflateEnd(&stream);
+  }
+
+  [[nodiscard]] tl::unexpected<Error> refused() const {
+    return fail(ErrorKind::output, fmt::format("{} cannot be packed", file.path().string()));
   }
 
   Result<void> begin() {
     if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, k_gzip, k_memory_level,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
-      return fail(ErrorKind::output, fmt::format("{} cannot be packed", file.path().string()));
+      return refused();
     }
     packed = true;
     piece.resize(k_packed_piece);
@@ -150,6 +155,7 @@ struct TextWriter::Target {
 
   /// Z_NO_FLUSH, or Z_FINISH with the last text.
   Result<void> pack(std::string_view text, int flush) {
+    int state = Z_OK;
     do {
       const std::string_view part = text.substr(0, k_packed_piece);
       text.remove_prefix(part.size());
@@ -158,10 +164,11 @@ struct TextWriter::Target {
       do {
         stream.next_out = piece.data();
         stream.avail_out = static_cast<unsigned>(piece.size());
-        deflate(&stream, text.empty() ? flush : Z_NO_FLUSH);
+        state = deflate(&stream, text.empty() ? flush : Z_NO_FLUSH);
         TRY(file.write({piece.data(), piece.size() - stream.avail_out}));
       } while (stream.avail_out == 0);
     } while (!text.empty());
+    if (state == Z_STREAM_ERROR || (flush == Z_FINISH && state != Z_STREAM_END)) return refused();
     return {};
   }
 

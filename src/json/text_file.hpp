@@ -14,6 +14,9 @@ namespace entrain::json {
 /// The largest text that is read, bytes, also after inflation.
 inline constexpr std::uint64_t k_most_text = std::uint64_t{1} << 36;
 
+/// What a reader says of a file that is no UTF-8.
+tl::unexpected<Error> no_utf8(const std::filesystem::path& path);
+
 /// Reads the text of a regular file from begin to end, plain or as gzip packs it; which of the two
 /// is told by its first two bytes, not by the name. One thread at a time may use it.
 class TextReader {

@@ -5,8 +5,6 @@
 #include <functional>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
@@ -14,7 +12,7 @@
 namespace entrain::json {
 namespace {
 
-/// Half of it fits into the second cache of most processors beside what else is needed.
+/// Fits into the second cache of most processors, beside what else is needed.
 constexpr std::size_t k_window_piece = std::size_t{1} << 18;
 
 /// How many bytes at the end of a text may be the begin of a character whose rest comes later.
@@ -59,10 +57,7 @@ Result<void> Window::check_encoding() {
   const std::string_view unchecked(bytes_.data() + checked_, size_ - checked_);
   const std::string_view whole =
       unchecked.substr(0, unchecked.size() - (ended_ ? 0 : begun_character(unchecked)));
-  if (!is_utf8(whole)) {
-    return fail(ErrorKind::input,
-                fmt::format("{} is no UTF-8, as JSON must be; write it again", path_));
-  }
+  if (!is_utf8(whole)) return no_utf8(path_);
   checked_ += whole.size();
   return {};
 }

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <entrain/error.hpp>
@@ -14,7 +14,7 @@
 namespace entrain::json {
 
 /// The part of a file's text that is in memory while a reader goes from its begin to its end. Takes
-/// a few MB whatever the file's size, but never less than a piece that the reader keeps whole. One
+/// less than 1 MB whatever the file's size, unless the reader keeps a longer piece whole. One
 /// thread at a time may use it.
 ///
 /// Example: text() is `{"a": 1}, {"b"` and ended() is false. After advance(10) it begins with
@@ -40,11 +40,11 @@ class Window {
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
  private:
-  Window(const std::filesystem::path& path, TextReader reader)
-      : path_(path.string()), reader_(std::move(reader)) {}
+  Window(std::filesystem::path path, TextReader reader)
+      : path_(std::move(path)), reader_(std::move(reader)) {}
   Result<void> check_encoding();
 
-  std::string path_;
+  std::filesystem::path path_;
   TextReader reader_;
   std::vector<char> bytes_;
   std::size_t size_ = 0;     ///< bytes that were read; behind them is room

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.hpp"
 #include "base/random.hpp"
 #include "base/temp_folder_testing.hpp"
 #include "json/document.hpp"
@@ -60,6 +61,39 @@ TEST(Window, goes_over_the_whole_text_whatever_is_kept) {
   auto other = Window::open(folder.path() / "b.json");
   read_all(*other, [](std::size_t size) { return size; });
   EXPECT_NE(other->hash(), hash);
+}
+
+TEST(Window, of_an_empty_file_has_ended) {
+  const TempFolder folder;
+  for (const bool packed : {false, true}) {
+    const auto path = folder.path() / (packed ? "a.json.gz" : "a.json");
+    ASSERT_TRUE(save(path, "", packed));
+    const auto window = Window::open(path);
+    ASSERT_TRUE(window);
+    EXPECT_TRUE(window->ended());
+    EXPECT_EQ(window->text(), "");
+    EXPECT_EQ(window->total(), 0U);
+  }
+  EXPECT_FALSE(Window::open(folder.path() / "none.json"));
+}
+
+TEST(Window, tells_a_gzip_stream_that_is_damaged_far_behind) {
+  const TempFolder folder;
+  ASSERT_TRUE(save(folder.path() / "a.gz", long_text(), true));
+  auto bytes = *read_file(folder.path() / "a.gz", 1 << 24);
+  const auto error_of = [&](const char* name) -> std::string {
+    EXPECT_TRUE(write_file(folder.path() / name, bytes));
+    auto window = Window::open(folder.path() / name);
+    Result<void> read = window ? Result<void>{} : tl::unexpected(window.error());
+    while (read && !window->ended()) read = window->advance(window->text().size());
+    return read ? "" : read.error().message;
+  };
+  bytes.resize(bytes.size() + 3);  // zeros at the end are no damage
+  EXPECT_EQ(error_of("padded"), "");
+  bytes.push_back(1);
+  EXPECT_NE(error_of("followed").find("holds a damaged gzip stream"), std::string::npos);
+  bytes.resize(bytes.size() - 100);
+  EXPECT_NE(error_of("cut").find("ends inside its gzip stream"), std::string::npos);
 }
 
 TEST(Window, refuses_what_is_no_utf8_wherever_it_stands) {
