@@ -356,8 +356,8 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
   std::set<std::string> names;
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const RankFile& file = files_[f];
-    const fs::path name =
-        file.facts.packed && file.path.extension() == ".gz" ? file.path.stem() : file.path.filename();
+    const bool has_ending = file.facts.packed && file.path.extension() == ".gz";
+    const fs::path name = has_ending ? file.path.stem() : file.path.filename();
     if (!names.insert(name.string()).second) {
       return fail(ErrorKind::input,
                   fmt::format("{} would have the name of another file once it is unpacked; rename "

@@ -162,7 +162,9 @@ class FileReader {
     } else if (event.category == "cuda_runtime" || event.category == "cuda_driver" ||
                event.category == "hip_runtime") {
       const std::uint64_t correlation = number(member(event.arguments, "correlation"));
-      if (correlation > 0) launches_.insert_or_assign(correlation, Launch{number_of(event.thread), begin});
+      if (correlation > 0) {
+        launches_.insert_or_assign(correlation, Launch{number_of(event.thread), begin});
+      }
     } else if (event.name.starts_with(k_step) && event.category == "user_annotation") {
       steps_.push_back({number(event.name.substr(k_step.size())) + 1, begin, end});
     } else if (names_collective(event)) {

@@ -221,7 +221,8 @@ class EdgesOfArchive : public Verb {
     return run_and_report(
         common_,
         [&](Progress* progress) {
-          return engine::write_edges(engine::paths_of(archive_), output_, options, force_, progress);
+          return engine::write_edges(engine::paths_of(archive_), output_, options, force_,
+                                     progress);
         },
         [](const EdgesReport&) { return k_exit_fine; });
   }

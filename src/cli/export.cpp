@@ -76,7 +76,9 @@ class Export : public Verb {
     options_.check.threads = common_.threads;
     return run_and_report(
         common_,
-        [&](Progress* progress) { return engine::export_trace(engine::paths_of(archive_), output_, options_, progress); },
+        [&](Progress* progress) {
+          return engine::export_trace(engine::paths_of(archive_), output_, options_, progress);
+        },
         [](const ExportReport&) { return k_exit_fine; });
   }
 

@@ -17,8 +17,8 @@
 #include "base/team.hpp"
 #include "page/data.hpp"
 
-/// What the command line calls: verbs of archives and of files that are one run. Those with a Run can
-/// be done by several processes together: every process of the team calls them with the same
+/// What the command line calls: verbs of archives and of files that are one run. Those with a Run
+/// can be done by several processes together: every process of the team calls them with the same
 /// arguments and gets the same report or error; `threads` in the options are those of each.
 namespace entrain::engine {
 

@@ -27,8 +27,9 @@ class TextReader {
   TextReader& operator=(TextReader&&) noexcept;
   ~TextReader();
 
-  /// Fills `room`, at most 1 GiB, with what comes next; returns how many bytes that were, fewer than
-  /// it takes only at the end. Errors: ErrorKind::input for a gzip stream that is damaged or has no end.
+  /// Fills `room`, at most 1 GiB, with what comes next; returns how many bytes that were: fewer
+  /// than it takes only at the end. Errors: ErrorKind::input for a gzip stream that is damaged or
+  /// has no end, and a text that is larger than k_most_text.
   Result<std::size_t> read(std::span<char> room);
   [[nodiscard]] bool packed() const;
 
