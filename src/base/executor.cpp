@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -14,9 +15,18 @@
 
 namespace entrain {
 
+namespace {
+
+std::atomic<unsigned> most_workers{std::numeric_limits<unsigned>::max()};
+
+}  // namespace
+
 unsigned worker_count(unsigned requested) {
-  return requested > 0 ? requested : std::max(1u, std::thread::hardware_concurrency());
+  if (requested > 0) return requested;
+  return std::clamp(std::thread::hardware_concurrency(), 1u, most_workers.load());
 }
+
+void limit_workers(unsigned most) { most_workers = most; }
 
 Result<void> parallel_for(unsigned threads, std::size_t count,
                           const std::function<Result<void>(std::size_t)>& body) {

@@ -11,6 +11,8 @@ namespace entrain {
 
 /// Number of threads for an option whose 0 means all cores.
 unsigned worker_count(unsigned requested);
+/// From now on "all cores" are at most so many, at least 1: several processes share the machine.
+void limit_workers(unsigned most);
 
 /// Calls `body(i)` for every i in [0, count), on up to `threads` threads (0: all cores), in any
 /// order. Returns the first error seen by the smallest index among those that ran; after an error

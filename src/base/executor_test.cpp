@@ -2,6 +2,7 @@
 #include "base/executor.hpp"
 
 #include <atomic>
+#include <limits>
 #include <new>
 #include <numeric>
 #include <vector>
@@ -20,6 +21,15 @@ TEST(ParallelFor, calls_every_index_once) {
     }));
     for (const auto& n : calls) EXPECT_EQ(n, 1);
   }
+}
+
+TEST(WorkerCount, a_limit_holds_for_all_cores_only) {
+  const unsigned all = worker_count(0);
+  limit_workers(1);
+  EXPECT_EQ(worker_count(0), 1u);
+  EXPECT_EQ(worker_count(3), 3u);
+  limit_workers(std::numeric_limits<unsigned>::max());
+  EXPECT_EQ(worker_count(0), all);
 }
 
 TEST(ParallelFor, no_work_is_fine) {

@@ -168,6 +168,11 @@ int main(int argc, char** argv) {
         "start one, or build it where MPI is found");
     return k_exit_failure;
   }
+  if (mpi.rests()) return k_exit_fine;
+  if (mpi.resting() > 0) {
+    complain(fmt::format("{} of {} processes rest, as their machines have no cores for them",
+                         mpi.resting(), mpi.resting() + mpi.team().size()));
+  }
   if (const auto exit_code = run_guarded(argc, argv)) {
     fall_silent();
     return *exit_code;

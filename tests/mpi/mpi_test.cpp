@@ -374,6 +374,39 @@ TEST_F(Failures, unmatched_and_truncated_traces_do_not_block) {
   EXPECT_EQ(digest_tree(scratch_ / "shared"), digest_tree(scratch_ / "alone"));
 }
 
+/// Three processes of the tool, all of which the system keeps on one core.
+ChildOutcome run_on_one_core(const Arguments& arguments) {
+  prepare_mpi();
+  Arguments command{"env", "-u", "ENTRAIN_PROCESSES", "taskset", "-c", "0", ENTRAIN_MPIEXEC,
+                    "-n",  "3",  ENTRAIN_BINARY};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_program(command, {.timeout_s = k_timeout_s});
+}
+
+TEST(Resting, processes_without_a_core_leave_the_work_to_the_first) {
+  TempFolder scratch;
+  const fs::path trace = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8";
+  const auto correct = [&](const fs::path& output) {
+    return Arguments{"correct", trace.string(), "-o", output.string(), "--json"};
+  };
+  const ChildOutcome expected = run_alone(correct(scratch / "alone"));
+  const ChildOutcome outcome = run_on_one_core(correct(scratch / "shared"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  EXPECT_EQ(own_lines(outcome.err),
+            (std::vector<std::string>{
+                "entrain: 2 of 3 processes rest, as their machines have no cores for them"}));
+  EXPECT_EQ(digest_tree(scratch / "shared"), digest_tree(scratch / "alone"));
+  EXPECT_EQ(comparable(outcome.out, scratch / "shared"),
+            comparable(expected.out, scratch / "alone"));
+}
+
+TEST(Resting, processes_end_with_one_that_fails) {
+  const ChildOutcome outcome = run_on_one_core({"correct", "nowhere", "-o", "nothing"});
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_FALSE(outcome.timed_out) << outcome.summary();
+  EXPECT_EQ(own_lines(outcome.err).size(), 2u) << outcome.err;
+}
+
 TEST(OtherVerbs, are_done_by_one_process) {
   const std::string archive = (fs::path(ENTRAIN_EXAMPLES_DIR) / "traces/lulesh-8").string();
   const ChildOutcome expected = run_alone({"info", archive, "--json"});

@@ -25,6 +25,8 @@ void prepare_mpi() {
   set("OMPI_MCA_rmaps_base_oversubscribe", "1");
   set("OMPI_MCA_mpi_yield_when_idle", "1");
   set("OMPI_MCA_btl_base_warn_component_unused", "0");
+  // The tool lets processes rest that have no core, and its tests are about those that work.
+  set("ENTRAIN_PROCESSES", "all");
   // A recorder built with the address sanitizer is loaded before the sanitizer's own library. MPI
   // libraries leak by themselves, by way of plugins that are gone at the end: only a full stack
   // tells whose memory it is.

@@ -2,9 +2,12 @@
 #include "session/mpi/processes.hpp"
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <thread>
 
@@ -25,27 +28,56 @@ constexpr int k_looks = 10'000;
 /// The same where there are more processes than cores: the sender may need the core.
 constexpr int k_looks_on_few_cores = 50;
 
-/// More processes of `comm` than cores are on this machine. Collective.
-bool on_few_cores(MPI_Comm comm) {
+/// A process that rests looks so often whether the others are done.
+constexpr std::chrono::milliseconds k_rest{5};
+
+/// The processes of this machine, and what they have of it.
+struct Machine {
+  unsigned rank = 0;  ///< of this process among them
+  unsigned processes = 1;
+  unsigned cores = 1;  ///< that any of them may use
+};
+
+/// Number of cores that the processes of `comm`, all on one machine, may use together. Launchers
+/// often give each process cores of its own.
+unsigned cores_of(MPI_Comm comm) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) CPU_ZERO(&cores);
+  MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof(cores), MPI_BYTE, MPI_BOR, comm);
+  const int count = CPU_COUNT(&cores);
+  return count > 0 ? static_cast<unsigned>(count) : worker_count(0);
+}
+
+/// Collective.
+Machine this_machine() {
   MPI_Comm machine = MPI_COMM_NULL;
-  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-  int processes = 1;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  int rank = 0, processes = 1;
+  MPI_Comm_rank(machine, &rank);
   MPI_Comm_size(machine, &processes);
+  const unsigned cores = cores_of(machine);
   MPI_Comm_free(&machine);
-  return static_cast<unsigned>(processes) > worker_count(0);
+  return {static_cast<unsigned>(rank), static_cast<unsigned>(processes), cores};
+}
+
+/// The user wants all processes to work, however few cores there are.
+bool all_shall_work() {
+  const char* wanted = std::getenv("ENTRAIN_PROCESSES");
+  return wanted != nullptr && std::strcmp(wanted, "all") == 0;
 }
 
 /// Team over a communicator of its own, so that nothing else can meet its messages.
 class MpiTeam final : public Team {
  public:
-  MpiTeam() {
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  /// `comm` becomes its own. `crowded`: more members than cores are on this machine.
+  MpiTeam(MPI_Comm comm, bool crowded)
+      : comm_(comm), looks_(crowded ? k_looks_on_few_cores : k_looks) {
     int rank = 0, size = 1;
     MPI_Comm_rank(comm_, &rank);
     MPI_Comm_size(comm_, &size);
     rank_ = static_cast<unsigned>(rank);
     size_ = static_cast<unsigned>(size);
-    looks_ = on_few_cores(comm_) ? k_looks_on_few_cores : k_looks;
   }
   ~MpiTeam() override {
     for (Posted& posted : posted_) MPI_Wait(&posted.request, MPI_STATUS_IGNORE);
@@ -149,34 +181,51 @@ class MpiTeam final : public Team {
     }
   }
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Comm comm_;
   std::deque<Posted> posted_;  ///< what MPI may still read
   unsigned rank_ = 0;
   unsigned size_ = 1;
-  int looks_ = k_looks;
+  const int looks_;
 };
 
 }  // namespace
 
-MpiProcesses::MpiProcesses() {
-  if (launched_as_mpi_process()) {
-    int provided = MPI_THREAD_SINGLE;
-    // Threads of a process work side by side, but only the first one calls MPI.
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-    initialised_ = true;
-    team_ = std::make_unique<MpiTeam>();
-    if (team_->size() > 1) return;
-  }
-  team_ = std::make_unique<Solo>();
+MpiProcesses::MpiProcesses() : team_(std::make_unique<Solo>()) {
+  if (!launched_as_mpi_process()) return;
+  int provided = MPI_THREAD_SINGLE;
+  // Threads of a process work side by side, but only the first one calls MPI.
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  initialised_ = true;
+  const Machine machine = this_machine();
+  rests_ = machine.rank >= machine.cores && !all_shall_work();
+  int rank = 0, resting = rests_ ? 1 : 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Allreduce(MPI_IN_PLACE, &resting, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  resting_ = static_cast<unsigned>(resting);
+  MPI_Comm working = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rests_ ? MPI_UNDEFINED : 0, rank, &working);
+  if (rests_) return;
+  const unsigned here =
+      resting > 0 ? std::min(machine.processes, machine.cores) : machine.processes;
+  limit_workers(std::max(1u, machine.cores / here));
+  auto team = std::make_unique<MpiTeam>(working, here > machine.cores);
+  if (team->size() > 1) team_ = std::move(team);
 }
 
 MpiProcesses::~MpiProcesses() {
+  if (!initialised_) return;
   team_.reset();
-  if (initialised_) MPI_Finalize();
+  MPI_Request all_done = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &all_done);
+  int done = 0;
+  while (MPI_Test(&all_done, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
+    if (rests_) std::this_thread::sleep_for(k_rest);
+  }
+  MPI_Finalize();
 }
 
 void MpiProcesses::abandon(int exit_code) {
-  if (team_->size() > 1) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  if (team_->size() + resting_ > 1) MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
 bool MpiProcesses::launched_in_vain() { return false; }
