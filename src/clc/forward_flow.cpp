@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "clc/team_counts.hpp"
+#include "match/halo.hpp"
 
 namespace entrain::clc {
 
@@ -19,40 +20,47 @@ constexpr std::uint32_t k_turns = 64;
 
 }  // namespace
 
-FlowLinks::FlowLinks(Team& team, const match::Graph& graph, const Incidence& incidence)
-    : of_ghost(graph.halo.ghosts.size()) {
-  std::vector<std::vector<std::uint8_t>> demanded(team.size());  // per entry of the lists
+FlowLinks::FlowLinks(Team& team, const match::Graph& graph, const Incidence& incidence,
+                     const Relays& relays) {
+  // Per entry of the lists: what this member needs of its ghosts.
+  enum Need : std::uint8_t { time = 1, demand = 2 };
+  std::vector<bool> sends(graph.node_count());
+  for (const match::Edge& edge : graph.edges) sends[edge.send] = true;
+  std::vector<std::vector<std::uint8_t>> needs(team.size());
   for (std::uint32_t r = 0; r < team.size(); ++r) {
-    const std::vector<NodeIndex>& ghosts = graph.halo.ghosts_of[r];
-    for (std::uint32_t i = 0; i < ghosts.size(); ++i) {
-      of_ghost[ghosts[i] - graph.own_count()] = {r, i};
-      demanded[r].push_back(incidence.receives.has(ghosts[i]) ? 1 : 0);
+    for (const NodeIndex ghost : graph.halo.ghosts_of[r]) {
+      const bool received = incidence.receives.has(ghost);
+      const bool waited_for = received || sends[ghost] || incidence.sends.has(ghost);
+      needs[r].push_back(
+          static_cast<std::uint8_t>((waited_for ? time : 0) | (received ? demand : 0)));
+      awaited += waited_for ? 1 : 0;
     }
   }
-  demanded = exchange(team, std::move(demanded));
+  needs = exchange(team, std::move(needs));
   std::uint32_t entries = 0;
   for (const std::vector<NodeIndex>& nodes : graph.halo.shown_to) {
     first_shown.push_back(entries);
     entries += static_cast<std::uint32_t>(nodes.size());
   }
-  const auto for_entries = [&](auto body) {
+  const auto lists_of = [&](Need need, auto body) {
     for (std::uint32_t r = 0; r < team.size(); ++r) {
       const std::vector<NodeIndex>& nodes = graph.halo.shown_to[r];
-      for (std::uint32_t i = 0; i < nodes.size(); ++i) body(r, i, nodes[i]);
+      for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        if ((needs[r][i] & need) != 0) body(nodes[i], first_shown[r] + i);
+      }
     }
   };
-  shown = NodeLists(graph.own_count(), [&](auto body) {
-    for_entries(
-        [&](std::uint32_t r, std::uint32_t i, NodeIndex n) { body(n, first_shown[r] + i); });
-  });
+  shown = NodeLists(graph.own_count(), [&](auto body) { lists_of(time, body); });
+  lists_of(demand, [&](NodeIndex, std::uint32_t) { ++awaited; });
   demanding = NodeLists(graph.own_count(), [&](auto body) {
-    for_entries([&](std::uint32_t r, std::uint32_t i, NodeIndex n) {
-      if (demanded[r][i] != 0) body(n, first_shown[r] + i);
-    });
+    lists_of(demand, body);
+    for (const Relay& relay : relays.relays()) {
+      for (const NodeIndex end : relays.ends(relay)) body(end, k_relay);
+    }
   });
 }
 
-FlowLinks::Place FlowLinks::place_of_shown(std::uint32_t entry) const {
+HaloPlace FlowLinks::place_of_shown(std::uint32_t entry) const {
   const auto next = std::upper_bound(first_shown.begin(), first_shown.end(), entry);
   const auto rank = static_cast<std::uint32_t>(next - first_shown.begin() - 1);
   return {rank, entry - first_shown[rank]};
@@ -97,13 +105,15 @@ std::optional<TimeWindow> FlowLane::window_of(NodeIndex forced) {
   return TimeWindow{result_.times[forced], demanded};
 }
 
-ForwardFlow::ForwardFlow(Team& team, const ForwardProblem& problem, const Incidence& incidence)
+ForwardFlow::ForwardFlow(Team& team, const ForwardProblem& problem, bool relay)
     : team_(team),
       problem_(problem),
       graph_(problem.graph),
       cycles_(problem.cycles),
-      incidence_(incidence),
-      links_(team, graph_, incidence) {}
+      ghosts_(graph_),
+      relays_(team, graph_, cycles_, ghosts_, relay && match::Extremes::is_uniform(problem.mu)),
+      incidence_(graph_, relays_.relayed()),
+      links_(team, graph_, incidence_, relays_) {}
 
 std::optional<ForwardFlow::Outcome> ForwardFlow::run(std::span<const Decimal9> gammas) {
   begin(gammas);
@@ -116,8 +126,13 @@ std::optional<ForwardFlow::Outcome> ForwardFlow::run(std::span<const Decimal9> g
       return std::nullopt;
     }
     stuck = any[1] != 0;
-    if (stuck && !cycles_.tied.empty()) return std::nullopt;
+    if (stuck && (relays_.any() || !cycles_.tied.empty())) return std::nullopt;
     if (stuck && !break_circles()) return std::nullopt;
+  }
+  if (relays_.any()) {
+    // Of ghosts that only relays know, nobody needed the times so far.
+    match::HaloExchange halo(team_, graph_);
+    for (FlowLane& lane : lanes_) halo.publish(lane.times());
   }
   Outcome outcome{.passes = {}, .circles = circles_ > 0, .windows = windows()};
   for (; !lanes_.empty(); lanes_.pop_front()) {
@@ -135,13 +150,12 @@ void ForwardFlow::begin(std::span<const Decimal9> gammas) {
   // Values of lanes that there are not stay behind.
   mail_.emplace(team_, offsetof(Update, values) + lanes_.size() * sizeof(std::int64_t));
   scheduler_.emplace(graph_, incidence_, cycles_, [this](const Step& step) { carry_out(step); });
-  missing_ = graph_.halo.ghosts.size();
+  missing_ = links_.awaited;
   asked_.assign(links_.demanding.count(), {});
   for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
     if (!links_.demanding.has(n)) continue;
-    const auto members = static_cast<std::uint32_t>(links_.demanding.of(n).size());
-    asked_[links_.demanding.rank(n)].missing = members;
-    missing_ += members;
+    asked_[links_.demanding.rank(n)].missing =
+        static_cast<std::uint32_t>(links_.demanding.of(n).size());
   }
   proposals_.clear();
   for (const TiedNodes& component : cycles_.tied) {
@@ -151,7 +165,11 @@ void ForwardFlow::begin(std::span<const Decimal9> gammas) {
   known_.assign(graph_.participants.size(), false);
   forced_.clear();
   circles_ = 0;
+  progress_.emplace(relays_, lanes_.size(), static_cast<RelayProgress::Out&>(*this));
+  news_.assign(team_.size(), {});
+  missing_ += 3 * progress_->awaited();
   scheduler_->start(*this);
+  progress_->start();
 }
 
 /// Goes on until nothing goes on any more at any member.
@@ -178,12 +196,9 @@ void ForwardFlow::take(std::uint32_t rank, const Update& update) {
       scheduler_->arrive(ghost);
       break;
     }
-    case About::demand: {
-      const NodeIndex node = graph_.halo.shown_to[rank][update.index];
-      for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].hear_demand(node, update.values[i]);
-      if (--asked_[links_.demanding.rank(node)].missing == 0) scheduler_->demand_arrived(node);
+    case About::demand:
+      hear_demand(graph_.halo.shown_to[rank][update.index], update.values);
       break;
-    }
     case About::proposal: {
       const std::uint32_t component = update.index;
       for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -192,7 +207,53 @@ void ForwardFlow::take(std::uint32_t rank, const Update& update) {
       if (--proposals_[component].missing == 0) scheduler_->proposals_arrived(component);
       break;
     }
+    case About::news:
+      take_news(rank, update);
+      break;
   }
+}
+
+/// Puts the parts of news together.
+void ForwardFlow::take_news(std::uint32_t rank, const Update& update) {
+  PartOfNews& news = news_[rank];
+  if (news.parts == 0) news.first = update.values;
+  if (news.parts == 1) news.second = update.values;
+  if (++news.parts < 3) return;
+  news.parts = 0;
+  std::array<match::LargestTwo, k_most_lanes> known;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    known[i] = {news.first[i], news.second[i], static_cast<std::uint32_t>(update.values[i])};
+  }
+  progress_->hear(update.index, update.stage, std::span(known).first(lanes_.size()));
+}
+
+void ForwardFlow::pass_on(const RelayTarget& target, RelayProgress::Known known) {
+  Values first{}, second{}, owner{};
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    first[i] = known[i].first();
+    second[i] = known[i].second();
+    owner[i] = known[i].owner();
+  }
+  const auto stage = static_cast<std::uint16_t>(target.stage);
+  for (const Values& values : {first, second, owner}) {
+    mail_->send(target.rank, {About::news, stage, target.relay, values});
+  }
+}
+
+void ForwardFlow::all_known(NodeIndex end, RelayProgress::Known known) {
+  const LocationIndex location = graph_.location_of(end);
+  Values demands{};
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const std::int64_t latest = known[i].without(location);
+    demands[i] = latest == match::k_no_demand ? latest : latest + problem_.mu[0];
+  }
+  hear_demand(end, demands);
+}
+
+/// Of another member, or of a relay.
+void ForwardFlow::hear_demand(NodeIndex node, const Values& times) {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].hear_demand(node, times[i]);
+  if (--asked_[links_.demanding.rank(node)].missing == 0) scheduler_->demand_arrived(node);
 }
 
 /// Evaluates a step and sends what others wait for.
@@ -200,10 +261,10 @@ void ForwardFlow::carry_out(const Step& step) {
   for (FlowLane& lane : lanes_) lane.evaluate(step);
   switch (step.kind) {
     case Step::Kind::run:
-      for (NodeIndex n = step.begin; n < step.end; ++n) tell_time(n);
+      for (NodeIndex n = step.begin; n < step.end; ++n) tell_time(step.index, n);
       break;
     case Step::Kind::tied:
-      for (const NodeIndex n : cycles_.tied[step.index].nodes) tell_time(n);
+      for (const NodeIndex n : cycles_.tied[step.index].nodes) tell_time(graph_.location_of(n), n);
       break;
     case Step::Kind::exchange:
       for (std::uint32_t m = step.begin; m < step.end; ++m) {
@@ -216,12 +277,16 @@ void ForwardFlow::carry_out(const Step& step) {
   }
 }
 
-void ForwardFlow::tell_time(NodeIndex node) {
-  if (!links_.shown.has(node)) return;
+void ForwardFlow::tell_time(LocationIndex location, NodeIndex node) {
+  const auto shown = links_.shown.of(node), relays = relays_.begun_by(node);
+  if (shown.empty() && relays.empty()) return;
   const Values times = per_lane([&](const FlowLane& lane) { return lane.time_of(node); });
-  for (const std::uint32_t entry : links_.shown.of(node)) {
-    const FlowLinks::Place place = links_.place_of_shown(entry);
-    mail_->send(place.rank, {About::time, place.index, times});
+  for (const std::uint32_t entry : shown) {
+    const HaloPlace place = links_.place_of_shown(entry);
+    mail_->send(place.rank, {About::time, 0, place.index, times});
+  }
+  for (const std::uint32_t relay : relays) {
+    progress_->begun(relay, location, std::span(times).first(lanes_.size()));
   }
 }
 
@@ -241,8 +306,8 @@ void ForwardFlow::answer_tied(NodeIndex ghost) {
 }
 
 void ForwardFlow::tell_demand(NodeIndex ghost, const Values& demands) {
-  const FlowLinks::Place place = links_.of_ghost[ghost - graph_.own_count()];
-  mail_->send(place.rank, {About::demand, place.index, demands});
+  const HaloPlace place = ghosts_.of(ghost);
+  mail_->send(place.rank, {About::demand, 0, place.index, demands});
 }
 
 bool ForwardFlow::owe_demand(NodeIndex node) const {
@@ -255,7 +320,7 @@ bool ForwardFlow::owe_proposals(std::uint32_t component) {
   if (!std::exchange(asked.proposed, true)) {
     const Values own = per_lane([&](FlowLane& lane) { return lane.proposal(component); });
     for (const std::uint32_t peer : tied.peers) {
-      mail_->send(peer, {About::proposal, component, own});
+      mail_->send(peer, {About::proposal, 0, component, own});
     }
   }
   return asked.missing > 0;
@@ -300,7 +365,7 @@ std::vector<ForwardFlow::Wait> ForwardFlow::find_waits() {
       continue;
     }
     for (const std::uint32_t entry : links_.demanding.of(node)) {
-      const FlowLinks::Place place = links_.place_of_shown(entry);
+      const HaloPlace place = links_.place_of_shown(entry);
       questions[place.rank].push_back(place.index);
       askers[place.rank].push_back(l);
     }

@@ -11,27 +11,30 @@
 #include "base/courier.hpp"
 #include "base/team.hpp"
 #include "clc/forward_steps.hpp"
+#include "clc/ghost_places.hpp"
+#include "clc/relay_progress.hpp"
+#include "clc/relays.hpp"
 #include "clc/scheduler.hpp"
 
 namespace entrain::clc {
 
 /// What the members of a team send each other in every pass, in the numbers of this member.
 struct FlowLinks {
-  /// Collective.
-  FlowLinks(Team& team, const match::Graph& graph, const Incidence& incidence);
+  /// `incidence` without the exchanges that are left to `relays`. Collective.
+  FlowLinks(Team& team, const match::Graph& graph, const Incidence& incidence,
+            const Relays& relays);
 
-  /// A position in the list of nodes that two members have in the same order.
-  struct Place {
-    std::uint32_t rank = 0;   ///< the other member
-    std::uint32_t index = 0;  ///< in Halo::ghosts_of[rank] or Halo::shown_to[rank]
-  };
   /// Of an entry of all lists of Halo::shown_to, one after the other.
-  [[nodiscard]] Place place_of_shown(std::uint32_t entry) const;
+  [[nodiscard]] HaloPlace place_of_shown(std::uint32_t entry) const;
 
-  NodeLists shown;                         ///< by own node: its entries in Halo::shown_to
-  NodeLists demanding;                     ///< those of members that demand something of the node
+  /// In `demanding`: demands of a relay, which is no entry.
+  static constexpr std::uint32_t k_relay = k_none;
+
+  /// By own node: its entries in Halo::shown_to at members that wait for its time.
+  NodeLists shown;
+  NodeLists demanding;  ///< by own node: entries of members that demand something of it; k_relay
   std::vector<std::uint32_t> first_shown;  ///< per rank: its first entry
-  BigVector<Place> of_ghost;               ///< per ghost
+  std::uint64_t awaited = 0;               ///< times of ghosts, and demands of members, that come
 };
 
 /// One of the passes of a ForwardFlow.
@@ -42,6 +45,8 @@ class FlowLane final : public ForwardSteps<FlowLane> {
 
   void begin(Decimal9 gamma);
   [[nodiscard]] std::int64_t time_of(NodeIndex node) const { return result_.times[node]; }
+  /// Per node, ghosts last.
+  [[nodiscard]] std::span<std::int64_t> times() { return result_.times; }
   void set_time(NodeIndex ghost, std::int64_t time) { result_.times[ghost] = time; }
   /// Another member demands `time` of a node of this one, or proposes it for a tied component.
   void hear_demand(NodeIndex node, std::int64_t time);
@@ -76,6 +81,9 @@ class FlowLane final : public ForwardSteps<FlowLane> {
 /// batches, soon. Edges and local order form no cycle, so somebody can always go on until all times
 /// are known, and they are the same, bit by bit, for every number of members.
 ///
+/// Where several members take part in a collective, each combines the times of its own begins, and
+/// relays spread them (see Relays). What relays cannot do is left to the home of the collective.
+///
 /// Passes with several gammas go through the graph together, side by side in lanes: what a node
 /// waits for does not depend on gamma, and a chain of corrections that crosses members many times
 /// costs waiting, not work. So further lanes cost little.
@@ -89,10 +97,14 @@ class FlowLane final : public ForwardSteps<FlowLane> {
 /// Example, that of Forward, with A, B and C at one member each. A evaluates its send and sends
 /// 1000. B, which has waited for it, evaluates both of its nodes and sends 1208. C evaluates its
 /// three. With a second lane for gamma 1, A sends 1000 and 1000, B sends 1208 and 1210.
-class ForwardFlow final : private Scheduler::Others {
+class ForwardFlow final : private Scheduler::Others, private RelayProgress::Out {
  public:
-  /// All references must outlive this. Collective.
-  ForwardFlow(Team& team, const ForwardProblem& problem, const Incidence& incidence);
+  /// All references must outlive this, and the graph must stay as it is. `relay`: exchanges are
+  /// left to relays where they can be; circles are then not broken. Collective.
+  ForwardFlow(Team& team, const ForwardProblem& problem, bool relay);
+
+  /// Some exchange of the team is left to relays.
+  [[nodiscard]] bool relays_something() const { return relays_.any(); }
 
   /// Passes that can be made together.
   static constexpr std::size_t k_most_lanes = 5;
@@ -112,14 +124,21 @@ class ForwardFlow final : private Scheduler::Others {
   std::optional<Outcome> run(std::span<const Decimal9> gammas);
 
  private:
-  enum class About : std::uint32_t { time, demand, proposal };
+  enum class About : std::uint16_t { time, demand, proposal, news };
   using Values = std::array<std::int64_t, k_most_lanes>;
   /// `index` is a position in the list of nodes that both have in the same order, or the number of
-  /// a tied component.
+  /// a tied component, or of a relay. News for a relay are three updates, one behind the other: the
+  /// first values, the second ones, and the owners of the first (match::LargestTwo).
   struct Update {
     About about = About::time;
+    std::uint16_t stage = 0;  ///< of a relay
     std::uint32_t index = 0;
     Values values{};  ///< per lane
+  };
+  /// News of a member of which a part has arrived.
+  struct PartOfNews {
+    Values first{}, second{};
+    std::uint32_t parts = 0;
   };
   /// What others have asked of a node or a tied component so far.
   struct Asked {
@@ -132,6 +151,10 @@ class ForwardFlow final : private Scheduler::Others {
     LocationIndex to = k_none;
   };
 
+  // RelayProgress::Out.
+  void pass_on(const RelayTarget& target, RelayProgress::Known known) override;
+  void all_known(NodeIndex end, RelayProgress::Known known) override;
+
   // Scheduler::Others.
   [[nodiscard]] bool owe_demand(NodeIndex node) const override;
   [[nodiscard]] bool owe_proposals(std::uint32_t component) override;
@@ -141,8 +164,10 @@ class ForwardFlow final : private Scheduler::Others {
   Courier::News flow();
   [[nodiscard]] bool complete() const { return missing_ == 0 && scheduler_->finished(); }
   void take(std::uint32_t rank, const Update& update);
+  void take_news(std::uint32_t rank, const Update& update);
+  void hear_demand(NodeIndex node, const Values& times);
   void carry_out(const Step& step);
-  void tell_time(NodeIndex node);
+  void tell_time(LocationIndex location, NodeIndex node);
   void answer(NodeIndex ghost);
   [[nodiscard]] bool all_known(NodeIndex ghost) const;
   void tell_demand(NodeIndex ghost, const Values& demands);
@@ -163,11 +188,15 @@ class ForwardFlow final : private Scheduler::Others {
   const ForwardProblem problem_;
   const match::Graph& graph_;
   const Cycles& cycles_;
-  const Incidence& incidence_;
+  const GhostPlaces ghosts_;
+  const Relays relays_;
+  const Incidence incidence_;  ///< without what is left to relays
   const FlowLinks links_;
   std::deque<FlowLane> lanes_;  ///< of the passes in work, like all that follows
   std::optional<Mail<Update>> mail_;
   std::optional<Scheduler> scheduler_;
+  std::optional<RelayProgress> progress_;
+  std::vector<PartOfNews> news_;  ///< per rank
   BigVector<Asked> asked_;        ///< by rank of the node in FlowLinks::demanding
   std::vector<Asked> proposals_;  ///< per tied component
   std::vector<bool> known_;       ///< per participant: demand on a ghost that is known

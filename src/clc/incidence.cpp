@@ -20,26 +20,32 @@ NodeLists out_edges(const match::Graph& graph) {
           }};
 }
 
-Incidence::Incidence(const match::Graph& graph)
+Incidence::Incidence(const match::Graph& graph, const std::vector<bool>& left_out)
     : in_edges(graph), exchange_of(graph.participants.size(), k_none) {
   const std::size_t nodes = graph.node_count();
+  const auto for_exchanges = [&](auto body) {
+    for (std::uint32_t x = 0; x < graph.exchanges.size(); ++x) {
+      if (left_out.empty() || !left_out[x]) body(graph.exchanges[x], x);
+    }
+  };
   const auto for_participants = [&](std::uint32_t first, std::uint32_t count, auto body) {
     for (std::uint32_t m = first; m < first + count; ++m) body(graph.participants[m].node, m);
   };
   receives = NodeLists(nodes, [&](auto body) {
-    for (const match::Exchange& x : graph.exchanges)
+    for_exchanges([&](const match::Exchange& x, std::uint32_t) {
       for_participants(x.first_receive, x.receive_count, body);
+    });
   });
   sends = NodeLists(nodes, [&](auto body) {
-    for (const match::Exchange& x : graph.exchanges)
+    for_exchanges([&](const match::Exchange& x, std::uint32_t) {
       for_participants(x.first_send, x.send_count, body);
+    });
   });
-  for (std::uint32_t x = 0; x < graph.exchanges.size(); ++x) {
-    const match::Exchange& exchange = graph.exchanges[x];
+  for_exchanges([&](const match::Exchange& exchange, std::uint32_t x) {
     const auto set = [&](NodeIndex, std::uint32_t m) { exchange_of[m] = x; };
     for_participants(exchange.first_send, exchange.send_count, set);
     for_participants(exchange.first_receive, exchange.receive_count, set);
-  }
+  });
 }
 
 }  // namespace entrain::clc

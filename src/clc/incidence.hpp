@@ -78,12 +78,13 @@ NodeLists out_edges(const match::Graph& graph);
 /// Which edges and exchanges a node takes part in. Holds as long as the graph is neither changed
 /// nor moved from.
 struct Incidence {
-  explicit Incidence(const match::Graph& graph);
+  /// `left_out`: per exchange, or empty; those marked look as if they had no participants.
+  explicit Incidence(const match::Graph& graph, const std::vector<bool>& left_out = {});
 
   InEdges in_edges;
   NodeLists receives;  ///< indices into Graph::participants that are receiving, by node
   NodeLists sends;     ///< indices into Graph::participants that are sending, by node
-  BigVector<std::uint32_t> exchange_of;  ///< per participant: its exchange
+  BigVector<std::uint32_t> exchange_of;  ///< per participant: its exchange; k_none: left out
 };
 
 }  // namespace entrain::clc

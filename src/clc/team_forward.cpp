@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
+#include "clc/incidence.hpp"
 #include "clc/team_cycles.hpp"
 
 namespace entrain::clc {
@@ -24,9 +25,13 @@ Result<std::vector<ForwardTimes>> TeamForward::run(std::span<const Decimal9> gam
 }
 
 Result<ForwardFlow::Outcome> TeamForward::flow(std::span<const Decimal9> gammas) {
-  if (!flow_) flow_.emplace(share_.team, problem_, incidence_);
-  std::optional<ForwardFlow::Outcome> outcome = flow_->run(gammas);
-  TRY(problem_.cancel.agree(share_.team));
+  TRY_ASSIGN(std::optional<ForwardFlow::Outcome> outcome, try_flow(gammas));
+  if (!outcome && flow_->relays_something()) {
+    // Members wait in a circle, and relays do not show in which.
+    relay_ = false;
+    flow_.reset();
+    TRY_ASSIGN(outcome, try_flow(gammas));
+  }
   if (!outcome) {
     return fail(ErrorKind::input, fmt::format("{} has events that wait for each other even after "
                                               "all cycles of equal stamps were found",
@@ -35,9 +40,19 @@ Result<ForwardFlow::Outcome> TeamForward::flow(std::span<const Decimal9> gammas)
   return *std::move(outcome);
 }
 
-/// Ties or cuts the cycles among `suspects`.
+/// Nothing if members wait for each other, and it is not known in which circles.
+Result<std::optional<ForwardFlow::Outcome>> TeamForward::try_flow(
+    std::span<const Decimal9> gammas) {
+  if (!flow_) flow_.emplace(share_.team, problem_, relay_);
+  std::optional<ForwardFlow::Outcome> outcome = flow_->run(gammas);
+  TRY(problem_.cancel.agree(share_.team));
+  return outcome;
+}
+
+/// Ties or cuts the cycles among `suspects`. Relays then know what they have to leave out.
 Result<void> TeamForward::treat_cycles(const std::vector<bool>& suspects) {
   flow_.reset();
+  relay_ = true;
   const match::GraphSize size = size_between(share_.team, problem_.graph, suspects);
   // The same at every member.
   if (!match::require_countable(size, share_.trace.path)) {
@@ -46,7 +61,8 @@ Result<void> TeamForward::treat_cycles(const std::vector<bool>& suspects) {
                             "be searched at once",
                             share_.trace.path));
   }
-  problem_.cycles = settle_cycles(share_, problem_.graph, incidence_, suspects);
+  Incidence incidence(problem_.graph);
+  problem_.cycles = settle_cycles(share_, problem_.graph, incidence, suspects);
   return {};
 }
 

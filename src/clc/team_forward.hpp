@@ -7,7 +7,6 @@
 
 #include "clc/forward.hpp"
 #include "clc/forward_flow.hpp"
-#include "clc/incidence.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::clc {
@@ -19,18 +18,19 @@ class TeamForward final : public Forward {
  public:
   /// All references must outlive this.
   TeamForward(const trace::Share& share, const ForwardProblem& problem)
-      : share_(share), problem_(problem), incidence_(problem.graph) {}
+      : share_(share), problem_(problem) {}
 
   Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override;
 
  private:
   Result<ForwardFlow::Outcome> flow(std::span<const Decimal9> gammas);
+  Result<std::optional<ForwardFlow::Outcome>> try_flow(std::span<const Decimal9> gammas);
   Result<void> treat_cycles(const std::vector<bool>& suspects);
 
   const trace::Share share_;
   const ForwardProblem problem_;
-  Incidence incidence_;
   std::optional<ForwardFlow> flow_;  ///< for the graph as it is
+  bool relay_ = true;                ///< relays have not been held up so far
 };
 
 }  // namespace entrain::clc

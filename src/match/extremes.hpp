@@ -20,6 +20,11 @@ inline constexpr std::int64_t k_no_demand = std::numeric_limits<std::int64_t>::m
 /// without(a) is 5.
 class LargestTwo {
  public:
+  LargestTwo() = default;
+  /// Of values of which `owner` has the largest one, and another one `second`.
+  LargestTwo(std::int64_t first, std::int64_t second, std::uint32_t owner)
+      : first_(first), second_(second), owner_(owner) {}
+
   void add(std::int64_t value, std::uint32_t owner) {
     if (owner == owner_) {
       first_ = std::max(first_, value);
@@ -31,6 +36,15 @@ class LargestTwo {
       second_ = std::max(second_, value);
     }
   }
+  /// Adds the values of another one. Owners that both know have the same value in both.
+  void add(const LargestTwo& other) {
+    add(other.first_, other.owner_);
+    // It is of another owner than the larger one of the two first values, or equals it.
+    second_ = std::max(second_, other.second_);
+  }
+  [[nodiscard]] std::int64_t first() const { return first_; }
+  [[nodiscard]] std::int64_t second() const { return second_; }
+  [[nodiscard]] std::uint32_t owner() const { return owner_; }  ///< of the first
   /// Largest value of any owner but `owner`; k_no_demand if there is none.
   [[nodiscard]] std::int64_t without(std::uint32_t owner) const {
     return owner == owner_ ? second_ : first_;
@@ -53,7 +67,7 @@ class LargestTwo {
 class Extremes {
  public:
   Extremes(const Graph& graph, const MuTicks& mu) : graph_(graph), mu_(mu) {
-    uniform_ = mu[0] == mu[1] && mu[1] == mu[2];
+    uniform_ = is_uniform(mu);
     if (uniform_) return;
     std::uint32_t processes = 0, nodes = 0;
     for (const std::uint32_t p : graph.process_of) processes = std::max(processes, p + 1);
@@ -63,6 +77,9 @@ class Extremes {
   }
 
   /// True if all classes have one mu.
+  [[nodiscard]] static bool is_uniform(const MuTicks& mu) {
+    return mu[0] == mu[1] && mu[1] == mu[2];
+  }
   [[nodiscard]] bool uniform() const { return uniform_; }
 
   void clear() {

@@ -42,6 +42,28 @@ TEST(LargestTwo, equal_values_have_different_owners) {
   EXPECT_EQ(two.without(2), 10);
 }
 
+TEST(LargestTwo, added_together_they_are_those_of_all_values_in_any_order) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 2'000; ++round) {
+    // Values of up to 8 owners, each of which some of the sets know.
+    std::vector<std::int64_t> value(8);
+    for (std::int64_t& v : value) v = static_cast<std::int64_t>(random() % 5);
+    LargestTwo all, sum;
+    for (int set = 0; set < 4; ++set) {
+      LargestTwo part;
+      for (std::uint32_t owner = 0; owner < value.size(); ++owner) {
+        if (random() % 3 != 0) continue;
+        part.add(value[owner], owner);
+        all.add(value[owner], owner);
+      }
+      sum.add(LargestTwo(part.first(), part.second(), part.owner()));
+    }
+    for (std::uint32_t owner = 0; owner <= value.size(); ++owner) {
+      ASSERT_EQ(sum.without(owner), all.without(owner)) << round;
+    }
+  }
+}
+
 TEST(Extremes, own_location_is_left_out) {
   const Graph graph = machine(3, 1, 1);
   Extremes extremes(graph, {5, 5, 5});

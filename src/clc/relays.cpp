@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clc/relays.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace entrain::clc {
+
+namespace {
+
+/// Members that each one tells in a stage, where news spreads. Three need half of the stages that
+/// one needs; more cost more work than they save waiting (bench/flow.py).
+constexpr std::size_t k_told = 3;
+/// Children of a member in a tree.
+constexpr std::size_t k_children = 8;
+
+/// The participants of an exchange at one member.
+struct Group {
+  std::uint32_t rank = 0;
+  std::uint32_t relay = 0;                  ///< number of its relay, as the member has it
+  std::vector<std::uint32_t> begins, ends;  ///< the node at this member, else its place in the halo
+
+  struct Stage {
+    std::uint32_t awaited = 0;
+    std::vector<RelayTarget> targets;
+  };
+  std::vector<Stage> stages;
+};
+
+/// News that spreads from everybody to everybody.
+void spread(std::span<Group> groups) {
+  const std::size_t count = groups.size();
+  for (Group& group : groups) group.stages.clear();
+  std::uint32_t stage = 0;
+  for (std::size_t stride = 1; stride < count; stride *= k_told + 1, ++stage) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Group::Stage& here = groups[i].stages.emplace_back();
+      for (std::size_t step = stride; step < count && step <= k_told * stride; step += stride) {
+        const Group& other = groups[(i + step) % count];
+        here.targets.push_back({other.rank, other.relay, stage});
+        ++here.awaited;
+      }
+    }
+  }
+}
+
+/// News that rises in a tree to the first group and falls from there, where it is needed.
+void rise_and_fall(std::span<Group> groups) {
+  enum : std::uint32_t { rising, at_top, falling, stage_count };
+  const std::size_t count = groups.size();
+  std::vector<bool> begins(count), ends(count);  // in the subtree
+  for (std::size_t i = count; i-- > 0;) {
+    begins[i] = begins[i] || !groups[i].begins.empty();
+    ends[i] = ends[i] || !groups[i].ends.empty();
+    if (i == 0) break;
+    const std::size_t parent = (i - 1) / k_children;
+    begins[parent] = begins[parent] || begins[i];
+    ends[parent] = ends[parent] || ends[i];
+  }
+  for (Group& group : groups) group.stages.assign(stage_count, {});
+  for (std::size_t i = 1; i < count; ++i) {
+    Group& parent = groups[(i - 1) / k_children];
+    if (begins[i]) {
+      groups[i].stages[at_top].targets.push_back({parent.rank, parent.relay, rising});
+      ++parent.stages[rising].awaited;
+    }
+    if (ends[i]) {
+      parent.stages[falling].targets.push_back({groups[i].rank, groups[i].relay, at_top});
+      ++groups[i].stages[at_top].awaited;
+    }
+  }
+}
+
+/// Plans the stages of all members that take part.
+void plan(std::span<Group> groups) {
+  const bool all_take_part = std::all_of(groups.begin(), groups.end(), [](const Group& group) {
+    return !group.begins.empty() && !group.ends.empty();
+  });
+  if (all_take_part) return spread(groups);
+  // The only one with ends is best at the top, else the first one with begins.
+  const auto has_begins = [](const Group& group) { return !group.begins.empty(); };
+  const auto has_ends = [](const Group& group) { return !group.ends.empty(); };
+  const auto top = std::count_if(groups.begin(), groups.end(), has_ends) == 1
+                       ? std::find_if(groups.begin(), groups.end(), has_ends)
+                       : std::find_if(groups.begin(), groups.end(), has_begins);
+  std::rotate(groups.begin(), top, groups.end());
+  rise_and_fall(groups);
+}
+
+/// Appends what the member has to know of its relay.
+void tell(const Group& group, std::vector<std::uint32_t>& told) {
+  const auto add = [&](std::size_t value) { told.push_back(static_cast<std::uint32_t>(value)); };
+  const auto add_nodes = [&](const std::vector<std::uint32_t>& nodes) {
+    add(nodes.size());
+    told.insert(told.end(), nodes.begin(), nodes.end());
+  };
+  add_nodes(group.begins);
+  add_nodes(group.ends);
+  add(group.stages.size());
+  for (const Group::Stage& stage : group.stages) {
+    add(stage.awaited);
+    add(stage.targets.size());
+    for (const RelayTarget& target : stage.targets) {
+      told.insert(told.end(), {target.rank, target.relay, target.stage});
+    }
+  }
+}
+
+/// The exchanges of a home, and the members that take part in each.
+class Planner {
+ public:
+  Planner(Team& team, const match::Graph& graph, const Cycles& cycles, const GhostPlaces& ghosts)
+      : team_(team),
+        graph_(graph),
+        cycles_(cycles),
+        ghosts_(ghosts),
+        last_begin_(graph.location_count(), k_none),
+        group_of_(team.size(), k_none) {}
+
+  /// Per exchange: relays do it.
+  [[nodiscard]] std::vector<bool> choose() {
+    std::vector<bool> relayed(graph_.exchanges.size());
+    for (std::size_t x = 0; x < relayed.size(); ++x) relayed[x] = is_fit(graph_.exchanges[x]);
+    return relayed;
+  }
+
+  /// What each member has to know of the exchanges in `relayed`. Collective.
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> plan_all(const std::vector<bool>& relayed) {
+    std::vector<std::vector<std::uint32_t>> count(team_.size(), {0});
+    for_relayed(relayed, [&] {
+      for (const Group& group : groups()) ++count[group.rank][0];
+    });
+    std::vector<std::uint32_t> next = first_numbers(std::move(count));
+    std::vector<std::vector<std::uint32_t>> told(team_.size());
+    for_relayed(relayed, [&] {
+      for (Group& group : groups()) group.relay = next[group.rank]++;
+      plan(groups());
+      for (const Group& group : groups()) tell(group, told[group.rank]);
+    });
+    return told;
+  }
+
+ private:
+  /// Whether relays can do an exchange, and it concerns other members.
+  [[nodiscard]] bool is_fit(const match::Exchange& exchange) {
+    if (exchange.ordered || exchange.send_count == 0 || exchange.receive_count == 0) return false;
+    bool fit = true, elsewhere = false;
+    const auto look_at = [&](const match::Participant& participant) {
+      fit = fit && cycles_.component_of(participant.node) == k_none;
+      elsewhere = elsewhere || graph_.is_ghost(participant.node);
+    };
+    for (const match::Participant& send : graph_.sends(exchange)) {
+      look_at(send);
+      NodeIndex& last = last_begin_[send.location];
+      const NodeIndex node = as_its_owner_counts(send.node);
+      last = last == k_none ? node : std::max(last, node);
+    }
+    // An end that is its own begin's node would wait for itself.
+    for (const match::Participant& receive : graph_.receives(exchange)) {
+      look_at(receive);
+      const NodeIndex begin = last_begin_[receive.location];
+      fit = fit && (begin == k_none || begin < as_its_owner_counts(receive.node));
+    }
+    for (const match::Participant& send : graph_.sends(exchange)) {
+      last_begin_[send.location] = k_none;
+    }
+    return fit && elsewhere;
+  }
+
+  [[nodiscard]] NodeIndex as_its_owner_counts(NodeIndex node) const {
+    return graph_.is_ghost(node) ? graph_.halo.ghosts[node - graph_.own_count()].node : node;
+  }
+
+  /// Calls body() for every relayed exchange, with its participants in groups().
+  template <class Body>
+  void for_relayed(const std::vector<bool>& relayed, Body body) {
+    for (std::size_t x = 0; x < relayed.size(); ++x) {
+      if (!relayed[x]) continue;
+      group_up(graph_.exchanges[x]);
+      body();
+    }
+  }
+
+  [[nodiscard]] std::span<Group> groups() { return {groups_.data(), group_count_}; }
+
+  void group_up(const match::Exchange& exchange) {
+    group_count_ = 0;
+    const auto place_of = [&](const match::Participant& p) {
+      return graph_.is_ghost(p.node) ? ghosts_.of(p.node) : HaloPlace{team_.rank(), p.node};
+    };
+    for (const match::Participant& send : graph_.sends(exchange)) {
+      const HaloPlace place = place_of(send);
+      group_of(place.rank).begins.push_back(place.index);
+    }
+    for (const match::Participant& receive : graph_.receives(exchange)) {
+      const HaloPlace place = place_of(receive);
+      group_of(place.rank).ends.push_back(place.index);
+    }
+    for (const Group& group : groups()) group_of_[group.rank] = k_none;
+    std::sort(groups().begin(), groups().end(),
+              [](const Group& a, const Group& b) { return a.rank < b.rank; });
+  }
+
+  Group& group_of(std::uint32_t rank) {
+    if (group_of_[rank] == k_none) {
+      group_of_[rank] = static_cast<std::uint32_t>(group_count_++);
+      if (groups_.size() < group_count_) groups_.emplace_back();
+      Group& group = groups_[group_count_ - 1];
+      group.rank = rank;
+      group.begins.clear();
+      group.ends.clear();
+    }
+    return groups_[group_of_[rank]];
+  }
+
+  /// Per member: the number of its first relay for this home, given how many that one has for it.
+  /// Members number the relays of one home after those of the other. Collective.
+  [[nodiscard]] std::vector<std::uint32_t> first_numbers(
+      std::vector<std::vector<std::uint32_t>> count) {
+    std::vector<std::vector<std::uint32_t>> numbers = exchange(team_, std::move(count));
+    std::uint32_t first = 0;
+    for (std::vector<std::uint32_t>& of_home : numbers) {
+      of_home[0] = std::exchange(first, first + of_home[0]);
+    }
+    numbers = exchange(team_, std::move(numbers));
+    std::vector<std::uint32_t> result;
+    for (const std::vector<std::uint32_t>& of_member : numbers) result.push_back(of_member[0]);
+    return result;
+  }
+
+  Team& team_;
+  const match::Graph& graph_;
+  const Cycles& cycles_;
+  const GhostPlaces& ghosts_;
+  std::vector<NodeIndex> last_begin_;    ///< per location, of the exchange in work
+  std::vector<std::uint32_t> group_of_;  ///< per rank, of the exchange in work
+  std::vector<Group> groups_;            ///< the first group_count_ are in use
+  std::size_t group_count_ = 0;
+};
+
+}  // namespace
+
+Relays::Relays(Team& team, const match::Graph& graph, const Cycles& cycles,
+               const GhostPlaces& ghosts, bool uniform) {
+  if (!uniform) return;  // at every member
+  Planner planner(team, graph, cycles, ghosts);
+  relayed_ = planner.choose();
+  const auto told = exchange(team, planner.plan_all(relayed_));
+  for (std::uint32_t home = 0; home < told.size(); ++home) {
+    take_in(graph, home, home == team.rank(), told[home]);
+  }
+  begun_by_ = NodeLists(graph.own_count(), [&](auto body) {
+    for (const auto& [node, relay] : begins_) body(node, relay);
+  });
+  begins_ = {};
+  any_ = team.any(!relays_.empty());
+}
+
+/// Adds the relays for a home. Other homes than this member name nodes by their place in the halo.
+void Relays::take_in(const match::Graph& graph, std::uint32_t home, bool own,
+                     std::span<const std::uint32_t> told) {
+  std::size_t at = 0;
+  const auto next = [&] { return told[at++]; };
+  const auto next_node = [&] { return own ? next() : graph.halo.shown_to[home][next()]; };
+  while (at < told.size()) {
+    const auto number = static_cast<std::uint32_t>(relays_.size());
+    Relay relay{.begins = next(),
+                .first_end = static_cast<std::uint32_t>(ends_.size()),
+                .first_stage = static_cast<std::uint32_t>(stages_.size())};
+    for (std::uint32_t i = 0; i < relay.begins; ++i) begins_.push_back({next_node(), number});
+    relay.end_count = next();
+    for (std::uint32_t i = 0; i < relay.end_count; ++i) ends_.push_back(next_node());
+    relay.stage_count = next();
+    for (std::uint32_t s = 0; s < relay.stage_count; ++s) {
+      const std::uint32_t awaited = next(), targets = next();
+      stages_.push_back({awaited, static_cast<std::uint32_t>(targets_.size()), targets});
+      for (std::uint32_t t = 0; t < targets; ++t) {
+        const std::uint32_t rank = next(), relay_there = next(), stage = next();
+        targets_.push_back({rank, relay_there, stage});
+      }
+    }
+    relays_.push_back(relay);
+  }
+}
+
+}  // namespace entrain::clc

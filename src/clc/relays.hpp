@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/big_vector.hpp"
+#include "base/team.hpp"
+#include "clc/cycles.hpp"
+#include "clc/ghost_places.hpp"
+#include "clc/incidence.hpp"
+#include "match/graph.hpp"
+
+namespace entrain::clc {
+
+/// What a member does for an exchange that it shares with other members: it combines the times of
+/// its own begins, and tells others in stages what it knows by then. After the last stage it knows
+/// what the exchange demands of its own ends.
+struct Relay {
+  std::uint32_t begins = 0;  ///< begins at this member; the first stage waits for them
+  std::uint32_t first_end = 0, end_count = 0;      ///< range of Relays::ends
+  std::uint32_t first_stage = 0, stage_count = 0;  ///< range of Relays::stages
+};
+
+/// When a stage begins, the member sends what it knows to some others; it is over when as much news
+/// of others has arrived as it awaits. Then the next one begins.
+struct RelayStage {
+  std::uint32_t awaited = 0;
+  std::uint32_t first_target = 0, target_count = 0;  ///< range of Relays::targets
+};
+
+/// A stage of a relay at another member, as that one numbers them.
+struct RelayTarget {
+  std::uint32_t rank = 0;
+  std::uint32_t relay = 0;
+  std::uint32_t stage = 0;
+};
+
+/// The relays of a member of a team. With them a collective of many locations costs each member a
+/// few parcels, and its home nothing: without them the home looks at the time of every participant.
+///
+/// Where all members have begins and ends, news spreads: in stage s, member i of the P that take
+/// part tells members i + 4^s, i + 2 * 4^s and i + 3 * 4^s (modulo P). After log4(P) stages each
+/// has heard of all; some news comes twice, which does not change a maximum. Otherwise news rises
+/// in a tree from members with begins, and falls to those with ends.
+///
+/// Example: a barrier of 64 locations, four at each of 16 members. In stage 0 member 5 sends the
+/// two largest of its four times to members 6, 7 and 8, and waits for 4, 3 and 2. In stage 1 it
+/// sends the two largest of these 16 to members 9, 13 and 1, and waits for 1, 13 and 9.
+///
+/// Relays need one mu for all classes, to combine times, and know neither the order of a scan nor
+/// tied nodes. Exchanges with these are left to their home.
+class Relays {
+ public:
+  /// No relays.
+  Relays() = default;
+  /// Those for all exchanges that can have some. Collective. `uniform`: there is one mu.
+  Relays(Team& team, const match::Graph& graph, const Cycles& cycles, const GhostPlaces& ghosts,
+         bool uniform);
+
+  /// Some member has relays.
+  [[nodiscard]] bool any() const { return any_; }
+  /// Per exchange that this member is the home of: it is left to relays. Empty: none is.
+  [[nodiscard]] const std::vector<bool>& relayed() const { return relayed_; }
+
+  [[nodiscard]] std::span<const Relay> relays() const { return {relays_.data(), relays_.size()}; }
+  [[nodiscard]] std::span<const NodeIndex> ends(const Relay& relay) const {
+    return {ends_.data() + relay.first_end, relay.end_count};
+  }
+  [[nodiscard]] std::span<const RelayStage> stages(const Relay& relay) const {
+    return {stages_.data() + relay.first_stage, relay.stage_count};
+  }
+  [[nodiscard]] std::span<const RelayTarget> targets(const RelayStage& stage) const {
+    return {targets_.data() + stage.first_target, stage.target_count};
+  }
+  [[nodiscard]] std::size_t stage_count() const { return stages_.size(); }
+  /// The relays that a node of this member is a begin of.
+  [[nodiscard]] std::span<const std::uint32_t> begun_by(NodeIndex node) const {
+    if (relays_.empty()) return {};
+    return begun_by_.of(node);
+  }
+
+ private:
+  void take_in(const match::Graph& graph, std::uint32_t home, bool own,
+               std::span<const std::uint32_t> told);
+
+  bool any_ = false;
+  std::vector<bool> relayed_;
+  BigVector<Relay> relays_;
+  BigVector<NodeIndex> ends_;
+  BigVector<RelayStage> stages_;
+  BigVector<RelayTarget> targets_;
+  BigVector<std::pair<NodeIndex, std::uint32_t>> begins_;  ///< while it is built: node, relay
+  NodeLists begun_by_;
+};
+
+}  // namespace entrain::clc
