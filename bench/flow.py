@@ -6,9 +6,7 @@ messages with its six neighbours in a cube and takes part in two collectives of 
 has a block of locations and one thread, which does what is ready in the order in which it became
 ready; parcels cost both ends some time and need some time on their way.
 
-A collective is combined at its home, which gets the time of each participant (`home`: as the code
-works), or each member combines its own participants first and the members a tree (`tree`: it does
-not exist, and shows what it would be worth).
+News of a collective spreads among the members in stages, as in src/clc/relays.hpp.
 """
 
 from __future__ import annotations
@@ -22,8 +20,8 @@ from typing import Callable
 NEIGHBOURS = 6
 COLLECTIVES = 2
 NODES = 2 * NEIGHBOURS + 2 * COLLECTIVES  # of a location in an iteration
-CHILDREN = 8  # of a member in the tree
-UPDATE_BYTES = 16
+TOLD = 3  # members that each one tells in a stage of a collective
+NEWS = 3  # updates: the largest value, the second one, the owner of the largest
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,11 @@ class Costs:
     parcel_s: float  # work of the sender for a parcel, and again of the receiver
     latency_s: float  # of a parcel on its way
     bytes_per_s: float  # of a member's network
+    lanes: int = 1  # passes that go together
+
+    @property
+    def update_bytes(self) -> int:
+        return 8 + 8 * self.lanes
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class _Flow:
         if sender == to:
             then()
             return
-        size = values * UPDATE_BYTES
+        size = values * self.costs.update_bytes
         self.parcels += 1
         self.bytes += size
 
@@ -109,8 +112,16 @@ class _Flow:
             then()
 
 
-def simulate(members: int, locations: int, costs: Costs, *, tree: bool = False,
-             iterations: int = 6) -> Outcome:
+def stages(members: int) -> list[list[int]]:
+    """Per stage: how far in rank those are that a member tells."""
+    result, stride = [], 1
+    while stride < members:
+        result.append([d for d in range(stride, (TOLD + 1) * stride, stride) if d < members])
+        stride *= TOLD + 1
+    return result
+
+
+def simulate(members: int, locations: int, costs: Costs, iterations: int = 6) -> Outcome:
     """A pass over some iterations of the program."""
     flow = _Flow(members, costs)
     side = round(locations ** (1 / 3))
@@ -125,6 +136,7 @@ def simulate(members: int, locations: int, costs: Costs, *, tree: bool = False,
     around = [(sign * d, values) for d, values in crossing.items() for sign in (-1, 1)]
     neighbours = [[((m + d) % members, values) for d, values in around] for m in range(members)]
     own = max(1, round(per_member))
+    plan = stages(members)
 
     def exchange_messages(member: int, iteration: int) -> None:
         if iteration == iterations:
@@ -145,40 +157,20 @@ def simulate(members: int, locations: int, costs: Costs, *, tree: bool = False,
         if collective == COLLECTIVES:
             exchange_messages(member, iteration + 1)
             return
-        combine = combine_in_tree if tree else combine_at_home
-        flow.evaluate(member, own, lambda: combine(member, iteration, collective))
+        flow.evaluate(member, own, lambda: enter(member, iteration, collective, 0))
 
-    def end(member: int, iteration: int, collective: int) -> None:
-        flow.evaluate(member, own, lambda: begin(member, iteration, collective + 1))
+    def enter(member: int, iteration: int, collective: int, stage: int) -> None:
+        if stage == len(plan):
+            flow.evaluate(member, own, lambda: begin(member, iteration, collective + 1))
+            return
 
-    def combine_at_home(member: int, iteration: int, collective: int) -> None:
-        home = 0  # 256 consecutive calls have one
-
-        def all_there() -> None:
-            # The home looks at every participant, which is about half the work of a node.
-            flow.work(home, locations * costs.node_s / 2, answer)
-
-        def answer() -> None:
-            for other in range(members):
-                flow.send(home, other, own, lambda other=other: end(other, iteration, collective))
-        flow.send(member, home, own,
-                  lambda: flow.when(("home", iteration, collective), members, all_there))
-
-    def combine_in_tree(member: int, iteration: int, collective: int) -> None:
-        children = range(CHILDREN * member + 1, min(CHILDREN * member + CHILDREN + 1, members))
-
-        def complete() -> None:
-            if member == 0:
-                descend(0)
-                return
-            parent = (member - 1) // CHILDREN
-            flow.send(member, parent, 1, lambda: combine_in_tree(parent, iteration, collective))
-
-        def descend(top: int) -> None:
-            for child in range(CHILDREN * top + 1, min(CHILDREN * top + CHILDREN + 1, members)):
-                flow.send(top, child, 2, lambda child=child: descend(child))
-            end(top, iteration, collective)
-        flow.when(("tree", member, iteration, collective), len(children) + 1, complete)
+        def heard(other: int) -> None:
+            flow.when((other, iteration, collective, stage), len(plan[stage]) + 1,
+                      lambda: enter(other, iteration, collective, stage + 1))
+        for distance in plan[stage]:
+            other = (member + distance) % members
+            flow.send(member, other, NEWS, lambda other=other: heard(other))
+        heard(member)
 
     for member in range(members):
         exchange_messages(member, 0)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Projects a correction onto many nodes, from constants that bench/run measured.
 
-projection.py RESULTS.json [--update docs/scaling.md]
+projection.py RESULTS.json [--hard HARD.json] [--update docs/scaling.md]
 
 Prints Markdown tables, or puts them between the marks in a document. Formulas and assumptions are
 explained in docs/scaling.md. Exit codes: 0 fine, 2 the results lack something.
@@ -154,19 +154,51 @@ def project(k: dict[str, float], nodes: int) -> list[tuple[str, str]]:
     ]
 
 
-def data_flow(k: dict[str, float]) -> list[str]:
-    """Table of a simulated pass of forward amortization over ever more members."""
-    costs = flow.Costs(node_s=k["forward"] / k["c"] * 1e-9, parcel_s=k["parcel"],
-                       latency_s=k["latency"], bytes_per_s=k["net"])
+@dataclass
+class HardPasses:
+    """Passes on a hard trace, which go through the graph together."""
+
+    passes: int
+    node_s: float  # evaluation of a node in all of them
+
+
+def hard_passes(session: Session) -> HardPasses:
+    """KeyError or TypeError if the results lack it."""
+    group, name, threads = "hard-processes", "linear, 2 thr", 2
+    contestant = session.group(group)[name]
+    trace = session.trace_of(contestant)
+    seconds = session.phase_s(group, name, ["forward"]) * threads
+    return HardPasses(contestant["runs"][0]["passes"], seconds / trace["communication_events"])
+
+
+def data_flow(k: dict[str, float], hard: HardPasses | None) -> list[str]:
+    """Table of simulated passes of forward amortization over ever more members."""
+    def costs(node_s: float, lanes: int) -> flow.Costs:
+        return flow.Costs(node_s=node_s, parcel_s=k["parcel"], latency_s=k["latency"],
+                          bytes_per_s=k["net"], lanes=lanes)
+    runs = [costs(k["forward"] / k["c"] * 1e-9, 1)]
+    if hard is not None:
+        runs.append(costs(hard.node_s, hard.passes))
     rows = []
     for members in MEMBERS:
-        home, tree = (flow.simulate(members, LOCATIONS, costs, tree=tree)
-                      for tree in (False, True))
-        rows.append([f"{members:,}", f"{home.efficiency:.1%}", f"{home.idle:.1%}",
-                     f"{home.parcels:.1f}", size(home.bytes), f"{tree.efficiency:.1%}",
-                     f"{tree.idle:.1%}", size(tree.bytes)])
-    return table(["members", "efficiency", "idle", "parcels", "bytes", "with trees: efficiency",
-                  "idle", "bytes"], rows)
+        row = [f"{members:,}"]
+        for cost in runs:
+            outcome = flow.simulate(members, LOCATIONS, cost)
+            row += [f"{outcome.efficiency:.1%}", f"{outcome.idle:.1%}", size(outcome.bytes)]
+        rows.append([*row, f"{outcome.parcels:.0f}"])
+    of_run = ["efficiency", "idle", "bytes"]
+    names = of_run if hard is None else [*of_run, "hard trace: efficiency", *of_run[1:]]
+    return table(["members", *names, "parcels"], rows)
+
+
+def about_passes(k: dict[str, float], hard: HardPasses | None) -> str:
+    """What the table of data_flow() shows."""
+    text = (f"Simulated passes of forward amortization on {LOCATIONS:,} locations: a single one, "
+            f"{k['forward'] / k['c']:.0f} ns per node")
+    if hard is not None:
+        text += (f"; and {hard.passes} together on a hard trace, {hard.node_s * 1e9:.0f} ns per "
+                 "node for all of them")
+    return text + ". Parcels and bytes are per member and iteration of the program."
 
 
 def size(value: float) -> str:
@@ -184,7 +216,7 @@ def seconds(value: float) -> str:
     return f"{value:.0f} s" if value >= 10 else f"{value:.2g} s"
 
 
-def tables(session: Session) -> str:
+def tables(session: Session, hard: HardPasses | None = None) -> str:
     constants = constants_of(session)
     values = {name: constant.value for name, constant in constants.items()}
     columns = [project(values, nodes) for nodes in NODES]
@@ -197,19 +229,23 @@ def tables(session: Session) -> str:
              *table(["constant", "meaning", "from", "value"],
                     [[name, c.about, c.origin, f"{c.value:.4g} {c.unit}".strip()]
                      for name, c in constants.items()], left=3), "",
-             f"A simulated pass of forward amortization on {LOCATIONS:,} locations; parcels and "
-             "bytes per member and iteration of the program.", "",
-             *data_flow(values)]
+             about_passes(values, hard), "", *data_flow(values, hard)]
     return "\n".join(lines) + "\n"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("results", type=Path, help="JSON of bench/run, with its group main")
+    parser.add_argument("--hard", type=Path, metavar="RESULTS",
+                        help="JSON of bench/run, with its group hard-processes: simulates passes "
+                        "over that trace, too")
     parser.add_argument("--update", type=Path, metavar="DOCUMENT",
                         help="replace what stands between the marks there")
     options = parser.parse_args()
-    text = tables(Session(json.loads(options.results.read_text())))
+    hard = None
+    if options.hard is not None:
+        hard = hard_passes(Session(json.loads(options.hard.read_text())))
+    text = tables(Session(json.loads(options.results.read_text())), hard)
     if options.update is None:
         print(text, end="")
         return 0

@@ -229,22 +229,33 @@ class FlowTest(unittest.TestCase):
     COSTS = flow.Costs(node_s=50e-9, parcel_s=0.5e-6, latency_s=5e-6, bytes_per_s=10e9)
 
     def test_one_member_never_waits_and_sends_nothing(self):
-        alone = flow.simulate(1, 1000, self.COSTS, tree=True)
+        alone = flow.simulate(1, 1000, self.COSTS)
         self.assertAlmostEqual(alone.efficiency, 1)
         self.assertAlmostEqual(alone.time_s, 6 * flow.NODES * 1000 * 50e-9)
         self.assertEqual(alone.parcels, 0)
 
-    def test_every_member_tells_both_sides_and_the_home_answers_all(self):
+    def test_two_members_tell_each_other(self):
         # 1,000 locations, a cube of 10: blocks of 500 reach each other at one distance only.
         two = flow.simulate(2, 1000, self.COSTS)
-        self.assertAlmostEqual(two.parcels, 2 + 2 * flow.COLLECTIVES / 2)
+        self.assertAlmostEqual(two.parcels, 2 + flow.COLLECTIVES)
+        values = 2 * (1 + 10 + 100) + flow.COLLECTIVES * flow.NEWS  # both sides, each distance
+        self.assertAlmostEqual(two.bytes, 16 * values)
 
-    def test_a_home_of_all_collectives_limits_the_speed(self):
-        home, tree = (flow.simulate(64, 10**5, self.COSTS, tree=t) for t in (False, True))
-        of_home = flow.COLLECTIVES * 6 * 10**5 * 50e-9 / 2
-        self.assertGreater(home.time_s, of_home)
-        self.assertLess(tree.time_s, of_home)
-        self.assertGreater(tree.efficiency, 0.9)
+    def test_news_reaches_everybody(self):
+        for members in (1, 2, 4, 5, 16, 17, 100):
+            known = [{member} for member in range(members)]
+            for distances in flow.stages(members):
+                before = [set(k) for k in known]
+                for member in range(members):
+                    for distance in distances:
+                        known[(member + distance) % members] |= before[member]
+            self.assertTrue(all(len(k) == members for k in known), members)
+
+    def test_more_work_per_node_waits_less(self):
+        hard = flow.Costs(node_s=300e-9, parcel_s=0.5e-6, latency_s=5e-6, bytes_per_s=10e9, lanes=5)
+        easy, hard = (flow.simulate(256, 10**5, costs) for costs in (self.COSTS, hard))
+        self.assertGreater(hard.efficiency, easy.efficiency)
+        self.assertAlmostEqual(hard.bytes, 3 * easy.bytes)
 
 
 class GateTest(unittest.TestCase):
