@@ -115,20 +115,9 @@ NodeIndex Builder::here(NodeRef ref) {
   return *number;
 }
 
-bool Builder::in_first_group(const trace::Comm& comm, std::uint32_t process) const {
-  return std::any_of(comm.group_a.begin(), comm.group_a.end(), [&](LocationIndex member) {
-    return member != k_none && process_of(member) == process;
-  });
-}
-
-std::uint32_t Builder::process_of_peer(CommIndex comm_index, std::uint32_t self,
+std::uint32_t Builder::process_of_peer(CommIndex comm, std::uint32_t self,
                                        std::uint32_t rank) const {
-  if (comm_index == k_none) return k_none;
-  const trace::Comm& comm = definitions().comms[comm_index];
-  if (comm.self) return self;
-  const auto& group = comm.inter && in_first_group(comm, self) ? comm.group_b : comm.group_a;
-  const LocationIndex location = rank < group.size() ? group[rank] : k_none;
-  return location == k_none ? k_none : process_of(location);
+  return trace::process_of_peer(definitions(), comm, self, rank);
 }
 
 void Builder::sort_as_process(std::vector<EventRef>& refs) const {

@@ -101,8 +101,6 @@ class Builder {
   /// Process of rank `rank` as a record of process `self` on `comm` names it; k_none if undefined.
   [[nodiscard]] std::uint32_t process_of_peer(CommIndex comm, std::uint32_t self,
                                               std::uint32_t rank) const;
-  /// True if `process` is a member of the communicator's first group.
-  [[nodiscard]] bool in_first_group(const trace::Comm& comm, std::uint32_t process) const;
 
   /// Orders positions as the process saw them: by stamp, then location, then stream order.
   void sort_as_process(std::vector<EventRef>& refs) const;

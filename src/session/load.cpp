@@ -8,6 +8,7 @@
 #include "base/try.hpp"
 #include "session/open_trace.hpp"
 #include "session/same_files.hpp"
+#include "trace/placement.hpp"
 
 namespace entrain::session {
 
@@ -23,6 +24,57 @@ Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
     return no_event_files(trace.path);
   }
   return {};
+}
+
+/// Reads these locations, which belong to this process. Collective.
+Result<void> scan(Workers& workers, LoadedTrace& loaded,
+                  const std::vector<LocationIndex>& locations, Progress* progress) {
+  if (auto* const archive = dynamic_cast<otf2::Archive*>(loaded.source.get())) {
+    archive->note_files(locations);
+  }
+  TRY_ASSIGN(
+      std::vector<trace::LocationSkeleton> skeletons,
+      agree(workers.processes(), loaded.source->scan_all(locations, workers.threads(), progress)));
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    loaded.trace.locations[locations[i]] = std::move(skeletons[i]);
+  }
+  return {};
+}
+
+/// Whether it is worth to read locations again, somewhere else.
+bool is_worth_it(std::uint64_t before, std::uint64_t after,
+                 std::span<const trace::Traffic> traffic) {
+  std::uint64_t all = 0;
+  for (const trace::Traffic& t : traffic) all += t.messages;
+  // A quarter of the messages between processes of this run, and a twentieth of all.
+  return before > after && before - after > before / 4 && before - after > all / 20;
+}
+
+/// Shares the locations out anew if processes that exchange many messages would be apart: messages
+/// between processes of this run cost much more than others. Collective.
+Result<void> bring_together(Workers& workers, LoadedTrace& loaded,
+                            std::span<const std::uint64_t> weight,
+                            std::span<const std::uint32_t> together, Progress* progress) {
+  Team& processes = workers.processes();
+  const trace::Definitions& definitions = loaded.trace.definitions;
+  const std::vector<LocationIndex> before = loaded.own(processes);
+  const std::vector<trace::Traffic> traffic =
+      trace::sum_of(gather_everywhere(processes, trace::traffic_of(loaded.trace, before)));
+  trace::Partition placed =
+      trace::place({definitions, weight, processes.size(), together, traffic});
+  if (!is_worth_it(trace::crossing(definitions, loaded.partition, traffic),
+                   trace::crossing(definitions, placed, traffic), traffic)) {
+    return {};
+  }
+  loaded.partition = std::move(placed);
+  for (const LocationIndex l : before) {
+    if (!loaded.partition.owns(processes.rank(), l)) loaded.trace.locations[l] = {};
+  }
+  std::vector<LocationIndex> more;
+  for (const LocationIndex l : loaded.own(processes)) {
+    if (!std::binary_search(before.begin(), before.end(), l)) more.push_back(l);
+  }
+  return scan(workers, loaded, more, progress);
 }
 
 }  // namespace
@@ -46,28 +98,22 @@ Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Pr
 
 Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress,
                          std::span<const std::uint32_t> together) {
-  Team& processes = workers.processes();
   LoadedTrace loaded;
+  Team& processes = workers.processes();
   TRY_ASSIGN(loaded.source, agree(processes, open_trace(path)));
   // No other source of files is known; see open_trace().
   auto* const archive = dynamic_cast<otf2::Archive*>(loaded.source.get());
   if (archive != nullptr) TRY(check_same_common_files(processes, *archive));
   loaded.trace.path = loaded.source->path();
   loaded.trace.definitions = loaded.source->definitions();
-  TRY_ASSIGN(loaded.partition, workers.share_out(
-                                   loaded.trace.definitions,
-                                   [&](LocationIndex l) {
-                                     return loaded.source->event_bytes({&l, 1});
-                                   },
-                                   together));
-  const std::vector<LocationIndex> own = loaded.own(processes);
-  if (archive != nullptr) archive->note_files(own);
+  const std::vector<std::uint64_t> weight =
+      workers.weigh(loaded.trace.definitions, [&](LocationIndex l) {
+        return loaded.source->event_bytes({&l, 1});
+      });
+  loaded.partition = trace::divide(loaded.trace.definitions, weight, processes.size(), together);
   loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
-  TRY_ASSIGN(std::vector<trace::LocationSkeleton> skeletons,
-             agree(processes, loaded.source->scan_all(own, workers.threads(), progress)));
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    loaded.trace.locations[own[i]] = std::move(skeletons[i]);
-  }
+  TRY(scan(workers, loaded, loaded.own(processes), progress));
+  if (!workers.alone()) TRY(bring_together(workers, loaded, weight, together, progress));
   TRY(check_anything_there(processes, loaded.trace));
   return loaded;
 }

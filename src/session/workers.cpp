@@ -10,20 +10,20 @@
 
 namespace entrain::session {
 
-Result<trace::Partition> Workers::share_out(
-    const trace::Definitions& definitions, const std::function<std::uint64_t(LocationIndex)>& bytes,
-    std::span<const std::uint32_t> together) {
-  if (alone()) return trace::undivided(definitions);
-  Team& team = *processes_;
-  // Each process asks the file system for its share of the sizes only: with 100,000 locations and
-  // many processes, all sizes everywhere would be a heavy load.
+std::vector<std::uint64_t> Workers::weigh(
+    const trace::Definitions& definitions,
+    const std::function<std::uint64_t(LocationIndex)>& bytes) {
   std::vector<std::int64_t> sizes(definitions.locations.size(), 0);
-  for (std::size_t l = team.rank(); l < sizes.size(); l += team.size()) {
-    sizes[l] = static_cast<std::int64_t>(bytes(static_cast<LocationIndex>(l)));
+  if (!alone()) {
+    Team& team = *processes_;
+    // Each process asks the file system for its share of the sizes only: with 100,000 locations and
+    // many processes, all sizes everywhere would be a heavy load.
+    for (std::size_t l = team.rank(); l < sizes.size(); l += team.size()) {
+      sizes[l] = static_cast<std::int64_t>(bytes(static_cast<LocationIndex>(l)));
+    }
+    team.reduce(Team::Reduction::sum, sizes);
   }
-  team.reduce(Team::Reduction::sum, sizes);
-  const std::vector<std::uint64_t> weight(sizes.begin(), sizes.end());
-  return trace::divide(definitions, weight, team.size(), together);
+  return {sizes.begin(), sizes.end()};
 }
 
 Result<void> Workers::run(const trace::Trace& trace, const trace::Partition& partition,

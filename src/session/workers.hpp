@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
+#include <vector>
 
 #include <entrain/error.hpp>
 
@@ -41,12 +41,12 @@ class Workers {
   /// its process.
   [[nodiscard]] bool speaks(const Team& team) const { return !alone() || team.rank() == 0; }
 
-  /// Shares the locations out among the processes, by the sizes of their event files. Collective.
-  /// `bytes` is asked for some of the locations at each process; `together` as for trace::divide().
-  [[nodiscard]] Result<trace::Partition> share_out(
+  /// The weight of each location in a division among the processes: the size of its event file.
+  /// Collective. `bytes` is asked for some of the locations at each process; nobody is asked where
+  /// there is one process only.
+  [[nodiscard]] std::vector<std::uint64_t> weigh(
       const trace::Definitions& definitions,
-      const std::function<std::uint64_t(LocationIndex)>& bytes,
-      std::span<const std::uint32_t> together = {});
+      const std::function<std::uint64_t(LocationIndex)>& bytes);
 
   /// The work of one member of a team, on its share; loops of its own may use `threads` threads.
   using Body = std::function<Result<void>(const trace::Share& share, unsigned threads)>;

@@ -66,20 +66,20 @@ TEST(Workers, an_error_of_a_member_is_returned) {
   EXPECT_EQ(failed.error().message, "no");
 }
 
-TEST(Workers, several_processes_share_out_by_size_and_keep_their_threads) {
+TEST(Workers, several_processes_ask_for_each_size_once_and_keep_their_threads) {
   const trace::Trace trace = trace_of(4, 1);
   std::atomic<int> asked = 0;
   const auto done = run_team(2, [&](Team& processes) -> Result<void> {
     Workers workers(processes, 5);
     EXPECT_FALSE(workers.alone());
-    const auto partition =
-        workers.share_out(trace.definitions, [&](LocationIndex l) -> std::uint64_t {
+    const std::vector<std::uint64_t> weight =
+        workers.weigh(trace.definitions, [&](LocationIndex l) -> std::uint64_t {
           ++asked;
-          return l == 0 ? 1'000'000 : 1;
+          return 10 * l;
         });
-    if (!partition) return tl::unexpected<Error>(partition.error());
-    EXPECT_EQ(partition->owner, (std::vector<std::uint32_t>{0, 1, 1, 1}));
-    return workers.run(trace, *partition, [&](const trace::Share& share, unsigned threads) {
+    EXPECT_EQ(weight, (std::vector<std::uint64_t>{0, 10, 20, 30}));
+    const trace::Partition partition = trace::divide(trace.definitions, weight, 2);
+    return workers.run(trace, partition, [&](const trace::Share& share, unsigned threads) {
       EXPECT_EQ(threads, 5u);
       EXPECT_EQ(&share.team, &processes);
       EXPECT_TRUE(workers.speaks(share.team));
@@ -90,14 +90,14 @@ TEST(Workers, several_processes_share_out_by_size_and_keep_their_threads) {
   EXPECT_EQ(asked, 4);  // once for each location
 }
 
-TEST(Workers, one_process_has_all_locations_and_asks_for_no_size) {
+TEST(Workers, one_process_asks_for_no_size) {
   Workers workers(5);
-  const auto partition = workers.share_out(trace_of(3, 0).definitions, [](LocationIndex) {
-    ADD_FAILURE();
-    return std::uint64_t{0};
-  });
-  ASSERT_TRUE(partition);
-  EXPECT_EQ(partition->owner, (std::vector<std::uint32_t>{0, 0, 0}));
+  const std::vector<std::uint64_t> weight =
+      workers.weigh(trace_of(3, 0).definitions, [](LocationIndex) {
+        ADD_FAILURE();
+        return std::uint64_t{0};
+      });
+  EXPECT_EQ(weight, std::vector<std::uint64_t>(3, 0));
 }
 
 }  // namespace

@@ -108,6 +108,13 @@ struct Definitions {
   std::vector<std::uint32_t> known_clocks;
 };
 
+/// True if a process is a member of the communicator's first group.
+[[nodiscard]] bool in_first_group(const Definitions& definitions, const Comm& comm,
+                                  std::uint32_t process);
+/// Process of rank `rank` as a record of process `self` on `comm` names it; k_none if undefined.
+[[nodiscard]] std::uint32_t process_of_peer(const Definitions& definitions, CommIndex comm,
+                                            std::uint32_t self, std::uint32_t rank);
+
 /// Latency class of an edge from location `a` to location `b`. `process_of` and `node_of` as in
 /// Definitions.
 [[nodiscard]] inline LatencyClass latency_class(std::span<const std::uint32_t> process_of,

@@ -210,6 +210,46 @@ TEST(ClockDomains, any_number_of_processes_writes_the_same_archive) {
   }
 }
 
+/// Neighbours of a ring whose ranks jump to and fro: processes exchange what they read.
+TEST(Placement, any_number_of_processes_writes_the_same_archive) {
+  TempFolder scratch;
+  constexpr std::uint64_t k_ranks = 12, k_rounds = 300;
+  const auto rank_at = [](std::uint64_t place) { return place % k_ranks * 5 % k_ranks; };
+  ArchiveBuilder archive(scratch / "in");
+  for (std::uint64_t l = 0; l < k_ranks; ++l) {
+    archive.location(l, archive.process("MPI Rank", archive.node("n" + std::to_string(l))));
+  }
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t l = 0; l < k_ranks; ++l) all.push_back(l);
+  const auto world = archive.comm("MPI_COMM_WORLD", all);
+  for (std::uint64_t k = 1; k <= k_rounds; ++k) {
+    for (std::uint64_t place = 0; place < k_ranks; ++place) {
+      const auto next = static_cast<std::uint32_t>(rank_at(place + 1));
+      const auto before = static_cast<std::uint32_t>(rank_at(place + k_ranks - 1));
+      auto events = archive.at(rank_at(place));
+      // Every third message arrives before it is sent.
+      const bool early = place % 3 == 0;
+      if (early) events.recv(1'000 * k + 250, before, world, 0, 8);
+      events.send(1'000 * k + 300, next, world, 0, 8);
+      if (!early) events.recv(1'000 * k + 400, before, world, 0, 8);
+    }
+  }
+  const std::string trace = archive.finish().string();
+  const auto correct = [&](const fs::path& output) {
+    return Arguments{"correct", trace, "-o", output.string(), "--json"};
+  };
+  const fs::path alone = scratch / "alone";
+  const ChildOutcome expected = run_alone(correct(alone));
+  ASSERT_TRUE(corrects(expected)) << expected.summary();
+  for (const unsigned count : {2u, 3u, 4u}) {
+    const fs::path output = scratch / std::to_string(count);
+    const ChildOutcome outcome = run_processes(count, correct(output));
+    ASSERT_EQ(outcome.exit_code, expected.exit_code) << outcome.summary();
+    EXPECT_EQ(digest_tree(output), digest_tree(alone)) << count;
+    EXPECT_EQ(comparable(outcome.out, output), comparable(expected.out, alone)) << count;
+  }
+}
+
 TEST(CausalFit, any_number_of_processes_makes_the_same_maps) {
   TempFolder scratch;
   const fs::path trace = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8";
