@@ -81,7 +81,7 @@ def constants_of(session: Session) -> dict[str, Constant]:
         "event": counted(32, "B", "skeleton per communication event"),
         "send": counted(8, "B", "parcel per message to another member"),
         "call": counted(40, "B", "parcel per call of a collective"),
-        "update": counted(16, "B", "parcel per time or demand of a pass"),
+        "update": counted(8, "B", "parcel per time of passes, beside 8 for each of them"),
         "ghost": counted(120, "B", "memory per node of another member"),
         "location": counted(600, "B", "memory per location at every member"),
         "refine": assumed(4, "", "rounds of refinement"),
@@ -112,7 +112,12 @@ def project(k: dict[str, float], nodes: int) -> list[tuple[str, str]]:
     calls = events * k["k"] * elsewhere
     ghosts = messages + 2 * calls
     match_bytes = k["send"] * messages + k["call"] * calls + 4 * ghosts
-    forward_bytes = 9 * ghosts + k["update"] * k["g"] * (ghosts + calls)
+    update = k["update"] + 8 * k["g"]
+    told = sum(len(stage) for stage in flow.stages(nodes))  # per member and collective
+    collectives = calls / max(1.0, LOCATIONS / nodes)
+    relays = 4 * (2 * calls + collectives * (3 + 2 * len(flow.stages(nodes)) + 3 * told))
+    forward_bytes = (relays + (1 + 8 * k["g"]) * ghosts +
+                     update * (messages + flow.NEWS * told * collectives))
     backward_bytes = 8 * ghosts + k["refine"] * (8 + 2) * ghosts
     exchanges = 5 + 2 + 1 + 3 * k["refine"]
     parcels = exchanges * (nodes - 1)
