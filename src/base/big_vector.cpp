@@ -7,23 +7,92 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <new>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace entrain {
 
 namespace {
 
 constexpr std::size_t k_huge_page = std::size_t{2} << 20;
-/// Limit of the size of a kept block that is used again, relative to the size wanted.
-constexpr std::size_t k_largest_waste = 2;
+constexpr std::size_t k_page = std::size_t{4} << 10;
+
+constexpr std::uint64_t round_up(std::uint64_t bytes) {
+  return (bytes + k_page - 1) / k_page * k_page;
+}
 
 struct Block {
   std::size_t bytes = 0;
   bool in_file = false;
+};
+
+/// Memory that was freed and not given back to the system. Neighbours are one piece, and a block
+/// may be cut from a larger piece.
+class KeptMemory {
+ public:
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+  void add(char* begin, std::size_t size) {
+    bytes_ += size;
+    const auto next = by_place_.lower_bound(begin);
+    if (next != by_place_.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == begin) {
+        begin = before->first;
+        size += before->second;
+        forget(before);
+      }
+    }
+    if (next != by_place_.end() && begin + size == next->first) {
+      size += next->second;
+      forget(next);
+    }
+    note(begin, size);
+  }
+  /// A block of `size` bytes, of the smallest piece that has so many; or null.
+  void* take(std::size_t size) {
+    const auto found = by_size_.lower_bound({size, nullptr});
+    if (found == by_size_.end()) return nullptr;
+    const auto [whole, begin] = *found;
+    forget(by_place_.find(begin));
+    if (whole > size) note(begin + size, whole - size);
+    bytes_ -= size;
+    return begin;
+  }
+  /// Gives at least so much back to the system, or all there is. Small pieces first.
+  void give_back(std::uint64_t least) {
+    while (least > 0 && !by_size_.empty()) {
+      const auto [whole, begin] = *by_size_.begin();
+      const std::size_t size = std::min<std::uint64_t>(whole, round_up(least));
+      forget(by_place_.find(begin));
+      ::munmap(begin + (whole - size), size);
+      if (whole > size) note(begin, whole - size);
+      bytes_ -= size;
+      least -= std::min<std::uint64_t>(least, size);
+    }
+  }
+
+ private:
+  using Places = std::map<char*, std::size_t>;
+
+  void note(char* begin, std::size_t size) {
+    by_place_.emplace(begin, size);
+    by_size_.emplace(size, begin);
+  }
+  void forget(Places::iterator piece) {
+    by_size_.erase({piece->second, piece->first});
+    by_place_.erase(piece);
+  }
+
+  Places by_place_;
+  std::set<std::pair<std::size_t, char*>> by_size_;
+  std::uint64_t bytes_ = 0;
 };
 
 struct State {
@@ -35,29 +104,22 @@ struct State {
   std::uint64_t spilled = 0;
   std::uint64_t most_spilled = 0;
   std::unordered_map<void*, Block> blocks;
-  std::multimap<std::size_t, void*> kept;  ///< by size
-  std::uint64_t kept_bytes = 0;            ///< never more than what has been in use at a time
+  KeptMemory kept;  ///< with the blocks in use never more than what has been in use at a time
 
-  /// A kept block of at least `bytes`, or null.
+  /// A kept block, or null.
   void* reuse(std::size_t bytes) {
-    const auto found = kept.lower_bound(bytes);
-    if (found == kept.end() || found->first > k_largest_waste * bytes) return nullptr;
-    void* const block = found->second;
-    blocks[block] = {found->first, false};
-    anonymous += found->first;
-    kept_bytes -= found->first;
-    kept.erase(found);
+    void* const block = kept.take(bytes);
+    if (block == nullptr) return nullptr;
+    blocks[block] = {bytes, false};
+    anonymous += bytes;
+    most_anonymous = std::max(most_anonymous, anonymous);
     return block;
   }
-  /// Gives kept blocks back to the system until they and the blocks in use do not exceed `most`
+  /// Gives kept memory back to the system until it and the blocks in use do not exceed `most`
   /// bytes.
   void shrink_to(std::uint64_t most) {
-    while (!kept.empty() && anonymous + kept_bytes > most) {
-      const auto smallest = kept.begin();
-      ::munmap(smallest->second, smallest->first);
-      kept_bytes -= smallest->first;
-      kept.erase(smallest);
-    }
+    const std::uint64_t all = anonymous + kept.bytes();
+    if (all > most) kept.give_back(all - most);
   }
 };
 
@@ -112,15 +174,17 @@ void BigMemory::set_limit(std::uint64_t bytes, std::filesystem::path folder) {
   if (bytes != 0) s.shrink_to(0);
 }
 
-void BigMemory::release() {
+void BigMemory::release(std::uint64_t keep) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  s.shrink_to(0);
-  s.most_anonymous = s.anonymous;
+  s.shrink_to(s.anonymous + keep);
+  s.most_anonymous = s.anonymous + s.kept.bytes();
 }
 
 void* BigMemory::allocate(std::size_t bytes) {
   if (bytes < k_smallest) return ::operator new(bytes);
+  const std::size_t asked = bytes;
+  bytes = round_up(bytes);
   State& s = state();
   bool to_file = false;
   std::filesystem::path folder;
@@ -138,7 +202,7 @@ void* BigMemory::allocate(std::size_t bytes) {
   const std::lock_guard lock(s.mutex);
   if (block == MAP_FAILED) {
     (to_file ? s.spilled : s.anonymous) -= bytes;
-    if (to_file) throw NoRoomForArrays(folder, bytes);
+    if (to_file) throw NoRoomForArrays(folder, asked);
     throw std::bad_alloc();
   }
   s.blocks[block] = {bytes, to_file};
@@ -160,8 +224,7 @@ void BigMemory::free(void* block, std::size_t bytes) noexcept {
     (known.in_file ? s.spilled : s.anonymous) -= known.bytes;
     mapped = known.bytes;
     if (!known.in_file && s.limit == 0) {
-      s.kept.emplace(mapped, block);
-      s.kept_bytes += mapped;
+      s.kept.add(static_cast<char*>(block), mapped);
       return;
     }
   }

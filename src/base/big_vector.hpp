@@ -27,9 +27,9 @@ class NoRoomForArrays : public std::bad_alloc {
 /// them together stay below a limit. Beyond it new arrays lie in mapped files without a name, which
 /// the system can write out when it needs the memory.
 ///
-/// Without a limit freed blocks are kept for later arrays, but never more than the process had in
-/// use at one time. Reason: the system clears every page that it gives out, which took half of the
-/// time of a correction.
+/// Without a limit freed blocks are kept for later arrays of any size, but never more than the
+/// process had in use at one time. Reason: the system clears every page that it gives out, which
+/// took half of the time of a correction.
 ///
 /// Limit and kept blocks belong to the process: if several corrections run at the same time in one
 /// process, the limit set last holds for all. All functions may be called from any thread.
@@ -47,8 +47,8 @@ class BigMemory {
   static void* allocate(std::size_t bytes);
   static void free(void* block, std::size_t bytes) noexcept;
 
-  /// Gives the kept blocks back to the system.
-  static void release();
+  /// Gives kept memory back to the system, but for `keep` bytes.
+  static void release(std::uint64_t keep = 0);
 
   /// Largest sum of the blocks in files at any time, bytes.
   static std::uint64_t most_spilled();

@@ -67,6 +67,29 @@ TEST_F(BigVectors, freed_ones_do_not_add_to_the_most_that_was_needed) {
   EXPECT_LT(resident_kb("RssAnon"), before + 5 * (k_size / 4) / 1024 + 1024);
 }
 
+TEST_F(BigVectors, share_the_memory_of_freed_ones) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer has pages of its own for every page";
+#endif
+  BigMemory::release();
+  constexpr std::size_t k_size = std::size_t{16} << 20;
+  const std::uint64_t before = resident_kb("RssAnon");
+  { const BigVector<std::uint8_t> first(k_size, 1); }
+  {
+    // Cut from one block, freed in another order, and put together again.
+    BigVector<std::uint8_t> a(k_size / 4, 2), b(k_size / 2, 3), c(k_size / 4, 4);
+    EXPECT_LT(resident_kb("RssAnon"), before + k_size / 1024 + 1024);
+    BigVector<std::uint8_t>().swap(b);
+    BigVector<std::uint8_t>().swap(a);
+    const BigVector<std::uint8_t> d(k_size * 3 / 4, 5);
+    EXPECT_LT(resident_kb("RssAnon"), before + k_size / 1024 + 1024);
+    EXPECT_EQ(std::accumulate(c.begin(), c.end(), 0u), 4 * (k_size / 4));
+    EXPECT_EQ(std::accumulate(d.begin(), d.end(), 0u), 5 * (k_size * 3 / 4));
+  }
+  const BigVector<std::uint8_t> whole(k_size, 6);
+  EXPECT_LT(resident_kb("RssAnon"), before + k_size / 1024 + 1024);
+}
+
 TEST_F(BigVectors, released_memory_is_the_systems) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer has pages of its own for every page";
@@ -74,6 +97,9 @@ TEST_F(BigVectors, released_memory_is_the_systems) {
   constexpr std::size_t k_size = std::size_t{16} << 20;
   { const BigVector<std::uint8_t> first(k_size, 1); }
   const std::uint64_t kept = resident_kb("RssAnon");
+  BigMemory::release(k_size / 4);
+  EXPECT_LT(resident_kb("RssAnon"), kept - k_size * 3 / 4 / 1024 + 1024);
+  EXPECT_GT(resident_kb("RssAnon"), kept - k_size * 3 / 4 / 1024 - 1024);
   BigMemory::release();
   EXPECT_LT(resident_kb("RssAnon"), kept - k_size / 1024 + 1024);
 }
