@@ -15,6 +15,12 @@ __extension__ using Int128 = __int128;
 /// Largest integer q with q * divisor <= dividend; divisor > 0. Rounds down, also below zero, where
 /// the operator `/` rounds towards zero: floor_div(7, 2) = 3, floor_div(-7, 2) = -4, -7 / 2 = -3.
 constexpr Int128 floor_div(Int128 dividend, Int128 divisor) {
+  // Most are small, and a division of 128 bits is a call that takes several times as long.
+  const auto small = static_cast<std::int64_t>(dividend);
+  const auto by = static_cast<std::int64_t>(divisor);
+  if (small == dividend && by == divisor) {
+    return small / by - (small % by != 0 && small < 0 ? 1 : 0);
+  }
   const Int128 q = dividend / divisor;
   return q - (dividend % divisor != 0 && dividend < 0 ? 1 : 0);
 }
