@@ -20,6 +20,7 @@ namespace entrain {
 namespace {
 
 constexpr std::size_t k_copy_block = std::size_t{1} << 20;
+constexpr std::uint64_t k_small_file = std::uint64_t{64} << 10;
 
 /// Calls `write_some(rest, size, done)` until all of `bytes` are written. It returns how many of
 /// the `size` bytes at `rest` it took, or -1 with errno; `done` bytes were written before.
@@ -201,6 +202,13 @@ Result<void> copy_bytes(const File& source, const File& target, Extent extent) {
   return {};
 }
 
+/// A small file is not worth a look for holes.
+Result<void> copy_small(const File& source, File& target, std::uint64_t size) {
+  std::vector<std::uint8_t> bytes(size);
+  TRY_ASSIGN(const std::size_t n, source.read_at(0, bytes));
+  return target.write({bytes.data(), n});
+}
+
 Result<void> copy_extent(const File& source, const File& target, Extent extent) {
   while (extent.begin < extent.end) {
     auto from = static_cast<off_t>(extent.begin), to = from;
@@ -226,6 +234,10 @@ Result<void> duplicate_file(const std::filesystem::path& from, const std::filesy
   TRY_ASSIGN(const File source, File::open_for_reading(from));
   TRY_ASSIGN(File target, File::create(to));
   TRY_ASSIGN(const std::uint64_t size, source.size());
+  if (size <= k_small_file) {
+    TRY(copy_small(source, target, size));
+    return target.close();
+  }
   for (std::uint64_t at = 0; at < size;) {
     const Extent data = next_data(source, at, size);
     TRY(copy_extent(source, target, data));

@@ -5,12 +5,43 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include <entrain/error.hpp>
 #include <entrain/options.hpp>
 
 namespace entrain {
+
+/// Makes links to many files. It remembers of each folder where it really is and whether reflinks
+/// work there: of 4,096 files that saves some 25 system calls each. Threads may share it.
+class Linker {
+ public:
+  /// As for link_file().
+  Linker(std::filesystem::path final_folder, LinkKind kind)
+      : final_folder_(std::move(final_folder)), kind_(kind) {}
+  Result<LinkKind> link(const std::filesystem::path& from, const std::filesystem::path& to);
+
+ private:
+  /// What holds for the files of a folder that are no symbolic links themselves.
+  struct Folder {
+    bool no_reflinks = false;
+    /// What leads from the final folder to it, or its absolute path; empty: not known.
+    std::filesystem::path way;
+  };
+  Result<void> make(LinkKind kind, const std::filesystem::path& from,
+                    const std::filesystem::path& to);
+  Folder known(const std::filesystem::path& folder);
+  Result<void> reflink(const std::filesystem::path& from, const std::filesystem::path& to);
+  Result<void> symbolic_link(const std::filesystem::path& from, const std::filesystem::path& to);
+
+  std::filesystem::path final_folder_;
+  LinkKind kind_;
+  std::mutex mutex_;
+  std::map<std::filesystem::path, Folder> folders_;
+};
 
 /// Makes `to` a link to `from`. LinkKind::automatic tries reflink, relative symbolic link and hard
 /// link, in this order. `final_folder` is the folder in which `to` will be in the end: relative

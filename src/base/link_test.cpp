@@ -42,6 +42,28 @@ TEST_F(Link, symbolic_links_are_relative_to_the_final_folder) {
   EXPECT_FALSE(fs::exists(folder_ / "out/0.evt"));
 }
 
+TEST_F(Link, many_links_are_as_one) {
+  fs::create_directory(folder_ / "in/deep");
+  fs::create_symlink("1.evt", folder_ / "in/link.evt");
+  for (const char* name : {"in/1.evt", "in/2.evt", "in/deep/3.evt"}) {
+    folder_.put(name, Bytes{4});
+  }
+  for (const LinkKind kind : {LinkKind::symbolic, LinkKind::automatic}) {
+    Linker linker(folder_ / "out", kind);
+    for (const char* name : {"0.evt", "1.evt", "link.evt", "2.evt", "deep/3.evt"}) {
+      const fs::path from = folder_ / "in" / name, to = folder_ / "staging" / from.filename();
+      const auto made = linker.link(from, to);
+      ASSERT_TRUE(made) << made.error().message;
+      const fs::path alone = folder_ / "staging/alone";
+      ASSERT_EQ(*made, *link_file(from, alone, folder_ / "out", kind));
+      if (*made == LinkKind::symbolic) EXPECT_EQ(fs::read_symlink(to), fs::read_symlink(alone));
+      fs::remove(to);
+      fs::remove(alone);
+    }
+    EXPECT_FALSE(linker.link(folder_ / "in/none.evt", to_));
+  }
+}
+
 TEST_F(Link, a_link_to_a_link_names_the_original) {
   fs::create_symlink("0.evt", folder_ / "in/link.evt");
   ASSERT_TRUE(link_file(folder_ / "in/link.evt", to_, folder_ / "out", LinkKind::symbolic));

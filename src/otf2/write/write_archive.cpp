@@ -39,7 +39,10 @@ constexpr std::uint64_t k_part_bytes = std::uint64_t{32} << 20;
 class Writer {
  public:
   Writer(const Archive& archive, const WritePlan& plan, const StagedDirectory& staged)
-      : archive_(archive), plan_(plan), staged_(staged) {}
+      : archive_(archive),
+        plan_(plan),
+        staged_(staged),
+        linker_(staged.target() / archive.name(), plan.link) {}
 
   Result<void> write_locations() {
     const std::vector<LocationIndex> own = own_locations();
@@ -132,8 +135,7 @@ class Writer {
     if (plan_.mode == WriteMode::rewrite) {
       return retime_file(retiming(location, from), Framing::events);
     }
-    TRY_ASSIGN(const LinkKind made, link_file(from, folder() / from.filename(),
-                                              staged_.target() / archive_.name(), plan_.link));
+    TRY_ASSIGN(const LinkKind made, linker_.link(from, folder() / from.filename()));
     ++links_[static_cast<std::size_t>(made)];
     return {};
   }
@@ -201,6 +203,7 @@ class Writer {
   const Archive& archive_;
   const WritePlan& plan_;
   const StagedDirectory& staged_;
+  Linker linker_;
   std::array<std::atomic<std::int64_t>, std::tuple_size_v<LinkCounts>> links_{};
   std::mutex mutex_;
   std::vector<LocationIndex> large_files_;  ///< event files that are still to be retimed
