@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "trace/testing.hpp"
+
 namespace entrain {
 
 // For messages.
@@ -79,12 +81,12 @@ TEST(MakeMap, a_flush_is_split_only_for_events_inside_and_on_demand) {
   trace::LocationSkeleton skeleton = location(100, 2000);
   skeleton.flushes.push_back({450, 700});
   for (const std::uint64_t time : {450, 700}) {  // its ends are not inside
-    skeleton.events.push_back({});
-    skeleton.events.back().time = time;
+    skeleton.events.push_back({.time = time});
   }
   const ClockMap whole = make_map({}, {{500, 0}, {1000, 10}}, skeleton);
   EXPECT_EQ(make_map({}, {{500, 0}, {1000, 10}}, skeleton, true), whole);
-  skeleton.events.insert(skeleton.events.begin() + 1, trace::Event{.time = 500});
+  trace::testing::change_events(
+      skeleton, [](auto& events) { events.insert(events.begin() + 1, trace::Event{.time = 500}); });
   EXPECT_EQ(make_map({}, {{500, 0}, {1000, 10}}, skeleton), whole);
   EXPECT_THAT(make_map({}, {{500, 0}, {1000, 10}}, skeleton, true).knots(),
               ElementsAre(ClockKnot{100, 0}, ClockKnot{500, 0}, ClockKnot{1000, 10},

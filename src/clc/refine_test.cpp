@@ -86,7 +86,7 @@ TEST(RefineMaps, a_broken_edge_gets_bends_at_its_nodes) {
 TEST(RefineMaps, a_node_that_left_c_without_reason_gets_a_bend) {
   // The ramp reaches over the node at 1,990, which has no displacement.
   TraceBuilder b = one_message(900);
-  b.trace().locations[1].events.pop_back();
+  b.trace().locations[1].events.shorten(b.trace().locations[1].events.size() - 1);
   b.trace().locations[1].event_count -= 1;
   b.request(K::irecv_request, 1, 1'000, 2);
   b.request(K::irecv_request, 1, 2'000, 3);
@@ -99,7 +99,8 @@ TEST(RefineMaps, a_node_that_left_c_without_reason_gets_a_bend) {
 TEST(RefineMaps, delta_keeps_its_distance) {
   TraceBuilder b = one_message(900);
   const Curve curve{{0, 0}, {900, 100}, {1'000, 0}};  // stands still between 900 and 1,000
-  b.trace().locations[1].events.back().time = 990;
+  trace::testing::change_events(b.trace().locations[1],
+                                [](auto& events) { events.back().time = 990; });
   b.trace().locations[1].last = 990;
   const Refined refined(b, {{}, curve}, {0, 0, 100, 15}, {}, 5);
   EXPECT_TRUE(refined.result.settled);

@@ -88,16 +88,14 @@ void Builder::number_instants() {
   event_counts_.resize(share_.trace.locations.size());
   edges_.resize(share_.trace.locations.size());
   for_own_locations([&](LocationIndex l) {
-    std::size_t number = first_event_[l];
-    const trace::Event* previous = nullptr;
+    const trace::EventList& events = share_.trace.locations[l].events;
     EventCounts counts;
-    for (const trace::Event& event : share_.trace.locations[l].events) {
-      if (previous == nullptr || event.time != previous->time) instants_.set(number);
-      counts.sends += is_send(event.kind) ? 1 : 0;
-      counts.receives += is_receive(event.kind) ? 1 : 0;
-      counts.one_sided |= trace::is_one_sided(event.kind);
-      previous = &event;
-      ++number;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (i == 0 || events.time(i) != events.time(i - 1)) instants_.set(first_event_[l] + i);
+      const trace::EventKind kind = events.kind(i);
+      counts.sends += is_send(kind) ? 1 : 0;
+      counts.receives += is_receive(kind) ? 1 : 0;
+      counts.one_sided |= trace::is_one_sided(kind);
     }
     event_counts_[l] = counts;
     edges_[l].reserve(counts.receives);  // one that grows would touch twice the memory
@@ -260,10 +258,11 @@ void Builder::number_nodes() {
   }
   graph_.stamp.resize(own);
   for_own_locations([&](LocationIndex l) {
-    std::size_t event = first_event_[l], instant = instants_.rank(event);
+    const trace::EventList& events = share_.trace.locations[l].events;
+    std::size_t instant = instants_.rank(first_event_[l]);
     auto to = graph_.stamp.begin() + graph_.first_node[l];
-    for (const trace::Event& e : share_.trace.locations[l].events) {
-      if (instants_.test(event++) && nodes.test(instant++)) *to++ = e.time;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (instants_.test(first_event_[l] + i) && nodes.test(instant++)) *to++ = events.time(i);
     }
     for (Edge& edge : edges_[l]) {
       renumber(edge.send);

@@ -61,10 +61,10 @@ class Builder {
     return share_.trace.locations[location];
   }
   [[nodiscard]] const trace::Trace& trace() const { return share_.trace; }
-  [[nodiscard]] std::span<const trace::Event> events(LocationIndex location) const {
+  [[nodiscard]] const trace::EventList& events(LocationIndex location) const {
     return share_.trace.locations[location].events;
   }
-  [[nodiscard]] const trace::Event& event(EventRef ref) const {
+  [[nodiscard]] trace::Event event(EventRef ref) const {
     return share_.trace.locations[ref.location].events[ref.index];
   }
   /// The node of an event of this member.

@@ -53,13 +53,13 @@ class CallCollector {
   };
 
   void collect_location(LocationIndex location) {
-    const std::span<const Event> events = builder_.events(location);
+    const trace::EventList& events = builder_.events(location);
     FlatMap<std::uint64_t, std::uint32_t, IntegerHash> requests;
     std::uint32_t begun = k_none;
     bool among_neighbours = false;  // in such a call, and it has no record so far
     const std::size_t first = started_.size();
     for (std::uint32_t i = 0; i < events.size(); ++i) {
-      switch (events[i].kind) {
+      switch (events.kind(i)) {
         case EventKind::collective_begin:
           begun = i;
           among_neighbours = false;
@@ -209,11 +209,11 @@ struct CallSearch {
   std::uint32_t enter = k_none, leave = k_none;
   bool any = false;  ///< there is an enter or a leave
 
-  CallSearch(std::span<const Event> events, EventKind enter_kind, EventKind leave_kind) {
+  CallSearch(const trace::EventList& events, EventKind enter_kind, EventKind leave_kind) {
     for (std::uint32_t i = 0; i < events.size() && leave == k_none; ++i) {
-      if (events[i].kind != enter_kind && events[i].kind != leave_kind) continue;
+      if (events.kind(i) != enter_kind && events.kind(i) != leave_kind) continue;
       any = true;
-      if (events[i].kind == enter_kind) {
+      if (events.kind(i) == enter_kind) {
         enter = std::min(enter, i);
       } else if (enter != k_none) {
         leave = i;

@@ -11,7 +11,7 @@ namespace {
 
 bool has(const Builder& builder, std::uint32_t process, trace::EventKind kind) {
   for (const LocationIndex location : builder.processes()[process]) {
-    const std::span<const trace::Event> events = builder.events(location);
+    const trace::EventList& events = builder.events(location);
     if (std::any_of(events.begin(), events.end(),
                     [&](const trace::Event& event) { return event.kind == kind; })) {
       return true;
@@ -21,12 +21,12 @@ bool has(const Builder& builder, std::uint32_t process, trace::EventKind kind) {
 }
 
 /// Stamp of the first receive that was posted and neither completed nor cancelled.
-std::uint64_t first_open_receive(std::span<const trace::Event> events) {
+std::uint64_t first_open_receive(const trace::EventList& events) {
   const Requests requests(events);
   for (std::uint32_t i = 0; i < events.size(); ++i) {
-    if (events[i].kind == trace::EventKind::irecv_request && !requests.cancelled(i) &&
+    if (events.kind(i) == trace::EventKind::irecv_request && !requests.cancelled(i) &&
         requests.completion(i) == k_none) {
-      return events[i].time;
+      return events.time(i);
     }
   }
   return trace::Gap::k_open;

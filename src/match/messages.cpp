@@ -45,23 +45,27 @@ class ProcessMessages {
   }
 
  private:
+  struct Operation {
+    std::uint32_t channel = k_none;  ///< number
+    NodeRef end;
+    std::uint32_t length = 0;  ///< length_code()
+  };
   /// An operation of a process with threads, with the stamp at which it was posted.
   struct Posted {
-    Channel channel;
-    NodeRef end;
+    Operation operation;
     std::uint64_t time = 0;
-    std::uint32_t length = 0;  ///< length_code()
   };
 
   /// Operations of several threads merge in the order of their common clock.
   static void merge(std::vector<Posted>& posted, Operations& to) {
     std::stable_sort(posted.begin(), posted.end(),
                      [](const Posted& a, const Posted& b) { return a.time < b.time; });
-    for (const Posted& one : posted) to.add(one.channel, one.end, one.length);
+    for (const auto& [one, time] : posted) to.add(one.channel, one.end, one.length);
     free_memory(posted);
   }
 
   void collect(const Builder& builder, std::uint32_t process, LocationIndex location) {
+    channel_of_form_.assign(builder.events(location).form_count(), k_unseen);
     for_operations(
         builder.events(location),
         [&](std::uint32_t i) {
@@ -74,35 +78,55 @@ class ProcessMessages {
   }
 
   void add_send(const Builder& builder, std::uint32_t process, EventRef at) {
-    const Event& event = builder.event(at);
-    const std::uint32_t peer = builder.process_of_peer(event.comm, process, event.peer);
-    const Channel channel{event.comm, process, peer, event.tag};
-    if (peer == k_none) {
+    const Event event = builder.event(at);
+    std::uint32_t& channel = channel_of(builder, at);
+    if (channel == k_unseen) {
+      const std::uint32_t peer = builder.process_of_peer(event.comm, process, event.peer);
+      channel = peer == k_none ? k_none : sends.number_of({event.comm, process, peer, event.tag});
+    }
+    if (channel == k_none) {
       ++lost_sends;
-    } else if (several_) {
-      sent_.push_back({channel, builder.ref(at), event.time, trace::length_code(event)});
     } else {
-      sends.add(channel, builder.ref(at), trace::length_code(event));
+      add(sends, sent_, event.time, {channel, builder.ref(at), trace::length_code(event)});
     }
   }
   /// Called in the order in which the receives of a location were posted; `posted` is the index of
   /// the event that did it.
   void add_receive(const Builder& builder, std::uint32_t process, EventRef end,
                    std::uint32_t posted) {
-    const Event& event = builder.event(end);
-    const std::uint32_t peer = builder.process_of_peer(event.comm, process, event.peer);
-    const Channel channel{event.comm, peer, process, event.tag};
-    if (peer == k_none) {
+    const Event event = builder.event(end);
+    std::uint32_t& channel = channel_of(builder, end);
+    if (channel == k_unseen) {
+      const std::uint32_t peer = builder.process_of_peer(event.comm, process, event.peer);
+      channel =
+          peer == k_none ? k_none : receives.number_of({event.comm, peer, process, event.tag});
+    }
+    if (channel == k_none) {
       ++lost_receives;
-    } else if (several_) {
-      received_.push_back({channel, builder.ref(end), builder.event({end.location, posted}).time,
-                           trace::length_code(event)});
     } else {
-      receives.add(channel, builder.ref(end), trace::length_code(event));
+      const std::uint64_t time = builder.events(end.location).time(posted);
+      add(receives, received_, time, {channel, builder.ref(end), trace::length_code(event)});
     }
   }
 
-  bool several_ = false;  ///< locations
+  /// The number of the channel of an event, or of nobody's, k_none, or k_unseen: events of one form
+  /// share it.
+  std::uint32_t& channel_of(const Builder& builder, EventRef at) {
+    return channel_of_form_[builder.events(at.location).form(at.index)];
+  }
+
+  void add(Operations& operations, std::vector<Posted>& posted, std::uint64_t time,
+           const Operation& one) const {
+    if (several_) {
+      posted.push_back({one, time});
+    } else {
+      operations.add(one.channel, one.end, one.length);
+    }
+  }
+
+  static constexpr std::uint32_t k_unseen = k_none - 1;
+  std::vector<std::uint32_t> channel_of_form_;  ///< of the location in work
+  bool several_ = false;                        ///< locations
   std::vector<Posted> sent_, received_;
 };
 

@@ -94,10 +94,10 @@ class OneSidedMatcher {
   void collect_location(std::uint32_t process, LocationIndex location,
                         std::vector<EventRef>& refs) {
     if (!builder_.event_counts(location).one_sided) return;
-    const auto events = builder_.events(location);
+    const auto& events = builder_.events(location);
     std::uint32_t begun = k_none;
     for (std::uint32_t i = 0; i < events.size(); ++i) {
-      switch (events[i].kind) {
+      switch (events.kind(i)) {
         case EventKind::rma_collective_begin:
           begun = i;
           break;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -32,23 +31,21 @@ struct ChannelHash {
 class Operations {
  public:
   void reserve(std::size_t count) { unsorted_.reserve(count); }
-  /// `end` is the node of the send record, or of the completion of the receive; `length` is the
-  /// length_code() of the message.
-  void add(const Channel& channel, NodeRef end, std::uint32_t length) {
-    // Most are on the channel of one of the last few.
-    std::uint32_t& recent =
-        recent_[(channel.sender + channel.receiver + channel.tag) % recent_.size()];
-    if (recent >= keys_.size() || !(keys_[recent] == channel)) {
-      const auto next = static_cast<std::uint32_t>(keys_.size());
-      const auto [number, is_new] = numbers_.insert(channel, next);
-      if (is_new) {
-        keys_.push_back(channel);
-        lengths_.push_back(0);
-      }
-      recent = *number;
+  /// `channel` is its number, `end` the node of the send record, or of the completion of the
+  /// receive; `length` is the length_code() of the message.
+  void add(std::uint32_t channel, NodeRef end, std::uint32_t length) {
+    unsorted_.push_back({channel, end});
+    lengths_[channel] = (lengths_[channel] ^ length) * 0x9E3779B97F4A7C15u;
+  }
+  /// Numbers channels in the order in which they are asked for first.
+  std::uint32_t number_of(const Channel& channel) {
+    const auto next = static_cast<std::uint32_t>(keys_.size());
+    const auto [number, is_new] = numbers_.insert(channel, next);
+    if (is_new) {
+      keys_.push_back(channel);
+      lengths_.push_back(0);
     }
-    unsorted_.push_back({recent, end});
-    lengths_[recent] = (lengths_[recent] ^ length) * 0x9E3779B97F4A7C15u;
+    return *number;
   }
   void sort() {
     begin_.assign(keys_.size() + 1, 0);
@@ -79,7 +76,6 @@ class Operations {
 
   std::vector<Channel> keys_;  ///< by number
   FlatMap<Channel, std::uint32_t, ChannelHash> numbers_;
-  std::array<std::uint32_t, 16> recent_{};  ///< numbers, by some bits of the channel
   BigVector<Numbered> unsorted_;
   std::vector<std::uint32_t> begin_;  ///< per channel, and the end
   BigVector<NodeRef> ends_;
@@ -90,11 +86,22 @@ class Operations {
 /// non-blocking operations share the ids; an id means its latest use.
 class Requests {
  public:
-  explicit Requests(std::span<const trace::Event> events) : fate_(events.size(), k_none) {
+  explicit Requests(const trace::EventList& events) : fate_(events.size(), k_none) {
+    // Only a cancellation asks for an isend, of which a location may have millions.
+    bool any_cancelled = false;
+    for (std::uint32_t i = 0; i < events.size() && !any_cancelled; ++i) {
+      any_cancelled = events.kind(i) == trace::EventKind::request_cancelled;
+    }
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       const trace::Event& event = events[i];
       switch (event.kind) {
         case trace::EventKind::isend:
+          if (any_cancelled) {
+            *open_.insert(event.id, i).first = i;
+          } else {
+            open_.erase(event.id);
+          }
+          break;
         case trace::EventKind::irecv_request:
         case trace::EventKind::nb_request:
           *open_.insert(event.id, i).first = i;
@@ -131,9 +138,9 @@ class Requests {
   static constexpr std::uint32_t k_cancelled = k_none - 1;
   static constexpr std::uint32_t k_posted = k_none - 2;
 
-  const std::uint32_t* posted_receive(std::span<const trace::Event> events, std::uint64_t id) {
+  const std::uint32_t* posted_receive(const trace::EventList& events, std::uint64_t id) {
     const std::uint32_t* found = open_.find(id);
-    return found != nullptr && events[*found].kind == trace::EventKind::irecv_request ? found
+    return found != nullptr && events.kind(*found) == trace::EventKind::irecv_request ? found
                                                                                       : nullptr;
   }
 
@@ -145,12 +152,12 @@ class Requests {
 /// every completed receive with the event that posted it, in the order in which they were posted.
 /// `cancelled(is_send)` for the others.
 template <class Send, class Receive, class Cancelled>
-void for_operations(std::span<const trace::Event> events, Send send, Receive receive,
+void for_operations(const trace::EventList& events, Send send, Receive receive,
                     Cancelled cancelled) {
   using trace::EventKind;
   const Requests requests(events);
   for (std::uint32_t i = 0; i < events.size(); ++i) {
-    switch (events[i].kind) {
+    switch (events.kind(i)) {
       case EventKind::send:
       case EventKind::isend:
         if (requests.cancelled(i)) {

@@ -78,25 +78,25 @@ class SideFinder {
 
  private:
   void list(LocationIndex location) {
-    const std::span<const trace::Event> events = builder_.events(location);
+    const trace::EventList& events = builder_.events(location);
     const auto first = static_cast<std::ptrdiff_t>(steps_.size());
     const auto add = [&](std::uint32_t posted, std::uint32_t i, What what) {
       const std::uint32_t peer = builder_.process_of_peer(events[i].comm, process_, events[i].peer);
       if (peer == k_none) return;
       const bool at_once =
-          what == What::receive && posted == i && events[i].kind == trace::EventKind::irecv;
+          what == What::receive && posted == i && events.kind(i) == trace::EventKind::irecv;
       some_posted_ = some_posted_ || (what == What::receive && posted != i);
-      steps_.push_back({events[posted].time, {location, i}, posted, what, peer, at_once});
+      steps_.push_back({events.time(posted), {location, i}, posted, what, peer, at_once});
     };
     for_operations(
         events, [&](std::uint32_t i) { add(i, i, What::send); },
         [&](std::uint32_t i, std::uint32_t posted) { add(posted, i, What::receive); }, [](bool) {});
     const auto messages_end = static_cast<std::ptrdiff_t>(steps_.size());
     for (std::uint32_t i = 0; i < events.size(); ++i) {
-      const bool one_sided = events[i].kind == trace::EventKind::rma_collective_end;
-      if (!one_sided && events[i].kind != trace::EventKind::collective_end) continue;
+      const bool one_sided = events.kind(i) == trace::EventKind::rma_collective_end;
+      if (!one_sided && events.kind(i) != trace::EventKind::collective_end) continue;
       if (events[i].comm == k_none) continue;
-      steps_.push_back({events[i].time, {location, i}, i, What::collective, events[i].op});
+      steps_.push_back({events.time(i), {location, i}, i, What::collective, events[i].op});
     }
     // Both are in the order in which they were posted.
     std::inplace_merge(steps_.begin() + first, steps_.begin() + messages_end, steps_.end(),

@@ -84,7 +84,7 @@ class ThreadMatcher {
     std::optional<TeamKey> ended;  // forked here, and not joined
     std::optional<EventRef> fork;
     const auto part = [&](const TeamKey& key) -> Part& { return teams_[key].back(); };
-    const auto events = builder_.events(location);
+    const auto& events = builder_.events(location);
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       const Event& event = events[i];
       const EventRef at{location, i};

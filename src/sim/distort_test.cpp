@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trace/testing.hpp"
+
 namespace entrain::sim {
 namespace {
 
@@ -281,7 +283,9 @@ TEST(Distort, no_time_becomes_negative) {
   for (trace::LocationSkeleton& location : trace.locations) {
     location.first -= k_start;
     location.last -= k_start;
-    for (trace::Event& event : location.events) event.time -= k_start;
+    trace::testing::change_events(location, [](auto& events) {
+      for (trace::Event& event : events) event.time -= k_start;
+    });
   }
   DistortOptions options;
   options.wander_ppm = 500;  // so that the records lead far off during MPI_Init

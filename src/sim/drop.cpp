@@ -302,11 +302,11 @@ std::vector<std::size_t> take_out(trace::LocationSkeleton& location, const Locat
     const auto kind = record_kind(event.kind);
     const bool lost = kind ? stream.loses(record_of(event, *kind)) : stream.loses_other(event.time);
     if (lost) continue;
-    location.events[stayed.size()] = event;
+    location.events.replace(stayed.size(), event);
     stayed.push_back(i);
   }
   location.event_count -= location.events.size() - stayed.size();
-  location.events.resize(stayed.size());
+  location.events.shorten(stayed.size());
   if (drop.end && *drop.end <= location.first) {
     location.event_count = 0;
     location.flushes.clear();

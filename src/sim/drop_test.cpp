@@ -111,12 +111,12 @@ TEST(Drop, at_random_depends_on_seed_and_location_only) {
   EXPECT_NE(lost[0], lost[1]);
   // The other locations may hold anything.
   trace::Trace other = trace;
-  other.locations[0].events.clear();
+  other.locations[0].events = {};
   EXPECT_EQ(all_lost(other, options)[1], lost[1]);
   // Events that are no communication do not count.
   trace::Trace longer = trace;
-  longer.locations[1].events.insert(longer.locations[1].events.begin(),
-                                    trace.locations[1].events[0]);
+  trace::testing::change_events(
+      longer.locations[1], [](auto& events) { events.insert(events.begin(), events.front()); });
   std::set<std::size_t> moved;
   for (const std::size_t i : lost[1]) moved.insert(i + 1);
   EXPECT_EQ(all_lost(longer, options)[1], moved);
@@ -190,8 +190,9 @@ TEST(Drop, windows_lose_the_communication_of_a_stretch) {
 TEST(Drop, windows_fall_to_locations_that_communicate) {
   trace::Trace trace = make_trace(6, 100);
   for (LocationIndex l = 0; l < 5; ++l) {
-    std::erase_if(trace.locations[l].events,
-                  [](const trace::Event& e) { return record_kind(e.kind).has_value(); });
+    trace::testing::change_events(trace.locations[l], [](auto& events) {
+      std::erase_if(events, [](const auto& e) { return record_kind(e.kind).has_value(); });
+    });
   }
   DropOptions options;
   options.windows = {0.2, 0.1};  // 0.1 of one location: at least one

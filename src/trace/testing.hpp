@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,8 +42,14 @@ class TraceBuilder {
     trace_.locations.resize(definitions.locations.size());
   }
 
-  Trace& trace() { return trace_; }
-  [[nodiscard]] const Trace& trace() const { return trace_; }
+  Trace& trace() {
+    store_events();
+    return trace_;
+  }
+  [[nodiscard]] const Trace& trace() const {
+    store_events();
+    return trace_;
+  }
 
   /// Adds a communicator and returns its index.
   std::uint32_t comm(std::vector<LocationIndex> members) {
@@ -72,15 +79,15 @@ class TraceBuilder {
     return static_cast<std::uint32_t>(trace_.definitions.groups.size() - 1);
   }
 
-  /// Appends an event; the other fields of the result may be set.
+  /// Appends an event; the other fields of the result may be set until trace() is called.
   Event& add(LocationIndex location, std::uint64_t time, EventKind kind) {
     auto& skeleton = trace_.locations[location];
-    skeleton.events.push_back({});
     if (skeleton.event_count++ == 0) skeleton.first = time;
     skeleton.last = time;
-    skeleton.events.back().time = time;
-    skeleton.events.back().kind = kind;
-    return skeleton.events.back();
+    Event& event = added_.emplace_back(location, Event{}).second;
+    event.time = time;
+    event.kind = kind;
+    return event;
   }
 
   void message(EventKind kind, LocationIndex location, std::uint64_t time, std::uint32_t peer,
@@ -105,8 +112,8 @@ class TraceBuilder {
   /// The same for an Alltoallv whose partners are known: ranks, rising.
   void exchange(LocationIndex location, std::uint64_t begin, std::uint64_t end,
                 const std::vector<std::uint32_t>& to, const std::vector<std::uint32_t>& from) {
-    collective(location, begin, end, op::alltoallv);
-    Event& event = trace_.locations[location].events.back();
+    add(location, begin, EventKind::collective_begin);
+    Event& event = collective_end(EventKind::collective_end, location, end, op::alltoallv);
     event.flags = static_cast<std::uint8_t>(k_partners | (to.empty() ? 0 : k_sent) |
                                             (from.empty() ? 0 : k_received));
     event.peer = static_cast<std::uint32_t>(trace_.definitions.partners.size());
@@ -133,7 +140,21 @@ class TraceBuilder {
     return static_cast<std::uint32_t>(known - sets.begin());
   }
 
-  Trace trace_;
+  void store_events() const {
+    for (const auto& [location, event] : added_) trace_.locations[location].events.push_back(event);
+    added_.clear();
+  }
+
+  mutable Trace trace_;
+  mutable std::deque<std::pair<LocationIndex, Event>> added_;  ///< not in the trace yet
 };
+
+/// Changes the events of a location: `change` gets all of them as a vector.
+template <class Change>
+void change_events(LocationSkeleton& location, Change change) {
+  std::vector<Event> events(location.events.begin(), location.events.end());
+  change(events);
+  location.events = EventList(events);
+}
 
 }  // namespace entrain::trace::testing

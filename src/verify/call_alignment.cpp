@@ -262,7 +262,7 @@ class CallAligner {
       return k_unknown;
     }
     const EventRef begin = places_.event(outline.process, call.begin);
-    const std::uint64_t came = trace_.locations[begin.location].events[begin.event].time;
+    const std::uint64_t came = trace_.locations[begin.location].events.time(begin.event);
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(end.time - came, k_unknown));
   }
 

@@ -39,9 +39,9 @@ std::vector<Timed> calls_to_order(const trace::Trace& trace, const Places& place
       const EventRef end = places.event(outline.process, call.event);
       const auto& events = trace.locations[end.location].events;
       timed.location = end.location;
-      timed.begin = events[call.order - places.first_number(end.location)].time;
-      timed.until = events[end.event].time;
-      const bool request = events[end.event].kind == trace::EventKind::nb_complete;
+      timed.begin = events.time(call.order - places.first_number(end.location));
+      timed.until = events.time(end.event);
+      const bool request = events.kind(end.event) == trace::EventKind::nb_complete;
       timed.over = request ? timed.begin : timed.until;
     }
     calls.push_back(timed);

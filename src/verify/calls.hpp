@@ -8,6 +8,7 @@
 
 #include <entrain/options.hpp>
 
+#include "base/big_vector.hpp"
 #include "base/team.hpp"
 #include "verify/edges.hpp"
 #include "verify/outline.hpp"
@@ -50,7 +51,7 @@ struct CallsHead {
 /// on.
 struct CallParcel {
   std::vector<CallsHead> heads;
-  std::vector<CallRecord> calls;
+  BigVector<CallRecord> calls;
 };
 
 /// Sends parcels[r] to member r and puts the one from member r in its place. Collective.

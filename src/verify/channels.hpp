@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/big_vector.hpp"
 #include "base/cancel.hpp"
 #include "base/team.hpp"
 #include "verify/edges.hpp"
@@ -31,8 +32,8 @@ struct ChannelHead {
 /// bytes per end instead of 12.
 struct ChannelParcel {
   std::vector<ChannelHead> heads;
-  std::vector<std::int64_t> times;      ///< corrected, ticks; in posting order
-  std::vector<std::uint32_t> instants;  ///< numbers in the process of this side
+  BigVector<std::int64_t> times;      ///< corrected, ticks; in posting order
+  BigVector<std::uint32_t> instants;  ///< numbers in the process of this side
 };
 
 /// Sends parcels[r] to member r and puts the one from member r in its place. Collective.

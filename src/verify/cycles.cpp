@@ -6,6 +6,7 @@
 #include <span>
 #include <tuple>
 
+#include "base/big_vector.hpp"
 #include "base/free_memory.hpp"
 #include "base/try.hpp"
 #include "verify/exchange_part.hpp"
@@ -29,9 +30,9 @@ struct PartEnd {
 
 /// The edges inside some clusters, as they travel to the member that looks at these clusters.
 struct Shipment {
-  std::vector<ClusterEdge> edges;
+  BigVector<ClusterEdge> edges;
   std::vector<PartHead> heads;
-  std::vector<PartEnd> ends;  ///< those of the first head, then those of the second one, and so on
+  BigVector<PartEnd> ends;  ///< those of the first head, then those of the second one, and so on
 };
 
 /// The number of a component, as this member counts them, and an instant of it.
@@ -72,8 +73,8 @@ class Shipper {
   }
 
  private:
-  template <class T>
-  static void append(std::vector<T>& to, std::vector<T>& from) {
+  template <class List>
+  static void append(List& to, List& from) {
     to.insert(to.end(), from.begin(), from.end());
     free_memory(from);
   }
@@ -197,7 +198,7 @@ Result<void> require_countable(std::size_t edges) {
 /// Looks at the clusters of this member, one after the other.
 std::vector<ComponentInstant> search(Shipment& shipment, const Places& places,
                                      const Cancel& cancel) {
-  std::vector<ClusterEdge>& edges = shipment.edges;
+  BigVector<ClusterEdge>& edges = shipment.edges;
   const auto before = [](const ClusterEdge& a, const ClusterEdge& b) {
     return a.cluster < b.cluster;
   };
@@ -248,9 +249,9 @@ bool is_wide(const trace::LocationSkeleton& location, std::uint32_t first, std::
   const std::uint64_t granule = std::max<std::uint64_t>(location.granule, 1);
   const std::uint64_t limit =
       granule > std::numeric_limits<std::uint64_t>::max() / 2 ? granule : 2 * granule;
-  const std::uint64_t since = location.events[first].time;
+  const std::uint64_t since = location.events.time(first);
   for (std::uint32_t e = first; e <= last; ++e) {
-    const std::uint64_t time = location.events[e].time;
+    const std::uint64_t time = location.events.time(e);
     if (time > since && time - since > limit) return true;
   }
   return false;

@@ -37,7 +37,9 @@ TEST(Cycles, equal_stamps_close_a_cycle_that_carries_no_latency) {
 
 TEST(Cycles, inside_a_cycle_the_clock_condition_stays_strict) {
   TraceBuilder b = crossing(100, 100);
-  for (auto& event : b.trace().locations[1].events) event.time = 99;
+  trace::testing::change_events(b.trace().locations[1], [](auto& events) {
+    for (auto& event : events) event.time = 99;
+  });
   const CheckReport report = b.check({}, MuTicks{5, 5, 5});
   EXPECT_EQ(p2p(report).violations, 1);  // 100 -> 99
   EXPECT_EQ(p2p(report).below_latency, 1);
@@ -126,8 +128,9 @@ TEST(Cycles, scan_is_a_chain) {
   for (LocationIndex l = 0; l < 3; ++l) b.collective(l, 100, 100, op::scan);
   EXPECT_TRUE(b.check().skipped.empty());  // all in one instant, but nothing leads down the ranks
   b.message(K::send, 2, 100, 0);
-  auto& events = b.trace().locations[0].events;
-  events.insert(events.begin(), trace::Event{100, 0, 0, 2, 0, K::recv, 0, 0});
+  trace::testing::change_events(b.trace().locations[0], [](auto& events) {
+    events.insert(events.begin(), trace::Event{100, 0, 0, 2, 0, K::recv, 0, 0});
+  });
   EXPECT_EQ(count(b.check().skipped, "cyclic_components"), 1);
   EXPECT_EQ(b.check({}, MuTicks{1, 1, 1}).below_latency, 0);
 }

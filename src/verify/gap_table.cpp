@@ -13,7 +13,7 @@ using trace::EventKind;
 
 /// Stamp of the first receive that was posted and whose completion is not recorded;
 /// trace::Gap::k_open: there is none.
-std::uint64_t first_open_receive(std::span<const trace::Event> events) {
+std::uint64_t first_open_receive(const trace::EventList& events) {
   std::vector<std::uint64_t> posted;                            // stamps
   FlatMap<std::uint64_t, std::size_t, IntegerHash> by_request;  // index + 1 in `posted`
   const auto end = [&](std::uint64_t request) {

@@ -27,7 +27,7 @@ constexpr std::uint32_t k_tag_close = 1;  // complete -> wait
 
 /// A channel as the records of one process name it.
 struct LocalKey {
-  std::uint32_t peer = k_none;  ///< rank or process
+  std::uint32_t peer = k_none;  ///< process
   std::uint32_t space = k_none;
   std::uint32_t tag = 0;
   std::uint32_t what = 0;  ///< stage and direction
@@ -60,11 +60,7 @@ class Outliner::Walk {
   }
 
   Outline run() && {
-    std::size_t events = 0;
-    for (const LocationIndex l : places_.locations(out_.process)) {
-      events += trace_.locations[l].events.size();
-    }
-    out_.posts.reserve(events);  // what is not used takes no memory
+    make_room();
     for (const LocationIndex l : places_.locations(out_.process)) walk(l);
     if (messages_only_) return std::move(out_);
     order_calls(trace_, places_, out_);
@@ -75,6 +71,25 @@ class Outliner::Walk {
   }
 
  private:
+  /// For all messages and calls of communicators: lists that grow would touch twice the memory.
+  void make_room() {
+    constexpr std::uint64_t k_messages =
+        trace::kind_set({EventKind::send, EventKind::isend, EventKind::recv, EventKind::irecv});
+    constexpr std::uint64_t k_calls =
+        trace::kind_set({EventKind::collective_end, EventKind::nb_complete});
+    std::size_t posts = 0, calls = 0;
+    for (const LocationIndex l : places_.locations(out_.process)) {
+      const trace::EventList& events = trace_.locations[l].events;
+      for (std::size_t e = 0; e < events.size(); ++e) {
+        const EventKind kind = events.kind(e);
+        posts += trace::contains(k_messages, kind) ? 1 : 0;
+        calls += trace::contains(k_calls, kind) ? 1 : 0;
+      }
+    }
+    out_.posts.reserve(posts);
+    if (!messages_only_) out_.calls.reserve(calls);
+  }
+
   void walk(LocationIndex l) {
     const auto& events = trace_.locations[l].events;
     Requests requests(events);
@@ -82,10 +97,12 @@ class Outliner::Walk {
     unrecorded_ = false;
     location_ = l;
     number_ = places_.first_number(l);
+    channel_of_form_.assign(events.form_count(), k_unseen);
     for (std::size_t e = 0; e < events.size(); ++e, ++number_) {
-      if (e == 0 || events[e].time != events[e - 1].time) {
+      form_ = events.form(e);
+      if (e == 0 || events.time(e) != events.time(e - 1)) {
         instant_ = number_;
-        if (e > 0 && events[e].time < events[e - 1].time) out_.decreasing = true;
+        if (e > 0 && events.time(e) < events.time(e - 1)) out_.decreasing = true;
       }
       if (!names_peer_or_request(events[e], requests) && !messages_only_) other(events[e]);
     }
@@ -190,17 +207,20 @@ class Outliner::Walk {
   }
 
   void message(const Event& event, bool send, std::uint32_t order) {
-    const LocalKey key{event.peer, event.comm, event.tag, what(Stage::message, send)};
-    auto [channel, is_new] = by_rank_.insert(key, k_none);
-    if (is_new) {
-      const std::uint32_t peer = memberships_.peer_process(event.comm, out_.process, event.peer);
-      if (peer != k_none) *channel = channel_of(Stage::message, send, peer, event.comm, event.tag);
-    }
-    if (*channel == k_none) ++(send ? unmatched_.sends : unmatched_.receives);
+    std::uint32_t& channel = channel_of_form_[form_];
+    if (channel == k_unseen) channel = channel_of_message(event, send);
+    if (channel == k_none) ++(send ? unmatched_.sends : unmatched_.receives);
     const bool to_itself =
-        *channel != k_none && is_within_location(out_.channels[*channel].key, places_);
+        channel != k_none && is_within_location(out_.channels[channel].key, places_);
     if (!send && !to_itself) ++coverage_.receives;
-    post(*channel, order, trace::length_code(event));
+    post(channel, order, trace::length_code(event));
+  }
+
+  /// Number of the channel that the record of a message names; k_none: there is no such process.
+  std::uint32_t channel_of_message(const Event& event, bool send) {
+    const std::uint32_t peer = memberships_.peer_process(event.comm, out_.process, event.peer);
+    if (peer == k_none) return k_none;
+    return channel_of(Stage::message, send, peer, event.comm, event.tag);
   }
 
   /// Number of the channel with a process. Several ranks may mean the same one.
@@ -331,7 +351,10 @@ class Outliner::Walk {
   Skipped& skipped_;
   CoverageCounts& coverage_;
   Outline out_;
-  FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_rank_, by_process_;
+  static constexpr std::uint32_t k_unseen = k_none - 1;
+  std::vector<std::uint32_t> channel_of_form_;  ///< of the location in work: k_unseen if unknown
+  std::uint32_t form_ = 0;                      ///< number, of the event in work
+  FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_process_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
   Begin begin_, rma_begin_;          ///< of the blocking call that is open
   bool unrecorded_ = false;          ///< a call among neighbours is open that has no record so far

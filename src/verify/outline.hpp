@@ -8,6 +8,7 @@
 
 #include <entrain/error.hpp>
 
+#include "base/big_vector.hpp"
 #include "trace/trace.hpp"
 #include "verify/edges.hpp"
 #include "verify/places.hpp"
@@ -93,9 +94,9 @@ struct Outline {
 
   std::uint32_t process = k_none;
   std::vector<Channel> channels;
-  std::vector<Post> posts;  ///< by location, in stream order
+  BigVector<Post> posts;  ///< by location, in stream order
   std::vector<Column> columns;
-  std::vector<Call> calls;   ///< by location, in stream order of their ends
+  BigVector<Call> calls;     ///< by location, in stream order of their ends
   bool has_threads = false;  ///< there are events for ThreadRelation
   bool decreasing = false;   ///< a stamp is below the one before it
   /// The call of MPI_Init, or that of MPI_Finalize: the first enter of its thread, and the first

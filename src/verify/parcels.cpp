@@ -18,7 +18,7 @@ constexpr std::uint32_t k_process_sync = 1;  // OTF2_RMA_SYNC_LEVEL_PROCESS
 /// Appends `count` values and returns the first. The memory must have been reserved: pointers to
 /// earlier values stay valid.
 template <class T>
-T* append(std::vector<T>& values, std::size_t count) {
+T* append(BigVector<T>& values, std::size_t count) {
   const std::size_t first = values.size();
   values.resize(first + count);
   return values.data() + first;
@@ -126,7 +126,7 @@ class EndWriter {
         if (post->channel == k_none) continue;
         const std::uint32_t k = position(*post);
         const Side& side = sides[post->channel];
-        side.ends.times[k] = time(events[post->instant - first].time);
+        side.ends.times[k] = time(events.time(post->instant - first));
         side.ends.instants[k] = post->instant;
         side.head->symbols += mix(std::uint64_t{k} << 32 | post->symbol);
       }
@@ -215,7 +215,7 @@ class CallWriter {
         const trace::Event& end = events[call->event - first];
         const bool has_begin = call->begin != k_none;
         column[ordinal] = {
-            .begin_time = has_begin ? begin_time(events[call->begin - first].time) : 0,
+            .begin_time = has_begin ? begin_time(events.time(call->begin - first)) : 0,
             .end_time = end_time(end.time),
             .begin = call->begin,
             .end = call->end,

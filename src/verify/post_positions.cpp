@@ -10,7 +10,7 @@ namespace entrain::verify {
 
 PostPositions::PostPositions(const trace::Trace& trace, const Places& places, Outline& outline)
     : channels_(outline.channels), next_(channels_.size(), 0) {
-  std::vector<Outline::Post>& posts = outline.posts;
+  BigVector<Outline::Post>& posts = outline.posts;
   // Channel by channel, as a sort of all posts at once would have to look at them more often.
   std::vector<std::uint32_t> begin(channels_.size() + 1, 0);
   const auto disordered = [&](const Outline::Post& post) {
@@ -29,7 +29,7 @@ PostPositions::PostPositions(const trace::Trace& trace, const Places& places, Ou
   const auto stamp = [&](std::uint32_t number) -> std::uint64_t {
     if (single) return 0;
     const EventRef at = places.event(outline.process, number);
-    return trace.locations[at.location].events[at.event].time;
+    return trace.locations[at.location].events.time(at.event);
   };
   const auto place = [&](std::uint32_t i) {
     return std::tuple(stamp(posts[i].order), posts[i].order, i);

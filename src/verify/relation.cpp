@@ -123,8 +123,8 @@ void Relation::gather_world(Team& team, std::span<const Outline> outlines) {
       const EventRef leave = places_->event(outline.process, outline.world[what].leave);
       const auto& events = trace_->locations[enter.location].events;
       const ClockMap& map = maps_[enter.location];
-      to_first[0].push_back({.enter_time = map(events[enter.event].time),
-                             .leave_time = map(events[leave.event].time),
+      to_first[0].push_back({.enter_time = map(events.time(enter.event)),
+                             .leave_time = map(events.time(leave.event)),
                              .enter = enter,
                              .leave = leave,
                              .process = outline.process,

@@ -5,9 +5,9 @@ namespace entrain::verify {
 
 using trace::EventKind;
 
-Requests::Requests(std::span<const trace::Event> events) {
-  for (const trace::Event& event : events) {
-    if (event.kind == EventKind::request_cancelled) cancelled_.insert(event.id, true);
+Requests::Requests(const trace::EventList& events) {
+  for (std::size_t e = 0; e < events.size(); ++e) {
+    if (events.kind(e) == EventKind::request_cancelled) cancelled_.insert(events[e].id, true);
   }
 }
 

@@ -25,7 +25,7 @@ class Requests {
   };
 
   /// `events`: all events of the location.
-  explicit Requests(std::span<const trace::Event> events);
+  explicit Requests(const trace::EventList& events);
 
   /// An isend, irecv_request or nb_request begins to use the id.
   void open(std::uint64_t id, const Open& operation);

@@ -36,7 +36,7 @@ Result<void> require_same_events(const trace::Trace& before, const trace::Trace&
                             a.size(), before.path, b.size(), after.path));
   }
   for (std::size_t e = 0; e < a.size(); ++e) {
-    if (a[e].kind == b[e].kind) continue;
+    if (a.kind(e) == b.kind(e)) continue;
     return fail(ErrorKind::input,
                 fmt::format("communication event {} of location {} is not the same in {} and {}",
                             e + 1, id, before.path, after.path));
@@ -60,17 +60,20 @@ class Collector {
  public:
   /// One location: its events, and the map from their stamps to times.
   struct Stream {
-    std::span<const trace::Event> events;
+    const trace::EventList& events;
     const ClockMap& map;
   };
+
+  /// Makes room for what so many events moved: a list that grows would touch twice the memory.
+  void reserve(std::size_t events) { sizes_.reserve(events); }
 
   /// Adds a location: its distinct stamps, and the intervals between them.
   void add(const Stream& before, const Stream& after) {
     StreamTimes c(before.map), lc(after.map);
     Instant last;
     for (std::size_t e = 0; e < before.events.size(); ++e) {
-      const std::uint64_t stamp = before.events[e].time;
-      const Instant now{.stamp = stamp, .before = c(stamp), .after = lc(after.events[e].time)};
+      const std::uint64_t stamp = before.events.time(e);
+      const Instant now{.stamp = stamp, .before = c(stamp), .after = lc(after.events.time(e))};
       if (e > 0 && now.after < last.after) ++result_.order_broken;
       if (e > 0 && now.stamp == last.stamp) {
         last.after = std::max(last.after, now.after);
@@ -187,7 +190,7 @@ class Collector {
   }
 
   CorrectionStatistics result_;
-  std::vector<std::int64_t> sizes_;  ///< displacement of every moved event
+  BigVector<std::int64_t> sizes_;  ///< displacement of every moved event
 };
 
 }  // namespace
@@ -200,6 +203,11 @@ Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Part
   Result<void> result;
   const std::size_t count = before.trace.locations.size();
   auto differs = static_cast<std::int64_t>(count);
+  std::size_t events = 0;
+  for (LocationIndex l = 0; l < count; ++l) {
+    if (partition.owns(team.rank(), l)) events += before.trace.locations[l].events.size();
+  }
+  collector.reserve(events);
   for (LocationIndex l = 0; l < count; ++l) {
     if (!partition.owns(team.rank(), l)) continue;
     result = require_same_events(before.trace, after.trace, l);

@@ -182,7 +182,7 @@ TEST(Statistics, different_traces_are_refused) {
   EXPECT_EQ(count.error().kind, ErrorKind::input);
   EXPECT_NE(count.error().message.find("location 100"), std::string::npos);
   trace::Trace other = at_stamps({1, 2});
-  other.locations[0].events[1].kind = K::recv;
+  trace::testing::change_events(other.locations[0], [](auto& events) { events[1].kind = K::recv; });
   EXPECT_FALSE(statistics_by_teams(at_stamps({1, 2}), maps, other, maps));
   TraceBuilder more(2);
   EXPECT_FALSE(correction_statistics({at_stamps({}), maps}, {more.trace(), maps}));

@@ -379,7 +379,7 @@ struct Operations {
     EventRef instant{location, 0};
     const auto& events = trace.locations[location].events;
     for (std::uint32_t e = 0; e < events.size(); ++e) {
-      if (events[e].time != events[instant.event].time) instant.event = e;
+      if (events.time(e) != events.time(instant.event)) instant.event = e;
       see(events[e], instant);
     }
   }

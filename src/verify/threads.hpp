@@ -64,7 +64,7 @@ class ThreadRelation {
     std::uint32_t receives = 0;
   };
   [[nodiscard]] std::int64_t time(EventRef ref) const {
-    return maps_[ref.location](trace_->locations[ref.location].events[ref.event].time);
+    return maps_[ref.location](trace_->locations[ref.location].events.time(ref.event));
   }
 
   const trace::Trace* trace_;

@@ -78,7 +78,7 @@ class Writer {
     Conduct::Calls* conduct = nullptr;             ///< calls on the communicator; null: none yet
   };
 
-  [[nodiscard]] const trace::Event& event(std::uint32_t number) const {
+  [[nodiscard]] trace::Event event(std::uint32_t number) const {
     const EventRef at = places_.event(outline_.process, number);
     return trace_.locations[at.location].events[at.event];
   }

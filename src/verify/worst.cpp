@@ -65,7 +65,7 @@ void WorstEdges::describe(const trace::Share& share, std::span<const ClockMap> m
     for (const bool receives : {false, true}) {
       const auto [location, event] = receives ? worst.receive : worst.send;
       if (!share.owns(location)) continue;
-      const std::uint64_t stamp = share.trace.locations[location].events[event].time;
+      const std::uint64_t stamp = share.trace.locations[location].events.time(event);
       const std::string region = region_at ? region_at(location, stamp) : std::string();
       own_ends.push_back({.kind = k,
                           .receives = receives,

@@ -64,7 +64,8 @@ TracePlan random_plan(std::uint64_t seed) {
 
 /// Events as they come back: groups are numbered behind the builder's own.
 trace::LocationSkeleton as_written(trace::LocationSkeleton skeleton) {
-  for (auto& event : skeleton.events) {
+  std::vector<trace::Event> events(skeleton.events.begin(), skeleton.events.end());
+  for (auto& event : events) {
     if (event.kind == trace::EventKind::rma_group_sync) {
       event.peer += ArchiveBuilder::k_first_group;
     }
@@ -83,6 +84,7 @@ trace::LocationSkeleton as_written(trace::LocationSkeleton skeleton) {
         break;
     }
   }
+  skeleton.events = trace::EventList(events);
   return skeleton;
 }
 

@@ -46,7 +46,7 @@ class LibraryPairs {
   /// Per communicator or window, and process: the calls by where they began.
   using Calls = std::map<std::uint32_t, std::map<std::uint32_t, std::map<Order, Call>>>;
 
-  [[nodiscard]] const trace::Event& at(LibraryEvent e) const {
+  [[nodiscard]] trace::Event at(LibraryEvent e) const {
     return stored.locations[e.location].events[e.event];
   }
   [[nodiscard]] Order order(LibraryEvent e) const { return {at(e).time, e.location, e.event}; }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "otf2/read/scan_events.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -27,18 +25,6 @@ constexpr std::uint64_t k_most_foreseen = std::uint64_t{1} << 24;
 /// Vectors with less room than this are cut to their size.
 constexpr std::size_t k_small = 1 << 13;
 
-/// Reserves room for `count` events and asks for huge pages: faulting in a small page costs more
-/// than decoding the events that fill it.
-void make_room(BigVector<trace::Event>& events, std::uint64_t count) {
-  events.reserve(count);
-  constexpr std::uintptr_t k_huge_page = std::uintptr_t{2} << 20;
-  const auto begin = reinterpret_cast<std::uintptr_t>(events.data() + events.size());
-  const auto end = reinterpret_cast<std::uintptr_t>(events.data() + events.capacity());
-  const std::uintptr_t first = (begin + k_huge_page - 1) / k_huge_page * k_huge_page;
-  if (end < first + k_huge_page) return;
-  ::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);  // no matter if it cannot
-}
-
 /// Predicts from the blocks read so far how many events a part holds, and reserves room for them:
 /// growing a vector step by step would copy it again and again.
 ///
@@ -46,7 +32,7 @@ void make_room(BigVector<trace::Event>& events, std::uint64_t count) {
 /// made for 1/16 more than that, and for two blocks more.
 class Forecast {
  public:
-  Forecast(const BlockReader& reader, ChunkRange range, BigVector<trace::Event>& events)
+  Forecast(const BlockReader& reader, ChunkRange range, trace::EventList& events)
       : reader_(reader), range_(range), events_(events) {}
 
   void block_is_done(std::uint64_t block_bytes) {
@@ -59,13 +45,13 @@ class Forecast {
     if (left == 0) return;
     const std::uint64_t expected = events_.size() + events_.size() / blocks_ * left;
     const std::uint64_t most = std::max<std::uint64_t>(k_most_foreseen, 2 * events_.size());
-    make_room(events_, std::min(expected + expected / 16, most) + 2 * more);
+    events_.reserve(std::min(expected + expected / 16, most) + 2 * more);
   }
 
  private:
   const BlockReader& reader_;
   ChunkRange range_;
-  BigVector<trace::Event>& events_;
+  trace::EventList& events_;
   std::uint64_t blocks_ = 0;
   std::size_t size_before_ = 0;
 };
@@ -93,7 +79,7 @@ Result<void> try_scan_part(const EventFile& file, ChunkRange range,
 class PartJoiner {
  public:
   explicit PartJoiner(std::size_t events) {
-    if (events > 0) make_room(result_.events, events);
+    if (events > 0) result_.events.reserve(events);
   }
 
   void append(ScanPart part);
@@ -171,14 +157,14 @@ void PartJoiner::note_decrease(const ScanPart::Decrease& decrease) {
 
 void PartJoiner::append_events(ScanPart& part) {
   using trace::RmaGroupRole;
-  BigVector<trace::Event>& from = part.skeleton.events;
-  BigVector<trace::Event>& to = result_.events;
+  trace::EventList& from = part.skeleton.events;
+  trace::EventList& to = result_.events;
   std::size_t taken = 0;
   const auto take_until = [&](std::size_t end) {
     if (taken == 0 && end == from.size() && to.capacity() == 0) {
       to = std::move(from);
     } else {
-      to.insert(to.end(), from.data() + taken, from.data() + end);
+      to.append(from, taken, end);
     }
     taken = end;
   };
@@ -186,11 +172,15 @@ void PartJoiner::append_events(ScanPart& part) {
   // part could not know.
   for (const std::size_t sync : part.early_syncs) {
     if (role_ == RmaGroupRole::unknown) break;
-    from[sync].op = static_cast<std::uint8_t>(role_);
-    if (!waits(role_)) continue;
-    take_until(sync);
-    waiting_syncs_.push_back(from[sync]);
-    ++taken;
+    trace::Event event = from[sync];
+    event.op = static_cast<std::uint8_t>(role_);
+    if (waits(role_)) {
+      take_until(sync);
+      waiting_syncs_.push_back(event);
+      ++taken;
+    } else {
+      from.replace(sync, event);
+    }
   }
   if (part.first_window_call) {
     if (!waiting_syncs_.empty()) {
@@ -207,7 +197,7 @@ trace::LocationSkeleton PartJoiner::finish() {
   // Unused room of up to a quarter stays in a large vector: its pages were never touched and take
   // no memory.
   const std::size_t size = result_.events.size(), capacity = result_.events.capacity();
-  if (capacity < k_small || capacity > size + size / 4) result_.events.shrink_to_fit();
+  result_.events.settle(capacity < k_small || capacity > size + size / 4);
   return std::move(result_);
 }
 

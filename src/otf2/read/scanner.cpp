@@ -207,27 +207,21 @@ void Scanner::decode(std::uint8_t type, Fields& in) {
     case event::mpi_irecv:
       return message(EventKind::irecv, in, true);
     case event::mpi_irecv_request:
-      add(EventKind::irecv_request).id = in.c64();
-      return;
+      return request(EventKind::irecv_request, in.c64());
     case event::mpi_request_cancelled:
-      add(EventKind::request_cancelled).id = in.c64();
-      return;
+      return request(EventKind::request_cancelled, in.c64());
     case event::mpi_collective_begin:
-      add(EventKind::collective_begin);
-      return;
+      return add(begun(EventKind::collective_begin));
     case event::mpi_collective_end:
       return collective(EventKind::collective_end, in, false);
     case event::nb_collective_request:
-      add(EventKind::nb_request).id = in.c64();
-      return;
+      return request(EventKind::nb_request, in.c64());
     case event::nb_collective_complete:
       return collective(EventKind::nb_complete, in, true);
     case event::thread_fork:
-      add(EventKind::thread_fork);
-      return;
+      return add(begun(EventKind::thread_fork));
     case event::thread_join:
-      add(EventKind::thread_join);
-      return;
+      return add(begun(EventKind::thread_join));
     case event::thread_team_begin:
       return team(EventKind::team_begin, in);
     case event::thread_team_end:
@@ -253,8 +247,7 @@ void Scanner::decode(std::uint8_t type, Fields& in) {
     case event::thread_task_switch:
       return task(EventKind::task_switch, in);
     case event::rma_collective_begin:
-      add(EventKind::rma_collective_begin);
-      return;
+      return add(begun(EventKind::rma_collective_begin));
     case event::rma_collective_end:
       return rma_collective(in);
     case event::rma_group_sync:
@@ -265,18 +258,23 @@ void Scanner::decode(std::uint8_t type, Fields& in) {
     case event::rma_acquire_lock:
     case event::rma_try_lock:
     case event::rma_release_lock:
-      add(EventKind::rma_lock);
-      return;
+      return add(begun(EventKind::rma_lock));
     default:
       if (type > event::last_known) ++skeleton_.unknown_records;
   }
 }
 
-trace::Event& Scanner::add(EventKind kind) {
-  Event& event = skeleton_.events.emplace_back();
+trace::Event Scanner::begun(EventKind kind) const {
+  Event event;
   event.time = time_;
   event.kind = kind;
   return event;
+}
+
+void Scanner::request(EventKind kind, std::uint64_t id) {
+  Event event = begun(kind);
+  event.id = id;
+  add(event);
 }
 
 /// Position of a definition; an undefined one is counted.
@@ -312,16 +310,16 @@ void Scanner::region(std::uint32_t local, bool enter) {
     case RegionRole::other:
       return remember_dull(local);
     case RegionRole::mpi_init:
-      add(enter ? EventKind::init_enter : EventKind::init_leave);
+      add(begun(enter ? EventKind::init_enter : EventKind::init_leave));
       return;
     case RegionRole::mpi_finalize:
-      add(enter ? EventKind::finalize_enter : EventKind::finalize_leave);
+      add(begun(enter ? EventKind::finalize_enter : EventKind::finalize_leave));
       return;
     case RegionRole::neighbours:
-      add(enter ? EventKind::neighbours_enter : EventKind::neighbours_leave);
+      add(begun(enter ? EventKind::neighbours_enter : EventKind::neighbours_leave));
       return;
     case RegionRole::thread_barrier:
-      add(enter ? EventKind::barrier_enter : EventKind::barrier_leave);
+      add(begun(enter ? EventKind::barrier_enter : EventKind::barrier_leave));
       return;
     case RegionRole::win_post:
       return window_call(RmaGroupRole::post, enter);
@@ -349,17 +347,18 @@ void Scanner::window_call(RmaGroupRole role, bool enter) {
 
 template <class Fields>
 void Scanner::message(EventKind kind, Fields& in, bool with_request) {
-  Event& event = add(kind);
+  Event event = begun(kind);
   event.peer = in.c32();
   event.comm = position(comms_, in.c32());
   event.tag = in.c32();
   trace::set_length(event, in.c64());
   if (with_request) event.id = in.c64();
+  add(event);
 }
 
 template <class Fields>
 void Scanner::collective(EventKind kind, Fields& in, bool with_request) {
-  Event& event = add(kind);
+  Event event = begun(kind);
   event.op = in.u8();
   event.comm = position(comms_, in.c32());
   event.peer = in.c32();
@@ -367,6 +366,7 @@ void Scanner::collective(EventKind kind, Fields& in, bool with_request) {
   if (with_request) event.id = in.c64();
   if (named_after_ == skeleton_.event_count) [[unlikely]]
     name_partners(event);
+  add(event);
 }
 
 /// These operations have no root: the partners take its place.
@@ -389,40 +389,46 @@ std::uint64_t Scanner::volume(Event& event, Fields& in) {
 
 template <class Fields>
 void Scanner::team(EventKind kind, Fields& in) {
-  add(kind).comm = position(comms_, in.c32());
+  Event event = begun(kind);
+  event.comm = position(comms_, in.c32());
+  add(event);
 }
 
 template <class Fields>
 void Scanner::contingent(EventKind kind, Fields& in) {
-  Event& event = add(kind);
+  Event event = begun(kind);
   event.comm = position(comms_, in.c32());
   event.id = in.c64();
+  add(event);
 }
 
 template <class Fields>
 void Scanner::lock(EventKind kind, Fields& in, std::uint8_t paradigm) {
-  Event& event = add(kind);
+  Event event = begun(kind);
   event.op = paradigm;
   event.peer = in.c32();
   event.tag = in.c32();
+  add(event);
 }
 
 template <class Fields>
 void Scanner::task(EventKind kind, Fields& in) {
-  Event& event = add(kind);
+  Event event = begun(kind);
   event.comm = position(comms_, in.c32());
   event.peer = in.c32();
   event.tag = in.c32();
+  add(event);
 }
 
 template <class Fields>
 void Scanner::rma_collective(Fields& in) {
-  Event& event = add(EventKind::rma_collective_end);
+  Event event = begun(EventKind::rma_collective_end);
   event.op = in.u8();
   event.tag = in.c32();
   event.comm = position(windows_, in.c32());
   event.peer = in.c32();
   volume(event, in);
+  add(event);
 }
 
 template <class Fields>
@@ -430,21 +436,25 @@ void Scanner::group_sync(Fields& in) {
   // Tracers stamp the record with the begin of its call. But MPI_Win_start and MPI_Win_wait have
   // waited for the others only at their end, so their syncs are kept until the Leave.
   if (!part_.first_window_call) part_.early_syncs.push_back(skeleton_.events.size());
-  Event& event =
-      waits(part_.role) ? part_.waiting_syncs.emplace_back() : add(EventKind::rma_group_sync);
-  event.kind = EventKind::rma_group_sync;
+  Event event = begun(EventKind::rma_group_sync);
   event.op = static_cast<std::uint8_t>(part_.role);
   event.tag = in.c32();
   event.comm = position(windows_, in.c32());
   event.peer = position(groups_, in.c32());
+  if (waits(part_.role)) {
+    part_.waiting_syncs.push_back(event);
+  } else {
+    add(event);
+  }
 }
 
 template <class Fields>
 void Scanner::rma_sync(Fields& in) {
-  Event& event = add(EventKind::rma_notify);
+  Event event = begun(EventKind::rma_notify);
   event.comm = position(windows_, in.c32());
   event.peer = in.c32();
   event.op = in.u8();
+  add(event);
 }
 
 }  // namespace entrain::otf2

@@ -53,7 +53,7 @@ constexpr bool waits(trace::RmaGroupRole role) {
 }
 
 /// Moves waiting syncs to the end of `events`: their call ends at `time`.
-inline void append_syncs(BigVector<trace::Event>& events, std::vector<trace::Event>& waiting,
+inline void append_syncs(trace::EventList& events, std::vector<trace::Event>& waiting,
                          std::uint64_t time) {
   for (trace::Event& sync : waiting) {
     sync.time = time;
@@ -106,7 +106,9 @@ class Scanner {
   template <class Fields>
   void decode(std::uint8_t type, Fields& in);
 
-  Event& add(EventKind kind);
+  [[nodiscard]] Event begun(EventKind kind) const;
+  void add(const Event& event) { skeleton_.events.push_back(event); }
+  void request(EventKind kind, std::uint64_t id);
   std::uint32_t position(Resolver& resolver, std::uint32_t local);
   void region(std::uint32_t local, bool enter);
   void remember_dull(std::uint32_t local);
