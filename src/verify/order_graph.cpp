@@ -7,34 +7,39 @@ namespace entrain::verify {
 
 namespace {
 
-constexpr std::size_t k_many = 1 << 10;          ///< instants that may get bits
+constexpr std::size_t k_few = 32;                ///< more instants get bits
 constexpr std::uint32_t k_peeled = 0xFFFFFFFFu;  ///< in incoming_
 constexpr std::uint32_t k_closed = 0xFFFFFFFFu;  ///< index of vertices of finished components
 
 }  // namespace
 
 void InstantNumbers::begin(std::size_t count) {
-  dense_ = count > k_many && count > places_->position_count() / 64;  // the bits take less memory
+  dense_ = count > k_few;
   count_ = 0;
   few_.clear();
-  if (dense_) bits_.assign((places_->position_count() + 63) / 64, 0);
+  for (const LocationIndex l : touched_) stretches_[l] = {};
+  touched_.clear();
 }
 
-void InstantNumbers::add(EventRef instant) {
-  if (dense_) {
-    bits_[position(instant) / 64] |= std::uint64_t{1} << position(instant) % 64;
-  } else {
-    few_.push_back(instant);
-  }
+void InstantNumbers::include(EventRef instant) {
+  if (stretches_.empty()) stretches_.resize(places_->location_count());
+  Stretch& stretch = stretches_[instant.location];
+  if (stretch.first == k_none) touched_.push_back(instant.location);
+  stretch.first = std::min(stretch.first, instant.event);
+  stretch.last = std::max(stretch.last, instant.event);
 }
 
-void InstantNumbers::finish() {
-  if (!dense_) {
-    std::sort(few_.begin(), few_.end());
-    few_.erase(std::unique(few_.begin(), few_.end()), few_.end());
-    count_ = static_cast<std::uint32_t>(few_.size());
-    return;
+void InstantNumbers::lay_out() {
+  std::sort(touched_.begin(), touched_.end());
+  std::uint64_t next = 0;
+  for (const LocationIndex l : touched_) {
+    stretches_[l].begin = next;
+    next += std::uint64_t{stretches_[l].last} - stretches_[l].first + 1;
   }
+  bits_.assign((next + 63) / 64, 0);
+}
+
+void InstantNumbers::count_bits() {
   before_.clear();
   for (const std::uint64_t word : bits_) {
     before_.push_back(count_);
@@ -42,14 +47,15 @@ void InstantNumbers::finish() {
   }
 }
 
-std::uint32_t InstantNumbers::operator[](EventRef instant) const {
-  if (!dense_) {
-    return static_cast<std::uint32_t>(std::lower_bound(few_.begin(), few_.end(), instant) -
-                                      few_.begin());
-  }
-  const std::uint64_t at = position(instant);
-  const std::uint64_t lower = bits_[at / 64] & ((std::uint64_t{1} << at % 64) - 1);
-  return before_[at / 64] + static_cast<std::uint32_t>(__builtin_popcountll(lower));
+void InstantNumbers::sort_few() {
+  std::sort(few_.begin(), few_.end());
+  few_.erase(std::unique(few_.begin(), few_.end()), few_.end());
+  count_ = static_cast<std::uint32_t>(few_.size());
+}
+
+std::uint32_t InstantNumbers::search(EventRef instant) const {
+  return static_cast<std::uint32_t>(std::lower_bound(few_.begin(), few_.end(), instant) -
+                                    few_.begin());
 }
 
 void OrderGraph::begin(std::span<const ClusterEdge> edges) {
@@ -70,14 +76,14 @@ void OrderGraph::for_each_arc(Use use) const {
 }
 
 void OrderGraph::build() {
-  numbers_.begin(2 * edges_.size() + entries_.size() + exits_.size());
-  for (const ClusterEdge& edge : edges_) {
-    numbers_.add(edge.from);
-    numbers_.add(edge.to);
-  }
-  for (const auto& [from, vertex] : entries_) numbers_.add(from);
-  for (const auto& [to, vertex] : exits_) numbers_.add(to);
-  numbers_.finish();
+  numbers_.assign(2 * edges_.size() + entries_.size() + exits_.size(), [&](const auto& add) {
+    for (const ClusterEdge& edge : edges_) {
+      add(edge.from);
+      add(edge.to);
+    }
+    for (const auto& [from, vertex] : entries_) add(from);
+    for (const auto& [to, vertex] : exits_) add(to);
+  });
   const std::size_t vertices = std::size_t{numbers_.count()} + extra_;
   first_.assign(vertices + 1, 0);
   incoming_.assign(vertices, 0);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/big_vector.hpp"
 #include "verify/places.hpp"
 
 namespace entrain::verify {
@@ -18,7 +19,9 @@ struct ClusterEdge {
 };
 
 /// Numbers some instants of a trace from 0 on, in the order of locations and streams. A few
-/// instants are sorted; many set a bit each, so that a number is found in O(1).
+/// instants are sorted; many set a bit each, so that a number is found in O(1). The bits of a
+/// location begin at its first instant and end at its last one: those of a cluster lie close
+/// together.
 ///
 /// Example: of the instants {1, 4}, {0, 7} and {1, 2} (location, event), {0, 7} gets number 0, {1,
 /// 2} number 1 and {1, 4} number 2.
@@ -26,15 +29,30 @@ class InstantNumbers {
  public:
   explicit InstantNumbers(const Places& places) : places_(&places) {}
 
-  /// Forgets all instants; at most `count` will be added.
-  void begin(std::size_t count);
-  void add(EventRef instant);
-  /// To be called after the last one was added; then the numbers can be asked for.
-  void finish();
+  /// Forgets all instants and takes those that `visit(add)` calls `add(instant)` with, `count` at
+  /// most. `visit` is called once or twice. Then the numbers can be asked for.
+  template <class Visit>
+  void assign(std::size_t count, Visit visit) {
+    begin(count);
+    if (dense_) {
+      visit([&](EventRef instant) { include(instant); });
+      lay_out();
+      visit([&](EventRef instant) { set(position(instant)); });
+      count_bits();
+    } else {
+      visit([&](EventRef instant) { few_.push_back(instant); });
+      sort_few();
+    }
+  }
 
   [[nodiscard]] std::uint32_t count() const { return count_; }
   /// Number of an instant that was added.
-  [[nodiscard]] std::uint32_t operator[](EventRef instant) const;
+  [[nodiscard]] std::uint32_t operator[](EventRef instant) const {
+    if (!dense_) return search(instant);
+    const std::uint64_t at = position(instant);
+    const std::uint64_t lower = bits_[at / 64] & ((std::uint64_t{1} << at % 64) - 1);
+    return before_[at / 64] + static_cast<std::uint32_t>(__builtin_popcountll(lower));
+  }
   /// Calls `use(number, instant)` for all, ascending.
   template <class Use>
   void for_each(Use use) const {
@@ -43,28 +61,43 @@ class InstantNumbers {
       return;
     }
     std::uint32_t number = 0;
-    LocationIndex l = 0;
-    for (std::size_t word = 0; word < bits_.size(); ++word) {
-      for (std::uint64_t left = bits_[word]; left != 0; left &= left - 1) {
-        const std::uint64_t position = word * 64 + static_cast<unsigned>(__builtin_ctzll(left));
-        while (places_->first_position(l + 1) <= position) ++l;
-        use(number++,
-            EventRef{l, static_cast<std::uint32_t>(position - places_->first_position(l))});
+    for (const LocationIndex l : touched_) {
+      const Stretch& stretch = stretches_[l];
+      for (std::uint32_t e = stretch.first; e <= stretch.last; ++e) {
+        const std::uint64_t at = stretch.begin + (e - stretch.first);
+        if ((bits_[at / 64] >> at % 64 & 1) != 0) use(number++, EventRef{l, e});
       }
     }
   }
 
  private:
+  /// The instants of a location, and the position of the bit of the first one.
+  struct Stretch {
+    std::uint32_t first = k_none, last = 0;
+    std::uint64_t begin = 0;
+  };
+
+  void begin(std::size_t count);
+  void include(EventRef instant);
+  void lay_out();
+  void count_bits();
+  void sort_few();
+  [[nodiscard]] std::uint32_t search(EventRef instant) const;
+
+  void set(std::uint64_t position) { bits_[position / 64] |= std::uint64_t{1} << position % 64; }
   [[nodiscard]] std::uint64_t position(EventRef instant) const {
-    return places_->first_position(instant.location) + instant.event;
+    const Stretch& stretch = stretches_[instant.location];
+    return stretch.begin + (instant.event - stretch.first);
   }
 
   const Places* places_;
   bool dense_ = false;
   std::uint32_t count_ = 0;
-  std::vector<EventRef> few_;
-  std::vector<std::uint64_t> bits_;    ///< by position in the trace
-  std::vector<std::uint32_t> before_;  ///< per word: bits in all words before it
+  BigVector<EventRef> few_;
+  std::vector<Stretch> stretches_;      ///< per location
+  std::vector<LocationIndex> touched_;  ///< that have instants, in order
+  BigVector<std::uint64_t> bits_;       ///< location after location
+  BigVector<std::uint32_t> before_;     ///< per word: bits in all words before it
 };
 
 /// A graph of edges and local order among some instants; finds its strongly connected components.
@@ -119,17 +152,17 @@ class OrderGraph {
   void close(Vertex v, std::uint32_t& next);
 
   std::span<const ClusterEdge> edges_;
-  std::vector<std::pair<EventRef, std::uint32_t>> entries_, exits_;  ///< of vertices of instances
+  BigVector<std::pair<EventRef, std::uint32_t>> entries_, exits_;  ///< of vertices of instances
   std::vector<std::pair<std::uint32_t, std::uint32_t>> links_;
   std::uint32_t extra_ = 0;  ///< vertices that are no instants; they come after the instants
   InstantNumbers numbers_;
-  std::vector<bool> follows_;         ///< per instant: its location has one before it
-  std::vector<std::uint32_t> first_;  ///< per vertex and the end, in targets_
-  std::vector<Vertex> targets_;
-  std::vector<std::uint32_t> incoming_;  ///< local order included
-  std::vector<Vertex> path_;
+  std::vector<bool> follows_;       ///< per instant: its location has one before it
+  BigVector<std::uint32_t> first_;  ///< per vertex and the end, in targets_
+  BigVector<Vertex> targets_;
+  BigVector<std::uint32_t> incoming_;  ///< local order included
+  BigVector<Vertex> path_;
   std::vector<Frame> frames_;
-  std::vector<std::uint32_t> index_, low_, component_;
+  BigVector<std::uint32_t> index_, low_, component_;
   std::uint32_t clock_ = 0;
 };
 

@@ -40,16 +40,16 @@ TEST(InstantNumbers, few_and_many_get_the_same_numbers) {
     const trace::Trace trace = with_events({events, 0, events});
     const Places places = places_of(trace);
     InstantNumbers numbers(places);
-    numbers.begin(2 * std::size_t{events});
     std::vector<EventRef> added;
     for (const LocationIndex l : {0U, 2U}) {
       for (std::uint32_t e = 1; e < events; e += 2) added.push_back({l, e});
     }
-    for (auto instant = added.rbegin(); instant != added.rend(); ++instant) {
-      numbers.add(*instant);
-      numbers.add(*instant);  // twice
-    }
-    numbers.finish();
+    numbers.assign(2 * added.size(), [&](const auto& add) {
+      for (auto instant = added.rbegin(); instant != added.rend(); ++instant) {
+        add(*instant);
+        add(*instant);  // twice
+      }
+    });
     ASSERT_EQ(numbers.count(), added.size());
     std::uint32_t next = 0;
     numbers.for_each([&](std::uint32_t number, EventRef instant) {
@@ -60,6 +60,29 @@ TEST(InstantNumbers, few_and_many_get_the_same_numbers) {
     });
     EXPECT_EQ(next, added.size());
   }
+}
+
+TEST(InstantNumbers, nothing_is_left_of_those_before) {
+  const trace::Trace trace = with_events({4000, 4000, 4000});
+  const Places places = places_of(trace);
+  InstantNumbers numbers(places);
+  const auto assign = [&](std::vector<LocationIndex> locations, std::uint32_t first) {
+    numbers.assign(100 * locations.size(), [&](const auto& add) {
+      for (const LocationIndex l : locations) {
+        for (std::uint32_t e = 0; e < 100; ++e) add(EventRef{l, first + 7 * e});
+      }
+    });
+  };
+  assign({0, 1}, 3000);
+  assign({2, 1}, 50);
+  ASSERT_EQ(numbers.count(), 200u);
+  EXPECT_EQ((numbers[{1, 50}]), 0u);
+  EXPECT_EQ((numbers[{1, 57}]), 1u);
+  EXPECT_EQ((numbers[{2, 50}]), 100u);
+  EXPECT_EQ((numbers[{2, 743}]), 199u);
+  assign({0}, 0);
+  EXPECT_EQ(numbers.count(), 100u);
+  EXPECT_EQ((numbers[{0, 693}]), 99u);
 }
 
 TEST(OrderGraph, edges_and_local_order_close_a_cycle) {

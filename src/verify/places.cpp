@@ -27,10 +27,6 @@ Places::Places(const trace::Share& share)
 }
 
 Result<void> Places::number_events(std::span<const std::int64_t> counts) {
-  position_.assign(1, 0);
-  for (const std::int64_t count : counts) {
-    position_.push_back(position_.back() + static_cast<std::uint64_t>(count));
-  }
   only_.assign(owner_.size(), k_none);
   for (std::uint32_t p = 0; p < process_count(); ++p) {
     if (locations(p).empty()) continue;

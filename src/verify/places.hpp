@@ -56,9 +56,7 @@ class Places {
   /// Number of the first event of a location.
   [[nodiscard]] std::uint32_t first_number(LocationIndex l) const { return first_[l]; }
 
-  /// Position of the first event of a location, or of the end, among those of the whole trace.
-  [[nodiscard]] std::uint64_t first_position(LocationIndex l) const { return position_[l]; }
-  [[nodiscard]] std::uint64_t position_count() const { return position_.back(); }
+  [[nodiscard]] std::size_t location_count() const { return first_.size(); }
 
   /// The event of a process with this number. O(1) if the process is single, else O(log locations).
   [[nodiscard]] EventRef event(std::uint32_t process, std::uint32_t number) const {
@@ -81,9 +79,8 @@ class Places {
   std::vector<std::uint32_t> owner_;      ///< per process
   std::vector<std::size_t> begin_;        ///< per process and the end, in locations_
   std::vector<LocationIndex> locations_;  ///< process after process
-  std::vector<LocationIndex> only_;      ///< per process: its location with events; k_many: several
-  std::vector<std::uint32_t> first_;     ///< per location
-  std::vector<std::uint64_t> position_;  ///< per location and the end
+  std::vector<LocationIndex> only_;   ///< per process: its location with events; k_many: several
+  std::vector<std::uint32_t> first_;  ///< per location
 };
 
 /// Where a process sits in a communicator.

@@ -36,8 +36,6 @@ TEST(Places, events_are_numbered_through_the_locations_of_a_process) {
   EXPECT_EQ(places->event(0, 3), (EventRef{2, 0}));
   EXPECT_EQ(places->event(0, 7), (EventRef{2, 4}));
   EXPECT_EQ(places->event(1, 3), (EventRef{4, 3}));
-  EXPECT_EQ(places->first_position(4), 8);
-  EXPECT_EQ(places->position_count(), 12);
 }
 
 TEST(Places, a_process_may_have_no_event_and_a_trace_no_process) {
@@ -45,7 +43,6 @@ TEST(Places, a_process_may_have_no_event_and_a_trace_no_process) {
   ASSERT_TRUE(quiet);
   EXPECT_TRUE(quiet->is_single(0));
   EXPECT_EQ(quiet->locations(1).front(), 2);
-  EXPECT_EQ(quiet->position_count(), 0);
   const auto empty = places_of(TraceBuilder(0).trace());
   ASSERT_TRUE(empty);
   EXPECT_EQ(empty->process_count(), 0);
@@ -61,8 +58,6 @@ TEST(Places, members_agree_on_the_numbers_of_all) {
     EXPECT_TRUE(places);
     EXPECT_EQ(places->owner(1), 1);
     EXPECT_EQ(places->owner(2), 0);
-    EXPECT_EQ(places->first_position(2), 3);
-    EXPECT_EQ(places->position_count(), 6);
     return {};
   });
   EXPECT_TRUE(result);
