@@ -314,6 +314,10 @@ void Builder::gather_edges() {
 }
 
 Graph Builder::finish() {
+  BigVector<Participant>& participants = graph_.participants;
+  if (participants.capacity() > participants.size() + participants.size() / 8) {
+    participants.shrink_to_fit();
+  }
   show_ghosts();
   number_nodes();
   gather_edges();

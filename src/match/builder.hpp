@@ -112,6 +112,10 @@ class Builder {
   void add_edge(EdgeKind kind, EventRef send, EventRef receive) {
     add_edge(kind, ref(send), ref(receive));
   }
+  /// Makes room for so many participants more.
+  void expect_participants(std::size_t count) {
+    graph_.participants.reserve(graph_.participants.size() + count);
+  }
   /// Adds an exchange unless it has no pair of different locations.
   void add_exchange(EdgeKind kind, bool ordered, std::span<const Participant> sends,
                     std::span<const Participant> receives);

@@ -82,6 +82,11 @@ class Sides {
     receives.push_back(builder_.participant(call.end, member.rank));
   }
 
+  void reserve(std::size_t members) {
+    sends.reserve(shape_ == Shape::from_root ? 1 : members);
+    receives.reserve(shape_ == Shape::to_root ? 1 : members);
+  }
+
   std::vector<Participant> sends, receives;
 
  private:
@@ -160,6 +165,7 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
   for (const bool to_second : {true, false}) {
     if (!to_second && !comm.inter) break;
     Sides sides(builder, shape, root);
+    sides.reserve(members.size());
     for (std::size_t i = 0; i < members.size(); ++i) {
       const bool in_second = members[i].second_group;
       if (!comm.inter || in_second != to_second) sides.add_send(members[i], calls[i]);

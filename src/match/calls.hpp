@@ -28,6 +28,8 @@ struct Call {
   bool synchronises = true;  ///< one-sided: the sync level includes the processes
 };
 
+using Calls = BigVector<Call>;
+
 /// Root of a call on an inter-communicator whose own group holds the root: some other process.
 inline constexpr std::uint32_t k_root_elsewhere = k_none - 1;
 
@@ -62,13 +64,13 @@ enum class CallSpace { comms, windows };
 /// missing, of messages or of calls, the calls are aligned instead (number_by_reference()). Calls
 /// that are left over are counted.
 ///
-/// `calls` are those of this member's processes, for each process in the order in which it began
-/// them. Of calls begun at one stamp requests come first, then the call that ended first. Blocks of
-/// consecutive instances go to one member of the team. Collective.
+/// `lists` hold the calls of this member's processes, in order of processes, and for each process
+/// in the order in which it began them. Of calls begun at one stamp requests come first, then the
+/// call that ended first. Blocks of consecutive instances go to one member of the team. Collective.
 ///
 /// Example: ranks 0 and 1 of an inter-communicator call Barrier, Bcast, Barrier and rank 2 Barrier,
 /// Reduce. The first calls form a barrier. The second ones disagree, so nothing else of the
 /// communicator is matched, and 5 calls are counted as "collectives_mismatched".
-void match_calls(Builder& builder, std::vector<Call> calls, CallSpace space);
+void match_calls(Builder& builder, std::vector<Calls> lists, CallSpace space);
 
 }  // namespace entrain::match

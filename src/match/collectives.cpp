@@ -5,7 +5,6 @@
 
 #include "base/executor.hpp"
 #include "base/flat_map.hpp"
-#include "base/free_memory.hpp"
 #include "match/calls.hpp"
 
 namespace entrain::match {
@@ -23,7 +22,7 @@ bool contribute_alike(std::uint8_t op) {
 
 /// The calls of a process, and the number of records that are left over.
 struct ProcessCalls {
-  std::vector<Call> calls;
+  Calls calls;
   std::uint64_t ends_without_begin = 0;
   std::uint64_t open_requests = 0;
   std::uint64_t unrecorded = 0;  ///< calls among neighbours that the tracer has no record for
@@ -179,14 +178,10 @@ void match_collectives(Builder& builder) {
     if (builder.cancel().asked()) return;
     of_processes[p] = CallCollector(builder, static_cast<std::uint32_t>(p)).collect();
   });
-  std::size_t count = 0;
-  for (const ProcessCalls& of_process : of_processes) count += of_process.calls.size();
-  std::vector<Call> calls;
-  calls.reserve(count);
+  std::vector<Calls> lists;
   std::uint64_t ends_without_begin = 0, open_requests = 0, unrecorded = 0;
   for (ProcessCalls& of_process : of_processes) {
-    calls.insert(calls.end(), of_process.calls.begin(), of_process.calls.end());
-    free_memory(of_process.calls);
+    lists.push_back(std::move(of_process.calls));
     ends_without_begin += of_process.ends_without_begin;
     open_requests += of_process.open_requests;
     unrecorded += of_process.unrecorded;
@@ -194,7 +189,7 @@ void match_collectives(Builder& builder) {
   builder.count_unmatched("collective_ends_without_begin", ends_without_begin);
   builder.count_unmatched("collective_requests_incomplete", open_requests);
   builder.count_skipped("neighbourhood_instances", unrecorded);
-  match_calls(builder, std::move(calls), CallSpace::comms);
+  match_calls(builder, std::move(lists), CallSpace::comms);
 }
 
 namespace {

@@ -434,8 +434,8 @@ std::uint32_t symbol_of(const Call& call, bool one_root) {
   return static_cast<std::uint32_t>(code >> 32);
 }
 
-CallFates number_by_reference(Builder& builder, std::vector<Call>& calls,
-                              std::span<const AlignedSpace> spaces, bool only_gaps) {
+CallFates number_by_reference(Builder& builder, Calls& calls, std::span<const AlignedSpace> spaces,
+                              bool only_gaps) {
   const CallFates fates = CallNumbering(builder, calls, spaces, only_gaps).run();
   std::erase_if(calls, [](const Call& call) { return call.number == k_none; });
   return fates;

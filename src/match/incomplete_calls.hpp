@@ -30,7 +30,7 @@ std::uint32_t symbol_of(const Call& call, bool one_root);
 /// processes may be missing. `calls`: of this member's processes, sorted by space and process, in
 /// order; `spaces`: one per communicator or window; `only_gaps`: calls are missing in gaps only, so
 /// those before them are numbered as they are. Collective.
-CallFates number_by_reference(Builder& builder, std::vector<Call>& calls,
-                              std::span<const AlignedSpace> spaces, bool only_gaps);
+CallFates number_by_reference(Builder& builder, Calls& calls, std::span<const AlignedSpace> spaces,
+                              bool only_gaps);
 
 }  // namespace entrain::match

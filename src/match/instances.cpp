@@ -29,8 +29,8 @@ class InstanceMatcher {
     }
   }
 
-  void run(std::vector<Call> calls) {
-    std::erase_if(calls, [&](const Call& call) { return !is_member(call); });
+  void run(std::vector<Calls> lists) {
+    Calls calls = gather(std::move(lists));
     number(calls);
     if (choose_references(calls)) align_calls(calls);
     take_census(calls);
@@ -83,11 +83,32 @@ class InstanceMatcher {
            !comms_[call.space]->self && seat_of(call) != nullptr;
   }
 
-  /// Numbers the calls of every process on every communicator, and sorts them by these.
-  void number(std::vector<Call>& calls) {
-    std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
-      return a.space != b.space ? a.space < b.space : a.process < b.process;
-    });
+  /// The calls of members, sorted by communicator, then by process. The lists are in order of
+  /// processes, so it is enough to deal them out to the communicators.
+  Calls gather(std::vector<Calls> lists) {
+    std::vector<std::size_t> next(comms_.size() + 1, 0);
+    for (Calls& list : lists) {
+      std::uint32_t space = k_none, process = k_none;
+      bool member = false;
+      std::erase_if(list, [&](const Call& call) {
+        if (call.space != space || call.process != process) member = is_member(call);
+        space = call.space;
+        process = call.process;
+        next[member ? space + 1 : 0] += member ? 1 : 0;
+        return !member;
+      });
+    }
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    Calls calls(next.back());
+    for (Calls& list : lists) {
+      for (const Call& call : list) calls[next[call.space]++] = call;
+      free_memory(list);
+    }
+    return calls;
+  }
+
+  /// Numbers the calls of every process on every communicator.
+  static void number(Calls& calls) {
     for (std::size_t i = 1; i < calls.size(); ++i) {
       const bool same =
           calls[i].space == calls[i - 1].space && calls[i].process == calls[i - 1].process;
@@ -112,7 +133,7 @@ class InstanceMatcher {
 
   /// Per communicator. `use(process)` says whose calls count. Collective.
   template <class Use>
-  std::vector<Summary> summarise(const std::vector<Call>& calls, Use use) {
+  std::vector<Summary> summarise(const Calls& calls, Use use) {
     constexpr std::size_t k_fields = sizeof(Summary) / sizeof(std::int64_t);
     std::vector<std::int64_t> largest(k_fields * comms_.size(), -k_many);
     std::int64_t code = 0;
@@ -146,7 +167,7 @@ class InstanceMatcher {
 
   /// True if records are missing, of messages or of calls: then the calls on every communicator or
   /// window are aligned to those of the process that has most.
-  bool choose_references(const std::vector<Call>& calls) {
+  bool choose_references(const Calls& calls) {
     const std::vector<Summary> all = summarise(calls, [](std::uint32_t) { return true; });
     builder_.calls_incomplete = builder_.calls_incomplete || builder_.incomplete || !all_agree(all);
     if (!builder_.calls_incomplete) return false;
@@ -173,7 +194,7 @@ class InstanceMatcher {
     return std::uint64_t{call.op} << 1 | (call.non_blocking ? 1 : 0);
   }
 
-  void align_calls(std::vector<Call>& calls) {
+  void align_calls(Calls& calls) {
     const std::size_t before = calls.size();
     const CallFates fates = number_by_reference(builder_, calls, references_, only_gaps_);
     builder_.count_unmatched(incomplete_name(), before - calls.size());
@@ -184,7 +205,7 @@ class InstanceMatcher {
     return !references_.empty() && references_[t].reference != k_none;
   }
 
-  void take_census(const std::vector<Call>& calls) {
+  void take_census(const Calls& calls) {
     std::vector<std::int64_t> sums(2 * comms_.size(), 0);
     std::vector<std::int64_t> shortest(comms_.size(), k_many);
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -215,74 +236,98 @@ class InstanceMatcher {
     return (call.number / k_block + call.space) % team_.size();
   }
 
-  /// Moves every call that can be part of an instance to its home, and sorts the calls there.
-  void ship(std::vector<Call> calls) {
-    std::vector<std::vector<Call>> parcels(team_.size());
-    for (const Call& call : calls) {
-      if (call.number < census_[call.space].shortest) parcels[home(call)].push_back(call);
-    }
-    free_memory(calls);
-    for (std::vector<Call>& parcel : exchange(team_, std::move(parcels))) {
-      if (calls_.empty()) {
-        calls_ = std::move(parcel);
-      } else {
+  /// Moves every call that can be part of an instance to its home.
+  void ship(Calls calls) {
+    std::erase_if(calls, [&](const Call& call) {
+      return std::int64_t{call.number} >= census_[call.space].shortest;
+    });
+    calls_ = std::move(calls);
+    if (team_.size() > 1) {
+      std::vector<std::vector<Call>> parcels(team_.size());
+      for (const Call& call : calls_) parcels[home(call)].push_back(call);
+      free_memory(calls_);
+      for (const std::vector<Call>& parcel : exchange(team_, std::move(parcels))) {
         calls_.insert(calls_.end(), parcel.begin(), parcel.end());
       }
     }
-    sort_calls();
+    list_columns();
   }
 
-  /// Sorts by communicator and number; calls of an instance keep their order. The numbers are
-  /// dense, so a counting sort does it.
-  void sort_calls() {
-    std::vector<std::size_t> first_number(comms_.size() + 1, 0);
-    for (std::size_t t = 0; t < comms_.size(); ++t) {
-      first_number[t + 1] = first_number[t] + own_instances(static_cast<std::uint32_t>(t));
-    }
-    std::vector<std::size_t> next(first_number.back() + 1, 0);
-    const auto instance = [&](const Call& call) {
-      return first_number[call.space] + call.number / k_block / team_.size() * k_block +
-             call.number % k_block;
-    };
-    for (const Call& call : calls_) ++next[instance(call) + 1];
-    std::partial_sum(next.begin(), next.end(), next.begin());
-    std::vector<Call> sorted(calls_.size());
-    for (const Call& call : calls_) sorted[next[instance(call)]++] = call;
-    calls_.swap(sorted);
-  }
-  /// Upper bound of the instances of a communicator that are at home here.
-  [[nodiscard]] std::size_t own_instances(std::uint32_t t) const {
-    const auto blocks = static_cast<std::size_t>((census_[t].shortest + k_block - 1) / k_block);
-    return (blocks + team_.size() - 1) / team_.size() * k_block;
-  }
-
-  /// Calls `body(team, calls)` for every instance that is at home here, calls in order of rank.
-  template <class Body>
-  void for_instances(Body body) {
-    std::size_t begin = 0;
-    std::uint32_t instances = 0;
-    while (begin < calls_.size()) {
-      if (++instances % k_block == 0 && builder_.cancel().asked()) return;
-      std::size_t end = begin + 1;
-      while (end < calls_.size() && calls_[end].space == calls_[begin].space &&
-             calls_[end].number == calls_[begin].number) {
+  /// The calls of one process on one communicator that are at home here.
+  struct Column {
+    std::uint32_t space = k_none;
+    Seat seat;
+    std::size_t begin = 0, end = 0;  ///< in calls_, in order of their numbers
+  };
+  /// Lists them by communicator, then by rank.
+  void list_columns() {
+    for (std::size_t begin = 0, end = 0; begin < calls_.size(); begin = end) {
+      const Call& first = calls_[begin];
+      while (end < calls_.size() && calls_[end].space == first.space &&
+             calls_[end].process == first.process) {
         ++end;
       }
-      body(calls_[begin].space, std::span<Call>(calls_.data() + begin, end - begin));
-      begin = end;
+      columns_.push_back({first.space, *seat_of(first), begin, end});
+      const auto of_column = std::span(calls_).subspan(begin, end - begin);
+      const auto by_number = [](const Call& a, const Call& b) { return a.number < b.number; };
+      if (!std::is_sorted(of_column.begin(), of_column.end(), by_number)) {
+        std::stable_sort(of_column.begin(), of_column.end(), by_number);
+      }
     }
+    std::sort(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) {
+      return a.space != b.space ? a.space < b.space : a.seat.position < b.seat.position;
+    });
+  }
+
+  /// One instance: its calls in order of rank, and who makes them.
+  struct Instance {
+    std::uint32_t space = k_none, number = 0;
+    std::vector<Call> calls;
+    std::vector<CommProcess> members;
+  };
+
+  /// Calls `body(instance)` for every instance that is at home here, in order of communicators and
+  /// numbers.
+  template <class Body>
+  void for_instances(Body body) const {
+    Instance instance;
+    for (auto first = columns_.begin(); first != columns_.end();) {
+      const auto last = std::find_if(first, columns_.end(), [&](const Column& column) {
+        return column.space != first->space;
+      });
+      instance.space = first->space;
+      std::vector<Column> left(first, last);
+      while (take_next(left, instance)) {
+        if (instance.number % k_block == 0 && builder_.cancel().asked()) return;
+        body(instance);
+      }
+      first = last;
+    }
+  }
+  /// Takes the calls of the smallest number that is left; false if none is.
+  bool take_next(std::vector<Column>& left, Instance& instance) const {
+    instance.number = k_none;
+    for (const Column& column : left) {
+      if (column.begin < column.end) {
+        instance.number = std::min(instance.number, calls_[column.begin].number);
+      }
+    }
+    instance.calls.clear();
+    instance.members.clear();
+    for (Column& column : left) {
+      if (column.begin == column.end || calls_[column.begin].number != instance.number) continue;
+      instance.calls.push_back(calls_[column.begin++]);
+      instance.members.push_back(column.seat.comm_process);
+    }
+    return !instance.calls.empty();
   }
 
   void find_disagreements() {
     std::vector<std::int64_t> first_bad(comms_.size(), k_many);
-    for_instances([&](std::uint32_t t, std::span<Call> calls) {
-      const auto by_rank = [&](const Call& a, const Call& b) {
-        return seat_of(a)->position < seat_of(b)->position;
-      };
-      if (!std::is_sorted(calls.begin(), calls.end(), by_rank)) {
-        std::sort(calls.begin(), calls.end(), by_rank);
-      }
-      if (!agree(calls)) first_bad[t] = std::min<std::int64_t>(first_bad[t], calls[0].number);
+    for_instances([&](const Instance& instance) {
+      if (agree(instance.calls)) return;
+      std::int64_t& bad = first_bad[instance.space];
+      bad = std::min<std::int64_t>(bad, instance.number);
     });
     team_.reduce(Team::Reduction::min, first_bad);
     for (std::size_t t = 0; t < comms_.size(); ++t) {
@@ -291,21 +336,21 @@ class InstanceMatcher {
   }
 
   void add_instances() {
-    std::vector<CommProcess> members;
-    for_instances([&](std::uint32_t t, std::span<const Call> calls) {
-      if (calls[0].number >= census_[t].end) return;
+    builder_.expect_participants(2 * calls_.size());
+    for_instances([&](const Instance& instance) {
+      const std::vector<Call>& calls = instance.calls;
+      if (instance.number >= census_[instance.space].end) return;
       if (!std::all_of(calls.begin(), calls.end(), [](const Call& c) { return c.synchronises; })) {
         builder_.count_skipped("rma_without_process_sync");
         return;
       }
-      if (is_aligned(t) && calls.size() < 2) {
+      if (is_aligned(instance.space) && calls.size() < 2) {
         builder_.count_unmatched(incomplete_name());
         return;
       }
-      members.clear();
-      for (const Call& call : calls) members.push_back(seat_of(call)->comm_process);
-      add_instance(builder_, members, calls, *comms_[t], one_sided());
+      add_instance(builder_, instance.members, calls, *comms_[instance.space], one_sided());
     });
+    free_memory(calls_);
   }
 
   void count_leftovers() {
@@ -330,13 +375,14 @@ class InstanceMatcher {
   std::vector<AlignedSpace> references_;   ///< the same; empty: nothing is missing
   bool only_gaps_ = false;                 ///< calls are missing in gaps only
   std::vector<Census> census_;
-  std::vector<Call> calls_;  ///< at home here
+  Calls calls_;                  ///< at home here
+  std::vector<Column> columns_;  ///< of these
 };
 
 }  // namespace
 
-void match_calls(Builder& builder, std::vector<Call> calls, CallSpace space) {
-  InstanceMatcher(builder, space).run(std::move(calls));
+void match_calls(Builder& builder, std::vector<Calls> lists, CallSpace space) {
+  InstanceMatcher(builder, space).run(std::move(lists));
 }
 
 }  // namespace entrain::match

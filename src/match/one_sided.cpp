@@ -39,7 +39,9 @@ class OneSidedMatcher {
   }
 
   void finish() {
-    match_calls(builder_, std::move(calls_), CallSpace::windows);
+    std::vector<Calls> lists;
+    lists.push_back(std::move(calls_));
+    match_calls(builder_, std::move(lists), CallSpace::windows);
     for (const auto& parcel : exchange(builder_.team(), std::move(sources_))) {
       for (const Source& s : parcel) {
         pairs_[{s.window, s.relation, s.process, s.peer}].sources.push_back(s.node);
@@ -203,7 +205,7 @@ class OneSidedMatcher {
   }
 
   Builder& builder_;
-  std::vector<Call> calls_;
+  Calls calls_;
   std::vector<PlacedCall> placed_;            ///< of the process in work
   std::vector<std::vector<Source>> sources_;  ///< per member of the team
   std::map<PairKey, Pairs> pairs_;
