@@ -192,7 +192,12 @@ BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const Cycles& cyc
   const match::Graph& graph = halo.graph();
   BigVector<std::int64_t> limit = std::move(room);
   limit.assign(graph.node_count(), k_no_limit);
-  for (const match::Edge& edge : graph.edges) {
+  constexpr std::size_t k_ahead = 24;  // sends lie apart from each other: asked for in time
+  for (std::size_t i = 0; i < graph.edges.size(); ++i) {
+    const match::Edge& edge = graph.edges[i];
+    if (i + k_ahead < graph.edges.size()) {
+      __builtin_prefetch(&limit[graph.edges[i + k_ahead].send], 1);
+    }
     const std::int64_t latest = forward[edge.receive] - graph.mu_of(edge, mu);
     limit[edge.send] = std::min(limit[edge.send], latest);
   }
