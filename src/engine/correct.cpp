@@ -90,7 +90,7 @@ class Correction {
   Result<void> verify() {
     if (!options_.verify) return {};
     const Stopwatch watch(report_.phases.verify);
-    BigMemory::release();  // the verifier has arrays of its own
+    make_room();
     TRY(read_back().run(staged_->anchor(), report_));
     return cancel_.agree(processes_);
   }
@@ -107,7 +107,7 @@ class Correction {
   /// Checks the times that would be written.
   Result<void> verify_planned() {
     const Stopwatch watch(report_.phases.verify);
-    BigMemory::release();
+    make_room();
     TRY(read_back().planned(report_));
     return cancel_.agree(processes_);
   }
@@ -220,6 +220,15 @@ class Correction {
     return {};
   }
 
+  /// Of the memory of the correction the checker needs some 32 bytes per communication event, and
+  /// some of its own.
+  void make_room() const {
+    constexpr std::uint64_t k_per_event = 32;
+    std::uint64_t events = 0;
+    for (const trace::LocationSkeleton& l : t_.loaded.trace.locations) events += l.events.size();
+    BigMemory::release(k_per_event * events);
+  }
+
   engine::ReadBack read_back() {
     return {workers_,
             options_,
@@ -285,7 +294,7 @@ class Correction {
   /// be.
   Result<void> verify_before() {
     session::begin_phase(progress_, "check");
-    BigMemory::release();
+    make_room();
     auto bounds = std::move(report_.before.bounds);
     if (page_ != nullptr) survey_.emplace(workers_, t_);
     TRY_ASSIGN(report_.before,
