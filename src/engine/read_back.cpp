@@ -127,8 +127,7 @@ Result<void> ReadBack::compare(const trace::Trace& written, std::span<const Cloc
   TRY_ASSIGN(report.statistics, statistics(original_.measured, written, maps));
   if (processes_.any(original_.measured != original_.presync)) {
     // Bending moves clocks both ways; only what follows it never moves anything back.
-    TRY_ASSIGN(const CorrectionStatistics amortized, statistics(original_.presync, written, maps));
-    report.statistics.moved_backward = amortized.moved_backward;
+    TRY_ASSIGN(report.statistics.moved_backward, moved_backward(written, maps));
   }
   return {};
 }
@@ -148,6 +147,23 @@ Result<CorrectionStatistics> ReadBack::statistics(std::span<const ClockMap> befo
         if (workers_.speaks(share.team)) found = std::move(own);
         return {};
       }));
+  return found;
+}
+
+/// How many events of the original under its presync maps the amortization moved backward.
+Result<std::uint64_t> ReadBack::moved_backward(const trace::Trace& written,
+                                               std::span<const ClockMap> after) {
+  std::uint64_t found = 0;
+  const session::LoadedTrace& loaded = original_.loaded;
+  TRY(workers_.run(written, loaded.partition,
+                   [&](const trace::Share& share, unsigned) -> Result<void> {
+                     TRY_ASSIGN(const std::uint64_t all,
+                                verify::count_moved_backward(share.team, share.partition,
+                                                             {loaded.trace, original_.presync},
+                                                             {written, after}, Cancel(progress_)));
+                     if (workers_.speaks(share.team)) found = all;
+                     return {};
+                   }));
   return found;
 }
 

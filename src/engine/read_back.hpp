@@ -63,6 +63,8 @@ class ReadBack {
   Result<CorrectionStatistics> statistics(std::span<const ClockMap> before,
                                           const trace::Trace& written,
                                           std::span<const ClockMap> after);
+  Result<std::uint64_t> moved_backward(const trace::Trace& written,
+                                       std::span<const ClockMap> after);
   void count_events_in_flushes(CheckReport& after);
   Result<CheckReport> check(const session::LoadedTrace& trace, std::span<const ClockMap> maps);
 

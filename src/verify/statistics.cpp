@@ -55,6 +55,9 @@ std::size_t bin_of(std::int64_t change, std::int64_t length) {
   return bin;
 }
 
+/// Rounding may turn an event back by one tick.
+bool is_backward(std::int64_t moved) { return moved < -1; }
+
 /// Adds up over the locations of one member, then over the members.
 class Collector {
  public:
@@ -91,11 +94,11 @@ class Collector {
     if (result_.moved_events == 0) return result_;
     result_.mean_ticks =
         static_cast<double>(sum_of_sizes(team)) / static_cast<double>(result_.moved_events);
-    // The smallest size that is not exceeded by 99 % of the moved events.
-    result_.p99_ticks = size_of_rank(team, (result_.moved_events * 99 - 1) / 100);
     std::int64_t largest = 0;
     for (const std::int64_t size : sizes_) largest = std::max(largest, size);
     result_.max_ticks = team.reduce(Team::Reduction::max, largest);
+    // The smallest size that is not exceeded by 99 % of the moved events.
+    result_.p99_ticks = size_of_rank(team, (result_.moved_events * 99 - 1) / 100);
     return result_;
   }
 
@@ -112,7 +115,7 @@ class Collector {
     if (moved != 0) {
       sizes_.push_back(moved > 0 ? moved : margin(0, moved));
     }
-    if (moved < -1) ++result_.moved_backward;
+    if (is_backward(moved)) ++result_.moved_backward;
   }
 
   void add_interval(const Instant& last, const Instant& now) {
@@ -125,12 +128,17 @@ class Collector {
     result_.intervals.histogram_ticks[bin] +=
         static_cast<std::uint64_t>(std::max<std::int64_t>(before, 0));
     if (size == 0) return;
-    result_.intervals.max_share = std::max(result_.intervals.max_share,
-                                           static_cast<double>(size) / static_cast<double>(length));
-    if (now.stamp <= last.stamp) return;  // a damaged stream
-    result_.max_slope =
-        std::max(result_.max_slope,
-                 static_cast<double>(change) / static_cast<double>(now.stamp - last.stamp));
+    raise(result_.intervals.max_share, size, static_cast<std::uint64_t>(length));
+    if (now.stamp <= last.stamp || change < 0) return;  // a damaged stream; no slope that counts
+    raise(result_.max_slope, change, now.stamp - last.stamp);
+  }
+
+  /// Raises a largest quotient to part / whole. Nearly all are clearly smaller, which a product
+  /// shows without a division.
+  static void raise(double& largest, std::int64_t part, std::uint64_t whole) {
+    constexpr double k_clearly = 1 - 1e-12;
+    if (static_cast<double>(part) < largest * static_cast<double>(whole) * k_clearly) return;
+    largest = std::max(largest, static_cast<double>(part) / static_cast<double>(whole));
   }
 
   void merge(Team& team) {
@@ -165,12 +173,13 @@ class Collector {
   }
 
   /// The size with `rank` others before it in ascending order, among the sizes of all members.
-  /// Finds 11 bits at a time, from the highest ones.
+  /// Finds 11 bits at a time, from the highest ones that any size has (`max_ticks`).
   std::int64_t size_of_rank(Team& team, std::uint64_t rank) {
     constexpr int k_bits = 11;
     constexpr std::size_t k_digits = std::size_t{1} << k_bits;
     std::uint64_t found = 0;  // the digits known so far
     for (int shift = 66 - k_bits; shift >= 0; shift -= k_bits) {
+      if (static_cast<std::uint64_t>(result_.max_ticks) >> shift == 0 && shift > 0) continue;
       const auto is_candidate = [&](std::uint64_t size) {
         return shift + k_bits >= 64 || size >> (shift + k_bits) == found;
       };
@@ -225,6 +234,24 @@ Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Part
   if (!result && differs != first && first < static_cast<std::int64_t>(count)) result = {};
   TRY(team.agree(std::move(result)));
   return collector.finish(team);
+}
+
+Result<std::uint64_t> count_moved_backward(Team& team, const trace::Partition& partition,
+                                           const TimedTrace& before, const TimedTrace& after,
+                                           const Cancel& cancel) {
+  std::int64_t count = 0;
+  for (LocationIndex l = 0; l < before.trace.locations.size() && !cancel.asked(); ++l) {
+    if (!partition.owns(team.rank(), l)) continue;
+    const trace::EventList& events = before.trace.locations[l].events;
+    const trace::EventList& moved = after.trace.locations[l].events;
+    StreamTimes c(before.maps[l]), lc(after.maps[l]);
+    for (std::size_t e = 0; e < events.size(); ++e) {
+      if (e > 0 && events.time(e) == events.time(e - 1)) continue;
+      count += is_backward(margin(lc(moved.time(e)), c(events.time(e)))) ? 1 : 0;
+    }
+  }
+  TRY(cancel.agree(team));
+  return static_cast<std::uint64_t>(team.reduce(Team::Reduction::sum, count));
 }
 
 Result<CorrectionStatistics> correction_statistics(const TimedTrace& before,

@@ -43,7 +43,14 @@ Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Part
                                                    const TimedTrace& before,
                                                    const TimedTrace& after, const Cancel& cancel);
 
-/// The same on the calling thread alone; all locations must be there. Never interrupted.
+/// CorrectionStatistics::moved_backward alone. The traces must have passed correction_statistics().
+/// Collective. Errors, the same at every member: ErrorKind::interrupted.
+Result<std::uint64_t> count_moved_backward(Team& team, const trace::Partition& partition,
+                                           const TimedTrace& before, const TimedTrace& after,
+                                           const Cancel& cancel);
+
+/// correction_statistics() on the calling thread alone; all locations must be there. Never
+/// interrupted.
 Result<CorrectionStatistics> correction_statistics(const TimedTrace& before,
                                                    const TimedTrace& after);
 

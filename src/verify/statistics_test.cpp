@@ -40,8 +40,13 @@ Result<CorrectionStatistics> statistics_by_teams(const trace::Trace& before,
       before.definitions, text_of(result), [&](Team& team, const trace::Partition& partition) {
         const trace::Trace own_before = testing::part_of(before, partition, team.rank());
         const trace::Trace own_after = testing::part_of(after, partition, team.rank());
-        return text_of(correction_statistics(team, partition, {own_before, before_maps},
-                                             {own_after, after_maps}, Cancel(nullptr)));
+        const TimedTrace here{own_before, before_maps}, there{own_after, after_maps};
+        const auto all = correction_statistics(team, partition, here, there, Cancel(nullptr));
+        if (all) {
+          const auto backward = count_moved_backward(team, partition, here, there, Cancel(nullptr));
+          EXPECT_EQ(*backward, all->moved_backward);
+        }
+        return text_of(all);
       });
   return result;
 }
