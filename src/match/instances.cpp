@@ -35,7 +35,8 @@ class InstanceMatcher {
     if (choose_references(calls)) align_calls(calls);
     take_census(calls);
     ship(std::move(calls));
-    find_disagreements();
+    // Alone, this member sees them where it adds the instances.
+    if (team_.size() > 1) find_disagreements();
     add_instances();
     count_leftovers();
   }
@@ -339,7 +340,9 @@ class InstanceMatcher {
     builder_.expect_participants(2 * calls_.size());
     for_instances([&](const Instance& instance) {
       const std::vector<Call>& calls = instance.calls;
-      if (instance.number >= census_[instance.space].end) return;
+      std::int64_t& end = census_[instance.space].end;
+      if (team_.size() == 1 && instance.number < end && !agree(calls)) end = instance.number;
+      if (instance.number >= end) return;
       if (!std::all_of(calls.begin(), calls.end(), [](const Call& c) { return c.synchronises; })) {
         builder_.count_skipped("rma_without_process_sync");
         return;
