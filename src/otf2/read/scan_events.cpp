@@ -194,10 +194,10 @@ void PartJoiner::append_events(ScanPart& part) {
 }
 
 trace::LocationSkeleton PartJoiner::finish() {
-  // Unused room of up to a quarter stays in a large vector: its pages were never touched and take
-  // no memory.
+  // Unused room of up to a half stays in a large list: its pages were never touched and take no
+  // memory.
   const std::size_t size = result_.events.size(), capacity = result_.events.capacity();
-  result_.events.settle(capacity < k_small || capacity > size + size / 4);
+  result_.events.settle(capacity < k_small || capacity > size + size / 2);
   return std::move(result_);
 }
 
