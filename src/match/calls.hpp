@@ -22,12 +22,13 @@ struct Call {
   std::uint64_t time = 0;           ///< stamp of the end
   std::uint32_t partners = k_none;  ///< position in Definitions::partners; k_none: names none
   std::uint8_t op = 0;
-  bool non_blocking = false;
-  bool sent = false;
-  bool received = false;
-  bool synchronises = true;  ///< one-sided: the sync level includes the processes
+  bool non_blocking : 1 = false;
+  bool sent : 1 = false;
+  bool received : 1 = false;
+  bool synchronises : 1 = true;  ///< one-sided: the sync level includes the processes
 };
 
+static_assert(sizeof(Call) == 56);
 using Calls = BigVector<Call>;
 
 /// Root of a call on an inter-communicator whose own group holds the root: some other process.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <mutex>
+#include <utility>
 
+#include "base/executor.hpp"
 #include "base/free_memory.hpp"
 #include "match/calls.hpp"
 #include "match/gaps.hpp"
@@ -30,11 +33,15 @@ class InstanceMatcher {
   }
 
   void run(std::vector<Calls> lists) {
-    Calls calls = gather(std::move(lists));
-    number(calls);
-    if (choose_references(calls)) align_calls(calls);
-    take_census(calls);
-    ship(std::move(calls));
+    for_each_in_parallel(builder_.options().threads, lists.size(),
+                         [&](std::size_t i) { group(lists[i]); });
+    if (choose_references(lists)) {
+      Calls all = merged(std::exchange(lists, {}));
+      align_calls(all);
+      lists.push_back(std::move(all));
+    }
+    take_census(lists);
+    ship(std::move(lists));
     // Alone, this member sees them where it adds the instances.
     if (team_.size() > 1) find_disagreements();
     add_instances();
@@ -84,36 +91,72 @@ class InstanceMatcher {
            !comms_[call.space]->self && seat_of(call) != nullptr;
   }
 
-  /// The calls of members, sorted by communicator, then by process. The lists are in order of
-  /// processes, so it is enough to deal them out to the communicators.
-  Calls gather(std::vector<Calls> lists) {
-    std::vector<std::size_t> next(comms_.size() + 1, 0);
-    for (Calls& list : lists) {
-      std::uint32_t space = k_none, process = k_none;
-      bool member = false;
-      std::erase_if(list, [&](const Call& call) {
-        if (call.space != space || call.process != process) member = is_member(call);
-        space = call.space;
-        process = call.process;
-        next[member ? space + 1 : 0] += member ? 1 : 0;
-        return !member;
-      });
+  /// The calls of one process on one communicator in a list.
+  struct Group {
+    bool member = false;
+    std::uint32_t count = 0;
+    std::size_t begin = 0;
+  };
+  using Groups = std::map<std::pair<std::uint32_t, std::uint32_t>, Group>;
+
+  /// Keeps the calls of members, sorts them by communicator and process, and numbers those of each
+  /// process on each communicator. Threads may do it to several lists.
+  void group(Calls& list) {
+    Groups groups;
+    Groups::iterator last = groups.end();
+    const auto group_of = [&](const Call& call) -> Group& {
+      const std::pair name(call.space, call.process);
+      if (last == groups.end() || last->first != name) {
+        const auto [found, is_new] = groups.try_emplace(name);
+        if (is_new) {
+          const std::lock_guard lock(mutex_);  // communicators are looked up on demand
+          found->second.member = is_member(call);
+        }
+        last = found;
+      }
+      return last->second;
+    };
+    for (Call& call : list) call.number = group_of(call).count++;
+    std::size_t members = 0;
+    for (auto& [name, one] : groups) {
+      one.begin = members;
+      members += one.member ? one.count : 0;
     }
-    std::partial_sum(next.begin(), next.end(), next.begin());
-    Calls calls(next.back());
-    for (Calls& list : lists) {
-      for (const Call& call : list) calls[next[call.space]++] = call;
-      free_memory(list);
+    if (members == list.size() && groups.size() < 2) return;
+    Calls sorted(members);
+    for (const Call& call : list) {
+      const Group& of_call = group_of(call);
+      if (of_call.member) sorted[of_call.begin + call.number] = call;
     }
-    return calls;
+    list.swap(sorted);
   }
 
-  /// Numbers the calls of every process on every communicator.
-  static void number(Calls& calls) {
-    for (std::size_t i = 1; i < calls.size(); ++i) {
-      const bool same =
-          calls[i].space == calls[i - 1].space && calls[i].process == calls[i - 1].process;
-      calls[i].number = same ? calls[i - 1].number + 1 : 0;
+  /// All lists as one, sorted by communicator and process.
+  static Calls merged(std::vector<Calls> lists) {
+    Calls all;
+    std::size_t count = 0;
+    for (const Calls& list : lists) count += list.size();
+    all.reserve(count);
+    for (Calls& list : lists) {
+      all.insert(all.end(), list.begin(), list.end());
+      free_memory(list);
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Call& a, const Call& b) {
+      return a.space != b.space ? a.space < b.space : a.process < b.process;
+    });
+    return all;
+  }
+
+  /// Calls `use(call, last)` for all calls, `last` of the last one of its process on its
+  /// communicator.
+  template <class Use>
+  static void for_calls(const std::vector<Calls>& lists, Use use) {
+    for (const Calls& list : lists) {
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        const bool last = i + 1 == list.size() || list[i + 1].space != list[i].space ||
+                          list[i + 1].process != list[i].process;
+        use(list[i], last);
+      }
     }
   }
 
@@ -134,25 +177,22 @@ class InstanceMatcher {
 
   /// Per communicator. `use(process)` says whose calls count. Collective.
   template <class Use>
-  std::vector<Summary> summarise(const Calls& calls, Use use) {
+  std::vector<Summary> summarise(const std::vector<Calls>& lists, Use use) {
     constexpr std::size_t k_fields = sizeof(Summary) / sizeof(std::int64_t);
     std::vector<std::int64_t> largest(k_fields * comms_.size(), -k_many);
     std::int64_t code = 0;
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      const Call& call = calls[i];
+    for_calls(lists, [&](const Call& call, bool last) {
       code = call.number == 0 ? 0 : code;
       code = static_cast<std::int64_t>(
           (static_cast<std::uint64_t>(code) ^ what_code(call)) * 0x9E3779B97F4A7C15u >> 2);
-      const bool last = i + 1 == calls.size() || calls[i + 1].space != call.space ||
-                        calls[i + 1].process != call.process;
-      if (!last || !use(call.process)) continue;
+      if (!last || !use(call.process)) return;
       std::int64_t* of = largest.data() + k_fields * call.space;
       const std::int64_t number = std::int64_t{call.number} + 1;
       of[0] = std::max(of[0], number << 31 | (k_last_position - seat_of(call)->position));
       of[1] = std::max(of[1], -number);
       of[2] = std::max(of[2], code);
       of[3] = std::max(of[3], -code);
-    }
+    });
     team_.reduce(Team::Reduction::max, largest);
     std::vector<Summary> all(comms_.size());
     for (std::size_t t = 0; t < all.size(); ++t) {
@@ -168,14 +208,14 @@ class InstanceMatcher {
 
   /// True if records are missing, of messages or of calls: then the calls on every communicator or
   /// window are aligned to those of the process that has most.
-  bool choose_references(const Calls& calls) {
-    const std::vector<Summary> all = summarise(calls, [](std::uint32_t) { return true; });
+  bool choose_references(const std::vector<Calls>& lists) {
+    const std::vector<Summary> all = summarise(lists, [](std::uint32_t) { return true; });
     builder_.calls_incomplete = builder_.calls_incomplete || builder_.incomplete || !all_agree(all);
     if (!builder_.calls_incomplete) return false;
     find_gaps(builder_);
     only_gaps_ =
         (!builder_.incomplete || builder_.only_gaps) &&
-        all_agree(summarise(calls, [&](std::uint32_t p) { return !builder_.has_gaps[p]; }));
+        all_agree(summarise(lists, [&](std::uint32_t p) { return !builder_.has_gaps[p]; }));
     for (std::uint32_t t = 0; t < all.size(); ++t) {
       references_.push_back({});
       if (!all[t].calls()) continue;
@@ -206,18 +246,15 @@ class InstanceMatcher {
     return !references_.empty() && references_[t].reference != k_none;
   }
 
-  void take_census(const Calls& calls) {
+  void take_census(const std::vector<Calls>& lists) {
     std::vector<std::int64_t> sums(2 * comms_.size(), 0);
     std::vector<std::int64_t> shortest(comms_.size(), k_many);
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      const Call& call = calls[i];
-      const bool last = i + 1 == calls.size() || calls[i + 1].space != call.space ||
-                        calls[i + 1].process != call.process;
-      if (!last) continue;
+    for_calls(lists, [&](const Call& call, bool last) {
+      if (!last) return;
       ++sums[2 * call.space];
       sums[2 * call.space + 1] += call.number + 1;
       shortest[call.space] = std::min<std::int64_t>(shortest[call.space], call.number + 1);
-    }
+    });
     team_.reduce(Team::Reduction::sum, sums);
     team_.reduce(Team::Reduction::min, shortest);
     for (std::size_t t = 0; t < comms_.size(); ++t) {
@@ -238,41 +275,48 @@ class InstanceMatcher {
   }
 
   /// Moves every call that can be part of an instance to its home.
-  void ship(Calls calls) {
-    std::erase_if(calls, [&](const Call& call) {
-      return std::int64_t{call.number} >= census_[call.space].shortest;
-    });
-    calls_ = std::move(calls);
+  void ship(std::vector<Calls> lists) {
+    for (Calls& list : lists) {
+      std::erase_if(list, [&](const Call& call) {
+        return std::int64_t{call.number} >= census_[call.space].shortest;
+      });
+    }
     if (team_.size() > 1) {
       std::vector<std::vector<Call>> parcels(team_.size());
-      for (const Call& call : calls_) parcels[home(call)].push_back(call);
-      free_memory(calls_);
+      for (Calls& list : lists) {
+        for (const Call& call : list) parcels[home(call)].push_back(call);
+        free_memory(list);
+      }
+      lists.clear();
       for (const std::vector<Call>& parcel : exchange(team_, std::move(parcels))) {
-        calls_.insert(calls_.end(), parcel.begin(), parcel.end());
+        lists.emplace_back(parcel.begin(), parcel.end());
       }
     }
+    calls_ = std::move(lists);
     list_columns();
   }
 
-  /// The calls of one process on one communicator that are at home here.
+  /// The calls of one process on one communicator that are at home here, in order of their numbers.
   struct Column {
     std::uint32_t space = k_none;
     Seat seat;
-    std::size_t begin = 0, end = 0;  ///< in calls_, in order of their numbers
+    std::span<const Call> calls;
   };
   /// Lists them by communicator, then by rank.
   void list_columns() {
-    for (std::size_t begin = 0, end = 0; begin < calls_.size(); begin = end) {
-      const Call& first = calls_[begin];
-      while (end < calls_.size() && calls_[end].space == first.space &&
-             calls_[end].process == first.process) {
-        ++end;
-      }
-      columns_.push_back({first.space, *seat_of(first), begin, end});
-      const auto of_column = std::span(calls_).subspan(begin, end - begin);
-      const auto by_number = [](const Call& a, const Call& b) { return a.number < b.number; };
-      if (!std::is_sorted(of_column.begin(), of_column.end(), by_number)) {
-        std::stable_sort(of_column.begin(), of_column.end(), by_number);
+    for (Calls& list : calls_) {
+      for (std::size_t begin = 0, end = 0; begin < list.size(); begin = end) {
+        const Call& first = list[begin];
+        while (end < list.size() && list[end].space == first.space &&
+               list[end].process == first.process) {
+          ++end;
+        }
+        const auto of_column = std::span(list).subspan(begin, end - begin);
+        const auto by_number = [](const Call& a, const Call& b) { return a.number < b.number; };
+        if (!std::is_sorted(of_column.begin(), of_column.end(), by_number)) {
+          std::stable_sort(of_column.begin(), of_column.end(), by_number);
+        }
+        columns_.push_back({first.space, *seat_of(first), of_column});
       }
     }
     std::sort(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) {
@@ -306,19 +350,20 @@ class InstanceMatcher {
     }
   }
   /// Takes the calls of the smallest number that is left; false if none is.
-  bool take_next(std::vector<Column>& left, Instance& instance) const {
+  static bool take_next(std::vector<Column>& left, Instance& instance) {
     instance.number = k_none;
     for (const Column& column : left) {
-      if (column.begin < column.end) {
-        instance.number = std::min(instance.number, calls_[column.begin].number);
+      if (!column.calls.empty()) {
+        instance.number = std::min(instance.number, column.calls.front().number);
       }
     }
     instance.calls.clear();
     instance.members.clear();
     for (Column& column : left) {
-      if (column.begin == column.end || calls_[column.begin].number != instance.number) continue;
-      instance.calls.push_back(calls_[column.begin++]);
+      if (column.calls.empty() || column.calls.front().number != instance.number) continue;
+      instance.calls.push_back(column.calls.front());
       instance.members.push_back(column.seat.comm_process);
+      column.calls = column.calls.subspan(1);
     }
     return !instance.calls.empty();
   }
@@ -337,7 +382,9 @@ class InstanceMatcher {
   }
 
   void add_instances() {
-    builder_.expect_participants(2 * calls_.size());
+    std::size_t calls_here = 0;
+    for (const Calls& list : calls_) calls_here += list.size();
+    builder_.expect_participants(2 * calls_here);
     for_instances([&](const Instance& instance) {
       const std::vector<Call>& calls = instance.calls;
       std::int64_t& end = census_[instance.space].end;
@@ -374,11 +421,12 @@ class InstanceMatcher {
   Team& team_;
   CallSpace space_;
   std::vector<const trace::Comm*> comms_;  ///< per communicator or window; null: undefined
-  std::vector<std::vector<Seat>> seats_;   ///< the same, on demand
-  std::vector<AlignedSpace> references_;   ///< the same; empty: nothing is missing
-  bool only_gaps_ = false;                 ///< calls are missing in gaps only
+  std::mutex mutex_;
+  std::vector<std::vector<Seat>> seats_;  ///< the same, on demand
+  std::vector<AlignedSpace> references_;  ///< the same; empty: nothing is missing
+  bool only_gaps_ = false;                ///< calls are missing in gaps only
   std::vector<Census> census_;
-  Calls calls_;                  ///< at home here
+  std::vector<Calls> calls_;     ///< at home here
   std::vector<Column> columns_;  ///< of these
 };
 
