@@ -15,6 +15,8 @@
 #include "base/cancel.hpp"
 #include "base/flat_map.hpp"
 #include "base/random.hpp"
+#include "causal/block_band.hpp"
+#include "causal/meeting_clocks.hpp"
 #include "causal/sparse_factor.hpp"
 
 namespace entrain::causal {
@@ -23,6 +25,8 @@ namespace {
 
 /// Multiplications of a direct factorisation above which conjugate gradients are cheaper.
 constexpr double k_most_direct_work = 1e8;
+/// How multiplications in a band of dense blocks count: they are that much faster.
+constexpr double k_band_speed = 0.25;
 constexpr int k_most_iterations = 5'000;
 constexpr std::size_t k_probes = 8;
 constexpr int k_lanczos_steps = 40;
@@ -36,7 +40,8 @@ using Matrix = Eigen::SparseMatrix<double>;
 class Curvature::Matrices {
  public:
   Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-           std::span<const FitLimit> limits, double scale);
+           std::span<const FitLimit> limits, double scale, unsigned threads);
+  void set_limits(std::span<const FitLimit> limits);
   bool compute(double bend, std::span<const std::uint32_t> active, Way way,
                std::span<const double> shares);
   [[nodiscard]] Vector solve(const Vector& right, double tolerance);
@@ -68,8 +73,12 @@ class Curvature::Matrices {
   [[nodiscard]] Point point(std::uint32_t at, double share) const {
     return {by_knot(at), 1 - share, share};
   }
+  [[nodiscard]] BlockBand::Value value_at(Eigen::Index at) const {
+    return {static_cast<std::size_t>(at / clocks_), static_cast<std::size_t>(at % clocks_)};
+  }
   void add_square(const Point& point, double weight);
   void add(const FitLimit& limit, double weight);
+  bool factorize_band(std::span<const std::uint32_t> active, std::span<const double> shares);
   bool factorize_whole(Way way);
   bool factorize_clocks();
   void add_all(std::span<const std::uint32_t> active, std::span<const double> shares);
@@ -107,18 +116,64 @@ class Curvature::Matrices {
   bool is_analysed_ = false;  ///< the matrix has the pattern of the last one
   Matrix matrix_;
   std::vector<Eigen::Index>
-      places_;                      ///< of the entries in `matrix_`, in the order of for_entries()
+      places_;  ///< of the entries in `matrix_`, in the order of for_entries()
   SparseFactor factor_;
+  unsigned threads_;
+  MeetingClocks meeting_;
+  bool in_band_ = false;  ///< the matrix of the last compute() is
+  BlockBand band_;
 };
 
 Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-                              std::span<const FitLimit> limits, double scale)
+                              std::span<const FitLimit> limits, double scale, unsigned threads)
     : clocks_(static_cast<Eigen::Index>(clocks)),
       knots_(static_cast<Eigen::Index>(knots)),
       size_(clocks_ * knots_),
       fixed_(fixed),
-      limits_(limits),
-      weight_(scale * scale) {}
+      weight_(scale * scale),
+      threads_(threads),
+      meeting_(clocks, knots) {
+  set_limits(limits);
+}
+
+void Curvature::Matrices::set_limits(std::span<const FitLimit> limits) {
+  if (limits.size() < limits_.size()) {
+    limits_ = {};
+    meeting_.forget();
+  }
+  meeting_.take(limits.subspan(limits_.size()));
+  limits_ = limits;
+}
+
+/// The matrix as a band of dense blocks.
+bool Curvature::Matrices::factorize_band(std::span<const std::uint32_t> active,
+                                         std::span<const double> shares) {
+  const auto clocks = static_cast<std::size_t>(clocks_);
+  band_.clear(clocks, static_cast<std::size_t>(knots_));
+  for (std::size_t n = 0; n < active.size(); ++n) {
+    const FitLimit& limit = limits_[active[n]];
+    const double weight = shares.empty() ? weight_ : shares[n] * weight_;
+    const Point to = point(limit.to, limit.to_share), from = point(limit.from, limit.from_share);
+    add_square(to, weight);
+    add_square(from, weight);
+    const BlockBand::Value low_to = value_at(to.at), low_from = value_at(from.at);
+    const BlockBand::Value high_to = value_at(to.at + clocks_),
+                           high_from = value_at(from.at + clocks_);
+    band_.add(low_to, low_from, -weight * to.first * from.first);
+    band_.add(high_to, low_from, -weight * to.second * from.first);
+    band_.add(low_to, high_from, -weight * to.first * from.second);
+    band_.add(high_to, high_from, -weight * to.second * from.second);
+  }
+  for (Eigen::Index i = 0; i < size_; ++i) {
+    const BlockBand::Value value = value_at(i);
+    band_.add(value, value, diagonal_[i]);
+    if (value.knot >= 1) band_.add(value, {value.knot - 1, value.clock}, beside1_[i]);
+    if (value.knot >= 2) band_.add(value, {value.knot - 2, value.clock}, beside2_[i]);
+  }
+  direct_ = true;
+  work_ += BlockBand::work(clocks, static_cast<std::size_t>(knots_)) * k_band_speed;
+  return band_.factorise(threads_);
+}
 
 void Curvature::Matrices::add_square(const Point& point, double weight) {
   const auto [i, a, b] = point;
@@ -193,6 +248,8 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
   for (const FitTerm& term : fixed_) {
     add_square(point(term.at, term.share), term.scale * term.scale);
   }
+  in_band_ = way == Way::automatic && meeting_.are_dense();
+  if (in_band_) return factorize_band(active, shares);
   add_all(active, shares);
   direct_ = false;
   if (way == Way::direct || (way == Way::automatic && blocks_.size() < costly_)) {
@@ -330,6 +387,11 @@ void Curvature::Matrices::solve_upper(Vector& v) {
 }
 
 Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
+  if (in_band_) {
+    Vector solution = by_knots(right);
+    band_.solve({solution.data(), static_cast<std::size_t>(size_)});
+    return by_clocks(solution);
+  }
   if (direct_) return factor_.solve(right);
   Vector solution = Vector::Zero(size_), residual = by_knots(right);
   Vector near = residual;
@@ -391,6 +453,7 @@ double Curvature::Matrices::quadrature(std::size_t probe) {
 }
 
 double Curvature::Matrices::log_determinant() {
+  if (in_band_) return band_.log_determinant();
   if (direct_) return factor_.log_determinant();
   double rest = 0;
   for (std::size_t probe = 0; probe < k_probes; ++probe) rest += quadrature(probe);
@@ -403,8 +466,8 @@ double inner_product(std::span<const double> a, std::span<const double> b) {
 }
 
 Curvature::Curvature(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-                     std::span<const FitLimit> limits, double scale)
-    : matrices_(std::make_unique<Matrices>(clocks, knots, fixed, limits, scale)) {}
+                     std::span<const FitLimit> limits, double scale, unsigned threads)
+    : matrices_(std::make_unique<Matrices>(clocks, knots, fixed, limits, scale, threads)) {}
 
 Curvature::~Curvature() = default;
 
@@ -422,6 +485,8 @@ std::vector<double> Curvature::solve(std::span<const double> right, double toler
 double Curvature::log_determinant() { return matrices_->log_determinant(); }
 
 void Curvature::stop_with(const Progress* progress) { matrices_->stop_with(progress); }
+
+void Curvature::set_limits(std::span<const FitLimit> limits) { matrices_->set_limits(limits); }
 
 void Curvature::begin() { matrices_->begin(); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,11 @@ struct FitLimit {
     return (1 - to_share) * v[to] + to_share * v[to + 1] - (1 - from_share) * v[from] -
            from_share * v[from + 1] - limit;
   }
+  /// By how much over() changes at most if no unknown moves by more than 1.
+  [[nodiscard]] double reach() const {
+    return std::abs(1 - to_share) + std::abs(to_share) + std::abs(1 - from_share) +
+           std::abs(from_share);
+  }
   /// Adds to a gradient what a force on this limit adds.
   void push(std::span<double> gradient, double force) const {
     gradient[to] += force * (1 - to_share);
@@ -51,19 +57,23 @@ struct FitLimit {
 ///
 /// The matrix has five diagonals per clock. Any two pieces of clocks that constraints join add a
 /// block of two by two, however many constraints do. The matrix is factorised as a whole where that
-/// costs little. The factors of many clocks that hang together fill up: then only the matrix of
+/// costs little: as a band of dense blocks where most clocks meet most others, else in an order of
+/// elimination. The factors of many clocks that hang together fill up: then only the matrix of
 /// every clock by itself is factorised, as a preconditioner of conjugate gradients, and the
 /// determinant is estimated by stochastic Lanczos quadrature with probes that are always the same
 /// (Ubaru, Chen, Saad, 2017). Deterministic; one thread.
 class Curvature {
  public:
   /// `knots` unknowns per clock, one clock after the other. The terms must outlive this. `scale`:
-  /// of the limits.
+  /// of the limits. `threads`: 0: all cores.
   Curvature(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-            std::span<const FitLimit> limits, double scale);
+            std::span<const FitLimit> limits, double scale, unsigned threads = 1);
   ~Curvature();
   Curvature(const Curvature&) = delete;
   Curvature& operator=(const Curvature&) = delete;
+
+  /// From now on compute() means these limits; they must stay.
+  void set_limits(std::span<const FitLimit> limits);
 
   /// Begins a fit: counts work anew, and forgets what costs too much to factorise.
   void begin();
@@ -72,7 +82,7 @@ class Curvature {
   /// null) is cancelled.
   void stop_with(const Progress* progress);
 
-  /// How to solve; `automatic` by the cost of the factors.
+  /// How to solve; `automatic` by the cost of the factors, or as a band of dense blocks.
   enum class Way { automatic, direct, iterative };
 
   /// Builds and factorises bend * (second difference)^2 of all inner knots, all fixed terms, and

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,12 @@ FitTerm term_at(std::size_t knots, std::size_t clock, double position) {
   const double piece = std::floor(position);
   return {static_cast<std::uint32_t>(clock * knots + static_cast<std::size_t>(piece)),
           position - piece, 1};
+}
+
+std::vector<double> random_right(RandomStream& random, std::size_t size) {
+  std::vector<double> v(size);
+  for (double& x : v) x = random.uniform(-1, 1);
+  return v;
 }
 
 double norm_of(const std::vector<double>& v) { return std::sqrt(inner_product(v, v)); }
@@ -78,6 +85,52 @@ TEST(Curvature, both_ways_solve_the_same_equations) {
     for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= expected[i];
     EXPECT_LT(norm_of(difference), 1e-4 * norm_of(expected)) << round;
   }
+}
+
+TEST(Curvature, a_band_of_dense_blocks_solves_the_same_equations) {
+  RandomStream random(17, 0);
+  for (const std::size_t clocks : {2u, 5u, 12u, 30u}) {
+    Problem p = random_problem(random, clocks, 17, 60 * clocks);
+    for (const bool all : {true, false}) {
+      if (!all) p.active.resize(p.active.size() / 2);
+      Curvature sparse = p.curvature(), band = p.curvature();
+      ASSERT_TRUE(sparse.compute(p.bend, p.active, Curvature::Way::direct));
+      ASSERT_TRUE(band.compute(p.bend, p.active));
+      const std::vector<double> right = random_right(random, p.size());
+      const std::vector<double> a = sparse.solve(right), b = band.solve(right);
+      for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-8 * norm_of(a));
+      EXPECT_NEAR(sparse.log_determinant(), band.log_determinant(),
+                  1e-8 * static_cast<double>(p.size()));
+      EXPECT_LT(band.work(), 10 * sparse.work() + 1e6);
+    }
+  }
+}
+
+TEST(Curvature, limits_between_knots_that_are_far_apart_are_solved_too) {
+  RandomStream random(18, 0);
+  Problem p = random_problem(random, 4, 17, 200);
+  p.limits.push_back({0, 2 * 17 + 9, 0.5, 0.25, 0});
+  p.active.push_back(static_cast<std::uint32_t>(p.limits.size() - 1));
+  Curvature sparse = p.curvature(), automatic = p.curvature();
+  ASSERT_TRUE(sparse.compute(p.bend, p.active, Curvature::Way::direct));
+  ASSERT_TRUE(automatic.compute(p.bend, p.active));
+  const std::vector<double> right = random_right(random, p.size());
+  const std::vector<double> a = sparse.solve(right), b = automatic.solve(right);
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-8 * norm_of(a));
+}
+
+TEST(Curvature, limits_that_come_later_take_part) {
+  RandomStream random(19, 0);
+  const Problem p = random_problem(random, 6, 9, 300);
+  const std::span<const FitLimit> all = p.limits;
+  Curvature later(p.clocks, p.knots, p.fixed, {}, p.scale), fresh = p.curvature();
+  later.set_limits(all.first(100));
+  ASSERT_TRUE(later.compute(p.bend, {}));
+  later.set_limits(all);
+  ASSERT_TRUE(later.compute(p.bend, p.active));
+  ASSERT_TRUE(fresh.compute(p.bend, p.active));
+  const std::vector<double> right = random_right(random, p.size());
+  EXPECT_EQ(later.solve(right), fresh.solve(right));
 }
 
 TEST(Curvature, the_determinant_is_estimated_well_enough_to_choose_by) {

@@ -10,6 +10,7 @@
 
 #include "base/executor.hpp"
 #include "causal/fit_solver.hpp"
+#include "causal/some_clocks.hpp"
 
 namespace entrain::causal {
 
@@ -18,6 +19,8 @@ CausalFit fit_causal(const CausalProblem& problem, double amplitude, const Clock
 }
 
 namespace {
+
+constexpr std::size_t k_fewest_knots = 33;
 
 CausalFit no_error(const CausalProblem& problem) {
   CausalFit fit;
@@ -196,14 +199,19 @@ class Knots {
 
 }  // namespace
 
-CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const CausalFit& before) {
-  constexpr std::size_t k_fewest_knots = 33;
-  problem.knots = k_fewest_knots;
-  double worst = 0;
-  for (const ClockConstraint& constraint : problem.constraints) {
-    worst = std::max(worst, -static_cast<double>(constraint.slack));
-  }
-  if (worst <= 0) return no_error(problem);
+namespace {
+
+/// True if errors are so large that a fit to all clocks had better not begin without any.
+bool is_far(const CausalFit& fit, double sigma) {
+  constexpr double k_far = 64;
+  const auto values = fit.errors.values();
+  return std::any_of(values.begin(), values.end(),
+                     [&](double error) { return std::abs(error) > k_far * sigma; });
+}
+
+/// The likeliest fit; `worst`: the violation that amplitudes are counted from.
+CausalFit choose_among_all(const CausalProblem& problem, double worst, std::size_t most_knots,
+                           const CausalFit& before) {
   Knots search(problem, worst);
   search.best = before;
   const std::size_t first = before.converged
@@ -216,6 +224,27 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   knots = first / 2 + 1;
   while (knots >= k_fewest_knots && search.attempt(knots)) knots = knots / 2 + 1;
   return std::move(search.best);
+}
+
+}  // namespace
+
+CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const CausalFit& before) {
+  problem.knots = k_fewest_knots;
+  double worst = 0;
+  for (const ClockConstraint& constraint : problem.constraints) {
+    worst = std::max(worst, -static_cast<double>(constraint.slack));
+  }
+  if (worst <= 0) return no_error(problem);
+  const SomeClocks some(problem);
+  if (!some.are_worth_it()) return choose_among_all(problem, worst, most_knots, before);
+  CausalFit before_some = before;
+  if (before.converged) before_some.errors = some.errors(before.errors);
+  const CausalFit chosen = choose_among_all(some.problem(), worst, most_knots, before_some);
+  if (!chosen.converged) return chosen;
+  problem.knots = chosen.errors.knots();
+  ClockErrors start = on_knots(before.errors, problem);
+  if (!before.converged && is_far(chosen, problem.sigma)) start = some.extend(chosen);
+  return fit_causal(problem, chosen.amplitude, start);
 }
 
 }  // namespace entrain::causal

@@ -15,13 +15,6 @@ namespace {
 constexpr double k_flat = 1e-3;
 constexpr int k_most_lengths = 50;
 
-/// time - begin. Damaged records may say any time, so the difference may not fit into 64 bits with
-/// a sign.
-double ticks_since(std::int64_t begin, std::int64_t time) {
-  const auto from = static_cast<std::uint64_t>(begin), to = static_cast<std::uint64_t>(time);
-  return time >= begin ? static_cast<double>(to - from) : -static_cast<double>(from - to);
-}
-
 double second_difference(std::span<const double> v, std::size_t i) {
   return v[i - 1] - 2 * v[i] + v[i + 1];
 }
@@ -32,33 +25,25 @@ FitCost::FitCost(const CausalProblem& problem)
     : problem_(problem),
       span_(static_cast<double>(problem.end - problem.begin)),
       spacing_(span_ / static_cast<double>(problem.knots - 1)),
-      limits_(limits_of(problem.constraints)),
-      near_(limits_, problem.threads) {
+      places_(problem),
+      near_(problem.threads) {
   add_sessions();
   add_prior();
 }
 
 FitTerm FitCost::term(std::uint32_t clock, std::int64_t time, double scale) const {
-  const double x = ticks_since(problem_.begin, time) / spacing_;
-  const double last = static_cast<double>(problem_.knots - 2);
-  const double piece = std::clamp(std::floor(x), 0.0, last);
-  const std::size_t at = clock * problem_.knots + static_cast<std::size_t>(piece);
-  return {.at = static_cast<std::uint32_t>(at), .share = x - piece, .scale = scale};
+  const KnotPlace place = places_(clock, time);
+  return {.at = place.at, .share = place.share, .scale = scale};
 }
 
-std::vector<FitLimit> FitCost::limits_of(std::span<const ClockConstraint> constraints) const {
-  std::vector<FitLimit> limits;
-  limits.reserve(constraints.size());
-  for (const ClockConstraint& constraint : constraints) {
-    const FitTerm to = term(constraint.to, constraint.to_time, 1);
-    const FitTerm from = term(constraint.from, constraint.from_time, 1);
-    limits.push_back({.to = to.at,
-                      .from = from.at,
-                      .to_share = to.share,
-                      .from_share = from.share,
-                      .limit = static_cast<double>(constraint.slack) - problem_.latency});
-  }
-  return limits;
+void FitCost::begin() {
+  limits_.clear();
+  near_.look_among(limits_);
+}
+
+void FitCost::take(std::span<const FitLimit> limits) {
+  limits_.insert(limits_.end(), limits.begin(), limits.end());
+  near_.look_among(limits_);
 }
 
 void FitCost::add_sessions() {

@@ -8,6 +8,7 @@
 
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
+#include "causal/knot_places.hpp"
 #include "causal/near_limits.hpp"
 
 namespace entrain::causal {
@@ -19,8 +20,10 @@ class FitCost {
   /// Builds the terms. `problem` must outlive this.
   explicit FitCost(const CausalProblem& problem);
 
-  /// Begins a fit: sums after that do not depend, in their last digits, on fits before.
-  void begin() { near_.forget(); }
+  /// Begins a fit: no constraint takes part.
+  void begin();
+  /// From now on these limits take part too.
+  void take(std::span<const FitLimit> limits);
   /// Sets how far clocks are expected to bend over the run, ticks. Call it before the others.
   void set_amplitude(double amplitude);
 
@@ -51,7 +54,6 @@ class FitCost {
 
  private:
   [[nodiscard]] FitTerm term(std::uint32_t clock, std::int64_t time, double scale) const;
-  [[nodiscard]] std::vector<FitLimit> limits_of(std::span<const ClockConstraint> constraints) const;
   void add_sessions();
   void add_prior();
   [[nodiscard]] double fixed_bend(std::span<const double> step) const;
@@ -62,7 +64,8 @@ class FitCost {
   double span_;
   double spacing_;
   double stiffness_ = 1;
-  std::vector<FitLimit> limits_;
+  KnotPlaces places_;
+  std::vector<FitLimit> limits_;  ///< the constraints that take part
   NearLimits near_;
   std::vector<FitTerm> fixed_;
   std::vector<double> over_, change_;  ///< of the limits near a step, see best_length()

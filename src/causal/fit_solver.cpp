@@ -14,16 +14,19 @@ namespace entrain::causal {
 namespace {
 
 /// Multiplications that a fit may take: about a second.
-constexpr double k_most_work = 1e9;
+constexpr double k_most_work = 2e9;
 /// Those of them that may go through the inside of the limits.
-constexpr double k_most_inside_work = 2.5e8;
+constexpr double k_most_inside_work = 1e9;
 /// Relative residual at which conjugate gradients stop; the next Newton step corrects the rest.
 constexpr double k_tolerance = 1e-3;
 constexpr int k_most_steps = 30, k_most_rough_steps = 15;  ///< with one stiffness
 /// Steps after which a descent tries another way.
-constexpr int k_patience = 20;
+constexpr int k_patience = 4, k_iterative_patience = 20;
 /// So it does at once where a limit is exceeded by so many times its softness.
 constexpr double k_far = 64;
+/// Limits that a fit begins with: missed by less than so many times the worst violation, and so
+/// many times the softness.
+constexpr double k_reach = 4, k_least_reach = 16;
 /// Amplitudes that lead there then, in shares: 10^(-n/2).
 constexpr std::array<double, 5> k_stages{0.01, 0.0316227766016838, 0.1, 0.316227766016838, 1};
 /// What a step must gain, as a share of the cost: with the amplitude in question, and before.
@@ -37,8 +40,11 @@ constexpr double k_steepest = 0.1;
 FitSolver::FitSolver(const CausalProblem& problem)
     : problem_(problem),
       cost_(problem),
-      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.limits(), cost_.scale()),
-      inside_(cost_, curvature_) {
+      table_(problem),
+      picker_(table_),
+      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.limits(), cost_.scale(),
+                 problem.threads),
+      inside_(cost_, curvature_, [this](const Vector& v, double reach) { take(v, reach); }) {
   curvature_.stop_with(problem.progress);
 }
 
@@ -63,13 +69,37 @@ FitSolver::Vector FitSolver::values_of(const ClockErrors& start) const {
   return v;
 }
 
-/// Looks for the minimum from `v`, which follows. False if that was given up; the curvature is that
-/// of `v` otherwise. Lowers the amplitude if clocks as soft as that do not settle.
+/// Looks for the minimum from `v`, which follows: among some limits, then with those that are
+/// violated there, until none is. False if that was given up; the curvature is that of `v`
+/// otherwise.
+bool FitSolver::descend(Vector& v, CausalFit& fit) {
+  cost_.begin();
+  picker_.begin();
+  curvature_.set_limits({});
+  take(v, k_reach * picker_.worst(v) + k_least_reach / cost_.scale());
+  do {
+    if (!descend_among(v, fit)) return fit.converged = false;
+  } while (fit.converged && take(v, 0) > 0);
+  return true;
+}
+
+/// Takes in the tightest limits that `v` exceeds or misses by less than `reach`, ticks. Returns
+/// their number.
+std::size_t FitSolver::take(const Vector& v, double reach) {
+  std::vector<FitLimit> picked;
+  for (const std::uint32_t number : picker_.pick(v, reach)) picked.push_back(table_.limit(number));
+  cost_.take(picked);
+  curvature_.set_limits(cost_.limits());
+  return picked.size();
+}
+
+/// The same for the limits that were taken. Lowers the amplitude if clocks as soft as that do not
+/// settle.
 ///
 /// Newton's method goes from limit to limit where bent clocks exceed many by far. Stiff clocks
 /// exceed them anyway and are settled soon; each minimum is close to that of clocks a little less
 /// stiff.
-bool FitSolver::descend(Vector& v, CausalFit& fit) {
+bool FitSolver::descend_among(Vector& v, CausalFit& fit) {
   cost_.set_amplitude(fit.amplitude);
   End end = End::steps;
   if (cost_.worst(v) * cost_.scale() < k_far) end = minimise(v, k_exact, k_patience, fit);
@@ -87,7 +117,7 @@ FitSolver::End FitSolver::descend_inside(Vector& v, CausalFit& fit) {
   const std::optional<int> steps = inside_.run(there, k_most_inside_work, problem_.progress);
   if (!steps) return End::steps;
   fit.steps += *steps;
-  const End end = minimise(there, k_exact, k_patience, fit);
+  const End end = minimise(there, k_exact, k_most_steps, fit);
   if (end == End::minimum) v = std::move(there);
   return end;
 }
@@ -117,7 +147,7 @@ FitSolver::End FitSolver::descend_by_stages(Vector& v, CausalFit& fit) {
 FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, CausalFit& fit) {
   const Cancel cancel(problem_.progress);
   double cost = cost_.value(v);
-  for (int n = 0; n < most_steps; ++n) {
+  for (int n = 0; n < most_steps || (curvature_.is_iterative() && n < k_iterative_patience); ++n) {
     if (cancel.asked()) return End::given_up;
     if (!factorize(v) || curvature_.work() > k_most_work) return End::given_up;
     const Vector gradient = cost_.gradient(v);

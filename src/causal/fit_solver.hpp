@@ -9,6 +9,7 @@
 #include "causal/fit.hpp"
 #include "causal/fit_cost.hpp"
 #include "causal/interior_point.hpp"
+#include "causal/limit_picker.hpp"
 
 namespace entrain::causal {
 
@@ -31,6 +32,8 @@ class FitSolver {
 
   [[nodiscard]] Vector values_of(const ClockErrors& start) const;
   bool descend(Vector& v, CausalFit& fit);
+  std::size_t take(const Vector& v, double reach);
+  bool descend_among(Vector& v, CausalFit& fit);
   End descend_inside(Vector& v, CausalFit& fit);
   End descend_by_stages(Vector& v, CausalFit& fit);
   End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
@@ -41,6 +44,8 @@ class FitSolver {
 
   const CausalProblem& problem_;
   FitCost cost_;
+  LimitTable table_;
+  LimitPicker picker_;
   Curvature curvature_;
   InteriorPoint inside_;
   std::vector<std::uint32_t> active_;  ///< constraints in the matrix of the last factorize()

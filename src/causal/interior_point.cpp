@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/cancel.hpp"
 
@@ -11,13 +12,14 @@ namespace entrain::causal {
 
 namespace {
 
-constexpr int k_most_inner_steps = 50;
+constexpr int k_most_inner_steps = 70;
 /// About what it takes: a first step that is dearer than that share of all work is the last one.
 constexpr int k_usual_inner_steps = 25;
 /// The room of a limit that is just met, at first: a share of the worst violation, or of softness.
-constexpr double k_first_room = 0.3, k_least_room = 0.1;
-/// Limits that are missed by more than so many of these rooms take no part as long as they do.
-constexpr double k_room_reach = 100;
+constexpr double k_first_room = 0.3, k_least_room = 2;
+/// Limits that are missed by more than so many of these rooms take no part as long as they do, nor
+/// are limits looked for that nobody has asked of yet.
+constexpr double k_room_reach = 100, k_more_reach = 30;
 /// Limits with less than that share of the weight of an exceeded one are left out of the matrix:
 /// steps become a little too long there, which longest() sees to.
 constexpr double k_least_share = 1e-9;
@@ -25,13 +27,29 @@ constexpr double k_least_share = 1e-9;
 constexpr double k_stay_inside = 0.995;
 /// The sum of all products, in units of the cost, that decides which limits are met.
 constexpr double k_least_products = 1e-9;
+/// Correctors of a step that is shorter than so much of what it was meant to be; how far off a
+/// product may be from all others before they care; and what they must gain.
+constexpr int k_most_correctors = 2;
+constexpr double k_long_step = 0.9, k_apart = 10, k_least_gain = 0.1;
+/// A step so short gets nowhere. Rooms are then made so many times larger.
+constexpr double k_short_step = 0.3, k_widen = 30;
 
 }  // namespace
 
-/// Takes in limits that are missed by less than `reach`, ticks. A product of weight * middle^2 is
-/// that of a limit that is just met and leaves the room `middle`.
-void InteriorPoint::take_near(const Vector& v, double middle, double reach) {
+void InteriorPoint::forget_near() {
+  near_.clear();
+  states_.clear();
+  numbers_.clear();
+  is_near_.assign(cost_.limits().size(), 0);
+}
+
+/// Takes in limits that are missed by less than many rooms, or than the unknowns `move` by, ticks.
+/// A product of weight * middle^2 is that of a limit that is just met and leaves the room `middle`.
+void InteriorPoint::take_near(const Vector& v, double middle, double move) {
+  take_(v, k_more_reach * middle);
+  const double reach = std::max(k_room_reach * middle, move);
   const std::vector<FitLimit>& limits = cost_.limits();
+  is_near_.resize(limits.size(), 0);
   for (std::size_t i = 0; i < limits.size(); ++i) {
     if (is_near_[i] != 0) continue;
     const double over = limits[i].over(v);
@@ -108,15 +126,67 @@ double InteriorPoint::products(double length) const {
   return sum;
 }
 
+/// The room of a limit that is just met, if its product is that of all others on average.
+double InteriorPoint::middle_room() const {
+  return std::sqrt(products(0) / static_cast<double>(near_.size()) / weight_);
+}
+
+/// The step to smaller products, with the gradient and the sum of all products as they are.
+InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum) {
+  // The predictor goes for products of 0. How far it gets tells what to go for.
+  for (State& state : states_) state.target = 0;
+  static_cast<void>(find_step(gradient));
+  const double ratio = products(std::min(1.0, longest())) / sum;
+  const double aimed = ratio * ratio * ratio * sum / static_cast<double>(near_.size());
+  for (State& state : states_) state.target = aimed - state.force_step * state.room_step;
+  Step step{find_step(gradient), std::min(1.0, k_stay_inside * longest())};
+  for (int n = 0; n < k_most_correctors && step.length < k_long_step; ++n) {
+    if (!correct(gradient, aimed, step)) break;
+  }
+  return step;
+}
+
+/// Makes a step longer by bringing products nearer to each other that would come apart. False, with
+/// all as before, if that gains little.
+bool InteriorPoint::correct(const Vector& gradient, double aimed, Step& step) {
+  const double wanted = std::min(1.0, 1.08 * step.length + 0.08);
+  states_before_ = states_;
+  for (State& state : states_) {
+    const double there =
+        (state.force + wanted * state.force_step) * (state.room + wanted * state.room_step);
+    const double change = std::clamp(there, aimed / k_apart, aimed * k_apart) - there;
+    state.target += std::max(change, -aimed * k_apart);
+  }
+  Step other{find_step(gradient), std::min(1.0, k_stay_inside * longest())};
+  if (other.length < step.length + k_least_gain * (wanted - step.length)) {
+    std::swap(states_, states_before_);
+    return false;
+  }
+  step = std::move(other);
+  return true;
+}
+
+/// Makes a step, and returns by how much it moves an unknown at most.
+double InteriorPoint::advance(Vector& v, const Step& step) {
+  double move = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    v[i] += step.length * step.of[i];
+    move = std::max(move, std::abs(step.length * step.of[i]));
+  }
+  for (State& state : states_) {
+    state.force += step.length * state.force_step;
+    state.room += step.length * state.room_step;
+    state.force_step = state.room_step = 0;
+  }
+  return move;
+}
+
 std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progress* progress) {
   const Cancel cancel(progress);
   weight_ = cost_.scale() * cost_.scale();
-  near_.clear();
-  states_.clear();
-  numbers_.clear();
-  is_near_.assign(cost_.limits().size(), 0);
-  double middle = std::max(k_first_room * cost_.worst(v), k_least_room / cost_.scale());
-  take_near(v, middle, k_room_reach * middle);
+  forget_near();
+  const double first_room = std::max(k_first_room * cost_.worst(v), k_least_room / cost_.scale());
+  take_near(v, first_room, 0);
   const double work_before = curvature_.work();
   for (int steps = 0; steps < k_most_inner_steps; ++steps) {
     const double sum = products(0);
@@ -124,27 +194,14 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
     if (cancel.asked() || !factorize()) return {};
     const double work = curvature_.work() - work_before;
     if (work > most_work || (steps == 0 && work * k_usual_inner_steps > most_work)) return {};
-    const Vector left = gradient(v);
-    // The predictor goes for products of 0. How far it gets tells what to go for.
-    for (State& state : states_) state.target = 0;
-    static_cast<void>(find_step(left));
-    const double ratio = products(std::min(1.0, longest())) / sum;
-    const double next = ratio * ratio * ratio * sum / static_cast<double>(near_.size());
-    for (State& state : states_) state.target = next - state.force_step * state.room_step;
-    const Vector step = find_step(left);
-    const double length = std::min(1.0, k_stay_inside * longest());
-    double move = 0;
-    for (std::size_t i = 0; i < v.size(); ++i) {
-      v[i] += length * step[i];
-      move = std::max(move, std::abs(length * step[i]));
+    const Step step = best_step(gradient(v), sum);
+    const double move = advance(v, step);
+    double middle = middle_room();
+    if (step.length < k_short_step) {
+      middle *= k_widen;
+      forget_near();
     }
-    for (State& state : states_) {
-      state.force += length * state.force_step;
-      state.room += length * state.room_step;
-      state.force_step = state.room_step = 0;
-    }
-    middle = std::sqrt(products(0) / static_cast<double>(near_.size()) / weight_);
-    take_near(v, middle, std::max(k_room_reach * middle, move));
+    take_near(v, middle, move);
   }
   return {};
 }

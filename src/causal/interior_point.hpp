@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "causal/curvature.hpp"
@@ -14,7 +16,8 @@ namespace entrain::causal {
 
 /// Finds the minimum of a fit's cost from anywhere, through the inside of its limits: a primal-dual
 /// interior-point method with Mehrotra's predictor and corrector (On the implementation of a
-/// primal-dual interior point method, 1992).
+/// primal-dual interior point method, 1992) and Gondzio's further correctors (Multiple centrality
+/// corrections, 1996).
 ///
 /// A limit that is exceeded by r pushes two clocks with the force w r, one that is not exceeded
 /// with none. So a force z leaves a room t = z / w - r >= 0, and z t = 0: either there is room, or
@@ -25,11 +28,20 @@ namespace entrain::causal {
 /// on its way; where clocks are soft and limits hard, these are hundreds. This one takes some
 /// twenty steps from anywhere, each as dear as two of the others.
 ///
+/// A step that gets nowhere means that products have come apart: all begin as one again then, from
+/// where the unknowns are.
+///
 /// One thread per object.
 class InteriorPoint {
  public:
-  /// Both must have the same limits, and outlive this.
-  InteriorPoint(FitCost& cost, Curvature& curvature) : cost_(cost), curvature_(curvature) {}
+  /// Takes more limits into the cost and the curvature, those that `v` exceeds or misses by less
+  /// than `reach`, ticks.
+  using Take = std::function<void(const std::vector<double>& v, double reach)>;
+
+  /// Both must have the same limits, and outlive this. `take` is asked for more of them at every
+  /// step.
+  InteriorPoint(FitCost& cost, Curvature& curvature, Take take)
+      : cost_(cost), curvature_(curvature), take_(std::move(take)) {}
 
   /// Goes from `v`, which follows, to where the limits that are met are those of the minimum, but
   /// for rounding. Returns the number of steps. Nothing, with `v` anywhere, if that would take more
@@ -45,21 +57,32 @@ class InteriorPoint {
     double force_step = 0, room_step = 0;
     double target = 0;  ///< what force * room is to become, where they change along straight lines
   };
+  /// A step of the unknowns, and how many times it can be made.
+  struct Step {
+    Vector of;
+    double length = 0;
+  };
 
-  void take_near(const Vector& v, double middle, double reach);
+  void forget_near();
+  void take_near(const Vector& v, double middle, double move);
   [[nodiscard]] Vector gradient(const Vector& v) const;
   bool factorize();
   [[nodiscard]] Vector find_step(Vector gradient);
+  [[nodiscard]] Step best_step(const Vector& gradient, double sum);
+  bool correct(const Vector& gradient, double aimed, Step& step);
+  double advance(Vector& v, const Step& step);
   [[nodiscard]] double longest() const;
   [[nodiscard]] double products(double length) const;
+  [[nodiscard]] double middle_room() const;
 
   FitCost& cost_;
   Curvature& curvature_;
+  Take take_;
   double weight_ = 1;  ///< w
   /// The limits that take part: those that ever were near. By the same numbers: `states_`,
   /// `numbers_` (of the limits in FitCost::limits()).
   std::vector<FitLimit> near_;
-  std::vector<State> states_;
+  std::vector<State> states_, states_before_;
   std::vector<std::uint32_t> numbers_;
   std::vector<std::uint8_t> is_near_;  ///< of all limits
   std::vector<std::uint32_t> active_;  ///< in the matrix, and their shares

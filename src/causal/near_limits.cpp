@@ -16,8 +16,6 @@ constexpr std::size_t k_block = std::size_t{1} << 16;
 /// Rounding errors of a limit, in shares of the largest unknown.
 constexpr double k_rounding = 1e-12;
 
-double weights(double share) { return std::abs(1 - share) + std::abs(share); }
-
 /// The numbers of limits in [begin, end) that `v` exceeds, or misses by less than `margin`.
 std::vector<std::uint32_t> near(std::span<const FitLimit> limits, std::size_t begin,
                                 std::size_t end, std::span<const double> v, double margin) {
@@ -30,10 +28,11 @@ std::vector<std::uint32_t> near(std::span<const FitLimit> limits, std::size_t be
 
 }  // namespace
 
-NearLimits::NearLimits(std::span<const FitLimit> limits, unsigned threads)
-    : limits_(limits), threads_(threads) {
-  for (const FitLimit& limit : limits)
-    reach_ = std::max(reach_, weights(limit.to_share) + weights(limit.from_share));
+void NearLimits::look_among(std::span<const FitLimit> limits) {
+  seen_.clear();
+  limits_ = limits;
+  reach_ = 2;
+  for (const FitLimit& limit : limits) reach_ = std::max(reach_, limit.reach());
 }
 
 /// True if all limits that count are known where no unknown is further than `move` from those seen.

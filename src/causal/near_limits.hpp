@@ -15,11 +15,11 @@ namespace entrain::causal {
 /// thread may use an object; it uses several.
 class NearLimits {
  public:
-  /// `limits` must outlive this. `threads`: to look at all limits with; 0: all cores.
-  NearLimits(std::span<const FitLimit> limits, unsigned threads);
+  /// `threads`: to look at all limits with; 0: all cores.
+  explicit NearLimits(unsigned threads) : threads_(threads) {}
 
-  /// Forgets all that was seen, so that what follows does not depend on what was asked before.
-  void forget() { seen_.clear(); }
+  /// Forgets all that was seen. From now on these are all limits there are; they must stay.
+  void look_among(std::span<const FitLimit> limits);
   /// The numbers of all limits that are exceeded at `v`, and of some more, ascending. Valid until
   /// the next call.
   [[nodiscard]] std::span<const std::uint32_t> at(std::span<const double> v);

@@ -49,7 +49,8 @@ void expect_all(std::span<const FitLimit> limits, std::span<const std::uint32_t>
 TEST(NearLimits, none_that_counts_is_missed_wherever_the_unknowns_go) {
   RandomStream random(1, 1);
   const std::vector<FitLimit> limits = random_limits(random, 2'000);
-  NearLimits near(limits, 1);
+  NearLimits near(1);
+  near.look_among(limits);
   std::vector<double> v(k_unknowns, 0.0);
   for (int round = 0; round < 200; ++round) {
     const double size = std::pow(10.0, random.uniform(-3, 3));
@@ -72,7 +73,8 @@ TEST(NearLimits, none_that_counts_is_missed_wherever_the_unknowns_go) {
 TEST(NearLimits, where_unknowns_hardly_move_most_limits_are_left_out) {
   RandomStream random(2, 2);
   const std::vector<FitLimit> limits = random_limits(random, 2'000);
-  NearLimits near(limits, 1);
+  NearLimits near(1);
+  near.look_among(limits);
   const std::vector<double> v(k_unknowns, 0.0), step = random_vector(random, 1);
   EXPECT_LT(near.along(v, step).size(), 200u);
 }
@@ -80,7 +82,9 @@ TEST(NearLimits, where_unknowns_hardly_move_most_limits_are_left_out) {
 TEST(NearLimits, threads_find_the_same) {
   RandomStream random(3, 3);
   const std::vector<FitLimit> limits = random_limits(random, 300'000);
-  NearLimits one(limits, 1), three(limits, 3);
+  NearLimits one(1), three(3);
+  one.look_among(limits);
+  three.look_among(limits);
   for (const double size : {500.0, 1.0, 2.0}) {
     const std::vector<double> v = random_vector(random, size);
     const auto a = one.at(v), b = three.at(v);

@@ -8,89 +8,11 @@
 
 #include <Eigen/OrderingMethods>
 
+#include "causal/dense_panels.hpp"
+
 namespace entrain::causal {
 
 namespace {
-
-/// Columns that are factorised one by one before the others are brought up to date.
-constexpr std::ptrdiff_t k_block = 32;
-
-/// Two numbers for one instruction. The compiler would not find them by itself.
-using Pair = double __attribute__((vector_size(16), aligned(8)));
-
-/// c[4 x 4] -= a[4 x depth] b[4 x depth]', all stored column by column, with the distances `ldc`
-/// and `ld` between columns. Every number of c gets its products in the order of the depth.
-void subtract_4x4(double* c, std::ptrdiff_t ldc, const double* a, const double* b,
-                  std::ptrdiff_t ld, std::ptrdiff_t depth) {
-  Pair sum[4][2] = {};
-  for (std::ptrdiff_t k = 0; k < depth; ++k) {
-    const Pair low = *reinterpret_cast<const Pair*>(a);
-    const Pair high = *reinterpret_cast<const Pair*>(a + 2);
-    for (int j = 0; j < 4; ++j) {
-      const Pair factor = {b[j], b[j]};
-      sum[j][0] += low * factor;
-      sum[j][1] += high * factor;
-    }
-    a += ld;
-    b += ld;
-  }
-  for (int j = 0; j < 4; ++j) {
-    for (int i = 0; i < 4; ++i) c[j * ldc + i] -= sum[j][i / 2][i % 2];
-  }
-}
-
-/// The same for any number of rows and columns up to four.
-void subtract_rest(double* c, std::ptrdiff_t ldc, std::ptrdiff_t rows, std::ptrdiff_t columns,
-                   const double* a, const double* b, std::ptrdiff_t ld, std::ptrdiff_t depth) {
-  for (std::ptrdiff_t j = 0; j < columns; ++j) {
-    for (std::ptrdiff_t i = 0; i < rows; ++i) {
-      double sum = 0;
-      for (std::ptrdiff_t k = 0; k < depth; ++k) sum += a[k * ld + i] * b[k * ld + j];
-      c[j * ldc + i] -= sum;
-    }
-  }
-}
-
-/// The lower part of c[rows x columns] -= a[rows x depth] a[columns x depth]', rows >= columns:
-/// blocks on the diagonal are worked on as a whole.
-void subtract_products(double* c, std::ptrdiff_t ldc, std::ptrdiff_t rows, std::ptrdiff_t columns,
-                       const double* a, std::ptrdiff_t ld, std::ptrdiff_t depth) {
-  for (std::ptrdiff_t j = 0; j < columns; j += 4) {
-    const std::ptrdiff_t wide = std::min<std::ptrdiff_t>(4, columns - j);
-    for (std::ptrdiff_t i = j; i < rows; i += 4) {
-      const std::ptrdiff_t high = std::min<std::ptrdiff_t>(4, rows - i);
-      double* const to = c + j * ldc + i;
-      if (high == 4 && wide == 4) {
-        subtract_4x4(to, ldc, a + i, a + j, ld, depth);
-      } else {
-        subtract_rest(to, ldc, high, wide, a + i, a + j, ld, depth);
-      }
-    }
-  }
-}
-
-/// Cholesky's method on the first `columns` of a symmetric matrix with `rows`. False if it is not
-/// positive definite.
-bool factorise_panel(double* panel, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-  for (std::ptrdiff_t first = 0; first < columns; first += k_block) {
-    const std::ptrdiff_t end = std::min(first + k_block, columns);
-    subtract_products(panel + first * rows + first, rows, rows - first, end - first, panel + first,
-                      rows, first);
-    for (std::ptrdiff_t j = first; j < end; ++j) {
-      double* const column = panel + j * rows;
-      if (!(column[j] > 0)) return false;
-      const double root = std::sqrt(column[j]), inverse = 1 / root;
-      column[j] = root;
-      for (std::ptrdiff_t i = j + 1; i < rows; ++i) column[i] *= inverse;
-      for (std::ptrdiff_t other = j + 1; other < end; ++other) {
-        double* const to = panel + other * rows;
-        const double factor = column[other];
-        for (std::ptrdiff_t i = other; i < rows; ++i) to[i] -= factor * column[i];
-      }
-    }
-  }
-  return true;
-}
 
 /// Numbers of the lower half of so many columns, the diagonal included.
 double entries_of(double columns, double below) {

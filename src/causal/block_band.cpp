@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/block_band.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/executor.hpp"
+#include "causal/dense_panels.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+/// Clocks from which on a second thread pays for one factorisation.
+constexpr std::size_t k_enough_clocks = 24;
+/// Blocks have a multiple of so many clocks, for the vector unit. Those that are not there are 1 on
+/// the diagonal.
+constexpr std::size_t k_lanes = 4;
+
+/// Sum of the products of two rows of numbers, in four lanes.
+double product(const double* a, const double* b, std::size_t size) {
+  std::array<double, 4> sum{};
+  std::size_t i = 0;
+  for (; i + 4 <= size; i += 4) {
+    for (std::size_t lane = 0; lane < 4; ++lane) sum[lane] += a[i + lane] * b[i + lane];
+  }
+  for (; i < size; ++i) sum[0] += a[i] * b[i];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/// Solves L x = v for the first `columns` of a panel, in place, and takes what they contribute from
+/// the rows below.
+void solve_panel_lower(const double* panel, std::size_t rows, std::size_t columns, double* v) {
+  for (std::size_t j = 0; j < columns; ++j, panel += rows) {
+    const double x = v[j] /= panel[j];
+    for (std::size_t i = j + 1; i < rows; ++i) v[i] -= panel[i] * x;
+  }
+}
+
+/// The same for the transposed panel.
+void solve_panel_upper(const double* panel, std::size_t rows, std::size_t columns, double* v) {
+  for (std::size_t j = columns; j-- > 0;) {
+    const double* const column = panel + j * rows;
+    v[j] = (v[j] - product(column + j + 1, v + j + 1, rows - j - 1)) / column[j];
+  }
+}
+
+double log_of_diagonal(const double* panel, std::size_t rows, std::size_t columns) {
+  double sum = 0;
+  for (std::size_t j = 0; j < columns; ++j) sum += std::log(panel[j * (rows + 1)]);
+  return sum;
+}
+
+}  // namespace
+
+double BlockBand::work(std::size_t clocks, std::size_t knots) {
+  const auto n = static_cast<double>(clocks);
+  return (19.0 / 6) * n * n * n * static_cast<double>(knots);
+}
+
+void BlockBand::clear(std::size_t clocks, std::size_t knots) {
+  all_clocks_ = clocks;
+  clocks_ = (clocks + k_lanes - 1) / k_lanes * k_lanes;
+  knots_ = knots;
+  const std::size_t left = (knots - k_reach) / 2;
+  sides_[0].clear(clocks_, left);
+  sides_[1].clear(clocks_, knots - k_reach - left);
+  for (std::size_t knot = 0; knot < knots; ++knot) {
+    for (std::size_t c = clocks; c < clocks_; ++c) add({knot, c}, {knot, c}, 1);
+  }
+}
+
+void BlockBand::Side::clear(std::size_t all_clocks, std::size_t all) {
+  clocks = all_clocks;
+  count = all;
+  panels.assign(count * panel_size(), 0.0);
+  middle.assign(4 * clocks * clocks, 0.0);
+}
+
+void BlockBand::add(const Value& one, const Value& other, double value) {
+  // What knots of the middle have in common counts on the left.
+  if (std::max(one.knot, other.knot) < middle_end()) {
+    sides_[0].add(one, other, value);
+  } else {
+    const std::size_t last = knots_ - 1;
+    sides_[1].add({last - one.knot, one.clock}, {last - other.knot, other.clock}, value);
+  }
+}
+
+/// Knots are numbered in the order of this side here.
+void BlockBand::Side::add(Value one, Value other, double value) {
+  if (one.knot > other.knot || (one.knot == other.knot && one.clock > other.clock)) {
+    std::swap(one, other);
+  }
+  const std::size_t row = (other.knot - one.knot) * clocks + other.clock;
+  diagonal_block(one.knot)[one.clock * static_cast<std::size_t>(distance(one.knot)) + row] += value;
+}
+
+double* BlockBand::Side::diagonal_block(std::size_t at) {
+  if (at < count) return panel(at);
+  return middle.data() + (at - count) * clocks * (2 * clocks + 1);
+}
+
+std::ptrdiff_t BlockBand::Side::distance(std::size_t at) const {
+  return static_cast<std::ptrdiff_t>((at < count ? 3 : 2) * clocks);
+}
+
+bool BlockBand::Side::factorise() {
+  const auto n = static_cast<std::ptrdiff_t>(clocks);
+  for (std::size_t at = 0; at < count; ++at) {
+    double* const columns = panel(at);
+    if (!factorise_panel(columns, 3 * n, n)) return false;
+    subtract_products(diagonal_block(at + 1), distance(at + 1), 2 * n, n, columns + n, 3 * n, n);
+    subtract_products(diagonal_block(at + 2), distance(at + 2), n, n, columns + 2 * n, 3 * n, n);
+  }
+  return true;
+}
+
+/// Adds what both sides contribute to the knots of the middle. They come in the opposite order from
+/// the right.
+void BlockBand::join_middle() {
+  middle_ = sides_[0].middle;
+  const std::vector<double>& right = sides_[1].middle;
+  const std::size_t n = clocks_, rows = 2 * n;
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t i = j; i < n; ++i) {
+      middle_[j * rows + i] += right[(n + j) * rows + n + i];
+      middle_[(n + j) * rows + n + i] += right[j * rows + i];
+    }
+    for (std::size_t i = 0; i < n; ++i) middle_[j * rows + n + i] += right[i * rows + n + j];
+  }
+}
+
+bool BlockBand::factorise(unsigned threads) {
+  std::array<char, 2> good{};
+  for_each_in_parallel(clocks_ < k_enough_clocks ? 1 : threads, 2,
+                       [&](std::size_t side) { good[side] = sides_[side].factorise() ? 1 : 0; });
+  if (good[0] == 0 || good[1] == 0) return false;
+  join_middle();
+  const auto rows = static_cast<std::ptrdiff_t>(2 * clocks_);
+  return factorise_panel(middle_.data(), rows, rows);
+}
+
+void BlockBand::solve(std::span<double> values) const {
+  const std::size_t n = clocks_;
+  std::vector<double> v(n * knots_, 0.0);
+  for (std::size_t k = 0; k < knots_; ++k)
+    std::copy_n(values.data() + k * all_clocks_, all_clocks_, v.data() + k * n);
+  // The right side sees its knots in the opposite order, and what it leaves for the middle.
+  std::vector<double> right((sides_[1].count + 2) * n, 0.0);
+  const auto for_right = [&](auto body) {
+    for (std::size_t at = 0; at < sides_[1].count; ++at) {
+      for (std::size_t c = 0; c < n; ++c) body(right[at * n + c], v[(knots_ - 1 - at) * n + c]);
+    }
+  };
+  for_right([](double& here, double& there) { here = there; });
+  for (std::size_t at = 0; at < sides_[0].count; ++at)
+    solve_panel_lower(sides_[0].panel(at), 3 * n, n, v.data() + at * n);
+  for (std::size_t at = 0; at < sides_[1].count; ++at)
+    solve_panel_lower(sides_[1].panel(at), 3 * n, n, right.data() + at * n);
+  double* const middle = v.data() + sides_[0].count * n;
+  double* const left_over = right.data() + sides_[1].count * n;
+  for (std::size_t i = 0; i < 2 * n; ++i) middle[i] += left_over[(i + n) % (2 * n)];
+  solve_panel_lower(middle_.data(), 2 * n, 2 * n, middle);
+  solve_panel_upper(middle_.data(), 2 * n, 2 * n, middle);
+  for (std::size_t i = 0; i < 2 * n; ++i) left_over[(i + n) % (2 * n)] = middle[i];
+  for (std::size_t at = sides_[0].count; at-- > 0;)
+    solve_panel_upper(sides_[0].panel(at), 3 * n, n, v.data() + at * n);
+  for (std::size_t at = sides_[1].count; at-- > 0;)
+    solve_panel_upper(sides_[1].panel(at), 3 * n, n, right.data() + at * n);
+  for_right([](double& here, double& there) { there = here; });
+  for (std::size_t k = 0; k < knots_; ++k)
+    std::copy_n(v.data() + k * n, all_clocks_, values.data() + k * all_clocks_);
+}
+
+double BlockBand::log_determinant() const {
+  double sum = log_of_diagonal(middle_.data(), 2 * clocks_, 2 * clocks_);
+  for (const Side& side : sides_) {
+    for (std::size_t at = 0; at < side.count; ++at)
+      sum += log_of_diagonal(side.panel(at), 3 * clocks_, clocks_);
+  }
+  return 2 * sum;
+}
+
+}  // namespace entrain::causal

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "causal/fit.hpp"
+
+namespace entrain::causal {
+
+/// Where the value of a clock at a time is among the unknowns of a fit: between two knots.
+struct KnotPlace {
+  std::uint32_t at = 0;  ///< the unknown of the first of the two
+  double share = 0;  ///< distance from there, 1 at the next knot; outside of that beyond the ends
+};
+
+/// The knots of a problem, at equal distances from its begin to its end.
+class KnotPlaces {
+ public:
+  explicit KnotPlaces(const CausalProblem& problem)
+      : begin_(problem.begin),
+        knots_(problem.knots),
+        per_tick_(static_cast<double>(knots_ - 1) /
+                  static_cast<double>(problem.end - problem.begin)) {}
+
+  [[nodiscard]] KnotPlace operator()(std::uint32_t clock, std::int64_t time) const {
+    const double x = ticks_since_begin(time) * per_tick_;
+    const double piece = std::clamp(std::floor(x), 0.0, static_cast<double>(knots_ - 2));
+    return {static_cast<std::uint32_t>(clock * knots_ + static_cast<std::size_t>(piece)),
+            x - piece};
+  }
+
+ private:
+  /// Damaged records may say any time, so the difference may not fit into 64 bits with a sign.
+  [[nodiscard]] double ticks_since_begin(std::int64_t time) const {
+    const auto from = static_cast<std::uint64_t>(begin_), to = static_cast<std::uint64_t>(time);
+    return time >= begin_ ? static_cast<double>(to - from) : -static_cast<double>(from - to);
+  }
+
+  std::int64_t begin_;
+  std::size_t knots_;
+  double per_tick_;
+};
+
+}  // namespace entrain::causal

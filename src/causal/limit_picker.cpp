@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/limit_picker.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/executor.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+/// Constraints that one thread looks at in a row.
+constexpr std::size_t k_row_block = std::size_t{1} << 15;
+/// Rounding errors of a row, in shares of the largest unknown and of the limit.
+constexpr double k_row_rounding = 1e-6;
+
+constexpr double k_nothing = -std::numeric_limits<double>::infinity();
+
+/// The tightest constraint per clock and piece.
+class Tightest {
+ public:
+  explicit Tightest(std::size_t places) : over_(places, k_nothing), number_(places) {}
+
+  void offer(std::uint32_t place, double over, std::uint32_t number) {
+    if (!(over > over_[place])) return;
+    over_[place] = over;
+    number_[place] = number;
+  }
+  template <class Body>
+  void for_each(Body body) const {
+    for (std::size_t i = 0; i < over_.size(); ++i) {
+      if (over_[i] != k_nothing) body(number_[i]);
+    }
+  }
+
+ private:
+  std::vector<double> over_;
+  std::vector<std::uint32_t> number_;
+};
+
+}  // namespace
+
+LimitTable::LimitTable(const CausalProblem& problem)
+    : problem_(problem), places_(problem), rows_(problem.constraints.size()) {
+  std::vector<double> reach(rows_.size() / k_row_block + 1, 2.0);
+  for_each_in_parallel(problem.threads, reach.size(), [&](std::size_t b) {
+    for (std::size_t i = b * k_row_block; i < std::min((b + 1) * k_row_block, rows_.size()); ++i) {
+      const FitLimit exact = limit(i);
+      rows_[i] = {exact.to, exact.from, static_cast<float>(exact.to_share),
+                  static_cast<float>(exact.from_share), static_cast<float>(exact.limit)};
+      reach[b] = std::max(reach[b], exact.reach());
+    }
+  });
+  reach_ = *std::max_element(reach.begin(), reach.end());
+}
+
+FitLimit LimitTable::limit(std::size_t number) const {
+  const ClockConstraint& constraint = problem_.constraints[number];
+  const KnotPlace to = places_(constraint.to, constraint.to_time);
+  const KnotPlace from = places_(constraint.from, constraint.from_time);
+  return {.to = to.at,
+          .from = from.at,
+          .to_share = to.share,
+          .from_share = from.share,
+          .limit = static_cast<double>(constraint.slack) - problem_.latency};
+}
+
+void LimitPicker::begin() {
+  is_picked_.assign(table_.rows().size(), 0);
+  seen_.clear();
+}
+
+/// Finds all constraints that `v` exceeds, or misses by less than `reach`.
+void LimitPicker::look(std::span<const double> v, double reach) {
+  rough_.assign(v.begin(), v.end());
+  double move = 0;
+  for (std::size_t i = 0; i < seen_.size(); ++i) move = std::max(move, std::abs(v[i] - seen_[i]));
+  const double needed = table_.reach() * move + reach;
+  if (seen_.empty() || needed >= margin_) {
+    margin_ = 2 * needed;
+    seen_.assign(v.begin(), v.end());
+    look_at_all(margin_);
+  }
+  found_.clear();
+  const float least = least_over(reach);
+  for (const std::uint32_t number : near_) {
+    if (!(table_.rows()[number].over(rough_) > least)) continue;
+    const double over = table_.limit(number).over(v);
+    if (over > -reach) found_.push_back({over, number});
+  }
+}
+
+/// A row that is exceeded by no more than that is missed by more than `margin`, whatever its
+/// rounding errors are.
+float LimitPicker::least_over(double margin) const {
+  float largest = 0;
+  for (const float x : rough_) largest = std::max(largest, std::abs(x));
+  return static_cast<float>(-margin - k_row_rounding *
+                                          (table_.reach() * static_cast<double>(largest) + margin));
+}
+
+void LimitPicker::look_at_all(double margin) {
+  const std::span<const LimitTable::Row> rows = table_.rows();
+  const float least = least_over(margin);
+  std::vector<std::vector<std::uint32_t>> found(rows.size() / k_row_block + 1);
+  for_each_in_parallel(table_.problem().threads, found.size(), [&](std::size_t b) {
+    for (std::size_t i = b * k_row_block; i < std::min((b + 1) * k_row_block, rows.size()); ++i) {
+      if (rows[i].over(rough_) > least) found[b].push_back(static_cast<std::uint32_t>(i));
+    }
+  });
+  near_.clear();
+  for (const auto& of_block : found) near_.insert(near_.end(), of_block.begin(), of_block.end());
+}
+
+std::vector<std::uint32_t> LimitPicker::pick(std::span<const double> v, double reach) {
+  look(v, reach);
+  Tightest above(v.size()), below(v.size());
+  for (const Slot& slot : found_) {
+    if (is_picked_[slot.number] != 0) continue;
+    const LimitTable::Row& row = table_.rows()[slot.number];
+    above.offer(row.to, slot.over, slot.number);
+    below.offer(row.from, slot.over, slot.number);
+  }
+  std::vector<std::uint32_t> picked;
+  const auto take = [&](std::uint32_t number) {
+    if (is_picked_[number] == 0) picked.push_back(number);
+    is_picked_[number] = 1;
+  };
+  above.for_each(take);
+  below.for_each(take);
+  std::sort(picked.begin(), picked.end());
+  return picked;
+}
+
+double LimitPicker::worst(std::span<const double> v) {
+  look(v, 0);
+  double worst = 0;
+  for (const Slot& slot : found_) worst = std::max(worst, slot.over);
+  return worst;
+}
+
+}  // namespace entrain::causal

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/limit_picker.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/random.hpp"
+
+namespace entrain::causal {
+namespace {
+
+constexpr std::int64_t k_anywhere_span = 1'000'000'000;
+
+/// Constraints anywhere between some clocks.
+struct Anywhere {
+  explicit Anywhere(std::size_t count, std::uint64_t seed = 1) {
+    RandomStream random(seed, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      ClockConstraint constraint;
+      constraint.from = static_cast<std::uint32_t>(random.below(k_clocks));
+      constraint.to = (constraint.from + 1) % k_clocks;
+      constraint.from_time = static_cast<std::int64_t>(random.below(k_anywhere_span));
+      constraint.to_time = constraint.from_time + static_cast<std::int64_t>(random.below(1000));
+      constraint.slack = static_cast<std::int64_t>(random.below(1'000'000));
+      constraints.push_back(constraint);
+    }
+    problem.clocks = k_clocks;
+    problem.end = k_anywhere_span;
+    problem.knots = 9;
+    problem.constraints = constraints;
+  }
+  static std::vector<double> errors(RandomStream& random, double size) {
+    std::vector<double> v(k_clocks * 9);
+    for (double& x : v) x = random.uniform(-size, size);
+    return v;
+  }
+
+  static constexpr std::uint32_t k_clocks = 6;
+  std::vector<ClockConstraint> constraints;
+  CausalProblem problem;
+};
+
+TEST(LimitTable, knows_every_constraint) {
+  const Anywhere some(500);
+  const LimitTable table(some.problem);
+  RandomStream random(2, 0);
+  const std::vector<double> v = Anywhere::errors(random, 1e6);
+  const std::vector<float> rough(v.begin(), v.end());
+  ASSERT_EQ(table.rows().size(), 500u);
+  for (std::size_t i = 0; i < 500; ++i) {
+    EXPECT_NEAR(static_cast<double>(table.rows()[i].over(rough)), table.limit(i).over(v), 2);
+  }
+}
+
+TEST(LimitPicker, picks_until_none_is_violated) {
+  const Anywhere some(20'000);
+  const LimitTable table(some.problem);
+  RandomStream random(3, 0);
+  for (const double size : {1e6, 1e3, 3e5}) {
+    const std::vector<double> v = Anywhere::errors(random, size);
+    LimitPicker picker(table);
+    picker.begin();
+    std::set<std::uint32_t> picked;
+    for (std::vector<std::uint32_t> more = picker.pick(v, 0); !more.empty();
+         more = picker.pick(v, 0)) {
+      EXPECT_TRUE(std::is_sorted(more.begin(), more.end()));
+      EXPECT_LE(more.size(), 2 * Anywhere::k_clocks * 9u);
+      for (const std::uint32_t number : more) EXPECT_TRUE(picked.insert(number).second);
+    }
+    std::set<std::uint32_t> violated;
+    double worst = 0;
+    for (std::uint32_t i = 0; i < some.constraints.size(); ++i) {
+      if (table.limit(i).over(v) > 0) violated.insert(i);
+      worst = std::max(worst, table.limit(i).over(v));
+    }
+    EXPECT_EQ(picked, violated);
+    EXPECT_EQ(picker.worst(v), worst);
+  }
+}
+
+TEST(LimitPicker, misses_none_as_unknowns_move) {
+  const Anywhere some(5'000);
+  const LimitTable table(some.problem);
+  LimitPicker moving(table);
+  moving.begin();
+  RandomStream random(4, 0);
+  std::vector<double> v(Anywhere::k_clocks * 9, 0.0);
+  for (int round = 0; round < 60; ++round) {
+    const double size = std::pow(10.0, random.uniform(0, 6));
+    const std::vector<double> step = Anywhere::errors(random, size);
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] += step[i];
+    LimitPicker fresh(table);
+    EXPECT_EQ(moving.worst(v), fresh.worst(v));
+  }
+}
+
+TEST(LimitPicker, the_tightest_come_first) {
+  Anywhere some(0);
+  for (const std::int64_t slack : {-5, -50, 7}) {
+    ClockConstraint constraint;
+    constraint.to = 1;
+    constraint.slack = slack;
+    some.constraints.push_back(constraint);
+  }
+  some.problem.constraints = some.constraints;
+  const LimitTable table(some.problem);
+  LimitPicker picker(table);
+  picker.begin();
+  const std::vector<double> v(Anywhere::k_clocks * 9, 0.0);
+  EXPECT_EQ(picker.pick(v, 0), std::vector<std::uint32_t>{1});
+  EXPECT_EQ(picker.pick(v, 0), std::vector<std::uint32_t>{0});
+  EXPECT_TRUE(picker.pick(v, 0).empty());
+  EXPECT_EQ(picker.pick(v, 8), std::vector<std::uint32_t>{2});
+}
+
+TEST(LimitPicker, threads_pick_the_same) {
+  Anywhere some(200'000);
+  const LimitTable one_table(some.problem);
+  CausalProblem by_three = some.problem;
+  by_three.threads = 3;
+  const LimitTable three_table(by_three);
+  LimitPicker one(one_table), three(three_table);
+  one.begin();
+  three.begin();
+  RandomStream random(5, 0);
+  const std::vector<double> v = Anywhere::errors(random, 1e5);
+  EXPECT_EQ(one.pick(v, 1000), three.pick(v, 1000));
+}
+
+}  // namespace
+}  // namespace entrain::causal

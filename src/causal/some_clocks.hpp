@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "causal/clock_errors.hpp"
+#include "causal/fit.hpp"
+
+namespace entrain::causal {
+
+/// Some clocks of a problem, and what constraints and sessions say of these alone. How far clocks
+/// bend, and how often, is common to all, so some clocks tell as well as many; and a fit of many
+/// clocks that meet each other costs the third power of their number.
+class SomeClocks {
+ public:
+  /// Takes clocks that share many constraints, one after the other, until some 128 pairs of them
+  /// share any: 16 clocks that all meet, 64 on a grid. `problem` must outlive this.
+  explicit SomeClocks(const CausalProblem& problem);
+  SomeClocks(const SomeClocks&) = delete;
+  SomeClocks& operator=(const SomeClocks&) = delete;
+
+  /// False if most clocks would be taken anyway, or those taken violate nothing.
+  [[nodiscard]] bool are_worth_it() const;
+  /// The problem of these clocks, by numbers of their own.
+  [[nodiscard]] const CausalProblem& problem() const { return part_; }
+  /// The errors of these clocks among those of all.
+  [[nodiscard]] ClockErrors errors(const ClockErrors& of_all) const;
+  /// About the errors of all clocks, given a fit to these: every other clock is fitted to what
+  /// holds it to these alone.
+  [[nodiscard]] ClockErrors extend(const CausalFit& fit) const;
+
+ private:
+  void choose(const CausalProblem& problem);
+
+  const CausalProblem& whole_;
+  CausalProblem part_;
+  std::vector<std::uint32_t> clocks_;  ///< those taken
+  std::vector<std::uint32_t> number_;  ///< per clock: its number among those taken
+  std::vector<ClockConstraint> constraints_;
+  std::vector<SessionConstraint> sessions_;
+};
+
+}  // namespace entrain::causal

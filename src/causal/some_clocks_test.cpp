@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/some_clocks.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/random.hpp"
+#include "causal/evidence.hpp"
+
+namespace entrain::causal {
+namespace {
+
+constexpr std::int64_t k_swinging_span = 1'000'000'000;
+
+/// Clocks that swing, and messages between all that are less than `distance` apart.
+struct Swinging {
+  Swinging(std::uint32_t clocks, std::uint32_t distance, std::size_t messages, double amplitude) {
+    RandomStream random(7, 0);
+    const auto error = [&](std::uint32_t clock, std::int64_t time) {
+      const double share = static_cast<double>(time) / k_swinging_span;
+      return std::llround(amplitude * std::sin(std::numbers::pi * share) * std::sin(clock));
+    };
+    for (std::size_t i = 0; i < messages; ++i) {
+      ClockConstraint constraint;
+      constraint.from = static_cast<std::uint32_t>(random.below(clocks));
+      const auto away = static_cast<std::uint32_t>(1 + random.below(distance - 1));
+      constraint.to = (constraint.from + (random.below(2) == 0 ? away : clocks - away)) % clocks;
+      const auto sent = static_cast<std::int64_t>(random.below(k_swinging_span));
+      const std::int64_t received = sent + 500 + static_cast<std::int64_t>(random.below(2'000));
+      constraint.from_time = sent + error(constraint.from, sent);
+      constraint.to_time = received + error(constraint.to, received);
+      constraint.slack = constraint.to_time - constraint.from_time;
+      constraints.push_back(constraint);
+    }
+    for (std::uint32_t c = 0; c < clocks; ++c) {
+      for (const std::int64_t time : {std::int64_t{0}, k_swinging_span})
+        sessions.push_back({c, time, 100});
+    }
+    problem.clocks = clocks;
+    problem.end = k_swinging_span;
+    problem.knots = 33;
+    problem.sigma = 100;
+    problem.constraints = constraints;
+    problem.sessions = sessions;
+  }
+
+  std::vector<ClockConstraint> constraints;
+  std::vector<SessionConstraint> sessions;
+  CausalProblem problem;
+};
+
+TEST(SomeClocks, few_stand_for_many) {
+  const Swinging all(100, 50, 60'000, 30'000);
+  const SomeClocks some(all.problem);
+  ASSERT_TRUE(some.are_worth_it());
+  EXPECT_GE(some.problem().clocks, 16u);
+  EXPECT_LE(some.problem().clocks, 40u);
+  for (const ClockConstraint& constraint : some.problem().constraints) {
+    EXPECT_LT(constraint.from, some.problem().clocks);
+    EXPECT_LT(constraint.to, some.problem().clocks);
+  }
+  EXPECT_EQ(some.problem().sessions.size(), 2 * some.problem().clocks);
+}
+
+TEST(SomeClocks, of_few_clocks_all_are_needed) {
+  EXPECT_FALSE(SomeClocks(Swinging(16, 8, 6'000, 30'000).problem).are_worth_it());
+}
+
+TEST(SomeClocks, clocks_that_violate_nothing_tell_nothing) {
+  EXPECT_FALSE(SomeClocks(Swinging(100, 50, 6'000, 0).problem).are_worth_it());
+}
+
+TEST(SomeClocks, without_constraints_there_is_one) {
+  CausalProblem problem;
+  problem.clocks = 5;
+  problem.end = k_swinging_span;
+  problem.knots = 33;
+  const SomeClocks some(problem);
+  EXPECT_FALSE(some.are_worth_it());
+  EXPECT_EQ(some.problem().clocks, 1u);
+}
+
+TEST(SomeClocks, errors_of_the_others_follow) {
+  const Swinging all(100, 50, 60'000, 30'000);
+  const SomeClocks some(all.problem);
+  const CausalFit fit = fit_causal(some.problem(), 30'000);
+  ASSERT_TRUE(fit.converged);
+  // What all clocks have in common is open.
+  const auto apart = [&](const ClockErrors& errors) {
+    return without_common(errors, all.problem.clocks, all.problem.constraints);
+  };
+  const ClockErrors extended = apart(some.extend(fit));
+  const CausalFit found = fit_causal(all.problem, 30'000);
+  ASSERT_TRUE(found.converged);
+  const ClockErrors exact = apart(found.errors);
+  ASSERT_EQ(extended.values().size(), exact.values().size());
+  double off = 0, size = 0;
+  for (std::size_t i = 0; i < extended.values().size(); ++i) {
+    off += std::pow(extended.values()[i] - exact.values()[i], 2);
+    size += std::pow(exact.values()[i], 2);
+  }
+  EXPECT_LT(off, 0.01 * size);
+  const ClockErrors back = some.errors(some.extend(fit));
+  EXPECT_TRUE(std::equal(back.values().begin(), back.values().end(), fit.errors.values().begin()));
+}
+
+TEST(ChooseFit, of_many_clocks_comes_close_to_the_truth) {
+  const Swinging all(100, 50, 60'000, 30'000);
+  const CausalFit fit = choose_fit(all.problem, 65);
+  ASSERT_TRUE(fit.converged);
+  EXPECT_EQ(fit.errors.values().size(), 100 * fit.errors.knots());
+  EXPECT_LT(fit.worst_violation, 1'000);
+  const ClockErrors& e = fit.errors;
+  for (std::uint32_t c = 0; c < 100; ++c) {
+    const double truth = 30'000 * (std::sin(c) - std::sin(0));
+    EXPECT_NEAR(e(c, k_swinging_span / 2) - e(0, k_swinging_span / 2), truth, 2'000) << c;
+  }
+}
+
+}  // namespace
+}  // namespace entrain::causal
