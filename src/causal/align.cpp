@@ -235,16 +235,17 @@ double unexplained(ConstrainedClocks& clocks) {
 ///
 /// Collectives alone tell little between clocks that are seconds apart, since only the latest and
 /// the earliest member count. Where messages go both ways between neighbours, they know better.
+/// True if it keeps them.
 /// Ends tell nothing on a machine where members leave a collective when they happen to get a core;
 /// then lines through them violate edges.
 ///
 /// Example: 64 clocks and 187 calls of Allreduce. By edges ends are 23 us apart (median) and
 /// violations 2.6 ms (root of the sum of squares), by ends 18 us and 2.8 ms: ends it is.
-Result<std::string> align_by_ends(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
-                                  DisjointSets& groups) {
-  if (some_ends(clocks).ends.empty() || clocks.messages_connect()) return "";
+Result<bool> align_by_ends(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
+                           DisjointSets& groups) {
+  if (some_ends(clocks).ends.empty() || clocks.messages_connect()) return false;
   const double by_edges = unexplained(clocks);
-  if (by_edges == 0) return "";
+  if (by_edges == 0) return false;
   const std::vector<ClockMap> aligned = clocks.maps();
   clocks.set_maps(before);
   TRY_ASSIGN(const std::optional<CommonEnds> ends,
@@ -257,12 +258,12 @@ Result<std::string> align_by_ends(ConstrainedClocks& clocks, const std::vector<C
     TRY(align_by_edges(clocks, before, ended));
     if (unexplained(clocks) < by_edges) {
       for (std::uint32_t c = 0; c < clocks.clocks(); ++c) groups.join(c, ended.find(c));
-      return " and by ends of collectives, which coincide";
+      return true;
     }
   }
   clocks.set_maps(aligned);
   clocks.collect(nullptr);
-  return "";
+  return false;
 }
 
 /// How the alignment has moved every clock. `before`: the maps that it began with.
@@ -399,11 +400,12 @@ Result<std::string> settle_on_reference(ConstrainedClocks& clocks,
 
 }  // namespace
 
-Result<std::string> align_unmeasured(ConstrainedClocks& clocks) {
+Result<Alignment> align_unmeasured(ConstrainedClocks& clocks) {
   const std::vector<ClockMap> before = clocks.maps();
   DisjointSets groups(clocks.clocks());
   TRY(align_by_edges(clocks, before, groups));
-  TRY_ASSIGN(const std::string ends, align_by_ends(clocks, before, groups));
+  TRY_ASSIGN(const bool by_ends, align_by_ends(clocks, before, groups));
+  const std::string ends = by_ends ? " and by ends of collectives, which coincide" : "";
   TRY_ASSIGN(const std::string consensus, settle_on_reference(clocks, before));
   for (std::uint32_t c = 0; c < clocks.clocks(); ++c) clocks.component_of[c] = groups.find(c);
   std::set<std::uint32_t> groups_seen;
@@ -411,12 +413,14 @@ Result<std::string> align_unmeasured(ConstrainedClocks& clocks) {
     groups_seen.insert({clocks.component_of[constraint.from], clocks.component_of[constraint.to]});
   }
   if (groups_seen.size() < 2) {
-    return fmt::format("no clock was measured: aligned by messages{}; {}", ends, consensus);
+    return Alignment{
+        fmt::format("no clock was measured: aligned by messages{}; {}", ends, consensus), by_ends};
   }
-  return fmt::format(
-      "no clock was measured: aligned by messages{} in {} groups, between which nothing was seen "
-      "to go both ways; {}",
-      ends, groups_seen.size(), consensus);
+  return Alignment{
+      fmt::format("no clock was measured: aligned by messages{} in {} groups, between which "
+                  "nothing was seen to go both ways; {}",
+                  ends, groups_seen.size(), consensus),
+      by_ends};
 }
 
 }  // namespace entrain::causal

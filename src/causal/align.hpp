@@ -7,10 +7,16 @@
 
 namespace entrain::causal {
 
+/// How clocks were aligned.
+struct Alignment {
+  std::string sentence;  ///< for the report
+  bool by_ends = false;  ///< lines go through the ends of collectives
+};
+
 /// Aligns clocks without sessions by straight lines, from the constraints of edges (docs/method.md,
 /// section 8). `clocks` must be evaluated before the call, and is evaluated after it; its
-/// components are the groups of clocks that could be aligned with each other. Returns a sentence
-/// for the report. Errors: ErrorKind::interrupted. Collective.
-Result<std::string> align_unmeasured(ConstrainedClocks& clocks);
+/// components are the groups of clocks that could be aligned with each other. Errors:
+/// ErrorKind::interrupted. Collective.
+Result<Alignment> align_unmeasured(ConstrainedClocks& clocks);
 
 }  // namespace entrain::causal

@@ -29,7 +29,9 @@ struct Aligned {
     context.reference = reference;
     ConstrainedClocks clocks(context, domains, maps);
     clocks.evaluate();
-    sentence = align_unmeasured(clocks).value();
+    const Alignment alignment = align_unmeasured(clocks).value();
+    sentence = alignment.sentence;
+    by_ends = alignment.by_ends;
     component_of = clocks.component_of;
   }
   testing::WholeTrace whole;
@@ -37,6 +39,7 @@ struct Aligned {
   std::vector<ClockMap> maps;
   std::vector<std::uint32_t> component_of;
   std::string sentence;
+  bool by_ends = false;
 };
 
 /// Messages there and back between two clocks, the second `ahead` ticks ahead and `rate` too fast.
@@ -60,6 +63,7 @@ TEST(AlignUnmeasured, messages_both_ways_give_offset_and_rate) {
   ping_pong(b, 0, 1, 3'000'000, 1e-4);
   const Aligned aligned(b);
   EXPECT_THAT(aligned.component_of, ElementsAre(0, 0));
+  EXPECT_FALSE(aligned.by_ends);
   EXPECT_THAT(aligned.sentence, Not(HasSubstr("groups")));
   for (const std::uint64_t t : {100'000, 300'000, 490'000}) {
     const auto stamp = 3'000'000 + t + t / 10'000;
@@ -142,6 +146,7 @@ TEST(AlignUnmeasured, clocks_that_wander_are_aligned_by_ends_that_coincide) {
   }
   const Aligned aligned(b);
   EXPECT_THAT(aligned.sentence, HasSubstr("ends of collectives"));
+  EXPECT_TRUE(aligned.by_ends);
   EXPECT_THAT(aligned.component_of, Each(0));
   for (std::uint64_t t = 1'000'000'000; t < 60'000'000'000; t += 3'000'000'000) {
     for (LocationIndex l = 1; l < k_clocks; ++l) {

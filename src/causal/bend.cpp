@@ -48,10 +48,12 @@ class Bender {
     clocks_.evaluate();
     if (clocks_.begin() >= clocks_.end())
       return report("there are no events to compare clocks by", false);
-    std::string preparation;
+    Alignment alignment;
     if (!measured) {
-      TRY_ASSIGN(preparation, align_unmeasured(clocks_));
+      TRY_ASSIGN(alignment, align_unmeasured(clocks_));
     }
+    const std::string& preparation = alignment.sentence;
+    by_ends_ = alignment.by_ends;
     TRY_ASSIGN(const CausalFit fit, this->fit(measured));
     if (!fit.converged) {
       return report(preparation + "the fit did not settle: no clock is bent", !measured);
@@ -212,7 +214,7 @@ class Bender {
         const HeldOut held = hold_out(context_.team(), problem, found,
                                       clocks_.width_of(ConstrainedClocks::k_windows));
         TRY(clocks_.check_cancelled());
-        predicted_ = held.supports_bends(measured);
+        predicted_ = held.supports_bends(measured || by_ends_);
       }
     }
     return found;
@@ -287,6 +289,7 @@ class Bender {
   const Context& context_;
   ConstrainedClocks clocks_;
   clocks::Presynchronised& presync_;
+  bool by_ends_ = false;   ///< lines through the ends of collectives aligned the clocks
   bool predicted_ = true;  ///< a fit to half of the edges predicts the other half
 };
 

@@ -36,8 +36,9 @@ struct HeldOut {
   double bent = 0;    ///< by clocks bent along a fit to the other constraints
 
   /// True if bends remove more than half of the violation of constraints that they did not see.
-  /// Without sessions (`measured` false) messages alone aligned the clocks, and straight lines are
-  /// no better founded than bends: then it is enough that the violation is smaller.
+  /// Without sessions or ends of collectives (`measured` false) messages alone aligned the clocks,
+  /// and straight lines are no better founded than bends: then it is enough that the violation is
+  /// smaller.
   [[nodiscard]] bool supports_bends(bool measured) const {
     return (measured ? 2 : 1) * bent < unbent;
   }
