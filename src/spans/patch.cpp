@@ -25,6 +25,10 @@ void add_attribute(const Mark& mark, std::int64_t offset, std::string& text) {
       fmt::format_to(out, R"({}{{"key":"entrain.offset_ns","type":"int64","value":{}}}{}{})",
                      list ? R"("tags":[)" : "", offset, list ? "]" : "", comma);
       break;
+    case Mark::Form::old_zipkin:
+      fmt::format_to(out, R"({}{{"key":"entrain.offset_ns","value":"{}"}}{}{})",
+                     list ? R"("binaryAnnotations":[)" : "", offset, list ? "]" : "", comma);
+      break;
     case Mark::Form::zipkin:
       fmt::format_to(out, R"({}"entrain.offset_ns":"{}"{}{})", list ? R"("tags":{)" : "", offset,
                      list ? "}" : "", comma);

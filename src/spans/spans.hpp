@@ -14,6 +14,9 @@
 /// Spans of services: what tracers of distributed systems write.
 namespace entrain::spans {
 
+/// The clock of spans that do not say where they were made: perhaps of many hosts.
+inline constexpr std::string_view k_nowhere = "unknown";
+
 /// What a span is in a call between services. `internal` also stands for "not said".
 enum class Role : std::uint8_t { internal, client, server, producer, consumer };
 
@@ -50,7 +53,7 @@ inline constexpr std::uint64_t k_no_length = ~std::uint64_t{0};
 /// Where an attribute can be put into a span.
 struct Mark {
   /// How formats write attributes.
-  enum class Form : std::uint8_t { otlp, jaeger, zipkin };
+  enum class Form : std::uint8_t { otlp, jaeger, zipkin, old_zipkin };
 
   std::uint64_t at = 0;          ///< byte before which to write
   std::uint32_t clock = k_none;  ///< number of the host
@@ -72,14 +75,15 @@ struct Spans {
   std::uint64_t without_id = 0;    ///< spans left out: they do not say which they are
 };
 
-/// Adds the spans of a text to `spans`: OTLP JSON, Jaeger JSON or Zipkin JSON (v2), told by the
-/// keys. A text is one document, or many: one per line, or objects one behind the other. Documents
-/// are lists of OTLP (resourceSpans), answers of Jaeger (data), traces of Jaeger, spans of Jaeger
-/// with their process, spans of Zipkin, or arrays of these. `name`: of the file, for messages.
-/// Appends to `stamps` all times of the text, in its order. On an error both may hold a part.
+/// Adds the spans of a text to `spans`: OTLP JSON, Jaeger JSON or Zipkin JSON, told by the keys.
+/// A span of Zipkin's version 1 may hold a client's and a server's half; each counts. A text is one
+/// document, or many: one per line, or objects one behind the other. Documents are lists of OTLP
+/// (resourceSpans), answers of Jaeger (data), traces of Jaeger, spans of Jaeger with their process,
+/// spans of Zipkin, or arrays of these. `name`: of the file, for messages. Appends to `stamps` all
+/// times of the text, in its order. On an error both may hold a part.
 ///
 /// The clock of a span is its host: the attribute `host.name` or `k8s.node.name`, else
-/// `k8s.pod.name`, else the instance or address with its service, else the service.
+/// `k8s.pod.name`, else the instance or address with its service, else the service, else k_nowhere.
 ///
 /// A text of several documents may end inside its last one: that is left out, and counted.
 ///
@@ -87,8 +91,7 @@ struct Spans {
 /// entrain.offset_ns, in the order of the text.
 ///
 /// `text` may get room behind its end; it stays the same. Errors: ErrorKind::input for what is no
-/// JSON, none of these formats, spans of Zipkin's version 1, or a document of 4 GiB or more. One
-/// thread.
+/// JSON, none of these formats, or a document of 4 GiB or more. One thread.
 Result<void> read(std::string& text, const std::string& name, Spans& spans,
                   std::vector<Stamp>& stamps, std::vector<Mark>* marks = nullptr);
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "spans/reader.hpp"
+
+#include <algorithm>
+
+#include "spans/shape.hpp"
+
+namespace entrain::spans {
+namespace {
+
+/// Later times, of 2116 and after, are no dates: a correction would have no room to move them.
+constexpr std::uint64_t k_limit = std::uint64_t{1} << 62;
+
+}  // namespace
+
+void Reader::note_attributes(value from, ondemand::json_type type, Draft& draft) {
+  if (is_a(from, type)) {
+    draft.attributes = from.raw_json_token();
+  } else {
+    draft.marked = true;
+  }
+}
+
+void Reader::mark(const Draft& draft, std::uint64_t begin, std::uint32_t clock) {
+  if (marks_ == nullptr || draft.marked) return;
+  const bool in_list = !draft.attributes.empty();
+  const std::string_view& bracket = in_list ? draft.attributes : draft.self;
+  const std::size_t at = static_cast<std::size_t>(bracket.data() - text_.data()) + 1;
+  const std::size_t next = text_.find_first_not_of(" \t\r\n", at);
+  marks_->push_back({.at = at,
+                     .clock = clock,
+                     .time = begin,
+                     .form = draft.form,
+                     .in_list = in_list,
+                     .alone = next < text_.size() && (text_[next] == ']' || text_[next] == '}')});
+}
+
+std::uint32_t Reader::id_of(std::string_view trace, std::string_view id) {
+  id_.clear();
+  append_id(trace, id_);
+  id_ += '/';
+  append_id(id, id_);
+  return spans_.ids.number(id_);
+}
+
+bool Reader::is_time(const Number& number, std::uint32_t unit) {
+  return !number.digits.empty() && number.value < k_limit / unit / 2;
+}
+
+void Reader::stamp(const Number& number, std::uint32_t unit, std::uint32_t clock) {
+  if (number.digits.empty() || number.value == 0 || number.value >= k_limit / unit) return;
+  stamps_.push_back({.at = static_cast<std::uint64_t>(number.digits.data() - text_.data()),
+                     .size = static_cast<std::uint32_t>(number.digits.size()),
+                     .clock = clock,
+                     .time = number.value * unit,
+                     .since = k_no_length,
+                     .unit = unit});
+}
+
+void Reader::stamp_length(const Number& length, const Number& begin, std::uint32_t unit,
+                          std::uint32_t clock) {
+  const std::uint64_t most = (k_limit - 1) / unit;
+  if (length.digits.empty() || begin.value == 0 || begin.value > most ||
+      length.value > most - begin.value) {
+    return;
+  }
+  Number end = length;
+  end.value += begin.value;
+  stamp(end, unit, clock);
+  stamps_.back().since = begin.value * unit;
+}
+
+void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock) {
+  for (const Number& instant : draft.instants) stamp(instant, unit, clock);
+  if (significant(draft.id).empty() || significant(draft.trace).empty()) {
+    ++spans_.without_id;
+    return;
+  }
+  const std::uint64_t most = (k_limit - 1) / unit;
+  const bool bad_end = draft.end.value > most || (draft.end.digits.empty() && !has_length);
+  if (draft.begin.digits.empty() || draft.begin.value == 0 || draft.begin.value > most || bad_end ||
+      (has_length && draft.end.value > most - draft.begin.value)) {
+    ++spans_.without_time;
+    return;
+  }
+  const std::uint64_t begin = draft.begin.value * unit;
+  stamp(draft.begin, unit, clock);
+  if (has_length) {
+    stamp_length(draft.end, draft.begin, unit, clock);
+  } else {
+    stamp(draft.end, unit, clock);
+  }
+  keep(draft, begin, draft.end.value * unit + (has_length ? begin : 0), unit, clock);
+}
+
+void Reader::keep(const Draft& draft, std::uint64_t begin, std::uint64_t end, std::uint32_t unit,
+                  std::uint32_t clock) {
+  if (end < begin) {
+    ++spans_.backwards;
+    return;
+  }
+  const std::size_t position = spans_.all.size();
+  const bool has_parent = !significant(draft.parent).empty();
+  spans_.all.push_back({.id = id_of(draft.trace, draft.id),
+                        .parent = has_parent ? id_of(draft.trace, draft.parent) : k_none,
+                        .clock = clock,
+                        .operation = spans_.operations.number(draft.name),
+                        .role = draft.role,
+                        .shared = draft.shared,
+                        .polls = draft.polls,
+                        .begin = begin,
+                        .end = end});
+  for (const auto& [trace, id] : draft.links) {
+    if (!significant(id).empty()) spans_.links.push_back({id_of(trace, id), position});
+  }
+  if (unit == k_us) spans_.microseconds = true;
+  mark(draft, begin, clock);
+}
+
+/// An element of a list, or a whole document. Traces of Zipkin are lists of spans.
+bool Reader::element(value from, bool& known, int depth) {
+  constexpr int k_most_depth = 4;
+  if (depth > k_most_depth) return true;
+  if (!is_a(from, ondemand::json_type::object)) {
+    const bool is_list = is_a(from, ondemand::json_type::array);
+    known = known || is_list;
+    return !is_list ||
+           each_element(from, [&](value inner) { return element(inner, known, depth + 1); });
+  }
+  const std::string_view object = from.raw_json_token();
+  const Shape shape =
+      shape_of(text_.substr(static_cast<std::size_t>(object.data() - text_.data())));
+  known = known || (shape != Shape::other && shape != Shape::wrapped);
+  switch (shape) {
+    case Shape::zipkin_span:
+      return zipkin_span(from);
+    case Shape::jaeger_span:
+      return jaeger_span(from);
+    case Shape::jaeger_trace:
+      return jaeger_trace(from);
+    case Shape::wrapped:
+    case Shape::list:
+      return each_member(from, [&](std::string_view key, value inner) {
+        return member(key, inner, known, depth + 1);
+      });
+    case Shape::other:
+      break;
+  }
+  return each_member(from, [](std::string_view, value) { return true; });
+}
+
+/// A member of a document. Other signals than spans may stand in the same files.
+bool Reader::member(std::string_view key, value inner, bool& known, int depth) {
+  const bool is_otlp = is_named(key, "resourceSpans") || key == "batches";
+  const bool is_other = is_named(key, "resourceMetrics") || is_named(key, "resourceLogs");
+  known = known || is_otlp || is_other || key == "data";
+  if (is_otlp) return otlp(inner);
+  if (key == "data") return jaeger(inner);
+  return !is_wrapper(key) || element(inner, known, depth);
+}
+
+bool Reader::document(ondemand::parser& parser, simdjson::padded_string_view padded, bool& known) {
+  ondemand::document document;
+  ondemand::json_type type{};
+  if (parser.iterate(padded).get(document) != simdjson::SUCCESS) return false;
+  if (document.type().get(type) != simdjson::SUCCESS) return false;
+  if (type == ondemand::json_type::array || type == ondemand::json_type::object) {
+    value all;
+    if (document.get_value().get(all) != simdjson::SUCCESS || !element(all, known)) return false;
+  }
+  return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+}
+
+}  // namespace entrain::spans

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "spans/reader.hpp"
+
+namespace entrain::spans {
+namespace {
+
+bool read_endpoint(value from, Place& place) {
+  return each_member(from, [&](std::string_view key, value inner) {
+    std::string* const member = place.member(key);
+    return member == nullptr || read_string(inner, *member);
+  });
+}
+
+bool read_annotation(value from, Annotation& annotation, bool& has_place) {
+  return each_member(from, [&](std::string_view key, value inner) {
+    if (key == "timestamp") return annotation.time = number_of(inner), true;
+    if (key == "value") return read_string(inner, annotation.what);
+    if (key != "endpoint") return true;
+    has_place = true;
+    return read_endpoint(inner, annotation.place);
+  });
+}
+
+/// What version 1 has in place of tags. The addresses of the other side (`sa`, `ca`) say nothing of
+/// where the span was made.
+bool read_binary_annotation(value from, Draft& draft, Place& local) {
+  std::string key, text;
+  Place place;
+  const bool whole = each_member(from, [&](std::string_view name, value inner) {
+    if (name == "key") return read_string(inner, key);
+    if (name == "value") return read_string(inner, text);
+    return name != "endpoint" || read_endpoint(inner, place);
+  });
+  draft.polls = draft.polls || says_polls(key, text);
+  draft.marked = draft.marked || key == k_mark;
+  const bool is_other = key == "sa" || key == "ca" || key == "ma";
+  if (!is_other && local.is_nowhere()) local = place;
+  return whole;
+}
+
+const Annotation* find(std::span<const Annotation> annotations, std::string_view what) {
+  const auto found = std::find_if(annotations.begin(), annotations.end(),
+                                  [&](const Annotation& one) { return one.what == what; });
+  return found == annotations.end() ? nullptr : &*found;
+}
+
+/// Whose clock the span's own time and length are of: who began it wrote them.
+const Place& owner_of(const OldZipkin& old) {
+  for (const std::string_view what : {"cs", "cr", "ms", "sr", "ss", "mr"}) {
+    if (const Annotation* const one = find(old.annotations, what)) return one->place;
+  }
+  const bool is_told = !old.local.is_nowhere() || old.annotations.empty();
+  return is_told ? old.local : old.annotations.front().place;
+}
+
+struct HalfKind {
+  std::string_view begin, end;
+  Role role = Role::internal;
+};
+constexpr HalfKind k_first_halves[] = {{"cs", "cr", Role::client}, {"ms", "", Role::producer}};
+constexpr HalfKind k_second_halves[] = {{"sr", "ss", Role::server}, {"mr", "", Role::consumer}};
+
+}  // namespace
+
+bool Reader::zipkin_span(value from) {
+  Draft draft;
+  OldZipkin old;
+  draft.form = Mark::Form::zipkin;
+  draft.self = from.raw_json_token();
+  const bool whole = each_member(from, [&](std::string_view key, value inner) {
+    if (key == "traceId") return read_string(inner, draft.trace);
+    if (key == "id") return read_string(inner, draft.id);
+    if (key == "parentId") return read_string(inner, draft.parent);
+    if (key == "name") return read_string(inner, draft.name);
+    if (key == "timestamp") return draft.begin = number_of(inner), true;
+    if (key == "duration") return draft.end = number_of(inner), true;
+    if (key == "shared") {
+      draft.shared =
+          is_a(inner, ondemand::json_type::boolean) && inner.raw_json_token().starts_with("true");
+      return true;
+    }
+    if (key == "kind") {
+      std::string word;
+      const bool good = read_string(inner, word);
+      draft.role = role_of(word);
+      return good;
+    }
+    if (key == "localEndpoint" || key == "tags") {
+      if (key == "tags") note_attributes(inner, ondemand::json_type::object, draft);
+      return each_member(inner, [&](std::string_view name, value item) {
+        std::string* const member = draft.place.member(name);
+        if (member != nullptr) return read_string(item, *member);
+        std::string text;
+        const bool good = read_string(item, text);
+        draft.polls = draft.polls || says_polls(name, text);
+        draft.marked = draft.marked || name == k_mark;
+        return good;
+      });
+    }
+    if (key == "binaryAnnotations") {
+      old.is_old = true;
+      note_attributes(inner, ondemand::json_type::array, draft);
+      return each_element(
+          inner, [&](value item) { return read_binary_annotation(item, draft, old.local); });
+    }
+    if (key != "annotations") return true;
+    return each_element(inner, [&](value item) {
+      return read_annotation(item, old.annotations.emplace_back(), old.is_old);
+    });
+  });
+  if (old.is_old) {
+    finish_old(draft, old);
+    return whole;
+  }
+  for (const Annotation& annotation : old.annotations) draft.instants.push_back(annotation.time);
+  finish(draft, k_us, true, spans_.clocks.number(draft.place.clock()));
+  return whole;
+}
+
+void Reader::finish_old(Draft& draft, const OldZipkin& old) {
+  draft.form = Mark::Form::old_zipkin;
+  const std::uint32_t owner = spans_.clocks.number(owner_of(old).clock());
+  stamp(draft.begin, k_us, owner);
+  stamp_length(draft.end, draft.begin, k_us, owner);
+  for (const Annotation& one : old.annotations) {
+    stamp(one.time, k_us, spans_.clocks.number(one.place.clock()));
+  }
+  if (significant(draft.id).empty() || significant(draft.trace).empty()) {
+    ++spans_.without_id;
+    return;
+  }
+  bool any = false;
+  for (const HalfKind& kind : k_first_halves) {
+    draft.role = kind.role;
+    any = any || add_half(draft, old, kind.begin, kind.end);
+  }
+  // Its begin and length are those of the first half, and so is the mark.
+  draft.shared = true;
+  draft.marked = draft.marked || any;
+  if (any) draft.begin = draft.end = {};
+  bool second = false;
+  for (const HalfKind& kind : k_second_halves) {
+    draft.role = kind.role;
+    second = second || add_half(draft, old, kind.begin, kind.end);
+  }
+  if (any || second) return;
+  if (draft.begin.value == 0 || !is_time(draft.begin, k_us) || !is_time(draft.end, k_us)) {
+    ++spans_.without_time;
+    return;
+  }
+  draft.role = Role::internal;
+  draft.shared = false;
+  const std::uint64_t begin = draft.begin.value * k_us;
+  keep(draft, begin, begin + draft.end.value * k_us, k_us, owner);
+}
+
+bool Reader::add_half(const Draft& draft, const OldZipkin& old, std::string_view begin,
+                      std::string_view end) {
+  const Annotation* const first = find(old.annotations, begin);
+  if (first == nullptr || first->time.value == 0 || !is_time(first->time, k_us)) return false;
+  const std::string clock = first->place.clock();
+  const Annotation* const last = end.empty() ? nullptr : find(old.annotations, end);
+  std::uint64_t until = first->time.value;
+  if (last != nullptr && last->place.clock() == clock && is_time(last->time, k_us)) {
+    until = last->time.value;
+  } else if (draft.begin.value == first->time.value && is_time(draft.end, k_us)) {
+    until += draft.end.value;
+  }
+  Draft half = draft;
+  // When a server ended is not known: its span says nothing about ends.
+  if (until == first->time.value && half.role == Role::server) half.role = Role::internal;
+  keep(half, first->time.value * k_us, until * k_us, k_us, spans_.clocks.number(clock));
+  return true;
+}
+
+}  // namespace entrain::spans
