@@ -2,136 +2,11 @@
 #include "spans/edges.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <map>
 
-#include <fmt/format.h>
+#include "spans/doubts.hpp"
 
 namespace entrain::spans {
 namespace {
-
-/// Two clocks part by at most a tick in this many.
-constexpr std::int64_t k_ticks_per_drift = 10'000;
-
-/// An edge between two hosts as a limit on the offset of one to the other.
-struct Limit {
-  std::uint32_t low = 0, high = 0;  ///< the hosts, low < high
-  bool upper = false;  ///< the offset added to `high` is at most `offset`, else at least
-  bool is_end = false;
-  std::int64_t time = 0;  ///< about when, ns
-  std::int64_t offset = 0;
-  std::size_t edge = 0;  ///< position in Found
-};
-
-Limit limit_of(const Edge& edge, std::size_t position) {
-  const bool forward = edge.cause < edge.effect;
-  const auto cause = static_cast<std::int64_t>(edge.cause_time);
-  const auto effect = static_cast<std::int64_t>(edge.effect_time);
-  return {.low = std::min(edge.cause, edge.effect),
-          .high = std::max(edge.cause, edge.effect),
-          .upper = !forward,
-          .is_end = edge.is_end,
-          .time = forward ? cause : effect,  // of `low`
-          .offset = forward ? cause - effect : effect - cause,
-          .edge = position};
-}
-
-/// What the begins before an instant allow at it: limits fade with the drift.
-class Envelope {
- public:
-  void fade_to(std::int64_t time) {
-    const std::int64_t gone = (time > time_ ? time - time_ : time_ - time) / k_ticks_per_drift + 1;
-    if (has_low_) low_ -= gone;
-    if (has_high_) high_ += gone;
-    time_ = time;
-  }
-  void take(const Limit& limit) {
-    if (limit.upper) {
-      high_ = has_high_ ? std::min(high_, limit.offset) : limit.offset;
-      has_high_ = true;
-    } else {
-      low_ = has_low_ ? std::max(low_, limit.offset) : limit.offset;
-      has_low_ = true;
-    }
-  }
-  [[nodiscard]] bool contradicts(const Limit& limit) const {
-    return limit.upper ? has_low_ && limit.offset < low_ : has_high_ && limit.offset > high_;
-  }
-
- private:
-  std::int64_t time_ = 0, low_ = 0, high_ = 0;
-  bool has_low_ = false, has_high_ = false;
-};
-
-/// Walks over the limits of a pair of hosts, in order of time or against it.
-template <class Iterator>
-void drop_contradicted(Iterator begin, Iterator end, std::vector<Edge>& edges) {
-  Envelope allowed;
-  for (Iterator at = begin; at != end; ++at) {
-    if (at == begin) allowed = Envelope();
-    allowed.fade_to(at->time);
-    if (!at->is_end) {
-      allowed.take(*at);
-    } else if (allowed.contradicts(*at)) {
-      edges[at->edge].doubt = Doubt::contradicted;
-    }
-  }
-}
-
-void drop_ends(std::vector<Edge>& edges) {
-  std::vector<Limit> limits;
-  limits.reserve(edges.size());
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    // A begin that a coarse clock cut says enough to doubt an end.
-    if (edges[i].doubt == Doubt::none || !edges[i].is_end) limits.push_back(limit_of(edges[i], i));
-  }
-  const auto pair_of = [](const Limit& limit) { return std::pair(limit.low, limit.high); };
-  std::sort(limits.begin(), limits.end(), [&](const Limit& a, const Limit& b) {
-    return std::tuple(a.low, a.high, a.time, a.edge) < std::tuple(b.low, b.high, b.time, b.edge);
-  });
-  for (auto begin = limits.begin(); begin != limits.end();) {
-    const auto end = std::find_if(
-        begin, limits.end(), [&](const Limit& limit) { return pair_of(limit) != pair_of(*begin); });
-    drop_contradicted(begin, end, edges);
-    drop_contradicted(std::reverse_iterator(end), std::reverse_iterator(begin), edges);
-    begin = end;
-  }
-}
-
-/// The step of the clock of each host: 1, 1,000 or 1,000,000 ns, as far as many stamps show it.
-std::vector<std::uint64_t> steps_of(const Spans& spans, std::span<const std::uint32_t> hosts) {
-  constexpr std::uint64_t k_enough = 8, k_us = 1'000, k_ms = 1'000'000;
-  std::vector<std::uint64_t> count(hosts.size()), step(hosts.size(), k_ms);
-  for (const Span& span : spans.all) {
-    const std::uint32_t host = hosts[span.clock];
-    ++count[host];
-    for (const std::uint64_t time : {span.begin, span.end}) {
-      while (time % step[host] != 0) step[host] /= k_us;
-    }
-  }
-  for (std::size_t host = 0; host < count.size(); ++host) {
-    if (2 * count[host] < k_enough) step[host] = spans.microseconds ? k_us : 1;
-  }
-  return step;
-}
-
-/// A clock that cuts its times more than another one seems early to it, by up to its step: drops
-/// what is violated by no more. A client that did not wait may seem as if it had, if both its times
-/// are cut: its end may seem early by two steps. Returns how many.
-std::uint64_t drop_unresolved(const Spans& spans, std::span<const std::uint32_t> hosts,
-                              std::vector<Edge>& edges) {
-  const std::vector<std::uint64_t> steps = steps_of(spans, hosts);
-  std::uint64_t dropped = 0;
-  for (Edge& edge : edges) {
-    const std::uint64_t step = steps[edge.effect];
-    const bool is_violated = edge.effect_time < edge.cause_time;
-    if (edge.doubt != Doubt::none || step <= steps[edge.cause] || !is_violated) continue;
-    if (edge.cause_time - edge.effect_time >= (edge.is_end ? 2 * step : step)) continue;
-    edge.doubt = Doubt::unresolved;
-    ++dropped;
-  }
-  return dropped;
-}
 
 /// Positions of spans by id: of a client's half and a server's half, who may share it.
 struct Halves {
@@ -142,11 +17,15 @@ struct Halves {
 class Finder {
  public:
   Finder(const Spans& spans, std::span<const std::uint32_t> hosts)
-      : spans_(spans), hosts_(hosts), halves_(spans.ids.all().size()) {
+      : spans_(spans),
+        hosts_(hosts),
+        nowhere_(spans.clocks.find(k_nowhere)),
+        halves_(spans.ids.all().size()) {
     for (std::uint32_t i = 0; i < spans.all.size(); ++i) index(i);
   }
 
   std::vector<Edge> edges();
+  std::uint64_t without_host = 0;  ///< calls between a host and nowhere
   std::uint64_t duplicates = 0, missing = 0, uncalled = 0, in_circles = 0, missing_links = 0;
   std::uint64_t endless = 0;  ///< clients without a length whose servers are there
 
@@ -156,9 +35,14 @@ class Finder {
   [[nodiscard]] std::uint32_t parent_of(std::uint32_t position) const;
   void find_circles();
   void add(std::uint32_t before, std::uint32_t after);
+  /// True if these are spans of two clocks that are known.
+  [[nodiscard]] bool are_apart(const Span& a, const Span& b) const {
+    return a.clock != b.clock && a.clock != nowhere_ && b.clock != nowhere_;
+  }
 
   const Spans& spans_;
   std::span<const std::uint32_t> hosts_;
+  std::uint32_t nowhere_;
   std::vector<Halves> halves_;
   std::vector<bool> left_out_, circular_;
   std::vector<Edge> edges_;
@@ -219,7 +103,7 @@ void Finder::find_circles() {
 
 void Finder::add(std::uint32_t before, std::uint32_t after) {
   const Span &cause = spans_.all[before], &effect = spans_.all[after];
-  if (cause.clock == effect.clock) return;
+  if (!are_apart(cause, effect)) return;
   edges_.push_back({.cause = hosts_[cause.clock],
                     .effect = hosts_[effect.clock],
                     .cause_time = cause.begin,
@@ -241,9 +125,14 @@ std::vector<Edge> Finder::edges() {
       continue;
     }
     const Span& parent = spans_.all[from];
+    if (parent.clock == child.clock) continue;
+    if (!are_apart(parent, child)) {
+      ++without_host;
+      continue;
+    }
     add(from, i);
     const bool waits = parent.role == Role::client && child.role == Role::server;
-    if (!waits || parent.clock == child.clock) continue;
+    if (!waits) continue;
     // No call of another host takes no time: the length was not known when the span was written.
     const bool has_end = parent.end > parent.begin;
     edges_.push_back({.cause = hosts_[child.clock],
@@ -267,6 +156,23 @@ std::vector<Edge> Finder::edges() {
   return std::move(edges_);
 }
 
+/// The step of the clock of each host: 1, 1,000 or 1,000,000 ns, as far as many stamps show it.
+std::vector<std::uint64_t> steps_of(const Spans& spans, std::span<const std::uint32_t> hosts) {
+  constexpr std::uint64_t k_enough = 8, k_us = 1'000, k_ms = 1'000'000;
+  std::vector<std::uint64_t> count(hosts.size()), step(hosts.size(), k_ms);
+  for (const Span& span : spans.all) {
+    const std::uint32_t host = hosts[span.clock];
+    ++count[host];
+    for (const std::uint64_t time : {span.begin, span.end}) {
+      while (time % step[host] != 0) step[host] /= k_us;
+    }
+  }
+  for (std::size_t host = 0; host < count.size(); ++host) {
+    if (2 * count[host] < k_enough) step[host] = spans.microseconds ? k_us : 1;
+  }
+  return step;
+}
+
 void make_clocks(const Spans& spans, SpanEdges& result) {
   result.hosts.assign(spans.clocks.all().size(), k_none);
   std::vector<Clock>& clocks = result.clocks.clocks;
@@ -282,39 +188,6 @@ void make_clocks(const Spans& spans, SpanEdges& result) {
     StampRange& range = *clocks[host].events;
     range = {std::min(range.first, span.begin), std::max(range.last, span.end)};
   }
-}
-
-/// Ends per operation. Drops all of those of which most are contradicted; returns how many more
-/// these are.
-std::uint64_t judge_operations(const Spans& spans, std::vector<Edge>& edges,
-                               std::vector<DroppedEnds>& contradicted) {
-  std::map<std::uint32_t, DroppedEnds> operations;
-  const auto is_judged = [](const Edge& edge) {
-    return edge.is_end && (edge.doubt == Doubt::none || edge.doubt == Doubt::contradicted);
-  };
-  for (const Edge& edge : edges) {
-    if (!is_judged(edge)) continue;
-    DroppedEnds& ends = operations[spans.all[edge.child].operation];
-    ends.dropped += edge.doubt == Doubt::contradicted ? 1 : 0;
-    ++ends.of;
-  }
-  std::uint64_t doubted = 0;
-  for (Edge& edge : edges) {
-    if (!edge.is_end || edge.doubt != Doubt::none) continue;
-    const DroppedEnds& ends = operations[spans.all[edge.child].operation];
-    if (2 * ends.dropped <= ends.of) continue;
-    edge.doubt = Doubt::operation;
-    ++doubted;
-  }
-  for (auto& [operation, ends] : operations) {
-    if (ends.dropped == 0) continue;
-    ends.operation = spans.operations.all()[operation];
-    contradicted.push_back(std::move(ends));
-  }
-  std::stable_sort(
-      contradicted.begin(), contradicted.end(),
-      [](const DroppedEnds& a, const DroppedEnds& b) { return a.dropped > b.dropped; });
-  return doubted;
 }
 
 }  // namespace
@@ -337,11 +210,8 @@ SpanEdges edges_of(const Spans& spans) {
   Finder finder(spans, result.hosts);
   result.found = finder.edges();
   result.without_parent = finder.uncalled;
-  const std::uint64_t unresolved = drop_unresolved(spans, result.hosts, result.found);
-  drop_ends(result.found);
-  const std::uint64_t doubted = judge_operations(spans, result.found, result.dropped);
-  std::uint64_t dropped = 0;
-  for (const DroppedEnds& ends : result.dropped) dropped += ends.dropped;
+  const std::vector<std::uint64_t> steps = steps_of(spans, result.hosts);
+  const EndDoubts doubts = doubt_ends(spans, steps, result.found);
   const auto count = [&](const char* name, std::uint64_t number) {
     if (number > 0) result.counters.emplace_back(name, number);
   };
@@ -353,10 +223,13 @@ SpanEdges edges_of(const Spans& spans) {
   count("spans_without_their_parent", finder.missing);
   count("spans_in_circles_of_parents", finder.in_circles);
   count("links_without_their_span", finder.missing_links);
-  count("edges_below_the_resolution", unresolved);
+  count("calls_without_a_host", finder.without_host);
+  count("edges_below_the_resolution", doubts.unresolved);
   count("calls_without_a_length", finder.endless);
-  count("contradicted_ends", dropped);
-  count("ends_nobody_waits_for", doubted);
+  count("contradicted_ends", doubts.contradicted);
+  count("ends_nobody_waits_for", doubts.nobody_waits);
+  count("ends_perhaps_given_up", doubts.given_up);
+  result.dropped = doubts.operations;
   return result;
 }
 

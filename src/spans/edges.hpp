@@ -20,6 +20,7 @@ enum class Doubt : std::uint8_t {
   unresolved,    ///< a clock is too coarse for it
   contradicted,  ///< begins of the same hosts contradict this end
   operation,     ///< they do for most ends of its operation
+  given_up,      ///< they do for others, and this one stands alone
 };
 
 /// A begin or end of a span that is not before one of a span of another host.
@@ -56,8 +57,10 @@ struct SpanEdges {
 /// The latter is wrong where the client gave up or the server went on by itself. So an end is
 /// dropped where it contradicts the begins of the same two hosts, while their clocks run equally
 /// fast to within 100 ppm: it then says nothing about clocks. Where that is so for most ends of an
-/// operation, nobody waits for it, and its other ends say nothing either. Without any such end
-/// nothing is dropped, however wrong the clocks are. O(n log n).
+/// operation, nobody waits for it, and its other ends say nothing either. Where it is so for any,
+/// clients give up at times, perhaps just before the answer: a violated end counts only if other
+/// edges of these hosts at about that time are violated as well. Without any such end nothing is
+/// dropped, however wrong the clocks are. O(n log n).
 SpanEdges edges_of(const Spans& spans);
 
 }  // namespace entrain::spans
