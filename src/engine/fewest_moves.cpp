@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "edges/list.hpp"
 #include "engine/align.hpp"
+#include "engine/clock_steps.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -96,7 +97,9 @@ std::vector<char> choose_staying(const Clocks& clocks, const Edges& edges,
   const std::size_t count = clocks.clocks.size();
   const Opponents opponents = opponents_of(count, edges);
   std::vector<std::int64_t> shifts;
-  for (std::size_t c = 0; c < count; ++c) shifts.push_back(shift_of(clocks.clocks[c], aligned[c]));
+  for (std::size_t c = 0; c < count; ++c) {
+    shifts.push_back(aligned.empty() ? 0 : shift_of(clocks.clocks[c], aligned[c]));
+  }
   std::vector<std::int64_t> sorted = shifts;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((count - 1) / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
@@ -133,6 +136,44 @@ ClockMap seen_from(const ClockMap& reference, const ClockMap& map) {
     knots.push_back({stamp, time - ahead - static_cast<std::int64_t>(stamp)});
   }
   return ClockMap::from_knots(std::move(knots)).value_or(map);
+}
+
+/// A part of a run in which a clock was not set.
+struct ClockStretch {
+  StampRange range;
+  ClockMap map;
+};
+
+/// Where a clock went back, what it showed twice is divided in the middle.
+void part(std::vector<ClockStretch>& stretches) {
+  for (std::size_t s = 1; s < stretches.size(); ++s) {
+    std::uint64_t &end = stretches[s - 1].range.last, &begin = stretches[s].range.first;
+    if (begin > end) continue;
+    end = begin + (end - begin) / 2;
+    begin = end + 1;
+  }
+}
+
+/// One map of stretches in order, each of which holds in its range; empty if none is in order.
+std::optional<ClockMap> join(std::vector<ClockStretch> stretches, const StampRange& events) {
+  stretches.front().range.first = std::min(stretches.front().range.first, events.first);
+  stretches.back().range.last = std::max(stretches.back().range.last, events.last);
+  part(stretches);
+  std::vector<ClockKnot> knots;
+  for (const auto& [range, map] : stretches) {
+    if (range.first > range.last) return std::nullopt;
+    const auto add = [&](std::uint64_t stamp) {
+      knots.push_back({stamp, map(stamp) - static_cast<std::int64_t>(stamp)});
+    };
+    add(range.first);
+    for (const ClockKnot& knot : map.knots()) {
+      if (knot.local > range.first && knot.local < range.last) knots.push_back(knot);
+    }
+    if (range.last > range.first) add(range.last);
+  }
+  Result<ClockMap> map = ClockMap::from_knots(std::move(knots));
+  if (!map || !map->keeps_order(events.first, events.last)) return std::nullopt;
+  return *std::move(map);
 }
 
 /// Aligns clocks one after the other to those that have their place.
@@ -180,6 +221,7 @@ class Placer {
  private:
   static constexpr const char* k_base = "in place";
   static constexpr const char* k_own = "to be placed";
+  static constexpr std::uint64_t k_steps_per_second = 2000;  ///< 0.5 ms
 
   /// A clock is in place: counts its edges for those at their other ends.
   void tell_others(std::uint32_t c, std::vector<std::size_t>& known) const {
@@ -189,31 +231,99 @@ class Placer {
     }
   }
 
-  Result<void> place(std::uint32_t c, std::span<const char> placed) {
-    edges::EdgeList list;
+  /// An edge to a clock that is in place, by the time of that one.
+  struct Tie {
+    std::uint64_t own = 0, other = 0;
+    std::int64_t delay = 0;
+    bool is_cause = false;  ///< the clock to be placed has the cause
+
+    [[nodiscard]] OffsetLimit limit(std::uint64_t time) const {
+      const auto offset = static_cast<std::int64_t>(other - own);
+      return {time, is_cause ? offset - delay : offset + delay, is_cause};
+    }
+  };
+
+  [[nodiscard]] std::vector<Tie> ties_of(std::uint32_t c, std::span<const char> placed) const {
+    std::vector<Tie> ties;
     for (const std::size_t i : edges_of_[c]) {
       const std::uint32_t cause = edges_.cause_clock[i], effect = edges_.effect_clock[i];
       const std::uint32_t other = cause == c ? effect : cause;
       if (other == c || placed[other] == 0) continue;
-      list.cause_clock.push_back(cause == c ? 1 : 0);
-      list.effect_clock.push_back(effect == c ? 1 : 0);
-      list.cause_time.push_back(time(cause, c, edges_.cause_time[i]));
-      list.effect_time.push_back(time(effect, c, edges_.effect_time[i]));
-      if (!edges_.min_delay.empty()) list.min_delay.push_back(edges_.min_delay[i]);
+      const std::uint64_t first = edges_.cause_time[i], second = edges_.effect_time[i];
+      ties.push_back({.own = cause == c ? first : second,
+                      .other = time(other, cause == c ? second : first),
+                      .delay = edges_.min_delay.empty() ? 0 : edges_.min_delay[i],
+                      .is_cause = cause == c});
     }
-    Clocks pair{.name = clocks_.name, .resolution_hz = clocks_.resolution_hz};
-    pair.clocks = {Clock{.name = k_base, .kind = "wall", .events = clocks_.clocks[c].events},
-                   Clock{.name = k_own, .kind = "wall", .events = clocks_.clocks[c].events}};
-    TRY_ASSIGN(AlignInput input, take_edges(pair, list.view(), options_, progress_));
-    TRY_ASSIGN(const Alignment found, align(std::move(input), options_, nullptr, progress_));
-    maps_[c] = seen_from(found.maps[0], found.maps[1]);
+    return ties;
+  }
+
+  /// Sorts ties by one of their times.
+  ClockSteps steps_in(std::vector<Tie>& ties, std::uint64_t Tie::*time) const {
+    std::stable_sort(ties.begin(), ties.end(),
+                     [&](const Tie& a, const Tie& b) { return a.*time < b.*time; });
+    std::vector<OffsetLimit> limits;
+    for (const Tie& tie : ties) limits.push_back(tie.limit(tie.*time));
+    return find_steps(limits, tolerance());
+  }
+
+  /// A clock that was set back shows times twice, which only others tell apart.
+  std::vector<std::size_t> sort_by_steps(std::vector<Tie>& ties) const {
+    ClockSteps steps = steps_in(ties, &Tie::own);
+    if (steps.back) steps = steps_in(ties, &Tie::other);
+    return std::move(steps.starts);
+  }
+
+  /// A clock that was set is placed stretch by stretch.
+  Result<void> place(std::uint32_t c, std::span<const char> placed) {
+    std::vector<Tie> ties = ties_of(c, placed);
+    const StampRange events = *clocks_.clocks[c].events;
+    std::vector<std::size_t> starts = sort_by_steps(ties);
+    if (!starts.empty()) {
+      starts.insert(starts.begin(), 0);
+      std::vector<ClockStretch> stretches;
+      for (std::size_t s = 0; s < starts.size(); ++s) {
+        const std::size_t end = s + 1 < starts.size() ? starts[s + 1] : ties.size();
+        const std::span<const Tie> own = std::span(ties).subspan(starts[s], end - starts[s]);
+        const auto earlier = [](const Tie& a, const Tie& b) { return a.own < b.own; };
+        const auto [first, last] = std::minmax_element(own.begin(), own.end(), earlier);
+        const StampRange range{first->own, last->own};
+        TRY_ASSIGN(ClockMap map, map_of(own, range));
+        stretches.push_back({range, std::move(map)});
+      }
+      if (std::optional<ClockMap> joined = join(std::move(stretches), events)) {
+        maps_[c] = *std::move(joined);
+        return {};
+      }
+    }
+    TRY_ASSIGN(maps_[c], map_of(ties, events));
     return {};
   }
 
-  /// A stamp as those in place show it; of the clock to be placed, as it is.
-  [[nodiscard]] std::uint64_t time(std::uint32_t clock, std::uint32_t own,
-                                   std::uint64_t stamp) const {
-    if (clock == own) return stamp;
+  Result<ClockMap> map_of(std::span<const Tie> ties, const StampRange& events) {
+    edges::EdgeList list;
+    for (const Tie& tie : ties) {
+      list.cause_clock.push_back(tie.is_cause ? 1 : 0);
+      list.effect_clock.push_back(tie.is_cause ? 0 : 1);
+      list.cause_time.push_back(tie.is_cause ? tie.own : tie.other);
+      list.effect_time.push_back(tie.is_cause ? tie.other : tie.own);
+      if (!edges_.min_delay.empty()) list.min_delay.push_back(tie.delay);
+    }
+    Clocks pair{.name = clocks_.name, .resolution_hz = clocks_.resolution_hz};
+    pair.clocks = {Clock{.name = k_base, .kind = "wall", .events = events},
+                   Clock{.name = k_own, .kind = "wall", .events = events}};
+    TRY_ASSIGN(AlignInput input, take_edges(pair, list.view(), options_, progress_));
+    TRY_ASSIGN(const Alignment found, align(std::move(input), options_, nullptr, progress_));
+    return seen_from(found.maps[0], found.maps[1]);
+  }
+
+  /// Clocks in place may be apart by this without a step.
+  [[nodiscard]] std::int64_t tolerance() const {
+    return static_cast<std::int64_t>(clocks_.resolution_hz / k_steps_per_second);
+  }
+
+  /// A stamp of a clock that is in place.
+  [[nodiscard]] std::uint64_t time(std::uint32_t clock, std::uint64_t stamp) const {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(maps_[clock](stamp), 0));
   }
 
@@ -273,21 +383,28 @@ Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const
     return static_cast<std::uint64_t>(std::count_if(
         maps.begin(), maps.end(), [](const ClockMap& map) { return map.is_identity(); }));
   };
-  const std::uint64_t kept_before = kept_by(aligned);
-  if (static_cast<std::uint64_t>(std::count(stays.begin(), stays.end(), 1)) <= kept_before) {
-    return std::nullopt;
-  }
   const auto violation = [&](std::span<const ClockMap> maps) {
     return Violation(edges, maps).worst();
   };
+  const std::size_t all = clocks.clocks.size();
+  const bool is_known = !aligned.empty() && kept_by(aligned) < all;  // else nothing was aligned
+  const std::uint64_t kept_before = is_known ? kept_by(aligned) : (all - 1) / 2;
+  if (static_cast<std::uint64_t>(std::count(stays.begin(), stays.end(), 1)) <= kept_before) {
+    return std::nullopt;
+  }
   TRY_ASSIGN(std::vector<ClockMap> maps, Placer(clocks, edges, options, progress).run(stays));
   const std::vector<char> group = largest_group(stays, edges);
   if (violation(maps) > 0 && group != stays) {
     TRY_ASSIGN(std::vector<ClockMap> fewer, Placer(clocks, edges, options, progress).run(group));
     if (violation(fewer) < violation(maps) / 2) maps = std::move(fewer);
   }
+  std::int64_t most = 0;
+  if (is_known) {
+    most = std::max(violation(aligned), largest_move(clocks, stays, aligned));
+  } else if (!aligned.empty()) {
+    most = violation(aligned) / 2;
+  }
   const std::uint64_t kept = kept_by(maps);
-  const std::int64_t most = std::max(violation(aligned), largest_move(clocks, stays, aligned));
   if (kept <= kept_before || violation(maps) > most) return std::nullopt;
   return FewestMoves{.maps = std::move(maps), .kept = kept};
 }

@@ -97,12 +97,14 @@ void set_clocks(const Recording& recording, ClockEstimation clocks, CheckReport&
 /// A recording's edges with the times that clock maps give them.
 class Seen {
  public:
+  /// `aligned`: as TimelineUse.
   static Result<std::unique_ptr<Seen>> take(const Run& run, const Recording& recording,
-                                            const CheckOptions& options, Purpose purpose) {
+                                            const CheckOptions& options, Purpose purpose,
+                                            const std::vector<ClockMap>* aligned = nullptr) {
     auto seen = std::unique_ptr<Seen>(new Seen(run, with_kind(options)));
     TRY_ASSIGN(AlignInput input, take_edges(recording.clocks, recording.edges(),
                                             {.check = seen->options_}, run.progress));
-    const TimelineUse use{.purpose = purpose, .given = &input.given};
+    const TimelineUse use{.purpose = purpose, .given = &input.given, .aligned = aligned};
     TRY_ASSIGN(seen->timeline,
                find_timeline(seen->workers_, {}, seen->options_, use, run.progress));
     return seen;
@@ -146,35 +148,46 @@ class Seen {
   Progress* progress_;
 };
 
-/// Aligns the clocks again, if more of them can stay as they are.
-Result<void> keep_innocent_clocks(const Run& run, const Recording& recording,
-                                  const CheckOptions& options, Seen& seen) {
+/// True if clocks may stay or move as their edges, single ones, demand.
+bool all_free(const Recording& recording, const CheckOptions& options) {
+  return options.presync == Presync::automatic &&
+         (options.reference.empty() || options.reference == "consensus") &&
+         recording.list.instances.empty();
+}
+
+void take_moves(FewestMoves moves, Seen& seen) {
   Timeline& t = seen.timeline;
-  const bool all_free = options.presync == Presync::automatic && t.mu.ticks == MuTicks{} &&
-                        (options.reference.empty() || options.reference == "consensus");
-  if (!all_free || !t.violated || !recording.list.instances.empty()) return {};
-  TRY_ASSIGN(std::optional<FewestMoves> moves,
-             find_fewest_moves(recording.clocks, recording.edges(), t.presync.maps,
-                               with_kind(options), run.progress));
-  if (!moves) return {};
   t.presync.clocks.reason =
       fmt::format("{} of {} clocks stay as they are; the others are aligned to them by messages",
-                  moves->kept, t.presync.maps.size());
-  t.presync.maps = std::move(moves->maps);
+                  moves.kept, moves.maps.size());
+  t.presync.maps = std::move(moves.maps);
   t.presync.method = t.report.presync = "causal";
   t.report.reason = t.presync.clocks.reason;
   const auto still = std::find_if(t.presync.maps.begin(), t.presync.maps.end(),
                                   [](const ClockMap& map) { return map.is_identity(); });
   t.reference.location = static_cast<LocationIndex>(still - t.presync.maps.begin());
   measure_shift(seen.workers(), t);
-  return {};
 }
 
-/// The timeline that a correction starts from.
+/// The timeline that a correction starts from. Where most clocks can stay as they are, no fit of
+/// all of them is needed; else it tells whom to suspect.
 Result<std::unique_ptr<Seen>> aligned(const Run& run, const Recording& recording,
                                       const CheckOptions& options) {
-  TRY_ASSIGN(std::unique_ptr<Seen> seen, Seen::take(run, recording, options, Purpose::correction));
-  TRY(keep_innocent_clocks(run, recording, options, *seen));
+  const bool free = all_free(recording, options);
+  const bool no_mu = options.mu.source == MuSource::automatic;  // of recordings
+  std::optional<FewestMoves> moves;
+  const auto find = [&](std::span<const ClockMap> maps) -> Result<void> {
+    TRY_ASSIGN(moves, find_fewest_moves(recording.clocks, recording.edges(), maps,
+                                        with_kind(options), run.progress));
+    return {};
+  };
+  if (free && no_mu) TRY(find({}));
+  TRY_ASSIGN(std::unique_ptr<Seen> seen, Seen::take(run, recording, options, Purpose::correction,
+                                                    moves ? &moves->maps : nullptr));
+  if (!seen->timeline.violated) return seen;
+  const bool no_delays = seen->timeline.mu.ticks == MuTicks{};
+  if (free && no_delays && !moves) TRY(find(seen->timeline.presync.maps));
+  if (moves) take_moves(*std::move(moves), *seen);
   return seen;
 }
 

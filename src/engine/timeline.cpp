@@ -165,7 +165,9 @@ class Finder {
     if (!t_.domains.trivial()) {
       causal::share_maps(t_.loaded.share(processes_), t_.domains, t_.presync.maps);
     }
-    if (set_by_common_ends()) {
+    if (use_.aligned != nullptr) {
+      t_.presync.maps = *use_.aligned;
+    } else if (set_by_common_ends()) {
       // A fit could only take away what they tell.
     } else if (wants_bending()) {
       if (options_.presync == Presync::automatic && t_.domains.count() > k_most_unasked_clocks) {

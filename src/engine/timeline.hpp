@@ -73,6 +73,8 @@ struct TimelineUse {
   bool overlay = false;      ///< the maps are for an OTF2 reader, which needs knots around flushes
   /// Taken instead of what an archive holds, for a team of one process; moved from. May be null.
   GivenTrace* given = nullptr;
+  /// Taken instead of a fit; per location, of a correction whose clocks are all apart. May be null.
+  const std::vector<ClockMap>* aligned = nullptr;
 };
 
 /// Fills `report` with the mean and the largest distance between the times of the nodes by presync
