@@ -287,7 +287,7 @@ DomainChoice choose_domains(const Context& context, ClockDomain rule) {
           std::move(choice.notes)};
 }
 
-bool any_violation(const Context& context, std::span<const ClockMap> maps) {
+bool any_violation(const Context& context, std::span<const ClockMap> maps, std::int64_t tolerance) {
   const match::Graph& graph = context.graph;
   const MuTicks& mu = context.mu;
   BigVector<std::int64_t> times;
@@ -296,7 +296,7 @@ bool any_violation(const Context& context, std::span<const ClockMap> maps) {
   match::for_parts(
       match::parts_of(graph, context.threads), [&](const match::Part& part, std::size_t) {
         for (const match::Edge& edge : part.edges) {
-          if (times[edge.receive] >= times[edge.send] + graph.mu_of(edge, mu)) continue;
+          if (times[edge.receive] + tolerance >= times[edge.send] + graph.mu_of(edge, mu)) continue;
           violated = true;
           return;
         }
@@ -304,7 +304,7 @@ bool any_violation(const Context& context, std::span<const ClockMap> maps) {
         match::for_demands(
             graph, part.exchanges, mu, times,
             [&](const match::Exchange&, const match::Participant& receive, std::int64_t demand) {
-              if (times[receive.node] < demand) violated = true;
+              if (times[receive.node] + tolerance < demand) violated = true;
             });
       });
   return context.team().any(violated);

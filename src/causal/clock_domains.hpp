@@ -36,8 +36,10 @@ DomainChoice choose_domains(const Context& context, ClockDomain rule);
 /// The domains by the definitions alone. ClockDomain::automatic: every location by itself.
 trace::ClockDomains defined_domains(const trace::Definitions& definitions, ClockDomain rule);
 
-/// True if some edge is violated (mu included) by the times of `maps`. Collective.
-bool any_violation(const Context& context, std::span<const ClockMap> maps);
+/// True if some edge is violated (mu included) by the times of `maps`, by more than `tolerance`
+/// ticks. Collective.
+bool any_violation(const Context& context, std::span<const ClockMap> maps,
+                   std::int64_t tolerance = 0);
 
 /// Gives all locations of a domain the map of the location whose clock was measured best. Maps of
 /// domains without sessions stay. All locations of a domain must have one owner. Moves all maps if

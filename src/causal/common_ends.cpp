@@ -10,6 +10,8 @@
 #include "base/cancel.hpp"
 #include "base/disjoint_sets.hpp"
 #include "base/try.hpp"
+#include "causal/common_bends.hpp"
+#include "causal/stamp_numbers.hpp"
 
 namespace entrain::causal {
 namespace {
@@ -17,15 +19,10 @@ namespace {
 constexpr std::size_t k_least_ends = 4;  ///< of a clock
 constexpr int k_most_offset_rounds = 200;
 constexpr int k_end_rate_rounds = 8;
+constexpr std::int64_t k_spread_per_jump = 8;
 constexpr double k_usual_rate = 1e-4;  ///< of wall clocks against each other: 100 ppm
 constexpr double k_noise = 1.4826;     ///< standard deviation over median distance
 constexpr double k_stands_out = 4;     ///< standard errors
-
-std::int64_t median_of(std::span<std::int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 struct End {
   std::uint32_t clock = 0;
@@ -95,14 +92,15 @@ class FitEnds {
 
   /// Offsets under which ends are in the middle of their instances; false if it does not settle.
   Result<bool> set_offsets() {
+    std::int64_t largest = 0;
     for (int round = 0; round < k_most_offset_rounds; ++round) {
       TRY(check_());
       measure();
-      std::int64_t largest = 0;
+      largest = 0;
       for (std::size_t c = 0; c < lines_.size(); ++c) {
         const std::span<const std::size_t> own = of_clock(c);
         for (std::size_t i = 0; i < own.size(); ++i) scratch_[i] = ends_[own[i]].rest;
-        const std::int64_t rest = median_of(std::span(scratch_).first(own.size()));
+        const std::int64_t rest = lower_median(std::span(scratch_).first(own.size()));
         lines_[c].offset -= rest;
         largest = std::max(largest, std::abs(rest));
       }
@@ -111,7 +109,10 @@ class FitEnds {
         return true;
       }
     }
-    return false;
+    // Where clocks wander, medians of calls jump from one to another for ever, but not far.
+    measure();
+    find_noise();
+    return largest <= spread_ / k_spread_per_jump;
   }
 
   void measure() {
@@ -122,14 +123,14 @@ class FitEnds {
         ends_[e].rest = ends_[e].time + lines_[ends_[e].clock].at(ends_[e].time);
         scratch_[e - first] = ends_[e].rest;
       }
-      const std::int64_t middle = median_of(std::span(scratch_).first(count));
+      const std::int64_t middle = lower_median(std::span(scratch_).first(count));
       for (std::size_t e = first; e < first + count; ++e) ends_[e].rest -= middle;
     }
   }
 
   void find_noise() {
     for (std::size_t e = 0; e < ends_.size(); ++e) scratch_[e] = std::abs(ends_[e].rest);
-    spread_ = median_of(scratch_);
+    spread_ = lower_median(scratch_);
     noise_ = std::max(1.0, k_noise * static_cast<double>(spread_));
   }
 
@@ -197,21 +198,45 @@ class FitEnds {
   double noise_ = 1;
 };
 
-/// Ticks from `from` to `to`, which are less than 2^63 apart.
-double distance(std::uint64_t from, std::uint64_t to) {
-  return static_cast<double>(static_cast<std::int64_t>(to - from));
-}
+using Bends = std::span<const CommonEnds::Bend>;
 
-/// A clock's line against that of a clock that keeps its time.
+/// A clock's line against that of a clock that keeps its time, with the bends of both.
 struct Relative {
-  Relative(const CommonEnds::Line& line_, const CommonEnds::Line& still)
+  Relative(const CommonEnds::Line& line_, const CommonEnds::Line& still, Bends bends_ = {},
+           Bends bends_of_still_ = {})
       : line(line_),
-        offset((line.offset - still.offset - still.rate * distance(still.at, line.at)) /
+        bends(bends_),
+        bends_of_still(bends_of_still_),
+        offset((line.offset - still.offset - still.rate * stamp_distance(still.at, line.at)) /
                (1 + still.rate)),
         rate((line.rate - still.rate) / (1 + still.rate)) {}
 
+  /// By the lines alone.
+  [[nodiscard]] double lined_at(std::uint64_t stamp) const {
+    return offset + rate * stamp_distance(line.at, stamp);
+  }
   [[nodiscard]] double at(std::uint64_t stamp) const {
-    return offset + rate * distance(line.at, stamp);
+    const double straight = lined_at(stamp);
+    const auto there =
+        static_cast<std::uint64_t>(static_cast<std::int64_t>(stamp) + std::llround(straight));
+    return straight + bend_at(bends, stamp) - bend_at(bends_of_still, there);
+  }
+
+  /// Where its map has knots: at both ends of the events, and where it or the other one bends.
+  [[nodiscard]] std::vector<std::uint64_t> stamps() const {
+    const StampRange range{line.events.first, std::max(line.events.last, line.events.first + 1)};
+    std::vector<std::uint64_t> all{range.first, range.last};
+    const auto add = [&](std::uint64_t stamp) {
+      if (stamp > range.first && stamp < range.last) all.push_back(stamp);
+    };
+    for (const CommonEnds::Bend& bend : bends) add(bend.at);
+    for (const CommonEnds::Bend& bend : bends_of_still) {
+      add(static_cast<std::uint64_t>(static_cast<std::int64_t>(bend.at) -
+                                     std::llround(lined_at(bend.at))));
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
   }
 
   /// True if a clock that needs no correction may have such a line. Toward its ends a line is
@@ -222,11 +247,24 @@ struct Relative {
     const auto within = [&](double value, double errors) {
       return std::abs(value) <= errors * error + spread;
     };
-    return within(offset, k_stands_out) && within(at(line.events.first), 2 * k_stands_out) &&
-           within(at(line.events.last), 2 * k_stands_out);
+    const std::vector<std::uint64_t> all = stamps();
+    return within(at(line.at), k_stands_out) &&
+           std::all_of(all.begin(), all.end(),
+                       [&](std::uint64_t stamp) { return within(at(stamp), 2 * k_stands_out); });
+  }
+
+  /// True if the map between two knots gains or loses more than that per tick.
+  [[nodiscard]] bool is_faster_than(double most_rate) const {
+    const std::vector<std::uint64_t> all = stamps();
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      const double gained = at(all[i]) - at(all[i - 1]);
+      if (std::abs(gained) > most_rate * stamp_distance(all[i - 1], all[i]) + 1) return true;
+    }
+    return std::abs(rate) > most_rate;
   }
 
   const CommonEnds::Line& line;
+  Bends bends, bends_of_still;
   double offset = 0;  ///< ticks at line.at
   double rate = 0;
 };
@@ -244,10 +282,15 @@ Result<std::optional<CommonEnds>> find_common_ends(const Clocks& clocks, const E
     }
   }
   calls.first.push_back(calls.ends.size());
-  TRY_ASSIGN(std::optional<CommonEnds> found,
-             find_common_ends(clocks.clocks.size(), calls,
-                              [cancel = Cancel(progress)] { return cancel.check(); }));
-  for (std::size_t c = 0; found && c < clocks.clocks.size(); ++c) {
+  const auto check = [cancel = Cancel(progress)] { return cancel.check(); };
+  TRY_ASSIGN(std::optional<CommonEnds> found, find_common_ends(clocks.clocks.size(), calls, check));
+  if (!found) return found;
+  TRY_ASSIGN(std::optional<CommonBends> bends, find_bends(calls, found->lines, check));
+  if (bends) {
+    found->bends = std::move(bends->of_clock);
+    found->spread = bends->spread;
+  }
+  for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
     found->lines[c].events = clocks.clocks[c].events.value_or(found->lines[c].events);
   }
   return found;
@@ -265,13 +308,10 @@ std::int64_t spread_of(const CallEnds& calls) {
     for (std::size_t e = calls.first[i]; e < calls.first[i + 1]; ++e) {
       times.push_back(static_cast<std::int64_t>(calls.ends[e].time));
     }
-    const std::int64_t low = median_of(times);
-    const auto upper = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), upper, times.end());
-    const std::int64_t middle = low + (*upper - low) / 2;  // also of two ends
+    const std::int64_t middle = middle_median(times);  // also of two ends
     for (const std::int64_t time : times) distances.push_back(std::abs(time - middle));
   }
-  return distances.empty() ? 0 : median_of(distances);
+  return distances.empty() ? 0 : lower_median(distances);
 }
 
 std::vector<ClockLine> lines_of(const CommonEnds& ends) {
@@ -297,18 +337,27 @@ std::optional<std::vector<ClockMap>> maps_of(const CommonEnds& ends,
   std::vector<CommonEnds::Line> sorted = ends.lines;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
   std::nth_element(sorted.begin(), middle, sorted.end(), lower);
-  const CommonEnds::Line still = reference ? ends.lines[*reference] : *middle;
+  const auto found = std::find_if(
+      ends.lines.begin(), ends.lines.end(),
+      [&](const CommonEnds::Line& line) { return !lower(line, *middle) && !lower(*middle, line); });
+  const std::size_t still =
+      reference ? *reference : static_cast<std::size_t>(found - ends.lines.begin());
+  const auto bends_of = [&](std::size_t c) {
+    return ends.bends.empty() ? Bends() : Bends(ends.bends[c]);
+  };
   std::vector<ClockMap> maps;
-  for (const CommonEnds::Line& line : ends.lines) {
-    const Relative relative(line, still);
-    if (std::abs(relative.rate) > most_rate) return std::nullopt;
+  for (std::size_t c = 0; c < ends.lines.size(); ++c) {
+    const CommonEnds::Line& line = ends.lines[c];
+    const bool is_still = c == still;
+    const Relative relative(line, ends.lines[still], is_still ? Bends() : bends_of(c),
+                            is_still ? Bends() : bends_of(still));
+    if (relative.is_faster_than(most_rate)) return std::nullopt;
     if (relative.is_noise(static_cast<double>(ends.spread))) {
       maps.emplace_back();
       continue;
     }
     std::vector<ClockKnot> knots;
-    for (const std::uint64_t stamp :
-         {line.events.first, std::max(line.events.last, line.events.first + 1)}) {
+    for (const std::uint64_t stamp : relative.stamps()) {
       knots.push_back({stamp, std::llrint(relative.at(stamp))});
     }
     if (static_cast<std::int64_t>(knots.front().local) + knots.front().offset < 0) {

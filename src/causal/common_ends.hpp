@@ -28,6 +28,7 @@ struct CallEnds {
 };
 
 /// Straight lines through ends of collectives that coincide: one per clock, to the same time.
+/// Beside them, where clocks wander, what bends the lines.
 ///
 /// Example: three clocks end five calls at 100, 200, ..., the third one 30 later each time. Against
 /// any one of the first two its line is -30, theirs are 0.
@@ -40,15 +41,21 @@ struct CommonEnds {
     std::uint64_t number = 0;     ///< of ends
     std::uint32_t component = 0;  ///< the first of the clocks that calls connect with it
   };
-  std::vector<Line> lines;  ///< as Clocks::clocks
+  /// A point to which a clock wandered from its line.
+  struct Bend {
+    std::uint64_t at = 0;  ///< stamp
+    double offset = 0;     ///< ticks to be added beside the line
+  };
+  std::vector<Line> lines;               ///< as Clocks::clocks
+  std::vector<std::vector<Bend>> bends;  ///< as `lines`, or empty: none bends
   std::int64_t spread = 0;  ///< median distance of an end from the middle of its call's, ticks
 };
 
 /// Finds for every clock the straight line under which the ends of each instance that says
 /// `ends_coincide` are as close together as can be: offsets by medians, rates only as far as they
-/// stand out of the noise. Empty where that cannot be: less than 4 such ends at a clock, or chains
-/// of instances that connect clocks too loosely. Linear in the number of ends. Errors:
-/// ErrorKind::interrupted when `progress` (may be null) says so.
+/// stand out of the noise. Then finds bends (find_bends). Empty where that cannot be: less than 4
+/// such ends at a clock, or chains of instances that connect clocks too loosely. Linear in the
+/// number of ends. Errors: ErrorKind::interrupted when `progress` (may be null) says so.
 Result<std::optional<CommonEnds>> find_common_ends(const Clocks& clocks, const Edges& edges,
                                                    const Progress* progress);
 

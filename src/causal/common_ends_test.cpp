@@ -56,6 +56,23 @@ TEST(CommonEnds, a_drift_that_stands_out_is_taken_away) {
   EXPECT_NEAR(static_cast<double>((*found)[2](100'006'000'000)), 100'000'000'000, 50);
 }
 
+TEST(CommonEnds, a_clock_that_wanders_gets_a_map_with_bends) {
+  Calls calls(3);
+  const auto wander = [](std::uint64_t time) {  // up to 100 us, there and back again
+    const std::uint64_t phase = time % 20'000'000'000;
+    return (phase < 10'000'000'000 ? phase : 20'000'000'000 - phase) / 100'000;
+  };
+  for (std::uint64_t t = 1'000'000; t < 100'000'000'000; t += 50'000'000) {
+    calls.add({t, t + t / 50'000'000 % 3, t + wander(t)});
+  }
+  const auto found = calls.run();
+  ASSERT_TRUE(found);
+  for (std::uint64_t t = 5'001'000'000; t < 95'000'000'000; t += 1'050'000'000) {
+    const auto error = (*found)[2](t + wander(t)) - (*found)[0](t);
+    EXPECT_LT(std::abs(error), 20'000) << t;  // at its corners
+  }
+}
+
 TEST(CommonEnds, the_reference_keeps_its_time_though_it_is_the_one_that_differs) {
   Calls calls(3);
   for (std::uint64_t t = 0; t < 100'000'000'000; t += 1'000'000'000) {

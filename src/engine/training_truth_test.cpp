@@ -21,6 +21,7 @@ constexpr std::int64_t k_us = 1000;
 struct Case {
   std::uint64_t ranks = 8;
   bool numbered = true;  ///< calls have numbers; else sequences are aligned
+  double wander_ppm = 0;
 };
 
 /// Takes the numbers from the calls of all files.
@@ -54,7 +55,7 @@ class TrainingTruth : public ::testing::TestWithParam<Case> {
     DistortOptions wrong;
     wrong.offset_s = 0.01;
     wrong.drift_ppm = 50;
-    wrong.wander_ppm = 0;
+    wrong.wander_ppm = GetParam().wander_ppm;
     wrong.seed = GetParam().ranks;
     ASSERT_TRUE(entrain::distort(truth_path(), skewed_path(), wrong));
     truth_ = open(truth_path());
@@ -166,7 +167,8 @@ TEST_P(TrainingTruth, true_times_are_inside_the_bounds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, TrainingTruth,
-                         ::testing::Values(Case{8, true}, Case{64, true}, Case{16, false}));
+                         ::testing::Values(Case{8, true}, Case{64, true}, Case{16, false},
+                                           Case{8, true, 20}));
 
 }  // namespace
 }  // namespace entrain::engine

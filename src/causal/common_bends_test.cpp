@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/common_bends.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace entrain::causal {
+namespace {
+
+constexpr double k_s = 1e9;
+
+/// Calls of three ranks, each of which ends within 1 us; the second clock wanders.
+struct WanderingCalls {
+  CallEnds calls;
+  std::vector<CommonEnds::Line> lines;
+
+  WanderingCalls(double amplitude, int number) {
+    std::mt19937 random(1);  // NOLINT: the same each time
+    for (int i = 0; i < number; ++i) {
+      calls.first.push_back(calls.ends.size());
+      const double time = (10 + i * 0.05) * k_s;
+      for (std::uint32_t c = 0; c < 3; ++c) {
+        const double noise = static_cast<double>(random() % 1000);
+        const double wander = c == 1 ? true_wander(amplitude, time) : 0;
+        calls.ends.push_back({c, static_cast<std::uint64_t>(time + noise + wander)});
+      }
+    }
+    calls.first.push_back(calls.ends.size());
+    lines.resize(3);
+    for (CommonEnds::Line& line : lines) line.at = calls.ends.empty() ? 0 : calls.ends[0].time;
+  }
+  static double true_wander(double amplitude, double time) {
+    return amplitude * std::sin(time / k_s);
+  }
+  [[nodiscard]] std::optional<CommonBends> run() const {
+    auto found = find_bends(calls, lines, [] { return Result<void>(); });
+    EXPECT_TRUE(found);
+    return *std::move(found);
+  }
+};
+
+TEST(CommonBends, a_clock_that_wanders_is_followed_within_the_noise) {
+  const WanderingCalls wandering(100'000, 1000);
+  const auto found = wandering.run();
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->of_clock.size(), 3U);
+  EXPECT_LT(found->spread, 1'000);
+  double largest = 0;
+  for (double time = 12 * k_s; time < 58 * k_s; time += k_s / 10) {
+    const auto stamp = static_cast<std::uint64_t>(time);
+    const double apart = bend_at(found->of_clock[1], stamp) - bend_at(found->of_clock[0], stamp);
+    largest = std::max(largest, std::abs(apart + WanderingCalls::true_wander(100'000, time)));
+  }
+  EXPECT_LT(largest, 10'000);
+}
+
+TEST(CommonBends, noise_is_no_wander) { EXPECT_FALSE(WanderingCalls(0, 1000).run()); }
+
+TEST(CommonBends, few_ends_show_no_wander) {
+  EXPECT_FALSE(WanderingCalls(100'000, 12).run());
+  EXPECT_FALSE(WanderingCalls(100'000, 0).run());
+}
+
+TEST(CommonBends, between_points_is_a_straight_line) {
+  const std::vector<CommonEnds::Bend> bends{{100, 0}, {200, 50}};
+  EXPECT_EQ(bend_at(bends, 50), 0);
+  EXPECT_EQ(bend_at(bends, 150), 25);
+  EXPECT_EQ(bend_at(bends, 300), 50);
+  EXPECT_EQ(bend_at({}, 300), 0);
+}
+
+}  // namespace
+}  // namespace entrain::causal
