@@ -55,8 +55,9 @@ struct RankFile {
   std::uint64_t first = 0, last = 0;
   std::uint64_t cut_times = 0;      ///< with more than 3 decimals
   std::uint64_t endless_calls = 0;  ///< kernels that communicate, of which the end is not known
+  std::uint64_t mixed_calls = 0;    ///< left out: of several processes, perhaps several ranks
   bool whole_us = true;             ///< no time has decimals
-  std::vector<Call> calls;  ///< in order of begin
+  std::vector<Call> calls;          ///< in order of begin
 };
 
 /// In words of MPI, e.g. "all_reduce".
@@ -68,8 +69,7 @@ bool comes_from_root(Operation operation);
 /// True if data go from all ranks to one.
 bool goes_to_root(Operation operation);
 
-/// True for a kernel that communicates, with its begin and end: what others tell of kernels by
-/// events for begin and end (B and E) is not put together.
+/// True for a kernel that communicates: with its length, or the event of its begin (B).
 bool is_collective_kernel(const EventText& event);
 
 /// Reads one file. Errors: those of chrome::read().

@@ -158,6 +158,7 @@ class Run : public formats::Recording {
   void describe();
   void add(const Instance& instance);
   void add_message(const Instance& instance);
+  void tell_mixed(const RankFile& file);
   static Result<void> write_file(const fs::path& to, const RankFile& file, const ClockMap& map);
 
   std::vector<RankFile> files_;
@@ -223,9 +224,11 @@ void Run::add_clocks() {
 
 void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
-  std::uint64_t before_launch = 0, endless = 0;
+  std::uint64_t before_launch = 0, endless = 0, mixed = 0;
   for (const RankFile& file : files_) {
-    calls += file.calls.size() + file.endless_calls;
+    calls += file.calls.size() + file.endless_calls + file.mixed_calls;
+    mixed += file.mixed_calls;
+    if (file.mixed_calls > 0) tell_mixed(file);
     endless += file.endless_calls;
     for (const Call& call : file.calls) before_launch += call.before_launch ? 1 : 0;
   }
@@ -236,9 +239,18 @@ void Run::add_calls() {
   count(unmatched, "calls_alone", matches_.alone);
   count(unmatched, "calls_ambiguous", matches_.ambiguous);
   count(unmatched, "calls_without_an_end", endless);
+  count(unmatched, "calls_of_several_processes", mixed);
   count(skipped, "calls_without_edges", matches_.without_edges);
   count(skipped, "alltoall_zero_splits", matches_.zero_splits);
   count(skipped, "kernels_before_launch", before_launch);
+}
+
+/// It is read as one clock, which is only right if these are of one host.
+void Run::tell_mixed(const RankFile& file) {
+  warnings.push_back(fmt::format(
+      "{} has collective kernels of several processes (pid), perhaps of several ranks: they count "
+      "as one clock, and these calls are left out; give a file per rank",
+      file.path.string()));
 }
 
 void Run::add(const Instance& instance) {

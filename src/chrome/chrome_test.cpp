@@ -213,7 +213,7 @@ TEST_F(Chrome, a_text_that_ends_too_early_is_read_to_the_last_whole_event) {
 TEST_F(Chrome, kernels_without_a_length_are_counted_and_never_paired) {
   const std::vector<std::string> odd{
       R"({"ph": "B", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": 1500.000})",
-      R"({"ph": "E", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": 1501.000})",
+      R"({"ph": "E", "cat": "kernel", "tid": 7, "name": "ncclKernel_AllReduce_RING", "ts": 1501})",
       R"({"ph": "X", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": 1600, "dur": -1})"};
   for (const double end : {1'000.0, 1'002.0}) {
     add(file_of({kernel(end), odd[0], odd[1], odd[2], kernel(end + 5'000), kernel(end + 9'000)}));
@@ -231,6 +231,77 @@ TEST_F(Chrome, kernels_without_a_length_are_counted_and_never_paired) {
   const std::string text = json::load(out / "rank0.json")->text;
   EXPECT_NE(text.find(R"("ts": 2500})"), std::string::npos) << text;
   EXPECT_NE(text.find(R"("ts": 2600, "dur": -1})"), std::string::npos) << text;
+}
+
+std::string half(const char* phase, double time, const char* more = "") {
+  return fmt::format(R"({{"ph": "{}", "pid": 0, "tid": 7, "ts": {:.3f}{}}})", phase, time, more);
+}
+constexpr const char* k_nccl = R"(, "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum")";
+
+TEST_F(Chrome, an_end_belongs_to_what_began_last_on_its_thread) {
+  for (const double late : {0.0, 2.0}) {
+    std::vector<std::string> events;
+    for (const double begin : {1000.0, 5000.0, 12000.0}) {
+      events.push_back(half("B", begin + late, R"(, "cat": "cpu_op", "name": "step")"));
+      events.push_back(half("B", begin + 10 + late, k_nccl));
+      events.push_back(R"({"ph": "E", "pid": 0, "tid": 8, "ts": 1})");  // of another thread
+      events.push_back(half("E", begin + 60 + late));
+      events.push_back(half("E", begin + 90 + late));
+    }
+    events.push_back(half("B", 20000 + late, k_nccl));
+    add(file_of(events));
+  }
+  const auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->list.instances.size(), 3U);
+  EXPECT_EQ((*run)->list.members[0].time, 1'010'000U);
+  EXPECT_EQ((*run)->list.members[2].time, 1'060'000U);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_without_an_end"), 2U);
+}
+
+TEST_F(Chrome, an_end_before_its_begin_makes_no_call) {
+  add(file_of({half("B", 1000, k_nccl), half("E", 900)}));
+  const auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_without_an_end"), 1U);
+}
+
+TEST_F(Chrome, kernels_of_several_processes_are_told_and_left_out) {
+  const auto calls = [](double late) {
+    std::vector<std::string> events;
+    for (const double begin : {1000.0, 5000.0, 12000.0}) {
+      for (const int process : {0, 1}) {
+        events.push_back(fmt::format(R"({{"ph": "X", "pid": {}, "ts": {}, "dur": 10{}}})", process,
+                                     begin + late, k_nccl));
+      }
+    }
+    return file_of(events);
+  };
+  add(calls(0));
+  add(calls(1));
+  const auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_of_several_processes"), 12U);
+  ASSERT_EQ((*run)->warnings.size(), 2U);
+  EXPECT_NE((*run)->warnings[0].find("give a file per rank"), std::string::npos);
+}
+
+TEST_F(Chrome, a_list_of_traces_is_told) {
+  add(R"([{"traceEvents": [{"ph": "X", "ts": 1, "dur": 2}]}, {"traceEvents": []}])");
+  EXPECT_NE(error().find("holds a list of traces; give each"), std::string::npos) << error();
+}
+
+TEST_F(Chrome, times_may_be_strings_and_stay_strings) {
+  add(R"([{"ph": "X", "ts": "10.5", "dur": "2", "name": "a"}, {"ph": "i", "ts": "11", "s": "t"}])");
+  auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->clocks.clocks[0].events->last, 12'500U);
+  const TempFolder out;
+  ASSERT_TRUE((*run)->write(out.path(), std::vector<ClockMap>{ClockMap().shifted(250)}));
+  EXPECT_EQ(json::load(out.path() / "rank0.json")->text,
+            R"([{"ph": "X", "ts": "10.75", "dur": "2", "name": "a"}, )"
+            R"({"ph": "i", "ts": "11.25", "s": "t"}])");
 }
 
 TEST_F(Chrome, two_files_of_one_rank_are_refused) {

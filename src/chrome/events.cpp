@@ -33,18 +33,20 @@ void take_member(std::string_view key, std::string_view value, EventText& event)
   switch (key.size()) {  // a few comparisons per member, not seven
     case 2:
       if (key == "ph") event.phase = without_quotes(value);
-      if (key == "ts") event.time = value;
+      if (key == "ts") event.time = without_quotes(value);
       break;
     case 3:
       if (key == "cat") event.category = without_quotes(value);
+      if (key == "pid") event.process = value;
       if (key == "tid") event.thread = value;
-      if (key == "dur") event.duration = value;
+      if (key == "dur") event.duration = without_quotes(value);
       break;
     case 4:
       if (key == "name") event.name = without_quotes(value);
       if (key == "args") event.arguments = value;
       break;
     default:
+      if (key == "traceEvents") event.is_trace = true;
       break;
   }
 }
@@ -145,8 +147,7 @@ class FileWalk {
     EventText event;
     const auto next = [&event](json::Scanner& at) {
       if (!at.next_element() || !at.open('{')) return false;
-      event.phase = event.category = event.name = event.thread = {};
-      event.time = event.duration = event.arguments = {};
+      event = {};
       std::string_view key, value;
       while (at.next_key(key)) {
         if (!at.value(value)) return false;

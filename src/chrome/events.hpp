@@ -18,9 +18,10 @@ namespace entrain::chrome {
 /// member.
 struct EventText {
   std::string_view phase, category, name;  ///< without quotes
-  std::string_view thread;                 ///< "tid": a number or a string
-  std::string_view time, duration;         ///< "ts" and "dur"
+  std::string_view process, thread;        ///< "pid" and "tid": a number or a string
+  std::string_view time, duration;         ///< "ts" and "dur", also of strings without quotes
   std::string_view arguments;              ///< the object "args"
+  bool is_trace = false;                   ///< it is no event, but holds events itself
 
   /// True if it says how long it took. Some profilers give events that did not end -1.
   [[nodiscard]] bool has_length() const { return !duration.empty() && !duration.starts_with('-'); }
@@ -31,11 +32,11 @@ struct FileFacts {
   std::int64_t base = 0;              ///< ns: baseTimeNanoseconds
   std::optional<std::uint32_t> rank;  ///< distributedInfo.rank
   std::optional<std::uint32_t> world_size;
-  bool has_events = false;   ///< "traceEvents", or an array
-  bool truncated = false;    ///< the text ends too early; what was whole was seen
-  bool packed = false;       ///< the file is gzip
-  std::uint64_t bytes = 0;   ///< of the text
-  std::uint64_t hash = 0;    ///< of the text
+  bool has_events = false;  ///< "traceEvents", or an array
+  bool truncated = false;   ///< the text ends too early; what was whole was seen
+  bool packed = false;      ///< the file is gzip
+  std::uint64_t bytes = 0;  ///< of the text
+  std::uint64_t hash = 0;   ///< of the text
 };
 
 /// What a reader of a file does with its parts; each may return an error, which ends the reading.

@@ -42,6 +42,12 @@ struct Kernel {
   std::int64_t begin = 0, end = 0;
 };
 
+/// An event that has begun (B) and not ended (E) on its thread.
+struct Open {
+  std::optional<Kernel> kernel;  ///< if it communicates
+  std::int64_t begin = 0;
+};
+
 /// A word in lower case without blanks and underscores: "all_reduce", "AllReduce" and "allreduce"
 /// are one.
 std::string plain(std::string_view text) {
@@ -125,7 +131,7 @@ std::uint32_t rank_of_member(std::string_view ranks, std::uint32_t k) {
 
 /// True for events that are about a kernel that communicates.
 bool names_kernel(const EventText& event) {
-  if (event.category != "kernel") return false;
+  if (event.category != "kernel" && event.category != "Kernel") return false;
   constexpr std::string_view k_collective = "Collective name";
   if (event.name.starts_with("nccl") || event.name.starts_with("rccl")) return true;
   // Most kernels do not communicate: to search costs less than to walk over the members.
@@ -144,7 +150,9 @@ class FileReader {
     std::int64_t duration = 0;
     if (event.has_length()) {
       TRY_ASSIGN(duration, time(event.duration));
-    } else if (names_kernel(event) && event.phase != "E") {
+    } else if (event.phase == "B" || event.phase == "E") {
+      take_half(event, begin);
+    } else if (names_kernel(event)) {
       ++file_.endless_calls;
     }
     std::int64_t end = 0;
@@ -157,10 +165,11 @@ class FileReader {
     ++file_.events;
     first_ = std::min(first_, begin);
     last_ = std::max(last_, end);
+    if (event.phase == "B" || event.phase == "E") return {};
     if (is_collective_kernel(event)) {
-      kernels_.push_back({interned(event.name), kept(event.arguments), begin, end});
+      add_kernel({interned(event.name), kept(event.arguments), begin, end}, event.process);
     } else if (event.category == "cuda_runtime" || event.category == "cuda_driver" ||
-               event.category == "hip_runtime") {
+               event.category == "hip_runtime" || event.category == "Runtime") {
       const std::uint64_t correlation = number(member(event.arguments, "correlation"));
       if (correlation > 0) {
         launches_.insert_or_assign(correlation, Launch{number_of(event.thread), begin});
@@ -177,6 +186,13 @@ class FileReader {
   /// When the whole text was seen, and with it the base.
   Result<void> finish() {
     if (file_.events == 0) return {};
+    for (const auto& [thread, stack] : open_) {
+      for (const Open& open : stack) file_.endless_calls += open.kernel ? 1 : 0;
+    }
+    if (several_processes_) {
+      file_.mixed_calls = kernels_.size();
+      kernels_.clear();
+    }
     std::int64_t first = 0, last = 0;
     if (__builtin_add_overflow(first_, file_.facts.base, &first) || first < 0 ||
         __builtin_add_overflow(last_, file_.facts.base, &last)) {
@@ -203,6 +219,35 @@ class FileReader {
   }
 
  private:
+  void add_kernel(const Kernel& kernel, std::string_view process) {
+    if (!process_) process_ = interned(process);
+    several_processes_ = several_processes_ || *process_ != process;
+    kernels_.push_back(kernel);
+  }
+
+  /// An E ends what began last on its thread. Events of a thread must stand in order of time.
+  void take_half(const EventText& event, std::int64_t time) {
+    std::vector<Open>& stack = open_[fmt::format("{} {}", event.process, event.thread)];
+    if (event.phase == "B") {
+      Open& open = stack.emplace_back();
+      open.begin = time;
+      if (names_kernel(event)) {
+        open.kernel = Kernel{interned(event.name), kept(event.arguments), time, time};
+      }
+      return;
+    }
+    if (stack.empty()) return;
+    Open open = std::move(stack.back());
+    stack.pop_back();
+    if (!open.kernel) return;
+    if (time < open.begin) {
+      ++file_.endless_calls;
+      return;
+    }
+    open.kernel->end = time;
+    add_kernel(*open.kernel, event.process);
+  }
+
   Result<std::int64_t> time(std::string_view text) {
     bool cut = false;
     const auto value = parse_time(text, cut);
@@ -350,6 +395,9 @@ class FileReader {
   std::unordered_map<std::string_view, Operation> operations_;
   std::unordered_map<std::string_view, std::uint32_t> threads_;
   std::vector<Kernel> kernels_;
+  std::optional<std::string_view> process_;  ///< of the first kernel that communicates
+  bool several_processes_ = false;           ///< others have such kernels too
+  std::unordered_map<std::string, std::vector<Open>> open_;  ///< by process and thread
   std::vector<Range> ranges_;
   std::vector<Step> steps_;
   std::unordered_map<std::uint64_t, Launch> launches_;
@@ -375,7 +423,8 @@ bool goes_to_root(Operation operation) {
 }
 
 bool is_collective_kernel(const EventText& event) {
-  return names_kernel(event) && event.phase == "X" && event.has_length();
+  const bool is_whole = event.phase == "X" && event.has_length();
+  return (is_whole || event.phase == "B") && names_kernel(event);
 }
 
 Result<RankFile> read_file(const std::filesystem::path& path) {
@@ -383,7 +432,12 @@ Result<RankFile> read_file(const std::filesystem::path& path) {
   file.path = path;
   FileReader reader(file);
   bool is_empty = true, has_phase = false;  // lists of spans are JSON as well
-  const auto see = [&](const EventText& event) {
+  const auto see = [&](const EventText& event) -> Result<void> {
+    if (event.is_trace) {
+      return fail(ErrorKind::input,
+                  fmt::format("{} holds a list of traces; give each of them as a file of its own",
+                              path.string()));
+    }
     is_empty = false;
     has_phase |= !event.phase.empty();
     return reader.see(event);
