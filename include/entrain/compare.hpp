@@ -64,6 +64,8 @@ struct CompareReport {
   std::optional<TruthError> a_error, b_error;
   /// Sorted by location and time; see CompareOptions::events_per_location.
   std::vector<ComparedEvent> events;
+  std::vector<std::string>
+      notes;  ///< what a reader should know, e.g. that a manifest was not applied
 };
 
 struct CompareOptions {

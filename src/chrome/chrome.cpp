@@ -19,6 +19,7 @@
 #include "chrome/manifest.hpp"
 #include "json/document.hpp"
 #include "json/text_file.hpp"
+#include "json/unescape.hpp"
 
 namespace entrain::chrome {
 
@@ -428,10 +429,12 @@ Result<void> Run::for_each_work(
         files_[f],
         [&](const EventText& event, std::uint64_t begin, std::int64_t duration) -> Result<void> {
           if (!event.has_length()) return {};
+          const bool is_plain = event.name.find('\\') == std::string_view::npos;
+          const std::string said = is_plain ? "" : json::unescaped(event.name);
           return see({.clock = f,
                       .begin = begin,
                       .end = begin + static_cast<std::uint64_t>(duration),
-                      .name = event.name,
+                      .name = is_plain ? event.name : said,
                       .row = event.thread});
         }));
   }

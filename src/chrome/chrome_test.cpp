@@ -304,6 +304,18 @@ TEST_F(Chrome, times_may_be_strings_and_stay_strings) {
             R"({"ph": "i", "ts": "11.25", "s": "t"}])");
 }
 
+TEST_F(Chrome, names_of_work_have_no_escapes) {
+  add(R"([{"ph": "X", "ts": 1, "dur": 2, "name": "\u003clambda\u003e \"x\""}])");
+  const auto run = open();
+  ASSERT_TRUE(run);
+  std::string name;
+  ASSERT_TRUE((*run)->for_each_work([&](const formats::Work& work) -> Result<void> {
+    name = work.name;
+    return {};
+  }));
+  EXPECT_EQ(name, "<lambda> \"x\"");
+}
+
 TEST_F(Chrome, two_files_of_one_rank_are_refused) {
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 3}, )"));
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 3}, )"));

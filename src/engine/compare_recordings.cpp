@@ -169,6 +169,13 @@ std::string format_of(const std::unique_ptr<Recording>& recording) {
   return recording ? recording->format : "an OTF2 archive";
 }
 
+/// Those of several recordings once.
+void add_notes(const Recording& recording, std::vector<std::string>& notes) {
+  for (const std::string& note : recording.notes) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+}
+
 }  // namespace
 
 Result<ComparedRecordings> open_recordings(const ComparedPaths& paths, unsigned threads) {
@@ -203,7 +210,11 @@ Result<CompareReport> compare_recordings(const ComparedRecordings& recordings,
   }
   const Recordings all(std::move(a), std::move(b), std::move(truth));
   TRY(all.check_same_events());
-  return compare(all, options);
+  TRY_ASSIGN(CompareReport report, compare(all, options));
+  for (const auto* const one : {&recordings.a, &recordings.b, &recordings.truth}) {
+    if (*one) add_notes(**one, report.notes);
+  }
+  return report;
 }
 
 }  // namespace entrain::engine

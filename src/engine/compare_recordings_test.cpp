@@ -85,6 +85,19 @@ TEST(CompareRecordings, the_truth_tells_what_a_correction_left) {
   EXPECT_EQ(alone->b_error->all.rms_s, report->b_error->all.rms_s);
 }
 
+TEST(CompareRecordings, a_manifest_that_is_not_applied_is_told) {
+  const TempFolder folder;
+  CorrectOptions options;
+  options.mode = WriteMode::overlay;
+  ASSERT_TRUE(entrain::correct(k_training, folder / "shown", options));
+  const auto report = entrain::compare(k_training, folder / "shown", std::nullopt, {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->all.max_s, 0);
+  EXPECT_TRUE(std::any_of(report->notes.begin(), report->notes.end(), [](const auto& note) {
+    return note.find("is for Perfetto and not applied here") != std::string::npos;
+  }));
+}
+
 TEST(CompareRecordings, hosts_of_spans_are_compared_by_name) {
   const TempFolder folder;
   ASSERT_TRUE(entrain::correct(k_services, folder / "right", {}));

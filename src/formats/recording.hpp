@@ -55,7 +55,7 @@ struct EventTimes {
 struct Work {
   std::uint32_t clock = 0;           ///< position in Clocks::clocks
   std::uint64_t begin = 0, end = 0;  ///< ticks; begin <= end
-  std::string_view name;             ///< for people, as the file has it
+  std::string_view name;             ///< for people, without escapes
   std::string_view row;              ///< of a viewer, e.g. the thread; empty: not known
 };
 

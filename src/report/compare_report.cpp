@@ -103,6 +103,7 @@ std::string to_text(const CompareReport& report, const Style& style) {
   FieldList about;
   about.field("A", report.a).field("B", report.b);
   if (!report.truth.empty()) about.field("truth", report.truth);
+  for (const std::string& note : report.notes) about.field("note", note);
   Table table = statistics_table("difference", Align::left);
   add_row(table, "B - A, all events", report.all);
   add_row(table, "B - A, communication", report.communication);
@@ -125,16 +126,18 @@ Json to_json(const CompareReport& report) {
     json.update(difference_json(location.difference));
     locations.push_back(std::move(json));
   }
-  return {{"schema", "entrain.compare/1"},
-          {"a", report.a},
-          {"b", report.b},
-          {"truth", report.truth.empty() ? Json(nullptr) : Json(report.truth)},
-          {"locations", std::move(locations)},
-          {"all", difference_json(report.all)},
-          {"communication", difference_json(report.communication)},
-          {"span_source", report.span_source},
-          {"a_error", error_json(report.a_error)},
-          {"b_error", error_json(report.b_error)}};
+  Json json = {{"schema", "entrain.compare/1"},
+               {"a", report.a},
+               {"b", report.b},
+               {"truth", report.truth.empty() ? Json(nullptr) : Json(report.truth)},
+               {"locations", std::move(locations)},
+               {"all", difference_json(report.all)},
+               {"communication", difference_json(report.communication)},
+               {"span_source", report.span_source},
+               {"a_error", error_json(report.a_error)},
+               {"b_error", error_json(report.b_error)}};
+  if (!report.notes.empty()) json["notes"] = report.notes;
+  return json;
 }
 
 std::string json_text(const CompareReport& report) { return dump(to_json(report)); }
