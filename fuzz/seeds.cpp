@@ -192,6 +192,11 @@ void add_recordings(Seeds& seeds, const fs::path& examples, const fs::path& fold
   const Bytes first = test::read_bytes(examples / "training" / "rank0.json");
   add_recording(seeds, "training_run/example",
                 first + k_cut_bytes + test::read_bytes(examples / "training" / "rank1.json"));
+  const Bytes halves =
+      bytes_of(R"([{"ph":"B","cat":"kernel","name":"ncclDevKernel_AllReduce","pid":0,"tid":7,)"
+               R"("ts":"10.5"},{"ph":"B","name":"x","pid":0,"tid":7,"ts":11},{"ph":"E","pid":0,)"
+               R"("tid":7,"ts":12},{"ph":"E","pid":0,"tid":7,"ts":"90"}])");
+  add_recording(seeds, "training_run/halves", halves + k_cut_bytes + halves);
   add_synthetic(seeds, "training_run", SynthFormat::chrome, 80, folder);
   add_recording(seeds, "spans/zipkin", test::read_bytes(examples / "services" / "ascend.json"));
   add_recording(
@@ -203,6 +208,14 @@ void add_recordings(Seeds& seeds, const fs::path& examples, const fs::path& fold
                R"("references":[{"refType":"CHILD_OF","traceID":"a","spanID":"1"}],"tags":[)"
                R"({"key":"span.kind","value":"server"}],"logs":[{"timestamp":705}]}],)"
                R"("processes":{"p":{"serviceName":"a"},"q":{"serviceName":"b"}}}]})"));
+  add_recording(
+      seeds, "spans/zipkin-1",
+      bytes_of(R"([{"traceId":"a","id":"1","name":"x","timestamp":900,"duration":50,)"
+               R"("annotations":[{"timestamp":900,"value":"cs","endpoint":{"serviceName":"a"}},)"
+               R"({"timestamp":700,"value":"sr","endpoint":{"serviceName":"b"}},)"
+               R"({"timestamp":720,"value":"ss","endpoint":{"serviceName":"b"}},)"
+               R"({"timestamp":950,"value":"cr","endpoint":{"serviceName":"a"}}],)"
+               R"("binaryAnnotations":[{"key":"lc","value":"y"}]}])"));
   add_synthetic(seeds, "spans", SynthFormat::otlp, 80, folder);
 }
 
