@@ -58,7 +58,7 @@ bool any_session(const Clocks& clocks) {
 }  // namespace
 
 Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
-                              Progress* progress) {
+                              Progress* progress, bool common_ends) {
   TRY(check_options(options.check));
   session::begin_phase(progress, "match");
   TRY(edges::check(clocks, edges, options.check.threads));
@@ -76,7 +76,7 @@ Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const Al
   input.given.loaded.partition = trace::undivided(trace.definitions);
   input.given.graph = std::move(made.graph);
   input.given.exchanges = edges::exchanges_of(clocks);
-  if (!any_session(clocks)) {
+  if (common_ends && !any_session(clocks)) {
     TRY_ASSIGN(input.given.common_ends, causal::find_common_ends(clocks, edges, progress));
   }
   input.left_out = std::move(made.left_out);

@@ -24,10 +24,11 @@ struct AlignInput {
   ClockKind kind = ClockKind::automatic;  ///< of the clocks, if they say it
 };
 
-/// Checks clocks and edges and takes them over. Errors: those of edges::check() and
+/// Checks clocks and edges and takes them over. `common_ends`: looks for ends that coincide, which
+/// only a correction needs. Errors: those of edges::check() and
 /// edges::graph_of(); ErrorKind::usage for options that need an archive.
 Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
-                              Progress* progress);
+                              Progress* progress, bool common_ends = true);
 
 /// What the caller takes beside the report.
 struct AlignExtras {

@@ -102,8 +102,9 @@ class Seen {
                                             const CheckOptions& options, Purpose purpose,
                                             const std::vector<ClockMap>* aligned = nullptr) {
     auto seen = std::unique_ptr<Seen>(new Seen(run, with_kind(options)));
-    TRY_ASSIGN(AlignInput input, take_edges(recording.clocks, recording.edges(),
-                                            {.check = seen->options_}, run.progress));
+    TRY_ASSIGN(AlignInput input,
+               take_edges(recording.clocks, recording.edges(), {.check = seen->options_},
+                          run.progress, purpose == Purpose::correction));
     const TimelineUse use{.purpose = purpose, .given = &input.given, .aligned = aligned};
     TRY_ASSIGN(seen->timeline,
                find_timeline(seen->workers_, {}, seen->options_, use, run.progress));
@@ -609,7 +610,7 @@ Result<DistortReport> distort_recording(const Recording& recording, const fs::pa
   CheckOptions check;
   check.threads = options.threads;
   TRY_ASSIGN(AlignInput input,
-             take_edges(recording.clocks, recording.edges(), {.check = check}, progress));
+             take_edges(recording.clocks, recording.edges(), {.check = check}, progress, false));
   const trace::Trace& trace = input.given.loaded.trace;
   TRY_ASSIGN(const clocks::Presynchronised presync,
              clocks::presynchronise(trace, clocks::PresyncOptions::of_reader()));
