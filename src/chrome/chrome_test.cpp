@@ -357,7 +357,8 @@ TEST_F(Chrome, damage_and_other_json_are_told) {
   add(R"({"traceEvents": [{"ph": "X" "ts": 1}, {}]})");
   EXPECT_NE(error().find("cannot stand there"), std::string::npos) << error();
   files_.clear();
-  for (const char* const other : {R"({"spans": []})", R"([{"traceId": "1", "timestamp": 2}])"}) {
+  for (const char* const other : {R"({"spans": []})", R"([{"traceId": "1", "timestamp": 2}])",
+                                  R"([[{"trace_id": 1}]])", R"(["a"])"}) {
     files_.clear();
     add(other);
     EXPECT_NE(error().find("is no Chrome trace"), std::string::npos) << error();

@@ -2,6 +2,7 @@
 #include "chrome/events.hpp"
 
 #include <charconv>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -29,21 +30,27 @@ std::optional<Integer> parse_integer(std::string_view text) {
   return value;
 }
 
+/// `key` has as many bytes as `word`, which is so known to the compiler.
+template <std::size_t Size>
+bool is(std::string_view key, const char (&word)[Size]) {
+  return std::memcmp(key.data(), word, Size - 1) == 0;
+}
+
 void take_member(std::string_view key, std::string_view value, EventText& event) {
   switch (key.size()) {  // a few comparisons per member, not seven
     case 2:
-      if (key == "ph") event.phase = without_quotes(value);
-      if (key == "ts") event.time = without_quotes(value);
+      if (is(key, "ph")) event.phase = without_quotes(value);
+      if (is(key, "ts")) event.time = without_quotes(value);
       break;
     case 3:
-      if (key == "cat") event.category = without_quotes(value);
-      if (key == "pid") event.process = value;
-      if (key == "tid") event.thread = value;
-      if (key == "dur") event.duration = without_quotes(value);
+      if (is(key, "cat")) event.category = without_quotes(value);
+      if (is(key, "pid")) event.process = value;
+      if (is(key, "tid")) event.thread = value;
+      if (is(key, "dur")) event.duration = without_quotes(value);
       break;
     case 4:
-      if (key == "name") event.name = without_quotes(value);
-      if (key == "args") event.arguments = value;
+      if (is(key, "name")) event.name = without_quotes(value);
+      if (is(key, "args")) event.arguments = value;
       break;
     default:
       if (key == "traceEvents") event.is_trace = true;
@@ -83,6 +90,12 @@ class FileWalk {
   Result<FileFacts> run() {
     TRY(read_all());
     // Damage before the end, or an end that comes too early.
+    if (no_event_) {
+      return fail(
+          ErrorKind::input,
+          fmt::format("{} is no Chrome trace: what stands at byte {} of its list is no event",
+                      name_, window_.offset() + scanner_.position()));
+    }
     if (scanner_.failed() && scanner_.peek() != '\0') {
       return fail(ErrorKind::input, fmt::format("{}: byte {} cannot stand there in JSON; write the "
                                                 "file again",
@@ -145,8 +158,10 @@ class FileWalk {
   Result<void> read_events() {
     facts_.has_events = true;
     EventText event;
-    const auto next = [&event](json::Scanner& at) {
-      if (!at.next_element() || !at.open('{')) return false;
+    const auto next = [&event, this](json::Scanner& at) {
+      if (!at.next_element()) return false;
+      no_event_ = at.peek() == '[' || at.peek() == '"';
+      if (!at.open('{')) return false;
       event = {};
       std::string_view key, value;
       while (at.next_key(key)) {
@@ -166,6 +181,7 @@ class FileWalk {
   std::string name_;
   const EventSinks& sinks_;
   json::Scanner scanner_;
+  bool no_event_ = false;  ///< a list holds something else than events
   FileFacts facts_;
 };
 

@@ -444,10 +444,11 @@ Result<RankFile> read_file(const std::filesystem::path& path) {
   };
   TRY_ASSIGN(file.facts, for_each_event(path, {.see = see, .pass = {}}));
   if (!file.facts.has_events || (!is_empty && !has_phase)) {
-    return fail(ErrorKind::input,
-                fmt::format("{} is no Chrome trace: it has neither traceEvents nor is it a list of "
-                            "events",
-                            path.string()));
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} is no Chrome trace (traceEvents, or a list of events), and holds no "
+                    "spans as OTLP, Jaeger or Zipkin write them",
+                    path.string()));
   }
   TRY(reader.finish());
   return file;

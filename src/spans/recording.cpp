@@ -263,6 +263,14 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
         {.path = file, .bytes = document.text.size(), .hash = hash_of(document.text)});
   }
   join_halved_traces(spans);
+  const std::uint64_t left_out = spans.without_id + spans.without_time + spans.backwards;
+  if (spans.all.empty() && left_out > 0) {
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} holds {} spans, none of which says which one it is and when it was, "
+                    "as OTLP, Jaeger or Zipkin do; is it of another format?",
+                    files.front().string(), left_out));
+  }
   if (spans.all.empty()) {
     return fail(ErrorKind::input,
                 fmt::format("{} holds no span with a time; give a file that holds some",
