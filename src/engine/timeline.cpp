@@ -45,7 +45,8 @@ constexpr std::size_t k_most_unasked_clocks = 4096;
 constexpr double k_most_rate = 0.5;
 constexpr double k_us_per_s = 1e6;
 
-constexpr std::int64_t k_tolerated_spreads = 4;
+/// By how many spreads of ends bends may leave edges violated, which amortization removes.
+constexpr std::int64_t k_tolerated_spreads = 32;
 
 class Finder {
  public:
@@ -179,6 +180,7 @@ class Finder {
       } else {
         TRY(bend());
       }
+      choose_less_violated();
     }
     refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
@@ -248,22 +250,43 @@ class Finder {
     }
     std::optional<std::vector<ClockMap>> maps =
         causal::maps_of(ends, reference, t_.prior.limited ? t_.prior.mean() : k_most_rate);
+    if (!maps) return false;
     // What bends leave is small, and amortized later; a fit by edges would lose what they tell.
-    const bool bends = !ends.bends.empty();
-    const std::int64_t tolerance = bends ? k_tolerated_spreads * ends.spread : 0;
-    if (!maps || causal::any_violation(context(), *maps, tolerance)) return false;
-    const auto kept = std::count_if(maps->begin(), maps->end(),
+    const std::int64_t tolerance = ends.bends.empty() ? 0 : k_tolerated_spreads * ends.spread;
+    if (causal::any_violation(context(), *maps, tolerance)) {
+      if (!ends.bends.empty()) set_aside_ = std::move(maps);
+      return false;
+    }
+    take_common_ends(*std::move(maps));
+    return true;
+  }
+
+  void take_common_ends(std::vector<ClockMap> maps) {
+    const causal::CommonEnds& ends = *use_.given->common_ends;
+    const auto kept = std::count_if(maps.begin(), maps.end(),
                                     [](const ClockMap& map) { return map.is_identity(); });
     const double us_per_tick =
         k_us_per_s / static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz);
     t_.presync.clocks.reason = fmt::format(
         "ends of collectives coincide within {:.3g} us (median): {}; {} of {} clocks stay",
         static_cast<double>(ends.spread) * us_per_tick,
-        bends ? "lines with bends" : "straight lines", kept, maps->size());
+        ends.bends.empty() ? "straight lines" : "lines with bends", kept, maps.size());
     t_.presync.method = "causal";
     t_.presync.provenance = fmt::format("causal base={} ends", t_.measured.provenance);
-    t_.presync.maps = *std::move(maps);
-    return true;
+    t_.presync.maps = std::move(maps);
+  }
+
+  /// Bends along common ends that leave violations, if a fit by edges leaves larger ones.
+  void choose_less_violated() {
+    if (!set_aside_) return;
+    const auto violated = [&](std::span<const ClockMap> maps, std::int64_t by) {
+      return causal::any_violation(context(), maps, by);
+    };
+    std::int64_t by = std::max<std::int64_t>(use_.given->common_ends->spread, 1);
+    while (violated(t_.presync.maps, by)) {
+      if (!violated(*set_aside_, by)) return take_common_ends(*std::move(set_aside_));
+      by *= 2;
+    }
   }
 
   Result<void> bend() {
@@ -297,6 +320,7 @@ class Finder {
   const TimelineUse& use_;
   Progress* progress_;
   Timeline t_;
+  std::optional<std::vector<ClockMap>> set_aside_;  ///< maps of common ends, not taken yet
 };
 
 }  // namespace
