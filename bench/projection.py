@@ -78,7 +78,7 @@ def constants_of(session: Session) -> dict[str, Constant]:
         "m": measured(anon / trace["communication_events"], "B",
                       "peak anonymous memory per communication event"),
         "g": measured(verified["passes"], "", "passes with different gamma"),
-        "event": counted(32, "B", "skeleton per communication event"),
+        "event": counted(16, "B", "skeleton per communication event"),
         "send": counted(8, "B", "parcel per message to another member"),
         "call": counted(40, "B", "parcel per call of a collective"),
         "update": counted(8, "B", "parcel per time of passes, beside 8 for each of them"),
