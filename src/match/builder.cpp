@@ -76,15 +76,15 @@ void Builder::for_own_locations(Body body) const {
 
 void Builder::number_instants() {
   constexpr std::size_t k_word = 64;
-  std::size_t events = 0;
+  std::size_t numbers = 0;
   for (LocationIndex l = 0; l < share_.trace.locations.size(); ++l) {
-    first_event_.push_back(events);
+    first_event_.push_back(numbers);
     if (share_.owns(l))
-      events += (share_.trace.locations[l].events.size() + k_word - 1) / k_word * k_word;
+      numbers += (share_.trace.locations[l].events.size() + k_word - 1) / k_word * k_word;
     graph_.granule.push_back(share_.owns(l) ? share_.trace.locations[l].granule : 0);
   }
-  first_event_.push_back(events);
-  instants_ = RankedBits(events);
+  first_event_.push_back(numbers);
+  instants_ = RankedBits(numbers);
   event_counts_.resize(share_.trace.locations.size());
   edges_.resize(share_.trace.locations.size());
   for_own_locations([&](LocationIndex l) {
