@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "base/executor.hpp"
 #include "causal/dense_panels.hpp"
@@ -76,34 +75,6 @@ void BlockBand::Side::clear(std::size_t all_clocks, std::size_t all) {
   count = all;
   panels.assign(count * panel_size(), 0.0);
   middle.assign(4 * clocks * clocks, 0.0);
-}
-
-void BlockBand::add(const Value& one, const Value& other, double value) {
-  // What knots of the middle have in common counts on the left.
-  if (std::max(one.knot, other.knot) < middle_end()) {
-    sides_[0].add(one, other, value);
-  } else {
-    const std::size_t last = knots_ - 1;
-    sides_[1].add({last - one.knot, one.clock}, {last - other.knot, other.clock}, value);
-  }
-}
-
-/// Knots are numbered in the order of this side here.
-void BlockBand::Side::add(Value one, Value other, double value) {
-  if (one.knot > other.knot || (one.knot == other.knot && one.clock > other.clock)) {
-    std::swap(one, other);
-  }
-  const std::size_t row = (other.knot - one.knot) * clocks + other.clock;
-  diagonal_block(one.knot)[one.clock * static_cast<std::size_t>(distance(one.knot)) + row] += value;
-}
-
-double* BlockBand::Side::diagonal_block(std::size_t at) {
-  if (at < count) return panel(at);
-  return middle.data() + (at - count) * clocks * (2 * clocks + 1);
-}
-
-std::ptrdiff_t BlockBand::Side::distance(std::size_t at) const {
-  return static_cast<std::ptrdiff_t>((at < count ? 3 : 2) * clocks);
 }
 
 bool BlockBand::Side::factorise() {

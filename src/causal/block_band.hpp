@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace entrain::causal {
@@ -69,5 +71,35 @@ class BlockBand {
   std::array<Side, 2> sides_;
   std::vector<double> middle_;
 };
+
+// Called for every limit of a fit in every step.
+
+inline void BlockBand::add(const Value& one, const Value& other, double value) {
+  // What knots of the middle have in common counts on the left.
+  if (std::max(one.knot, other.knot) < middle_end()) {
+    sides_[0].add(one, other, value);
+  } else {
+    const std::size_t last = knots_ - 1;
+    sides_[1].add({last - one.knot, one.clock}, {last - other.knot, other.clock}, value);
+  }
+}
+
+/// Knots are numbered in the order of this side here.
+inline void BlockBand::Side::add(Value one, Value other, double value) {
+  if (one.knot > other.knot || (one.knot == other.knot && one.clock > other.clock)) {
+    std::swap(one, other);
+  }
+  const std::size_t row = (other.knot - one.knot) * clocks + other.clock;
+  diagonal_block(one.knot)[one.clock * static_cast<std::size_t>(distance(one.knot)) + row] += value;
+}
+
+inline double* BlockBand::Side::diagonal_block(std::size_t at) {
+  if (at < count) return panel(at);
+  return middle.data() + (at - count) * clocks * (2 * clocks + 1);
+}
+
+inline std::ptrdiff_t BlockBand::Side::distance(std::size_t at) const {
+  return static_cast<std::ptrdiff_t>((at < count ? 3 : 2) * clocks);
+}
 
 }  // namespace entrain::causal

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
 
+#include "base/executor.hpp"
 #include "base/flat_map.hpp"
 #include "match/parts.hpp"
 
@@ -55,17 +57,31 @@ class Collector {
 
   /// Sorted: the order does not depend on who found them.
   std::vector<ClockConstraint> take() && {
-    std::vector<ClockConstraint> constraints;
-    for (const Known& known : known_) constraints.push_back(known.constraint);
-    std::sort(constraints.begin(), constraints.end(),
-              [](const ClockConstraint& a, const ClockConstraint& b) {
-                return std::tie(a.to, a.to_time, a.from, a.from_time) <
-                       std::tie(b.to, b.to_time, b.from, b.from_time);
-              });
+    std::vector<std::size_t> first(options_.clocks + std::size_t{1}, 0);  // per receiving clock
+    for (const Known& known : known_) ++first[known.constraint.to + std::size_t{1}];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<ClockConstraint> constraints(known_.size());
+    std::vector<std::size_t> next = first;
+    for (const Known& known : known_) constraints[next[known.constraint.to]++] = known.constraint;
+    const auto at = [&](std::size_t i) {
+      return constraints.begin() + static_cast<std::ptrdiff_t>(first[i]);
+    };
+    const std::size_t parts = std::min<std::size_t>(options_.clocks, k_sorted_parts);
+    for_each_in_parallel(options_.threads, parts, [&](std::size_t part) {
+      for (std::size_t to = part; to < options_.clocks; to += parts) {
+        std::sort(at(to), at(to + 1), [](const ClockConstraint& a, const ClockConstraint& b) {
+          return std::tie(a.to_time, a.from, a.from_time) <
+                 std::tie(b.to_time, b.from, b.from_time);
+        });
+      }
+    });
     return constraints;
   }
 
  private:
+  /// Threads that sorting is shared out among, at most.
+  static constexpr std::size_t k_sorted_parts = 64;
+
   struct Known {
     ClockConstraint constraint;
     double tightness = 0;  ///< slack with the errors as known; less is tighter

@@ -9,6 +9,7 @@
 
 #include "base/disjoint_sets.hpp"
 #include "base/executor.hpp"
+#include "causal/some_clocks.hpp"
 
 namespace entrain::causal {
 
@@ -184,6 +185,25 @@ HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t 
   return result;
 }
 
+/// What a fit is judged by: some of the clocks where these tell as much as all.
+class Judged {
+ public:
+  Judged(const CausalProblem& problem, const CausalFit& fit)
+      : problem_(problem), some_(problem), fit_(fit) {
+    if (are_some()) fit_.errors = some_.errors(fit.errors);
+  }
+  [[nodiscard]] HeldOut half(std::int64_t width, std::int64_t fold) const {
+    return hold_out_half(are_some() ? some_.problem() : problem_, fit_, width, fold);
+  }
+
+ private:
+  [[nodiscard]] bool are_some() const { return some_.are_worth_it() && some_.meet_each_other(); }
+
+  const CausalProblem& problem_;
+  SomeClocks some_;
+  CausalFit fit_;
+};
+
 HeldOut sum_of(std::span<const HeldOut> halves) {
   HeldOut sum;
   for (const HeldOut& half : halves) {
@@ -196,9 +216,10 @@ HeldOut sum_of(std::span<const HeldOut> halves) {
 }  // namespace
 
 HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
+  const Judged judged(problem, fit);
   std::array<HeldOut, 2> halves;
   for_each_in_parallel(problem.threads, halves.size(), [&](std::size_t fold) {
-    halves[fold] = hold_out_half(problem, fit, width, static_cast<std::int64_t>(fold));
+    halves[fold] = judged.half(width, static_cast<std::int64_t>(fold));
   });
   return sum_of(halves);
 }
@@ -207,7 +228,7 @@ HeldOut hold_out(Team& team, const CausalProblem& problem, const CausalFit& fit,
                  std::int64_t width) {
   if (team.size() == 1) return hold_out(problem, fit, width);
   std::vector<HeldOut> own;
-  if (team.rank() < 2) own.push_back(hold_out_half(problem, fit, width, team.rank()));
+  if (team.rank() < 2) own.push_back(Judged(problem, fit).half(width, team.rank()));
   return sum_of(gather_everywhere(team, own));
 }
 

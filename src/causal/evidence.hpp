@@ -46,7 +46,8 @@ struct HeldOut {
 
 /// Fits to the constraints of every other window of `width` ticks with the amplitude and knots of
 /// `fit`, and measures the violation of those in between; then the other way round. If such a fit
-/// does not converge, takes a stiffer one that does; if there is none, nothing is predicted.
+/// does not converge, takes a stiffer one that does; if there is none, nothing is predicted. Of
+/// many clocks, some are judged by (SomeClocks).
 [[nodiscard]] HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit,
                                std::int64_t width);
 

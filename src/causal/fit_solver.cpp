@@ -51,7 +51,7 @@ FitSolver::FitSolver(const CausalProblem& problem)
 CausalFit FitSolver::run(double amplitude, const ClockErrors& start) {
   CausalFit fit;
   fit.amplitude = amplitude;
-  cost_.begin();
+  if (Cancel(problem_.progress).asked()) return fit;
   curvature_.begin();
   Vector v = values_of(start);
   if (descend(v, fit)) describe(v, fit);

@@ -3,20 +3,30 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 #include <vector>
+
+#include "base/flat_map.hpp"
 
 namespace entrain::causal {
 
+namespace {
+
+/// One number for two clocks and a window.
+std::uint64_t key_of(std::uint64_t low, std::uint64_t high, std::uint64_t window) {
+  return (low << 40) ^ (high << 16) ^ window;
+}
+
+}  // namespace
+
 double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t begin,
                      std::int64_t width, const ClockErrors* errors) {
-  struct Directed {
-    std::uint32_t low, high;
-    std::int64_t window;
-    bool up;
-    double slack;
+  constexpr double k_none = std::numeric_limits<double>::infinity();
+  /// The tightest constraint of each direction between two clocks in a window.
+  struct Trip {
+    double up = k_none, down = k_none;
   };
-  std::vector<Directed> directed;
+  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> numbers;
+  std::vector<Trip> trips;
   for (const ClockConstraint& constraint : constraints) {
     double slack = static_cast<double>(constraint.slack);
     if (errors != nullptr) {
@@ -24,28 +34,20 @@ double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t 
                (*errors)(constraint.to, constraint.to_time);
     }
     const auto [low, high] = std::minmax(constraint.from, constraint.to);
-    directed.push_back(
-        {low, high, (constraint.to_time - begin) / width, constraint.from == low, slack});
+    const auto window = static_cast<std::uint64_t>((constraint.to_time - begin) / width);
+    const auto [number, is_new] =
+        numbers.insert(key_of(low, high, window), static_cast<std::uint32_t>(trips.size()));
+    if (is_new) trips.emplace_back();
+    Trip& trip = trips[*number];
+    double& way = constraint.from == low ? trip.up : trip.down;
+    way = std::min(way, slack);
   }
-  std::sort(directed.begin(), directed.end(), [](const Directed& a, const Directed& b) {
-    return std::tie(a.low, a.high, a.window, a.up, a.slack) <
-           std::tie(b.low, b.high, b.window, b.up, b.slack);
-  });
-  // The tightest one of each direction; those of both directions are neighbours then.
-  directed.erase(std::unique(directed.begin(), directed.end(),
-                             [](const Directed& a, const Directed& b) {
-                               return std::tie(a.low, a.high, a.window, a.up) ==
-                                      std::tie(b.low, b.high, b.window, b.up);
-                             }),
-                 directed.end());
-  double shortest = std::numeric_limits<double>::max();
-  for (std::size_t i = 1; i < directed.size(); ++i) {
-    const Directed &a = directed[i - 1], &b = directed[i];
-    if (std::tie(a.low, a.high, a.window) != std::tie(b.low, b.high, b.window)) continue;
+  double shortest = k_none;
+  for (const Trip& trip : trips) {
     // Below a tick per way the clocks bend within the window, and the sum says nothing.
-    if (a.slack + b.slack >= 4) shortest = std::min(shortest, a.slack + b.slack);
+    if (trip.up + trip.down >= 4) shortest = std::min(shortest, trip.up + trip.down);
   }
-  return shortest == std::numeric_limits<double>::max() ? 1 : shortest / 4;
+  return shortest == k_none ? 1 : shortest / 4;
 }
 
 }  // namespace entrain::causal

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t k_enough_pairs = 300;
 constexpr std::size_t k_looked_at = std::size_t{1} << 16;
 constexpr double k_most_clocks = 0.75;
+/// Pairs that meet, as a share of all, where clocks meet each other.
+constexpr double k_nearly_all = 0.8;
 
 constexpr std::uint32_t k_not_taken = std::numeric_limits<std::uint32_t>::max();
 
@@ -89,14 +91,13 @@ void SomeClocks::choose(const CausalProblem& problem) {
   const Meetings meetings(problem);
   std::vector<std::uint64_t> shared(problem.clocks, 0);
   std::vector<std::uint8_t> is_taken(problem.clocks, 0);
-  std::size_t pairs = 0;
   std::uint32_t next = meetings.busiest();
-  while (pairs < k_enough_pairs) {
+  while (pairs_ < k_enough_pairs) {
     is_taken[next] = 1;
     clocks_.push_back(next);
     for (const Meetings::With& with : meetings.of(next)) {
       if (is_taken[with.clock] != 0) {
-        ++pairs;
+        ++pairs_;
       } else {
         shared[with.clock] += with.count;
       }
@@ -110,9 +111,15 @@ void SomeClocks::choose(const CausalProblem& problem) {
 }
 
 bool SomeClocks::are_worth_it() const {
-  return static_cast<double>(clocks_.size()) < k_most_clocks * static_cast<double>(whole_.clocks) &&
+  return pairs_ >= k_enough_pairs &&
+         static_cast<double>(clocks_.size()) < k_most_clocks * static_cast<double>(whole_.clocks) &&
          std::any_of(constraints_.begin(), constraints_.end(),
                      [](const ClockConstraint& constraint) { return constraint.slack < 0; });
+}
+
+bool SomeClocks::meet_each_other() const {
+  const auto count = static_cast<double>(clocks_.size());
+  return static_cast<double>(pairs_) >= k_nearly_all * count * (count - 1) / 2;
 }
 
 ClockErrors SomeClocks::errors(const ClockErrors& of_all) const {

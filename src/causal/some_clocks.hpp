@@ -15,14 +15,18 @@ namespace entrain::causal {
 /// clocks that meet each other costs the third power of their number.
 class SomeClocks {
  public:
-  /// Takes clocks that share many constraints, one after the other, until some 128 pairs of them
-  /// share any: 16 clocks that all meet, 64 on a grid. `problem` must outlive this.
+  /// Takes clocks that share many constraints, one after the other, until 300 pairs of them
+  /// share any: 25 clocks that all meet, or some 160 on a grid. `problem` must outlive this.
   explicit SomeClocks(const CausalProblem& problem);
   SomeClocks(const SomeClocks&) = delete;
   SomeClocks& operator=(const SomeClocks&) = delete;
 
-  /// False if most clocks would be taken anyway, or those taken violate nothing.
+  /// False if most clocks would be taken anyway, if too few pairs share any, or if those taken
+  /// violate nothing.
   [[nodiscard]] bool are_worth_it() const;
+  /// True if nearly all of the clocks taken meet each other, so that they tell as much of
+  /// themselves as all clocks do. On a grid, clocks at the rim lack neighbours.
+  [[nodiscard]] bool meet_each_other() const;
   /// The problem of these clocks, by numbers of their own.
   [[nodiscard]] const CausalProblem& problem() const { return part_; }
   /// The errors of these clocks among those of all.
@@ -37,6 +41,7 @@ class SomeClocks {
   const CausalProblem& whole_;
   CausalProblem part_;
   std::vector<std::uint32_t> clocks_;  ///< those taken
+  std::size_t pairs_ = 0;              ///< of them, that meet
   std::vector<std::uint32_t> number_;  ///< per clock: its number among those taken
   std::vector<ClockConstraint> constraints_;
   std::vector<SessionConstraint> sessions_;

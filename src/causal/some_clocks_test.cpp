@@ -57,6 +57,7 @@ TEST(SomeClocks, few_stand_for_many) {
   const Swinging all(100, 50, 60'000, 30'000);
   const SomeClocks some(all.problem);
   ASSERT_TRUE(some.are_worth_it());
+  EXPECT_TRUE(some.meet_each_other());
   EXPECT_GE(some.problem().clocks, 16u);
   EXPECT_LE(some.problem().clocks, 40u);
   for (const ClockConstraint& constraint : some.problem().constraints) {
@@ -64,6 +65,13 @@ TEST(SomeClocks, few_stand_for_many) {
     EXPECT_LT(constraint.to, some.problem().clocks);
   }
   EXPECT_EQ(some.problem().sessions.size(), 2 * some.problem().clocks);
+}
+
+TEST(SomeClocks, neighbours_on_a_ring_do_not_meet_each_other) {
+  const Swinging all(1000, 2, 60'000, 30'000);
+  const SomeClocks some(all.problem);
+  EXPECT_TRUE(some.are_worth_it());
+  EXPECT_FALSE(some.meet_each_other());
 }
 
 TEST(SomeClocks, of_few_clocks_all_are_needed) {
