@@ -36,7 +36,7 @@ constexpr bool contains(std::uint64_t set, EventKind kind) {
 /// messages of one length. There are 2,000 entries and 2 forms.
 ///
 /// Where nearly every event has a form of its own, as where the length of each non-blocking message
-/// differs, an event takes up to 40 bytes.
+/// differs, an event takes 48 bytes.
 class EventList {
  public:
   class Iterator;

@@ -43,7 +43,11 @@ session::LoadedTrace distorted(const session::LoadedTrace& truth, const DistortO
     trace::LocationSkeleton& location = result.trace.locations[l];
     const ClockMap& map = wrong->maps[l];
     const auto moved = [&](std::uint64_t t) { return static_cast<std::uint64_t>(map(t)); };
-    for (trace::Event& event : location.events) event.time = moved(event.time);
+    for (std::size_t i = 0; i < location.events.size(); ++i) {
+      trace::Event event = location.events[i];
+      event.time = moved(event.time);
+      location.events.replace(i, event);
+    }
     location.first = moved(location.first);
     location.last = moved(location.last);
     location.flushes.clear();
