@@ -66,6 +66,17 @@ TEST_F(Chrome, calls_in_even_steps_that_may_be_shifted_stay_unpaired) {
   EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 5U);
 }
 
+/// A killed run: its only calls are the first ones of the others, and look like their third one.
+TEST_F(Chrome, windows_of_one_and_two_calls_are_not_paired) {
+  add_calls({1000, 5000, 12000, 14000, 30000});
+  add_calls({1001});
+  add_calls({1001, 5002});
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 8U);
+}
+
 TEST_F(Chrome, windows_of_other_calls_are_not_paired) {
   add_calls({1000, 5000, 12000, 14000, 30000});
   add_calls({2000, 9000, 9500, 21000, 22000});

@@ -63,6 +63,8 @@ class Aligner {
     std::vector<Shift> found;
     const auto n = static_cast<std::int64_t>(sequence_.size());
     const auto m = static_cast<std::int64_t>(others_.size());
+    // Also of a window that fits as a whole, one or two calls are no evidence.
+    if (n < k_least_overlap) return found;
     for (std::int64_t shift = k_least_overlap - n; shift <= m - k_least_overlap; ++shift) {
       if (const auto offset = fits(shift)) found.push_back({shift, *offset});
     }

@@ -46,6 +46,26 @@ TEST(Recordings, a_run_on_one_host_is_clean_and_stays_as_it_is) {
   }
 }
 
+TEST(Recordings, a_rank_that_nothing_ties_to_the_others_is_named) {
+  const TempFolder folder;
+  for (const char* name : {"rank0.json", "rank1.json"}) {
+    fs::copy_file(k_example / name, folder / name);
+  }
+  const std::string alone = R"({"traceEvents": [{"ph": "X", "name": "step", "ts": 1, "dur": 5}]})";
+  folder.put("rank2.json", {reinterpret_cast<const std::uint8_t*>(alone.data()), alone.size()});
+  const auto report = entrain::check(folder.path(), {});
+  ASSERT_TRUE(report) << report.error().message;
+  const auto tells = [](const std::string& warning) {
+    return warning.find("nothing ties clock 2 to the 2 other clocks") != std::string::npos;
+  };
+  EXPECT_TRUE(std::ranges::any_of(report->clocks.warnings, tells));
+  const auto tied = entrain::check(k_example, {});
+  ASSERT_TRUE(tied);
+  EXPECT_FALSE(std::ranges::any_of(tied->clocks.warnings, [](const std::string& warning) {
+    return warning.find("nothing ties") != std::string::npos;
+  }));
+}
+
 TEST(Recordings, skewed_clocks_are_set_within_the_spread_of_ends_and_inside_the_bounds) {
   const TempFolder folder;
   ASSERT_TRUE(entrain::distort(k_example, folder / "skewed", skewed()));
@@ -312,8 +332,7 @@ TEST(Recordings, tables_and_pictures_of_files_one_by_one_are_those_of_their_fold
   files.emplace_back(k_example / "LICENSE");
   EXPECT_EQ(write_edges(files, folder / "x.csv", {}, false, nullptr).error().kind,
             ErrorKind::usage);
-  EXPECT_EQ(export_trace(files, folder / "x.json", chrome, nullptr).error().kind,
-            ErrorKind::usage);
+  EXPECT_EQ(export_trace(files, folder / "x.json", chrome, nullptr).error().kind, ErrorKind::usage);
 }
 
 TEST(Recordings, spans_that_overlap_stand_in_rows_of_their_own) {
