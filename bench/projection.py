@@ -80,7 +80,7 @@ def constants_of(session: Session) -> dict[str, Constant]:
         "g": measured(verified["passes"], "", "passes with different gamma"),
         "event": counted(16, "B", "skeleton per communication event"),
         "send": counted(8, "B", "parcel per message to another member"),
-        "call": counted(40, "B", "parcel per call of a collective"),
+        "call": counted(56, "B", "parcel per call of a collective"),
         "update": counted(8, "B", "parcel per time of passes, beside 8 for each of them"),
         "ghost": counted(120, "B", "memory per node of another member"),
         "location": counted(600, "B", "memory per location at every member"),

@@ -88,6 +88,7 @@ SomeClocks::SomeClocks(const CausalProblem& problem) : whole_(problem), part_(pr
 
 /// Takes the clock that shares most constraints with those taken, again and again.
 void SomeClocks::choose(const CausalProblem& problem) {
+  if (problem.clocks == 0) return;
   const Meetings meetings(problem);
   std::vector<std::uint64_t> shared(problem.clocks, 0);
   std::vector<std::uint8_t> is_taken(problem.clocks, 0);

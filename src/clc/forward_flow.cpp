@@ -364,6 +364,7 @@ std::vector<ForwardFlow::Wait> ForwardFlow::find_waits() {
       waits.push_back({l, graph_.location_of(blocker)});
       continue;
     }
+    // No relay is among them where circles are looked for.
     for (const std::uint32_t entry : links_.demanding.of(node)) {
       const HaloPlace place = links_.place_of_shown(entry);
       questions[place.rank].push_back(place.index);

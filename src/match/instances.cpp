@@ -342,8 +342,8 @@ class InstanceMatcher {
       });
       instance.space = first->space;
       std::vector<Column> left(first, last);
-      while (take_next(left, instance)) {
-        if (instance.number % k_block == 0 && builder_.cancel().asked()) return;
+      for (std::uint64_t taken = 0; take_next(left, instance); ++taken) {
+        if (taken % k_block == 0 && builder_.cancel().asked()) return;
         body(instance);
       }
       first = last;
@@ -359,12 +359,16 @@ class InstanceMatcher {
     }
     instance.calls.clear();
     instance.members.clear();
+    bool any_done = false;
     for (Column& column : left) {
       if (column.calls.empty() || column.calls.front().number != instance.number) continue;
       instance.calls.push_back(column.calls.front());
       instance.members.push_back(column.seat.comm_process);
       column.calls = column.calls.subspan(1);
+      any_done |= column.calls.empty();
     }
+    // A process that stopped early must not be looked at for each call of the others.
+    if (any_done) std::erase_if(left, [](const Column& column) { return column.calls.empty(); });
     return !instance.calls.empty();
   }
 

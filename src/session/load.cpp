@@ -41,6 +41,10 @@ Result<void> scan(Workers& workers, LoadedTrace& loaded,
   return {};
 }
 
+/// With more pairs of processes that exchange messages, each process talks to so many that no
+/// partition is much better than another one; and all pairs are held by every member.
+constexpr std::int64_t k_most_pairs = std::int64_t{1} << 20;
+
 /// Whether it is worth to read locations again, somewhere else.
 bool is_worth_it(std::uint64_t before, std::uint64_t after,
                  std::span<const trace::Traffic> traffic) {
@@ -58,8 +62,10 @@ Result<void> bring_together(Workers& workers, LoadedTrace& loaded,
   Team& processes = workers.processes();
   const trace::Definitions& definitions = loaded.trace.definitions;
   const std::vector<LocationIndex> before = loaded.own(processes);
-  const std::vector<trace::Traffic> traffic =
-      trace::sum_of(gather_everywhere(processes, trace::traffic_of(loaded.trace, before)));
+  const std::vector<trace::Traffic> sent = trace::traffic_of(loaded.trace, before);
+  const auto pairs = static_cast<std::int64_t>(sent.size());
+  if (processes.reduce(Team::Reduction::sum, pairs) > k_most_pairs) return {};
+  const std::vector<trace::Traffic> traffic = trace::sum_of(gather_everywhere(processes, sent));
   trace::Partition placed =
       trace::place({definitions, weight, processes.size(), together, traffic});
   if (!is_worth_it(trace::crossing(definitions, loaded.partition, traffic),

@@ -210,7 +210,7 @@ class ProjectionTest(unittest.TestCase):
         few, many = (dict(projection.project(constants, nodes)) for nodes in (16, 1024))
         self.assertEqual(few["fits into 32-bit node numbers"], "no")
         self.assertEqual(many["fits into 32-bit node numbers"], "yes")
-        self.assertEqual(few["skeleton"], "200 GB")
+        self.assertEqual(few["skeleton"], "100 GB")
         self.assertEqual(few["memory: replicated definitions"],
                          many["memory: replicated definitions"])
 

@@ -219,7 +219,11 @@ MpiProcesses::~MpiProcesses() {
   MPI_Ibarrier(MPI_COMM_WORLD, &all_done);
   int done = 0;
   while (MPI_Test(&all_done, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
-    if (rests_) std::this_thread::sleep_for(k_rest);
+    if (rests_) {
+      std::this_thread::sleep_for(k_rest);
+    } else {
+      std::this_thread::yield();
+    }
   }
   MPI_Finalize();
 }
