@@ -20,7 +20,6 @@ namespace entrain {
 
 namespace {
 
-constexpr std::size_t k_huge_page = std::size_t{2} << 20;
 constexpr std::size_t k_page = std::size_t{4} << 10;
 
 constexpr std::uint64_t round_up(std::uint64_t bytes) {
@@ -38,7 +37,9 @@ class KeptMemory {
  public:
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  void add(char* begin, std::size_t size) {
+  /// A piece of which no note can be made, as there is no memory for notes, goes back to the system
+  /// with its neighbours.
+  void add(char* begin, std::size_t size) noexcept {
     bytes_ += size;
     const auto next = by_place_.lower_bound(begin);
     if (next != by_place_.begin()) {
@@ -81,9 +82,16 @@ class KeptMemory {
  private:
   using Places = std::map<char*, std::size_t>;
 
-  void note(char* begin, std::size_t size) {
-    by_place_.emplace(begin, size);
-    by_size_.emplace(size, begin);
+  void note(char* begin, std::size_t size) noexcept {
+    Places::iterator place = by_place_.end();
+    try {
+      place = by_place_.emplace(begin, size).first;
+      by_size_.emplace(size, begin);
+    } catch (const std::bad_alloc&) {
+      if (place != by_place_.end()) by_place_.erase(place);
+      bytes_ -= size;
+      ::munmap(begin, size);
+    }
   }
   void forget(Places::iterator piece) {
     by_size_.erase({piece->second, piece->first});
@@ -110,10 +118,22 @@ struct State {
   void* reuse(std::size_t bytes) {
     void* const block = kept.take(bytes);
     if (block == nullptr) return nullptr;
-    blocks[block] = {bytes, false};
+    if (!enlist(block, {bytes, false})) {
+      kept.add(static_cast<char*>(block), bytes);
+      return nullptr;
+    }
     anonymous += bytes;
     most_anonymous = std::max(most_anonymous, anonymous);
     return block;
+  }
+  /// False if there is no memory to note it.
+  bool enlist(void* block, Block what) noexcept {
+    try {
+      blocks[block] = what;
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
   }
   /// Gives kept memory back to the system until it and the blocks in use do not exceed `most`
   /// bytes.
@@ -151,10 +171,8 @@ void* map_file(const std::filesystem::path& folder, std::size_t bytes) {
 }
 
 void* map_memory(std::size_t bytes) {
-  void* const block =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (block != MAP_FAILED && bytes >= 2 * k_huge_page) ::madvise(block, bytes, MADV_HUGEPAGE);
-  return block;
+  // No MADV_HUGEPAGE: the system knows better whether huge pages are cheap (docs/decisions/42).
+  return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
 }  // namespace
@@ -200,13 +218,11 @@ void* BigMemory::allocate(std::size_t bytes) {
   }
   void* const block = to_file ? map_file(folder, bytes) : map_memory(bytes);
   const std::lock_guard lock(s.mutex);
-  if (block == MAP_FAILED) {
-    (to_file ? s.spilled : s.anonymous) -= bytes;
-    if (to_file) throw NoRoomForArrays(folder, asked);
-    throw std::bad_alloc();
-  }
-  s.blocks[block] = {bytes, to_file};
-  return block;
+  if (block != MAP_FAILED && s.enlist(block, {bytes, to_file})) return block;
+  (to_file ? s.spilled : s.anonymous) -= bytes;
+  if (block == MAP_FAILED && to_file) throw NoRoomForArrays(folder, asked);
+  if (block != MAP_FAILED) ::munmap(block, bytes);
+  throw std::bad_alloc();
 }
 
 void BigMemory::free(void* block, std::size_t bytes) noexcept {

@@ -70,8 +70,9 @@ class Control {
 
   /// How many of them are asked for at once.
   [[nodiscard]] std::size_t at_first() const {
-    if (!outlook_.much_violated || outlook_.epsilon) return 1;
-    return outlook_.side_by_side ? k_order.size() : 2;
+    if (outlook_.epsilon) return 1;
+    if (outlook_.side_by_side) return k_order.size();
+    return outlook_.much_violated ? 2 : 1;
   }
 
   /// The pass of the smallest gamma, with which all others are compared. `made`: that of the

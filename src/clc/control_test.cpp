@@ -29,6 +29,7 @@ class Scripted final : public Forward {
       : least(2), errors_(std::move(errors)), at_once_(at_once), other_(other) {}
 
   Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override {
+    ++runs;
     std::vector<ForwardTimes> passes;
     for (const Decimal9 gamma : gammas.first(std::min(at_once_, gammas.size()))) {
       if (gamma.billionths == interrupted_at) return fail(ErrorKind::interrupted, "stopped");
@@ -45,6 +46,7 @@ class Scripted final : public Forward {
   }
 
   std::vector<std::int64_t> made;  ///< gammas
+  int runs = 0;
   std::int64_t interrupted_at = 0;
   std::optional<std::int64_t> other_with_smallest;  ///< error of the second one with 0.9 everywhere
   std::vector<Decimal9> least;                      ///< per location, as the control leaves it
@@ -204,7 +206,7 @@ TEST(ControlGamma, passes_made_together_give_what_passes_one_by_one_give) {
     Scripted one(errors, 1, other);
     const ForwardResult expected = choose(one, {});
     for (const bool much : {false, true}) {
-      for (const std::size_t at_once : {1u, 2u, 4u}) {
+      for (const std::size_t at_once : {1u, 2u, 4u, 5u}) {
         Scripted forward(errors, at_once, other);
         const ForwardResult result = choose(forward, {.much_violated = much, .side_by_side = true});
         EXPECT_EQ(reported(result), reported(expected));
@@ -213,10 +215,10 @@ TEST(ControlGamma, passes_made_together_give_what_passes_one_by_one_give) {
       }
     }
   }
-  // One run for the mildest, one for all others.
-  Scripted forward(errors, 4);
+  Scripted forward(errors, 5);
   choose(forward, {.side_by_side = true});
   EXPECT_THAT(forward.made, ElementsAre(k_99999, k_9, k_9999, k_999, k_99));
+  EXPECT_EQ(forward.runs, 1);
 }
 
 TEST(ControlGamma, an_early_pass_of_the_smallest_gamma_is_dropped_if_the_mildest_is_taken) {

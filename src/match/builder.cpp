@@ -51,7 +51,7 @@ Result<void> require_countable(const GraphSize& size, const std::string& path) {
 }
 
 Builder::Builder(const trace::Share& share, const Options& options, const Progress* progress)
-    : share_(share), options_(options), cancel_(progress) {
+    : share_(share), peers_(share.trace.definitions), options_(options), cancel_(progress) {
   graph_.process_of = definitions().process_of;
   graph_.node_of = definitions().node_of;
   for (LocationIndex l = 0; l < graph_.process_of.size(); ++l) {
@@ -115,7 +115,7 @@ NodeIndex Builder::here(NodeRef ref) {
 
 std::uint32_t Builder::process_of_peer(CommIndex comm, std::uint32_t self,
                                        std::uint32_t rank) const {
-  return trace::process_of_peer(definitions(), comm, self, rank);
+  return peers_.process_of(comm, self, rank);
 }
 
 void Builder::sort_as_process(std::vector<EventRef>& refs) const {

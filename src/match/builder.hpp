@@ -153,6 +153,7 @@ class Builder {
   void for_own_locations(Body body) const;
 
   trace::Share share_;
+  trace::Peers peers_;
   Options options_;
   Cancel cancel_;
   bool full_ = false;  ///< something was left out, as 32 bits had no number for it

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/executor.hpp"
@@ -69,15 +70,16 @@ class InstanceMatcher {
   };
   const std::vector<Seat>& seats(std::uint32_t t) {
     if (seats_.empty()) seats_.resize(comms_.size());
-    if (seats_[t].empty()) {
+    if (!seats_[t]) {
+      std::vector<Seat>& all = seats_[t].emplace();
       for (const CommProcess& p : processes_of(builder_, *comms_[t])) {
-        seats_[t].push_back({p, static_cast<std::uint32_t>(seats_[t].size())});
+        all.push_back({p, static_cast<std::uint32_t>(all.size())});
       }
-      std::sort(seats_[t].begin(), seats_[t].end(), [](const Seat& a, const Seat& b) {
+      std::sort(all.begin(), all.end(), [](const Seat& a, const Seat& b) {
         return a.comm_process.process < b.comm_process.process;
       });
     }
-    return seats_[t];
+    return *seats_[t];
   }
   const Seat* seat_of(const Call& call) {
     const std::vector<Seat>& all = seats(call.space);
@@ -426,9 +428,9 @@ class InstanceMatcher {
   CallSpace space_;
   std::vector<const trace::Comm*> comms_;  ///< per communicator or window; null: undefined
   std::mutex mutex_;
-  std::vector<std::vector<Seat>> seats_;  ///< the same, on demand
-  std::vector<AlignedSpace> references_;  ///< the same; empty: nothing is missing
-  bool only_gaps_ = false;                ///< calls are missing in gaps only
+  std::vector<std::optional<std::vector<Seat>>> seats_;  ///< the same, on demand
+  std::vector<AlignedSpace> references_;                 ///< the same; empty: nothing is missing
+  bool only_gaps_ = false;                               ///< calls are missing in gaps only
   std::vector<Census> census_;
   std::vector<Calls> calls_;     ///< at home here
   std::vector<Column> columns_;  ///< of these

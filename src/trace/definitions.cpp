@@ -5,21 +5,28 @@
 
 namespace entrain::trace {
 
-bool in_first_group(const Definitions& definitions, const Comm& comm, std::uint32_t process) {
-  return std::any_of(comm.group_a.begin(), comm.group_a.end(), [&](LocationIndex member) {
-    return member != k_none && definitions.process_of[member] == process;
-  });
+Peers::Peers(const Definitions& definitions)
+    : definitions_(&definitions), first_groups_(definitions.comms.size()) {
+  for (std::size_t c = 0; c < definitions.comms.size(); ++c) {
+    const Comm& comm = definitions.comms[c];
+    if (!comm.inter) continue;
+    for (const LocationIndex member : comm.group_a) {
+      if (member != k_none) first_groups_[c].push_back(definitions.process_of[member]);
+    }
+    std::sort(first_groups_[c].begin(), first_groups_[c].end());
+  }
 }
 
-std::uint32_t process_of_peer(const Definitions& definitions, CommIndex comm_index,
-                              std::uint32_t self, std::uint32_t rank) {
+std::uint32_t Peers::process_of(CommIndex comm_index, std::uint32_t self,
+                                std::uint32_t rank) const {
   if (comm_index == k_none) return k_none;
-  const Comm& comm = definitions.comms[comm_index];
+  const Comm& comm = definitions_->comms[comm_index];
   if (comm.self) return self;
-  const bool in_a = comm.inter && in_first_group(definitions, comm, self);
-  const auto& group = in_a ? comm.group_b : comm.group_a;
+  const std::vector<std::uint32_t>& first = first_groups_[comm_index];
+  const bool in_first = std::binary_search(first.begin(), first.end(), self);
+  const auto& group = in_first ? comm.group_b : comm.group_a;
   const LocationIndex location = rank < group.size() ? group[rank] : k_none;
-  return location == k_none ? k_none : definitions.process_of[location];
+  return location == k_none ? k_none : definitions_->process_of[location];
 }
 
 const std::string& process_name(const Definitions& definitions, LocationIndex l) {

@@ -108,12 +108,22 @@ struct Definitions {
   std::vector<std::uint32_t> known_clocks;
 };
 
-/// True if a process is a member of the communicator's first group.
-[[nodiscard]] bool in_first_group(const Definitions& definitions, const Comm& comm,
-                                  std::uint32_t process);
-/// Process of rank `rank` as a record of process `self` on `comm` names it; k_none if undefined.
-[[nodiscard]] std::uint32_t process_of_peer(const Definitions& definitions, CommIndex comm,
-                                            std::uint32_t self, std::uint32_t rank);
+/// Tells which process a record means by a rank. In an intercommunicator a rank names a member of
+/// the group that the process itself is not in. Must not outlive the definitions, which must not
+/// change meanwhile; threads may ask at the same time.
+class Peers {
+ public:
+  explicit Peers(const Definitions& definitions);
+
+  /// Process of rank `rank` as a record of process `self` on `comm` names it; k_none if undefined.
+  [[nodiscard]] std::uint32_t process_of(CommIndex comm, std::uint32_t self,
+                                         std::uint32_t rank) const;
+
+ private:
+  const Definitions* definitions_;
+  /// Per communicator: the processes of the first group, sorted; empty where there is one group.
+  std::vector<std::vector<std::uint32_t>> first_groups_;
+};
 
 /// Latency class of an edge from location `a` to location `b`. `process_of` and `node_of` as in
 /// Definitions.

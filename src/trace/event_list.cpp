@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace/event_list.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
 #include "base/free_memory.hpp"
@@ -17,16 +15,6 @@ void EventList::append(const EventList& from, std::size_t begin, std::size_t end
     if (form == k_none) form = number_of(from.forms_[entry.form]);
     entries_.push_back({entry.time, form, entry.detail});
   }
-}
-
-void EventList::reserve(std::size_t count) {
-  entries_.reserve(count);
-  constexpr std::uintptr_t k_huge_page = std::uintptr_t{2} << 20;
-  const auto begin = reinterpret_cast<std::uintptr_t>(entries_.data() + entries_.size());
-  const auto end = reinterpret_cast<std::uintptr_t>(entries_.data() + entries_.capacity());
-  const std::uintptr_t first = (begin + k_huge_page - 1) / k_huge_page * k_huge_page;
-  if (end < first + k_huge_page) return;
-  ::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);  // no matter if it cannot
 }
 
 void EventList::settle(bool cut) {

@@ -84,9 +84,8 @@ class EventList {
   /// Leaves out all events from `size` on.
   void shorten(std::size_t size) { entries_.resize(size); }
 
-  /// Makes room for `count` events, in huge pages where it is large: faulting in a small page costs
-  /// more than reading the events that fill it.
-  void reserve(std::size_t count);
+  /// Makes room for `count` events.
+  void reserve(std::size_t count) { entries_.reserve(count); }
   [[nodiscard]] std::size_t capacity() const { return entries_.capacity(); }
   /// Gives back what only push_back() needs and, if `cut`, unused room.
   void settle(bool cut);

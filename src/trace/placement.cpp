@@ -290,6 +290,7 @@ class Placement {
 
 std::vector<Traffic> traffic_of(const Trace& trace, std::span<const LocationIndex> locations) {
   const Definitions& definitions = trace.definitions;
+  const Peers peers(definitions);
   std::vector<Traffic> result;
   std::unordered_map<std::uint64_t, std::uint64_t> of_peer;  // by communicator and rank
   for (const LocationIndex location : locations) {
@@ -299,9 +300,8 @@ std::vector<Traffic> traffic_of(const Trace& trace, std::span<const LocationInde
       if (is_send(event.kind)) ++of_peer[std::uint64_t{event.comm} << 32 | event.peer];
     }
     for (const auto& [peer, messages] : of_peer) {
-      const std::uint32_t other =
-          process_of_peer(definitions, static_cast<CommIndex>(peer >> 32), process,
-                          static_cast<std::uint32_t>(peer & 0xFFFFFFFF));
+      const std::uint32_t other = peers.process_of(static_cast<CommIndex>(peer >> 32), process,
+                                                   static_cast<std::uint32_t>(peer & 0xFFFFFFFF));
       if (other == k_none || other == process) continue;
       result.push_back({std::min(process, other), std::max(process, other), messages});
     }

@@ -192,6 +192,7 @@ class MpiTeam final : public Team {
 
 MpiProcesses::MpiProcesses() : team_(std::make_unique<Solo>()) {
   if (!launched_as_mpi_process()) return;
+  leave_networks_alone_on_one_machine();
   int provided = MPI_THREAD_SINGLE;
   // Threads of a process work side by side, but only the first one calls MPI.
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
