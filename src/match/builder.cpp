@@ -183,10 +183,26 @@ void Builder::count_skipped(std::string_view name, std::uint64_t n) {
   count(graph_.skipped, name, n);
 }
 
-/// Drops the ghosts that nothing names in the end, so that the nodes do not depend on the
-/// partition, and announces the others to their owners.
+/// Announces the ghosts to their owners.
 void Builder::show_ghosts() {
+  drop_nameless_ghosts();
   Halo& halo = graph_.halo;
+  const std::size_t instants = instants_.count();
+  halo.ghosts_of.resize(team().size());
+  std::vector<std::vector<NodeIndex>> wanted(team().size());
+  for (std::size_t g = 0; g < halo.ghosts.size(); ++g) {
+    const std::uint32_t owner = share_.partition.owner[halo.ghosts[g].location];
+    halo.ghosts_of[owner].push_back(static_cast<NodeIndex>(instants + g));
+    wanted[owner].push_back(halo.ghosts[g].node);
+  }
+  halo.shown_to = exchange(team(), std::move(wanted));
+}
+
+/// Drops the ghosts that nothing names in the end, so that the nodes do not depend on the
+/// partition.
+void Builder::drop_nameless_ghosts() {
+  Halo& halo = graph_.halo;
+  if (halo.ghosts.empty()) return;
   const std::size_t instants = instants_.count();
   RankedBits named(halo.ghosts.size());
   const auto name = [&](NodeIndex n) {
@@ -210,14 +226,6 @@ void Builder::show_ghosts() {
     }
     halo.ghosts.resize(named.count());
   }
-  halo.ghosts_of.resize(team().size());
-  std::vector<std::vector<NodeIndex>> wanted(team().size());
-  for (std::size_t g = 0; g < halo.ghosts.size(); ++g) {
-    const std::uint32_t owner = share_.partition.owner[halo.ghosts[g].location];
-    halo.ghosts_of[owner].push_back(static_cast<NodeIndex>(instants + g));
-    wanted[owner].push_back(halo.ghosts[g].node);
-  }
-  halo.shown_to = exchange(team(), std::move(wanted));
 }
 
 /// Keeps the instants that some edge or exchange touches, and renumbers everything.
@@ -243,7 +251,13 @@ void Builder::number_nodes() {
   const auto renumber = [&](NodeIndex& n) {
     n = static_cast<NodeIndex>(n < instants ? nodes.rank(n) : own + (n - instants));
   };
-  for (Participant& p : graph_.participants) renumber(p.node);
+  constexpr std::size_t k_piece = std::size_t{1} << 16;
+  BigVector<Participant>& participants = graph_.participants;
+  for_each_in_parallel(
+      options_.threads, (participants.size() + k_piece - 1) / k_piece, [&](std::size_t piece) {
+        const std::size_t end = std::min(participants.size(), (piece + 1) * k_piece);
+        for (std::size_t i = piece * k_piece; i < end; ++i) renumber(participants[i].node);
+      });
   for (auto& shown : graph_.halo.shown_to) std::for_each(shown.begin(), shown.end(), renumber);
   for (auto& ghosts : graph_.halo.ghosts_of) std::for_each(ghosts.begin(), ghosts.end(), renumber);
   const auto numbers = exchange(team(), std::vector(graph_.halo.shown_to));

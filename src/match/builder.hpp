@@ -145,6 +145,7 @@ class Builder {
   [[nodiscard]] GraphSize size() const;
   void number_instants();
   void show_ghosts();
+  void drop_nameless_ghosts();
   void number_nodes();
   void sort_edges(LocationIndex location);
   void gather_edges();
