@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,10 +20,20 @@ class ClockErrors {
   ClockErrors() = default;
   /// `values` has `knots` numbers per clock, ticks; the first knot is at `begin`.
   ClockErrors(std::int64_t begin, double spacing, std::size_t knots, std::vector<double> values)
-      : begin_(begin), spacing_(spacing), knots_(knots), values_(std::move(values)) {}
+      : begin_(begin),
+        spacing_(spacing),
+        per_tick_(1 / spacing),
+        knots_(knots),
+        values_(std::move(values)) {}
 
   /// Error of a clock at a presynchronised time, ticks.
-  [[nodiscard]] double operator()(std::uint32_t clock, std::int64_t time) const;
+  [[nodiscard]] double operator()(std::uint32_t clock, std::int64_t time) const {
+    const double x = static_cast<double>(time - begin_) * per_tick_;
+    const auto last = static_cast<std::int64_t>(knots_) - 2;
+    const std::int64_t piece = std::clamp<std::int64_t>(static_cast<std::int64_t>(x), 0, last);
+    const double* const values = values_.data() + clock * knots_ + piece;
+    return values[0] + (x - static_cast<double>(piece)) * (values[1] - values[0]);
+  }
   /// The values of a clock at its knots, ticks.
   [[nodiscard]] std::span<const double> of(std::uint32_t clock) const {
     return {values_.data() + clock * knots_, knots_};
@@ -40,7 +51,7 @@ class ClockErrors {
 
  private:
   std::int64_t begin_ = 0;
-  double spacing_ = 1;
+  double spacing_ = 1, per_tick_ = 1;
   std::size_t knots_ = 0;
   std::vector<double> values_;
 };

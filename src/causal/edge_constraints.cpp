@@ -19,6 +19,13 @@ struct KeyHash {
   std::uint64_t operator()(std::uint64_t key) const { return mix(key); }
 };
 
+/// An end of an edge.
+struct Endpoint {
+  std::uint32_t clock = 0;
+  std::int64_t time = 0;  ///< presynchronised
+  double corrected = 0;   ///< the best estimate of its true time, ticks after the first event
+};
+
 class Collector {
  public:
   Collector(const match::Graph& graph, const ConstraintOptions& options)
@@ -26,12 +33,13 @@ class Collector {
         options_(options),
         times_(options.times),
         width_(std::max<std::int64_t>((options.end - options.begin) / options.windows + 1, 1)),
-        recent_(options.clocks) {}
+        by_pair_(options.clocks <= k_clocks_by_pair),
+        recent_(by_pair_ ? std::size_t{options.clocks} * options.clocks : options.clocks) {}
 
   void collect(const match::Part& part) {
     for_edges(graph_, part, times_,
               [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
-                add(edge.send, from, edge.receive, to, edge.latency_class);
+                add(end_of(edge.send, from), end_of(edge.receive, to), edge.latency_class);
               });
     for (const match::Exchange& exchange : part.exchanges) add(exchange);
   }
@@ -40,19 +48,9 @@ class Collector {
     for (const Known& known : other.known_) add(known.constraint);
   }
 
-  /// Keeps it if it is the tightest one so far.
   void add(const ClockConstraint& constraint) {
-    move_to_window(constraint.to_time);
-    const Known found{constraint, tightness(constraint)};
-    // Edges come by location and time, so mostly the last constraint of the sender has the same
-    // pair and window.
-    Recent& recent = recent_[constraint.from];
-    if (const std::uint64_t key = this->key(constraint); recent.key != key) {
-      const auto [number, is_new] = numbers_.insert(key, static_cast<std::uint32_t>(known_.size()));
-      recent = {key, *number};
-      if (is_new) return known_.push_back(found);
-    }
-    if (found.before(known_[recent.number])) known_[recent.number] = found;
+    const auto [from, to, from_time, to_time, slack] = constraint;
+    offer(end_at(from, from_time), end_at(to, to_time), to_time - from_time - slack);
   }
 
   /// Sorted: the order does not depend on who found them.
@@ -81,6 +79,10 @@ class Collector {
  private:
   /// Threads that sorting is shared out among, at most.
   static constexpr std::size_t k_sorted_parts = 64;
+  /// Clocks up to which every pair has an entry in recent_.
+  static constexpr std::uint32_t k_clocks_by_pair = 512;
+  /// Participants whose times are asked for ahead: those of one call lie apart from each other.
+  static constexpr std::size_t k_ahead = 32;
 
   struct Known {
     ClockConstraint constraint;
@@ -95,6 +97,7 @@ class Collector {
 
   struct Recent {
     std::uint64_t key = std::numeric_limits<std::uint64_t>::max();
+    double tightness = 0;  ///< of that constraint
     std::uint32_t number = 0;
   };
 
@@ -107,96 +110,116 @@ class Collector {
     window_end_ = window_begin_ + width_;
   }
 
-  [[nodiscard]] double error(std::uint32_t clock, std::int64_t time) const {
-    return options_.errors == nullptr ? 0 : (*options_.errors)(clock, time);
+  [[nodiscard]] Endpoint end_at(std::uint32_t clock, std::int64_t time) const {
+    const auto since_begin = static_cast<double>(time - options_.begin);
+    return {
+        clock, time,
+        options_.errors == nullptr ? since_begin : since_begin - (*options_.errors)(clock, time)};
   }
-  [[nodiscard]] double tightness(const ClockConstraint& constraint) const {
-    const double slack = static_cast<double>(constraint.slack) -
-                         error(constraint.to, constraint.to_time) +
-                         error(constraint.from, constraint.from_time);
+  [[nodiscard]] Endpoint end_of(NodeIndex node, LocationIndex location) const {
+    return end_at(options_.clock_of[location], times_[node]);
+  }
+
+  /// The slack of an edge with the errors as known, after its ends were moved.
+  [[nodiscard]] double tightness(const Endpoint& from, const Endpoint& to, std::int64_t mu) const {
+    const double slack = to.corrected - from.corrected - static_cast<double>(mu);
     if (options_.rate == 0) return slack;
     const std::int64_t middle = window_begin_ + width_ / 2;
-    return slack + options_.rate * (std::abs(static_cast<double>(constraint.to_time - middle)) +
-                                    std::abs(static_cast<double>(constraint.from_time - middle)));
-  }
-  [[nodiscard]] std::uint64_t key(const ClockConstraint& constraint) const {
-    return (std::uint64_t{constraint.from} * options_.clocks + constraint.to) * options_.windows +
-           window_;
-  }
-  /// The best estimate of a node's true time, ticks after the first event.
-  [[nodiscard]] double corrected(const match::Participant& member) const {
-    const std::int64_t time = times_[member.node];
-    return static_cast<double>(time - options_.begin) -
-           error(options_.clock_of[member.location], time);
+    return slack + options_.rate * (std::abs(static_cast<double>(to.time - middle)) +
+                                    std::abs(static_cast<double>(from.time - middle)));
   }
 
-  void add(NodeIndex send, LocationIndex from, NodeIndex receive, LocationIndex to,
-           LatencyClass c) {
-    ClockConstraint constraint;
-    constraint.from = options_.clock_of[from];
-    constraint.to = options_.clock_of[to];
-    if (constraint.from == constraint.to) return;
-    constraint.from_time = times_[send];
-    constraint.to_time = times_[receive];
-    constraint.slack =
-        constraint.to_time - constraint.from_time - options_.mu[static_cast<std::size_t>(c)];
-    add(constraint);
+  void add(const Endpoint& from, const Endpoint& to, LatencyClass c) {
+    if (from.clock != to.clock) offer(from, to, options_.mu[static_cast<std::size_t>(c)]);
   }
 
-  /// The latest (or earliest) participant of a side, and the latest one of another clock.
-  struct Extremes {
-    const match::Participant* first = nullptr;
-    const match::Participant* other = nullptr;
-    double first_time = 0, other_time = 0;
+  /// Keeps the edge if it is the tightest one so far. Mostly it is not, and the last one of the
+  /// same clocks (of the same sender, where there are many) lay in the same window.
+  void offer(const Endpoint& from, const Endpoint& to, std::int64_t mu) {
+    move_to_window(to.time);
+    const std::uint64_t pair = std::uint64_t{from.clock} * options_.clocks + to.clock;
+    const std::uint64_t key = pair * options_.windows + window_;
+    Recent& recent = recent_[by_pair_ ? pair : from.clock];
+    const double tightness = this->tightness(from, to, mu);
+    if (recent.key == key && tightness > recent.tightness) return;
+    const Known found{{.from = from.clock,
+                       .to = to.clock,
+                       .from_time = from.time,
+                       .to_time = to.time,
+                       .slack = to.time - from.time - mu},
+                      tightness};
+    if (recent.key != key) {
+      const auto [number, is_new] = numbers_.insert(key, static_cast<std::uint32_t>(known_.size()));
+      if (is_new) known_.push_back(found);
+      recent = {key, known_[*number].tightness, *number};
+    }
+    Known& known = known_[recent.number];
+    if (!found.before(known)) return;
+    known = found;
+    recent.tightness = tightness;
+  }
+
+  /// A participant of an exchange.
+  struct Member {
+    Endpoint end;
+    LocationIndex location = k_none;
+    std::uint32_t order = 0;
   };
-  void take(Extremes& extremes, const match::Participant& member, double sign) const {
-    const double time = sign * corrected(member);
-    const auto clock = [&](const match::Participant* m) { return options_.clock_of[m->location]; };
-    if (extremes.first == nullptr || time > extremes.first_time) {
-      if (extremes.first != nullptr && clock(extremes.first) != clock(&member)) {
-        extremes.other = extremes.first;
-        extremes.other_time = extremes.first_time;
-      }
-      extremes.first = &member;
-      extremes.first_time = time;
-    } else if (clock(extremes.first) != clock(&member) &&
-               (extremes.other == nullptr || time > extremes.other_time)) {
-      extremes.other = &member;
-      extremes.other_time = time;
+
+  void read(std::span<const match::Participant> from, std::vector<Member>& members) const {
+    const auto& all = graph_.participants;
+    members.clear();
+    for (const match::Participant& one : from) {
+      const std::size_t ahead = static_cast<std::size_t>(&one - all.data()) + k_ahead;
+      if (ahead < all.size()) __builtin_prefetch(&times_[all[ahead].node]);
+      members.push_back({end_of(one.node, one.location), one.location, one.order});
     }
   }
-  [[nodiscard]] const match::Participant* of_another_clock(const Extremes& extremes,
-                                                           const match::Participant& member) const {
-    if (extremes.first == nullptr) return nullptr;
-    const bool own =
-        options_.clock_of[extremes.first->location] == options_.clock_of[member.location];
-    return own ? extremes.other : extremes.first;
-  }
 
-  void add(const match::Participant& send, const match::Participant& receive) {
-    add(send.node, send.location, receive.node, receive.location,
-        graph_.latency_class(send.location, receive.location));
+  /// The latest (or earliest) member of a side, and the latest one of another clock.
+  struct Extremes {
+    const Member* first = nullptr;
+    const Member* other = nullptr;
+
+    void take(const Member& member, double sign) {
+      const auto later = [&](const Member* than) {
+        return than == nullptr || sign * member.end.corrected > sign * than->end.corrected;
+      };
+      const bool same = first != nullptr && first->end.clock == member.end.clock;
+      if (later(first)) {
+        if (!same) other = first;
+        first = &member;
+      } else if (!same && later(other)) {
+        other = &member;
+      }
+    }
+    [[nodiscard]] const Member* of_another_clock(const Member& member) const {
+      return first != nullptr && first->end.clock == member.end.clock ? other : first;
+    }
+  };
+
+  void add(const Member& send, const Member& receive) {
+    add(send.end, receive.end, graph_.latency_class(send.location, receive.location));
   }
 
   void add(const match::Exchange& exchange) {
-    const auto sends = graph_.sends(exchange);
-    const auto receives = graph_.receives(exchange);
+    read(graph_.sends(exchange), sends_);
+    read(graph_.receives(exchange), receives_);
     Extremes latest;
     std::size_t added = 0;
-    for (const match::Participant& receive : receives) {
-      while (added < sends.size() && (!exchange.ordered || sends[added].order < receive.order)) {
-        take(latest, sends[added++], 1);
+    for (const Member& receive : receives_) {
+      while (added < sends_.size() && (!exchange.ordered || sends_[added].order < receive.order)) {
+        latest.take(sends_[added++], 1);
       }
-      if (const match::Participant* send = of_another_clock(latest, receive)) add(*send, receive);
+      if (const Member* send = latest.of_another_clock(receive)) add(*send, receive);
     }
     Extremes earliest;
-    std::size_t left = receives.size();
-    for (std::size_t i = sends.size(); i-- > 0;) {
-      while (left > 0 && (!exchange.ordered || receives[left - 1].order > sends[i].order)) {
-        take(earliest, receives[--left], -1);
+    std::size_t left = receives_.size();
+    for (std::size_t i = sends_.size(); i-- > 0;) {
+      while (left > 0 && (!exchange.ordered || receives_[left - 1].order > sends_[i].order)) {
+        earliest.take(receives_[--left], -1);
       }
-      if (const match::Participant* receive = of_another_clock(earliest, sends[i]))
-        add(sends[i], *receive);
+      if (const Member* receive = earliest.of_another_clock(sends_[i])) add(sends_[i], *receive);
     }
   }
 
@@ -206,9 +229,11 @@ class Collector {
   std::int64_t width_ = 1;
   std::uint64_t window_ = 0;  ///< the present one
   std::int64_t window_begin_ = 0, window_end_ = 0;
-  std::vector<Recent> recent_;  ///< per sending clock
+  bool by_pair_;
+  std::vector<Recent> recent_;  ///< per pair of clocks, or per sending clock
   FlatMap<std::uint64_t, std::uint32_t, KeyHash> numbers_;
   std::vector<Known> known_;
+  std::vector<Member> sends_, receives_;  ///< of the present exchange
 };
 
 }  // namespace

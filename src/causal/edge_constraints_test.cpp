@@ -21,14 +21,15 @@ using Told = std::tuple<std::uint32_t, std::int64_t, std::uint32_t, std::int64_t
 
 std::vector<Told> constraints_of(const TraceBuilder& b, std::vector<std::uint32_t> clock_of,
                                  std::uint32_t windows = 1, const MuTicks& mu = {},
-                                 const ClockErrors* errors = nullptr, double rate = 0) {
+                                 const ClockErrors* errors = nullptr, double rate = 0,
+                                 std::uint32_t clocks = 0) {
   match::Graph graph = match::build_graph(b.trace(), {});
   std::vector<std::int64_t> times(graph.stamp.begin(), graph.stamp.end());
   Solo solo;
   ConstraintOptions options;
   options.times = times;
   options.clock_of = clock_of;
-  options.clocks = *std::max_element(clock_of.begin(), clock_of.end()) + 1;
+  options.clocks = std::max(clocks, *std::max_element(clock_of.begin(), clock_of.end()) + 1);
   options.mu = mu;
   options.end = 1'000;
   options.windows = windows;
@@ -51,6 +52,21 @@ TEST(Bounds, the_tightest_message_of_a_pair_and_window_is_kept) {
   EXPECT_THAT(constraints_of(b, {0, 1}), ElementsAre(Told{0, 200, 1, 220, 20}));
   EXPECT_THAT(constraints_of(b, {0, 1}, 2, {1, 2, 3}),
               ElementsAre(Told{0, 200, 1, 220, 17}, Told{0, 700, 1, 790, 87}));
+}
+
+TEST(Bounds, of_many_clocks_are_the_same) {
+  TraceBuilder b(4);
+  std::uint64_t t = 100;
+  for (int i = 0; i < 40; ++i, t += 20) {
+    const auto from = static_cast<LocationIndex>(i % 3);
+    const auto to =
+        static_cast<LocationIndex>((i * i + 1 + from) % 3 == from ? 3 : (i * i + 1 + from) % 3);
+    b.message(K::send, from, t, to);
+    b.message(K::recv, to, t + 5 + static_cast<std::uint64_t>(i * 7 % 11), from);
+  }
+  const std::vector<Told> few = constraints_of(b, {0, 1, 2, 3}, 8);
+  EXPECT_GT(few.size(), 10u);
+  EXPECT_EQ(constraints_of(b, {0, 1, 2, 3}, 8, {}, nullptr, 0, 100'000), few);
 }
 
 TEST(Bounds, known_errors_decide_which_is_the_tightest) {
