@@ -16,6 +16,10 @@ constexpr std::size_t k_row_block = std::size_t{1} << 15;
 /// Rounding errors of a row, in shares of the largest unknown and of the limit.
 constexpr double k_row_rounding = 1e-6;
 
+/// Constraints near the unknowns that are too many, if they were looked for so much too far off.
+constexpr std::size_t k_many_near = 1024;
+constexpr double k_too_wide = 4;
+
 constexpr double k_nothing = -std::numeric_limits<double>::infinity();
 
 /// The tightest constraint per clock and piece.
@@ -72,7 +76,8 @@ void LimitPicker::begin() {
   seen_.clear();
 }
 
-/// Finds all constraints that `v` exceeds, or misses by less than `reach`.
+/// Finds all constraints that `v` exceeds, or misses by less than `reach`, and some that it misses
+/// by little more.
 void LimitPicker::look(std::span<const double> v, double reach) {
   rough_.assign(v.begin(), v.end());
   double move = 0;
@@ -82,13 +87,17 @@ void LimitPicker::look(std::span<const double> v, double reach) {
     margin_ = 2 * needed;
     seen_.assign(v.begin(), v.end());
     look_at_all(margin_);
+  } else if (near_.size() > k_many_near && margin_ > k_too_wide * needed) {
+    margin_ = 2 * needed;
+    seen_.assign(v.begin(), v.end());
+    const float least = least_over(margin_);
+    std::erase_if(near_, [&](std::uint32_t n) { return !(table_.rows()[n].over(rough_) > least); });
   }
   found_.clear();
   const float least = least_over(reach);
   for (const std::uint32_t number : near_) {
-    if (!(table_.rows()[number].over(rough_) > least)) continue;
-    const double over = table_.limit(number).over(v);
-    if (over > -reach) found_.push_back({over, number});
+    const float over = table_.rows()[number].over(rough_);
+    if (over > least) found_.push_back({over, number});
   }
 }
 
@@ -119,9 +128,12 @@ std::vector<std::uint32_t> LimitPicker::pick(std::span<const double> v, double r
   Tightest above(v.size()), below(v.size());
   for (const Slot& slot : found_) {
     if (is_picked_[slot.number] != 0) continue;
+    // Which of those that are not exceeded comes first may depend on rounding.
+    const double over = reach > 0 ? slot.over : table_.limit(slot.number).over(v);
+    if (!(over > -reach)) continue;
     const LimitTable::Row& row = table_.rows()[slot.number];
-    above.offer(row.to, slot.over, slot.number);
-    below.offer(row.from, slot.over, slot.number);
+    above.offer(row.to, over, slot.number);
+    below.offer(row.from, over, slot.number);
   }
   std::vector<std::uint32_t> picked;
   const auto take = [&](std::uint32_t number) {
@@ -137,7 +149,7 @@ std::vector<std::uint32_t> LimitPicker::pick(std::span<const double> v, double r
 double LimitPicker::worst(std::span<const double> v) {
   look(v, 0);
   double worst = 0;
-  for (const Slot& slot : found_) worst = std::max(worst, slot.over);
+  for (const Slot& slot : found_) worst = std::max(worst, table_.limit(slot.number).over(v));
   return worst;
 }
 

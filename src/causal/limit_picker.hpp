@@ -66,7 +66,7 @@ class LimitPicker {
   [[nodiscard]] double worst(std::span<const double> v);
 
  private:
-  /// A constraint of one clock and piece, and by how much it is exceeded.
+  /// A constraint, and by how much it is exceeded, about.
   struct Slot {
     double over = 0;
     std::uint32_t number = 0;

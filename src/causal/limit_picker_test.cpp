@@ -99,6 +99,24 @@ TEST(LimitPicker, misses_none_as_unknowns_move) {
   }
 }
 
+TEST(LimitPicker, misses_none_after_it_has_looked_further_than_needed) {
+  const Anywhere some(20'000);
+  const LimitTable table(some.problem);
+  LimitPicker picker(table);
+  RandomStream random(6, 0);
+  std::vector<double> v = Anywhere::errors(random, 3e5);
+  for (const double reach : {1e7, 1e5, 1e6}) {
+    picker.begin();
+    EXPECT_FALSE(picker.pick(v, reach).empty());
+    for (const double size : {1e2, 1e3, 1e1, 1e5, 1e4, 1e5}) {
+      const std::vector<double> step = Anywhere::errors(random, size);
+      for (std::size_t i = 0; i < v.size(); ++i) v[i] += step[i];
+      LimitPicker fresh(table);
+      EXPECT_EQ(picker.worst(v), fresh.worst(v)) << reach << " " << size;
+    }
+  }
+}
+
 TEST(LimitPicker, the_tightest_come_first) {
   Anywhere some(0);
   for (const std::int64_t slack : {-5, -50, 7}) {
