@@ -171,7 +171,7 @@ bool Curvature::Matrices::factorize_band(std::span<const std::uint32_t> active,
     if (value.knot >= 2) band_.add(value, {value.knot - 2, value.clock}, beside2_[i]);
   }
   direct_ = true;
-  work_ += BlockBand::work(clocks, static_cast<std::size_t>(knots_)) * k_band_speed;
+  work_ += work_in_band(clocks, static_cast<std::size_t>(knots_));
   return band_.factorise(threads_);
 }
 
@@ -493,5 +493,9 @@ void Curvature::begin() { matrices_->begin(); }
 bool Curvature::is_iterative() const { return matrices_->is_iterative(); }
 
 double Curvature::work() const { return matrices_->work(); }
+
+double Curvature::work_in_band(std::size_t clocks, std::size_t knots) {
+  return BlockBand::work(clocks, knots) * k_band_speed;
+}
 
 }  // namespace entrain::causal

@@ -100,6 +100,8 @@ class Curvature {
   [[nodiscard]] bool is_iterative() const;
   /// Multiplications since begin(), about: the same on every machine.
   [[nodiscard]] double work() const;
+  /// Those of one compute() where all clocks meet.
+  [[nodiscard]] static double work_in_band(std::size_t clocks, std::size_t knots);
 
  private:
   class Matrices;  // keeps the linear algebra library out of this header

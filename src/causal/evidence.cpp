@@ -185,11 +185,14 @@ HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t 
   return result;
 }
 
+/// Pairs of clocks that are enough to judge by.
+constexpr std::size_t k_judged_pairs = 300;
+
 /// What a fit is judged by: some of the clocks where these tell as much as all.
 class Judged {
  public:
   Judged(const CausalProblem& problem, const CausalFit& fit)
-      : problem_(problem), some_(problem), fit_(fit) {
+      : problem_(problem), some_(problem, k_judged_pairs), fit_(fit) {
     if (are_some()) fit_.errors = some_.errors(fit.errors);
   }
   [[nodiscard]] HeldOut half(std::int64_t width, std::int64_t fold) const {

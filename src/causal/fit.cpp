@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+
 #include <utility>
 
 #include "base/executor.hpp"
@@ -20,7 +21,9 @@ CausalFit fit_causal(const CausalProblem& problem, double amplitude, const Clock
 
 namespace {
 
-constexpr std::size_t k_fewest_knots = 33;
+constexpr std::size_t k_fewest_knots = 33, k_many_knots = 4097;
+/// Pairs of clocks that tell how far clocks bend, and on how many knots.
+constexpr std::size_t k_searched_pairs = 60;
 
 CausalFit no_error(const CausalProblem& problem) {
   CausalFit fit;
@@ -52,35 +55,51 @@ ClockErrors on_knots(const ClockErrors& errors, const CausalProblem& problem) {
   return {errors.begin(), spacing, knots, std::move(values)};
 }
 
+/// True if softness does not explain the cost of a fit: then there are too few knots.
+bool is_strained(const CausalFit& fit) {
+  constexpr double k_most_per_constraint = 25;
+  return fit.cost > k_most_per_constraint * static_cast<double>(fit.active);
+}
+
 /// Searches the likeliest amplitude among 10^(n/4) times the worst violation.
+///
+/// Where constraints determine much, a fit tells which amplitude it makes likelier, and a few fits
+/// are enough. Where they determine little, the evidence is rough: each constraint that lets go
+/// makes a step in it. Then amplitudes are tried one by one.
 class Amplitudes {
  public:
-  Amplitudes(const CausalProblem& problem, double worst) : problem_(problem), worst_(worst) {}
+  /// `hurried`: takes the first amplitude where the fit is strained. More knots will change it.
+  Amplitudes(const CausalProblem& problem, double worst, bool hurried)
+      : problem_(problem), worst_(worst), hurried_(hurried) {}
 
-  /// Goes uphill from an amplitude of the worst violation, by strides first.
+  /// Begins at an amplitude of the worst violation.
   CausalFit scan() && {
     if (!attempt(0)) return std::move(*this).scan_from_stiffest();
-    walk(k_stride);
-    step_aside();
+    if (!is_settled()) {
+      walk(k_stride);
+      step_aside();
+    }
     return std::move(best_);
   }
 
-  /// Goes uphill from an amplitude that is about right; `start`: errors of a fit with about this
+  /// Begins at an amplitude that is about right; `start`: errors of a fit with about this
   /// amplitude. Goes nowhere if the evidence there is less than `hopeless`.
   CausalFit climb(double amplitude, ClockErrors start, double hopeless) && {
     start_ = std::move(start);
     const double exponent = std::clamp<double>(std::log10(amplitude / worst_) * 4, k_first, k_last);
     attempt(static_cast<int>(std::lround(exponent)));
     if (!best_.converged) return std::move(*this).scan_from_stiffest();
-    if (best_.log_evidence >= hopeless) walk(1);
+    if (best_.log_evidence >= hopeless && !is_settled()) walk(1);
     return std::move(best_);
   }
 
  private:
   static constexpr int k_first = -8, k_last = 12;
   static constexpr int k_stride = 2;
-  /// A cost of so much per active constraint is more than softness explains.
-  static constexpr double k_strained = 25;
+  /// By how much an amplitude changes at once, at most.
+  static constexpr int k_furthest = 4;
+  /// Second differences that constraints determine, where these are many.
+  static constexpr double k_much = 200;
 
   /// Begins with the stiffest clocks and goes on as long as the evidence grows.
   CausalFit scan_from_stiffest() && {
@@ -91,12 +110,32 @@ class Amplitudes {
     return std::move(best_);
   }
 
+  /// True if the best amplitude need not be looked for any further.
+  bool is_settled() {
+    if (hurried_ && is_strained(best_)) return true;
+    if (likelier_.determined < k_much) return false;
+    improve();
+    return true;
+  }
+
+  /// Goes to likelier amplitudes until there is none; less far where that went too far.
+  void improve() {
+    int most = k_furthest;
+    while (most > 0) {
+      const int wanted = best_at_ + steps_between(best_.amplitude, likelier_.amplitude);
+      const int at =
+          std::clamp(std::clamp(wanted, best_at_ - most, best_at_ + most), k_first, k_last);
+      if (at == best_at_) return;
+      if (!attempt(at)) most = std::abs(at - best_at_) / 2;
+    }
+  }
+
   /// Goes uphill from the best one, to either side; nowhere if softer clocks hardly meet more
   /// limits: then there are too few knots.
   void walk(int stride) {
     const int first = best_at_;
     const double cost = best_.cost;
-    const bool strained = cost > k_strained * static_cast<double>(best_.active);
+    const bool strained = is_strained(best_);
     const int side = attempt_sides(stride, false);
     if (side == 0 || (strained && best_.cost > cost / 2)) return;
     for (int at = first + 2 * side * stride; in_range(at) && attempt(at); at += side * stride) {
@@ -133,11 +172,17 @@ class Amplitudes {
 
   /// Fits with the amplitude of number `at`, or less if that does not settle. True if that is
   /// better than all others.
-  bool attempt(int at) { return take(at, solver(0).run(amplitude(at), start_)); }
+  bool attempt(int at) {
+    CausalFit fit = solver(0).run(amplitude(at), start_);
+    const bool converged = fit.converged;
+    if (!take(at, std::move(fit))) return false;
+    if (converged) likelier_ = solver(0).likelier(best_);
+    return true;
+  }
 
   bool take(int at, CausalFit fit) {
     if (!fit.converged) return false;
-    at += static_cast<int>(std::lround(std::log10(fit.amplitude / amplitude(at)) * 4));
+    at += steps_between(amplitude(at), fit.amplitude);
     start_ = fit.errors;
     const bool better = !best_.converged || fit.log_evidence > best_.log_evidence;
     if (better) {
@@ -148,6 +193,9 @@ class Amplitudes {
   }
 
   [[nodiscard]] double amplitude(int at) const { return worst_ * std::pow(10.0, at / 4.0); }
+  [[nodiscard]] static int steps_between(double from, double to) {
+    return static_cast<int>(std::lround(std::clamp(std::log10(to / from) * 4, -40.0, 40.0)));
+  }
   FitSolver& solver(std::size_t side) {
     std::optional<FitSolver>& solver = solvers_[side];
     if (!solver) solver.emplace(problem_);
@@ -157,8 +205,10 @@ class Amplitudes {
   const CausalProblem& problem_;
   std::array<std::optional<FitSolver>, 2> solvers_;  ///< for two threads
   double worst_;
+  bool hurried_;
   CausalFit best_;
   int best_at_ = 0;
+  FitSolver::Likelier likelier_;  ///< than the best one, as attempt() found it
   ClockErrors start_;
 };
 
@@ -168,10 +218,10 @@ class Knots {
   Knots(CausalProblem problem, double worst) : problem_(problem), worst_(worst) {}
 
   /// Fits with so many knots and the amplitude of the best fit, or, if there is none, of the worst
-  /// violation. True if that is better than all others.
-  bool attempt(std::size_t knots) {
+  /// violation. True if that is better than all others. `hurried`: see Amplitudes.
+  bool attempt(std::size_t knots, bool hurried = true) {
     problem_.knots = knots;
-    Amplitudes amplitudes(problem_, worst_);
+    Amplitudes amplitudes(problem_, worst_, hurried);
     CausalFit fit =
         best.converged ? std::move(amplitudes)
                              .climb(best.amplitude, on_knots(best.errors, problem_),
@@ -197,10 +247,6 @@ class Knots {
   bool best_is_this_problems_ = false;
 };
 
-}  // namespace
-
-namespace {
-
 /// True if errors are so large that a fit to all clocks had better not begin without any.
 bool is_far(const CausalFit& fit, double sigma) {
   constexpr double k_far = 64;
@@ -220,10 +266,24 @@ CausalFit choose_among_all(const CausalProblem& problem, double worst, std::size
   search.attempt(first);
   std::size_t knots = 2 * first - 1;
   while (knots <= most_knots && search.attempt(knots)) knots = 2 * knots - 1;
-  if (knots > 2 * first - 1) return std::move(search.best);
-  knots = first / 2 + 1;
-  while (knots >= k_fewest_knots && search.attempt(knots)) knots = knots / 2 + 1;
+  if (knots == 2 * first - 1) {
+    knots = first / 2 + 1;
+    while (knots >= k_fewest_knots && search.attempt(knots)) knots = knots / 2 + 1;
+  }
+  if (search.best.converged && is_strained(search.best)) {
+    search.attempt(search.best.errors.knots(), false);
+  }
   return std::move(search.best);
+}
+
+/// The most knots, 2^n + 1, on which a fit of so many clocks that meet each other keeps within its
+/// work.
+std::size_t knots_that_settle(std::size_t clocks) {
+  std::size_t knots = k_fewest_knots;
+  while (knots < k_many_knots && FitSolver::settles_in_band(clocks, 2 * knots - 1)) {
+    knots = 2 * knots - 1;
+  }
+  return knots;
 }
 
 }  // namespace
@@ -235,8 +295,9 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
     worst = std::max(worst, -static_cast<double>(constraint.slack));
   }
   if (worst <= 0) return no_error(problem);
-  const SomeClocks some(problem);
+  const SomeClocks some(problem, k_searched_pairs);
   if (!some.are_worth_it()) return choose_among_all(problem, worst, most_knots, before);
+  if (some.meet_each_other()) most_knots = std::min(most_knots, knots_that_settle(problem.clocks));
   CausalFit before_some = before;
   if (before.converged) before_some.errors = some.errors(before.errors);
   const CausalFit chosen = choose_among_all(some.problem(), worst, most_knots, before_some);

@@ -80,11 +80,16 @@ void FitCost::for_inner_knots(Body body) const {
   }
 }
 
-double FitCost::value(std::span<const double> v) {
-  double cost = 0;
+double FitCost::bend(std::span<const double> v) const {
+  double bend = 0;
   for_inner_knots([&](std::size_t i) {
-    cost += stiffness_ * stiffness_ * second_difference(v, i) * second_difference(v, i);
+    bend += stiffness_ * stiffness_ * second_difference(v, i) * second_difference(v, i);
   });
+  return bend;
+}
+
+double FitCost::value(std::span<const double> v) {
+  double cost = bend(v);
   for (const FitTerm& term : fixed_) {
     const double r = term.scale * term.value(v);
     cost += r * r;

@@ -29,6 +29,8 @@ class FitCost {
 
   [[nodiscard]] double value(std::span<const double> v);
   [[nodiscard]] std::vector<double> gradient(std::span<const double> v);
+  /// Twice the part of value() that bends make.
+  [[nodiscard]] double bend(std::span<const double> v) const;
   /// The gradient of all terms but the limits.
   [[nodiscard]] std::vector<double> fixed_gradient(std::span<const double> v) const;
   /// The share of `step`, at most 1, after which the value is least. `slope`: of the value at `v`

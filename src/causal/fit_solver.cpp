@@ -17,6 +17,8 @@ namespace {
 constexpr double k_most_work = 2e9;
 /// Those of them that may go through the inside of the limits.
 constexpr double k_most_inside_work = 1e9;
+/// Steps through the inside that a fit hardly ever exceeds.
+constexpr double k_many_inside_steps = 60;
 /// Relative residual at which conjugate gradients stop; the next Newton step corrects the rest.
 constexpr double k_tolerance = 1e-3;
 constexpr int k_most_steps = 30, k_most_rough_steps = 15;  ///< with one stiffness
@@ -34,6 +36,9 @@ constexpr double k_exact = 1e-12, k_rough = 1e-2;
 /// Errors that change faster than this, ticks per tick, are no clock's: constraints are also met by
 /// squeezing all times together.
 constexpr double k_steepest = 0.1;
+/// Factors of the curvature of bends between which its share is measured, and the least number of
+/// second differences that constraints determine.
+constexpr double k_more_bend = 1.05, k_least_determined = 0.1;
 
 }  // namespace
 
@@ -194,6 +199,22 @@ void FitSolver::describe(const Vector& v, CausalFit& fit) {
   fit.worst_violation = cost_.worst(v);
   fit.errors = ClockErrors(problem_.begin, cost_.spacing(), problem_.knots, v);
   if (is_too_steep(fit.errors) || !std::isfinite(fit.log_evidence)) fit.converged = false;
+}
+
+FitSolver::Likelier FitSolver::likelier(const CausalFit& fit) {
+  const double bend = cost_.stiffness() * cost_.stiffness();
+  const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
+  if (curvature_.is_iterative()) return {fit.amplitude, 0};
+  // How much of the matrix is bends: from its determinant with some more of them.
+  const double before = curvature_.log_determinant();
+  if (!curvature_.compute(k_more_bend * bend, active_)) return {fit.amplitude, 0};
+  const double bends = (curvature_.log_determinant() - before) / std::log(k_more_bend);
+  const double determined = std::max(unknowns - bends, k_least_determined);
+  return {fit.amplitude * std::sqrt(cost_.bend(fit.errors.values()) / determined), determined};
+}
+
+bool FitSolver::settles_in_band(std::size_t clocks, std::size_t knots) {
+  return k_many_inside_steps * Curvature::work_in_band(clocks, knots) < k_most_inside_work;
 }
 
 bool FitSolver::is_too_steep(const ClockErrors& errors) const {

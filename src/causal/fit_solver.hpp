@@ -23,6 +23,23 @@ class FitSolver {
   FitSolver& operator=(const FitSolver&) = delete;
 
   [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start);
+  /// What a fit tells of the amplitude.
+  struct Likelier {
+    double amplitude = 0;   ///< likelier than that of the fit, ticks
+    double determined = 0;  ///< how many second differences the constraints determine
+  };
+  /// `fit`: what the last run() returned; it has converged. Nothing is known to be determined where
+  /// equations are left to conjugate gradients.
+  ///
+  /// Of the second differences of all clocks, constraints determine g. If the sum of their squares
+  /// is S, in units of what the amplitude A lets expect, the evidence grows with A while S > g
+  /// (MacKay, Bayesian interpolation, 1992). It would be greatest at A sqrt(S / g) if the
+  /// constraints that hold the clocks did not change. Example: 20 differences are determined, and S
+  /// is 80: twice the amplitude.
+  [[nodiscard]] Likelier likelier(const CausalFit& fit);
+
+  /// True if a fit of clocks that all meet each other keeps within its work on so many knots.
+  [[nodiscard]] static bool settles_in_band(std::size_t clocks, std::size_t knots);
 
  private:
   using Vector = std::vector<double>;

@@ -2,6 +2,7 @@
 #include "causal/fit.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "causal/evidence.hpp"
+#include "causal/fit_solver.hpp"
 
 namespace entrain::causal {
 namespace {
@@ -269,6 +271,76 @@ TEST(CausalFit, can_be_interrupted) {
   problem.progress = &impatient;
   EXPECT_FALSE(choose_fit(problem, 257).converged);
   EXPECT_LT(impatient.asked, 100);
+}
+
+TEST(CausalFit, an_interruption_is_answered_at_once) {
+  using Clock = std::chrono::steady_clock;
+  struct Impatient : Progress {
+    explicit Impatient(int patience) : left(patience) {}
+    void begin(std::string_view, std::uint64_t, std::string_view) override {}
+    void advance(std::uint64_t) override {}
+    [[nodiscard]] bool cancelled() const override {
+      if (--left == 0) since = Clock::now();
+      return left <= 0;
+    }
+    mutable int left;
+    mutable Clock::time_point since;
+  };
+  Cluster cluster(64, 500'000, 3);
+  const auto constraints = cluster.messages(100'000, 1'500);
+  const auto sessions = cluster.sessions(1'000);
+  CausalProblem problem = problem_of(64, constraints, sessions);
+  for (const int patience : {2, 10, 25}) {
+    const Impatient impatient(patience);
+    problem.progress = &impatient;
+    EXPECT_FALSE(choose_fit(problem, 257).converged);
+    ASSERT_LE(impatient.left, 0);
+    EXPECT_LT(std::chrono::duration<double>(Clock::now() - impatient.since).count(), 1)
+        << patience;  // 0.2 s are wanted; this may be a machine at work
+  }
+}
+
+TEST(CausalFit, tells_which_amplitude_is_likelier) {
+  Cluster cluster(8, 50'000, 1);
+  const auto constraints = cluster.messages(20'000, 1'500);
+  const auto sessions = cluster.sessions(1'000);
+  CausalProblem problem = problem_of(8, constraints, sessions);
+  problem.knots = 33;
+  FitSolver solver(problem);
+  for (double amplitude : {5e3, 5e6}) {
+    FitSolver::Likelier likelier;
+    for (int round = 0; round < 6; ++round, amplitude = likelier.amplitude) {
+      const CausalFit fit = solver.run(amplitude, {});
+      ASSERT_TRUE(fit.converged);
+      likelier = solver.likelier(fit);
+      EXPECT_GT(likelier.determined, 10);
+      EXPECT_LT(likelier.determined, 8 * 31);
+    }
+    const double evidence = solver.run(amplitude, {}).log_evidence;
+    EXPECT_GT(evidence, solver.run(amplitude * 4, {}).log_evidence);
+    EXPECT_GT(evidence, solver.run(amplitude / 4, {}).log_evidence);
+  }
+}
+
+TEST(CausalFit, knots_that_are_far_too_few_are_passed_over) {
+  // 1 ms of bends, seen within 100 ns: 33 knots leave far more.
+  Cluster cluster(8, 1'000'000, 2);
+  const auto constraints = cluster.messages(40'000, 100);
+  const auto sessions = cluster.sessions(100);
+  CausalProblem problem = problem_of(8, constraints, sessions);
+  problem.sigma = 5;
+  const CausalFit fit = choose_fit(problem, 257);
+  ASSERT_TRUE(fit.converged);
+  EXPECT_GE(fit.errors.knots(), 129u);
+  const auto [left, before] = cluster.rms(fit.errors);
+  EXPECT_LT(left, before / 100);
+}
+
+TEST(CausalFit, many_clocks_that_meet_have_fewer_knots) {
+  EXPECT_TRUE(FitSolver::settles_in_band(16, 257));
+  EXPECT_TRUE(FitSolver::settles_in_band(64, 65));
+  EXPECT_FALSE(FitSolver::settles_in_band(64, 257));
+  EXPECT_FALSE(FitSolver::settles_in_band(256, 33));
 }
 
 TEST(CausalFit, sessions_of_damaged_records_may_say_any_time) {

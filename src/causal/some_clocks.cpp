@@ -15,7 +15,6 @@ namespace {
 
 /// Pairs of clocks that are enough, constraints that are looked at to find them, and the share of
 /// all clocks from which on all are taken.
-constexpr std::size_t k_enough_pairs = 300;
 constexpr std::size_t k_looked_at = std::size_t{1} << 16;
 constexpr double k_most_clocks = 0.75;
 /// Pairs that meet, as a share of all, where clocks meet each other.
@@ -66,7 +65,8 @@ class Meetings {
 
 }  // namespace
 
-SomeClocks::SomeClocks(const CausalProblem& problem) : whole_(problem), part_(problem) {
+SomeClocks::SomeClocks(const CausalProblem& problem, std::size_t pairs)
+    : whole_(problem), enough_(pairs), part_(problem) {
   choose(problem);
   number_.assign(problem.clocks, k_not_taken);
   for (std::size_t i = 0; i < clocks_.size(); ++i)
@@ -93,7 +93,7 @@ void SomeClocks::choose(const CausalProblem& problem) {
   std::vector<std::uint64_t> shared(problem.clocks, 0);
   std::vector<std::uint8_t> is_taken(problem.clocks, 0);
   std::uint32_t next = meetings.busiest();
-  while (pairs_ < k_enough_pairs) {
+  while (pairs_ < enough_) {
     is_taken[next] = 1;
     clocks_.push_back(next);
     for (const Meetings::With& with : meetings.of(next)) {
@@ -112,7 +112,7 @@ void SomeClocks::choose(const CausalProblem& problem) {
 }
 
 bool SomeClocks::are_worth_it() const {
-  return pairs_ >= k_enough_pairs &&
+  return pairs_ >= enough_ &&
          static_cast<double>(clocks_.size()) < k_most_clocks * static_cast<double>(whole_.clocks) &&
          std::any_of(constraints_.begin(), constraints_.end(),
                      [](const ClockConstraint& constraint) { return constraint.slack < 0; });

@@ -15,9 +15,10 @@ namespace entrain::causal {
 /// clocks that meet each other costs the third power of their number.
 class SomeClocks {
  public:
-  /// Takes clocks that share many constraints, one after the other, until 300 pairs of them
-  /// share any: 25 clocks that all meet, or some 160 on a grid. `problem` must outlive this.
-  explicit SomeClocks(const CausalProblem& problem);
+  /// Takes clocks that share many constraints, one after the other, until `pairs` pairs of them
+  /// share any. Example: 300 pairs are 25 clocks that all meet, or some 160 on a grid. `problem`
+  /// must outlive this.
+  SomeClocks(const CausalProblem& problem, std::size_t pairs);
   SomeClocks(const SomeClocks&) = delete;
   SomeClocks& operator=(const SomeClocks&) = delete;
 
@@ -39,6 +40,7 @@ class SomeClocks {
   void choose(const CausalProblem& problem);
 
   const CausalProblem& whole_;
+  std::size_t enough_;  ///< pairs
   CausalProblem part_;
   std::vector<std::uint32_t> clocks_;  ///< those taken
   std::size_t pairs_ = 0;              ///< of them, that meet

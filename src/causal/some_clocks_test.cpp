@@ -55,7 +55,7 @@ struct Swinging {
 
 TEST(SomeClocks, few_stand_for_many) {
   const Swinging all(100, 50, 60'000, 30'000);
-  const SomeClocks some(all.problem);
+  const SomeClocks some(all.problem, 300);
   ASSERT_TRUE(some.are_worth_it());
   EXPECT_TRUE(some.meet_each_other());
   EXPECT_GE(some.problem().clocks, 16u);
@@ -69,17 +69,17 @@ TEST(SomeClocks, few_stand_for_many) {
 
 TEST(SomeClocks, neighbours_on_a_ring_do_not_meet_each_other) {
   const Swinging all(1000, 2, 60'000, 30'000);
-  const SomeClocks some(all.problem);
+  const SomeClocks some(all.problem, 300);
   EXPECT_TRUE(some.are_worth_it());
   EXPECT_FALSE(some.meet_each_other());
 }
 
 TEST(SomeClocks, of_few_clocks_all_are_needed) {
-  EXPECT_FALSE(SomeClocks(Swinging(16, 8, 6'000, 30'000).problem).are_worth_it());
+  EXPECT_FALSE(SomeClocks(Swinging(16, 8, 6'000, 30'000).problem, 300).are_worth_it());
 }
 
 TEST(SomeClocks, clocks_that_violate_nothing_tell_nothing) {
-  EXPECT_FALSE(SomeClocks(Swinging(100, 50, 6'000, 0).problem).are_worth_it());
+  EXPECT_FALSE(SomeClocks(Swinging(100, 50, 6'000, 0).problem, 300).are_worth_it());
 }
 
 TEST(SomeClocks, without_constraints_there_is_one) {
@@ -87,14 +87,14 @@ TEST(SomeClocks, without_constraints_there_is_one) {
   problem.clocks = 5;
   problem.end = k_swinging_span;
   problem.knots = 33;
-  const SomeClocks some(problem);
+  const SomeClocks some(problem, 300);
   EXPECT_FALSE(some.are_worth_it());
   EXPECT_EQ(some.problem().clocks, 1u);
 }
 
 TEST(SomeClocks, errors_of_the_others_follow) {
   const Swinging all(100, 50, 60'000, 30'000);
-  const SomeClocks some(all.problem);
+  const SomeClocks some(all.problem, 300);
   const CausalFit fit = fit_causal(some.problem(), 30'000);
   ASSERT_TRUE(fit.converged);
   // What all clocks have in common is open.
