@@ -9,6 +9,7 @@
 
 #include "base/disjoint_sets.hpp"
 #include "base/executor.hpp"
+#include "causal/fit_by_groups.hpp"
 #include "causal/some_clocks.hpp"
 
 namespace entrain::causal {
@@ -175,7 +176,7 @@ HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t 
   problem.constraints = seen;
   problem.knots = fit.errors.knots();
   // The errors are about right already. The result hardly depends on them: there is one minimum.
-  const CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
+  const CausalFit found = fit_all_clocks(problem, fit.amplitude, fit.errors);
   HeldOut result;
   for (const ClockConstraint& constraint : unseen) {
     const double unbent = violation(constraint, nullptr);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/executor.hpp"
+#include "causal/fit_by_groups.hpp"
 #include "causal/fit_solver.hpp"
 #include "causal/some_clocks.hpp"
 
@@ -305,7 +306,7 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   problem.knots = chosen.errors.knots();
   ClockErrors start = on_knots(before.errors, problem);
   if (!before.converged && is_far(chosen, problem.sigma)) start = some.extend(chosen);
-  return fit_causal(problem, chosen.amplitude, start);
+  return fit_all_clocks(problem, chosen.amplitude, start);
 }
 
 }  // namespace entrain::causal
