@@ -2,22 +2,13 @@
 #include "causal/curvature.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/Sparse>
-
-#include "base/cancel.hpp"
-#include "base/flat_map.hpp"
-#include "base/random.hpp"
-#include "causal/block_band.hpp"
-#include "causal/meeting_clocks.hpp"
-#include "causal/sparse_factor.hpp"
+#include "causal/curvature_matrices.hpp"
 
 namespace entrain::causal {
 
@@ -29,100 +20,10 @@ constexpr double k_most_direct_work = 1e8;
 constexpr double k_band_speed = 0.25;
 constexpr int k_most_iterations = 5'000;
 constexpr std::size_t k_probes = 8;
-constexpr int k_lanczos_steps = 40;
 
 using Vector = Eigen::VectorXd;
-using Matrix = Eigen::SparseMatrix<double>;
 
 }  // namespace
-
-/// The matrices of a Curvature, in the types of Eigen.
-class Curvature::Matrices {
- public:
-  Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-           std::span<const FitLimit> limits, double scale, unsigned threads);
-  void set_limits(std::span<const FitLimit> limits);
-  bool compute(double bend, std::span<const std::uint32_t> active, Way way,
-               std::span<const double> shares);
-  [[nodiscard]] Vector solve(const Vector& right, double tolerance);
-  [[nodiscard]] double log_determinant();
-  [[nodiscard]] bool is_iterative() const { return !direct_; }
-  [[nodiscard]] double work() const { return work_; }
-  void stop_with(const Progress* progress) { cancel_ = Cancel(progress); }
-  void begin() {
-    work_ = 0;
-    costly_ = std::numeric_limits<std::size_t>::max();
-    blocks_.clear();
-    place_.clear();
-    is_analysed_ = false;
-  }
-
- private:
-  /// The products between two neighbouring knots of one clock and two of another one.
-  struct Block {
-    Eigen::Index low = 0, high = 0;  ///< the first ones
-    std::array<double, 4> value{};   ///< low x high, low + 1 x high, low x high + 1, ...
-    bool is_used = false;            ///< by an active limit
-  };
-
-  /// A value of a clock between two knots, in the numbers of this class.
-  struct Point {
-    Eigen::Index at = 0;
-    double first = 0, second = 0;  ///< weights of the knots
-  };
-  [[nodiscard]] Point point(std::uint32_t at, double share) const {
-    return {by_knot(at), 1 - share, share};
-  }
-  [[nodiscard]] BlockBand::Value value_at(Eigen::Index at) const {
-    return {static_cast<std::size_t>(at / clocks_), static_cast<std::size_t>(at % clocks_)};
-  }
-  void add_square(const Point& point, double weight);
-  void add(const FitLimit& limit, double weight);
-  bool factorize_band(std::span<const std::uint32_t> active, std::span<const double> shares);
-  bool factorize_whole(Way way);
-  bool factorize_clocks();
-  void add_all(std::span<const std::uint32_t> active, std::span<const double> shares);
-  void add_limits(std::span<const std::uint32_t> active, std::span<const double> shares);
-  void assemble();
-  template <class Body>
-  void for_entries(Body body) const;
-
-  // Unknowns are numbered knot by knot here, all clocks of a knot side by side.
-  [[nodiscard]] Eigen::Index by_knot(std::size_t by_clock) const {
-    const auto i = static_cast<Eigen::Index>(by_clock);
-    return i % knots_ * clocks_ + i / knots_;
-  }
-  [[nodiscard]] Vector by_knots(const Vector& by_clocks) const;
-  [[nodiscard]] Vector by_clocks(const Vector& by_knots) const;
-  [[nodiscard]] Vector times(const Vector& v);         ///< the matrix itself
-  void solve_lower(Vector& v);                         ///< v = L^-1 v
-  void solve_upper(Vector& v);                         ///< v = L^-T v
-  [[nodiscard]] double quadrature(std::size_t probe);  ///< of z' log(L^-1 H L^-T) z
-
-  Eigen::Index clocks_, knots_, size_;
-  std::span<const FitTerm> fixed_;
-  std::span<const FitLimit> limits_;
-  double weight_;              ///< of a limit
-  std::vector<Block> blocks_;  ///< of the active limits, and of some that were
-  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> place_;  ///< of every block in `blocks_`
-  /// The matrices of the clocks: the diagonal, and beside it by one knot and by two.
-  Vector diagonal_, beside1_, beside2_;
-  /// L of these: left of the diagonal by one knot and by two, and 1 / diagonal.
-  Vector left1_, left2_, inverse_;
-  Cancel cancel_{nullptr};
-  double work_ = 0;
-  bool direct_ = true;
-  std::size_t costly_ = std::numeric_limits<std::size_t>::max();  ///< so many blocks cost too much
-  bool is_analysed_ = false;  ///< the matrix has the pattern of the last one
-  Matrix matrix_;
-  std::vector<Eigen::Index>
-      places_;  ///< of the entries in `matrix_`, in the order of for_entries()
-  SparseFactor factor_;
-  unsigned threads_;
-  MeetingClocks meeting_;
-  bool in_band_ = false;  ///< the matrix of the last compute() is
-  BlockBand band_;
-};
 
 Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
                               std::span<const FitLimit> limits, double scale, unsigned threads)
@@ -313,79 +214,6 @@ void Curvature::Matrices::assemble() {
     places_.push_back(&matrix_.coeffRef(entry.row(), entry.col()) - matrix_.valuePtr());
 }
 
-/// Cholesky's method on five diagonals, of all clocks side by side.
-bool Curvature::Matrices::factorize_clocks() {
-  const Eigen::Index n = clocks_;
-  left1_ = beside1_;
-  left2_ = beside2_;
-  inverse_ = diagonal_;
-  for (Eigen::Index i = 0; i < size_; ++i) {
-    if (i >= 2 * n) left2_[i] *= inverse_[i - 2 * n];
-    if (i >= n) {
-      if (i >= 2 * n) left1_[i] -= left2_[i] * left1_[i - n];
-      left1_[i] *= inverse_[i - n];
-    }
-    const double square = inverse_[i] - left1_[i] * left1_[i] - left2_[i] * left2_[i];
-    if (!(square > 0)) return false;
-    inverse_[i] = 1 / std::sqrt(square);
-  }
-  return true;
-}
-
-Vector Curvature::Matrices::by_knots(const Vector& by_clocks) const {
-  return by_clocks.reshaped(knots_, clocks_).transpose().reshaped();
-}
-
-Vector Curvature::Matrices::by_clocks(const Vector& by_knots) const {
-  return by_knots.reshaped(clocks_, knots_).transpose().reshaped();
-}
-
-Vector Curvature::Matrices::times(const Vector& v) {
-  const Eigen::Index n = clocks_;
-  Vector product = diagonal_.cwiseProduct(v);
-  for (const auto& [beside, distance] : {std::pair(&beside1_, n), std::pair(&beside2_, 2 * n)}) {
-    const Eigen::Index rest = size_ - distance;
-    product.tail(rest) += beside->tail(rest).cwiseProduct(v.head(rest));
-    product.head(rest) += beside->tail(rest).cwiseProduct(v.tail(rest));
-  }
-  for (const Block& block : blocks_) {
-    const Eigen::Index a = block.low, b = block.high;
-    const auto& m = block.value;
-    product[b] += m[0] * v[a] + m[1] * v[a + n];
-    product[b + n] += m[2] * v[a] + m[3] * v[a + n];
-    product[a] += m[0] * v[b] + m[2] * v[b + n];
-    product[a + n] += m[1] * v[b] + m[3] * v[b + n];
-  }
-  work_ += 5 * static_cast<double>(size_) + 8 * static_cast<double>(blocks_.size());
-  return product;
-}
-
-void Curvature::Matrices::solve_lower(Vector& v) {
-  const Eigen::Index n = clocks_;
-  for (Eigen::Index k = 0; k < knots_; ++k) {
-    auto now = v.segment(k * n, n).array();
-    if (k >= 1) now -= left1_.segment(k * n, n).array() * v.segment((k - 1) * n, n).array();
-    if (k >= 2) now -= left2_.segment(k * n, n).array() * v.segment((k - 2) * n, n).array();
-    now *= inverse_.segment(k * n, n).array();
-  }
-  work_ += 3 * static_cast<double>(size_);
-}
-
-void Curvature::Matrices::solve_upper(Vector& v) {
-  const Eigen::Index n = clocks_;
-  for (Eigen::Index k = knots_; k-- > 0;) {
-    auto now = v.segment(k * n, n).array();
-    if (k + 1 < knots_) {
-      now -= left1_.segment((k + 1) * n, n).array() * v.segment((k + 1) * n, n).array();
-    }
-    if (k + 2 < knots_) {
-      now -= left2_.segment((k + 2) * n, n).array() * v.segment((k + 2) * n, n).array();
-    }
-    now *= inverse_.segment(k * n, n).array();
-  }
-  work_ += 3 * static_cast<double>(size_);
-}
-
 Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
   if (in_band_) {
     Vector solution = by_knots(right);
@@ -413,43 +241,6 @@ Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
     product = next;
   }
   return by_clocks(solution);
-}
-
-double Curvature::Matrices::quadrature(std::size_t probe) {
-  RandomStream random(0, probe);
-  Vector now(size_);
-  for (Eigen::Index i = 0; i < size_; ++i) now[i] = random.below(2) == 0 ? -1 : 1;
-  const double norm = now.norm();
-  now /= norm;
-  Vector before = Vector::Zero(size_);
-  const int steps = static_cast<int>(std::min<Eigen::Index>(k_lanczos_steps, size_));
-  Vector diagonal(steps), side(steps);
-  int done = 0;
-  double beta = 0;
-  while (done < steps && (done == 0 || !cancel_.asked())) {
-    Vector next = now;
-    solve_upper(next);
-    next = times(next);
-    solve_lower(next);
-    next -= beta * before;
-    const double alpha = next.dot(now);
-    next -= alpha * now;
-    beta = next.norm();
-    diagonal[done] = alpha;
-    side[done] = beta;
-    ++done;
-    if (beta < 1e-10) break;
-    before = now;
-    now = next / beta;
-  }
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen;
-  eigen.computeFromTridiagonal(diagonal.head(done), side.head(std::max(done - 1, 0)));
-  double sum = 0;
-  for (int i = 0; i < done; ++i) {
-    const double first = eigen.eigenvectors()(0, i);
-    sum += first * first * std::log(std::max(eigen.eigenvalues()[i], 1e-300));
-  }
-  return norm * norm * sum;
 }
 
 double Curvature::Matrices::log_determinant() {
