@@ -130,7 +130,7 @@ TEST(FitByGroups, can_be_interrupted) {
 }
 
 TEST(FitAllClocks, goes_by_groups_where_clocks_are_many) {
-  RingOfClocks ring(4'100, 1, 20'000);
+  RingOfClocks ring(4'100, 1, 5'000);
   const CausalFit fit = fit_all_clocks(ring.problem, 30'000);
   const CausalFit groups = fit_by_groups(ring.problem, 30'000);
   ASSERT_TRUE(fit.converged);
