@@ -80,6 +80,26 @@ TEST(Parts, locations_are_found_whatever_their_sizes) {
   }
 }
 
+TEST(Parts, share_participants_out_evenly) {
+  match::Graph graph;  // a few large calls, then many small ones
+  const auto add = [&](std::uint32_t exchanges, std::uint32_t participants) {
+    for (std::uint32_t x = 0; x < exchanges; ++x) {
+      match::Exchange exchange;
+      exchange.first_send = static_cast<std::uint32_t>(graph.participants.size());
+      exchange.send_count = participants;
+      exchange.first_receive = exchange.first_send + participants;
+      graph.participants.resize(graph.participants.size() + participants);
+      graph.exchanges.push_back(exchange);
+    }
+  };
+  add(1'000, 150);
+  add(75'000, 2);
+  const std::vector<match::Part> parts = match::parts_of(graph, 2);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].exchanges.size(), 1'000u);
+  EXPECT_EQ(parts[1].exchanges.size(), 75'000u);
+}
+
 TEST(Parts, small_graphs_are_one) {
   TraceBuilder b(2);
   EXPECT_EQ(match::parts_of(match::build_graph(b.trace(), {}), 8).size(), 1u);

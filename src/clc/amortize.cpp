@@ -72,7 +72,8 @@ class Corrector {
     // From here on C is computed where it is needed: its array is memory for limits, then results.
     BigVector<std::int64_t> room = std::move(presync_times_);
     if (forward_.jumps > 0 && options_.backward) {
-      room = send_limits(halo_, cycles_, forward_.times, limit_mu(), std::move(room));
+      room = send_limits(halo_, cycles_, forward_.times, limit_mu(), std::move(room),
+                         options_.threads);
     }
     displacement_ = std::move(forward_.times);
     displacement_.resize(graph_.own_count());

@@ -10,6 +10,7 @@
 
 #include "clc/ramp_testing.hpp"
 #include "clc/testing.hpp"
+#include "match/parts.hpp"
 
 namespace entrain::clc {
 
@@ -201,6 +202,30 @@ TEST(SendLimits, never_earlier_than_the_node_itself) {
   b.message(K::send, 0, 100, 1);
   b.message(K::recv, 1, 103, 0);
   EXPECT_THAT(limits_of(b, {5, 5, 5}), ElementsAre(100, k_no_limit));
+}
+
+TEST(SendLimits, do_not_depend_on_threads) {
+  TraceBuilder b(4);
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    const std::uint64_t time = 100 * i;
+    for (const LocationIndex to : {1u, 2u, 3u}) {  // one node sends to all
+      b.message(K::send, 0, time, to);
+      b.message(K::recv, to, time + 10 + i * to % 7, 0);
+    }
+    for (LocationIndex l = 0; l < 4; ++l) {
+      b.collective(l, time + 30 + i * l % 5, time + 50 + i * l % 11, trace::op::barrier);
+    }
+  }
+  const match::Graph graph = match::build_graph(b.trace(), {});
+  const Times times(graph.stamp.begin(), graph.stamp.end());
+  Solo solo;
+  match::HaloExchange halo(solo, graph);
+  const auto expected = send_limits(halo, {}, times, {1, 2, 3});
+  EXPECT_EQ(expected[0], 10 - 3);  // the earliest of three receives, less latency
+  EXPECT_GT(match::parts_of(graph, 3).size(), 1u);
+  for (const unsigned threads : {2u, 3u}) {
+    EXPECT_EQ(send_limits(halo, {}, times, {1, 2, 3}, {}, threads), expected) << threads;
+  }
 }
 
 TEST(SendLimits, tied_nodes_may_not_move) {

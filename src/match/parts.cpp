@@ -8,10 +8,20 @@ namespace {
 /// So many edges and participants are worth the start of one more thread.
 constexpr std::size_t k_least_work = std::size_t{1} << 15;
 
-template <class Item>
-std::span<const Item> share(std::span<const Item> all, std::size_t i, std::size_t count) {
-  const std::size_t begin = all.size() * i / count, end = all.size() * (i + 1) / count;
-  return all.subspan(begin, end - begin);
+/// Cuts numbers below `size` into `count` ranges: the end of range `i`.
+std::size_t end_of(std::size_t size, std::size_t i, std::size_t count) {
+  return size * (i + 1) / count;
+}
+
+/// The same for exchanges, so that the ranges have about as many participants: calls of a few
+/// processes may stand beside calls of thousands.
+std::size_t end_of_exchanges(const Graph& graph, std::size_t i, std::size_t count) {
+  if (i + 1 == count) return graph.exchanges.size();
+  const std::size_t participants = end_of(graph.participants.size(), i, count);
+  const auto end = std::partition_point(
+      graph.exchanges.begin(), graph.exchanges.end(),
+      [&](const Exchange& exchange) { return exchange.first_send < participants; });
+  return static_cast<std::size_t>(end - graph.exchanges.begin());
 }
 
 }  // namespace
@@ -23,8 +33,14 @@ std::vector<Part> parts_of(const Graph& graph, unsigned threads) {
   const std::span<const Edge> edges(graph.edges.data(), graph.edges.size());
   const std::span<const Exchange> exchanges(graph.exchanges.data(), graph.exchanges.size());
   std::vector<Part> parts;
+  std::size_t edge = 0, exchange = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    parts.push_back({share(edges, i, count), share(exchanges, i, count)});
+    const std::size_t edge_end = end_of(edges.size(), i, count);
+    const std::size_t exchange_end = std::max(exchange, end_of_exchanges(graph, i, count));
+    parts.push_back({edges.subspan(edge, edge_end - edge),
+                     exchanges.subspan(exchange, exchange_end - exchange)});
+    edge = edge_end;
+    exchange = exchange_end;
   }
   return parts;
 }
