@@ -22,8 +22,7 @@ using testing::IsEmpty;
 /// A recording of which only the work is asked for.
 class Worked : public formats::Recording {
  public:
-  explicit Worked(std::vector<formats::Work> work, std::size_t hosts = 1)
-      : work_(std::move(work)) {
+  explicit Worked(std::vector<formats::Work> work, std::size_t hosts = 1) : work_(std::move(work)) {
     clocks.resolution_hz = 1'000'000'000;
     for (std::size_t i = 0; i < hosts; ++i) {
       clocks.clocks.push_back({.name = fmt::format("h{}", i), .events = {{0, 100}}});
@@ -87,8 +86,7 @@ TEST(RecordedWork, calls_without_a_length_and_calls_that_touch_share_a_row) {
       Worked({{0, 5, 9, "b", "7"}, {0, 5, 5, "n", "7"}, {0, 0, 5, "a", "7"}, {0, 9, 9, "m", "7"}})
           .shown();
   ASSERT_EQ(work->trace().locations.size(), 2U);
-  EXPECT_THAT(calls(*work, 1),
-              ElementsAre("0+a", "5-a", "5+b", "5+n", "5-n", "9-b", "9+m", "9-m"));
+  EXPECT_THAT(calls(*work, 1), ElementsAre("0+a", "5-a", "5+b", "5+n", "5-n", "9-b", "9+m", "9-m"));
   EXPECT_EQ(work->definitions().locations[1].name, "thread 7");
 }
 
