@@ -33,7 +33,7 @@ constexpr std::uint32_t k_no_rank = ~std::uint32_t{0};
 /// A collective call of a rank, or a message: a kernel on its GPU.
 struct Call {
   std::uint64_t begin = 0, end = 0;  ///< ns
-  std::uint64_t size = 0;            ///< hash of what must agree between ranks; 0: not known
+  std::uint64_t size = 0;            ///< hash of size and type; 0: not known
   std::uint64_t step = 0;            ///< of the training loop, from 1 on; 0: not known
   std::uint64_t correlation = 0;     ///< of the launch
   std::uint32_t place = 0;           ///< among the calls of its file, in order of the text

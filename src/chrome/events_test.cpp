@@ -58,10 +58,9 @@ TEST_F(Events, are_whole_wherever_the_text_is_divided) {
   const std::string list = fmt::format("[{}]", fmt::join(events, ",\n"));
   const std::string blanks(600'000, ' ');
   const std::string member = "\"long\": \"" + std::string(600'000, 'y') + "\"";
-  for (const std::string& text :
-       {list, blanks + list,
-        "{" + member + ", \"traceEvents\"" + blanks + ":" + list + "," + member +
-            ", \"baseTimeNanoseconds\": 7}" + blanks}) {
+  for (const std::string& text : {list, blanks + list,
+                                  "{" + member + ", \"traceEvents\"" + blanks + ":" + list + "," +
+                                      member + ", \"baseTimeNanoseconds\": 7}" + blanks}) {
     for (const bool packed : {false, true}) {
       const auto facts = read(text, packed);
       ASSERT_TRUE(facts) << facts.error().message;

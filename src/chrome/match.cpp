@@ -2,31 +2,21 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
 
 #include <fmt/core.h>
 
 #include "chrome/calls.hpp"
+#include "chrome/sequences.hpp"
 
 namespace entrain::chrome {
 namespace {
 
-/// Calls that must agree by their ends before a shift counts for anything.
-constexpr std::int64_t k_least_overlap = 3;
-/// Ends of one collective coincide: they may differ by this, ns, and by what clocks drift.
-constexpr std::int64_t k_spread = 100'000;
-constexpr std::int64_t k_drift_divisor = 1000;  // 1,000 ppm: two wall clocks that are both slewed
-/// Wall clocks are right to this, ns: a shift that puts them further apart is none, even if it is
-/// the only one. Windows of different steps of one loop look alike.
-constexpr std::int64_t k_wall = 50'000'000;
-
-using Sequence = std::vector<std::uint32_t>;  ///< positions in RankFile::calls
-
-/// Neither says anything that denies that both are calls of one collective.
-bool alike(const Call& a, const Call& b) {
-  const auto differ = [](std::uint64_t x, std::uint64_t y) { return x != 0 && y != 0 && x != y; };
-  return a.operation == b.operation && !differ(a.size, b.size) && !differ(a.step, b.step);
-}
+/// So few calls in the time of another file need have no partner there.
+constexpr std::ptrdiff_t k_few_calls = 3;
 
 /// Sender and receiver of a message; a call names the other one, or both.
 struct Way {
@@ -39,86 +29,37 @@ Way way_of(const Call& call, std::uint32_t own) {
 
 /// True if too few calls fall into the time of the other file, so that none need have partners: the
 /// ranks were recorded one after the other, unless their clocks are wrong.
-bool may_be_apart(const RankFile& file, const Sequence& sequence, const RankFile& other) {
-  const auto inside = std::count_if(sequence.begin(), sequence.end(), [&](std::uint32_t c) {
-    return file.calls[c].begin >= other.first && file.calls[c].end <= other.last;
-  });
-  return inside < k_least_overlap;
+bool may_be_apart(const Sequence& sequence, const RankFile& other) {
+  const auto inside =
+      std::count_if(sequence.calls.begin(), sequence.calls.end(), [&](std::uint32_t c) {
+        const Call& call = sequence.file->calls[c];
+        return call.begin >= other.first && call.end <= other.last;
+      });
+  return inside < k_few_calls;
 }
 
-/// How the k-th call of one sequence lies to call k + shift of another one.
-struct Shift {
-  std::int64_t shift = 0;
-  std::int64_t offset = 0;  ///< by how much its ends are later, ns, at the least
-};
-
-class Aligner {
- public:
-  Aligner(const RankFile& file, const Sequence& sequence, const RankFile& other,
-          const Sequence& others)
-      : file_(file), sequence_(sequence), other_(other), others_(others) {}
-
-  /// All shifts under which every call has an equal partner and ends coincide.
-  [[nodiscard]] std::vector<Shift> candidates() const {
-    std::vector<Shift> found;
-    const auto n = static_cast<std::int64_t>(sequence_.size());
-    const auto m = static_cast<std::int64_t>(others_.size());
-    // Also of a window that fits as a whole, one or two calls are no evidence.
-    if (n < k_least_overlap) return found;
-    for (std::int64_t shift = k_least_overlap - n; shift <= m - k_least_overlap; ++shift) {
-      if (const auto offset = fits(shift)) found.push_back({shift, *offset});
-    }
-    return found;
-  }
-
-  /// The tail of one sequence looks like the head of another one of the same loop: that is no
-  /// evidence where the clocks, as they are, say that neither saw the other.
-  [[nodiscard]] bool is_doubtful(const Shift& shift) const {
-    const auto n = static_cast<std::int64_t>(sequence_.size());
-    const auto m = static_cast<std::int64_t>(others_.size());
-    const std::int64_t overlap =
-        std::min(n, m - shift.shift) - std::max<std::int64_t>(0, -shift.shift);
-    return overlap < std::min(n, m) &&
-           (may_be_apart(file_, sequence_, other_) || may_be_apart(other_, others_, file_));
-  }
-
- private:
-  [[nodiscard]] std::optional<std::int64_t> fits(std::int64_t shift) const {
-    const std::int64_t first = std::max<std::int64_t>(0, -shift);
-    const std::int64_t last = std::min(static_cast<std::int64_t>(sequence_.size()),
-                                       static_cast<std::int64_t>(others_.size()) - shift);
-    std::int64_t least = 0, most = 0;
-    for (std::int64_t k = first; k < last; ++k) {
-      const Call& a = file_.calls[sequence_[static_cast<std::size_t>(k)]];
-      const Call& b = other_.calls[others_[static_cast<std::size_t>(k + shift)]];
-      if (!alike(a, b)) return std::nullopt;
-      const auto distance = static_cast<std::int64_t>(a.end - b.end);
-      least = k == first ? distance : std::min(least, distance);
-      most = k == first ? distance : std::max(most, distance);
-      const std::int64_t span =
-          static_cast<std::int64_t>(a.end) -
-          static_cast<std::int64_t>(file_.calls[sequence_[static_cast<std::size_t>(first)]].end);
-      if (most - least > k_spread + span / k_drift_divisor) return std::nullopt;
-    }
-    return least;
-  }
-
-  const RankFile& file_;
-  const Sequence& sequence_;
-  const RankFile& other_;
-  const Sequence& others_;
-};
-
-/// The one shift that can be; none if there is none, or several.
-std::optional<Shift> decide(const std::vector<Shift>& candidates) {
-  std::optional<Shift> near;
-  for (const Shift& one : candidates) {
-    if (std::abs(one.offset) > k_wall) continue;
-    if (near) return std::nullopt;
-    near = one;
-  }
-  return near;
+/// The tail of one sequence looks like the head of another one of the same loop: that is no
+/// evidence where the clocks, as they are, say that neither saw the other.
+bool is_doubtful(const Sequence& a, const Sequence& b, const Alignment& way) {
+  return !way.covers_one && (may_be_apart(a, *b.file) || may_be_apart(b, *a.file));
 }
+
+/// A call that is missing at the rank with which all others are aligned.
+struct Leftover {
+  std::uint32_t file = 0, call = 0;
+  std::int64_t end = 0;  ///< by the clock of that rank
+};
+
+/// The calls of one group of ranks.
+struct Group {
+  bool ends_coincide = true;
+  std::map<std::uint32_t, Sequence> sequences;  ///< by file
+  std::uint32_t other = 0;                      ///< file of the longest, to which all are aligned
+  std::vector<Instance> instances;              ///< per call of the longest
+  std::vector<std::uint32_t> undecided;         ///< files that are not aligned yet
+  std::set<std::uint32_t> possible;             ///< files of them that fit in some way
+  std::vector<Leftover> leftovers;
+};
 
 class Matcher {
  public:
@@ -129,12 +70,23 @@ class Matcher {
   Matches run() {
     sort_calls();
     for (const auto& [number, calls] : numbered_) match_number(calls);
-    for (const auto& [group, sequences] : sequences_) match_sequences(sequences);
+    for (auto& [name, group] : groups_) {
+      begin(group);
+      if (group.ends_coincide) align(group);
+    }
+    know_instances();
+    for (auto& [name, group] : groups_) {
+      if (group.ends_coincide) align_undecided(group);
+    }
+    for (auto& [name, group] : groups_) {
+      if (!group.ends_coincide) align_with_care(group);
+    }
+    for (auto& [name, group] : groups_) finish(group);
     return std::move(result_);
   }
 
  private:
-  using Sequences = std::map<std::uint32_t, Sequence>;  ///< by file
+  using Numbered = std::map<std::uint32_t, std::vector<std::uint32_t>>;  ///< calls by file
 
   void sort_calls() {
     for (std::uint32_t f = 0; f < files_.size(); ++f) {
@@ -149,9 +101,9 @@ class Matcher {
         } else if (!call.number.empty()) {
           numbered_[call.number][f].push_back(c);
         } else if (synchronises(call.operation)) {
-          sequences_[call.group][f].push_back(c);
+          add_to_group(call.group, true, f, c);
         } else {  // whose ends need not coincide, so that they do not decide about the others
-          sequences_[fmt::format("{} {}", name_of(call.operation), call.group)][f].push_back(c);
+          add_to_group(fmt::format("{} {}", name_of(call.operation), call.group), false, f, c);
         }
       }
     }
@@ -166,7 +118,15 @@ class Matcher {
       ++result_.without_edges;
       return;
     }
-    sequences_[fmt::format("from {} to {} in {}", way.from, way.to, call.group)][f].push_back(c);
+    add_to_group(fmt::format("from {} to {} in {}", way.from, way.to, call.group), false, f, c);
+  }
+
+  void add_to_group(const std::string& name, bool ends_coincide, std::uint32_t f, std::uint32_t c) {
+    Group& group = groups_[name];
+    group.ends_coincide = ends_coincide;
+    Sequence& sequence = group.sequences[f];
+    sequence.file = &files_[f];
+    sequence.calls.push_back(c);
   }
 
   [[nodiscard]] Instance nobody() const {
@@ -210,7 +170,7 @@ class Matcher {
   }
 
   /// Calls of one number: one per rank, of one operation and size, else none is believed.
-  void match_number(const Sequences& calls) {
+  void match_number(const Numbered& calls) {
     Instance instance = nobody();
     const auto& [first_file, first_calls] = *calls.begin();
     const Call& first = files_[first_file].calls[first_calls.front()];
@@ -230,37 +190,187 @@ class Matcher {
   }
 
   /// All sequences are aligned with the longest one.
-  void match_sequences(const Sequences& sequences) {
+  void begin(Group& group) const {
+    for (auto& [f, own] : group.sequences) {
+      std::stable_sort(own.calls.begin(), own.calls.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return own.file->calls[a].end < own.file->calls[b].end;
+      });
+    }
     const auto longest = std::max_element(
-        sequences.begin(), sequences.end(),
+        group.sequences.begin(), group.sequences.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-    const auto& [other, others] = *longest;
-    std::vector<Instance> instances(others.size(), nobody());
-    for (std::size_t k = 0; k < others.size(); ++k) instances[k].call[other] = others[k];
-    for (const auto& [f, own] : sequences) {
-      if (f == other) continue;
-      const Aligner aligner(files_[f], own, files_[other], others);
-      const auto candidates = aligner.candidates();
-      const auto shift = decide(candidates);
-      if (!shift || aligner.is_doubtful(*shift)) {
-        (candidates.empty() ? result_.alone : result_.ambiguous) += own.size();
-        continue;
+    group.other = longest->first;
+    const Sequence& others = longest->second;
+    group.instances.assign(others.size(), nobody());
+    for (std::size_t k = 0; k < others.size(); ++k) {
+      group.instances[k].call[group.other] = others.calls[k];
+    }
+    for (const auto& [f, own] : group.sequences) {
+      if (f != group.other) group.undecided.push_back(f);
+    }
+  }
+
+  void align(Group& group) {
+    const Sequence& others = group.sequences[group.other];
+    std::erase_if(group.undecided, [&](std::uint32_t f) {
+      const Sequence& own = group.sequences[f];
+      const Aligned aligned = align_sequences(own, others);
+      if (aligned.possible) group.possible.insert(f);
+      if (!aligned.way || is_doubtful(own, others, *aligned.way)) return false;
+      take(group, f, *aligned.way);
+      return true;
+    });
+  }
+
+  /// What the calls of other groups say of two clocks decides about those that do not decide by
+  /// themselves.
+  void align_undecided(Group& group) {
+    const Sequence& others = group.sequences[group.other];
+    std::erase_if(group.undecided, [&](std::uint32_t f) {
+      const std::vector<KnownOffset> known = known_offsets(f, group.other);
+      if (known.empty()) return false;
+      take(group, f, align_by_offsets(group.sequences[f], others, known));
+      return true;
+    });
+  }
+
+  /// Ends that need not coincide, and do, are believed where other calls say the same of the
+  /// clocks; else only where all calls fit.
+  void align_with_care(Group& group) {
+    const Sequence& others = group.sequences[group.other];
+    std::erase_if(group.undecided, [&](std::uint32_t f) {
+      const Sequence& own = group.sequences[f];
+      const Aligned aligned = align_sequences(own, others);
+      if (aligned.possible) group.possible.insert(f);
+      if (!aligned.way) return false;
+      const Alignment& way = *aligned.way;
+      const std::vector<KnownOffset> known = known_offsets(f, group.other);
+      if (known.empty() ? !way.covers_one || way.lost > 0 : !confirms(known, own, others, way)) {
+        return false;
       }
-      for (std::size_t k = 0; k < own.size(); ++k) {
-        const std::int64_t to = static_cast<std::int64_t>(k) + shift->shift;
-        if (to < 0 || to >= static_cast<std::int64_t>(others.size())) {
-          ++result_.alone;
-        } else {
-          instances[static_cast<std::size_t>(to)].call[f] = own[k];
-        }
+      take(group, f, way);
+      return true;
+    });
+  }
+
+  static bool confirms(const std::vector<KnownOffset>& known, const Sequence& own,
+                       const Sequence& others, const Alignment& way) {
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (!is_partner(way.partner[i])) continue;
+      const NearOffset near = offset_near(known, own.end(i));
+      const std::int64_t offset = own.end(i) - others.end(way.partner[i]);
+      if (std::abs(offset - near.offset) > reach_at(near.distance)) return false;
+    }
+    return true;
+  }
+
+  void take(Group& group, std::uint32_t f, const Alignment& way) {
+    const Sequence& own = group.sequences[f];
+    const Sequence& others = group.sequences[group.other];
+    std::vector<KnownOffset> known;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (!is_partner(way.partner[i])) continue;
+      group.instances[way.partner[i]].call[f] = own.calls[i];
+      known.push_back({own.end(i), own.end(i) - others.end(way.partner[i])});
+    }
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (is_partner(way.partner[i])) continue;
+      if (way.partner[i] == k_several_partners || known.empty()) {
+        ++result_.ambiguous;
+      } else {
+        const std::int64_t offset = offset_near(known, own.end(i)).offset;
+        group.leftovers.push_back({f, own.calls[i], own.end(i) - offset});
       }
     }
-    for (const Instance& instance : instances) add(instance);
+  }
+
+  /// Calls that end together are one that is missing at the longest sequence, if there is nothing
+  /// else near.
+  void pair_leftovers(Group& group) {
+    std::vector<Leftover>& all = group.leftovers;
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Leftover& a, const Leftover& b) { return a.end < b.end; });
+    for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+      for (last = first + 1; last < all.size() && is_near(all[last - 1], all[last]);) ++last;
+      const std::span<const Leftover> together(&all[first], last - first);
+      if (group.ends_coincide && are_one_call(group, together)) {
+        Instance& instance = group.instances.emplace_back(nobody());
+        for (const Leftover& one : together) instance.call[one.file] = one.call;
+      } else {
+        result_.alone += together.size();
+      }
+    }
+  }
+  static bool is_near(const Leftover& a, const Leftover& b) {
+    return b.end - a.end <= 2 * k_end_spread;
+  }
+  [[nodiscard]] const Call& call_of(const Leftover& one) const {
+    return files_[one.file].calls[one.call];
+  }
+
+  [[nodiscard]] bool are_one_call(Group& group, std::span<const Leftover> together) const {
+    if (together.back().end - together.front().end > k_end_spread) return false;
+    std::set<std::uint32_t> ranks;
+    for (const Leftover& one : together) {
+      if (!alike(call_of(one), call_of(together.front()))) return false;
+      if (!ranks.insert(one.file).second) return false;
+    }
+    const Sequence& others = group.sequences[group.other];
+    const auto end = [&](std::uint32_t call) {
+      return static_cast<std::int64_t>(others.file->calls[call].end);
+    };
+    const auto near = std::lower_bound(
+        others.calls.begin(), others.calls.end(), together.front().end - 2 * k_end_spread,
+        [&](std::uint32_t call, std::int64_t time) { return end(call) < time; });
+    return near == others.calls.end() || end(*near) > together.back().end + 2 * k_end_spread;
+  }
+
+  void finish(Group& group) {
+    pair_leftovers(group);
+    for (const std::uint32_t f : group.undecided) {
+      const bool possible = group.possible.count(f) > 0;
+      (possible ? result_.ambiguous : result_.alone) += group.sequences[f].size();
+    }
+    for (const Instance& instance : group.instances) add(instance);
+  }
+
+  /// Lists the calls whose ends coincide, by file.
+  void know_instances() {
+    instances_.resize(files_.size());
+    const auto know = [&](const Instance& instance) {
+      for (std::uint32_t f = 0; f < files_.size(); ++f) {
+        if (instance.call[f] != Instance::k_absent) instances_[f].push_back(&instance);
+      }
+    };
+    for (const Instance& one : result_.instances) {
+      if (synchronises(one.operation)) know(one);
+    }
+    for (const auto& [name, group] : groups_) {
+      if (!group.ends_coincide) continue;
+      for (const Instance& one : group.instances) know(one);
+    }
+  }
+
+  /// By how much the clock of a file is later than that of another one, from calls of both.
+  [[nodiscard]] std::vector<KnownOffset> known_offsets(std::uint32_t f, std::uint32_t other) const {
+    std::vector<KnownOffset> known;
+    for (const Instance* instance : instances_[f]) {
+      if (instance->call[other] == Instance::k_absent) continue;
+      const auto end = static_cast<std::int64_t>(files_[f].calls[instance->call[f]].end);
+      const auto there = static_cast<std::int64_t>(files_[other].calls[instance->call[other]].end);
+      known.push_back({end, end - there});
+    }
+    std::sort(known.begin(), known.end(), [](const KnownOffset& a, const KnownOffset& b) {
+      return std::tie(a.time, a.offset) < std::tie(b.time, b.offset);
+    });
+    return known;
   }
 
   const std::vector<RankFile>& files_;
   std::map<std::uint32_t, std::uint32_t> file_of_rank_;
-  std::map<std::string, Sequences> numbered_, sequences_;
+  std::map<std::string, Numbered> numbered_;
+  std::map<std::string, Group> groups_;
+  std::vector<std::vector<const Instance*>> instances_;  ///< by file
   Matches result_;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <functional>
 #include <limits>
@@ -14,6 +13,7 @@
 
 #include "base/try.hpp"
 #include "chrome/calls.hpp"
+#include "chrome/describe.hpp"
 
 namespace entrain::chrome {
 namespace {
@@ -48,85 +48,15 @@ struct Open {
   std::int64_t begin = 0;
 };
 
-/// A word in lower case without blanks and underscores: "all_reduce", "AllReduce" and "allreduce"
-/// are one.
-std::string plain(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '_' || c == ' ' || c == '-') continue;
-    result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return result;
-}
-
-Operation operation_of(std::string_view name) {
-  const std::string word = plain(name);
-  // In this order: "allreduce" holds "reduce", "reducescatter" both that and "scatter".
-  constexpr std::array<std::pair<std::string_view, Operation>, 13> k_words{
-      {{"allreduce", Operation::all_reduce},
-       {"allgather", Operation::all_gather},
-       {"reducescatter", Operation::reduce_scatter},
-       {"alltoall", Operation::all_to_all},
-       {"barrier", Operation::barrier},
-       {"broadcast", Operation::broadcast},
-       {"bcast", Operation::broadcast},
-       {"scatter", Operation::scatter},
-       {"gather", Operation::gather},
-       {"sendrecv", Operation::send_receive},
-       {"send", Operation::send_receive},
-       {"recv", Operation::send_receive},
-       {"reduce", Operation::reduce}}};
-  for (const auto& [known, operation] : k_words) {
-    if (word.find(known) != std::string::npos) return operation;
-  }
-  return Operation::other;
-}
-
 bool names_collective(const EventText& event) {
   return event.name == "record_param_comms" || event.name.starts_with("nccl:") ||
          event.name.starts_with("rccl:");
-}
-
-/// True if a list such as "[3, 0, 5]" has a zero.
-bool has_zero(std::string_view list) {
-  while (!list.empty()) {
-    const std::size_t digit = list.find_first_of("0123456789");
-    if (digit == std::string_view::npos) return false;
-    list.remove_prefix(digit);
-    const std::size_t end = std::min(list.find_first_not_of("0123456789"), list.size());
-    if (list.substr(0, end).find_first_not_of('0') == std::string_view::npos) return true;
-    list.remove_prefix(end);
-  }
-  return false;
 }
 
 std::uint64_t number(std::string_view text) {
   std::uint64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
-}
-
-/// A rank as it stands in the text; k_no_rank for what is none, as the -1 of those not known.
-std::uint32_t rank_in(std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : k_no_rank;
-}
-
-/// The k-th rank of a process group: of "[0, 2, 4]" and 1 it is 2. k_no_rank if the list is too
-/// short; long ones are cut, as in "[0, 1, ..., 63]".
-std::uint32_t rank_of_member(std::string_view ranks, std::uint32_t k) {
-  if (!ranks.starts_with('[')) return k_no_rank;
-  ranks.remove_prefix(1);
-  for (std::uint32_t i = 0;; ++i) {
-    const std::size_t end = ranks.find_first_of(",]");
-    if (end == std::string_view::npos) return k_no_rank;
-    std::string_view one = ranks.substr(0, end);
-    while (one.starts_with(' ')) one.remove_prefix(1);
-    const std::uint32_t rank = rank_in(one);
-    if (i == k || rank == k_no_rank) return rank;
-    ranks.remove_prefix(end + 1);
-  }
 }
 
 /// True for events that are about a kernel that communicates.
@@ -348,44 +278,6 @@ class FileReader {
     return call;
   }
 
-  /// `stream`: of the kernel itself.
-  static void describe(Call& call, const Members& argument, std::string_view stream) {
-    call.zero_splits =
-        call.operation == Operation::all_to_all &&
-        (has_zero(argument["In split size"]) || has_zero(argument["Out split size"]));
-    if (call.operation != Operation::all_to_all) {  // whose ranks may give different amounts
-      std::string size(argument["In msg nelems"]);
-      if (size.empty()) size = argument["Input Dims"];
-      if (!size.empty()) call.size = std::hash<std::string>{}(size) | 1;
-    }
-    const std::string_view ranks = argument["Process Group Ranks"];
-    const std::string_view group = argument["Process Group Name"];
-    call.group = !group.empty() || !ranks.empty() ? fmt::format("group {} of {}", group, ranks)
-                                                  : fmt::format("stream {}", stream);
-    if (call.operation == Operation::send_receive) {
-      call.from = rank_in(argument["Src Rank"]);
-      call.to = rank_in(argument["Dst Rank"]);
-    } else if (comes_from_root(call.operation) || goes_to_root(call.operation)) {
-      call.root = root_of(argument, ranks);
-    }
-    const std::string_view id = argument["Comms Id"];
-    const std::string_view sequence = argument["Seq"];
-    if (!id.empty() && !sequence.empty()) call.number = fmt::format("{} {}", id, sequence);
-  }
-
-  /// "Rank" is the root's place in its process group.
-  static std::uint32_t root_of(const Members& argument, std::string_view ranks) {
-    const std::uint32_t place = rank_in(argument["Rank"]);
-    if (place == k_no_rank) return k_no_rank;
-    const std::uint32_t listed = rank_of_member(ranks, place);
-    if (listed != k_no_rank) return listed;
-    const std::uint64_t start = rank_in(argument["Global rank start"]);
-    const std::uint64_t stride = rank_in(argument["Global rank stride"]);
-    if (start == k_no_rank || stride == k_no_rank || stride == 0) return k_no_rank;
-    const std::uint64_t rank = start + stride * place;
-    return rank < k_no_rank ? static_cast<std::uint32_t>(rank) : k_no_rank;
-  }
-
   RankFile& file_;
   std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ = std::numeric_limits<std::int64_t>::min();
@@ -404,23 +296,6 @@ class FileReader {
 };
 
 }  // namespace
-
-const char* name_of(Operation operation) {
-  constexpr std::array<const char*, 11> k_names{
-      "all_reduce", "all_gather", "reduce_scatter", "all_to_all",   "barrier", "broadcast",
-      "scatter",    "reduce",     "gather",         "send_receive", "unknown"};
-  return k_names.at(static_cast<std::size_t>(operation));
-}
-
-bool synchronises(Operation operation) { return operation <= Operation::barrier; }
-
-bool comes_from_root(Operation operation) {
-  return operation == Operation::broadcast || operation == Operation::scatter;
-}
-
-bool goes_to_root(Operation operation) {
-  return operation == Operation::reduce || operation == Operation::gather;
-}
 
 bool is_collective_kernel(const EventText& event) {
   const bool is_whole = event.phase == "X" && event.has_length();

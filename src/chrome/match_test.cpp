@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "chrome/chrome_testing.hpp"
+
+namespace entrain::chrome {
+namespace {
+
+TEST_F(Chrome, windows_that_begin_at_different_calls_are_aligned) {
+  add_calls({1000, 5000, 12000, 14000, 30000});
+  add_calls({12003, 14001, 30002});
+  auto run = open();
+  ASSERT_TRUE(run);
+  ASSERT_EQ((*run)->list.instances.size(), 3U);
+  EXPECT_EQ((*run)->list.members[0].time, 1'000'000'000'011'990'000U);
+  EXPECT_EQ((*run)->list.members[1].time, 1'000'000'000'011'993'000U);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
+}
+
+TEST_F(Chrome, calls_in_even_steps_that_may_be_shifted_stay_unpaired) {
+  add_calls({1000, 2000, 3000, 4000, 5000});
+  add_calls({1000, 2000, 3000, 4000, 5000});
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 5U);
+}
+
+/// A killed run: its only calls are the first ones of the others, and look like their third one.
+TEST_F(Chrome, windows_of_one_and_two_calls_are_not_paired) {
+  add_calls({1000, 5000, 12000, 14000, 30000});
+  add_calls({1001});
+  add_calls({1001, 5002});
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 8U);
+}
+
+/// The longest sequence, with which all are aligned, has lost a call as well.
+TEST_F(Chrome, a_call_that_one_rank_lost_stays_paired_at_the_others) {
+  add_calls({1000, 5000, 12000, 30000, 37000, 55000, 61000});
+  add_calls({1001, 5001, 14000, 30001, 37000, 55000, 61001});
+  add_calls({1002, 5000, 14001, 30000, 37001, 55001, 61000});
+  auto run = open();
+  ASSERT_TRUE(run);
+  ASSERT_EQ((*run)->list.instances.size(), 7U);
+  EXPECT_EQ((*run)->coverage.in_instances, 20U);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 1U);
+}
+
+TEST_F(Chrome, windows_of_other_calls_are_not_paired) {
+  add_calls({1000, 5000, 12000, 14000, 30000});
+  add_calls({2000, 9000, 9500, 21000, 22000});
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+}
+
+TEST_F(Chrome, windows_of_equal_calls_far_apart_are_not_paired) {
+  add_calls({1000, 5000, 12000, 14000, 30000});
+  add_calls({201000, 205000, 212000, 214000, 230000});
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+}
+
+/// A loop of 30 ms: the end of the first window looks like the begin of the second, 30 ms later.
+TEST_F(Chrome, windows_one_after_the_other_are_not_paired) {
+  add_calls({1000, 3000, 8000, 20000, 31000, 33000, 38000, 50000});
+  add_calls({61000, 63000, 68000, 80000, 91000, 93000, 98000, 110000});
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 8U);
+}
+
+/// In even steps, whose types are not: one shift is left.
+TEST_F(Chrome, types_of_data_tell_calls_apart) {
+  const auto calls = [](double late) {
+    std::vector<std::string> events;
+    const std::vector<const char*> types{"int", "float", "float", "int", "float", "int", "int"};
+    for (std::size_t k = 0; k < types.size(); ++k) {
+      events.push_back(kernel(1000 * static_cast<double>(k + 1) + late,
+                              fmt::format(R"(, "dtype": "{}")", types[k])));
+    }
+    return file_of(events);
+  };
+  add(calls(0));
+  add(calls(1));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_EQ((*run)->list.instances.size(), 7U);
+}
+
+TEST_F(Chrome, numbers_of_calls_decide) {
+  const auto call = [](double end, int number) {
+    return kernel(end, fmt::format(R"(, "Comms Id": "c", "Seq": {})", number));
+  };
+  add(file_of({call(1000, 1), call(2000, 2), call(3000, 3)}));
+  add(file_of({call(2000, 2), call(3000, 3), call(4000, 4)}));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_EQ((*run)->list.instances.size(), 2U);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
+}
+
+/// A loop in even steps may be shifted, unless other calls say how the clocks are.
+TEST_F(Chrome, numbered_calls_tell_how_others_lie_to_each_other) {
+  const auto calls = [](double late) {
+    std::vector<std::string> events;
+    for (int k = 1; k <= 5; ++k) events.push_back(kernel(1000 * k + late));
+    events.push_back(kernel(6500 + late, R"(, "Comms Id": "c", "Seq": 1)"));
+    return file_of(events);
+  };
+  add(calls(0));
+  add(calls(1003));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_EQ((*run)->list.instances.size(), 6U);
+  EXPECT_EQ((*run)->coverage.in_instances, 12U);
+}
+
+/// A call of three ranks whose root is the second one of its group.
+std::string rooted(const char* name, double end, int place, int number = 1) {
+  return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel", "ts": {:.3f}, )"
+                     R"("dur": 10, "args": {{"Collective name": "{}", "Rank": {}, "Seq": {}, )"
+                     R"("Comms Id": 7, "Process Group Ranks": "[0, 1, 2]"}}}})",
+                     end - 10, name, place, number);
+}
+
+TEST_F(Chrome, a_broadcast_ends_after_its_root_began) {
+  for (const double end : {1000, 990, 1020}) {
+    add(file_of({rooted("broadcast", end, 1), rooted("scatter", end + 100, 1, 2)}));
+  }
+  auto run = open();
+  ASSERT_TRUE(run);
+  ASSERT_EQ((*run)->list.instances.size(), 2U);
+  const CollectiveInstance& one = (*run)->list.instances[0];
+  EXPECT_EQ(one.kind, EdgeKind::one_to_n);
+  EXPECT_FALSE(one.ends_coincide);
+  ASSERT_EQ(one.begins, 1U);
+  ASSERT_EQ(one.ends, 2U);
+  const auto& members = (*run)->list.members;
+  EXPECT_EQ(members[0].clock, 1U);
+  EXPECT_EQ(members[0].time, 980'000U);
+  EXPECT_EQ(members[1].clock, 0U);
+  EXPECT_EQ(members[1].time, 1'000'000U);
+  EXPECT_EQ(members[2].clock, 2U);
+  EXPECT_EQ((*run)->coverage.in_instances, 6U);
+}
+
+TEST_F(Chrome, a_reduction_ends_at_its_root_after_all_began) {
+  for (const double end : {1000, 990, 1020}) {
+    add(file_of({rooted("reduce", end, 1), rooted("gather", end + 100, 1, 2)}));
+  }
+  auto run = open();
+  ASSERT_TRUE(run);
+  ASSERT_EQ((*run)->list.instances.size(), 2U);
+  const CollectiveInstance& one = (*run)->list.instances[0];
+  EXPECT_EQ(one.kind, EdgeKind::n_to_one);
+  ASSERT_EQ(one.begins, 2U);
+  ASSERT_EQ(one.ends, 1U);
+  EXPECT_EQ((*run)->list.members[2].clock, 1U);
+  EXPECT_EQ((*run)->list.members[2].time, 990'000U);
+}
+
+/// Receivers are late, each time by something else. Shifted by five calls three ends coincide.
+TEST_F(Chrome, broadcasts_are_not_paired_by_few_ends_that_happen_to_coincide) {
+  const auto call = [](double end) {
+    return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel", "ts": {:.3f}, )"
+                       R"("dur": 10, "args": {{"Collective name": "broadcast", "Rank": 0, )"
+                       R"("Process Group Ranks": "[0, 1]"}}}})",
+                       end - 10);
+  };
+  std::vector<std::string> root, receiver;
+  for (const double end : {1000, 2100, 3300, 4000, 5000, 6000, 7200, 8000}) {
+    root.push_back(call(end));
+  }
+  for (const double end : {1020, 2220, 3020, 4700, 5900, 6300, 7900, 8700}) {
+    receiver.push_back(call(end));
+  }
+  add(file_of(root));
+  add(file_of(receiver));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+}
+
+/// Some recorders write a rank's own place as "Rank".
+TEST_F(Chrome, a_root_on_which_ranks_disagree_is_none) {
+  for (const int place : {0, 1, 2}) add(file_of({rooted("broadcast", 1000, place)}));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->skipped, "calls_without_edges"), 3U);
+}
+
+TEST_F(Chrome, a_root_without_a_file_makes_no_edges) {
+  add(file_of({rooted("broadcast", 1000, 2)}, R"("distributedInfo": {"rank": 0}, )"));
+  add(file_of({rooted("broadcast", 1000, 2)}, R"("distributedInfo": {"rank": 1}, )"));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->skipped, "calls_without_edges"), 2U);
+}
+
+std::string message(double end, const std::string& partner, int size) {
+  return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv", )"
+                     R"("ts": {:.3f}, "dur": 10, "args": {{"Collective name": "{}", {}, )"
+                     R"("In msg nelems": {}, "Seq": 5, "Comms Id": 7, )"
+                     R"("Process Group Name": "0"}}}})",
+                     end - 10, partner.starts_with("\"Dst") ? "send" : "recv", partner, size);
+}
+
+TEST_F(Chrome, a_receive_ends_after_its_send_began) {
+  const std::string to = R"("Dst Rank": 1)", from = R"("Src Rank": 0)";
+  add(file_of({message(1000, to, 4), message(2000, to, 5), message(2700, to, 6)}));
+  // The first one is not recorded, and the last one is for another rank.
+  add(file_of({message(500, from, 3), message(1001, from, 4), message(2003, from, 5),
+               message(2702, from, 6), message(3000, R"("Dst Rank": 2)", 7)}));
+  auto run = open();
+  ASSERT_TRUE(run);
+  const edges::EdgeList& list = (*run)->list;
+  ASSERT_EQ(list.cause_clock.size(), 3U);
+  ASSERT_EQ(list.effect_clock.size(), 3U);
+  EXPECT_EQ(list.cause_clock[1], 0U);
+  EXPECT_EQ(list.cause_time[1], 1'990'000U);
+  EXPECT_EQ(list.effect_clock[1], 1U);
+  EXPECT_EQ(list.effect_time[1], 2'003'000U);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
+}
+
+TEST_F(Chrome, messages_that_name_no_partner_make_no_edges) {
+  add(file_of({message(1000, R"("Dst Rank": -1)", 4), message(2000, R"("Dst Rank": 0)", 4)}));
+  add(file_of({message(1000, R"("Src Rank": "x")", 4)}));
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.cause_clock.empty());
+  EXPECT_EQ(count_of((*run)->skipped, "calls_without_edges"), 3U);
+}
+
+}  // namespace
+}  // namespace entrain::chrome

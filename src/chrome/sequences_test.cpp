@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "chrome/sequences.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "base/random.hpp"
+
+namespace entrain::chrome {
+namespace {
+
+constexpr std::uint64_t k_us = 1000;
+
+/// The calls of a rank, and which call of the run each of them is.
+struct TestRank {
+  RankFile file;
+  std::vector<std::uint32_t> truth;
+
+  [[nodiscard]] Sequence sequence() const {
+    Sequence all{.file = &file, .calls = {}};
+    for (std::uint32_t c = 0; c < file.calls.size(); ++c) all.calls.push_back(c);
+    return all;
+  }
+};
+
+/// Moments of the calls of a run, us.
+using Moments = std::vector<std::uint64_t>;
+
+/// `later`: how much later the rank's clock is, us.
+TestRank rank_of(const Moments& ends, const std::set<std::uint32_t>& lost,
+                 std::uint64_t later = 0) {
+  TestRank rank;
+  for (std::uint32_t c = 0; c < ends.size(); ++c) {
+    if (lost.count(c) > 0) continue;
+    Call call;
+    call.operation = Operation::all_reduce;
+    call.begin = (1'000'000 + ends[c] + later - 10) * k_us;
+    call.end = (1'000'000 + ends[c] + later) * k_us;
+    rank.file.calls.push_back(call);
+    rank.truth.push_back(c);
+  }
+  return rank;
+}
+
+/// What aligning two ranks came to.
+struct Outcome {
+  std::size_t right = 0, wrong = 0;
+  bool possible = false;
+};
+
+Outcome align_ranks(const TestRank& a, const TestRank& b) {
+  const Aligned aligned = align_sequences(a.sequence(), b.sequence());
+  Outcome outcome{.possible = aligned.possible};
+  if (!aligned.way) return outcome;
+  for (std::size_t i = 0; i < a.truth.size(); ++i) {
+    const std::uint32_t partner = aligned.way->partner[i];
+    if (!is_partner(partner)) continue;
+    ++(a.truth[i] == b.truth[partner] ? outcome.right : outcome.wrong);
+  }
+  return outcome;
+}
+
+const Moments k_uneven{1000, 5000, 12000, 14000, 30000, 31000, 37000, 55000};
+
+TEST(Sequences, a_lost_call_costs_its_own_pair_only) {
+  for (const std::uint32_t lost : {0U, 3U, 7U}) {
+    const Outcome one = align_ranks(rank_of(k_uneven, {lost}, 3), rank_of(k_uneven, {}));
+    EXPECT_EQ(one.right, 7U) << lost;
+    EXPECT_EQ(one.wrong, 0U) << lost;
+  }
+  const Outcome both = align_ranks(rank_of(k_uneven, {2}, 3), rank_of(k_uneven, {5}));
+  EXPECT_EQ(both.right, 6U);
+  EXPECT_EQ(both.wrong, 0U);
+}
+
+TEST(Sequences, where_most_calls_are_lost_nothing_is_paired) {
+  const Outcome outcome = align_ranks(rank_of(k_uneven, {1, 3, 5}, 3), rank_of(k_uneven, {0, 4}));
+  EXPECT_EQ(outcome.right + outcome.wrong, 0U);
+}
+
+TEST(Sequences, lost_calls_of_an_even_loop_stay_open) {
+  const Moments even{1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000};
+  const Outcome outcome = align_ranks(rank_of(even, {3}), rank_of(even, {}));
+  EXPECT_EQ(outcome.right + outcome.wrong, 0U);
+  EXPECT_TRUE(outcome.possible);
+}
+
+/// Calls 60 us apart: their order alone would pair the third one with the second one.
+TEST(Sequences, of_calls_close_to_each_other_ends_tell_which_is_lost) {
+  const Moments close{1000, 5000, 5060, 5120, 5180, 12000, 30000, 31000, 37000, 55000};
+  for (const std::uint32_t lost : {1U, 2U, 4U}) {
+    const Outcome outcome = align_ranks(rank_of(close, {lost}, 700), rank_of(close, {}));
+    EXPECT_EQ(outcome.right, 9U) << lost;
+    EXPECT_EQ(outcome.wrong, 0U) << lost;
+  }
+}
+
+/// Moments that are 60 us apart or 60 us late look the same.
+TEST(Sequences, of_calls_closer_than_ends_are_none_is_paired_near_a_lost_one) {
+  const Moments close{1000, 5000, 5060, 5120, 5180, 12000, 30000, 31000, 37000, 55000};
+  Moments late = close;
+  for (std::size_t c = 0; c < late.size(); c += 2) late[c] += 40;
+  const Outcome outcome = align_ranks(rank_of(close, {2}), rank_of(late, {}));
+  EXPECT_EQ(outcome.right, 6U);
+  EXPECT_EQ(outcome.wrong, 0U);
+}
+
+/// The end of one window looks a little like the begin of the other, and by far less than all.
+TEST(Sequences, few_calls_that_happen_to_be_near_are_no_rival_of_many) {
+  RandomStream random(1, 1);
+  Moments loop;
+  for (std::uint64_t c = 0; c < 40; ++c) loop.push_back(1000 * (c + 1) + random.below(80));
+  const Outcome outcome = align_ranks(rank_of(loop, {}, 2), rank_of(loop, {}));
+  EXPECT_EQ(outcome.right, 40U);
+}
+
+/// 1 % of the calls at each of two ranks, and a window of a tenth at one of them.
+TEST(Sequences, lost_calls_make_no_wrong_pairs) {
+  std::size_t right = 0, wrong = 0, most = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    RandomStream random(seed, 1);
+    Moments ends;
+    for (std::uint64_t c = 0, at = 0; c < 200; ++c) {
+      at += random.below(4) == 0 ? 20 + random.below(200) : 500 + random.below(3000);
+      ends.push_back(at);
+    }
+    std::set<std::uint32_t> lost, lost_there;
+    const auto window = static_cast<std::uint32_t>(random.below(180));
+    for (std::uint32_t c = 0; c < ends.size(); ++c) {
+      const bool in_window = seed % 2 == 0 && c >= window && c < window + 20;
+      if (in_window || random.below(100) == 0) lost.insert(c);
+      if (random.below(100) == 0) lost_there.insert(c);
+      most += lost.count(c) == 0 && lost_there.count(c) == 0 ? 1 : 0;
+    }
+    Moments there = ends;
+    for (std::uint64_t& end : there) end += random.below(4);
+    const Outcome outcome = align_ranks(rank_of(ends, lost, 9000), rank_of(there, lost_there));
+    right += outcome.right;
+    wrong += outcome.wrong;
+  }
+  EXPECT_EQ(wrong, 0U);
+  EXPECT_GT(100 * right, 95 * most);
+}
+
+TEST(Sequences, known_offsets_pair_what_is_alone_near_its_place) {
+  const TestRank a = rank_of({1000, 2000, 2050, 3000}, {}, 400);
+  const TestRank b = rank_of({1000, 2000, 2050, 3000, 4000}, {});
+  const Alignment way =
+      align_by_offsets(a.sequence(), b.sequence(), {{.time = 1'000'000'000, .offset = 400'000}});
+  EXPECT_EQ(way.partner[0], 0U);
+  EXPECT_FALSE(is_partner(way.partner[1]));
+  EXPECT_FALSE(is_partner(way.partner[2]));
+  EXPECT_EQ(way.partner[3], 3U);
+  EXPECT_EQ(align_by_offsets(a.sequence(), b.sequence(), {}).partner[0], k_no_partner);
+}
+
+}  // namespace
+}  // namespace entrain::chrome
