@@ -124,6 +124,7 @@ enum class Doubt : std::uint8_t {
   contradictory_edges,  ///< edges form cycles that no clocks can meet: some pairs are wrong
   no_edges,             ///< the trace has communication, or unread files, but no edge to check
   low_coverage,         ///< Coverage::share() is below CheckOptions::min_coverage
+  unsettled_pairs,      ///< of a correction: its times show other pairs than those it is made of
 };
 const char* name_of(Doubt doubt);
 

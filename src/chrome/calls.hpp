@@ -72,12 +72,11 @@ bool goes_to_root(Operation operation);
 /// True for a kernel that communicates: with its length, or the event of its begin (B).
 bool is_collective_kernel(const EventText& event);
 
+/// Puts the calls of a file in order of begin; those that begin together, of end and of the text.
+void sort_calls(RankFile& file);
+
 /// Reads one file. Errors: those of chrome::read().
 Result<RankFile> read_file(const std::filesystem::path& path);
-
-/// The moment of an event in ns since 1970 or another origin. Errors: ErrorKind::input for what is
-/// no time, or out of range.
-Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& cut);
 
 /// Groups of calls that are one collective or one message each: per instance the number of a call
 /// at each rank that takes part, or k_absent.

@@ -17,6 +17,7 @@
 #include "base/try.hpp"
 #include "chrome/calls.hpp"
 #include "chrome/manifest.hpp"
+#include "chrome/rewrite.hpp"
 #include "json/document.hpp"
 #include "json/text_file.hpp"
 #include "json/unescape.hpp"
@@ -24,24 +25,6 @@
 namespace entrain::chrome {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-tl::unexpected<Error> has_changed(const RankFile& file) {
-  return fail(ErrorKind::input,
-              fmt::format("{} has changed while it was read", file.path.string()));
-}
-
-}  // namespace
-
-Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& cut) {
-  const auto ns = parse_time(time, cut);
-  std::int64_t sum = 0;
-  if (!ns || __builtin_add_overflow(*ns, file.facts.base, &sum) || sum < 0) {
-    return has_changed(file);
-  }
-  return static_cast<std::uint64_t>(sum);
-}
 
 namespace {
 
@@ -62,52 +45,6 @@ std::optional<std::uint32_t> rank_of_name(const fs::path& path) {
   return static_cast<std::uint32_t>(rank);
 }
 
-/// A piece of a text, and what is to stand there instead.
-struct Change {
-  std::string_view piece;
-  std::string with;
-};
-
-/// Reads a file that was read before. Calls `see(event, begin, duration)` for all events with a
-/// time; those without a length take 0. `pass`: as in EventSinks.
-template <class See>
-Result<void> for_each_time(const RankFile& file, const See& see,
-                           std::function<Result<void>(std::string_view)> pass = {}) {
-  const auto see_event = [&](const EventText& event) -> Result<void> {
-    if (event.time.empty() || event.phase == "M") return {};
-    bool cut = false;
-    TRY_ASSIGN(const std::uint64_t begin, moment(event.time, file, cut));
-    const auto length = event.has_length() ? parse_time(event.duration, cut) : std::nullopt;
-    return see(event, begin, length.value_or(0));
-  };
-  TRY_ASSIGN(const FileFacts facts,
-             for_each_event(file.path, {.see = see_event, .pass = std::move(pass)}));
-  if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return {};
-  return has_changed(file);
-}
-
-/// A part of a text with all changes, which are of pieces of it.
-std::string patched(std::string_view text, const std::vector<Change>& changes) {
-  std::vector<json::Replacement> replacements;
-  replacements.reserve(changes.size());
-  for (const Change& change : changes) {
-    replacements.push_back({.at = static_cast<std::size_t>(change.piece.data() - text.data()),
-                            .size = change.piece.size(),
-                            .with = change.with});
-  }
-  std::sort(replacements.begin(), replacements.end(),
-            [](const auto& a, const auto& b) { return a.at < b.at; });
-  return json::patch(text, replacements);
-}
-
-/// Writes the text of a packed file as it is.
-Result<void> unpack(const RankFile& file, const fs::path& to) {
-  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, false));
-  const auto see = [](const EventText&, std::uint64_t, std::int64_t) -> Result<void> { return {}; };
-  TRY(for_each_time(file, see, [&](std::string_view text) { return writer.write(text); }));
-  return writer.close();
-}
-
 std::uint64_t hash_of(const EventText& event) {
   std::uint64_t hash = event.has_length() ? 1 : 0;
   for (const std::string_view part : {event.phase, event.category, event.name, event.thread}) {
@@ -123,17 +60,14 @@ class Run : public formats::Recording {
 
   Result<void> prepare() {
     TRY(order_ranks());
-    matches_ = match_calls(files_);
-    add_clocks();
-    add_calls();
-    describe();
+    take(match_calls(files_));
     return {};
   }
 
   [[nodiscard]] Result<void> write(const fs::path& folder,
                                    std::span<const ClockMap> maps) const override {
     return parallel_for(threads_, files_.size(), [&](std::size_t f) {
-      return write_file(folder / files_[f].path.filename(), files_[f], maps[f]);
+      return chrome::write_file(folder / files_[f].path.filename(), files_[f], maps[f]);
     });
   }
 
@@ -144,6 +78,8 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
       const fs::path& folder) const override;
+  [[nodiscard]] std::unique_ptr<formats::Recording> paired_after(
+      std::span<const ClockMap> maps) const override;
 
   [[nodiscard]] Result<formats::EventTimes> event_times() const override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
@@ -152,15 +88,15 @@ class Run : public formats::Recording {
 
  private:
   Result<void> order_ranks();
-  /// Takes over ranks and pairs of another recording, whose calls stand at the same places.
+  /// Takes over the ranks of another recording, of which this is the copy.
   Result<void> follow(const Run& original);
+  void take(Matches matches);
   void add_clocks();
   void add_calls();
   void describe();
   void add(const Instance& instance);
   void add_message(const Instance& instance);
   void tell_mixed(const RankFile& file);
-  static Result<void> write_file(const fs::path& to, const RankFile& file, const ClockMap& map);
 
   std::vector<RankFile> files_;
   Matches matches_;
@@ -200,6 +136,13 @@ Result<void> Run::order_ranks() {
     }
   }
   return {};
+}
+
+void Run::take(Matches matches) {
+  matches_ = std::move(matches);
+  add_clocks();
+  add_calls();
+  describe();
 }
 
 void Run::add_clocks() {
@@ -331,36 +274,6 @@ void Run::describe() {
                   missing > k_most_named ? ", ..." : ""));
 }
 
-Result<void> Run::write_file(const fs::path& to, const RankFile& file, const ClockMap& map) {
-  if (map.is_identity()) return duplicate_file(file.path, to);
-  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packed));
-  std::vector<Change> changes;
-  const auto replace = [&changes](std::string_view piece, std::int64_t before, std::int64_t after) {
-    if (before != after) changes.push_back({piece, time_text(after)});
-  };
-  const auto see = [&](const EventText& event, std::uint64_t begin,
-                       std::int64_t duration) -> Result<void> {
-    const std::int64_t moved = map(begin);
-    const auto stored = static_cast<std::int64_t>(begin);
-    if (moved < 0) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: a time would move before the year 1970", file.path.string()));
-    }
-    replace(event.time, stored - file.facts.base, moved - file.facts.base);
-    if (!event.has_length()) return {};
-    const std::int64_t end = map(begin + static_cast<std::uint64_t>(duration));
-    replace(event.duration, duration, end - moved);
-    return {};
-  };
-  const auto pass = [&](std::string_view text) -> Result<void> {
-    TRY(writer.write(patched(text, changes)));
-    changes.clear();
-    return {};
-  };
-  TRY(for_each_time(file, see, pass));
-  return writer.close();
-}
-
 /// Packed files are unpacked: a manifest cannot name what is inside of them.
 Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& final_folder,
                                       std::span<const ClockMap> maps, LinkKind kind) const {
@@ -457,8 +370,39 @@ std::vector<std::uint32_t> order_of_places(const std::vector<Call>& calls) {
   return order;
 }
 
+/// The file as it is read once it was written with a map. Times before 1970 cannot be written.
+RankFile moved(const RankFile& file, const ClockMap& map) {
+  const auto move = [&](std::uint64_t& time) {
+    time = static_cast<std::uint64_t>(std::max<std::int64_t>(0, map(time)));
+  };
+  RankFile result = file;
+  move(result.first);
+  move(result.last);
+  for (Call& call : result.calls) {
+    move(call.begin);
+    move(call.end);
+  }
+  sort_calls(result);
+  return result;
+}
+
+std::unique_ptr<formats::Recording> Run::paired_after(std::span<const ClockMap> maps) const {
+  std::vector<RankFile> later;
+  for (std::size_t f = 0; f < files_.size(); ++f) later.push_back(moved(files_[f], maps[f]));
+  Matches matches = match_calls(later);
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    const std::vector<std::uint32_t> order = order_of_places(files_[f].calls);
+    for (Instance& instance : matches.instances) {
+      std::uint32_t& call = instance.call[f];
+      if (call != Instance::k_absent) call = order[later[f].calls[call].place];
+    }
+  }
+  auto run = std::make_unique<Run>(files_, threads_);
+  run->take(std::move(matches));
+  return run;
+}
+
 Result<void> Run::follow(const Run& original) {
-  matches_ = original.matches_;
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const RankFile& before = original.files_[f];
     RankFile& after = files_[f];
@@ -470,11 +414,6 @@ Result<void> Run::follow(const Run& original) {
                               after.path.string(), after.events, after.calls.size(), before.events,
                               before.calls.size()));
     }
-    const std::vector<std::uint32_t> order = order_of_places(after.calls);
-    for (Instance& instance : matches_.instances) {
-      std::uint32_t& call = instance.call[f];
-      if (call != Instance::k_absent) call = order[before.calls[call].place];
-    }
   }
   return {};
 }
@@ -485,9 +424,7 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
   TRY_ASSIGN(std::vector<RankFile> written, read_files(paths, threads_));
   auto run = std::make_unique<Run>(std::move(written), threads_);
   TRY(run->follow(*this));
-  run->add_clocks();
-  run->add_calls();
-  run->describe();
+  run->take(match_calls(run->files_));
   return run;
 }
 

@@ -51,6 +51,17 @@ TEST_F(Chrome, a_call_that_one_rank_lost_stays_paired_at_the_others) {
   EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 1U);
 }
 
+/// Of a loop of 1.3 ms, one rank has the steps 1 to 3 and the other one 3 and 4: steps differ by
+/// some ten microseconds.
+TEST_F(Chrome, steps_that_are_alike_but_not_as_close_as_ends_are_not_paired) {
+  add_calls({1481, 1680, 2848, 3005});
+  add_calls({5594, 5751, 6850, 7036});
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 4U);
+}
+
 TEST_F(Chrome, windows_of_other_calls_are_not_paired) {
   add_calls({1000, 5000, 12000, 14000, 30000});
   add_calls({2000, 9000, 9500, 21000, 22000});

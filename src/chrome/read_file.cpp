@@ -142,9 +142,7 @@ class FileReader {
       file_.calls.push_back(call_of(kernel));
       file_.calls.back().place = static_cast<std::uint32_t>(file_.calls.size() - 1);
     }
-    std::stable_sort(file_.calls.begin(), file_.calls.end(), [](const Call& a, const Call& b) {
-      return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
-    });
+    sort_calls(file_);
     return {};
   }
 
@@ -296,6 +294,12 @@ class FileReader {
 };
 
 }  // namespace
+
+void sort_calls(RankFile& file) {
+  std::stable_sort(file.calls.begin(), file.calls.end(), [](const Call& a, const Call& b) {
+    return std::tie(a.begin, a.end, a.place) < std::tie(b.begin, b.end, b.place);
+  });
+}
 
 bool is_collective_kernel(const EventText& event) {
   const bool is_whole = event.phase == "X" && event.has_length();

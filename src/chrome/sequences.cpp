@@ -20,6 +20,9 @@ constexpr std::int64_t k_wall = 50'000'000;
 constexpr std::size_t k_anchors = 64, k_anchors_at_end = 16;
 /// Ends of one collective are never closer than that to each other, as far as anybody can tell, ns.
 constexpr std::int64_t k_least_roughness = 1'000;
+/// Ranks leave a collective within microseconds, single ones later: ends of most calls are so
+/// close.
+constexpr std::int64_t k_close = 25'000;
 constexpr std::size_t k_many = 16;       ///< calls are no chance
 constexpr std::int64_t k_rough = 8;      ///< times the usual change is much
 constexpr std::size_t k_neighbours = 5;  ///< on each side that tell the offset of a call
@@ -255,6 +258,12 @@ bool is_chance(const Alignment& rival, const Alignment& best) {
   return is_rough && (is_small || are_many);
 }
 
+/// Steps of a loop are alike to some ten microseconds: one after the other may look like the same
+/// one.
+bool is_close(const Alignment& way) {
+  return (way.matched >= k_many ? way.roughness : way.roughest) <= k_close;
+}
+
 std::int64_t weight(const Alignment& way) {
   return static_cast<std::int64_t>(way.matched) - static_cast<std::int64_t>(way.lost);
 }
@@ -273,6 +282,7 @@ std::optional<Alignment> decide(const std::vector<Alignment>& ways) {
     const bool may_be = !is_far(way) || std::abs(way.offset - best->offset) <= k_wall;
     if (may_be && !is_chance(way, *best)) return std::nullopt;
   }
+  if (!is_close(*best)) return std::nullopt;
   return *best;
 }
 

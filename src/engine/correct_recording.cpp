@@ -32,6 +32,7 @@ namespace {
 using formats::Recording;
 
 constexpr double k_percentile = 0.99;
+constexpr int k_most_rounds = 8;  ///< of pairing again by corrected times
 
 Result<void> check_correction(const Run& run, const CorrectOptions& options) {
   TRY(check_options(options));
@@ -106,6 +107,30 @@ struct Move {
   std::int64_t by = 0;
 };
 
+/// True if both have the same edges, but for their times.
+bool same_shape(const Edges& a, const Edges& b) {
+  const auto same = [](const InstanceMember& x, const InstanceMember& y) {
+    return x.clock == y.clock;
+  };
+  const auto alike = [](const CollectiveInstance& x, const CollectiveInstance& y) {
+    return x.kind == y.kind && x.begins == y.begins && x.ends == y.ends;
+  };
+  return std::ranges::equal(a.cause_clock, b.cause_clock) &&
+         std::ranges::equal(a.effect_clock, b.effect_clock) &&
+         std::ranges::equal(a.members, b.members, same) &&
+         std::ranges::equal(a.instances, b.instances, alike);
+}
+
+/// True if the edges of one recording are those of another one of the same times.
+bool same_pairs(const Edges& a, const Edges& b) {
+  const auto same = [](const InstanceMember& x, const InstanceMember& y) {
+    return x.time == y.time;
+  };
+  return same_shape(a, b) && std::ranges::equal(a.cause_time, b.cause_time) &&
+         std::ranges::equal(a.effect_time, b.effect_time) &&
+         std::ranges::equal(a.members, b.members, same);
+}
+
 /// Each event once, in order.
 std::vector<Move> distinct(std::vector<Move> moves) {
   const auto place = [](const Move& move) { return std::pair(move.clock, move.time); };
@@ -169,23 +194,19 @@ class Correction {
   Correction(const Run& run, const Recording& recording, const CorrectOptions& options)
       : run_(run), recording_(recording), options_(options) {}
 
-  /// Finds the new times.
+  /// Finds the new times. Which events belong together may depend on the clocks: they are paired
+  /// again by the new times, until the pairs stay.
   Result<void> compute() {
-    TRY_ASSIGN(seen_, aligned(run_, recording_, options_.check));
-    Timeline& t = seen_->timeline;
-    if (run_.page != nullptr) survey_.emplace(seen_->workers(), t);
-    report_.before =
-        seen_->count(recording_, t.measured.maps, survey_ ? survey_->before() : nullptr);
-    report_.before.presync = t.measured.method;
-    set_clocks(recording_, t.measured.clocks, report_.before);
-    session::begin_phase(run_.progress, "correct");
-    maps_ = t.presync.maps;
-    if (is_overlay()) {
-      ConstantShifts shifts = constant_shifts(recording_, maps_);
-      maps_ = std::move(shifts.maps);
-      if (!shifts.note.empty()) t.report.notes.push_back(std::move(shifts.note));
-    } else if (options_.amortize) {
-      TRY_ASSIGN(maps_, amortize(run_, *seen_, options_, report_));
+    TRY(attempt());
+    CheckReport before = seen_->count(recording_, seen_->timeline.measured.maps);
+    before.presync = seen_->timeline.measured.method;
+    set_clocks(recording_, seen_->timeline.measured.clocks, before);
+    TRY(settle_pairs());
+    report_.before = std::move(before);
+    const Timeline& t = seen_->timeline;
+    if (run_.page != nullptr) {
+      survey_.emplace(seen_->workers(), seen_->timeline);
+      static_cast<void>(seen_->count(*paired_, t.measured.maps, survey_->before()));
     }
     report_.mode = "planned";
     report_.phases.scan = recording_.read_s;
@@ -213,8 +234,8 @@ class Correction {
                                  : recording_.write(folder.path(), maps_);
   }
 
-  /// Reads back what was written, and counts its edges by its own times. Those of an overlay are
-  /// the times of a viewer that shifts each file as a whole.
+  /// Reads back what was written, and counts its edges by its own times and pairs. Those of an
+  /// overlay are the times of a viewer that shifts each file as a whole.
   Result<void> verify(const fs::path& folder) {
     if (!options_.verify) return {};
     if (is_overlay()) {
@@ -231,17 +252,19 @@ class Correction {
                Seen::take(run_, *written, check, Purpose::bounds));
     report_.after = seen->count(*written, seen->timeline.measured.maps);
     if (survey_) {  // whose edges are those of the original
-      static_cast<void>(seen_->count(recording_, maps_, survey_->after()));
+      static_cast<void>(seen_->count(*paired_, maps_, survey_->after()));
     }
-    settle(*written, moves_between(recording_.edges(), written->edges()));
+    const bool comparable = same_shape(paired_->edges(), written->edges());
+    settle(*written, comparable ? moves_between(paired_->edges(), written->edges())
+                                : moves_by(maps_, paired_->edges()));
     return {};
   }
 
   /// Counts the edges by the times that would be written.
   void verify_planned() {
     const Stopwatch watch(report_.phases.verify);
-    report_.after = seen_->count(recording_, maps_, survey_ ? survey_->after() : nullptr);
-    settle(recording_, moves_by(maps_, recording_.edges()));
+    report_.after = seen_->count(*paired_, maps_, survey_ ? survey_->after() : nullptr);
+    settle(*paired_, moves_by(maps_, paired_->edges()));
   }
 
   /// Fills the page, if one is wanted. After the verification.
@@ -266,6 +289,37 @@ class Correction {
  private:
   [[nodiscard]] bool is_overlay() const { return options_.mode == WriteMode::overlay; }
 
+  /// Corrects by the pairs as they are.
+  Result<void> attempt() {
+    report_ = {};
+    TRY_ASSIGN(seen_, aligned(run_, *paired_, options_.check));
+    Timeline& t = seen_->timeline;
+    session::begin_phase(run_.progress, "correct");
+    maps_ = t.presync.maps;
+    if (is_overlay()) {
+      ConstantShifts shifts = constant_shifts(recording_, maps_);
+      maps_ = std::move(shifts.maps);
+      if (!shifts.note.empty()) t.report.notes.push_back(std::move(shifts.note));
+    } else if (options_.amortize) {
+      TRY_ASSIGN(maps_, amortize(run_, *seen_, options_, report_));
+    }
+    return {};
+  }
+
+  Result<void> settle_pairs() {
+    for (int round = 0; round < k_most_rounds; ++round) {
+      std::unique_ptr<Recording> next = recording_.paired_after(maps_);
+      if (!next || same_pairs(paired_->edges(), next->edges())) return {};
+      next->clocks.name = recording_.clocks.name;
+      again_ = std::move(next);
+      paired_ = again_.get();
+      TRY(attempt());
+    }
+    const std::unique_ptr<Recording> next = recording_.paired_after(maps_);
+    settled_ = same_pairs(paired_->edges(), next->edges());
+    return {};
+  }
+
   /// What follows from the counted edges.
   void settle(const Recording& result, const std::vector<Move>& moves) {
     set_clocks(result, {}, report_.after);
@@ -278,11 +332,23 @@ class Correction {
         report_.judgement->verdict != Verdict::violations) {
       report_.judgement = Judgement{Verdict::unproven, Doubt::contradictory_edges};
     }
+    if (settled_) return;
+    report_.after.clocks.warnings.push_back(fmt::format(
+        "which calls belong together depends on the clocks, and did not settle in {} rounds: the "
+        "times as corrected show other pairs than those that they were corrected by; record "
+        "numbers of calls (Comms Id, Seq), or more calls",
+        k_most_rounds));
+    if (report_.judgement->verdict == Verdict::clean) {
+      report_.judgement = Judgement{Verdict::unproven, Doubt::unsettled_pairs};
+    }
   }
 
   const Run& run_;
   const Recording& recording_;
   const CorrectOptions& options_;
+  const Recording* paired_ = &recording_;  ///< the pairs that times are corrected by
+  std::unique_ptr<Recording> again_;       ///< `paired_`, if it is not the original
+  bool settled_ = true;                    ///< the new times show the same pairs
   std::unique_ptr<Seen> seen_;
   std::vector<ClockMap> maps_;        ///< per clock: its times -> corrected ones
   std::optional<PageSurvey> survey_;  ///< only where a page is wanted

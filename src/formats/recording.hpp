@@ -93,9 +93,17 @@ class Recording {
     return fail(ErrorKind::usage, "--mode overlay needs an OTF2 archive or a training run");
   }
 
-  /// Reads what write() has written into a folder, with the pairs of this recording: other times
-  /// may show other pairs, but they cannot make them. Errors: those of reading; ErrorKind::output
-  /// if the files do not hold the events that those pairs are made of.
+  /// This recording with the pairs that its files have once they are written with `maps`: pairs
+  /// that are found by times depend on the clocks. Null: they do not. Its notes and warnings are
+  /// not those of opening.
+  [[nodiscard]] virtual std::unique_ptr<Recording> paired_after(
+      std::span<const ClockMap> maps) const {
+    static_cast<void>(maps);
+    return nullptr;
+  }
+
+  /// Reads what write() has written into a folder, as anybody else will. Errors: those of reading;
+  /// ErrorKind::output if the files do not hold the events of this recording.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> read_back(
       const std::filesystem::path& folder) const = 0;
 

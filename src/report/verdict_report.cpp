@@ -165,6 +165,10 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
                          format_share(share.value_or(0)), k_operations, 100 * report.min_coverage,
                          none_violated(report)) +
              close_text(report);
+    case Doubt::unsettled_pairs:
+      return "the corrected times show other pairs of operations than those they were corrected "
+             "by; " +
+             none_violated(report) + share_clause(report);
     default:
       break;
   }

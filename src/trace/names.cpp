@@ -52,6 +52,8 @@ const char* name_of(Doubt doubt) {
       return "contradictory_edges";
     case Doubt::low_coverage:
       return "low_coverage";
+    case Doubt::unsettled_pairs:
+      return "unsettled_pairs";
   }
   return "unknown";
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
+
+#include "chrome/calls.hpp"
+#include "chrome/events.hpp"
+
+/// Files of a run that were read once are read again, and written with other times.
+namespace entrain::chrome {
+
+/// Is called for all events with a time; those without a length take 0.
+using SeeTime =
+    std::function<Result<void>(const EventText&, std::uint64_t begin, std::int64_t duration)>;
+
+/// Reads a file that was read before. `pass`: as in EventSinks. Errors: ErrorKind::input if it has
+/// changed meanwhile, and those of `see`.
+Result<void> for_each_time(const RankFile& file, const SeeTime& see,
+                           std::function<Result<void>(std::string_view)> pass = {});
+
+/// Writes a file with the times that a map gives, and every other byte as it was. Errors: those of
+/// for_each_time(); ErrorKind::input for times before 1970; ErrorKind::output.
+Result<void> write_file(const std::filesystem::path& to, const RankFile& file, const ClockMap& map);
+
+/// Writes the text of a packed file as it is. Errors: as above.
+Result<void> unpack(const RankFile& file, const std::filesystem::path& to);
+
+}  // namespace entrain::chrome
