@@ -69,7 +69,7 @@ bool comes_from_root(Operation operation);
 /// True if data go from all ranks to one.
 bool goes_to_root(Operation operation);
 
-/// True for a kernel that communicates: with its length, or the event of its begin (B).
+/// True for a kernel that communicates: with its length, or the event of its begin (B, b).
 bool is_collective_kernel(const EventText& event);
 
 /// Puts the calls of a file in order of begin; those that begin together, of end and of the text.

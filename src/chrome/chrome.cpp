@@ -97,11 +97,20 @@ class Run : public formats::Recording {
   void add(const Instance& instance);
   void add_message(const Instance& instance);
   void tell_mixed(const RankFile& file);
+  void tell_rank(const RankFile& file);
 
   std::vector<RankFile> files_;
   Matches matches_;
   unsigned threads_;
 };
+
+void Run::tell_rank(const RankFile& file) {
+  const std::uint32_t world = file.facts.world_size.value_or(k_no_rank);
+  if (file.facts.rank.value_or(0) < world) return;
+  warnings.push_back(fmt::format(
+      "{} says that it is rank {} of {} ranks, 0 to {}: is it of this run?", file.path.string(),
+      *file.facts.rank, world, std::max(world, std::uint32_t{1}) - 1));
+}
 
 Result<void> Run::order_ranks() {
   const auto told = [](const RankFile& file) { return file.facts.rank.has_value(); };
@@ -170,6 +179,7 @@ void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
   std::uint64_t before_launch = 0, endless = 0, mixed = 0;
   for (const RankFile& file : files_) {
+    tell_rank(file);
     calls += file.calls.size() + file.endless_calls + file.mixed_calls;
     mixed += file.mixed_calls;
     if (file.mixed_calls > 0) tell_mixed(file);
@@ -335,6 +345,12 @@ Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
   return hashes;
 }
 
+/// A thread as it is shown: numbers as they are, strings without quotes and escapes.
+std::string row_of(std::string_view thread) {
+  if (!thread.starts_with('"') || thread.size() < 2) return std::string(thread);
+  return json::unescaped(thread.substr(1, thread.size() - 2));
+}
+
 Result<void> Run::for_each_work(
     const std::function<Result<void>(const formats::Work&)>& see) const {
   for (std::uint32_t f = 0; f < files_.size(); ++f) {
@@ -344,11 +360,12 @@ Result<void> Run::for_each_work(
           if (!event.has_length()) return {};
           const bool is_plain = event.name.find('\\') == std::string_view::npos;
           const std::string said = is_plain ? "" : json::unescaped(event.name);
+          const std::string row = row_of(event.thread);
           return see({.clock = f,
                       .begin = begin,
                       .end = begin + static_cast<std::uint64_t>(duration),
                       .name = is_plain ? event.name : said,
-                      .row = event.thread});
+                      .row = row});
         }));
   }
   return {};
@@ -429,6 +446,11 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
 }
 
 }  // namespace
+
+bool may_be_trace(const fs::path& file) {
+  const std::string text = json::beginning(file);
+  return may_hold_events(text, text.size() < json::k_beginning);
+}
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files,
                                                  unsigned threads) {

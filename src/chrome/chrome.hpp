@@ -13,6 +13,9 @@
 /// per rank (docs/manual/training.md).
 namespace entrain::chrome {
 
+/// False if the begin of a file shows that it is no Chrome trace: a stray file among others.
+bool may_be_trace(const std::filesystem::path& file);
+
 /// Reads the files of all ranks, plain or packed, side by side on `threads` threads. A clock per
 /// file, in order of rank. Errors: those of json::load(); ErrorKind::input for a file that is no
 /// Chrome trace, two files of one rank, files of different runs, and times that are no numbers or

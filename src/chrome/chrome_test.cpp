@@ -22,6 +22,111 @@ TEST_F(Chrome, a_text_that_ends_too_early_is_read_to_the_last_whole_event) {
   EXPECT_EQ(count_of((*run)->skipped, "truncated_files"), 1U);
 }
 
+TEST_F(Chrome, a_packed_text_that_ends_too_early_is_read_like_a_plain_one) {
+  std::vector<std::string> calls;
+  for (int k = 1; k < 2000; ++k) calls.push_back(kernel(1000.0 * k * k));
+  const std::string whole = file_of(calls);
+  const std::filesystem::path packed = folder_ / "rank0.json.gz";
+  ASSERT_TRUE(json::save(packed, whole, true));
+  std::filesystem::resize_file(packed, std::filesystem::file_size(packed) / 2);
+  files_.push_back(packed);
+  auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_GT((*run)->events, 100U);
+  EXPECT_LT((*run)->events, 1999U);
+  EXPECT_EQ(count_of((*run)->skipped, "truncated_files"), 1U);
+}
+
+TEST_F(Chrome, a_text_may_end_inside_a_character) {
+  add("[" + kernel(1000) + R"(, {"name": ")" + "\xC3");
+  auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(count_of((*run)->skipped, "truncated_files"), 1U);
+}
+
+TEST_F(Chrome, what_follows_a_trace_is_told) {
+  const std::string trace = file_of({kernel(1000)});
+  for (const std::string& more : {trace, std::string("]"), std::string("x"), "\n\n" + trace}) {
+    files_.clear();
+    add(trace + more);
+    EXPECT_NE(error().find("something else follows; give every trace"), std::string::npos)
+        << error();
+  }
+  files_.clear();
+  add("[" + kernel(1000) + "] []");
+  EXPECT_NE(error().find("something else follows"), std::string::npos) << error();
+  files_.clear();
+  add(trace + " \n\t" + std::string(1 << 20, ' '));
+  EXPECT_EQ(error(), "");
+}
+
+TEST_F(Chrome, files_without_a_trace_are_told) {
+  const auto told = [&](const char* text) {
+    files_.clear();
+    add(text);
+    return error();
+  };
+  EXPECT_NE(told("").find("it is empty"), std::string::npos);
+  EXPECT_NE(told("\n").find("it is empty"), std::string::npos);
+  EXPECT_NE(told("null").find("no object and no list"), std::string::npos);
+  EXPECT_NE(told("[1, 2, 3]").find("is no event"), std::string::npos);
+  EXPECT_NE(told("{}").find("is no Chrome trace"), std::string::npos);
+}
+
+TEST_F(Chrome, the_begin_of_a_file_tells_if_it_may_be_a_trace) {
+  const auto may_be = [](const char* text) { return may_hold_events(text, true); };
+  for (const char* text :
+       {R"({"a": {"b": 1}, "traceEvents": [)", R"([{"name": "x", "ph": "X")", "[]"}) {
+    EXPECT_TRUE(may_be(text)) << text;
+  }
+  for (const char* text : {"", "\n", "{}", "null", "[1, 2]", R"({"name": "x", "version": "1"})",
+                           R"([{"name": "x"}])", R"({"schemaVersion": 1, )"}) {
+    EXPECT_FALSE(may_be(text)) << text;
+  }
+  EXPECT_TRUE(may_hold_events(R"({"schemaVersion": 1, )", false));
+}
+
+TEST_F(Chrome, ranks_beyond_the_run_are_told) {
+  add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 4, "world_size": 4}, )"));
+  auto run = open();
+  ASSERT_TRUE(run);
+  ASSERT_EQ((*run)->warnings.size(), 1U);
+  EXPECT_NE((*run)->warnings[0].find("rank 4 of 4 ranks"), std::string::npos);
+}
+
+TEST_F(Chrome, an_event_with_two_times_is_refused) {
+  add(R"([{"ph": "i", "ts": 1, "ts": 2}])");
+  EXPECT_NE(error().find("has ts or dur twice"), std::string::npos) << error();
+}
+
+TEST_F(Chrome, escapes_in_keys_are_read) {
+  add(R"([{"ph": "i", "t\u0073": 5}])");
+  auto run = open();
+  ASSERT_TRUE(run);
+  const TempFolder out;
+  ASSERT_TRUE((*run)->write(out.path(), std::vector<ClockMap>{ClockMap().shifted(1000)}));
+  EXPECT_EQ(json::load(out.path() / "rank0.json")->text, R"([{"ph": "i", "t\u0073": 6}])");
+}
+
+TEST_F(Chrome, asynchronous_events_of_one_id_are_a_call) {
+  for (const int late : {0, 2}) {
+    std::vector<std::string> events;
+    for (const int begin : {1000, 5000, 12000}) {
+      for (const char* phase : {"b", "e"}) {
+        events.push_back(fmt::format(
+            R"({{"ph": "{}", "cat": "kernel", "id": 7, "pid": 0, "ts": {}, "name": "ncclX_AllReduce"}})",
+            phase, begin + late + (*phase == 'e' ? 50 : 0)));
+      }
+    }
+    add(file_of(events));
+  }
+  const auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->list.instances.size(), 3U);
+  EXPECT_EQ((*run)->list.members[2].time, 1'050'000U);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_without_an_end"), 0U);
+}
+
 TEST_F(Chrome, kernels_without_a_length_are_counted_and_never_paired) {
   const std::vector<std::string> odd{
       R"({"ph": "B", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": 1500.000})",
@@ -117,15 +222,17 @@ TEST_F(Chrome, times_may_be_strings_and_stay_strings) {
 }
 
 TEST_F(Chrome, names_of_work_have_no_escapes) {
-  add(R"([{"ph": "X", "ts": 1, "dur": 2, "name": "\u003clambda\u003e \"x\""}])");
+  add(R"([{"ph": "X", "ts": 1, "dur": 2, "tid": "a\/b", "name": "\u003clambda\u003e \"x\""}])");
   const auto run = open();
   ASSERT_TRUE(run);
-  std::string name;
+  std::string name, row;
   ASSERT_TRUE((*run)->for_each_work([&](const formats::Work& work) -> Result<void> {
     name = work.name;
+    row = work.row;
     return {};
   }));
   EXPECT_EQ(name, "<lambda> \"x\"");
+  EXPECT_EQ(row, "a/b");
 }
 
 TEST_F(Chrome, two_files_of_one_rank_are_refused) {
@@ -152,7 +259,7 @@ TEST_F(Chrome, files_of_different_runs_are_refused) {
 }
 
 TEST_F(Chrome, times_that_are_none_are_refused) {
-  for (const char* time : {"1e15", "99999999999999999999", "\"soon\"", "12.", "null"}) {
+  for (const char* time : {"1e15", "99999999999999999999", "\"soon\"", "\"\"", "12.", "null"}) {
     files_.clear();
     add(fmt::format(R"([{{"ph": "i", "ts": {}}}])", time));
     EXPECT_NE(error().find("is no time"), std::string::npos) << time;

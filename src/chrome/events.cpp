@@ -10,6 +10,7 @@
 
 #include "base/try.hpp"
 #include "json/scanner.hpp"
+#include "json/unescape.hpp"
 #include "json/window.hpp"
 
 namespace entrain::chrome {
@@ -36,17 +37,24 @@ bool is(std::string_view key, const char (&word)[Size]) {
   return std::memcmp(key.data(), word, Size - 1) == 0;
 }
 
+/// A time, and if it stands there twice.
+void take_time(std::string_view value, std::string_view& time, EventText& event) {
+  event.has_two_times |= time.data() != nullptr;
+  time = without_quotes(value);
+}
+
 void take_member(std::string_view key, std::string_view value, EventText& event) {
   switch (key.size()) {  // a few comparisons per member, not seven
     case 2:
       if (is(key, "ph")) event.phase = without_quotes(value);
-      if (is(key, "ts")) event.time = without_quotes(value);
+      if (is(key, "ts")) take_time(value, event.time, event);
+      if (is(key, "id")) event.id = value;
       break;
     case 3:
       if (is(key, "cat")) event.category = without_quotes(value);
       if (is(key, "pid")) event.process = value;
       if (is(key, "tid")) event.thread = value;
-      if (is(key, "dur")) event.duration = without_quotes(value);
+      if (is(key, "dur")) take_time(value, event.duration, event);
       break;
     case 4:
       if (is(key, "name")) event.name = without_quotes(value);
@@ -54,6 +62,10 @@ void take_member(std::string_view key, std::string_view value, EventText& event)
       break;
     default:
       if (key == "traceEvents") event.is_trace = true;
+      // As in t\u0073, which is ts to every parser.
+      if (key.find('\\') == std::string_view::npos) break;
+      const std::string plain = json::unescaped(key);
+      if (plain.find('\\') == std::string::npos) take_member(plain, value, event);
       break;
   }
 }
@@ -88,6 +100,7 @@ class FileWalk {
         scanner_(window_.text()) {}
 
   Result<FileFacts> run() {
+    TRY(check_begin());
     TRY(read_all());
     // Damage before the end, or an end that comes too early.
     if (no_event_) {
@@ -101,9 +114,8 @@ class FileWalk {
                                                 "file again",
                                                 name_, window_.offset() + scanner_.position()));
     }
-    facts_.truncated = scanner_.failed();
-    while (!window_.ended()) TRY(advance(window_.text().size()));
-    if (sinks_.pass) TRY(sinks_.pass(window_.text()));
+    facts_.truncated = scanner_.failed() || window_.cut();
+    TRY(pass_rest());
     facts_.packed = window_.packed();
     facts_.bytes = window_.total();
     facts_.hash = window_.hash();
@@ -111,6 +123,22 @@ class FileWalk {
   }
 
  private:
+  /// Behind the trace there may be blanks.
+  Result<void> pass_rest() {
+    for (;;) {
+      if (!facts_.truncated && scanner_.peek() != '\0') {
+        return fail(ErrorKind::input,
+                    fmt::format("{}: its trace ends before byte {}, and something else follows; "
+                                "give every trace as a file of its own",
+                                name_, window_.offset() + scanner_.position()));
+      }
+      if (window_.ended()) break;
+      TRY(advance(window_.text().size()));
+      scanner_.continue_in(window_.text());
+    }
+    return sinks_.pass ? sinks_.pass(window_.text()) : Result<void>{};
+  }
+
   Result<void> advance(std::size_t done) {
     if (sinks_.pass && done > 0) TRY(sinks_.pass(window_.text().substr(0, done)));
     return window_.advance(done);
@@ -130,6 +158,20 @@ class FileWalk {
       TRY(advance(scanner_.position()));
       scanner_.continue_in(window_.text());
     }
+  }
+
+  /// Refuses what is no object and no list.
+  Result<void> check_begin() {
+    while (scanner_.peek() == '\0' && !window_.ended()) {
+      TRY(advance(scanner_.position()));
+      scanner_.continue_in(window_.text());
+    }
+    const char first = scanner_.peek();
+    if (first == '{' || first == '[') return {};
+    return fail(ErrorKind::input, fmt::format("{} is no Chrome trace: {}", name_,
+                                              first == '\0' && scanner_.at_end()
+                                                  ? "it is empty"
+                                                  : "it is no object and no list of JSON"));
   }
 
   Result<void> read_all() {
@@ -160,7 +202,8 @@ class FileWalk {
     EventText event;
     const auto next = [&event, this](json::Scanner& at) {
       if (!at.next_element()) return false;
-      no_event_ = at.peek() == '[' || at.peek() == '"';
+      // At the end the scanner peeks 0, which is none of these.
+      no_event_ = at.peek() != '\0' && std::strchr("[\"-0123456789tfn", at.peek()) != nullptr;
       if (!at.open('{')) return false;
       event = {};
       std::string_view key, value;
@@ -190,6 +233,20 @@ class FileWalk {
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks) {
   TRY_ASSIGN(json::Window window, json::Window::open(path));
   return FileWalk(std::move(window), path.string(), sinks).run();
+}
+
+bool may_hold_events(std::string_view beginning, bool is_whole) {
+  json::Scanner scanner(beginning);
+  std::string_view key, value;
+  if (scanner.peek() == '[') {
+    scanner.open('[');
+    if (!scanner.next_element()) return !scanner.failed();  // no events at all
+  }
+  for (scanner.open('{'); scanner.next_key(key);) {
+    if (key == "traceEvents" || key == "ph") return true;
+    if (!scanner.value(value)) break;
+  }
+  return scanner.failed() && scanner.at_end() && !is_whole;
 }
 
 std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {

@@ -20,8 +20,13 @@ struct EventText {
   std::string_view phase, category, name;  ///< without quotes
   std::string_view process, thread;        ///< "pid" and "tid": a number or a string
   std::string_view time, duration;         ///< "ts" and "dur", also of strings without quotes
+  std::string_view id;                     ///< as process
   std::string_view arguments;              ///< the object "args"
   bool is_trace = false;                   ///< it is no event, but holds events itself
+  bool has_two_times = false;              ///< "ts" or "dur" stands there twice
+
+  /// True if it has a time, though it may be an empty string.
+  [[nodiscard]] bool has_time() const { return time.data() != nullptr; }
 
   /// True if it says how long it took. Some profilers give events that did not end -1.
   [[nodiscard]] bool has_length() const { return !duration.empty() && !duration.starts_with('-'); }
@@ -52,6 +57,10 @@ struct EventSinks {
 /// longer. Errors: those of json::Window; ErrorKind::input for what cannot stand in JSON before the
 /// end of the text, naming the byte.
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks);
+
+/// False if the first bytes of a text show that it is no Chrome trace: that it is empty, no JSON,
+/// or JSON of something else. `is_whole`: they are all of it.
+bool may_hold_events(std::string_view beginning, bool is_whole);
 
 /// A time in microseconds, as ns; digits after the third decimal are cut off, and `cut` says so.
 /// Empty: no number of at most 19 digits in plain decimals.

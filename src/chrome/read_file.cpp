@@ -75,12 +75,18 @@ class FileReader {
   explicit FileReader(RankFile& file) : file_(file) {}
 
   Result<void> see(const EventText& event) {
-    if (event.time.empty() || event.phase == "M") return {};
+    if (!event.has_time() || event.phase == "M") return {};
+    if (event.has_two_times) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: the event of {} us has ts or dur twice, so that nobody knows "
+                              "which one counts; write the file again",
+                              file_.path.string(), event.time.substr(0, 40)));
+    }
     TRY_ASSIGN(const std::int64_t begin, time(event.time));
     std::int64_t duration = 0;
     if (event.has_length()) {
       TRY_ASSIGN(duration, time(event.duration));
-    } else if (event.phase == "B" || event.phase == "E") {
+    } else if (is_half(event)) {
       take_half(event, begin);
     } else if (names_kernel(event)) {
       ++file_.endless_calls;
@@ -95,7 +101,7 @@ class FileReader {
     ++file_.events;
     first_ = std::min(first_, begin);
     last_ = std::max(last_, end);
-    if (event.phase == "B" || event.phase == "E") return {};
+    if (is_half(event)) return {};
     if (is_collective_kernel(event)) {
       add_kernel({interned(event.name), kept(event.arguments), begin, end}, event.process);
     } else if (event.category == "cuda_runtime" || event.category == "cuda_driver" ||
@@ -153,10 +159,18 @@ class FileReader {
     kernels_.push_back(kernel);
   }
 
-  /// An E ends what began last on its thread. Events of a thread must stand in order of time.
+  static bool is_async(const EventText& event) { return event.phase == "b" || event.phase == "e"; }
+  static bool is_half(const EventText& event) {
+    return event.phase == "B" || event.phase == "E" || is_async(event);
+  }
+
+  /// An E ends what began last on its thread, an e what began last with its id. Events of a thread
+  /// must stand in order of time.
   void take_half(const EventText& event, std::int64_t time) {
-    std::vector<Open>& stack = open_[fmt::format("{} {}", event.process, event.thread)];
-    if (event.phase == "B") {
+    std::vector<Open>& stack =
+        open_[is_async(event) ? fmt::format("{} {} {}", event.category, event.id, event.name)
+                              : fmt::format("{} {}", event.process, event.thread)];
+    if (event.phase == "B" || event.phase == "b") {
       Open& open = stack.emplace_back();
       open.begin = time;
       if (names_kernel(event)) {
@@ -212,10 +226,11 @@ class FileReader {
   }
 
   tl::unexpected<Error> refuse(std::string_view text) const {
-    return fail(ErrorKind::input,
-                fmt::format("{}: {} is no time of at most 19 digits in microseconds and ns, or out "
-                            "of range; write the file again",
-                            file_.path.string(), text.substr(0, 40)));
+    return fail(
+        ErrorKind::input,
+        fmt::format("{}: '{}' is no time of at most 19 digits in microseconds and ns, or out "
+                    "of range; write the file again",
+                    file_.path.string(), text.substr(0, 40)));
   }
 
   /// The number of the latest step that has begun and not ended then; 0 if there is none.
@@ -287,7 +302,7 @@ class FileReader {
   std::vector<Kernel> kernels_;
   std::optional<std::string_view> process_;  ///< of the first kernel that communicates
   bool several_processes_ = false;           ///< others have such kernels too
-  std::unordered_map<std::string, std::vector<Open>> open_;  ///< by process and thread
+  std::unordered_map<std::string, std::vector<Open>> open_;  ///< by process and thread, or by id
   std::vector<Range> ranges_;
   std::vector<Step> steps_;
   std::unordered_map<std::uint64_t, Launch> launches_;
@@ -303,7 +318,8 @@ void sort_calls(RankFile& file) {
 
 bool is_collective_kernel(const EventText& event) {
   const bool is_whole = event.phase == "X" && event.has_length();
-  return (is_whole || event.phase == "B") && names_kernel(event);
+  const bool begins = event.phase == "B" || event.phase == "b";
+  return (is_whole || begins) && names_kernel(event);
 }
 
 Result<RankFile> read_file(const std::filesystem::path& path) {

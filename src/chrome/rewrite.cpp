@@ -59,7 +59,7 @@ Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& 
 Result<void> for_each_time(const RankFile& file, const SeeTime& see,
                            std::function<Result<void>(std::string_view)> pass) {
   const auto see_event = [&](const EventText& event) -> Result<void> {
-    if (event.time.empty() || event.phase == "M") return {};
+    if (!event.has_time() || event.phase == "M") return {};
     bool cut = false;
     TRY_ASSIGN(const std::uint64_t begin, moment(event.time, file, cut));
     const auto length = event.has_length() ? parse_time(event.duration, cut) : std::nullopt;

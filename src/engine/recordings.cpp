@@ -36,6 +36,32 @@ tl::unexpected<Error> useless(std::string sentence) {
   return fail(ErrorKind::usage, std::move(sentence));
 }
 
+bool may_be_recording(const fs::path& file) {
+  return spans::are_spans(file) || chrome::may_be_trace(file);
+}
+
+/// The files of a path, without those of a folder that hold something else; a note names these. If
+/// all do, all are kept: their reader says what is wrong.
+std::vector<fs::path> chosen_files(const fs::path& path, std::vector<std::string>& notes) {
+  constexpr std::size_t k_most_named = 3;
+  std::vector<fs::path> files = recording_files(path);
+  if (files.size() < 2) return files;
+  const auto others = std::stable_partition(files.begin(), files.end(), may_be_recording);
+  if (others == files.begin() || others == files.end()) return files;
+  std::string names;
+  for (auto file = others; file != files.end() && file - others < std::ptrdiff_t{k_most_named};
+       ++file) {
+    names += (file == others ? "" : ", ") + file->filename().string();
+  }
+  const auto count = static_cast<std::size_t>(files.end() - others);
+  notes.push_back(fmt::format("{} of the files of {} {} no events and {} left out: {}{}", count,
+                              path.string(), count == 1 ? "holds" : "hold",
+                              count == 1 ? "is" : "are", names,
+                              count > k_most_named ? ", ..." : ""));
+  files.erase(others, files.end());
+  return files;
+}
+
 }  // namespace
 
 std::vector<fs::path> recording_files(const fs::path& path) {
@@ -48,7 +74,9 @@ std::vector<fs::path> recording_files(const fs::path& path) {
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     if (it->path().extension() == ".otf2") return {};
     const fs::path name = it->path().filename();
-    if (json::is_document_name(name) && name != chrome::k_manifest_name) {
+    std::error_code unknown;
+    if (json::is_document_name(name) && name != chrome::k_manifest_name &&
+        !it->is_directory(unknown)) {
       files.push_back(it->path());
     }
   }
@@ -77,9 +105,10 @@ Paths paths_of(const std::vector<std::string>& names) { return {names.begin(), n
 
 Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned threads) {
   std::vector<fs::path> files;
+  std::vector<std::string> notes;
   const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
   for (const fs::path& path : paths) {
-    const std::vector<fs::path> own = recording_files(path);
+    const std::vector<fs::path> own = chosen_files(path, notes);
     if (own.empty()) other_kind = &path;
     files.insert(files.end(), own.begin(), own.end());
   }
@@ -105,6 +134,7 @@ Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned t
     TRY_ASSIGN(recording, are_spans ? spans::read(files, threads) : chrome::read(files, threads));
   }
   recording->read_s = read_s;
+  recording->notes.insert(recording->notes.end(), notes.begin(), notes.end());
   warn_of_untied_clocks(*recording);
   for (const fs::path& path : paths) {
     if (!file_exists(path / chrome::k_manifest_name)) continue;

@@ -176,6 +176,34 @@ TEST(Recordings, calls_that_only_corrected_times_pair_are_corrected_too) {
   EXPECT_EQ(report->after.checked_edges, 9U);
 }
 
+void put_text(TempFolder& folder, const char* name, std::string_view text) {
+  folder.put(name, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+TEST(Recordings, stray_files_of_a_folder_are_left_out_and_named) {
+  TempFolder folder;
+  put_calls(folder, 0, {0, 7, 9, 20});
+  put_calls(folder, 1, {0, 7, 9, 20});
+  put_text(folder, "package.json", R"({"name": "x", "version": "1"})");
+  put_text(folder, "rank2.json", "");
+  fs::create_directory(folder / "sub.json");
+  const auto report = entrain::check(folder.path(), {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->checked_edges, 8U);
+  ASSERT_FALSE(report->clocks.warnings.empty());
+  const std::string& last = report->clocks.warnings.back();
+  EXPECT_NE(last.find("2 of the files"), std::string::npos) << last;
+  EXPECT_NE(last.find("package.json, rank2.json"), std::string::npos) << last;
+}
+
+TEST(Recordings, a_folder_without_a_trace_is_told_what_is_read) {
+  TempFolder folder;
+  put_text(folder, "a.csv", "a,b");
+  const auto report = entrain::check(folder.path(), {});
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().message.find(".otf2) nor JSON"), std::string::npos);
+}
+
 fs::path rank_file(int rank) { return k_example / fmt::format("rank{}.json", rank); }
 
 TEST(Recordings, files_that_are_given_one_by_one_are_one_run) {

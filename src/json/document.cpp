@@ -14,7 +14,6 @@ namespace entrain::json {
 namespace {
 
 constexpr std::size_t k_piece = std::size_t{1} << 20;
-constexpr std::size_t k_beginning = std::size_t{1} << 16;
 constexpr std::size_t k_room = 64;  // that parsers want behind a text
 
 }  // namespace
@@ -40,7 +39,8 @@ Result<Document> load(const std::filesystem::path& path) {
     document.text.resize(before + read);
     more = read == k_piece;
   }
-  if (!is_utf8(document.text)) return no_utf8(path);
+  document.cut = reader.cut();
+  if (!is_utf8(whole_characters(document.text))) return no_utf8(path);
   return document;
 }
 

@@ -15,15 +15,19 @@ namespace entrain::json {
 struct Document {
   std::string text;
   bool packed = false;  ///< the file is gzip
+  bool cut = false;     ///< it ends inside its gzip stream
 };
 
 /// True if a file of this name can hold JSON: .json, .jsonl, .ndjson, and these with .gz.
 bool is_document_name(const std::filesystem::path& path);
 
 /// Reads a regular file; gzip is told by its first two bytes, not by the name. Errors:
-/// ErrorKind::input for a file that cannot be read, is larger than k_most_text, ends inside its
-/// gzip stream, or is no UTF-8.
+/// ErrorKind::input for a file that cannot be read, is larger than k_most_text, is a damaged gzip
+/// stream, or no UTF-8. A stream that ends too early is read as far as it goes.
 Result<Document> load(const std::filesystem::path& path);
+
+/// As much of a text as beginning() gives.
+inline constexpr std::size_t k_beginning = std::size_t{1} << 16;
 
 /// The first 64 KiB of the text of a regular file, plain or packed; less where it is shorter or
 /// damaged, and empty where it cannot be read.

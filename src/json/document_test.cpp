@@ -21,15 +21,18 @@ TEST(Document, a_packed_text_comes_back_as_it_was) {
   EXPECT_EQ(document->text, text);
 }
 
-TEST(Document, a_gzip_stream_that_ends_too_early_is_told) {
+TEST(Document, a_gzip_stream_that_ends_too_early_is_read_as_far_as_it_goes) {
   const TempFolder folder;
   ASSERT_TRUE(save(folder.path() / "a.json.gz", std::string(100'000, 'x'), true));
   auto bytes = *read_file(folder.path() / "a.json.gz", 1 << 20);
   bytes.resize(bytes.size() / 2);
   ASSERT_TRUE(write_file(folder.path() / "b.json.gz", bytes));
   const auto document = load(folder.path() / "b.json.gz");
-  ASSERT_FALSE(document);
-  EXPECT_NE(document.error().message.find("ends inside its gzip stream"), std::string::npos);
+  ASSERT_TRUE(document);
+  EXPECT_TRUE(document->cut);
+  EXPECT_GT(document->text.size(), 1'000U);
+  EXPECT_LT(document->text.size(), 100'000U);
+  EXPECT_FALSE(load(folder.path() / "a.json.gz")->cut);
 }
 
 TEST(Document, zeros_behind_a_gzip_stream_are_passed_over) {

@@ -30,6 +30,16 @@ tl::unexpected<Error> no_utf8(const std::filesystem::path& path) {
               fmt::format("{} is no UTF-8, as JSON must be; write it again", path.string()));
 }
 
+std::string_view whole_characters(std::string_view text) {
+  constexpr std::size_t k_longest = 4;
+  for (std::size_t back = 1; back < k_longest && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if (byte < 0x80) break;
+    if (byte >= 0xC0) return text.substr(0, text.size() - back);
+  }
+  return text;
+}
+
 struct TextReader::Source {
   explicit Source(File opened) : file(std::move(opened)) {}
   ~Source() {
@@ -90,7 +100,7 @@ struct TextReader::Source {
       if (state == Z_OK || state == Z_STREAM_END) continue;
       if (state != Z_BUF_ERROR) return damaged("holds a damaged gzip stream");
       TRY_ASSIGN(const bool more, refill());
-      if (!more) return damaged("ends inside its gzip stream");
+      cut = ended = !more;  // as of a run that was killed
     }
     return room.size() - stream.avail_out;
   }
@@ -103,7 +113,7 @@ struct TextReader::Source {
   }
 
   File file;
-  bool packed = false, ended = false;
+  bool packed = false, ended = false, cut = false;
   int state = Z_OK;
   z_stream stream{};
   std::vector<std::uint8_t> piece;
@@ -132,6 +142,7 @@ Result<std::size_t> TextReader::read(std::span<char> room) {
 }
 
 bool TextReader::packed() const { return source_->packed; }
+bool TextReader::cut() const { return source_->cut; }
 
 struct TextWriter::Target {
   explicit Target(File created) : file(std::move(created)) {}

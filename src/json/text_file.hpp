@@ -17,6 +17,9 @@ inline constexpr std::uint64_t k_most_text = std::uint64_t{1} << 36;
 /// What a reader says of a file that is no UTF-8.
 tl::unexpected<Error> no_utf8(const std::filesystem::path& path);
 
+/// The text without the begin of a character at its end whose rest is missing.
+std::string_view whole_characters(std::string_view text);
+
 /// Reads the text of a regular file from begin to end, plain or as gzip packs it; which of the two
 /// is told by its first two bytes, not by the name. One thread at a time may use it.
 class TextReader {
@@ -28,10 +31,12 @@ class TextReader {
   ~TextReader();
 
   /// Fills `room`, at most 1 GiB, with what comes next; returns how many bytes that were: fewer
-  /// than it takes only at the end. Errors: ErrorKind::input for a gzip stream that is damaged or
-  /// has no end, and a text that is larger than k_most_text.
+  /// than it takes only at the end. Errors: ErrorKind::input for a gzip stream that is damaged, and
+  /// a text that is larger than k_most_text.
   Result<std::size_t> read(std::span<char> room);
   [[nodiscard]] bool packed() const;
+  /// The file ended inside its gzip stream: what was packed until then is the text.
+  [[nodiscard]] bool cut() const;
 
  private:
   struct Source;

@@ -15,17 +15,6 @@ namespace {
 /// Fits into the second cache of most processors, beside what else is needed.
 constexpr std::size_t k_window_piece = std::size_t{1} << 18;
 
-/// How many bytes at the end of a text may be the begin of a character whose rest comes later.
-std::size_t begun_character(std::string_view text) {
-  constexpr std::size_t k_longest = 4;
-  for (std::size_t back = 1; back < k_longest && back <= text.size(); ++back) {
-    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
-    if (byte < 0x80) return 0;
-    if (byte >= 0xC0) return back;
-  }
-  return 0;
-}
-
 /// Four words at a time, as the hash of the library would take as long as all checks of UTF-8.
 std::uint64_t hash_of(std::string_view text) {
   constexpr std::size_t k_lanes = 4;
@@ -74,10 +63,10 @@ Result<void> Window::advance(std::size_t done) {
 
 Result<void> Window::check_encoding() {
   const std::string_view unchecked(bytes_.data() + checked_, size_ - checked_);
-  const std::string_view whole =
-      unchecked.substr(0, unchecked.size() - (ended_ ? 0 : begun_character(unchecked)));
+  const std::string_view whole = whole_characters(unchecked);
   if (!is_utf8(whole)) return no_utf8(path_);
-  checked_ += whole.size();
+  // A text that was cut off may end inside a character.
+  checked_ += ended_ ? unchecked.size() : whole.size();
   return {};
 }
 

@@ -24,7 +24,7 @@ class Window {
   /// Errors, here and in advance(): those of TextReader, and ErrorKind::input for what is no UTF-8.
   static Result<Window> open(const std::filesystem::path& path);
 
-  /// Whole characters. Valid until the next advance().
+  /// Whole characters, unless the file ends inside one. Valid until the next advance().
   [[nodiscard]] std::string_view text() const { return {bytes_.data(), checked_}; }
   /// Where text() begins in the text of the file.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
@@ -35,6 +35,7 @@ class Window {
   Result<void> advance(std::size_t done);
 
   [[nodiscard]] bool packed() const { return reader_.packed(); }
+  [[nodiscard]] bool cut() const { return reader_.cut(); }
   /// Of the whole text, when it has ended: its bytes, and a hash of them.
   [[nodiscard]] std::uint64_t total() const { return offset_ + size_; }
   [[nodiscard]] std::uint64_t hash() const { return hash_; }

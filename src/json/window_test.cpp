@@ -93,10 +93,11 @@ TEST(Window, tells_a_gzip_stream_that_is_damaged_far_behind) {
   bytes.push_back(1);
   EXPECT_NE(error_of("followed").find("holds a damaged gzip stream"), std::string::npos);
   bytes.resize(bytes.size() - 100);
-  EXPECT_NE(error_of("cut").find("ends inside its gzip stream"), std::string::npos);
+  EXPECT_EQ(error_of("cut"), "");
 }
 
-TEST(Window, refuses_what_is_no_utf8_wherever_it_stands) {
+/// At the end it may be a text that was cut off.
+TEST(Window, refuses_what_is_no_utf8_wherever_it_stands_but_at_the_end) {
   const TempFolder folder;
   const std::string text = long_text();
   for (const std::size_t at : {std::size_t{0}, text.size() / 2, text.size()}) {
@@ -107,7 +108,8 @@ TEST(Window, refuses_what_is_no_utf8_wherever_it_stands) {
     auto window = Window::open(path);
     Result<void> read = window ? Result<void>{} : tl::unexpected(window.error());
     while (read && !window->ended()) read = window->advance(window->text().size());
-    ASSERT_FALSE(read) << at;
+    ASSERT_EQ(!read, at < text.size()) << at;
+    if (read) continue;
     EXPECT_NE(read.error().message.find("is no UTF-8"), std::string::npos);
   }
 }

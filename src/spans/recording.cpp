@@ -258,7 +258,9 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
   for (const fs::path& file : files) {
     TRY_ASSIGN(json::Document document, json::load(file));
     std::vector<Stamp> stamps;
+    const std::uint64_t cut_before = spans.cut_files;
     TRY(read(document.text, file.string(), spans, stamps));
+    if (document.cut) spans.cut_files = cut_before + 1;
     sources.push_back(
         {.path = file, .bytes = document.text.size(), .hash = hash_of(document.text)});
   }

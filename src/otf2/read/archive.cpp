@@ -32,9 +32,17 @@ Result<fs::path> anchor_in(const fs::path& folder) {
                 fmt::format("cannot read folder {}: {}", folder.string(), error.message()));
   }
   if (anchors.size() == 1) return anchors.front();
-  return fail(ErrorKind::input,
-              fmt::format("folder {} holds {} anchor files; name the .otf2 file of the archive",
-                          folder.string(), anchors.empty() ? "no" : "several"));
+  if (anchors.empty()) {
+    return fail(ErrorKind::input,
+                fmt::format("folder {} holds no trace: neither the anchor file of an OTF2 archive "
+                            "(.otf2) nor JSON of a training run or of spans of services (.json, "
+                            ".jsonl, .ndjson, also with .gz)",
+                            folder.string()));
+  }
+  return fail(
+      ErrorKind::input,
+      fmt::format("folder {} holds several anchor files; name the .otf2 file of the archive",
+                  folder.string()));
 }
 
 /// Reads from the copy the fields that stand in the anchor of an ordinary archive.
