@@ -10,6 +10,7 @@
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
+#include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "engine/synth_json.hpp"
 #include "sim/training.hpp"
@@ -84,7 +85,8 @@ class RankFile final : public sim::TrainingSink {
   RankFile(const std::filesystem::path& folder, std::uint64_t rank, const SynthOptions& options)
       : file_(folder / fmt::format("rank{}.json", rank)),
         process_(k_first_process + rank),
-        device_(rank % options.locations_per_node) {
+        device_(rank % options.locations_per_node),
+        seed_(options.seed) {
     fmt::format_to(out(),
                    "{{\n\"schemaVersion\": 1,\n\"distributedInfo\": {{\"backend\": \"nccl\", "
                    "\"rank\": {}, \"world_size\": {}}},\n\"baseTimeNanoseconds\": {},\n"
@@ -166,7 +168,12 @@ class RankFile final : public sim::TrainingSink {
                    phase, calls_, process, thread, at(time), more);
   }
 
-  static std::string arguments_of(const sim::TrainingCall& call, const Names& names) {
+  /// Of a communicator: another one in each run, as files of two runs may come together.
+  [[nodiscard]] std::uint64_t number_of(const sim::TrainingGroup& group) const {
+    return mix(mix(seed_) + (static_cast<std::uint64_t>(group.grouping) << 32) + group.number);
+  }
+
+  [[nodiscard]] std::string arguments_of(const sim::TrainingCall& call, const Names& names) const {
     const auto grouping = static_cast<std::size_t>(call.group.grouping);
     const std::string name = fmt::format("{}_{}", k_group_names.at(grouping), call.group.number);
     return fmt::format(
@@ -178,8 +185,7 @@ class RankFile final : public sim::TrainingSink {
         "\"Seq\": {}{}",
         names.collective, call.elements, call.elements, call.group.size, name,
         k_group_names.at(grouping), list_of(call.group), call.group.first, call.group.stride,
-        (std::uint64_t{grouping} + 1) * 1'000'000 + call.group.number, call.sequence,
-        partners_of(call));
+        number_of(call.group), call.sequence, partners_of(call));
   }
 
   /// Who gives the data, where that is one rank: the root's place in its group, or both ends of a
@@ -193,6 +199,7 @@ class RankFile final : public sim::TrainingSink {
 
   PieceWriter file_;
   std::uint64_t process_, device_;
+  std::uint64_t seed_;
   std::uint64_t events_ = 0, calls_ = 0, since_ = 0;
 };
 

@@ -166,6 +166,21 @@ TEST_P(TrainingTruth, true_times_are_inside_the_bounds) {
   EXPECT_EQ(outside, 0U);
 }
 
+TEST(SyntheticTraining, files_of_two_runs_in_one_folder_are_not_paired) {
+  const TempFolder folder;
+  SynthOptions synth;
+  synth.format = SynthFormat::chrome;
+  synth.locations = 2;
+  synth.events = 2000;
+  ASSERT_TRUE(entrain::synth(folder / "one", synth));
+  synth.seed = 2;
+  ASSERT_TRUE(entrain::synth(folder / "other", synth));
+  const auto mixed =
+      open_recording({folder / "one" / "rank0.json", folder / "other" / "rank1.json"}, 1);
+  ASSERT_TRUE(mixed);
+  EXPECT_TRUE((*mixed)->list.instances.empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, TrainingTruth,
                          ::testing::Values(Case{8, true}, Case{64, true}, Case{16, false},
                                            Case{8, true, 20}));
