@@ -101,16 +101,22 @@ void join_halved_traces(Spans& spans) {
     if (!is_whole_trace(trace_of(names[id]))) halves.emplace(names[id], id);
   }
   if (halves.empty() || halves.size() == names.size()) return;
-  std::vector<std::uint32_t> whole_of(names.size(), k_none);  // by half: the whole one, or itself
+  // Whole traces that share a half are different ones: of which the half is, nobody knows.
+  std::unordered_map<std::string_view, std::string_view> traces;
+  for (const std::string& name : names) {
+    const std::string_view trace = trace_of(name);
+    if (!is_whole_trace(trace)) continue;
+    const auto [known, is_new] = traces.emplace(half_of(trace), trace);
+    if (!is_new && known->second != trace) known->second = {};
+  }
+  std::vector<std::uint32_t> whole_of(names.size(), k_none);  // by half
   for (std::uint32_t id = 0; id < names.size(); ++id) {
     const std::string_view trace = trace_of(names[id]);
-    if (!is_whole_trace(trace)) continue;
+    if (!is_whole_trace(trace) || traces[half_of(trace)] != trace) continue;
     std::string name(half_of(trace));
     name += names[id].substr(trace.size());
     const auto half = halves.find(name);
-    if (half == halves.end()) continue;
-    std::uint32_t& whole = whole_of[half->second];
-    whole = whole == k_none ? id : half->second;
+    if (half != halves.end()) whole_of[half->second] = id;
   }
   const auto join = [&](std::uint32_t& id) {
     if (id != k_none && whole_of[id] != k_none) id = whole_of[id];

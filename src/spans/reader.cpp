@@ -71,7 +71,14 @@ void Reader::stamp_length(const Number& length, const Number& begin, std::uint32
 }
 
 void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock) {
+  // What moves with its host needs no pair, so neither an id nor a second time.
   for (const Number& instant : draft.instants) stamp(instant, unit, clock);
+  stamp(draft.begin, unit, clock);
+  if (has_length) {
+    stamp_length(draft.end, draft.begin, unit, clock);
+  } else {
+    stamp(draft.end, unit, clock);
+  }
   if (significant(draft.id).empty() || significant(draft.trace).empty()) {
     ++spans_.without_id;
     return;
@@ -84,12 +91,6 @@ void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std
     return;
   }
   const std::uint64_t begin = draft.begin.value * unit;
-  stamp(draft.begin, unit, clock);
-  if (has_length) {
-    stamp_length(draft.end, draft.begin, unit, clock);
-  } else {
-    stamp(draft.end, unit, clock);
-  }
   keep(draft, begin, draft.end.value * unit + (has_length ? begin : 0), unit, clock);
 }
 
