@@ -239,16 +239,12 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
   bool same = written->events == events && written->found_.size() == found_.size();
   for (std::size_t i = 0; same && i < found_.size(); ++i) {
     same = !other(written->found_[i], found_[i]);
-    written->found_[i].doubt = found_[i].doubt;
   }
   if (!same) {
     return fail(ErrorKind::output,
                 "the corrected files do not hold the calls of the original; they were not kept; "
                 "write to another disk");
   }
-  written->list = list_of(written->found_);
-  written->skipped = skipped;
-  written->warnings = warnings;
   return written;
 }
 
