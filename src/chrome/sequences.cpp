@@ -12,6 +12,7 @@ constexpr std::size_t k_least_matched = 3;
 /// So many must agree for each one that is lost.
 constexpr std::size_t k_matched_per_lost = 3;
 constexpr std::int64_t k_drift_divisor = 1000;  // 1,000 ppm: two wall clocks that are both slewed
+constexpr std::int64_t k_usual_drift_divisor = 5000;  // 200 ppm
 /// Wall clocks are right to this, ns: a way that puts them further apart is none, even if it is the
 /// only one. Windows of different steps of one loop look alike.
 constexpr std::int64_t k_wall = 50'000'000;
@@ -22,7 +23,7 @@ constexpr std::size_t k_anchors = 64, k_anchors_at_end = 16;
 constexpr std::int64_t k_least_roughness = 1'000;
 /// Ranks leave a collective within microseconds, single ones later: ends of most calls are so
 /// close.
-constexpr std::int64_t k_close = 25'000;
+constexpr std::int64_t k_close = 15'000;
 constexpr std::size_t k_many = 16;       ///< calls are no chance
 constexpr std::int64_t k_rough = 8;      ///< times the usual change is much
 constexpr std::size_t k_neighbours = 5;  ///< on each side that tell the offset of a call
@@ -148,14 +149,22 @@ std::vector<KnownOffset> offsets_of(const Sequence& a, const Sequence& b, const 
   return result;
 }
 
-/// By how much offsets change from one to the next, in order of size.
-std::vector<std::int64_t> changes_of(const std::vector<KnownOffset>& offsets) {
+/// By how much offsets change from one to the next, in order of size. `divisor`: what clocks drift,
+/// which is left out; 0: nothing is.
+std::vector<std::int64_t> changes_of(const std::vector<KnownOffset>& offsets,
+                                     std::int64_t divisor = 0) {
   std::vector<std::int64_t> changes;
   for (std::size_t k = 1; k < offsets.size(); ++k) {
-    changes.push_back(std::abs(offsets[k].offset - offsets[k - 1].offset));
+    const std::int64_t change = std::abs(offsets[k].offset - offsets[k - 1].offset);
+    const std::int64_t time = std::abs(offsets[k].time - offsets[k - 1].time);
+    changes.push_back(std::max<std::int64_t>(0, change - (divisor > 0 ? time / divisor : 0)));
   }
   std::sort(changes.begin(), changes.end());
   return changes;
+}
+
+std::int64_t upper_quartile(const std::vector<std::int64_t>& sorted) {
+  return sorted[sorted.size() - 1 - sorted.size() / 4];
 }
 
 /// In the median.
@@ -167,7 +176,9 @@ void measure(const Sequence& a, const Sequence& b, Alignment& way) {
   const std::vector<KnownOffset> offsets = offsets_of(a, b, way);
   const std::vector<std::int64_t> changes = changes_of(offsets);
   way.roughness = changes[changes.size() / 2];
-  way.roughest = changes[changes.size() - 1 - changes.size() / 4];
+  way.roughest = upper_quartile(changes);
+  const std::vector<std::int64_t> net = changes_of(offsets, k_usual_drift_divisor);
+  way.looseness = way.matched >= k_many ? net[net.size() / 2] : upper_quartile(net);
   std::vector<std::int64_t> plain;
   for (const KnownOffset& one : offsets) plain.push_back(one.offset);
   way.offset = median_of(std::move(plain));
@@ -260,9 +271,7 @@ bool is_chance(const Alignment& rival, const Alignment& best) {
 
 /// Steps of a loop are alike to some ten microseconds: one after the other may look like the same
 /// one.
-bool is_close(const Alignment& way) {
-  return (way.matched >= k_many ? way.roughness : way.roughest) <= k_close;
-}
+bool is_close(const Alignment& way) { return way.looseness <= k_close; }
 
 std::int64_t weight(const Alignment& way) {
   return static_cast<std::int64_t>(way.matched) - static_cast<std::int64_t>(way.lost);

@@ -54,7 +54,9 @@ struct Alignment {
   std::int64_t offset = 0;     ///< how much later ends of the first one are, in the median, ns
   std::int64_t roughness = 0;  ///< by how much that changes from call to call, in the median, ns
   std::int64_t roughest = 0;   ///< the same in the upper quartile
-  bool covers_one = false;     ///< every call of one of the two lies in the time of the other one
+  /// As roughness, beyond what clocks drift; of few calls in the upper quartile.
+  std::int64_t looseness = 0;
+  bool covers_one = false;  ///< every call of one of the two lies in the time of the other one
 };
 
 /// What aligning two sequences came to.

@@ -101,7 +101,7 @@ TEST(Sequences, of_calls_close_to_each_other_ends_tell_which_is_lost) {
 TEST(Sequences, of_calls_closer_than_ends_are_none_is_paired_near_a_lost_one) {
   const Moments close{1000, 5000, 5060, 5120, 5180, 12000, 30000, 31000, 37000, 55000};
   Moments late = close;
-  for (std::size_t c = 0; c < late.size(); c += 2) late[c] += 20;
+  for (std::size_t c = 0; c < late.size(); c += 2) late[c] += 14;
   const Outcome outcome = align_ranks(rank_of(close, {2}), rank_of(late, {}));
   EXPECT_EQ(outcome.right, 6U);
   EXPECT_EQ(outcome.wrong, 0U);
