@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 
 #include "chrome/events.hpp"
@@ -99,5 +101,8 @@ struct Matches {
 /// Finds which calls belong together: by number where calls have one, else by aligning the
 /// sequences of calls of equal group. Files whose windows of time do not correspond stay apart.
 Matches match_calls(const std::vector<RankFile>& files);
+
+/// The same as the files are once they are written with a map each.
+Matches match_calls_after(const std::vector<RankFile>& files, std::span<const ClockMap> maps);
 
 }  // namespace entrain::chrome

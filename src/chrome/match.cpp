@@ -374,8 +374,45 @@ class Matcher {
   Matches result_;
 };
 
+/// Where the call at each place of the text stands in order of begin.
+std::vector<std::uint32_t> order_of_places(const std::vector<Call>& calls) {
+  std::vector<std::uint32_t> order(calls.size());
+  for (std::uint32_t c = 0; c < calls.size(); ++c) order[calls[c].place] = c;
+  return order;
+}
+
+/// The file as it is read once it was written with a map. Times before 1970 cannot be written.
+RankFile moved(const RankFile& file, const ClockMap& map) {
+  const auto move = [&](std::uint64_t& time) {
+    time = static_cast<std::uint64_t>(std::max<std::int64_t>(0, map(time)));
+  };
+  RankFile result = file;
+  move(result.first);
+  move(result.last);
+  for (Call& call : result.calls) {
+    move(call.begin);
+    move(call.end);
+  }
+  sort_calls(result);
+  return result;
+}
+
 }  // namespace
 
 Matches match_calls(const std::vector<RankFile>& files) { return Matcher(files).run(); }
+
+Matches match_calls_after(const std::vector<RankFile>& files, std::span<const ClockMap> maps) {
+  std::vector<RankFile> later;
+  for (std::size_t f = 0; f < files.size(); ++f) later.push_back(moved(files[f], maps[f]));
+  Matches matches = match_calls(later);
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    const std::vector<std::uint32_t> order = order_of_places(files[f].calls);
+    for (Instance& instance : matches.instances) {
+      std::uint32_t& call = instance.call[f];
+      if (call != Instance::k_absent) call = order[later[f].calls[call].place];
+    }
+  }
+  return matches;
+}
 
 }  // namespace entrain::chrome
