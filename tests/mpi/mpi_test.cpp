@@ -414,25 +414,6 @@ TEST_F(Failures, unmatched_and_truncated_traces_do_not_block) {
   EXPECT_EQ(digest_tree(scratch_ / "shared"), digest_tree(scratch_ / "alone"));
 }
 
-TEST_F(Failures, a_killed_process_ends_the_others) {
-  prepare_mpi();
-  int ended = 0;
-  for (const char* seconds : {"0", "0.05", "0.1", "0.2", "0.4"}) {
-    // The second process dies after so long, without a chance to tell anybody.
-    const std::string script = fmt::format(
-        "test ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} = 1 && (sleep {}; kill -9 $$) "
-        "2>/dev/null >&2 & exec {} correct {} -o {}",
-        seconds, ENTRAIN_BINARY, (scratch_ / "in").string(), (scratch_ / "out").string());
-    const ChildOutcome outcome =
-        run_program({ENTRAIN_MPIEXEC, "-n", "3", "bash", "-c", script}, {.timeout_s = k_timeout_s});
-    EXPECT_FALSE(outcome.timed_out) << outcome.summary();
-    if (outcome.exit_code == 0) break;  // it was done before
-    ++ended;
-    EXPECT_EQ(entries_of(scratch_.path()), (std::vector<std::string>{"in"})) << seconds;
-  }
-  EXPECT_GE(ended, 1);
-}
-
 /// Three processes of the tool, all of which the system keeps on one core.
 ChildOutcome run_on_one_core(const Arguments& arguments) {
   prepare_mpi();
