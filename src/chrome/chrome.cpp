@@ -2,7 +2,6 @@
 #include "chrome/chrome.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <map>
 #include <set>
@@ -17,6 +16,7 @@
 #include "base/try.hpp"
 #include "chrome/calls.hpp"
 #include "chrome/manifest.hpp"
+#include "chrome/ranks.hpp"
 #include "chrome/rewrite.hpp"
 #include "json/document.hpp"
 #include "json/text_file.hpp"
@@ -30,20 +30,6 @@ namespace {
 
 constexpr std::uint64_t k_us = 1000;
 constexpr std::size_t k_most_label = 60;  ///< bytes of a group's name that are shown
-
-/// The first number in a file's name, as in worker3_step_12.json and rank-3.json.gz.
-std::optional<std::uint32_t> rank_of_name(const fs::path& path) {
-  const std::string name = path.filename().string();
-  const std::size_t at = name.find_first_of("0123456789");
-  if (at == std::string::npos) return std::nullopt;
-  std::uint64_t rank = 0;
-  for (std::size_t i = at; i < name.size() && std::isdigit(static_cast<unsigned char>(name[i]));
-       ++i) {
-    rank = rank * 10 + static_cast<std::uint64_t>(name[i] - '0');
-    if (rank > 0xFFFFFFFE) return std::nullopt;
-  }
-  return static_cast<std::uint32_t>(rank);
-}
 
 std::uint64_t hash_of(const EventText& event) {
   std::uint64_t hash = event.has_length() ? 1 : 0;
@@ -59,7 +45,8 @@ class Run : public formats::Recording {
       : files_(std::move(ranks)), threads_(threads) {}
 
   Result<void> prepare() {
-    TRY(order_ranks());
+    leave_out_empty(files_, notes);
+    TRY(order_ranks(files_, notes));
     take(match_calls(files_));
     return {};
   }
@@ -87,9 +74,8 @@ class Run : public formats::Recording {
       const std::function<Result<void>(const formats::Work&)>& see) const override;
 
  private:
-  Result<void> order_ranks();
-  /// Takes over the ranks of another recording, of which this is the copy.
-  Result<void> follow(const Run& original);
+  /// Refuses what cannot be a copy of another recording.
+  [[nodiscard]] Result<void> check_copy(const Run& original) const;
   void take(Matches matches);
   void add_clocks();
   void add_calls();
@@ -97,55 +83,11 @@ class Run : public formats::Recording {
   void add(const Instance& instance);
   void add_message(const Instance& instance);
   void tell_mixed(const RankFile& file);
-  void tell_rank(const RankFile& file);
 
   std::vector<RankFile> files_;
   Matches matches_;
   unsigned threads_;
 };
-
-void Run::tell_rank(const RankFile& file) {
-  const std::uint32_t world = file.facts.world_size.value_or(k_no_rank);
-  if (file.facts.rank.value_or(0) < world) return;
-  warnings.push_back(fmt::format(
-      "{} says that it is rank {} of {} ranks, 0 to {}: is it of this run?", file.path.string(),
-      *file.facts.rank, world, std::max(world, std::uint32_t{1}) - 1));
-}
-
-Result<void> Run::order_ranks() {
-  const auto told = [](const RankFile& file) { return file.facts.rank.has_value(); };
-  const auto named = [](const RankFile& file) { return rank_of_name(file.path).has_value(); };
-  const bool by_facts = std::all_of(files_.begin(), files_.end(), told);
-  const bool by_name = !by_facts && std::all_of(files_.begin(), files_.end(), named);
-  for (std::uint32_t f = 0; f < files_.size(); ++f) {
-    files_[f].rank = by_facts ? *files_[f].facts.rank : by_name ? *rank_of_name(files_[f].path) : f;
-  }
-  if (!by_facts) {
-    notes.push_back(
-        fmt::format("not every file says its rank (distributedInfo): ranks are those of "
-                    "the {}",
-                    by_name ? "numbers in the names of files" : "order of the names"));
-  }
-  std::stable_sort(files_.begin(), files_.end(),
-                   [](const RankFile& a, const RankFile& b) { return a.rank < b.rank; });
-  for (std::size_t f = 1; f < files_.size(); ++f) {
-    const RankFile& a = files_[f - 1];
-    const RankFile& b = files_[f];
-    if (a.rank == b.rank) {
-      return fail(ErrorKind::input, fmt::format("{} and {} are both of rank {}; give one file per "
-                                                "rank",
-                                                a.path.string(), b.path.string(), a.rank));
-    }
-    if (a.facts.world_size && b.facts.world_size && a.facts.world_size != b.facts.world_size) {
-      return fail(
-          ErrorKind::input,
-          fmt::format("{} is of a run of {} ranks, {} of one of {}: they do not belong "
-                      "together; give the files of one run",
-                      a.path.string(), *a.facts.world_size, b.path.string(), *b.facts.world_size));
-    }
-  }
-  return {};
-}
 
 void Run::take(Matches matches) {
   matches_ = std::move(matches);
@@ -178,8 +120,8 @@ void Run::add_clocks() {
 void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
   std::uint64_t before_launch = 0, endless = 0, mixed = 0;
+  warnings = doubts_of_ranks(files_);
   for (const RankFile& file : files_) {
-    tell_rank(file);
     calls += file.calls.size() + file.endless_calls + file.mixed_calls;
     mixed += file.mixed_calls;
     if (file.mixed_calls > 0) tell_mixed(file);
@@ -250,7 +192,6 @@ void Run::add_message(const Instance& instance) {
 }
 
 void Run::describe() {
-  constexpr std::size_t k_most_named = 8;
   format = "Chrome JSON";
   std::map<std::string, std::uint64_t> kinds, per_group;
   for (const RankFile& file : files_) {
@@ -263,25 +204,8 @@ void Run::describe() {
   }
   operations.assign(kinds.begin(), kinds.end());
   groups.assign(per_group.begin(), per_group.end());
-  std::uint32_t world = 0;
-  std::set<std::uint32_t> present;
-  for (const RankFile& file : files_) {
-    world = std::max(world, file.facts.world_size.value_or(0));
-    present.insert(file.rank);
-  }
-  std::uint64_t missing = 0;
-  std::string names;
-  for (std::uint32_t rank = 0; rank < world; ++rank) {
-    if (present.count(rank) > 0) continue;
-    if (++missing <= k_most_named) names += fmt::format("{}{}", missing > 1 ? ", " : "", rank);
-  }
-  if (missing == 0) return;
-  anomalies.emplace_back("missing_ranks", missing);
-  notes.push_back(
-      fmt::format("of {} ranks of the run {} missing ({}{}): nothing is "
-                  "known of their clocks",
-                  world, missing == 1 ? "1 is" : fmt::format("{} are", missing), names,
-                  missing > k_most_named ? ", ..." : ""));
+  const std::uint64_t missing = missing_ranks(files_).count;
+  if (missing > 0) anomalies.emplace_back("missing_ranks", missing);
 }
 
 /// Packed files are unpacked: a manifest cannot name what is inside of them.
@@ -386,18 +310,16 @@ std::unique_ptr<formats::Recording> Run::paired_after(std::span<const ClockMap> 
   return run;
 }
 
-Result<void> Run::follow(const Run& original) {
+Result<void> Run::check_copy(const Run& original) const {
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const RankFile& before = original.files_[f];
-    RankFile& after = files_[f];
-    after.rank = before.rank;
-    if (after.events != before.events || after.calls.size() != before.calls.size()) {
-      return fail(ErrorKind::output,
-                  fmt::format("{} holds {} events and {} calls, the original {} and {}: it cannot "
-                              "be its copy; write to another disk",
-                              after.path.string(), after.events, after.calls.size(), before.events,
-                              before.calls.size()));
-    }
+    const RankFile& after = files_[f];
+    if (after.events == before.events && after.calls.size() == before.calls.size()) continue;
+    return fail(ErrorKind::output,
+                fmt::format("{} holds {} events and {} calls, the original {} and {}: it cannot "
+                            "be its copy; write to another disk",
+                            after.path.string(), after.events, after.calls.size(), before.events,
+                            before.calls.size()));
   }
   return {};
 }
@@ -407,8 +329,8 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
   for (const RankFile& file : files_) paths.push_back(folder / file.path.filename());
   TRY_ASSIGN(std::vector<RankFile> written, read_files(paths, threads_));
   auto run = std::make_unique<Run>(std::move(written), threads_);
-  TRY(run->follow(*this));
-  run->take(match_calls(run->files_));
+  TRY(run->check_copy(*this));
+  TRY(run->prepare());
   return run;
 }
 
@@ -417,6 +339,11 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
 bool may_be_trace(const fs::path& file) {
   const std::string text = json::beginning(file);
   return may_hold_events(text, text.size() < json::k_beginning);
+}
+
+bool holds_none(const fs::path& file) {
+  const Result<RankFile> read = read_file(file);
+  return read && read->events == 0;
 }
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files,

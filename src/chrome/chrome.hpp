@@ -16,10 +16,13 @@ namespace entrain::chrome {
 /// False if the begin of a file shows that it is no Chrome trace: a stray file among others.
 bool may_be_trace(const std::filesystem::path& file);
 
+/// True if a file can be read and holds no event with a time: nothing that tells a clock.
+bool holds_none(const std::filesystem::path& file);
+
 /// Reads the files of all ranks, plain or packed, side by side on `threads` threads. A clock per
-/// file, in order of rank. Errors: those of json::load(); ErrorKind::input for a file that is no
-/// Chrome trace, two files of one rank, files of different runs, and times that are no numbers or
-/// out of range.
+/// file, in order of rank; files without an event are left out, and notes name them. Errors: those
+/// of json::load(); ErrorKind::input for a file that is no Chrome trace, two files of one rank,
+/// files of different runs, and times that are no numbers or out of range.
 Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem::path> files,
                                                  unsigned threads);
 
