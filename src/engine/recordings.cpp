@@ -2,6 +2,7 @@
 #include "engine/recordings.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include "engine/recorded_times.hpp"
 #include "engine/timeline.hpp"
 #include "engine/untied_clocks.hpp"
+#include "formats/left_out.hpp"
 #include "json/document.hpp"
 #include "session/phase.hpp"
 #include "session/workers.hpp"
@@ -43,23 +45,60 @@ bool may_be_recording(const fs::path& file) {
 /// The files of a path, without those of a folder that hold something else; a note names these. If
 /// all do, all are kept: their reader says what is wrong.
 std::vector<fs::path> chosen_files(const fs::path& path, std::vector<std::string>& notes) {
-  constexpr std::size_t k_most_named = 3;
   std::vector<fs::path> files = recording_files(path);
   if (files.size() < 2) return files;
   const auto others = std::stable_partition(files.begin(), files.end(), may_be_recording);
   if (others == files.begin() || others == files.end()) return files;
-  std::string names;
-  for (auto file = others; file != files.end() && file - others < std::ptrdiff_t{k_most_named};
-       ++file) {
-    names += (file == others ? "" : ", ") + file->filename().string();
-  }
-  const auto count = static_cast<std::size_t>(files.end() - others);
-  notes.push_back(fmt::format("{} of the files of {} {} no events and {} left out: {}{}", count,
-                              path.string(), count == 1 ? "holds" : "hold",
-                              count == 1 ? "is" : "are", names,
-                              count > k_most_named ? ", ..." : ""));
+  notes.push_back(formats::note_of_left_out(
+      std::span(files).subspan(static_cast<std::size_t>(others - files.begin())),
+      " of " + path.string()));
   files.erase(others, files.end());
   return files;
+}
+
+/// What the files of a run hold.
+enum class Kind : std::uint8_t { spans, trace, mixed };
+
+Kind kind_of(const std::vector<fs::path>& files) {
+  const auto spans = std::count_if(files.begin(), files.end(), spans::are_spans);
+  if (spans == 0) return Kind::trace;
+  return static_cast<std::size_t>(spans) == files.size() ? Kind::spans : Kind::mixed;
+}
+
+/// Leaves out the files that `is_empty` names, if others stay.
+template <class IsEmpty>
+void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
+               std::vector<std::string>& notes) {
+  const auto full = [&](const fs::path& file) { return !is_empty(file); };
+  const auto empty = std::stable_partition(files.begin(), files.end(), full);
+  if (empty == files.begin() || empty == files.end()) return;
+  notes.push_back(formats::note_of_left_out(
+      std::span(files).subspan(static_cast<std::size_t>(empty - files.begin())), ""));
+  files.erase(empty, files.end());
+}
+
+/// An empty list, or an answer without spans, looks like spans and may stand beside a training run;
+/// so may a trace without events beside spans. Files of both kinds that hold something are refused.
+Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes) {
+  if (kind_of(files) == Kind::mixed) {
+    leave_out(
+        files,
+        [](const fs::path& file) { return spans::are_spans(file) && spans::holds_none(file); },
+        notes);
+  }
+  if (kind_of(files) == Kind::mixed) {
+    leave_out(
+        files,
+        [](const fs::path& file) { return !spans::are_spans(file) && chrome::holds_none(file); },
+        notes);
+  }
+  const Kind kind = kind_of(files);
+  if (kind != Kind::mixed) return kind;
+  const auto other = std::stable_partition(files.begin(), files.end(), spans::are_spans);
+  return fail(ErrorKind::input,
+              fmt::format("{} holds spans of services, but {} does not: they are no files of one "
+                          "run; give them separately",
+                          files.front().string(), other->string()));
 }
 
 }  // namespace
@@ -119,19 +158,17 @@ Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned t
                     "are given together; give one archive",
                     other_kind->string()));
   }
-  const auto other = std::stable_partition(files.begin(), files.end(), spans::are_spans);
-  if (other != files.begin() && other != files.end()) {
-    return fail(ErrorKind::input,
-                fmt::format("{} holds spans of services, but {} does not: they are no files of one "
-                            "run; give them separately",
-                            files.front().string(), other->string()));
-  }
-  const bool are_spans = other == files.end();
+  // Not by folders: a copy of all files in one folder is the same run in the same order.
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
+    return std::pair(a.filename(), a) < std::pair(b.filename(), b);
+  });
+  TRY_ASSIGN(const Kind kind, choose_kind(files, notes));
   double read_s = 0;
   std::unique_ptr<Recording> recording;
   {
     const Stopwatch watch(read_s);
-    TRY_ASSIGN(recording, are_spans ? spans::read(files, threads) : chrome::read(files, threads));
+    TRY_ASSIGN(recording,
+               kind == Kind::spans ? spans::read(files, threads) : chrome::read(files, threads));
   }
   recording->read_s = read_s;
   recording->notes.insert(recording->notes.end(), notes.begin(), notes.end());
@@ -172,6 +209,7 @@ ArchiveInfo inspect_recording(const Recording& recording) {
     info.anomalies.insert(info.anomalies.end(), counters->begin(), counters->end());
   }
   info.notes = recording.notes;
+  info.notes.insert(info.notes.end(), recording.warnings.begin(), recording.warnings.end());
   return info;
 }
 

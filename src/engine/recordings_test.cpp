@@ -196,6 +196,94 @@ TEST(Recordings, stray_files_of_a_folder_are_left_out_and_named) {
   EXPECT_NE(last.find("package.json, rank2.json"), std::string::npos) << last;
 }
 
+TEST(Recordings, lists_and_answers_without_a_span_are_left_out_of_a_training_run) {
+  TempFolder folder;
+  put_calls(folder, 0, {0, 7, 9, 20});
+  put_calls(folder, 1, {0, 7, 9, 20});
+  put_text(folder, "a.json", "[]");
+  put_text(folder, "b.json", "[[]]");
+  put_text(folder, "c.json", R"({"data":[]})");
+  put_text(folder, "d.json", R"({"resourceSpans":[]})");
+  put_text(folder, "e.json", R"({"traceEvents":[{"ph": "M", "name": "process_name", "pid": 1}]})");
+  const auto report = entrain::check(folder.path(), {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->checked_edges, 8U);
+  const auto tells = [&](const char* what) {
+    return std::ranges::any_of(report->clocks.warnings, [&](const std::string& warning) {
+      return warning.find(what) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(tells("4 of the files hold no events and are left out: a.json, b.json, c.json, ..."));
+  EXPECT_TRUE(tells("1 of the files holds no events and is left out: e.json"));
+}
+
+TEST(Recordings, a_trace_without_events_is_left_out_of_spans) {
+  TempFolder folder;
+  fs::copy_file(fs::path(ENTRAIN_EXAMPLES_DIR) / "services" / "ascend.json", folder / "a.json");
+  put_text(folder, "b.json", R"({"traceEvents":[]})");
+  const auto report = entrain::check(folder.path(), {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_GT(report->checked_edges, 0U);
+  put_calls(folder, 0, {0, 7, 9, 20});
+  const auto mixed = entrain::check(folder.path(), {});
+  ASSERT_FALSE(mixed);
+  EXPECT_NE(mixed.error().message.find("they are no files of one run"), std::string::npos);
+}
+
+TEST(Recordings, a_folder_of_empty_lists_is_told_in_a_true_sentence) {
+  TempFolder folder;
+  put_text(folder, "a.json", "[]");
+  put_text(folder, "b.json", R"({"data":[]})");
+  const auto report = entrain::check(folder.path(), {});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, ErrorKind::input);
+  EXPECT_NE(report.error().message.find("a.json and 1 more hold no span"), std::string::npos)
+      << report.error().message;
+}
+
+/// A broadcast from rank 0 of two, which no file says that it is.
+std::string broadcast_of(int begin, int end) {
+  return fmt::format(R"([{{"ph": "X", "cat": "kernel", "name": "ncclDevKernel", "ts": {}, )"
+                     R"("dur": {}, "args": {{"Collective name": "broadcast", "Rank": 0, )"
+                     R"("Comms Id": 7, "Seq": 1, "Process Group Ranks": "[0, 1]"}}}}])",
+                     1'000'000 + begin, end - begin);
+}
+
+/// By their folders the file that begins first is the root, by their names the other one.
+TEST(Recordings, ranks_of_files_of_several_folders_stay_when_they_are_written) {
+  TempFolder first, second;
+  const TempFolder out;
+  put_text(first, "zed.json", broadcast_of(0, 50));
+  put_text(second, "wim.json", broadcast_of(100, 150));
+  const bool in_order = first.path() < second.path();
+  const auto recording =
+      open_recording({(in_order ? first : second).path() / (in_order ? "zed.json" : "wim.json"),
+                      (in_order ? second : first).path() / (in_order ? "wim.json" : "zed.json")},
+                     1);
+  ASSERT_TRUE(recording) << recording.error().message;
+  Solo solo;
+  const auto report = correct_recording({.processes = solo}, **recording, out / "fixed", {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->before.violations, 1U);
+  EXPECT_EQ(report->judgement->verdict, Verdict::clean);
+  const auto again = entrain::check(out / "fixed", {});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->judgement.verdict, Verdict::clean);
+  EXPECT_EQ(again->checked_edges, report->after.checked_edges);
+}
+
+TEST(Recordings, info_tells_what_a_check_warns_of) {
+  TempFolder folder;
+  put_text(folder, "a.json",
+           R"({"distributedInfo": {"rank": 4, "world_size": 4}, )"
+           R"("traceEvents": [{"ph": "i", "ts": 5}]})");
+  const auto info = entrain::inspect(folder.path());
+  ASSERT_TRUE(info) << info.error().message;
+  EXPECT_TRUE(std::ranges::any_of(info->notes, [](const std::string& note) {
+    return note.find("rank 4 of 4 ranks") != std::string::npos;
+  }));
+}
+
 TEST(Recordings, a_folder_without_a_trace_is_told_what_is_read) {
   TempFolder folder;
   put_text(folder, "a.csv", "a,b");

@@ -248,6 +248,10 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
   return written;
 }
 
+std::uint64_t left_out_of(const Spans& spans) {
+  return spans.without_id + spans.without_time + spans.backwards;
+}
+
 Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads) {
   Spans spans;
   std::vector<SourceFile> sources;
@@ -261,7 +265,7 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
         {.path = file, .bytes = document.text.size(), .hash = hash_of(document.text)});
   }
   join_halved_traces(spans);
-  const std::uint64_t left_out = spans.without_id + spans.without_time + spans.backwards;
+  const std::uint64_t left_out = left_out_of(spans);
   if (spans.all.empty() && left_out > 0) {
     return fail(
         ErrorKind::input,
@@ -270,9 +274,12 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
                     files.front().string(), left_out));
   }
   if (spans.all.empty()) {
-    return fail(ErrorKind::input,
-                fmt::format("{} holds no span with a time; give a file that holds some",
-                            files.front().string()));
+    return fail(
+        ErrorKind::input,
+        fmt::format(
+            "{}{} no span with a time and no event; give a file that holds some",
+            files.front().string(),
+            files.size() == 1 ? " holds" : fmt::format(" and {} more hold", files.size() - 1)));
   }
   return std::make_unique<Run>(std::move(sources), spans, threads);
 }
@@ -306,6 +313,15 @@ bool are_spans(const fs::path& file) {
     shape = shape_of(object);
   }
   return shape != Shape::other;
+}
+
+bool holds_none(const fs::path& file) {
+  Result<json::Document> document = json::load(file);
+  if (!document) return false;
+  Spans spans;
+  std::vector<Stamp> stamps;
+  const bool is_read = read(document->text, file.string(), spans, stamps).has_value();
+  return is_read && spans.all.empty() && left_out_of(spans) + spans.cut_files == 0;
 }
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files,

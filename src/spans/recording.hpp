@@ -15,6 +15,9 @@ namespace entrain::spans {
 /// is. Reads at most its first 64 KiB; plain or packed.
 bool are_spans(const std::filesystem::path& file);
 
+/// True if such a file can be read and no span stands in it, not even one without a time.
+bool holds_none(const std::filesystem::path& file);
+
 /// Reads files of spans, plain or packed, as one run. A clock per host, in order of their first
 /// spans. Writing reads every file again, on `threads` threads. Errors: those of json::load() and
 /// read(); ErrorKind::input for files without a span.
