@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
+#include "json/decimal.hpp"
 #include "json/scanner.hpp"
 #include "json/unescape.hpp"
 #include "json/window.hpp"
@@ -16,7 +17,7 @@
 namespace entrain::chrome {
 namespace {
 
-constexpr std::int64_t k_ns_per_us = 1000;
+constexpr std::uint32_t k_ns_per_us = 1000;
 constexpr int k_most_digits = 19;
 
 std::string_view without_quotes(std::string_view text) {
@@ -279,16 +280,7 @@ std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
   return negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
 }
 
-std::string time_text(std::int64_t ns) {
-  const std::uint64_t size =
-      ns < 0 ? ~static_cast<std::uint64_t>(ns) + 1 : static_cast<std::uint64_t>(ns);
-  std::string text = fmt::format("{}{}", ns < 0 ? "-" : "", size / k_ns_per_us);
-  if (const std::uint64_t rest = size % k_ns_per_us; rest > 0) {
-    text += fmt::format(".{:03}", rest);
-    while (text.back() == '0') text.pop_back();
-  }
-  return text;
-}
+std::string time_text(std::int64_t ns) { return json::decimal_text(ns, k_ns_per_us); }
 
 std::string_view member(std::string_view object, std::string_view key) {
   json::Scanner scanner(object);

@@ -70,6 +70,7 @@ struct Draft {
   Role role = Role::internal;
   bool shared = false, polls = false;
   Number begin, end;                                       ///< `end`: a time or a length of time
+  Number millis;                                           ///< Jaeger: the begin again, in ms
   std::vector<Number> instants;                            ///< of events inside
   std::vector<std::pair<std::string, std::string>> links;  ///< trace and span
   Place place;

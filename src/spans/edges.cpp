@@ -218,6 +218,7 @@ SpanEdges edges_of(const Spans& spans) {
   count("truncated_files", spans.cut_files);
   count("spans_without_id", spans.without_id);
   count("spans_without_time", spans.without_time);
+  count("times_that_stay", spans.odd_times);
   count("spans_that_end_before_they_begin", spans.backwards);
   count("duplicate_spans", finder.duplicates);
   count("spans_without_their_parent", finder.missing);

@@ -63,6 +63,7 @@ bool Reader::jaeger_span(value from) {
     if (key == "processID") return read_string(inner, draft.process);
     if (key == "process") return jaeger_process(inner, draft.place);
     if (key == "startTime") return draft.begin = number_of(inner), true;
+    if (key == "startTimeMillis") return draft.millis = number_of(inner), true;
     if (key == "duration") return draft.end = number_of(inner), true;
     if (key == "references") {
       return each_element(inner, [&](value item) { return jaeger_reference(item, references); });
@@ -81,9 +82,10 @@ bool Reader::jaeger_span(value from) {
   });
   take_references(references, draft);
   // Processes may stand behind the spans: until then their number stands for the clock.
-  finish(draft, k_us, true,
-         spans_.clocks.number(draft.process.empty() ? draft.place.clock()
-                                                    : k_number_of_process + draft.process));
+  const std::uint32_t clock = spans_.clocks.number(
+      draft.process.empty() ? draft.place.clock() : k_number_of_process + draft.process);
+  stamp_millis(draft.millis, draft.begin, clock);
+  finish(draft, k_us, true, clock);
   return whole;
 }
 

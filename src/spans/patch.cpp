@@ -6,10 +6,31 @@
 
 #include <fmt/format.h>
 
+#include "json/decimal.hpp"
+
 namespace entrain::spans {
 namespace {
 
-std::int64_t in_units(std::int64_t time, std::uint32_t unit) { return (time + unit / 2) / unit; }
+constexpr std::int64_t k_ns_per_ms = 1'000'000;
+
+/// As it can be written: the nearest time of its unit, or the ns.
+std::int64_t rounded(std::int64_t time, const Stamp& stamp) {
+  return stamp.fine ? time : (time + stamp.unit / 2) / stamp.unit * stamp.unit;
+}
+
+/// A stamp of the text as it is to stand there; empty if its digits stay.
+std::string text_of(const Stamp& stamp, std::int64_t time, std::int64_t since) {
+  if (stamp.in_ms) {
+    const std::int64_t ms = rounded(time, stamp) / k_ns_per_ms;
+    return ms == static_cast<std::int64_t>(stamp.time) / k_ns_per_ms ? "" : std::to_string(ms);
+  }
+  const bool is_length = stamp.since != k_no_length;
+  const std::uint64_t before = stamp.time - (is_length ? stamp.since : 0);
+  const std::int64_t after =
+      std::max<std::int64_t>(rounded(time, stamp) - (is_length ? rounded(since, stamp) : 0), 0);
+  if (after == static_cast<std::int64_t>(before)) return "";
+  return json::decimal_text(after, stamp.unit);
+}
 
 /// With the comma to what follows, and the list around it where there is none yet.
 void add_attribute(const Mark& mark, std::int64_t offset, std::string& text) {
@@ -65,9 +86,10 @@ Result<std::string> patched(std::string_view text, std::span<const Stamp> stamps
                   fmt::format("byte {}: the time {} would become negative; is it one?", stamp.at,
                               text.substr(stamp.at, stamp.size)));
     }
+    const std::string with = text_of(stamp, time, since);
+    if (with.empty()) continue;
     result += text.substr(done, stamp.at - done);
-    const std::int64_t units = in_units(time, stamp.unit) - in_units(since, stamp.unit);
-    result += std::to_string(std::max<std::int64_t>(units, 0));
+    result += with;
     done = stamp.at + stamp.size;
   }
   add_marks(text.size());

@@ -15,7 +15,8 @@ namespace entrain::spans {
 
 /// The text with its times mapped, and every other byte as it was. `maps`: by Spans::clocks;
 /// `stamps`: of read(), in their order. Times in microseconds become the nearest ones, halves the
-/// later one, so that an order between any two times stays one; lengths are between such times. A
+/// later one, so that an order between any two times stays one; lengths are between such times. In
+/// files where a time has decimals they are written to the ns. A
 /// time whose map does not move it keeps its digits. `marks`, also of read(): those spans whose
 /// begin moves get an attribute entrain.offset_ns, what was added to it in ns. Errors:
 /// ErrorKind::input for a time that would be negative.

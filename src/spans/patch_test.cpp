@@ -117,5 +117,56 @@ TEST(SpansPatch, microseconds_become_the_nearest_ones) {
   EXPECT_THAT(before_time.error().message, HasSubstr("would become negative"));
 }
 
+/// The text as it is written where the clock of host b moves by so many ns.
+std::string moved(const std::string& text, std::int64_t by) {
+  const Read read = read_all(text);
+  const auto done = patched(text, read.stamps, maps_of(read.spans, by));
+  EXPECT_TRUE(done);
+  return done.value_or("");
+}
+
+TEST(SpansPatch, times_with_decimals_move_to_the_ns) {
+  const std::string form =
+      R"([{{"traceId":"1","id":"1","timestamp":{},"duration":7.5,"annotations":[{{"timestamp":{},)"
+      R"("value":"x"}}],"localEndpoint":{{"serviceName":"b"}}}}])";
+  const auto in = [&](const char* begin, const char* instant) {
+    return fmt::format(fmt::runtime(form), begin, instant);
+  };
+  EXPECT_EQ(moved(in("1690000000000000.5", "1690000000000003"), 1'234),
+            in("1690000000000001.734", "1690000000000004.234"));
+  EXPECT_EQ(moved(in("1.6900000000000005e15", "1690000000000003"), 2'000),
+            in("1690000000000002.5", "1690000000000005"));
+  EXPECT_EQ(moved(in("1690000000000000.5", "1690000000000003.000"), 0),
+            in("1690000000000000.5", "1690000000000003.000"));
+}
+
+TEST(SpansPatch, otlp_times_with_decimals_and_exponents_become_whole_ns) {
+  const std::string form =
+      R"({{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"host.name","value":
+{{"stringValue":"b"}}}}]}},"scopeSpans":[{{"spans":[
+{{"traceId":"a","spanId":"1","startTimeUnixNano":{},"endTimeUnixNano":{}}}]}}]}}]}})";
+  const auto in = [&](const char* begin, const char* end) {
+    return fmt::format(fmt::runtime(form), begin, end);
+  };
+  EXPECT_EQ(moved(in(R"("1690000000000000000.0")", "1.69e+18"), 7),
+            in(R"("1690000000000000007")", "1690000000000000007"));
+}
+
+/// Jaeger's storage writes the begin of a span again, in ms that are cut off.
+TEST(SpansPatch, milliseconds_beside_a_begin_follow_it) {
+  const std::string form =
+      R"({{"traceID":"a","spanID":"1","operationName":"x","startTime":{},"startTimeMillis":{},)"
+      R"("duration":5,"process":{{"serviceName":"b"}}}})";
+  const auto in = [&](std::uint64_t us, std::uint64_t ms) {
+    return fmt::format(fmt::runtime(form), us, ms);
+  };
+  EXPECT_EQ(moved(in(1'690'000'000'000'900, 1'690'000'000'000), 100'000),
+            in(1'690'000'000'001'000, 1'690'000'000'001));
+  EXPECT_EQ(moved(in(1'690'000'000'000'900, 1'690'000'000'000), 50'000),
+            in(1'690'000'000'000'950, 1'690'000'000'000));
+  EXPECT_EQ(moved(in(1'690'000'000'000'900, 1'690'000'000'007), 2'000'000),
+            in(1'690'000'000'002'900, 1'690'000'000'009));
+}
+
 }  // namespace
 }  // namespace entrain::spans

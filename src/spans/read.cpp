@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -24,7 +25,8 @@ class Rollback {
         mark_count_(marks == nullptr ? 0 : marks->size()),
         without_time_(spans.without_time),
         without_id_(spans.without_id),
-        backwards_(spans.backwards) {}
+        backwards_(spans.backwards),
+        odd_times_(spans.odd_times) {}
 
   void back() {
     spans_.all.resize(all_);
@@ -34,6 +36,7 @@ class Rollback {
     spans_.without_time = without_time_;
     spans_.without_id = without_id_;
     spans_.backwards = backwards_;
+    spans_.odd_times = odd_times_;
   }
 
  private:
@@ -41,8 +44,16 @@ class Rollback {
   std::vector<Stamp>& stamps_;
   std::vector<Mark>* marks_;
   std::size_t all_, stamp_count_, mark_count_;
-  std::uint64_t without_time_, without_id_, backwards_;
+  std::uint64_t without_time_, without_id_, backwards_, odd_times_;
 };
+
+/// Where any time of a file has decimals, all are written to the ns: times of two steps would not
+/// keep their order.
+void refine(std::span<Stamp> stamps) {
+  const bool any = std::any_of(stamps.begin(), stamps.end(),
+                               [](const Stamp& stamp) { return stamp.fine && stamp.unit == k_us; });
+  for (Stamp& stamp : stamps) stamp.fine = stamp.fine || (any && stamp.unit == k_us);
+}
 
 }  // namespace
 
@@ -54,6 +65,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
   ondemand::parser parser;
   bool any_known = false;
   const std::size_t first_stamp = stamps.size();
+  const bool had_odd = spans.odd_times > 0;
   Documents documents(text);
   for (std::string_view own; documents.next(own);) {
     if (own.size() >= simdjson::SIMDJSON_MAXSIZE_BYTES) {
@@ -84,8 +96,12 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
                                               "write them (resourceSpans, data or an array)",
                                               name));
   }
-  std::sort(stamps.begin() + static_cast<std::ptrdiff_t>(first_stamp), stamps.end(),
-            [](const Stamp& a, const Stamp& b) { return a.at < b.at; });
+  if (!had_odd && spans.odd_times > 0) {
+    spans.first_odd_time = fmt::format("'{}' in {}", spans.first_odd_time, name);
+  }
+  const auto own = std::span(stamps).subspan(first_stamp);
+  std::sort(own.begin(), own.end(), [](const Stamp& a, const Stamp& b) { return a.at < b.at; });
+  refine(own);
   if (marks != nullptr) {
     std::sort(marks->begin(), marks->end(),
               [](const Mark& a, const Mark& b) { return a.at < b.at; });

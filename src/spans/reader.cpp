@@ -47,27 +47,52 @@ bool Reader::is_time(const Number& number, std::uint32_t unit) {
   return !number.digits.empty() && number.value < k_limit / unit / 2;
 }
 
+bool Reader::can_move(const Number& number, std::uint32_t unit) {
+  return !number.digits.empty() && number.value > 0 && number.value < (k_limit - 1) / unit;
+}
+
+/// A time that cannot be moved stays where it is, and the report says so.
+void Reader::note_odd(const Number& number, std::uint32_t unit) {
+  constexpr std::size_t k_most_shown = 40;
+  const bool is_large = !number.digits.empty() && number.value >= (k_limit - 1) / unit;
+  if (number.odd.empty() && !is_large) return;
+  const std::string_view text = is_large ? number.digits : number.odd;
+  if (spans_.odd_times++ == 0) spans_.first_odd_time = text.substr(0, k_most_shown);
+}
+
+void Reader::add_stamp(const Number& number, Stamp stamp) {
+  stamp.at = static_cast<std::uint64_t>(number.digits.data() - text_.data());
+  stamp.size = static_cast<std::uint32_t>(number.digits.size());
+  stamp.fine = !number.part.empty();
+  stamps_.push_back(stamp);
+}
+
 void Reader::stamp(const Number& number, std::uint32_t unit, std::uint32_t clock) {
-  if (number.digits.empty() || number.value == 0 || number.value >= k_limit / unit) return;
-  stamps_.push_back({.at = static_cast<std::uint64_t>(number.digits.data() - text_.data()),
-                     .size = static_cast<std::uint32_t>(number.digits.size()),
-                     .clock = clock,
-                     .time = number.value * unit,
-                     .since = k_no_length,
-                     .unit = unit});
+  note_odd(number, unit);
+  if (!can_move(number, unit)) return;
+  add_stamp(number,
+            {.clock = clock, .time = ns_of(number, unit), .since = k_no_length, .unit = unit});
 }
 
 void Reader::stamp_length(const Number& length, const Number& begin, std::uint32_t unit,
                           std::uint32_t clock) {
+  note_odd(length, unit);
   const std::uint64_t most = (k_limit - 1) / unit;
-  if (length.digits.empty() || begin.value == 0 || begin.value > most ||
-      length.value > most - begin.value) {
-    return;
-  }
-  Number end = length;
-  end.value += begin.value;
-  stamp(end, unit, clock);
-  stamps_.back().since = begin.value * unit;
+  if (length.digits.empty() || !can_move(begin, unit) || length.value >= most - begin.value) return;
+  const std::uint64_t since = ns_of(begin, unit);
+  add_stamp(length,
+            {.clock = clock, .time = since + ns_of(length, unit), .since = since, .unit = unit});
+}
+
+void Reader::stamp_millis(const Number& millis, const Number& begin, std::uint32_t clock) {
+  const bool is_begin =
+      can_move(begin, k_us) && millis.part.empty() && begin.value / (k_ms / k_us) == millis.value;
+  if (!is_begin || !can_move(millis, k_ms)) return stamp(millis, k_ms, clock);
+  add_stamp(millis, {.clock = clock,
+                     .time = ns_of(begin, k_us),
+                     .since = k_no_length,
+                     .unit = k_us,
+                     .in_ms = true});
 }
 
 void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock) {
@@ -84,14 +109,14 @@ void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std
     return;
   }
   const std::uint64_t most = (k_limit - 1) / unit;
-  const bool bad_end = draft.end.value > most || (draft.end.digits.empty() && !has_length);
-  if (draft.begin.digits.empty() || draft.begin.value == 0 || draft.begin.value > most || bad_end ||
-      (has_length && draft.end.value > most - draft.begin.value)) {
+  const bool bad_end = draft.end.value >= most || (draft.end.digits.empty() && !has_length);
+  if (!can_move(draft.begin, unit) || bad_end ||
+      (has_length && draft.end.value >= most - draft.begin.value)) {
     ++spans_.without_time;
     return;
   }
-  const std::uint64_t begin = draft.begin.value * unit;
-  keep(draft, begin, draft.end.value * unit + (has_length ? begin : 0), unit, clock);
+  const std::uint64_t begin = ns_of(draft.begin, unit);
+  keep(draft, begin, ns_of(draft.end, unit) + (has_length ? begin : 0), unit, clock);
 }
 
 void Reader::keep(const Draft& draft, std::uint64_t begin, std::uint64_t end, std::uint32_t unit,
@@ -114,7 +139,7 @@ void Reader::keep(const Draft& draft, std::uint64_t begin, std::uint64_t end, st
   for (const auto& [trace, id] : draft.links) {
     if (!significant(id).empty()) spans_.links.push_back({id_of(trace, id), position});
   }
-  if (unit == k_us) spans_.microseconds = true;
+  if (unit == k_us && begin % k_us == 0 && end % k_us == 0) spans_.microseconds = true;
   mark(draft, begin, clock);
 }
 

@@ -12,7 +12,7 @@
 
 namespace entrain::spans {
 
-inline constexpr std::uint32_t k_ns = 1, k_us = 1000;
+inline constexpr std::uint32_t k_ns = 1, k_us = 1000, k_ms = 1'000'000;
 
 /// An annotation of Zipkin. Those of version 1 say where they were made.
 struct Annotation {
@@ -67,10 +67,16 @@ class Reader {
             std::uint32_t clock);
   /// True for a number that counts as a time, or as a length of time.
   static bool is_time(const Number& number, std::uint32_t unit);
+  /// True for a time that moves with its host; 0 means that it is not known.
+  static bool can_move(const Number& number, std::uint32_t unit);
+  void note_odd(const Number& number, std::uint32_t unit);
+  void add_stamp(const Number& number, Stamp stamp);
   void stamp(const Number& number, std::uint32_t unit, std::uint32_t clock);
   /// A length of time; it counts from a begin that is one.
   void stamp_length(const Number& length, const Number& begin, std::uint32_t unit,
                     std::uint32_t clock);
+  /// What Jaeger's storage writes beside the begin of a span: the same in ms.
+  void stamp_millis(const Number& millis, const Number& begin, std::uint32_t clock);
   std::uint32_t id_of(std::string_view trace, std::string_view id);
   /// Notes where the attributes of a span begin.
   static void note_attributes(value from, ondemand::json_type type, Draft& draft);

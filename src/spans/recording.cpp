@@ -84,6 +84,7 @@ class Run : public formats::Recording {
     coverage.paired = found_.size();
     coverage.lost = edges.without_parent;
     tell(edges.dropped);
+    tell_odd(spans);
     describe();
   }
 
@@ -113,6 +114,7 @@ class Run : public formats::Recording {
   }
   [[nodiscard]] std::vector<std::uint32_t> hosts_of(const Spans& spans) const;
   void tell(const std::vector<DroppedEnds>& dropped);
+  void tell_odd(const Spans& spans);
   void describe();
   [[nodiscard]] Result<void> write_file(const fs::path& to, const SourceFile& file,
                                         std::span<const ClockMap> maps, bool marked) const;
@@ -142,6 +144,15 @@ void Run::tell(const std::vector<DroppedEnds>& dropped) {
                     "nothing is known of their clocks",
                     clocks.clocks.size(), clocks.clocks.size() == 1 ? "host" : "hosts"));
   }
+}
+
+void Run::tell_odd(const Spans& spans) {
+  if (spans.odd_times == 0) return;
+  warnings.push_back(fmt::format(
+      "{} {} no {} from 0 to 2^62 ns and {} as {} when the host moves; the first is {}",
+      spans.odd_times, spans.odd_times == 1 ? "time is" : "times are",
+      spans.odd_times == 1 ? "number" : "numbers", spans.odd_times == 1 ? "stays" : "stay",
+      spans.odd_times == 1 ? "it is" : "they are", spans.first_odd_time));
 }
 
 void Run::describe() {

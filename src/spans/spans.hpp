@@ -46,7 +46,9 @@ struct Stamp {
   std::uint32_t clock = k_none;  ///< number of the host
   std::uint64_t time = 0;        ///< ns; of a length of time: its end
   std::uint64_t since = 0;       ///< ns; of a length of time: its begin, else k_no_length
-  std::uint32_t unit = 1;        ///< ns per unit of the number: 1 or 1,000
+  std::uint32_t unit = 1;        ///< ns per unit of the number: 1, 1,000 or 1,000,000
+  bool fine = false;             ///< it is written to the ns, with decimals of its unit
+  bool in_ms = false;            ///< the same time stands elsewhere; here in ms, cut off
 };
 inline constexpr std::uint64_t k_no_length = ~std::uint64_t{0};
 
@@ -73,6 +75,8 @@ struct Spans {
   std::uint64_t backwards = 0;     ///< spans left out: they end before they begin
   std::uint64_t cut_files = 0;     ///< they end inside their last line, which is left out
   std::uint64_t without_id = 0;    ///< spans left out: they do not say which they are
+  std::uint64_t odd_times = 0;  ///< that are no numbers, negative, or too large: nothing moves them
+  std::string first_odd_time;   ///< the first of them, and its file
 };
 
 /// Adds the spans of a text to `spans`: OTLP JSON, Jaeger JSON or Zipkin JSON, told by the keys.

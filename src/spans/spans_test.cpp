@@ -241,10 +241,11 @@ TEST(Spans, what_is_odd_is_counted) {
                                                        {"6", "", "", "b", ~0ULL / 2, 100}}))
                                        .spans);
   EXPECT_THAT(lines_of(edges), IsEmpty());
-  EXPECT_THAT(edges.counters,
-              ElementsAre(Pair("spans_without_id", 1U), Pair("spans_without_time", 2U),
-                          Pair("duplicate_spans", 1U), Pair("spans_without_their_parent", 1U),
-                          Pair("spans_in_circles_of_parents", 3U)));
+  EXPECT_THAT(
+      edges.counters,
+      ElementsAre(Pair("spans_without_id", 1U), Pair("spans_without_time", 2U),
+                  Pair("times_that_stay", 1U), Pair("duplicate_spans", 1U),
+                  Pair("spans_without_their_parent", 1U), Pair("spans_in_circles_of_parents", 3U)));
 }
 
 TEST(Spans, a_client_without_a_length_has_no_end) {
@@ -254,12 +255,31 @@ TEST(Spans, a_client_without_a_length_has_no_end) {
   EXPECT_THAT(edges_in(text), only_begin);
   EXPECT_THAT(edges_of(read_all(text).spans).counters,
               ElementsAre(Pair("calls_without_a_length", 1U)));
-  for (const char* length : {"-5", "9e3", "1.5", "null"}) {
+  for (const char* length : {"-5", "\"\"", "0.0", "null"}) {
     std::string odd = text;
     const std::string zero = R"("duration":0)";
     odd.replace(odd.find(zero), zero.size(), std::string(R"("duration":)") + length);
     EXPECT_THAT(edges_in(odd), only_begin) << length;
   }
+}
+
+TEST(Spans, times_and_lengths_may_have_decimals_and_exponents) {
+  EXPECT_THAT(edges_in(R"([{"traceId":"1","id":"1","kind":"CLIENT","timestamp":1.69e3,
+"duration":"12.5","localEndpoint":{"serviceName":"a"}},
+{"traceId":"1","id":"2","parentId":"1","kind":"SERVER","timestamp":1691.25,"duration":0.5e1,
+"localEndpoint":{"serviceName":"b"}}])"),
+              ElementsAre("a:1690000 -> b:1691250", "b:1696250 -> a:1702500"));
+}
+
+TEST(Spans, times_that_are_no_numbers_are_counted_and_the_first_is_named) {
+  const Read read =
+      read_all(zipkin_of({{"1", "", "CLIENT", "a", 1000, 5}}).insert(1, R"({"traceId":"1","id":"5",
+"timestamp":"soon","duration":-4,"annotations":[{"timestamp":1e30},{"timestamp":0},
+{"timestamp":null},{"timestamp":""}]},)"));
+  EXPECT_EQ(read.spans.odd_times, 3U);
+  EXPECT_EQ(read.spans.first_odd_time, "'1e30' in file");
+  EXPECT_THAT(edges_of(read.spans).counters,
+              ElementsAre(Pair("spans_without_time", 1U), Pair("times_that_stay", 3U)));
 }
 
 TEST(Spans, what_a_client_does_itself_is_not_called_by_the_server_of_its_id) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "spans/values.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 namespace entrain::spans {
 
@@ -14,6 +16,48 @@ bool read_string(value from, std::string& text) {
   return true;
 }
 
+namespace {
+
+constexpr int k_most_shift = 64;  ///< of a point by an exponent: later times are none
+
+/// Takes a number apart whose point may stand inside, or be moved by an exponent. False for what is
+/// none, or has more than 64 bits.
+bool take_apart(std::string_view text, Number& number) {
+  const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
+  std::string_view exponent = text.substr(std::min(mark + 1, text.size()));
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  int shift = 0;
+  const auto [end, error] =
+      std::from_chars(exponent.data(), exponent.data() + exponent.size(), shift);
+  const bool has_shift = error == std::errc() && end == exponent.data() + exponent.size();
+  if ((mark < text.size() && !has_shift) || std::abs(shift) > k_most_shift) return false;
+  std::string digits(text.substr(0, mark));
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  if (point < digits.size()) digits.erase(point, 1);
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return false;
+  auto whole = static_cast<std::ptrdiff_t>(point) + shift;  // so many digits
+  if (whole < 1) {
+    digits.insert(0, static_cast<std::size_t>(1 - whole), '0');
+    whole = 1;
+  }
+  const auto wanted = static_cast<std::size_t>(whole);
+  if (digits.size() < wanted) digits.resize(wanted, '0');
+  number.part = digits.substr(wanted);
+  const auto parsed = std::from_chars(digits.data(), digits.data() + wanted, number.value);
+  return parsed.ec == std::errc();
+}
+
+}  // namespace
+
+std::uint64_t ns_of(const Number& number, std::uint32_t unit) {
+  std::uint64_t ns = number.value * unit;
+  for (const char digit : number.part) {
+    unit /= 10;
+    ns += static_cast<std::uint64_t>(digit - '0') * unit;
+  }
+  return ns;
+}
+
 Number number_of(value from) {
   std::string_view token = from.raw_json_token();
   if (token.starts_with('"')) {
@@ -24,9 +68,11 @@ Number number_of(value from) {
   Number number;
   const char* const end = token.data() + token.size();
   const auto [at, error] = std::from_chars(token.data(), end, number.value);
-  if (error != std::errc() || at != end) return {};
-  number.digits = token;
-  return number;
+  if ((error == std::errc() && at == end) || take_apart(token, number)) {
+    number.digits = token;
+    return number;
+  }
+  return {.digits = {}, .value = 0, .part = {}, .odd = token};
 }
 
 }  // namespace entrain::spans

@@ -50,11 +50,19 @@ bool each_element(value from, Visit visit) {
 bool read_string(value from, std::string& text);
 
 /// Numbers and strings of digits alike, with their place in the text.
+///
+/// Example: 1.25e2 has the value 125, 12.5 the value 12 and the part 5.
 struct Number {
-  std::string_view digits;  ///< in the text; empty: not there, or no whole number; `value` is 0
-  std::uint64_t value = 0;
+  std::string_view digits;  ///< in the text; empty: not there, or no number that is not negative
+  std::uint64_t value = 0;  ///< the whole of it
+  std::string part;         ///< digits behind the point; empty: it is whole
+  std::string_view odd;     ///< what stands there instead of such a number; empty: nothing
 };
 
 Number number_of(value from);
+
+/// In ns, where a unit is so many ns, a power of ten; what is less than 1 ns is cut off. The whole
+/// of it in ns must fit into 64 bits.
+std::uint64_t ns_of(const Number& number, std::uint32_t unit);
 
 }  // namespace entrain::spans

@@ -43,19 +43,26 @@ bool read_binary_annotation(value from, Draft& draft, Place& local) {
   return whole;
 }
 
-const Annotation* find(std::span<const Annotation> annotations, std::string_view what) {
+template <class One>
+One* find(std::span<One> annotations, std::string_view what) {
   const auto found = std::find_if(annotations.begin(), annotations.end(),
                                   [&](const Annotation& one) { return one.what == what; });
   return found == annotations.end() ? nullptr : &*found;
 }
 
+/// Any place that a span without halves, or with one, names: it is of that process.
+Place told_place(const OldZipkin& old) {
+  const auto told = std::find_if(old.annotations.begin(), old.annotations.end(),
+                                 [](const Annotation& one) { return !one.place.is_nowhere(); });
+  return told != old.annotations.end() && old.local.is_nowhere() ? told->place : old.local;
+}
+
 /// Whose clock the span's own time and length are of: who began it wrote them.
-const Place& owner_of(const OldZipkin& old) {
+Place owner_of(const OldZipkin& old) {
   for (const std::string_view what : {"cs", "cr", "ms", "sr", "ss", "mr"}) {
-    if (const Annotation* const one = find(old.annotations, what)) return one->place;
+    if (const Annotation* const one = find(std::span(old.annotations), what)) return one->place;
   }
-  const bool is_told = !old.local.is_nowhere() || old.annotations.empty();
-  return is_told ? old.local : old.annotations.front().place;
+  return told_place(old);
 }
 
 struct HalfKind {
@@ -64,6 +71,44 @@ struct HalfKind {
 };
 constexpr HalfKind k_first_halves[] = {{"cs", "cr", Role::client}, {"ms", "", Role::producer}};
 constexpr HalfKind k_second_halves[] = {{"sr", "ss", Role::server}, {"mr", "", Role::consumer}};
+
+bool has_any(const OldZipkin& old, std::span<const HalfKind> kinds) {
+  return std::any_of(kinds.begin(), kinds.end(), [&](const HalfKind& kind) {
+    const std::span annotations(old.annotations);
+    return find(annotations, kind.begin) != nullptr || find(annotations, kind.end) != nullptr;
+  });
+}
+
+/// True for begins and ends of halves.
+bool is_of_half(const Annotation& one) {
+  constexpr std::string_view k_all[] = {"cs", "cr", "sr", "ss", "ms", "mr"};
+  return std::find(std::begin(k_all), std::end(k_all), one.what) != std::end(k_all);
+}
+
+/// The begin and the end of a half are of one process.
+void share_place(std::span<Annotation> annotations, const HalfKind& kind) {
+  Annotation* const first = find(annotations, kind.begin);
+  Annotation* const last = find(annotations, kind.end);
+  if (first == nullptr || last == nullptr) return;
+  if (first->place.is_nowhere()) first->place = last->place;
+  if (last->place.is_nowhere()) last->place = first->place;
+}
+
+/// Gives annotations without an endpoint that of their half, of the span's only half, or, where
+/// they are of none, that of who began the span. A half of two that names none stays without.
+void complete_places(OldZipkin& old) {
+  for (const HalfKind& kind : k_first_halves) share_place(old.annotations, kind);
+  for (const HalfKind& kind : k_second_halves) share_place(old.annotations, kind);
+  const bool has_both = has_any(old, k_first_halves) && has_any(old, k_second_halves);
+  const Place told = told_place(old);
+  for (Annotation& one : old.annotations) {
+    if (!has_both && is_of_half(one) && one.place.is_nowhere()) one.place = told;
+  }
+  const Place owner = owner_of(old);
+  for (Annotation& one : old.annotations) {
+    if (!is_of_half(one) && one.place.is_nowhere()) one.place = owner;
+  }
+}
 
 }  // namespace
 
@@ -114,6 +159,7 @@ bool Reader::zipkin_span(value from) {
     });
   });
   if (old.is_old) {
+    complete_places(old);
     finish_old(draft, old);
     return whole;
   }
@@ -155,26 +201,29 @@ void Reader::finish_old(Draft& draft, const OldZipkin& old) {
   }
   draft.role = Role::internal;
   draft.shared = false;
-  const std::uint64_t begin = draft.begin.value * k_us;
-  keep(draft, begin, begin + draft.end.value * k_us, k_us, owner);
+  const std::uint64_t begin = ns_of(draft.begin, k_us);
+  keep(draft, begin, begin + ns_of(draft.end, k_us), k_us, owner);
 }
 
 bool Reader::add_half(const Draft& draft, const OldZipkin& old, std::string_view begin,
                       std::string_view end) {
-  const Annotation* const first = find(old.annotations, begin);
+  const std::span annotations(old.annotations);
+  const Annotation* const first = find(annotations, begin);
   if (first == nullptr || first->time.value == 0 || !is_time(first->time, k_us)) return false;
   const std::string clock = first->place.clock();
-  const Annotation* const last = end.empty() ? nullptr : find(old.annotations, end);
-  std::uint64_t until = first->time.value;
+  const Annotation* const last = end.empty() ? nullptr : find(annotations, end);
+  const std::uint64_t since = ns_of(first->time, k_us);
+  std::uint64_t until = since;
   if (last != nullptr && last->place.clock() == clock && is_time(last->time, k_us)) {
-    until = last->time.value;
-  } else if (draft.begin.value == first->time.value && is_time(draft.end, k_us)) {
-    until += draft.end.value;
+    until = ns_of(last->time, k_us);
+  } else if (is_time(draft.begin, k_us) && ns_of(draft.begin, k_us) == since &&
+             is_time(draft.end, k_us)) {
+    until += ns_of(draft.end, k_us);
   }
   Draft half = draft;
   // When a server ended is not known: its span says nothing about ends.
-  if (until == first->time.value && half.role == Role::server) half.role = Role::internal;
-  keep(half, first->time.value * k_us, until * k_us, k_us, spans_.clocks.number(clock));
+  if (until == since && half.role == Role::server) half.role = Role::internal;
+  keep(half, since, until, k_us, spans_.clocks.number(clock));
   return true;
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "spans/edges.hpp"
 #include "spans/patch.hpp"
 #include "spans/spans.hpp"
@@ -92,6 +94,27 @@ TEST(OldZipkin, times_move_with_the_clock_of_their_endpoint) {
     expected.replace(expected.find(before), before.size(), after);
   }
   EXPECT_EQ(*text, expected);
+}
+
+TEST(OldZipkin, annotations_without_an_endpoint_move_with_their_half_or_their_span) {
+  const auto bare = [](const char* what, int time) {
+    return fmt::format(R"({{"timestamp":{},"value":"{}"}})", time, what);
+  };
+  const auto text_at = [&](int by, const std::string& host) {
+    return "[" +
+           span_of(annotation("cs", 1000 + by, host) + ',' + bare("note", 1100 + by) + ',' +
+                       bare("cr", 1600 + by),
+                   fmt::format(R"("timestamp":{},"duration":600,)", 1000 + by)) +
+           "]";
+  };
+  const Zipkin read = read_zipkin(text_at(0, "a"));
+  std::vector<ClockMap> maps(read.spans.clocks.all().size());
+  maps[read.spans.clocks.find("a")] = ClockMap().shifted(7'000);
+  EXPECT_EQ(patched(read.text, read.stamps, maps), text_at(7, "a"));
+  // Nobody knows which host's a half is that names none, beside another one.
+  const Zipkin half =
+      read_zipkin("[" + span_of(annotation("cs", 1000, "a") + ',' + bare("sr", 900)) + "]");
+  EXPECT_THAT(edges_of(half.spans).counters, ElementsAre(Pair("calls_without_a_host", 1U)));
 }
 
 TEST(OldZipkin, the_span_says_how_far_its_first_half_moved) {
