@@ -191,7 +191,8 @@ class Matcher {
 
   /// All sequences are aligned with the longest one.
   void begin(Group& group) const {
-    for (auto& [f, own] : group.sequences) {
+    for (auto& [f, sequence] : group.sequences) {
+      Sequence& own = sequence;  // clang 14 and 15 capture no structured bindings
       std::stable_sort(own.calls.begin(), own.calls.end(), [&](std::uint32_t a, std::uint32_t b) {
         return own.file->calls[a].end < own.file->calls[b].end;
       });
