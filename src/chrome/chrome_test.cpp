@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/temp_folder_testing.hpp"
+#include "chrome/calls.hpp"
 #include "chrome/chrome_testing.hpp"
 #include "chrome/events.hpp"
 #include "json/document.hpp"
@@ -46,7 +47,8 @@ TEST_F(Chrome, a_text_may_end_inside_a_character) {
 
 TEST_F(Chrome, what_follows_a_trace_is_told) {
   const std::string trace = file_of({kernel(1000)});
-  for (const std::string& more : {trace, std::string("]"), std::string("x"), "\n\n" + trace}) {
+  for (const std::string& more : {trace, std::string("]"), std::string("x"), "\n\n" + trace,
+                                  std::string(1, '\0'), '\n' + std::string(1 << 20, '\0')}) {
     files_.clear();
     add(trace + more);
     EXPECT_NE(error().find("something else follows; give every trace"), std::string::npos)
@@ -60,6 +62,11 @@ TEST_F(Chrome, what_follows_a_trace_is_told) {
   EXPECT_EQ(error(), "");
 }
 
+TEST_F(Chrome, bytes_that_are_0_are_no_end) {
+  add("[" + kernel(1000) + std::string(1, '\0') + ", " + kernel(2000) + "]");
+  EXPECT_NE(error().find("cannot stand there in JSON"), std::string::npos) << error();
+}
+
 TEST_F(Chrome, files_without_a_trace_are_told) {
   const auto told = [&](const char* text) {
     files_.clear();
@@ -71,6 +78,7 @@ TEST_F(Chrome, files_without_a_trace_are_told) {
   EXPECT_NE(told("null").find("no object and no list"), std::string::npos);
   EXPECT_NE(told("[1, 2, 3]").find("is no event"), std::string::npos);
   EXPECT_NE(told("{}").find("is no Chrome trace"), std::string::npos);
+  EXPECT_NE(told(R"({"a":1}{"b":2})").find("is no Chrome trace"), std::string::npos);
 }
 
 TEST_F(Chrome, the_begin_of_a_file_tells_if_it_may_be_a_trace) {
@@ -97,6 +105,9 @@ TEST_F(Chrome, ranks_beyond_the_run_are_told) {
 TEST_F(Chrome, an_event_with_two_times_is_refused) {
   add(R"([{"ph": "i", "ts": 1, "ts": 2}])");
   EXPECT_NE(error().find("has ts or dur twice"), std::string::npos) << error();
+  files_.clear();
+  add(R"([{"ph": "i", "ts": 1, "ts": ""}])");
+  EXPECT_NE(error().find("of ts '', has ts"), std::string::npos) << error();
 }
 
 TEST_F(Chrome, escapes_in_keys_are_read) {
@@ -125,6 +136,32 @@ TEST_F(Chrome, asynchronous_events_of_one_id_are_a_call) {
   ASSERT_EQ((*run)->list.instances.size(), 3U);
   EXPECT_EQ((*run)->list.members[2].time, 1'050'000U);
   EXPECT_EQ(count_of((*run)->unmatched, "calls_without_an_end"), 0U);
+}
+
+std::string async(const char* phase, int process, int time, const std::string& id) {
+  return fmt::format(R"({{"ph": "{}", "cat": "kernel", {}"pid": {}, "ts": {}, )"
+                     R"("name": "ncclX_AllReduce"}})",
+                     phase, id, process, time);
+}
+
+/// Two calls overlap: by name alone the second begin and the first end would be one.
+TEST_F(Chrome, asynchronous_events_may_have_the_second_kind_of_id) {
+  const std::string a = R"("id2": {"local": "0xa"}, )", b = R"("id2": {"local": "0xb"}, )";
+  add(file_of({async("b", 0, 1000, a), async("b", 0, 1020, b), async("e", 0, 1050, a),
+               async("e", 0, 1090, b)}));
+  const auto file = read_file(files_[0]);
+  ASSERT_TRUE(file);
+  ASSERT_EQ(file->calls.size(), 2U);
+  EXPECT_EQ(file->calls[0].end, 1'050'000U);
+  EXPECT_EQ(file->calls[1].end, 1'090'000U);
+  files_.clear();
+  // Local ids are of their process; without any id nobody knows what belongs together.
+  add(file_of({async("b", 0, 1000, a), async("e", 1, 1050, a), async("b", 0, 2000, ""),
+               async("e", 0, 2050, "")}));
+  const auto apart = read_file(files_[0]);
+  ASSERT_TRUE(apart);
+  EXPECT_TRUE(apart->calls.empty());
+  EXPECT_EQ(apart->endless_calls, 2U);
 }
 
 TEST_F(Chrome, kernels_without_a_length_are_counted_and_never_paired) {
@@ -264,6 +301,11 @@ TEST_F(Chrome, times_that_are_none_are_refused) {
     add(fmt::format(R"([{{"ph": "i", "ts": {}}}])", time));
     EXPECT_NE(error().find("is no time"), std::string::npos) << time;
   }
+}
+
+TEST_F(Chrome, an_empty_length_is_refused) {
+  add(R"([{"ph": "X", "ts": 1, "dur": ""}])");
+  EXPECT_NE(error().find("'' is no time"), std::string::npos) << error();
 }
 
 TEST_F(Chrome, an_end_out_of_range_is_told_with_its_begin_and_length) {

@@ -52,6 +52,7 @@ void take_member(std::string_view key, std::string_view value, EventText& event)
       if (is(key, "id")) event.id = value;
       break;
     case 3:
+      if (is(key, "id2")) event.id2 = value;
       if (is(key, "cat")) event.category = without_quotes(value);
       if (is(key, "pid")) event.process = value;
       if (is(key, "tid")) event.thread = value;
@@ -60,6 +61,9 @@ void take_member(std::string_view key, std::string_view value, EventText& event)
     case 4:
       if (is(key, "name")) event.name = without_quotes(value);
       if (is(key, "args")) event.arguments = value;
+      break;
+    case 5:
+      if (is(key, "scope")) event.scope = value;
       break;
     default:
       if (key == "traceEvents") event.is_trace = true;
@@ -110,7 +114,7 @@ class FileWalk {
           fmt::format("{} is no Chrome trace: what stands at byte {} of its list is no event",
                       name_, window_.offset() + scanner_.position()));
     }
-    if (scanner_.failed() && scanner_.peek() != '\0') {
+    if (scanner_.failed() && !is_at_end()) {
       return fail(ErrorKind::input, fmt::format("{}: byte {} cannot stand there in JSON; write the "
                                                 "file again",
                                                 name_, window_.offset() + scanner_.position()));
@@ -124,10 +128,13 @@ class FileWalk {
   }
 
  private:
-  /// Behind the trace there may be blanks.
+  /// No text is left in the window but blanks. A byte that is 0 is none.
+  bool is_at_end() { return scanner_.peek() == '\0' && scanner_.at_end(); }
+
+  /// Behind the trace there may be blanks. What holds no events is refused elsewhere.
   Result<void> pass_rest() {
     for (;;) {
-      if (!facts_.truncated && scanner_.peek() != '\0') {
+      if (!facts_.truncated && facts_.has_events && !is_at_end()) {
         return fail(ErrorKind::input,
                     fmt::format("{}: its trace ends before byte {}, and something else follows; "
                                 "give every trace as a file of its own",
@@ -163,16 +170,15 @@ class FileWalk {
 
   /// Refuses what is no object and no list.
   Result<void> check_begin() {
-    while (scanner_.peek() == '\0' && !window_.ended()) {
+    while (is_at_end() && !window_.ended()) {
       TRY(advance(scanner_.position()));
       scanner_.continue_in(window_.text());
     }
     const char first = scanner_.peek();
     if (first == '{' || first == '[') return {};
-    return fail(ErrorKind::input, fmt::format("{} is no Chrome trace: {}", name_,
-                                              first == '\0' && scanner_.at_end()
-                                                  ? "it is empty"
-                                                  : "it is no object and no list of JSON"));
+    return fail(ErrorKind::input,
+                fmt::format("{} is no Chrome trace: {}", name_,
+                            is_at_end() ? "it is empty" : "it is no object and no list of JSON"));
   }
 
   Result<void> read_all() {

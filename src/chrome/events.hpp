@@ -21,6 +21,8 @@ struct EventText {
   std::string_view process, thread;        ///< "pid" and "tid": a number or a string
   std::string_view time, duration;         ///< "ts" and "dur", also of strings without quotes
   std::string_view id;                     ///< as process
+  std::string_view id2;                    ///< an object that has "local" or "global" in its place
+  std::string_view scope;                  ///< of the id, with quotes
   std::string_view arguments;              ///< the object "args"
   bool is_trace = false;                   ///< it is no event, but holds events itself
   bool has_two_times = false;              ///< "ts" or "dur" stands there twice
@@ -28,8 +30,11 @@ struct EventText {
   /// True if it has a time, though it may be an empty string.
   [[nodiscard]] bool has_time() const { return time.data() != nullptr; }
 
-  /// True if it says how long it took. Some profilers give events that did not end -1.
-  [[nodiscard]] bool has_length() const { return !duration.empty() && !duration.starts_with('-'); }
+  /// True if it says how long it took, if only by an empty string, which is no time. Some profilers
+  /// give events that did not end -1.
+  [[nodiscard]] bool has_length() const {
+    return duration.data() != nullptr && !duration.starts_with('-');
+  }
 };
 
 /// A file without its events.

@@ -78,8 +78,8 @@ class FileReader {
     if (!event.has_time() || event.phase == "M") return {};
     if (event.has_two_times) {
       return fail(ErrorKind::input,
-                  fmt::format("{}: the event of {} us has ts or dur twice, so that nobody knows "
-                              "which one counts; write the file again",
+                  fmt::format("{}: an event, of ts '{}', has ts or dur twice, so that nobody "
+                              "knows which one counts; write the file again",
                               file_.path.string(), event.time.substr(0, 40)));
     }
     TRY_ASSIGN(const std::int64_t begin, time(event.time));
@@ -164,13 +164,29 @@ class FileReader {
     return event.phase == "B" || event.phase == "E" || is_async(event);
   }
 
+  /// What asynchronous events that belong together have in common; empty if they do not say it. An
+  /// id that is local is one of its process.
+  static std::string id_of(const EventText& event) {
+    std::string id(event.id);
+    if (id.empty()) id = member(event.id2, "global");
+    const std::string_view local = member(event.id2, "local");
+    if (id.empty() && !local.empty()) id = fmt::format("{} of {}", local, event.process);
+    return id.empty() ? id
+                      : fmt::format("{} {} {} {}", event.category, event.scope, id, event.name);
+  }
+
   /// An E ends what began last on its thread, an e what began last with its id. Events of a thread
   /// must stand in order of time.
   void take_half(const EventText& event, std::int64_t time) {
-    std::vector<Open>& stack =
-        open_[is_async(event) ? fmt::format("{} {} {}", event.category, event.id, event.name)
-                              : fmt::format("{} {}", event.process, event.thread)];
-    if (event.phase == "B" || event.phase == "b") {
+    const bool begins = event.phase == "B" || event.phase == "b";
+    const std::string id =
+        is_async(event) ? id_of(event) : fmt::format("{} {}", event.process, event.thread);
+    if (id.empty()) {
+      file_.endless_calls += begins && names_kernel(event) ? 1 : 0;
+      return;
+    }
+    std::vector<Open>& stack = open_[id];
+    if (begins) {
       Open& open = stack.emplace_back();
       open.begin = time;
       if (names_kernel(event)) {
