@@ -58,6 +58,7 @@ struct RankFile {
   std::uint64_t cut_times = 0;      ///< with more than 3 decimals
   std::uint64_t endless_calls = 0;  ///< kernels that communicate, of which the end is not known
   std::uint64_t mixed_calls = 0;    ///< left out: of several processes, perhaps several ranks
+  bool one_stream = false;          ///< these share a process and run at one time on a stream
   bool whole_us = true;             ///< no time has decimals
   std::vector<Call> calls;          ///< in order of begin
 };

@@ -144,9 +144,11 @@ void Run::add_calls() {
 /// It is read as one clock, which is only right if these are of one host.
 void Run::tell_mixed(const RankFile& file) {
   warnings.push_back(fmt::format(
-      "{} has collective kernels of several processes (pid), perhaps of several ranks: they count "
-      "as one clock, and these calls are left out; give a file per rank",
-      file.path.string()));
+      "{} has collective kernels {} ranks that were merged: they count as one clock, and these "
+      "calls are left out; give a file per rank",
+      file.path.string(),
+      file.one_stream ? "that run at one time on one stream, as those of"
+                      : "of several processes (pid), perhaps of"));
 }
 
 void Run::add(const Instance& instance) {

@@ -241,6 +241,25 @@ TEST_F(Chrome, kernels_of_several_processes_are_told_and_left_out) {
   EXPECT_NE((*run)->warnings[0].find("give a file per rank"), std::string::npos);
 }
 
+/// Each rank of a worker of its own, which sees one device: number 0.
+TEST_F(Chrome, ranks_that_were_merged_onto_one_stream_are_told_and_left_out) {
+  const auto calls = [](int ranks) {
+    std::vector<std::string> events;
+    for (int rank = 0; rank < ranks; ++rank) {
+      for (const int end : {1000, 5000, 12000, 14000}) events.push_back(kernel(end + rank));
+    }
+    return file_of(events);
+  };
+  add(calls(2));
+  add(calls(1));
+  const auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_of_several_processes"), 8U);
+  ASSERT_EQ((*run)->warnings.size(), 1U);
+  EXPECT_NE((*run)->warnings[0].find("at one time on one stream"), std::string::npos);
+}
+
 TEST_F(Chrome, a_list_of_traces_is_told) {
   add(R"([{"traceEvents": [{"ph": "X", "ts": 1, "dur": 2}]}, {"traceEvents": []}])");
   EXPECT_NE(error().find("holds a list of traces; give each"), std::string::npos) << error();

@@ -40,7 +40,27 @@ constexpr std::string_view k_step = "ProfilerStep#";
 struct Kernel {
   std::string_view name, arguments;
   std::int64_t begin = 0, end = 0;
+  std::uint32_t stream = 0;  ///< the number of its thread
 };
+
+/// True if many kernels run while another one of their stream does. No device does that: these are
+/// streams of several ranks whose devices have one number.
+bool run_at_once(const std::vector<Kernel>& kernels) {
+  constexpr std::size_t k_fewest = 3, k_most_alone = 3;  // of two ranks every second one overlaps
+  std::vector<const Kernel*> order;
+  for (const Kernel& kernel : kernels) order.push_back(&kernel);
+  std::sort(order.begin(), order.end(), [](const Kernel* a, const Kernel* b) {
+    return std::tie(a->stream, a->begin, a->end) < std::tie(b->stream, b->begin, b->end);
+  });
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const Kernel &a = *order[i - 1], &b = *order[i];
+    const std::int64_t both = std::min(a.end, b.end) - b.begin;
+    const std::int64_t shorter = std::min(a.end - a.begin, b.end - b.begin);
+    count += a.stream == b.stream && both > 0 && both > shorter / 2 ? 1 : 0;
+  }
+  return count >= k_fewest && k_most_alone * count > kernels.size();
+}
 
 /// An event that has begun (B) and not ended (E) on its thread.
 struct Open {
@@ -103,7 +123,7 @@ class FileReader {
     last_ = std::max(last_, end);
     if (is_half(event)) return {};
     if (is_collective_kernel(event)) {
-      add_kernel({interned(event.name), kept(event.arguments), begin, end}, event.process);
+      add_kernel({interned(event.name), kept(event.arguments), begin, end}, event);
     } else if (event.category == "cuda_runtime" || event.category == "cuda_driver" ||
                event.category == "hip_runtime" || event.category == "Runtime") {
       const std::uint64_t correlation = number(member(event.arguments, "correlation"));
@@ -125,7 +145,8 @@ class FileReader {
     for (const auto& [thread, stack] : open_) {
       for (const Open& open : stack) file_.endless_calls += open.kernel ? 1 : 0;
     }
-    if (several_processes_) {
+    file_.one_stream = !several_processes_ && run_at_once(kernels_);
+    if (several_processes_ || file_.one_stream) {
       file_.mixed_calls = kernels_.size();
       kernels_.clear();
     }
@@ -153,10 +174,12 @@ class FileReader {
   }
 
  private:
-  void add_kernel(const Kernel& kernel, std::string_view process) {
-    if (!process_) process_ = interned(process);
-    several_processes_ = several_processes_ || *process_ != process;
+  /// `event`: a part of the kernel.
+  void add_kernel(const Kernel& kernel, const EventText& event) {
+    if (!process_) process_ = interned(event.process);
+    several_processes_ = several_processes_ || *process_ != event.process;
     kernels_.push_back(kernel);
+    kernels_.back().stream = number_of(event.thread);
   }
 
   static bool is_async(const EventText& event) { return event.phase == "b" || event.phase == "e"; }
@@ -203,7 +226,7 @@ class FileReader {
       return;
     }
     open.kernel->end = time;
-    add_kernel(*open.kernel, event.process);
+    add_kernel(*open.kernel, event);
   }
 
   Result<std::int64_t> time(std::string_view text) {
