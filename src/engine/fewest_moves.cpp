@@ -160,7 +160,8 @@ std::optional<ClockMap> join(std::vector<ClockStretch> stretches, const StampRan
   stretches.back().range.last = std::max(stretches.back().range.last, events.last);
   part(stretches);
   std::vector<ClockKnot> knots;
-  for (const auto& [range, map] : stretches) {
+  for (const auto& [range, own] : stretches) {
+    const ClockMap& map = own;  // clang 14 and 15 capture no structured bindings
     if (range.first > range.last) return std::nullopt;
     const auto add = [&](std::uint64_t stamp) {
       knots.push_back({stamp, map(stamp) - static_cast<std::int64_t>(stamp)});
