@@ -20,7 +20,8 @@ bool may_be_trace(const std::filesystem::path& file);
 bool holds_none(const std::filesystem::path& file);
 
 /// Reads the files of all ranks, plain or packed, side by side on `threads` threads. A clock per
-/// file, in order of rank; files without an event are left out, and notes name them. Errors: those
+/// file, in order of rank; files that have no event and tell no rank are left out, and notes
+/// name them. Errors: those
 /// of json::load(); ErrorKind::input for a file that is no Chrome trace, two files of one rank,
 /// files of different runs, and times that are no numbers or out of range.
 Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem::path> files,

@@ -109,8 +109,8 @@ Result<void> check_world(const std::vector<RankFile>& files) {
 }  // namespace
 
 void leave_out_empty(std::vector<RankFile>& files, std::vector<std::string>& notes) {
-  const auto empty = std::stable_partition(files.begin(), files.end(),
-                                           [](const RankFile& file) { return file.events > 0; });
+  const auto counts = [](const RankFile& file) { return file.events > 0 || file.facts.rank; };
+  const auto empty = std::stable_partition(files.begin(), files.end(), counts);
   if (empty == files.begin() || empty == files.end()) return;
   std::vector<fs::path> names;
   for (auto file = empty; file != files.end(); ++file) names.push_back(file->path);

@@ -11,8 +11,8 @@
 /// Which rank of a run each file is of.
 namespace entrain::chrome {
 
-/// Takes the files without an event out, of which no clock is known, and says so in `notes`. If no
-/// file has any, all stay.
+/// Takes the files out that have no event and tell no rank, of which nothing is known, and says so
+/// in `notes`. If all files are such, all stay.
 void leave_out_empty(std::vector<RankFile>& files, std::vector<std::string>& notes);
 
 /// Gives each file its rank, and puts them in order of rank; `notes` say what the ranks are taken

@@ -57,18 +57,19 @@ TEST(Ranks, that_are_told_stay_whatever_others_tell) {
   EXPECT_EQ(ranks_of({file_at("x7.json"), file_at("b.json", 0)})[1], "7 x7.json");
 }
 
-TEST_F(Chrome, files_without_an_event_are_left_out_and_named) {
+TEST_F(Chrome, files_without_an_event_are_left_out_and_named_unless_they_tell_a_rank) {
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 1}, )"));
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 0}, )"));
+  add(R"({"distributedInfo": {"rank": 2}, "traceEvents": []})");
   add(R"({"traceEvents": []})");
   add(file_of({R"({"ph": "M", "name": "process_name", "ts": 0})"}));
   auto run = open();
   ASSERT_TRUE(run) << run.error().message;
-  ASSERT_EQ((*run)->files.size(), 2U);
+  ASSERT_EQ((*run)->files.size(), 3U);
   EXPECT_EQ((*run)->files[0].filename(), "rank1.json");
   ASSERT_EQ((*run)->notes.size(), 1U);
   EXPECT_EQ((*run)->notes[0],
-            "2 of the files hold no events and are left out: rank2.json, rank3.json");
+            "2 of the files hold no events and are left out: rank3.json, rank4.json");
 }
 
 TEST_F(Chrome, a_run_without_any_event_is_empty) {
