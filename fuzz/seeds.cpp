@@ -197,6 +197,14 @@ void add_recordings(Seeds& seeds, const fs::path& examples, const fs::path& fold
                R"("ts":"10.5"},{"ph":"B","name":"x","pid":0,"tid":7,"ts":11},{"ph":"E","pid":0,)"
                R"("tid":7,"ts":12},{"ph":"E","pid":0,"tid":7,"ts":"90"}])");
   add_recording(seeds, "training_run/halves", halves + k_cut_bytes + halves);
+  const Bytes ids =
+      bytes_of(R"([{"ph":"b","cat":"kernel","id2":{"local":"0xa"},"pid":0,"ts":1000,)"
+               R"("name":"ncclX_AllReduce"},{"ph":"b","cat":"kernel","id2":{"global":"0xb"},)"
+               R"("scope":"s","pid":0,"ts":1020,"name":"ncclX_AllReduce"},{"ph":"e","ts":1050,)"
+               R"("cat":"kernel","id2":{"local":"0xa"},"pid":0,"name":"ncclX_AllReduce"},)"
+               R"({"ph":"e","cat":"kernel","id2":{"global":"0xb"},"scope":"s","pid":0,)"
+               R"("ts":1090,"name":"ncclX_AllReduce"}])");
+  add_recording(seeds, "training_run/ids", ids + k_cut_bytes + ids);
   add_synthetic(seeds, "training_run", SynthFormat::chrome, 80, folder);
   add_recording(seeds, "spans/zipkin", test::read_bytes(examples / "services" / "ascend.json"));
   add_recording(
@@ -216,6 +224,27 @@ void add_recordings(Seeds& seeds, const fs::path& examples, const fs::path& fold
                R"({"timestamp":720,"value":"ss","endpoint":{"serviceName":"b"}},)"
                R"({"timestamp":950,"value":"cr","endpoint":{"serviceName":"a"}}],)"
                R"("binaryAnnotations":[{"key":"lc","value":"y"}]}])"));
+  add_recording(
+      seeds, "spans/decimals",
+      bytes_of(R"([{"traceId":"1","id":"1","kind":"CLIENT","timestamp":1.6900000000000005e15,)"
+               R"("duration":"12.5","localEndpoint":{"serviceName":"a"}},{"traceId":"1","id":"2",)"
+               R"("parentId":"1","kind":"SERVER","timestamp":"1690000000000001.25",)"
+               R"("duration":0.5e1,"annotations":[{"timestamp":1690000000000002.0625}],)"
+               R"("localEndpoint":{"serviceName":"b"}}])"));
+  add_recording(
+      seeds, "spans/milliseconds",
+      bytes_of(R"({"traceID":"a","spanID":"1","startTime":1690000000000900,"duration":500,)"
+               R"("startTimeMillis":1690000000000,"tags":[{"key":"span.kind","value":"client"}],)"
+               R"("process":{"serviceName":"a"}}{"traceID":"a","spanID":"2","parentSpanID":"1",)"
+               R"("startTimeMillis":1690000000007,"startTime":1690000000000800,"duration":5,)"
+               R"("process":{"serviceName":"b"},"tags":[{"key":"span.kind","value":"server"}]})"));
+  add_recording(
+      seeds, "spans/places",
+      bytes_of(R"([{"traceId":"1","id":"2","name":"get","timestamp":1000,"duration":600,)"
+               R"("annotations":[{"timestamp":1000,"value":"cs","endpoint":{"serviceName":"a"}},)"
+               R"({"timestamp":1100,"value":"note"},{"timestamp":1600,"value":"cr"},)"
+               R"({"timestamp":900,"value":"sr","endpoint":{"serviceName":"b"}},)"
+               R"({"timestamp":1400,"value":"ss"}],"binaryAnnotations":[]}])"));
   add_synthetic(seeds, "spans", SynthFormat::otlp, 80, folder);
 }
 
