@@ -14,6 +14,7 @@
 #include "base/try.hpp"
 #include "chrome/calls.hpp"
 #include "chrome/describe.hpp"
+#include "json/excerpt.hpp"
 
 namespace entrain::chrome {
 namespace {
@@ -98,9 +99,9 @@ class FileReader {
     if (!event.has_time() || event.phase == "M") return {};
     if (event.has_two_times) {
       return fail(ErrorKind::input,
-                  fmt::format("{}: an event, of ts '{}', has ts or dur twice, so that nobody "
+                  fmt::format("{}: an event, of ts {}, has ts or dur twice, so that nobody "
                               "knows which one counts; write the file again",
-                              file_.path.string(), event.time.substr(0, 40)));
+                              file_.path.string(), json::excerpt(event.time)));
     }
     TRY_ASSIGN(const std::int64_t begin, time(event.time));
     std::int64_t duration = 0;
@@ -265,11 +266,10 @@ class FileReader {
   }
 
   tl::unexpected<Error> refuse(std::string_view text) const {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{}: '{}' is no time of at most 19 digits in microseconds and ns, or out "
-                    "of range; write the file again",
-                    file_.path.string(), text.substr(0, 40)));
+    return fail(ErrorKind::input,
+                fmt::format("{}: {} is no time of at most 19 digits in microseconds and ns, or out "
+                            "of range; write the file again",
+                            file_.path.string(), json::excerpt(text)));
   }
 
   /// The number of the latest step that has begun and not ended then; 0 if there is none.

@@ -97,7 +97,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
                                               name));
   }
   if (!had_odd && spans.odd_times > 0) {
-    spans.first_odd_time = fmt::format("'{}' in {}", spans.first_odd_time, name);
+    spans.first_odd_time = fmt::format("{} in {}", spans.first_odd_time, name);
   }
   const auto own = std::span(stamps).subspan(first_stamp);
   std::sort(own.begin(), own.end(), [](const Stamp& a, const Stamp& b) { return a.at < b.at; });

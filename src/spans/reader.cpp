@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "json/excerpt.hpp"
 #include "spans/shape.hpp"
 
 namespace entrain::spans {
@@ -53,11 +54,10 @@ bool Reader::can_move(const Number& number, std::uint32_t unit) {
 
 /// A time that cannot be moved stays where it is, and the report says so.
 void Reader::note_odd(const Number& number, std::uint32_t unit) {
-  constexpr std::size_t k_most_shown = 40;
   const bool is_large = !number.digits.empty() && number.value >= (k_limit - 1) / unit;
   if (number.odd.empty() && !is_large) return;
   const std::string_view text = is_large ? number.digits : number.odd;
-  if (spans_.odd_times++ == 0) spans_.first_odd_time = text.substr(0, k_most_shown);
+  if (spans_.odd_times++ == 0) spans_.first_odd_time = json::excerpt(text);
 }
 
 void Reader::add_stamp(const Number& number, Stamp stamp) {
