@@ -97,6 +97,8 @@ struct Matches {
   std::uint64_t alone = 0;          ///< calls that fit to none of another rank
   std::uint64_t without_edges = 0;  ///< calls of unknown operations, roots or partners
   std::uint64_t zero_splits = 0;    ///< calls of all-to-all in which ranks exchange nothing
+  /// The shortest loop of which calls were paired by the clocks as they are, ns; 0: none.
+  std::int64_t shortest_loop = 0;
 };
 
 /// Finds which calls belong together: by number where calls have one, else by aligning the

@@ -18,6 +18,7 @@
 #include "chrome/manifest.hpp"
 #include "chrome/ranks.hpp"
 #include "chrome/rewrite.hpp"
+#include "chrome/ways.hpp"
 #include "json/document.hpp"
 #include "json/text_file.hpp"
 #include "json/unescape.hpp"
@@ -83,6 +84,7 @@ class Run : public formats::Recording {
   void add(const Instance& instance);
   void add_message(const Instance& instance);
   void tell_mixed(const RankFile& file);
+  void tell_loop();
 
   std::vector<RankFile> files_;
   Matches matches_;
@@ -128,6 +130,7 @@ void Run::add_calls() {
     endless += file.endless_calls;
     for (const Call& call : file.calls) before_launch += call.before_launch ? 1 : 0;
   }
+  if (matches_.shortest_loop > 0) tell_loop();
   coverage.collective_calls = calls;
   const auto count = [](Counters& counters, const char* name, std::uint64_t number) {
     if (number > 0) counters.emplace_back(name, number);
@@ -149,6 +152,15 @@ void Run::tell_mixed(const RankFile& file) {
       file.path.string(),
       file.one_stream ? "that run at one time on one stream, as those of"
                       : "of several processes (pid), perhaps of"));
+}
+
+/// Nothing in the files can tell that clocks are a step apart.
+void Run::tell_loop() {
+  warnings.push_back(
+      fmt::format("calls without numbers look the same every {:.1f} ms: they are paired as if "
+                  "clocks were wrong "
+                  "by less than {} ms to each other; record them with Comms Id and Seq",
+                  static_cast<double>(matches_.shortest_loop) / 1e6, k_wall / 1'000'000));
 }
 
 void Run::add(const Instance& instance) {

@@ -122,7 +122,7 @@ TEST_F(Chrome, escapes_in_keys_are_read) {
 TEST_F(Chrome, asynchronous_events_of_one_id_are_a_call) {
   for (const int late : {0, 2}) {
     std::vector<std::string> events;
-    for (const int begin : {1000, 5000, 12000}) {
+    for (const int begin : {1000, 5000, 12000, 14700, 29100, 31000}) {
       for (const char* phase : {"b", "e"}) {
         events.push_back(fmt::format(
             R"({{"ph": "{}", "cat": "kernel", "id": 7, "pid": 0, "ts": {}, "name": "ncclX_AllReduce"}})",
@@ -133,7 +133,7 @@ TEST_F(Chrome, asynchronous_events_of_one_id_are_a_call) {
   }
   const auto run = open();
   ASSERT_TRUE(run) << run.error().message;
-  ASSERT_EQ((*run)->list.instances.size(), 3U);
+  ASSERT_EQ((*run)->list.instances.size(), 6U);
   EXPECT_EQ((*run)->list.members[2].time, 1'050'000U);
   EXPECT_EQ(count_of((*run)->unmatched, "calls_without_an_end"), 0U);
 }
@@ -170,13 +170,17 @@ TEST_F(Chrome, kernels_without_a_length_are_counted_and_never_paired) {
       R"({"ph": "E", "cat": "kernel", "tid": 7, "name": "ncclKernel_AllReduce_RING", "ts": 1501})",
       R"({"ph": "X", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": 1600, "dur": -1})"};
   for (const double end : {1'000.0, 1'002.0}) {
-    add(file_of({kernel(end), odd[0], odd[1], odd[2], kernel(end + 5'000), kernel(end + 9'000)}));
+    std::vector<std::string> all = odd;
+    for (const double later : {0, 5'000, 9'000, 14'700, 29'100, 31'000}) {
+      all.push_back(kernel(end + later));
+    }
+    add(file_of(all));
   }
   const auto run = open();
   ASSERT_TRUE(run) << run.error().message;
-  EXPECT_EQ((*run)->list.instances.size(), 3U);
+  EXPECT_EQ((*run)->list.instances.size(), 6U);
   EXPECT_EQ(count_of((*run)->unmatched, "calls_without_an_end"), 4U);
-  EXPECT_EQ((*run)->coverage.collective_calls, 10);
+  EXPECT_EQ((*run)->coverage.collective_calls, 16);
   // They move with their clocks, and a length that is none stays what it is.
   const std::vector<ClockMap> maps{ClockMap().shifted(1'000'000), ClockMap()};
   const std::filesystem::path out = folder_ / "out";
@@ -195,19 +199,19 @@ constexpr const char* k_nccl = R"(, "cat": "kernel", "name": "ncclDevKernel_AllR
 TEST_F(Chrome, an_end_belongs_to_what_began_last_on_its_thread) {
   for (const double late : {0.0, 2.0}) {
     std::vector<std::string> events;
-    for (const double begin : {1000.0, 5000.0, 12000.0}) {
+    for (const double begin : {1000., 5000., 12000., 14700., 29100., 31000.}) {
       events.push_back(half("B", begin + late, R"(, "cat": "cpu_op", "name": "step")"));
       events.push_back(half("B", begin + 10 + late, k_nccl));
       events.push_back(R"({"ph": "E", "pid": 0, "tid": 8, "ts": 1})");  // of another thread
       events.push_back(half("E", begin + 60 + late));
       events.push_back(half("E", begin + 90 + late));
     }
-    events.push_back(half("B", 20000 + late, k_nccl));
+    events.push_back(half("B", 40000 + late, k_nccl));
     add(file_of(events));
   }
   const auto run = open();
   ASSERT_TRUE(run) << run.error().message;
-  ASSERT_EQ((*run)->list.instances.size(), 3U);
+  ASSERT_EQ((*run)->list.instances.size(), 6U);
   EXPECT_EQ((*run)->list.members[0].time, 1'010'000U);
   EXPECT_EQ((*run)->list.members[2].time, 1'060'000U);
   EXPECT_EQ(count_of((*run)->unmatched, "calls_without_an_end"), 2U);
@@ -223,7 +227,7 @@ TEST_F(Chrome, an_end_before_its_begin_makes_no_call) {
 TEST_F(Chrome, kernels_of_several_processes_are_told_and_left_out) {
   const auto calls = [](double late) {
     std::vector<std::string> events;
-    for (const double begin : {1000.0, 5000.0, 12000.0}) {
+    for (const double begin : {1000., 5000., 12000., 14700., 29100., 31000.}) {
       for (const int process : {0, 1}) {
         events.push_back(fmt::format(R"({{"ph": "X", "pid": {}, "ts": {}, "dur": 10{}}})", process,
                                      begin + late, k_nccl));
@@ -236,7 +240,7 @@ TEST_F(Chrome, kernels_of_several_processes_are_told_and_left_out) {
   const auto run = open();
   ASSERT_TRUE(run);
   EXPECT_TRUE((*run)->list.instances.empty());
-  EXPECT_EQ(count_of((*run)->unmatched, "calls_of_several_processes"), 12U);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_of_several_processes"), 24U);
   ASSERT_EQ((*run)->warnings.size(), 2U);
   EXPECT_NE((*run)->warnings[0].find("give a file per rank"), std::string::npos);
 }

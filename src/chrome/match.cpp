@@ -268,6 +268,7 @@ class Matcher {
   void take(Group& group, std::uint32_t f, const Alignment& way) {
     const Sequence& own = group.sequences[f];
     const Sequence& others = group.sequences[group.other];
+    if (way.period != Alignment::k_never) note_loop(way.period);
     std::vector<KnownOffset> known;
     for (std::size_t i = 0; i < own.size(); ++i) {
       if (!is_partner(way.partner[i])) continue;
@@ -283,6 +284,11 @@ class Matcher {
         group.leftovers.push_back({f, own.calls[i], own.end(i) - offset});
       }
     }
+  }
+
+  void note_loop(std::int64_t period) {
+    const std::int64_t known = result_.shortest_loop;
+    result_.shortest_loop = known == 0 ? period : std::min(known, period);
   }
 
   /// Calls that end together are one that is missing at the longest sequence, if there is nothing

@@ -9,11 +9,11 @@ namespace entrain::chrome {
 namespace {
 
 TEST_F(Chrome, windows_that_begin_at_different_calls_are_aligned) {
-  add_calls({1000, 5000, 12000, 14000, 30000});
-  add_calls({12003, 14001, 30002});
+  add_calls({1000, 5000, 12000, 14000, 30000, 36700, 51900, 53300});
+  add_calls({12003, 14001, 30002, 36700, 51901, 53300});
   auto run = open();
   ASSERT_TRUE(run);
-  ASSERT_EQ((*run)->list.instances.size(), 3U);
+  ASSERT_EQ((*run)->list.instances.size(), 6U);
   EXPECT_EQ((*run)->list.members[0].time, 1'000'000'000'011'990'000U);
   EXPECT_EQ((*run)->list.members[1].time, 1'000'000'000'011'993'000U);
   EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
@@ -26,6 +26,27 @@ TEST_F(Chrome, calls_in_even_steps_that_may_be_shifted_stay_unpaired) {
   ASSERT_TRUE(run);
   EXPECT_TRUE((*run)->list.instances.empty());
   EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 5U);
+}
+
+/// Clocks that are a step apart show nothing of it.
+TEST_F(Chrome, a_loop_of_equal_steps_is_told) {
+  Ends even, uneven;
+  for (int step = 1; step <= 20; ++step) {
+    even.push_back(100'000. * step);
+    uneven.push_back(100'000. * step + 70. * step * step);
+  }
+  for (const bool is_even : {true, false}) {
+    files_.clear();
+    add_calls(is_even ? even : uneven);
+    add_calls(is_even ? even : uneven);
+    const auto run = open();
+    ASSERT_TRUE(run);
+    EXPECT_EQ((*run)->list.instances.size(), 20U);
+    ASSERT_EQ((*run)->warnings.size(), is_even ? 1U : 0U);
+    if (is_even) {
+      EXPECT_NE((*run)->warnings[0].find("every 100.0 ms"), std::string::npos);
+    }
+  }
 }
 
 /// A killed run: its only calls are the first ones of the others, and look like their third one.
@@ -41,9 +62,9 @@ TEST_F(Chrome, windows_of_one_and_two_calls_are_not_paired) {
 
 /// The longest sequence, with which all are aligned, has lost a call as well.
 TEST_F(Chrome, a_call_that_one_rank_lost_stays_paired_at_the_others) {
-  add_calls({1000, 5000, 12000, 30000, 37000, 55000, 61000});
-  add_calls({1001, 5001, 14000, 30001, 37000, 55000, 61001});
-  add_calls({1002, 5000, 14001, 30000, 37001, 55001, 61000});
+  add_calls({1000, 5170, 12000, 30390, 37550, 55020, 61930});
+  add_calls({1001, 5171, 14000, 30391, 37550, 55020, 61931});
+  add_calls({1002, 5170, 14001, 30390, 37551, 55021, 61930});
   auto run = open();
   ASSERT_TRUE(run);
   ASSERT_EQ((*run)->list.instances.size(), 7U);
@@ -92,7 +113,8 @@ TEST_F(Chrome, windows_one_after_the_other_are_not_paired) {
 TEST_F(Chrome, types_of_data_tell_calls_apart) {
   const auto calls = [](double late) {
     std::vector<std::string> events;
-    const std::vector<const char*> types{"int", "float", "float", "int", "float", "int", "int"};
+    const std::vector<const char*> types{"int", "float", "float", "int", "float", "int", "int",
+                                         "int", "bool",  "int",   "int", "half",  "half"};
     for (std::size_t k = 0; k < types.size(); ++k) {
       events.push_back(kernel(1000 * static_cast<double>(k + 1) + late,
                               fmt::format(R"(, "dtype": "{}")", types[k])));
@@ -103,7 +125,7 @@ TEST_F(Chrome, types_of_data_tell_calls_apart) {
   add(calls(1));
   auto run = open();
   ASSERT_TRUE(run);
-  EXPECT_EQ((*run)->list.instances.size(), 7U);
+  EXPECT_EQ((*run)->list.instances.size(), 13U);
 }
 
 TEST_F(Chrome, numbers_of_calls_decide) {
@@ -228,19 +250,25 @@ std::string message(double end, const std::string& partner, int size) {
 
 TEST_F(Chrome, a_receive_ends_after_its_send_began) {
   const std::string to = R"("Dst Rank": 1)", from = R"("Src Rank": 0)";
-  add(file_of({message(1000, to, 4), message(2000, to, 5), message(2700, to, 6)}));
-  // The first one is not recorded, and the last one is for another rank.
-  add(file_of({message(500, from, 3), message(1001, from, 4), message(2003, from, 5),
-               message(2702, from, 6), message(3000, R"("Dst Rank": 2)", 7)}));
+  std::vector<std::string> sends;
+  // The first one is not sent here, and the last one is for another rank.
+  std::vector<std::string> receives{message(500, from, 3)};
+  for (int k = 1; k <= 6; ++k) {
+    sends.push_back(message(1000 * k * k, to, 4 + k));
+    receives.push_back(message(1000 * k * k + k, from, 4 + k));
+  }
+  receives.push_back(message(40'000, R"("Dst Rank": 2)", 7));
+  add(file_of(sends));
+  add(file_of(receives));
   auto run = open();
   ASSERT_TRUE(run);
   const edges::EdgeList& list = (*run)->list;
-  ASSERT_EQ(list.cause_clock.size(), 3U);
-  ASSERT_EQ(list.effect_clock.size(), 3U);
+  ASSERT_EQ(list.cause_clock.size(), 6U);
+  ASSERT_EQ(list.effect_clock.size(), 6U);
   EXPECT_EQ(list.cause_clock[1], 0U);
-  EXPECT_EQ(list.cause_time[1], 1'990'000U);
+  EXPECT_EQ(list.cause_time[1], 3'990'000U);
   EXPECT_EQ(list.effect_clock[1], 1U);
-  EXPECT_EQ(list.effect_time[1], 2'003'000U);
+  EXPECT_EQ(list.effect_time[1], 4'002'000U);
   EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
 }
 

@@ -56,6 +56,9 @@ struct Alignment {
   std::int64_t roughest = 0;   ///< the same in the upper quartile
   /// As roughness, beyond what clocks drift; of few calls in the upper quartile.
   std::int64_t looseness = 0;
+  static constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max();
+  /// After how long calls look the same again, if within 200 ms.
+  std::int64_t period = k_never;
   bool covers_one = false;  ///< every call of one of the two lies in the time of the other one
 };
 
@@ -65,9 +68,11 @@ struct Aligned {
   bool possible = false;         ///< there are ways, but none that is certain
 };
 
-/// Aligns sequences of clocks that show the same time to 50 ms. At least three calls must fit, and
-/// three for each one that is lost. Where calls fit in another way as well, also after the clocks
-/// are set by the first way, none is certain.
+/// Aligns sequences of clocks that show the same time to 50 ms. Three calls must fit for each one
+/// that is lost, and at least six, or three of windows so long that each rank would see some of the
+/// other one's, however wrong the clocks are. Where calls fit in another way as well, also after
+/// the clocks are set by the first way, none is certain; nor is one of a loop whose steps are
+/// shorter than the clocks may be wrong.
 Aligned align_sequences(const Sequence& a, const Sequence& b);
 
 /// Pairs calls that end together by offsets that are known; each must have one candidate only.

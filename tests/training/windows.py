@@ -111,16 +111,31 @@ class Trial:
             raise RuntimeError(f"{self.case}: {arguments}: {done.stderr.strip()}")
         return json.loads(done.stdout)
 
+    def times(self) -> list[Decimal]:
+        return [Decimal(str(e["ts"])) for rank in self.ranks for e in rank.events
+                if "ts" in e and e.get("ph") != "M"]
+
+    def has_few_calls(self) -> bool:
+        return self.case.window % 4 == 3
+
+    def step(self) -> int:
+        """How far calls are from each other on average, us."""
+        times = self.times()
+        return max(1, int(max(times) - min(times)) // sum(map(is_call, self.ranks[0].events)))
+
     def window(self) -> tuple[Decimal, Decimal]:
-        """From one random moment of the run to another one."""
-        times = [Decimal(str(e["ts"])) for rank in self.ranks for e in rank.events
-                 if "ts" in e and e.get("ph") != "M"]
-        first, last = min(times), max(times)
-        begin, end = sorted(self.random.randrange(int(last - first)) for _ in range(2))
+        """Some of the time of the run, or of each fourth one some calls."""
+        times = self.times()
+        first, length = min(times), int(max(times) - min(times))
+        begin, end = sorted(self.random.randrange(length) for _ in range(2))
+        if self.has_few_calls():
+            end = begin + self.random.randrange(3, 12) * self.step()
         return first + begin, first + end
 
     def jitter(self) -> Decimal:
-        """In odd cases each rank has a window of its own, us."""
+        """In odd cases each rank has a window of its own, us; of few calls some steps later."""
+        if self.has_few_calls():
+            return Decimal(self.random.randrange(4) * self.step())
         return Decimal(self.random.randrange(-4000, 4001) if self.case.window % 2 else 0)
 
     def is_lost(self, rank: int, place: int, chosen: tuple[int, set[int]]) -> bool:
@@ -222,10 +237,12 @@ def float_text(value: Decimal) -> float:
 def generate(tool: Path, folder: Path) -> dict[str, list[Rank]]:
     """Runs with true clocks, with numbers and without."""
     runs = {}
-    for name, ranks, events, step in (("short", 4, 6000, 0.001), ("long", 4, 6000, 0.03)):
+    for name, events, step, imbalance in (("short", 6000, 0.001, 0.2), ("long", 6000, 0.03, 0.2),
+                                          ("even", 6000, 0.03, 0), ("quick", 6000, 0.002, 0)):
         subprocess.run([tool, "synth", "-o", folder / name, "--format", "chrome", "--locations",
-                        str(ranks), "--locations-per-node", "2", "--events", str(events),
-                        "--iteration-s", str(step), "-q"], check=True, stdout=subprocess.DEVNULL)
+                        "4", "--locations-per-node", "2", "--events", str(events), "--imbalance",
+                        str(imbalance), "--iteration-s", str(step), "-q"], check=True,
+                       stdout=subprocess.DEVNULL)
         runs[f"{name}, numbered"] = load(folder / name)
         for bare in (False, True):
             run = load(folder / name)
