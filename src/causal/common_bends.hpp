@@ -26,7 +26,7 @@ struct CommonBends {
 /// unless they predict at least a tenth better than lines do. Points lie so far apart that the
 /// noise of ends looks like a rate of 20 ppm at most.
 ///
-/// `check`: as for find_common_ends(). Linear in the number of ends, some hundred passes where
+/// Linear in the number of ends, some hundred passes where
 /// clocks wander, one where they do not. Deterministic.
 ///
 /// Example: two clocks end calls together each second; the second one ends them 0, 10, 20, 10, 0 us
@@ -34,7 +34,7 @@ struct CommonBends {
 /// of the first one are the opposite.
 Result<std::optional<CommonBends>> find_bends(const CallEnds& calls,
                                               std::span<const CommonEnds::Line> lines,
-                                              const std::function<Result<void>()>& check);
+                                              const FitControl& control);
 
 /// What is to be added at a stamp: straight between points, as at the nearest one beyond them.
 double bend_at(std::span<const CommonEnds::Bend> bends, std::uint64_t stamp);

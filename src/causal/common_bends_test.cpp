@@ -17,11 +17,11 @@ struct WanderingCalls {
   CallEnds calls;
   std::vector<CommonEnds::Line> lines;
 
-  WanderingCalls(double amplitude, int number) {
+  WanderingCalls(double amplitude, int number, double step_s = 0.05) {
     std::mt19937 random(1);  // NOLINT: the same each time
     for (int i = 0; i < number; ++i) {
       calls.first.push_back(calls.ends.size());
-      const double time = (10 + i * 0.05) * k_s;
+      const double time = (10 + i * step_s) * k_s;
       for (std::uint32_t c = 0; c < 3; ++c) {
         const double noise = static_cast<double>(random() % 1000);
         const double wander = c == 1 ? true_wander(amplitude, time) : 0;
@@ -35,8 +35,9 @@ struct WanderingCalls {
   static double true_wander(double amplitude, double time) {
     return amplitude * std::sin(time / k_s);
   }
-  [[nodiscard]] std::optional<CommonBends> run() const {
-    auto found = find_bends(calls, lines, [] { return Result<void>(); });
+  [[nodiscard]] std::optional<CommonBends> run(unsigned threads = 1) const {
+    const FitControl control{.threads = threads, .check = [] { return Result<void>(); }};
+    auto found = find_bends(calls, lines, control);
     EXPECT_TRUE(found);
     return *std::move(found);
   }
@@ -55,6 +56,20 @@ TEST(CommonBends, a_clock_that_wanders_is_followed_within_the_noise) {
     largest = std::max(largest, std::abs(apart + WanderingCalls::true_wander(100'000, time)));
   }
   EXPECT_LT(largest, 10'000);
+}
+
+TEST(CommonBends, are_the_same_with_any_number_of_threads) {
+  const WanderingCalls wandering(100'000, 10'000, 0.005);
+  const auto alone = wandering.run(1), together = wandering.run(3);
+  ASSERT_TRUE(alone && together);
+  EXPECT_EQ(alone->spread, together->spread);
+  for (std::size_t c = 0; c < 3; ++c) {
+    ASSERT_EQ(alone->of_clock[c].size(), together->of_clock[c].size());
+    for (std::size_t k = 0; k < alone->of_clock[c].size(); ++k) {
+      EXPECT_EQ(alone->of_clock[c][k].at, together->of_clock[c][k].at);
+      EXPECT_EQ(alone->of_clock[c][k].offset, together->of_clock[c][k].offset);
+    }
+  }
 }
 
 TEST(CommonBends, noise_is_no_wander) { EXPECT_FALSE(WanderingCalls(0, 1000).run()); }

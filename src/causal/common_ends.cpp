@@ -42,8 +42,8 @@ struct EndLine {
 
 class FitEnds {
  public:
-  FitEnds(std::size_t clocks, const CallEnds& calls, const std::function<Result<void>()>& check)
-      : first_of_instance_(calls.first), check_(check), lines_(clocks) {
+  FitEnds(std::size_t clocks, const CallEnds& calls, const FitControl& control)
+      : first_of_instance_(calls.first), control_(control), lines_(clocks) {
     take_ends(calls);
   }
 
@@ -80,7 +80,11 @@ class FitEnds {
     for (std::size_t c = 0; c < lines_.size(); ++c) first_of_clock_[c + 1] += first_of_clock_[c];
     std::vector<std::size_t> next(first_of_clock_.begin(), first_of_clock_.end() - 1);
     by_clock_.resize(ends_.size());
-    for (std::size_t e = 0; e < ends_.size(); ++e) by_clock_[next[ends_[e].clock]++] = e;
+    place_.resize(ends_.size());
+    for (std::size_t e = 0; e < ends_.size(); ++e) {
+      place_[e] = next[ends_[e].clock]++;
+      by_clock_[place_[e]] = e;
+    }
     scratch_.resize(ends_.size());
   }
 
@@ -94,15 +98,13 @@ class FitEnds {
   Result<bool> set_offsets() {
     std::int64_t largest = 0;
     for (int round = 0; round < k_most_offset_rounds; ++round) {
-      TRY(check_());
+      TRY(control_.check());
       measure();
+      const std::vector<std::int64_t> rests = middle_rests();
       largest = 0;
       for (std::size_t c = 0; c < lines_.size(); ++c) {
-        const std::span<const std::size_t> own = of_clock(c);
-        for (std::size_t i = 0; i < own.size(); ++i) scratch_[i] = ends_[own[i]].rest;
-        const std::int64_t rest = lower_median(std::span(scratch_).first(own.size()));
-        lines_[c].offset -= rest;
-        largest = std::max(largest, std::abs(rest));
+        lines_[c].offset -= rests[c];
+        largest = std::max(largest, std::abs(rests[c]));
       }
       if (largest <= 1) {
         measure();
@@ -115,17 +117,34 @@ class FitEnds {
     return largest <= spread_ / k_spread_per_jump;
   }
 
+  /// The middle one of each clock's rests.
+  std::vector<std::int64_t> middle_rests() {
+    std::vector<std::int64_t> rests(lines_.size());
+    for_each_in_parallel(threads_for(control_, ends_.size()), lines_.size(), [&](std::size_t c) {
+      rests[c] = lower_median(std::span(scratch_).subspan(first_of_clock_[c], of_clock(c).size()));
+    });
+    return rests;
+  }
+
+  /// Leaves the rests in scratch_ as well, where clocks find them.
   void measure() {
-    for (std::size_t i = 0; i + 1 < first_of_instance_.size(); ++i) {
-      const std::size_t first = first_of_instance_[i];
-      const std::size_t count = first_of_instance_[i + 1] - first;
-      for (std::size_t e = first; e < first + count; ++e) {
-        ends_[e].rest = ends_[e].time + lines_[ends_[e].clock].at(ends_[e].time);
-        scratch_[e - first] = ends_[e].rest;
+    for_each_block(control_, first_of_instance_, [&](std::size_t first_call, std::size_t last) {
+      std::vector<std::int64_t> times;
+      for (std::size_t i = first_call; i < last; ++i) {
+        const auto own = std::span(ends_).subspan(
+            first_of_instance_[i], first_of_instance_[i + 1] - first_of_instance_[i]);
+        times.clear();
+        for (End& end : own) {
+          end.rest = end.time + lines_[end.clock].at(end.time);
+          times.push_back(end.rest);
+        }
+        const std::int64_t middle = lower_median(times);
+        for (std::size_t k = 0; k < own.size(); ++k) {
+          own[k].rest -= middle;
+          scratch_[place_[first_of_instance_[i] + k]] = own[k].rest;
+        }
       }
-      const std::int64_t middle = lower_median(std::span(scratch_).first(count));
-      for (std::size_t e = first; e < first + count; ++e) ends_[e].rest -= middle;
-    }
+    });
   }
 
   void find_noise() {
@@ -187,10 +206,11 @@ class FitEnds {
   }
 
   const std::vector<std::size_t>& first_of_instance_;  ///< in ends_, and the end
-  const std::function<Result<void>()>& check_;
+  const FitControl& control_;
   std::vector<EndLine> lines_;
   std::vector<End> ends_;                    ///< those of an instance stand together
   std::vector<std::size_t> by_clock_;        ///< numbers of ends
+  std::vector<std::size_t> place_;           ///< per end its place in by_clock_
   std::vector<std::size_t> first_of_clock_;  ///< in by_clock_, and the end
   std::vector<std::int64_t> scratch_;
   std::uint64_t origin_ = 0;
@@ -272,7 +292,7 @@ struct Relative {
 }  // namespace
 
 Result<std::optional<CommonEnds>> find_common_ends(const Clocks& clocks, const Edges& edges,
-                                                   const Progress* progress) {
+                                                   unsigned threads, const Progress* progress) {
   CallEnds calls;
   for (const CollectiveInstance& one : edges.instances) {
     if (!one.ends_coincide || one.ends < 2) continue;
@@ -282,10 +302,12 @@ Result<std::optional<CommonEnds>> find_common_ends(const Clocks& clocks, const E
     }
   }
   calls.first.push_back(calls.ends.size());
-  const auto check = [cancel = Cancel(progress)] { return cancel.check(); };
-  TRY_ASSIGN(std::optional<CommonEnds> found, find_common_ends(clocks.clocks.size(), calls, check));
+  const FitControl control{.threads = threads,
+                           .check = [cancel = Cancel(progress)] { return cancel.check(); }};
+  TRY_ASSIGN(std::optional<CommonEnds> found,
+             find_common_ends(clocks.clocks.size(), calls, control));
   if (!found) return found;
-  TRY_ASSIGN(std::optional<CommonBends> bends, find_bends(calls, found->lines, check));
+  TRY_ASSIGN(std::optional<CommonBends> bends, find_bends(calls, found->lines, control));
   if (bends) {
     found->bends = std::move(bends->of_clock);
     found->spread = bends->spread;
@@ -297,8 +319,13 @@ Result<std::optional<CommonEnds>> find_common_ends(const Clocks& clocks, const E
 }
 
 Result<std::optional<CommonEnds>> find_common_ends(std::size_t clocks, const CallEnds& calls,
-                                                   const std::function<Result<void>()>& check) {
-  return FitEnds(clocks, calls, check).run();
+                                                   const FitControl& control) {
+  return FitEnds(clocks, calls, control).run();
+}
+
+unsigned threads_for(const FitControl& control, std::size_t ends) {
+  constexpr std::size_t k_ends_that_pay = 20'000;
+  return ends < k_ends_that_pay ? 1 : control.threads;
 }
 
 std::int64_t spread_of(const CallEnds& calls) {

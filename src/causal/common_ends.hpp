@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <entrain/align.hpp>
@@ -12,6 +14,7 @@
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
+#include "base/executor.hpp"
 #include "causal/clock_lines.hpp"
 
 namespace entrain::causal {
@@ -55,14 +58,34 @@ struct CommonEnds {
 /// `ends_coincide` are as close together as can be: offsets by medians, rates only as far as they
 /// stand out of the noise. Then finds bends (find_bends). Empty where that cannot be: less than 4
 /// such ends at a clock, or chains of instances that connect clocks too loosely. Linear in the
-/// number of ends. Errors: ErrorKind::interrupted when `progress` (may be null) says so.
+/// number of ends; the same for any number of `threads` (0: all cores). Errors:
+/// ErrorKind::interrupted when `progress` (may be null) says so.
 Result<std::optional<CommonEnds>> find_common_ends(const Clocks& clocks, const Edges& edges,
-                                                   const Progress* progress);
+                                                   unsigned threads, const Progress* progress);
 
-/// The same for calls by which `clocks` are to be set, all of them. `check`: asked in every round
-/// whether to go on; its errors end the work.
+/// How a fit is made. Errors of `check`, which is asked in every round whether to go on, end it.
+struct FitControl {
+  unsigned threads = 1;  ///< 0: all cores
+  std::function<Result<void>()> check;
+};
+
+/// The same for calls by which `clocks` are to be set, all of them.
 Result<std::optional<CommonEnds>> find_common_ends(std::size_t clocks, const CallEnds& calls,
-                                                   const std::function<Result<void>()>& check);
+                                                   const FitControl& control);
+
+/// Threads that pay for work on so many ends.
+unsigned threads_for(const FitControl& control, std::size_t ends);
+
+/// Calls `body(first, last)` for blocks of calls [first, last), on several threads where that pays.
+template <class Body>
+void for_each_block(const FitControl& control, std::span<const std::size_t> first_of_call,
+                    const Body& body) {
+  constexpr std::size_t k_block = 1024;
+  const std::size_t calls = first_of_call.size() - 1, blocks = (calls + k_block - 1) / k_block;
+  for_each_in_parallel(threads_for(control, first_of_call.back()), blocks, [&](std::size_t block) {
+    body(block * k_block, std::min(calls, (block + 1) * k_block));
+  });
+}
 
 /// Median distance of an end from the middle of its call's, ticks; 0 without ends.
 std::int64_t spread_of(const CallEnds& calls);

@@ -23,7 +23,7 @@ struct Calls {
     Edges edges;
     edges.instances = instances;
     edges.members = members;
-    const auto ends = find_common_ends(clocks, edges, nullptr);
+    const auto ends = find_common_ends(clocks, edges, 1, nullptr);
     if (!ends || !*ends) return std::nullopt;
     return maps_of(**ends, reference, k_most_rate);
   }
@@ -127,7 +127,7 @@ TEST(CommonEnds, lines_of_a_component_are_those_to_its_first_clock) {
   }
   calls.first.push_back(calls.ends.size());
   EXPECT_EQ(spread_of(calls), 15);
-  const auto ends = find_common_ends(4, calls, [] { return Result<void>(); });
+  const auto ends = find_common_ends(4, calls, {.check = [] { return Result<void>(); }});
   ASSERT_TRUE(ends && *ends);
   const std::vector<ClockLine> lines = lines_of(**ends);
   EXPECT_EQ(lines[0].offset, 0);
@@ -144,7 +144,8 @@ TEST(CommonEnds, who_is_asked_to_stop_stops) {
     calls.ends.insert(calls.ends.end(), {{0, 1}, {1, 2}});
     calls.first.back() = calls.ends.size();
   }
-  const auto ends = find_common_ends(2, calls, [] { return fail(ErrorKind::interrupted, "stop"); });
+  const auto ends =
+      find_common_ends(2, calls, {.check = [] { return fail(ErrorKind::interrupted, "stop"); }});
   EXPECT_FALSE(ends);
 }
 

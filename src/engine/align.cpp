@@ -55,20 +55,16 @@ bool any_session(const Clocks& clocks) {
                      [](const Clock& clock) { return !clock.sessions.empty(); });
 }
 
-}  // namespace
-
-Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
-                              Progress* progress, bool common_ends) {
-  TRY(check_options(options.check));
+Result<void> take_graph(const Clocks& clocks, const Edges& edges, const CheckOptions& options,
+                        Progress* progress, AlignInput& input) {
   session::begin_phase(progress, "match");
-  TRY(edges::check(clocks, edges, options.check.threads));
-  AlignInput input;
+  TRY(edges::check(clocks, edges, options.threads));
   trace::Trace& trace = input.given.loaded.trace;
   trace.path = clocks.name;
   trace.definitions = edges::definitions_of(clocks);
-  const MuTicks mu = choose_mu(trace, {}, options.check.mu).ticks;
+  const MuTicks mu = choose_mu(trace, {}, options.mu).ticks;
   TRY_ASSIGN(edges::EdgeGraph made,
-             edges::graph_of(trace.definitions, edges, mu, options.check.threads, progress));
+             edges::graph_of(trace.definitions, edges, mu, options.threads, progress));
   trace.locations = edges::skeletons_of(clocks, made.graph);
   for (const trace::LocationSkeleton& location : trace.locations) {
     made.graph.granule.push_back(location.granule);
@@ -76,11 +72,27 @@ Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const Al
   input.given.loaded.partition = trace::undivided(trace.definitions);
   input.given.graph = std::move(made.graph);
   input.given.exchanges = edges::exchanges_of(clocks);
-  if (common_ends && !any_session(clocks)) {
-    TRY_ASSIGN(input.given.common_ends, causal::find_common_ends(clocks, edges, progress));
-  }
   input.left_out = std::move(made.left_out);
+  return {};
+}
+
+}  // namespace
+
+Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
+                              Progress* progress, bool common_ends) {
+  TRY(check_options(options.check));
+  AlignInput input;
   input.kind = kind_of(clocks);
+  {
+    const Stopwatch watch(input.given.match_s);
+    TRY(take_graph(clocks, edges, options.check, progress, input));
+  }
+  if (common_ends && !any_session(clocks)) {
+    session::begin_phase(progress, "presync");
+    const Stopwatch watch(input.given.presync_s);
+    TRY_ASSIGN(input.given.common_ends,
+               causal::find_common_ends(clocks, edges, options.check.threads, progress));
+  }
   return input;
 }
 

@@ -88,6 +88,8 @@ class Finder {
     clocks::PresyncOptions presync(options_);
     if (use_.given != nullptr) {
       t_.loaded = std::move(use_.given->loaded);
+      t_.match_s = use_.given->match_s;
+      t_.presync_s = use_.given->presync_s;
       presync.exchanges = &use_.given->exchanges;
     } else {
       TRY(load(archive, domains));

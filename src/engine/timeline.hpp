@@ -63,6 +63,7 @@ struct GivenTrace {
   std::map<LocationIndex, clocks::LocationSamples> exchanges;  ///< of its clock sessions
   /// Of collectives whose ends are known to coincide; empty if there are sessions.
   std::optional<causal::CommonEnds> common_ends;
+  double match_s = 0, presync_s = 0;  ///< how long it took to make these
 };
 
 /// How a timeline is used.
