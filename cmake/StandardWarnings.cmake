@@ -24,7 +24,8 @@ target_compile_options(
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(standard_warnings INTERFACE $<$<CONFIG:Release>:-Wno-restrict>
                                                      $<$<CONFIG:Release>:-Wno-stringop-overflow>
-                                                     $<$<CONFIG:Release>:-Wno-array-bounds>)
+                                                     $<$<CONFIG:Release>:-Wno-array-bounds>
+                                                     $<$<CONFIG:Release>:-Wno-stringop-overread>)
 endif()
 if(ENTRAIN_WERROR)
   target_compile_options(standard_warnings INTERFACE -Werror)
