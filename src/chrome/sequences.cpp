@@ -40,8 +40,8 @@ bool is_same(const Alignment& x, const Alignment& y) {
   return common > 0 && equal >= std::min(common, k_least_matched);
 }
 
-/// By so many times two ways differ in roughness only by chance. Of two changes any may be small;
-/// that k of them all are, compared with what is usual, is as rare as a power of k.
+/// How many times rougher than the best way a rival must be to be chance. Of few changes all may be
+/// small by chance, so that the best way looks better than it is.
 std::int64_t rough_times(const Alignment& best) {
   constexpr std::array<std::int64_t, 6> of_few{1'000'000, 1'000'000, 1'000'000, 464, 60, 21};
   if (best.matched < of_few.size()) return of_few[best.matched];
