@@ -15,7 +15,7 @@ constexpr std::size_t k_anchors = 64, k_anchors_at_end = 16;
 /// So many calls are lost in one direction before those that fit count.
 constexpr std::size_t k_spare_losses = 2;
 constexpr std::size_t k_matched_per_lost = 3;
-constexpr std::size_t k_many = 16;  ///< calls whose middle says what is usual
+constexpr std::size_t k_enough_for_middle = 16;  ///< calls whose middle change is usual
 /// Once the clocks are set by one way, others are as near as clocks may be wrong.
 constexpr std::int64_t k_reach = 2 * k_wall;
 /// Calls of one sequence so close to each other are no steps of a loop, ns.
@@ -133,7 +133,7 @@ void measure(const Sequence& a, const Sequence& b, Alignment& way) {
   way.roughness = changes[changes.size() / 2];
   way.roughest = upper_quartile(changes);
   const std::vector<std::int64_t> net = changes_of(offsets, k_usual_drift_divisor);
-  way.looseness = way.matched >= k_many ? net[net.size() / 2] : upper_quartile(net);
+  way.looseness = way.matched >= k_enough_for_middle ? net[net.size() / 2] : upper_quartile(net);
   std::vector<std::int64_t> plain;
   for (const KnownOffset& one : offsets) plain.push_back(one.offset);
   way.offset = median_of(std::move(plain));
