@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "chrome/calls.hpp"
+#include "chrome/numbered_calls.hpp"
 #include "chrome/sequences.hpp"
 
 namespace entrain::chrome {
@@ -69,7 +70,7 @@ class Matcher {
 
   Matches run() {
     sort_calls();
-    for (const auto& [number, calls] : numbered_) match_number(calls);
+    numbered_.for_each([&](std::span<const NumberedCall> calls) { match_number(calls); });
     for (auto& [name, group] : groups_) {
       begin(group);
       if (group.ends_coincide) align(group);
@@ -86,8 +87,6 @@ class Matcher {
   }
 
  private:
-  using Numbered = std::map<std::uint32_t, std::vector<std::uint32_t>>;  ///< calls by file
-
   void sort_calls() {
     for (std::uint32_t f = 0; f < files_.size(); ++f) {
       for (std::uint32_t c = 0; c < files_[f].calls.size(); ++c) {
@@ -99,7 +98,7 @@ class Matcher {
         } else if (!synchronises(call.operation) && call.root == k_no_rank) {
           ++result_.without_edges;
         } else if (!call.number.empty()) {
-          numbered_[call.number][f].push_back(c);
+          numbered_.add(call.number, {f, c});
         } else if (synchronises(call.operation)) {
           add_to_group(call.group, true, f, c);
         } else {  // whose ends need not coincide, so that they do not decide about the others
@@ -170,22 +169,20 @@ class Matcher {
   }
 
   /// Calls of one number: one per rank, of one operation and size, else none is believed.
-  void match_number(const Numbered& calls) {
+  void match_number(std::span<const NumberedCall> calls) {
     Instance instance = nobody();
-    const auto& [first_file, first_calls] = *calls.begin();
-    const Call& first = files_[first_file].calls[first_calls.front()];
-    std::uint64_t all = 0;
+    const Call& first = files_[calls.front().file].calls[calls.front().call];
     bool agree = true;
-    for (const auto& [f, own] : calls) {
-      all += own.size();
-      const Call& call = files_[f].calls[own.front()];
-      agree &= own.size() == 1 && call.group == first.group && alike(call, first);
-      instance.call[f] = own.front();
+    for (const NumberedCall& one : calls) {
+      const Call& call = files_[one.file].calls[one.call];
+      agree &= instance.call[one.file] == Instance::k_absent;
+      agree &= call.group == first.group && alike(call, first);
+      instance.call[one.file] = one.call;
     }
     if (agree) {
-      add(instance);
+      add(std::move(instance));
     } else {
-      result_.ambiguous += all;
+      result_.ambiguous += calls.size();
     }
   }
 
@@ -375,7 +372,7 @@ class Matcher {
 
   const std::vector<RankFile>& files_;
   std::map<std::uint32_t, std::uint32_t> file_of_rank_;
-  std::map<std::string, Numbered> numbered_;
+  NumberedCalls numbered_;
   std::map<std::string, Group> groups_;
   std::vector<std::vector<const Instance*>> instances_;  ///< by file
   Matches result_;
