@@ -250,7 +250,7 @@ Result<bool> align_by_ends(ConstrainedClocks& clocks, const std::vector<ClockMap
   clocks.set_maps(before);
   TRY_ASSIGN(const std::optional<CommonEnds> ends,
              find_common_ends(clocks.clocks(), some_ends(clocks),
-                              {.check = [&] { return clocks.check_cancelled(); }}));
+                              {.least_ends = 4, .check = [&] { return clocks.check_cancelled(); }}));
   const std::vector<ClockLine> lines = ends ? lines_of(*ends) : std::vector<ClockLine>();
   if (ends && follow(clocks, lines)) {
     DisjointSets ended(clocks.clocks());

@@ -108,6 +108,8 @@ class FitBends {
       for (std::size_t k = first_[c]; k < first_[c + 1]; ++k) place_[order_[k]] = k;
     });
   }
+  /// Clocks with few ends keep their lines, and do not hold up the others.
+  [[nodiscard]] bool may_bend(std::size_t c) const { return size_of(c) >= 4 * k_ends_per_point; }
   [[nodiscard]] std::size_t size_of(std::size_t c) const { return first_[c + 1] - first_[c]; }
 
   template <class Body>
@@ -192,7 +194,7 @@ class FitBends {
     const double noise_of_ends = noise();
     std::size_t most = k_most_points;
     for (std::size_t c = 0; c < clocks(); ++c) {
-      if (size_of(c) == 0) return 0;
+      if (!may_bend(c)) continue;
       const double span = stamp_distance(time_at(first_[c]), time_at(first_[c + 1] - 1));
       const auto apart = static_cast<std::size_t>(span * k_rate_of_noise / noise_of_ends);
       most = std::min({most, size_of(c) / 2 / k_ends_per_point, apart});
@@ -212,7 +214,9 @@ class FitBends {
 
   /// New points at the middle of equal shares of each clock's ends, then medians again and again.
   Result<void> fit(std::size_t points) {
-    for (std::size_t c = 0; c < clocks(); ++c) place(c, points);
+    for (std::size_t c = 0; c < clocks(); ++c) {
+      if (may_bend(c)) place(c, points);
+    }
     for (int round = 0; round < k_bend_rounds; ++round) {
       TRY(control_.check());
       measure();

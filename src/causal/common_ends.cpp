@@ -16,7 +16,7 @@
 namespace entrain::causal {
 namespace {
 
-constexpr std::size_t k_least_ends = 4;  ///< of a clock
+constexpr std::size_t k_least_ends = 4;  ///< of a clock that tell a rate
 constexpr int k_most_offset_rounds = 200;
 constexpr int k_end_rate_rounds = 8;
 constexpr std::int64_t k_spread_per_jump = 8;
@@ -48,10 +48,12 @@ class FitEnds {
   }
 
   Result<std::optional<CommonEnds>> run() {
-    if (ends_.empty()) return std::nullopt;
+    std::size_t rich = 0;
     for (std::size_t c = 0; c < lines_.size(); ++c) {
-      if (of_clock(c).size() < k_least_ends) return std::nullopt;
+      if (of_clock(c).size() < control_.least_ends) return std::nullopt;
+      rich += of_clock(c).size() >= k_least_ends ? 1 : 0;
     }
+    if (rich < 2) return std::nullopt;
     TRY_ASSIGN(bool settled, set_offsets());
     // What drifts looks like noise at first.
     for (int round = 0; settled && round < k_end_rate_rounds; ++round) {
@@ -121,7 +123,8 @@ class FitEnds {
   std::vector<std::int64_t> middle_rests() {
     std::vector<std::int64_t> rests(lines_.size());
     for_each_in_parallel(threads_for(control_, ends_.size()), lines_.size(), [&](std::size_t c) {
-      rests[c] = lower_median(std::span(scratch_).subspan(first_of_clock_[c], of_clock(c).size()));
+      const std::size_t size = of_clock(c).size();
+      if (size > 0) rests[c] = lower_median(std::span(scratch_).subspan(first_of_clock_[c], size));
     });
     return rests;
   }
@@ -156,6 +159,7 @@ class FitEnds {
   /// The slope of the rests over time, drawn to 0 as far as the noise explains it.
   void set_rate(std::size_t c) {
     const std::span<const std::size_t> own = of_clock(c);
+    if (own.size() < k_least_ends) return;
     double mean = 0, square = 0, product = 0;
     for (const std::size_t e : own) mean += static_cast<double>(ends_[e].time);
     mean /= static_cast<double>(own.size());
@@ -194,6 +198,12 @@ class FitEnds {
       const auto earlier = [&](std::size_t a, std::size_t b) {
         return ends_[a].time < ends_[b].time;
       };
+      if (own.empty()) {
+        result.lines.push_back({.at = origin_,
+                                .events = {origin_, origin_},
+                                .component = static_cast<std::uint32_t>(c)});
+        continue;
+      }
       const auto [first, last] = std::minmax_element(own.begin(), own.end(), earlier);
       result.lines.push_back({.offset = static_cast<double>(lines_[c].offset),
                               .rate = lines_[c].rate,
@@ -356,19 +366,26 @@ std::vector<ClockLine> lines_of(const CommonEnds& ends) {
 std::optional<std::vector<ClockMap>> maps_of(const CommonEnds& ends,
                                              std::optional<std::uint32_t> reference,
                                              double most_rate) {
-  const auto is_apart = [](const CommonEnds::Line& line) { return line.component != 0; };
-  if (std::any_of(ends.lines.begin(), ends.lines.end(), is_apart)) return std::nullopt;
   const auto lower = [](const CommonEnds::Line& a, const CommonEnds::Line& b) {
     return a.offset < b.offset;
   };
-  std::vector<CommonEnds::Line> sorted = ends.lines;
+  std::vector<CommonEnds::Line> sorted;
+  for (const CommonEnds::Line& line : ends.lines) {
+    if (line.number > 0) sorted.push_back(line);
+  }
+  const auto is_apart = [&](const CommonEnds::Line& line) {
+    return line.component != sorted.front().component;
+  };
+  if (std::any_of(sorted.begin(), sorted.end(), is_apart)) return std::nullopt;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
   std::nth_element(sorted.begin(), middle, sorted.end(), lower);
-  const auto found = std::find_if(
-      ends.lines.begin(), ends.lines.end(),
-      [&](const CommonEnds::Line& line) { return !lower(line, *middle) && !lower(*middle, line); });
+  const auto found =
+      std::find_if(ends.lines.begin(), ends.lines.end(), [&](const CommonEnds::Line& line) {
+        return line.number > 0 && !lower(line, *middle) && !lower(*middle, line);
+      });
   const std::size_t still =
       reference ? *reference : static_cast<std::size_t>(found - ends.lines.begin());
+  if (ends.lines[still].number == 0) return std::nullopt;
   const auto bends_of = [&](std::size_t c) {
     return ends.bends.empty() ? Bends() : Bends(ends.bends[c]);
   };
@@ -378,8 +395,8 @@ std::optional<std::vector<ClockMap>> maps_of(const CommonEnds& ends,
     const bool is_still = c == still;
     const Relative relative(line, ends.lines[still], is_still ? Bends() : bends_of(c),
                             is_still ? Bends() : bends_of(still));
-    if (relative.is_faster_than(most_rate)) return std::nullopt;
-    if (relative.is_noise(static_cast<double>(ends.spread))) {
+    if (line.number > 0 && relative.is_faster_than(most_rate)) return std::nullopt;
+    if (line.number == 0 || relative.is_noise(static_cast<double>(ends.spread))) {
       maps.emplace_back();
       continue;
     }

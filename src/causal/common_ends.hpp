@@ -56,8 +56,9 @@ struct CommonEnds {
 
 /// Finds for every clock the straight line under which the ends of each instance that says
 /// `ends_coincide` are as close together as can be: offsets by medians, rates only as far as they
-/// stand out of the noise. Then finds bends (find_bends). Empty where that cannot be: less than 4
-/// such ends at a clock, or chains of instances that connect clocks too loosely. Linear in the
+/// stand out of the noise and at least 4 ends tell them. Then finds bends (find_bends). A clock
+/// without such ends keeps its time. Empty where that cannot be: less than 2 clocks with 4 such
+/// ends, or chains of instances that connect clocks too loosely. Linear in the
 /// number of ends; the same for any number of `threads` (0: all cores). Errors:
 /// ErrorKind::interrupted when `progress` (may be null) says so.
 Result<std::optional<CommonEnds>> find_common_ends(const Clocks& clocks, const Edges& edges,
@@ -65,7 +66,8 @@ Result<std::optional<CommonEnds>> find_common_ends(const Clocks& clocks, const E
 
 /// How a fit is made. Errors of `check`, which is asked in every round whether to go on, end it.
 struct FitControl {
-  unsigned threads = 1;  ///< 0: all cores
+  unsigned threads = 1;        ///< 0: all cores
+  std::size_t least_ends = 0;  ///< of every clock; where one has less, nothing is found
   std::function<Result<void>()> check;
 };
 
@@ -94,9 +96,11 @@ std::int64_t spread_of(const CallEnds& calls);
 std::vector<ClockLine> lines_of(const CommonEnds& ends);
 
 /// The maps by which all clocks show the time of `reference`; without one, that of the clock whose
-/// offset is the middle one. A clock that differs from it by no more than the noise stays as it is.
+/// offset is the middle one. A clock that differs from it by no more than the noise stays as it is,
+/// and so does one without ends.
 /// Empty if some rate differs from the reference's by more than `most_rate` (below 1), which no
-/// clock's does, if calls do not connect all clocks, or if no map has such offsets (2^61 ticks).
+/// clock's does, if calls do not connect all clocks that have ends, if the reference has none, or
+/// if no map has such offsets (2^61 ticks).
 std::optional<std::vector<ClockMap>> maps_of(const CommonEnds& ends,
                                              std::optional<std::uint32_t> reference,
                                              double most_rate);

@@ -39,6 +39,28 @@ TEST(CommonEnds, a_clock_that_is_late_is_set_and_the_others_stay) {
   EXPECT_NEAR(static_cast<double>((*found)[2](1'035'000)), 1'005'000, 2);
 }
 
+/// A file of few calls, or of none, says nothing against the others.
+TEST(CommonEnds, a_clock_with_few_ends_or_none_does_not_hold_up_the_others) {
+  for (const std::size_t few : {0U, 1U, 3U}) {
+    Calls calls(4);
+    for (std::uint64_t t = 1'000'000, k = 0; k < 100; t += 1000, ++k) {
+      if (k < few) {
+        calls.add({t, t + 1, t + 30'000, t + 500'000});
+      } else {
+        calls.add({t, t + 1, t + 30'000});
+      }
+    }
+    const auto found = calls.run(0);
+    ASSERT_TRUE(found) << few;
+    EXPECT_NEAR(static_cast<double>((*found)[2](1'035'000)), 1'005'000, 2);
+    if (few == 0) {
+      EXPECT_TRUE((*found)[3].is_identity());
+    } else {
+      EXPECT_NEAR(static_cast<double>((*found)[3](1'500'000)), 1'000'000, 2) << few;
+    }
+  }
+}
+
 TEST(CommonEnds, without_ends_that_coincide_nothing_is_set) {
   Calls calls(2);
   for (std::uint64_t t = 0; t < 9000; t += 1000) calls.add({t, t + 5}, false);

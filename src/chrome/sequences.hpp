@@ -56,6 +56,7 @@ struct Alignment {
   std::int64_t roughest = 0;   ///< the same in the upper quartile
   /// As roughness, beyond what clocks drift; of few calls in the upper quartile.
   std::int64_t looseness = 0;
+  std::int64_t looseness_of_begins = 0;  ///< the same of begins in place of ends
   static constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max();
   /// After how long calls look the same again, if within 200 ms.
   std::int64_t period = k_never;
@@ -75,8 +76,8 @@ struct Aligned {
 /// shorter than the clocks may be wrong.
 Aligned align_sequences(const Sequence& a, const Sequence& b);
 
-/// Pairs calls that end together by offsets that are known; each must have one candidate only.
-/// Empty `known`: none.
+/// Pairs calls that end together by offsets that are known, as close as these are known; each must
+/// have one candidate only, and most must have one. Empty `known`: none.
 Alignment align_by_offsets(const Sequence& a, const Sequence& b,
                            const std::vector<KnownOffset>& known);
 

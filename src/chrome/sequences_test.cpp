@@ -36,7 +36,8 @@ TestRank rank_of(const Moments& ends, const std::set<std::uint32_t>& lost,
     if (lost.count(c) > 0) continue;
     Call call;
     call.operation = Operation::all_reduce;
-    call.begin = (1'000'000 + ends[c] + later - 10) * k_us;
+    const std::uint64_t waits = 10 + ends[c] * 31 % 97;  // for ranks that come later
+    call.begin = (1'000'000 + ends[c] + later - waits) * k_us;
     call.end = (1'000'000 + ends[c] + later) * k_us;
     rank.file.calls.push_back(call);
     rank.truth.push_back(c);
@@ -105,6 +106,54 @@ TEST(Sequences, of_calls_closer_than_ends_are_none_is_paired_near_a_lost_one) {
   const Outcome outcome = align_ranks(rank_of(close, {2}), rank_of(late, {}));
   EXPECT_EQ(outcome.right, 6U);
   EXPECT_EQ(outcome.wrong, 0U);
+}
+
+/// Ranks of two communicators that do the same at the same time: they wait for nobody.
+TEST(Sequences, ends_that_are_no_closer_than_begins_are_of_no_collective) {
+  RandomStream random(1, 5);
+  Moments loop, there;
+  for (std::uint64_t c = 0, at = 0; c < 60; ++c) {
+    loop.push_back(at += 1000 + random.below(9000));
+    there.push_back(at + random.below(30));
+  }
+  TestRank a = rank_of(loop, {}), b = rank_of(there, {});
+  EXPECT_EQ(align_ranks(a, b).right, 60U);
+  for (TestRank* rank : {&a, &b}) {
+    for (Call& call : rank->file.calls) call.begin = call.end - 20 * k_us;
+  }
+  const Outcome outcome = align_ranks(a, b);
+  EXPECT_EQ(outcome.right + outcome.wrong, 0U);
+}
+
+/// The second of two calls is lost at one rank, the first one at the other.
+TEST(Sequences, known_offsets_pair_nothing_further_apart_than_they_are_known) {
+  const TestRank a = rank_of({1000, 2000, 3000, 3060, 4000, 5000}, {3});
+  const TestRank b = rank_of({1000, 2000, 3000, 3060, 4000, 5000}, {2});
+  const std::vector<KnownOffset> known{{1'001'000'000, 0}, {1'002'000'000, 1000},
+                                       {1'004'000'000, 0}, {1'005'000'000, 500}};
+  const Alignment way = align_by_offsets(a.sequence(), b.sequence(), known);
+  EXPECT_EQ(way.partner[1], 1U);
+  EXPECT_FALSE(is_partner(way.partner[2]));
+  EXPECT_EQ(way.partner[3], 3U);
+}
+
+/// Bursts of calls 40 to 160 us apart: where one is lost a walk goes on with the next ones.
+TEST(Sequences, one_lost_call_of_a_burst_shifts_no_others) {
+  std::size_t right = 0, wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    RandomStream random(seed, 6);
+    Moments loop, there;
+    for (std::uint64_t step = 0, at = 0; step < 10; ++step, at += 5'000 + random.below(1'000)) {
+      for (std::uint64_t c = 0; c < 20; ++c) loop.push_back(at += 40 + random.below(120));
+    }
+    for (const std::uint64_t end : loop) there.push_back(end + random.below(3));
+    const auto lost = static_cast<std::uint32_t>(random.below(loop.size()));
+    const Outcome outcome = align_ranks(rank_of(loop, {lost}, 700), rank_of(there, {}));
+    right += outcome.right;
+    wrong += outcome.wrong;
+  }
+  EXPECT_EQ(wrong, 0U);
+  EXPECT_GT(right, 90'000U);
 }
 
 /// The end of one window looks a little like the begin of the other, and by far less than all.

@@ -127,13 +127,25 @@ std::int64_t upper_quartile(const std::vector<std::int64_t>& sorted) {
   return sorted[sorted.size() - 1 - sorted.size() / 4];
 }
 
+/// By how much offsets change from call to call, beyond what clocks drift.
+std::int64_t looseness_of(const std::vector<KnownOffset>& offsets) {
+  const std::vector<std::int64_t> net = changes_of(offsets, k_usual_drift_divisor);
+  return offsets.size() >= k_enough_for_middle ? net[net.size() / 2] : upper_quartile(net);
+}
+
 void measure(const Sequence& a, const Sequence& b, Alignment& way) {
   const std::vector<KnownOffset> offsets = offsets_of(a, b, way);
   const std::vector<std::int64_t> changes = changes_of(offsets);
   way.roughness = changes[changes.size() / 2];
   way.roughest = upper_quartile(changes);
-  const std::vector<std::int64_t> net = changes_of(offsets, k_usual_drift_divisor);
-  way.looseness = way.matched >= k_enough_for_middle ? net[net.size() / 2] : upper_quartile(net);
+  way.looseness = looseness_of(offsets);
+  std::vector<KnownOffset> begins;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!is_partner(way.partner[i])) continue;
+    const auto apart = static_cast<std::int64_t>(a.at(i).begin - b.at(way.partner[i]).begin);
+    begins.push_back({a.end(i), apart});
+  }
+  way.looseness_of_begins = looseness_of(begins);
   std::vector<std::int64_t> plain;
   for (const KnownOffset& one : offsets) plain.push_back(one.offset);
   way.offset = median_of(std::move(plain));
@@ -181,6 +193,7 @@ class Search {
       }
       if (fits(i, j) && is_new()) {
         measure(a_, b_, way_);
+        if (is_strong(way_)) strong_.push_back(ways_.found.size());
         ways_.found.push_back(way_);
       }
       for (const std::size_t k : touched_) way_.partner[k] = k_no_partner;
@@ -190,9 +203,8 @@ class Search {
   [[nodiscard]] bool may_begin(std::size_t i, std::size_t j) const {
     if (itself_ && std::abs(a_.end(i) - b_.end(j)) <= k_together) return false;
     return alike(a_.at(i), b_.at(j)) &&
-           std::none_of(ways_.found.begin(), ways_.found.end(), [&](const Alignment& way) {
-             return is_strong(way) && way.partner[i] == j;
-           });
+           std::none_of(strong_.begin(), strong_.end(),
+                        [&](std::size_t w) { return ways_.found[w].partner[i] == j; });
   }
   /// Walks from other calls of a weak way may find a better one, or the same.
   [[nodiscard]] bool is_new() const {
@@ -221,6 +233,7 @@ class Search {
   Alignment way_;                     ///< that is tried
   std::vector<std::size_t> touched_;  ///< calls that have a partner in it
   Ways ways_;
+  std::vector<std::size_t> strong_;  ///< numbers of those of them that are
 };
 
 }  // namespace
@@ -233,6 +246,8 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
 }
 
 std::int64_t drift_in(std::int64_t ns) { return std::abs(ns) / k_drift_divisor; }
+
+std::int64_t usual_drift_in(std::int64_t ns) { return std::abs(ns) / k_usual_drift_divisor; }
 
 std::vector<KnownOffset> offsets_of(const Sequence& a, const Sequence& b, const Alignment& way) {
   std::vector<KnownOffset> result;

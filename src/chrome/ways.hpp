@@ -13,6 +13,9 @@ namespace entrain::chrome {
 /// only one. Windows of different steps of one loop look alike.
 constexpr std::int64_t k_wall = 50'000'000;
 
+/// Ends of one collective are never closer than that to each other, as far as anybody can tell, ns.
+constexpr std::int64_t k_least_roughness = 1'000;
+
 /// Calls that must agree by their ends before a way counts for anything.
 constexpr std::size_t k_least_matched = 3;
 
@@ -44,6 +47,9 @@ std::vector<std::int64_t> changes_of(const std::vector<KnownOffset>& offsets,
 
 /// As far as the ends of two calls move apart in `ns` where both clocks are slewed.
 std::int64_t drift_in(std::int64_t ns);
+
+/// The same where they drift as usual.
+std::int64_t usual_drift_in(std::int64_t ns);
 
 /// The middle one; 0 of none.
 std::int64_t median_of(std::vector<std::int64_t> values);
