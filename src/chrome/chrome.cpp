@@ -15,6 +15,7 @@
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "chrome/calls.hpp"
+#include "chrome/describe.hpp"
 #include "chrome/manifest.hpp"
 #include "chrome/ranks.hpp"
 #include "chrome/rewrite.hpp"
@@ -208,13 +209,21 @@ void Run::add_message(const Instance& instance) {
 void Run::describe() {
   format = "Chrome JSON";
   std::map<std::string, std::uint64_t> kinds, per_group;
+  std::uint64_t without_group = 0;
   for (const RankFile& file : files_) {
     bytes += file.facts.bytes;
     files.push_back(file.path);
     for (const Call& call : file.calls) {
       ++kinds[name_of(call.operation)];
       ++per_group[call.group.substr(0, k_most_label)];
+      without_group += call.number.empty() && is_of_stream(call) ? 1 : 0;
     }
+  }
+  if (without_group > 0 && files_.size() > 2) {
+    notes.push_back(
+        fmt::format("{} calls name no process group: those on one stream are taken for one "
+                    "communicator",
+                    without_group));
   }
   operations.assign(kinds.begin(), kinds.end());
   groups.assign(per_group.begin(), per_group.end());

@@ -13,6 +13,8 @@
 namespace entrain::chrome {
 namespace {
 
+constexpr std::string_view k_stream = "stream ";
+
 /// A word in lower case without blanks and underscores: "all_reduce", "AllReduce" and "allreduce"
 /// are one.
 std::string plain(std::string_view text) {
@@ -128,6 +130,8 @@ Operation operation_of(std::string_view name) {
   return Operation::other;
 }
 
+bool is_of_stream(const Call& call) { return call.group.starts_with(k_stream); }
+
 void describe(Call& call, const Members& argument, std::string_view stream) {
   call.zero_splits = call.operation == Operation::all_to_all &&
                      (has_zero(argument["In split size"]) || has_zero(argument["Out split size"]));
@@ -135,7 +139,7 @@ void describe(Call& call, const Members& argument, std::string_view stream) {
   const std::string_view ranks = argument["Process Group Ranks"];
   const std::string_view group = argument["Process Group Name"];
   call.group = !group.empty() || !ranks.empty() ? fmt::format("group {} of {}", group, ranks)
-                                                : fmt::format("stream {}", stream);
+                                                : fmt::format("{}{}", k_stream, stream);
   if (call.operation == Operation::send_receive) {
     call.from = rank_in(argument["Src Rank"]);
     call.to = rank_in(argument["Dst Rank"]);

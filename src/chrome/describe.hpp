@@ -15,4 +15,7 @@ Operation operation_of(std::string_view name);
 /// itself.
 void describe(Call& call, const Members& argument, std::string_view stream);
 
+/// True if a call names no process group: its stream stands for it.
+bool is_of_stream(const Call& call);
+
 }  // namespace entrain::chrome

@@ -28,6 +28,21 @@ TEST_F(Chrome, calls_in_even_steps_that_may_be_shifted_stay_unpaired) {
   EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 5U);
 }
 
+TEST_F(Chrome, calls_without_a_group_are_told) {
+  const std::string group = R"(, "Process Group Name": "1")";
+  for (const bool named : {false, true}) {
+    files_.clear();
+    for (int rank = 0; rank < 3; ++rank) add(file_of({kernel(1000, named ? group : "")}));
+    const auto run = open();
+    ASSERT_TRUE(run);
+    const auto& notes = (*run)->notes;
+    const bool told = std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+      return note.find("3 calls name no process group") != std::string::npos;
+    });
+    EXPECT_EQ(told, !named);
+  }
+}
+
 /// Clocks that are a step apart show nothing of it.
 TEST_F(Chrome, a_loop_of_equal_steps_is_told) {
   Ends even, uneven;

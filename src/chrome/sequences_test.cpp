@@ -129,8 +129,8 @@ TEST(Sequences, ends_that_are_no_closer_than_begins_are_of_no_collective) {
 TEST(Sequences, known_offsets_pair_nothing_further_apart_than_they_are_known) {
   const TestRank a = rank_of({1000, 2000, 3000, 3060, 4000, 5000}, {3});
   const TestRank b = rank_of({1000, 2000, 3000, 3060, 4000, 5000}, {2});
-  const std::vector<KnownOffset> known{{1'001'000'000, 0}, {1'002'000'000, 1000},
-                                       {1'004'000'000, 0}, {1'005'000'000, 500}};
+  const std::vector<KnownOffset> known{
+      {1'001'000'000, 0}, {1'002'000'000, 1000}, {1'004'000'000, 0}, {1'005'000'000, 500}};
   const Alignment way = align_by_offsets(a.sequence(), b.sequence(), known);
   EXPECT_EQ(way.partner[1], 1U);
   EXPECT_FALSE(is_partner(way.partner[2]));
@@ -140,7 +140,7 @@ TEST(Sequences, known_offsets_pair_nothing_further_apart_than_they_are_known) {
 /// Bursts of calls 40 to 160 us apart: where one is lost a walk goes on with the next ones.
 TEST(Sequences, one_lost_call_of_a_burst_shifts_no_others) {
   std::size_t right = 0, wrong = 0;
-  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     RandomStream random(seed, 6);
     Moments loop, there;
     for (std::uint64_t step = 0, at = 0; step < 10; ++step, at += 5'000 + random.below(1'000)) {
@@ -153,7 +153,7 @@ TEST(Sequences, one_lost_call_of_a_burst_shifts_no_others) {
     wrong += outcome.wrong;
   }
   EXPECT_EQ(wrong, 0U);
-  EXPECT_GT(right, 90'000U);
+  EXPECT_GT(right, 11'000U);
 }
 
 /// The end of one window looks a little like the begin of the other, and by far less than all.

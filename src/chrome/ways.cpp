@@ -11,14 +11,16 @@ constexpr std::int64_t k_drift_divisor = 1000;  // 1,000 ppm: two wall clocks th
 constexpr std::int64_t k_usual_drift_divisor = 5000;  // 200 ppm
 /// Calls from which ways are tried. A way contains most calls of its time, so it meets some of
 /// them.
-constexpr std::size_t k_anchors = 64, k_anchors_at_end = 16;
+constexpr std::size_t k_anchors = 32, k_anchors_at_end = 16;
 /// So many calls are lost in one direction before those that fit count.
 constexpr std::size_t k_spare_losses = 2;
 constexpr std::size_t k_matched_per_lost = 3;
 constexpr std::size_t k_enough_for_middle = 16;  ///< calls whose middle change is usual
+/// Ends of a way that can be move less from call to call on average, ns: three times what most may.
+constexpr std::int64_t k_hopeless = 30'000;
 /// Once the clocks are set by one way, others are as near as clocks may be wrong.
 constexpr std::int64_t k_reach = 2 * k_wall;
-/// Calls of one sequence so close to each other are no steps of a loop, ns.
+/// Calls of one sequence closer to each other are no steps of a loop, ns.
 constexpr std::int64_t k_together = 2 * k_end_spread;
 
 /// Walks from two calls that are taken for one, in one direction. Calls that end together are
@@ -53,7 +55,7 @@ class Walk {
       } else {
         lose_other();
       }
-      if (lost_ > k_spare_losses + matched_ / 2) return false;
+      if (lost_ > k_spare_losses + matched_ / 2 || is_hopeless()) return false;
     }
     way_.lost += lost_;
     way_.matched += matched_;
@@ -78,6 +80,8 @@ class Walk {
     return static_cast<std::int64_t>(own(i).end - others(j).end);
   }
 
+  [[nodiscard]] std::int64_t own_end() const { return static_cast<std::int64_t>(own(i_).end); }
+
   /// Since the call before, and since the first one, ends moved apart no more than they may.
   [[nodiscard]] bool agree(std::int64_t i, std::int64_t j) const {
     if (!alike(own(i), others(j))) return false;
@@ -91,11 +95,20 @@ class Walk {
     return is_place(i, a_) && is_place(j, b_) && agree(i, j);
   }
 
+  /// Most ends of a way that can be are far closer. Among many calls others go on by chance.
+  [[nodiscard]] bool is_hopeless() const {
+    return matched_ >= k_enough_for_middle &&
+           moved_ > k_hopeless * static_cast<std::int64_t>(matched_);
+  }
+
   void match() {
+    const std::int64_t time = own_end() - latest_end_;
+    moved_ +=
+        std::max<std::int64_t>(0, std::abs(distance(i_, j_) - latest_) - usual_drift_in(time));
     way_.partner[static_cast<std::size_t>(i_)] = static_cast<std::uint32_t>(j_);
     touched_.push_back(static_cast<std::size_t>(i_));
     latest_ = distance(i_, j_);
-    latest_end_ = static_cast<std::int64_t>(own(i_).end);
+    latest_end_ = own_end();
     least_ = std::min(least_, latest_);
     most_ = std::max(most_, latest_);
     ++matched_;
@@ -120,6 +133,7 @@ class Walk {
   std::int64_t least_ = 0, most_ = 0;  ///< distance of ends of partners
   std::int64_t latest_ = 0;            ///< of the latest ones
   std::int64_t first_end_ = 0, latest_end_ = 0;
+  std::int64_t moved_ = 0;  ///< sum of the changes of distances, beyond what clocks drift
   std::size_t matched_ = 0, lost_ = 0;
 };
 
@@ -169,7 +183,7 @@ bool may_lose(std::size_t matched, std::size_t lost) {
 /// Tries all pairs of calls from which a way can begin.
 class Search {
  public:
-  /// `itself`: both are the same sequence, and the ways are those later or earlier in it.
+  /// `itself`: both are the same sequence, and the ways are those to later calls of it.
   Search(const Sequence& a, const Sequence& b, bool itself)
       : a_(a), b_(b), itself_(itself), reach_(itself ? 2 * k_reach : k_reach) {
     for (std::size_t j = 0; j < b.size(); ++j) ends_.push_back(b.end(j));
@@ -183,7 +197,8 @@ class Search {
   static constexpr std::size_t k_most_ways = 1024;  // whatever they are, they are too many
 
   void try_from(std::size_t i) {
-    const auto from = std::lower_bound(ends_.begin(), ends_.end(), a_.end(i) - reach_);
+    const std::int64_t earliest = itself_ ? a_.end(i) + k_together : a_.end(i) - reach_;
+    const auto from = std::lower_bound(ends_.begin(), ends_.end(), earliest);
     for (auto at = from; at != ends_.end() && *at <= a_.end(i) + reach_; ++at) {
       const auto j = static_cast<std::size_t>(at - ends_.begin());
       if (!may_begin(i, j)) continue;
@@ -201,15 +216,15 @@ class Search {
     }
   }
   [[nodiscard]] bool may_begin(std::size_t i, std::size_t j) const {
-    if (itself_ && std::abs(a_.end(i) - b_.end(j)) <= k_together) return false;
     return alike(a_.at(i), b_.at(j)) &&
            std::none_of(strong_.begin(), strong_.end(),
                         [&](std::size_t w) { return ways_.found[w].partner[i] == j; });
   }
   /// Walks from other calls of a weak way may find a better one, or the same.
   [[nodiscard]] bool is_new() const {
-    return std::none_of(ways_.found.begin(), ways_.found.end(),
-                        [&](const Alignment& way) { return way.partner == way_.partner; });
+    return std::none_of(ways_.found.begin(), ways_.found.end(), [&](const Alignment& way) {
+      return way.matched == way_.matched && way.lost == way_.lost && way.partner == way_.partner;
+    });
   }
 
   /// Fills the way in which two calls are one. False if too few others fit.

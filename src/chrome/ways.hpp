@@ -34,7 +34,7 @@ struct Ways {
 };
 Ways ways_between(const Sequence& a, const Sequence& b);
 
-/// The ways in which a sequence resembles itself some time later or earlier: steps of a loop.
+/// The ways in which a sequence resembles itself some time later: steps of a loop.
 Ways repetitions_of(const Sequence& sequence);
 
 /// The offsets that partners show, in order of the first sequence.
