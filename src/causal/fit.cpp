@@ -56,12 +56,6 @@ ClockErrors on_knots(const ClockErrors& errors, const CausalProblem& problem) {
   return {errors.begin(), spacing, knots, std::move(values)};
 }
 
-/// True if softness does not explain the cost of a fit: then there are too few knots.
-bool is_strained(const CausalFit& fit) {
-  constexpr double k_most_per_constraint = 25;
-  return fit.cost > k_most_per_constraint * static_cast<double>(fit.active);
-}
-
 /// Searches the likeliest amplitude among 10^(n/4) times the worst violation.
 ///
 /// Where constraints determine much, a fit tells which amplitude it makes likelier, and a few fits
@@ -73,25 +67,44 @@ class Amplitudes {
   Amplitudes(const CausalProblem& problem, double worst, bool hurried)
       : problem_(problem), worst_(worst), hurried_(hurried) {}
 
+  /// The best fit, and what it tells of the amplitude.
+  struct Found {
+    CausalFit fit;
+    FitSolver::Likelier likelier;
+  };
+
   /// Begins at an amplitude of the worst violation.
-  CausalFit scan() && {
+  Found scan() && {
     if (!attempt(0)) return std::move(*this).scan_from_stiffest();
     if (!is_settled()) {
       walk(k_stride);
       step_aside();
     }
-    return std::move(best_);
+    return std::move(*this).found();
+  }
+
+  /// Begins at a strained fit that was found in a hurry.
+  Found go_on(Found strained) && {
+    start_ = strained.fit.errors;
+    best_at_ = number_of(strained.fit.amplitude);
+    best_ = std::move(strained.fit);
+    likelier_ = strained.likelier;
+    if (!is_settled()) {
+      settle();
+      walk(1);
+    }
+    settle();
+    return std::move(*this).found();
   }
 
   /// Begins at an amplitude that is about right; `start`: errors of a fit with about this
   /// amplitude. Goes nowhere if the evidence there is less than `hopeless`.
-  CausalFit climb(double amplitude, ClockErrors start, double hopeless) && {
+  Found climb(double amplitude, ClockErrors start, double hopeless) && {
     start_ = std::move(start);
-    const double exponent = std::clamp<double>(std::log10(amplitude / worst_) * 4, k_first, k_last);
-    attempt(static_cast<int>(std::lround(exponent)));
+    attempt(number_of(amplitude));
     if (!best_.converged) return std::move(*this).scan_from_stiffest();
     if (best_.log_evidence >= hopeless && !is_settled()) walk(1);
-    return std::move(best_);
+    return std::move(*this).found();
   }
 
  private:
@@ -103,12 +116,22 @@ class Amplitudes {
   static constexpr double k_much = 200;
 
   /// Begins with the stiffest clocks and goes on as long as the evidence grows.
-  CausalFit scan_from_stiffest() && {
+  Found scan_from_stiffest() && {
     start_ = {};
+    hurried_ = false;
     for (int at = k_first, falls = 0; at <= k_last && falls < 2; at += k_stride)
       falls = attempt(at) ? 0 : falls + 1;
     if (best_.converged) step_aside();
-    return std::move(best_);
+    return std::move(*this).found();
+  }
+
+  Found found() && { return {std::move(best_), likelier_}; }
+
+  /// Finds the minimum itself, if the best fit is about there.
+  void settle() {
+    if (!best_.is_rough) return;
+    best_.converged = false;
+    attempt(best_at_);
   }
 
   /// True if the best amplitude need not be looked for any further.
@@ -174,7 +197,7 @@ class Amplitudes {
   /// Fits with the amplitude of number `at`, or less if that does not settle. True if that is
   /// better than all others.
   bool attempt(int at) {
-    CausalFit fit = solver(0).run(amplitude(at), start_);
+    CausalFit fit = solver(0).run(amplitude(at), start_, hurried_);
     const bool converged = fit.converged;
     if (!take(at, std::move(fit))) return false;
     if (converged) likelier_ = solver(0).likelier(best_);
@@ -193,6 +216,10 @@ class Amplitudes {
     return better;
   }
 
+  [[nodiscard]] int number_of(double amplitude) const {
+    const double exponent = std::clamp<double>(std::log10(amplitude / worst_) * 4, k_first, k_last);
+    return static_cast<int>(std::lround(exponent));
+  }
   [[nodiscard]] double amplitude(int at) const { return worst_ * std::pow(10.0, at / 4.0); }
   [[nodiscard]] static int steps_between(double from, double to) {
     return static_cast<int>(std::lround(std::clamp(std::log10(to / from) * 4, -40.0, 40.0)));
@@ -219,25 +246,41 @@ class Knots {
   Knots(CausalProblem problem, double worst) : problem_(problem), worst_(worst) {}
 
   /// Fits with so many knots and the amplitude of the best fit, or, if there is none, of the worst
-  /// violation. True if that is better than all others. `hurried`: see Amplitudes.
-  bool attempt(std::size_t knots, bool hurried = true) {
+  /// violation. True if that is better than all others.
+  bool attempt(std::size_t knots) {
     problem_.knots = knots;
-    Amplitudes amplitudes(problem_, worst_, hurried);
-    CausalFit fit =
+    Amplitudes amplitudes(problem_, worst_, true);
+    Amplitudes::Found found =
         best.converged ? std::move(amplitudes)
                              .climb(best.amplitude, on_knots(best.errors, problem_),
                                     best_is_this_problems_ ? best.log_evidence - k_certain : k_none)
                        : std::move(amplitudes).scan();
-    if (!fit.converged) return false;
-    const bool better = !best_is_this_problems_ || fit.log_evidence > best.log_evidence;
-    if (better) best = std::move(fit);
+    if (!found.fit.converged) return false;
+    const bool better = !best_is_this_problems_ || found.fit.log_evidence > best.log_evidence;
+    if (better) take(std::move(found));
     best_is_this_problems_ = true;
     return better;
+  }
+
+  /// Finds the amplitude where a hurry left it open.
+  void finish() {
+    if (!best_is_this_problems_ || !is_strained(best)) return;
+    problem_.knots = best.errors.knots();
+    const double gain = best.gain;
+    best = Amplitudes(problem_, worst_, false).go_on({std::move(best), likelier_}).fit;
+    best.gain = gain;
   }
 
   CausalFit best;
 
  private:
+  void take(Amplitudes::Found found) {
+    const bool half = best_is_this_problems_ && best.errors.knots() < found.fit.errors.knots();
+    found.fit.gain = half ? found.fit.log_evidence - best.log_evidence : 0;
+    best = std::move(found.fit);
+    likelier_ = found.likelier;
+  }
+
   /// Knots whose evidence is less by that are not looked at any further: neighbouring amplitudes
   /// differ by less where the evidence is greatest.
   static constexpr double k_certain = 20;
@@ -246,6 +289,7 @@ class Knots {
   CausalProblem problem_;
   double worst_;
   bool best_is_this_problems_ = false;
+  FitSolver::Likelier likelier_;  ///< than the best one
 };
 
 /// True if errors are so large that a fit to all clocks had better not begin without any.
@@ -255,6 +299,10 @@ bool is_far(const CausalFit& fit, double sigma) {
   return std::any_of(values.begin(), values.end(),
                      [&](double error) { return std::abs(error) > k_far * sigma; });
 }
+
+/// A gain of evidence over half the knots that leaves no doubt that constraints which are met more
+/// closely need as many.
+constexpr double k_clear_gain = 1e4;
 
 /// The likeliest fit; `worst`: the violation that amplitudes are counted from.
 CausalFit choose_among_all(const CausalProblem& problem, double worst, std::size_t most_knots,
@@ -267,13 +315,11 @@ CausalFit choose_among_all(const CausalProblem& problem, double worst, std::size
   search.attempt(first);
   std::size_t knots = 2 * first - 1;
   while (knots <= most_knots && search.attempt(knots)) knots = 2 * knots - 1;
-  if (knots == 2 * first - 1) {
+  if (knots == 2 * first - 1 && before.gain < k_clear_gain) {
     knots = first / 2 + 1;
     while (knots >= k_fewest_knots && search.attempt(knots)) knots = knots / 2 + 1;
   }
-  if (search.best.converged && is_strained(search.best)) {
-    search.attempt(search.best.errors.knots(), false);
-  }
+  search.finish();
   return std::move(search.best);
 }
 
@@ -306,7 +352,9 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   problem.knots = chosen.errors.knots();
   ClockErrors start = on_knots(before.errors, problem);
   if (!before.converged && is_far(chosen, problem.sigma)) start = some.extend(chosen);
-  return fit_all_clocks(problem, chosen.amplitude, start);
+  CausalFit fit = fit_all_clocks(problem, chosen.amplitude, start);
+  fit.gain = chosen.gain;
+  return fit;
 }
 
 }  // namespace entrain::causal

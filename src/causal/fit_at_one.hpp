@@ -30,7 +30,7 @@ template <class Compute>
     std::int64_t begin = 0;
     double spacing = 1;
     std::size_t knots = 0;
-    double amplitude = 0, cost = 0, log_evidence = 0, worst_violation = 0;
+    double amplitude = 0, cost = 0, log_evidence = 0, worst_violation = 0, gain = 0;
     std::size_t active = 0;
     int steps = 0;
     bool converged = false;
@@ -47,6 +47,7 @@ template <class Compute>
             .cost = fit.cost,
             .log_evidence = fit.log_evidence,
             .worst_violation = fit.worst_violation,
+            .gain = fit.gain,
             .active = fit.active,
             .steps = fit.steps,
             .converged = fit.converged};
@@ -59,6 +60,7 @@ template <class Compute>
   fit.log_evidence = found.log_evidence;
   fit.active = found.active;
   fit.worst_violation = found.worst_violation;
+  fit.gain = found.gain;
   fit.steps = found.steps;
   fit.converged = found.converged;
   return fit;

@@ -36,6 +36,9 @@ constexpr double k_exact = 1e-12, k_rough = 1e-2;
 /// Errors that change faster than this, ticks per tick, are no clock's: constraints are also met by
 /// squeezing all times together.
 constexpr double k_steepest = 0.1;
+/// A fit that is strained so many times over is left where the minimum is about; and also without
+/// the constraints that are violated there, of those that it did not look at.
+constexpr double k_clearly = 1.25, k_hopeless = 16;
 /// Factors of the curvature of bends between which its share is measured, and the least number of
 /// second differences that constraints determine.
 constexpr double k_more_bend = 1.05, k_least_determined = 0.1;
@@ -53,7 +56,8 @@ FitSolver::FitSolver(const CausalProblem& problem)
   curvature_.stop_with(problem.progress);
 }
 
-CausalFit FitSolver::run(double amplitude, const ClockErrors& start) {
+CausalFit FitSolver::run(double amplitude, const ClockErrors& start, bool hurried) {
+  hurried_ = hurried;
   CausalFit fit;
   fit.amplitude = amplitude;
   if (Cancel(problem_.progress).asked()) return fit;
@@ -84,6 +88,7 @@ bool FitSolver::descend(Vector& v, CausalFit& fit) {
   take(v, k_reach * picker_.worst(v) + k_least_reach / cost_.scale());
   do {
     if (!descend_among(v, fit)) return fit.converged = false;
+    if (fit.is_rough && is_strained(v, k_hopeless)) break;
   } while (fit.converged && take(v, 0) > 0);
   return true;
 }
@@ -119,12 +124,27 @@ bool FitSolver::descend_among(Vector& v, CausalFit& fit) {
 /// minimum: many clocks that hang together closely make a matrix that costs too much there.
 FitSolver::End FitSolver::descend_inside(Vector& v, CausalFit& fit) {
   Vector there = v;
-  const std::optional<int> steps = inside_.run(there, k_most_inside_work, problem_.progress);
+  InteriorPoint::Strained strained;
+  if (hurried_) strained = [&](const Vector& near) { return is_strained(near, k_clearly); };
+  const std::optional<int> steps =
+      inside_.run(there, k_most_inside_work, problem_.progress, strained);
   if (!steps) return End::steps;
   fit.steps += *steps;
+  fit.is_rough = inside_.ended_strained();
+  if (fit.is_rough) {
+    v = std::move(there);
+    return factorize(v) ? End::minimum : End::given_up;
+  }
   const End end = minimise(there, k_exact, k_most_steps, fit);
   if (end == End::minimum) v = std::move(there);
   return end;
+}
+
+bool FitSolver::is_strained(const Vector& v, double times) {
+  CausalFit fit;
+  fit.cost = cost_.value(v);
+  fit.active = cost_.active(v).size();
+  return causal::is_strained(fit, times);
 }
 
 FitSolver::End FitSolver::descend_by_stages(Vector& v, CausalFit& fit) {

@@ -13,6 +13,13 @@
 
 namespace entrain::causal {
 
+/// True if softness does not explain the cost of a fit, many times over: then there are too few
+/// knots.
+[[nodiscard]] inline bool is_strained(const CausalFit& fit, double times = 1) {
+  constexpr double k_most_per_constraint = 25;
+  return fit.cost > times * k_most_per_constraint * static_cast<double>(fit.active);
+}
+
 /// Solves one problem for any number of amplitudes: see fit_causal(). Every fit has a budget of
 /// work, and does not converge if it would need more. The fits do not depend on each other.
 class FitSolver {
@@ -22,7 +29,8 @@ class FitSolver {
   FitSolver(const FitSolver&) = delete;
   FitSolver& operator=(const FitSolver&) = delete;
 
-  [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start);
+  /// `hurried`: where constraints cannot be met by far, about the minimum is enough (is_rough).
+  [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start, bool hurried = false);
   /// What a fit tells of the amplitude.
   struct Likelier {
     double amplitude = 0;   ///< likelier than that of the fit, ticks
@@ -52,6 +60,7 @@ class FitSolver {
   std::size_t take(const Vector& v, double reach);
   bool descend_among(Vector& v, CausalFit& fit);
   End descend_inside(Vector& v, CausalFit& fit);
+  [[nodiscard]] bool is_strained(const Vector& v, double times);
   End descend_by_stages(Vector& v, CausalFit& fit);
   End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
   [[nodiscard]] double search_line(Vector& v, const Vector& step, double slope);
@@ -65,6 +74,7 @@ class FitSolver {
   LimitPicker picker_;
   Curvature curvature_;
   InteriorPoint inside_;
+  bool hurried_ = false;               ///< see run()
   std::vector<std::uint32_t> active_;  ///< constraints in the matrix of the last factorize()
 };
 

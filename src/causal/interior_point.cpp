@@ -27,6 +27,9 @@ constexpr double k_least_share = 1e-9;
 constexpr double k_stay_inside = 0.995;
 /// The sum of all products, in units of the cost, that decides which limits are met.
 constexpr double k_least_products = 1e-9;
+/// Products, and forces that nothing balances, as a share of the cost, where the minimum is about
+/// known.
+constexpr double k_about = 0.01;
 /// Correctors of a step that is shorter than so much of what it was meant to be; how far off a
 /// product may be from all others before they care; and what they must gain.
 constexpr int k_most_correctors = 2;
@@ -131,6 +134,13 @@ double InteriorPoint::middle_room() const {
   return std::sqrt(products(0) / static_cast<double>(near_.size()) / weight_);
 }
 
+/// What limits cost if forces are those of the minimum.
+double InteriorPoint::cost_of_forces() const {
+  double sum = 0;
+  for (const State& state : states_) sum += state.force * state.force;
+  return sum / (2 * weight_);
+}
+
 /// The step to smaller products, with the gradient and the sum of all products as they are.
 InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum) {
   // The predictor goes for products of 0. How far it gets tells what to go for.
@@ -181,21 +191,31 @@ double InteriorPoint::advance(Vector& v, const Step& step) {
   return move;
 }
 
-std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progress* progress) {
+std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progress* progress,
+                                      const Strained& strained) {
   const Cancel cancel(progress);
   weight_ = cost_.scale() * cost_.scale();
   forget_near();
   const double first_room = std::max(k_first_room * cost_.worst(v), k_least_room / cost_.scale());
   take_near(v, first_room, 0);
   const double work_before = curvature_.work();
+  ended_strained_ = false;
+  bool ask = static_cast<bool>(strained);
+  double unbalanced = 1;  // what is left of the first gradient
   for (int steps = 0; steps < k_most_inner_steps; ++steps) {
     const double sum = products(0);
     if (sum < k_least_products) return steps;
+    if (ask && std::max(sum, unbalanced * cost_of_forces()) < k_about * cost_of_forces()) {
+      ask = false;
+      ended_strained_ = strained(v);
+      if (ended_strained_) return steps;
+    }
     if (cancel.asked() || !factorize()) return {};
     const double work = curvature_.work() - work_before;
     if (work > most_work || (steps == 0 && work * k_usual_inner_steps > most_work)) return {};
     const Step step = best_step(gradient(v), sum);
     const double move = advance(v, step);
+    unbalanced *= 1 - step.length;
     double middle = middle_room();
     if (step.length < k_short_step) {
       middle *= k_widen;

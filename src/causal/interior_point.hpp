@@ -38,6 +38,9 @@ class InteriorPoint {
   /// than `reach`, ticks.
   using Take = std::function<void(const std::vector<double>& v, double reach)>;
 
+  /// True if unknowns so close to the minimum tell all that is wanted.
+  using Strained = std::function<bool(const std::vector<double>& v)>;
+
   /// Both must have the same limits, and outlive this. `take` is asked for more of them at every
   /// step.
   InteriorPoint(FitCost& cost, Curvature& curvature, Take take)
@@ -46,7 +49,12 @@ class InteriorPoint {
   /// Goes from `v`, which follows, to where the limits that are met are those of the minimum, but
   /// for rounding. Returns the number of steps. Nothing, with `v` anywhere, if that would take more
   /// multiplications than `most_work`, or does not work out; `cancel` ends it so, too.
-  std::optional<int> run(std::vector<double>& v, double most_work, const Progress* cancel);
+  /// With `strained`, looks at `v` once about the minimum is found, and ends there if that is true.
+  std::optional<int> run(std::vector<double>& v, double most_work, const Progress* cancel,
+                         const Strained& strained = {});
+
+  /// True if the last run() ended so.
+  [[nodiscard]] bool ended_strained() const { return ended_strained_; }
 
  private:
   using Vector = std::vector<double>;
@@ -74,11 +82,13 @@ class InteriorPoint {
   [[nodiscard]] double longest() const;
   [[nodiscard]] double products(double length) const;
   [[nodiscard]] double middle_room() const;
+  [[nodiscard]] double cost_of_forces() const;
 
   FitCost& cost_;
   Curvature& curvature_;
   Take take_;
   double weight_ = 1;  ///< w
+  bool ended_strained_ = false;
   /// The limits that take part: those that ever were near. By the same numbers: `states_`,
   /// `numbers_` (of the limits in FitCost::limits()).
   std::vector<FitLimit> near_;
