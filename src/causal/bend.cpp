@@ -160,16 +160,13 @@ class Bender {
   /// where programs wait for each other, the way back of a moment is wide, and narrow the next
   /// time.
   void keep_held(bool measured, const ClockErrors* errors) {
-    const std::vector<ClockConstraint>& constraints = clocks_.constraints();
-    const auto held_within = [&](std::int64_t width, double most_slack) {
-      return held_both_ways(constraints, clocks_.clocks(), clocks_.begin(), width, most_slack,
-                            errors);
+    const auto keep_within = [&](std::int64_t width, double most_slack) {
+      clocks_.keep(held_both_ways(
+          clocks_.take_constraints(), clocks_.clocks(), clocks_.begin(), width,
+          {.most_slack = most_slack, .errors = errors, .threads = context_.threads}));
     };
-    if (measured) {
-      clocks_.keep(held_within(clocks_.width_of(1), clocks_.worst_violation()));
-    }
-    clocks_.keep(
-        held_within(clocks_.width_of(k_wide_windows), std::numeric_limits<double>::infinity()));
+    if (measured) keep_within(clocks_.width_of(1), clocks_.worst_violation());
+    keep_within(clocks_.width_of(k_wide_windows), std::numeric_limits<double>::infinity());
   }
 
   Result<CausalFit> fit(bool measured) {
@@ -182,8 +179,8 @@ class Bender {
       clocks_.collect(errors);
       keep_held(measured, errors);
       const std::uint32_t windows = round == 0 ? ConstrainedClocks::k_windows : k_wide_windows;
-      const double latency =
-          latency_scale(constraints, clocks_.begin(), clocks_.width_of(windows), errors);
+      const double latency = latency_scale(constraints, clocks_.begin(), clocks_.width_of(windows),
+                                           errors, context_.threads);
       // Few messages, or latencies with long tails, leave no short round trip. A scale coarser than
       // the violations must not count as a latency, nor make the sessions softer than they are.
       const double fine = std::max(clocks_.worst_violation() / 4, 1.0);

@@ -80,6 +80,11 @@ class ConstrainedClocks {
 
   /// As the last collect() or collect_all() found them.
   [[nodiscard]] const std::vector<ClockConstraint>& constraints() const { return constraints_; }
+  /// Hands them over, for keep().
+  [[nodiscard]] std::vector<ClockConstraint> take_constraints() {
+    current_ = false;
+    return std::exchange(constraints_, {});
+  }
   /// Some of them count from now on.
   void keep(std::vector<ClockConstraint> some) {
     constraints_ = std::move(some);

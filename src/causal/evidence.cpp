@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -104,39 +105,84 @@ double violation(const ClockConstraint& constraint, const ClockErrors* errors) {
 
 }  // namespace
 
-std::vector<ClockConstraint> held_both_ways(std::span<const ClockConstraint> constraints,
-                                            std::size_t clocks, std::int64_t begin,
-                                            std::int64_t width, double most_slack,
-                                            const ClockErrors* errors) {
-  std::vector<std::vector<std::size_t>> windows;
-  for (std::size_t b = 0; b < constraints.size(); ++b) {
-    const auto window =
-        static_cast<std::size_t>(std::max<std::int64_t>(constraints[b].to_time - begin, 0) / width);
-    if (window >= windows.size()) windows.resize(window + 1);
-    windows[window].push_back(b);
+namespace {
+
+/// Numbers of constraints by windows, one window after the other.
+class ByWindow {
+ public:
+  ByWindow(std::span<const ClockConstraint> constraints, std::int64_t begin, std::int64_t width) {
+    const auto window_of = [&](const ClockConstraint& constraint) {
+      return static_cast<std::size_t>(std::max<std::int64_t>(constraint.to_time - begin, 0) /
+                                      width);
+    };
+    std::vector<std::uint32_t> window;
+    window.reserve(constraints.size());
+    std::size_t count = 0;
+    for (const ClockConstraint& constraint : constraints) {
+      window.push_back(static_cast<std::uint32_t>(window_of(constraint)));
+      count = std::max<std::size_t>(count, window.back() + std::size_t{1});
+    }
+    first_.assign(count + 1, 0);
+    for (const std::uint32_t w : window) ++first_[w + std::size_t{1}];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    numbers_.resize(constraints.size());
+    std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
+    for (std::size_t n = 0; n < window.size(); ++n)
+      numbers_[next[window[n]]++] = static_cast<std::uint32_t>(n);
   }
+
+  [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
+  /// Those of a window and, if there is one, the next.
+  [[nodiscard]] std::span<const std::uint32_t> of_two(std::size_t window) const {
+    const std::size_t end = std::min(window + 2, size());
+    return std::span(numbers_).subspan(first_[window], first_[end] - first_[window]);
+  }
+
+ private:
+  std::vector<std::size_t> first_;
+  std::vector<std::uint32_t> numbers_;
+};
+
+/// Windows that one thread looks at in a row, each with the next one.
+constexpr std::size_t k_windows_at_once = 4;
+
+}  // namespace
+
+std::vector<ClockConstraint> held_both_ways(std::vector<ClockConstraint> constraints,
+                                            std::size_t clocks, std::int64_t begin,
+                                            std::int64_t width, const HeldBy& by) {
+  const ByWindow windows(constraints, begin, width);
+  const bool any_slack = by.most_slack == std::numeric_limits<double>::infinity();
   std::vector<std::uint8_t> held(constraints.size(), 0);
-  Circles circles(clocks);
-  std::vector<const ClockConstraint*> seen;
-  for (std::size_t w = 0; w < windows.size(); ++w) {
-    const std::size_t end = std::min(w + 2, windows.size());
+  const auto look_at = [&](std::size_t window, Circles& circles,
+                           std::vector<const ClockConstraint*>& seen) {
     seen.clear();
-    for (std::size_t v = w; v < end; ++v) {
-      for (const std::size_t b : windows[v]) {
-        if (-overshoot(constraints[b], errors) <= most_slack) seen.push_back(&constraints[b]);
-      }
+    for (const std::uint32_t n : windows.of_two(window)) {
+      if (any_slack || -overshoot(constraints[n], by.errors) <= by.most_slack)
+        seen.push_back(&constraints[n]);
     }
     circles.find(seen);
-    for (std::size_t v = w; v < end; ++v) {
-      for (const std::size_t b : windows[v])
-        if (circles.hold(constraints[b])) held[b] = 1;
+    for (const std::uint32_t n : windows.of_two(window)) {
+      // Two threads may say so of one that lies between their windows.
+      if (circles.hold(constraints[n]))
+        std::atomic_ref(held[n]).store(1, std::memory_order_relaxed);
     }
+  };
+  const std::size_t parts = (windows.size() + k_windows_at_once - 1) / k_windows_at_once;
+  for_each_in_parallel(by.threads, parts, [&](std::size_t part) {
+    Circles circles(clocks);
+    std::vector<const ClockConstraint*> seen;
+    const std::size_t first = part * k_windows_at_once;
+    for (std::size_t w = first; w < std::min(first + k_windows_at_once, windows.size()); ++w)
+      look_at(w, circles, seen);
+  });
+  // In place: a second copy of millions of them costs more than to look at them.
+  std::size_t kept = 0;
+  for (std::size_t n = 0; n < constraints.size(); ++n) {
+    if (held[n] != 0) constraints[kept++] = constraints[n];
   }
-  std::vector<ClockConstraint> result;
-  for (std::size_t b = 0; b < constraints.size(); ++b) {
-    if (held[b] != 0) result.push_back(constraints[b]);
-  }
-  return result;
+  constraints.resize(kept);
+  return constraints;
 }
 
 ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,

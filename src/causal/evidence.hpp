@@ -14,15 +14,22 @@
 /// softness.
 namespace entrain::causal {
 
+/// What counts as a way back.
+struct HeldBy {
+  double most_slack = std::numeric_limits<double>::infinity();  ///< of a constraint, ticks
+  const ClockErrors* errors = nullptr;  ///< as far as they are known; null: 0
+  unsigned threads = 1;                 ///< 0: all cores; what is held does not depend on it
+};
+
 /// The constraints whose clocks limit each other in both directions, directly or around a circle of
 /// clocks, within one window of `width` ticks and the next one, counted from `begin`. Traffic in
 /// one direction says how far a clock must move at least, but not how far at most; nor does a
-/// constraint that leaves more than `most_slack` ticks, given the errors as far as they are known
-/// (null: 0), on the way back. In the order given; O(constraints).
-[[nodiscard]] std::vector<ClockConstraint> held_both_ways(
-    std::span<const ClockConstraint> constraints, std::size_t clocks, std::int64_t begin,
-    std::int64_t width, double most_slack = std::numeric_limits<double>::infinity(),
-    const ClockErrors* errors = nullptr);
+/// constraint that leaves too much slack, given the errors, on the way back. In the order given;
+/// O(constraints).
+[[nodiscard]] std::vector<ClockConstraint> held_both_ways(std::vector<ClockConstraint> constraints,
+                                                          std::size_t clocks, std::int64_t begin,
+                                                          std::int64_t width,
+                                                          const HeldBy& by = {});
 
 /// The errors minus their mean over each group of clocks that constraints connect. No constraint
 /// determines that mean, and between the sessions of soft clocks a fit may put it anywhere; presync

@@ -52,14 +52,15 @@ TEST(HeldBothWays, needs_a_way_back) {
 TEST(HeldBothWays, a_way_back_with_much_room_holds_nobody) {
   std::vector<ClockConstraint> constraints{constraint(0, 1, 10), constraint(1, 0, 20)};
   constraints[1].slack = 100;
-  EXPECT_EQ(held_both_ways(constraints, 2, 0, k_width, 100).size(), 2u);
-  EXPECT_TRUE(held_both_ways(constraints, 2, 0, k_width, 99).empty());
+  EXPECT_EQ(held_both_ways(constraints, 2, 0, k_width, {.most_slack = 100}).size(), 2u);
+  EXPECT_TRUE(held_both_ways(constraints, 2, 0, k_width, {.most_slack = 99}).empty());
   // A clock that is known to be 50 late has less room.
   const ClockErrors errors(0, 1'000, 2, {0, 0, -50, -50});
-  EXPECT_EQ(held_both_ways(constraints, 2, 0, k_width, 99, &errors).size(), 2u);
+  EXPECT_EQ(
+      held_both_ways(constraints, 2, 0, k_width, {.most_slack = 99, .errors = &errors}).size(), 2u);
   // Between clocks that others hold, it counts.
   constraints.push_back(constraint(1, 0, 30));
-  EXPECT_EQ(held_both_ways(constraints, 2, 0, k_width, 99).size(), 3u);
+  EXPECT_EQ(held_both_ways(constraints, 2, 0, k_width, {.most_slack = 99}).size(), 3u);
 }
 
 TEST(HeldBothWays, needs_it_at_about_the_same_time) {
@@ -79,6 +80,20 @@ TEST(HeldBothWays, follows_long_circles) {
   EXPECT_EQ(held_both_ways(constraints, k_clocks, 0, k_width).size(), constraints.size());
   constraints.pop_back();
   EXPECT_TRUE(held_both_ways(constraints, k_clocks, 0, k_width).empty());
+}
+
+TEST(HeldBothWays, any_number_of_threads_finds_the_same) {
+  std::vector<ClockConstraint> constraints;
+  for (std::uint32_t i = 0; i < 20'000; ++i) {
+    constraints.push_back(constraint(i * 7 % 50, (i * 7 + 1 + i % 3) % 50, i * 37 % 200'000));
+  }
+  const auto of = [&](unsigned threads) {
+    return held_both_ways(constraints, 50, 0, k_width, {.threads = threads}).size();
+  };
+  EXPECT_GT(of(1), 0u);
+  EXPECT_LT(of(1), constraints.size());
+  EXPECT_EQ(of(2), of(1));
+  EXPECT_EQ(of(7), of(1));
 }
 
 TEST(WithoutCommon, keeps_differences_of_clocks_that_constraints_connect) {

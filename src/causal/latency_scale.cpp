@@ -5,22 +5,27 @@
 #include <limits>
 #include <vector>
 
+#include "base/executor.hpp"
 #include "base/flat_map.hpp"
 
 namespace entrain::causal {
 
 namespace {
 
+/// Each part goes through all constraints, for the pairs of clocks that are its own.
+constexpr unsigned k_most_parts = 4;
+
 /// One number for two clocks and a window.
 std::uint64_t key_of(std::uint64_t low, std::uint64_t high, std::uint64_t window) {
   return (low << 40) ^ (high << 16) ^ window;
 }
 
-}  // namespace
+constexpr double k_none = std::numeric_limits<double>::infinity();
 
-double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t begin,
-                     std::int64_t width, const ClockErrors* errors) {
-  constexpr double k_none = std::numeric_limits<double>::infinity();
+/// The shortest round trips of the pairs of clocks whose numbers leave `rest` when divided.
+double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t begin,
+                     std::int64_t width, const ClockErrors* errors, std::size_t parts,
+                     std::size_t rest) {
   /// The tightest constraint of each direction between two clocks in a window.
   struct Trip {
     double up = k_none, down = k_none;
@@ -28,12 +33,13 @@ double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t 
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> numbers;
   std::vector<Trip> trips;
   for (const ClockConstraint& constraint : constraints) {
+    const auto [low, high] = std::minmax(constraint.from, constraint.to);
+    if ((std::size_t{low} + high) % parts != rest) continue;
     double slack = static_cast<double>(constraint.slack);
     if (errors != nullptr) {
       slack += (*errors)(constraint.from, constraint.from_time) -
                (*errors)(constraint.to, constraint.to_time);
     }
-    const auto [low, high] = std::minmax(constraint.from, constraint.to);
     const auto window = static_cast<std::uint64_t>((constraint.to_time - begin) / width);
     const auto [number, is_new] =
         numbers.insert(key_of(low, high, window), static_cast<std::uint32_t>(trips.size()));
@@ -47,7 +53,19 @@ double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t 
     // Below a tick per way the clocks bend within the window, and the sum says nothing.
     if (trip.up + trip.down >= 4) shortest = std::min(shortest, trip.up + trip.down);
   }
-  return shortest == k_none ? 1 : shortest / 4;
+  return shortest;
+}
+
+}  // namespace
+
+double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t begin,
+                     std::int64_t width, const ClockErrors* errors, unsigned threads) {
+  std::vector<double> shortest(std::min(worker_count(threads), k_most_parts), k_none);
+  for_each_in_parallel(threads, shortest.size(), [&](std::size_t part) {
+    shortest[part] = shortest_trip(constraints, begin, width, errors, shortest.size(), part);
+  });
+  const double least = *std::min_element(shortest.begin(), shortest.end());
+  return least == k_none ? 1 : least / 4;
 }
 
 }  // namespace entrain::causal
