@@ -17,8 +17,11 @@ Result<CheckReport> check_times(const CheckSetting& setting, const session::Load
   const trace::ClockDomains& domains = setting.domains;
   const std::span<const std::uint32_t> clock_of =
       domains.trivial() ? std::span<const std::uint32_t>() : domains.of;
-  verify::TimesToCheck times{
-      .maps = maps, .mu = setting.mu.ticks, .pair_mu = &setting.mu.pairs, .clock_of = clock_of};
+  verify::TimesToCheck times{.maps = maps,
+                             .mu = setting.mu.ticks,
+                             .pair_mu = &setting.mu.pairs,
+                             .clock_of = clock_of,
+                             .known_acyclic = setting.known_acyclic};
   std::mutex mutex;
   Result<void> named;  // whether the regions of the worst edges could be looked up
   if (loaded.source != nullptr) {

@@ -25,6 +25,7 @@ struct CheckSetting {
   const Progress* progress = nullptr;  ///< may be null
   /// To be filled with the edges of all workers, at rank 0 of the processes; may be null.
   page::Survey* survey = nullptr;
+  bool known_acyclic = false;  ///< as verify::TimesToCheck::known_acyclic
 };
 
 /// Runs verify::check() on the times that `maps` (one per location) give the events of `loaded`,

@@ -52,7 +52,7 @@ class Correction {
   /// Whether a new archive is to be written, which not every archive allows.
   enum class Writing : std::uint8_t { no, yes };
 
-  /// Reads the archive and computes its clock maps; with `report` also how it was before.
+  /// Reads the archive and computes its clock maps; with `report` also what its report says of them.
   Result<void> compute(const std::filesystem::path& archive, bool report, Writing writing) {
     writing_ = writing == Writing::yes;
     TRY_ASSIGN(const Outcome outcome, attempt(archive, options_.check, report));
@@ -109,6 +109,27 @@ class Correction {
     const Stopwatch watch(report_.phases.verify);
     make_room();
     TRY(read_back().planned(report_));
+    return cancel_.agree(processes_);
+  }
+
+  /// Checks the times as measured. When the graph is gone: both together are the most memory there
+  /// would be. After the verification, which may have seen that there are no cycles.
+  Result<void> check_before() {
+    session::begin_phase(progress_, "check");
+    make_room();
+    auto bounds = std::move(report_.before.bounds);
+    TRY_ASSIGN(report_.before, engine::check_times({.workers = workers_,
+                                                    .options = options_.check,
+                                                    .mu = t_.mu,
+                                                    .domains = t_.domains,
+                                                    .progress = progress_,
+                                                    .survey = survey_ ? survey_->before() : nullptr,
+                                                    .known_acyclic = is_seen_acyclic()},
+                                                   t_.loaded, t_.measured.maps));
+    report_.before.bounds = std::move(bounds);
+    report_.before.presync = t_.measured.method;
+    report_.before.clocks = t_.measured.clocks;
+    clocks::warn_of_violations(report_.before);
     return cancel_.agree(processes_);
   }
 
@@ -193,7 +214,7 @@ class Correction {
       report_.bounds = causal::judge(t_.loaded.share(processes_), *proven_, maps_, rows);
       report_.bounds->mu_source = t_.mu.source;
     }
-    if (report) TRY(verify_before());
+    if (report && page_ != nullptr) survey_.emplace(workers_, t_);
     return Outcome::corrected;
   }
 
@@ -290,26 +311,11 @@ class Correction {
     return count_of(cycles, "dropped_components") > 0;
   }
 
-  /// After the correction, when the graph is gone: both together are the most memory there would
-  /// be.
-  Result<void> verify_before() {
-    session::begin_phase(progress_, "check");
-    make_room();
-    auto bounds = std::move(report_.before.bounds);
-    if (page_ != nullptr) survey_.emplace(workers_, t_);
-    TRY_ASSIGN(report_.before,
-               engine::check_times({.workers = workers_,
-                                    .options = options_.check,
-                                    .mu = t_.mu,
-                                    .domains = t_.domains,
-                                    .progress = progress_,
-                                    .survey = survey_ ? survey_->before() : nullptr},
-                                   t_.loaded, t_.measured.maps));
-    report_.before.bounds = std::move(bounds);
-    report_.before.presync = t_.measured.method;
-    report_.before.clocks = t_.measured.clocks;
-    clocks::warn_of_violations(report_.before);
-    return cancel_.agree(processes_);
+  /// True if the check of the corrected times found no cycle among the edges of the original. It
+  /// does so at small cost: they are only looked for where edges go backward. Where records are
+  /// missing, times may decide which of them belong together, and so which edges there are.
+  [[nodiscard]] bool is_seen_acyclic() const {
+    return report_.verified && report_.after.unmatched.empty() && report_.after.skipped.empty();
   }
 
   /// Refuses maps under which time would run backward between two records, and new stamps that no
@@ -435,6 +441,7 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
   TRY(correction.compute(archive, true, Correction::Writing::yes));
   TRY(correction.explain(correction.write(output)));
   TRY(correction.explain(correction.verify()));
+  TRY(correction.explain(correction.check_before()));
   TRY(correction.explain(correction.make_page()));
   CorrectReport report = correction.take_report();
   TRY(correction.commit());
@@ -451,6 +458,7 @@ Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths
   Correction correction(run, options);
   TRY(correction.compute(archive, true, Correction::Writing::no));
   TRY(correction.explain(correction.verify_planned()));
+  TRY(correction.explain(correction.check_before()));
   TRY(correction.explain(correction.make_page()));
   TRY(correction.check_unchanged());
   return correction.take_report();

@@ -142,6 +142,16 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t 
   });
 }
 
+/// Where cycles may be, as far as is known before any edge is looked at.
+IntervalUnion may_hold_cycles(const Relation& relation, Team& team) {
+  IntervalUnion backward(Clusters::most_per_member(team));
+  if (relation.decreasing()) {  // then a cycle may be anywhere
+    backward.add(std::numeric_limits<std::int64_t>::min(),
+                 std::numeric_limits<std::int64_t>::max());
+  }
+  return backward;
+}
+
 }  // namespace
 
 Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
@@ -149,22 +159,20 @@ Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
   Team& team = share.team;
   TRY_ASSIGN(const Relation relation,
              Relation::build(share, times.maps, options.alltoallv, Scope::everything, cancel));
-  IntervalUnion backward(Clusters::most_per_member(team));
-  if (relation.decreasing()) {  // then a cycle may be anywhere
-    backward.add(std::numeric_limits<std::int64_t>::min(),
-                 std::numeric_limits<std::int64_t>::max());
-  }
   const EdgeWalk::Rules rules{.mu = times.mu,
                               .pair_mu = times.pair_mu,
                               .init_finalize = options.init_finalize,
                               .clock_of = times.clock_of,
                               .observer = times.observer};
-  const Cycles none;
-  EdgeSums sums = EdgeWalk(relation, none, rules, &backward).run(cancel);
+  Cycles cycles;
+  IntervalUnion backward = may_hold_cycles(relation, team);
+  EdgeSums sums =
+      EdgeWalk(relation, cycles, rules, times.known_acyclic ? nullptr : &backward).run(cancel);
   TRY(cancel.agree(team));
-  const Clusters clusters = Clusters::merge(team, std::move(backward));
-  TRY_ASSIGN(const Cycles cycles,
-             Cycles::find(share, relation, clusters, options.init_finalize, cancel));
+  if (!times.known_acyclic) {
+    const Clusters clusters = Clusters::merge(team, std::move(backward));
+    TRY_ASSIGN(cycles, Cycles::find(share, relation, clusters, options.init_finalize, cancel));
+  }
   if (cycles.any()) {  // some edges demand less than the first walk took for granted
     sums = EdgeWalk(relation, cycles, rules, nullptr).run(cancel);
     TRY(cancel.agree(team));

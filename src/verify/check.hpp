@@ -34,6 +34,9 @@ struct TimesToCheck {
   std::function<std::string(LocationIndex, std::uint64_t)> region_at = {};
   /// Sees the edges of this member; may be null.
   EdgeObserver* observer = nullptr;
+  /// Another check of the same edges found no cycle. Cycles follow from edges and local order, so
+  /// there is none by these times either, and none is looked for.
+  bool known_acyclic = false;
 };
 
 /// Tests the clock condition on every happened-before edge of a trace: receive >= send + mu

@@ -91,6 +91,38 @@ class Impatient final : public Progress {
   mutable std::atomic<int> looks_;
 };
 
+TEST(Check, looks_for_no_cycle_where_it_is_known_that_there_is_none) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 1000, 1);
+  b.message(K::recv, 1, 500, 0);
+  b.message(K::send, 1, 600, 0);
+  b.message(K::recv, 0, 1100, 1);
+  const std::vector<ClockMap> maps(2);
+  const auto check = [&](bool known_acyclic) {
+    return testing::check_by_teams(b.trace(), {.maps = maps, .known_acyclic = known_acyclic}, {});
+  };
+  EXPECT_EQ(check(true).violations, 1);
+  EXPECT_EQ(check(true).violations, check(false).violations);
+  EXPECT_EQ(check(true).checked_edges, check(false).checked_edges);
+}
+
+TEST(Check, a_cycle_is_seen_by_whatever_times) {
+  // Both locations receive from each other, then send, all at one stamp.
+  TraceBuilder b(2);
+  b.message(K::recv, 0, 100, 1);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::recv, 1, 100, 0);
+  b.message(K::send, 1, 100, 0);
+  for (const std::int64_t ahead : {-50, 0, 50}) {
+    const std::vector<ClockMap> maps{{}, *ClockMap::from_knots({{0, 100 + ahead}})};
+    const CheckReport report = testing::check_by_teams(b.trace(), {.maps = maps}, {});
+    EXPECT_EQ(testing::count(report.skipped, "cyclic_components"), 1) << ahead;
+    // Who says that there is none is believed.
+    EXPECT_FALSE(testing::count(check(b.trace(), {.maps = maps, .known_acyclic = true}, {}).skipped,
+                                "cyclic_components"));
+  }
+}
+
 TEST(Check, stops_wherever_it_is_when_the_user_wants_to_stop) {
   TraceBuilder b(4);
   for (LocationIndex l = 0; l < 4; ++l) {
