@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/executor.hpp"
 #include "causal/dense_panels.hpp"
 
 namespace entrain::causal {
 
 namespace {
 
-/// Clocks from which on a second thread pays for one factorisation.
-constexpr std::size_t k_enough_clocks = 24;
 /// Blocks have a multiple of so many clocks, for the vector unit. Those that are not there are 1 on
 /// the diagonal.
 constexpr std::size_t k_lanes = 4;
@@ -58,13 +55,14 @@ double BlockBand::work(std::size_t clocks, std::size_t knots) {
   return (19.0 / 6) * n * n * n * static_cast<double>(knots);
 }
 
-void BlockBand::clear(std::size_t clocks, std::size_t knots) {
+void BlockBand::clear(std::size_t clocks, std::size_t knots, Halves& halves) {
   all_clocks_ = clocks;
   clocks_ = (clocks + k_lanes - 1) / k_lanes * k_lanes;
   knots_ = knots;
   const std::size_t left = (knots - k_reach) / 2;
-  sides_[0].clear(clocks_, left);
-  sides_[1].clear(clocks_, knots - k_reach - left);
+  halves(size(), [&](unsigned side) {
+    sides_[side].clear(clocks_, side == 0 ? left : knots - k_reach - left);
+  });
   for (std::size_t knot = 0; knot < knots; ++knot) {
     for (std::size_t c = clocks; c < clocks_; ++c) add({knot, c}, {knot, c}, 1);
   }
@@ -103,17 +101,16 @@ void BlockBand::join_middle() {
   }
 }
 
-bool BlockBand::factorise(unsigned threads) {
+bool BlockBand::factorise(Halves& halves) {
   std::array<char, 2> good{};
-  for_each_in_parallel(clocks_ < k_enough_clocks ? 1 : threads, 2,
-                       [&](std::size_t side) { good[side] = sides_[side].factorise() ? 1 : 0; });
+  halves(size(), [&](unsigned side) { good[side] = sides_[side].factorise() ? 1 : 0; });
   if (good[0] == 0 || good[1] == 0) return false;
   join_middle();
   const auto rows = static_cast<std::ptrdiff_t>(2 * clocks_);
   return factorise_panel(middle_.data(), rows, rows);
 }
 
-void BlockBand::solve(std::span<double> values) const {
+void BlockBand::solve(std::span<double> values, Halves& halves) const {
   const std::size_t n = clocks_;
   std::vector<double> v(n * knots_, 0.0);
   for (std::size_t k = 0; k < knots_; ++k)
@@ -126,20 +123,21 @@ void BlockBand::solve(std::span<double> values) const {
     }
   };
   for_right([](double& here, double& there) { here = there; });
-  for (std::size_t at = 0; at < sides_[0].count; ++at)
-    solve_panel_lower(sides_[0].panel(at), 3 * n, n, v.data() + at * n);
-  for (std::size_t at = 0; at < sides_[1].count; ++at)
-    solve_panel_lower(sides_[1].panel(at), 3 * n, n, right.data() + at * n);
+  const std::array<double*, 2> of_side{v.data(), right.data()};
+  halves(size(), [&](unsigned side) {
+    for (std::size_t at = 0; at < sides_[side].count; ++at)
+      solve_panel_lower(sides_[side].panel(at), 3 * n, n, of_side[side] + at * n);
+  });
   double* const middle = v.data() + sides_[0].count * n;
   double* const left_over = right.data() + sides_[1].count * n;
   for (std::size_t i = 0; i < 2 * n; ++i) middle[i] += left_over[(i + n) % (2 * n)];
   solve_panel_lower(middle_.data(), 2 * n, 2 * n, middle);
   solve_panel_upper(middle_.data(), 2 * n, 2 * n, middle);
   for (std::size_t i = 0; i < 2 * n; ++i) left_over[(i + n) % (2 * n)] = middle[i];
-  for (std::size_t at = sides_[0].count; at-- > 0;)
-    solve_panel_upper(sides_[0].panel(at), 3 * n, n, v.data() + at * n);
-  for (std::size_t at = sides_[1].count; at-- > 0;)
-    solve_panel_upper(sides_[1].panel(at), 3 * n, n, right.data() + at * n);
+  halves(size(), [&](unsigned side) {
+    for (std::size_t at = sides_[side].count; at-- > 0;)
+      solve_panel_upper(sides_[side].panel(at), 3 * n, n, of_side[side] + at * n);
+  });
   for_right([](double& here, double& there) { there = here; });
   for (std::size_t k = 0; k < knots_; ++k)
     std::copy_n(v.data() + k * n, all_clocks_, values.data() + k * all_clocks_);

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/halves.hpp"
+
 namespace entrain::causal {
 
 /// Cholesky's factor of a symmetric positive definite matrix over the values of clocks at knots in
@@ -29,17 +31,22 @@ class BlockBand {
   [[nodiscard]] static double work(std::size_t clocks, std::size_t knots);
 
   /// Begins a matrix of zeros.
-  void clear(std::size_t clocks, std::size_t knots);
+  void clear(std::size_t clocks, std::size_t knots, Halves& halves);
   /// An unknown.
   struct Value {
     std::size_t knot = 0, clock = 0;
   };
   /// Adds to the entry of two unknowns, and to the one mirrored.
   void add(const Value& one, const Value& other, double value);
-  /// False if the matrix is not positive definite. `threads`: 0: all cores.
-  bool factorise(unsigned threads);
+  /// What is added to entries of knots before this one concerns the left side alone, and what is
+  /// added to those from it on the right one: two threads may do so at once.
+  [[nodiscard]] static std::size_t middle_end(std::size_t knots) {
+    return (knots - k_reach) / 2 + k_reach;
+  }
+  /// False if the matrix is not positive definite.
+  bool factorise(Halves& halves);
   /// After factorise(). Solves in place; `v` has the clocks of a knot side by side.
-  void solve(std::span<double> v) const;
+  void solve(std::span<double> v, Halves& halves) const;
   [[nodiscard]] double log_determinant() const;
 
  private:
@@ -64,6 +71,8 @@ class BlockBand {
     [[nodiscard]] std::ptrdiff_t distance(std::size_t at) const;
   };
   [[nodiscard]] std::size_t middle_end() const { return sides_[0].count + k_reach; }
+  /// Numbers that a pass over both sides touches.
+  [[nodiscard]] std::size_t size() const { return 3 * clocks_ * clocks_ * knots_; }
   void join_middle();
 
   std::size_t all_clocks_ = 0;  ///< clocks that there are

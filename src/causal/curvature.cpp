@@ -32,7 +32,7 @@ Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots, std::span<c
       size_(clocks_ * knots_),
       fixed_(fixed),
       weight_(scale * scale),
-      threads_(threads),
+      halves_(threads),
       meeting_(clocks, knots) {
   set_limits(limits);
 }
@@ -40,40 +40,54 @@ Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots, std::span<c
 void Curvature::Matrices::set_limits(std::span<const FitLimit> limits) {
   if (limits.size() < limits_.size()) {
     limits_ = {};
+    halves_of_limits_.clear();
     meeting_.forget();
   }
+  for (std::size_t i = limits_.size(); i < limits.size(); ++i)
+    halves_of_limits_.push_back(half_of(limits[i]));
   meeting_.take(limits.subspan(limits_.size()));
   limits_ = limits;
+}
+
+void Curvature::Matrices::add_to_band(const FitLimit& limit, double weight) {
+  const Point to = point(limit.to, limit.to_share), from = point(limit.from, limit.from_share);
+  add_square(to, weight);
+  add_square(from, weight);
+  const BlockBand::Value low_to = value_at(to.at), low_from = value_at(from.at);
+  const BlockBand::Value high_to = value_at(to.at + clocks_),
+                         high_from = value_at(from.at + clocks_);
+  band_.add(low_to, low_from, -weight * to.first * from.first);
+  band_.add(high_to, low_from, -weight * to.second * from.first);
+  band_.add(low_to, high_from, -weight * to.first * from.second);
+  band_.add(high_to, high_from, -weight * to.second * from.second);
 }
 
 /// The matrix as a band of dense blocks.
 bool Curvature::Matrices::factorize_band(std::span<const std::uint32_t> active,
                                          std::span<const double> shares) {
   const auto clocks = static_cast<std::size_t>(clocks_);
-  band_.clear(clocks, static_cast<std::size_t>(knots_));
-  for (std::size_t n = 0; n < active.size(); ++n) {
-    const FitLimit& limit = limits_[active[n]];
-    const double weight = shares.empty() ? weight_ : shares[n] * weight_;
-    const Point to = point(limit.to, limit.to_share), from = point(limit.from, limit.from_share);
-    add_square(to, weight);
-    add_square(from, weight);
-    const BlockBand::Value low_to = value_at(to.at), low_from = value_at(from.at);
-    const BlockBand::Value high_to = value_at(to.at + clocks_),
-                           high_from = value_at(from.at + clocks_);
-    band_.add(low_to, low_from, -weight * to.first * from.first);
-    band_.add(high_to, low_from, -weight * to.second * from.first);
-    band_.add(low_to, high_from, -weight * to.first * from.second);
-    band_.add(high_to, high_from, -weight * to.second * from.second);
-  }
-  for (Eigen::Index i = 0; i < size_; ++i) {
-    const BlockBand::Value value = value_at(i);
-    band_.add(value, value, diagonal_[i]);
-    if (value.knot >= 1) band_.add(value, {value.knot - 1, value.clock}, beside1_[i]);
-    if (value.knot >= 2) band_.add(value, {value.knot - 2, value.clock}, beside2_[i]);
-  }
+  const auto knots = static_cast<std::size_t>(knots_);
+  band_.clear(clocks, knots, halves_);
+  const auto add = [&](unsigned half) {
+    for (std::size_t n = 0; n < active.size(); ++n) {
+      if (halves_of_limits_[active[n]] != half) continue;
+      add_to_band(limits_[active[n]], shares.empty() ? weight_ : shares[n] * weight_);
+    }
+  };
+  halves_(active.size(), add);
+  add(2);
+  const auto middle = static_cast<Eigen::Index>(BlockBand::middle_end(knots)) * clocks_;
+  halves_(static_cast<std::size_t>(size_), [&](unsigned half) {
+    for (Eigen::Index i = half == 0 ? 0 : middle; i < (half == 0 ? middle : size_); ++i) {
+      const BlockBand::Value value = value_at(i);
+      band_.add(value, value, diagonal_[i]);
+      if (value.knot >= 1) band_.add(value, {value.knot - 1, value.clock}, beside1_[i]);
+      if (value.knot >= 2) band_.add(value, {value.knot - 2, value.clock}, beside2_[i]);
+    }
+  });
   direct_ = true;
-  work_ += work_in_band(clocks, static_cast<std::size_t>(knots_));
-  return band_.factorise(threads_);
+  work_ += work_in_band(clocks, knots);
+  return band_.factorise(halves_);
 }
 
 void Curvature::Matrices::add_square(const Point& point, double weight) {
@@ -217,7 +231,7 @@ void Curvature::Matrices::assemble() {
 Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
   if (in_band_) {
     Vector solution = by_knots(right);
-    band_.solve({solution.data(), static_cast<std::size_t>(size_)});
+    band_.solve({solution.data(), static_cast<std::size_t>(size_)}, halves_);
     return by_clocks(solution);
   }
   if (direct_) return factor_.solve(right);
@@ -280,6 +294,10 @@ void Curvature::stop_with(const Progress* progress) { matrices_->stop_with(progr
 void Curvature::set_limits(std::span<const FitLimit> limits) { matrices_->set_limits(limits); }
 
 void Curvature::begin() { matrices_->begin(); }
+
+Halves& Curvature::halves() const { return matrices_->halves(); }
+
+std::uint8_t Curvature::half_of(const FitLimit& limit) const { return matrices_->half_of(limit); }
 
 bool Curvature::is_iterative() const { return matrices_->is_iterative(); }
 

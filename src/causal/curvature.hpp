@@ -10,6 +10,8 @@
 
 #include <entrain/progress.hpp>
 
+#include "base/halves.hpp"
+
 namespace entrain::causal {
 
 /// A weighted term of the fit that always counts, of one clock at one time, between two knots:
@@ -100,6 +102,11 @@ class Curvature {
   [[nodiscard]] bool is_iterative() const;
   /// Multiplications since begin(), about: the same on every machine.
   [[nodiscard]] double work() const;
+  /// Two threads for those who work with this; only the one that uses this asks.
+  [[nodiscard]] Halves& halves() const;
+  /// Where the unknowns of a limit lie: 0 or 1 if all are of one half of the run, 2 else. What is
+  /// done to unknowns by limits of 0 and of 1 may be done at once.
+  [[nodiscard]] std::uint8_t half_of(const FitLimit& limit) const;
   /// Those of one compute() where all clocks meet.
   [[nodiscard]] static double work_in_band(std::size_t clocks, std::size_t knots);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,14 @@ class Curvature::Matrices {
   [[nodiscard]] double log_determinant();
   [[nodiscard]] bool is_iterative() const { return !direct_; }
   [[nodiscard]] double work() const { return work_; }
+  [[nodiscard]] Halves& halves() { return halves_; }
+  [[nodiscard]] std::uint8_t half_of(const FitLimit& limit) const {
+    const std::size_t to = limit.to % static_cast<std::size_t>(knots_);
+    const std::size_t from = limit.from % static_cast<std::size_t>(knots_);
+    const std::size_t middle = BlockBand::middle_end(static_cast<std::size_t>(knots_));
+    if (std::min(to, from) >= middle) return 1;
+    return std::max(to, from) + 1 < middle ? 0 : 2;
+  }
   void stop_with(const Progress* progress) { cancel_ = Cancel(progress); }
   void begin() {
     work_ = 0;
@@ -64,6 +73,7 @@ class Curvature::Matrices {
   }
   void add_square(const Point& point, double weight);
   void add(const FitLimit& limit, double weight);
+  void add_to_band(const FitLimit& limit, double weight);
   bool factorize_band(std::span<const std::uint32_t> active, std::span<const double> shares);
   bool factorize_whole(Way way);
   bool factorize_clocks();
@@ -104,7 +114,8 @@ class Curvature::Matrices {
   std::vector<Eigen::Index>
       places_;  ///< of the entries in `matrix_`, in the order of for_entries()
   SparseFactor factor_;
-  unsigned threads_;
+  Halves halves_;
+  std::vector<std::uint8_t> halves_of_limits_;
   MeetingClocks meeting_;
   bool in_band_ = false;  ///< the matrix of the last compute() is
   BlockBand band_;

@@ -242,8 +242,10 @@ class Judged {
       : problem_(problem), some_(problem, k_judged_pairs), fit_(fit) {
     if (are_some()) fit_.errors = some_.errors(fit.errors);
   }
-  [[nodiscard]] HeldOut half(std::int64_t width, std::int64_t fold) const {
-    return hold_out_half(are_some() ? some_.problem() : problem_, fit_, width, fold);
+  [[nodiscard]] HeldOut half(std::int64_t width, std::int64_t fold, unsigned threads) const {
+    CausalProblem problem = are_some() ? some_.problem() : problem_;
+    problem.threads = threads;
+    return hold_out_half(problem, fit_, width, fold);
   }
 
  private:
@@ -268,8 +270,9 @@ HeldOut sum_of(std::span<const HeldOut> halves) {
 HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
   const Judged judged(problem, fit);
   std::array<HeldOut, 2> halves;
+  const unsigned threads = std::max(worker_count(problem.threads) / 2, 1u);  // of each
   for_each_in_parallel(problem.threads, halves.size(), [&](std::size_t fold) {
-    halves[fold] = judged.half(width, static_cast<std::int64_t>(fold));
+    halves[fold] = judged.half(width, static_cast<std::int64_t>(fold), threads);
   });
   return sum_of(halves);
 }
@@ -278,7 +281,8 @@ HeldOut hold_out(Team& team, const CausalProblem& problem, const CausalFit& fit,
                  std::int64_t width) {
   if (team.size() == 1) return hold_out(problem, fit, width);
   std::vector<HeldOut> own;
-  if (team.rank() < 2) own.push_back(Judged(problem, fit).half(width, team.rank()));
+  if (team.rank() < 2)
+    own.push_back(Judged(problem, fit).half(width, team.rank(), problem.threads));
   return sum_of(gather_everywhere(team, own));
 }
 

@@ -49,9 +49,9 @@ FitSolver::FitSolver(const CausalProblem& problem)
     : problem_(problem),
       cost_(problem),
       table_(problem),
-      picker_(table_),
       curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.limits(), cost_.scale(),
                  problem.threads),
+      picker_(table_, &curvature_.halves()),
       inside_(cost_, curvature_, [this](const Vector& v, double reach) { take(v, reach); }) {
   curvature_.stop_with(problem.progress);
 }

@@ -31,6 +31,8 @@ class FitSolver {
 
   /// `hurried`: where constraints cannot be met by far, about the minimum is enough (is_rough).
   [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start, bool hurried = false);
+  /// From now on fits stay on the thread that calls, or not.
+  void work_alone(bool alone) { curvature_.halves().work_alone(alone); }
   /// What a fit tells of the amplitude.
   struct Likelier {
     double amplitude = 0;   ///< likelier than that of the fit, ticks
@@ -71,8 +73,8 @@ class FitSolver {
   const CausalProblem& problem_;
   FitCost cost_;
   LimitTable table_;
-  LimitPicker picker_;
   Curvature curvature_;
+  LimitPicker picker_;
   InteriorPoint inside_;
   bool hurried_ = false;               ///< see run()
   std::vector<std::uint32_t> active_;  ///< constraints in the matrix of the last factorize()

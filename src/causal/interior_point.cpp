@@ -39,10 +39,28 @@ constexpr double k_short_step = 0.3, k_widen = 30;
 
 }  // namespace
 
+std::size_t InteriorPoint::near_count() const {
+  return parts_[0].limits.size() + parts_[1].limits.size() + parts_[2].limits.size();
+}
+
+/// Calls `body` with every part, two at once.
+template <class Body>
+void InteriorPoint::for_parts(const Body& body) {
+  curvature_.halves()(near_count(), [&](unsigned half) { body(parts_[half]); });
+  body(parts_[2]);
+}
+
+/// The sum of what `body` returns for the states of a part; in a fixed order.
+template <class Body>
+double InteriorPoint::sum_of_parts(const Body& body) const {
+  std::array<double, 3> sums{};
+  curvature_.halves()(near_count(), [&](unsigned half) { sums[half] = body(parts_[half].states); });
+  sums[2] = body(parts_[2].states);
+  return sums[0] + sums[1] + sums[2];
+}
+
 void InteriorPoint::forget_near() {
-  near_.clear();
-  states_.clear();
-  numbers_.clear();
+  parts_ = {};
   is_near_.assign(cost_.limits().size(), 0);
 }
 
@@ -58,33 +76,45 @@ void InteriorPoint::take_near(const Vector& v, double middle, double move) {
     const double over = limits[i].over(v);
     if (over < -reach) continue;
     is_near_[i] = 1;
-    near_.push_back(limits[i]);
-    numbers_.push_back(static_cast<std::uint32_t>(i));
+    Part& part = parts_[curvature_.half_of(limits[i])];
+    part.limits.push_back(limits[i]);
+    part.numbers.push_back(static_cast<std::uint32_t>(i));
     const double root = std::sqrt(over * over + 4 * middle * middle);
     // The smaller one by the product: as a difference it would be rounded off.
     const double large = (root + std::abs(over)) / 2, small = middle * middle / large;
-    State& state = states_.emplace_back();
+    State& state = part.states.emplace_back();
     state.force = weight_ * (over > 0 ? large : small);
     state.room = over > 0 ? small : large;
   }
 }
 
 /// What is left of all forces: 0 at the minimum.
-InteriorPoint::Vector InteriorPoint::gradient(const Vector& v) const {
+InteriorPoint::Vector InteriorPoint::gradient(const Vector& v) {
   Vector gradient = cost_.fixed_gradient(v);
-  for (std::size_t i = 0; i < near_.size(); ++i) near_[i].push(gradient, states_[i].force);
+  for_parts([&](const Part& part) {
+    for (std::size_t i = 0; i < part.limits.size(); ++i)
+      part.limits[i].push(gradient, part.states[i].force);
+  });
   return gradient;
 }
 
 bool InteriorPoint::factorize() {
+  for_parts([&](Part& part) {
+    part.active.clear();
+    part.shares.clear();
+    for (std::size_t i = 0; i < part.limits.size(); ++i) {
+      const State& state = part.states[i];
+      const double share = state.force / (weight_ * state.room + state.force);
+      if (share < k_least_share) continue;
+      part.active.push_back(part.numbers[i]);
+      part.shares.push_back(share);
+    }
+  });
   active_.clear();
   shares_.clear();
-  for (std::size_t i = 0; i < near_.size(); ++i) {
-    const State& state = states_[i];
-    const double share = state.force / (weight_ * state.room + state.force);
-    if (share < k_least_share) continue;
-    active_.push_back(numbers_[i]);
-    shares_.push_back(share);
+  for (const Part& part : parts_) {
+    active_.insert(active_.end(), part.active.begin(), part.active.end());
+    shares_.insert(shares_.end(), part.shares.begin(), part.shares.end());
   }
   return curvature_.compute(cost_.stiffness() * cost_.stiffness(), active_,
                             Curvature::Way::automatic, shares_) &&
@@ -93,62 +123,81 @@ bool InteriorPoint::factorize() {
 
 /// The step of Newton's method towards no gradient and the targets of all products.
 InteriorPoint::Vector InteriorPoint::find_step(Vector gradient) {
-  for (std::size_t i = 0; i < near_.size(); ++i) {
-    const State& state = states_[i];
-    near_[i].push(gradient,
-                  (state.target - state.force * state.room) / (state.room + state.force / weight_));
-  }
+  for_parts([&](const Part& part) {
+    for (std::size_t i = 0; i < part.limits.size(); ++i) {
+      const State& state = part.states[i];
+      part.limits[i].push(gradient, (state.target - state.force * state.room) /
+                                        (state.room + state.force / weight_));
+    }
+  });
   Vector step = curvature_.solve(gradient);
   for (double& x : step) x = -x;
-  for (std::size_t i = 0; i < near_.size(); ++i) {
-    State& state = states_[i];
-    const double change = near_[i].over(step) + near_[i].limit;
-    state.force_step = (state.target - state.force * state.room + state.force * change) /
-                       (state.room + state.force / weight_);
-    state.room_step = state.force_step / weight_ - change;
-  }
+  for_parts([&](Part& part) {
+    for (std::size_t i = 0; i < part.limits.size(); ++i) {
+      State& state = part.states[i];
+      const double change = part.limits[i].over(step) + part.limits[i].limit;
+      state.force_step = (state.target - state.force * state.room + state.force * change) /
+                         (state.room + state.force / weight_);
+      state.room_step = state.force_step / weight_ - change;
+    }
+  });
   return step;
 }
 
 /// How many times the step can be made until a force or a room is 0.
 double InteriorPoint::longest() const {
-  double length = std::numeric_limits<double>::infinity();
-  for (const State& state : states_) {
-    if (state.force_step < 0) length = std::min(length, -state.force / state.force_step);
-    if (state.room_step < 0) length = std::min(length, -state.room / state.room_step);
-  }
-  return length;
+  std::array<double, 3> longest{};
+  const auto find = [&](unsigned part) {
+    double length = std::numeric_limits<double>::infinity();
+    for (const State& state : parts_[part].states) {
+      if (state.force_step < 0) length = std::min(length, -state.force / state.force_step);
+      if (state.room_step < 0) length = std::min(length, -state.room / state.room_step);
+    }
+    longest[part] = length;
+  };
+  curvature_.halves()(near_count(), find);
+  find(2);
+  return *std::min_element(longest.begin(), longest.end());
 }
 
 /// The sum of all products after so much of the step.
 double InteriorPoint::products(double length) const {
-  double sum = 0;
-  for (const State& state : states_) {
-    sum += (state.force + length * state.force_step) * (state.room + length * state.room_step);
-  }
-  return sum;
+  return sum_of_parts([&](const std::vector<State>& states) {
+    double sum = 0;
+    for (const State& state : states) {
+      sum += (state.force + length * state.force_step) * (state.room + length * state.room_step);
+    }
+    return sum;
+  });
 }
 
 /// The room of a limit that is just met, if its product is that of all others on average.
 double InteriorPoint::middle_room() const {
-  return std::sqrt(products(0) / static_cast<double>(near_.size()) / weight_);
+  return std::sqrt(products(0) / static_cast<double>(near_count()) / weight_);
 }
 
 /// What limits cost if forces are those of the minimum.
 double InteriorPoint::cost_of_forces() const {
-  double sum = 0;
-  for (const State& state : states_) sum += state.force * state.force;
-  return sum / (2 * weight_);
+  const double squares = sum_of_parts([](const std::vector<State>& states) {
+    double sum = 0;
+    for (const State& state : states) sum += state.force * state.force;
+    return sum;
+  });
+  return squares / (2 * weight_);
 }
 
 /// The step to smaller products, with the gradient and the sum of all products as they are.
 InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum) {
   // The predictor goes for products of 0. How far it gets tells what to go for.
-  for (State& state : states_) state.target = 0;
+  for_parts([](Part& part) {
+    for (State& state : part.states) state.target = 0;
+  });
   static_cast<void>(find_step(gradient));
   const double ratio = products(std::min(1.0, longest())) / sum;
-  const double aimed = ratio * ratio * ratio * sum / static_cast<double>(near_.size());
-  for (State& state : states_) state.target = aimed - state.force_step * state.room_step;
+  const double aimed = ratio * ratio * ratio * sum / static_cast<double>(near_count());
+  for_parts([&](Part& part) {
+    for (State& state : part.states) state.target = aimed - state.force_step * state.room_step;
+  });
   Step step{find_step(gradient), std::min(1.0, k_stay_inside * longest())};
   for (int n = 0; n < k_most_correctors && step.length < k_long_step; ++n) {
     if (!correct(gradient, aimed, step)) break;
@@ -160,16 +209,18 @@ InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum)
 /// all as before, if that gains little.
 bool InteriorPoint::correct(const Vector& gradient, double aimed, Step& step) {
   const double wanted = std::min(1.0, 1.08 * step.length + 0.08);
-  states_before_ = states_;
-  for (State& state : states_) {
-    const double there =
-        (state.force + wanted * state.force_step) * (state.room + wanted * state.room_step);
-    const double change = std::clamp(there, aimed / k_apart, aimed * k_apart) - there;
-    state.target += std::max(change, -aimed * k_apart);
-  }
+  for_parts([&](Part& part) {
+    part.states_before = part.states;
+    for (State& state : part.states) {
+      const double there =
+          (state.force + wanted * state.force_step) * (state.room + wanted * state.room_step);
+      const double change = std::clamp(there, aimed / k_apart, aimed * k_apart) - there;
+      state.target += std::max(change, -aimed * k_apart);
+    }
+  });
   Step other{find_step(gradient), std::min(1.0, k_stay_inside * longest())};
   if (other.length < step.length + k_least_gain * (wanted - step.length)) {
-    std::swap(states_, states_before_);
+    for (Part& part : parts_) std::swap(part.states, part.states_before);
     return false;
   }
   step = std::move(other);
@@ -183,11 +234,13 @@ double InteriorPoint::advance(Vector& v, const Step& step) {
     v[i] += step.length * step.of[i];
     move = std::max(move, std::abs(step.length * step.of[i]));
   }
-  for (State& state : states_) {
-    state.force += step.length * state.force_step;
-    state.room += step.length * state.room_step;
-    state.force_step = state.room_step = 0;
-  }
+  for_parts([&](Part& part) {
+    for (State& state : part.states) {
+      state.force += step.length * state.force_step;
+      state.room += step.length * state.room_step;
+      state.force_step = state.room_step = 0;
+    }
+  });
   return move;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -71,9 +72,14 @@ class InteriorPoint {
     double length = 0;
   };
 
+  [[nodiscard]] std::size_t near_count() const;
+  template <class Body>
+  void for_parts(const Body& body);
+  template <class Body>
+  [[nodiscard]] double sum_of_parts(const Body& body) const;
   void forget_near();
   void take_near(const Vector& v, double middle, double move);
-  [[nodiscard]] Vector gradient(const Vector& v) const;
+  [[nodiscard]] Vector gradient(const Vector& v);
   bool factorize();
   [[nodiscard]] Vector find_step(Vector gradient);
   [[nodiscard]] Step best_step(const Vector& gradient, double sum);
@@ -89,11 +95,17 @@ class InteriorPoint {
   Take take_;
   double weight_ = 1;  ///< w
   bool ended_strained_ = false;
-  /// The limits that take part: those that ever were near. By the same numbers: `states_`,
-  /// `numbers_` (of the limits in FitCost::limits()).
-  std::vector<FitLimit> near_;
-  std::vector<State> states_, states_before_;
-  std::vector<std::uint32_t> numbers_;
+  /// Some of the limits that take part, which are those that ever were near.
+  struct Part {
+    std::vector<FitLimit> limits;
+    std::vector<State> states, states_before;
+    std::vector<std::uint32_t> numbers;  ///< in FitCost::limits()
+    std::vector<std::uint32_t> active;   ///< in the matrix, and their shares
+    Vector shares;
+  };
+  /// Those whose unknowns all lie in the first half of the run, those in the second, and the rest:
+  /// two threads take one half each (Curvature::half_of()).
+  std::array<Part, 3> parts_;
   std::vector<std::uint8_t> is_near_;  ///< of all limits
   std::vector<std::uint32_t> active_;  ///< in the matrix, and their shares
   Vector shares_;

@@ -93,12 +93,23 @@ void LimitPicker::look(std::span<const double> v, double reach) {
     const float least = least_over(margin_);
     std::erase_if(near_, [&](std::uint32_t n) { return !(table_.rows()[n].over(rough_) > least); });
   }
-  found_.clear();
   const float least = least_over(reach);
-  for (const std::uint32_t number : near_) {
-    const float over = table_.rows()[number].over(rough_);
-    if (over > least) found_.push_back({over, number});
+  const std::size_t middle = near_.size() / 2;
+  const auto find = [&](unsigned half) {
+    std::vector<Slot>& found = half == 0 ? found_ : found_later_;
+    found.clear();
+    for (std::size_t i = half == 0 ? 0 : middle; i < (half == 0 ? middle : near_.size()); ++i) {
+      const float over = table_.rows()[near_[i]].over(rough_);
+      if (over > least) found.push_back({over, near_[i]});
+    }
+  };
+  if (halves_ != nullptr) {
+    (*halves_)(near_.size(), find);
+  } else {
+    find(0);
+    find(1);
   }
+  found_.insert(found_.end(), found_later_.begin(), found_later_.end());
 }
 
 /// A row that is exceeded by no more than that is missed by more than `margin`, whatever its

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/halves.hpp"
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
 #include "causal/knot_places.hpp"
@@ -54,8 +55,9 @@ class LimitTable {
 /// One thread per object; it uses several.
 class LimitPicker {
  public:
-  /// `table` must outlive this.
-  explicit LimitPicker(const LimitTable& table) : table_(table) {}
+  /// Both must outlive this. `halves`: may be null.
+  explicit LimitPicker(const LimitTable& table, Halves* halves = nullptr)
+      : table_(table), halves_(halves) {}
 
   /// Begins a fit: nothing is picked or known.
   void begin();
@@ -77,11 +79,12 @@ class LimitPicker {
   [[nodiscard]] float least_over(double margin) const;
 
   const LimitTable& table_;
+  Halves* halves_;
   std::vector<float> rough_;  ///< `v` of the last look()
   std::vector<double> seen_;  ///< the unknowns at which all constraints were looked at
   double margin_ = 0;         ///< those further below than that were left out
   std::vector<std::uint32_t> near_;
-  std::vector<Slot> found_;  ///< of the last look()
+  std::vector<Slot> found_, found_later_;  ///< of the last look(); the second half of them
   std::vector<std::uint8_t> is_picked_;
 };
 
