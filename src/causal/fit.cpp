@@ -264,13 +264,20 @@ class Knots {
     return better;
   }
 
-  /// Finds the amplitude where a hurry left it open.
+  /// Finds the amplitude where a hurry left it open; with fewer knots if no fit settles: one that
+  /// was left about its minimum may have more than its work allows.
   void finish() {
     if (!best_is_this_problems_ || !is_strained(best)) return;
     problem_.knots = best.errors.knots();
-    const double gain = best.gain;
-    best = Amplitudes(problem_, worst_, false).go_on({std::move(best), likelier_}).fit;
-    best.gain = gain;
+    CausalFit found = Amplitudes(problem_, worst_, false).go_on({best, likelier_}).fit;
+    found.gain = best.gain;
+    while (!found.converged && problem_.knots > k_fewest_knots) {
+      problem_.knots = problem_.knots / 2 + 1;
+      found = Amplitudes(problem_, worst_, false)
+                  .climb(best.amplitude, on_knots(best.errors, problem_), k_none)
+                  .fit;
+    }
+    best = std::move(found);
   }
 
   CausalFit best;

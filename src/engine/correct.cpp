@@ -52,7 +52,7 @@ class Correction {
   /// Whether a new archive is to be written, which not every archive allows.
   enum class Writing : std::uint8_t { no, yes };
 
-  /// Reads the archive and computes its clock maps; with `report` also what its report says of them.
+  /// Reads the archive and computes its clock maps; with `report` also what is reported of them.
   Result<void> compute(const std::filesystem::path& archive, bool report, Writing writing) {
     writing_ = writing == Writing::yes;
     TRY_ASSIGN(const Outcome outcome, attempt(archive, options_.check, report));
